@@ -95,10 +95,10 @@ gpuhisto_sources = \
 	src/frames/codec.c src/frames/codec.h \
 	src/frames/codec_zstd.c \
 	src/open/content.c src/open/content.h \
-	src/run/copy.c src/run/decode.c src/run/decode.h src/run/gpu.c src/run/gpu.h \
-	src/run/offload.c src/run/offload.h \
+	src/run/copy.c src/run/decode.c src/run/gpu.c \
+	src/run/offload.c \
 	src/run/run.c src/run/run.h src/run/runner.h \
-	src/run/segment.c src/run/segment.h src/run/serial.c \
+	src/run/segment.c src/run/serial.c \
 	src/bytes/bytes.c src/bytes/bytes.h \
 	src/open/foreign.c src/open/foreign.h \
 	src/open/header.c src/open/header.h src/open/npy.c src/open/pnm.c src/open/wav.c \
@@ -129,7 +129,7 @@ gpuhisto_sources = \
 	src/pool/engines.c \
 	src/pool/machine.c src/pool/machine.h \
 	src/pool/opening.c \
-	src/pool/pool.c src/pool/pool.h src/pool/pool_options.h \
+	src/pool/pool.c src/pool/pool.h \
 	src/pool/pool_state.h src/pool/workers.c \
 	src/report/diff.c src/report/diff.h \
 	src/report/field_text.c src/report/field_text.h \

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "pool.h"
 #include "machine.h"
 #include "pool_state.h"
 #include "gpu/decoder.h"

@@ -4,13 +4,10 @@
 #ifndef GPUHISTO_POOL_STATE_H
 #define GPUHISTO_POOL_STATE_H
 
-#include "pool_options.h"
+#include "pool.h"
 #include "src/base/clock.h"
-#include "src/base/reason.h"
 #include "src/engine/engine.h"
-#include "src/policy/policy.h"
 #include "src/records/lines.h"
-#include "src/work/source.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decode.h"
-#include "offload.h"
+#include "runner.h"
 #include "src/base/clock.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gpu.h"
+#include "runner.h"
 #include "src/bytes/parallel_read.h"
 
 #include <math.h>

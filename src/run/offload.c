@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "offload.h"
-#include "gpu.h"
+#include "runner.h"
 #include "src/base/clock.h"
 
 #include <math.h>

@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The runners: copy.c (bytes as they are), serial.c (compressed bytes, one decoder) and gpu.c
- * (compressed bytes for a GPU). */
+/* What the runners share: copy.c (bytes as they are), serial.c (compressed bytes, one decoder) and
+ * gpu.c (compressed bytes for a GPU). */
 #ifndef GPUHISTO_RUNNER_H
 #define GPUHISTO_RUNNER_H
 
-#include "segment.h"
+#include "gpu/decoder.h"
+#include "src/work/worker.h"
 
 #include <time.h>
+
+/* What one worker decodes of a compressed file: a part between records that may be cut, or all of
+ * it as one stream. */
+struct segment {
+    struct records *records; /* where the chunk before was cut: the worker's, or a stream's own */
+    struct position at;      /* of the next chunk */
+    struct span *span;       /* what it begins and ends with; NULL: nothing can be cut */
+    uint64_t begin;          /* bytes of content before it, as far as that must be known */
+    uint64_t content;        /* bytes of content that were decoded of it */
+};
 
 /* The frame that is being decoded. */
 struct current_frame {
@@ -29,7 +40,7 @@ struct extent {
     /* serial: the batch is in worker->batch, and its decoder is the worker's */
     struct current_frame frame;
     bool pending;          /* the decoder may give more without being fed */
-    bool may_replay;       /* of a pipe, frames are kept from their beginning on (offload.h) */
+    bool may_replay;       /* of a pipe, frames are kept from their beginning on (offload.c) */
     uint64_t skip;         /* bytes of content that come again, and were counted */
     struct timespec began; /* when the batch was */
     unsigned waits;        /* chunks that are decoded until a GPU can go on with them */
@@ -67,5 +78,108 @@ static inline int runner_push(struct worker *worker, struct chunk *chunk, enum f
         return 0;
     return worker->sink->count(worker->sink->arg, chunk, flow);
 }
+
+/* --- segment.c: cuts the records of a segment; src/records joins what segments begin and end with
+ * --- */
+
+/* Begins the extent's next segment; in turn, or by a worker that has the file to itself. 0, or -1:
+ * out of memory, and nothing has changed. */
+int segment_begin(struct extent *extent);
+
+/* True if the file is decoded as one stream. */
+bool segment_is_stream(const struct extent *extent);
+
+/* Begins a chunk with what the one before was cut from. Returns how many bytes that is. */
+size_t segment_begin_chunk(struct extent *extent, struct chunk *chunk);
+
+/* Cuts a chunk after its last whole record; `waited` is what segment_begin_chunk returned. Keeps
+ * for the seam what belongs to a record before the segment. 0, or -1: the run has failed. */
+int segment_cut(struct extent *extent, struct chunk *chunk, size_t waited, bool at_end);
+
+/* Ends the segment, and pushes the records that this completes. 0, or -1: the run has failed. */
+int segment_end(struct extent *extent);
+
+/* The file ends after the last segment that was begun; pushes its last record. 0, or -1: the run
+ * has failed. */
+int segment_end_file(struct extent *extent);
+
+/* Frees what it has, after a failure. */
+void segment_close(struct extent *extent);
+
+/* --- decode.c: decodes a batch of frames, within the range that is counted --- */
+
+#define WRONG_ON_GPU "the GPU decompressed it incorrectly; use --device=cpu"
+
+/* What came of decoding. */
+enum decoded {
+    DECODED_FAILED = -1, /* what source_fail returns */
+    DECODED_SOME,        /* the batch goes on */
+    DECODED_DRY,         /* it goes on, but there is nothing to read now */
+    DECODED_ALL,         /* the batch has ended */
+};
+
+/* Decodes on, after what is in the chunk, up to limit. Waits for a stream if the segment is empty
+ * or the chunk is worth filling. */
+enum decoded decode_chunk(struct extent *extent, struct chunk *chunk, size_t limit);
+
+/* True if the batch is decoded in order, by a worker that has the file to itself. */
+static inline bool decode_is_in_order(const struct extent *extent)
+{
+    return extent->worker->batch.kind != FRAMES_WHOLE;
+}
+
+/* True between two frames. */
+static inline bool decode_is_complete(const struct extent *extent)
+{
+    const struct decoder *decoder = extent->worker->decoder;
+    return decoder->codec->complete(decoder);
+}
+
+/* --- gpu.c: feeds a GPU with a compressed file --- */
+
+/* What the GPU leaves is read again; of a stream the frame that is decompressed is kept for that.
+ */
+
+/* Returns a GPU that should decompress the rest of the file; NULL: there is none. In turn. */
+struct engine *gpu_choose(struct worker *worker, const struct file *file);
+
+/* Has a GPU begin with the file; sets the size and the limit of `start`. False: it cannot. */
+bool gpu_begin(struct extent *extent, struct engine *gpu, struct compressed_start start);
+
+/* Feeds the GPU until it wants no more. Sets *rest, whose tail the caller frees: its offset is the
+ * end of the file, and nothing is to be skipped, if nothing is left. 0, or -1: the run has failed.
+ */
+int gpu_feed(struct extent *extent, struct compressed_rest *rest);
+
+/* Makes the file go on with what is left. 0, or -1: the run has failed. */
+int gpu_go_back(struct extent *extent, const struct compressed_rest *rest);
+
+/* --- offload.c: moves a file in the middle to a GPU, from the beginning of a frame on --- */
+
+/* Content that was already counted is skipped. The worker keeps its decoder until the GPU has
+ * counted something. Frames that other workers have stay theirs. Of a pipe, the bytes of the frame
+ * are kept from its beginning on, so that a GPU can begin it. */
+
+/* Chunks that are decoded until the GPU can begin: records that are cut, one after the other, may
+ * be longer than the frames. */
+#define OFFLOAD_WAITS_MAX 4
+
+/* True if the next batch of the current file should be decoded in order, to be offloaded. In turn.
+ */
+bool offload_is_wanted(struct worker *worker, const struct file *file);
+
+/* Before a chunk is decoded in order: lets a GPU that should have the file decompress it, and has
+ * the worker go on with what it left. 0, or -1: the run has failed. */
+int offload_consider(struct extent *extent);
+
+/* A frame begins with what is decoded next: sets extent->frame. */
+void replay_begin_frame(struct extent *extent);
+
+/* A step was decoded, which began at *begin; that is read only where something may be kept. */
+void replay_add_step(struct extent *extent, const struct decode_step *step,
+                     const struct timespec *begin);
+
+/* The batch has ended, or a GPU has it: nothing is kept to be begun anew any more. */
+void replay_end(struct extent *extent);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "segment.h"
 #include "runner.h"
 
 #include <string.h>

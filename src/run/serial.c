@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Compressed bytes, one decoder: a worker takes a batch of frames in its turn, and decodes it
  * without. A batch that has to be decoded in order takes the file along. */
-#include "decode.h"
-#include "offload.h"
+#include "runner.h"
 #include "src/base/clock.h"
 
 /* What a decoder takes beside what it must keep at hand, and beside compressed bytes. */
