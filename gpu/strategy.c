@@ -20,16 +20,31 @@ const struct strategy *strategy_find(const char *name)
     return NULL;
 }
 
+const char *strategy_cannot(const struct histogram *histogram)
+{
+    const struct binning *binning = &histogram->binning;
+    const struct field *field = &histogram->field;
+    if (histogram->has_moments)
+        return "sum numbers for --stats and --quantiles";
+    if (histogram->also)
+        return "count several histograms in one pass";
+    if (histogram_channels(histogram) > 1)
+        return "count channels";
+    if (binning->is_whole && binning->kind == BINNING_DIGITS)
+        return "count integers with --digits";
+    if (field->has_units)
+        return "read --units";
+    return field->kind == FIELD_NONE || line_field_takes(field)
+               ? NULL
+               : "count CSV, named columns or what follows a long STRING";
+}
+
 bool strategy_counts(const struct strategy *strategy, const struct histogram *histogram)
 {
-    bool has_kernels =
-        histogram->type.size != 3 && !histogram->has_moments && !histogram->also &&
-        !(histogram->binning.is_whole && histogram->binning.kind == BINNING_DIGITS) &&
-        !histogram->field.has_units && histogram_channels(histogram) == 1;
-    bool has_field = histogram->field.kind != FIELD_NONE;
-    bool takes_field = strategy == &strategies[STRATEGY_fields];
-    return (strategy->modes >> histogram->mode->id & 1) && has_kernels &&
-           has_field == takes_field && (!has_field || line_field_takes(&histogram->field));
+    const bool has_field = histogram->field.kind != FIELD_NONE;
+    const bool takes_field = strategy == &strategies[STRATEGY_fields];
+    return (strategy->modes >> histogram->mode->id & 1) && histogram->type.size != 3 &&
+           has_field == takes_field && !strategy_cannot(histogram);
 }
 
 static enum strategy_id best_of_values(const struct histogram *histogram, size_t chunk_size)

@@ -27,9 +27,12 @@ extern const unsigned strategy_count;
 /* The strategy of that name, or NULL. */
 const struct strategy *strategy_find(const char *name);
 
+/* Returns what no strategy can do for a histogram, whatever its mode and type: "count channels".
+ * NULL: there is no such thing. */
+const char *strategy_cannot(const struct histogram *histogram);
+
 /* True if the strategy counts such samples. None counts values of three bytes, as vectors of 16
- * bytes do not hold them whole, samples of several channels, or numbers with units. Numbers in
- * fields of lines are counted by `fields` alone, if gpu/line_field.h says so. */
+ * bytes do not hold them whole. Numbers in fields of lines are counted by `fields` alone. */
 bool strategy_counts(const struct strategy *strategy, const struct histogram *histogram);
 
 /* Returns what --kernel=auto takes: the fastest for this histogram and chunks of chunk_size bytes.

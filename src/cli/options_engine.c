@@ -127,44 +127,27 @@ static int finish_counter(struct options *options, struct reason *why)
 
 static int finish_strategy(const struct draft *draft, struct reason *why)
 {
-    struct options *options = draft->options;
-    const struct strategy *strategy = options->pool.strategy;
-    if (options->pool.device == DEVICE_GPU && options->histogram.has_moments)
-        return reason_set(why, "--device=gpu: the GPU cannot sum numbers for --stats and "
-                               "--quantiles; leave out --device");
-    if (options->pool.device == DEVICE_GPU && options->also)
-        return reason_set(why, "--device=gpu: the GPU cannot count several histograms in one "
-                               "pass; leave out --device");
-    if (options->pool.device == DEVICE_GPU && !strategy_best(&options->histogram, 0)) {
-        if (histogram_channels(&options->histogram) > 1)
-            return reason_set(why,
-                              "--device=gpu: the GPU cannot count channels; leave out --device");
-        if (options->histogram.binning.is_whole &&
-            options->histogram.binning.kind == BINNING_DIGITS)
-            return reason_set(
-                why,
-                "--device=gpu: the GPU cannot count integers with --digits; leave out --device");
-        if (options->histogram.field.has_units)
-            return reason_set(why, "--device=gpu: the GPU cannot read --units; leave out --device");
-        if (options->histogram.field.kind != FIELD_NONE)
-            return reason_set(why, "--device=gpu: the GPU cannot count CSV, named columns or "
-                                   "what follows a long STRING; leave out --device");
-        const struct mode *mode = options->histogram.mode;
+    struct pool_options *pool = &draft->options->pool;
+    const struct histogram *histogram = &draft->options->histogram;
+    const struct mode *mode = histogram->mode;
+    const char *cannot = strategy_cannot(histogram);
+    if (pool->device == DEVICE_GPU && cannot)
+        return reason_set(why, "--device=gpu: the GPU cannot %s; leave out --device", cannot);
+    if (pool->device == DEVICE_GPU && !strategy_best(histogram, 0))
         return reason_set(why, "--device=gpu: the GPU cannot count %s%s; leave out --device",
                           mode->is_binned ? "values of " : mode->name,
-                          mode->is_binned ? options->histogram.type.name : "");
-    }
-    if (!strategy)
+                          mode->is_binned ? histogram->type.name : "");
+    if (!pool->strategy)
         return 0;
     int rc = option_conflict(draft, "kernel=", "device=cpu", "", why);
-    if (rc == 0 && options->histogram.has_moments)
+    if (rc == 0 && histogram->has_moments)
         rc = option_conflict(draft, "kernel=", "stats quantiles", "", why);
     if (rc != 0)
         return rc;
-    if (!strategy_counts(strategy, &options->histogram))
-        return reason_of_option(why, "--kernel", strategy->name,
+    if (!strategy_counts(pool->strategy, histogram))
+        return reason_of_option(why, "--kernel", pool->strategy->name,
                                 "cannot count in this mode; see --kernel=help");
-    options->pool.device = DEVICE_GPU;
+    pool->device = DEVICE_GPU;
     return 0;
 }
 
