@@ -10,28 +10,17 @@
 #include "src/count/quantile.h"
 #include "src/count/show_number.h"
 
-static struct totals channel_totals(const struct counts *counts, unsigned channel)
-{
-    const struct histogram *histogram = counts->histogram;
-    const size_t rows = histogram_rows(histogram);
-    struct totals totals = {.samples = counts->tally->samples / histogram_channels(histogram)};
-    for (size_t row = 0; row < rows; row++)
-        totals.of[histogram_row_kind(histogram, row)] +=
-            counts->tally->counts[channel * rows + row];
-    return totals;
-}
-
 /* Writes the totals of each channel, if there are several. */
 static void write_channels(struct table *table)
 {
     struct writer *out = table->out;
+    const struct histogram histogram = histogram_of_channel(table->shown.histogram);
     const unsigned channels = histogram_channels(table->shown.histogram);
     for (unsigned channel = 0; channels > 1 && channel < channels; channel++) {
-        const struct totals totals = channel_totals(&table->shown, channel);
+        const struct tally tally = tally_of_channel(table->shown.tally, channel);
+        const struct totals totals = rows_add_up(&histogram, &tally);
         json_count(out, channel ? ",{\"total\":" : ",\"channels\":[{\"total\":", totals.samples);
-        json_count(out, ",\"below\":", totals.of[ROW_KIND_BELOW]);
-        json_count(out, ",\"above\":", totals.of[ROW_KIND_ABOVE]);
-        json_count(out, ",\"invalid\":", totals.of[ROW_KIND_INVALID]);
+        json_outside(out, &totals);
         writer_text(out, channel + 1 < channels ? "}" : "}]");
     }
 }

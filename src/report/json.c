@@ -36,8 +36,12 @@ void json_totals(struct writer *out, const struct mode *mode, const struct total
     json_count(out, "\"total\":", totals->samples);
     json_count(out, ",\"counted\":", totals->of[ROW_KIND_BIN]);
     json_count(out, ",\"other\":", totals->samples - totals->of[ROW_KIND_BIN]);
-    if (!mode->is_binned)
-        return;
+    if (mode->is_binned)
+        json_outside(out, totals);
+}
+
+void json_outside(struct writer *out, const struct totals *totals)
+{
     json_count(out, ",\"below\":", totals->of[ROW_KIND_BELOW]);
     json_count(out, ",\"above\":", totals->of[ROW_KIND_ABOVE]);
     json_count(out, ",\"invalid\":", totals->of[ROW_KIND_INVALID]);
