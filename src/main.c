@@ -120,7 +120,7 @@ static int report(struct counting *run)
     const int status = main_tables_print(&run->tables, &run->tally);
     main_print_engines(&run->outcome, options.verbosity);
     main_print_remarks(&options, &run->remarks);
-    if (options.timing)
+    if (options.pool.timing)
         main_print_timing(&run->outcome);
     return status;
 }

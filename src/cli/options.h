@@ -60,7 +60,6 @@ struct options {
     const char *output; /* a file, or NULL: standard output */
     double interval;    /* seconds between tables; 0: there is one, at the end */
     enum verbosity verbosity;
-    bool timing;
     enum sandbox_choice sandbox;
     enum progress_when progress;
     char *const *operands; /* files: the end of argv */

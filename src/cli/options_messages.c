@@ -10,7 +10,7 @@ int option_progress(struct draft *draft, const char *value, struct reason *why)
     return when < 0 ? OPTIONS_WRONG : 0;
 }
 
-OPTION_FLAG(option_timing, draft->options->timing = draft->options->pool.timing = true)
+OPTION_FLAG(option_timing, draft->options->pool.timing = true)
 OPTION_FLAG(option_quiet, draft->options->verbosity = QUIET)
 OPTION_FLAG(option_verbose, draft->options->verbosity = VERBOSE)
 OPTION_FLAG(option_help, draft->options->action = option_by_letter(draft, "help")
