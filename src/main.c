@@ -141,6 +141,28 @@ static int count(void)
     return status;
 }
 
+/* --- a run on tables --- */
+
+/* Opens output and files, and enters the sandbox. The exit status. */
+static int show_tables(main_show *show)
+{
+    static char standard_input[] = "-";
+    static char *const only[] = {standard_input};
+    const bool has_operands = options.operand_count > 0;
+    struct held_list files;
+    struct reason why;
+    if (output_prepare(&output, options.output, &why) != 0)
+        return main_failed(&why);
+    if (held_list_open(&files, has_operands ? options.operands : only,
+                       has_operands ? options.operand_count : 1) != 0)
+        return main_no_memory();
+    const int status = main_enter_sandbox(&options, &output, NULL, &files) != 0
+                           ? STATUS_FAILED
+                           : show(&options, &output, &files);
+    held_list_close(&files);
+    return status;
+}
+
 /* --- the process --- */
 
 /* Gives closed standard descriptors a file. The next file that is opened would get their number,
@@ -189,9 +211,9 @@ static int act(void)
     case ACTION_COUNT:
         return count();
     case ACTION_DIFF:
-        return main_diff(&options, &output);
+        return show_tables(main_diff);
     case ACTION_MERGE:
-        return main_merge(&options, &output);
+        return show_tables(main_merge);
     default:
         return main_print_text(&options, &output);
     }

@@ -64,11 +64,12 @@ void main_print_timing(const struct pool_outcome *outcome);
 int main_enter_sandbox(const struct options *options, const struct output *output,
                        struct source *source, const struct held_list *tables);
 
-/* --- main_merge.c, main_diff.c: whole runs --- */
+/* --- main_merge.c, main_diff.c: runs on tables that were made before --- */
 
-/* --merge, --diff. The exit status. */
-int main_merge(struct options *options, struct output *output);
-int main_diff(struct options *options, struct output *output);
+/* --merge, --diff: show what the files of tables come to. The exit status. */
+typedef int main_show(struct options *options, struct output *output,
+                      const struct held_list *files);
+main_show main_merge, main_diff;
 
 /* Warns of tables whose samples came from elsewhere than those of the first one. */
 struct merge;

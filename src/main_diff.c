@@ -185,20 +185,11 @@ static int diff_and_show(struct options *options, struct output *output,
     return main_end_output(output, options->verbosity);
 }
 
-int main_diff(struct options *options, struct output *output)
+int main_diff(struct options *options, struct output *output, const struct held_list *files)
 {
     const struct merge empty = {.form.lay = options_lay, .form.sort = options_sort};
     struct sides sides = {.before = empty, .after = empty};
-    struct held_list files;
-    struct reason why;
-    if (output_prepare(output, options->output, &why) != 0)
-        return main_failed(&why);
-    if (held_list_open(&files, options->operands, options->operand_count) != 0)
-        return main_no_memory();
-    const int status = main_enter_sandbox(options, output, NULL, &files) != 0
-                           ? STATUS_FAILED
-                           : diff_and_show(options, output, &files, &sides);
-    held_list_close(&files);
+    const int status = diff_and_show(options, output, files, &sides);
     tally_close(&sides.both);
     merge_free(&sides.before);
     merge_free(&sides.after);

@@ -14,16 +14,6 @@
 
 #define THREAD_BYTES ((uint64_t)1 << 20) /* fewer are read before a thread has started */
 
-/* 0, or -1: memory is short. */
-static int open_files(const struct options *options, struct held_list *files)
-{
-    static char standard_input[] = "-";
-    static char *const only[] = {standard_input};
-    return options->operand_count == 0
-               ? held_list_open(files, only, 1)
-               : held_list_open(files, options->operands, options->operand_count);
-}
-
 /* Adds up all files. 0, or -1 with a reason. */
 static int add_files(const struct options *options, const struct held_list *files,
                      struct merge *merge, struct reason *why)
@@ -144,22 +134,13 @@ static int merge_and_show(struct options *options, struct output *output,
     return status;
 }
 
-int main_merge(struct options *options, struct output *output)
+int main_merge(struct options *options, struct output *output, const struct held_list *files)
 {
     struct merge merge = {.form.lay = options_lay,
                           .form.sort = options_sort,
                           .form.has_moments = options->report.stats};
     struct shard_record proof = {.shard_count = 0};
-    struct held_list files;
-    struct reason why;
-    if (output_prepare(output, options->output, &why) != 0)
-        return main_failed(&why);
-    if (open_files(options, &files) != 0)
-        return main_no_memory();
-    const int status = main_enter_sandbox(options, output, NULL, &files) != 0
-                           ? STATUS_FAILED
-                           : merge_and_show(options, output, &files, &merge, &proof);
-    held_list_close(&files);
+    const int status = merge_and_show(options, output, files, &merge, &proof);
     merge_free(&merge);
     shard_record_free(&proof);
     return status;
