@@ -32,20 +32,16 @@ int content_follow(struct content_range *range, const struct header *header,
     return 0;
 }
 
-static int content_differs(const struct content_range *range, const char *how, struct reason *fault)
+int content_check(const struct content_range *range, uint64_t position, bool at_end,
+                  struct reason *fault)
 {
-    return reason_set(fault, "the %s header states %llu bytes of values, but %s", range->stated,
-                      (unsigned long long)(range->end - range->begin), how);
-}
-
-int content_ends_before(const struct content_range *range, struct reason *fault)
-{
-    return content_differs(range, "fewer follow", fault);
-}
-
-int content_goes_on(const struct content_range *range, struct reason *fault)
-{
-    return content_differs(range, "more follow", fault);
+    const bool is_short = at_end && position < range->end;
+    const bool is_long = range->is_whole && position > range->end;
+    if (!range->stated || (!is_short && !is_long))
+        return 0;
+    return reason_set(fault, "the %s header states %llu bytes of values, but %s follow",
+                      range->stated, (unsigned long long)(range->end - range->begin),
+                      is_short ? "fewer" : "more");
 }
 
 bool content_is_partial(const struct content_range *range)
@@ -61,7 +57,8 @@ uint64_t content_before(const struct content_range *range, uint64_t position)
 
 size_t content_room(const struct content_range *range, uint64_t position, size_t most)
 {
-    uint64_t left = range->end - position;
+    const uint64_t end = range->end + range->is_whole;
+    const uint64_t left = position < end ? end - position : 0;
     return left < most ? (size_t)left : most;
 }
 

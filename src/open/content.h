@@ -45,9 +45,10 @@ struct content_range content_range_of(const struct content_options *options);
 int content_follow(struct content_range *range, const struct header *header,
                    const struct content_options *options, struct reason *fault);
 
-/* Sets the fault: fewer bytes follow than the header states, or more. Returns -1. */
-int content_ends_before(const struct content_range *range, struct reason *fault);
-int content_goes_on(const struct content_range *range, struct reason *fault);
+/* Compares content of which `position` bytes were seen, or which ends there, with what its header
+ * states. 0, or -1 with the fault. */
+int content_check(const struct content_range *range, uint64_t position, bool at_end,
+                  struct reason *fault);
 
 /* True if the range is less than the whole content. */
 bool content_is_partial(const struct content_range *range);
@@ -55,8 +56,8 @@ bool content_is_partial(const struct content_range *range);
 /* Returns how many of the first `position` bytes of the content are in the range. */
 uint64_t content_before(const struct content_range *range, uint64_t position);
 
-/* How many of the next `most` bytes after `position`, which is not after the range, are not after
- * it either. */
+/* Returns how many of the next `most` bytes after `position` are to be read: those up to the end of
+ * the range, and one more if that would be wrong. */
 size_t content_room(const struct content_range *range, uint64_t position, size_t most);
 
 /* Of data[0..len), bytes of the content from `position` on, keeps those from the beginning of the

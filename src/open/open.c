@@ -178,15 +178,10 @@ int input_find_header(struct held *file, const struct input_options *options, st
  * fault. */
 static int check_size(const struct input *input, struct reason *fault)
 {
-    const struct content_range *range = &input->plan.range;
     const struct bytes *bytes = &input->bytes;
-    if (!range->stated || input->frames.codec || !bytes->regular || bytes->may_be_short)
+    if (input->frames.codec || !bytes->regular || bytes->may_be_short)
         return 0; /* reading shows it */
-    if (bytes->opened_size < range->end)
-        return content_ends_before(range, fault);
-    if (bytes->opened_size > range->end && range->is_whole)
-        return content_goes_on(range, fault);
-    return 0;
+    return content_check(&input->plan.range, bytes->opened_size, true, fault);
 }
 
 /* Sets the range to what follows a header, if there is one. 0 or -1. */
@@ -264,17 +259,10 @@ int input_open(struct input *input, struct held *file, const struct input_option
 
 ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *why)
 {
-    const struct content_range *range = &input->plan.range;
     struct reason fault;
     ssize_t got = bytes_take(&input->bytes, buf, cap, why);
-    if (got < 0 || !range->stated || input->bytes.is_cut)
-        return got;
-    const uint64_t position = bytes_position(&input->bytes);
-    if (range->is_whole && position > range->end)
-        content_goes_on(range, &fault);
-    else if (got == 0 && position < range->end)
-        content_ends_before(range, &fault);
-    else
+    if (got < 0 || input->bytes.is_cut ||
+        content_check(&input->plan.range, bytes_position(&input->bytes), got == 0, &fault) == 0)
         return got;
     return reason_of(why, input->bytes.name, "%s", fault.text);
 }

@@ -92,22 +92,19 @@ static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, si
     uint64_t position = extent->segment.begin + extent->segment.content;
     unsigned char *out = chunk->data + chunk->len;
     size_t cap = limit - chunk->len, made;
-    if (!range->is_whole && position >= range->end)
+    struct reason fault;
+    cap = content_room(range, position, cap);
+    if (cap == 0)
         return DECODED_ALL;
-    if (!range->is_whole)
-        cap = content_room(range, position, cap);
     enum decoded state = step(extent, out, cap, &made);
     if (extent->skip > 0) { /* there is no range then */
         chunk->len += keep_new(extent, out, made);
         return state;
     }
-    if (range->is_whole && made > 0 && position + made > range->end) {
-        struct reason fault;
-        content_goes_on(range, &fault);
+    if (content_check(range, position + made, false, &fault) != 0)
         return fail_of(extent, fault.text);
-    }
     chunk->len += content_keep(range, position, out, made);
-    bool is_all = !range->is_whole && position + made == range->end;
+    bool is_all = content_room(range, position + made, 1) == 0;
     return state == DECODED_SOME && is_all ? DECODED_ALL : state;
 }
 

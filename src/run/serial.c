@@ -20,7 +20,7 @@ static enum frames_result look_on(struct extent *extent, struct frames_ahead *ah
     struct file *file = extent->file;
     const struct content_range *range = &file->input.plan.range;
     struct reason why;
-    while (file->content < range->end || range->is_whole) {
+    while (content_room(range, file->content, 1) > 0) {
         enum frames_result result = frames_look(&file->input.frames, ahead, &why);
         if (result == FRAMES_FAILED)
             source_fail(source, &why);
@@ -200,8 +200,7 @@ static int end_file(struct extent *extent)
     int rc;
     if (file->is_wrong) {
         rc = source_fail_of(source, file, WRONG_ON_GPU);
-    } else if (range->stated && file->content < range->end) {
-        content_ends_before(range, &fault);
+    } else if (content_check(range, file->content, true, &fault) != 0) {
         rc = source_fail_of(source, file, fault.text);
     } else {
         rc = segment_end_file(extent);
