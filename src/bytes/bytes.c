@@ -16,7 +16,7 @@
 static int read_failed(const struct bytes *bytes, uint64_t offset, struct reason *why)
 {
     return reason_of(why, bytes->name, "%s, at byte %llu", strerror(errno),
-                     (unsigned long long)(bytes->skipped + offset));
+                     (unsigned long long)offset);
 }
 
 /* Finds what kind of file it is, and what follows from that. 0 or -1. */
@@ -97,11 +97,14 @@ int bytes_give_back(struct bytes *bytes, struct held *file)
 /* read or pread, waiting for a non-blocking descriptor and through signals. */
 static ssize_t read_patiently(const struct bytes *bytes, void *buf, size_t len, uint64_t offset)
 {
-    off_t at = bytes->base + (off_t)offset;
-    if (bytes->regular && len > BYTES_MAX - (uint64_t)at)
-        len = (size_t)(BYTES_MAX - (uint64_t)at); /* there are no bytes past that */
+    const uint64_t at = (uint64_t)bytes->base + offset;
+    if (bytes->regular && at >= BYTES_MAX)
+        return 0;
+    if (bytes->regular && len > BYTES_MAX - at)
+        len = (size_t)(BYTES_MAX - at);
     for (;;) {
-        ssize_t got = bytes->regular ? pread(bytes->fd, buf, len, at) : read(bytes->fd, buf, len);
+        ssize_t got =
+            bytes->regular ? pread(bytes->fd, buf, len, (off_t)at) : read(bytes->fd, buf, len);
         if (got >= 0)
             return got;
         if (errno == EAGAIN || errno == EWOULDBLOCK)
@@ -283,49 +286,34 @@ bool bytes_ready(const struct bytes *bytes, int milliseconds)
            poll(&poller, 1, milliseconds) != 0;
 }
 
-uint64_t bytes_position(const struct bytes *bytes)
-{
-    return bytes->skipped + bytes->taken;
-}
-
 /* --- where it begins and ends --- */
 
-/* Leaves out the beginning of a regular file, which is not read, and what is after `end`. */
-static void select_in_file(struct bytes *bytes, uint64_t begin, uint64_t end)
+int bytes_skip_to(struct bytes *bytes, uint64_t offset, struct reason *why)
 {
-    const uint64_t last = bytes->opened_size < end ? bytes->opened_size : end;
-    if (begin > BYTES_MAX - (uint64_t)bytes->base) {
-        bytes->opened_size = 0;
-        bytes->ended = true;
-        return;
+    struct replay_window *window = &bytes->window;
+    unsigned char *buf = malloc(BYTES_AHEAD);
+    ssize_t got = buf ? 1 : reason_of(why, bytes->name, "out of memory");
+    window_drop(window, offset);
+    while (got > 0 && window->end < offset && !bytes->ended) {
+        const uint64_t left = offset - window->end;
+        got = read_next(bytes, buf, left < BYTES_AHEAD ? (size_t)left : BYTES_AHEAD, why);
+        if (got > 0)
+            window_restart(window, window->end + (uint64_t)got);
     }
-    bytes->base += (off_t)begin;
-    bytes->skipped = begin;
-    bytes->opened_size = last > begin ? last - begin : 0;
-    if (end != UINT64_MAX)
-        bytes->limit = end - begin;
+    free(buf);
+    return got < 0 ? -1 : 0;
 }
 
 int bytes_select(struct bytes *bytes, uint64_t begin, uint64_t end, struct reason *why)
 {
-    if (bytes->regular) {
-        select_in_file(bytes, begin, end);
-        return 0;
-    }
+    bytes->begin = bytes->taken = begin;
     bytes->limit = end;
     bytes->ended |= begin == end;
-    if (begin == 0 || begin == end)
-        return 0;
-    unsigned char *buf = malloc(BYTES_AHEAD);
-    if (!buf)
-        return reason_of(why, bytes->name, "out of memory");
-    ssize_t got = 1;
-    while (begin > 0 && got > 0) {
-        got = bytes_take(bytes, buf, begin < BYTES_AHEAD ? (size_t)begin : BYTES_AHEAD, why);
-        begin -= got > 0 ? (uint64_t)got : 0;
-    }
-    free(buf);
-    return got < 0 ? -1 : 0;
+    if (bytes->opened_size > end)
+        bytes->opened_size = end;
+    if (bytes->opened_size < begin)
+        bytes->opened_size = begin;
+    return bytes->regular ? 0 : bytes_skip_to(bytes, begin, why);
 }
 
 int bytes_find_end(const struct bytes *bytes, uint64_t *end, struct reason *why)
@@ -341,10 +329,11 @@ int bytes_find_end(const struct bytes *bytes, uint64_t *end, struct reason *why)
 void bytes_settle(const struct bytes *bytes)
 {
     struct stat status;
-    off_t began = bytes->base - (off_t)bytes->skipped, at = bytes->base + (off_t)bytes->taken;
     if (!bytes->regular || bytes->fd != STDIN_FILENO || fstat(bytes->fd, &status) != 0)
         return;
-    if (bytes->skipped > 0 && at > status.st_size) /* the range begins after the end */
-        at = status.st_size > began ? status.st_size : began;
-    (void)lseek(bytes->fd, at, SEEK_SET);
+    const uint64_t base = (uint64_t)bytes->base, size = (uint64_t)status.st_size;
+    uint64_t at = base + bytes->taken;
+    if (bytes->begin > 0 && at > size) /* the range begins after the end */
+        at = size > base ? size : base;
+    (void)lseek(bytes->fd, (off_t)at, SEEK_SET);
 }

@@ -22,12 +22,12 @@ struct bytes {
     int error;         /* errno, if it could not be opened; otherwise 0 */
     bool regular;      /* pread works */
     bool may_be_short; /* regular, without blocks on a disk, as in /sys: may end before its size */
-    bool is_cut;       /* regular: opened_size bytes are read, whatever was added since */
-    off_t base;        /* regular: where reading begins; standard input may stand anywhere */
-    uint64_t skipped;  /* regular: bytes between where it stood and base */
-    uint64_t opened_size; /* regular: bytes to read, from base on, as known when it was opened */
-    uint64_t taken;       /* bytes handed out so far */
-    uint64_t limit;       /* bytes that may be handed out */
+    bool is_cut;       /* regular: read up to opened_size, whatever was added since */
+    off_t base;        /* regular: where it stood when it was opened; offsets count from there */
+    uint64_t begin;    /* offset of the first byte to be handed out, */
+    uint64_t taken;    /* of the next one, */
+    uint64_t limit;    /* and of the first that must not be */
+    uint64_t opened_size; /* regular: where reading ends, as known when it was opened; else begin */
     bool ended;           /* nothing is left to be read */
     struct replay_window window; /* of a stream: what can be handed out again, and what was seen
                                   * ahead; its end is what was read of the stream */
@@ -51,16 +51,16 @@ int bytes_give_back(struct bytes *bytes, struct held *file);
  * time. */
 ssize_t bytes_see(struct bytes *bytes, void *buf, size_t cap, uint64_t offset, struct reason *why);
 
-/* Reads bytes [offset, offset + len) of a regular file, which were there when it was opened; fewer
- * only if the file may be short. The bytes read, or -1 with the reason set. Any thread. */
+/* Reads bytes [offset, offset + len) of a regular file, or fewer if it ends: not before
+ * opened_size, unless it may be short. The bytes read, or -1 with the reason set. Any thread. */
 ssize_t bytes_read_at(const struct bytes *bytes, void *buf, size_t len, uint64_t offset,
                       struct reason *why);
 
 /* Reads bytes [offset, offset + len) of a regular file. True if all are there. Any thread. */
 bool bytes_has(const struct bytes *bytes, void *buf, size_t len, uint64_t offset);
 
-/* Reads only bytes [begin, end) from now on, end at most BYTES_MAX or UINT64_MAX. Those of a stream
- * before `begin` are read and dropped. 0, or -1 with the reason set. */
+/* Hands out only bytes [begin, end), end at most BYTES_MAX or UINT64_MAX. Those of a stream before
+ * `begin` are read and dropped. 0, or -1 with the reason set. */
 int bytes_select(struct bytes *bytes, uint64_t begin, uint64_t end, struct reason *why);
 
 /* Hands out the next bytes, up to the limit, to buf[0..cap), cap > 0: what one read gives. EINTR
@@ -91,8 +91,9 @@ bool bytes_are_over(const struct bytes *bytes);
 /* True if bytes_take would not wait, or will not in so many milliseconds. */
 bool bytes_ready(const struct bytes *bytes, int milliseconds);
 
-/* Returns where the next byte stands, from where the file stood when it was opened. */
-uint64_t bytes_position(const struct bytes *bytes);
+/* Reads a stream on to byte `offset`, unless it ends before that, and drops what comes before. 0, or
+ * -1 with the reason set. */
+int bytes_skip_to(struct bytes *bytes, uint64_t offset, struct reason *why);
 
 /* Finds where a regular file ends by now: what was added since it was opened is read, too, unless
  * the limit is before that. 0; or -1 with the reason set, if it became shorter. */

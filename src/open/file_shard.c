@@ -51,55 +51,43 @@ int file_shard_check(struct input *input, struct file_shard *shard, struct reaso
 
 /* --- bytes as they are --- */
 
-/* Where in the range of the content that is counted a byte of the file lies, or the nearest end. */
-static uint64_t place_in_range(const struct input *input, uint64_t offset)
+/* Returns the offset in the range of the content that is counted which is nearest to this one. */
+static uint64_t nearest_in_range(const struct bytes *bytes, uint64_t offset)
 {
-    uint64_t place = offset > input->bytes.skipped ? offset - input->bytes.skipped : 0;
-    return place < input->bytes.opened_size ? place : input->bytes.opened_size;
+    offset = offset > bytes->begin ? offset : bytes->begin;
+    return offset < bytes->opened_size ? offset : bytes->opened_size;
 }
 
-static uint64_t round_up(uint64_t place, size_t size)
+/* Returns where the first value begins that does not begin before `offset`; at most `end`. */
+static uint64_t value_from(const struct bytes *bytes, uint64_t offset, size_t size, uint64_t end)
 {
-    return (place + size - 1) / size * size;
+    const uint64_t before = offset - bytes->begin + size - 1;
+    offset = bytes->begin + before / size * size;
+    return offset < end ? offset : end;
 }
 
-/* Pieces are those values that begin in the shard. The file may end within one. 0, or -1 with the
- * reason set. */
-static int enter_values(struct input *input, uint64_t begin, uint64_t end, struct reason *why)
-{
-    size_t size = input->records.kind.size, left = (size_t)(input->bytes.opened_size % size);
-    uint64_t whole = input->bytes.opened_size - left;
-    if (left > 0 && begin <= whole && whole < end)
-        return input_cut_off(input->bytes.name, input->plan.content, left, size, why);
-    begin = round_up(begin, size);
-    end = round_up(end, size);
-    input->bytes.taken = begin < whole ? begin : whole;
-    input->plan.end = end < whole ? end : whole;
-    input->plan.size = whole;
-    return 0;
-}
-
-/* Pieces of text are read up to the ends of their last records, wherever the shard ends. */
+/* Pieces are those values that begin in the shard; the file may end within one. Pieces of text are
+ * read up to the ends of their last records, wherever the shard ends. 0, or -1 with the reason set.
+ */
 static int enter_plain(struct input *input, const struct file_shard *shard, struct reason *why)
 {
-    uint64_t begin = place_in_range(input, shard->begin), end = place_in_range(input, shard->end);
-    input->bytes.limit = input->bytes.opened_size;
-    if (input_is_serial(input)) {
-        input->plan.size = input->plan.end = 0;
+    struct bytes *bytes = &input->bytes;
+    const struct record_kind *kind = &input->records.kind;
+    const size_t size = record_is_text(kind) ? 1 : kind->size;
+    const size_t left = (size_t)((bytes->opened_size - bytes->begin) % size);
+    const uint64_t begin = nearest_in_range(bytes, shard->begin);
+    const uint64_t end = nearest_in_range(bytes, shard->end), whole = bytes->opened_size - left;
+    bytes->limit = bytes->opened_size;
+    if (input_is_serial(input))
         return 0;
-    }
-    if (!record_is_text(&input->records.kind)) {
-        if (enter_values(input, begin, end, why) != 0)
-            return -1;
-    } else {
-        input->plan.size = input->bytes.opened_size;
-        input->bytes.taken = begin;
-        input->plan.end = end;
-    }
-    input->has_header &= input->bytes.taken == 0;
-    input->plan.counted_from =
-        input->bytes.taken > 0 ? input->bytes.skipped + input->bytes.taken : 0;
-    input->bytes.ended = true; /* nothing is read in order */
+    if (left > 0 && begin <= whole && whole < end)
+        return input_cut_off(bytes->name, input->plan.content, left, size, why);
+    bytes->taken = value_from(bytes, begin, size, whole);
+    bytes->ended = true; /* nothing is read in order */
+    input->plan.end = value_from(bytes, end, size, whole);
+    input->plan.size = whole;
+    input->has_header &= bytes->taken == bytes->begin;
+    input->plan.counted_from = bytes->taken > bytes->begin ? bytes->taken : 0;
     return 0;
 }
 

@@ -219,9 +219,9 @@ static int find_column(struct input *input, const struct input_options *options,
         peek_begin(&beginning.peek, &input->bytes, input->frames.codec, &options->decoding, why);
     if (rc != 0)
         return -1;
-    beginning.peek.offset = input->bytes.taken;
-    if (range->end != CONTENT_TO_END)
-        beginning.peek.end = content_add(input->bytes.taken, range->end - range->begin);
+    beginning.peek.offset = range->begin;
+    if (range->end < beginning.peek.end)
+        beginning.peek.end = range->end;
     do
         rc = see(&beginning, beginning.len + 1, why);
     while (rc == 0 && !beginning.is_all && beginning.len <= FIELD_RECORD_MAX &&
@@ -262,7 +262,7 @@ ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *wh
     struct reason fault;
     ssize_t got = bytes_take(&input->bytes, buf, cap, why);
     if (got < 0 || input->bytes.is_cut ||
-        content_check(&input->plan.range, bytes_position(&input->bytes), got == 0, &fault) == 0)
+        content_check(&input->plan.range, input->bytes.taken, got == 0, &fault) == 0)
         return got;
     return reason_of(why, input->bytes.name, "%s", fault.text);
 }

@@ -27,54 +27,43 @@ bool input_is_serial(const struct input *input)
     return is_sought || input->records.kind.type == RECORD_CSV;
 }
 
-/* The bytes at the end of the size that belong to a token or line that may not be whole, or -1 with
- * the reason set. All of the size: a file that has less than it states, as in /sys, is read in
- * order, as only then its end shows. */
-static int64_t tail_of_text(const struct input *input, struct reason *why)
+/* Sets *tail to how many of the last `size` bytes belong to a token or line that may not be whole.
+ * All of them: a file that has less than it states, as in /sys, is read in order, as only then its
+ * end shows. 0, or -1 with the reason set. */
+static int tail_of_text(const struct input *input, uint64_t size, uint64_t *tail,
+                        struct reason *why)
 {
     const struct record_kind *kind = &input->records.kind;
-    const size_t most = kind->most + 1;
+    const size_t most = size < kind->most + 1 ? (size_t)size : kind->most + 1;
     for (size_t look = TAIL_FIRST + 1;; look *= 4) {
         size_t len = look < most ? look : most;
-        len = input->plan.size < len ? (size_t)input->plan.size : len;
-        unsigned char *end = malloc(len + 1);
+        unsigned char *end = malloc(len);
         if (!end)
             return reason_of(why, input->bytes.name, "out of memory");
-        ssize_t got = bytes_read_at(&input->bytes, end, len, input->plan.size - len, why);
-        size_t tail = got == (ssize_t)len ? kind->tail(end, len) : 0;
+        ssize_t got = bytes_read_at(&input->bytes, end, len, input->bytes.opened_size - len, why);
+        *tail = got == (ssize_t)len ? kind->tail(end, len) : size;
         free(end);
         if (got < 0)
             return -1;
-        if ((size_t)got < len)
-            return (int64_t)input->plan.size;
-        if (tail < len || len == most || len == input->plan.size)
-            return (int64_t)tail;
+        if (len == most || *tail != len)
+            return 0;
     }
 }
 
 int input_trim(struct input *input, struct reason *why)
 {
-    input->plan.size = input->plan.end = input->bytes.opened_size;
+    const struct record_kind *kind = &input->records.kind;
+    const uint64_t size = input->bytes.opened_size - input->bytes.begin;
+    uint64_t tail = size;
     if (input->frames.codec)
         return 0;
-    const struct record_kind *kind = &input->records.kind;
-    if (!record_is_text(kind)) {
-        input->plan.size -= input->plan.size % kind->size;
-        input->plan.end = input->plan.size;
-        return 0;
-    }
-    if (input_is_serial(input))
-        input->plan.size = input->plan.end = 0;
-    if (input->plan.size == 0)
-        return 0;
-    int64_t tail = tail_of_text(input, why);
-    if (tail < 0)
+    if (!record_is_text(kind))
+        tail = size % kind->size;
+    else if (size > 0 && !input_is_serial(input) && tail_of_text(input, size, &tail, why) != 0)
         return -1;
-    if ((uint64_t)tail > kind->most && (uint64_t)tail < input->plan.size)
-        input->records.too_long = true; /* what follows of it will be dropped */
-    else
-        input->plan.size -= (uint64_t)tail;
-    input->plan.end = input->plan.size;
+    input->records.too_long = tail > kind->most && tail < size; /* its rest will be dropped */
+    input->plan.end = input->bytes.opened_size - (input->records.too_long ? 0 : tail);
+    input->plan.size = input->plan.end;
     return 0;
 }
 
@@ -101,31 +90,24 @@ static ssize_t read_text(const struct input *input, struct chunk *chunk, size_t 
                          uint64_t offset, struct reason *why)
 {
     const struct record_kind *kind = &input->records.kind;
-    const size_t most = kind->most, before = offset > 0;
-    const uint64_t left = input->plan.size - offset;
-    unsigned char *data = chunk->data;
-    size_t have = 0, wanted = len + PIECE_MORE;
-    data[0] = ' '; /* stands before the first piece */
-    if (!before && record_is_line(kind))
-        data[0] = '\n';
-    for (;; wanted = 2 * wanted - len) {
-        wanted = wanted < len + most ? wanted : len + most;
-        wanted = wanted < left ? wanted : (size_t)left;
-        size_t back = have == 0 ? before : 0;
-        ssize_t got = bytes_read_at(&input->bytes, data + 1 + have - back, wanted - have + back,
-                                    offset + have - back, why);
+    const size_t before = offset > input->bytes.begin, end = before + len;
+    const uint64_t from = offset - before, left = input->plan.size - from;
+    const size_t most = left < end + kind->most ? (size_t)left : end + kind->most;
+    unsigned char *data = chunk->data + 1 - before;
+    size_t have = 0, wanted = end + PIECE_MORE;
+    bool ends = false;
+    chunk->data[0] = record_is_line(kind) ? '\n' : ' '; /* stands before the first piece */
+    for (; !ends; wanted = 2 * wanted - end) {
+        wanted = wanted < most ? wanted : most;
+        ssize_t got = bytes_read_at(&input->bytes, data + have, wanted - have, from + have, why);
         if (got < 0)
             return -1;
-        size_t asked = wanted - have;
-        size_t more = (size_t)got > back ? (size_t)got - back : 0;
-        size_t begun = have;
-        have += more;
-        bool ends = more < asked || have == left || have == len + most;
-        if (ends || kind->type == RECORD_TOKENS || data[len] == '\n' ||
-            memchr(data + 1 + (begun > len ? begun : len), '\n',
-                   have - (begun > len ? begun : len)))
-            break;
+        const size_t begun = have > end ? have : end - 1;
+        have += (size_t)got;
+        ends = have < wanted || have == most || kind->type == RECORD_TOKENS ||
+               memchr(data + begun, '\n', have - begun);
     }
+    have -= have < before ? have : before;
     records_of_piece(kind, chunk, len, 1 + have);
     return (ssize_t)(have < len ? have : len);
 }

@@ -23,8 +23,8 @@ static size_t bytes_of_piece(const struct input *input, const struct chunk *chun
 static bool is_one_line(const struct input *input, const struct chunk *chunk, uint64_t offset)
 {
     const size_t len = chunk->len - chunk->begin;
-    return offset == 0 && record_is_line(&input->records.kind) &&
-           (len == input->plan.size || len > FIELD_RECORD_MAX) &&
+    return offset == input->bytes.begin && record_is_line(&input->records.kind) &&
+           (offset + len == input->plan.size || len > FIELD_RECORD_MAX) &&
            records_are_one_line(chunk->data + chunk->begin, len);
 }
 
@@ -90,7 +90,8 @@ static struct copying begin_chunk(struct worker *worker, struct file *file)
 {
     const bool is_parallel = input_parallel(&file->input);
     /* After a file's known end there is hardly ever anything: not worth waiting for a slot. */
-    const enum flow flow = is_parallel || file->input.plan.size > 0 ? FLOW_FILE : FLOW_PIPE;
+    const enum flow flow =
+        is_parallel || file->input.plan.size > file->input.bytes.begin ? FLOW_FILE : FLOW_PIPE;
     struct copying copying = {.chunk = runner_choose(worker, flow), .flow = flow};
     if (!copying.chunk)
         return copying;

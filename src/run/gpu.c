@@ -210,29 +210,15 @@ static int feed_chunk(struct feed *feed, struct chunk *chunk)
     return 1;
 }
 
-/* Reads a stream on to a byte of it. 0 or -1. */
-static int read_on_to(struct extent *extent, uint64_t at)
-{
-    struct bytes *bytes = &extent->file->input.bytes;
-    unsigned char byte;
-    struct reason why;
-    while (bytes->window.end < at && !bytes->ended) {
-        if (bytes_see(bytes, &byte, 1, bytes->window.end, &why) < 0)
-            return source_fail(extent->worker->source, &why);
-        window_drop(&bytes->window, at);
-    }
-    return 0;
-}
-
 /* Checks that the file has what is left. The GPU skips frames without looking, so it may stand
  * where a stream was not read yet, or where a file ends that has grown meanwhile. 0 or -1. */
 static int check_rest(struct extent *extent, const struct compressed_rest *rest)
 {
     struct source *source = extent->worker->source;
-    const struct bytes *bytes = &extent->file->input.bytes;
+    struct bytes *bytes = &extent->file->input.bytes;
     struct reason why;
-    if (!bytes->regular && read_on_to(extent, rest->offset) != 0)
-        return -1;
+    if (!bytes->regular && bytes_skip_to(bytes, rest->offset, &why) != 0)
+        return source_fail(source, &why);
     uint64_t end = bytes_end(bytes);
     if (rest->offset > end && bytes->regular && bytes_find_end(bytes, &end, &why) != 0)
         return source_fail(source, &why);

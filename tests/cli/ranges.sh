@@ -118,6 +118,16 @@ done
 packed="frames.zst unsized.zst one.zst large.zst mixed.zst"
 [ $with_gzip = no ] || packed="$packed members.gz"
 
+# A pipe of which less has come than is left out.
+between 8193 - <in >part
+as_of part -n
+{
+    head -c 8000 in
+    sleep 0.2
+    tail -c +8001 in
+} | run -n --skip=8193
+same_as_of "skip 8193, numbers, slow pipe"
+
 # everywhere CASE SKIP LENGTH ARGUMENT...: in all ways to read `in`.
 everywhere()
 {
