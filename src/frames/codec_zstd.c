@@ -177,32 +177,17 @@ static bool zstd_complete(const struct decoder *decoder)
     return !((const struct zstd_decoder *)decoder)->in_frame;
 }
 
-/* Keeps those of the bytes in[0..len) that belong to the frame's header. Returns how many. */
-static size_t keep_header(struct zstd_decoder *zstd, const unsigned char *in, size_t len)
-{
-    size_t room = sizeof zstd->header - zstd->header_len, kept = len < room ? len : room;
-    memcpy(zstd->header + zstd->header_len, in, kept);
-    zstd->header_len += kept;
-    return kept;
-}
-
-/* True if the frame, with what the step brings, begins with a frame's magic. libzstd would read the
+/* Reads the frame's header, as far as it was taken or comes with the step. libzstd would read the
  * magic a byte at a time before it looks, and some builds know frames of before zstd 1.0, which do
- * not tell their window. */
-static bool begins_a_frame(struct zstd_decoder *zstd, const struct decode_step *step)
+ * not tell their window. False if no frame begins so. */
+static bool read_header(struct zstd_decoder *zstd, const struct decode_step *step,
+                        struct zstd_frame_header *header)
 {
-    size_t len = zstd->header_len;
-    keep_header(zstd, step->in, step->in_len);
-    enum codec_magic magic = zstd_magic(zstd->header, zstd->header_len);
-    zstd->header_len = len;
-    return magic != MAGIC_OTHER;
-}
-
-/* The window of the frame at in[0..len), in bytes; 0 if that cannot be seen. */
-static uint64_t window_of(const unsigned char *in, size_t len)
-{
-    struct zstd_frame_header header;
-    return zstd_parse_frame(in, len, &header) == ZSTD_WRONG ? 0 : header.window;
+    size_t room = sizeof zstd->header - zstd->header_len;
+    size_t len = zstd->header_len + (step->in_len < room ? step->in_len : room);
+    memcpy(zstd->header + zstd->header_len, step->in, len - zstd->header_len);
+    (void)zstd_parse_frame(zstd->header, len, header);
+    return zstd_magic(zstd->header, len) != MAGIC_OTHER;
 }
 
 static enum decode_status window_too_large(struct reason *why)
@@ -230,15 +215,12 @@ static enum decode_status decode_failed(size_t error, struct reason *why)
 
 /* At the end of a frame: whether it gave what its header states. libzstd does not look if the last
  * block is empty. */
-static enum decode_status check_content(const struct zstd_decoder *zstd, struct reason *why)
+static enum decode_status check_content(uint64_t content, uint64_t stated, struct reason *why)
 {
-    struct zstd_frame_header header;
-    (void)zstd_parse_frame(zstd->header, zstd->header_len, &header);
-    const uint64_t stated = stated_content(&header);
-    if (stated == FRAME_UNSIZED || stated == zstd->content)
+    if (stated == FRAME_UNSIZED || stated == content)
         return DECODE_OK;
     reason_set(why, "corrupt zstd data (a frame of %llu bytes states a size of %llu)",
-               (unsigned long long)zstd->content, (unsigned long long)stated);
+               (unsigned long long)content, (unsigned long long)stated);
     return DECODE_FAULT;
 }
 
@@ -248,15 +230,16 @@ static enum decode_status zstd_decode(struct decoder *decoder, struct decode_ste
     struct zstd_decoder *zstd = (struct zstd_decoder *)decoder;
     ZSTD_inBuffer from = {step->in, step->in_len, 0};
     ZSTD_outBuffer to = {step->out, step->cap, 0};
+    struct zstd_frame_header header;
     step->used = step->made = 0;
     if (!zstd->in_frame)
         zstd->content = zstd->header_len = 0;
-    if (zstd->header_len < ZSTD_MAGIC_SIZE && !begins_a_frame(zstd, step)) {
+    if (!read_header(zstd, step, &header)) {
         reason_set(why, "not zstd data (no frame begins here)");
         return DECODE_FAULT;
     }
     /* libzstd would not look where the output has room for the whole frame, and so not always. */
-    if (!zstd->in_frame && window_of(step->in, step->in_len) > (uint64_t)1 << zstd->window_log_max)
+    if (header.window > (uint64_t)1 << zstd->window_log_max)
         return window_too_large(why);
     if (!zstd->context && make_context(zstd) != 0)
         return DECODE_NO_MEMORY;
@@ -265,12 +248,14 @@ static enum decode_status zstd_decode(struct decoder *decoder, struct decode_ste
         return decode_failed(hint, why);
     step->used = from.pos;
     step->made = to.pos;
-    keep_header(zstd, step->in, from.pos);
+    zstd->header_len += from.pos;
+    if (zstd->header_len > sizeof zstd->header)
+        zstd->header_len = sizeof zstd->header;
     zstd->content += to.pos;
     if (from.pos == 0 && to.pos == 0)
         return DECODE_OK;
     zstd->in_frame = hint != 0;
-    return zstd->in_frame ? DECODE_OK : check_content(zstd, why);
+    return zstd->in_frame ? DECODE_OK : check_content(zstd->content, stated_content(&header), why);
 }
 
 const struct codec codec_zstd = {
