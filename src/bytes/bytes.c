@@ -151,11 +151,6 @@ ssize_t bytes_read_at(const struct bytes *bytes, void *buf, size_t len, uint64_t
     return (ssize_t)done;
 }
 
-bool bytes_has(const struct bytes *bytes, void *buf, size_t len, uint64_t offset)
-{
-    return read_patiently(bytes, buf, len, offset) == (ssize_t)len;
-}
-
 /* True if the window has something to be handed out. */
 static bool has_ahead(const struct bytes *bytes)
 {

@@ -56,9 +56,6 @@ ssize_t bytes_see(struct bytes *bytes, void *buf, size_t cap, uint64_t offset, s
 ssize_t bytes_read_at(const struct bytes *bytes, void *buf, size_t len, uint64_t offset,
                       struct reason *why);
 
-/* Reads bytes [offset, offset + len) of a regular file. True if all are there. Any thread. */
-bool bytes_has(const struct bytes *bytes, void *buf, size_t len, uint64_t offset);
-
 /* Hands out only bytes [begin, end), end at most BYTES_MAX or UINT64_MAX. Those of a stream before
  * `begin` are read and dropped. 0, or -1 with the reason set. */
 int bytes_select(struct bytes *bytes, uint64_t begin, uint64_t end, struct reason *why);
@@ -91,8 +88,8 @@ bool bytes_are_over(const struct bytes *bytes);
 /* True if bytes_take would not wait, or will not in so many milliseconds. */
 bool bytes_ready(const struct bytes *bytes, int milliseconds);
 
-/* Reads a stream on to byte `offset`, unless it ends before that, and drops what comes before. 0, or
- * -1 with the reason set. */
+/* Reads a stream on to byte `offset`, unless it ends before that, and drops what comes before. 0,
+ * or -1 with the reason set. */
 int bytes_skip_to(struct bytes *bytes, uint64_t offset, struct reason *why);
 
 /* Finds where a regular file ends by now: what was added since it was opened is read, too, unless

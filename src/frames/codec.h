@@ -21,11 +21,11 @@ enum codec_magic {
     MAGIC_PART, /* these few could begin one: more must be seen */
 };
 
-/* How much of a frame is in a buffer. */
+/* What a part of a frame says about its end. */
 enum frame_extent {
-    FRAME_WHOLE,
-    FRAME_PART,    /* its end is not; a longer buffer probably has it */
-    FRAME_UNKNOWN, /* its end cannot be found: data are corrupt, or the format does not tell */
+    FRAME_WHOLE,   /* where it is, perhaps after the part */
+    FRAME_PART,    /* nothing yet; a longer part probably does */
+    FRAME_UNKNOWN, /* it cannot be found: data are corrupt, or the format does not tell */
 };
 
 #define FRAME_UNSIZED UINT64_MAX
@@ -38,10 +38,9 @@ static inline uint64_t content_add(uint64_t position, uint64_t size)
 
 /* One frame, as seen without decoding it. */
 struct codec_frame {
-    uint64_t size;    /* compressed bytes; of a part up to the link at which follow goes on, or 0 if
-                       * it cannot */
-    bool is_stated;   /* of a part: size is that of the whole frame */
-    size_t trailer;   /* of a part that can be followed: bytes after its last block */
+    uint64_t size;    /* FRAME_WHOLE: compressed bytes; FRAME_PART: those up to the link at which
+                       * follow goes on, or 0 if it cannot */
+    size_t trailer;   /* FRAME_PART: bytes after its last block */
     uint64_t memory;  /* bytes of content that its decoder keeps; 0: not known */
     uint64_t content; /* bytes of content that it states, perhaps wrongly; or FRAME_UNSIZED */
 };
@@ -89,10 +88,9 @@ struct codec {
      * not tell where frames end always returns FRAME_UNKNOWN. */
     enum frame_extent (*look)(const unsigned char *in, size_t len, struct codec_frame *frame);
 
-    /* Looks further for the end of a frame of which look has seen a part. link[0..link_size) are
-     * the bytes at frame->size of the frame, the header of a block; they tell where the next link
-     * is, or the end. FRAME_PART and FRAME_WHOLE set frame->size. NULL, and link_size 0, if the
-     * format has no links. */
+    /* Looks further for the end of a frame, after FRAME_PART. link[0..link_size) are the bytes at
+     * frame->size of the frame, the header of a block; they tell where the next link is, or the
+     * end. Sets frame->size as look does. NULL if the format has no links. */
     enum frame_extent (*follow)(const unsigned char *link, struct codec_frame *frame);
     size_t link_size; /* at most CODEC_LINK_MAX */
 

@@ -82,8 +82,7 @@ static enum frame_extent zstd_look(const unsigned char *in, size_t len, struct c
     while (extent == FRAME_PART && frame->size <= len &&
            len - frame->size >= ZSTD_BLOCK_HEADER_SIZE)
         extent = zstd_follow(in + frame->size, frame);
-    frame->is_stated = extent == FRAME_WHOLE && frame->size > len;
-    return frame->is_stated ? FRAME_PART : extent;
+    return extent;
 }
 
 static int log2_floor(uint64_t value)

@@ -7,34 +7,31 @@
 #include "codec.h"
 #include "src/bytes/bytes.h"
 
-#define WALK_WINDOW ((size_t)64 << 10) /* bytes of the file that are looked at */
+#define WALK_WINDOW ((size_t)64 << 10) /* bytes of the file that are read at a time, at most */
 
 struct frame_walk {
     const struct bytes *bytes;
     const struct codec *codec;
-    uint64_t end;             /* bytes of the file */
-    uint64_t offset;          /* of the unit that was found last */
-    struct codec_frame frame; /* that unit */
-    unsigned char *window; /* WALK_WINDOW bytes from window_at on, of which window_len were read */
-    uint64_t window_at;
-    size_t window_len;
+    uint64_t end;             /* of the bytes that are looked at */
+    uint64_t offset;          /* of the frame that was found last */
+    struct codec_frame frame; /* that frame */
+    uint64_t window_at;       /* offset of window[0] */
+    size_t window_len;        /* bytes of window that were read */
+    unsigned char window[WALK_WINDOW];
 };
 
 enum walk_step {
     WALK_FRAME,
-    WALK_END,    /* of the file: no unit is left */
-    WALK_BROKEN, /* at `offset` begins something whose end cannot be found */
+    WALK_END,    /* no frame is left */
+    WALK_BROKEN, /* what begins at `offset` does not end by `end`, or nobody can tell */
     WALK_FAILED, /* the reason is set */
 };
 
-/* Begins before the first unit of a file of `end` bytes. 0, or -1 with the reason set. */
-int frame_walk_begin(struct frame_walk *walk, const struct bytes *bytes, const struct codec *codec,
-                     uint64_t end, struct reason *why);
+/* Begins before the frame at byte `begin`, at most `end`. */
+void frame_walk_begin(struct frame_walk *walk, const struct bytes *bytes, const struct codec *codec,
+                      uint64_t begin, uint64_t end);
 
-/* Goes to the next unit. After anything but WALK_FRAME the walk has ended. */
+/* Goes to the next frame. After anything but WALK_FRAME the walk has ended. */
 enum walk_step frame_walk_next(struct frame_walk *walk, struct reason *why);
-
-/* Frees the memory. */
-void frame_walk_end(struct frame_walk *walk);
 
 #endif

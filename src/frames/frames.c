@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "frames.h"
+#include "frame_walk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +16,6 @@
 /* What a batch of FRAMES_OPEN may need at least, bytes, so that it need not end at every frame that
  * is a little larger than the one that it began with. */
 #define MEMORY_LEAST ((uint64_t)256 << 10)
-
-/* Links of a frame that are followed to its end: where it takes more, they stand so close together
- * that reading all that lies between is as fast. */
-#define LINKS_MAX 1024
 
 /* How long to wait for the rest of a frame before it is decoded as it comes: a stream that is so
  * slow does not need several decoders. */
@@ -63,6 +60,8 @@ static struct frames_ahead look_ahead(const struct frames *frames, const struct 
     while (ahead.whole < most) {
         struct codec_frame frame;
         enum frame_extent extent = frames->codec->look(in + ahead.whole, len - ahead.whole, &frame);
+        if (extent == FRAME_WHOLE && frame.size > len - ahead.whole)
+            extent = FRAME_PART;
         if (extent == FRAME_UNKNOWN)
             ahead.kind = FRAMES_TO_END;
         else if (is_serial(frames, &frame, extent))
@@ -105,29 +104,15 @@ static int fill(struct frames *frames, struct frame_batch *batch, struct reason 
 }
 
 /* Measures the frame that begins in the buffer by reading its links alone. Returns its bytes, or a
- * lower bound; 0 if that is not found soon. */
+ * lower bound if that is not found, or is more than FRAMES_SIZE_MAX. */
 static uint64_t measure_frame(const struct frames *frames, const struct frame_batch *batch)
 {
-    const struct codec *codec = frames->codec;
-    unsigned char link[CODEC_LINK_MAX];
-    struct codec_frame frame;
-    enum frame_extent extent = codec->look(batch->data, batch->len, &frame);
-    if (extent != FRAME_PART || frame.size == 0 || !codec->follow)
-        return 0;
-    if (frame.is_stated)
-        return frame.size;
-    for (int links = 0; links < LINKS_MAX; links++) {
-        bool is_there = frame.size <= batch->len && codec->link_size <= batch->len - frame.size;
-        if (!is_there &&
-            !bytes_has(frames->bytes, link, codec->link_size, batch->offset + frame.size))
-            return 0;
-        extent = codec->follow(is_there ? batch->data + frame.size : link, &frame);
-        if (extent == FRAME_UNKNOWN)
-            return 0;
-        if (extent == FRAME_WHOLE || frame.size > FRAMES_SIZE_MAX)
-            return frame.size;
-    }
-    return 0;
+    struct frame_walk walk;
+    struct reason unused;
+    frame_walk_begin(&walk, frames->bytes, frames->codec, batch->offset,
+                     batch->offset + FRAMES_SIZE_MAX);
+    (void)frame_walk_next(&walk, &unused);
+    return walk.frame.size;
 }
 
 /* Makes room for the rest of a frame that fills the buffer. True if there is room. A frame that is

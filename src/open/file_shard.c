@@ -129,9 +129,8 @@ static int find_frames(struct input *input, const struct file_shard *shard,
     edges->next = shard->size;
     if (has_first && shard->end == shard->size)
         return 0;
-    if (frame_walk_begin(&walk, &input->bytes, input->frames.codec, shard->size, why) != 0)
-        return -1;
     enum walk_step step;
+    frame_walk_begin(&walk, &input->bytes, input->frames.codec, 0, shard->size);
     while ((step = frame_walk_next(&walk, why)) == WALK_FRAME && !ends_cuts(input, &walk, step)) {
         if (!has_first && walk.offset >= shard->begin) {
             edges->first = walk.offset;
@@ -152,7 +151,6 @@ static int find_frames(struct input *input, const struct file_shard *shard,
         edges->first = walk.offset;
     if (ends_cuts(input, &walk, step) && walk.offset >= shard->end)
         edges->next = walk.offset;
-    frame_walk_end(&walk);
     return step == WALK_FAILED ? -1 : 0;
 }
 
