@@ -10,29 +10,23 @@ static const struct header_format *const formats[] = {&header_npy, &header_wav, 
 enum header_status header_look(const unsigned char *data, size_t len, size_t *wanted,
                                struct header *header, struct reason *fault)
 {
-    enum header_status status = len > 0 ? HEADER_NONE : header_need(1, wanted);
+    const struct header_format *format = formats[0];
+    enum header_status status = len > 0 ? HEADER_NONE : HEADER_PART;
+    size_t least = 1;
     for (size_t i = 0; i < FORMATS && status == HEADER_NONE; i++) {
-        status = formats[i]->look(data, len, wanted, header, fault);
-        if (status == HEADER_FOUND)
-            header->format = formats[i]->name;
+        format = formats[i];
+        status = format->look(data, len, &least, header, fault);
     }
-    return status;
-}
-
-enum header_status header_look_at_all(const unsigned char *data, size_t len, struct header *header,
-                                      struct reason *fault)
-{
-    size_t wanted;
-    enum header_status status = header_look(data, len, &wanted, header, fault);
-    if (status != HEADER_PART)
+    if (status == HEADER_FOUND)
+        header->format = format->name;
+    if (status == HEADER_PART && wanted)
+        *wanted = least;
+    if (status != HEADER_PART || wanted)
         return status;
-    for (size_t i = 0; i < FORMATS; i++)
-        if (len >= formats[i]->magic_size &&
-            formats[i]->look(data, len, &wanted, header, fault) == HEADER_PART) {
-            reason_set(fault, "ends inside its %s header", formats[i]->name);
-            return HEADER_WRONG;
-        }
-    return HEADER_NONE;
+    if (len < format->magic_size)
+        return HEADER_NONE;
+    reason_set(fault, "ends inside its %s header", format->name);
+    return HEADER_WRONG;
 }
 
 bool header_fits(const struct header *header, const char *type, unsigned channels,

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define HEADER_MAX ((size_t)1 << 20) /* bytes of the longest header that is read */
 #define HEADER_MAGIC_MAX 12          /* bytes that tell at most whether there is a header */
@@ -42,14 +43,11 @@ enum header_status {
 };
 
 /* Reads the header from the first bytes of a file's content, data[0..len). HEADER_PART sets *wanted
- * to the number of bytes that are needed, more than len and at most HEADER_MAX. The fault does not
- * name the file. Any thread. */
+ * to the number of bytes that are needed, more than len and at most HEADER_MAX. It does not happen
+ * with `wanted` NULL: the content has no more bytes. The fault does not name the file. Any thread.
+ */
 enum header_status header_look(const unsigned char *data, size_t len, size_t *wanted,
                                struct header *header, struct reason *fault);
-
-/* As header_look, for content that has no more bytes. Never returns HEADER_PART. */
-enum header_status header_look_at_all(const unsigned char *data, size_t len, struct header *header,
-                                      struct reason *fault);
 
 /* True if the values can be counted as this type in this many channels. Otherwise sets the fault to
  * what to type instead, or that --values has no such type. */
@@ -62,7 +60,7 @@ bool header_fits(const struct header *header, const char *type, unsigned channel
 struct header_format {
     const char *name;
     size_t magic_size; /* with this many bytes, HEADER_PART means that the format is certain */
-    /* As header_look, with len > 0. */
+    /* As header_look, with len > 0 and `wanted`. */
     enum header_status (*look)(const unsigned char *data, size_t len, size_t *wanted,
                                struct header *header, struct reason *fault);
 };
@@ -74,6 +72,14 @@ static inline enum header_status header_need(size_t size, size_t *wanted)
 {
     *wanted = size;
     return HEADER_PART;
+}
+
+/* Sets the type to integers ('u', 'i') or floating-point numbers ('f') of `size` bytes. */
+static inline void header_set_type(struct header *header, char kind, unsigned size,
+                                   bool is_big_endian)
+{
+    snprintf(header->type, sizeof header->type, "%c%u%s", kind, 8 * size,
+             is_big_endian && size > 1 ? "be" : "");
 }
 
 /* Sets the fault to what is wrong with a header of this format. Returns HEADER_WRONG. */

@@ -16,13 +16,6 @@
 
 static const unsigned char magic[NPY_MAGIC_SIZE] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 
-enum {
-    SEEN_DESCR = 1,
-    SEEN_ORDER = 2,
-    SEEN_SHAPE = 4,
-    SEEN_ALL = 7,
-};
-
 /* The rest of the text. */
 struct npy_text {
     const char *at, *end;
@@ -147,23 +140,22 @@ static bool read_descr(struct npy_text *text, struct array *array, struct reason
     return read_string(text, array->descr) || npy_wrong(fault, "its type");
 }
 
-/* Reads a key and its value, and records the key in *seen. */
+static const struct {
+    const char *key;
+    bool (*read)(struct npy_text *text, struct array *array, struct reason *fault);
+} items[] = {{"descr", read_descr}, {"fortran_order", read_order}, {"shape", read_shape}};
+#define ITEMS (sizeof items / sizeof items[0])
+
+/* Reads a key and its value, and records the key as a bit of *seen. */
 static bool read_item(struct npy_text *text, unsigned *seen, struct array *array,
                       struct reason *fault)
 {
-    static const struct {
-        const char *key;
-        unsigned bit;
-        bool (*read)(struct npy_text *text, struct array *array, struct reason *fault);
-    } items[] = {{"descr", SEEN_DESCR, read_descr},
-                 {"fortran_order", SEEN_ORDER, read_order},
-                 {"shape", SEEN_SHAPE, read_shape}};
     char key[NPY_NAME_MAX];
     if (!read_string(text, key) || !read_char(text, ':'))
         return npy_wrong(fault, "its keys");
-    for (size_t i = 0; i < sizeof items / sizeof items[0]; i++)
-        if (strcmp(key, items[i].key) == 0 && !(*seen & items[i].bit)) {
-            *seen |= items[i].bit;
+    for (size_t i = 0; i < ITEMS; i++)
+        if (strcmp(key, items[i].key) == 0 && !(*seen >> i & 1)) {
+            *seen |= 1U << i;
             return items[i].read(text, array, fault);
         }
     return npy_wrong(fault, "its keys");
@@ -185,7 +177,7 @@ static bool read_dictionary(struct npy_text text, struct array *array, struct re
     skip_blanks(&text);
     if (text.at < text.end)
         return npy_wrong(fault, "something follows its dictionary");
-    return seen == SEEN_ALL || npy_wrong(fault, "its keys");
+    return seen == (1U << ITEMS) - 1 || npy_wrong(fault, "its keys");
 }
 
 /* --- types --- */
@@ -202,36 +194,21 @@ static unsigned find_type(const char *descr, struct header *header)
     if (order != '<' && order != '>' && !(order == '|' && digit == '1'))
         return 0;
     unsigned size = (unsigned)(digit - '0');
-    snprintf(header->type, sizeof header->type, "%c%u%s", kind, 8 * size,
-             order == '>' && size > 1 ? "be" : "");
+    header_set_type(header, kind, size, order == '>');
     return size;
 }
 
-/* Describes a type that --values does not count. */
+/* Describes a type that --values does not count; its name is printable ASCII. */
 static const char *describe(const char *descr)
 {
-    switch (descr[0] ? descr[1] : '\0') {
-    case 'b':
-        return "booleans";
-    case 'c':
-        return "complex numbers";
-    case 'f':
-        return "floating-point numbers of another size";
-    case 'M':
-        return "dates";
-    case 'm':
-        return "durations";
-    case 'O':
-        return "objects";
-    case 'S':
-    case 'a':
-    case 'U':
-        return "text";
-    case 'V':
-        return "records";
-    default:
-        return "unknown";
-    }
+    static const char *const names[128] = {
+        ['b'] = "booleans", ['c'] = "complex numbers",
+        ['M'] = "dates",    ['m'] = "durations",
+        ['O'] = "objects",  ['S'] = "text",
+        ['a'] = "text",     ['U'] = "text",
+        ['V'] = "records",  ['f'] = "floating-point numbers of another size"};
+    const char *name = descr[0] ? names[(unsigned char)descr[1]] : NULL;
+    return name ? name : "unknown";
 }
 
 /* --- the header --- */

@@ -129,9 +129,8 @@ static enum header_status read_header(struct input *input, const struct input_op
     while (rc == 0 && status == HEADER_PART) {
         rc = see(&beginning, wanted, why);
         if (rc == 0)
-            status = beginning.len < wanted
-                         ? header_look_at_all(beginning.data, beginning.len, header, &fault)
-                         : header_look(beginning.data, beginning.len, &wanted, header, &fault);
+            status = header_look(beginning.data, beginning.len,
+                                 beginning.len < wanted ? NULL : &wanted, header, &fault);
     }
     if (status == HEADER_WRONG)
         reason_of(why, input->bytes.name, "%s", fault.text);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* RIFF/WAVE: "RIFF", 4 bytes of size, "WAVE", then chunks. A chunk is 4 bytes of name, 4 of size
- * and that many bytes, padded to an even number. "fmt " describes the samples and "data" holds
- * them; other chunks may come anywhere. Numbers are little-endian; in RIFX numbers and samples are
- * big-endian. RF64 and BW64 have a chunk "ds64" with the size of the data in 64 bits. */
+/* RIFF/WAVE: "RIFF", 4 bytes of size, "WAVE", then chunks: 4 bytes of name, 4 of size and that many
+ * bytes, padded to an even number. Others may come before "fmt ", the samples' type, and "data". In
+ * RIFX, all is big-endian. In RF64 and BW64, a chunk "ds64" has the size of the data. */
 #include "header.h"
 
 #include <stdio.h>
@@ -30,17 +29,13 @@ enum {
 
 struct wav {
     const unsigned char *data;
-    bool is_big;  /* RIFX */
-    bool has_fmt; /* the fields below are set */
+    bool is_big;         /* RIFX */
+    size_t at;           /* of the chunk that is read: where its content begins, */
+    uint64_t chunk_size; /* and its bytes */
+    bool has_fmt;        /* the fields below are set */
     unsigned coding, channels, frame, bits;
     bool has_size; /* a ds64 chunk has set the next field */
     uint64_t size; /* of the data */
-};
-
-struct chunk_head {
-    char name[4];
-    uint64_t size;
-    size_t begin; /* offset of its content */
 };
 
 static uint64_t read_number(const struct wav *wav, size_t at, size_t len)
@@ -51,16 +46,10 @@ static uint64_t read_number(const struct wav *wav, size_t at, size_t len)
     return number;
 }
 
-static struct chunk_head read_head(const struct wav *wav, size_t at)
+/* Returns whether the chunk has this name. */
+static bool is_named(const struct wav *wav, const char *name)
 {
-    struct chunk_head head = {.size = read_number(wav, at + 4, 4), .begin = at + CHUNK_HEAD};
-    memcpy(head.name, wav->data + at, sizeof head.name);
-    return head;
-}
-
-static bool is_named(const struct chunk_head *head, const char *name)
-{
-    return memcmp(head->name, name, sizeof head->name) == 0;
+    return memcmp(wav->data + wav->at - CHUNK_HEAD, name, 4) == 0;
 }
 
 /* --- the samples --- */
@@ -76,16 +65,15 @@ static unsigned coding_of_guid(const struct wav *wav, size_t at)
 }
 
 /* Reads the fmt chunk. Its bytes up to FMT_EXTENSIBLE are there. */
-static void read_fmt(struct wav *wav, const struct chunk_head *head)
+static void read_fmt(struct wav *wav)
 {
-    const size_t at = head->begin;
     wav->has_fmt = true;
-    wav->coding = (unsigned)read_number(wav, at, 2);
-    wav->channels = (unsigned)read_number(wav, at + 2, 2);
-    wav->frame = (unsigned)read_number(wav, at + 12, 2);
-    wav->bits = (unsigned)read_number(wav, at + 14, 2);
+    wav->coding = (unsigned)read_number(wav, wav->at, 2);
+    wav->channels = (unsigned)read_number(wav, wav->at + 2, 2);
+    wav->frame = (unsigned)read_number(wav, wav->at + 12, 2);
+    wav->bits = (unsigned)read_number(wav, wav->at + 14, 2);
     if (wav->coding == CODED_EXTENSIBLE)
-        wav->coding = head->size < FMT_EXTENSIBLE ? 0 : coding_of_guid(wav, at + 24);
+        wav->coding = wav->chunk_size < FMT_EXTENSIBLE ? 0 : coding_of_guid(wav, wav->at + 24);
 }
 
 /* Describes samples that --values does not count. */
@@ -121,20 +109,16 @@ static bool find_type(const struct wav *wav, struct header *header)
              is_float ? "floating-point " : "");
     bool is_size = size == 4 || size == 8 || (!is_float && size <= 4);
     if (is_size)
-        snprintf(header->type, HEADER_TYPE_MAX, "%c%u%s",
-                 is_float    ? 'f'
-                 : size == 1 ? 'u'
-                             : 'i',
-                 8 * size, wav->is_big && size > 1 ? "be" : "");
+        header_set_type(header, is_float ? 'f' : size == 1 ? 'u' : 'i', size, wav->is_big);
     return true;
 }
 
-/* Sets the number of bytes of the data, which begin at `begin`; their chunk states `stated`. A size
- * of 0 was not set yet, unless the size of the file shows that chunks follow. */
-static void find_size(const struct wav *wav, size_t begin, uint64_t stated, struct header *header)
+/* Sets the number of bytes of the data. A size of 0 was not set yet, unless the size of the file
+ * shows that chunks follow. */
+static void find_size(const struct wav *wav, struct header *header)
 {
-    const uint64_t whole = read_number(wav, 4, 4);
-    bool is_set = whole != NOT_KNOWN && whole + CHUNK_HEAD > begin;
+    const uint64_t whole = read_number(wav, 4, 4), stated = wav->chunk_size;
+    bool is_set = whole != NOT_KNOWN && whole + CHUNK_HEAD > wav->at;
     header->extent = HEADER_LEADING;
     header->bytes = stated;
     if (stated == NOT_KNOWN && wav->has_size)
@@ -149,59 +133,58 @@ static void find_size(const struct wav *wav, size_t begin, uint64_t stated, stru
 
 /* Reads a chunk before the data, of a file of which *wanted bytes are there. Raises *wanted if more
  * of the chunk is needed. Returns what is wrong with it, or NULL. */
-static const char *read_chunk(struct wav *wav, const struct chunk_head *head, size_t *wanted)
+static const char *read_chunk(struct wav *wav, size_t *wanted)
 {
-    const size_t len = *wanted;
-    bool is_fmt = is_named(head, "fmt "), is_size = is_named(head, "ds64");
+    bool is_fmt = is_named(wav, "fmt "), is_size = is_named(wav, "ds64");
     size_t most = is_fmt ? FMT_EXTENSIBLE : DS64_LEAST, least = is_fmt ? FMT_LEAST : DS64_LEAST;
     if (!is_fmt && !is_size)
         return NULL;
-    if (head->size < least)
+    if (wav->chunk_size < least)
         return is_fmt ? "its fmt chunk" : "its ds64 chunk";
-    size_t end = head->begin + (head->size < most ? (size_t)head->size : most);
-    if (end > len) {
+    size_t end = wav->at + (wav->chunk_size < most ? (size_t)wav->chunk_size : most);
+    if (end > *wanted) {
         *wanted = end;
     } else if (is_fmt) {
-        read_fmt(wav, head);
+        read_fmt(wav);
     } else {
         wav->has_size = true;
-        wav->size = read_number(wav, head->begin + 8, 8);
+        wav->size = read_number(wav, wav->at + 8, 8);
     }
     return is_size && wav->size > (uint64_t)INT64_MAX ? "its ds64 chunk" : NULL;
 }
 
-static enum header_status read_data(const struct wav *wav, const struct chunk_head *head,
-                                    struct header *header, struct reason *fault)
+static enum header_status read_data(const struct wav *wav, struct header *header,
+                                    struct reason *fault)
 {
     if (!wav->has_fmt)
         return header_wrong(WAV, "its data come before its format", fault);
-    *header = (struct header){.size = head->begin};
+    *header = (struct header){.size = wav->at};
     if (!find_type(wav, header))
         return header_wrong(WAV, "its fmt chunk", fault);
-    find_size(wav, head->begin, head->size, header);
+    find_size(wav, header);
     return HEADER_FOUND;
 }
 
 static enum header_status read_chunks(struct wav *wav, size_t len, size_t *wanted,
                                       struct header *header, struct reason *fault)
 {
-    size_t at = RIFF_SIZE;
+    uint64_t next = RIFF_SIZE;
     for (unsigned chunks = 0; chunks < CHUNKS_MAX; chunks++) {
-        if (len < at + CHUNK_HEAD)
-            return header_need(at + CHUNK_HEAD, wanted);
-        const struct chunk_head head = read_head(wav, at);
-        if (is_named(&head, "data"))
-            return read_data(wav, &head, header, fault);
+        wav->at = (size_t)next + CHUNK_HEAD;
+        if (len < wav->at)
+            return header_need(wav->at, wanted);
+        wav->chunk_size = read_number(wav, wav->at - 4, 4);
+        if (is_named(wav, "data"))
+            return read_data(wav, header, fault);
         *wanted = len;
-        const char *wrong = read_chunk(wav, &head, wanted);
+        const char *wrong = read_chunk(wav, wanted);
         if (wrong)
             return header_wrong(WAV, wrong, fault);
         if (*wanted > len)
             return HEADER_PART;
-        const uint64_t next = head.begin + head.size + (head.size & 1);
+        next = wav->at + wav->chunk_size + (wav->chunk_size & 1);
         if (next > HEADER_MAX - FMT_EXTENSIBLE - CHUNK_HEAD)
             return header_wrong(WAV, "more than 1 MiB comes before its data", fault);
-        at = (size_t)next;
     }
     return header_wrong(WAV, "too many chunks come before its data", fault);
 }

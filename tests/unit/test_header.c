@@ -135,7 +135,7 @@ static void found(const char *name, const char *type, unsigned channels, uint64_
     check(header.extent == extent, name, "what may follow");
     for (size_t len = 0; len < header.size; len += len < 300 ? 1 : 997) {
         struct header unused;
-        enum header_status status = header_look_at_all(made, len, &unused, &fault);
+        enum header_status status = header_look(made, len, NULL, &unused, &fault);
         check(status == HEADER_NONE ||
                   (status == HEADER_WRONG && strstr(fault.text, "ends inside")),
               name, "a header that is cut is taken");
@@ -369,7 +369,7 @@ static void test_images(void)
         struct header header;
         struct reason fault;
         text(others[i]);
-        check(header_look_at_all(made, made_len, &header, &fault) == HEADER_NONE, others[i],
+        check(header_look(made, made_len, NULL, &header, &fault) == HEADER_NONE, others[i],
               "a header is found");
     }
     memset(made, '#', 20000);
