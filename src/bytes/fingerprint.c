@@ -2,9 +2,7 @@
 #include "fingerprint.h"
 #include "src/hash/xxh64.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 static void hash_size(struct xxh64 *hash, uint64_t size)
 {
@@ -14,34 +12,28 @@ static void hash_size(struct xxh64 *hash, uint64_t size)
     xxh64_add(hash, bytes, sizeof bytes);
 }
 
-/* Reads len bytes from `offset` on. 0; 1: there are fewer; or -1 with errno. */
-static int read_all(int fd, unsigned char *data, size_t len, uint64_t offset)
+/* Adds len bytes from `offset` on. 0, or -1 with the reason set. */
+static int hash_bytes(struct xxh64 *hash, const struct bytes *bytes, uint64_t offset, size_t len,
+                      struct reason *why)
 {
-    for (size_t done = 0; done < len;) {
-        ssize_t got = pread(fd, data + done, len - done, (off_t)(offset + done));
-        if (got == 0)
-            return 1;
-        if (got < 0 && errno != EINTR)
-            return -1;
-        done += got > 0 ? (size_t)got : 0;
-    }
-    return 0;
+    unsigned char data[FINGERPRINT_END];
+    ssize_t got = bytes_read_at(bytes, data, len, offset, why);
+    xxh64_add(hash, data, got > 0 ? (size_t)got : 0);
+    return got < 0 ? -1 : 0;
 }
 
-int fingerprint_file(int fd, uint64_t size, uint64_t *fingerprint)
+int fingerprint_file(const struct bytes *bytes, uint64_t size, uint64_t *fingerprint,
+                     struct reason *why)
 {
-    size_t len = size < FINGERPRINT_END ? (size_t)size : FINGERPRINT_END;
-    unsigned char data[FINGERPRINT_END];
+    const size_t len = size < FINGERPRINT_END ? (size_t)size : FINGERPRINT_END;
     struct xxh64 hash;
     xxh64_begin(&hash);
     hash_size(&hash, size);
-    int rc = read_all(fd, data, len, 0);
-    xxh64_add(&hash, data, rc == 0 ? len : 0);
-    if (rc == 0 && size > len) /* otherwise the last bytes are the first ones */
-        rc = read_all(fd, data, len, size - len);
-    xxh64_add(&hash, data, rc == 0 ? len : 0);
+    if (hash_bytes(&hash, bytes, 0, len, why) != 0 ||
+        hash_bytes(&hash, bytes, size - len, len, why) != 0)
+        return -1;
     *fingerprint = xxh64_value(&hash);
-    return rc;
+    return 0;
 }
 
 uint64_t fingerprint_list(char *const *names, const uint64_t *sizes, size_t count)

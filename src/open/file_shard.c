@@ -10,9 +10,7 @@
 #include "src/frames/peek.h"
 #include "src/records/seams.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /* Refuses a file that states a size of 0 and has bytes, as those in /proc do. 0, or -1 with the
@@ -43,10 +41,7 @@ int file_shard_check(struct input *input, struct file_shard *shard, struct reaso
     input->bytes.may_be_short = false;
     if (!shard->wants_fingerprint)
         return 0;
-    int rc = fingerprint_file(input->bytes.fd, shard->size, &shard->fingerprint);
-    if (rc > 0)
-        return reason_of(why, input->bytes.name, "was truncated while it was read");
-    return rc < 0 ? reason_of(why, input->bytes.name, "%s", strerror(errno)) : 0;
+    return fingerprint_file(&input->bytes, shard->size, &shard->fingerprint, why);
 }
 
 /* --- bytes as they are --- */
