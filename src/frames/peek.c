@@ -3,86 +3,103 @@
 
 #include <stdlib.h>
 
-int peek_begin(struct peek *peek, struct bytes *bytes, const struct codec *codec,
-               const struct codec_options *options, struct reason *why)
-{
-    *peek = (struct peek){
-        .bytes = bytes, .codec = codec, .end = bytes->is_cut ? bytes->opened_size : UINT64_MAX};
-    if (!codec)
-        return 0;
-    peek->decoder = codec->open(options);
-    peek->data = malloc(PEEK_SIZE);
-    if (peek->decoder && peek->data)
-        return 0;
-    reason_of(why, bytes->name, "out of memory");
-    peek_end(peek);
-    return -1;
-}
+#define PEEK_FIRST ((size_t)512)     /* bytes of content that are given first: mostly enough */
+#define PEEK_SIZE ((size_t)64 << 10) /* bytes that are read, and given, at a time */
 
-void peek_end(struct peek *peek)
-{
-    decoder_close(peek->decoder);
-    free(peek->data);
-    *peek = (struct peek){.decoder = NULL};
-}
+/* A look that has begun. */
+struct look {
+    const struct peek *peek;
+    uint64_t offset; /* of the next byte to read */
+    struct decoder *decoder;
+    unsigned char *data; /* PEEK_SIZE bytes */
+    size_t pos, len;     /* data[pos..len) was not decoded yet */
+    bool is_dry;         /* the decoder gives nothing more without being fed */
+    uint64_t frame;      /* where the frame begins that is being decoded */
+};
 
 /* Reads the next bytes of the file to buf. How many, or -1 with the reason set. */
-static ssize_t peek_stored(struct peek *peek, unsigned char *buf, size_t cap, struct reason *why)
+static ssize_t read_stored(struct look *look, unsigned char *buf, size_t cap, struct reason *why)
 {
-    const uint64_t left = peek->end - peek->offset;
-    ssize_t got = bytes_see(peek->bytes, buf, left < cap ? (size_t)left : cap, peek->offset, why);
-    peek->offset += got > 0 ? (uint64_t)got : 0;
+    const uint64_t left = look->peek->end - look->offset;
+    ssize_t got =
+        bytes_see(look->peek->bytes, buf, left < cap ? (size_t)left : cap, look->offset, why);
+    look->offset += got > 0 ? (uint64_t)got : 0;
     return got;
 }
 
-/* Feeds the decoder. As peek_stored. */
-static ssize_t peek_feed(struct peek *peek, struct reason *why)
+/* Feeds the decoder. As read_stored. */
+static ssize_t feed(struct look *look, struct reason *why)
 {
-    if (!peek->bytes->regular && peek->offset >= PEEK_STREAM_MAX)
-        return reason_of(why, peek->bytes->name, "has no content in its first 16 MiB");
-    ssize_t got = peek_stored(peek, peek->data, PEEK_SIZE, why);
-    peek->pos = 0;
-    peek->len = got > 0 ? (size_t)got : 0;
+    const struct bytes *bytes = look->peek->bytes;
+    if (!bytes->regular && look->offset >= PEEK_STREAM_MAX)
+        return reason_of(why, bytes->name, "has no content in its first 16 MiB");
+    ssize_t got = read_stored(look, look->data, PEEK_SIZE, why);
+    look->pos = 0;
+    look->len = got > 0 ? (size_t)got : 0;
     return got;
 }
 
 /* Takes one step of decoding. The bytes that it made, or -1 with the reason set. */
-static ssize_t peek_step(struct peek *peek, unsigned char *out, size_t cap, struct reason *why)
+static ssize_t decode_step(struct look *look, unsigned char *out, size_t cap, struct reason *why)
 {
+    const char *name = look->peek->bytes->name;
     struct reason fault;
     struct decode_step step = {
-        .in = peek->data + peek->pos, .in_len = peek->len - peek->pos, .out = out, .cap = cap};
-    switch (peek->codec->decode(peek->decoder, &step, &fault)) {
+        .in = look->data + look->pos, .in_len = look->len - look->pos, .out = out, .cap = cap};
+    switch (look->peek->codec->decode(look->decoder, &step, &fault)) {
     case DECODE_NO_MEMORY:
-        return reason_of(why, peek->bytes->name, "out of memory");
+        return reason_of(why, name, "out of memory");
     case DECODE_FAULT:
-        return reason_of(why, peek->bytes->name, "%s, at byte %llu", fault.text,
-                         (unsigned long long)peek->frame);
+        return reason_of(why, name, "%s, at byte %llu", fault.text,
+                         (unsigned long long)look->frame);
     default:
-        peek->pos += step.used;
-        peek->is_dry = step.made == 0;
+        look->pos += step.used;
+        look->is_dry = step.made == 0;
         return (ssize_t)step.made;
     }
 }
 
-ssize_t peek_read(struct peek *peek, unsigned char *out, size_t cap, struct reason *why)
+/* Decodes on, to out[0..cap). The bytes, 0 at the end, or -1 with the reason set. */
+static ssize_t decode(struct look *look, unsigned char *out, size_t cap, struct reason *why)
 {
+    const struct codec *codec = look->peek->codec;
     ssize_t made = 0;
-    if (!peek->codec)
-        return peek_stored(peek, out, cap, why);
     while (made == 0) {
-        bool is_complete = peek->codec->complete(peek->decoder);
-        if (peek->pos == peek->len && (is_complete || peek->is_dry)) {
-            ssize_t got = peek_feed(peek, why);
+        bool is_complete = codec->complete(look->decoder);
+        if (look->pos == look->len && (is_complete || look->is_dry)) {
+            ssize_t got = feed(look, why);
             if (got < 0 || (got == 0 && is_complete))
                 return got;
             if (got == 0)
-                return reason_of(why, peek->bytes->name, "truncated %s data, at byte %llu",
-                                 peek->codec->name, (unsigned long long)peek->offset);
+                return reason_of(why, look->peek->bytes->name, "truncated %s data, at byte %llu",
+                                 codec->name, (unsigned long long)look->offset);
         }
         if (is_complete)
-            peek->frame = peek->offset - (peek->len - peek->pos);
-        made = peek_step(peek, out, cap, why);
+            look->frame = look->offset - (look->len - look->pos);
+        made = decode_step(look, out, cap, why);
     }
     return made;
+}
+
+int peek_content(const struct peek *peek, peek_take *take, void *arg, struct reason *why)
+{
+    unsigned char out[PEEK_SIZE];
+    struct look look = {.peek = peek, .offset = peek->begin};
+    ssize_t got = 1;
+    int more = 1;
+    if (peek->codec) {
+        look.decoder = peek->codec->open(peek->options);
+        look.data = malloc(PEEK_SIZE);
+        more = look.decoder && look.data ? 1 : -1;
+    }
+    for (size_t cap = PEEK_FIRST; more > 0 && got > 0; cap *= cap < PEEK_SIZE ? 2 : 1) {
+        got = peek->codec ? decode(&look, out, cap, why) : read_stored(&look, out, cap, why);
+        if (got >= 0)
+            more = take(arg, out, (size_t)got);
+    }
+    decoder_close(look.decoder);
+    free(look.data);
+    if (more < 0)
+        return reason_of(why, peek->bytes->name, "out of memory");
+    return got < 0 ? -1 : 0;
 }

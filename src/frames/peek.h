@@ -7,31 +7,21 @@
 #include "codec.h"
 #include "src/bytes/bytes.h"
 
-#include <sys/types.h>
-
-#define PEEK_SIZE ((size_t)64 << 10) /* bytes that are read, and may be asked for, at a time */
 #define PEEK_STREAM_MAX ((uint64_t)16 << 20) /* bytes of a compressed stream that are looked at */
 
+/* What is looked at. */
 struct peek {
     struct bytes *bytes;
     const struct codec *codec; /* NULL: the content is what is stored */
-    struct decoder *decoder;
-    unsigned char *data; /* PEEK_SIZE bytes */
-    size_t pos, len;     /* data[pos..len) was not decoded yet */
-    bool is_dry;         /* the decoder gives nothing more without being fed */
-    uint64_t offset;     /* of the next byte to read. After peek_begin a frame's may be set, */
-    uint64_t end;        /* and where to stop, if that is before the end of the file */
-    uint64_t frame;      /* where the frame begins that is being decoded */
+    const struct codec_options *options;
+    uint64_t begin, end; /* offsets in the file; a frame begins at `begin` */
 };
 
-/* Begins at the beginning of the file, up to its end. 0, or -1 with the reason set. */
-int peek_begin(struct peek *peek, struct bytes *bytes, const struct codec *codec,
-               const struct codec_options *options, struct reason *why);
+/* Is given what comes next of the content, data[0..len); at its end, 0 bytes once. Returns 1 for
+ * more, 0 if that is enough, or -1: out of memory. */
+typedef int peek_take(void *arg, const unsigned char *data, size_t len);
 
-/* Decodes on, to out[0..cap), cap > 0. The bytes, 0 at the end, or -1 with the reason set. */
-ssize_t peek_read(struct peek *peek, unsigned char *out, size_t cap, struct reason *why);
-
-/* Frees the memory. */
-void peek_end(struct peek *peek);
+/* Gives content to `take` until it is enough. 0, or -1 with the reason set. */
+int peek_content(const struct peek *peek, peek_take *take, void *arg, struct reason *why);
 
 #endif

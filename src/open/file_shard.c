@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What of one file belongs to a shard: from a range of its bytes (shard.h) to the records and
- * frames that begin there. A record belongs to the shard that it begins in, and so does a frame.
- * From the first frame on whose end cannot be found, the whole rest of a file belongs to the shard
- * that this frame begins in. */
+/* What of one file belongs to a shard: the records and frames that begin in its range (shard.h). If
+ * the end of a frame cannot be found, all that follows belongs to the shard that it begins in. */
 #include "input.h"
 #include "shard.h"
 #include "src/bytes/fingerprint.h"
@@ -10,7 +8,6 @@
 #include "src/frames/peek.h"
 #include "src/records/seams.h"
 
-#include <stdlib.h>
 #include <sys/stat.h>
 
 /* Refuses a file that states a size of 0 and has bytes, as those in /proc do. 0, or -1 with the
@@ -109,8 +106,8 @@ static void add_frame_before(struct frames_before *before, const struct frame_wa
  * not known, or it does not say how much it holds, and the values after it depend on that. */
 static bool ends_cuts(const struct input *input, const struct frame_walk *walk, enum walk_step step)
 {
-    return step == WALK_BROKEN || (step == WALK_FRAME && walk->frame.content == FRAME_UNSIZED &&
-                                   input->frames.needs_sizes);
+    return step == WALK_BROKEN ||
+           (walk->frame.content == FRAME_UNSIZED && input->frames.needs_sizes);
 }
 
 /* Finds the frames that begin in the shard: bytes [first, next) of the file. 0 or -1. */
@@ -118,75 +115,62 @@ static int find_frames(struct input *input, const struct file_shard *shard,
                        struct frames_before *before, struct reason *why)
 {
     struct shard_edges *edges = &input->plan.edges;
+    const uint64_t size = shard->size, none = size;
     struct frame_walk walk;
-    bool has_first = shard->begin == 0;
-    edges->first = has_first ? 0 : shard->size;
-    edges->next = shard->size;
-    if (has_first && shard->end == shard->size)
-        return 0;
-    enum walk_step step;
-    frame_walk_begin(&walk, &input->bytes, input->frames.codec, 0, shard->size);
-    while ((step = frame_walk_next(&walk, why)) == WALK_FRAME && !ends_cuts(input, &walk, step)) {
-        if (!has_first && walk.offset >= shard->begin) {
+    enum walk_step step = WALK_FRAME;
+    edges->first = shard->begin == 0 ? 0 : none;
+    edges->next = none;
+    frame_walk_begin(&walk, &input->bytes, input->frames.codec, 0, size);
+    while (edges->next == none && (edges->first == none || shard->end < size)) {
+        step = frame_walk_next(&walk, why);
+        if (step == WALK_END || step == WALK_FAILED)
+            break;
+        if (edges->first == none && walk.offset >= shard->begin)
             edges->first = walk.offset;
-            has_first = true;
-        }
-        if (walk.offset >= shard->end) {
+        if (walk.offset >= shard->end)
             edges->next = walk.offset;
+        if (ends_cuts(input, &walk, step))
             break;
-        }
-        if (has_first && shard->end == shard->size)
-            break;
-        if (!has_first)
+        if (edges->first == none)
             add_frame_before(before, &walk);
-        if (!has_first && input->frames.needs_sizes)
+        if (edges->first == none && input->frames.needs_sizes)
             edges->content = content_add(edges->content, walk.frame.content);
     }
-    if (ends_cuts(input, &walk, step) && !has_first && walk.offset >= shard->begin)
-        edges->first = walk.offset;
-    if (ends_cuts(input, &walk, step) && walk.offset >= shard->end)
-        edges->next = walk.offset;
     return step == WALK_FAILED ? -1 : 0;
 }
 
 /* --- what comes before them --- */
 
-/* Decodes frames [begin, end). 0 with *last set to their last byte, 1 if they have no content, or
- * -1 with the reason set. */
-static int decode_last(struct input *input, const struct codec_options *options, uint64_t begin,
-                       uint64_t end, unsigned char *last, struct reason *why)
+/* The last byte of content, if there is any. */
+struct last_byte {
+    unsigned char byte;
+    bool is_there;
+};
+
+static int take_last(void *arg, const unsigned char *data, size_t len)
 {
-    struct peek peek;
-    ssize_t got = 0;
-    int found = 1;
-    if (peek_begin(&peek, &input->bytes, input->frames.codec, options, why) != 0)
-        return -1;
-    peek.offset = begin;
-    peek.end = end;
-    unsigned char *out = malloc(PEEK_SIZE);
-    if (!out)
-        reason_of(why, input->bytes.name, "out of memory");
-    while (out && (got = peek_read(&peek, out, PEEK_SIZE, why)) > 0) {
-        *last = out[got - 1];
-        found = 0;
-    }
-    found = !out || got < 0 ? -1 : found;
-    free(out);
-    peek_end(&peek);
-    return found;
+    if (len > 0)
+        *(struct last_byte *)arg = (struct last_byte){data[len - 1], true};
+    return 1;
 }
 
-/* Finds the last byte of content before the frame at `first`. As decode_last. Frames that do not
- * say how much they hold may be empty: then all since the last one that says so are decoded. */
+/* Finds the last byte of content before the shard. Frames that do not say how much they hold may be
+ * empty: then all since the last one that says so are decoded. 0, or -1 with the reason set. */
 static int find_last_before(struct input *input, const struct codec_options *options,
-                            uint64_t first, const struct frames_before *before, unsigned char *last,
+                            const struct frames_before *before, struct last_byte *last,
                             struct reason *why)
 {
-    int rc = 1;
-    if (before->has_content)
-        rc = decode_last(input, options, before->content_at, first, last, why);
-    if (rc == 1 && before->has_content && before->sized_at < before->content_at)
-        rc = decode_last(input, options, before->sized_at, first, last, why);
+    struct peek peek = {.bytes = &input->bytes,
+                        .codec = input->frames.codec,
+                        .options = options,
+                        .begin = before->content_at,
+                        .end = input->plan.edges.first};
+    if (!before->has_content)
+        return 0;
+    int rc = peek_content(&peek, take_last, last, why);
+    peek.begin = before->sized_at;
+    if (rc == 0 && !last->is_there && before->sized_at < before->content_at)
+        rc = peek_content(&peek, take_last, last, why);
     return rc;
 }
 
@@ -196,20 +180,21 @@ static int find_edge(struct input *input, const struct codec_options *options,
                      const struct frames_before *before, struct reason *why)
 {
     struct shard_edges *edges = &input->plan.edges;
-    const uint64_t first = edges->first;
     const struct record_kind *kind = &input->records.kind;
-    unsigned char last = 0;
-    edges->is_first = first == 0;
-    if (record_is_byte(kind) || kind->type == RECORD_PAIRS || first == 0 || first == edges->next)
+    struct last_byte last = {.is_there = false};
+    edges->is_first = edges->first == 0;
+    if (record_is_byte(kind) || kind->type == RECORD_PAIRS || edges->is_first ||
+        edges->first == edges->next)
         return 0; /* no byte of the shard is to be dropped */
     if (!record_is_text(kind)) {
         edges->goes_on = edges->content % kind->size != 0;
         return 0;
     }
-    int rc = find_last_before(input, options, first, before, &last, why);
-    edges->is_first = rc > 0;
-    edges->goes_on = rc == 0 && kind->head(&last, 1) != 0; /* it does not end a record */
-    return rc < 0 ? -1 : 0;
+    if (find_last_before(input, options, before, &last, why) != 0)
+        return -1;
+    edges->is_first = !last.is_there;
+    edges->goes_on = last.is_there && kind->head(&last.byte, 1) != 0; /* it does not end a record */
+    return 0;
 }
 
 /* As file_shard_select, of a compressed file. */
@@ -246,11 +231,18 @@ int file_shard_select(struct input *input, const struct file_shard *shard,
 
 /* --- what comes after them --- */
 
-/* Adds bytes to the record in the seam, as many as belong to it. 0, 1 if it may go on, or -1: out
- * of memory. */
-static int extend(struct span *seam, const struct record_kind *kind, const unsigned char *data,
-                  size_t len)
+/* A record that is completed. */
+struct completion {
+    struct span *seam;
+    const struct record_kind *kind;
+};
+
+/* Adds as many bytes to the record as belong to it. */
+static int take_end(void *arg, const unsigned char *data, size_t len)
 {
+    const struct completion *completion = arg;
+    const struct record_kind *kind = completion->kind;
+    struct span *seam = completion->seam;
     if (record_is_text(kind)) {
         size_t end = kind->head(data, len);
         /* A pair is whole with its second byte. */
@@ -268,23 +260,14 @@ int file_shard_complete(struct input *input, const struct codec_options *options
                         struct reason *why)
 {
     const struct shard_edges *edges = &input->plan.edges;
-    const struct record_kind *kind = &input->records.kind;
-    struct peek peek;
-    ssize_t got = 0;
-    int more = 1;
-    bool is_whole = !record_is_text(kind) && seam->head.len % kind->size == 0;
+    struct completion completion = {seam, &input->records.kind};
+    const struct peek peek = {.bytes = &input->bytes,
+                              .codec = input->frames.codec,
+                              .options = options,
+                              .begin = edges->next,
+                              .end = edges->file_end};
+    bool is_whole = !record_is_text(completion.kind) && seam->head.len % completion.kind->size == 0;
     if (edges->next == edges->file_end || seam->head.len == 0 || seam->head.given || is_whole)
         return 0;
-    if (peek_begin(&peek, &input->bytes, input->frames.codec, options, why) != 0)
-        return -1;
-    peek.offset = edges->next;
-    peek.end = edges->file_end;
-    unsigned char *out = malloc(PEEK_SIZE);
-    while (out && more > 0 && (got = peek_read(&peek, out, PEEK_SIZE, why)) > 0)
-        more = extend(seam, kind, out, (size_t)got);
-    if (!out || more < 0)
-        reason_of(why, input->bytes.name, "out of memory");
-    free(out);
-    peek_end(&peek);
-    return !out || more < 0 || got < 0 ? -1 : 0;
+    return peek_content(&peek, take_end, &completion, why);
 }

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_SIZE ((size_t)512) /* bytes of content that are looked at first */
-
 /* --- the format --- */
 
 /* Finds the format that data which begin with head[0..len) have. MAGIC_PART: more bytes must be
@@ -83,36 +81,50 @@ static int open_file(struct input *input, struct held *file, const struct input_
 
 /* The first bytes of the content, which nobody else gets by that. */
 struct beginning {
-    struct peek peek;
     unsigned char *data; /* owned */
     size_t len;
-    bool is_all; /* the content has no more */
 };
 
-/* Sees `wanted` bytes, or all. 0 or -1. */
-static int see(struct beginning *beginning, size_t wanted, struct reason *why)
+static struct peek peek_of(struct input *input, const struct input_options *options)
 {
-    size_t cap = FIRST_SIZE;
-    while (cap < wanted)
-        cap *= 2;
-    unsigned char *data = realloc(beginning->data, cap);
-    if (!data)
-        return reason_of(why, beginning->peek.bytes->name, "out of memory");
-    beginning->data = data;
-    while (beginning->len < wanted && !beginning->is_all) {
-        ssize_t got = peek_read(&beginning->peek, data + beginning->len, cap - beginning->len, why);
-        if (got < 0)
-            return -1;
-        beginning->len += (size_t)got;
-        beginning->is_all = got == 0;
-    }
+    return (struct peek){.bytes = &input->bytes,
+                         .codec = input->frames.codec,
+                         .options = &options->decoding,
+                         .end = input->bytes.is_cut ? input->bytes.opened_size : UINT64_MAX};
+}
+
+/* Adds what comes next. 0, or -1: out of memory. */
+static int add(struct beginning *beginning, const unsigned char *data, size_t len)
+{
+    unsigned char *longer = realloc(beginning->data, beginning->len + len + 1);
+    if (!longer)
+        return -1;
+    memcpy(longer + beginning->len, data, len);
+    beginning->data = longer;
+    beginning->len += len;
     return 0;
 }
 
-static void forget(struct beginning *beginning)
+/* A header of values as far as it was read. */
+struct header_search {
+    struct beginning beginning;
+    size_t wanted;
+    enum header_status status;
+    struct header *header;
+    struct reason fault;
+};
+
+static int take_header(void *arg, const unsigned char *data, size_t len)
 {
-    free(beginning->data);
-    peek_end(&beginning->peek);
+    struct header_search *search = arg;
+    const struct beginning *beginning = &search->beginning;
+    if (add(&search->beginning, data, len) != 0)
+        return -1;
+    if (len == 0 || beginning->len >= search->wanted)
+        search->status =
+            header_look(beginning->data, beginning->len, len > 0 ? &search->wanted : NULL,
+                        search->header, &search->fault);
+    return search->status == HEADER_PART;
 }
 
 /* Reads the header of values, if there is one. HEADER_NONE, HEADER_FOUND, or HEADER_WRONG with the
@@ -120,22 +132,13 @@ static void forget(struct beginning *beginning)
 static enum header_status read_header(struct input *input, const struct input_options *options,
                                       struct header *header, struct reason *why)
 {
-    struct beginning beginning = {.len = 0};
-    enum header_status status = HEADER_PART;
-    struct reason fault;
-    size_t wanted = 1;
-    int rc =
-        peek_begin(&beginning.peek, &input->bytes, input->frames.codec, &options->decoding, why);
-    while (rc == 0 && status == HEADER_PART) {
-        rc = see(&beginning, wanted, why);
-        if (rc == 0)
-            status = header_look(beginning.data, beginning.len,
-                                 beginning.len < wanted ? NULL : &wanted, header, &fault);
-    }
-    if (status == HEADER_WRONG)
-        reason_of(why, input->bytes.name, "%s", fault.text);
-    forget(&beginning);
-    return rc == 0 ? status : HEADER_WRONG;
+    const struct peek peek = peek_of(input, options);
+    struct header_search search = {.status = HEADER_PART, .header = header};
+    int rc = peek_content(&peek, take_header, &search, why);
+    if (rc == 0 && search.status == HEADER_WRONG)
+        reason_of(why, input->bytes.name, "%s", search.fault.text);
+    free(search.beginning.data);
+    return rc == 0 ? search.status : HEADER_WRONG;
 }
 
 static int lacks_header(const struct input *input, struct reason *why)
@@ -203,6 +206,14 @@ static int follow_header(struct input *input, const struct input_options *option
     return reason_of(why, input->bytes.name, "%s", fault.text);
 }
 
+static int take_line(void *arg, const unsigned char *data, size_t len)
+{
+    struct beginning *beginning = arg;
+    if (add(beginning, data, len) != 0)
+        return -1;
+    return beginning->len <= FIELD_RECORD_MAX && !memchr(data, '\n', len);
+}
+
 /* Finds the column that is named, in the first line of a text that is not CSV. In what is
  * compressed, a range that does not begin with the content is only found by decoding (input_cut). 0
  * or -1. */
@@ -214,21 +225,14 @@ static int find_column(struct input *input, const struct input_options *options,
     if (!input->has_header || !field->name || field->kind == FIELD_CSV ||
         (input->frames.codec && content_is_partial(range)))
         return 0;
-    int rc =
-        peek_begin(&beginning.peek, &input->bytes, input->frames.codec, &options->decoding, why);
-    if (rc != 0)
-        return -1;
-    beginning.peek.offset = range->begin;
-    if (range->end < beginning.peek.end)
-        beginning.peek.end = range->end;
-    do
-        rc = see(&beginning, beginning.len + 1, why);
-    while (rc == 0 && !beginning.is_all && beginning.len <= FIELD_RECORD_MAX &&
-           !memchr(beginning.data, '\n', beginning.len));
+    struct peek peek = peek_of(input, options);
+    peek.begin = range->begin;
+    peek.end = range->end < peek.end ? range->end : peek.end;
+    int rc = peek_content(&peek, take_line, &beginning, why);
     if (rc == 0)
         rc = records_find_column(field, beginning.data, beginning.len, input->bytes.name,
                                  &input->plan.column, why);
-    forget(&beginning);
+    free(beginning.data);
     return rc;
 }
 
