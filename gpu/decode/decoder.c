@@ -13,7 +13,7 @@
 /* True while the device is to copy something, or to give a verdict. */
 static bool is_decoding(const struct gpu_decoder *decoder)
 {
-    return decoder->queue.decoding > 0 || decoder->fetch.under_way > 0 ||
+    return decoder_queue_count_in(decoder, BATCH_DECODING) > 0 || decoder->fetch.under_way > 0 ||
            decoder_inputs_are_busy(decoder);
 }
 
@@ -66,20 +66,19 @@ static int content_arrived(void *arg, unsigned number)
 static int poll(struct gpu_engine *gpu)
 {
     struct gpu_decoder *decoder = &gpu->decoder;
-    struct slot *counted = NULL;
-    struct chunk *empty = NULL;
+    struct slot *good = NULL;
     bool patient = gpu_is_patient(gpu), was_at_work = gpu_is_at_work(gpu);
     bool waits = is_decoding(decoder);
     int copied = decoder_inputs_poll(decoder);
-    int moved = copied < 0 ? -1 : decoder_queue_poll(decoder, &counted, &empty);
+    int moved = copied < 0 ? -1 : decoder_queue_poll(decoder, &good);
     int launched = moved < 0 ? -1 : decoder_queue_launch_due(decoder);
     int arrived = launched < 0 ? -1 : copied || moved || launched;
-    if (counted && arrived >= 0)
-        gpu_take_snapshot(gpu, counted, true);
-    if (counted)
-        gpu_put_in_flight(gpu, counted);
-    if (empty)
-        snapshots_add_empty(&gpu->snapshots, empty, gpu->engine.lines);
+    if (good && good->chunk.len == 0) {
+        snapshots_add_empty(&gpu->snapshots, &good->chunk, gpu->engine.lines);
+    } else if (good) {
+        gpu_take_snapshot(gpu, good, true);
+        gpu_put_in_flight(gpu, good);
+    }
     if (arrived < 0 && !gpu->recovery.lost)
         gpu_lose_by_call(gpu);
     else if (arrived == 0 && waits && !patient)

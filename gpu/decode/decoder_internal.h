@@ -16,12 +16,10 @@
 
 struct gpu_engine;
 
-/* Batches on their way. Without a file it is empty. */
+/* Batches, which take turns. Those on their way come right before the next one, in its order. */
 struct decoder_queue {
-    unsigned turn;                         /* the batch that is planned next */
-    struct decoder_batch *planned;         /* to which blocks are added; or NULL */
-    struct decoder_batch *oldest, *newest; /* of those launched, and not judged */
-    unsigned decoding, counting;           /* batches in these states */
+    unsigned turn;                 /* the batch that is planned next */
+    struct decoder_batch *planned; /* to which blocks are added; or NULL */
 };
 
 /* Content that is copied to memory of the host's, a piece at a time. */
@@ -62,15 +60,18 @@ int decoder_queue_launch(struct gpu_decoder *decoder);
 /* The same if it is due. With nothing to launch, 0. */
 int decoder_queue_launch_due(struct gpu_decoder *decoder);
 
-/* Polls verdicts and hashes, and has the oldest batch counted if it can be. Sets *counted to the
- * slot of one sent to be counted, and *empty to the chunk of one that ends no record, or NULL. */
-int decoder_queue_poll(struct gpu_decoder *decoder, struct slot **counted, struct chunk **empty);
+/* Polls verdicts and hashes, and has the oldest batch counted if it can be. Sets *good to the slot
+ * of one that was sent to be counted, or is empty, as it ends no record; or to NULL. */
+int decoder_queue_poll(struct gpu_decoder *decoder, struct slot **good);
 
 /* True if a slot is that of a batch. */
 bool decoder_queue_has(const struct gpu_decoder *decoder, const struct slot *slot);
 
 /* Frees a batch whose snapshot was believed. */
 void decoder_queue_count(struct gpu_decoder *decoder, struct slot *slot);
+
+/* Returns how many batches are in one of these states, a sum of enum batch_state. */
+unsigned decoder_queue_count_in(const struct gpu_decoder *decoder, unsigned states);
 
 /* True while a batch is to be launched, decoded, judged, counted or hashed. */
 bool decoder_queue_is_busy(const struct gpu_decoder *decoder);

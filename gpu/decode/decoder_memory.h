@@ -10,13 +10,14 @@
 #include "gpu/pinned.h"
 #include "gpu/slots.h"
 
+/* Bits, so that one can look for several. */
 enum batch_state {
-    BATCH_FREE,
-    BATCH_PLANNED, /* blocks are being added */
-    BATCH_DECODING,
-    BATCH_DECODED, /* its verdict was seen */
-    BATCH_COUNTING,
-    BATCH_HASHING, /* all that is left to do */
+    BATCH_FREE = 0,
+    BATCH_PLANNED = 1, /* blocks are being added */
+    BATCH_DECODING = 2,
+    BATCH_DECODED = 4, /* its verdict was seen */
+    BATCH_COUNTING = 8,
+    BATCH_HASHING = 16, /* all that is left to do */
 };
 
 struct decoder_batch {
@@ -31,7 +32,6 @@ struct decoder_batch {
     uint64_t next_at; /* where in the file the frame begins that follows the batch, or goes on */
     int64_t begin;    /* of what is counted, from where the batch's content begins */
     uint32_t shared;  /* of pairs: bytes of it that are counted with the next batch, too */
-    struct decoder_batch *next; /* launched after this one */
 };
 
 enum input_state { INPUT_FREE, INPUT_FILLING, INPUT_COPYING };

@@ -14,6 +14,28 @@ static struct decoder_batch *batch_of(struct slot *slot)
     return (struct decoder_batch *)(void *)slot;
 }
 
+/* Batches are launched in turn, so the oldest one is the next one whose turn it is. Returns the
+ * first from there on that is in one of the states, or NULL. */
+static struct decoder_batch *oldest_in(const struct gpu_decoder *decoder, unsigned states)
+{
+    const struct decoder_memory *memory = &decoder->memory;
+    for (unsigned i = 0; i < memory->decoding.batches; i++) {
+        struct decoder_batch *batch =
+            &memory->batch[(decoder->queue.turn + i) % memory->decoding.batches];
+        if (batch->state & states)
+            return batch;
+    }
+    return NULL;
+}
+
+unsigned decoder_queue_count_in(const struct gpu_decoder *decoder, unsigned states)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < decoder->memory.decoding.batches; i++)
+        count += (decoder->memory.batch[i].state & states) != 0;
+    return count;
+}
+
 /* --- launching --- */
 
 bool decoder_queue_open_batch(struct gpu_decoder *decoder, const struct origin *origin)
@@ -30,16 +52,6 @@ bool decoder_queue_open_batch(struct gpu_decoder *decoder, const struct origin *
     queue->planned = batch;
     queue->turn = (queue->turn + 1) % decoder->memory.decoding.batches;
     return true;
-}
-
-static void append(struct decoder_queue *queue, struct decoder_batch *batch)
-{
-    batch->next = NULL;
-    if (queue->newest)
-        queue->newest->next = batch;
-    else
-        queue->oldest = batch;
-    queue->newest = batch;
 }
 
 /* A batch leaves content, and what else the next one goes on with, in the memory of that one, which
@@ -60,12 +72,9 @@ int decoder_queue_launch(struct gpu_decoder *decoder)
                                       .plan = &batch->plan,
                                       .frame_ends = batch->frame_ends,
                                       .goes_on = walk->in_frame && walk->has_checksum};
-    batch->is_hashed = false;
     batch->state = BATCH_DECODING;
     file->launched++;
     queue->planned = NULL;
-    queue->decoding++;
-    append(queue, batch);
     const struct device_result result = {batch->verdict, batch->frame_ends};
     int rc = calls_decode(decoder->options.calls, batch->slot.index, &batch->plan, begins, &result);
     return rc == 0 ? 1 : -1;
@@ -80,10 +89,10 @@ static bool has_planned(const struct gpu_decoder *decoder)
 
 int decoder_queue_launch_due(struct gpu_decoder *decoder)
 {
-    const struct decoder_queue *queue = &decoder->queue;
     if (!has_planned(decoder))
         return 0;
-    bool has_enough = queue->planned->plan.blocks >= BLOCKS_FOR_EACH * queue->decoding;
+    const unsigned decoding = decoder_queue_count_in(decoder, BATCH_DECODING);
+    bool has_enough = decoder->queue.planned->plan.blocks >= BLOCKS_FOR_EACH * decoding;
     return has_enough || decoder->file.end != FILE_GOES_ON ? decoder_queue_launch(decoder) : 0;
 }
 
@@ -121,7 +130,6 @@ void decoder_queue_count(struct gpu_decoder *decoder, struct slot *slot)
 {
     struct decoder_batch *batch = batch_of(slot);
     decoder_file_count(&decoder->file, batch);
-    decoder->queue.counting--;
     free(slot->chunk.data);
     slot->chunk.data = NULL;
     release(decoder, batch);
@@ -129,24 +137,14 @@ void decoder_queue_count(struct gpu_decoder *decoder, struct slot *slot)
 
 /* --- verdicts --- */
 
-/* The oldest batch without a verdict, or NULL. */
-static struct decoder_batch *oldest_decoding(const struct decoder_queue *queue)
-{
-    struct decoder_batch *batch = queue->oldest;
-    while (batch && batch->state != BATCH_DECODING)
-        batch = batch->next;
-    return batch;
-}
-
 /* Looks whether the next verdict has arrived. If it is good, hashing begins. */
 static int poll_verdict(struct gpu_decoder *decoder)
 {
-    struct decoder_batch *batch = oldest_decoding(&decoder->queue);
+    struct decoder_batch *batch = oldest_in(decoder, BATCH_DECODING);
     int arrived = batch ? calls_decoded(decoder->options.calls, batch->slot.index) : 0;
     if (arrived != 1)
         return arrived;
     batch->state = BATCH_DECODED;
-    decoder->queue.decoding--;
     if (batch->verdict->refused < batch->plan.blocks)
         decoder->file.end = FILE_REFUSED;
     batch->is_hashed = decoder->memory.check && decoder->file.end != FILE_REFUSED;
@@ -184,41 +182,24 @@ static enum judgement judge(struct gpu_decoder *decoder, const struct decoder_ba
     return JUDGED_BAD;
 }
 
-static void remove_oldest(struct decoder_queue *queue)
+/* Sends a good batch to be counted, unless it is empty. 0 or -1. */
+static int count(struct gpu_decoder *decoder, struct decoder_batch *batch, uint32_t tail)
 {
-    queue->oldest = queue->oldest->next;
-    if (!queue->oldest)
-        queue->newest = NULL;
-}
-
-/* Sends the oldest batch, which is good, to be counted. 0 or -1. */
-static int count_oldest(struct gpu_decoder *decoder, uint32_t tail, struct slot **counted,
-                        struct chunk **empty)
-{
-    struct decoder_batch *batch = decoder->queue.oldest;
-    remove_oldest(&decoder->queue);
     decoder_file_advance(&decoder->file, batch, tail);
     if (batch->slot.chunk.len == 0) {
         decoder->file.judged++;
-        *empty = &batch->slot.chunk;
         release(decoder, batch);
         return 0;
     }
-    batch->slot.chunk.data = NULL;
     batch->state = BATCH_COUNTING;
-    decoder->queue.counting++;
     const struct device_content content = {batch->slot.index, batch->begin, batch->slot.chunk.len};
-    if (calls_count_content(decoder->options.calls, &content) != 0)
-        return -1;
-    *counted = &batch->slot;
-    return 0;
+    return calls_count_content(decoder->options.calls, &content);
 }
 
 /* Sends the oldest batch to be counted, or drops it, once it is known which. */
-static int poll_oldest(struct gpu_decoder *decoder, struct slot **counted, struct chunk **empty)
+static int poll_oldest(struct gpu_decoder *decoder, struct slot **good)
 {
-    struct decoder_queue *queue = &decoder->queue;
-    struct decoder_batch *batch = queue->oldest;
+    struct decoder_batch *batch = oldest_in(decoder, BATCH_DECODING | BATCH_DECODED);
     if (!batch || batch->state != BATCH_DECODED)
         return 0;
     const uint64_t tail = decoder_file_tail(&decoder->file, batch->verdict);
@@ -228,25 +209,27 @@ static int poll_oldest(struct gpu_decoder *decoder, struct slot **counted, struc
     case JUDGED_LATER:
         return 0;
     case JUDGED_BAD:
-        remove_oldest(queue);
         release(decoder, batch);
         return 1;
     case JUDGED_GOOD:
         break;
     }
     /* An empty batch has its position at once, so what is before it must have been counted. */
-    if (queue->counting > 0 && decoder_file_is_empty(&decoder->file, batch->verdict, tail))
+    if (decoder_file_is_empty(&decoder->file, batch->verdict, tail) &&
+        decoder_queue_count_in(decoder, BATCH_COUNTING) > 0)
         return 0;
-    return count_oldest(decoder, (uint32_t)tail, counted, empty) == 0 ? 1 : -1;
+    if (count(decoder, batch, (uint32_t)tail) != 0)
+        return -1;
+    *good = &batch->slot;
+    return 1;
 }
 
-int decoder_queue_poll(struct gpu_decoder *decoder, struct slot **counted, struct chunk **empty)
+int decoder_queue_poll(struct gpu_decoder *decoder, struct slot **good)
 {
-    *counted = NULL;
-    *empty = NULL;
+    *good = NULL;
     bool freed = free_hashed(decoder);
     int arrived = poll_verdict(decoder);
-    int judged = arrived < 0 ? -1 : poll_oldest(decoder, counted, empty);
+    int judged = arrived < 0 ? -1 : poll_oldest(decoder, good);
     return judged < 0 ? -1 : freed || arrived || judged;
 }
 
@@ -254,20 +237,15 @@ int decoder_queue_poll(struct gpu_decoder *decoder, struct slot **counted, struc
 
 bool decoder_queue_is_hashing(const struct gpu_decoder *decoder)
 {
-    bool waits = false;
-    for (unsigned i = 0; i < decoder->memory.decoding.batches; i++) {
-        const enum batch_state state = decoder->memory.batch[i].state;
-        waits |= state == BATCH_HASHING || state == BATCH_DECODED;
-    }
-    return waits && decoder->queue.decoding == 0 && decoder->queue.counting == 0;
+    return decoder_queue_count_in(decoder, BATCH_HASHING | BATCH_DECODED) > 0 &&
+           decoder_queue_count_in(decoder, BATCH_DECODING | BATCH_COUNTING) == 0;
 }
 
 bool decoder_queue_is_busy(const struct gpu_decoder *decoder)
 {
-    bool is_busy = decoder->queue.oldest || decoder->queue.counting > 0 || has_planned(decoder);
-    for (unsigned i = 0; i < decoder->memory.decoding.batches; i++)
-        is_busy |= decoder->memory.batch[i].state == BATCH_HASHING;
-    return is_busy;
+    return has_planned(decoder) ||
+           decoder_queue_count_in(decoder, BATCH_DECODING | BATCH_DECODED | BATCH_COUNTING |
+                                               BATCH_HASHING) > 0;
 }
 
 void decoder_queue_drain(struct gpu_decoder *decoder)
