@@ -31,7 +31,10 @@ static void init_condition(pthread_cond_t *condition)
 static struct calls *calls_allocate(const struct device_plan *plan, unsigned deadline_ms)
 {
     const unsigned slots = plan->slots + DEVICE_BATCHES_MAX;
-    const unsigned counts[TRACKS] = {slots, slots, DEVICE_INPUTS, DEVICE_READS};
+    const unsigned counts[WORK_ARRIVES] = {[WORK_SNAPSHOT] = slots,
+                                           [WORK_DECODE] = slots,
+                                           [WORK_COPY_BLOCKS] = DEVICE_INPUTS,
+                                           [WORK_READ_CONTENT] = DEVICE_READS};
     struct calls *calls = calloc(1, sizeof *calls);
     bool is_there = calls != NULL;
     if (!is_there)
@@ -43,10 +46,11 @@ static struct calls *calls_allocate(const struct device_plan *plan, unsigned dea
     }
     calls->deadline_ms = deadline_ms;
     calls->owners = 1;
+    calls->question.kind = ASKED_OPEN;
     pthread_mutex_init(&calls->lock, NULL);
     init_condition(&calls->posted);
     init_condition(&calls->answered);
-    for (unsigned i = 0; i < TRACKS; i++) {
+    for (unsigned i = 0; i < WORK_ARRIVES; i++) {
         struct track *track = &calls->track[i];
         track->count = counts[i];
         track->ticket = calloc(counts[i], sizeof track->ticket[0]);
@@ -88,174 +92,108 @@ static struct timespec slice_end(void)
     return end;
 }
 
+static bool is_unanswered(const struct calls *calls)
+{
+    return calls->question.kind != ASKED_NOTHING && !calls->is_lost;
+}
+
 /* Waits for the thread's answer. Returns it, or -1: the device is lost. Under the lock. */
 static int wait_for_answer(struct calls *calls, uint64_t ms)
 {
     for (uint64_t slices = ms / SLICE_MS + 1; slices > 0; slices--) {
         const struct timespec end = slice_end();
         int rc = 0;
-        while (!calls->answer.is_there && !calls->is_lost && rc == 0)
+        while (is_unanswered(calls) && rc == 0)
             rc = pthread_cond_timedwait(&calls->answered, &calls->lock, &end);
-        if (calls->answer.is_there || calls->is_lost)
+        if (!is_unanswered(calls))
             break;
     }
-    if (!calls->answer.is_there && !calls->is_lost) {
+    if (is_unanswered(calls)) {
         calls->is_stuck = true;
         calls_lose(calls, "the device does not answer");
     }
-    return calls->is_lost ? -1 : calls->answer.rc;
+    return calls->is_lost ? -1 : calls->question.rc;
 }
 
-/* Adds a call to the list. 0, or -1 once the device is lost. Under the lock. */
-static int append(struct calls *calls, const struct call *call)
+/* Wakes the thread, which has something to do. Under the lock. */
+static void wake(struct calls *calls)
 {
-    struct call_list *list = &calls->list;
-    if (calls->is_lost)
-        return -1;
-    if (list->count == list->room) {
-        const size_t room = list->room ? 2 * list->room : 64;
-        struct call *more = realloc(list->call, room * sizeof *more);
-        if (!more) {
-            calls_lose(calls, "out of memory");
-            return -1;
-        }
-        *list = (struct call_list){.call = more, .count = list->count, .room = room};
-    }
-    list->call[list->count++] = *call;
     if (calls->sleeps)
         pthread_cond_signal(&calls->posted);
     calls->sleeps = false;
-    return 0;
 }
 
-/* Posts a call and waits for its answer, up to `deadlines` deadlines. */
-static int ask(struct calls *calls, const struct call *call, uint64_t deadlines)
+/* Asks the thread, and waits for its answer, up to `deadlines` deadlines. */
+static int ask(struct calls *calls, const struct question *question, uint64_t deadlines)
 {
+    int rc = -1;
     pthread_mutex_lock(&calls->lock);
-    calls->answer.is_there = false;
-    int rc = append(calls, call);
-    if (rc == 0)
+    if (!calls->is_lost) {
+        calls->question = *question;
+        wake(calls);
         rc = wait_for_answer(calls, deadlines * calls->deadline_ms);
+    }
     pthread_mutex_unlock(&calls->lock);
     return rc;
 }
 
 int calls_pin(struct calls *calls, void *memory, size_t size)
 {
-    const struct call call = {.kind = CALL_PIN, .pin = {memory, size}};
-    return ask(calls, &call, 1 + size / PINNED_A_DEADLINE);
+    const struct question question = {.kind = ASKED_PIN, .memory = memory, .size = size};
+    return ask(calls, &question, 1 + size / PINNED_A_DEADLINE);
 }
 
 int calls_unpin(struct calls *calls, void *memory)
 {
-    return ask(calls, &(struct call){.kind = CALL_UNPIN, .pin = {memory, 0}}, 1);
+    return ask(calls, &(struct question){.kind = ASKED_UNPIN, .memory = memory}, 1);
 }
 
 int calls_open_decoding(struct calls *calls, struct device_decoding *decoding)
 {
-    calls->answer.decoding = *decoding;
-    int rc = ask(calls, &(struct call){.kind = CALL_OPEN_DECODING}, OPENING_DEADLINES);
+    const struct question question = {.kind = ASKED_OPEN_DECODING, .decoding = *decoding};
+    int rc = ask(calls, &question, OPENING_DEADLINES);
     if (rc == 0)
-        *decoding = calls->answer.decoding;
+        *decoding = calls->question.decoding;
     return rc;
 }
 
-/* --- posts --- */
+/* --- work --- */
 
-/* Posts a call, after which work that goes by a number is expected to arrive, or none (TRACKS). */
-static int post(struct calls *calls, const struct call *call, enum track_kind kind, unsigned number)
+/* Adds work to the list. 0, or -1: the device is lost. Under the lock. */
+static int append(struct calls *calls, const struct device_work *work)
 {
-    pthread_mutex_lock(&calls->lock);
-    int rc = append(calls, call);
-    pthread_mutex_unlock(&calls->lock);
-    if (kind != TRACKS)
-        calls->track[kind].ticket[number].posted++;
-    return rc;
-}
-
-int calls_copy_in(struct calls *calls, unsigned slot, const void *data, size_t len)
-{
-    const struct call call = {.kind = CALL_COPY_IN, .count = {slot, data, len}};
-    return post(calls, &call, TRACKS, 0);
-}
-
-int calls_count(struct calls *calls, unsigned slot, size_t len)
-{
-    return post(calls, &(struct call){.kind = CALL_COUNT, .count = {slot, NULL, len}}, TRACKS, 0);
-}
-
-int calls_snapshot(struct calls *calls, unsigned slot, uint64_t *words, size_t first, size_t end)
-{
-    const struct call call = {.kind = CALL_SNAPSHOT, .snapshot = {slot, words, first, end}};
-    return post(calls, &call, TRACK_SNAPSHOTS, slot);
-}
-
-int calls_copy_blocks(struct calls *calls, const struct device_blocks *blocks, unsigned input)
-{
-    const struct call call = {.kind = CALL_COPY_BLOCKS, .copy = {*blocks, input}};
-    return post(calls, &call, TRACK_INPUTS, input);
-}
-
-int calls_decode(struct calls *calls, unsigned slot, const struct zstd_plan *plan, bool begins,
-                 const struct device_result *result)
-{
-    const struct call call = {.kind = CALL_DECODE, .decode = {slot, *plan, begins, *result}};
-    return post(calls, &call, TRACK_VERDICTS, slot);
-}
-
-int calls_count_content(struct calls *calls, const struct device_content *content)
-{
-    return post(calls, &(struct call){.kind = CALL_COUNT_CONTENT, .content = {.content = *content}},
-                TRACKS, 0);
-}
-
-int calls_read_content(struct calls *calls, const struct device_content *content, unsigned char *to,
-                       unsigned read)
-{
-    const struct call call = {.kind = CALL_READ_CONTENT, .content = {*content, to, read}};
-    return post(calls, &call, TRACK_READS, read);
-}
-
-/* --- polls --- */
-
-/* True if all that was posted of a number has arrived. Under the lock. */
-static int has_arrived(const struct calls *calls, const struct ticket *ticket)
-{
-    return calls->is_lost ? -1 : ticket->done == ticket->posted;
-}
-
-static int poll(struct calls *calls, enum track_kind kind, unsigned number)
-{
-    pthread_mutex_lock(&calls->lock);
-    int arrived = has_arrived(calls, &calls->track[kind].ticket[number]);
-    pthread_mutex_unlock(&calls->lock);
-    return arrived;
-}
-
-int calls_arrived(struct calls *calls, unsigned slot)
-{
-    return poll(calls, TRACK_SNAPSHOTS, slot);
-}
-
-int calls_decoded(struct calls *calls, unsigned slot)
-{
-    return poll(calls, TRACK_VERDICTS, slot);
-}
-
-int calls_content_read(struct calls *calls, unsigned read)
-{
-    return poll(calls, TRACK_READS, read);
-}
-
-int calls_blocks_copied(struct calls *calls, unsigned input, double *seconds)
-{
-    struct ticket *ticket = &calls->track[TRACK_INPUTS].ticket[input];
-    pthread_mutex_lock(&calls->lock);
-    int arrived = has_arrived(calls, ticket);
-    if (arrived == 1) {
-        *seconds += ticket->seconds;
-        ticket->seconds = 0;
+    struct work_list *list = &calls->list;
+    if (calls->is_lost)
+        return -1;
+    if (list->count == list->room) {
+        const size_t room = list->room ? 2 * list->room : 64;
+        struct device_work *more = realloc(list->work, room * sizeof *more);
+        if (!more) {
+            calls_lose(calls, "out of memory");
+            return -1;
+        }
+        *list = (struct work_list){.work = more, .count = list->count, .room = room};
     }
+    list->work[list->count++] = *work;
+    wake(calls);
+    return 0;
+}
+
+int calls_post(struct calls *calls, const struct device_work *work)
+{
+    pthread_mutex_lock(&calls->lock);
+    int rc = append(calls, work);
+    pthread_mutex_unlock(&calls->lock);
+    if (work->kind < WORK_ARRIVES)
+        calls->track[work->kind].ticket[device_work_number(work)].posted++;
+    return rc;
+}
+
+int calls_arrived(struct calls *calls, enum device_work_kind kind, unsigned number)
+{
+    const struct ticket *ticket = &calls->track[kind].ticket[number];
+    pthread_mutex_lock(&calls->lock);
+    int arrived = calls->is_lost ? -1 : ticket->done == ticket->posted;
     pthread_mutex_unlock(&calls->lock);
     return arrived;
 }
@@ -263,9 +201,17 @@ int calls_blocks_copied(struct calls *calls, unsigned input, double *seconds)
 struct slot_times calls_times(struct calls *calls, unsigned slot)
 {
     pthread_mutex_lock(&calls->lock);
-    struct slot_times times = calls->track[TRACK_SNAPSHOTS].ticket[slot].times;
+    struct slot_times times = calls->track[WORK_SNAPSHOT].ticket[slot].times;
     pthread_mutex_unlock(&calls->lock);
     return times;
+}
+
+double calls_copy_seconds(struct calls *calls)
+{
+    pthread_mutex_lock(&calls->lock);
+    double seconds = calls->copy_seconds;
+    pthread_mutex_unlock(&calls->lock);
+    return seconds;
 }
 
 /* --- opening and closing --- */
@@ -324,7 +270,8 @@ void calls_leave(struct calls *calls)
 
 void calls_close(struct calls *calls)
 {
-    if (!atomic_load(&calls->is_left) && ask(calls, &(struct call){.kind = CALL_CLOSE}, 1) != 0)
+    if (!atomic_load(&calls->is_left) &&
+        ask(calls, &(struct question){.kind = ASKED_CLOSE}, 1) != 0)
         calls_leave(calls);
     calls_disown(calls);
 }

@@ -2,9 +2,9 @@
 /* The calls of a device, made by a thread of their own: one that never returns holds up nobody
  * else.
  *
- *     the engine                       the thread             the device
- *     calls_copy_in, calls_count  ->   posted             ->  device_copy_in, device_count
- *     calls_arrived               <-   done               <-  device_arrived
+ *     the engine          the thread     the device
+ *     calls_post      ->  posted     ->  device_enqueue
+ *     calls_arrived   <-  done       <-  device_arrived
  *
  * Work is posted, and done in the order of the posts. Polls compare how much was posted with how
  * much the thread has seen to arrive. So neither ever waits for the device, and a call that hangs
@@ -39,27 +39,20 @@ int calls_unpin(struct calls *calls, void *memory);
 
 int calls_open_decoding(struct calls *calls, struct device_decoding *decoding);
 
-/* --- posted: what they point to must not change until the work was seen to be done --- */
+/* --- posted --- */
 
-int calls_copy_in(struct calls *calls, unsigned slot, const void *data, size_t len);
-int calls_count(struct calls *calls, unsigned slot, size_t len);
-int calls_snapshot(struct calls *calls, unsigned slot, uint64_t *words, size_t first, size_t end);
-int calls_copy_blocks(struct calls *calls, const struct device_blocks *blocks, unsigned input);
-int calls_decode(struct calls *calls, unsigned slot, const struct zstd_plan *plan, bool begins,
-                 const struct device_result *result);
-int calls_count_content(struct calls *calls, const struct device_content *content);
-int calls_read_content(struct calls *calls, const struct device_content *content, unsigned char *to,
-                       unsigned read);
+/* Has work enqueued. What it points to must not change until it was seen to be done. */
+int calls_post(struct calls *calls, const struct device_work *work);
 
-/* --- polls: 1, it has arrived; 0, not yet; -1, the device is lost --- */
-
-int calls_arrived(struct calls *calls, unsigned slot);
-int calls_blocks_copied(struct calls *calls, unsigned input, double *seconds);
-int calls_decoded(struct calls *calls, unsigned slot);
-int calls_content_read(struct calls *calls, unsigned read);
+/* Returns 1 if all work of this kind and number has arrived, 0 if not yet, -1: the device is lost.
+ */
+int calls_arrived(struct calls *calls, enum device_work_kind kind, unsigned number);
 
 /* Returns the times of a slot that was counted and has arrived, with plan->timing. */
 struct slot_times calls_times(struct calls *calls, unsigned slot);
+
+/* Returns the seconds that copies of blocks took, with plan->timing. */
+double calls_copy_seconds(struct calls *calls);
 
 /* --- the end --- */
 

@@ -10,75 +10,22 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum call_kind {
-    CALL_PIN,
-    CALL_UNPIN,
-    CALL_OPEN_DECODING,
-    CALL_CLOSE, /* up to here they are answered */
-    CALL_COPY_IN,
-    CALL_COUNT,
-    CALL_SNAPSHOT,
-    CALL_COPY_BLOCKS,
-    CALL_DECODE,
-    CALL_COUNT_CONTENT,
-    CALL_READ_CONTENT,
-};
-
-/* A call that is to be made, with its arguments. */
-struct call {
-    enum call_kind kind;
-    union {
-        struct {
-            void *memory;
-            size_t size;
-        } pin;
-        struct {
-            unsigned slot;
-            const void *data;
-            size_t len;
-        } count; /* and copy in */
-        struct {
-            unsigned slot;
-            uint64_t *words;
-            size_t first, end;
-        } snapshot;
-        struct {
-            struct device_blocks blocks;
-            unsigned input;
-        } copy;
-        struct {
-            unsigned slot;
-            struct zstd_plan plan;
-            bool begins;
-            struct device_result result;
-        } decode;
-        struct {
-            struct device_content content;
-            unsigned char *to;
-            unsigned read;
-        } content; /* counted, or read */
-    };
-};
-
 /* A list that grows. */
-struct call_list {
-    struct call *call;
+struct work_list {
+    struct device_work *work;
     size_t count, room;
 };
 
-/* Work that goes by a number: of a slot, a batch's slot, an input or a read. */
+/* Work of one kind and number. */
 struct ticket {
-    unsigned posted; /* how often; the caller's */
-    unsigned made;   /* of these; the thread's */
-    unsigned done;   /* of these; under the lock */
-    bool is_counted; /* there are times of the slot; the thread's */
-    double seconds;  /* that the copy of an input took; under the lock */
-    struct slot_times times;
+    unsigned posted;         /* how often; the caller's */
+    unsigned made;           /* of these; the thread's */
+    unsigned done;           /* of these; under the lock */
+    bool is_counted;         /* there are times of the slot; the thread's */
+    struct slot_times times; /* under the lock */
 };
 
-/* Work that arrives in the order in which it was posted. */
-enum track_kind { TRACK_SNAPSHOTS, TRACK_VERDICTS, TRACK_INPUTS, TRACK_READS, TRACKS };
-
+/* Work of one kind, which arrives in the order in which it was posted. */
 struct track {
     struct ticket *ticket;
     unsigned count;
@@ -86,11 +33,22 @@ struct track {
     unsigned first, length;
 };
 
-/* What the thread answers. */
-struct call_answer {
-    bool is_there;
-    int rc;
-    struct device_decoding decoding; /* of CALL_OPEN_DECODING; before, what is asked for */
+/* What the thread is asked. */
+enum question_kind {
+    ASKED_NOTHING, /* it has answered */
+    ASKED_OPEN,    /* which it does first */
+    ASKED_PIN,
+    ASKED_UNPIN,
+    ASKED_OPEN_DECODING,
+    ASKED_CLOSE,
+};
+
+struct question {
+    enum question_kind kind;
+    void *memory; /* to be pinned or unpinned, */
+    size_t size;  /* bytes */
+    struct device_decoding decoding;
+    int rc; /* the answer */
 };
 
 struct calls {
@@ -99,15 +57,16 @@ struct calls {
     unsigned deadline_ms;
     struct device *device; /* the thread's */
     char name[256];
-    struct track track[TRACKS];
-    struct call_list making; /* the thread's */
+    struct track track[WORK_ARRIVES];
+    struct work_list making; /* the thread's */
     atomic_bool is_left;     /* no other call is to be made */
 
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t posted, answered;
-    struct call_list list; /* posted, and not taken yet */
-    bool sleeps;           /* the thread waits for a post */
-    struct call_answer answer;
+    struct work_list list;    /* posted, and not taken yet */
+    struct question question; /* once its kind is set, the thread's until it has answered */
+    bool sleeps;              /* the thread waits for either */
+    double copy_seconds;
     bool is_lost;
     bool is_stuck; /* lost, because there was no answer */
     struct reason why;

@@ -352,30 +352,25 @@ bool device_record(struct device *device, cudaEvent_t event, cudaStream_t stream
     return device_ok(device, cudaEventRecord(event, stream), "recording an event");
 }
 
-int device_copy_in(struct device *device, unsigned index, const void *data, size_t len)
+bool device_copy_in(struct device *device, struct slot *slot, const struct device_chunk *chunk)
 {
-    struct slot *slot = &device->slots[index];
-    bool done =
-        device_enter(device, "copying a chunk") &&
-        (!device->timing || device_record(device, slot->copying, device->copies)) &&
-        device_ok(device,
-                  cudaMemcpyAsync(slot->buffer, data, len, cudaMemcpyHostToDevice, device->copies),
-                  "copying a chunk") &&
-        device_record(device, slot->copied, device->copies);
-    return done ? 0 : -1;
+    return device_enter(device, "copying a chunk") &&
+           (!device->timing || device_record(device, slot->copying, device->copies)) &&
+           device_ok(device,
+                     cudaMemcpyAsync(slot->buffer, chunk->data, chunk->len, cudaMemcpyHostToDevice,
+                                     device->copies),
+                     "copying a chunk") &&
+           device_record(device, slot->copied, device->copies);
 }
 
-int device_count(struct device *device, unsigned index, size_t len)
+bool device_count(struct device *device, struct slot *slot, const struct device_chunk *chunk)
 {
-    struct slot *slot = &device->slots[index];
     cudaStream_t stream = device->counts_stream;
-    bool done =
-        device_enter(device, "counting a chunk") &&
-        device_ok(device, cudaStreamWaitEvent(stream, slot->copied, 0), "waiting for a chunk") &&
-        (!device->timing || device_record(device, slot->counting, stream)) &&
-        device_launch(device, slot->buffer, len) &&
-        (!device->timing || device_record(device, slot->counted, stream));
-    return done ? 0 : -1;
+    return device_enter(device, "counting a chunk") &&
+           device_ok(device, cudaStreamWaitEvent(stream, slot->copied, 0), "waiting for a chunk") &&
+           (!device->timing || device_record(device, slot->counting, stream)) &&
+           device_launch(device, slot->buffer, chunk->len) &&
+           (!device->timing || device_record(device, slot->counted, stream));
 }
 
 static bool gather_pages(struct device *device)
@@ -389,59 +384,34 @@ static bool gather_pages(struct device *device)
                      "launching a kernel");
 }
 
-static bool copy_histogram(struct device *device, uint64_t *words, size_t first, size_t end)
+static bool copy_histogram(struct device *device, const struct device_counts *to)
 {
     const unsigned long long *from = device->args.counts;
-    if (!words || first >= end)
+    if (!to->words || to->first >= to->end)
         return true;
     if (device->pages.pages > 0)
         from = device->pages.words;
     return gather_pages(device) &&
            device_ok(device,
-                     cudaMemcpyAsync(words + first, from + first, (end - first) * sizeof *words,
+                     cudaMemcpyAsync(to->words + to->first, from + to->first,
+                                     (to->end - to->first) * sizeof *to->words,
                                      cudaMemcpyDeviceToHost, device->counts_stream),
                      "copying the histogram");
 }
 
-int device_snapshot(struct device *device, unsigned index, uint64_t *words, size_t first,
-                    size_t end)
+bool device_snapshot(struct device *device, struct slot *slot, const struct device_counts *to)
 {
-    bool done = device_enter(device, "copying the histogram") &&
-                copy_histogram(device, words, first, end) &&
-                device_record(device, device->slots[index].arrived, device->counts_stream);
-    return done ? 0 : -1;
+    return device_enter(device, "copying the histogram") && copy_histogram(device, to) &&
+           device_record(device, slot->arrived, device->counts_stream);
 }
 
-int device_arrived(struct device *device, unsigned index)
-{
-    if (!device_enter(device, "counting"))
-        return -1;
-    cudaError_t code = cudaEventQuery(device->slots[index].arrived);
-    if (code == cudaErrorNotReady) {
-        (void)cudaGetLastError();
-        return 0;
-    }
-    return device_ok(device, code, "counting") ? 1 : -1;
-}
-
-static bool elapsed(struct device *device, cudaEvent_t event, double *seconds)
+bool device_elapsed(struct device *device, cudaEvent_t event, double *seconds)
 {
     float ms = 0;
     bool known =
         device_ok(device, cudaEventElapsedTime(&ms, device->opened, event), "reading a clock");
     *seconds = static_cast<double>(ms) / 1e3;
     return known;
-}
-
-int device_times(struct device *device, unsigned index, struct slot_times *times)
-{
-    const struct slot *slot = &device->slots[index];
-    bool known = device_enter(device, "reading a clock") &&
-                 elapsed(device, slot->copying, &times->copy_begin) &&
-                 elapsed(device, slot->copied, &times->copy_end) &&
-                 elapsed(device, slot->counting, &times->count_begin) &&
-                 elapsed(device, slot->counted, &times->count_end);
-    return known ? 0 : -1;
 }
 
 const char *device_reason(const struct device *device)

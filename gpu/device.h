@@ -5,8 +5,9 @@
  * here that runs the kernels on the CPU and fails at the n-th call.
  *
  * A slot here is a buffer on the device, and the events that show how far a chunk's work in it has
- * come. Work is enqueued and done later, for every slot in this order: copy_in, count, snapshot.
- * Copies run on one stream, counting and snapshots on another, each in the order of the calls.
+ * come. A batch of compressed blocks has memory of its own, and is counted as a slot is: its slot
+ * is number plan->slots and on, and has no buffer. Work is enqueued and done later. Copies run on
+ * one stream, counting and snapshots on another, each in the order of the calls.
  *
  * The engine calls it through a thread of its own (calls.h), as a call may never return.
  *
@@ -77,31 +78,7 @@ int device_pin(struct device *device, void *memory, size_t size);
 /* Undoes device_pin, before the memory is freed. */
 void device_unpin(struct device *device, void *memory);
 
-/* Enqueues the copy of len (1 to slot_size) bytes into the slot's buffer. They must not change
- * until the slot's snapshot has arrived. */
-int device_copy_in(struct device *device, unsigned slot, const void *data, size_t len);
-
-/* Enqueues counting the slot's len bytes into the device's histogram. */
-int device_count(struct device *device, unsigned slot, size_t len);
-
-/* Enqueues a copy of words [first, end) of the device's histogram, as this slot's count leaves it,
- * to the same words of `words`, which has device_histogram_words. With NULL, or with `first` at
- * `end`, nothing is copied, and the snapshot has arrived when the slot was counted. A snapshot of a
- * slot without other work holds all that was counted before. */
-int device_snapshot(struct device *device, unsigned slot, uint64_t *words, size_t first,
-                    size_t end);
-
-/* Returns 1 if the slot's snapshot has arrived and the slot may be used again, 0 if not yet, -1 if
- * the device is lost. Does not wait. */
-int device_arrived(struct device *device, unsigned slot);
-
 /* --- decompressing zstd --- */
-
-/* A batch of compressed blocks has memory of its own on the device, and is counted as a slot is:
- * its slot is number plan->slots and on, and has no buffer. Its work is enqueued in this order:
- * copy_blocks of all its bytes, decode; then, once its verdict is there, any read_content, and
- * count_content and snapshot, or nothing. Batches of one file are decoded in the order of the
- * calls. */
 
 /* What ends a record of the content. */
 enum device_separators {
@@ -130,63 +107,99 @@ struct device_decoding {
  * it is called again, nothing may be under way, and what was taken before is given back first. */
 int device_open_decoding(struct device *device, struct device_decoding *decoding);
 
-/* How many copies can be under way in each direction. */
-#define DEVICE_INPUTS 3
-#define DEVICE_READS 20
+/* --- work --- */
 
-/* Compressed bytes that go to ZSTD_CARRY + at of a batch's memory. */
+/* Of a chunk: WORK_COPY_IN, WORK_COUNT, WORK_SNAPSHOT. Of a batch: WORK_COPY_BLOCKS of all its
+ * bytes, WORK_DECODE; then, once its verdict is there, any WORK_READ_CONTENT, and
+ * WORK_COUNT_CONTENT and WORK_SNAPSHOT, or nothing. Batches of one file are decoded in the order of
+ * the calls. */
+enum device_work_kind {
+    WORK_SNAPSHOT, /* copies the histogram out, as the slot's count leaves it */
+    WORK_DECODE,   /* decompresses a batch */
+    WORK_COPY_BLOCKS,
+    WORK_READ_CONTENT, /* copies content to the host, beside whatever else is under way */
+    WORK_ARRIVES, /* device_arrived tells of those before this; the rest is awaited with them */
+    WORK_COPY_IN = WORK_ARRIVES, /* copies a chunk into its slot's buffer */
+    WORK_COUNT,                  /* counts it into the device's histogram */
+    WORK_COUNT_CONTENT,          /* the same with content of a batch */
+};
+
+/* Copies under way at a time go by numbers below these. */
+#define DEVICE_INPUTS 3 /* of blocks */
+#define DEVICE_READS 20 /* of content */
+
+/* A chunk, of 1 to slot_size bytes. They must not change until the slot's snapshot has arrived. */
+struct device_chunk {
+    const void *data; /* of WORK_COPY_IN */
+    size_t len;
+};
+
+/* Words [first, end) of the device's histogram go to the same ones of `words`, which has
+ * device_histogram_words. With NULL, or with `first` at `end`, nothing is copied, and the snapshot
+ * has arrived when the slot was counted. A snapshot of a slot without other work holds all that was
+ * counted before. */
+struct device_counts {
+    uint64_t *words;
+    size_t first, end;
+};
+
+/* Compressed bytes that go to ZSTD_CARRY + at of a batch's memory. They must not change until they
+ * have arrived. */
 struct device_blocks {
-    unsigned slot;
     uint32_t at;
     const unsigned char *bytes;
     size_t len;
 };
 
-/* Enqueues their copy. They must not change until copy number `input`, of DEVICE_INPUTS, has
- * arrived. */
-int device_copy_blocks(struct device *device, const struct device_blocks *blocks, unsigned input);
-
-/* As device_arrived of the last copy of this number. With plan->timing, adds the seconds that it
- * took to *seconds. */
-int device_blocks_copied(struct device *device, unsigned input, double *seconds);
-
-/* Where it is written what a batch came to. */
-struct device_result {
-    struct zstd_verdict *verdict;
-    uint32_t *frame_ends; /* where the content of each frame ends */
+/* A batch, of which plan.in_size bytes were copied. It goes on where the batch before ended, unless
+ * `begins`. The plan's arrays must not change before the verdict has arrived. */
+struct device_batch {
+    struct zstd_plan plan;
+    bool begins;
+    struct zstd_verdict *verdict; /* where it is written what it came to, */
+    uint32_t *frame_ends;         /* and where the content of each frame ends */
 };
-
-/* Enqueues decompressing a batch, of which plan->in_size bytes were copied. It goes on where the
- * batch before ended, unless `begins`. Neither the plan nor its arrays may change before the
- * verdict has arrived. */
-int device_decode(struct device *device, unsigned slot, const struct zstd_plan *plan, bool begins,
-                  const struct device_result *result);
-
-/* As device_arrived of the batch's verdict. */
-int device_decoded(struct device *device, unsigned slot);
 
 /* Bytes [begin, begin + len) of the content of a batch that was not refused. Those that were kept
- * from before it have negative numbers. */
+ * from before it have negative numbers. The batch must not be decoded anew until they were copied.
+ */
 struct device_content {
-    unsigned slot;
     int64_t begin;
     size_t len;
+    unsigned char *to; /* of WORK_READ_CONTENT: pinned host memory */
 };
 
-/* Enqueues counting content. Its slot's snapshot comes next. */
-int device_count_content(struct device *device, const struct device_content *content);
+struct device_work {
+    enum device_work_kind kind;
+    unsigned slot;
+    unsigned copy; /* its number, of WORK_COPY_BLOCKS and WORK_READ_CONTENT */
+    union {
+        struct device_chunk chunk;     /* WORK_COPY_IN, WORK_COUNT */
+        struct device_counts counts;   /* WORK_SNAPSHOT */
+        struct device_blocks blocks;   /* WORK_COPY_BLOCKS */
+        struct device_batch batch;     /* WORK_DECODE */
+        struct device_content content; /* WORK_COUNT_CONTENT, WORK_READ_CONTENT */
+    };
+};
 
-/* Enqueues the copy of content to pinned host memory, beside whatever else is under way: copy
- * number `read`, of DEVICE_READS. The batch must not be decoded anew until it has arrived. */
-int device_read_content(struct device *device, const struct device_content *content,
-                        unsigned char *to, unsigned read);
+/* Returns the number by which work arrives: that of its copy, or of its slot. */
+static inline unsigned device_work_number(const struct device_work *work)
+{
+    const bool is_copy = work->kind == WORK_COPY_BLOCKS || work->kind == WORK_READ_CONTENT;
+    return is_copy ? work->copy : work->slot;
+}
 
-/* As device_arrived of the last copy of this number. */
-int device_content_read(struct device *device, unsigned read);
+/* Enqueues work. */
+int device_enqueue(struct device *device, const struct device_work *work);
 
-/* Sets *times to when the slot's work was done. After device_arrived returned 1, with plan->timing.
- */
-int device_times(struct device *device, unsigned slot, struct slot_times *times);
+/* Returns 1 if the last work of this kind and number has arrived, 0 if not yet, -1 if the device is
+ * lost. After a snapshot, the slot may be used again. Does not wait. */
+int device_arrived(struct device *device, enum device_work_kind kind, unsigned number);
+
+/* Sets *times to when work was done that has arrived, with plan->timing: of WORK_SNAPSHOT all that
+ * was done in the slot, of WORK_COPY_BLOCKS the copy. */
+int device_times(struct device *device, enum device_work_kind kind, unsigned number,
+                 struct slot_times *times);
 
 /* Returns why the last call that failed did, as CUDA names it. Lives as long as the device. */
 const char *device_reason(const struct device *device);

@@ -53,6 +53,14 @@ bool device_record(struct device *device, cudaEvent_t event, cudaStream_t stream
 // Enqueues counting data[0..len) on the device into the histogram.
 bool device_launch(struct device *device, const unsigned char *data, unsigned long long len);
 
+// Enqueue a chunk's work, for device_enqueue.
+bool device_copy_in(struct device *device, struct slot *slot, const struct device_chunk *chunk);
+bool device_count(struct device *device, struct slot *slot, const struct device_chunk *chunk);
+bool device_snapshot(struct device *device, struct slot *slot, const struct device_counts *to);
+
+// Sets *seconds to when an event was recorded, since the device was opened.
+bool device_elapsed(struct device *device, cudaEvent_t event, double *seconds);
+
 // Creates the events of a slot.
 bool device_create_events(struct device *device, struct slot *slot);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Batches of zstd blocks on the device: their memory, and the stages.
+// Batches of zstd blocks on the device: their memory, and the stages. And the work of all slots.
 //
 // Batches take turns. What a batch leaves for the next one, the carry and the content right before
 // the next one's, is written to that one's memory by its own stages, so streams may be ahead of the
@@ -216,44 +216,16 @@ static bool copy_in(struct device *device, void *to, const void *from, size_t si
                      "copying a batch");
 }
 
-int device_copy_blocks(struct device *device, const struct device_blocks *blocks, unsigned input)
+static bool copy_blocks(struct device *device, const struct device_work *work)
 {
     struct decoding *decoding = device->decoding;
-    unsigned char *to = batch_of(device, blocks->slot)->in + ZSTD_CARRY + blocks->at;
-    bool done =
-        device_enter(device, "copying a batch") &&
-        (!device->timing || device_record(device, decoding->copying[input], device->copies)) &&
-        copy_in(device, to, blocks->bytes, blocks->len) &&
-        device_record(device, decoding->copied[input], device->copies);
-    return done ? 0 : -1;
-}
-
-// Looks whether the work before an event is done: 1, 0 or -1.
-static int query(struct device *device, cudaEvent_t event, const char *doing)
-{
-    if (!device_enter(device, doing))
-        return -1;
-    cudaError_t code = cudaEventQuery(event);
-    if (code == cudaErrorNotReady) {
-        (void)cudaGetLastError();
-        return 0;
-    }
-    return device_ok(device, code, doing) ? 1 : -1;
-}
-
-int device_blocks_copied(struct device *device, unsigned input, double *seconds)
-{
-    const struct decoding *decoding = device->decoding;
-    int arrived = query(device, decoding->copied[input], "copying a batch");
-    float ms = 0;
-    if (arrived != 1 || !device->timing)
-        return arrived;
-    if (!device_ok(device,
-                   cudaEventElapsedTime(&ms, decoding->copying[input], decoding->copied[input]),
-                   "reading a clock"))
-        return -1;
-    *seconds += static_cast<double>(ms) / 1e3;
-    return 1;
+    const struct device_blocks *blocks = &work->blocks;
+    unsigned char *to = batch_of(device, work->slot)->in + ZSTD_CARRY + blocks->at;
+    return device_enter(device, "copying a batch") &&
+           (!device->timing ||
+            device_record(device, decoding->copying[work->copy], device->copies)) &&
+           copy_in(device, to, blocks->bytes, blocks->len) &&
+           device_record(device, decoding->copied[work->copy], device->copies);
 }
 
 // What the host has laid, and the padding after the compressed bytes, on the stream of the copies:
@@ -291,8 +263,7 @@ static bool copy_out(struct device *device, void *to, const void *from, size_t s
         "copying a verdict");
 }
 
-int device_decode(struct device *device, unsigned index, const struct zstd_plan *plan, bool begins,
-                  const struct device_result *result)
+static bool decode(struct device *device, unsigned index, const struct device_batch *work)
 {
     struct slot *slot = &device->slots[index];
     struct zstd_batch *batch = batch_of(device, index);
@@ -301,23 +272,17 @@ int device_decode(struct device *device, unsigned index, const struct zstd_plan 
     const struct zstd_lane *lane = &decoding->lane[turn];
     const zstd_pipeline pipeline = {decoding->resident, decoding->lane, decoding->plan.batches,
                                     decoding->matches};
-    zstd_batch_set_plan(batch, plan);
-    bool done = device_enter(device, "decompressing") && copy_plan(device, slot, batch, plan) &&
-                device_ok(device, cudaStreamWaitEvent(lane->stream, slot->copied, 0),
-                          "waiting for a batch") &&
-                (!begins || zero(device, batch->in, ZSTD_CARRY, lane->stream)) &&
-                device_ok(device, zstd_launch(pipeline, *batch, turn), "launching a stage") &&
-                launch_tail(device, *batch) &&
-                copy_out(device, result->verdict, batch->verdict, sizeof *batch->verdict) &&
-                copy_out(device, result->frame_ends, batch->frame_ends,
-                         plan->frames * sizeof *batch->frame_ends) &&
-                device_record(device, lane->done, decoding->matches);
-    return done ? 0 : -1;
-}
-
-int device_decoded(struct device *device, unsigned index)
-{
-    return query(device, device->decoding->lane[index - device->buffers].done, "decompressing");
+    zstd_batch_set_plan(batch, &work->plan);
+    return device_enter(device, "decompressing") && copy_plan(device, slot, batch, &work->plan) &&
+           device_ok(device, cudaStreamWaitEvent(lane->stream, slot->copied, 0),
+                     "waiting for a batch") &&
+           (!work->begins || zero(device, batch->in, ZSTD_CARRY, lane->stream)) &&
+           device_ok(device, zstd_launch(pipeline, *batch, turn), "launching a stage") &&
+           launch_tail(device, *batch) &&
+           copy_out(device, work->verdict, batch->verdict, sizeof *batch->verdict) &&
+           copy_out(device, work->frame_ends, batch->frame_ends,
+                    work->plan.frames * sizeof *batch->frame_ends) &&
+           device_record(device, lane->done, decoding->matches);
 }
 
 // --- content ---
@@ -338,37 +303,103 @@ static bool align(struct device *device, const struct zstd_batch *batch,
                      "copying content");
 }
 
-int device_count_content(struct device *device, const struct device_content *counted)
+static bool count_content(struct device *device, unsigned index,
+                          const struct device_content *counted)
 {
-    struct slot *slot = &device->slots[counted->slot];
-    const struct zstd_batch *batch = batch_of(device, counted->slot);
+    struct slot *slot = &device->slots[index];
+    const struct zstd_batch *batch = batch_of(device, index);
     const unsigned char *content = batch->out + counted->begin;
     const size_t len = counted->len;
     cudaStream_t stream = device->counts_stream;
-    bool done = device_enter(device, "counting a batch") && align(device, batch, &content, len) &&
-                (!device->timing || device_record(device, slot->counting, stream)) &&
-                device_launch(device, content, len) &&
-                (!device->timing || device_record(device, slot->counted, stream));
-    return done ? 0 : -1;
+    return device_enter(device, "counting a batch") && align(device, batch, &content, len) &&
+           (!device->timing || device_record(device, slot->counting, stream)) &&
+           device_launch(device, content, len) &&
+           (!device->timing || device_record(device, slot->counted, stream));
 }
 
 // The content is there, as its verdict was seen. The stream waits for nothing else, and nothing
 // waits for it.
-int device_read_content(struct device *device, const struct device_content *content,
-                        unsigned char *to, unsigned read)
+static bool read_content(struct device *device, const struct device_work *work)
 {
     const struct decoding *decoding = device->decoding;
-    const unsigned char *from = batch_of(device, content->slot)->out + content->begin;
-    bool done =
-        device_enter(device, "copying content") &&
-        device_ok(device,
-                  cudaMemcpyAsync(to, from, content->len, cudaMemcpyDeviceToHost, decoding->reads),
-                  "copying content") &&
-        device_record(device, decoding->read[read], decoding->reads);
-    return done ? 0 : -1;
+    const struct device_content *content = &work->content;
+    const unsigned char *from = batch_of(device, work->slot)->out + content->begin;
+    return device_enter(device, "copying content") &&
+           device_ok(device,
+                     cudaMemcpyAsync(content->to, from, content->len, cudaMemcpyDeviceToHost,
+                                     decoding->reads),
+                     "copying content") &&
+           device_record(device, decoding->read[work->copy], decoding->reads);
 }
 
-int device_content_read(struct device *device, unsigned read)
+// --- work ---
+
+static bool enqueue(struct device *device, const struct device_work *work)
 {
-    return query(device, device->decoding->read[read], "copying content");
+    struct slot *slot = &device->slots[work->slot];
+    switch (work->kind) {
+    case WORK_COPY_IN:
+        return device_copy_in(device, slot, &work->chunk);
+    case WORK_COUNT:
+        return device_count(device, slot, &work->chunk);
+    case WORK_SNAPSHOT:
+        return device_snapshot(device, slot, &work->counts);
+    case WORK_COPY_BLOCKS:
+        return copy_blocks(device, work);
+    case WORK_DECODE:
+        return decode(device, work->slot, &work->batch);
+    case WORK_COUNT_CONTENT:
+        return count_content(device, work->slot, &work->content);
+    default:
+        return read_content(device, work);
+    }
+}
+
+int device_enqueue(struct device *device, const struct device_work *work)
+{
+    return enqueue(device, work) ? 0 : -1;
+}
+
+// Looks whether the work before an event is done: 1, 0 or -1.
+static int query(struct device *device, cudaEvent_t event, const char *doing)
+{
+    if (!device_enter(device, doing))
+        return -1;
+    cudaError_t code = cudaEventQuery(event);
+    if (code == cudaErrorNotReady) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    return device_ok(device, code, doing) ? 1 : -1;
+}
+
+int device_arrived(struct device *device, enum device_work_kind kind, unsigned number)
+{
+    switch (kind) {
+    case WORK_COPY_BLOCKS:
+        return query(device, device->decoding->copied[number], "copying a batch");
+    case WORK_DECODE:
+        return query(device, device->decoding->lane[number - device->buffers].done,
+                     "decompressing");
+    case WORK_READ_CONTENT:
+        return query(device, device->decoding->read[number], "copying content");
+    default:
+        return query(device, device->slots[number].arrived, "counting");
+    }
+}
+
+int device_times(struct device *device, enum device_work_kind kind, unsigned number,
+                 struct slot_times *times)
+{
+    const struct decoding *decoding = device->decoding;
+    const struct slot *slot = &device->slots[number];
+    const bool is_slot = kind == WORK_SNAPSHOT;
+    const cudaEvent_t copying = is_slot ? slot->copying : decoding->copying[number],
+                      copied = is_slot ? slot->copied : decoding->copied[number];
+    bool known = device_enter(device, "reading a clock") &&
+                 device_elapsed(device, copying, &times->copy_begin) &&
+                 device_elapsed(device, copied, &times->copy_end) &&
+                 (!is_slot || (device_elapsed(device, slot->counting, &times->count_begin) &&
+                               device_elapsed(device, slot->counted, &times->count_end)));
+    return known ? 0 : -1;
 }

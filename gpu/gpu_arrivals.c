@@ -48,7 +48,7 @@ bool gpu_is_patient(struct gpu_engine *gpu)
 int gpu_poll(struct gpu_engine *gpu, const struct slot *slot)
 {
     bool patient = gpu_is_patient(gpu);
-    int arrived = calls_arrived(gpu->calls, slot->index);
+    int arrived = calls_arrived(gpu->calls, WORK_SNAPSHOT, slot->index);
     if (arrived < 0)
         gpu_lose_by_call(gpu);
     if (arrived != 0 || patient)
@@ -79,7 +79,9 @@ void gpu_take_snapshot(struct gpu_engine *gpu, struct slot *slot, bool is_due)
     slot->words = snapshot_words(&gpu->snapshots);
     slot->has_counts = gpu->snapshots.last || (is_due && slots_lend_snapshot(&gpu->slots, slot));
     const size_t first = slot->has_counts ? 0 : snapshot_tail(gpu->histogram);
-    if (calls_snapshot(gpu->calls, slot->index, slot->snapshot, first, slot->words) != 0)
+    const struct device_work work = {
+        .kind = WORK_SNAPSHOT, .slot = slot->index, .counts = {slot->snapshot, first, slot->words}};
+    if (calls_post(gpu->calls, &work) != 0)
         gpu_lose_by_call(gpu);
 }
 
@@ -132,7 +134,7 @@ static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
     if (!gpu->engine.lines ||
         !snapshots_may_show_invalid(&gpu->snapshots, gpu_words_before(gpu, slot), slot->snapshot))
         return 1;
-    if (!gpu->decoder.fetch.is_active)
+    if (gpu->decoder.fetch.left.len == 0)
         patience_renew(&gpu->patience); /* its count has just arrived */
     bool patient = gpu_is_patient(gpu);
     int fetched = decoder_fetch_batch(&gpu->decoder, slot, &moved);

@@ -64,8 +64,11 @@ static void gpu_enqueue(struct gpu_engine *gpu, struct slot *slot)
     const struct chunk *chunk = &slot->chunk;
     const size_t begin = records_begin(gpu->histogram, chunk), len = chunk->len - begin;
     const bool is_due = gpu->proofs == 0 || gpu->unproved + 1 >= gpu_interval(gpu);
-    if (calls_copy_in(gpu->calls, slot->index, chunk->data + begin, len) != 0 ||
-        calls_count(gpu->calls, slot->index, len) != 0)
+    struct device_work work = {
+        .kind = WORK_COPY_IN, .slot = slot->index, .chunk = {chunk->data + begin, len}};
+    int rc = calls_post(gpu->calls, &work);
+    work.kind = WORK_COUNT;
+    if (rc != 0 || calls_post(gpu->calls, &work) != 0)
         gpu_lose_by_call(gpu);
     else
         gpu_take_snapshot(gpu, slot, is_due);
@@ -103,8 +106,9 @@ static void gpu_add_last_snapshot(struct gpu_engine *gpu, struct tally *tally)
     struct tally seen;
     int arrived;
     patience_renew(&gpu->patience);
-    if (calls_snapshot(gpu->calls, 0, gpu->snapshots.last, 0, snapshot_words(&gpu->snapshots)) !=
-        0) {
+    const struct device_work work = {
+        .kind = WORK_SNAPSHOT, .counts = {gpu->snapshots.last, 0, snapshot_words(&gpu->snapshots)}};
+    if (calls_post(gpu->calls, &work) != 0) {
         gpu_lose_by_call(gpu);
         return;
     }

@@ -26,7 +26,7 @@ bool gpu_recount(struct gpu_engine *gpu)
         free(slot->chunk.data);
         slot->chunk.data = NULL;
     }
-    gpu->decoder.fetch.is_active = false;
+    gpu->decoder.fetch.left.len = 0;
     recovery_recount(&gpu->recovery, &gpu->slots, gpu->histogram, gpu->engine.lines);
     return true;
 }

@@ -26,9 +26,8 @@ enum content_verdict {
 /* How content is copied. Any thread calls these; they wait for nothing but a lock. */
 struct content_source {
     void *arg;
-    /* As device_read_content and device_content_read. */
-    int (*read)(void *arg, const struct device_content *content, unsigned char *to,
-                unsigned number);
+    /* As device_enqueue of WORK_READ_CONTENT, and device_arrived of that. */
+    int (*read)(void *arg, const struct device_work *work);
     int (*arrived)(void *arg, unsigned number);
 };
 

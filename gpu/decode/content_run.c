@@ -116,9 +116,13 @@ static int copy_and_hash(struct content_run *run, const struct content_source *s
         for (; sent < end && under_way < CONTENT_PARTS; under_way++) {
             const unsigned part = (next + under_way) % CONTENT_PARTS;
             const size_t len = end - sent < parts->size ? end - sent : parts->size;
-            const struct device_content content = {run->job->slot, sent, len};
-            if (source->read(source->arg, &content, parts->memory + part * parts->size,
-                             parts->first_read + part) != 0)
+            const struct device_work work = {
+                .kind = WORK_READ_CONTENT,
+                .slot = run->job->slot,
+                .copy = parts->first_read + part,
+                .content = {sent, len, parts->memory + part * parts->size},
+            };
+            if (source->read(source->arg, &work) != 0)
                 return -1;
             sent += (uint32_t)len;
         }

@@ -24,14 +24,13 @@ static bool gpu_is_at_work(const struct gpu_engine *gpu)
     return gpu->counting > 0 || gpu->decoder.reads > 0 || is_decoding(&gpu->decoder);
 }
 
-static int read_content(void *arg, const struct device_content *content, unsigned char *to,
-                        unsigned number)
+static int read_content(void *arg, const struct device_work *work)
 {
     struct gpu_engine *gpu = arg;
     pthread_mutex_lock(&gpu->lock);
     if (!gpu_is_at_work(gpu))
         patience_renew(&gpu->patience);
-    if (!gpu->recovery.lost && calls_read_content(gpu->calls, content, to, number) != 0)
+    if (!gpu->recovery.lost && calls_post(gpu->calls, work) != 0)
         gpu_lose_by_call(gpu);
     gpu->decoder.reads++;
     int rc = gpu->recovery.lost ? -1 : 0;
@@ -44,7 +43,7 @@ static int content_arrived(void *arg, unsigned number)
     struct gpu_engine *gpu = arg;
     pthread_mutex_lock(&gpu->lock);
     const bool patient = gpu_is_patient(gpu);
-    int arrived = gpu->recovery.lost ? -1 : calls_content_read(gpu->calls, number);
+    int arrived = gpu->recovery.lost ? -1 : calls_arrived(gpu->calls, WORK_READ_CONTENT, number);
     if (arrived < 0 && !gpu->recovery.lost)
         gpu_lose_by_call(gpu);
     else if (arrived == 0 && !patient)
@@ -341,7 +340,7 @@ void gpu_decoder_add_times(const struct gpu_decoder *decoder, struct gpu_times *
         times->decoding =
             (struct gpu_memory){memory->decoding.memory, decoder_memory_host_bytes(memory),
                                 memory->decoding.capacity.room};
-    times->copy_seconds += decoder->copy_seconds;
+    times->copy_seconds += calls_copy_seconds(decoder->options.calls);
     times->feeding.hashing = decoder_memory_hash_seconds(memory);
 }
 

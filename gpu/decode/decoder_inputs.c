@@ -10,7 +10,7 @@ int decoder_inputs_poll(struct gpu_decoder *decoder)
         struct decoder_input *input = &decoder->memory.input[i];
         if (input->state != INPUT_COPYING)
             continue;
-        int copied = calls_blocks_copied(decoder->options.calls, i, &decoder->copy_seconds);
+        int copied = calls_arrived(decoder->options.calls, WORK_COPY_BLOCKS, i);
         if (copied < 0)
             return -1;
         if (copied == 1) {
@@ -78,11 +78,13 @@ static int plan_input(struct gpu_decoder *decoder, struct decoder_input *input,
             return 1;
         if (*planned == ZSTD_PLANNED) {
             input->is_copied = true;
-            const struct device_blocks blocks = {.slot = batch->slot.index,
-                                                 .at = plan->in_at,
-                                                 .bytes = chunk->data + done,
-                                                 .len = plan->in_size - plan->in_at};
-            if (calls_copy_blocks(decoder->options.calls, &blocks, input->index) != 0)
+            const struct device_work work = {.kind = WORK_COPY_BLOCKS,
+                                             .slot = batch->slot.index,
+                                             .copy = input->index,
+                                             .blocks = {.at = plan->in_at,
+                                                        .bytes = chunk->data + done,
+                                                        .len = plan->in_size - plan->in_at}};
+            if (calls_post(decoder->options.calls, &work) != 0)
                 return -1;
             continue;
         }

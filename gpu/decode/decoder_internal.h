@@ -24,10 +24,9 @@ struct decoder_queue {
 
 /* Content that is copied to memory of the host's, a piece at a time. */
 struct decoder_fetch {
-    bool is_active;
-    struct device_content content;
-    unsigned char *to;
-    size_t done, under_way; /* bytes */
+    unsigned slot;
+    struct device_content left; /* to be copied; of no bytes: there is nothing to fetch */
+    size_t under_way;           /* bytes of it */
 };
 
 struct gpu_decoder {
@@ -42,7 +41,6 @@ struct gpu_decoder {
     struct decoder_fetch fetch;
     unsigned reads;          /* of content that is hashed, under way */
     struct timespec filling; /* when the last chunk was given out */
-    double copy_seconds;     /* of inputs, with timing */
 };
 
 /* --- decoder_queue.c: batches are planned, launched, judged, counted and freed ---

@@ -75,9 +75,12 @@ int decoder_queue_launch(struct gpu_decoder *decoder)
     batch->state = BATCH_DECODING;
     file->launched++;
     queue->planned = NULL;
-    const struct device_result result = {batch->verdict, batch->frame_ends};
-    int rc = calls_decode(decoder->options.calls, batch->slot.index, &batch->plan, begins, &result);
-    return rc == 0 ? 1 : -1;
+    const struct device_work work = {
+        .kind = WORK_DECODE,
+        .slot = batch->slot.index,
+        .batch = {batch->plan, begins, batch->verdict, batch->frame_ends},
+    };
+    return calls_post(decoder->options.calls, &work) == 0 ? 1 : -1;
 }
 
 /* True if there is a batch to be launched, now or later. */
@@ -141,7 +144,7 @@ void decoder_queue_count(struct gpu_decoder *decoder, struct slot *slot)
 static int poll_verdict(struct gpu_decoder *decoder)
 {
     struct decoder_batch *batch = oldest_in(decoder, BATCH_DECODING);
-    int arrived = batch ? calls_decoded(decoder->options.calls, batch->slot.index) : 0;
+    int arrived = batch ? calls_arrived(decoder->options.calls, WORK_DECODE, batch->slot.index) : 0;
     if (arrived != 1)
         return arrived;
     batch->state = BATCH_DECODED;
@@ -192,8 +195,12 @@ static int count(struct gpu_decoder *decoder, struct decoder_batch *batch, uint3
         return 0;
     }
     batch->state = BATCH_COUNTING;
-    const struct device_content content = {batch->slot.index, batch->begin, batch->slot.chunk.len};
-    return calls_count_content(decoder->options.calls, &content);
+    const struct device_work work = {
+        .kind = WORK_COUNT_CONTENT,
+        .slot = batch->slot.index,
+        .content = {.begin = batch->begin, .len = batch->slot.chunk.len},
+    };
+    return calls_post(decoder->options.calls, &work);
 }
 
 /* Sends the oldest batch to be counted, or drops it, once it is known which. */

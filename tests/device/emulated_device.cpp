@@ -135,11 +135,11 @@ void device_unpin(struct device *device, void *)
     device->pinned--;
 }
 
-int device_copy_in(struct device *device, unsigned index, const void *data, size_t len)
+int emulated::copy_in(struct device *device, const struct device_work &work)
 {
     seam_call call(device);
-    struct slot &slot = device->slots.at(index);
-    if (len < 1 || len > device->slot_size)
+    struct slot &slot = device->slots.at(work.slot);
+    if (work.chunk.len < 1 || work.chunk.len > device->slot_size)
         broken("a chunk of a wrong length");
     {
         std::lock_guard<std::mutex> guard(device->lock);
@@ -151,41 +151,31 @@ int device_copy_in(struct device *device, unsigned index, const void *data, size
     }
     if (call.fails)
         return lose(device);
-    work job(kind::copy, index);
-    job.len = len;
-    job.from = static_cast<const unsigned char *>(data);
-    enqueue(device, job);
+    enqueue(device, {work});
     return 0;
 }
 
-int device_count(struct device *device, unsigned index, size_t len)
+int emulated::count(struct device *device, const struct device_work &work)
 {
     seam_call call(device);
     if (call.fails)
         return lose(device);
-    work job(kind::count, index);
-    job.len = len;
-    enqueue(device, job);
+    enqueue(device, {work});
     return 0;
 }
 
-int device_snapshot(struct device *device, unsigned index, uint64_t *counts, size_t first,
-                    size_t end)
+int emulated::snapshot(struct device *device, const struct device_work &work)
 {
     seam_call call(device);
     if (call.fails)
         return lose(device);
     {
         std::lock_guard<std::mutex> guard(device->lock);
-        struct slot &slot = device->slots.at(index);
+        struct slot &slot = device->slots.at(work.slot);
         slot.in_flight = true; // if it stands alone
         slot.arrived = false;
     }
-    work job(kind::snapshot, index);
-    job.words = counts;
-    job.first = first;
-    job.end = end;
-    enqueue(device, job);
+    enqueue(device, {work});
     return 0;
 }
 
@@ -216,7 +206,7 @@ bool emulated::looks_in_vain(struct device *device, const std::function<bool()> 
     return !has_arrived() || (device->plan.fault == FAULT_LATE && (*looks)++ < device->plan.at);
 }
 
-int device_arrived(struct device *device, unsigned index)
+int emulated::snapshot_arrived(struct device *device, unsigned index)
 {
     struct slot &slot = device->slots.at(index);
     const bool in_vain = looks_in_vain(
@@ -229,15 +219,6 @@ int device_arrived(struct device *device, unsigned index)
     std::lock_guard<std::mutex> guard(device->lock);
     slot.in_flight &= in_vain;
     return !in_vain;
-}
-
-int device_times(struct device *device, unsigned index, struct slot_times *times)
-{
-    seam_call call(device);
-    if (call.fails)
-        return lose(device);
-    *times = device->slots.at(index).times;
-    return 0;
 }
 
 const char *device_reason(const struct device *device)

@@ -43,28 +43,10 @@ extern std::atomic<uint64_t> decoding_memory;
 // What is to go wrong with the next device that is opened.
 struct fault_plan current_plan();
 
-enum class kind { copy, count, snapshot, decode, blocks, read };
-
-struct work {
-    work() = default;
-    work(enum kind kind_, unsigned slot_) : kind(kind_), slot(slot_)
-    {
-    }
-
-    enum kind kind = kind::copy;
-    unsigned slot = 0;
-    size_t len = 0;                      // bytes
-    const unsigned char *from = nullptr; // of a copy
-    uint64_t *words = nullptr;           // of a snapshot,
-    size_t first = 0, end = 0;           // these of them
-    int64_t begin = 0;                   // of content, or where blocks go
-    unsigned number = 0;                 // of an input, or of a read
-    unsigned char *out = nullptr;        // of a read,
-    bool is_wrong = false;               // which is to give something else
-    struct zstd_plan plan = {};          // to be decoded,
-    bool begins = false;                 // a FILE
-    struct zstd_verdict *verdict = nullptr;
-    uint32_t *frame_ends = nullptr;
+// Work that was enqueued.
+struct job {
+    struct device_work work;
+    bool is_wrong = false; // a read that is to give something else
 };
 
 // Copies of blocks or of content that go by a number.
@@ -121,7 +103,7 @@ struct device {
 
     std::mutex lock; // the queues, the slots' state
     std::condition_variable changed;
-    std::deque<emulated::work> copies, kernels, reads;
+    std::deque<emulated::job> copies, kernels, reads;
     struct emulated::numbered inputs[DEVICE_INPUTS], content_reads[DEVICE_READS];
     bool closing = false, dying = false;
     std::mt19937 random;
@@ -214,7 +196,13 @@ void run_kernel(struct device *device, const unsigned char *data, unsigned long 
 const unsigned long long *gather_snapshot(struct device *device);
 
 // Puts work on one of the device's streams.
-void enqueue(struct device *device, const work &job);
+void enqueue(struct device *device, const job &job);
+
+// The functions of the seam for chunks.
+int copy_in(struct device *device, const struct device_work &work);
+int count(struct device *device, const struct device_work &work);
+int snapshot(struct device *device, const struct device_work &work);
+int snapshot_arrived(struct device *device, unsigned index);
 
 // The thread that does the work of all streams, until the device is closed or lost.
 void run_streams(struct device *device);

@@ -108,31 +108,30 @@ namespace
 {
 
 // Copies the histogram out; a lost device leaves garbage.
-void perform_snapshot(struct device *device, const work &job, bool dying)
+void perform_snapshot(struct device *device, const struct device_counts &to, bool dying)
 {
-    if (!job.words || job.first >= job.end)
+    if (!to.words || to.first >= to.end)
         return;
     const unsigned long long *const from = gather_snapshot(device);
-    for (size_t word = job.first; word < job.end; word++)
-        job.words[word] = dying ? UINT64_MAX / 3 : from[word];
+    for (size_t word = to.first; word < to.end; word++)
+        to.words[word] = dying ? UINT64_MAX / 3 : from[word];
     if (device->plan.fault != FAULT_WRONG || ++device->snapshots != device->plan.at)
         return;
     // Letters need not add up to the bytes, so only far too many show. The last word is that of
     // newlines, where text is counted. Of pages the first one's last count is there for certain.
     const size_t pages = device->page_places.size();
-    const size_t words = pages ? row_pages_words(1) : job.end;
-    const size_t middle = std::max(words / 2, job.first);
-    job.words[device->plan.seed % 2 ? middle : words - 1] += words == 256 ? 1 : 1ull << 40;
+    const size_t words = pages ? row_pages_words(1) : to.end;
+    const size_t middle = std::max(words / 2, to.first);
+    to.words[device->plan.seed % 2 ? middle : words - 1] += words == 256 ? 1 : 1ull << 40;
     struck = true;
 }
 
 // Decodes what was copied in.
-void run_stages(struct device *device, const work &job)
+void run_stages(struct device *device, struct zstd_batch batch, const struct device_batch &wanted)
 {
-    struct zstd_batch batch = batch_of(device, job.slot);
-    const struct zstd_plan &planned = job.plan;
+    const struct zstd_plan &planned = wanted.plan;
     zstd_batch_set_plan(&batch, &planned);
-    if (job.begins)
+    if (wanted.begins)
         std::memset(batch.in, 0, ZSTD_CARRY);
     std::memcpy(const_cast<struct zstd_block *>(batch.block), planned.block,
                 planned.blocks * sizeof *planned.block);
@@ -154,52 +153,69 @@ void run_stages(struct device *device, const work &job)
 }
 
 // Content as a buffer of just len bytes, as slots have it.
-void take_content(struct device *device, const work &job)
+void take_content(struct device *device, const struct device_work &work)
 {
-    struct slot &slot = device->slots[job.slot];
-    slot.buffer.reset(new unsigned char[job.len]);
-    std::memcpy(slot.buffer.get(), batch_of(device, job.slot).out + job.begin, job.len);
+    struct slot &slot = device->slots[work.slot];
+    slot.buffer.reset(new unsigned char[work.content.len]);
+    std::memcpy(slot.buffer.get(), batch_of(device, work.slot).out + work.content.begin,
+                work.content.len);
+}
+
+void run_count(struct device *device, struct slot &slot, size_t len)
+{
+    slot.times.count_begin = device->now();
+    run_kernel(device, slot.buffer.get(), len);
+    slot.times.count_end = device->now();
+}
+
+// A lost device leaves garbage.
+void perform_read(struct device *device, const job &job, bool dying)
+{
+    const struct device_content &content = job.work.content;
+    std::memcpy(content.to, batch_of(device, job.work.slot).out + content.begin, content.len);
+    if (dying)
+        std::memset(content.to, 0x5a, content.len);
+    if (job.is_wrong) {
+        content.to[content.len / 2] ^= 4;
+        struck = true;
+    }
 }
 
 // Does one piece of work; the queues are not locked.
-void perform(struct device *device, const work &job, bool dying)
+void perform(struct device *device, const job &job, bool dying)
 {
-    struct slot &slot = device->slots[job.slot];
-    switch (job.kind) {
-    case kind::copy:
+    const struct device_work &work = job.work;
+    struct slot &slot = device->slots[work.slot];
+    switch (work.kind) {
+    case WORK_COPY_IN:
         slot.times.copy_begin = device->now();
-        slot.buffer.reset(new unsigned char[job.len]);
-        std::memcpy(slot.buffer.get(), job.from, job.len);
-        slot.len = job.len;
+        slot.buffer.reset(new unsigned char[work.chunk.len]);
+        std::memcpy(slot.buffer.get(), work.chunk.data, work.chunk.len);
+        slot.len = work.chunk.len;
         slot.times.copy_end = device->now();
         break;
-    case kind::count:
-        slot.times.count_begin = device->now();
-        if (job.slot >= device->buffers)
-            take_content(device, job);
-        run_kernel(device, slot.buffer.get(), job.len);
-        slot.times.count_end = device->now();
+    case WORK_COUNT:
+        run_count(device, slot, work.chunk.len);
         break;
-    case kind::blocks:
-        std::memcpy(batch_of(device, job.slot).in + ZSTD_CARRY + job.begin, job.from, job.len);
+    case WORK_COUNT_CONTENT:
+        take_content(device, work);
+        run_count(device, slot, work.content.len);
         break;
-    case kind::read: // a lost device leaves garbage
-        std::memcpy(job.out, batch_of(device, job.slot).out + job.begin, job.len);
-        if (dying)
-            std::memset(job.out, 0x5a, job.len);
-        if (job.is_wrong) {
-            job.out[job.len / 2] ^= 4;
-            struck = true;
-        }
+    case WORK_COPY_BLOCKS:
+        std::memcpy(batch_of(device, work.slot).in + ZSTD_CARRY + work.blocks.at, work.blocks.bytes,
+                    work.blocks.len);
         break;
-    case kind::decode:
-        run_stages(device, job);
-        *job.verdict = *batch_of(device, job.slot).verdict;
-        std::memcpy(job.frame_ends, batch_of(device, job.slot).frame_ends,
-                    job.plan.frames * sizeof *job.frame_ends);
+    case WORK_READ_CONTENT:
+        perform_read(device, job, dying);
         break;
-    case kind::snapshot:
-        perform_snapshot(device, job, dying);
+    case WORK_DECODE:
+        run_stages(device, batch_of(device, work.slot), work.batch);
+        *work.batch.verdict = *batch_of(device, work.slot).verdict;
+        std::memcpy(work.batch.frame_ends, batch_of(device, work.slot).frame_ends,
+                    work.batch.plan.frames * sizeof *work.batch.frame_ends);
+        break;
+    case WORK_SNAPSHOT:
+        perform_snapshot(device, work.counts, dying);
         break;
     }
 }
@@ -209,16 +225,15 @@ bool kernel_ready(struct device *device)
 {
     if (device->kernels.empty())
         return false;
-    const work &first = device->kernels.front();
+    const struct device_work &first = device->kernels.front().work;
     const struct slot &slot = device->slots[first.slot];
-    if (first.kind == kind::count)
-        return first.slot >= device->buffers || slot.copied;
-    return first.kind != kind::decode || slot.blocks_under_way == 0;
+    return (first.kind != WORK_COUNT || slot.copied) &&
+           (first.kind != WORK_DECODE || slot.blocks_under_way == 0);
 }
 
-bool next_job(struct device *device, work *job)
+bool next_job(struct device *device, job *next)
 {
-    std::deque<work> *ready[3];
+    std::deque<job> *ready[3];
     size_t count = 0;
     if (!device->copies.empty())
         ready[count++] = &device->copies;
@@ -228,26 +243,26 @@ bool next_job(struct device *device, work *job)
         ready[count++] = &device->reads;
     if (count == 0)
         return false;
-    std::deque<work> &queue = *ready[device->plan.seed ? device->random() % count : 0];
-    *job = queue.front();
+    std::deque<job> &queue = *ready[device->plan.seed ? device->random() % count : 0];
+    *next = queue.front();
     queue.pop_front();
     return true;
 }
 
 // Notes that a job is done. Under the lock.
-void note_done(struct device *device, const work &job)
+void note_done(struct device *device, const struct device_work &work)
 {
-    struct slot &slot = device->slots[job.slot];
-    slot.copied |= job.kind == kind::copy;
-    slot.arrived |= job.kind == kind::snapshot;
-    slot.decoded |= job.kind == kind::decode;
-    if (job.kind == kind::blocks) {
+    struct slot &slot = device->slots[work.slot];
+    slot.copied |= work.kind == WORK_COPY_IN;
+    slot.arrived |= work.kind == WORK_SNAPSHOT;
+    slot.decoded |= work.kind == WORK_DECODE;
+    if (work.kind == WORK_COPY_BLOCKS) {
         slot.blocks_under_way--;
-        device->inputs[job.number].under_way--;
+        device->inputs[work.copy].under_way--;
     }
-    if (job.kind == kind::read) {
+    if (work.kind == WORK_READ_CONTENT) {
         slot.reads_under_way--;
-        device->content_reads[job.number].under_way--;
+        device->content_reads[work.copy].under_way--;
     }
 }
 
@@ -277,8 +292,8 @@ void run_streams(struct device *device)
 {
     std::unique_lock<std::mutex> guard(device->lock);
     for (;;) {
-        work job;
-        if (!next_job(device, &job)) {
+        job next;
+        if (!next_job(device, &next)) {
             if (device->closing)
                 return;
             if (device->dying) {
@@ -290,19 +305,20 @@ void run_streams(struct device *device)
         }
         bool dying = device->dying;
         guard.unlock();
-        perform(device, job, dying);
+        perform(device, next, dying);
         guard.lock();
-        note_done(device, job);
+        note_done(device, next.work);
     }
 }
 
-void enqueue(struct device *device, const work &job)
+void enqueue(struct device *device, const job &job)
 {
+    const enum device_work_kind kind = job.work.kind;
     std::lock_guard<std::mutex> guard(device->lock);
-    const bool copies_in = job.kind == kind::copy || job.kind == kind::blocks;
-    (copies_in                ? device->copies
-     : job.kind == kind::read ? device->reads
-                              : device->kernels)
+    const bool copies_in = kind == WORK_COPY_IN || kind == WORK_COPY_BLOCKS;
+    (copies_in                   ? device->copies
+     : kind == WORK_READ_CONTENT ? device->reads
+                                 : device->kernels)
         .push_back(job);
     device->changed.notify_one();
 }

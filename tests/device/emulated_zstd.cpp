@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions of the seam for compressed blocks, on an emulated device.
+// The functions of the seam for compressed blocks, and for all work, on an emulated device.
 #include "tests/device/emulated_device_internal.h"
 
 #include <algorithm>
@@ -102,10 +102,10 @@ int device_open_decoding(struct device *device, struct device_decoding *decoding
     return 0;
 }
 
-int device_copy_blocks(struct device *device, const struct device_blocks *blocks, unsigned input)
+static int copy_blocks(struct device *device, const struct device_work &work)
 {
-    const unsigned index = blocks->slot;
-    const size_t at = blocks->at, len = blocks->len;
+    const unsigned index = work.slot, input = work.copy;
+    const size_t at = work.blocks.at, len = work.blocks.len;
     seam_call call(device);
     struct slot &slot = device->slots.at(index);
     if (index < device->buffers || input >= DEVICE_INPUTS)
@@ -123,23 +123,14 @@ int device_copy_blocks(struct device *device, const struct device_blocks *blocks
     }
     if (call.fails)
         return lose(device);
-    work job(kind::blocks, index);
-    job.len = len;
-    job.from = blocks->bytes;
-    job.begin = blocks->at;
-    job.number = input;
-    enqueue(device, job);
+    enqueue(device, {work});
     return 0;
 }
 
-int device_blocks_copied(struct device *device, unsigned input, double *)
+static int decode(struct device *device, const struct device_work &work)
 {
-    return numbered_arrived(device, &device->inputs[input], false);
-}
-
-int device_decode(struct device *device, unsigned index, const struct zstd_plan *planned,
-                  bool begins, const struct device_result *result)
-{
+    const unsigned index = work.slot;
+    const struct zstd_plan *planned = &work.batch.plan;
     seam_call call(device);
     struct slot &slot = device->slots.at(index);
     const struct zstd_capacity &capacity = device->decoding.capacity;
@@ -165,16 +156,11 @@ int device_decode(struct device *device, unsigned index, const struct zstd_plan 
     }
     if (call.fails)
         return lose(device);
-    work job(kind::decode, index);
-    job.plan = *planned;
-    job.begins = begins;
-    job.verdict = result->verdict;
-    job.frame_ends = result->frame_ends;
-    enqueue(device, job);
+    enqueue(device, {work});
     return 0;
 }
 
-int device_decoded(struct device *device, unsigned index)
+static int decoded(struct device *device, unsigned index)
 {
     struct slot &slot = device->slots.at(index);
     const bool in_vain = looks_in_vain(
@@ -187,52 +173,88 @@ int device_decoded(struct device *device, unsigned index)
     return !in_vain;
 }
 
-int device_count_content(struct device *device, const struct device_content *content)
+static int count_content(struct device *device, const struct device_work &work)
 {
     seam_call call(device);
     if (call.fails)
         return lose(device);
     {
         std::lock_guard<std::mutex> guard(device->lock);
-        device->slots.at(content->slot).in_flight = true;
+        device->slots.at(work.slot).in_flight = true;
     }
-    work job(kind::count, content->slot);
-    job.len = content->len;
-    job.begin = content->begin;
-    enqueue(device, job);
+    enqueue(device, {work});
     return 0;
 }
 
-int device_read_content(struct device *device, const struct device_content *content,
-                        unsigned char *to, unsigned read)
+static int read_content(struct device *device, const struct device_work &work)
 {
-    const unsigned index = content->slot;
-    const size_t len = content->len;
     seam_call call(device, true);
-    if (read >= DEVICE_READS || len < 1)
+    if (work.copy >= DEVICE_READS || work.content.len < 1)
         broken("a read that there is not");
     {
         std::lock_guard<std::mutex> guard(device->lock);
-        struct slot &slot = device->slots.at(index);
+        struct slot &slot = device->slots.at(work.slot);
         if (!slot.decoded)
             broken("content read before it was there");
         slot.reads_under_way++;
-        device->content_reads[read].under_way++;
-        device->content_reads[read].looks = 0;
+        device->content_reads[work.copy].under_way++;
+        device->content_reads[work.copy].looks = 0;
     }
     if (call.fails)
         return lose(device);
-    work job(kind::read, index);
-    job.len = len;
-    job.begin = content->begin;
-    job.number = read;
-    job.out = to;
-    job.is_wrong = device->plan.fault == FAULT_CONTENT && ++device->contents == device->plan.at;
-    enqueue(device, job);
+    enqueue(device,
+            {work, device->plan.fault == FAULT_CONTENT && ++device->contents == device->plan.at});
     return 0;
 }
 
-int device_content_read(struct device *device, unsigned read)
+// --- all work ---
+
+int device_enqueue(struct device *device, const struct device_work *work)
 {
-    return numbered_arrived(device, &device->content_reads[read], true);
+    switch (work->kind) {
+    case WORK_COPY_IN:
+        return copy_in(device, *work);
+    case WORK_COUNT:
+        return count(device, *work);
+    case WORK_SNAPSHOT:
+        return snapshot(device, *work);
+    case WORK_COPY_BLOCKS:
+        return copy_blocks(device, *work);
+    case WORK_DECODE:
+        return decode(device, *work);
+    case WORK_COUNT_CONTENT:
+        return count_content(device, *work);
+    case WORK_READ_CONTENT:
+        return read_content(device, *work);
+    }
+    broken("work of a kind that there is not");
+}
+
+int device_arrived(struct device *device, enum device_work_kind kind, unsigned number)
+{
+    switch (kind) {
+    case WORK_SNAPSHOT:
+        return snapshot_arrived(device, number);
+    case WORK_COPY_BLOCKS:
+        return numbered_arrived(device, &device->inputs[number], false);
+    case WORK_DECODE:
+        return decoded(device, number);
+    case WORK_READ_CONTENT:
+        return numbered_arrived(device, &device->content_reads[number], true);
+    default:
+        broken("waited for work that does not arrive");
+    }
+}
+
+// Copies of blocks take no time.
+int device_times(struct device *device, enum device_work_kind kind, unsigned number,
+                 struct slot_times *times)
+{
+    if (kind == WORK_COPY_BLOCKS)
+        return 0;
+    seam_call call(device);
+    if (call.fails)
+        return lose(device);
+    *times = device->slots.at(number).times;
+    return 0;
 }

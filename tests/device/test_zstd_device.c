@@ -44,6 +44,14 @@ static void must(int rc, const char *doing)
         die(doing);
 }
 
+static void wait_for(enum device_work_kind kind, unsigned number, const char *doing)
+{
+    int arrived;
+    while ((arrived = device_arrived(device, kind, number)) == 0)
+        ;
+    must(arrived - 1, doing);
+}
+
 /* --- decoding --- */
 
 struct progress {
@@ -57,10 +65,7 @@ static void finish_batch(struct progress *progress)
 {
     const unsigned turn = progress->done++ % BATCHES;
     const struct zstd_verdict *verdict = &turns[turn].verdict;
-    int arrived;
-    while ((arrived = device_decoded(device, slots + turn)) == 0)
-        ;
-    must(arrived - 1, "decoding");
+    wait_for(WORK_DECODE, slots + turn, "decoding");
     progress->is_refused |= verdict->refused < turns[turn].plan.blocks;
     if (progress->is_refused || verdict->content == 0)
         return;
@@ -68,11 +73,13 @@ static void finish_batch(struct progress *progress)
         progress->is_refused = true; /* a frame that was damaged may hold anything */
         return;
     }
-    const struct device_content all = {slots + turn, 0, verdict->content};
-    must(device_read_content(device, &all, content + progress->size, 0), "reading content");
-    while ((arrived = device_content_read(device, 0)) == 0)
-        ;
-    must(arrived - 1, "reading content");
+    const struct device_work all = {
+        .kind = WORK_READ_CONTENT,
+        .slot = slots + turn,
+        .content = {.len = verdict->content, .to = content + progress->size},
+    };
+    must(device_enqueue(device, &all), "reading content");
+    wait_for(WORK_READ_CONTENT, 0, "reading content");
     progress->size += verdict->content;
 }
 
@@ -80,14 +87,19 @@ static void submit_batch(struct progress *progress, const unsigned char *bytes, 
 {
     const unsigned turn = progress->submitted++ % BATCHES;
     struct turn *batch = &turns[turn];
-    int arrived;
-    const struct device_blocks blocks = {slots + turn, 0, bytes, batch->plan.in_size};
-    const struct device_result result = {&batch->verdict, batch->frame_ends};
-    must(device_copy_blocks(device, &blocks, 0), "copying");
-    while ((arrived = device_blocks_copied(device, 0, NULL)) == 0)
-        ;
-    must(arrived - 1, "copying");
-    must(device_decode(device, slots + turn, &batch->plan, begins, &result), "decoding");
+    const struct device_work copy = {
+        .kind = WORK_COPY_BLOCKS,
+        .slot = slots + turn,
+        .blocks = {.bytes = bytes, .len = batch->plan.in_size},
+    };
+    const struct device_work decode = {
+        .kind = WORK_DECODE,
+        .slot = slots + turn,
+        .batch = {batch->plan, begins, &batch->verdict, batch->frame_ends},
+    };
+    must(device_enqueue(device, &copy), "copying");
+    wait_for(WORK_COPY_BLOCKS, 0, "copying");
+    must(device_enqueue(device, &decode), "decoding");
 }
 
 /* Has the device decode bytes[0..len), `most` of them a batch at most, to `content`. True if it

@@ -39,11 +39,16 @@ bool seam_has_device(void)
 int seam_count(struct device *device, unsigned slot, const void *data, size_t len, uint64_t *counts,
                size_t words)
 {
-    if (device_copy_in(device, slot, data, len) != 0 || device_count(device, slot, len) != 0 ||
-        device_snapshot(device, slot, counts, 0, words) != 0)
-        return -1;
+    const struct device_work works[] = {
+        {.kind = WORK_COPY_IN, .slot = slot, .chunk = {data, len}},
+        {.kind = WORK_COUNT, .slot = slot, .chunk = {data, len}},
+        {.kind = WORK_SNAPSHOT, .slot = slot, .counts = {counts, 0, words}},
+    };
+    for (unsigned i = 0; i < 3; i++)
+        if (device_enqueue(device, &works[i]) != 0)
+            return -1;
     int arrived;
-    while ((arrived = device_arrived(device, slot)) == 0)
+    while ((arrived = device_arrived(device, WORK_SNAPSHOT, slot)) == 0)
         nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
     return arrived == 1 ? 0 : -1;
 }

@@ -40,14 +40,13 @@ static bool call_fails(struct device *device)
     return fails;
 }
 
-static int fake_read(void *arg, const struct device_content *part, unsigned char *to,
-                     unsigned number)
+static int fake_read(void *arg, const struct device_work *work)
 {
+    const struct device_content *part = &work->content;
     struct device *device = arg;
-    (void)number;
     if (call_fails(device))
         return -1;
-    memcpy(to, content + (size_t)device->batch * BATCH + part->begin, part->len);
+    memcpy(part->to, content + (size_t)device->batch * BATCH + part->begin, part->len);
     return 0;
 }
 
