@@ -264,6 +264,7 @@ void calls_leave(struct calls *calls)
 {
     pthread_mutex_lock(&calls->lock);
     atomic_store(&calls->is_left, true);
+    calls->is_lost = true;
     pthread_cond_signal(&calls->posted);
     pthread_mutex_unlock(&calls->lock);
 }

@@ -56,7 +56,7 @@ double calls_copy_seconds(struct calls *calls);
 
 /* --- the end --- */
 
-/* True if the device is lost, as far as calls tell. */
+/* True if the device is lost. */
 bool calls_are_lost(struct calls *calls);
 
 /* Returns why, which lives as long as the calls. */

@@ -45,16 +45,21 @@ bool gpu_is_patient(struct gpu_engine *gpu)
     return patience_lasts(&gpu->patience, gpu->options.deadline_ms);
 }
 
+int gpu_judge_look(struct gpu_engine *gpu, int found, bool patient)
+{
+    if (found > 0)
+        patience_renew(&gpu->patience);
+    if (found < 0)
+        gpu_lose_by_call(gpu);
+    else if (found == 0 && !patient)
+        gpu_lose(gpu, "the device does not answer");
+    return gpu->is_lost ? -1 : found;
+}
+
 int gpu_poll(struct gpu_engine *gpu, const struct slot *slot)
 {
     bool patient = gpu_is_patient(gpu);
-    int arrived = calls_arrived(gpu->calls, WORK_SNAPSHOT, slot->index);
-    if (arrived < 0)
-        gpu_lose_by_call(gpu);
-    if (arrived != 0 || patient)
-        return arrived;
-    gpu_lose(gpu, "the device does not answer");
-    return -1;
+    return gpu_judge_look(gpu, calls_arrived(gpu->calls, WORK_SNAPSHOT, slot->index), patient);
 }
 
 /* Begins to wait for a slot. */
@@ -96,7 +101,6 @@ static int gpu_poll_up_to_proof(struct gpu_engine *gpu, struct slot **last)
         if (!slot->is_counted) {
             slot->is_counted = true;
             gpu->counting--;
-            patience_renew(&gpu->patience);
         }
         *last = slot;
         if (slot->has_counts)
@@ -116,16 +120,6 @@ static const uint64_t *gpu_words_before(const struct gpu_engine *gpu, const stru
     return words;
 }
 
-void gpu_check_fetch(struct gpu_engine *gpu, int fetched, bool moved, bool patient)
-{
-    if (moved)
-        patience_renew(&gpu->patience);
-    if (fetched < 0)
-        gpu_lose_by_call(gpu);
-    else if (fetched == 0 && !moved && !patient)
-        gpu_lose(gpu, "the device does not answer");
-}
-
 /* Fetches the content of a batch in which there is an invalid sample to be reported. Returns 1 if
  * it is there, or there is none; 0 if not yet; -1 if lost. */
 static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
@@ -138,10 +132,10 @@ static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
         patience_renew(&gpu->patience); /* its count has just arrived */
     bool patient = gpu_is_patient(gpu);
     int fetched = decoder_fetch_batch(&gpu->decoder, slot, &moved);
-    gpu_check_fetch(gpu, fetched, moved, patient);
+    gpu_judge_look(gpu, fetched == 0 ? moved : fetched, patient);
     if (fetched == 1 && !slot->chunk.data)
         gpu_lose(gpu, "out of memory");
-    return gpu->recovery.lost ? -1 : fetched;
+    return gpu->is_lost ? -1 : fetched;
 }
 
 /* Adds up the chunks for which the snapshot after `last` stands, and checks that it can be true. */
@@ -196,7 +190,7 @@ static int gpu_believe(struct gpu_engine *gpu, struct slot *last)
     if (fetched != 1)
         return fetched;
     gpu_judge(gpu, last, &seen);
-    if (gpu->recovery.lost)
+    if (gpu->is_lost)
         return -1;
     const uint64_t *before = NULL;
     for (struct slot *slot = gpu->slots.oldest; slot != last->next; slot = slot->next) {
@@ -220,10 +214,10 @@ int gpu_retire(struct gpu_engine *gpu)
 void gpu_request_snapshot(struct gpu_engine *gpu)
 {
     struct slot *newest = gpu->slots.newest;
-    if (gpu->recovery.lost || gpu->proofs > 0 || !newest || !newest->is_counted)
+    if (gpu->is_lost || gpu->proofs > 0 || !newest || !newest->is_counted)
         return;
     gpu_take_snapshot(gpu, newest, true);
-    if (gpu->recovery.lost)
+    if (gpu->is_lost)
         return;
     gpu_expect(gpu, newest);
     gpu->proofs = newest->has_counts;

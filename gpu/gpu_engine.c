@@ -22,7 +22,7 @@
 /* Frees all slots that can be. */
 static void gpu_retire_ready(struct gpu_engine *gpu)
 {
-    while (!gpu->recovery.lost && gpu_retire(gpu) == 1)
+    while (!gpu->is_lost && gpu_retire(gpu) == 1)
         ;
 }
 
@@ -31,12 +31,12 @@ static struct chunk *gpu_acquire(struct engine *engine, bool wait)
     struct gpu_engine *gpu = gpu_of(engine);
     struct slot *slot = NULL;
     pthread_mutex_lock(&gpu->lock);
-    while (!gpu->recovery.lost) {
+    while (!gpu->is_lost) {
         gpu_retire_ready(gpu);
-        slot = gpu->recovery.lost ? NULL : slots_take(&gpu->slots);
+        slot = gpu->is_lost ? NULL : slots_take(&gpu->slots);
         if (!slot)
             gpu_request_snapshot(gpu);
-        if (slot || gpu->recovery.lost || !wait)
+        if (slot || gpu->is_lost || !wait)
             break;
         gpu_pause_unlocked(gpu);
     }
@@ -78,7 +78,7 @@ static void gpu_enqueue(struct gpu_engine *gpu, struct slot *slot)
  * as those in flight were. */
 static void gpu_send(struct gpu_engine *gpu, struct slot *slot)
 {
-    if (!gpu->recovery.lost)
+    if (!gpu->is_lost)
         gpu_enqueue(gpu, slot);
     gpu_put_in_flight(gpu, slot);
     gpu_recount(gpu);
@@ -95,7 +95,7 @@ static int gpu_submit(struct engine *engine, struct chunk *chunk)
     } else {
         gpu_send(gpu, slot);
     }
-    int rc = gpu->recovery.failed ? -1 : 0;
+    int rc = gpu->has_failed ? -1 : 0;
     pthread_mutex_unlock(&gpu->lock);
     return rc;
 }
@@ -126,20 +126,20 @@ static int gpu_finish(struct engine *engine, struct tally *tally)
 {
     struct gpu_engine *gpu = gpu_of(engine);
     pthread_mutex_lock(&gpu->lock);
-    while (!gpu->recovery.lost && gpu->slots.oldest) {
+    while (!gpu->is_lost && gpu->slots.oldest) {
         gpu_request_snapshot(gpu);
-        if (!gpu->recovery.lost && gpu_retire(gpu) == 0)
+        if (!gpu->is_lost && gpu_retire(gpu) == 0)
             gpu_pause_unlocked(gpu);
     }
     /* A device that counted nothing is not asked: its loss would end the run for nothing. */
-    if (!gpu->recovery.lost && gpu->snapshots.last && gpu->times.chunks > 0)
+    if (!gpu->is_lost && gpu->snapshots.last && gpu->times.chunks > 0)
         gpu_add_last_snapshot(gpu, tally);
     gpu_recount(gpu);
-    if (!gpu->snapshots.last && !gpu->recovery.failed && gpu->engine.files)
+    if (!gpu->snapshots.last && !gpu->has_failed && gpu->engine.files)
         snapshots_move(&gpu->snapshots, gpu->engine.files);
-    if (!gpu->snapshots.last && !gpu->recovery.failed)
+    if (!gpu->snapshots.last && !gpu->has_failed)
         snapshots_add_good(&gpu->snapshots, tally);
-    int rc = gpu->recovery.failed ? -1 : 0;
+    int rc = gpu->has_failed ? -1 : 0;
     pthread_mutex_unlock(&gpu->lock);
     return rc;
 }
@@ -151,7 +151,7 @@ static int gpu_peek(struct engine *engine, struct tally *tally)
     gpu_retire_ready(gpu);
     gpu_request_snapshot(gpu); /* for the next time */
     gpu_recount(gpu);
-    bool known = !gpu->snapshots.last && !gpu->recovery.failed;
+    bool known = !gpu->snapshots.last && !gpu->has_failed;
     if (known)
         snapshots_add_good(&gpu->snapshots, tally);
     pthread_mutex_unlock(&gpu->lock);
@@ -160,7 +160,7 @@ static int gpu_peek(struct engine *engine, struct tally *tally)
 
 static const char *gpu_loss(struct engine *engine)
 {
-    return recovery_reason(&gpu_of(engine)->recovery);
+    return gpu_loss_of(gpu_of(engine));
 }
 
 /* --- opening and closing --- */
@@ -175,15 +175,11 @@ size_t gpu_engine_size(const struct histogram *histogram, size_t chunk_size, uns
     return slots_size(histogram, chunk_size, buffers);
 }
 
-/* A lost device is not closed: its driver may still be at work. */
 static void gpu_close(struct engine *engine)
 {
     struct gpu_engine *gpu = gpu_of(engine);
-    gpu_decoder_close(&gpu->decoder, gpu->recovery.lost);
-    if (gpu->recovery.lost)
-        slots_abandon(&gpu->slots);
-    else
-        slots_close(&gpu->slots, gpu->calls);
+    gpu_decoder_close(&gpu->decoder);
+    slots_close(&gpu->slots, gpu->calls);
     calls_close(gpu->calls);
     snapshots_close(&gpu->snapshots);
     pthread_mutex_destroy(&gpu->lock);
@@ -248,7 +244,6 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
     gpu->engine.files = options->files;
     gpu->histogram = histogram;
     gpu->options = *options;
-    gpu->recovery.fallback = options->fallback;
     if (open_device(gpu, why) != 0) {
         free(gpu);
         return NULL;
@@ -279,7 +274,7 @@ const char *gpu_engine_strategy(struct engine *engine)
 
 bool gpu_engine_failed(struct engine *engine)
 {
-    return atomic_load(&gpu_of(engine)->recovery.failed);
+    return atomic_load(&gpu_of(engine)->has_failed);
 }
 
 struct gpu_times gpu_engine_times(struct engine *engine)

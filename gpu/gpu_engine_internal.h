@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The GPU's engine, as its files see it: gpu_engine.c (chunks) and decode/decoder.c (compressed
- * files) stand above gpu_arrivals.c (what becomes of both) and gpu_loss.c. The engine's lock is
+ * files) stand above gpu_arrivals.c (what becomes of both) and recovery.c. The engine's lock is
  * held in all functions. */
 #ifndef GPUHISTO_GPU_ENGINE_INTERNAL_H
 #define GPUHISTO_GPU_ENGINE_INTERNAL_H
@@ -9,7 +9,6 @@
 #include "calls.h"
 #include "gpu/decode/decoder_internal.h"
 #include "patience.h"
-#include "recovery.h"
 #include "slots.h"
 #include "snapshot.h"
 
@@ -24,12 +23,16 @@ struct gpu_engine {
     pthread_mutex_t lock; /* guards the rest, and the device's calls */
     struct slots slots;
     struct snapshots snapshots;
-    struct recovery recovery;
     struct gpu_decoder decoder;
-    unsigned counting;        /* slots in flight that were not seen to be counted */
-    unsigned proofs;          /* slots in flight with a snapshot of all counts */
-    unsigned unproved;        /* slots in flight after the last of these */
-    struct patience patience; /* since the device last finished something or was idle */
+    /* These become true once, after their reasons were written, and are read by any thread. */
+    atomic_bool is_lost;       /* the device is */
+    atomic_bool has_failed;    /* lost for good: counts are missing */
+    struct reason why;         /* it was lost, */
+    struct reason why_not_all; /* and was not replaced, if that is another reason */
+    unsigned counting;         /* slots in flight that were not seen to be counted */
+    unsigned proofs;           /* slots in flight with a snapshot of all counts */
+    unsigned unproved;         /* slots in flight after the last of these */
+    struct patience patience;  /* since the device last finished something or was idle */
     struct gpu_times times;
 };
 
@@ -38,13 +41,24 @@ static inline struct gpu_engine *gpu_of(struct engine *engine)
     return (struct gpu_engine *)engine;
 }
 
-/* --- gpu_loss.c --- */
+/* --- recovery.c: what happens when the device is lost ---
+ *
+ * Every chunk after the last good snapshot is still whole in its slot, and another engine counts it
+ * again. The device may still read and write the memory of slots in flight, so these are neither
+ * used again nor freed, and the chunks are copied before they are counted. */
 
-/* The device is lost, for this reason, or because a call of it failed. */
+/* The device is lost, for this reason, or because a call of it failed. Only the first reason is
+ * kept. */
 void gpu_lose(struct gpu_engine *gpu, const char *why);
 void gpu_lose_by_call(struct gpu_engine *gpu);
 
-/* If the device is lost, has the fallback count what was in flight. Returns whether it is. */
+/* Returns why it was lost; or why counts are missing, if that is another reason. NULL: it is not
+ * lost. The text lives as long as the engine. Any thread, without the lock. */
+const char *gpu_loss_of(const struct gpu_engine *gpu);
+
+/* If the device is lost, has the fallback count what is in flight and has bytes on the host. If
+ * nothing can replace the device, it has failed. To be called after whatever may have lost it, and
+ * after each chunk that is submitted even so. Returns whether it is lost. */
 bool gpu_recount(struct gpu_engine *gpu);
 
 /* --- gpu_arrivals.c --- */
@@ -54,6 +68,11 @@ void gpu_pause_unlocked(struct gpu_engine *gpu);
 
 /* True if the device may take longer. To be called before each poll. */
 bool gpu_is_patient(struct gpu_engine *gpu);
+
+/* Judges what a look at the device found: 1, something has arrived; 0, nothing; -1, a call has
+ * failed. `patient` is what gpu_is_patient said before the look. The device is lost if a call has
+ * failed, or it has finished nothing for too long. Returns what was found, or -1: it is lost. */
+int gpu_judge_look(struct gpu_engine *gpu, int found, bool patient);
 
 /* Returns 1 if a slot's snapshot has arrived, 0 if not yet, -1 if the device is lost. */
 int gpu_poll(struct gpu_engine *gpu, const struct slot *slot);
@@ -73,10 +92,6 @@ int gpu_retire(struct gpu_engine *gpu);
  * would become free unless further chunks came. */
 void gpu_request_snapshot(struct gpu_engine *gpu);
 
-/* Checks a step of decoder_fetch_batch or decoder_fetch_tail, which returned `fetched` and set
- * `moved`; `patient` is what gpu_is_patient said before it. May lose the device. */
-void gpu_check_fetch(struct gpu_engine *gpu, int fetched, bool moved, bool patient);
-
 /* --- decode/decoder.c --- */
 
 /* Initializes gpu->decoder, and takes its memory if options.decodes. */
@@ -86,6 +101,6 @@ void gpu_decoder_init(struct gpu_engine *gpu);
 void gpu_decoder_add_times(const struct gpu_decoder *decoder, struct gpu_times *times);
 
 /* Frees its memory, but not what a lost device may still write to. */
-void gpu_decoder_close(struct gpu_decoder *decoder, bool is_lost);
+void gpu_decoder_close(struct gpu_decoder *decoder);
 
 #endif

@@ -21,11 +21,11 @@ gpu_engine_sources = \
 	gpu/decode/decoder_queue.c \
 	gpu/device.h \
 	gpu/gpu_arrivals.c \
-	gpu/gpu_engine.c gpu/gpu_engine.h gpu/gpu_engine_internal.h gpu/gpu_loss.c \
+	gpu/gpu_engine.c gpu/gpu_engine.h gpu/gpu_engine_internal.h \
 	gpu/gpu_group.c gpu/gpu_group.h \
 	gpu/patience.h \
 	gpu/pinned.c gpu/pinned.h \
-	gpu/recovery.c gpu/recovery.h \
+	gpu/recovery.c \
 	gpu/row_pages.c gpu/row_pages.h \
 	gpu/slots.c gpu/slots.h \
 	gpu/snapshot.c gpu/snapshot.h

@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-#include "recovery.h"
-#include "snapshot.h"
-#include "src/records/lines.h"
+#include "gpu_engine_internal.h"
 #include "src/records/records.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-void recovery_lose(struct recovery *recovery, const char *why)
+void gpu_lose(struct gpu_engine *gpu, const char *why)
 {
-    if (recovery->lost)
+    calls_leave(gpu->calls);
+    if (gpu->is_lost)
         return;
-    reason_set(&recovery->why, "%s", why);
-    recovery->lost = true;
+    reason_set(&gpu->why, "%s", why);
+    gpu->is_lost = true;
 }
 
-const char *recovery_reason(const struct recovery *recovery)
+void gpu_lose_by_call(struct gpu_engine *gpu)
 {
-    if (recovery->failed && recovery->why_not_all.text[0])
-        return recovery->why_not_all.text;
-    return recovery->lost ? recovery->why.text : NULL;
+    gpu_lose(gpu, calls_reason(gpu->calls));
+}
+
+const char *gpu_loss_of(const struct gpu_engine *gpu)
+{
+    if (gpu->has_failed && gpu->why_not_all.text[0])
+        return gpu->why_not_all.text;
+    return gpu->is_lost ? gpu->why.text : NULL;
 }
 
 /* Counts a chunk by the fallback, in memory of the fallback's, which no late copy of the device can
@@ -50,22 +55,36 @@ static int recount_chunk(struct engine *fallback, const struct chunk *chunk,
     return rc;
 }
 
-void recovery_recount(struct recovery *recovery, struct slots *slots,
-                      const struct histogram *histogram, struct lines *lines)
+/* Content that was fetched in part is dropped: a batch is not recounted, but decoded again. */
+static void drop_fetched(struct gpu_engine *gpu)
 {
-    if (!recovery->fallback || !snapshot_is_small(histogram)) {
-        recovery->failed = true;
-        return;
+    for (struct slot *slot = gpu->slots.oldest; slot; slot = slot->next) {
+        if (!decoder_queue_has(&gpu->decoder, slot))
+            continue;
+        free(slot->chunk.data);
+        slot->chunk.data = NULL;
     }
-    while (slots->oldest) {
-        const struct chunk *chunk = &slots_arrive(slots)->chunk;
+    gpu->decoder.fetch.left.len = 0;
+}
+
+bool gpu_recount(struct gpu_engine *gpu)
+{
+    struct engine *fallback = gpu->options.fallback;
+    if (!gpu->is_lost)
+        return false;
+    drop_fetched(gpu);
+    if (!fallback || !snapshot_is_small(gpu->histogram))
+        gpu->has_failed = true;
+    while (gpu->slots.oldest && !gpu->has_failed) {
+        const struct chunk *chunk = &slots_arrive(&gpu->slots)->chunk;
         if (!chunk->data)
             continue;
-        if (recount_chunk(recovery->fallback, chunk, histogram) != 0) {
-            reason_set(&recovery->why_not_all, "out of memory");
-            recovery->failed = true;
-            return;
+        if (recount_chunk(fallback, chunk, gpu->histogram) == 0) {
+            lines_add_unseen(gpu->engine.lines, chunk);
+        } else {
+            reason_set(&gpu->why_not_all, "out of memory");
+            gpu->has_failed = true;
         }
-        lines_add_unseen(lines, chunk);
     }
+    return true;
 }

@@ -73,11 +73,6 @@ void slots_take_snapshot(struct slots *slots, struct slot *slot)
 void slots_close(struct slots *slots, struct calls *calls)
 {
     pinned_close(&slots->pinned, calls);
-    slots_abandon(slots);
-}
-
-void slots_abandon(struct slots *slots)
-{
     free(slots->slot);
 }
 

@@ -70,11 +70,9 @@ bool slots_lend_snapshot(struct slots *slots, struct slot *slot);
 /* Takes it back, if slots share it. */
 void slots_take_snapshot(struct slots *slots, struct slot *slot);
 
-/* Frees everything. The device must be done with the memory. */
+/* Frees everything, but not what a lost device may still write to. Any other must be done with it.
+ */
 void slots_close(struct slots *slots, struct calls *calls);
-
-/* Frees all but the memory, which is left to a lost device on purpose: it may still write there. */
-void slots_abandon(struct slots *slots);
 
 /* Takes a slot from the free list. NULL if there is none. */
 struct slot *slots_take(struct slots *slots);

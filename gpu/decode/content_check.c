@@ -168,7 +168,7 @@ struct content_check *content_check_open(struct calls *calls, const struct conte
     content_links_open(&check->links);
     if (start_thread(check))
         return check;
-    content_check_close(check, false);
+    content_check_close(check);
     return NULL;
 }
 
@@ -262,7 +262,7 @@ uint64_t content_check_memory(struct content_check *check)
     return (uint64_t)check->count * CONTENT_PARTS * check->part;
 }
 
-void content_check_close(struct content_check *check, bool is_lost)
+void content_check_close(struct content_check *check)
 {
     if (!check)
         return;
@@ -272,8 +272,7 @@ void content_check_close(struct content_check *check, bool is_lost)
     pthread_mutex_unlock(&check->lock);
     for (unsigned i = 0; i < check->count; i++) {
         pthread_join(check->threads[i].thread, NULL);
-        if (!is_lost)
-            pinned_close(&check->threads[i].pinned, check->calls);
+        pinned_close(&check->threads[i].pinned, check->calls);
     }
     content_links_close(&check->links);
     pthread_cond_destroy(&check->begun);

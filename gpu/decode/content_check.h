@@ -74,6 +74,6 @@ uint64_t content_check_memory(struct content_check *check);
 
 /* Waits for its threads, and frees it; NULL is fine. All jobs are done, or the device is lost; then
  * memory that it may write to is left to it. */
-void content_check_close(struct content_check *check, bool is_lost);
+void content_check_close(struct content_check *check);
 
 #endif

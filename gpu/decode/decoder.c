@@ -30,10 +30,10 @@ static int read_content(void *arg, const struct device_work *work)
     pthread_mutex_lock(&gpu->lock);
     if (!gpu_is_at_work(gpu))
         patience_renew(&gpu->patience);
-    if (!gpu->recovery.lost && calls_post(gpu->calls, work) != 0)
+    if (calls_post(gpu->calls, work) != 0)
         gpu_lose_by_call(gpu);
     gpu->decoder.reads++;
-    int rc = gpu->recovery.lost ? -1 : 0;
+    int rc = gpu->is_lost ? -1 : 0;
     pthread_mutex_unlock(&gpu->lock);
     return rc;
 }
@@ -43,17 +43,10 @@ static int content_arrived(void *arg, unsigned number)
     struct gpu_engine *gpu = arg;
     pthread_mutex_lock(&gpu->lock);
     const bool patient = gpu_is_patient(gpu);
-    int arrived = gpu->recovery.lost ? -1 : calls_arrived(gpu->calls, WORK_READ_CONTENT, number);
-    if (arrived < 0 && !gpu->recovery.lost)
-        gpu_lose_by_call(gpu);
-    else if (arrived == 0 && !patient)
-        gpu_lose(gpu, "the device does not answer");
-    if (arrived == 1) {
-        patience_renew(&gpu->patience);
+    const int arrived =
+        gpu_judge_look(gpu, calls_arrived(gpu->calls, WORK_READ_CONTENT, number), patient);
+    if (arrived == 1)
         gpu->decoder.reads--;
-    }
-    if (gpu->recovery.lost)
-        arrived = -1;
     pthread_mutex_unlock(&gpu->lock);
     return arrived;
 }
@@ -78,13 +71,9 @@ static int poll(struct gpu_engine *gpu)
         gpu_take_snapshot(gpu, good, true);
         gpu_put_in_flight(gpu, good);
     }
-    if (arrived < 0 && !gpu->recovery.lost)
-        gpu_lose_by_call(gpu);
-    else if (arrived == 0 && waits && !patient)
-        gpu_lose(gpu, "the device does not answer");
-    else if (arrived == 1 || !was_at_work)
+    if (!was_at_work)
         patience_renew(&gpu->patience);
-    return gpu->recovery.lost ? -1 : arrived;
+    return gpu_judge_look(gpu, arrived, patient || !waits);
 }
 
 /* Goes on with all that has arrived. Counts come first: one that arrived long ago and was not
@@ -92,9 +81,9 @@ static int poll(struct gpu_engine *gpu)
 static void poll_all(struct gpu_engine *gpu)
 {
     bool more = true;
-    while (more && !gpu->recovery.lost) {
+    while (more && !gpu->is_lost) {
         more = gpu_retire(gpu) == 1;
-        if (!gpu->recovery.lost)
+        if (!gpu->is_lost)
             more |= poll(gpu) == 1;
     }
 }
@@ -190,7 +179,7 @@ struct gpu_decoder *gpu_engine_begin(struct engine *engine, const struct compres
         return NULL;
     atomic_store(&decoder->is_feeding, true);
     pthread_mutex_lock(&gpu->lock);
-    int began = gpu->recovery.lost ? 0 : begin(decoder, start);
+    int began = gpu->is_lost ? 0 : begin(decoder, start);
     if (began < 0) {
         gpu_lose_by_call(gpu);
         gpu_recount(gpu);
@@ -210,14 +199,14 @@ static struct chunk *take_input(struct gpu_engine *gpu)
 {
     struct chunk *chunk = NULL;
     poll_all(gpu);
-    while (!gpu->recovery.lost && !chunk) {
+    while (!gpu->is_lost && !chunk) {
         int taken = decoder_inputs_take(&gpu->decoder, &chunk);
         if (taken < 0)
             gpu_lose_by_call(gpu);
         else if (taken == 0)
             wait_a_moment(gpu);
     }
-    return gpu->recovery.lost ? NULL : chunk;
+    return gpu->is_lost ? NULL : chunk;
 }
 
 struct chunk *gpu_decoder_acquire(struct gpu_decoder *decoder)
@@ -236,7 +225,7 @@ static void plan(struct gpu_engine *gpu, struct chunk *chunk, uint64_t offset,
                  struct compressed_next *next)
 {
     int planned = 0;
-    while (!gpu->recovery.lost && planned == 0) {
+    while (!gpu->is_lost && planned == 0) {
         if (!gpu_is_at_work(gpu))
             patience_renew(&gpu->patience);
         planned = decoder_inputs_plan(&gpu->decoder, chunk, offset, next);
@@ -278,7 +267,7 @@ static bool fetch_tail(struct gpu_engine *gpu)
 {
     bool patient = gpu_is_patient(gpu), moved = false;
     int fetched = decoder_fetch_tail(&gpu->decoder, &moved);
-    gpu_check_fetch(gpu, fetched, moved, patient);
+    gpu_judge_look(gpu, fetched == 0 ? moved : fetched, patient);
     return fetched == 1;
 }
 
@@ -286,11 +275,11 @@ static bool fetch_tail(struct gpu_engine *gpu)
 static void wait_for_all(struct gpu_engine *gpu)
 {
     poll_all(gpu);
-    while (!gpu->recovery.lost && is_busy(&gpu->decoder))
+    while (!gpu->is_lost && is_busy(&gpu->decoder))
         wait_a_moment(gpu);
     if (!gpu_is_at_work(gpu))
         patience_renew(&gpu->patience);
-    while (!gpu->recovery.lost && !fetch_tail(gpu))
+    while (!gpu->is_lost && !fetch_tail(gpu))
         wait_a_moment(gpu);
 }
 
@@ -306,7 +295,7 @@ int gpu_decoder_finish(struct gpu_decoder *decoder, struct compressed_rest *rest
     atomic_store(&decoder->is_feeding, false);
     if (!is_lost)
         atomic_store(&decoder->is_taken, false);
-    int rc = gpu->recovery.failed ? -1 : 0;
+    int rc = gpu->has_failed ? -1 : 0;
     if (rc == 0) {
         atomic_fetch_add(&decoder->bytes, rest->fresh);
         snapshots_add_bytes(&gpu->snapshots, rest->fresh - fresh);
@@ -319,7 +308,7 @@ int gpu_decoder_finish(struct gpu_decoder *decoder, struct compressed_rest *rest
 
 const char *gpu_decoder_loss(struct gpu_decoder *decoder)
 {
-    return recovery_reason(&decoder->gpu->recovery);
+    return gpu_loss_of(decoder->gpu);
 }
 
 uint64_t gpu_engine_decompressed(struct engine *engine)
@@ -330,7 +319,7 @@ uint64_t gpu_engine_decompressed(struct engine *engine)
 bool gpu_engine_is_feeding(struct engine *engine)
 {
     struct gpu_engine *gpu = gpu_of(engine);
-    return atomic_load(&gpu->decoder.is_feeding) && !atomic_load(&gpu->recovery.lost);
+    return atomic_load(&gpu->decoder.is_feeding) && !atomic_load(&gpu->is_lost);
 }
 
 void gpu_decoder_add_times(const struct gpu_decoder *decoder, struct gpu_times *times)
@@ -344,8 +333,8 @@ void gpu_decoder_add_times(const struct gpu_decoder *decoder, struct gpu_times *
     times->feeding.hashing = decoder_memory_hash_seconds(memory);
 }
 
-void gpu_decoder_close(struct gpu_decoder *decoder, bool is_lost)
+void gpu_decoder_close(struct gpu_decoder *decoder)
 {
-    decoder_memory_close(&decoder->memory, decoder->options.calls, is_lost);
+    decoder_memory_close(&decoder->memory, decoder->options.calls);
     free(decoder->file.tail.bytes);
 }

@@ -152,18 +152,17 @@ static int open_on_host(struct decoder_memory *memory, const struct decoder_opti
     return 0;
 }
 
-static void close_on_host(struct decoder_memory *memory, struct calls *calls, bool is_lost)
+static void close_on_host(struct decoder_memory *memory, struct calls *calls)
 {
     if (memory->check)
         memory->hash_seconds += content_check_seconds(memory->check);
-    content_check_close(memory->check, is_lost); /* its threads use what follows */
+    content_check_close(memory->check); /* its threads use what follows */
     memory->check = NULL;
     for (unsigned i = 0; memory->batch && i < memory->decoding.batches; i++)
         free(memory->batch[i].plan.frame_end);
-    for (unsigned i = 0; !is_lost && i < memory->inputs; i++)
+    for (unsigned i = 0; i < memory->inputs; i++)
         pinned_close(&memory->input[i].pinned, calls);
-    if (!is_lost)
-        pinned_close(&memory->pinned, calls);
+    pinned_close(&memory->pinned, calls);
     free(memory->batch);
     memory->batch = NULL;
     memory->inputs = 0;
@@ -194,7 +193,7 @@ int decoder_memory_open(struct decoder_memory *memory, const struct decoder_opti
         memory->earlier = memory->pinned;
         memory->pinned = (struct pinned){.mapping = NULL};
     }
-    close_on_host(memory, options->calls, false);
+    close_on_host(memory, options->calls);
     memory->size = size;
     *decoding = decoding_of_size[size];
     decoding->keep_least = (uint32_t)kind.most;
@@ -204,7 +203,7 @@ int decoder_memory_open(struct decoder_memory *memory, const struct decoder_opti
         return -1;
     }
     if (decoding->batches > 0 && open_on_host(memory, options) != 0) {
-        close_on_host(memory, options->calls, false);
+        close_on_host(memory, options->calls);
         decoding->batches = 0;
     }
     return 0;
@@ -220,9 +219,8 @@ uint64_t decoder_memory_host_bytes(const struct decoder_memory *memory)
     return memory->host_bytes + (memory->check ? content_check_memory(memory->check) : 0);
 }
 
-void decoder_memory_close(struct decoder_memory *memory, struct calls *calls, bool is_lost)
+void decoder_memory_close(struct decoder_memory *memory, struct calls *calls)
 {
-    close_on_host(memory, calls, is_lost);
-    if (!is_lost)
-        pinned_close(&memory->earlier, calls);
+    close_on_host(memory, calls);
+    pinned_close(&memory->earlier, calls);
 }

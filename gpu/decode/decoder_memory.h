@@ -99,6 +99,6 @@ uint64_t decoder_memory_host_bytes(const struct decoder_memory *memory);
 double decoder_memory_hash_seconds(const struct decoder_memory *memory);
 
 /* Frees everything, but not what a lost device may still write to. */
-void decoder_memory_close(struct decoder_memory *memory, struct calls *calls, bool is_lost);
+void decoder_memory_close(struct decoder_memory *memory, struct calls *calls);
 
 #endif
