@@ -65,8 +65,6 @@ int gpu_poll(struct gpu_engine *gpu, const struct slot *slot)
 /* Begins to wait for a slot. */
 static void gpu_expect(struct gpu_engine *gpu, struct slot *slot)
 {
-    if (gpu->counting == 0)
-        patience_renew(&gpu->patience); /* it was idle: the deadline begins here */
     slot->is_counted = false;
     gpu->counting++;
 }
@@ -128,8 +126,6 @@ static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
     if (!gpu->engine.lines ||
         !snapshots_may_show_invalid(&gpu->snapshots, gpu_words_before(gpu, slot), slot->snapshot))
         return 1;
-    if (gpu->decoder.fetch.left.len == 0)
-        patience_renew(&gpu->patience); /* its count has just arrived */
     bool patient = gpu_is_patient(gpu);
     int fetched = decoder_fetch_batch(&gpu->decoder, slot, &moved);
     gpu_judge_look(gpu, fetched == 0 ? moved : fetched, patient);

@@ -105,7 +105,6 @@ static void gpu_add_last_snapshot(struct gpu_engine *gpu, struct tally *tally)
 {
     struct tally seen;
     int arrived;
-    patience_renew(&gpu->patience);
     const struct device_work work = {
         .kind = WORK_SNAPSHOT, .counts = {gpu->snapshots.last, 0, snapshot_words(&gpu->snapshots)}};
     if (calls_post(gpu->calls, &work) != 0) {
@@ -179,7 +178,7 @@ static void gpu_close(struct engine *engine)
 {
     struct gpu_engine *gpu = gpu_of(engine);
     gpu_decoder_close(&gpu->decoder);
-    slots_close(&gpu->slots, gpu->calls);
+    slots_close(&gpu->slots);
     calls_close(gpu->calls);
     snapshots_close(&gpu->snapshots);
     pthread_mutex_destroy(&gpu->lock);
@@ -231,6 +230,12 @@ static int open_device(struct gpu_engine *gpu, struct reason *why)
     return gpu->calls ? 0 : -1;
 }
 
+/* For options without a limit. */
+static uint64_t memory_without_limit(void)
+{
+    return UINT64_MAX;
+}
+
 struct engine *gpu_engine_open(const struct histogram *histogram, const struct gpu_options *options,
                                struct reason *why)
 {
@@ -244,6 +249,10 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
     gpu->engine.files = options->files;
     gpu->histogram = histogram;
     gpu->options = *options;
+    if (!options->memory_left)
+        gpu->options.memory_left = memory_without_limit;
+    if (options->sharers == 0)
+        gpu->options.sharers = 1;
     if (open_device(gpu, why) != 0) {
         free(gpu);
         return NULL;

@@ -15,9 +15,9 @@ gpu_engine_sources = \
 	gpu/decode/content_run.c gpu/decode/content_run.h \
 	gpu/decode/decoder.c gpu/decoder.h gpu/decode/decoder_internal.h \
 	gpu/decode/decoder_fetch.c \
-	gpu/decode/decoder_file.c gpu/decode/decoder_file.h \
+	gpu/decode/decoder_file.c \
 	gpu/decode/decoder_inputs.c \
-	gpu/decode/decoder_memory.c gpu/decode/decoder_memory.h \
+	gpu/decode/decoder_memory.c \
 	gpu/decode/decoder_queue.c \
 	gpu/device.h \
 	gpu/gpu_arrivals.c \

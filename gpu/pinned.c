@@ -35,15 +35,17 @@ int pinned_open(struct pinned *pinned, size_t size, struct calls *calls)
     pinned->memory = (unsigned char *)pinned_round((uintptr_t)pinned->mapping, HUGE_PAGE);
     madvise(pinned->memory, size, MADV_HUGEPAGE); /* only faster */
     touch_pages(pinned->memory, size);
+    pinned->calls = calls;
     pinned->is_pinned = calls_pin(calls, pinned->memory, size) == 0;
     return 0;
 }
 
-void pinned_close(struct pinned *pinned, struct calls *calls)
+void pinned_close(struct pinned *pinned)
 {
     if (!pinned->mapping)
         return;
-    if (pinned->is_pinned ? calls_unpin(calls, pinned->memory) == 0 : !calls_are_lost(calls))
+    if (pinned->is_pinned ? calls_unpin(pinned->calls, pinned->memory) == 0
+                          : !calls_are_lost(pinned->calls))
         munmap(pinned->mapping, pinned->mapping_size);
     pinned->mapping = NULL;
 }

@@ -12,7 +12,8 @@ struct pinned {
     void *mapping; /* what was mapped, and its bytes; NULL: nothing */
     size_t mapping_size;
     unsigned char *memory; /* the first huge page in it */
-    bool is_pinned;
+    struct calls *calls;
+    bool is_pinned; /* by these */
 };
 
 #define PINNED_LINE ((size_t)64) /* of a cache: what different copies write is so far apart */
@@ -27,6 +28,6 @@ int pinned_open(struct pinned *pinned, size_t size, struct calls *calls);
 
 /* Unpins and unmaps it, if there is any. The device must be done with it. Memory of a lost device
  * is left to it instead: it may still write there. */
-void pinned_close(struct pinned *pinned, struct calls *calls);
+void pinned_close(struct pinned *pinned);
 
 #endif

@@ -70,9 +70,9 @@ void slots_take_snapshot(struct slots *slots, struct slot *slot)
     }
 }
 
-void slots_close(struct slots *slots, struct calls *calls)
+void slots_close(struct slots *slots)
 {
-    pinned_close(&slots->pinned, calls);
+    pinned_close(&slots->pinned);
     free(slots->slot);
 }
 

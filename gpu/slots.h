@@ -72,7 +72,7 @@ void slots_take_snapshot(struct slots *slots, struct slot *slot);
 
 /* Frees everything, but not what a lost device may still write to. Any other must be done with it.
  */
-void slots_close(struct slots *slots, struct calls *calls);
+void slots_close(struct slots *slots);
 
 /* Takes a slot from the free list. NULL if there is none. */
 struct slot *slots_take(struct slots *slots);

@@ -147,7 +147,7 @@ static bool start_thread(struct content_check *check)
                                .size = check->part,
                                .first_read = CONTENT_FIRST_READ + check->count * CONTENT_PARTS};
     if (pthread_create(&thread->thread, NULL, check_thread, thread) != 0) {
-        pinned_close(&thread->pinned, check->calls);
+        pinned_close(&thread->pinned);
         return false;
     }
     check->count++;
@@ -272,7 +272,7 @@ void content_check_close(struct content_check *check)
     pthread_mutex_unlock(&check->lock);
     for (unsigned i = 0; i < check->count; i++) {
         pthread_join(check->threads[i].thread, NULL);
-        pinned_close(&check->threads[i].pinned, check->calls);
+        pinned_close(&check->threads[i].pinned);
     }
     content_links_close(&check->links);
     pthread_cond_destroy(&check->begun);

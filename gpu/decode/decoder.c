@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The way of a compressed file through a GPU, under the engine's lock. */
-#include "gpu/decoder.h"
-#include "decoder_internal.h"
 #include "gpu/gpu_engine_internal.h"
 #include "src/base/clock.h"
 #include "src/records/records.h"
@@ -10,26 +8,10 @@
 
 /* --- content that is hashed --- */
 
-/* True while the device is to copy something, or to give a verdict. */
-static bool is_decoding(const struct gpu_decoder *decoder)
-{
-    return decoder_queue_count_in(decoder, BATCH_DECODING) > 0 || decoder->fetch.under_way > 0 ||
-           decoder_inputs_are_busy(decoder);
-}
-
-/* True if the device has something to do. If not, the time in which it must answer begins with what
- * comes next. */
-static bool gpu_is_at_work(const struct gpu_engine *gpu)
-{
-    return gpu->counting > 0 || gpu->decoder.reads > 0 || is_decoding(&gpu->decoder);
-}
-
 static int read_content(void *arg, const struct device_work *work)
 {
     struct gpu_engine *gpu = arg;
     pthread_mutex_lock(&gpu->lock);
-    if (!gpu_is_at_work(gpu))
-        patience_renew(&gpu->patience);
     if (calls_post(gpu->calls, work) != 0)
         gpu_lose_by_call(gpu);
     gpu->decoder.reads++;
@@ -53,14 +35,22 @@ static int content_arrived(void *arg, unsigned number)
 
 /* --- waiting --- */
 
+/* True while the device is to copy something, or to give a verdict. */
+static bool is_decoding(const struct gpu_decoder *decoder)
+{
+    return decoder_queue_count_in(decoder, BATCH_DECODING) > 0 || decoder->fetch.under_way > 0 ||
+           decoder_inputs_are_busy(decoder);
+}
+
 /* Goes on with all that the device has done for the decoder. Returns 1 if it was something, 0 if
  * nothing, -1 if lost. */
 static int poll(struct gpu_engine *gpu)
 {
     struct gpu_decoder *decoder = &gpu->decoder;
     struct slot *good = NULL;
-    bool patient = gpu_is_patient(gpu), was_at_work = gpu_is_at_work(gpu);
-    bool waits = is_decoding(decoder);
+    const bool waits = is_decoding(decoder);
+    const bool is_idle = !waits && gpu->counting == 0 && decoder->reads == 0;
+    const bool patient = gpu_is_patient(gpu);
     int copied = decoder_inputs_poll(decoder);
     int moved = copied < 0 ? -1 : decoder_queue_poll(decoder, &good);
     int launched = moved < 0 ? -1 : decoder_queue_launch_due(decoder);
@@ -71,7 +61,7 @@ static int poll(struct gpu_engine *gpu)
         gpu_take_snapshot(gpu, good, true);
         gpu_put_in_flight(gpu, good);
     }
-    if (!was_at_work)
+    if (is_idle)
         patience_renew(&gpu->patience);
     return gpu_judge_look(gpu, arrived, patient || !waits);
 }
@@ -111,20 +101,10 @@ static bool is_busy(const struct gpu_decoder *decoder)
 
 void gpu_decoder_init(struct gpu_engine *gpu)
 {
-    const struct gpu_options *options = &gpu->options;
     struct gpu_decoder *decoder = &gpu->decoder;
     decoder->gpu = gpu;
-    decoder->options = (struct decoder_options){
-        .histogram = gpu->histogram,
-        .engine = &gpu->engine,
-        .calls = gpu->calls,
-        .source = {.arg = gpu, .read = read_content, .arrived = content_arrived},
-        .slots = gpu->slots.count,
-        .verifies = !options->no_check,
-        .memory_left = options->memory_left,
-        .sharers = options->sharers};
-    if (options->decodes &&
-        decoder_memory_open(&decoder->memory, &decoder->options, DECODER_LARGE) != 0) {
+    decoder->source = (struct content_source){gpu, read_content, content_arrived};
+    if (gpu->options.decodes && decoder_memory_open(decoder, DECODER_LARGE) != 0) {
         gpu_lose_by_call(gpu);
         gpu_recount(gpu);
     }
@@ -154,7 +134,7 @@ static int begin(struct gpu_decoder *decoder, const struct compressed_start *sta
     const enum decoder_size size = is_small ? DECODER_SMALL : DECODER_LARGE;
     if (memory->size < size) {
         decoder->queue.turn = 0;
-        if (decoder_memory_open(memory, &decoder->options, size) != 0)
+        if (decoder_memory_open(decoder, size) != 0)
             return -1;
     }
     unsigned char *tail = memory->decoding.batches > 0 ? malloc(memory->decoding.keep_least) : NULL;
@@ -163,8 +143,9 @@ static int begin(struct gpu_decoder *decoder, const struct compressed_start *sta
     const struct zstd_walk walk = {.at = start->offset,
                                    .frame_at = start->offset,
                                    .window_max = window_max(decoder, start->memlimit),
-                                   .leave_checksums = decoder->options.verifies && !memory->check};
-    const struct record_kind kind = record_kind_of_all(decoder->options.histogram);
+                                   .leave_checksums =
+                                       !decoder->gpu->options.no_check && !memory->check};
+    const struct record_kind kind = record_kind_of_all(decoder->gpu->histogram);
     decoder->file = decoder_file_begin(start, &kind, &walk);
     decoder->file.tail.bytes = tail;
     return 1;
@@ -226,8 +207,6 @@ static void plan(struct gpu_engine *gpu, struct chunk *chunk, uint64_t offset,
 {
     int planned = 0;
     while (!gpu->is_lost && planned == 0) {
-        if (!gpu_is_at_work(gpu))
-            patience_renew(&gpu->patience);
         planned = decoder_inputs_plan(&gpu->decoder, chunk, offset, next);
         if (planned < 0)
             gpu_lose_by_call(gpu);
@@ -277,8 +256,6 @@ static void wait_for_all(struct gpu_engine *gpu)
     poll_all(gpu);
     while (!gpu->is_lost && is_busy(&gpu->decoder))
         wait_a_moment(gpu);
-    if (!gpu_is_at_work(gpu))
-        patience_renew(&gpu->patience);
     while (!gpu->is_lost && !fetch_tail(gpu))
         wait_a_moment(gpu);
 }
@@ -329,12 +306,12 @@ void gpu_decoder_add_times(const struct gpu_decoder *decoder, struct gpu_times *
         times->decoding =
             (struct gpu_memory){memory->decoding.memory, decoder_memory_host_bytes(memory),
                                 memory->decoding.capacity.room};
-    times->copy_seconds += calls_copy_seconds(decoder->options.calls);
+    times->copy_seconds += calls_copy_seconds(decoder->gpu->calls);
     times->feeding.hashing = decoder_memory_hash_seconds(memory);
 }
 
 void gpu_decoder_close(struct gpu_decoder *decoder)
 {
-    decoder_memory_close(&decoder->memory, decoder->options.calls);
+    decoder_memory_close(&decoder->memory);
     free(decoder->file.tail.bytes);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Content that the host needs: a batch with an invalid sample, and what follows the last record. */
-#include "decoder_internal.h"
+#include "gpu/gpu_engine_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static int go_on(struct gpu_decoder *decoder, bool *moved)
 {
     struct decoder_fetch *fetch = &decoder->fetch;
     struct device_content *left = &fetch->left;
-    struct calls *calls = decoder->options.calls;
+    struct calls *calls = decoder->gpu->calls;
     if (fetch->under_way > 0) {
         int arrived = calls_arrived(calls, WORK_READ_CONTENT, FETCH_READ);
         if (arrived != 1)
@@ -49,8 +49,7 @@ int decoder_fetch_batch(struct gpu_decoder *decoder, struct slot *slot, bool *mo
     const struct decoder_batch *batch = (struct decoder_batch *)(void *)slot;
     struct chunk *chunk = &slot->chunk;
     if (decoder->fetch.left.len == 0) {
-        uint64_t (*memory_left)(void) = decoder->options.memory_left;
-        const uint64_t left = memory_left ? memory_left() : UINT64_MAX;
+        const uint64_t left = decoder->gpu->options.memory_left();
         chunk->data = chunk->len <= left / 2 ? malloc(chunk->len) : NULL;
         if (!chunk->data)
             return 1;

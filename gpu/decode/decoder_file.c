@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder_file.h"
+#include "decoder_internal.h"
 #include "src/records/records.h"
 
 #include <stdlib.h>

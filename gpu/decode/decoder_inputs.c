@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Compressed bytes: read into pinned memory, planned as blocks of a batch, and copied to the
  * device. */
-#include "decoder_internal.h"
+#include "gpu/gpu_engine_internal.h"
 
 int decoder_inputs_poll(struct gpu_decoder *decoder)
 {
@@ -10,7 +10,7 @@ int decoder_inputs_poll(struct gpu_decoder *decoder)
         struct decoder_input *input = &decoder->memory.input[i];
         if (input->state != INPUT_COPYING)
             continue;
-        int copied = calls_arrived(decoder->options.calls, WORK_COPY_BLOCKS, i);
+        int copied = calls_arrived(decoder->gpu->calls, WORK_COPY_BLOCKS, i);
         if (copied < 0)
             return -1;
         if (copied == 1) {
@@ -26,7 +26,7 @@ static struct decoder_input *free_input(struct gpu_decoder *decoder)
     for (unsigned i = 0; i < decoder->memory.inputs; i++)
         if (decoder->memory.input[i].state == INPUT_FREE)
             return &decoder->memory.input[i];
-    return decoder_memory_add_input(&decoder->memory, decoder->options.calls);
+    return decoder_memory_add_input(decoder);
 }
 
 int decoder_inputs_take(struct gpu_decoder *decoder, struct chunk **chunk)
@@ -40,7 +40,7 @@ int decoder_inputs_take(struct gpu_decoder *decoder, struct chunk **chunk)
     input->state = INPUT_FILLING;
     input->planned = 0;
     input->is_copied = false;
-    input->chunk = (struct chunk){.engine = decoder->options.engine,
+    input->chunk = (struct chunk){.engine = &decoder->gpu->engine,
                                   .data = input->pinned.memory,
                                   .cap = decoder->memory.input_size,
                                   .fill = true};
@@ -84,7 +84,7 @@ static int plan_input(struct gpu_decoder *decoder, struct decoder_input *input,
                                              .blocks = {.at = plan->in_at,
                                                         .bytes = chunk->data + done,
                                                         .len = plan->in_size - plan->in_at}};
-            if (calls_post(decoder->options.calls, &work) != 0)
+            if (calls_post(decoder->gpu->calls, &work) != 0)
                 return -1;
             continue;
         }

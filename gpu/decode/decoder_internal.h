@@ -1,20 +1,143 @@
 /* SPDX-License-Identifier: MIT */
-/* A GPU's decoder, as its files see it: decoder.c (waits, under the engine's lock) stands above
- * decoder_inputs.c (compressed bytes, on their way in), decoder_queue.c (batches) and
- * decoder_fetch.c (content, on its way out).
+/* A GPU's decoder, as its files see it: decoder.c (waits) stands above decoder_inputs.c (compressed
+ * bytes, on their way in), decoder_queue.c (batches) and decoder_fetch.c (content, on its way out),
+ * and these above decoder_memory.c and decoder_file.c.
  *
  * The engine's lock is held in all functions. An int is 1: it was done; 0: not yet; or -1: the
  * device is lost. */
 #ifndef GPUHISTO_DECODER_INTERNAL_H
 #define GPUHISTO_DECODER_INTERNAL_H
 
-#include "decoder_file.h"
-#include "decoder_memory.h"
+#include "content_check.h"
+#include "gpu/decoder.h"
+#include "gpu/pinned.h"
+#include "gpu/slots.h"
+#include "src/count/characters.h"
+#include "src/records/record_kind.h"
 
 #include <stdatomic.h>
 #include <time.h>
 
 struct gpu_engine;
+
+/* --- memory: opened for the first file, and once more when a large one comes after small ones ---
+ */
+
+/* Bits, so that one can look for several. */
+enum batch_state {
+    BATCH_FREE = 0,
+    BATCH_PLANNED = 1, /* blocks are being added */
+    BATCH_DECODING = 2,
+    BATCH_DECODED = 4, /* its verdict was seen */
+    BATCH_COUNTING = 8,
+    BATCH_HASHING = 16, /* all that is left to do */
+};
+
+struct decoder_batch {
+    struct slot slot; /* first. Its chunk has the length of the content that is counted with the
+                       * batch, and no data */
+    enum batch_state state;
+    struct zstd_plan plan;
+    struct zstd_verdict *verdict;
+    uint32_t *frame_ends;
+    bool is_hashed; /* by `job` */
+    struct content_job job;
+    uint64_t next_at; /* where in the file the frame begins that follows the batch, or goes on */
+    int64_t begin;    /* of what is counted, from where the batch's content begins */
+    uint32_t shared;  /* of pairs: bytes of it that are counted with the next batch, too */
+};
+
+enum input_state { INPUT_FREE, INPUT_FILLING, INPUT_COPYING };
+
+/* Compressed bytes on their way to the device. */
+struct decoder_input {
+    struct chunk chunk; /* first: what is filled */
+    unsigned index;
+    enum input_state state;
+    uint64_t planned; /* bytes that the planner has seen; may be more than there are */
+    bool is_copied;   /* some of them were sent to the device */
+    struct pinned pinned;
+};
+
+/* Files of at most so many bytes do with less memory. */
+#define DECODER_SMALL_FILE ((uint64_t)8 << 20)
+
+enum decoder_size {
+    DECODER_CLOSED,
+    DECODER_SMALL, /* for files of DECODER_SMALL_FILE bytes */
+    DECODER_LARGE,
+};
+
+struct decoder_memory {
+    enum decoder_size size;
+    struct device_decoding decoding; /* without batches: the device decompresses nothing */
+    struct decoder_batch *batch;
+    struct pinned pinned; /* the batches' memory */
+    struct pinned
+        earlier; /* that of smaller ones: snapshots change places, so good ones are there */
+    struct decoder_input input[DEVICE_INPUTS];
+    unsigned inputs;        /* that are open */
+    size_t input_size;      /* bytes of each */
+    unsigned char *fetched; /* pinned, fetch_size bytes: content that comes back */
+    size_t fetch_size;
+    struct content_check *check; /* NULL: nothing is verified */
+    uint64_t host_bytes;         /* taken, without those of `check` */
+    double hash_seconds;         /* of threads that have ended */
+};
+
+/* --- file: what was planned, what was counted, and from where the rest can be decoded again ---
+ *
+ * Content that is counted ends after a whole record. The rest, the tail, stays on the device before
+ * the next batch, and is counted with that. What was counted before is decoded and verified only.
+ */
+
+enum file_end {
+    FILE_GOES_ON,
+    FILE_WHOLE,   /* all of it was planned */
+    FILE_LEFT,    /* what follows is not for the device */
+    FILE_REFUSED, /* the device, or a checksum, refused a batch: no other one is launched */
+};
+
+/* Where a frame begins: bytes into the file, and into the content. */
+struct resume_point {
+    uint64_t at, content;
+};
+
+/* Frames from where the file can be decoded again. The first is the beginning of the file if no
+ * other will do. */
+#define RESUME_POINTS 8
+struct resume_points {
+    struct resume_point point[RESUME_POINTS];
+    unsigned count;
+};
+
+/* Content after the last whole record. */
+struct content_tail {
+    uint32_t len;
+    unsigned char cut[CHARACTER_SIZE_MAX]; /* these bytes, of characters */
+    const struct decoder_batch *last;      /* the batch that they end; NULL: there is none yet */
+    unsigned char *bytes;                  /* room for them at the end of the file */
+};
+
+struct decoder_file {
+    struct compressed_start start;
+    struct record_kind kind; /* what the content is cut into */
+    struct zstd_walk walk;
+    uint64_t need; /* compressed bytes, for the next block */
+    enum file_end end;
+    uint64_t launched; /* batches; */
+    uint64_t judged;   /* of these, counted or empty */
+    uint64_t content;  /* bytes of batches that were found good */
+    uint64_t counted;  /* bytes, as far as snapshots tell, and those before the start; */
+    uint64_t fresh;    /* of these here, bytes that no chunk had before */
+    size_t repeated;   /* of pairs: bytes still to come that a chunk had before */
+    bool is_cut_off;   /* a batch was not counted; nor are those after it */
+    bool is_wrong;     /* content that was counted failed its checksum */
+    struct content_tail tail;
+    struct resume_points points;
+};
+
+/* --- the decoder --- */
 
 /* Batches, which take turns. Those on their way come right before the next one, in its order. */
 struct decoder_queue {
@@ -30,11 +153,11 @@ struct decoder_fetch {
 };
 
 struct gpu_decoder {
-    struct gpu_engine *gpu; /* whose it is */
-    atomic_bool is_taken;   /* it has a file, or can never have one; not under the lock */
-    atomic_bool is_feeding; /* it has a file; not under the lock */
-    _Atomic uint64_t bytes; /* of content that was decompressed and counted */
-    struct decoder_options options;
+    struct gpu_engine *gpu;       /* whose it is */
+    atomic_bool is_taken;         /* it has a file, or can never have one; not under the lock */
+    atomic_bool is_feeding;       /* it has a file; not under the lock */
+    _Atomic uint64_t bytes;       /* of content that was decompressed and counted */
+    struct content_source source; /* of what is hashed */
     struct decoder_memory memory;
     struct decoder_file file;
     struct decoder_queue queue;
@@ -42,6 +165,55 @@ struct gpu_decoder {
     unsigned reads;          /* of content that is hashed, under way */
     struct timespec filling; /* when the last chunk was given out */
 };
+
+/* --- decoder_memory.c --- */
+
+/* Takes memory of that size, and gives back what there was. If memory is short, there are no
+ * batches. 0, or -1: the device is lost. */
+int decoder_memory_open(struct gpu_decoder *decoder, enum decoder_size size);
+
+/* Takes memory for one more input. NULL: there are as many as there may be. */
+struct decoder_input *decoder_memory_add_input(struct gpu_decoder *decoder);
+
+/* Returns the bytes of host memory that were taken. */
+uint64_t decoder_memory_host_bytes(const struct decoder_memory *memory);
+
+/* Returns the seconds that threads have spent hashing. */
+double decoder_memory_hash_seconds(const struct decoder_memory *memory);
+
+/* Frees everything, but not what a lost device may still write to. */
+void decoder_memory_close(struct decoder_memory *memory);
+
+/* --- decoder_file.c: plain arithmetic --- */
+
+/* Returns a file of which nothing was planned. */
+struct decoder_file decoder_file_begin(const struct compressed_start *start,
+                                       const struct record_kind *kind,
+                                       const struct zstd_walk *walk);
+
+/* Returns the bytes at the end of the next batch to be judged that are not counted with it. If they
+ * are more than a record can have, the batch must not be counted. */
+uint64_t decoder_file_tail(const struct decoder_file *file, const struct zstd_verdict *verdict);
+
+/* True if no record ends with a batch that has such a tail, so that there is nothing to count. */
+bool decoder_file_is_empty(const struct decoder_file *file, const struct zstd_verdict *verdict,
+                           uint64_t tail);
+
+/* Goes on to the end of a good batch. Sets its begin, shared, and its chunk's len and origin.bytes.
+ */
+void decoder_file_advance(struct decoder_file *file, struct decoder_batch *batch, uint32_t tail);
+
+/* Adds a batch that was counted. */
+void decoder_file_count(struct decoder_file *file, const struct decoder_batch *batch);
+
+/* Returns the first byte of the file that may be left. Forgets frames before. */
+uint64_t decoder_file_kept(struct decoder_file *file);
+
+/* True if the file was decompressed to its end. */
+bool decoder_file_is_done(const struct decoder_file *file);
+
+/* Returns what is left. The tail's bytes, which must be there, go to the caller. */
+struct compressed_rest decoder_file_end(struct decoder_file *file, bool is_lost);
 
 /* --- decoder_queue.c: batches are planned, launched, judged, counted and freed ---
  *

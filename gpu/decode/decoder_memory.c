@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decoder_memory.h"
-#include "gpu/snapshot.h"
+#include "gpu/gpu_engine_internal.h"
 #include "src/records/records.h"
 
 #include <stdlib.h>
@@ -85,13 +84,13 @@ static size_t part_size(uint32_t room)
 
 /* Returns the bytes that an input should have, or 0: memory is short. All engines together take at
  * most half of what is left, as it is pinned at once. */
-static size_t choose_input_size(const struct decoder_memory *memory,
-                                const struct decoder_options *options, size_t batches)
+static size_t choose_input_size(const struct gpu_decoder *decoder, size_t batches)
 {
-    const uint64_t left = options->memory_left ? options->memory_left() : UINT64_MAX;
-    const uint64_t most = left / 2 / (options->sharers > 0 ? options->sharers : 1);
+    const struct decoder_memory *memory = &decoder->memory;
+    const struct gpu_options *options = &decoder->gpu->options;
+    const uint64_t most = options->memory_left() / 2 / options->sharers;
     const size_t others =
-        batches + (options->verifies ? CONTENT_PARTS_MOST * memory->fetch_size : 0);
+        batches + (options->no_check ? 0 : CONTENT_PARTS_MOST * memory->fetch_size);
     size_t size = memory->size == DECODER_LARGE ? INPUT_LARGE : INPUT_SMALL;
     while (size > memory->decoding.capacity.in)
         size /= 2;
@@ -100,13 +99,14 @@ static size_t choose_input_size(const struct decoder_memory *memory,
     return size >= INPUT_LEAST ? size : 0;
 }
 
-struct decoder_input *decoder_memory_add_input(struct decoder_memory *memory, struct calls *calls)
+struct decoder_input *decoder_memory_add_input(struct gpu_decoder *decoder)
 {
+    struct decoder_memory *memory = &decoder->memory;
     struct decoder_input *input = &memory->input[memory->inputs];
     if (memory->inputs == DEVICE_INPUTS)
         return NULL;
     *input = (struct decoder_input){.index = memory->inputs};
-    if (pinned_open(&input->pinned, memory->input_size, calls) != 0)
+    if (pinned_open(&input->pinned, memory->input_size, decoder->gpu->calls) != 0)
         return NULL;
     memory->inputs++;
     memory->host_bytes += memory->input_size;
@@ -114,45 +114,47 @@ struct decoder_input *decoder_memory_add_input(struct decoder_memory *memory, st
 }
 
 /* Adds a first input, as large as there is address space for. 0, or -1: memory is short. */
-static int add_first_input(struct decoder_memory *memory, struct calls *calls)
+static int add_first_input(struct gpu_decoder *decoder)
 {
-    while (!decoder_memory_add_input(memory, calls)) {
-        if (memory->input_size / 2 < INPUT_LEAST)
+    while (!decoder_memory_add_input(decoder)) {
+        if (decoder->memory.input_size / 2 < INPUT_LEAST)
             return -1;
-        memory->input_size /= 2;
+        decoder->memory.input_size /= 2;
     }
     return 0;
 }
 
 /* Takes host memory for the batches that the device has. 0, or -1: memory is short. */
-static int open_on_host(struct decoder_memory *memory, const struct decoder_options *options)
+static int open_on_host(struct gpu_decoder *decoder)
 {
+    struct gpu_engine *gpu = decoder->gpu;
+    struct decoder_memory *memory = &decoder->memory;
     const unsigned count = memory->decoding.batches;
     const struct zstd_capacity *capacity = &memory->decoding.capacity;
-    const struct batch_layout layout = layout_of(capacity, options->histogram);
+    const struct batch_layout layout = layout_of(capacity, gpu->histogram);
     memory->fetch_size = part_size(capacity->room);
     const size_t size = count * layout.size + memory->fetch_size;
     memory->batch = calloc(count, sizeof memory->batch[0]);
-    memory->input_size = choose_input_size(memory, options, size);
+    memory->input_size = choose_input_size(decoder, size);
     if (!memory->batch || memory->input_size == 0 ||
-        pinned_open(&memory->pinned, size, options->calls) != 0)
+        pinned_open(&memory->pinned, size, gpu->calls) != 0)
         return -1;
     memory->host_bytes = size;
     memory->fetched = memory->pinned.memory + count * layout.size;
     for (unsigned i = 0; i < count; i++) {
-        memory->batch[i].slot.index = options->slots + i;
+        memory->batch[i].slot.index = gpu->slots.count + i;
         if (open_batch(&memory->batch[i], capacity, &layout,
                        memory->pinned.memory + i * layout.size) != 0)
             return -1;
     }
-    if (add_first_input(memory, options->calls) != 0)
+    if (add_first_input(decoder) != 0)
         return -1;
-    if (options->verifies)
-        memory->check = content_check_open(options->calls, &options->source, memory->fetch_size);
+    if (!gpu->options.no_check)
+        memory->check = content_check_open(gpu->calls, &decoder->source, memory->fetch_size);
     return 0;
 }
 
-static void close_on_host(struct decoder_memory *memory, struct calls *calls)
+static void close_on_host(struct decoder_memory *memory)
 {
     if (memory->check)
         memory->hash_seconds += content_check_seconds(memory->check);
@@ -161,8 +163,8 @@ static void close_on_host(struct decoder_memory *memory, struct calls *calls)
     for (unsigned i = 0; memory->batch && i < memory->decoding.batches; i++)
         free(memory->batch[i].plan.frame_end);
     for (unsigned i = 0; i < memory->inputs; i++)
-        pinned_close(&memory->input[i].pinned, calls);
-    pinned_close(&memory->pinned, calls);
+        pinned_close(&memory->input[i].pinned);
+    pinned_close(&memory->pinned);
     free(memory->batch);
     memory->batch = NULL;
     memory->inputs = 0;
@@ -184,26 +186,26 @@ static enum device_separators separators_of(enum record_type type)
     }
 }
 
-int decoder_memory_open(struct decoder_memory *memory, const struct decoder_options *options,
-                        enum decoder_size size)
+int decoder_memory_open(struct gpu_decoder *decoder, enum decoder_size size)
 {
+    struct decoder_memory *memory = &decoder->memory;
     struct device_decoding *decoding = &memory->decoding;
-    const struct record_kind kind = record_kind_of_all(options->histogram);
+    const struct record_kind kind = record_kind_of_all(decoder->gpu->histogram);
     if (memory->size != DECODER_CLOSED) {
         memory->earlier = memory->pinned;
         memory->pinned = (struct pinned){.mapping = NULL};
     }
-    close_on_host(memory, options->calls);
+    close_on_host(memory);
     memory->size = size;
     *decoding = decoding_of_size[size];
     decoding->keep_least = (uint32_t)kind.most;
     decoding->separators = separators_of(kind.type);
-    if (calls_open_decoding(options->calls, decoding) != 0) {
+    if (calls_open_decoding(decoder->gpu->calls, decoding) != 0) {
         decoding->batches = 0;
         return -1;
     }
-    if (decoding->batches > 0 && open_on_host(memory, options) != 0) {
-        close_on_host(memory, options->calls);
+    if (decoding->batches > 0 && open_on_host(decoder) != 0) {
+        close_on_host(memory);
         decoding->batches = 0;
     }
     return 0;
@@ -219,8 +221,8 @@ uint64_t decoder_memory_host_bytes(const struct decoder_memory *memory)
     return memory->host_bytes + (memory->check ? content_check_memory(memory->check) : 0);
 }
 
-void decoder_memory_close(struct decoder_memory *memory, struct calls *calls)
+void decoder_memory_close(struct decoder_memory *memory)
 {
-    close_on_host(memory, calls);
-    pinned_close(&memory->earlier, calls);
+    close_on_host(memory);
+    pinned_close(&memory->earlier);
 }

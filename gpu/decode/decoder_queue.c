@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Batches, oldest first: launched, judged by their verdicts and checksums, counted and freed. */
-#include "decoder_internal.h"
+#include "gpu/gpu_engine_internal.h"
 #include "src/records/records.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ bool decoder_queue_open_batch(struct gpu_decoder *decoder, const struct origin *
     if (batch->state != BATCH_FREE)
         return false;
     batch->state = BATCH_PLANNED;
-    batch->slot.chunk = (struct chunk){.engine = decoder->options.engine, .origin = *origin};
+    batch->slot.chunk = (struct chunk){.engine = &decoder->gpu->engine, .origin = *origin};
     zstd_plan_clear(&batch->plan);
     queue->planned = batch;
     queue->turn = (queue->turn + 1) % decoder->memory.decoding.batches;
@@ -80,7 +80,7 @@ int decoder_queue_launch(struct gpu_decoder *decoder)
         .slot = batch->slot.index,
         .batch = {batch->plan, begins, batch->verdict, batch->frame_ends},
     };
-    return calls_post(decoder->options.calls, &work) == 0 ? 1 : -1;
+    return calls_post(decoder->gpu->calls, &work) == 0 ? 1 : -1;
 }
 
 /* True if there is a batch to be launched, now or later. */
@@ -144,7 +144,7 @@ void decoder_queue_count(struct gpu_decoder *decoder, struct slot *slot)
 static int poll_verdict(struct gpu_decoder *decoder)
 {
     struct decoder_batch *batch = oldest_in(decoder, BATCH_DECODING);
-    int arrived = batch ? calls_arrived(decoder->options.calls, WORK_DECODE, batch->slot.index) : 0;
+    int arrived = batch ? calls_arrived(decoder->gpu->calls, WORK_DECODE, batch->slot.index) : 0;
     if (arrived != 1)
         return arrived;
     batch->state = BATCH_DECODED;
@@ -200,7 +200,7 @@ static int count(struct gpu_decoder *decoder, struct decoder_batch *batch, uint3
         .slot = batch->slot.index,
         .content = {.begin = batch->begin, .len = batch->slot.chunk.len},
     };
-    return calls_post(decoder->options.calls, &work);
+    return calls_post(decoder->gpu->calls, &work);
 }
 
 /* Sends the oldest batch to be counted, or drops it, once it is known which. */
