@@ -164,16 +164,6 @@ static const char *gpu_loss(struct engine *engine)
 
 /* --- opening and closing --- */
 
-size_t gpu_engine_slot_size(const struct histogram *histogram, size_t chunk_size)
-{
-    return slots_slot_size(histogram, chunk_size);
-}
-
-size_t gpu_engine_size(const struct histogram *histogram, size_t chunk_size, unsigned buffers)
-{
-    return slots_size(histogram, chunk_size, buffers);
-}
-
 static void gpu_close(struct engine *engine)
 {
     struct gpu_engine *gpu = gpu_of(engine);

@@ -34,10 +34,11 @@ struct gpu_options {
     struct engine *fallback;
 };
 
-/* Returns the bytes of host memory that a slot takes: a chunk, and its snapshot. */
+/* Returns the bytes of host memory that a slot takes: a chunk, and its snapshot if each has one. */
 size_t gpu_engine_slot_size(const struct histogram *histogram, size_t chunk_size);
 
-/* Returns the bytes of host memory that an engine takes as it is opened: slots and snapshots. */
+/* Returns the bytes of host memory that an engine takes as it is opened: slots, and snapshots that
+ * they share. Both are in slots.c. */
 size_t gpu_engine_size(const struct histogram *histogram, size_t chunk_size, unsigned buffers);
 
 /* Opens a device and its slots, in a few hundred milliseconds. The histogram and the fallback must

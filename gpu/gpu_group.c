@@ -30,9 +30,8 @@ struct gpu_group {
     struct member members[GPUS_MAX];
     atomic_uint turn;       /* where the search for a free slot begins */
     atomic_bool is_closing; /* no other one is to be opened */
-    pthread_mutex_t lock;   /* guards is_opening */
-    pthread_cond_t opened;
-    bool is_opening;        /* a thread opens all but the first, one after the other */
+    pthread_t opener;       /* opens all but the first, one after the other, if has_opener */
+    bool has_opener;
     atomic_bool is_refused; /* one could not be opened */
     struct reason refused;  /* why the first of these could not; written before is_refused */
 };
@@ -100,37 +99,37 @@ static int group_submit(struct engine *engine, struct chunk *chunk)
     return engine_submit(chunk);
 }
 
-static int group_finish(struct engine *engine, struct tally *tally)
+/* Has each GPU add to the tally. */
+static int add_up(struct engine *group, struct tally *tally,
+                  int (*add)(struct engine *engine, struct tally *tally))
 {
-    struct gpu_group *group = group_of(engine);
-    const unsigned count = atomic_load(&group->count);
+    struct engine *engines[GPUS_MAX];
+    const unsigned count = engines_of(group, false, engines);
     int rc = 0;
     for (unsigned i = 0; i < count && rc == 0; i++)
-        rc = engine_finish(group->members[i].engine, tally);
+        rc = add(engines[i], tally);
     return rc;
+}
+
+static int group_finish(struct engine *engine, struct tally *tally)
+{
+    return add_up(engine, tally, engine_finish);
 }
 
 static int group_peek(struct engine *engine, struct tally *tally)
 {
-    struct gpu_group *group = group_of(engine);
-    const unsigned count = atomic_load(&group->count);
-    int rc = 0;
-    for (unsigned i = 0; i < count && rc == 0; i++)
-        rc = engine_peek(group->members[i].engine, tally);
-    return rc;
+    return add_up(engine, tally, engine_peek);
 }
 
 /* That of a GPU with which counts were lost comes first: the others were replaced. */
 static const char *group_loss(struct engine *engine)
 {
-    struct gpu_group *group = group_of(engine);
-    const unsigned count = atomic_load(&group->count);
+    struct engine *engines[GPUS_MAX];
+    const unsigned count = engines_of(engine, false, engines);
     const char *loss = NULL;
-    for (unsigned i = 0; i < count; i++) {
-        struct engine *member = group->members[i].engine;
-        if (!loss || gpu_engine_failed(member))
-            loss = engine_loss(member);
-    }
+    for (unsigned i = 0; i < count; i++)
+        if (!loss || gpu_engine_failed(engines[i]))
+            loss = engine_loss(engines[i]);
     return loss;
 }
 
@@ -138,15 +137,11 @@ static void group_close(struct engine *engine)
 {
     struct gpu_group *group = group_of(engine);
     atomic_store(&group->is_closing, true);
-    pthread_mutex_lock(&group->lock);
-    while (group->is_opening)
-        pthread_cond_wait(&group->opened, &group->lock);
-    pthread_mutex_unlock(&group->lock);
+    if (group->has_opener)
+        pthread_join(group->opener, NULL);
     for (unsigned i = 0; i < group->gpus.count; i++)
         if (group->members[i].engine)
             engine_close(group->members[i].engine);
-    pthread_cond_destroy(&group->opened);
-    pthread_mutex_destroy(&group->lock);
     free(group);
 }
 
@@ -235,14 +230,12 @@ static void group_refuse(struct gpu_group *group, const struct member *member)
 /* Adds the next member, which was opened, to those that are seen. False if that failed. */
 static bool group_add(struct gpu_group *group)
 {
-    const unsigned i = atomic_load(&group->count);
-    struct member *member = &group->members[i];
-    if (!member->engine) {
+    const struct member *member = &group->members[atomic_load(&group->count)];
+    if (member->engine)
+        atomic_fetch_add(&group->count, 1);
+    else
         group_refuse(group, member);
-        return false;
-    }
-    atomic_store(&group->count, i + 1);
-    return true;
+    return member->engine;
 }
 
 /* Opens and adds the next GPU of the list that can be opened. False if there is none. */
@@ -258,41 +251,21 @@ static bool group_open_next(struct gpu_group *group)
     return is_there;
 }
 
-static void *group_opener(void *arg)
+static void *group_open_rest(void *group)
 {
-    struct gpu_group *group = arg;
     while (group_open_next(group))
         ;
-    pthread_mutex_lock(&group->lock);
-    group->is_opening = false;
-    pthread_cond_signal(&group->opened);
-    pthread_mutex_unlock(&group->lock);
     return NULL;
-}
-
-/* True if a thread opens the others. */
-static bool group_start_opener(struct gpu_group *group)
-{
-    pthread_attr_t attributes;
-    pthread_t thread;
-    if (pthread_attr_init(&attributes) != 0)
-        return false;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    group->is_opening = true; /* nobody else has the group yet */
-    bool has_started = pthread_create(&thread, &attributes, group_opener, group) == 0;
-    if (!has_started)
-        group->is_opening = false;
-    pthread_attr_destroy(&attributes);
-    return has_started;
 }
 
 /* Opens the first, and then the others in a thread, if there is one. */
 static void group_open_first(struct gpu_group *group)
 {
-    if (!group_open_next(group) || group->next == group->gpus.count || group_start_opener(group))
+    if (!group_open_next(group) || group->next == group->gpus.count)
         return;
-    while (group_open_next(group))
-        ;
+    group->has_opener = pthread_create(&group->opener, NULL, group_open_rest, group) == 0;
+    if (!group->has_opener)
+        group_open_rest(group);
 }
 
 /* Opens all side by side, each but the first in a thread of its own if there are threads. */
@@ -327,8 +300,6 @@ struct engine *gpu_group_open(const struct histogram *histogram, const struct gp
     group->histogram = histogram;
     group->options = *options;
     group->gpus = *gpus;
-    pthread_mutex_init(&group->lock, NULL);
-    pthread_cond_init(&group->opened, NULL);
     for (unsigned i = 0; i < gpus->count; i++)
         group->members[i].group = group;
     if (waits)
@@ -371,11 +342,11 @@ int gpu_group_number(const struct engine *engine, unsigned i)
 
 unsigned gpu_group_feeding(const struct engine *engine)
 {
-    const struct gpu_group *group = group_of(engine);
-    const unsigned count = atomic_load(&group->count);
+    struct engine *engines[GPUS_MAX];
+    const unsigned count = engines_of(engine, false, engines);
     unsigned feeding = 0;
     for (unsigned i = 0; i < count; i++)
-        feeding += gpu_engine_is_feeding(group->members[i].engine);
+        feeding += gpu_engine_is_feeding(engines[i]);
     return feeding;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "slots.h"
+#include "gpu_engine.h"
 #include "snapshot.h"
 #include "src/records/records.h"
 
@@ -11,16 +12,16 @@ size_t slots_data_size(const struct histogram *histogram, size_t chunk_size)
     return chunk_size + record_room(&kind);
 }
 
-size_t slots_slot_size(const struct histogram *histogram, size_t chunk_size)
+size_t gpu_engine_slot_size(const struct histogram *histogram, size_t chunk_size)
 {
     size_t data = pinned_round(slots_data_size(histogram, chunk_size), PINNED_LINE);
     return pinned_round(data + (snapshot_is_of_chunk(histogram) ? snapshot_size(histogram) : 0),
                         PINNED_PAGE);
 }
 
-size_t slots_size(const struct histogram *histogram, size_t chunk_size, unsigned count)
+size_t gpu_engine_size(const struct histogram *histogram, size_t chunk_size, unsigned count)
 {
-    return slots_slot_size(histogram, chunk_size) * count +
+    return gpu_engine_slot_size(histogram, chunk_size) * count +
            pinned_round(snapshot_size(histogram), PINNED_PAGE) * snapshot_spares(histogram);
 }
 
@@ -31,9 +32,9 @@ int slots_open(struct slots *slots, const struct slots_options *options, struct 
     const size_t chunk_size = options->chunk_size;
     const unsigned count = options->count;
     size_t data = pinned_round(slots_data_size(histogram, chunk_size), PINNED_LINE);
-    size_t step = slots_slot_size(histogram, chunk_size);
+    size_t step = gpu_engine_slot_size(histogram, chunk_size);
     size_t spare = pinned_round(snapshot_size(histogram), PINNED_PAGE);
-    size_t size = slots_size(histogram, chunk_size, count);
+    size_t size = gpu_engine_size(histogram, chunk_size, count);
     *slots = (struct slots){.count = count, .are_shared = snapshot_spares(histogram) > 1};
     slots->slot = calloc(count, sizeof slots->slot[0]);
     if (!slots->slot || pinned_open(&slots->pinned, size, calls) != 0) {

@@ -43,13 +43,6 @@ struct slots {
 /* Returns the bytes of a slot's data: chunk_size, and of text what a chunk has beyond its cap. */
 size_t slots_data_size(const struct histogram *histogram, size_t chunk_size);
 
-/* Returns the bytes of host memory that a slot takes: its data, and its snapshot if each has one.
- */
-size_t slots_slot_size(const struct histogram *histogram, size_t chunk_size);
-
-/* Returns the bytes of host memory that `count` slots take, with the snapshots that they share. */
-size_t slots_size(const struct histogram *histogram, size_t chunk_size, unsigned count);
-
 /* What slots are opened with. */
 struct slots_options {
     const struct histogram *histogram;

@@ -3,58 +3,46 @@
 
 #define ALIGNMENT 256u /* bytes */
 
-/* Arrays, one after the other. */
-struct memory {
-    unsigned char *at; /* NULL: only sizes are asked for */
-    size_t size;
-};
-
-static void *array(struct memory *memory, uint64_t count, size_t size)
+/* Takes an array from memory that begins at `at`, after the *size bytes that were taken. NULL if
+ * only the size is asked for. */
+static void *array(unsigned char *at, size_t *size, uint64_t count, size_t each)
 {
-    void *at = memory->at ? memory->at + memory->size : NULL;
-    memory->size += (size_t)((count * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-    return at;
+    void *array = at ? at + *size : NULL;
+    *size += (size_t)((count * each + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    return array;
 }
 
 size_t zstd_own_memory(struct zstd_batch *batch, const struct zstd_capacity *capacity,
                        unsigned char *at)
 {
-    struct memory memory = {at, 0};
-    uint64_t sequences = (uint64_t)capacity->room / ZSTD_MATCH_MIN + 2 * (uint64_t)capacity->blocks;
-    void *in = array(&memory, (uint64_t)ZSTD_CARRY + capacity->in + ZSTD_PADDING, 1);
-    void *block = array(&memory, capacity->blocks, sizeof *batch->block);
-    void *frame = array(&memory, capacity->frames, sizeof *batch->frame);
-    void *verdict = array(&memory, 1, sizeof *batch->verdict);
-    void *frame_ends = array(&memory, capacity->frames, sizeof *batch->frame_ends);
-    void *heading = array(&memory, capacity->blocks, sizeof *batch->heading);
-    void *outcome = array(&memory, capacity->blocks, sizeof *batch->outcome);
-    void *literals = array(&memory, (uint64_t)capacity->room + ZSTD_PADDING, 1);
-    void *sequence = array(&memory, sequences, sizeof *batch->sequences);
-    (void)array(&memory, capacity->window, 1);
-    void *out = array(&memory, (uint64_t)capacity->room + ZSTD_PADDING, 1);
-    if (at) {
-        batch->in = in;
-        batch->block = block;
-        batch->frame = frame;
-        batch->verdict = verdict;
-        batch->frame_ends = frame_ends;
-        batch->heading = heading;
-        batch->outcome = outcome;
-        batch->literals = literals;
-        batch->sequences = sequence;
-        batch->out = out;
-    }
-    return memory.size;
+    const uint64_t blocks = capacity->blocks, room = (uint64_t)capacity->room;
+    struct zstd_batch unused;
+    size_t size = 0;
+    if (!at)
+        batch = &unused;
+    batch->in = array(at, &size, (uint64_t)ZSTD_CARRY + capacity->in + ZSTD_PADDING, 1);
+    batch->block = array(at, &size, blocks, sizeof *batch->block);
+    batch->frame = array(at, &size, capacity->frames, sizeof *batch->frame);
+    batch->verdict = array(at, &size, 1, sizeof *batch->verdict);
+    batch->frame_ends = array(at, &size, capacity->frames, sizeof *batch->frame_ends);
+    batch->heading = array(at, &size, blocks, sizeof *batch->heading);
+    batch->outcome = array(at, &size, blocks, sizeof *batch->outcome);
+    batch->literals = array(at, &size, room + ZSTD_PADDING, 1);
+    batch->sequences =
+        array(at, &size, room / ZSTD_MATCH_MIN + 2 * blocks, sizeof *batch->sequences);
+    (void)array(at, &size, capacity->window, 1);
+    batch->out = array(at, &size, room + ZSTD_PADDING, 1);
+    return size;
 }
 
 size_t zstd_stage_memory(struct zstd_batch *batch, const struct zstd_capacity *capacity,
                          unsigned char *at)
 {
-    struct memory memory = {at, 0};
-    void *links = array(&memory, capacity->room, sizeof *batch->links);
+    size_t size = 0;
+    void *links = array(at, &size, capacity->room, sizeof *batch->links);
     if (at)
         batch->links = links;
-    return memory.size;
+    return size;
 }
 
 /* The fewest blocks of content, and of compressed bytes, for which it is worth halving. */

@@ -113,7 +113,7 @@ void gpu_decoder_init(struct gpu_engine *gpu)
 /* This is asked often, and does not wait for the lock. */
 bool gpu_engine_is_idle(struct engine *engine)
 {
-    return !atomic_load(&gpu_of(engine)->decoder.is_taken);
+    return atomic_load(&gpu_of(engine)->decoder.use) == DECODER_IDLE;
 }
 
 /* Returns the largest window that is neither beyond the limit, which is rounded down to a power of
@@ -156,9 +156,9 @@ struct gpu_decoder *gpu_engine_begin(struct engine *engine, const struct compres
     struct gpu_engine *gpu = gpu_of(engine);
     struct gpu_decoder *decoder = &gpu->decoder;
     const struct timespec begun = clock_now();
-    if (atomic_exchange(&decoder->is_taken, true))
+    enum decoder_use idle = DECODER_IDLE;
+    if (!atomic_compare_exchange_strong(&decoder->use, &idle, DECODER_FEEDING))
         return NULL;
-    atomic_store(&decoder->is_feeding, true);
     pthread_mutex_lock(&gpu->lock);
     int began = gpu->is_lost ? 0 : begin(decoder, start);
     if (began < 0) {
@@ -168,7 +168,7 @@ struct gpu_decoder *gpu_engine_begin(struct engine *engine, const struct compres
     if (began == 1)
         gpu->times.feeding.opening += clock_seconds_since(&begun);
     else
-        atomic_store(&decoder->is_feeding, false);
+        atomic_store(&decoder->use, DECODER_UNUSABLE);
     pthread_mutex_unlock(&gpu->lock);
     return began == 1 ? decoder : NULL;
 }
@@ -269,9 +269,7 @@ int gpu_decoder_finish(struct gpu_decoder *decoder, struct compressed_rest *rest
     const uint64_t fresh = decoder->file.fresh;
     *rest = decoder_file_end(&decoder->file, is_lost);
     decoder_queue_drain(decoder);
-    atomic_store(&decoder->is_feeding, false);
-    if (!is_lost)
-        atomic_store(&decoder->is_taken, false);
+    atomic_store(&decoder->use, is_lost ? DECODER_UNUSABLE : DECODER_IDLE);
     int rc = gpu->has_failed ? -1 : 0;
     if (rc == 0) {
         atomic_fetch_add(&decoder->bytes, rest->fresh);
@@ -296,7 +294,7 @@ uint64_t gpu_engine_decompressed(struct engine *engine)
 bool gpu_engine_is_feeding(struct engine *engine)
 {
     struct gpu_engine *gpu = gpu_of(engine);
-    return atomic_load(&gpu->decoder.is_feeding) && !atomic_load(&gpu->is_lost);
+    return atomic_load(&gpu->decoder.use) == DECODER_FEEDING && !atomic_load(&gpu->is_lost);
 }
 
 void gpu_decoder_add_times(const struct gpu_decoder *decoder, struct gpu_times *times)

@@ -152,12 +152,17 @@ struct decoder_fetch {
     size_t under_way;           /* bytes of it */
 };
 
+enum decoder_use {
+    DECODER_IDLE,
+    DECODER_FEEDING,  /* it has a file */
+    DECODER_UNUSABLE, /* it can never have one again */
+};
+
 struct gpu_decoder {
-    struct gpu_engine *gpu;       /* whose it is */
-    atomic_bool is_taken;         /* it has a file, or can never have one; not under the lock */
-    atomic_bool is_feeding;       /* it has a file; not under the lock */
-    _Atomic uint64_t bytes;       /* of content that was decompressed and counted */
-    struct content_source source; /* of what is hashed */
+    struct gpu_engine *gpu;        /* whose it is */
+    _Atomic(enum decoder_use) use; /* not under the lock */
+    _Atomic uint64_t bytes;        /* of content that was decompressed and counted */
+    struct content_source source;  /* of what is hashed */
     struct decoder_memory memory;
     struct decoder_file file;
     struct decoder_queue queue;

@@ -37,42 +37,32 @@ static const struct device_decoding decoding_of_size[] = {
 #define PART_LEAST ((size_t)32 * KIB)
 #define PART_MOST ((size_t)1 * MIB)
 
-/* Where a batch's arrays are in host memory, each on cache lines of its own. Blocks come first. */
-struct batch_layout {
-    size_t frames, verdict, frame_ends, snapshot, size;
-    bool has_snapshot;
-};
-
-static struct batch_layout layout_of(const struct zstd_capacity *capacity,
-                                     const struct histogram *histogram)
+/* Takes an array, on cache lines of its own, from memory that begins at `at`, after the *size bytes
+ * that were taken. NULL if only the size is asked for. */
+static void *array(unsigned char *at, size_t *size, size_t count, size_t each)
 {
-    struct batch_layout layout = {.has_snapshot = snapshot_is_of_chunk(histogram)};
-    const size_t snapshot = layout.has_snapshot ? snapshot_size(histogram) : 0;
-    layout.frames = pinned_round(capacity->blocks * sizeof(struct zstd_block), PINNED_LINE);
-    layout.verdict =
-        pinned_round(layout.frames + capacity->frames * sizeof(struct zstd_frame), PINNED_LINE);
-    layout.frame_ends = pinned_round(layout.verdict + sizeof(struct zstd_verdict), PINNED_LINE);
-    layout.snapshot =
-        pinned_round(layout.frame_ends + capacity->frames * sizeof(uint32_t), PINNED_LINE);
-    layout.size = pinned_round(layout.snapshot + snapshot, PINNED_PAGE);
-    return layout;
+    void *array = at ? at + *size : NULL;
+    *size += pinned_round(count * each, PINNED_LINE);
+    return array;
 }
 
-/* Gives a batch its arrays, in host memory from `at` on. 0, or -1: memory is short. */
-static int open_batch(struct decoder_batch *batch, const struct zstd_capacity *capacity,
-                      const struct batch_layout *layout, unsigned char *at)
+/* Gives a batch its arrays, in host memory from `at` on. With NULL they are none. Returns the bytes
+ * that they take. */
+static size_t lay_out(struct decoder_batch *batch, const struct zstd_capacity *capacity,
+                      const struct histogram *histogram, unsigned char *at)
 {
-    if (layout->has_snapshot)
-        batch->slot.snapshot = (uint64_t *)(void *)(at + layout->snapshot);
-    batch->verdict = (struct zstd_verdict *)(void *)(at + layout->verdict);
-    batch->frame_ends = (uint32_t *)(void *)(at + layout->frame_ends);
-    batch->plan = (struct zstd_plan){
-        .capacity = *capacity,
-        .block = (struct zstd_block *)(void *)at,
-        .frame = (struct zstd_frame *)(void *)(at + layout->frames),
-        .frame_end = calloc(capacity->frames, sizeof(struct zstd_frame_end)),
-    };
-    return batch->plan.frame_end ? 0 : -1;
+    const size_t blocks = capacity->blocks, frames = capacity->frames;
+    struct zstd_plan *plan = &batch->plan;
+    size_t size = 0;
+    *batch = (struct decoder_batch){.plan.capacity = *capacity};
+    plan->block = array(at, &size, blocks, sizeof *plan->block);
+    plan->frame = array(at, &size, frames, sizeof *plan->frame);
+    plan->frame_end = array(at, &size, frames, sizeof *plan->frame_end);
+    batch->verdict = array(at, &size, 1, sizeof *batch->verdict);
+    batch->frame_ends = array(at, &size, frames, sizeof *batch->frame_ends);
+    if (snapshot_is_of_chunk(histogram))
+        batch->slot.snapshot = array(at, &size, 1, snapshot_size(histogram));
+    return pinned_round(size, PINNED_PAGE);
 }
 
 static size_t part_size(uint32_t room)
@@ -131,21 +121,19 @@ static int open_on_host(struct gpu_decoder *decoder)
     struct decoder_memory *memory = &decoder->memory;
     const unsigned count = memory->decoding.batches;
     const struct zstd_capacity *capacity = &memory->decoding.capacity;
-    const struct batch_layout layout = layout_of(capacity, gpu->histogram);
+    const size_t each = lay_out(&(struct decoder_batch){0}, capacity, gpu->histogram, NULL);
     memory->fetch_size = part_size(capacity->room);
-    const size_t size = count * layout.size + memory->fetch_size;
+    const size_t size = count * each + memory->fetch_size;
     memory->batch = calloc(count, sizeof memory->batch[0]);
     memory->input_size = choose_input_size(decoder, size);
     if (!memory->batch || memory->input_size == 0 ||
         pinned_open(&memory->pinned, size, gpu->calls) != 0)
         return -1;
     memory->host_bytes = size;
-    memory->fetched = memory->pinned.memory + count * layout.size;
+    memory->fetched = memory->pinned.memory + count * each;
     for (unsigned i = 0; i < count; i++) {
+        lay_out(&memory->batch[i], capacity, gpu->histogram, memory->pinned.memory + i * each);
         memory->batch[i].slot.index = gpu->slots.count + i;
-        if (open_batch(&memory->batch[i], capacity, &layout,
-                       memory->pinned.memory + i * layout.size) != 0)
-            return -1;
     }
     if (add_first_input(decoder) != 0)
         return -1;
@@ -160,8 +148,6 @@ static void close_on_host(struct decoder_memory *memory)
         memory->hash_seconds += content_check_seconds(memory->check);
     content_check_close(memory->check); /* its threads use what follows */
     memory->check = NULL;
-    for (unsigned i = 0; memory->batch && i < memory->decoding.batches; i++)
-        free(memory->batch[i].plan.frame_end);
     for (unsigned i = 0; i < memory->inputs; i++)
         pinned_close(&memory->input[i].pinned);
     pinned_close(&memory->pinned);

@@ -156,33 +156,25 @@ static int poll_verdict(struct gpu_decoder *decoder)
     return 1;
 }
 
-enum judgement {
-    JUDGED_GOOD,
-    JUDGED_BAD, /* nothing is counted from there on */
-    JUDGED_LATER,
-    JUDGED_LOST, /* the device is */
-};
-
-static enum judgement judge(struct gpu_decoder *decoder, const struct decoder_batch *batch,
-                            uint64_t tail)
+/* Judges the oldest batch, which has such a tail. From the first that is not good on, nothing is
+ * counted. */
+static enum content_verdict judge(struct gpu_decoder *decoder, const struct decoder_batch *batch,
+                                  uint64_t tail)
 {
     struct decoder_file *file = &decoder->file;
     enum content_verdict verdict = CONTENT_GOOD;
-    bool is_good = batch->verdict->refused >= batch->plan.blocks && tail <= file->kind.most;
     if (file->is_cut_off)
-        return JUDGED_BAD;
-    if (is_good && batch->is_hashed)
+        return CONTENT_CORRUPT;
+    if (batch->verdict->refused < batch->plan.blocks || tail > file->kind.most)
+        verdict = CONTENT_CORRUPT;
+    else if (batch->is_hashed)
         verdict = content_check_verdict(decoder->memory.check, &batch->job);
-    if (verdict == CONTENT_LOST)
-        return JUDGED_LOST;
-    if (verdict == CONTENT_PENDING)
-        return JUDGED_LATER;
-    if (is_good && verdict == CONTENT_GOOD)
-        return JUDGED_GOOD;
-    file->is_wrong = verdict == CONTENT_WRONG && file->content > file->start.skip;
-    file->is_cut_off = true;
-    file->end = FILE_REFUSED;
-    return JUDGED_BAD;
+    if (verdict == CONTENT_CORRUPT || verdict == CONTENT_WRONG) {
+        file->is_wrong = verdict == CONTENT_WRONG && file->content > file->start.skip;
+        file->is_cut_off = true;
+        file->end = FILE_REFUSED;
+    }
+    return verdict;
 }
 
 /* Sends a good batch to be counted, unless it is empty. 0 or -1. */
@@ -211,14 +203,15 @@ static int poll_oldest(struct gpu_decoder *decoder, struct slot **good)
         return 0;
     const uint64_t tail = decoder_file_tail(&decoder->file, batch->verdict);
     switch (judge(decoder, batch, tail)) {
-    case JUDGED_LOST:
+    case CONTENT_LOST:
         return -1;
-    case JUDGED_LATER:
+    case CONTENT_PENDING:
         return 0;
-    case JUDGED_BAD:
+    case CONTENT_CORRUPT:
+    case CONTENT_WRONG:
         release(decoder, batch);
         return 1;
-    case JUDGED_GOOD:
+    case CONTENT_GOOD:
         break;
     }
     /* An empty batch has its position at once, so what is before it must have been counted. */
