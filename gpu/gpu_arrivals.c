@@ -109,22 +109,12 @@ static int gpu_poll_up_to_proof(struct gpu_engine *gpu, struct slot **last)
 
 /* --- what a snapshot stands for --- */
 
-/* Returns the snapshot of the slot before this one in flight. NULL: this one is the oldest. */
-static const uint64_t *gpu_words_before(const struct gpu_engine *gpu, const struct slot *slot)
-{
-    const uint64_t *words = NULL;
-    for (const struct slot *other = gpu->slots.oldest; other != slot; other = other->next)
-        words = other->snapshot;
-    return words;
-}
-
-/* Fetches the content of a batch in which there is an invalid sample to be reported. Returns 1 if
- * it is there, or there is none; 0 if not yet; -1 if lost. */
+/* Fetches the content of a batch of text in which there may be an invalid sample to be reported.
+ * Returns 1 if it is there, or there is none; 0 if not yet; -1 if lost. */
 static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
 {
     bool moved = false;
-    if (!gpu->engine.lines ||
-        !snapshots_may_show_invalid(&gpu->snapshots, gpu_words_before(gpu, slot), slot->snapshot))
+    if (!gpu->engine.lines || (slot->text.is_known && slot->text.invalid == 0))
         return 1;
     bool patient = gpu_is_patient(gpu);
     int fetched = decoder_fetch_batch(&gpu->decoder, slot, &moved);
@@ -134,27 +124,36 @@ static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
     return gpu->is_lost ? -1 : fetched;
 }
 
-/* Adds up the chunks for which the snapshot after `last` stands, and checks that it can be true. */
-static void gpu_judge(struct gpu_engine *gpu, struct slot *last, struct tally *seen)
+/* Adds up the chunks for which the snapshot after `last` stands. */
+static struct snapshot_growth gpu_growth(struct gpu_engine *gpu, struct slot *last)
 {
     struct snapshot_growth growth = {0};
     const uint64_t *before = NULL;
     for (struct slot *slot = gpu->slots.oldest; slot != last->next; slot = slot->next) {
-        snapshots_grow(&gpu->snapshots, &growth, &slot->chunk, before, slot->snapshot);
+        slot->text = snapshots_grow(&gpu->snapshots, &growth, &slot->chunk, before, slot->snapshot);
         before = slot->snapshot;
-        if (gpu->options.timing)
-            gpu_add_times(gpu, slot);
     }
-    if (!snapshots_believe(&gpu->snapshots, &growth, last->snapshot, seen))
-        gpu_lose(gpu, "the device's counts do not add up");
+    return growth;
 }
 
-/* Frees the slots up to `last`, whose snapshot was believed. */
+static void gpu_report(struct gpu_engine *gpu, const struct slot *slot)
+{
+    const struct chunk *chunk = &slot->chunk;
+    if (!slot->text.is_known)
+        lines_add_unseen(gpu->engine.lines, chunk);
+    else if (gpu->engine.lines && chunk->origin.name)
+        lines_add(gpu->engine.lines, chunk, slot->text.newlines, slot->text.invalid > 0);
+}
+
+/* Reports and frees the slots up to `last`, whose snapshot was believed. */
 static void gpu_free_up_to(struct gpu_engine *gpu, struct slot *last)
 {
     struct slot *slot = NULL;
     while (slot != last) {
         slot = slots_arrive(&gpu->slots);
+        gpu_report(gpu, slot);
+        if (gpu->options.timing)
+            gpu_add_times(gpu, slot);
         gpu->times.chunks++;
         gpu->times.bytes += slot->chunk.origin.bytes;
         if (decoder_queue_has(&gpu->decoder, slot))
@@ -182,16 +181,13 @@ static int gpu_believe(struct gpu_engine *gpu, struct slot *last)
         gpu_drop_snapshot(gpu, last);
         return 0;
     }
+    const struct snapshot_growth growth = gpu_growth(gpu, last);
     int fetched = decoder_queue_has(&gpu->decoder, last) ? gpu_fetch_invalid(gpu, last) : 1;
     if (fetched != 1)
         return fetched;
-    gpu_judge(gpu, last, &seen);
-    if (gpu->is_lost)
+    if (!snapshots_believe(&gpu->snapshots, &growth, last->snapshot, &seen)) {
+        gpu_lose(gpu, "the device's counts do not add up");
         return -1;
-    const uint64_t *before = NULL;
-    for (struct slot *slot = gpu->slots.oldest; slot != last->next; slot = slot->next) {
-        snapshots_report(&gpu->snapshots, &slot->chunk, before, slot->snapshot, gpu->engine.lines);
-        before = slot->snapshot;
     }
     snapshots_keep(&gpu->snapshots, &last->snapshot, &seen, last->chunk.origin.at.file,
                    gpu->engine.files);

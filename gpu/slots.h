@@ -23,6 +23,7 @@ struct slot {
     size_t words;            /* of it, up to its end, if it is one of all counts */
     bool has_counts;         /* the snapshot is of all counts; or there is only one, at the end */
     bool is_counted;         /* its snapshot was seen to arrive */
+    struct chunk_text text;  /* what is in the chunk, once a snapshot that stands for it is there */
     struct slot_times times; /* of its last way through the device, if timing */
 };
 

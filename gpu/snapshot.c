@@ -91,32 +91,30 @@ static struct tally tally_of_snapshot(const struct histogram *histogram, uint64_
                           .counts = words};
 }
 
-/* What the end of a snapshot of text tells. */
-struct text_counts {
-    uint64_t newlines, invalid;
-};
-
-/* Of the last good snapshot with NULL. */
-static struct text_counts text_counts_of(const struct snapshots *snapshots, const uint64_t *words)
+/* Newlines and invalid samples so far, as the end of a snapshot of text tells. NULL: those of the
+ * last good one. */
+static struct chunk_text text_so_far(const struct snapshots *snapshots, const uint64_t *words)
 {
     const size_t invalid = ROW_INVALID(&snapshots->histogram->binning);
     const struct tally *good = &snapshots->good;
-    return words ? (struct text_counts){words[good->bins], words[invalid]}
-                 : (struct text_counts){good->newlines, good->counts[invalid]};
+    return words ? (struct chunk_text){true, words[good->bins], words[invalid]}
+                 : (struct chunk_text){true, good->newlines, good->counts[invalid]};
 }
 
-void snapshots_grow(const struct snapshots *snapshots, struct snapshot_growth *growth,
-                    const struct chunk *chunk, const uint64_t *before, const uint64_t *words)
+struct chunk_text snapshots_grow(const struct snapshots *snapshots, struct snapshot_growth *growth,
+                                 const struct chunk *chunk, const uint64_t *before,
+                                 const uint64_t *words)
 {
     const struct histogram *histogram = snapshots->histogram;
     growth->samples_most += histogram_samples_most(histogram, chunk->len);
     growth->bytes += chunk->origin.bytes;
     if (!words || !histogram->mode->is_text)
-        return;
-    const struct text_counts old = text_counts_of(snapshots, before),
-                             now = text_counts_of(snapshots, words);
+        return (struct chunk_text){.is_known = false};
+    const struct chunk_text old = text_so_far(snapshots, before),
+                            now = text_so_far(snapshots, words);
     growth->cannot_be |= now.newlines < old.newlines || now.newlines - old.newlines > chunk->len ||
                          now.invalid < old.invalid;
+    return (struct chunk_text){true, now.newlines - old.newlines, now.invalid - old.invalid};
 }
 
 /* True if no count went down; sets *sum to the sum of the counts. */
@@ -160,28 +158,6 @@ bool snapshots_believe(const struct snapshots *snapshots, const struct snapshot_
     if (samples_known(snapshots->histogram))
         seen->samples += growth->samples_most;
     return !words || (!growth->cannot_be && counts_believable(snapshots, growth, seen));
-}
-
-void snapshots_report(const struct snapshots *snapshots, const struct chunk *chunk,
-                      const uint64_t *before, const uint64_t *words, struct lines *lines)
-{
-    if (!words) {
-        lines_add_unseen(lines, chunk);
-        return;
-    }
-    if (!lines || !chunk->origin.name || !snapshots->histogram->mode->is_text)
-        return;
-    const struct text_counts old = text_counts_of(snapshots, before),
-                             now = text_counts_of(snapshots, words);
-    lines_add(lines, chunk, now.newlines - old.newlines, now.invalid > old.invalid);
-}
-
-bool snapshots_may_show_invalid(const struct snapshots *snapshots, const uint64_t *before,
-                                const uint64_t *words)
-{
-    if (!words || !snapshots->histogram->mode->is_text)
-        return snapshots->histogram->mode->is_text;
-    return text_counts_of(snapshots, words).invalid > text_counts_of(snapshots, before).invalid;
 }
 
 void snapshots_move(struct snapshots *snapshots, struct file_tallies *files)

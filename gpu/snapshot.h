@@ -76,21 +76,24 @@ struct snapshot_growth {
     bool cannot_be; /* the end of a snapshot shows more than a chunk can hold */
 };
 
-/* Adds a chunk to *growth, in the order of counting. `words` is what arrived after the chunk, all
- * of a snapshot or the end of one, and `before` what arrived after the chunk before it, of the same
- * growth (NULL: it is the first). `words` is NULL where there is only one snapshot, at the end. */
-void snapshots_grow(const struct snapshots *snapshots, struct snapshot_growth *growth,
-                    const struct chunk *chunk, const uint64_t *before, const uint64_t *words);
+/* What is in a chunk of text, if its snapshot tells. */
+struct chunk_text {
+    bool is_known;
+    uint64_t newlines, invalid;
+};
+
+/* Adds a chunk to *growth, in the order of counting, and returns what is in it. `words` is what
+ * arrived after the chunk, all of a snapshot or the end of one, and `before` what arrived after the
+ * chunk before it, of the same growth (NULL: it is the first). `words` is NULL where there is only
+ * one snapshot, at the end. */
+struct chunk_text snapshots_grow(const struct snapshots *snapshots, struct snapshot_growth *growth,
+                                 const struct chunk *chunk, const uint64_t *before,
+                                 const uint64_t *words);
 
 /* True if the snapshot `words`, of all counts, can be true after this growth. Then *seen is the
  * tally, whose counts stay where they are. With NULL, the counts are those so far. */
 bool snapshots_believe(const struct snapshots *snapshots, const struct snapshot_growth *growth,
                        uint64_t *words, struct tally *seen);
-
-/* Reports a chunk to `lines` (NULL: to none), once the snapshot that stands for it is believed, and
- * before it is kept; `before` and `words` as for snapshots_grow. */
-void snapshots_report(const struct snapshots *snapshots, const struct chunk *chunk,
-                      const uint64_t *before, const uint64_t *words, struct lines *lines);
 
 /* Makes *seen, whose counts are in *words, the last good tally, and exchanges *words for the memory
  * of the one before. The chunks were of file number `file`. If the ones before were of another,
@@ -98,11 +101,6 @@ void snapshots_report(const struct snapshots *snapshots, const struct chunk *chu
  * chunk. */
 void snapshots_keep(struct snapshots *snapshots, uint64_t **words, const struct tally *seen,
                     size_t file, struct file_tallies *files);
-
-/* True if the bytes of a chunk of text are needed when it is reported; `before` and `words` as for
- * snapshots_grow. */
-bool snapshots_may_show_invalid(const struct snapshots *snapshots, const uint64_t *before,
-                                const uint64_t *words);
 
 /* Moves what was counted, but not moved yet, to the file of the last chunk. */
 void snapshots_move(struct snapshots *snapshots, struct file_tallies *files);
