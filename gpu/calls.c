@@ -59,7 +59,7 @@ static struct calls *calls_allocate(const struct device_plan *plan, unsigned dea
     }
     if (is_there)
         return calls;
-    calls_free(calls);
+    calls_disown(calls);
     return NULL;
 }
 

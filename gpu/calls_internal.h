@@ -83,7 +83,4 @@ void calls_lose(struct calls *calls, const char *why);
 /* One owner leaves. The last one frees it. */
 void calls_disown(struct calls *calls);
 
-/* Frees it, whoever owns it. */
-void calls_free(struct calls *calls);
-
 #endif

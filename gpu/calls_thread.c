@@ -10,8 +10,13 @@
 
 /* --- what both own --- */
 
-void calls_free(struct calls *calls)
+void calls_disown(struct calls *calls)
 {
+    pthread_mutex_lock(&calls->lock);
+    bool is_last = --calls->owners == 0;
+    pthread_mutex_unlock(&calls->lock);
+    if (!is_last)
+        return;
     for (unsigned i = 0; i < WORK_ARRIVES; i++) {
         free(calls->track[i].ticket);
         free(calls->track[i].waiting);
@@ -22,15 +27,6 @@ void calls_free(struct calls *calls)
     pthread_cond_destroy(&calls->answered);
     pthread_mutex_destroy(&calls->lock);
     free(calls);
-}
-
-void calls_disown(struct calls *calls)
-{
-    pthread_mutex_lock(&calls->lock);
-    bool is_last = --calls->owners == 0;
-    pthread_mutex_unlock(&calls->lock);
-    if (is_last)
-        calls_free(calls);
 }
 
 void calls_lose(struct calls *calls, const char *why)

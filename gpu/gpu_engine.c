@@ -134,10 +134,11 @@ static int gpu_finish(struct engine *engine, struct tally *tally)
     if (!gpu->is_lost && gpu->snapshots.last && gpu->times.chunks > 0)
         gpu_add_last_snapshot(gpu, tally);
     gpu_recount(gpu);
-    if (!gpu->snapshots.last && !gpu->has_failed && gpu->engine.files)
-        snapshots_move(&gpu->snapshots, gpu->engine.files);
-    if (!gpu->snapshots.last && !gpu->has_failed)
+    if (!gpu->snapshots.last && !gpu->has_failed) {
+        if (gpu->engine.files)
+            snapshots_move(&gpu->snapshots, gpu->engine.files);
         snapshots_add_good(&gpu->snapshots, tally);
+    }
     int rc = gpu->has_failed ? -1 : 0;
     pthread_mutex_unlock(&gpu->lock);
     return rc;
@@ -248,11 +249,7 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
         return NULL;
     }
     pthread_mutex_init(&gpu->lock, NULL);
-    const struct slots_options slots = {.histogram = histogram,
-                                        .engine = &gpu->engine,
-                                        .count = options->buffers,
-                                        .chunk_size = options->chunk_size};
-    if (slots_open(&gpu->slots, &slots, gpu->calls, why) != 0) {
+    if (slots_open(gpu, why) != 0) {
         gpu_close(&gpu->engine);
         return NULL;
     }

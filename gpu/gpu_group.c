@@ -272,18 +272,17 @@ static void group_open_first(struct gpu_group *group)
 static void group_open_all(struct gpu_group *group)
 {
     const unsigned count = group->gpus.count;
-    for (unsigned i = 0; i < count; i++)
-        group->members[i].visible = &group->gpus.gpu[i];
-    for (unsigned i = 1; i < count; i++) {
+    for (unsigned i = 0; i < count; i++) {
         struct member *member = &group->members[i];
-        member->has_thread = pthread_create(&member->thread, NULL, member_open, member) == 0;
+        member->visible = &group->gpus.gpu[i];
+        member->has_thread =
+            i > 0 && pthread_create(&member->thread, NULL, member_open, member) == 0;
     }
-    for (unsigned i = 0; i < count; i++)
-        if (!group->members[i].has_thread)
-            member_open(&group->members[i]);
     for (unsigned i = 0; i < count; i++)
         if (group->members[i].has_thread)
             pthread_join(group->members[i].thread, NULL);
+        else
+            member_open(&group->members[i]);
     while (atomic_load(&group->count) < count && group_add(group))
         ;
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "slots.h"
-#include "gpu_engine.h"
-#include "snapshot.h"
+#include "gpu_engine_internal.h"
 #include "src/records/records.h"
 
 #include <stdlib.h>
@@ -25,19 +23,19 @@ size_t gpu_engine_size(const struct histogram *histogram, size_t chunk_size, uns
            pinned_round(snapshot_size(histogram), PINNED_PAGE) * snapshot_spares(histogram);
 }
 
-int slots_open(struct slots *slots, const struct slots_options *options, struct calls *calls,
-               struct reason *why)
+int slots_open(struct gpu_engine *gpu, struct reason *why)
 {
-    const struct histogram *histogram = options->histogram;
-    const size_t chunk_size = options->chunk_size;
-    const unsigned count = options->count;
+    const struct histogram *histogram = gpu->histogram;
+    const size_t chunk_size = gpu->options.chunk_size;
+    const unsigned count = gpu->options.buffers;
+    struct slots *slots = &gpu->slots;
     size_t data = pinned_round(slots_data_size(histogram, chunk_size), PINNED_LINE);
     size_t step = gpu_engine_slot_size(histogram, chunk_size);
     size_t spare = pinned_round(snapshot_size(histogram), PINNED_PAGE);
     size_t size = gpu_engine_size(histogram, chunk_size, count);
     *slots = (struct slots){.count = count, .are_shared = snapshot_spares(histogram) > 1};
     slots->slot = calloc(count, sizeof slots->slot[0]);
-    if (!slots->slot || pinned_open(&slots->pinned, size, calls) != 0) {
+    if (!slots->slot || pinned_open(&slots->pinned, size, gpu->calls) != 0) {
         reason_set(why, "not enough memory for its buffers");
         return -1;
     }
@@ -45,7 +43,7 @@ int slots_open(struct slots *slots, const struct slots_options *options, struct 
     for (unsigned i = 0; i < count; i++, at += step) {
         struct slot *slot = &slots->slot[i];
         slot->chunk =
-            (struct chunk){.engine = options->engine, .data = at, .cap = chunk_size, .fill = true};
+            (struct chunk){.engine = &gpu->engine, .data = at, .cap = chunk_size, .fill = true};
         slot->index = i;
         slot->snapshot = snapshot_is_of_chunk(histogram) ? (uint64_t *)(void *)(at + data) : NULL;
         slots_give_back(slots, slot);

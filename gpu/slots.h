@@ -15,6 +15,8 @@
 #include "src/base/reason.h"
 #include "src/engine/chunk.h"
 
+struct gpu_engine;
+
 struct slot {
     struct chunk chunk; /* first: the engine's callers know the slot by its chunk */
     unsigned index;
@@ -44,18 +46,10 @@ struct slots {
 /* Returns the bytes of a slot's data: chunk_size, and of text what a chunk has beyond its cap. */
 size_t slots_data_size(const struct histogram *histogram, size_t chunk_size);
 
-/* What slots are opened with. */
-struct slots_options {
-    const struct histogram *histogram;
-    struct engine *engine; /* to which chunks belong */
-    unsigned count;
-    size_t chunk_size; /* bytes */
-};
-
-/* Allocates slots, all free, and pins their memory if the device can; memory that cannot be pinned
- * serves too. 0, or -1 with the reason set. To be closed in either case. */
-int slots_open(struct slots *slots, const struct slots_options *options, struct calls *calls,
-               struct reason *why);
+/* Allocates the slots of an engine, as many and as large as its options say, all free, and pins
+ * their memory if the device can; memory that cannot be pinned serves too. 0, or -1 with the reason
+ * set. To be closed in either case. */
+int slots_open(struct gpu_engine *gpu, struct reason *why);
 
 /* Gives a slot memory for a snapshot of all counts, if it has none of its own. False if all that
  * slots share is in use. */

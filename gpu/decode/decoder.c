@@ -180,14 +180,9 @@ static struct chunk *take_input(struct gpu_engine *gpu)
 {
     struct chunk *chunk = NULL;
     poll_all(gpu);
-    while (!gpu->is_lost && !chunk) {
-        int taken = decoder_inputs_take(&gpu->decoder, &chunk);
-        if (taken < 0)
-            gpu_lose_by_call(gpu);
-        else if (taken == 0)
-            wait_a_moment(gpu);
-    }
-    return gpu->is_lost ? NULL : chunk;
+    while (!gpu->is_lost && !(chunk = decoder_inputs_take(&gpu->decoder)))
+        wait_a_moment(gpu);
+    return chunk;
 }
 
 struct chunk *gpu_decoder_acquire(struct gpu_decoder *decoder)

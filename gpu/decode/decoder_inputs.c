@@ -29,14 +29,11 @@ static struct decoder_input *free_input(struct gpu_decoder *decoder)
     return decoder_memory_add_input(decoder);
 }
 
-int decoder_inputs_take(struct gpu_decoder *decoder, struct chunk **chunk)
+struct chunk *decoder_inputs_take(struct gpu_decoder *decoder)
 {
-    *chunk = NULL;
-    if (decoder_inputs_poll(decoder) < 0)
-        return -1;
     struct decoder_input *input = free_input(decoder);
     if (!input)
-        return 0;
+        return NULL;
     input->state = INPUT_FILLING;
     input->planned = 0;
     input->is_copied = false;
@@ -44,8 +41,7 @@ int decoder_inputs_take(struct gpu_decoder *decoder, struct chunk **chunk)
                                   .data = input->pinned.memory,
                                   .cap = decoder->memory.input_size,
                                   .fill = true};
-    *chunk = &input->chunk;
-    return 1;
+    return &input->chunk;
 }
 
 bool decoder_inputs_are_busy(const struct gpu_decoder *decoder)

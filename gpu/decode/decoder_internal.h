@@ -266,8 +266,8 @@ void decoder_queue_drain(struct gpu_decoder *decoder);
 /* Looks which inputs the device has copied. 1: one more since the last look. */
 int decoder_inputs_poll(struct gpu_decoder *decoder);
 
-/* Sets *chunk to memory for the next compressed bytes. 0: all inputs are in use. */
-int decoder_inputs_take(struct gpu_decoder *decoder, struct chunk **chunk);
+/* Returns memory for the next compressed bytes. NULL: all inputs are in use. */
+struct chunk *decoder_inputs_take(struct gpu_decoder *decoder);
 
 /* Plans what it can of a chunk of the file from byte `offset` on, and has it copied, and decoded
  * when it is due. Sets *next. 0: no batch is free, so it must be called again. */
