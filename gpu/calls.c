@@ -257,7 +257,7 @@ struct calls *calls_open(const struct device_plan *plan, unsigned deadline_ms, b
 
 const char *calls_name(const struct calls *calls)
 {
-    return calls->name;
+    return device_name(calls->device);
 }
 
 void calls_leave(struct calls *calls)

@@ -56,7 +56,6 @@ struct calls {
     struct visible visible; /* the plan's: a call may return after the caller has freed its own */
     unsigned deadline_ms;
     struct device *device; /* the thread's */
-    char name[256];
     struct track track[WORK_ARRIVES];
     struct work_list making; /* the thread's */
     atomic_bool is_left;     /* no other call is to be made */

@@ -2,7 +2,6 @@
 /* The thread that makes the calls of a device, one after the other, and looks what has arrived. */
 #include "calls_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -210,7 +209,6 @@ void *calls_thread(void *arg)
     struct reason why;
     calls->device = device_open(&calls->plan, &why);
     if (calls->device) {
-        snprintf(calls->name, sizeof calls->name, "%s", device_name(calls->device));
         answer(calls, 0);
         serve(calls);
     } else {

@@ -68,7 +68,7 @@ const char *device_missing(void);
  * the reason set. Any thread. */
 struct device *device_open(const struct device_plan *plan, struct reason *why);
 
-/* Returns the device's name, which lives as long as the device. */
+/* Returns the device's name, which lives as long as the device. Any thread. */
 const char *device_name(const struct device *device);
 
 /* Pins host memory, so that copies from and to it run at full speed and alongside other work. 0, or

@@ -158,11 +158,6 @@ static int gpu_peek(struct engine *engine, struct tally *tally)
     return known ? 0 : -1;
 }
 
-static const char *gpu_loss(struct engine *engine)
-{
-    return gpu_loss_of(gpu_of(engine));
-}
-
 /* --- opening and closing --- */
 
 static void gpu_close(struct engine *engine)

@@ -54,7 +54,7 @@ void gpu_lose_by_call(struct gpu_engine *gpu);
 
 /* Returns why it was lost; or why counts are missing, if that is another reason. NULL: it is not
  * lost. The text lives as long as the engine. Any thread, without the lock. */
-const char *gpu_loss_of(const struct gpu_engine *gpu);
+const char *gpu_loss(struct engine *gpu);
 
 /* If the device is lost, has the fallback count what is in flight and has bytes on the host. If
  * nothing can replace the device, it has failed. To be called after whatever may have lost it, and
@@ -96,6 +96,8 @@ void gpu_request_snapshot(struct gpu_engine *gpu);
 
 /* Initializes gpu->decoder, and takes its memory if options.decodes. */
 void gpu_decoder_init(struct gpu_engine *gpu);
+
+/* --- decode/decoder_memory.c --- */
 
 /* Adds what was measured. */
 void gpu_decoder_add_times(const struct gpu_decoder *decoder, struct gpu_times *times);

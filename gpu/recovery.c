@@ -19,8 +19,9 @@ void gpu_lose_by_call(struct gpu_engine *gpu)
     gpu_lose(gpu, calls_reason(gpu->calls));
 }
 
-const char *gpu_loss_of(const struct gpu_engine *gpu)
+const char *gpu_loss(struct engine *engine)
 {
+    const struct gpu_engine *gpu = gpu_of(engine);
     if (gpu->has_failed && gpu->why_not_all.text[0])
         return gpu->why_not_all.text;
     return gpu->is_lost ? gpu->why.text : NULL;

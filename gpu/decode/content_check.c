@@ -251,6 +251,8 @@ bool content_check_is_done(struct content_check *check, const struct content_job
 
 double content_check_seconds(struct content_check *check)
 {
+    if (!check)
+        return 0;
     pthread_mutex_lock(&check->lock);
     double seconds = check->seconds;
     pthread_mutex_unlock(&check->lock);
@@ -259,13 +261,13 @@ double content_check_seconds(struct content_check *check)
 
 uint64_t content_check_memory(struct content_check *check)
 {
-    return (uint64_t)check->count * CONTENT_PARTS * check->part;
+    return check ? (uint64_t)check->count * CONTENT_PARTS * check->part : 0;
 }
 
-void content_check_close(struct content_check *check)
+double content_check_close(struct content_check *check)
 {
     if (!check)
-        return;
+        return 0;
     pthread_mutex_lock(&check->lock);
     check->is_closing = true;
     pthread_cond_broadcast(&check->begun);
@@ -274,8 +276,10 @@ void content_check_close(struct content_check *check)
         pthread_join(check->threads[i].thread, NULL);
         pinned_close(&check->threads[i].pinned);
     }
+    const double seconds = check->seconds;
     content_links_close(&check->links);
     pthread_cond_destroy(&check->begun);
     pthread_mutex_destroy(&check->lock);
     free(check);
+    return seconds;
 }

@@ -66,14 +66,13 @@ enum content_verdict content_check_verdict(struct content_check *check,
 /* True if its content is no longer needed. */
 bool content_check_is_done(struct content_check *check, const struct content_job *job);
 
-/* Returns the seconds that threads have spent hashing. */
+/* Returns the seconds that threads have spent hashing, and the bytes of host memory that they have
+ * taken. NULL is fine here and below. */
 double content_check_seconds(struct content_check *check);
-
-/* Returns the bytes of host memory that its threads have taken. */
 uint64_t content_check_memory(struct content_check *check);
 
-/* Waits for its threads, and frees it; NULL is fine. All jobs are done, or the device is lost; then
- * memory that it may write to is left to it. */
-void content_check_close(struct content_check *check);
+/* Waits for its threads, and frees it. All jobs are done, or the device is lost; then memory that
+ * it may write to is left to it. Returns the seconds that were spent hashing. */
+double content_check_close(struct content_check *check);
 
 #endif

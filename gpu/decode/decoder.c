@@ -278,7 +278,7 @@ int gpu_decoder_finish(struct gpu_decoder *decoder, struct compressed_rest *rest
 
 const char *gpu_decoder_loss(struct gpu_decoder *decoder)
 {
-    return gpu_loss_of(decoder->gpu);
+    return gpu_loss(&decoder->gpu->engine);
 }
 
 uint64_t gpu_engine_decompressed(struct engine *engine)
@@ -290,21 +290,4 @@ bool gpu_engine_is_feeding(struct engine *engine)
 {
     struct gpu_engine *gpu = gpu_of(engine);
     return atomic_load(&gpu->decoder.use) == DECODER_FEEDING && !atomic_load(&gpu->is_lost);
-}
-
-void gpu_decoder_add_times(const struct gpu_decoder *decoder, struct gpu_times *times)
-{
-    const struct decoder_memory *memory = &decoder->memory;
-    if (memory->decoding.batches > 0)
-        times->decoding =
-            (struct gpu_memory){memory->decoding.memory, decoder_memory_host_bytes(memory),
-                                memory->decoding.capacity.room};
-    times->copy_seconds += calls_copy_seconds(decoder->gpu->calls);
-    times->feeding.hashing = decoder_memory_hash_seconds(memory);
-}
-
-void gpu_decoder_close(struct gpu_decoder *decoder)
-{
-    decoder_memory_close(&decoder->memory);
-    free(decoder->file.tail.bytes);
 }

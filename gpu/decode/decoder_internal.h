@@ -40,8 +40,7 @@ struct decoder_batch {
     struct zstd_plan plan;
     struct zstd_verdict *verdict;
     uint32_t *frame_ends;
-    bool is_hashed; /* by `job` */
-    struct content_job job;
+    struct content_job job; /* of its content, if that is verified */
     uint64_t next_at; /* where in the file the frame begins that follows the batch, or goes on */
     int64_t begin;    /* of what is counted, from where the batch's content begins */
     uint32_t shared;  /* of pairs: bytes of it that are counted with the next batch, too */
@@ -179,15 +178,6 @@ int decoder_memory_open(struct gpu_decoder *decoder, enum decoder_size size);
 
 /* Takes memory for one more input. NULL: there are as many as there may be. */
 struct decoder_input *decoder_memory_add_input(struct gpu_decoder *decoder);
-
-/* Returns the bytes of host memory that were taken. */
-uint64_t decoder_memory_host_bytes(const struct decoder_memory *memory);
-
-/* Returns the seconds that threads have spent hashing. */
-double decoder_memory_hash_seconds(const struct decoder_memory *memory);
-
-/* Frees everything, but not what a lost device may still write to. */
-void decoder_memory_close(struct decoder_memory *memory);
 
 /* --- decoder_file.c: plain arithmetic --- */
 

@@ -144,9 +144,7 @@ static int open_on_host(struct gpu_decoder *decoder)
 
 static void close_on_host(struct decoder_memory *memory)
 {
-    if (memory->check)
-        memory->hash_seconds += content_check_seconds(memory->check);
-    content_check_close(memory->check); /* its threads use what follows */
+    memory->hash_seconds += content_check_close(memory->check); /* its threads use what follows */
     memory->check = NULL;
     for (unsigned i = 0; i < memory->inputs; i++)
         pinned_close(&memory->input[i].pinned);
@@ -197,18 +195,22 @@ int decoder_memory_open(struct gpu_decoder *decoder, enum decoder_size size)
     return 0;
 }
 
-double decoder_memory_hash_seconds(const struct decoder_memory *memory)
+void gpu_decoder_add_times(const struct gpu_decoder *decoder, struct gpu_times *times)
 {
-    return memory->hash_seconds + (memory->check ? content_check_seconds(memory->check) : 0);
+    const struct decoder_memory *memory = &decoder->memory;
+    if (memory->decoding.batches > 0)
+        times->decoding = (struct gpu_memory){
+            .device = memory->decoding.memory,
+            .host = memory->host_bytes + content_check_memory(memory->check),
+            .batch = memory->decoding.capacity.room,
+        };
+    times->copy_seconds += calls_copy_seconds(decoder->gpu->calls);
+    times->feeding.hashing = memory->hash_seconds + content_check_seconds(memory->check);
 }
 
-uint64_t decoder_memory_host_bytes(const struct decoder_memory *memory)
+void gpu_decoder_close(struct gpu_decoder *decoder)
 {
-    return memory->host_bytes + (memory->check ? content_check_memory(memory->check) : 0);
-}
-
-void decoder_memory_close(struct decoder_memory *memory)
-{
-    close_on_host(memory);
-    pinned_close(&memory->earlier);
+    close_on_host(&decoder->memory);
+    pinned_close(&decoder->memory.earlier);
+    free(decoder->file.tail.bytes);
 }

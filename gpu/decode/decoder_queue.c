@@ -104,8 +104,9 @@ int decoder_queue_launch_due(struct gpu_decoder *decoder)
 /* The batch is neither decoded nor counted any more. */
 static void release(struct gpu_decoder *decoder, struct decoder_batch *batch)
 {
-    bool is_done = !batch->is_hashed || content_check_is_done(decoder->memory.check, &batch->job);
-    batch->state = is_done ? BATCH_FREE : BATCH_HASHING;
+    struct content_check *check = decoder->memory.check;
+    bool is_hashing = check && !content_check_is_done(check, &batch->job);
+    batch->state = is_hashing ? BATCH_HASHING : BATCH_FREE;
 }
 
 /* Frees the batches whose content was hashed meanwhile. True if there was one. */
@@ -124,9 +125,7 @@ static bool free_hashed(struct gpu_decoder *decoder)
 
 bool decoder_queue_has(const struct gpu_decoder *decoder, const struct slot *slot)
 {
-    const struct decoder_batch *batch = decoder->memory.batch;
-    return batch && slot >= &batch[0].slot &&
-           slot <= &batch[decoder->memory.decoding.batches - 1].slot;
+    return slot->index >= decoder->gpu->slots.count;
 }
 
 void decoder_queue_count(struct gpu_decoder *decoder, struct slot *slot)
@@ -150,8 +149,7 @@ static int poll_verdict(struct gpu_decoder *decoder)
     batch->state = BATCH_DECODED;
     if (batch->verdict->refused < batch->plan.blocks)
         decoder->file.end = FILE_REFUSED;
-    batch->is_hashed = decoder->memory.check && decoder->file.end != FILE_REFUSED;
-    if (batch->is_hashed)
+    else if (decoder->memory.check && decoder->file.end != FILE_REFUSED)
         content_check_begin(decoder->memory.check, &batch->job);
     return 1;
 }
@@ -167,7 +165,7 @@ static enum content_verdict judge(struct gpu_decoder *decoder, const struct deco
         return CONTENT_CORRUPT;
     if (batch->verdict->refused < batch->plan.blocks || tail > file->kind.most)
         verdict = CONTENT_CORRUPT;
-    else if (batch->is_hashed)
+    else if (decoder->memory.check)
         verdict = content_check_verdict(decoder->memory.check, &batch->job);
     if (verdict == CONTENT_CORRUPT || verdict == CONTENT_WRONG) {
         file->is_wrong = verdict == CONTENT_WRONG && file->content > file->start.skip;
