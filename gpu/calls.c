@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "calls_internal.h"
 #include "src/base/clock.h"
+#include "src/base/grow.h"
 
 #include <stdlib.h>
 
@@ -165,15 +166,13 @@ static int append(struct calls *calls, const struct device_work *work)
     struct work_list *list = &calls->list;
     if (calls->is_lost)
         return -1;
-    if (list->count == list->room) {
-        const size_t room = list->room ? 2 * list->room : 64;
-        struct device_work *more = realloc(list->work, room * sizeof *more);
-        if (!more) {
-            calls_lose(calls, "out of memory");
-            return -1;
-        }
-        *list = (struct work_list){.work = more, .count = list->count, .room = room};
+    struct device_work *longer =
+        grow_list(list->work, &list->room, list->count + 1, sizeof *longer);
+    if (!longer) {
+        calls_lose(calls, "out of memory");
+        return -1;
     }
+    list->work = longer;
     list->work[list->count++] = *work;
     wake(calls);
     return 0;
