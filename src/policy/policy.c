@@ -12,8 +12,7 @@
  * would be idle, and what feeding costs would not be known. */
 #define FEEDERS_ALWAYS 2
 
-/* Each GPU that decompresses takes one of this many parts of the workers' processors, but the last
- * part is left to them. */
+/* Each GPU that decompresses takes one of so many parts of the processors, but not the last one. */
 #define FEEDING_PARTS 4
 
 const struct policy_tuning policy_defaults = {
@@ -51,9 +50,8 @@ static double gpu_start(const struct situation *now, const struct policy_tuning 
     return tuning->gpu_start + tuning->gpu_start_busy * (busy < 1 ? busy : 1);
 }
 
-/* Seconds saved by a GPU that begins with what is offered after `start` seconds; negative: it
- * should not begin now. If this frame ends sooner than it could be done again, the next is offered.
- */
+/* Seconds saved by a GPU that begins with what is offered after `start` seconds; negative: not now,
+ * as this frame ends sooner than it could be done again, and the next one is offered, too. */
 static double offload_saves(const struct offload_offer *offer, const struct policy_tuning *tuning,
                             double start)
 {
@@ -205,8 +203,7 @@ unsigned policy_workers(const struct situation *now, const struct policy_tuning 
     return is_stream && wanted > 1 ? workers_for_stream(now, tuning) : wanted;
 }
 
-/* A GPU decompresses ten times what all cores do together, so the threads that feed it must not
- * wait for a processor. */
+/* A GPU decompresses ten times what all cores do: its feeders must not wait for a processor. */
 unsigned policy_workers_beside_gpus(const struct situation *now)
 {
     const unsigned all = now->workers_most;

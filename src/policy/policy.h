@@ -37,8 +37,7 @@ double policy_ask_seconds(const struct policy_tuning *tuning);
 /* True if the first rate after workers were started should be measured again. Needs has_work. */
 bool policy_doubts_rate(const struct situation *now, const struct policy_tuning *tuning);
 
-/* Returns whether to open a GPU for the rest of the input, and what for. Needs the seconds and what
- * is left. */
+/* Returns what to open GPUs for. Needs the seconds and what is left. */
 struct gpu_wish policy_wish(const struct situation *now, const struct policy_tuning *tuning);
 
 /* True if the open GPU should count the next chunk. Needs plain_left and the GPU. */
@@ -54,8 +53,7 @@ bool policy_donates(const struct situation *now, const struct policy_tuning *tun
 /* Returns how many workers there should be. Needs has_work and the GPU. */
 unsigned policy_workers(const struct situation *now, const struct policy_tuning *tuning);
 
-/* Returns how many workers there may be beside GPUs that decompress: at least one that feeds none.
- * Needs the GPU. */
+/* Returns how many there may be beside GPUs that decompress; at least one feeds none. The same. */
 unsigned policy_workers_beside_gpus(const struct situation *now);
 
 #endif

@@ -102,8 +102,7 @@ static uint64_t least_of_line(const char *root, char *path, const char *controll
     return len < (int)sizeof top ? least_above(top, path, version_2, limit) : UINT64_MAX;
 }
 
-/* Returns the least limit of this process's control group and its ancestors, as all of them hold.
- */
+/* Returns the least limit of this process's control group and its ancestors: all of them hold. */
 static uint64_t least_of_groups(const char *root, const char *controller, group_limit *limit)
 {
     char folder[PATH_MAX], text[8192], *lines = text;
@@ -159,8 +158,7 @@ static bool find_number(const char *text, const char *key, uint64_t *number)
     return false;
 }
 
-/* A limit less what the group's processes use and cannot give back. Page cache, which they can,
- * does not count. */
+/* A limit less what the group's processes use and cannot give back, as they can the page cache. */
 static uint64_t memory_of(const char *folder, bool version_2)
 {
     char text[8192];

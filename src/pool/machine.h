@@ -14,8 +14,7 @@ typedef int machine_affinity(pid_t pid, size_t size, cpu_set_t *set);
 /* Returns how many processors the calling thread may run on, at least 1. */
 unsigned machine_processors(machine_affinity *affinity);
 
-/* Returns how many processors' time the CPU quotas leave to this process, rounded up, at least 1;
- * UINT_MAX: there is no quota. */
+/* Returns how many processors CPU quotas leave, rounded up, at least 1; UINT_MAX: there is none. */
 unsigned machine_quota(const char *root);
 
 /* Returns the bytes of memory that can be touched without the out-of-memory killer: the lesser of

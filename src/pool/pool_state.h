@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of src/pool share. Any thread may call any function, but for those that say
- * otherwise. */
+/* What the files of src/pool share. Any thread may call functions that say nothing else. */
 #ifndef GPUHISTO_POOL_STATE_H
 #define GPUHISTO_POOL_STATE_H
 
@@ -57,8 +56,7 @@ struct workers {
     struct reason why; /* if failed */
 };
 
-/* A run. Nobody waits for the thread that opens GPUs: it lives as long as the process once a GPU
- * was asked for. */
+/* A run. It is not freed once a GPU was asked for: nobody waits for the thread that opens GPUs. */
 struct pool {
     struct pool_options options;
     const struct histogram *histogram;
@@ -103,8 +101,7 @@ void opening_refused(const struct pool *pool, struct reason *why);
 /* Returns what is known, but for the seconds, has_work, and what is left of compressed files. */
 struct situation engines_situation(const struct pool *pool, enum flow flow);
 
-/* Opens the GPU in a thread if it now pays for the rest of the input, of which `bytes` were read.
- */
+/* Opens GPUs in a thread if that pays for the rest of the input, of which `bytes` were read. */
 void engines_consider(struct pool *pool, enum flow flow, uint64_t bytes);
 
 /* Measures the rate anew, as there are now more workers. */

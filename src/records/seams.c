@@ -49,8 +49,7 @@ static int fragment_append(struct fragment *fragment, size_t most, const unsigne
     return 0;
 }
 
-/* Puts `after` at the end of a fragment. What goes on after a record that was given out is dropped.
- * 0, or -1: out of memory. */
+/* Appends `after`, or drops it if the record was given out. 0, or -1: out of memory. */
 static int fragment_join(struct fragment *fragment, size_t most, const struct fragment *after)
 {
     fragment->bytes += after->bytes;
@@ -133,8 +132,7 @@ void seams_close(struct seams *seams)
 
 /* No character goes on after three bytes that may continue one, so a text may be cut there. Ends
  * `open`, to which the head of the next span was added, with that span if it is long enough, and
- * moves what is after the first three bytes of a head to the next one's. 0, or -1: out of memory.
- */
+ * moves what follows the first three bytes of a head to the next one's. 0, or -1: no memory. */
 static int end_characters(const struct span *span, struct span *next, struct fragment *open)
 {
     const size_t most = CHARACTER_SIZE_MAX - 1;
