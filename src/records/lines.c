@@ -35,9 +35,7 @@ struct lines {
     const struct field *field;
     atomic_bool found;       /* an invalid sample */
     pthread_mutex_t lock;    /* the rest */
-    struct position at;      /* the first chunk known to have an invalid sample, if found */
-    const char *name;        /* its file, */
-    uint64_t counted_from;   /* of which so many bytes are not counted here */
+    struct origin first;     /* of the first chunk known to have an invalid sample, if found */
     uint64_t newlines;       /* in it, before the sample */
     struct reason what;      /* is wrong with the line */
     bool *added;             /* of each file: whether all of it was added */
@@ -94,14 +92,11 @@ static bool is_start(const struct position *at)
 static struct position position_after(const struct origin *origin)
 {
     struct position at = origin->at;
-    switch (origin->end) {
-    case ENDS_FILE:
+    if (origin->end == ENDS_FILE)
         return (struct position){at.file, END_OF_FILE, 0};
-    case ENDS_SEGMENT:
+    if (origin->end == ENDS_SEGMENT)
         return (struct position){at.file, at.segment + 1, 0};
-    default:
-        return (struct position){at.file, at.segment, at.index + 1};
-    }
+    return (struct position){at.file, at.segment, at.index + 1};
 }
 
 /* --- the first invalid sample --- */
@@ -205,12 +200,10 @@ static void keep_invalid(struct lines *lines, const struct chunk *chunk)
     if (!find_invalid(lines->field, chunk, &at, &lines->what))
         return;
     atomic_store(&lines->found, true);
-    lines->at = chunk->origin.at;
-    lines->name = chunk->origin.name;
-    lines->counted_from = chunk->origin.counted_from;
+    lines->first = chunk->origin;
     lines->newlines = byte_count(chunk->data + chunk->begin, at - chunk->begin, '\n');
     while (lines->count > 0 &&
-           compare_positions(&lines->runs[lines->count - 1].begin, &lines->at) > 0)
+           compare_positions(&lines->runs[lines->count - 1].begin, &lines->first.at) > 0)
         lines->count--;
 }
 
@@ -262,7 +255,7 @@ void lines_add(struct lines *lines, const struct chunk *chunk, uint64_t newlines
 {
     const struct origin *origin = &chunk->origin;
     pthread_mutex_lock(&lines->lock);
-    if (!lines->found || compare_positions(&origin->at, &lines->at) < 0) {
+    if (!lines->found || compare_positions(&origin->at, &lines->first.at) < 0) {
         if (invalid)
             keep_invalid(lines, chunk);
         else
@@ -287,16 +280,17 @@ bool lines_first(struct lines *lines, struct reason *what)
         return false;
     pthread_mutex_lock(&lines->lock);
     const struct run *front = &lines->runs[0];
-    bool at_start = is_start(&lines->at);
+    const struct origin *first = &lines->first;
+    bool at_start = is_start(&first->at);
     bool reaches = lines->count > 0 && is_start(&front->begin) &&
-                   compare_positions(&front->end, &lines->at) == 0;
-    bool known = lines->first_out == lines->at.file && (at_start || reaches);
+                   compare_positions(&front->end, &first->at) == 0;
+    bool known = lines->first_out == first->at.file && (at_start || reaches);
     uint64_t line = 1 + lines->newlines + (known && !at_start ? front->newlines : 0);
-    if (known && lines->counted_from > 0)
-        reason_of(what, lines->name, "line %" PRIu64 " after byte %" PRIu64 ": %s", line,
-                  lines->counted_from, lines->what.text);
+    if (known && first->counted_from > 0)
+        reason_of(what, first->name, "line %" PRIu64 " after byte %" PRIu64 ": %s", line,
+                  first->counted_from, lines->what.text);
     else if (known)
-        reason_of(what, lines->name, "line %" PRIu64 ": %s", line, lines->what.text);
+        reason_of(what, first->name, "line %" PRIu64 ": %s", line, lines->what.text);
     pthread_mutex_unlock(&lines->lock);
     return known;
 }

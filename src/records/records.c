@@ -91,13 +91,17 @@ static void look_at_quotes(struct records *records, const unsigned char *data, s
         size_t end = left < FIELD_RECORD_MAX + 1 ? left : FIELD_RECORD_MAX + 1;
         end = field_end_csv(separator, data + at, end, &scan);
         if (end > FIELD_RECORD_MAX && scan.state == CSV_QUOTED) {
-            records->missing = (struct missing_quote){QUOTE_TOO_FAR, scan.opened + 1, 0};
+            snprintf(records->missing, sizeof records->missing,
+                     "in line %" PRIu64 " is longer than %zu bytes", scan.opened + 1,
+                     FIELD_RECORD_MAX);
             return;
         }
         at += end + field_end_csv(separator, data + at + end, left - end, &scan);
         if (scan.matched > 0) {
-            records->missing =
-                (struct missing_quote){QUOTE_BEFORE_TEXT, scan.unmatched + 1, scan.matched + 1};
+            snprintf(records->missing, sizeof records->missing,
+                     "in line %" PRIu64 " is followed by text in line %" PRIu64
+                     ", so a quote is missing",
+                     scan.unmatched + 1, scan.matched + 1);
             return;
         }
         if (at < len)
@@ -116,26 +120,19 @@ static void check_quotes(struct records *records, const unsigned char *data, siz
         look_at_quotes(records, data, len);
     else if (is_open && !records->too_long)
         look_at_quotes(records, data + len - tail, tail);
-    if (is_open && records->missing.where == QUOTE_NONE_MISSING)
-        records->missing = (struct missing_quote){QUOTE_AT_END, records->csv.opened + 1, 0};
+    if (is_open && !*records->missing)
+        snprintf(records->missing, sizeof records->missing, "in line %" PRIu64 " is never closed",
+                 records->csv.opened + 1);
 }
 
 int records_check(const struct records *records, const char *name, struct reason *why)
 {
-    const struct missing_quote *missing = &records->missing;
-    char fault[96] = "never closed";
-    if (missing->where == QUOTE_NONE_MISSING)
+    if (!*records->missing)
         return 0;
-    if (missing->where == QUOTE_TOO_FAR)
-        snprintf(fault, sizeof fault, "longer than %zu bytes", FIELD_RECORD_MAX);
-    else if (missing->where == QUOTE_BEFORE_TEXT)
-        snprintf(fault, sizeof fault, "followed by text in line %" PRIu64 ", so a quote is missing",
-                 missing->end);
-    reason_of(why, name,
-              "a quoted field opened in line %" PRIu64
-              " is %s; where quotes have no meaning, use --separator instead of --csv",
-              missing->line, fault);
-    return -1;
+    return reason_of(why, name,
+                     "a quoted field opened %s; where quotes have no meaning, use --separator "
+                     "instead of --csv",
+                     records->missing);
 }
 
 int records_begin_with(struct records *records, const unsigned char *data, size_t len)

@@ -8,19 +8,7 @@
 #include "src/base/reason.h"
 #include "src/engine/chunk.h"
 
-/* A quote of CSV that is missing. */
-struct missing_quote {
-    enum {
-        QUOTE_NONE_MISSING,
-        QUOTE_AT_END,      /* a quoted field goes on at the end of the stream, */
-        QUOTE_TOO_FAR,     /* or beyond FIELD_RECORD_MAX bytes of its record, */
-        QUOTE_BEFORE_TEXT, /* or ends in another line, where text follows its quote */
-    } where;
-    uint64_t line, end; /* from 1: in which the field opened, and that other one */
-};
-
-/* Where a stream that is read in order was cut. It begins with zeros but for its first two members.
- */
+/* Where a stream that is read in order was cut; at first all zeros but for two members. */
 struct records {
     struct record_kind kind;
     const struct field *field; /* of lines */
@@ -29,7 +17,7 @@ struct records {
     size_t cut_len, cut_cap;   /* bytes in cut: the beginning of a record that waits for its end */
     unsigned char *cut;        /* owned; NULL until something is cut */
     struct csv_scan csv;       /* of CSV: after cut */
-    struct missing_quote missing; /* of CSV */
+    char missing[128];         /* of CSV: which quoted field is not closed as it should; or "" */
 };
 
 /* Frees the memory, and forgets the stream. */
