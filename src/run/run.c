@@ -35,13 +35,14 @@ static int take(struct worker *worker, struct extent *extent)
 {
     struct source *source = worker->source;
     *extent = (struct extent){.worker = worker};
-    worker->shortage = SHORT_OF_NOTHING;
+    worker->wanted = 0;
     pthread_mutex_lock(&source->turn);
     int taken = source_find(worker);
     if (taken > 0 && source->current)
         taken = take_of_file(extent);
     else if (taken > 0 && budget_remains(worker))
         taken = 0;
+    worker->changes = source->changes;
     pthread_mutex_unlock(&source->turn);
     if (taken == 0)
         extent->run = count_donated;

@@ -17,13 +17,6 @@ static void give_back(struct worker *worker)
     idle_wake_all(&source->idle);
 }
 
-/* Records what the worker is short of. Under the lock, in turn. */
-static void set_short(struct worker *worker, enum shortage shortage)
-{
-    worker->shortage = shortage;
-    worker->changes = worker->source->changes;
-}
-
 /* True if the worker may reserve so much. One alone may have any amount. Under the lock. */
 static bool fits(const struct worker *worker, size_t size)
 {
@@ -32,30 +25,27 @@ static bool fits(const struct worker *worker, size_t size)
     return others == 0 || (others <= budget->limit && size <= budget->limit - others);
 }
 
-/* True if a file may be opened. Under the lock. */
-static bool may_open(const struct budget *budget, bool is_alone)
+/* True if the next operand may be opened. Under the lock. */
+static bool may_open(const struct source *source)
 {
-    if (is_alone)
+    const struct budget *budget = &source->budget;
+    if (source->operands[source->opened].is_alone)
         return budget->files == 0;
     return budget->files_max == 0 || budget->files < budget->files_max;
 }
 
-/* True if the worker is still short of what it was short of. Under the lock. */
+/* True if the worker has to wait: for memory, for a file to be closed, or for the last ones to be
+ * parked or decoded. Under the lock. */
 static bool is_short(const struct worker *worker)
 {
     const struct source *source = worker->source;
     if (worker->changes != source->changes)
         return false; /* it has looked at another file */
-    switch (worker->shortage) {
-    case SHORT_OF_MEMORY:
-        return !fits(worker, worker->wanted);
-    case SHORT_OF_FILES:
-        return !source->parked && !may_open(&source->budget, worker->wants_alone);
-    case SHORT_OF_INPUT:
-        return !source->parked && source->budget.busy > 0;
-    default:
+    if (source->current)
+        return worker->wanted > 0 && !fits(worker, worker->wanted);
+    if (source->parked)
         return false;
-    }
+    return source->opened < source->count ? !may_open(source) : source->budget.busy > 0;
 }
 
 bool budget_reserve(struct worker *worker, size_t size)
@@ -69,7 +59,6 @@ bool budget_reserve(struct worker *worker, size_t size)
         worker->reserved = total;
     } else {
         worker->wanted = size;
-        set_short(worker, SHORT_OF_MEMORY);
     }
     pthread_mutex_unlock(&source->lock);
     if (reserved || worker->reserved == 0)
@@ -87,9 +76,8 @@ bool budget_refuse(struct worker *worker, size_t wanted)
     if (budget->used < budget->limit)
         budget->limit = budget->used;
     bool others = budget->used > 0;
-    worker->wanted = wanted;
-    set_short(worker, SHORT_OF_MEMORY);
     pthread_mutex_unlock(&source->lock);
+    worker->wanted = wanted;
     return others;
 }
 
@@ -118,16 +106,12 @@ void budget_end(struct worker *worker)
         idle_wake_all(&source->idle);
 }
 
-bool budget_open_file(struct worker *worker, bool is_alone)
+bool budget_open_file(struct worker *worker)
 {
     struct source *source = worker->source;
     pthread_mutex_lock(&source->lock);
-    bool opens = may_open(&source->budget, is_alone);
-    if (opens)
-        source->budget.files++;
-    else
-        set_short(worker, SHORT_OF_FILES);
-    worker->wants_alone = is_alone;
+    bool opens = may_open(source);
+    source->budget.files += opens;
     pthread_mutex_unlock(&source->lock);
     return opens;
 }
@@ -148,23 +132,19 @@ bool budget_refuse_file(struct worker *worker)
     struct budget *budget = &source->budget;
     pthread_mutex_lock(&source->lock);
     bool others = budget->files > 1; /* beside the one that was to be opened */
-    if (others) {
+    if (others)
         budget->files_max = budget->files - 1;
-        set_short(worker, SHORT_OF_FILES);
-    }
     pthread_mutex_unlock(&source->lock);
     budget_close_file(source);
     return others;
 }
 
-/* A worker is busy until all its chunks are donated or counted, so donated ones are looked at last.
- */
+/* A worker is busy until its chunks are donated or counted, so donated ones are looked at last. */
 bool budget_remains(struct worker *worker)
 {
     struct source *source = worker->source;
     pthread_mutex_lock(&source->lock);
     bool busy = source->parked || source->budget.busy > 0;
-    set_short(worker, SHORT_OF_INPUT);
     pthread_mutex_unlock(&source->lock);
     return busy || idle_is_pending(&source->idle);
 }

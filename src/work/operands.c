@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The operands before they are opened: what files they are, and the order in which they are read.
- */
+/* The operands before they are opened: what they are, and the order in which they are read. */
 #include "src/open/shard.h"
 #include "worker.h"
 

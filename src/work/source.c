@@ -175,9 +175,10 @@ static void begin_file(struct source *source, const struct operand *operand, str
 }
 
 /* Opens the next operand, which the budget allows. 1, 0 or -1, as source_find. */
-static int open_operand(struct worker *worker, struct operand *operand)
+static int open_operand(struct worker *worker)
 {
     struct source *source = worker->source;
+    struct operand *operand = &source->operands[source->opened];
     struct file *file = calloc(1, sizeof *file);
     struct reason why;
     reason_of(&why, operand->file.name, "out of memory");
@@ -206,8 +207,7 @@ int source_find(struct worker *worker)
         source_set_current(source, parked);
     if (source->current || source->opened == source->count)
         return 1;
-    struct operand *operand = &source->operands[source->opened];
-    return budget_open_file(worker, operand->is_alone) ? open_operand(worker, operand) : 0;
+    return budget_open_file(worker) ? open_operand(worker) : 0;
 }
 
 void source_place_chunk(const struct file *file, struct position *at, struct chunk *chunk)

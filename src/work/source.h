@@ -46,14 +46,12 @@ uint64_t source_size(const struct source *source);
  * what others donate. Any thread. */
 bool source_has_work(struct source *source);
 
-/* Returns the first error, one line that begins with the file's name, which lives as long as the
- * source; or NULL. */
+/* Returns the first error, one line with the file's name, the source's own; or NULL. */
 const char *source_error(struct source *source);
 
 /* --- how much is left; any thread --- */
 
-/* Returns the bytes that are known to be still to come, from files that are not compressed as far
- * as known; 0 for pipes. */
+/* Returns the bytes that are still to come of files that are not known to be compressed. */
 uint64_t source_left(struct source *source);
 
 /* Returns how much of the bytes to read was read, 0 to 1; 0: not known, because a file is not

@@ -104,22 +104,12 @@ struct source {
     struct idle idle;
 };
 
-/* What a worker has to wait for. */
-enum shortage {
-    SHORT_OF_NOTHING,
-    SHORT_OF_MEMORY, /* until others give some back */
-    SHORT_OF_FILES,  /* until a file is closed, or all are */
-    SHORT_OF_INPUT, /* all files were opened: until one is parked, or nothing is decoded any more */
-};
-
 struct worker {
     struct source *source;
     const struct sink *sink;
     struct idle_counter idle;
-    enum shortage shortage;
-    size_t wanted;            /* SHORT_OF_MEMORY: bytes */
-    bool wants_alone;         /* SHORT_OF_FILES: what is to be opened is not opened beside others */
-    uint64_t changes;         /* of the current file, when the worker found that it is short */
+    size_t wanted;            /* bytes that it found no memory for; 0: it did not look for any */
+    uint64_t changes;         /* of the current file, when the worker found nothing to do */
     size_t reserved;          /* bytes, for what follows; under the source's lock */
     struct decoder *decoder;  /* kept from batch to batch, like the next two; NULL: none yet */
     struct frame_batch batch; /* compressed bytes */
@@ -139,15 +129,13 @@ void operands_look(struct source *source, char *const *names, size_t count);
  * failed. */
 int source_find(struct worker *worker);
 
-/* True if a GPU can have a compressed file: only where a worker decodes it are headers found and
- * ranges left out. */
+/* True if a GPU can have the file: it finds no header, and leaves out no range. */
 bool source_is_offloadable(const struct input *input);
 
 /* Ends the run with a reason, unless one was given before; an empty one: the sink knows why. -1. */
 int source_fail(struct source *source, const struct reason *why);
 
-/* The same because of a fault of a file, because memory is short for it, or because it ends within
- * a frame. -1. */
+/* The same as a file has a fault, memory is short for it, or it ends within a frame. -1. */
 int source_fail_of(struct source *source, const struct file *file, const char *fault);
 int source_fail_for_memory(struct source *source, const struct file *file);
 int source_fail_truncated(struct source *source, const struct file *file, uint64_t end);
@@ -207,9 +195,9 @@ void budget_release(struct worker *worker, size_t most);
 void budget_begin(struct worker *worker);
 void budget_end(struct worker *worker);
 
-/* True if one more file may be opened; if not, the worker should count for others. And: one was
- * closed, or not opened. */
-bool budget_open_file(struct worker *worker, bool is_alone);
+/* True if the next operand may be opened; if not, the worker should count for others. And: a file
+ * was closed, or not opened. */
+bool budget_open_file(struct worker *worker);
 void budget_close_file(struct source *source);
 
 /* No descriptor was left to open the file. True if others are open, so the worker should count for
