@@ -109,16 +109,15 @@ static int copy_chunk(struct extent *extent)
     struct source *source = extent->worker->source;
     struct copying copying = {.chunk = NULL};
     pthread_mutex_lock(&source->turn);
-    const bool has_failed = source_has_failed(source);
-    const bool is_current = source->changes == extent->changes;
-    if (!has_failed && is_current)
+    const int more = source_has_failed(source) ? -1 : source->changes == extent->changes;
+    if (more > 0)
         copying = begin_chunk(extent->worker, extent->file);
     pthread_mutex_unlock(&source->turn);
-    if (!copying.chunk)
-        return has_failed || is_current ? -1 : 0;
+    if (more <= 0)
+        return more;
     if (copying.len > 0)
         copying.rc = read_piece(source, extent->file, &copying);
-    if (runner_push(extent->worker, copying.chunk, copying.flow) != 0)
+    if (!copying.chunk || runner_push(extent->worker, copying.chunk, copying.flow) != 0)
         return -1;
     return copying.rc == 0 ? 1 : -1;
 }

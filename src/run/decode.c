@@ -76,15 +76,6 @@ static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, 
     return is_complete && has_ended(extent, step.made) ? DECODED_ALL : DECODED_SOME;
 }
 
-/* Drops what comes again of out[0..made). Returns how many bytes there are left. */
-static size_t keep_new(struct extent *extent, unsigned char *out, size_t made)
-{
-    size_t again = extent->skip < made ? (size_t)extent->skip : made;
-    extent->skip -= again;
-    memmove(out, out + again, made - again);
-    return made - again;
-}
-
 /* Takes a step, up to limit. Drops bytes before the range; the batch ends where the range does. */
 static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, size_t limit)
 {
@@ -98,7 +89,10 @@ static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, si
         return DECODED_ALL;
     enum decoded state = step(extent, out, cap, &made);
     if (extent->skip > 0) { /* there is no range then */
-        chunk->len += keep_new(extent, out, made);
+        size_t again = extent->skip < made ? (size_t)extent->skip : made;
+        memmove(out, out + again, made - again);
+        extent->skip -= again;
+        chunk->len += made - again;
         return state;
     }
     if (content_check(range, position + made, false, &fault) != 0)

@@ -10,8 +10,8 @@
 
 /* --- which files --- */
 
-/* True if nothing was decoded of a regular file, and no record is cut at the edges of a shard: the
- * GPU could not complete it. */
+/* True if nothing was decoded of a file, and no record is cut at its edges, which no GPU completes.
+ */
 static bool is_suitable_file(const struct input *input)
 {
     const struct shard_edges *edges = &input->plan.edges;
@@ -54,7 +54,7 @@ bool gpu_begin(struct extent *extent, struct engine *gpu, struct compressed_star
     const struct bytes *bytes = &extent->file->input.bytes;
     start.size = bytes->regular ? bytes->opened_size - start.offset : 0;
     start.memlimit = extent->worker->source->options.decoding.memlimit;
-    extent->offset = start.offset;
+    extent->next = (struct compressed_next){.is_wanted = true, .at = start.offset, .need = 1};
     extent->gpu = gpu_decoder_begin(gpu, &start);
     return extent->gpu != NULL;
 }
@@ -106,24 +106,17 @@ int gpu_take(struct extent *extent)
 
 /* --- chunks --- */
 
-/* What a worker knows while it feeds a GPU. */
-struct feed {
-    struct extent *extent;
-    struct parallel_read *parallel; /* of a regular file, or NULL */
-    struct compressed_next next;    /* what the GPU wants next of the file */
-};
-
 /* Fills the chunk from byte `at` of a regular file. 0 or -1. */
-static int fill_from_file(struct feed *feed, struct chunk *chunk, uint64_t at)
+static int fill_from_file(struct extent *extent, struct chunk *chunk, uint64_t at)
 {
-    const struct input *input = &feed->extent->file->input;
+    const struct input *input = &extent->file->input;
     uint64_t left = input->bytes.opened_size - at;
     size_t len = left < chunk->cap ? (size_t)left : chunk->cap;
     struct reason why;
-    ssize_t got = parallel_read(feed->parallel, &input->bytes, chunk->data, len, at, &why);
+    ssize_t got = parallel_read(extent->parallel, &input->bytes, chunk->data, len, at, &why);
     chunk->len = got > 0 ? (size_t)got : 0;
     chunk->origin.end = len == left ? ENDS_FILE : ENDS_NOTHING;
-    return got < 0 ? source_fail(feed->extent->worker->source, &why) : 0;
+    return got < 0 ? source_fail(extent->worker->source, &why) : 0;
 }
 
 /* Returns whether to read more of a stream: what has arrived, or what comes while the GPU is busy
@@ -137,13 +130,12 @@ static bool is_read_on(const struct extent *extent, bool is_enough)
     return true;
 }
 
-/* Reads on in a stream, to out[0..cap). 0 or -1. */
-static int read_stream(struct extent *extent, unsigned char *out, size_t cap, size_t *len)
+/* Reads on in a stream, as bytes_take. The bytes, or -1: the run has failed. */
+static ssize_t read_stream(struct extent *extent, unsigned char *out, size_t cap)
 {
     struct reason why;
     ssize_t got = bytes_take(&extent->file->input.bytes, out, cap, &why);
-    *len = got > 0 ? (size_t)got : 0;
-    return got < 0 ? source_fail(extent->worker->source, &why) : 0;
+    return got < 0 ? source_fail(extent->worker->source, &why) : got;
 }
 
 /* Drops bytes before `at` of what is kept of a stream, if that became too much. */
@@ -155,59 +147,56 @@ static void limit_window(struct extent *extent, uint64_t at)
 }
 
 /* Fills the chunk from byte `at` of a stream: with what was kept, and what has arrived. 0 or -1. */
-static int fill_from_stream(struct feed *feed, struct chunk *chunk, uint64_t at)
+static int fill_from_stream(struct extent *extent, struct chunk *chunk, uint64_t at)
 {
-    struct extent *extent = feed->extent;
     struct bytes *bytes = &extent->file->input.bytes;
     struct replay_window *window = &bytes->window;
-    size_t len;
     while (window->end < at && !bytes->ended) { /* what is left out */
         size_t most = at - window->end < chunk->cap ? (size_t)(at - window->end) : chunk->cap;
         (void)is_read_on(extent, false); /* sees through what came before */
-        if (read_stream(extent, chunk->data, most, &len) != 0)
+        if (read_stream(extent, chunk->data, most) < 0)
             return -1;
         limit_window(extent, window->end);
     }
     chunk->len = window_copy(window, at, chunk->data, chunk->cap);
     while (chunk->len < chunk->cap && !bytes->ended &&
-           is_read_on(extent, chunk->len >= feed->next.need)) {
-        if (read_stream(extent, chunk->data + chunk->len, chunk->cap - chunk->len, &len) != 0)
+           is_read_on(extent, chunk->len >= extent->next.need)) {
+        ssize_t got = read_stream(extent, chunk->data + chunk->len, chunk->cap - chunk->len);
+        if (got < 0)
             return -1;
-        chunk->len += len;
+        chunk->len += (size_t)got;
     }
     chunk->origin.end = bytes->ended && window->end >= at ? ENDS_FILE : ENDS_NOTHING;
     return 0;
 }
 
 /* True if the file ends before what comes next. Drops what a stream need not or cannot keep. */
-static bool is_cut_short(struct feed *feed)
+static bool is_cut_short(struct extent *extent)
 {
-    struct bytes *bytes = &feed->extent->file->input.bytes;
+    struct bytes *bytes = &extent->file->input.bytes;
     if (bytes->regular)
-        return feed->next.at > bytes->opened_size;
-    window_drop(&bytes->window, feed->next.kept);
-    limit_window(feed->extent, feed->next.at);
-    return bytes->ended && feed->next.at > bytes->window.end;
+        return extent->next.at > bytes->opened_size;
+    window_drop(&bytes->window, extent->next.kept);
+    limit_window(extent, extent->next.at);
+    return bytes->ended && extent->next.at > bytes->window.end;
 }
 
 /* --- feeding --- */
 
 /* Fills a chunk, and has the GPU take it. 1: it wants more; 0; or -1. */
-static int feed_chunk(struct feed *feed, struct chunk *chunk)
+static int feed(struct extent *extent, struct chunk *chunk)
 {
-    struct extent *extent = feed->extent;
-    const uint64_t at = feed->next.at;
+    const uint64_t at = extent->next.at;
     source_place_chunk(extent->file, &extent->segment.at, chunk);
-    int rc = extent->file->input.bytes.regular ? fill_from_file(feed, chunk, at)
-                                               : fill_from_stream(feed, chunk, at);
-    gpu_decoder_submit(extent->gpu, chunk, at, &feed->next);
+    int rc = extent->file->input.bytes.regular ? fill_from_file(extent, chunk, at)
+                                               : fill_from_stream(extent, chunk, at);
+    gpu_decoder_submit(extent->gpu, chunk, at, &extent->next);
+    if (!extent->next.is_wanted)
+        extent->next.at = at; /* it says nothing of that */
+    left_add_read(extent->worker->source, extent->file, (int64_t)(extent->next.at - at), 0);
     if (rc != 0)
         return -1;
-    if (!feed->next.is_wanted || is_cut_short(feed))
-        return 0;
-    left_add_read(extent->worker->source, extent->file, (int64_t)(feed->next.at - at), 0);
-    extent->offset = feed->next.at;
-    return 1;
+    return extent->next.is_wanted && !is_cut_short(extent);
 }
 
 /* Checks that the file has what is left. The GPU skips frames without looking, so it may stand
@@ -235,17 +224,15 @@ static bool has_ended(const struct worker *worker)
 int gpu_feed(struct extent *extent, struct compressed_rest *rest)
 {
     struct bytes *bytes = &extent->file->input.bytes;
-    struct feed feed = {.extent = extent,
-                        .parallel = bytes->regular ? parallel_read_open() : NULL,
-                        .next = {.is_wanted = true, .at = extent->offset, .need = 1}};
     struct chunk *chunk;
     int more = 1;
     *rest = (struct compressed_rest){.tail = NULL};
+    extent->parallel = bytes->regular ? parallel_read_open() : NULL;
     if (!bytes->regular)
         bytes->taken = bytes->window.end; /* the GPU has all that was seen */
     while (more > 0 && (chunk = gpu_decoder_acquire(extent->gpu)) != NULL)
-        more = has_ended(extent->worker) ? -1 : feed_chunk(&feed, chunk);
-    parallel_read_close(feed.parallel);
+        more = has_ended(extent->worker) ? -1 : feed(extent, chunk);
+    parallel_read_close(extent->parallel);
     if (more < 0)
         return -1;
     if (gpu_decoder_finish(extent->gpu, rest) != 0)
@@ -276,7 +263,7 @@ int gpu_go_back(struct extent *extent, const struct compressed_rest *rest)
         frames_seek(&input->frames, rest->offset);
     else
         input->frames.pending.offset = rest->offset;
-    left_add_read(source, extent->file, (int64_t)(rest->offset - extent->offset), 0);
+    left_add_read(source, extent->file, (int64_t)(rest->offset - extent->next.at), 0);
     return 0;
 }
 

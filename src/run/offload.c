@@ -214,7 +214,7 @@ static int decode_rest(struct extent *extent, const struct compressed_rest *rest
     const bool is_as_before = rest->is_left && rest->bytes == 0;
     /* Of a pipe the GPU may keep only what it needs itself, from where it names on. */
     if (is_as_before && file->input.bytes.regular) {
-        left_add_read(source, file, (int64_t)(position_of(extent) - extent->offset), 0);
+        left_add_read(source, file, (int64_t)(position_of(extent) - extent->next.at), 0);
         return 0;
     }
     if (gpu_go_back(extent, rest) != 0)
@@ -245,7 +245,8 @@ static int offload(struct extent *extent)
     struct compressed_rest rest;
     file->input.bytes.keeps_freely = false; /* the GPU relies on it */
     replay_end(extent);
-    left_add_read(extent->worker->source, file, (int64_t)(extent->offset - position_of(extent)), 0);
+    left_add_read(extent->worker->source, file, (int64_t)(extent->next.at - position_of(extent)),
+                  0);
     int rc = gpu_feed(extent, &rest);
     if (rc == 0) {
         segment->at.index = rest.index;

@@ -47,7 +47,8 @@ struct extent {
 
     /* gpu */
     struct gpu_decoder *gpu;
-    uint64_t offset; /* the GPU has, or need not have, the file from where it began up to here */
+    struct compressed_next next;    /* what it wants next of the file */
+    struct parallel_read *parallel; /* of a regular file, or NULL */
 
     struct segment segment; /* of the last two */
 };
@@ -79,8 +80,7 @@ static inline int runner_push(struct worker *worker, struct chunk *chunk, enum f
     return worker->sink->count(worker->sink->arg, chunk, flow);
 }
 
-/* --- segment.c: cuts the records of a segment; src/records joins what segments begin and end with
- * --- */
+/* --- segment.c: cuts records; src/records joins what segments begin and end with --- */
 
 /* Begins the extent's next segment; in turn, or by a worker that has the file to itself. 0, or -1:
  * out of memory, and nothing has changed. */
@@ -99,8 +99,7 @@ int segment_cut(struct extent *extent, struct chunk *chunk, size_t waited, bool 
 /* Ends the segment, and pushes the records that this completes. 0, or -1: the run has failed. */
 int segment_end(struct extent *extent);
 
-/* The file ends after the last segment that was begun; pushes its last record. 0, or -1: the run
- * has failed. */
+/* The file ends with the last segment: pushes its last record. 0, or -1: the run has failed. */
 int segment_end_file(struct extent *extent);
 
 /* Frees what it has, after a failure. */
@@ -135,10 +134,7 @@ static inline bool decode_is_complete(const struct extent *extent)
     return decoder->codec->complete(decoder);
 }
 
-/* --- gpu.c: feeds a GPU with a compressed file --- */
-
-/* What the GPU leaves is read again; of a stream the frame that is decompressed is kept for that.
- */
+/* --- gpu.c: feeds a GPU; what it leaves is read again, for which a stream's frame is kept --- */
 
 /* Returns a GPU that should decompress the rest of the file; NULL: there is none. In turn. */
 struct engine *gpu_choose(struct worker *worker, const struct file *file);
@@ -164,8 +160,7 @@ int gpu_go_back(struct extent *extent, const struct compressed_rest *rest);
  * be longer than the frames. */
 #define OFFLOAD_WAITS_MAX 4
 
-/* True if the next batch of the current file should be decoded in order, to be offloaded. In turn.
- */
+/* True if the current file's next batch should be decoded in order, to be offloaded. In turn. */
 bool offload_is_wanted(struct worker *worker, const struct file *file);
 
 /* Before a chunk is decoded in order: lets a GPU that should have the file decompress it, and has

@@ -64,17 +64,6 @@ int segment_cut(struct extent *extent, struct chunk *chunk, size_t waited, bool 
 
 /* --- the records between segments --- */
 
-/* Completes the last record of a shard, which goes on after its last segment. 0 or -1. */
-static int complete_last(struct source *source, struct file *file, struct span *seams)
-{
-    struct reason why;
-    for (struct span *seam = seams; seam && source->options.shard; seam = seam->next)
-        if (seam->to_end &&
-            file_shard_complete(&file->input, &source->options.decoding, seam, &why) != 0)
-            return source_fail(source, &why);
-    return 0;
-}
-
 /* Fills a chunk with a record that was put together. */
 static void fill_with_seam(struct chunk *chunk, const struct file *file, const struct span *seam)
 {
@@ -92,12 +81,17 @@ static void fill_with_seam(struct chunk *chunk, const struct file *file, const s
     chunk->origin.has_header = seam->is_first && field && field->has_header;
 }
 
-/* Pushes a record that was put together. 0 or -1. */
-static int push_seam(struct extent *extent, const struct span *seam)
+/* Pushes a record that was put together; the last one of a shard is completed first. 0 or -1. */
+static int push_seam(struct extent *extent, struct span *seam)
 {
     struct source *source = extent->worker->source;
+    struct input *input = &extent->file->input;
     const struct fragment *record = &seam->head;
-    const struct record_kind *kind = &source->options.record;
+    const struct record_kind *kind = &input->records.kind;
+    struct reason why;
+    if (source->options.shard && seam->to_end &&
+        file_shard_complete(input, &source->options.decoding, seam, &why) != 0)
+        return source_fail(source, &why);
     if (record_is_line(kind) && seam->is_first && seam->is_end &&
         records_are_one_line(record->data, record->len))
         source_add_one_line(source, extent->file);
@@ -105,9 +99,7 @@ static int push_seam(struct extent *extent, const struct span *seam)
     if (!record_is_text(kind) && record->len == 0)
         return 0;
     if (!record_is_text(kind) && record->len % kind->size != 0) {
-        struct reason why;
-        input_cut_off(extent->file->input.bytes.name, &source->options.content, record->len,
-                      kind->size, &why);
+        input_cut_off(input->bytes.name, input->plan.content, record->len, kind->size, &why);
         return source_fail(source, &why);
     }
     struct chunk *chunk = runner_choose(extent->worker, FLOW_DECODED);
@@ -117,15 +109,13 @@ static int push_seam(struct extent *extent, const struct span *seam)
     return runner_push(extent->worker, chunk, FLOW_DECODED);
 }
 
-/* Adds a span, NULL if memory is short, to those of the file, and pushes the records that this
- * completes. 0 or -1. */
+/* Adds a span (NULL: out of memory), and pushes the records that this completes. 0 or -1. */
 static int add_span(struct extent *extent, struct span *span)
 {
-    struct source *source = extent->worker->source;
     struct span *seams = NULL;
-    int rc = span && seams_add(&extent->file->seams, span, &seams) == 0
-                 ? complete_last(source, extent->file, seams)
-                 : source_fail_for_memory(source, extent->file);
+    int rc = 0;
+    if (!span || seams_add(&extent->file->seams, span, &seams) != 0)
+        rc = source_fail_for_memory(extent->worker->source, extent->file);
     while (seams) {
         struct span *seam = seams;
         seams = seam->next;

@@ -12,8 +12,7 @@
 
 /* --- looking at what is ahead, and taking it --- */
 
-/* As frames_look, for what the range still needs; FRAMES_FAILED has failed the run. Drops frames
- * that end before the range. */
+/* As frames_look, after frames that end before the range; FRAMES_FAILED has failed the run. */
 static enum frames_result look_on(struct extent *extent, struct frames_ahead *ahead)
 {
     struct source *source = extent->worker->source;
@@ -36,16 +35,7 @@ static enum frames_result look_on(struct extent *extent, struct frames_ahead *ah
     return FRAMES_END;
 }
 
-/* Makes all that is left one batch, which one worker decodes as a stream. */
-static void take_all(struct file *file, struct frames_ahead *ahead)
-{
-    file->in_stream = true;
-    ahead->kind = FRAMES_TO_END;
-    if (ahead->memory < FRAMES_MEMORY_MAX)
-        ahead->memory = FRAMES_MEMORY_MAX; /* other frames may need more than the first one */
-}
-
-/* Looks at what the file goes on with. */
+/* Looks at what the file goes on with. All that is left may be one batch, decoded as a stream. */
 static enum frames_result look(struct extent *extent, struct frames_ahead *ahead)
 {
     struct file *file = extent->file;
@@ -56,8 +46,12 @@ static enum frames_result look(struct extent *extent, struct frames_ahead *ahead
         result = look_on(extent, ahead);
     else if (frame_batch_reserve(pending, FRAMES_SIZE_FIRST) != 0)
         result = FRAMES_NO_MEMORY;
-    if (result == FRAMES_AHEAD && (file->in_stream || input_is_serial(&file->input)))
-        take_all(file, ahead);
+    if (result == FRAMES_AHEAD && (file->in_stream || input_is_serial(&file->input))) {
+        file->in_stream = true;
+        ahead->kind = FRAMES_TO_END;
+        if (ahead->memory < FRAMES_MEMORY_MAX)
+            ahead->memory = FRAMES_MEMORY_MAX; /* other frames may need more than the first one */
+    }
     return result;
 }
 
@@ -93,8 +87,7 @@ static int move_batch(struct extent *extent, const struct frames_ahead *ahead)
     return -1;
 }
 
-/* The system has no memory. 0, or -1: nobody has some that may come free, and the run has failed.
- */
+/* The system has no memory. 0; or -1, as nobody has some that may come free. */
 static int wait_for_memory(struct extent *extent, size_t wanted)
 {
     if (budget_refuse(extent->worker, wanted))
@@ -146,8 +139,7 @@ static enum decoded decode_records(struct extent *extent, struct chunk *chunk)
     return state;
 }
 
-/* Before a stream is waited for: has all that there is counted, and begins another segment. 0 or
- * -1. */
+/* Before a stream is waited for: has all of it counted, and begins another segment. 0 or -1. */
 static int pause(struct extent *extent)
 {
     struct source *source = extent->worker->source;
