@@ -53,38 +53,36 @@ static bool is_serial(const struct frames *frames, const struct codec_frame *fra
 static struct frames_ahead look_ahead(const struct frames *frames, const struct frame_batch *batch,
                                       size_t at)
 {
-    const unsigned char *in = batch->data + at;
     const size_t len = batch->len - at;
+    const size_t most =
+        frames->batch_size > 0 && frames->batch_size < len ? frames->batch_size : len;
     struct frames_ahead ahead = {.kind = FRAMES_WHOLE};
-    size_t most = frames->batch_size > 0 && frames->batch_size < len ? frames->batch_size : len;
     while (ahead.whole < most) {
+        const unsigned char *in = batch->data + at + ahead.whole;
+        const size_t left = len - ahead.whole;
         struct codec_frame frame;
-        enum frame_extent extent = frames->codec->look(in + ahead.whole, len - ahead.whole, &frame);
-        if (extent == FRAME_WHOLE && frame.size > len - ahead.whole)
+        enum frame_extent extent = frames->codec->look(in, left, &frame);
+        if (extent == FRAME_WHOLE && frame.size > left)
             extent = FRAME_PART;
-        if (extent == FRAME_UNKNOWN)
-            ahead.kind = FRAMES_TO_END;
-        else if (is_serial(frames, &frame, extent))
-            ahead.kind = FRAMES_OPEN;
-        ahead.part = extent == FRAME_PART && ahead.kind == FRAMES_WHOLE;
-        bool comes_later = ahead.part || ahead.kind != FRAMES_WHOLE;
-        if (comes_later && ahead.whole > 0)
+        enum frames_kind kind = extent == FRAME_UNKNOWN             ? FRAMES_TO_END
+                                : is_serial(frames, &frame, extent) ? FRAMES_OPEN
+                                                                    : FRAMES_WHOLE;
+        if (kind != FRAMES_WHOLE || extent == FRAME_PART) {
+            const uint64_t least = kind == FRAMES_OPEN ? MEMORY_LEAST : 0;
+            if (ahead.whole == 0) /* otherwise it comes in the next batch */
+                ahead =
+                    (struct frames_ahead){.kind = kind,
+                                          .part = kind == FRAMES_WHOLE,
+                                          .memory = frame.memory > least ? frame.memory : least};
             break;
+        }
         if (frame.memory > ahead.memory) {
             ahead.memory = frame.memory;
             ahead.largest = ahead.whole;
         }
-        if (comes_later)
-            break;
         ahead.whole += (size_t)frame.size;
         ahead.content = content_add(ahead.content, frame.content);
     }
-    if (ahead.whole > 0) { /* what follows these frames comes in the next batch */
-        ahead.kind = FRAMES_WHOLE;
-        ahead.part = false;
-    }
-    if (ahead.kind == FRAMES_OPEN && ahead.memory < MEMORY_LEAST)
-        ahead.memory = MEMORY_LEAST;
     return ahead;
 }
 
@@ -144,10 +142,10 @@ static bool can_gather_more(struct frames *frames, struct frame_batch *batch)
  * its end, as mapping memory takes most of the time with many small files. */
 static size_t first_size(const struct frames *frames)
 {
-    uint64_t size = frames->bytes->opened_size + 1;
-    if (!frames->bytes->regular || frames->bytes->opened_size == 0 || size >= FRAMES_SIZE_FIRST)
+    const uint64_t size = frames->bytes->opened_size;
+    if (size == 0 || size >= FRAMES_SIZE_FIRST)
         return FRAMES_SIZE_FIRST;
-    return size < SMALL_SIZE ? SMALL_SIZE : (size_t)size;
+    return size < SMALL_SIZE ? SMALL_SIZE : (size_t)size + 1;
 }
 
 enum frames_result frames_look(struct frames *frames, struct frames_ahead *ahead,
@@ -172,34 +170,27 @@ enum frames_result frames_look(struct frames *frames, struct frames_ahead *ahead
     return FRAMES_AHEAD;
 }
 
-/* Swaps the two buffers; the rest, which follows the first `given` bytes, is copied back. Without a
- * rest no buffer is needed yet. */
-static int hand_out(struct frames *frames, struct frame_batch *batch, size_t given)
+int frames_take(struct frames *frames, const struct frames_ahead *ahead, struct frame_batch *batch)
 {
     struct frame_batch *own = &frames->pending;
-    size_t rest = own->len - given, least = rest > FRAMES_SIZE_FIRST ? rest : FRAMES_SIZE_FIRST;
-    size_t wanted = own->cap < BATCH_SIZE ? 2 * own->cap : own->cap;
+    const size_t given = ahead->kind == FRAMES_WHOLE ? ahead->whole : own->len;
+    const size_t rest = own->len - given,
+                 least = rest > FRAMES_SIZE_FIRST ? rest : FRAMES_SIZE_FIRST;
+    const size_t wanted = own->cap < BATCH_SIZE ? 2 * own->cap : own->cap;
     if (rest > 0 && frame_batch_reserve(batch, wanted) != 0 &&
         frame_batch_reserve(batch, least) != 0)
         return -1;
-    struct frame_batch next = {
+    /* The buffers are swapped. Without a rest none is needed yet. */
+    const struct frame_batch next = {
         .data = batch->data, .len = rest, .cap = batch->cap, .offset = own->offset + given};
     if (rest > 0)
         memcpy(next.data, own->data + given, rest);
     *batch = *own;
     batch->len = given;
-    *own = next;
-    return 0;
-}
-
-int frames_take(struct frames *frames, const struct frames_ahead *ahead, struct frame_batch *batch)
-{
-    size_t given = ahead->kind == FRAMES_WHOLE ? ahead->whole : frames->pending.len;
-    if (hand_out(frames, batch, given) != 0)
-        return -1;
     batch->kind = ahead->kind;
     batch->memory = ahead->memory;
     batch->content = ahead->content;
+    *own = next;
     return 0;
 }
 

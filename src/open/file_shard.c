@@ -73,7 +73,7 @@ static int enter_plain(struct input *input, const struct file_shard *shard, stru
     if (input_is_serial(input))
         return 0;
     if (left > 0 && begin <= whole && whole < end)
-        return input_cut_off(bytes->name, input->plan.content, left, size, why);
+        return input_cut_off(input, left, why);
     bytes->taken = value_from(bytes, begin, size, whole);
     bytes->ended = true; /* nothing is read in order */
     input->plan.end = value_from(bytes, end, size, whole);

@@ -49,11 +49,11 @@ struct plan {
     const struct content_options *content;
     const struct foreign *foreign; /* what the bytes look like, if that is encoded; or NULL */
     struct content_range range;    /* what of the content is counted */
-    uint64_t size;                 /* regular, as it is: bytes to read, in whole records */
-    uint64_t end;                  /* of these, where pieces end: a shard may have less than all */
-    struct shard_edges edges;      /* compressed: of the shard, if there are shards */
-    uint64_t counted_from;         /* bytes of the file, as stored, before those of the shard */
-    int32_t column;                /* that is named; 0: not known, or not needed */
+    uint64_t size;                 /* regular, not compressed: where its whole records end, */
+    uint64_t end;             /* and pieces: a shard may have less; otherwise not after begin */
+    struct shard_edges edges; /* compressed: of the shard, if there are shards */
+    uint64_t counted_from;    /* bytes of the file, as stored, before those of the shard */
+    int32_t column;           /* that is named; 0: not known, or not needed */
 };
 
 struct input {
@@ -77,9 +77,6 @@ int input_open(struct input *input, struct held *file, const struct input_option
  * reason set if there is no type of values. */
 int input_find_header(struct held *file, const struct input_options *options, struct header *header,
                       struct reason *why);
-
-/* True if values or a range are cut by the bytes of content that stand before a frame. */
-bool input_needs_positions(const struct input *input);
 
 /* For input_open, without shards: takes off the size what may not be a whole record, and is read in
  * order. 0, or -1 with the reason set. */
@@ -108,10 +105,10 @@ int input_cut(struct input *input, struct chunk *chunk, size_t waited, bool at_e
  * follow than its header states. */
 ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *why);
 
-/* Sets the reason why a file of this name cannot end after `len` bytes of a record of `size`: a
- * value, or one of each channel. -1. */
-int input_cut_off(const char *name, const struct content_options *options, size_t len, size_t size,
-                  struct reason *why);
+/* Sets the reason why a file cannot end after `len` bytes of a value, or of one of each channel.
+ * -1.
+ */
+int input_cut_off(const struct input *input, size_t len, struct reason *why);
 
 /* At the end: 0, or -1 with the reason that the end of a record is missing. */
 int input_check_end(const struct input *input, struct reason *why);

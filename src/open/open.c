@@ -65,12 +65,11 @@ static int open_file(struct input *input, struct held *file, const struct input_
     input->plan = (struct plan){.range = range, .content = &options->content};
     if (bytes_open(&input->bytes, file, why) != 0)
         return -1;
-    if (!input->bytes.regular)
-        input->bytes.limit = range.end;
+    input->bytes.limit = range.end;
     int rc = shard ? file_shard_check(input, shard, why) : 0;
     if (rc == 0 && range.begin < range.end) /* otherwise the format does not matter */
         rc = recognise(input, options, why);
-    if (!input->bytes.regular && input->frames.codec)
+    if (input->frames.codec)
         input->bytes.limit = UINT64_MAX;
     if (rc != 0)
         input_close(input);
@@ -236,6 +235,14 @@ static int find_column(struct input *input, const struct input_options *options,
     return rc;
 }
 
+/* True if values or a range are cut by the bytes of content that stand before a frame. */
+static bool needs_positions(const struct input *input)
+{
+    const struct record_kind *kind = &input->records.kind;
+    bool has_values = !record_is_text(kind) && !record_is_byte(kind);
+    return has_values || content_is_partial(&input->plan.range);
+}
+
 int input_open(struct input *input, struct held *file, const struct input_options *options,
                struct file_shard *shard, struct reason *why)
 {
@@ -249,7 +256,7 @@ int input_open(struct input *input, struct held *file, const struct input_option
         rc = bytes_select(&input->bytes, range->begin, range->end + range->is_whole, why);
     if (rc == 0)
         rc = find_column(input, options, why);
-    input->frames.needs_sizes = input_needs_positions(input);
+    input->frames.needs_sizes = needs_positions(input);
     if (rc == 0)
         rc = shard ? file_shard_select(input, shard, &options->decoding, why)
                    : input_trim(input, why);

@@ -8,16 +8,9 @@
 
 #define TAIL_FIRST 4096 /* bytes at the end of a file that are looked at first */
 
-bool input_needs_positions(const struct input *input)
-{
-    const struct record_kind *kind = &input->records.kind;
-    bool has_values = !record_is_text(kind) && !record_is_byte(kind);
-    return has_values || content_is_partial(&input->plan.range);
-}
-
 bool input_parallel(const struct input *input)
 {
-    return input->bytes.regular && !input->frames.codec && input->bytes.taken < input->plan.end;
+    return input->bytes.taken < input->plan.end;
 }
 
 bool input_is_serial(const struct input *input)
@@ -67,9 +60,11 @@ int input_trim(struct input *input, struct reason *why)
     return 0;
 }
 
-int input_cut_off(const char *name, const struct content_options *options, size_t len, size_t size,
-                  struct reason *why)
+int input_cut_off(const struct input *input, size_t len, struct reason *why)
 {
+    const char *name = input->bytes.name;
+    const struct content_options *options = input->plan.content;
+    const size_t size = input->records.kind.size;
     if (options->channels > 1)
         return reason_of(why, name,
                          "ends inside a record of %u channels, after %zu of its %zu bytes",
@@ -136,8 +131,7 @@ ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t 
     chunk->len = got > 0 ? (size_t)got : 0;
     if (chunk->len % kind->size == 0)
         return got;
-    return input_cut_off(input->bytes.name, input->plan.content, chunk->len % kind->size,
-                         kind->size, why);
+    return input_cut_off(input, chunk->len % kind->size, why);
 }
 
 /* Marks the chunk if its first record is the file's header, and finds the column that is named. 0,
@@ -180,6 +174,5 @@ int input_check_end(const struct input *input, struct reason *why)
     const struct records *records = &input->records;
     if (records->cut_len == 0 || record_is_text(&records->kind))
         return 0;
-    return input_cut_off(input->bytes.name, input->plan.content, records->cut_len,
-                         records->kind.size, why);
+    return input_cut_off(input, records->cut_len, why);
 }

@@ -99,7 +99,7 @@ static int push_seam(struct extent *extent, struct span *seam)
     if (!record_is_text(kind) && record->len == 0)
         return 0;
     if (!record_is_text(kind) && record->len % kind->size != 0) {
-        input_cut_off(input->bytes.name, input->plan.content, record->len, kind->size, &why);
+        input_cut_off(input, record->len, &why);
         return source_fail(source, &why);
     }
     struct chunk *chunk = runner_choose(extent->worker, FLOW_DECODED);

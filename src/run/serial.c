@@ -108,7 +108,7 @@ static int take_batch(struct extent *extent, const struct frames_ahead *ahead)
         return 0;
     if (move_batch(extent, ahead) != 0)
         return wait_for_memory(extent, size);
-    if (ahead->kind == FRAMES_WHOLE && input_needs_positions(&file->input))
+    if (ahead->kind == FRAMES_WHOLE && file->input.frames.needs_sizes)
         file->content = content_add(file->content, worker->batch.content);
     extent->began = clock_now();
     extent->pending = false;
