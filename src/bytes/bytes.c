@@ -119,19 +119,27 @@ static int became_shorter(const struct bytes *bytes, struct reason *why)
     return reason_of(why, bytes->name, "was truncated while it was read");
 }
 
-/* Judges a file whose end came `at` bytes after base, before the size that it had when it was
- * opened: it was truncated, as logrotate's copytruncate does. Only one that has no blocks, and
- * still claims the same size, may never have had so many bytes. 0 or -1. */
-static int check_short(const struct bytes *bytes, uint64_t at, struct reason *why)
+int bytes_find_end(const struct bytes *bytes, uint64_t *end, struct reason *why)
 {
     struct stat status;
+    if (fstat(bytes->fd, &status) != 0)
+        return read_failed(bytes, bytes->opened_size, why);
+    const off_t size = status.st_size > bytes->base ? status.st_size - bytes->base : 0;
+    *end = (uint64_t)size < bytes->limit ? (uint64_t)size : bytes->limit;
+    return *end < bytes->opened_size ? became_shorter(bytes, why) : 0;
+}
+
+/* Judges a file that has ended at byte `at`, before the size that it had when it was opened: it was
+ * truncated, as logrotate's copytruncate does. Only one that has no blocks, and still claims the
+ * same size, may never have had so many bytes. 0 or -1. */
+static int check_short(const struct bytes *bytes, uint64_t at, struct reason *why)
+{
+    uint64_t end;
     if (!bytes->regular || at >= bytes->opened_size)
         return 0;
-    if (fstat(bytes->fd, &status) != 0)
-        return read_failed(bytes, at, why);
-    if (bytes->may_be_short && status.st_size >= bytes->base + (off_t)bytes->opened_size)
-        return 0;
-    return became_shorter(bytes, why);
+    if (bytes_find_end(bytes, &end, why) != 0)
+        return -1;
+    return bytes->may_be_short ? 0 : became_shorter(bytes, why);
 }
 
 ssize_t bytes_read_at(const struct bytes *bytes, void *buf, size_t len, uint64_t offset,
@@ -309,16 +317,6 @@ int bytes_select(struct bytes *bytes, uint64_t begin, uint64_t end, struct reaso
     if (bytes->opened_size < begin)
         bytes->opened_size = begin;
     return bytes->regular ? 0 : bytes_skip_to(bytes, begin, why);
-}
-
-int bytes_find_end(const struct bytes *bytes, uint64_t *end, struct reason *why)
-{
-    struct stat status;
-    if (fstat(bytes->fd, &status) != 0)
-        return read_failed(bytes, bytes->opened_size, why);
-    const off_t size = status.st_size > bytes->base ? status.st_size - bytes->base : 0;
-    *end = (uint64_t)size < bytes->limit ? (uint64_t)size : bytes->limit;
-    return *end < bytes->opened_size ? became_shorter(bytes, why) : 0;
 }
 
 void bytes_settle(const struct bytes *bytes)

@@ -17,7 +17,6 @@ LIBRARY(libisal, LIBISAL_FILE, CALLS)
 /* --- the header of a member (RFC 1952), which may come in any number of parts --- */
 
 #define GZIP_MAGIC_SIZE 3 /* with the only method of compression there is */
-#define FIXED_SIZE 10
 #define FLAGS_UNKNOWN 0xe0u
 
 static const unsigned char gzip_magic[GZIP_MAGIC_SIZE] = {0x1f, 0x8b, 0x08};
@@ -33,37 +32,36 @@ enum gzip_field {
     GZIP_HEADER_ENDED,
 };
 
+/* The flag that announces a field, and its bytes; 0: those that the header states, or up to a zero
+ * byte. */
+static const struct {
+    unsigned flag;
+    size_t size;
+} fields[] = {
+    [GZIP_FIXED] = {0, 10}, [GZIP_EXTRA_SIZE] = {4, 2}, [GZIP_EXTRA] = {4, 0},
+    [GZIP_NAME] = {8, 0},   [GZIP_COMMENT] = {16, 0},   [GZIP_CHECKSUM] = {2, 2},
+};
+
 /* A header as far as it has come; zeroed, it is at its beginning. */
 struct gzip_header {
     enum gzip_field field;
-    size_t at;           /* bytes of the field that have come */
-    unsigned flags;      /* the fields that there are */
-    unsigned extra_size; /* bytes of the extra field */
-    unsigned stated;     /* the checksum that the header states */
-    uint32_t crc;        /* of the bytes before it */
+    size_t at;       /* bytes of the field that have come */
+    unsigned flags;  /* the fields that there are */
+    unsigned number; /* of two bytes: the size of the extra field, then the checksum */
+    uint32_t crc;    /* of the bytes before it */
 };
-
-/* The flag that announces a field. */
-static const unsigned field_flags[] = {
-    [GZIP_EXTRA_SIZE] = 0x04, [GZIP_EXTRA] = 0x04,    [GZIP_NAME] = 0x08,
-    [GZIP_COMMENT] = 0x10,    [GZIP_CHECKSUM] = 0x02,
-};
-
-/* True if the header lacks this field. */
-static bool lacks_field(const struct gzip_header *header, enum gzip_field field)
-{
-    if (field == GZIP_HEADER_ENDED)
-        return false;
-    return !(header->flags & field_flags[field]) ||
-           (field == GZIP_EXTRA && header->extra_size == 0);
-}
 
 static void next_field(struct gzip_header *header)
 {
+    bool is_there = false;
     header->at = 0;
-    do
-        header->field++;
-    while (lacks_field(header, header->field));
+    while (!is_there && ++header->field != GZIP_HEADER_ENDED) {
+        is_there = header->flags & fields[header->field].flag;
+        if (header->field == GZIP_EXTRA)
+            is_there &= header->number > 0;
+        else
+            header->number = 0;
+    }
 }
 
 static const char *take_fixed(struct gzip_header *header, unsigned char byte)
@@ -87,35 +85,19 @@ static uint32_t add_to_crc(uint32_t crc, unsigned char byte)
 
 static const char *take_byte(struct gzip_header *header, unsigned char byte)
 {
-    const char *fault = NULL;
-    bool last = false;
-    if (header->field != GZIP_CHECKSUM)
+    const enum gzip_field field = header->field;
+    const size_t size = field == GZIP_EXTRA ? header->number : fields[field].size;
+    const char *fault = field == GZIP_FIXED ? take_fixed(header, byte) : NULL;
+    if (field == GZIP_EXTRA_SIZE || field == GZIP_CHECKSUM)
+        header->number |= (unsigned)byte << 8 * header->at;
+    if (field != GZIP_CHECKSUM)
         header->crc = add_to_crc(header->crc, byte);
-    switch (header->field) {
-    case GZIP_FIXED:
-        fault = take_fixed(header, byte);
-        last = header->at + 1 == FIXED_SIZE;
-        break;
-    case GZIP_EXTRA_SIZE:
-        header->extra_size |= (unsigned)byte << 8 * header->at;
-        last = header->at == 1;
-        break;
-    case GZIP_EXTRA:
-        last = header->at + 1 == header->extra_size;
-        break;
-    case GZIP_CHECKSUM:
-        header->stated |= (unsigned)byte << 8 * header->at;
-        last = header->at == 1;
-        if (last && header->stated != (header->crc & 0xffff))
-            fault = "corrupt gzip data (wrong checksum of a header)";
-        break;
-    default: /* the name and the comment end with a zero byte */
-        last = byte == 0;
-        break;
-    }
     header->at++;
-    if (last)
-        next_field(header);
+    if (size > 0 ? header->at < size : byte != 0)
+        return fault;
+    if (field == GZIP_CHECKSUM && header->number != (header->crc & 0xffff))
+        fault = "corrupt gzip data (wrong checksum of a header)";
+    next_field(header);
     return fault;
 }
 
