@@ -83,6 +83,7 @@ static uint32_t add_to_crc(uint32_t crc, unsigned char byte)
     return ~crc;
 }
 
+/* Takes the next byte. NULL; or what is wrong, and the header is of no more use. */
 static const char *take_byte(struct gzip_header *header, unsigned char byte)
 {
     const enum gzip_field field = header->field;
@@ -98,19 +99,6 @@ static const char *take_byte(struct gzip_header *header, unsigned char byte)
     if (field == GZIP_CHECKSUM && header->number != (header->crc & 0xffff))
         fault = "corrupt gzip data (wrong checksum of a header)";
     next_field(header);
-    return fault;
-}
-
-/* Takes bytes in[0..len) up to the end of the header, and adds their number to *used. NULL; or what
- * is wrong, and the header is of no more use. */
-static const char *header_take(struct gzip_header *header, const unsigned char *in, size_t len,
-                               size_t *used)
-{
-    const char *fault = NULL;
-    size_t taken = 0;
-    while (taken < len && header->field != GZIP_HEADER_ENDED && !fault)
-        fault = take_byte(header, in[taken++]);
-    *used += taken;
     return fault;
 }
 
@@ -192,7 +180,9 @@ static enum decode_status take_zeros(struct gzip_decoder *gzip, struct decode_st
 static enum decode_status take_header(struct gzip_decoder *gzip, struct decode_step *step,
                                       struct reason *why)
 {
-    const char *fault = header_take(&gzip->header, step->in, step->in_len, &step->used);
+    const char *fault = NULL;
+    while (!fault && step->used < step->in_len && gzip->header.field != GZIP_HEADER_ENDED)
+        fault = take_byte(&gzip->header, step->in[step->used++]);
     if (fault)
         return gzip_fault(why, fault);
     if (gzip->header.field != GZIP_HEADER_ENDED)

@@ -52,7 +52,8 @@ struct frames_ahead {
 /* A compressed file on its way to decoders. */
 struct frames {
     struct bytes *bytes;
-    const struct codec *codec;  /* what the file is compressed with; NULL: bytes as they are */
+    const struct codec *codec; /* what the file is compressed with; NULL: bytes as they are */
+    const struct codec_options *decoding;
     struct frame_batch pending; /* read, and not handed out yet */
     uint64_t frame_memory;      /* frames that need more are decoded in order */
     size_t batch_size; /* bytes after which a batch is complete; 0: as many as are read at a time */

@@ -21,8 +21,8 @@ struct look {
 static ssize_t read_stored(struct look *look, unsigned char *buf, size_t cap, struct reason *why)
 {
     const uint64_t left = look->peek->end - look->offset;
-    ssize_t got =
-        bytes_see(look->peek->bytes, buf, left < cap ? (size_t)left : cap, look->offset, why);
+    ssize_t got = bytes_see(look->peek->frames->bytes, buf, left < cap ? (size_t)left : cap,
+                            look->offset, why);
     look->offset += got > 0 ? (uint64_t)got : 0;
     return got;
 }
@@ -30,7 +30,7 @@ static ssize_t read_stored(struct look *look, unsigned char *buf, size_t cap, st
 /* Feeds the decoder. As read_stored. */
 static ssize_t feed(struct look *look, struct reason *why)
 {
-    const struct bytes *bytes = look->peek->bytes;
+    const struct bytes *bytes = look->peek->frames->bytes;
     if (!bytes->regular && look->offset >= PEEK_STREAM_MAX)
         return reason_of(why, bytes->name, "has no content in its first 16 MiB");
     ssize_t got = read_stored(look, look->data, PEEK_SIZE, why);
@@ -42,11 +42,11 @@ static ssize_t feed(struct look *look, struct reason *why)
 /* Takes one step of decoding. The bytes that it made, or -1 with the reason set. */
 static ssize_t decode_step(struct look *look, unsigned char *out, size_t cap, struct reason *why)
 {
-    const char *name = look->peek->bytes->name;
+    const char *name = look->peek->frames->bytes->name;
     struct reason fault;
     struct decode_step step = {
         .in = look->data + look->pos, .in_len = look->len - look->pos, .out = out, .cap = cap};
-    switch (look->peek->codec->decode(look->decoder, &step, &fault)) {
+    switch (look->peek->frames->codec->decode(look->decoder, &step, &fault)) {
     case DECODE_NO_MEMORY:
         return reason_of(why, name, "out of memory");
     case DECODE_FAULT:
@@ -62,7 +62,7 @@ static ssize_t decode_step(struct look *look, unsigned char *out, size_t cap, st
 /* Decodes on, to out[0..cap). The bytes, 0 at the end, or -1 with the reason set. */
 static ssize_t decode(struct look *look, unsigned char *out, size_t cap, struct reason *why)
 {
-    const struct codec *codec = look->peek->codec;
+    const struct codec *codec = look->peek->frames->codec;
     ssize_t made = 0;
     while (made == 0) {
         bool is_complete = codec->complete(look->decoder);
@@ -71,8 +71,9 @@ static ssize_t decode(struct look *look, unsigned char *out, size_t cap, struct 
             if (got < 0 || (got == 0 && is_complete))
                 return got;
             if (got == 0)
-                return reason_of(why, look->peek->bytes->name, "truncated %s data, at byte %llu",
-                                 codec->name, (unsigned long long)look->offset);
+                return reason_of(why, look->peek->frames->bytes->name,
+                                 "truncated %s data, at byte %llu", codec->name,
+                                 (unsigned long long)look->offset);
         }
         if (is_complete)
             look->frame = look->offset - (look->len - look->pos);
@@ -83,23 +84,24 @@ static ssize_t decode(struct look *look, unsigned char *out, size_t cap, struct 
 
 int peek_content(const struct peek *peek, peek_take *take, void *arg, struct reason *why)
 {
+    const struct codec *codec = peek->frames->codec;
     unsigned char out[PEEK_SIZE];
     struct look look = {.peek = peek, .offset = peek->begin};
     ssize_t got = 1;
     int more = 1;
-    if (peek->codec) {
-        look.decoder = peek->codec->open(peek->options);
+    if (codec) {
+        look.decoder = codec->open(peek->frames->decoding);
         look.data = malloc(PEEK_SIZE);
         more = look.decoder && look.data ? 1 : -1;
     }
     for (size_t cap = PEEK_FIRST; more > 0 && got > 0; cap *= cap < PEEK_SIZE ? 2 : 1) {
-        got = peek->codec ? decode(&look, out, cap, why) : read_stored(&look, out, cap, why);
+        got = codec ? decode(&look, out, cap, why) : read_stored(&look, out, cap, why);
         if (got >= 0)
             more = take(arg, out, (size_t)got);
     }
     decoder_close(look.decoder);
     free(look.data);
     if (more < 0)
-        return reason_of(why, peek->bytes->name, "out of memory");
+        return reason_of(why, peek->frames->bytes->name, "out of memory");
     return got < 0 ? -1 : 0;
 }

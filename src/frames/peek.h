@@ -4,17 +4,14 @@
 #ifndef GPUHISTO_PEEK_H
 #define GPUHISTO_PEEK_H
 
-#include "codec.h"
-#include "src/bytes/bytes.h"
+#include "frames.h"
 
 #define PEEK_STREAM_MAX ((uint64_t)16 << 20) /* bytes of a compressed stream that are looked at */
 
-/* What is looked at. */
+/* What is looked at: bytes [begin, end) of the file; a frame begins at `begin`. */
 struct peek {
-    struct bytes *bytes;
-    const struct codec *codec; /* NULL: the content is what is stored */
-    const struct codec_options *options;
-    uint64_t begin, end; /* offsets in the file; a frame begins at `begin` */
+    const struct frames *frames;
+    uint64_t begin, end;
 };
 
 /* Is given what comes next of the content, data[0..len); at its end, 0 bytes once. Returns 1 for

@@ -118,8 +118,6 @@ static int find_frames(struct input *input, const struct file_shard *shard,
     const uint64_t size = shard->size, none = size;
     struct frame_walk walk;
     enum walk_step step = WALK_FRAME;
-    edges->first = shard->begin == 0 ? 0 : none;
-    edges->next = none;
     frame_walk_begin(&walk, &input->bytes, input->frames.codec, 0, size);
     while (edges->next == none && (edges->first == none || shard->end < size)) {
         step = frame_walk_next(&walk, why);
@@ -156,15 +154,10 @@ static int take_last(void *arg, const unsigned char *data, size_t len)
 
 /* Finds the last byte of content before the shard. Frames that do not say how much they hold may be
  * empty: then all since the last one that says so are decoded. 0, or -1 with the reason set. */
-static int find_last_before(struct input *input, const struct codec_options *options,
-                            const struct frames_before *before, struct last_byte *last,
-                            struct reason *why)
+static int find_last_before(const struct input *input, const struct frames_before *before,
+                            struct last_byte *last, struct reason *why)
 {
-    struct peek peek = {.bytes = &input->bytes,
-                        .codec = input->frames.codec,
-                        .options = options,
-                        .begin = before->content_at,
-                        .end = input->plan.edges.first};
+    struct peek peek = {&input->frames, before->content_at, input->plan.edges.first};
     if (!before->has_content)
         return 0;
     int rc = peek_content(&peek, take_last, last, why);
@@ -176,8 +169,7 @@ static int find_last_before(struct input *input, const struct codec_options *opt
 
 /* Finds out whether a record goes on from before, and whether anything comes before at all. 0 or
  * -1. */
-static int find_edge(struct input *input, const struct codec_options *options,
-                     const struct frames_before *before, struct reason *why)
+static int find_edge(struct input *input, const struct frames_before *before, struct reason *why)
 {
     struct shard_edges *edges = &input->plan.edges;
     const struct record_kind *kind = &input->records.kind;
@@ -190,7 +182,7 @@ static int find_edge(struct input *input, const struct codec_options *options,
         edges->goes_on = edges->content % kind->size != 0;
         return 0;
     }
-    if (find_last_before(input, options, before, &last, why) != 0)
+    if (find_last_before(input, before, &last, why) != 0)
         return -1;
     edges->is_first = !last.is_there;
     edges->goes_on = last.is_there && kind->head(&last.byte, 1) != 0; /* it does not end a record */
@@ -198,8 +190,7 @@ static int find_edge(struct input *input, const struct codec_options *options,
 }
 
 /* As file_shard_select, of a compressed file. */
-static int enter_frames(struct input *input, const struct file_shard *shard,
-                        const struct codec_options *options, struct reason *why)
+static int enter_frames(struct input *input, const struct file_shard *shard, struct reason *why)
 {
     struct shard_edges *edges = &input->plan.edges;
     const struct record_kind *kind = &input->records.kind;
@@ -208,13 +199,12 @@ static int enter_frames(struct input *input, const struct file_shard *shard,
                     content_is_partial(&input->plan.range);
     struct frames_before before = {false, 0, 0};
     edges->file_end = edges->next = shard->size;
+    edges->first = shard->begin == 0 ? 0 : shard->size;
     edges->is_first = true;
-    if (is_whole)
-        edges->first = shard->begin == 0 ? 0 : shard->size;
     if (is_whole && shard->begin > 0)
         input->plan.range.stated = NULL; /* nothing is read here, so nothing is missing */
-    if (!is_whole && (find_frames(input, shard, &before, why) != 0 ||
-                      find_edge(input, options, &before, why) != 0))
+    if (!is_whole &&
+        (find_frames(input, shard, &before, why) != 0 || find_edge(input, &before, why) != 0))
         return -1;
     frames_seek(&input->frames, edges->first);
     input->plan.counted_from = edges->is_first ? 0 : edges->first;
@@ -222,11 +212,9 @@ static int enter_frames(struct input *input, const struct file_shard *shard,
     return 0;
 }
 
-int file_shard_select(struct input *input, const struct file_shard *shard,
-                      const struct codec_options *options, struct reason *why)
+int file_shard_select(struct input *input, const struct file_shard *shard, struct reason *why)
 {
-    return input->frames.codec ? enter_frames(input, shard, options, why)
-                               : enter_plain(input, shard, why);
+    return input->frames.codec ? enter_frames(input, shard, why) : enter_plain(input, shard, why);
 }
 
 /* --- what comes after them --- */
@@ -256,16 +244,11 @@ static int take_end(void *arg, const unsigned char *data, size_t len)
     return span_extend(seam, data, taken) == 0 ? taken < missing : -1;
 }
 
-int file_shard_complete(struct input *input, const struct codec_options *options, struct span *seam,
-                        struct reason *why)
+int file_shard_complete(const struct input *input, struct span *seam, struct reason *why)
 {
     const struct shard_edges *edges = &input->plan.edges;
     struct completion completion = {seam, &input->records.kind};
-    const struct peek peek = {.bytes = &input->bytes,
-                              .codec = input->frames.codec,
-                              .options = options,
-                              .begin = edges->next,
-                              .end = edges->file_end};
+    const struct peek peek = {&input->frames, edges->next, edges->file_end};
     bool is_whole = !record_is_text(completion.kind) && seam->head.len % completion.kind->size == 0;
     if (edges->next == edges->file_end || seam->head.len == 0 || seam->head.given || is_whole)
         return 0;

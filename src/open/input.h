@@ -124,12 +124,10 @@ int file_shard_check(struct input *input, struct file_shard *shard, struct reaso
 
 /* Limits a file, whose format and range are known, to what belongs to the shard. 0, or -1 with the
  * reason set. */
-int file_shard_select(struct input *input, const struct file_shard *shard,
-                      const struct codec_options *options, struct reason *why);
+int file_shard_select(struct input *input, const struct file_shard *shard, struct reason *why);
 
 /* Completes the last record of the shard, in the head of a span, from the frames of the next shard.
  * 0, or -1 with the reason set. */
-int file_shard_complete(struct input *input, const struct codec_options *options, struct span *seam,
-                        struct reason *why);
+int file_shard_complete(const struct input *input, struct span *seam, struct reason *why);
 
 #endif

@@ -21,14 +21,18 @@ static enum codec_magic recognise_head(struct input *input, const unsigned char 
     return others == MAGIC_OTHER ? ours : others;
 }
 
+/* Returns where the bytes end that may be looked at. */
+static uint64_t end_of(const struct bytes *bytes)
+{
+    return bytes->is_cut ? bytes->opened_size : UINT64_MAX;
+}
+
 /* Looks at the first bytes, as many as it takes. 0 or -1. */
 static int recognise_by_magic(struct input *input, struct reason *why)
 {
     unsigned char head[CODEC_MAGIC_MAX];
-    const struct bytes *bytes = &input->bytes;
-    const bool is_tiny =
-        (bytes->opened_size > 0 || bytes->is_cut) && bytes->opened_size < sizeof head;
-    const size_t cap = is_tiny ? (size_t)bytes->opened_size : sizeof head;
+    const uint64_t end = end_of(&input->bytes);
+    const size_t cap = end < sizeof head ? (size_t)end : sizeof head;
     enum codec_magic magic = MAGIC_PART;
     size_t len = 0;
     while (magic == MAGIC_PART && len < cap) {
@@ -60,6 +64,7 @@ static int open_file(struct input *input, struct held *file, const struct input_
                             .records = {.kind = options->record, .field = options->field}};
     input->frames =
         (struct frames){.bytes = &input->bytes,
+                        .decoding = &options->decoding,
                         .batch_size = options->batch_size,
                         .frame_memory = frame_memory > 0 ? frame_memory : FRAMES_MEMORY_MAX};
     input->plan = (struct plan){.range = range, .content = &options->content};
@@ -83,14 +88,6 @@ struct beginning {
     unsigned char *data; /* owned */
     size_t len;
 };
-
-static struct peek peek_of(struct input *input, const struct input_options *options)
-{
-    return (struct peek){.bytes = &input->bytes,
-                         .codec = input->frames.codec,
-                         .options = &options->decoding,
-                         .end = input->bytes.is_cut ? input->bytes.opened_size : UINT64_MAX};
-}
 
 /* Adds what comes next. 0, or -1: out of memory. */
 static int add(struct beginning *beginning, const unsigned char *data, size_t len)
@@ -128,10 +125,10 @@ static int take_header(void *arg, const unsigned char *data, size_t len)
 
 /* Reads the header of values, if there is one. HEADER_NONE, HEADER_FOUND, or HEADER_WRONG with the
  * reason set. */
-static enum header_status read_header(struct input *input, const struct input_options *options,
-                                      struct header *header, struct reason *why)
+static enum header_status read_header(const struct input *input, struct header *header,
+                                      struct reason *why)
 {
-    const struct peek peek = peek_of(input, options);
+    const struct peek peek = {&input->frames, 0, end_of(&input->bytes)};
     struct header_search search = {.status = HEADER_PART, .header = header};
     int rc = peek_content(&peek, take_header, &search, why);
     if (rc == 0 && search.status == HEADER_WRONG)
@@ -168,7 +165,7 @@ int input_find_header(struct held *file, const struct input_options *options, st
     struct input input;
     if (open_file(&input, file, options, NULL, why) != 0)
         return -1;
-    int rc = check_type(&input, read_header(&input, options, header, why), header, why);
+    int rc = check_type(&input, read_header(&input, header, why), header, why);
     if (rc == 0 && bytes_give_back(&input.bytes, file) != 0)
         rc = reason_of(why, input.bytes.name, "out of memory");
     input_close(&input);
@@ -186,16 +183,15 @@ static int check_size(const struct input *input, struct reason *fault)
 }
 
 /* Sets the range to what follows a header, if there is one. 0 or -1. */
-static int follow_header(struct input *input, const struct input_options *options,
-                         struct reason *why)
+static int follow_header(struct input *input, struct reason *why)
 {
-    const struct content_options *content = &options->content;
+    const struct content_options *content = input->plan.content;
     struct content_range *range = &input->plan.range;
     struct header header;
     struct reason fault;
     if (!content->header_type || range->begin == range->end)
         return 0;
-    enum header_status status = read_header(input, options, &header, why);
+    enum header_status status = read_header(input, &header, why);
     if (status == HEADER_NONE)
         return content->needs_header ? lacks_header(input, why) : 0;
     if (status == HEADER_WRONG)
@@ -216,17 +212,16 @@ static int take_line(void *arg, const unsigned char *data, size_t len)
 /* Finds the column that is named, in the first line of a text that is not CSV. In what is
  * compressed, a range that does not begin with the content is only found by decoding (input_cut). 0
  * or -1. */
-static int find_column(struct input *input, const struct input_options *options, struct reason *why)
+static int find_column(struct input *input, struct reason *why)
 {
     const struct content_range *range = &input->plan.range;
-    const struct field *field = options->field;
+    const struct field *field = input->records.field;
+    const uint64_t end = end_of(&input->bytes);
+    const struct peek peek = {&input->frames, range->begin, range->end < end ? range->end : end};
     struct beginning beginning = {.len = 0};
     if (!input->has_header || !field->name || field->kind == FIELD_CSV ||
         (input->frames.codec && content_is_partial(range)))
         return 0;
-    struct peek peek = peek_of(input, options);
-    peek.begin = range->begin;
-    peek.end = range->end < peek.end ? range->end : peek.end;
     int rc = peek_content(&peek, take_line, &beginning, why);
     if (rc == 0)
         rc = records_find_column(field, beginning.data, beginning.len, input->bytes.name,
@@ -249,17 +244,16 @@ int input_open(struct input *input, struct held *file, const struct input_option
     if (open_file(input, file, options, shard, why) != 0)
         return -1;
     const struct content_range *range = &input->plan.range;
-    int rc = follow_header(input, options, why);
+    int rc = follow_header(input, why);
     /* Of what is compressed only decoding finds the range. A byte more shows that a file goes on
      * after what its header states. */
     if (rc == 0 && !input->frames.codec)
         rc = bytes_select(&input->bytes, range->begin, range->end + range->is_whole, why);
     if (rc == 0)
-        rc = find_column(input, options, why);
+        rc = find_column(input, why);
     input->frames.needs_sizes = needs_positions(input);
     if (rc == 0)
-        rc = shard ? file_shard_select(input, shard, &options->decoding, why)
-                   : input_trim(input, why);
+        rc = shard ? file_shard_select(input, shard, why) : input_trim(input, why);
     if (rc != 0)
         input_close(input);
     return rc;

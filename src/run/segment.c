@@ -89,8 +89,7 @@ static int push_seam(struct extent *extent, struct span *seam)
     const struct fragment *record = &seam->head;
     const struct record_kind *kind = &input->records.kind;
     struct reason why;
-    if (source->options.shard && seam->to_end &&
-        file_shard_complete(input, &source->options.decoding, seam, &why) != 0)
+    if (source->options.shard && seam->to_end && file_shard_complete(input, seam, &why) != 0)
         return source_fail(source, &why);
     if (record_is_line(kind) && seam->is_first && seam->is_end &&
         records_are_one_line(record->data, record->len))

@@ -8,7 +8,7 @@ void left_add_file(struct source *source, const struct file *file)
 {
     struct compressed_left *compressed = &source->left.compressed;
     const struct input *input = &file->input;
-    uint64_t size = input->bytes.regular ? input->bytes.opened_size - input->plan.edges.first : 0;
+    uint64_t size = input->bytes.opened_size - input->bytes.begin - input->plan.edges.first;
     atomic_fetch_add(&compressed->opened, size);
     if (input_parallel(input))
         atomic_fetch_add(&source->left.plain, input->plan.end - input->bytes.taken);
