@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PIPE_SIZE ((size_t)1 << 20) /* the most an ordinary user may ask for */
+#define PIPE_SIZE ((size_t)1 << 20)    /* the most an ordinary user may ask for */
+#define AHEAD_SIZE ((size_t)128 << 10) /* bytes read at once to look ahead in a stream */
 
 /* --- opening --- */
 
@@ -198,7 +199,7 @@ static ssize_t read_next(struct bytes *bytes, void *buf, size_t cap, struct reas
 static int read_ahead(struct bytes *bytes, struct reason *why)
 {
     const uint64_t end = bytes->window.end, left = end < bytes->limit ? bytes->limit - end : 1;
-    const size_t cap = left < BYTES_AHEAD ? (size_t)left : BYTES_AHEAD;
+    const size_t cap = left < AHEAD_SIZE ? (size_t)left : AHEAD_SIZE;
     unsigned char *buf = malloc(cap);
     if (!buf)
         return reason_of(why, bytes->name, "out of memory");
@@ -294,12 +295,12 @@ bool bytes_ready(const struct bytes *bytes, int milliseconds)
 int bytes_skip_to(struct bytes *bytes, uint64_t offset, struct reason *why)
 {
     struct replay_window *window = &bytes->window;
-    unsigned char *buf = malloc(BYTES_AHEAD);
+    unsigned char *buf = malloc(AHEAD_SIZE);
     ssize_t got = buf ? 1 : reason_of(why, bytes->name, "out of memory");
     window_drop(window, offset);
     while (got > 0 && window->end < offset && !bytes->ended) {
         const uint64_t left = offset - window->end;
-        got = read_next(bytes, buf, left < BYTES_AHEAD ? (size_t)left : BYTES_AHEAD, why);
+        got = read_next(bytes, buf, left < AHEAD_SIZE ? (size_t)left : AHEAD_SIZE, why);
         if (got > 0)
             window_restart(window, window->end + (uint64_t)got);
     }

@@ -14,7 +14,6 @@
 #include <sys/types.h>
 
 #define BYTES_MAX ((uint64_t)INT64_MAX) /* no file has an offset beyond it */
-#define BYTES_AHEAD ((size_t)128 << 10) /* bytes read at once to look ahead in a stream */
 
 struct bytes {
     const char *name; /* the operand; "standard input" */

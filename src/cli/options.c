@@ -227,7 +227,7 @@ static bool lacks_type(const struct draft *draft)
 static int put_off(const struct draft *drafts, unsigned count, struct reason *why)
 {
     struct options *options = drafts[0].options;
-    if (draft_gave(drafts, "skip") || options->input.decompress == DECOMPRESS_NONE)
+    if (draft_gave(drafts, "skip") || options->input.is_as_stored)
         return option_needs(drafts, "values",
                             "a TYPE, such as --values=i16, with --skip or --decompress=none, "
                             "because no header is read then",
@@ -401,7 +401,7 @@ int options_parse(int argc, char **argv, struct options *options, struct reason 
     if (!drafts)
         return option_no_memory(why);
     *options = (struct options){
-        .input = {.decompress = DECOMPRESS_AUTO, .decoding.memlimit = MEMLIMIT_DEFAULT},
+        .input = {.decoding.memlimit = MEMLIMIT_DEFAULT},
         .pool = {.device = DEVICE_AUTO,
                  .gpus = {.count = 1, .most = GPUS_MAX},
                  .chunk_size = CHUNK_DEFAULT,

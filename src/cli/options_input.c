@@ -25,9 +25,7 @@ int option_decompress(struct draft *draft, const char *value, struct reason *why
                                 "cannot be decompressed here; use '%s FILE | gpuhisto'",
                                 foreign->command);
     int choice = parse_word("--decompress", value, choices, why);
-    input->decompress = choice == 0       ? DECOMPRESS_AUTO
-                        : choice <= count ? DECOMPRESS_CODEC
-                                          : DECOMPRESS_NONE;
+    input->is_as_stored = choice > count;
     input->codec = choice > 0 ? codecs[choice - 1] : NULL;
     return choice < 0 ? OPTIONS_WRONG : 0;
 }
@@ -113,7 +111,7 @@ int part_finish(const struct draft *draft, struct reason *why)
 void content_finish(const struct draft *draft)
 {
     struct input_options *input = &draft->options->input;
-    bool is_raw = draft_gave(draft, "skip") || input->decompress == DECOMPRESS_NONE;
+    bool is_raw = draft_gave(draft, "skip") || input->is_as_stored;
     input->content.header_type = draft->type && !is_raw ? draft->type->name : NULL;
     input->content.needs_header = draft->type_is_found;
     input->content.channels = histogram_channels(&draft->options->histogram);

@@ -168,7 +168,7 @@ static int add_input(const struct draft *draft, struct words *words)
 {
     const struct input_options *input = &draft->options->input;
     int rc = 0;
-    if (input->decompress == DECOMPRESS_NONE)
+    if (input->is_as_stored)
         rc |= words_format(words, "--decompress=none");
     if (draft_gave(draft, "skip"))
         rc |= words_format(words, "--skip=%" PRIu64, input->content.skip);

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a compression format implements. Each codec is one file and a row of the table in codec.c.
- * No other file knows a format by name.
- *
- * A compressed file is a chain of frames that can be decoded without each other: zstd's frames,
- * gzip's members. If a codec can tell where a frame ends without decoding it, frames are decoded
- * side by side, or on a GPU; otherwise one after the other. */
+/* What a compression format implements. A compressed file is a chain of frames that can be decoded
+ * without each other: zstd's frames, gzip's members. If a codec can tell where one ends without
+ * decoding it, they are decoded side by side, or on a GPU; otherwise one after the other. */
 #ifndef GPUHISTO_CODEC_H
 #define GPUHISTO_CODEC_H
 
@@ -72,12 +69,11 @@ struct decoder {
 };
 
 struct codec {
-    const char *name;  /* as --decompress and messages call it */
-    bool on_gpu;       /* the GPU decompresses it, too (gpu/decoder.h) */
-    size_t magic_size; /* bytes that magic needs */
+    const char *name; /* as --decompress and messages call it */
+    bool on_gpu;      /* the GPU decompresses it, too (gpu/decoder.h) */
 
     /* Returns whether a file that begins with head[0..len) is of this format. MAGIC_PART only if
-     * len is less than magic_size. */
+     * len is less than CODEC_MAGIC_MAX. */
     enum codec_magic (*magic)(const unsigned char *head, size_t len);
 
     /* Loads the library that decodes it (src/base/library.h). open does this too, but cannot say
@@ -92,7 +88,7 @@ struct codec {
      * frame->size of the frame, the header of a block; they tell where the next link is, or the
      * end. Sets frame->size as look does. NULL if the format has no links. */
     enum frame_extent (*follow)(const unsigned char *link, struct codec_frame *frame);
-    size_t link_size; /* at most CODEC_LINK_MAX */
+    size_t link_size; /* at most 64 */
 
     /* Opens a decoder that refuses frames for which it must keep more than options->memlimit bytes
      * of content. A format may round that down, or ignore it if it never keeps much. NULL: out of
@@ -124,7 +120,6 @@ extern const struct codec codec_zstd; /* by libzstd; skippable frames are frames
 extern const struct codec codec_gzip; /* only in builds with ISA-L */
 
 #define CODEC_MAGIC_MAX 16 /* the most first bytes of a file that codec_recognise needs */
-#define CODEC_LINK_MAX 4   /* bytes of the longest link */
 
 /* Finds the codec whose data begins with head[0..len). MAGIC_MATCH with *codec set; MAGIC_PART if
  * more bytes must be seen; or MAGIC_OTHER. */

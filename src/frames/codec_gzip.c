@@ -262,7 +262,6 @@ static void gzip_close(struct decoder *decoder)
 
 const struct codec codec_gzip = {
     .name = "gzip",
-    .magic_size = GZIP_MAGIC_SIZE,
     .magic = gzip_match,
     .load = libisal_load,
     .look = gzip_look,

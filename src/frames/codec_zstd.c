@@ -259,7 +259,6 @@ static enum decode_status zstd_decode(struct decoder *decoder, struct decode_ste
 
 const struct codec codec_zstd = {
     .name = "zstd",
-    .magic_size = ZSTD_MAGIC_SIZE,
     .on_gpu = true,
     .magic = zstd_magic,
     .load = libzstd_load,

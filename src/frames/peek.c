@@ -3,8 +3,9 @@
 
 #include <stdlib.h>
 
-#define PEEK_FIRST ((size_t)512)     /* bytes of content that are given first: mostly enough */
-#define PEEK_SIZE ((size_t)64 << 10) /* bytes that are read, and given, at a time */
+#define PEEK_FIRST ((size_t)512)        /* bytes of content that are given first: mostly enough */
+#define PEEK_SIZE ((size_t)64 << 10)    /* bytes that are read, and given, at a time */
+#define STREAM_MAX ((uint64_t)16 << 20) /* bytes of a compressed stream that are looked at */
 
 /* A look that has begun. */
 struct look {
@@ -31,7 +32,7 @@ static ssize_t read_stored(struct look *look, unsigned char *buf, size_t cap, st
 static ssize_t feed(struct look *look, struct reason *why)
 {
     const struct bytes *bytes = look->peek->frames->bytes;
-    if (!bytes->regular && look->offset >= PEEK_STREAM_MAX)
+    if (!bytes->regular && look->offset >= STREAM_MAX)
         return reason_of(why, bytes->name, "has no content in its first 16 MiB");
     ssize_t got = read_stored(look, look->data, PEEK_SIZE, why);
     look->pos = 0;

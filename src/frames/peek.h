@@ -6,8 +6,6 @@
 
 #include "frames.h"
 
-#define PEEK_STREAM_MAX ((uint64_t)16 << 20) /* bytes of a compressed stream that are looked at */
-
 /* What is looked at: bytes [begin, end) of the file; a frame begins at `begin`. */
 struct peek {
     const struct frames *frames;

@@ -13,15 +13,10 @@
 struct file_shard;
 struct span;
 
-enum decompress {
-    DECOMPRESS_AUTO,  /* by the codec that the first bytes tell, if any */
-    DECOMPRESS_NONE,  /* bytes as they are */
-    DECOMPRESS_CODEC, /* by one codec; anything else is an error */
-};
-
 struct input_options {
-    enum decompress decompress;
-    const struct codec *codec; /* DECOMPRESS_CODEC: which */
+    const struct codec
+        *codec;        /* decodes all files; NULL: that which the first bytes tell, if any */
+    bool is_as_stored; /* nothing is decoded */
     struct codec_options decoding;
     struct content_options content;
     struct record_kind record; /* what the content is cut into */

@@ -47,10 +47,9 @@ static int recognise_by_magic(struct input *input, struct reason *why)
 
 static int recognise(struct input *input, const struct input_options *options, struct reason *why)
 {
-    if (options->decompress == DECOMPRESS_AUTO && recognise_by_magic(input, why) != 0)
+    input->frames.codec = options->codec;
+    if (!options->codec && !options->is_as_stored && recognise_by_magic(input, why) != 0)
         return -1;
-    if (options->decompress == DECOMPRESS_CODEC)
-        input->frames.codec = options->codec;
     return input->frames.codec ? input->frames.codec->load(why) : 0;
 }
 

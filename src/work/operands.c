@@ -121,9 +121,9 @@ void source_load_codecs(struct source *source)
 {
     struct reason unused;
     bool any = false; /* whichever there is */
-    if (source->options.decompress == DECOMPRESS_CODEC)
+    if (source->options.codec)
         (void)source->options.codec->load(&unused);
-    if (source->options.decompress != DECOMPRESS_AUTO)
+    if (source->options.codec || source->options.is_as_stored)
         return;
     for (size_t i = 0; i < source->count && !any; i++) {
         const struct held *file = &source->operands[i].file;

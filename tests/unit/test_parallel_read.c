@@ -150,8 +150,7 @@ int main(void)
     if (fd < 0 || write(fd, content, FILE_SIZE) != (ssize_t)FILE_SIZE)
         return 1;
     close(fd);
-    const struct input_options options = {.decompress = DECOMPRESS_NONE,
-                                          .record = record_values(1)};
+    const struct input_options options = {.is_as_stored = true, .record = record_values(1)};
     struct held file = held_inspect(name);
     if (input_open(&input, &file, &options, NULL, &why) != 0) {
         fprintf(stderr, "%s\n", why.text);
