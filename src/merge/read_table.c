@@ -8,6 +8,7 @@
 
 #define TEXT_MAX UINT32_MAX
 #define ROWS_READ_MAX (BINS_MAX + 3)
+#define TOO_LONG "the table is too long"
 
 #define SCHEMA "gpuhisto/1"
 #define SCHEMA_SHOWN 60
@@ -20,68 +21,66 @@ int read_table_check_schema(const char *text, size_t len, struct reason *why)
                       (int)(len < SCHEMA_SHOWN ? len : SCHEMA_SHOWN), text);
 }
 
-enum read_table_error read_table_add_text(struct read_table *table, const char *text, size_t len,
-                                          text_at *at)
+int read_table_add_text(struct read_table *table, const char *text, size_t len, text_at *at,
+                        struct reason *why)
 {
     const size_t begin = table->text_len ? table->text_len : 1; /* 0 is the empty text */
     *at = 0;
     if (len == 0)
-        return READ_TABLE_OK;
+        return 0;
     if (len >= TEXT_MAX - begin)
-        return READ_TABLE_TOO_LONG;
+        return reason_set(why, TOO_LONG);
     char *longer = grow_list(table->text, &table->text_room, begin + len + 1, 1);
     if (!longer)
-        return READ_TABLE_NO_MEMORY;
+        return reason_set(why, "out of memory");
     table->text = longer;
     memcpy(table->text + begin, text, len);
     table->text[begin + len] = '\0';
     table->text_len = begin + len + 1;
     *at = (text_at)begin;
-    return READ_TABLE_OK;
+    return 0;
 }
 
-enum read_table_error read_table_add_row(struct read_table *table)
+int read_table_add_row(struct read_table *table, struct reason *why)
 {
     if (table->row_count == ROWS_READ_MAX)
-        return READ_TABLE_TOO_LONG;
+        return reason_set(why, TOO_LONG);
     struct read_row *longer =
         grow_list(table->rows, &table->row_room, table->row_count + 1, sizeof *longer);
     if (!longer)
-        return READ_TABLE_NO_MEMORY;
+        return reason_set(why, "out of memory");
     table->rows = longer;
     table->rows[table->row_count++] = (struct read_row){.row = READ_ROW_UNKNOWN};
-    return READ_TABLE_OK;
+    return 0;
 }
 
-enum read_table_error read_table_add_count(struct read_table *table, uint64_t count)
+int read_table_add_count(struct read_table *table, uint64_t count, struct reason *why)
 {
     if (table->count_count == ROWS_READ_MAX * CHANNELS_MAX)
-        return READ_TABLE_TOO_LONG;
+        return reason_set(why, TOO_LONG);
     uint64_t *longer =
         grow_list(table->counts, &table->count_room, table->count_count + 1, sizeof *longer);
     if (!longer)
-        return READ_TABLE_NO_MEMORY;
+        return reason_set(why, "out of memory");
     table->counts = longer;
     table->counts[table->count_count++] = count;
-    return READ_TABLE_OK;
+    return 0;
 }
 
-enum read_table_error read_table_add_known(struct read_table *table, size_t row, uint64_t count)
+int read_table_add_known(struct read_table *table, size_t row, uint64_t count, struct reason *why)
 {
     if (table->row_count == table->row_room || table->row_count == ROWS_READ_MAX ||
         table->count_count == table->count_room) {
-        enum read_table_error error = read_table_add_row(table);
-        if (error != READ_TABLE_OK)
-            return error;
+        if (read_table_add_row(table, why) != 0)
+            return -1;
         table->row_count--;
-        error = read_table_add_count(table, count);
-        if (error != READ_TABLE_OK)
-            return error;
+        if (read_table_add_count(table, count, why) != 0)
+            return -1;
         table->count_count--;
     }
     table->rows[table->row_count++] = (struct read_row){.row = (uint32_t)row};
     table->counts[table->count_count++] = count;
-    return READ_TABLE_OK;
+    return 0;
 }
 
 void read_table_clear(struct read_table *table)

@@ -72,24 +72,19 @@ struct read_table {
 /* Checks that text[0..len) is the schema of our tables. 0, or -1 with a reason. */
 int read_table_check_schema(const char *text, size_t len, struct reason *why);
 
-enum read_table_error {
-    READ_TABLE_OK = 0,
-    READ_TABLE_NO_MEMORY,
-    READ_TABLE_TOO_LONG,
-};
+/* Each of these appends something. 0; or -1 with a reason if memory is short or the table too long,
+ * and nothing has changed. */
 
-/* Appends a copy of text[0..len), in which there is no 0, and sets *at. */
-enum read_table_error read_table_add_text(struct read_table *table, const char *text, size_t len,
-                                          text_at *at);
+/* A copy of text[0..len), in which there is no 0; sets *at. */
+int read_table_add_text(struct read_table *table, const char *text, size_t len, text_at *at,
+                        struct reason *why);
 
-/* Appends an empty row. */
-enum read_table_error read_table_add_row(struct read_table *table);
+/* An empty row, and the count of a channel for the last row. */
+int read_table_add_row(struct read_table *table, struct reason *why);
+int read_table_add_count(struct read_table *table, uint64_t count, struct reason *why);
 
-/* Appends the count of a channel to the last row. */
-enum read_table_error read_table_add_count(struct read_table *table, uint64_t count);
-
-/* Appends a row of one channel by its number, without texts; on an error nothing. */
-enum read_table_error read_table_add_known(struct read_table *table, size_t row, uint64_t count);
+/* A row of one channel by its number, without texts. */
+int read_table_add_known(struct read_table *table, size_t row, uint64_t count, struct reason *why);
 
 /* Empties the table, but keeps the memory of rows and texts. All zeros is an empty table. */
 void read_table_clear(struct read_table *table);

@@ -14,12 +14,6 @@
  * reason would be a better one, such as another option, but rows take memory. */
 #define ROWS_BEYOND ((size_t)65536)
 
-int json_refuse(struct table_json *json, const char *text)
-{
-    reason_set(&json->why, "%s", text);
-    return 0;
-}
-
 static struct level *top_level(struct table_json *json)
 {
     return &json->levels[json->depth];
@@ -41,22 +35,13 @@ static int refuse_value(struct table_json *json, const char *what)
 {
     const struct context_form *form = form_of(top_level(json));
     if (json->member && form->is_object)
-        reason_set(&json->why, "\"%s\" cannot be %s", json->member->name, what);
-    else
-        reason_set(&json->why, "%s in %s", what, form->name);
-    return 0;
+        return reason_set(&json->why, "\"%s\" cannot be %s", json->member->name, what);
+    return reason_set(&json->why, "%s in %s", what, form->name);
 }
 
-static int check_memory(struct table_json *json, const void *memory)
+static int refuse_memory(struct table_json *json)
 {
-    return memory ? 1 : json_refuse(json, "out of memory");
-}
-
-static int check_error(struct table_json *json, enum read_table_error error)
-{
-    if (error == READ_TABLE_TOO_LONG)
-        return json_refuse(json, "the table is too long");
-    return error == READ_TABLE_OK ? 1 : check_memory(json, NULL);
+    return reason_set(&json->why, "out of memory");
 }
 
 /* --- strings and numbers --- */
@@ -112,15 +97,15 @@ static int store_text(struct table_json *json, char *target, const char *text, s
     const struct member *member = json->member;
     if (member->context == AT_FILE) {
         if (len > SHARD_NAME_MAX)
-            return json_refuse(json, "the name of a file is too long");
+            return reason_set(&json->why, "the name of a file is too long");
         char *name = strndup(text, len);
         memcpy(target, &name, sizeof name);
-        return check_memory(json, name);
+        return name ? 0 : refuse_memory(json);
     }
     if (strcmp(member->name, "schema") == 0 && read_table_check_schema(text, len, &json->why) != 0)
-        return 0;
-    return check_error(
-        json, read_table_add_text(json->reader.table, text, len, (text_at *)(void *)target));
+        return -1;
+    return read_table_add_text(json->reader.table, text, len, (text_at *)(void *)target,
+                               &json->why);
 }
 
 static int store_member(struct table_json *json, const char *text, size_t len, bool is_number)
@@ -131,20 +116,19 @@ static int store_member(struct table_json *json, const char *text, size_t len, b
     uint64_t count = 0;
     switch (member->kind) {
     case MEMBER_COUNT:
-        if (!is_number || !read_count(text, len, &count)) {
-            reason_set(&json->why, "\"%s\" is not a whole number from 0 to 18446744073709551615",
-                       member->name);
-            return 0;
-        }
+        if (!is_number || !read_count(text, len, &count))
+            return reason_set(&json->why,
+                              "\"%s\" is not a whole number from 0 to 18446744073709551615",
+                              member->name);
         if (member->context == AT_ROW)
-            return check_error(json, read_table_add_count(table, count));
+            return read_table_add_count(table, count, &json->why);
         memcpy(target, &count, sizeof count);
-        return 1;
+        return 0;
     case MEMBER_DIGEST:
         if (is_number || !read_digest(text, len, &count))
-            return json_refuse(json, "a digest is not 16 hexadecimal digits");
+            return reason_set(&json->why, "a digest is not 16 hexadecimal digits");
         memcpy(target, &count, sizeof count);
-        return 1;
+        return 0;
     case MEMBER_TEXT:
         return store_text(json, target, text, len);
     default:
@@ -172,12 +156,12 @@ static int store_number(struct table_json *json, const char *text, size_t len)
         return refuse_value(json, "a wrong number");
     const unsigned item = level->items++;
     if (is_count && item == CHANNELS_MAX)
-        return json_refuse(json, "there are too many \"counts\"");
+        return reason_set(&json->why, "there are too many \"counts\"");
     if (is_count)
-        return check_error(json, read_table_add_count(table, number));
+        return read_table_add_count(table, number, &json->why);
     struct shard_range *range = open_range(&table->shard, level->context);
     *(item == 0 ? &range->begin : &range->end) = number;
-    return 1;
+    return 0;
 }
 
 static int scalar(struct table_json *json, const char *text, size_t len, bool is_number)
@@ -186,9 +170,9 @@ static int scalar(struct table_json *json, const char *text, size_t len, bool is
     struct words *options = &json->reader.table->options;
     json->is_quiet = false;
     if (is_ignored(json))
-        return 1;
+        return 0;
     if (len > TEXT_LENGTH_MAX || memchr(text, '\0', len))
-        return json_refuse(json, "a text is too long, or has a NUL byte");
+        return reason_set(&json->why, "a text is too long, or has a NUL byte");
     if (form_of(level)->is_object)
         return store_member(json, text, len, is_number);
     switch (level->context) {
@@ -196,8 +180,8 @@ static int scalar(struct table_json *json, const char *text, size_t len, bool is
         if (is_number)
             break;
         if (options->count == OPTIONS_READ_MAX)
-            return json_refuse(json, "there are too many \"options\"");
-        return words_add(options, text, len) == 0 ? 1 : check_memory(json, NULL);
+            return reason_set(&json->why, "there are too many \"options\"");
+        return words_add(options, text, len) == 0 ? 0 : refuse_memory(json);
     case AT_PART:
     case AT_RANGE:
     case AT_COUNTS:
@@ -215,21 +199,21 @@ static int scalar(struct table_json *json, const char *text, size_t len, bool is
 static int add_range(struct table_json *json, struct shard_range **ranges, size_t *count)
 {
     struct shard_range *longer = grow_by_one(*ranges, *count, sizeof *longer);
-    if (longer) {
-        *ranges = longer;
-        longer[(*count)++] = (struct shard_range){0, 0};
-    }
-    return check_memory(json, longer);
+    if (!longer)
+        return refuse_memory(json);
+    *ranges = longer;
+    longer[(*count)++] = (struct shard_range){0, 0};
+    return 0;
 }
 
 static int add_file(struct table_json *json, struct shard_record *shard)
 {
     struct shard_file *longer = grow_by_one(shard->files, shard->file_count, sizeof *longer);
-    if (longer) {
-        shard->files = longer;
-        longer[shard->file_count++] = (struct shard_file){0};
-    }
-    return check_memory(json, longer);
+    if (!longer)
+        return refuse_memory(json);
+    shard->files = longer;
+    longer[shard->file_count++] = (struct shard_file){0};
+    return 0;
 }
 
 /* Adds what the context will fill in. */
@@ -244,31 +228,31 @@ static int begin_context(struct table_json *json, enum context context)
         read_table_clear(table);
         if (json->reader.known->rows > 0)
             row_finder_begin(&json->finder, histogram);
-        return 1;
+        return 0;
     case AT_ROW:
         if (histogram->mode && table->row_count >= histogram->bins + ROWS_BEYOND)
-            return json_refuse(json, "there are more bins than in the tables before");
-        return check_error(json, read_table_add_row(table));
+            return reason_set(&json->why, "there are more bins than in the tables before");
+        return read_table_add_row(table, &json->why);
     case AT_CHANNEL:
         if (table->channel_count == CHANNELS_MAX)
-            return json_refuse(json, "there are too many \"channels\"");
+            return reason_set(&json->why, "there are too many \"channels\"");
         table->channel_count++;
-        return 1;
+        return 0;
     case AT_MOMENTS:
         if (table->moment_count == CHANNELS_MAX)
-            return json_refuse(json, "there are too many \"moments\"");
+            return reason_set(&json->why, "there are too many \"moments\"");
         table->moment_count++;
-        return 1;
+        return 0;
     case AT_FILE:
         return add_file(json, shard);
     case AT_PART:
         if (shard->shard_count == SHARDS_MAX)
-            return json_refuse(json, "there are too many \"parts\"");
+            return reason_set(&json->why, "there are too many \"parts\"");
         return add_range(json, &shard->shards, &shard->shard_count);
     case AT_RANGE:
         return add_range(json, &file->ranges, &file->range_count);
     default:
-        return 1;
+        return 0;
     }
 }
 
@@ -279,8 +263,8 @@ static int enter(struct table_json *json, bool is_object)
     json->is_quiet = false;
     if (is_ignored(json)) {
         if (++json->ignored > IGNORED_DEPTH_MAX)
-            return json_refuse(json, "nested too deeply");
-        return 1;
+            return reason_set(&json->why, "nested too deeply");
+        return 0;
     }
     const enum context inside = form->is_object ? json->member->inside : form->inside;
     const bool is_expected = form->is_object
@@ -302,13 +286,11 @@ static int check_row(struct table_json *json)
 {
     const uint64_t seen = top_level(json)->seen;
     const uint64_t edges = seen & (ROW_LO | ROW_HI);
-    if (edges != (ROW_LO | ROW_HI) && (edges || !(seen & ROW_BIN))) {
-        reason_set(&json->why, "a bin has no \"%s\"", edges & ROW_LO ? "hi" : "lo");
-        return 0;
-    }
+    if (edges != (ROW_LO | ROW_HI) && (edges || !(seen & ROW_BIN)))
+        return reason_set(&json->why, "a bin has no \"%s\"", edges & ROW_LO ? "hi" : "lo");
     if (!(seen & ROW_COUNT) == !(seen & ROW_COUNTS))
-        return json_refuse(json, "a bin has no \"count\"");
-    return 1;
+        return reason_set(&json->why, "a bin has no \"count\"");
+    return 0;
 }
 
 /* Checks that the context has everything that it must have. */
@@ -319,21 +301,19 @@ static int check_complete(struct table_json *json)
     const uint64_t missing = form->needed & ~level->seen;
     uint64_t bit = 1;
     if (missing && level->context == AT_TABLE)
-        return json_refuse(json, NOT_A_TABLE);
+        return reason_set(&json->why, NOT_A_TABLE);
     for (size_t i = 0; missing && i < table_member_count; i++) {
         if (table_members[i].context != level->context)
             continue;
-        if (missing & bit) {
-            reason_set(&json->why, "%s has no \"%s\"", form->name, table_members[i].name);
-            return 0;
-        }
+        if (missing & bit)
+            return reason_set(&json->why, "%s has no \"%s\"", form->name, table_members[i].name);
         bit <<= 1;
     }
     if (level->context == AT_ROW)
         return check_row(json);
     if ((level->context == AT_PART || level->context == AT_RANGE) && level->items != 2)
-        return json_refuse(json, "a range must have two numbers");
-    return 1;
+        return reason_set(&json->why, "a range must have two numbers");
+    return 0;
 }
 
 /* Finds the row that ended: after it, known rows may be read. */
@@ -356,7 +336,7 @@ static int end_table(struct table_json *json, uint64_t seen)
     const struct table_reader *reader = &json->reader;
     reader->table->has = seen;
     json->tables++;
-    return reader->add(reader->arg, reader->table, &json->why) == 0;
+    return reader->add(reader->arg, reader->table, &json->why);
 }
 
 static int leave(struct table_json *json)
@@ -365,32 +345,32 @@ static int leave(struct table_json *json)
     json->is_quiet = false;
     if (json->ignored > 0) {
         json->ignored--;
-        return 1;
-    }
-    if (!check_complete(json))
         return 0;
+    }
+    if (check_complete(json) != 0)
+        return -1;
     json->depth--;
     if (level->context == AT_ROW)
         end_row(json);
-    return level->context == AT_TABLE ? end_table(json, level->seen) : 1;
+    return level->context == AT_TABLE ? end_table(json, level->seen) : 0;
 }
 
-/* --- the library's callbacks --- */
+/* --- the library's callbacks, which return 1; or 0 with the reason in json->why --- */
 
 static int on_number(void *arg, const char *text, size_t len)
 {
-    return scalar(arg, text, len, true);
+    return scalar(arg, text, len, true) == 0;
 }
 
 static int on_string(void *arg, const unsigned char *text, size_t len)
 {
-    return scalar(arg, (const char *)text, len, false);
+    return scalar(arg, (const char *)text, len, false) == 0;
 }
 
 static int on_other(struct table_json *json, const char *what)
 {
     json->is_quiet = false;
-    return is_ignored(json) ? 1 : refuse_value(json, what);
+    return is_ignored(json) || refuse_value(json, what) == 0;
 }
 
 static int on_null(void *arg)
@@ -427,17 +407,17 @@ static int on_key(void *arg, const unsigned char *name, size_t len)
 
 static int on_object(void *arg)
 {
-    return enter(arg, true);
+    return enter(arg, true) == 0;
 }
 
 static int on_list(void *arg)
 {
-    return enter(arg, false);
+    return enter(arg, false) == 0;
 }
 
 static int on_end(void *arg)
 {
-    return leave(arg);
+    return leave(arg) == 0;
 }
 
 const yajl_callbacks json_callbacks = {

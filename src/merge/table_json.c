@@ -73,7 +73,7 @@ static yajl_status json_parse(struct table_json *json, const unsigned char *text
 {
     if (setjmp(json->no_memory) != 0) {
         json->parser = NULL;
-        json_refuse(json, "out of memory");
+        reason_set(&json->why, "out of memory");
         return yajl_status_client_canceled;
     }
     if (!json->parser)
@@ -117,7 +117,7 @@ static size_t json_read_known(struct table_json *json, const char *text, size_t 
     uint64_t count;
     while ((row_len = known_rows_read(known, text + done, len - done, &json->row, &count)) > 0) {
         /* What cannot be added is left to the library, so that there is one way to fail. */
-        if (read_table_add_known(table, json->row, count) != READ_TABLE_OK)
+        if (read_table_add_known(table, json->row, count, &json->why) != 0)
             break;
         done += row_len;
     }

@@ -98,10 +98,6 @@ struct table_json {
     size_t row;                  /* which one has just ended; 0: none, or it is not known */
 };
 
-/* Each returns 1; or 0 with the reason in json->why. */
 extern const yajl_callbacks json_callbacks;
-
-/* Sets json->why. Returns 0. */
-int json_refuse(struct table_json *json, const char *text);
 
 #endif
