@@ -39,9 +39,7 @@ static void print_gpu_timing(const struct pool_outcome *outcome, const struct po
          name, (double)times->decoding.device / 0x1p20, (double)times->decoding.host / 0x1p20,
          (double)times->decoding.batch / 0x1p20);
     diag("%s: its memory was allocated after %.3f s; reading %.3f s, waiting for the device %.3f s "
-         "and "
-         "for "
-         "checksums %.3f s, hashing %.3f s",
+         "and for checksums %.3f s, hashing %.3f s",
          name, feeding->opening, feeding->reading, feeding->device, feeding->checking,
          feeding->hashing);
 }

@@ -88,8 +88,7 @@ int option_part(struct draft *draft, const char *value, struct reason *why)
     if (choice->part > 0 && parse_digits(of, SHARDS_MAX, &choice->of) && choice->part <= choice->of)
         return 0;
     return reason_of_option(why, "--part", value,
-                            "must be K/N, such as 1/4, with K from 1 to N, and N up "
-                            "to %d",
+                            "must be K/N, such as 1/4, with K from 1 to N, and N up to %d",
                             SHARDS_MAX);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "moments_text.h"
 #include "show_number.h"
-#include "show_number.h"
 
 #include <inttypes.h>
 #include <math.h>
