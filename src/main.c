@@ -6,7 +6,6 @@
 #include "src/cli/diag.h"
 #include "src/count/file_tallies.h"
 #include "src/main.h"
-#include "src/main_shard.h"
 #include "src/main_tables.h"
 
 #include <errno.h>
@@ -21,7 +20,8 @@
 /* Static, as a GPU that is still starting may read the histogram until the process ends. */
 static struct options options;
 static struct output output;
-static struct main_shard shard;
+static struct shard shard;
+static struct shard_record record; /* of the shard */
 
 /* --- a run that counts --- */
 
@@ -39,11 +39,10 @@ static int open_shard(void)
     struct reason why;
     if (options.part.of == 0)
         return STATUS_COUNTED;
-    options.input.shard = &shard.shard;
+    options.input.shard = &shard;
     for (struct options *at = &options; at; at = at->also)
-        at->report.shard = &shard.record;
-    const int rc =
-        shard_open(&shard.shard, &options.part, options.operands, options.operand_count, &why);
+        at->report.shard = &record;
+    const int rc = shard_open(&shard, &options.part, options.operands, options.operand_count, &why);
     if (rc == 0)
         return STATUS_COUNTED;
     diag("%s", why.text);
@@ -110,7 +109,7 @@ static void count_input(struct counting *run)
         main_leave(main_failed(&why));
     main_remark(&options, run->source, &run->tally, &run->remarks);
     source_close(run->source);
-    if (options.part.of > 0 && main_shard_record(&shard) != 0)
+    if (options.part.of > 0 && main_record_shard(&shard, &record) != 0)
         main_leave(main_no_memory());
 }
 
@@ -137,7 +136,8 @@ static int count(void)
     if (run.outcome.gpu_opened || signals_interrupted())
         main_leave(status);
     main_tables_close(&run.tables, &run.tally);
-    main_shard_close(&shard);
+    shard_close(&shard);
+    shard_record_free(&record);
     return status;
 }
 

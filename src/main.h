@@ -49,6 +49,12 @@ bool main_is_misplaced(const struct misplaced *misplaced);
 void main_hint_range(const struct options *options, const struct histogram *histogram,
                      const struct tally *tally);
 
+/* --- main_shard.c --- */
+
+/* Makes the record of the shard whose files were counted, for its table. Free it. 0, or -1: out of
+ * memory. */
+int main_record_shard(const struct shard *shard, struct shard_record *record);
+
 /* --- main_engines.c: what a run says about its engines --- */
 
 /* Warns of GPUs that were lost and of invalid tokens, and prints what --verbose adds. */
