@@ -122,12 +122,12 @@ static counting_kernel partition_count_of(unsigned bins)
 #undef STRATEGY
 
 // True if there is a kernel, of which `text` is the column, for those of the modes that it is for.
-static constexpr bool has_kernel(unsigned modes, unsigned column_modes, const char *text)
+static constexpr bool has_kernel(unsigned counted, unsigned column_modes, const char *text)
 {
     const char *none = "nullptr";
     while (*text && *text == *none)
         text++, none++;
-    return (modes & column_modes) == 0 || *text != *none;
+    return (counted & column_modes) == 0 || *text != *none;
 }
 
 constexpr unsigned own_columns =
