@@ -40,38 +40,25 @@ static void gpu_add_times(struct gpu_engine *gpu, struct slot *slot)
 
 /* --- one slot --- */
 
-bool gpu_is_patient(struct gpu_engine *gpu)
-{
-    return patience_lasts(&gpu->patience, gpu->options.deadline_ms);
-}
-
-int gpu_judge_look(struct gpu_engine *gpu, int found, bool patient)
+int gpu_judge_look(struct gpu_engine *gpu, int found, bool expected)
 {
     if (found > 0)
         patience_renew(&gpu->patience);
-    if (found < 0)
+    else if (found < 0)
         gpu_lose_by_call(gpu);
-    else if (found == 0 && !patient)
+    else if (expected && !patience_lasts(&gpu->patience, gpu->options.deadline_ms))
         gpu_lose(gpu, "the device does not answer");
     return gpu->is_lost ? -1 : found;
 }
 
 int gpu_poll(struct gpu_engine *gpu, const struct slot *slot)
 {
-    bool patient = gpu_is_patient(gpu);
-    return gpu_judge_look(gpu, calls_arrived(gpu->calls, WORK_SNAPSHOT, slot->index), patient);
-}
-
-/* Begins to wait for a slot. */
-static void gpu_expect(struct gpu_engine *gpu, struct slot *slot)
-{
-    slot->is_counted = false;
-    gpu->counting++;
+    return gpu_judge_look(gpu, calls_arrived(gpu->calls, WORK_SNAPSHOT, slot->index), true);
 }
 
 void gpu_put_in_flight(struct gpu_engine *gpu, struct slot *slot)
 {
-    gpu_expect(gpu, slot);
+    slot->is_counted = false;
     slots_send(&gpu->slots, slot);
     gpu->proofs += slot->has_counts;
     gpu->unproved = slot->has_counts ? 0 : gpu->unproved + 1;
@@ -96,10 +83,7 @@ static int gpu_poll_up_to_proof(struct gpu_engine *gpu, struct slot **last)
         int arrived = slot->is_counted ? 1 : gpu_poll(gpu, slot);
         if (arrived != 1)
             return arrived;
-        if (!slot->is_counted) {
-            slot->is_counted = true;
-            gpu->counting--;
-        }
+        slot->is_counted = true;
         *last = slot;
         if (slot->has_counts)
             return 1;
@@ -116,9 +100,8 @@ static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
     bool moved = false;
     if (!gpu->engine.lines || (slot->text.is_known && slot->text.invalid == 0))
         return 1;
-    bool patient = gpu_is_patient(gpu);
     int fetched = decoder_fetch_batch(&gpu->decoder, slot, &moved);
-    gpu_judge_look(gpu, fetched == 0 ? moved : fetched, patient);
+    gpu_judge_look(gpu, fetched == 0 ? moved : fetched, true);
     if (fetched == 1 && !slot->chunk.data)
         gpu_lose(gpu, "out of memory");
     return gpu->is_lost ? -1 : fetched;
@@ -211,7 +194,7 @@ void gpu_request_snapshot(struct gpu_engine *gpu)
     gpu_take_snapshot(gpu, newest, true);
     if (gpu->is_lost)
         return;
-    gpu_expect(gpu, newest);
+    newest->is_counted = false;
     gpu->proofs = newest->has_counts;
     gpu->unproved = 0;
 }

@@ -29,10 +29,9 @@ struct gpu_engine {
     atomic_bool has_failed;    /* lost for good: counts are missing */
     struct reason why;         /* it was lost, */
     struct reason why_not_all; /* and was not replaced, if that is another reason */
-    unsigned counting;         /* slots in flight that were not seen to be counted */
     unsigned proofs;           /* slots in flight with a snapshot of all counts */
     unsigned unproved;         /* slots in flight after the last of these */
-    struct patience patience;  /* since the device last finished something or was idle */
+    struct patience patience;  /* since the device last finished something */
     struct gpu_times times;
 };
 
@@ -66,13 +65,10 @@ bool gpu_recount(struct gpu_engine *gpu);
 /* Lets time pass without the lock. */
 void gpu_pause_unlocked(struct gpu_engine *gpu);
 
-/* True if the device may take longer. To be called before each poll. */
-bool gpu_is_patient(struct gpu_engine *gpu);
-
 /* Judges what a look at the device found: 1, something has arrived; 0, nothing; -1, a call has
- * failed. `patient` is what gpu_is_patient said before the look. The device is lost if a call has
- * failed, or it has finished nothing for too long. Returns what was found, or -1: it is lost. */
-int gpu_judge_look(struct gpu_engine *gpu, int found, bool patient);
+ * failed. The device is lost if a call has failed, or if something is `expected` of it, and it has
+ * finished nothing for too long. Returns what was found, or -1: it is lost. */
+int gpu_judge_look(struct gpu_engine *gpu, int found, bool expected);
 
 /* Returns 1 if a slot's snapshot has arrived, 0 if not yet, -1 if the device is lost. */
 int gpu_poll(struct gpu_engine *gpu, const struct slot *slot);

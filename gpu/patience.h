@@ -20,7 +20,7 @@ static inline void patience_renew(struct patience *patience)
     *patience = (struct patience){.looked = clock_now()};
 }
 
-/* To be called at each look, before it. True if less time was waited for than the deadline. */
+/* To be called after each look in vain. True if less time was waited for than the deadline. */
 static inline bool patience_lasts(struct patience *patience, unsigned deadline_ms)
 {
     const double most = deadline_ms / 32e3; /* seconds */

@@ -70,10 +70,6 @@ static void drop_oldest(struct content_check *check)
 static bool take_run(struct content_check *check, struct content_run *run)
 {
     struct content_job *job = check->oldest;
-    while (job && job->next == job->frames) {
-        drop_oldest(check);
-        job = check->oldest;
-    }
     if (!job)
         return false;
     uint32_t end = job->next + 1;

@@ -14,7 +14,6 @@ static int read_content(void *arg, const struct device_work *work)
     pthread_mutex_lock(&gpu->lock);
     if (calls_post(gpu->calls, work) != 0)
         gpu_lose_by_call(gpu);
-    gpu->decoder.reads++;
     int rc = gpu->is_lost ? -1 : 0;
     pthread_mutex_unlock(&gpu->lock);
     return rc;
@@ -24,11 +23,8 @@ static int content_arrived(void *arg, unsigned number)
 {
     struct gpu_engine *gpu = arg;
     pthread_mutex_lock(&gpu->lock);
-    const bool patient = gpu_is_patient(gpu);
     const int arrived =
-        gpu_judge_look(gpu, calls_arrived(gpu->calls, WORK_READ_CONTENT, number), patient);
-    if (arrived == 1)
-        gpu->decoder.reads--;
+        gpu_judge_look(gpu, calls_arrived(gpu->calls, WORK_READ_CONTENT, number), true);
     pthread_mutex_unlock(&gpu->lock);
     return arrived;
 }
@@ -49,8 +45,6 @@ static int poll(struct gpu_engine *gpu)
     struct gpu_decoder *decoder = &gpu->decoder;
     struct slot *good = NULL;
     const bool waits = is_decoding(decoder);
-    const bool is_idle = !waits && gpu->counting == 0 && decoder->reads == 0;
-    const bool patient = gpu_is_patient(gpu);
     int copied = decoder_inputs_poll(decoder);
     int moved = copied < 0 ? -1 : decoder_queue_poll(decoder, &good);
     int launched = moved < 0 ? -1 : decoder_queue_launch_due(decoder);
@@ -61,9 +55,7 @@ static int poll(struct gpu_engine *gpu)
         gpu_take_snapshot(gpu, good, true);
         gpu_put_in_flight(gpu, good);
     }
-    if (is_idle)
-        patience_renew(&gpu->patience);
-    return gpu_judge_look(gpu, arrived, patient || !waits);
+    return gpu_judge_look(gpu, arrived, waits);
 }
 
 /* Goes on with all that has arrived. Counts come first: one that arrived long ago and was not
@@ -175,21 +167,14 @@ struct gpu_decoder *gpu_engine_begin(struct engine *engine, const struct compres
 
 /* --- chunks --- */
 
-/* Waits for a chunk to be filled. NULL: the device is lost. */
-static struct chunk *take_input(struct gpu_engine *gpu)
-{
-    struct chunk *chunk = NULL;
-    poll_all(gpu);
-    while (!gpu->is_lost && !(chunk = decoder_inputs_take(&gpu->decoder)))
-        wait_a_moment(gpu);
-    return chunk;
-}
-
 struct chunk *gpu_decoder_acquire(struct gpu_decoder *decoder)
 {
     struct gpu_engine *gpu = decoder->gpu;
+    struct chunk *chunk = NULL;
     pthread_mutex_lock(&gpu->lock);
-    struct chunk *chunk = take_input(gpu);
+    poll_all(gpu);
+    while (!gpu->is_lost && !(chunk = decoder_inputs_take(decoder)))
+        wait_a_moment(gpu);
     gpu_recount(gpu);
     decoder->filling = clock_now();
     pthread_mutex_unlock(&gpu->lock);
@@ -239,9 +224,9 @@ bool gpu_decoder_poll(struct gpu_decoder *decoder)
 /* Fetches the tail of the content. True if it is there. */
 static bool fetch_tail(struct gpu_engine *gpu)
 {
-    bool patient = gpu_is_patient(gpu), moved = false;
+    bool moved = false;
     int fetched = decoder_fetch_tail(&gpu->decoder, &moved);
-    gpu_judge_look(gpu, fetched == 0 ? moved : fetched, patient);
+    gpu_judge_look(gpu, fetched == 0 ? moved : fetched, true);
     return fetched == 1;
 }
 

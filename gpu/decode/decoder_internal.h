@@ -166,7 +166,6 @@ struct gpu_decoder {
     struct decoder_file file;
     struct decoder_queue queue;
     struct decoder_fetch fetch;
-    unsigned reads;          /* of content that is hashed, under way */
     struct timespec filling; /* when the last chunk was given out */
 };
 
