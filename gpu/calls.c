@@ -68,10 +68,7 @@ static struct calls *calls_allocate(const struct device_plan *plan, unsigned dea
 
 bool calls_are_lost(struct calls *calls)
 {
-    pthread_mutex_lock(&calls->lock);
-    bool is_lost = calls->is_lost;
-    pthread_mutex_unlock(&calls->lock);
-    return is_lost;
+    return atomic_load(&calls->is_left);
 }
 
 const char *calls_reason(const struct calls *calls)
@@ -95,7 +92,7 @@ static struct timespec slice_end(void)
 
 static bool is_unanswered(const struct calls *calls)
 {
-    return calls->question.kind != ASKED_NOTHING && !calls->is_lost;
+    return calls->question.kind != ASKED_NOTHING && !atomic_load(&calls->is_left);
 }
 
 /* Waits for the thread's answer. Returns it, or -1: the device is lost. Under the lock. */
@@ -113,7 +110,7 @@ static int wait_for_answer(struct calls *calls, uint64_t ms)
         calls->is_stuck = true;
         calls_lose(calls, "the device does not answer");
     }
-    return calls->is_lost ? -1 : calls->question.rc;
+    return atomic_load(&calls->is_left) ? -1 : calls->question.rc;
 }
 
 /* Wakes the thread, which has something to do. Under the lock. */
@@ -129,7 +126,7 @@ static int ask(struct calls *calls, const struct question *question, uint64_t de
 {
     int rc = -1;
     pthread_mutex_lock(&calls->lock);
-    if (!calls->is_lost) {
+    if (!atomic_load(&calls->is_left)) {
         calls->question = *question;
         wake(calls);
         rc = wait_for_answer(calls, deadlines * calls->deadline_ms);
@@ -164,7 +161,7 @@ int calls_open_decoding(struct calls *calls, struct device_decoding *decoding)
 static int append(struct calls *calls, const struct device_work *work)
 {
     struct work_list *list = &calls->list;
-    if (calls->is_lost)
+    if (atomic_load(&calls->is_left))
         return -1;
     struct device_work *longer =
         grow_list(list->work, &list->room, list->count + 1, sizeof *longer);
@@ -192,7 +189,7 @@ int calls_arrived(struct calls *calls, enum device_work_kind kind, unsigned numb
 {
     const struct ticket *ticket = &calls->track[kind].ticket[number];
     pthread_mutex_lock(&calls->lock);
-    int arrived = calls->is_lost ? -1 : ticket->done == ticket->posted;
+    int arrived = atomic_load(&calls->is_left) ? -1 : ticket->done == ticket->posted;
     pthread_mutex_unlock(&calls->lock);
     return arrived;
 }
@@ -249,7 +246,6 @@ struct calls *calls_open(const struct device_plan *plan, unsigned deadline_ms, b
     pthread_mutex_unlock(&calls->lock);
     if (is_open)
         return calls;
-    calls_leave(calls);
     calls_disown(calls);
     return NULL;
 }
@@ -263,15 +259,13 @@ void calls_leave(struct calls *calls)
 {
     pthread_mutex_lock(&calls->lock);
     atomic_store(&calls->is_left, true);
-    calls->is_lost = true;
     pthread_cond_signal(&calls->posted);
     pthread_mutex_unlock(&calls->lock);
 }
 
 void calls_close(struct calls *calls)
 {
-    if (!atomic_load(&calls->is_left) &&
-        ask(calls, &(struct question){.kind = ASKED_CLOSE}, 1) != 0)
+    if (ask(calls, &(struct question){.kind = ASKED_CLOSE}, 1) != 0)
         calls_leave(calls);
     calls_disown(calls);
 }

@@ -58,7 +58,7 @@ struct calls {
     struct device *device; /* the thread's */
     struct track track[WORK_ARRIVES];
     struct work_list making; /* the thread's */
-    atomic_bool is_left;     /* no other call is to be made */
+    atomic_bool is_left;     /* it is lost or closed: no other call is to be made */
 
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t posted, answered;
@@ -66,8 +66,7 @@ struct calls {
     struct question question; /* once its kind is set, the thread's until it has answered */
     bool sleeps;              /* the thread waits for either */
     double copy_seconds;
-    bool is_lost;
-    bool is_stuck; /* lost, because there was no answer */
+    bool is_stuck; /* left, because there was no answer */
     struct reason why;
     unsigned owners; /* the caller and the thread: the last one frees it */
 };
@@ -76,7 +75,7 @@ struct calls {
  * calls, of which it is an owner. */
 void *calls_thread(void *calls);
 
-/* The device is lost, and so it is left. Under the lock. */
+/* The device is lost, and so it is left: the first reason is kept. Under the lock. */
 void calls_lose(struct calls *calls, const char *why);
 
 /* One owner leaves. The last one frees it. */

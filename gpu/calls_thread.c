@@ -30,9 +30,8 @@ void calls_disown(struct calls *calls)
 
 void calls_lose(struct calls *calls, const char *why)
 {
-    if (!calls->is_lost)
+    if (!atomic_load(&calls->is_left))
         reason_set(&calls->why, "%s", why);
-    calls->is_lost = true;
     atomic_store(&calls->is_left, true);
 }
 
