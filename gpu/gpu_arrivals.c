@@ -147,21 +147,15 @@ static void gpu_free_up_to(struct gpu_engine *gpu, struct slot *last)
     gpu->proofs--;
 }
 
-/* Its slot waits for a later one. */
-static void gpu_drop_snapshot(struct gpu_engine *gpu, struct slot *slot)
-{
-    slots_take_snapshot(&gpu->slots, slot);
-    slot->has_counts = false;
-    gpu->proofs--;
-}
-
 /* Makes the snapshot after `last` the last good one, and frees the slots for which it stands.
  * Returns 1 if it did; 0 if content must be fetched first; -1 if lost. */
 static int gpu_believe(struct gpu_engine *gpu, struct slot *last)
 {
     struct tally seen;
     if (!snapshot_is_whole(&gpu->snapshots, last->snapshot, last->words)) {
-        gpu_drop_snapshot(gpu, last);
+        slots_take_snapshot(&gpu->slots, last);
+        last->has_counts = false; /* its slot waits for a later one */
+        gpu->proofs--;
         return 0;
     }
     const struct snapshot_growth growth = gpu_growth(gpu, last);

@@ -6,10 +6,7 @@
  * In flight, the copy stream brings the chunk in. The compute stream counts it into the device's
  * histogram and copies that histogram out to the slot: its snapshot. Both streams keep the order of
  * the calls, so the snapshot of chunk k holds chunks 1 to k. With many bins only every few chunks
- * have one, and the others wait for it (gpu_interval).
- *
- * With so many bins that snapshots are not small (snapshot.h), there is only one, at the end: a
- * slot is free once it was seen to be counted, and nothing can replace a lost device. */
+ * have one, and the others wait for it. */
 #include "gpu_engine_internal.h"
 #include "strategy.h"
 #include "src/base/clock.h"
@@ -48,22 +45,17 @@ static struct chunk *gpu_acquire(struct engine *engine, bool wait)
     return &slot->chunk;
 }
 
-/* Returns for how many chunks in a row one snapshot of all counts stands. Where counts are moved to
- * files, they must be known after each file's last chunk. */
-static unsigned gpu_interval(const struct gpu_engine *gpu)
-{
-    const struct gpu_options *options = &gpu->options;
-    return options->files
-               ? 1
-               : snapshot_interval(&gpu->snapshots, options->chunk_size, options->buffers);
-}
-
-/* Puts the slot's three pieces of work on the streams, or loses the device. */
+/* Puts the slot's three pieces of work on the streams, or loses the device. Where counts are moved
+ * to files, they must be known after each file's last chunk. */
 static void gpu_enqueue(struct gpu_engine *gpu, struct slot *slot)
 {
     const struct chunk *chunk = &slot->chunk;
     const size_t begin = records_begin(gpu->histogram, chunk), len = chunk->len - begin;
-    const bool is_due = gpu->proofs == 0 || gpu->unproved + 1 >= gpu_interval(gpu);
+    const struct gpu_options *options = &gpu->options;
+    const unsigned interval =
+        options->files ? 1
+                       : snapshot_interval(&gpu->snapshots, options->chunk_size, options->buffers);
+    const bool is_due = gpu->proofs == 0 || gpu->unproved + 1 >= interval;
     struct device_work work = {
         .kind = WORK_COPY_IN, .slot = slot->index, .chunk = {chunk->data + begin, len}};
     int rc = calls_post(gpu->calls, &work);
@@ -74,16 +66,7 @@ static void gpu_enqueue(struct gpu_engine *gpu, struct slot *slot)
         gpu_take_snapshot(gpu, slot, is_due);
 }
 
-/* Sends the chunk on its way. A chunk that was being filled when the device was lost is recounted
- * as those in flight were. */
-static void gpu_send(struct gpu_engine *gpu, struct slot *slot)
-{
-    if (!gpu->is_lost)
-        gpu_enqueue(gpu, slot);
-    gpu_put_in_flight(gpu, slot);
-    gpu_recount(gpu);
-}
-
+/* A chunk that was being filled when the device was lost is recounted as those in flight were. */
 static int gpu_submit(struct engine *engine, struct chunk *chunk)
 {
     struct gpu_engine *gpu = gpu_of(engine);
@@ -93,7 +76,10 @@ static int gpu_submit(struct engine *engine, struct chunk *chunk)
         snapshots_add_empty(&gpu->snapshots, chunk, gpu->engine.lines);
         slots_give_back(&gpu->slots, slot);
     } else {
-        gpu_send(gpu, slot);
+        if (!gpu->is_lost)
+            gpu_enqueue(gpu, slot);
+        gpu_put_in_flight(gpu, slot);
+        gpu_recount(gpu);
     }
     int rc = gpu->has_failed ? -1 : 0;
     pthread_mutex_unlock(&gpu->lock);

@@ -181,28 +181,21 @@ struct chunk *gpu_decoder_acquire(struct gpu_decoder *decoder)
     return chunk;
 }
 
-/* Plans a chunk. Waits for batches if it must. */
-static void plan(struct gpu_engine *gpu, struct chunk *chunk, uint64_t offset,
-                 struct compressed_next *next)
-{
-    int planned = 0;
-    while (!gpu->is_lost && planned == 0) {
-        planned = decoder_inputs_plan(&gpu->decoder, chunk, offset, next);
-        if (planned < 0)
-            gpu_lose_by_call(gpu);
-        else if (planned == 0)
-            wait_a_moment(gpu);
-    }
-}
-
 void gpu_decoder_submit(struct gpu_decoder *decoder, struct chunk *chunk, uint64_t offset,
                         struct compressed_next *next)
 {
     struct gpu_engine *gpu = decoder->gpu;
+    int planned = 0;
     *next = (struct compressed_next){.is_wanted = false};
     pthread_mutex_lock(&gpu->lock);
     gpu->times.feeding.reading += clock_seconds_since(&decoder->filling);
-    plan(gpu, chunk, offset, next);
+    while (!gpu->is_lost && planned == 0) {
+        planned = decoder_inputs_plan(decoder, chunk, offset, next);
+        if (planned < 0)
+            gpu_lose_by_call(gpu);
+        else if (planned == 0)
+            wait_a_moment(gpu); /* for a batch */
+    }
     if (gpu_recount(gpu))
         next->is_wanted = false;
     pthread_mutex_unlock(&gpu->lock);
