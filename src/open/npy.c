@@ -43,16 +43,7 @@ static void skip_blanks(struct npy_text *text)
         text->at++;
 }
 
-/* Skips blanks and reads c, if that is next. */
-static bool read_char(struct npy_text *text, char c)
-{
-    skip_blanks(text);
-    if (text->at == text->end || *text->at != c)
-        return false;
-    text->at++;
-    return true;
-}
-
+/* Skips blanks and reads the word, if that is next. */
 static bool read_word(struct npy_text *text, const char *word)
 {
     size_t len = strlen(word);
@@ -67,16 +58,16 @@ static bool read_word(struct npy_text *text, const char *word)
 static bool read_string(struct npy_text *text, char string[NPY_NAME_MAX])
 {
     size_t len = 0;
-    char quote = read_char(text, '\'') ? '\'' : read_char(text, '"') ? '"' : '\0';
+    const char *quote = read_word(text, "'") ? "'" : read_word(text, "\"") ? "\"" : NULL;
     if (!quote)
         return false;
-    for (; text->at < text->end && *text->at != quote; text->at++) {
+    for (; text->at < text->end && *text->at != *quote; text->at++) {
         if (len == NPY_NAME_MAX - 1 || *text->at < ' ' || *text->at > '~' || *text->at == '\\')
             return false;
         string[len++] = *text->at;
     }
     string[len] = '\0';
-    return read_char(text, quote);
+    return read_word(text, quote);
 }
 
 /* Reads a whole number. Python 2 appended an L to some. */
@@ -105,12 +96,12 @@ static bool read_shape(struct npy_text *text, struct array *array, struct reason
 {
     uint64_t number, product = 1;
     bool is_huge = false, is_empty = false, has_comma = true;
-    if (!read_char(text, '('))
+    if (!read_word(text, "("))
         return npy_wrong(fault, "its shape");
-    while (!read_char(text, ')')) {
+    while (!read_word(text, ")")) {
         if (!has_comma || !read_number(text, &number))
             return npy_wrong(fault, "its shape");
-        has_comma = read_char(text, ',');
+        has_comma = read_word(text, ",");
         array->dimensions++;
         is_empty |= number == 0;
         is_huge |= number > 0 && product > (uint64_t)INT64_MAX / number;
@@ -151,7 +142,7 @@ static bool read_item(struct npy_text *text, unsigned *seen, struct array *array
                       struct reason *fault)
 {
     char key[NPY_NAME_MAX];
-    if (!read_string(text, key) || !read_char(text, ':'))
+    if (!read_string(text, key) || !read_word(text, ":"))
         return npy_wrong(fault, "its keys");
     for (size_t i = 0; i < ITEMS; i++)
         if (strcmp(key, items[i].key) == 0 && !(*seen >> i & 1)) {
@@ -165,14 +156,14 @@ static bool read_dictionary(struct npy_text text, struct array *array, struct re
 {
     unsigned seen = 0;
     bool has_comma = true;
-    if (!read_char(&text, '{'))
+    if (!read_word(&text, "{"))
         return npy_wrong(fault, "it is not a dictionary");
-    while (!read_char(&text, '}')) {
+    while (!read_word(&text, "}")) {
         if (!has_comma)
             return npy_wrong(fault, "it is not a dictionary");
         if (!read_item(&text, &seen, array, fault))
             return false;
-        has_comma = read_char(&text, ',');
+        has_comma = read_word(&text, ",");
     }
     skip_blanks(&text);
     if (text.at < text.end)

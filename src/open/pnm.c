@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Binary PNM images: "P5" (PGM) or "P6" (PPM), then width, height and largest sample in decimal.
- * White space comes before each of them; a # in it begins a comment up to the end of the line.
- * After one more character of white space come the samples: one byte each, or two, big-endian, if
- * the largest sample is above 255. */
+/* Binary PNM images: "P5" (PGM) or "P6" (PPM), then width, height and largest sample in decimal,
+ * each after white space; a # in it begins a comment up to the end of the line. After one more
+ * white space come samples of one byte, or of two, big-endian, if the largest is above 255. */
 #include "header.h"
 
 #include <stdio.h>
@@ -27,40 +26,29 @@ static bool is_blank(unsigned char byte)
     return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
 
-/* Skips a comment up to its newline. False if that has not come yet. */
-static bool skip_comment(struct pnm_text *text)
-{
-    const unsigned char *newline = memchr(text->at, '\n', (size_t)(text->end - text->at));
-    text->at = newline ? newline : text->end;
-    return newline != NULL;
-}
-
-/* Skips white space and comments. False if their end has not come yet. */
-static bool skip_blanks(struct pnm_text *text)
-{
-    for (; text->at < text->end; text->at++) {
-        if (*text->at == '#' && !skip_comment(text))
-            return false;
-        else if (!is_blank(*text->at))
-            return true;
-    }
-    return false;
-}
-
-/* Skips one character of white space; a comment and its newline count as one. */
+/* Skips one character of white space; a comment and its newline count as one. HEADER_WRONG: there
+ * is none. */
 static enum header_status skip_blank(struct pnm_text *text)
 {
+    if (text->at < text->end && *text->at == '#') {
+        const unsigned char *newline = memchr(text->at, '\n', (size_t)(text->end - text->at));
+        text->at = newline ? newline : text->end;
+    }
     if (text->at == text->end)
         return HEADER_PART;
-    if (*text->at == '#' && !skip_comment(text))
-        return HEADER_PART;
-    return is_blank(*text->at++) ? HEADER_FOUND : HEADER_WRONG;
+    if (!is_blank(*text->at))
+        return HEADER_WRONG;
+    text->at++;
+    return HEADER_FOUND;
 }
 
 /* Reads a number from 1 to `most` and the white space before it. */
 static enum header_status read_number(struct pnm_text *text, uint64_t most, uint64_t *number)
 {
-    if (!skip_blanks(text))
+    enum header_status blank = HEADER_FOUND;
+    while (blank == HEADER_FOUND)
+        blank = skip_blank(text);
+    if (blank == HEADER_PART)
         return HEADER_PART;
     for (*number = 0; text->at < text->end && *text->at >= '0' && *text->at <= '9'; text->at++) {
         *number = *number * 10 + (uint64_t)(*text->at - '0');
