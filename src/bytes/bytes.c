@@ -253,12 +253,11 @@ ssize_t bytes_take(struct bytes *bytes, void *buf, size_t cap, struct reason *wh
     return got;
 }
 
-int bytes_keep(struct bytes *bytes, uint64_t offset, const unsigned char *data, size_t len)
+int bytes_keep(struct bytes *bytes, const unsigned char *data, size_t len)
 {
     window_drop(&bytes->window, bytes->taken);
     if (window_prepend(&bytes->window, data, len) != 0)
         return -1;
-    window_drop(&bytes->window, offset);
     bytes->keeps = true;
     return 0;
 }

@@ -64,10 +64,9 @@ int bytes_select(struct bytes *bytes, uint64_t begin, uint64_t end, struct reaso
  * time, as for all that follow. */
 ssize_t bytes_take(struct bytes *bytes, void *buf, size_t cap, struct reason *why);
 
-/* Keeps a stream from byte `offset` on, so that it can be handed out again. data[0..len) are the
- * bytes from there to those that were handed out last. 0, or -1: out of memory, and nothing has
- * changed. */
-int bytes_keep(struct bytes *bytes, uint64_t offset, const unsigned char *data, size_t len);
+/* Keeps a stream from data[0..len) on, the bytes that were handed out last, so that it can be
+ * handed out again. 0, or -1: out of memory, and nothing has changed. */
+int bytes_keep(struct bytes *bytes, const unsigned char *data, size_t len);
 
 /* Keeps nothing any more. */
 void bytes_keep_no_more(struct bytes *bytes);

@@ -69,7 +69,7 @@ static int keep(struct source *source, struct input *input)
     struct reason why;
     if (input->bytes.regular)
         return 1;
-    if (bytes_keep(&input->bytes, first->offset, first->data, first->len) != 0)
+    if (bytes_keep(&input->bytes, first->data, first->len) != 0)
         return 0;
     ssize_t got = bytes_see(&input->bytes, &byte, 1, first->offset, &why);
     if (got <= 0)

@@ -52,8 +52,8 @@ static void keep_frame(struct extent *extent)
     if (bytes->keeps_freely)
         window_drop(&bytes->window, frame_begin(extent));
     else if (decode_is_complete(extent))
-        bytes->keeps_freely = bytes_keep(bytes, position_of(extent), batch->data + batch->pos,
-                                         batch->len - batch->pos) == 0;
+        bytes->keeps_freely =
+            bytes_keep(bytes, batch->data + batch->pos, batch->len - batch->pos) == 0;
 }
 
 /* Records what is known of a pipe's frame, after a step of a decoder that took `seconds`. */
