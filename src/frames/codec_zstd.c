@@ -119,16 +119,6 @@ static void drop_context(struct zstd_decoder *zstd)
     zstd->context = NULL;
 }
 
-/* Has libzstd take in[0..len) without room for what it gives. Once it has the whole header of a
- * frame, it allocates all that it needs for the frame. */
-static size_t feed_context(struct zstd_decoder *zstd, const unsigned char *in, size_t len)
-{
-    char none;
-    ZSTD_inBuffer from = {in, len, 0};
-    ZSTD_outBuffer nothing = {&none, 0, 0};
-    return libzstd.ZSTD_decompressStream(zstd->context, &nothing, &from);
-}
-
 /* Has libzstd leave content checksums out. The parameter's own name, ZSTD_d_forceIgnoreChecksum, is
  * only declared for static linking. A libzstd without it verifies them. */
 static void ignore_checksums(ZSTD_DCtx *context)
@@ -160,7 +150,12 @@ static int zstd_reserve(struct decoder *decoder, const unsigned char *in, size_t
     struct zstd_decoder *zstd = (struct zstd_decoder *)decoder;
     if (!zstd->context && make_context(zstd) != 0)
         return -1;
-    size_t rc = feed_context(zstd, in, len < ZSTD_FRAME_HEADER_MAX ? len : ZSTD_FRAME_HEADER_MAX);
+    /* Once libzstd has the whole header of a frame, it allocates all that it needs for the frame.
+     */
+    char none;
+    ZSTD_inBuffer from = {in, len < ZSTD_FRAME_HEADER_MAX ? len : ZSTD_FRAME_HEADER_MAX, 0};
+    ZSTD_outBuffer nothing = {&none, 0, 0};
+    size_t rc = libzstd.ZSTD_decompressStream(zstd->context, &nothing, &from);
     if (libzstd.ZSTD_getErrorCode(rc) == ZSTD_error_memory_allocation) {
         drop_context(zstd);
         return -1;

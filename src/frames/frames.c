@@ -194,12 +194,18 @@ int frames_take(struct frames *frames, const struct frames_ahead *ahead, struct 
     return 0;
 }
 
+/* Drops the first bytes of a batch. */
+static void drop(struct frame_batch *batch, size_t len)
+{
+    batch->offset += len;
+    batch->len -= len;
+    batch->pos = batch->in_order = 0;
+    memmove(batch->data, batch->data + len, batch->len);
+}
+
 void frames_drop(struct frames *frames, const struct frames_ahead *ahead)
 {
-    struct frame_batch *own = &frames->pending;
-    own->offset += ahead->whole;
-    own->len -= ahead->whole;
-    memmove(own->data, own->data + ahead->whole, own->len);
+    drop(&frames->pending, ahead->whole);
 }
 
 void frames_seek(struct frames *frames, uint64_t offset)
@@ -247,10 +253,7 @@ bool frames_go_on(const struct frames *frames, struct frame_batch *batch)
 void frames_return(struct frames *frames, struct frame_batch *batch)
 {
     struct frame_batch spare = frames->pending;
-    batch->len -= batch->pos;
-    batch->offset += batch->pos;
-    memmove(batch->data, batch->data + batch->pos, batch->len);
-    batch->pos = batch->in_order = 0;
+    drop(batch, batch->pos);
     frames->pending = *batch;
     *batch = spare;
 }

@@ -59,14 +59,14 @@ static int open_file(struct input *input, struct held *file, const struct input_
 {
     const struct content_range range = content_range_of(&options->content);
     const uint64_t frame_memory = options->frame_memory;
-    *input = (struct input){.has_header = options->field && options->field->has_header,
-                            .records = {.kind = options->record, .field = options->field}};
-    input->frames =
-        (struct frames){.bytes = &input->bytes,
-                        .decoding = &options->decoding,
-                        .batch_size = options->batch_size,
-                        .frame_memory = frame_memory > 0 ? frame_memory : FRAMES_MEMORY_MAX};
-    input->plan = (struct plan){.range = range, .content = &options->content};
+    *input = (struct input){
+        .frames = {.bytes = &input->bytes,
+                   .decoding = &options->decoding,
+                   .batch_size = options->batch_size,
+                   .frame_memory = frame_memory > 0 ? frame_memory : FRAMES_MEMORY_MAX},
+        .plan = {.range = range, .content = &options->content},
+        .records = {.kind = options->record, .field = options->field},
+        .has_header = options->field && options->field->has_header};
     if (bytes_open(&input->bytes, file, why) != 0)
         return -1;
     input->bytes.limit = range.end;

@@ -107,31 +107,21 @@ static ssize_t read_text(const struct input *input, struct chunk *chunk, size_t 
     return (ssize_t)(have < len ? have : len);
 }
 
-/* Reads a piece and the byte after it, if there is one: a pair belongs to the piece that it begins
- * in. */
-static ssize_t read_pairs(const struct input *input, struct chunk *chunk, size_t len,
-                          uint64_t offset, struct reason *why)
-{
-    const size_t after = input->bytes.opened_size - offset > len;
-    ssize_t got = bytes_read_at(&input->bytes, chunk->data, len + after, offset, why);
-    chunk->len = got > 0 ? (size_t)got : 0;
-    return got > (ssize_t)len ? (ssize_t)len : got;
-}
-
 ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t len,
                          uint64_t offset, struct reason *why)
 {
     const struct record_kind *kind = &input->records.kind;
+    const bool is_pairs = kind->type == RECORD_PAIRS;
     chunk->repeated = 0;
-    if (kind->type == RECORD_PAIRS)
-        return read_pairs(input, chunk, len, offset, why);
-    if (record_is_text(kind))
+    if (record_is_text(kind) && !is_pairs)
         return read_text(input, chunk, len, offset, why);
-    ssize_t got = bytes_read_at(&input->bytes, chunk->data, len, offset, why);
+    /* A pair belongs to the piece that it begins in. */
+    const size_t after = is_pairs && input->bytes.opened_size - offset > len;
+    ssize_t got = bytes_read_at(&input->bytes, chunk->data, len + after, offset, why);
     chunk->len = got > 0 ? (size_t)got : 0;
-    if (chunk->len % kind->size == 0)
-        return got;
-    return input_cut_off(input, chunk->len % kind->size, why);
+    if (!is_pairs && chunk->len % kind->size != 0)
+        return input_cut_off(input, chunk->len % kind->size, why);
+    return got > (ssize_t)len ? (ssize_t)len : got;
 }
 
 /* Marks the chunk if its first record is the file's header, and finds the column that is named. 0,
