@@ -69,7 +69,8 @@ static int open_file(struct input *input, struct held *file, const struct input_
         .has_header = options->field && options->field->has_header};
     if (bytes_open(&input->bytes, file, why) != 0)
         return -1;
-    input->bytes.limit = range.end;
+    if (!input->bytes.regular)
+        input->bytes.limit = range.end;
     int rc = shard ? file_shard_check(input, shard, why) : 0;
     if (rc == 0 && range.begin < range.end) /* otherwise the format does not matter */
         rc = recognise(input, options, why);

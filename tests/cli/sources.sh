@@ -216,6 +216,15 @@ if [ -r $huge ]; then
 else
     skip_part "a FILE that claims more than it has: no $huge"
 fi
+# It has fewer bytes than are looked at, and less of it is counted.
+tiny=/sys/kernel/mm/transparent_hugepage/hpage_pmd_size
+if [ -r $tiny ]; then
+    head -c 3 $tiny | oracle bytes
+    run --length=3 $tiny
+    counts "a FILE that claims more than it has, --length" expected
+else
+    skip_part "a FILE that claims more than it has, --length: no $tiny"
+fi
 
 # --- many, and the same ---
 
