@@ -4,6 +4,7 @@
 #ifndef GPUHISTO_FORMAT_H
 #define GPUHISTO_FORMAT_H
 
+#include "percent.h"
 #include "picture.h"
 #include "report.h"
 #include "rows.h"
@@ -77,7 +78,17 @@ static inline void format_counts(struct table *table, const struct row *row, cha
     }
 }
 
-#define FORMATS_MAX 16
+/* Writes a row's percent and running percent, each after a text. */
+static inline void format_percents(struct table *table, const struct row *row, const char *before,
+                                   const char *between)
+{
+    char percent[PERCENT_TEXT], running[PERCENT_TEXT];
+    percent_show(row->count, table->totals.samples, PERCENT_DIGITS, percent);
+    percent_show(row->running, table->totals.samples, PERCENT_DIGITS, running);
+    writer_format(table->out, "%s%s%s%s", before, percent, between, running);
+}
+
+#define FORMATS_MAX 16 /* with the NULL at the end */
 
 /* All formats, then NULL. The first one is the default. */
 extern const struct format *const formats[];

@@ -5,7 +5,6 @@
 #include "diff.h"
 #include "field_text.h"
 #include "format.h"
-#include "percent.h"
 
 static void field(struct table *table, const char *text)
 {
@@ -63,18 +62,10 @@ static void begin(struct table *table)
     writer_char(table->out, '\n');
 }
 
-static void write_percents(struct table *table, const struct row *row)
-{
-    const char separator = table->format->separator;
-    char percent[PERCENT_TEXT], running[PERCENT_TEXT];
-    percent_show(row->count, table->totals.samples, PERCENT_DIGITS, percent);
-    percent_show(row->running, table->totals.samples, PERCENT_DIGITS, running);
-    writer_format(table->out, "%c%s%c%s", separator, percent, separator, running);
-}
-
 static void write_row(struct table *table, const struct row *row)
 {
     const bool has_percents = table->options->percent;
+    const char separator[] = {table->format->separator, '\0'};
     if (table->file) {
         field(table, table->file);
         separate(table);
@@ -87,7 +78,7 @@ static void write_row(struct table *table, const struct row *row)
         field(table, row->label.note);
     }
     if (has_percents)
-        write_percents(table, row);
+        format_percents(table, row, separator, separator);
     writer_char(table->out, '\n');
 }
 

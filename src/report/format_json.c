@@ -4,7 +4,6 @@
 #include "diff.h"
 #include "format.h"
 #include "json.h"
-#include "percent.h"
 
 #include "src/count/moments_text.h"
 #include "src/count/quantile.h"
@@ -72,14 +71,6 @@ static void write_counts(struct table *table, const struct row *row)
         writer_char(table->out, ']');
 }
 
-static void write_percents(struct table *table, const struct row *row)
-{
-    char percent[PERCENT_TEXT], running[PERCENT_TEXT];
-    percent_show(row->count, table->totals.samples, PERCENT_DIGITS, percent);
-    percent_show(row->running, table->totals.samples, PERCENT_DIGITS, running);
-    writer_format(table->out, ",\"share\":%s,\"running\":%s", percent, running);
-}
-
 static void json_row(struct table *table, const struct row *row)
 {
     struct writer *out = table->out;
@@ -95,7 +86,7 @@ static void json_row(struct table *table, const struct row *row)
     }
     write_counts(table, row);
     if (table->options->percent)
-        write_percents(table, row);
+        format_percents(table, row, ",\"share\":", ",\"running\":");
     writer_char(out, '}');
 }
 
