@@ -73,6 +73,9 @@ static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, 
     left_add_read(extent->worker->source, extent->file, (int64_t)step.used, step.made);
     bool is_complete = decode_is_complete(extent);
     extent->pending = !is_complete && step.made == cap;
+    if (is_complete)
+        extent->frame =
+            (struct current_frame){.offset = batch->offset + batch->pos, .stated = FRAME_UNSIZED};
     return is_complete && has_ended(extent, step.made) ? DECODED_ALL : DECODED_SOME;
 }
 

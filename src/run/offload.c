@@ -21,19 +21,7 @@ static uint64_t position_of(const struct extent *extent)
     return extent->worker->batch.offset + extent->worker->batch.pos;
 }
 
-/* Returns where the next frame begins, or the one that was begun, */
-static uint64_t frame_begin(const struct extent *extent)
-{
-    return decode_is_complete(extent) ? position_of(extent) : extent->frame.offset;
-}
-
-/* how much content that has given, */
-static uint64_t frame_made(const struct extent *extent)
-{
-    return decode_is_complete(extent) ? 0 : extent->frame.made;
-}
-
-/* and how much of what it states is left; if it does not state it, `unstated`. */
+/* Returns how much of what the frame states is left; if it does not state it, `unstated`. */
 static uint64_t frame_left(const struct extent *extent, uint64_t unstated)
 {
     const struct current_frame *frame = &extent->frame;
@@ -50,7 +38,7 @@ static void keep_frame(struct extent *extent)
     struct bytes *bytes = &extent->file->input.bytes;
     const struct frame_batch *batch = &extent->worker->batch;
     if (bytes->keeps_freely)
-        window_drop(&bytes->window, frame_begin(extent));
+        window_drop(&bytes->window, extent->frame.offset);
     else if (decode_is_complete(extent))
         bytes->keeps_freely =
             bytes_keep(bytes, batch->data + batch->pos, batch->len - batch->pos) == 0;
@@ -107,7 +95,6 @@ void replay_begin_frame(struct extent *extent)
     const struct codec *codec = extent->file->input.frames.codec;
     const struct frame_batch *batch = &extent->worker->batch;
     struct codec_frame frame = {.content = FRAME_UNSIZED};
-    extent->frame = (struct current_frame){position_of(extent), 0, FRAME_UNSIZED};
     if (decode_is_in_order(extent) &&
         codec->look(batch->data + batch->pos, batch->len - batch->pos, &frame) != FRAME_UNKNOWN)
         extent->frame.stated = frame.content;
@@ -136,9 +123,9 @@ static bool find_start(const struct extent *extent, struct compressed_start *sta
     const struct records *records = extent->segment.records;
     const struct span *span = extent->segment.span;
     const struct bytes *bytes = &extent->file->input.bytes;
-    const uint64_t made = frame_made(extent);
+    const uint64_t made = extent->frame.made;
     *start = (struct compressed_start){
-        .offset = frame_begin(extent),
+        .offset = extent->frame.offset,
         .skip = made - records->cut_len,
         .repeated = records_repeated(records, records->cut_len),
         .index = extent->segment.at.index,
@@ -153,7 +140,7 @@ static struct offload_offer offer_of_file(const struct extent *extent)
 {
     const uint64_t at = position_of(extent), size = extent->file->input.bytes.opened_size;
     const double seconds = clock_seconds_since(&extent->began);
-    struct offload_offer offer = {.again = (double)frame_made(extent)};
+    struct offload_offer offer = {.again = (double)extent->frame.made};
     if (seconds >= RATE_SECONDS)
         offer.rate = (double)extent->segment.content / seconds;
     if (at < size)
@@ -167,7 +154,7 @@ static struct offload_offer offer_of_file(const struct extent *extent)
 static struct offload_offer offer_of_stream(const struct extent *extent)
 {
     const struct stream_content stream = source_stream_content(extent->worker->source);
-    struct offload_offer offer = {.again = (double)frame_made(extent)};
+    struct offload_offer offer = {.again = (double)extent->frame.made};
     if (stream.seconds >= RATE_SECONDS)
         offer.rate = stream.done / stream.seconds;
     if (!decode_is_complete(extent))
@@ -225,6 +212,7 @@ static int decode_rest(struct extent *extent, const struct compressed_rest *rest
     batch->offset = rest->offset;
     batch->kind = is_last ? FRAMES_TO_END : FRAMES_OPEN;
     extent->pending = false;
+    extent->frame = (struct current_frame){.offset = rest->offset, .stated = FRAME_UNSIZED};
     extent->skip = rest->skip;
     extent->segment.content = counted + rest->bytes + rest->tail_len - rest->skip;
     if (is_as_before)

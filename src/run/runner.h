@@ -19,7 +19,7 @@ struct segment {
     uint64_t content;        /* bytes of content that were decoded of it */
 };
 
-/* The frame that is being decoded. */
+/* The frame that is being decoded, or the next one. */
 struct current_frame {
     uint64_t offset; /* where in the file it begins, */
     uint64_t made;   /* how many bytes of content it has given, */
@@ -167,7 +167,7 @@ bool offload_is_wanted(struct worker *worker, const struct file *file);
  * the worker go on with what it left. 0, or -1: the run has failed. */
 int offload_consider(struct extent *extent);
 
-/* A frame begins with what is decoded next: sets extent->frame. */
+/* A frame begins with what is decoded next: sets what it states. */
 void replay_begin_frame(struct extent *extent);
 
 /* A step was decoded, which began at *begin; that is read only where something may be kept. */

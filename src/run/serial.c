@@ -111,6 +111,7 @@ static int take_batch(struct extent *extent, const struct frames_ahead *ahead)
     if (ahead->kind == FRAMES_WHOLE && file->input.frames.needs_sizes)
         file->content = content_add(file->content, worker->batch.content);
     extent->began = clock_now();
+    extent->frame = (struct current_frame){.offset = worker->batch.offset, .stated = FRAME_UNSIZED};
     extent->pending = false;
     extent->waits = 0;
     extent->skip = file->skip;
