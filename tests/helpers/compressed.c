@@ -46,7 +46,8 @@ size_t frame_put(unsigned char *out, const struct frame_shape *shape, const unsi
         size_t block = len - at < most ? len - at : most;
         is_last = at == len || (!shape->is_misstated && at + block == len);
         out = put_word(out, block << 3 | is_last, 3);
-        out = put_data(out, data + at, block);
+        if (block > 0) /* without content, data may be NULL */
+            out = put_data(out, data + at, block);
         at += block;
     }
     return (size_t)(out - begin);
