@@ -30,8 +30,9 @@ struct gpu_group {
     struct member members[GPUS_MAX];
     atomic_uint turn;       /* where the search for a free slot begins */
     atomic_bool is_closing; /* no other one is to be opened */
-    pthread_t opener;       /* opens all but the first, one after the other, if has_opener */
-    bool has_opener;
+    pthread_mutex_t lock;   /* guards is_opening */
+    pthread_cond_t opened;
+    bool is_opening;        /* a thread opens all but the first, one after the other */
     atomic_bool is_refused; /* one could not be opened */
     struct reason refused;  /* why the first of these could not; written before is_refused */
 };
@@ -137,11 +138,15 @@ static void group_close(struct engine *engine)
 {
     struct gpu_group *group = group_of(engine);
     atomic_store(&group->is_closing, true);
-    if (group->has_opener)
-        pthread_join(group->opener, NULL);
+    pthread_mutex_lock(&group->lock);
+    while (group->is_opening)
+        pthread_cond_wait(&group->opened, &group->lock);
+    pthread_mutex_unlock(&group->lock);
     for (unsigned i = 0; i < group->gpus.count; i++)
         if (group->members[i].engine)
             engine_close(group->members[i].engine);
+    pthread_cond_destroy(&group->opened);
+    pthread_mutex_destroy(&group->lock);
     free(group);
 }
 
@@ -251,21 +256,35 @@ static bool group_open_next(struct gpu_group *group)
     return is_there;
 }
 
-static void *group_open_rest(void *group)
+static void *group_opener(void *arg)
 {
+    struct gpu_group *group = arg;
     while (group_open_next(group))
         ;
+    pthread_mutex_lock(&group->lock);
+    group->is_opening = false;
+    pthread_cond_signal(&group->opened);
+    pthread_mutex_unlock(&group->lock);
     return NULL;
 }
 
-/* Opens the first, and then the others in a thread, if there is one. */
+/* Opens the first, and then the others in a thread, if there is one. Nobody joins it, as a program
+ * that ends does not close the group. */
 static void group_open_first(struct gpu_group *group)
 {
+    pthread_attr_t attributes;
+    pthread_t thread;
     if (!group_open_next(group) || group->next == group->gpus.count)
         return;
-    group->has_opener = pthread_create(&group->opener, NULL, group_open_rest, group) == 0;
-    if (!group->has_opener)
-        group_open_rest(group);
+    group->is_opening = true; /* nobody else has the group yet */
+    if (pthread_attr_init(&attributes) != 0) {
+        group_opener(group);
+        return;
+    }
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    if (pthread_create(&thread, &attributes, group_opener, group) != 0)
+        group_opener(group);
+    pthread_attr_destroy(&attributes);
 }
 
 /* Opens all side by side, each but the first in a thread of its own if there are threads. */
@@ -299,6 +318,8 @@ struct engine *gpu_group_open(const struct histogram *histogram, const struct gp
     group->histogram = histogram;
     group->options = *options;
     group->gpus = *gpus;
+    pthread_mutex_init(&group->lock, NULL);
+    pthread_cond_init(&group->opened, NULL);
     for (unsigned i = 0; i < gpus->count; i++)
         group->members[i].group = group;
     if (waits)
