@@ -29,7 +29,7 @@ enum codec_magic foreign_recognise(const unsigned char *head, size_t len, bool i
 /* The format of compressed data with this name, or NULL. */
 const struct foreign *foreign_find(const char *name);
 
-/* Remembers a file, the number-th as they were given; a format of NULL is fine. files come in any
+/* Remembers a file, the number-th as they were given; a format of NULL is fine. Files come in any
  * order. One thread at a time. */
 void foreign_note(struct foreign_seen *seen, const struct foreign *format, const char *name,
                   size_t number);

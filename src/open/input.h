@@ -14,15 +14,14 @@ struct file_shard;
 struct span;
 
 struct input_options {
-    const struct codec
-        *codec;        /* decodes all files; NULL: that which the first bytes tell, if any */
-    bool is_as_stored; /* nothing is decoded */
+    const struct codec *codec; /* decodes all files; NULL: the one that the first bytes tell */
+    bool is_as_stored;         /* nothing is decoded */
     struct codec_options decoding;
     struct content_options content;
     struct record_kind record; /* what the content is cut into */
     const struct field *field; /* of lines; it must outlive the inputs */
     size_t replay_most;  /* bytes of a compressed stream that are kept while an engine decompresses
-                          * it  by itself, in case it fails; 0: 256 MiB */
+                          * it by itself, in case it fails; 0: 256 MiB */
     struct shard *shard; /* of the files; NULL: all of them */
     size_t batch_size;   /* bytes of frames after which a batch is complete; 0: as many as are read
                           * at a time */

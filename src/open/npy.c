@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* NumPy's .npy: "\x93NUMPY", two bytes of version, a little-endian length of 2 bytes (version 1) or
- * 4 (versions 2 and 3), and that many bytes of text. The text is a Python dictionary, whose three
- * keys may come in any order, then spaces and a newline:
- *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } */
+ * 4 (versions 2 and 3), and that many bytes of text: a Python dictionary with keys in any order,
+ * "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }", spaces and a newline. */
 #include "header.h"
 
 #include <stdio.h>

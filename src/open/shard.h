@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One of N shards of the files: which bytes of which file. The files, laid end to end, are cut into
- * ranges of about the same size, by arithmetic on the sizes alone, so that all processes which
- * count a shard of the same files make the same cuts. Where records and compressed frames are cut
- * follows from these in file_shard.c. */
+ * ranges of about the same size by their sizes alone, so that all processes make the same cuts.
+ * Where records and compressed frames are cut follows from these in file_shard.c. */
 #ifndef GPUHISTO_SHARD_H
 #define GPUHISTO_SHARD_H
 
