@@ -75,7 +75,11 @@ cpu_sources = \
 	src/cpu/pair_sums.h src/cpu/streams_avx512.h src/cpu/sum_ifma.h src/cpu/sum_limbs.h \
 	src/cpu/words_avx512.h
 
+blocks_sources = \
+	src/blocks/operations.c src/blocks/operations.h
+
 gpuhisto_sources = \
+	$(blocks_sources) \
 	src/cli/diag.c src/cli/diag.h \
 	src/cli/option.h src/cli/option_help.c src/cli/option_rules.c src/cli/option_table.c \
 	src/cli/options.c src/cli/options.def src/cli/options.h src/cli/options_also.c \
