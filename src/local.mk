@@ -76,6 +76,8 @@ cpu_sources = \
 	src/cpu/words_avx512.h
 
 blocks_sources = \
+	src/blocks/deflate_find.c src/blocks/deflate_find.h \
+	src/blocks/deflate_format.c src/blocks/deflate_format.h \
 	src/blocks/operations.c src/blocks/operations.h
 
 gpuhisto_sources = \

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "deflate_format.h"
+
+#include <string.h>
+
+#define LITERALS_MAX 286 /* what a dynamic block may have */
+#define DISTANCES_MAX 30
+
+/* Code lengths are written in a code of their own, the precode. */
+#define PRECODES 19
+#define PRECODE_MAX 7                           /* bits */
+#define COUNTS_SIZE 14                          /* bits that say how many codes follow */
+#define REPEAT_LENGTH 16                        /* the last length, 3 to 6 times */
+#define REPEAT_ZERO 17                          /* 3 to 10 times */
+#define REPEAT_ZERO_LONG 18                     /* 11 to 138 times */
+#define SPACE ((uint32_t)1 << DEFLATE_CODE_MAX) /* what the codes of a complete code fill */
+
+/* What a code of this length fills of SPACE. */
+static const uint16_t filled[DEFLATE_CODE_MAX + 1] = {
+    0,      1 << 14, 1 << 13, 1 << 12, 1 << 11, 1 << 10, 1 << 9, 1 << 8,
+    1 << 7, 1 << 6,  1 << 5,  1 << 4,  1 << 3,  1 << 2,  1 << 1, 1 << 0,
+};
+
+/* The precode's decoding table. An entry is a symbol << 3 | the bits of its code; 0: no code. */
+struct precode {
+    uint8_t table[1 << PRECODE_MAX];
+};
+
+/* Returns the lowest `count` bits in reverse order, count <= PRECODE_MAX. */
+static unsigned reversed(unsigned code, unsigned count)
+{
+    unsigned reverse = 0;
+    for (; count > 0; count--, code >>= 1)
+        reverse = reverse << 1 | (code & 1);
+    return reverse;
+}
+
+/* Makes the table of a complete precode; false if it is not complete. */
+static bool precode_build(const uint8_t lengths[PRECODES], struct precode *precode)
+{
+    unsigned code = 0, length = 1;
+    for (; length <= PRECODE_MAX; length++, code <<= 1)
+        for (unsigned symbol = 0; symbol < PRECODES; symbol++) {
+            if (lengths[symbol] != length)
+                continue;
+            if (code >> length)
+                return false;
+            const unsigned first = reversed(code++, length);
+            for (unsigned at = first; at < 1 << PRECODE_MAX; at += 1u << length)
+                precode->table[at] = (uint8_t)(symbol << 3 | length);
+        }
+    return code == 1 << (PRECODE_MAX + 1);
+}
+
+/* Reads `count` lengths of the precode, which begin at `bit`. */
+static bool precode_read(const struct deflate_input *input, uint64_t bit, unsigned count,
+                         struct precode *precode)
+{
+    static const uint8_t order[PRECODES] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                            11, 4,  12, 3, 13, 2, 14, 1, 15};
+    uint8_t lengths[PRECODES] = {0};
+    uint64_t word = deflate_bits(input, bit);
+    for (unsigned i = 0; i < count; i++, word >>= 3)
+        lengths[order[i]] = word & 7;
+    return precode_build(lengths, precode);
+}
+
+/* Reads `total` code lengths. Gives up early if they fill more than two codes can: what the finder
+ * tries is mostly of that kind. */
+static enum deflate_read read_lengths(const struct deflate_input *input, uint64_t *bit,
+                                      const struct precode *precode, uint8_t *lengths,
+                                      unsigned total)
+{
+    uint32_t used = 0;
+    for (unsigned count = 0, times; count < total; count += times) {
+        uint64_t word = deflate_bits(input, *bit);
+        const unsigned entry = precode->table[word & ((1 << PRECODE_MAX) - 1)];
+        const unsigned symbol = entry >> 3;
+        unsigned value = 0, extra = 0;
+        word >>= entry & 7;
+        times = 1;
+        if (symbol < REPEAT_LENGTH)
+            value = symbol;
+        else if (symbol == REPEAT_LENGTH && count == 0)
+            return DEFLATE_WRONG;
+        else if (symbol == REPEAT_LENGTH)
+            value = lengths[count - 1], extra = 2, times = 3 + (word & 3);
+        else if (symbol == REPEAT_ZERO)
+            extra = 3, times = 3 + (word & 7);
+        else
+            extra = 7, times = 11 + (word & 127);
+        *bit += (entry & 7) + extra;
+        if (*bit > input->bits)
+            return DEFLATE_SHORT;
+        used += times * filled[value];
+        if (times > total - count || used > 2 * SPACE)
+            return DEFLATE_WRONG;
+        memset(lengths + count, (int)value, times);
+    }
+    return DEFLATE_READ;
+}
+
+/* True if the codes fill all there is, or if there is one code of one bit. */
+static bool is_complete(const uint8_t *lengths, unsigned count)
+{
+    uint32_t used = 0;
+    unsigned codes = 0;
+    for (unsigned i = 0; i < count; i++) {
+        used += filled[lengths[i]];
+        codes += lengths[i] > 0;
+    }
+    return used == SPACE || (codes == 1 && used == SPACE / 2);
+}
+
+static bool has_codes(const uint8_t *lengths, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (lengths[i] > 0)
+            return true;
+    return false;
+}
+
+enum deflate_read deflate_read_codes(const struct deflate_input *input, uint64_t *bit,
+                                     struct deflate_codes *codes)
+{
+    struct precode precode;
+    const uint64_t word = deflate_bits(input, *bit);
+    const unsigned count = (word >> 10 & 15) + 4;
+    codes->literals = (word & 31) + 257;
+    codes->distances = (word >> 5 & 31) + 1;
+    const uint64_t lengths_at = *bit + COUNTS_SIZE + (uint64_t)3 * count;
+    if (lengths_at > input->bits)
+        return DEFLATE_SHORT;
+    if (codes->literals > LITERALS_MAX || codes->distances > DISTANCES_MAX ||
+        !precode_read(input, *bit + COUNTS_SIZE, count, &precode))
+        return DEFLATE_WRONG;
+    *bit = lengths_at;
+    const enum deflate_read read =
+        read_lengths(input, bit, &precode, codes->lengths, codes->literals + codes->distances);
+    if (read != DEFLATE_READ)
+        return read;
+    const uint8_t *distances = codes->lengths + codes->literals;
+    const bool are_codes =
+        codes->lengths[DEFLATE_END] > 0 && is_complete(codes->lengths, codes->literals) &&
+        (is_complete(distances, codes->distances) || !has_codes(distances, codes->distances));
+    return are_codes ? DEFLATE_READ : DEFLATE_WRONG;
+}
+
+/* RFC 1951, section 3.2.6. */
+static void fixed_codes(struct deflate_codes *codes)
+{
+    codes->literals = DEFLATE_LITERALS;
+    codes->distances = DEFLATE_DISTANCES;
+    memset(codes->lengths, 8, 144);
+    memset(codes->lengths + 144, 9, 112);
+    memset(codes->lengths + 256, 7, 24);
+    memset(codes->lengths + 280, 8, 8);
+    memset(codes->lengths + DEFLATE_LITERALS, 5, DEFLATE_DISTANCES);
+}
+
+/* Reads the size of a stored block, which begins at the next byte after `bit`. */
+static enum deflate_read read_stored(const struct deflate_input *input, uint64_t bit,
+                                     struct deflate_header *header)
+{
+    const uint64_t at = (bit + 7) / 8 * 8;
+    if (at + 32 > input->bits)
+        return DEFLATE_SHORT;
+    const uint64_t sizes = deflate_bits(input, at);
+    header->size = sizes & 0xffff;
+    header->content = at + 32;
+    return header->size == (~sizes >> 16 & 0xffff) ? DEFLATE_READ : DEFLATE_WRONG;
+}
+
+enum deflate_read deflate_read_header(const struct deflate_input *input, uint64_t bit,
+                                      struct deflate_header *header)
+{
+    if (bit + 3 > input->bits)
+        return DEFLATE_SHORT;
+    const uint64_t word = deflate_bits(input, bit);
+    header->is_last = word & 1;
+    header->type = (enum deflate_type)(word >> 1 & 3);
+    header->content = bit + 3;
+    switch (header->type) {
+    case DEFLATE_STORED:
+        return read_stored(input, bit + 3, header);
+    case DEFLATE_FIXED:
+        fixed_codes(&header->codes);
+        return DEFLATE_READ;
+    case DEFLATE_DYNAMIC:
+        return deflate_read_codes(input, &header->content, &header->codes);
+    default:
+        return DEFLATE_WRONG;
+    }
+}
