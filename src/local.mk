@@ -78,6 +78,8 @@ cpu_sources = \
 blocks_sources = \
 	src/blocks/deflate_find.c src/blocks/deflate_find.h \
 	src/blocks/deflate_format.c src/blocks/deflate_format.h \
+	src/blocks/deflate_parse.c src/blocks/deflate_parse.h src/blocks/deflate_symbols.h \
+	src/blocks/deflate_tables.c src/blocks/deflate_tables.h \
 	src/blocks/operations.c src/blocks/operations.h
 
 gpuhisto_sources = \

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Blocks one after another. How symbols become operations is in deflate_symbols.h. */
+#include "deflate_parse.h"
+#include "deflate_symbols.h"
+
+#include <string.h>
+
+static void filling_begin(struct filling *filling, const struct parsed_run *run)
+{
+    *filling = (struct filling){
+        .writer = {.next = run->operations}, .literal = run->literals, .added = run->literals};
+}
+
+/* Makes operations of pending literals. */
+static void add_pending(struct filling *filling)
+{
+    if (filling->literal > filling->added)
+        filling->writer = operations_add_long(filling->writer,
+                                              (uint32_t)(filling->literal - filling->added), 0, 0);
+    filling->added = filling->literal;
+}
+
+/* Sets how much is sure to fit. A block may end with literals that take an operation of their own,
+ * so this is done for each of them. */
+static void measure_room(struct filling *filling, const struct parsed_run *run)
+{
+    const size_t operations =
+        run->operations_max - (size_t)(filling->writer.next - run->operations);
+    const size_t content = filling->writer.content + operations / 3 * 4;
+    const size_t most = content < CONTENT_MAX ? content : CONTENT_MAX;
+    filling->most = most > FILLING_MARGIN ? (uint32_t)(most - FILLING_MARGIN) : 0;
+    filling->literals_end = run->literals + run->literals_max - LITERALS_MARGIN;
+}
+
+static uint64_t least_of(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Copies what is there of a stored block. */
+static enum deflate_stop parse_stored(const struct deflate_input *input,
+                                      const struct deflate_header *header, uint64_t *bit,
+                                      struct filling *filling)
+{
+    const uint64_t left = header->size - (*bit - header->content) / 8,
+                   here = (input->bits - *bit) / 8;
+    uint64_t room = 0;
+    if (!filling_is_full(filling))
+        room = least_of((uint64_t)(filling->literals_end - filling->literal),
+                        filling->most - filling_content(filling));
+    const size_t some = least_of(left, least_of(here, room));
+    memcpy(filling->literal, input->bytes + *bit / 8, some);
+    filling->literal += some;
+    *bit += 8 * some;
+    return some == left ? DEFLATE_ENDED : some == here ? DEFLATE_CUT : DEFLATE_FULL;
+}
+
+/* Parses the block at *place, or the rest of it; place->bit is then where it stopped.
+ * DEFLATE_ENDED: the block ended. */
+static enum deflate_stop parse_block(const struct deflate_input *input, struct deflate_place *place,
+                                     struct deflate_scratch *scratch, struct filling *filling)
+{
+    struct deflate_header *header = &scratch->header;
+    const uint32_t before = filling_content(filling);
+    const enum deflate_read read = deflate_read_header(input, place->block, header);
+    enum deflate_stop stop;
+    if (read != DEFLATE_READ)
+        return read == DEFLATE_SHORT ? DEFLATE_CUT : DEFLATE_CORRUPT;
+    if (place->bit == place->block)
+        place->bit = header->content;
+    if (header->type == DEFLATE_STORED) {
+        stop = parse_stored(input, header, &place->bit, filling);
+    } else {
+        deflate_tables_build(&scratch->tables, &header->codes);
+        stop = parse_symbols(input, &scratch->tables, &place->bit, filling);
+    }
+    place->content += filling_content(filling) - before;
+    return stop;
+}
+
+enum deflate_stop deflate_parse(const struct deflate_input *input, struct deflate_place *place,
+                                uint64_t until, struct deflate_scratch *scratch,
+                                struct parsed_run *run)
+{
+    struct filling filling;
+    enum deflate_stop stop;
+    bool goes_on;
+    filling_begin(&filling, run);
+    do {
+        measure_room(&filling, run);
+        stop = parse_block(input, place, scratch, &filling);
+        add_pending(&filling);
+        goes_on = false;
+        if (stop == DEFLATE_ENDED) {
+            *place = (struct deflate_place){.block = place->bit, .bit = place->bit};
+            if (!scratch->header.is_last && place->bit >= until)
+                stop = DEFLATE_REACHED;
+            else
+                goes_on = !scratch->header.is_last;
+        }
+    } while (goes_on);
+    run->literals_len = (size_t)(filling.literal - run->literals);
+    run->operations_len = (size_t)(filling.writer.next - run->operations);
+    run->content = filling.writer.content;
+    run->reach = 0 - (uint32_t)filling.writer.least;
+    run->is_doubtful = stop == DEFLATE_CORRUPT;
+    return stop;
+}
