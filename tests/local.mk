@@ -92,6 +92,7 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/bits.h \
 	tests/helpers/check_characters.c tests/helpers/check_characters.h \
 	tests/helpers/compressed.c tests/helpers/compressed.h \
+	tests/helpers/execute_bytes.c tests/helpers/execute_bytes.h \
 	tests/helpers/field_texts.c tests/helpers/field_texts.h \
 	tests/helpers/guarded.c tests/helpers/guarded.h \
 	tests/helpers/layouts.c tests/helpers/layouts.h \
@@ -179,6 +180,9 @@ unit_tests = \
 	tests/unit/test_xxh64 \
 	tests/unit/test_zstd_plan \
 	tests/unit/test_zstd_links
+if HAVE_ZLIB
+unit_tests += tests/unit/test_deflate
+endif
 test_programs += $(unit_tests)
 libraries = tests/helpers/libhelpers.a libgpuhisto.a libhistogram.a
 reading_by_turns = $(AM_LDFLAGS) -Wl,--wrap=idle_wait # tests/helpers/readers.c
@@ -197,6 +201,7 @@ tests_unit_test_seams_LDADD = $(libraries)
 tests_unit_test_policy_LDADD = $(libraries) -lm
 tests_unit_test_content_run_LDADD = $(libraries)
 tests_unit_test_count_LDADD = $(libraries)
+tests_unit_test_deflate_LDADD = $(libraries) -lz
 tests_unit_test_diag_LDADD = $(libraries)
 tests_unit_test_header_LDADD = $(libraries)
 tests_unit_test_fields_LDADD = $(libraries)

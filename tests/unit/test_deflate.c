@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: MIT */
+/* Deflate parsed to operations, against zlib: the same content, and the same verdict on what is
+ * cut, changed or made up. And beginnings of blocks that are found, against reading a header at
+ * every bit. */
+#include "src/blocks/deflate_find.h"
+#include "src/blocks/deflate_parse.h"
+#include "tests/helpers/execute_bytes.h"
+#include "tests/helpers/guarded.h"
+#include "tests/helpers/random.h"
+#include "tests/helpers/scale.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#define CONTENT_CAP ((size_t)4 << 20)
+#define INPUT_CAP ((size_t)5 << 20)
+
+static unsigned long cases, wrong;
+static struct deflate_scratch scratch;
+
+/* Input that ends DEFLATE_SLACK bytes before memory that must not be touched. */
+static unsigned char *memory;
+
+static unsigned char content[CONTENT_CAP], stream[INPUT_CAP];
+
+static void expect(bool is_right, const char *what, size_t where)
+{
+    cases++;
+    if (!is_right && wrong++ < 20)
+        printf("wrong: %s (%zu)\n", what, where);
+}
+
+/* --- zlib --- */
+
+/* What decoding came to. */
+struct verdict {
+    enum deflate_stop stop;   /* DEFLATE_ENDED, DEFLATE_CUT or DEFLATE_CORRUPT */
+    struct made_content made; /* right as far as it goes */
+    uint64_t taken;           /* bytes up to the end */
+};
+
+static unsigned char expected_bytes[CONTENT_CAP], actual_bytes[CONTENT_CAP];
+
+static struct verdict inflate_by_zlib(const unsigned char *in, size_t len)
+{
+    struct verdict verdict = {.made = {expected_bytes, 0, CONTENT_CAP}};
+    z_stream zlib = {.next_in = (unsigned char *)in, .avail_in = (unsigned)len};
+    if (inflateInit2(&zlib, -15) != Z_OK)
+        exit(99);
+    zlib.next_out = expected_bytes;
+    zlib.avail_out = CONTENT_CAP;
+    const int rc = inflate(&zlib, Z_FINISH);
+    verdict.stop = rc == Z_STREAM_END   ? DEFLATE_ENDED
+                   : rc == Z_DATA_ERROR ? DEFLATE_CORRUPT
+                                        : DEFLATE_CUT;
+    verdict.made.len = zlib.total_out;
+    verdict.taken = zlib.total_in;
+    inflateEnd(&zlib);
+    return verdict;
+}
+
+struct recipe {
+    int level, strategy, memory, flush;
+    size_t flush_every; /* bytes of content; 0: never */
+};
+
+/* Compresses content[0..len) to stream; returns its length. */
+static size_t deflate_by_zlib(size_t len, const struct recipe *recipe)
+{
+    z_stream zlib = {.next_in = content, .next_out = stream, .avail_out = INPUT_CAP};
+    if (deflateInit2(&zlib, recipe->level, Z_DEFLATED, -15, recipe->memory, recipe->strategy) !=
+        Z_OK)
+        exit(99);
+    const size_t step = recipe->flush_every ? recipe->flush_every : len;
+    for (size_t left = len, some; left > 0; left -= some) {
+        some = left < step ? left : step;
+        zlib.avail_in = (unsigned)some;
+        if (deflate(&zlib, left == some ? Z_NO_FLUSH : recipe->flush) != Z_OK)
+            exit(99);
+    }
+    if (deflate(&zlib, Z_FINISH) != Z_STREAM_END)
+        exit(99);
+    deflateEnd(&zlib);
+    return zlib.total_out;
+}
+
+/* --- runs --- */
+
+/* How a stream is parsed. */
+struct course {
+    size_t room;    /* of a run, for literals and operations */
+    bool by_blocks; /* a run for each block */
+    size_t step;    /* bytes of input that come at a time; 0: all at once */
+};
+
+static const struct course at_once = {.room = 1 << 20};
+
+/* A run with this much room. It is kept. */
+static struct parsed_run *run_with_room(size_t room)
+{
+    static struct parsed_run runs[4];
+    unsigned i = 0;
+    while (runs[i].literals && runs[i].literals_max != room)
+        i++;
+    if (!runs[i].literals && parsed_run_open(&runs[i], room, room) != 0)
+        exit(99);
+    return &runs[i];
+}
+
+/* Has more of the input come; false if all is there. */
+static bool more_comes(struct deflate_input *input, size_t len, size_t step)
+{
+    const size_t here = input->bits / 8;
+    input->bits = 8 * (uint64_t)(len - here < step ? len : here + step);
+    return here < len;
+}
+
+static struct verdict inflate_by_runs(const unsigned char *in, size_t len,
+                                      const struct course *course)
+{
+    struct verdict verdict = {.stop = DEFLATE_FULL, .made = {actual_bytes, 0, CONTENT_CAP}};
+    unsigned char *copy = memory + INPUT_CAP - len;
+    struct deflate_input input = {copy, course->step ? 0 : (uint64_t)8 * len};
+    struct deflate_place place = {0};
+    struct parsed_run *run = run_with_room(course->room);
+    bool goes_on = true;
+    memcpy(copy, in, len);
+    while (goes_on) {
+        const uint64_t before = place.bit, until = course->by_blocks ? 0 : UINT64_MAX;
+        bool is_too_far;
+        verdict.stop = deflate_parse(&input, &place, until, &scratch, run);
+        const char *fault = execute_bytes(run, &verdict.made, &is_too_far);
+        expect(!fault, fault, verdict.made.len);
+        goes_on = verdict.stop == DEFLATE_FULL || verdict.stop == DEFLATE_REACHED ||
+                  (verdict.stop == DEFLATE_CUT && more_comes(&input, len, course->step));
+        if (is_too_far)
+            verdict.stop = DEFLATE_CORRUPT, goes_on = false;
+        if (verdict.stop != DEFLATE_CUT && goes_on && place.bit == before)
+            expect(false, "a run that does not advance", place.bit), goes_on = false;
+    }
+    verdict.taken = (place.bit + 7) / 8;
+    return verdict;
+}
+
+static bool is_same(const struct verdict *a, const struct verdict *b)
+{
+    return a->stop == b->stop && a->taken == b->taken && a->made.len == b->made.len &&
+           memcmp(a->made.bytes, b->made.bytes, a->made.len) == 0;
+}
+
+/* True if zlib refuses the bytes whatever follows them, of which it gets a sample. */
+static bool is_refused(const unsigned char *in, size_t len)
+{
+    static unsigned char longer[INPUT_CAP];
+    memcpy(longer, in, len);
+    for (size_t i = 0; i < 1000; i++)
+        longer[len + i] = (unsigned char)random_word();
+    return inflate_by_zlib(longer, len + 1000).stop == DEFLATE_CORRUPT;
+}
+
+/* Compares verdicts on any bytes. What is corrupt may be seen earlier than by zlib, which reads a
+ * header to its end. */
+static void compare(const unsigned char *in, size_t len, const struct course *course,
+                    const char *what, size_t where)
+{
+    const struct verdict actual = inflate_by_runs(in, len, course);
+    const struct verdict expected = inflate_by_zlib(in, len);
+    const size_t both = actual.made.len < expected.made.len ? actual.made.len : expected.made.len;
+    if (expected.made.len == CONTENT_CAP)
+        return;
+    expect(memcmp(actual.made.bytes, expected.made.bytes, both) == 0, what, where);
+    if (expected.stop == DEFLATE_ENDED || actual.stop == DEFLATE_ENDED)
+        expect(is_same(&actual, &expected), what, where);
+    if (actual.stop == DEFLATE_CORRUPT && expected.stop != DEFLATE_CORRUPT)
+        expect(is_refused(in, len), what, where);
+}
+
+/* --- content --- */
+
+enum content_kind { WORDS, RANDOM, ZEROS, MIXED, KINDS };
+
+static size_t put_words(unsigned char *at, size_t room)
+{
+    static const char *const words[] = {"GET ",   "/index.html ", "HTTP/1.1\" ", "200 ", "404 ",
+                                        "- - [1", "Mozilla/5.0 ", "12:34:5",     "\n",   "10.0."};
+    const char *word = words[random_below(sizeof words / sizeof *words)];
+    char number[24];
+    if (random_below(4) == 0)
+        word = number, snprintf(number, sizeof number, "%u ", random_below(100000));
+    const size_t len = strlen(word) < room ? strlen(word) : room;
+    memcpy(at, word, len);
+    return len;
+}
+
+static void fill_content(enum content_kind kind, size_t len)
+{
+    for (size_t at = 0; at < len;) {
+        const enum content_kind now = kind == MIXED ? random_below(MIXED) : kind;
+        const size_t until = kind == MIXED ? at + random_below(20000) : len;
+        while (at < len && at <= until) {
+            if (now == WORDS)
+                at += put_words(content + at, len - at);
+            else
+                content[at++] = now == RANDOM ? (unsigned char)random_word() : 0;
+        }
+    }
+}
+
+/* --- whole streams --- */
+
+static void expect_content(size_t len, size_t stream_len, const struct course *course,
+                           const char *what)
+{
+    const struct verdict actual = inflate_by_runs(stream, stream_len, course);
+    expect(actual.stop == DEFLATE_ENDED && actual.taken == stream_len && actual.made.len == len &&
+               memcmp(actual.made.bytes, content, len) == 0,
+           what, len);
+}
+
+static void whole_stream(size_t len, const struct recipe *recipe)
+{
+    const size_t stream_len = deflate_by_zlib(len, recipe);
+    const struct course small = {.room = DEFLATE_ROOM},
+                        blocks = {.room = 1 << 20, .by_blocks = true},
+                        steps = {.room = 1 << 16, .step = 1 + random_below(5000)};
+    expect_content(len, stream_len, &at_once, "a whole stream");
+    expect_content(len, stream_len, &small, "small runs");
+    expect_content(len, stream_len, &blocks, "a run for each block");
+    expect_content(len, stream_len, &steps, "input in steps");
+}
+
+static void whole_streams(void)
+{
+    static const size_t sizes[] = {0, 1, 2, 100, 5000, 300000};
+    static const int strategies[] = {Z_DEFAULT_STRATEGY, Z_FILTERED, Z_HUFFMAN_ONLY, Z_RLE,
+                                     Z_FIXED};
+    static const int flushes[] = {Z_SYNC_FLUSH, Z_FULL_FLUSH, Z_PARTIAL_FLUSH, Z_BLOCK};
+    for (enum content_kind kind = 0; kind < KINDS; kind++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            fill_content(kind, sizes[i]);
+            for (int level = 0; level <= 9; level++)
+                whole_stream(sizes[i], &(struct recipe){.level = level, .memory = 8});
+            for (size_t k = 0; k < 5; k++)
+                whole_stream(sizes[i], &(struct recipe){6, strategies[k], 1 + 2 * (int)k, 0, 0});
+            for (size_t k = 0; k < 4; k++)
+                whole_stream(sizes[i], &(struct recipe){6, 0, 9, flushes[k], sizes[i] / 7 + 1});
+        }
+}
+
+/* --- small streams, cut and changed --- */
+
+static void cut_and_changed(size_t len, const struct recipe *recipe)
+{
+    static unsigned char changed[INPUT_CAP];
+    const struct course small = {.room = DEFLATE_ROOM, .step = 7};
+    const size_t stream_len = deflate_by_zlib(len, recipe);
+    memcpy(changed, stream, stream_len);
+    for (size_t cut = 0; cut < stream_len; cut++)
+        compare(stream, cut, cut % 2 ? &small : &at_once, "a cut stream", cut);
+    for (size_t at = 0; at < stream_len; at++) {
+        for (unsigned i = 0; i < 8; i++) {
+            changed[at] ^= (unsigned char)(1 << i);
+            compare(changed, stream_len, i % 2 ? &small : &at_once, "a changed bit", at);
+            changed[at] = stream[at];
+        }
+        changed[at] = (unsigned char)random_word();
+        compare(changed, stream_len, &at_once, "a changed byte", at);
+        changed[at] = stream[at];
+    }
+}
+
+static void small_streams(void)
+{
+    const size_t len = scale_is_small_or_slow() ? 600 : 3000;
+    for (enum content_kind kind = 0; kind < KINDS; kind++) {
+        fill_content(kind, len);
+        cut_and_changed(len, &(struct recipe){.level = 6, .memory = 8});
+        cut_and_changed(len, &(struct recipe){6, Z_FIXED, 8, 0, 0});
+        cut_and_changed(len, &(struct recipe){6, Z_HUFFMAN_ONLY, 1, Z_SYNC_FLUSH, 200});
+    }
+    cut_and_changed(100, &(struct recipe){.level = 0, .memory = 8});
+}
+
+/* --- streams that no compressor writes --- */
+
+static size_t bit_count;
+
+static void put_bits(uint32_t value, unsigned count)
+{
+    for (; count > 0; count--, value >>= 1, bit_count++) {
+        if (bit_count % 8 == 0)
+            stream[bit_count / 8] = 0;
+        stream[bit_count / 8] |= (unsigned char)((value & 1) << bit_count % 8);
+    }
+}
+
+/* Puts a code, which begins with its highest bit. */
+static void put_code(uint32_t code, unsigned count)
+{
+    while (count-- > 0)
+        put_bits(code >> count, 1);
+}
+
+static void put_fixed_literal(unsigned byte)
+{
+    put_code(byte < 144 ? 0x30 + byte : 0x190 + byte - 144, byte < 144 ? 8 : 9);
+}
+
+static size_t stream_bytes(void)
+{
+    return (bit_count + 7) / 8;
+}
+
+/* A block with the fixed code: literals, a match of three bytes at the distance, and the end. */
+static void put_far_match(size_t literals, unsigned distance)
+{
+    unsigned code = 0, extra = 0, base = 1;
+    while (distance >= base + (1u << extra)) {
+        base += 1u << extra;
+        code++;
+        extra = code < 2 ? 0 : code / 2 - 1;
+    }
+    bit_count = 0;
+    put_bits(1 | 1 << 1, 3);
+    for (size_t i = 0; i < literals; i++)
+        put_fixed_literal((unsigned)(i * i >> 3 & 255));
+    put_code(1, 7);
+    put_code(code, 5);
+    put_bits(distance - base, extra);
+    put_code(0, 7);
+}
+
+/* Distances up to the beginning of the content, and beyond it. */
+static void far_matches(void)
+{
+    static const unsigned distances[] = {1,    2,     3,     4,     5,     24,    25,
+                                         31,   32,    33,    255,   256,   257,   4096,
+                                         4097, 16384, 16385, 24576, 24577, 32767, 32768};
+    const struct course small = {.room = DEFLATE_ROOM};
+    for (size_t i = 0; i < sizeof distances / sizeof *distances; i++)
+        for (unsigned more = 0; more < 3; more++) {
+            put_far_match(distances[i] - 1 + more, distances[i]);
+            compare(stream, stream_bytes(), &at_once, "a far match", distances[i]);
+            compare(stream, stream_bytes(), &small, "a far match in small runs", distances[i]);
+            expect(inflate_by_zlib(stream, stream_bytes()).stop ==
+                       (more ? DEFLATE_ENDED : DEFLATE_CORRUPT),
+                   "how this test makes far matches", distances[i]);
+        }
+}
+
+/* A block of megabytes. */
+static void giant_block(void)
+{
+    const struct course small = {.room = DEFLATE_ROOM}, steps = {.room = 1 << 16, .step = 100000};
+    bit_count = 0;
+    put_bits(1 | 1 << 1, 3);
+    for (size_t i = 0; i < 1500000; i++) {
+        put_fixed_literal((unsigned)(i * i >> 7 & 255));
+        if (i % 16 == 3)
+            put_code((unsigned)(1 + i / 16 % 8), 7), put_code((unsigned)(i / 16 % 4), 5);
+    }
+    put_code(0, 7);
+    compare(stream, stream_bytes(), &at_once, "a giant block", 0);
+    compare(stream, stream_bytes(), &small, "a giant block in small runs", 0);
+    compare(stream, stream_bytes(), &steps, "a giant block in steps", 0);
+}
+
+/* Draws lengths of codes: mostly complete, by splitting codes at random. */
+static void draw_lengths(uint8_t *lengths, unsigned count, unsigned codes)
+{
+    unsigned drawn = 1;
+    memset(lengths, 0, count);
+    lengths[0] = 0;
+    if (codes == 0)
+        return;
+    for (lengths[0] = random_below(16) ? 0 : 1; drawn < codes; drawn++) {
+        unsigned split = random_below(drawn);
+        for (unsigned i = 0; i < drawn && lengths[split] >= 15; i++)
+            split = (split + 1) % drawn;
+        lengths[drawn] = ++lengths[split];
+    }
+    for (unsigned i = count - 1; i > 0; i--) {
+        const unsigned other = random_below(i + 1);
+        const uint8_t swapped = lengths[i];
+        lengths[i] = lengths[other];
+        lengths[other] = swapped;
+    }
+}
+
+/* A dynamic block with lengths of codes that are drawn, written in a code of 4 bits each, and any
+ * bits. */
+static void put_drawn_block(void)
+{
+    static const uint8_t order[] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                    11, 4,  12, 3, 13, 2, 14, 1, 15};
+    uint8_t lengths[288 + 32];
+    const unsigned literals = random_below(20) ? 257 + random_below(30) : 288,
+                   distances = random_below(20) ? 1 + random_below(30) : 32;
+    draw_lengths(lengths, literals, 1 + random_below(random_below(3) ? literals : 3));
+    draw_lengths(lengths + literals, distances, random_below(random_below(3) ? distances : 3));
+    if (random_below(8))
+        lengths[256] = lengths[256] ? lengths[256] : 1 + lengths[0] % 15;
+    bit_count = 0;
+    put_bits(random_below(2) | 2 << 1, 3);
+    put_bits(literals - 257, 5);
+    put_bits(distances - 1, 5);
+    put_bits(15, 4);
+    for (unsigned i = 0; i < 19; i++)
+        put_bits(order[i] < 16 ? 4 : 0, 3);
+    for (unsigned i = 0; i < literals + distances; i++)
+        put_code(lengths[i], 4);
+    for (unsigned i = 0; i < 100; i++)
+        put_bits((uint32_t)random_word(), 32);
+}
+
+static void drawn_blocks(void)
+{
+    for (unsigned i = scale_of(3000, 30000, 300000); i > 0; i--) {
+        put_drawn_block();
+        compare(stream, stream_bytes(), &at_once, "a drawn block", i);
+    }
+}
+
+/* Any bits after the beginning of a dynamic or fixed block. */
+static void drawn_bits(void)
+{
+    for (unsigned i = scale_of(20000, 200000, 2000000); i > 0; i--) {
+        bit_count = 0;
+        put_bits(random_below(2) | (1 + random_below(3)) << 1, 3);
+        for (unsigned k = 0; k < 40; k++)
+            put_bits((uint32_t)random_word(), 32);
+        compare(stream, stream_bytes(), &at_once, "drawn bits", i);
+    }
+}
+
+/* --- beginnings --- */
+
+/* The same as deflate_find, by reading a header at every bit. */
+static uint64_t find_by_definition(const struct deflate_input *input, uint64_t from, uint64_t to)
+{
+    for (; from < to && from < input->bits; from++) {
+        const bool is_it = deflate_read_header(input, from, &scratch.header) == DEFLATE_READ &&
+                           scratch.header.type == DEFLATE_DYNAMIC && !scratch.header.is_last;
+        if (is_it)
+            return from;
+    }
+    return DEFLATE_NONE;
+}
+
+/* Parses from a beginning that was found up to the next one, with the window before it from zlib.
+ * Returns where it ended. */
+static uint64_t parse_from(const struct deflate_input *input, uint64_t from, uint64_t until,
+                           struct made_content *made)
+{
+    struct parsed_run *run = run_with_room(1 << 20);
+    struct deflate_place place = {.block = from, .bit = from};
+    bool is_too_far;
+    const enum deflate_stop stop = deflate_parse(input, &place, until, &scratch, run);
+    const char *fault = execute_bytes(run, made, &is_too_far);
+    expect(!fault && !is_too_far && (stop == DEFLATE_REACHED || stop == DEFLATE_ENDED),
+           fault ? fault : "a run from a beginning that was found", from);
+    return place.bit;
+}
+
+/* Finds all beginnings, and parses from one to the next: an end must be a beginning unless another
+ * kind of block begins there. */
+static void chain(size_t len, size_t stream_len)
+{
+    unsigned char *copy = memory + INPUT_CAP - stream_len;
+    const struct deflate_input input = {copy, (uint64_t)8 * stream_len};
+    struct made_content made = {actual_bytes, 0, CONTENT_CAP};
+    memcpy(copy, stream, stream_len);
+    uint64_t at = 0, next = 0;
+    for (bool ends = false; !ends; at = next) {
+        const uint64_t found = deflate_find(&input, at + 1, input.bits);
+        next = parse_from(&input, at, found, &made);
+        ends = (next + 7) / 8 == stream_len && made.len == len;
+        if (!ends && next != found) {
+            const bool is_found = find_by_definition(&input, next, next + 1) == next;
+            expect(found < next || !is_found, "a block that was not found", next);
+        }
+        if (made.len > len)
+            break;
+    }
+    expect(made.len == len && memcmp(made.bytes, content, len) == 0, "a chain of runs", len);
+}
+
+static void beginnings(void)
+{
+    const size_t len = scale_is_small_or_slow() ? 400000 : 3000000;
+    for (enum content_kind kind = 0; kind < KINDS; kind++)
+        for (int level = 1; level <= 9; level += 4) {
+            fill_content(kind, len);
+            chain(len, deflate_by_zlib(len, &(struct recipe){.level = level, .memory = 8}));
+            chain(len, deflate_by_zlib(len, &(struct recipe){level, 0, 1, Z_SYNC_FLUSH, 30000}));
+        }
+}
+
+/* Compares the finder with its definition over a stream, at any distances from one to the next. */
+static void compare_finders(size_t len)
+{
+    unsigned char *copy = memory + INPUT_CAP - len;
+    const struct deflate_input input = {copy, (uint64_t)8 * len};
+    memcpy(copy, stream, len);
+    for (uint64_t at = 0; at < input.bits;) {
+        const uint64_t to = at + random_below(random_below(2) ? 100 : 1000000),
+                       found = deflate_find(&input, at, to);
+        expect(found == find_by_definition(&input, at, to), "what is found", at);
+        at = found != DEFLATE_NONE ? found + 1 : to + 1;
+    }
+}
+
+static void finders(void)
+{
+    const size_t len = scale_is_small_or_slow() ? 100000 : 1000000;
+    for (size_t i = 0; i < len; i++)
+        stream[i] = (unsigned char)random_word();
+    compare_finders(len);
+    for (size_t i = 0; i < len; i++)
+        stream[i] = (unsigned char)(random_word() & random_word());
+    compare_finders(len);
+    fill_content(WORDS, CONTENT_CAP);
+    compare_finders(deflate_by_zlib(len * 3, &(struct recipe){.level = 6, .memory = 2}));
+}
+
+int main(void)
+{
+    memory = guarded_memory(INPUT_CAP + DEFLATE_SLACK);
+    whole_streams();
+    small_streams();
+    far_matches();
+    giant_block();
+    drawn_blocks();
+    drawn_bits();
+    beginnings();
+    finders();
+    printf("%lu comparisons, %lu wrong\n", cases, wrong);
+    return wrong > 0;
+}
