@@ -151,6 +151,7 @@ unit_tests = \
 	tests/unit/test_content_run \
 	tests/unit/test_policy \
 	tests/unit/test_count \
+	tests/unit/test_crc32 \
 	tests/unit/test_diag \
 	tests/unit/test_header \
 	tests/unit/test_fields \
@@ -202,6 +203,7 @@ tests_unit_test_policy_LDADD = $(libraries) -lm
 tests_unit_test_content_run_LDADD = $(libraries)
 tests_unit_test_count_LDADD = $(libraries)
 tests_unit_test_deflate_LDADD = $(libraries) -lz
+tests_unit_test_crc32_LDADD = $(libraries)
 tests_unit_test_diag_LDADD = $(libraries)
 tests_unit_test_header_LDADD = $(libraries)
 tests_unit_test_fields_LDADD = $(libraries)
