@@ -202,6 +202,8 @@ tests_unit_test_seams_LDADD = $(libraries)
 tests_unit_test_policy_LDADD = $(libraries) -lm
 tests_unit_test_content_run_LDADD = $(libraries)
 tests_unit_test_count_LDADD = $(libraries)
+tests_unit_test_deflate_SOURCES = tests/unit/test_deflate.c \
+	tests/helpers/deflate_oracle.c tests/helpers/deflate_oracle.h
 tests_unit_test_deflate_LDADD = $(libraries) -lz
 tests_unit_test_crc32_LDADD = $(libraries)
 tests_unit_test_diag_LDADD = $(libraries)

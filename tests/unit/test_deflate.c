@@ -4,8 +4,7 @@
  * every bit. */
 #include "src/blocks/deflate_find.h"
 #include "src/blocks/deflate_parse.h"
-#include "tests/helpers/execute_bytes.h"
-#include "tests/helpers/guarded.h"
+#include "tests/helpers/deflate_oracle.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 
@@ -14,15 +13,13 @@
 #include <string.h>
 #include <zlib.h>
 
-#define CONTENT_CAP ((size_t)4 << 20)
-#define INPUT_CAP ((size_t)5 << 20)
+#define CONTENT_CAP DEFLATE_CONTENT_MAX
+#define INPUT_CAP DEFLATE_INPUT_MAX
 
 static unsigned long cases, wrong;
 static struct deflate_scratch scratch;
 
-/* Input that ends DEFLATE_SLACK bytes before memory that must not be touched. */
-static unsigned char *memory;
-
+static const struct deflate_course at_once = {.room = 1 << 20};
 static unsigned char content[CONTENT_CAP], stream[INPUT_CAP];
 
 static void expect(bool is_right, const char *what, size_t where)
@@ -32,34 +29,16 @@ static void expect(bool is_right, const char *what, size_t where)
         printf("wrong: %s (%zu)\n", what, where);
 }
 
-/* --- zlib --- */
-
-/* What decoding came to. */
-struct verdict {
-    enum deflate_stop stop;   /* DEFLATE_ENDED, DEFLATE_CUT or DEFLATE_CORRUPT */
-    struct made_content made; /* right as far as it goes */
-    uint64_t taken;           /* bytes up to the end */
-};
-
-static unsigned char expected_bytes[CONTENT_CAP], actual_bytes[CONTENT_CAP];
-
-static struct verdict inflate_by_zlib(const unsigned char *in, size_t len)
+/* Compares with zlib. */
+static void compare(size_t len, const struct deflate_course *course, const char *what, size_t where)
 {
-    struct verdict verdict = {.made = {expected_bytes, 0, CONTENT_CAP}};
-    z_stream zlib = {.next_in = (unsigned char *)in, .avail_in = (unsigned)len};
-    if (inflateInit2(&zlib, -15) != Z_OK)
-        exit(99);
-    zlib.next_out = expected_bytes;
-    zlib.avail_out = CONTENT_CAP;
-    const int rc = inflate(&zlib, Z_FINISH);
-    verdict.stop = rc == Z_STREAM_END   ? DEFLATE_ENDED
-                   : rc == Z_DATA_ERROR ? DEFLATE_CORRUPT
-                                        : DEFLATE_CUT;
-    verdict.made.len = zlib.total_out;
-    verdict.taken = zlib.total_in;
-    inflateEnd(&zlib);
-    return verdict;
+    const char *fault = deflate_compare(stream, len, course);
+    if (fault)
+        printf("%s\n", fault);
+    expect(!fault, what, where);
 }
+
+/* --- streams by zlib --- */
 
 struct recipe {
     int level, strategy, memory, flush;
@@ -84,97 +63,6 @@ static size_t deflate_by_zlib(size_t len, const struct recipe *recipe)
         exit(99);
     deflateEnd(&zlib);
     return zlib.total_out;
-}
-
-/* --- runs --- */
-
-/* How a stream is parsed. */
-struct course {
-    size_t room;    /* of a run, for literals and operations */
-    bool by_blocks; /* a run for each block */
-    size_t step;    /* bytes of input that come at a time; 0: all at once */
-};
-
-static const struct course at_once = {.room = 1 << 20};
-
-/* A run with this much room. It is kept. */
-static struct parsed_run *run_with_room(size_t room)
-{
-    static struct parsed_run runs[4];
-    unsigned i = 0;
-    while (runs[i].literals && runs[i].literals_max != room)
-        i++;
-    if (!runs[i].literals && parsed_run_open(&runs[i], room, room) != 0)
-        exit(99);
-    return &runs[i];
-}
-
-/* Has more of the input come; false if all is there. */
-static bool more_comes(struct deflate_input *input, size_t len, size_t step)
-{
-    const size_t here = input->bits / 8;
-    input->bits = 8 * (uint64_t)(len - here < step ? len : here + step);
-    return here < len;
-}
-
-static struct verdict inflate_by_runs(const unsigned char *in, size_t len,
-                                      const struct course *course)
-{
-    struct verdict verdict = {.stop = DEFLATE_FULL, .made = {actual_bytes, 0, CONTENT_CAP}};
-    unsigned char *copy = memory + INPUT_CAP - len;
-    struct deflate_input input = {copy, course->step ? 0 : (uint64_t)8 * len};
-    struct deflate_place place = {0};
-    struct parsed_run *run = run_with_room(course->room);
-    bool goes_on = true;
-    memcpy(copy, in, len);
-    while (goes_on) {
-        const uint64_t before = place.bit, until = course->by_blocks ? 0 : UINT64_MAX;
-        bool is_too_far;
-        verdict.stop = deflate_parse(&input, &place, until, &scratch, run);
-        const char *fault = execute_bytes(run, &verdict.made, &is_too_far);
-        expect(!fault, fault, verdict.made.len);
-        goes_on = verdict.stop == DEFLATE_FULL || verdict.stop == DEFLATE_REACHED ||
-                  (verdict.stop == DEFLATE_CUT && more_comes(&input, len, course->step));
-        if (is_too_far)
-            verdict.stop = DEFLATE_CORRUPT, goes_on = false;
-        if (verdict.stop != DEFLATE_CUT && goes_on && place.bit == before)
-            expect(false, "a run that does not advance", place.bit), goes_on = false;
-    }
-    verdict.taken = (place.bit + 7) / 8;
-    return verdict;
-}
-
-static bool is_same(const struct verdict *a, const struct verdict *b)
-{
-    return a->stop == b->stop && a->taken == b->taken && a->made.len == b->made.len &&
-           memcmp(a->made.bytes, b->made.bytes, a->made.len) == 0;
-}
-
-/* True if zlib refuses the bytes whatever follows them, of which it gets a sample. */
-static bool is_refused(const unsigned char *in, size_t len)
-{
-    static unsigned char longer[INPUT_CAP];
-    memcpy(longer, in, len);
-    for (size_t i = 0; i < 1000; i++)
-        longer[len + i] = (unsigned char)random_word();
-    return inflate_by_zlib(longer, len + 1000).stop == DEFLATE_CORRUPT;
-}
-
-/* Compares verdicts on any bytes. What is corrupt may be seen earlier than by zlib, which reads a
- * header to its end. */
-static void compare(const unsigned char *in, size_t len, const struct course *course,
-                    const char *what, size_t where)
-{
-    const struct verdict actual = inflate_by_runs(in, len, course);
-    const struct verdict expected = inflate_by_zlib(in, len);
-    const size_t both = actual.made.len < expected.made.len ? actual.made.len : expected.made.len;
-    if (expected.made.len == CONTENT_CAP)
-        return;
-    expect(memcmp(actual.made.bytes, expected.made.bytes, both) == 0, what, where);
-    if (expected.stop == DEFLATE_ENDED || actual.stop == DEFLATE_ENDED)
-        expect(is_same(&actual, &expected), what, where);
-    if (actual.stop == DEFLATE_CORRUPT && expected.stop != DEFLATE_CORRUPT)
-        expect(is_refused(in, len), what, where);
 }
 
 /* --- content --- */
@@ -210,21 +98,22 @@ static void fill_content(enum content_kind kind, size_t len)
 
 /* --- whole streams --- */
 
-static void expect_content(size_t len, size_t stream_len, const struct course *course,
+static void expect_content(size_t len, size_t stream_len, const struct deflate_course *course,
                            const char *what)
 {
-    const struct verdict actual = inflate_by_runs(stream, stream_len, course);
-    expect(actual.stop == DEFLATE_ENDED && actual.taken == stream_len && actual.made.len == len &&
-               memcmp(actual.made.bytes, content, len) == 0,
+    const char *fault;
+    const struct deflate_verdict actual = inflate_by_runs(stream, stream_len, course, &fault);
+    expect(!fault && actual.stop == DEFLATE_ENDED && actual.taken == stream_len &&
+               actual.made.len == len && memcmp(actual.made.bytes, content, len) == 0,
            what, len);
 }
 
 static void whole_stream(size_t len, const struct recipe *recipe)
 {
     const size_t stream_len = deflate_by_zlib(len, recipe);
-    const struct course small = {.room = DEFLATE_ROOM},
-                        blocks = {.room = 1 << 20, .by_blocks = true},
-                        steps = {.room = 1 << 16, .step = 1 + random_below(5000)};
+    const struct deflate_course small = {.room = DEFLATE_ROOM},
+                                blocks = {.room = 1 << 20, .by_blocks = true},
+                                steps = {.room = 1 << 16, .step = 1 + random_below(5000)};
     expect_content(len, stream_len, &at_once, "a whole stream");
     expect_content(len, stream_len, &small, "small runs");
     expect_content(len, stream_len, &blocks, "a run for each block");
@@ -253,21 +142,19 @@ static void whole_streams(void)
 
 static void cut_and_changed(size_t len, const struct recipe *recipe)
 {
-    static unsigned char changed[INPUT_CAP];
-    const struct course small = {.room = DEFLATE_ROOM, .step = 7};
+    const struct deflate_course small = {.room = DEFLATE_ROOM, .step = 7};
     const size_t stream_len = deflate_by_zlib(len, recipe);
-    memcpy(changed, stream, stream_len);
     for (size_t cut = 0; cut < stream_len; cut++)
-        compare(stream, cut, cut % 2 ? &small : &at_once, "a cut stream", cut);
+        compare(cut, cut % 2 ? &small : &at_once, "a cut stream", cut);
     for (size_t at = 0; at < stream_len; at++) {
+        const unsigned char byte = stream[at];
         for (unsigned i = 0; i < 8; i++) {
-            changed[at] ^= (unsigned char)(1 << i);
-            compare(changed, stream_len, i % 2 ? &small : &at_once, "a changed bit", at);
-            changed[at] = stream[at];
+            stream[at] = (unsigned char)(byte ^ 1 << i);
+            compare(stream_len, i % 2 ? &small : &at_once, "a changed bit", at);
         }
-        changed[at] = (unsigned char)random_word();
-        compare(changed, stream_len, &at_once, "a changed byte", at);
-        changed[at] = stream[at];
+        stream[at] = (unsigned char)random_word();
+        compare(stream_len, &at_once, "a changed byte", at);
+        stream[at] = byte;
     }
 }
 
@@ -338,12 +225,12 @@ static void far_matches(void)
     static const unsigned distances[] = {1,    2,     3,     4,     5,     24,    25,
                                          31,   32,    33,    255,   256,   257,   4096,
                                          4097, 16384, 16385, 24576, 24577, 32767, 32768};
-    const struct course small = {.room = DEFLATE_ROOM};
+    const struct deflate_course small = {.room = DEFLATE_ROOM};
     for (size_t i = 0; i < sizeof distances / sizeof *distances; i++)
         for (unsigned more = 0; more < 3; more++) {
             put_far_match(distances[i] - 1 + more, distances[i]);
-            compare(stream, stream_bytes(), &at_once, "a far match", distances[i]);
-            compare(stream, stream_bytes(), &small, "a far match in small runs", distances[i]);
+            compare(stream_bytes(), &at_once, "a far match", distances[i]);
+            compare(stream_bytes(), &small, "a far match in small runs", distances[i]);
             expect(inflate_by_zlib(stream, stream_bytes()).stop ==
                        (more ? DEFLATE_ENDED : DEFLATE_CORRUPT),
                    "how this test makes far matches", distances[i]);
@@ -353,7 +240,8 @@ static void far_matches(void)
 /* A block of megabytes. */
 static void giant_block(void)
 {
-    const struct course small = {.room = DEFLATE_ROOM}, steps = {.room = 1 << 16, .step = 100000};
+    const struct deflate_course small = {.room = DEFLATE_ROOM},
+                                steps = {.room = 1 << 16, .step = 100000};
     bit_count = 0;
     put_bits(1 | 1 << 1, 3);
     for (size_t i = 0; i < 1500000; i++) {
@@ -362,9 +250,9 @@ static void giant_block(void)
             put_code((unsigned)(1 + i / 16 % 8), 7), put_code((unsigned)(i / 16 % 4), 5);
     }
     put_code(0, 7);
-    compare(stream, stream_bytes(), &at_once, "a giant block", 0);
-    compare(stream, stream_bytes(), &small, "a giant block in small runs", 0);
-    compare(stream, stream_bytes(), &steps, "a giant block in steps", 0);
+    compare(stream_bytes(), &at_once, "a giant block", 0);
+    compare(stream_bytes(), &small, "a giant block in small runs", 0);
+    compare(stream_bytes(), &steps, "a giant block in steps", 0);
 }
 
 /* Draws lengths of codes: mostly complete, by splitting codes at random. */
@@ -419,7 +307,7 @@ static void drawn_blocks(void)
 {
     for (unsigned i = scale_of(3000, 30000, 300000); i > 0; i--) {
         put_drawn_block();
-        compare(stream, stream_bytes(), &at_once, "a drawn block", i);
+        compare(stream_bytes(), &at_once, "a drawn block", i);
     }
 }
 
@@ -431,7 +319,7 @@ static void drawn_bits(void)
         put_bits(random_below(2) | (1 + random_below(3)) << 1, 3);
         for (unsigned k = 0; k < 40; k++)
             put_bits((uint32_t)random_word(), 32);
-        compare(stream, stream_bytes(), &at_once, "drawn bits", i);
+        compare(stream_bytes(), &at_once, "drawn bits", i);
     }
 }
 
@@ -454,7 +342,7 @@ static uint64_t find_by_definition(const struct deflate_input *input, uint64_t f
 static uint64_t parse_from(const struct deflate_input *input, uint64_t from, uint64_t until,
                            struct made_content *made)
 {
-    struct parsed_run *run = run_with_room(1 << 20);
+    struct parsed_run *run = deflate_run(1 << 20);
     struct deflate_place place = {.block = from, .bit = from};
     bool is_too_far;
     const enum deflate_stop stop = deflate_parse(input, &place, until, &scratch, run);
@@ -468,10 +356,9 @@ static uint64_t parse_from(const struct deflate_input *input, uint64_t from, uin
  * kind of block begins there. */
 static void chain(size_t len, size_t stream_len)
 {
-    unsigned char *copy = memory + INPUT_CAP - stream_len;
-    const struct deflate_input input = {copy, (uint64_t)8 * stream_len};
-    struct made_content made = {actual_bytes, 0, CONTENT_CAP};
-    memcpy(copy, stream, stream_len);
+    static unsigned char made_bytes[CONTENT_CAP];
+    const struct deflate_input input = deflate_input_at_edge(stream, stream_len);
+    struct made_content made = {made_bytes, 0, CONTENT_CAP};
     uint64_t at = 0, next = 0;
     for (bool ends = false; !ends; at = next) {
         const uint64_t found = deflate_find(&input, at + 1, input.bits);
@@ -501,9 +388,7 @@ static void beginnings(void)
 /* Compares the finder with its definition over a stream, at any distances from one to the next. */
 static void compare_finders(size_t len)
 {
-    unsigned char *copy = memory + INPUT_CAP - len;
-    const struct deflate_input input = {copy, (uint64_t)8 * len};
-    memcpy(copy, stream, len);
+    const struct deflate_input input = deflate_input_at_edge(stream, len);
     for (uint64_t at = 0; at < input.bits;) {
         const uint64_t to = at + random_below(random_below(2) ? 100 : 1000000),
                        found = deflate_find(&input, at, to);
@@ -527,7 +412,6 @@ static void finders(void)
 
 int main(void)
 {
-    memory = guarded_memory(INPUT_CAP + DEFLATE_SLACK);
     whole_streams();
     small_streams();
     far_matches();
