@@ -102,6 +102,7 @@ gpuhisto_sources = \
 	src/work/budget.c \
 	src/frames/codec.c src/frames/codec.h \
 	src/frames/codec_zstd.c \
+	src/frames/gzip_format.c src/frames/gzip_format.h \
 	src/open/content.c src/open/content.h \
 	src/run/copy.c src/run/decode.c src/run/gpu.c \
 	src/run/offload.c \

@@ -2,6 +2,7 @@
 /* gzip, by ISA-L, which verifies checksum and length of a member even if they are cut. It also
  * takes blocks whose codes leave bits unused, which zlib refuses and no compressor writes. */
 #include "codec.h"
+#include "gzip_format.h"
 #include "src/base/library.h"
 
 #include <isa-l/igzip_lib.h>
@@ -13,96 +14,6 @@
 #define CALLS(CALL) CALL(isal_inflate) CALL(isal_inflate_init)
 
 LIBRARY(libisal, LIBISAL_FILE, CALLS)
-
-/* --- the header of a member (RFC 1952), which may come in any number of parts --- */
-
-#define GZIP_MAGIC_SIZE 3 /* with the only method of compression there is */
-#define FLAGS_UNKNOWN 0xe0u
-
-static const unsigned char gzip_magic[GZIP_MAGIC_SIZE] = {0x1f, 0x8b, 0x08};
-
-/* The fields, in their order. All but the first are optional. */
-enum gzip_field {
-    GZIP_FIXED, /* magic, method, flags, time, extra flags, operating system */
-    GZIP_EXTRA_SIZE,
-    GZIP_EXTRA,
-    GZIP_NAME,
-    GZIP_COMMENT,
-    GZIP_CHECKSUM,
-    GZIP_HEADER_ENDED,
-};
-
-/* The flag that announces a field, and its bytes; 0: those that the header states, or up to a zero
- * byte. */
-static const struct {
-    unsigned flag;
-    size_t size;
-} fields[] = {
-    [GZIP_FIXED] = {0, 10}, [GZIP_EXTRA_SIZE] = {4, 2}, [GZIP_EXTRA] = {4, 0},
-    [GZIP_NAME] = {8, 0},   [GZIP_COMMENT] = {16, 0},   [GZIP_CHECKSUM] = {2, 2},
-};
-
-/* A header as far as it has come; zeroed, it is at its beginning. */
-struct gzip_header {
-    enum gzip_field field;
-    size_t at;       /* bytes of the field that have come */
-    unsigned flags;  /* the fields that there are */
-    unsigned number; /* of two bytes: the size of the extra field, then the checksum */
-    uint32_t crc;    /* of the bytes before it */
-};
-
-static void next_field(struct gzip_header *header)
-{
-    bool is_there = false;
-    header->at = 0;
-    while (!is_there && ++header->field != GZIP_HEADER_ENDED) {
-        is_there = header->flags & fields[header->field].flag;
-        if (header->field == GZIP_EXTRA)
-            is_there &= header->number > 0;
-        else
-            header->number = 0;
-    }
-}
-
-static const char *take_fixed(struct gzip_header *header, unsigned char byte)
-{
-    if (header->at < GZIP_MAGIC_SIZE && byte != gzip_magic[header->at])
-        return "not gzip data (no member begins here)";
-    if (header->at != GZIP_MAGIC_SIZE)
-        return NULL;
-    header->flags = byte;
-    return byte & FLAGS_UNKNOWN ? "corrupt gzip data (unknown flags in a header)" : NULL;
-}
-
-/* CRC-32 of one byte more. */
-static uint32_t add_to_crc(uint32_t crc, unsigned char byte)
-{
-    crc = ~crc ^ byte;
-    for (int bit = 0; bit < 8; bit++)
-        crc = crc & 1 ? crc >> 1 ^ 0xedb88320 : crc >> 1;
-    return ~crc;
-}
-
-/* Takes the next byte. NULL; or what is wrong, and the header is of no more use. */
-static const char *take_byte(struct gzip_header *header, unsigned char byte)
-{
-    const enum gzip_field field = header->field;
-    const size_t size = field == GZIP_EXTRA ? header->number : fields[field].size;
-    const char *fault = field == GZIP_FIXED ? take_fixed(header, byte) : NULL;
-    if (field == GZIP_EXTRA_SIZE || field == GZIP_CHECKSUM)
-        header->number |= (unsigned)byte << 8 * header->at;
-    if (field != GZIP_CHECKSUM)
-        header->crc = add_to_crc(header->crc, byte);
-    header->at++;
-    if (size > 0 ? header->at < size : byte != 0)
-        return fault;
-    if (field == GZIP_CHECKSUM && header->number != (header->crc & 0xffff))
-        fault = "corrupt gzip data (wrong checksum of a header)";
-    next_field(header);
-    return fault;
-}
-
-/* --- the codec --- */
 
 /* What comes next in the data. */
 enum gzip_state {
@@ -180,9 +91,7 @@ static enum decode_status take_zeros(struct gzip_decoder *gzip, struct decode_st
 static enum decode_status take_header(struct gzip_decoder *gzip, struct decode_step *step,
                                       struct reason *why)
 {
-    const char *fault = NULL;
-    while (!fault && step->used < step->in_len && gzip->header.field != GZIP_HEADER_ENDED)
-        fault = take_byte(&gzip->header, step->in[step->used++]);
+    const char *fault = gzip_header_take(&gzip->header, step->in, step->in_len, &step->used);
     if (fault)
         return gzip_fault(why, fault);
     if (gzip->header.field != GZIP_HEADER_ENDED)

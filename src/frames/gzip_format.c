@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "gzip_format.h"
+
+#define FLAGS_UNKNOWN 0xe0u
+
+const unsigned char gzip_magic[GZIP_MAGIC_SIZE] = {0x1f, 0x8b, 0x08};
+
+/* The flag that announces a field, and its bytes; 0: those that the header states, or up to a zero
+ * byte. */
+static const struct {
+    unsigned flag;
+    size_t size;
+} fields[] = {
+    [GZIP_FIXED] = {0, 10}, [GZIP_EXTRA_SIZE] = {4, 2}, [GZIP_EXTRA] = {4, 0},
+    [GZIP_NAME] = {8, 0},   [GZIP_COMMENT] = {16, 0},   [GZIP_CHECKSUM] = {2, 2},
+};
+
+static void next_field(struct gzip_header *header)
+{
+    bool is_there = false;
+    header->at = 0;
+    while (!is_there && ++header->field != GZIP_HEADER_ENDED) {
+        is_there = header->flags & fields[header->field].flag;
+        if (header->field == GZIP_EXTRA)
+            is_there &= header->number > 0;
+        else
+            header->number = 0;
+    }
+}
+
+static const char *take_fixed(struct gzip_header *header, unsigned char byte)
+{
+    if (header->at < GZIP_MAGIC_SIZE && byte != gzip_magic[header->at])
+        return "not gzip data (no member begins here)";
+    if (header->at != GZIP_MAGIC_SIZE)
+        return NULL;
+    header->flags = byte;
+    return byte & FLAGS_UNKNOWN ? "corrupt gzip data (unknown flags in a header)" : NULL;
+}
+
+/* CRC-32 of one byte more. */
+static uint32_t add_to_crc(uint32_t crc, unsigned char byte)
+{
+    crc = ~crc ^ byte;
+    for (int bit = 0; bit < 8; bit++)
+        crc = crc & 1 ? crc >> 1 ^ 0xedb88320 : crc >> 1;
+    return ~crc;
+}
+
+/* Takes the next byte. NULL; or what is wrong, and the header is of no more use. */
+static const char *take_byte(struct gzip_header *header, unsigned char byte)
+{
+    const enum gzip_field field = header->field;
+    const size_t size = field == GZIP_EXTRA ? header->number : fields[field].size;
+    const char *fault = field == GZIP_FIXED ? take_fixed(header, byte) : NULL;
+    if (field == GZIP_EXTRA_SIZE || field == GZIP_CHECKSUM)
+        header->number |= (unsigned)byte << 8 * header->at;
+    if (field != GZIP_CHECKSUM)
+        header->crc = add_to_crc(header->crc, byte);
+    header->at++;
+    if (size > 0 ? header->at < size : byte != 0)
+        return fault;
+    if (field == GZIP_CHECKSUM && header->number != (header->crc & 0xffff))
+        fault = "corrupt gzip data (wrong checksum of a header)";
+    next_field(header);
+    return fault;
+}
+
+const char *gzip_header_take(struct gzip_header *header, const unsigned char *in, size_t len,
+                             size_t *used)
+{
+    const char *fault = NULL;
+    size_t taken = 0;
+    while (taken < len && header->field != GZIP_HEADER_ENDED && !fault)
+        fault = take_byte(header, in[taken++]);
+    *used += taken;
+    return fault;
+}

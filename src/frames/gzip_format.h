@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The header of a gzip member (RFC 1952), which may come in any number of parts. Pure functions on
+ * bytes; any thread. */
+#ifndef GPUHISTO_GZIP_FORMAT_H
+#define GPUHISTO_GZIP_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GZIP_MAGIC_SIZE 3   /* bytes, with the only method of compression there is */
+#define GZIP_TRAILER_SIZE 8 /* bytes after the blocks: CRC-32 and length of the content */
+
+extern const unsigned char gzip_magic[GZIP_MAGIC_SIZE];
+
+/* The fields, in their order. All but the first are optional. */
+enum gzip_field {
+    GZIP_FIXED, /* magic, method, flags, time, extra flags, operating system */
+    GZIP_EXTRA_SIZE,
+    GZIP_EXTRA,
+    GZIP_NAME,
+    GZIP_COMMENT,
+    GZIP_CHECKSUM,
+    GZIP_HEADER_ENDED,
+};
+
+/* A header as far as it has come; zeroed, it is at its beginning. */
+struct gzip_header {
+    enum gzip_field field;
+    size_t at;       /* bytes of the field that have come */
+    unsigned flags;  /* the fields that there are */
+    unsigned number; /* of two bytes: the size of the extra field, then the checksum */
+    uint32_t crc;    /* of the bytes before it */
+};
+
+/* Takes bytes in[0..len) up to the end of the header, and adds their number to *used. NULL; or what
+ * is wrong, and the header is of no more use. */
+const char *gzip_header_take(struct gzip_header *header, const unsigned char *in, size_t len,
+                             size_t *used);
+
+#endif
