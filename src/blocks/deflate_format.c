@@ -9,6 +9,8 @@
 /* Code lengths are written in a code of their own, the precode. */
 #define PRECODES 19
 #define PRECODE_MAX 7                           /* bits */
+#define TYPE_SIZE 3                             /* bits that begin a block */
+#define STORED_SIZE 32                          /* bits that say how much is stored */
 #define COUNTS_SIZE 14                          /* bits that say how many codes follow */
 #define REPEAT_LENGTH 16                        /* the last length, 3 to 6 times */
 #define REPEAT_ZERO 17                          /* 3 to 10 times */
@@ -126,24 +128,25 @@ enum deflate_read deflate_read_codes(const struct deflate_input *input, uint64_t
     struct precode precode;
     const uint64_t word = deflate_bits(input, *bit);
     const unsigned count = (word >> 10 & 15) + 4;
+    uint64_t end = *bit + COUNTS_SIZE + (uint64_t)3 * count;
     codes->literals = (word & 31) + 257;
     codes->distances = (word >> 5 & 31) + 1;
-    const uint64_t lengths_at = *bit + COUNTS_SIZE + (uint64_t)3 * count;
-    if (lengths_at > input->bits)
+    if (end > input->bits)
         return DEFLATE_SHORT;
     if (codes->literals > LITERALS_MAX || codes->distances > DISTANCES_MAX ||
         !precode_read(input, *bit + COUNTS_SIZE, count, &precode))
         return DEFLATE_WRONG;
-    *bit = lengths_at;
     const enum deflate_read read =
-        read_lengths(input, bit, &precode, codes->lengths, codes->literals + codes->distances);
+        read_lengths(input, &end, &precode, codes->lengths, codes->literals + codes->distances);
+    const uint8_t *distances = codes->lengths + codes->literals;
     if (read != DEFLATE_READ)
         return read;
-    const uint8_t *distances = codes->lengths + codes->literals;
-    const bool are_codes =
-        codes->lengths[DEFLATE_END] > 0 && is_complete(codes->lengths, codes->literals) &&
-        (is_complete(distances, codes->distances) || !has_codes(distances, codes->distances));
-    return are_codes ? DEFLATE_READ : DEFLATE_WRONG;
+    if (codes->lengths[DEFLATE_END] == 0 || !is_complete(codes->lengths, codes->literals))
+        return DEFLATE_WRONG;
+    if (!is_complete(distances, codes->distances) && has_codes(distances, codes->distances))
+        return DEFLATE_WRONG;
+    *bit = end;
+    return DEFLATE_READ;
 }
 
 /* RFC 1951, section 3.2.6. */
@@ -158,37 +161,38 @@ static void fixed_codes(struct deflate_codes *codes)
     memset(codes->lengths + DEFLATE_LITERALS, 5, DEFLATE_DISTANCES);
 }
 
-/* Reads the size of a stored block, which begins at the next byte after `bit`. */
-static enum deflate_read read_stored(const struct deflate_input *input, uint64_t bit,
+/* Reads the size of a stored block, which begins at the next byte after *bit. */
+static enum deflate_read read_stored(const struct deflate_input *input, uint64_t *bit,
                                      struct deflate_header *header)
 {
-    const uint64_t at = (bit + 7) / 8 * 8;
-    if (at + 32 > input->bits)
+    const uint64_t at = (*bit + 7) / 8 * 8;
+    if (at + STORED_SIZE > input->bits)
         return DEFLATE_SHORT;
     const uint64_t sizes = deflate_bits(input, at);
     header->size = sizes & 0xffff;
-    header->content = at + 32;
+    *bit = at + STORED_SIZE;
     return header->size == (~sizes >> 16 & 0xffff) ? DEFLATE_READ : DEFLATE_WRONG;
 }
 
-enum deflate_read deflate_read_header(const struct deflate_input *input, uint64_t bit,
+enum deflate_read deflate_read_header(const struct deflate_input *input, uint64_t *bit,
                                       struct deflate_header *header)
 {
-    if (bit + 3 > input->bits)
+    enum deflate_read read = DEFLATE_READ;
+    uint64_t end = *bit + TYPE_SIZE;
+    if (end > input->bits)
         return DEFLATE_SHORT;
-    const uint64_t word = deflate_bits(input, bit);
+    const uint64_t word = deflate_bits(input, *bit);
     header->is_last = word & 1;
     header->type = (enum deflate_type)(word >> 1 & 3);
-    header->content = bit + 3;
-    switch (header->type) {
-    case DEFLATE_STORED:
-        return read_stored(input, bit + 3, header);
-    case DEFLATE_FIXED:
+    if (header->type == DEFLATE_STORED)
+        read = read_stored(input, &end, header);
+    else if (header->type == DEFLATE_FIXED)
         fixed_codes(&header->codes);
-        return DEFLATE_READ;
-    case DEFLATE_DYNAMIC:
-        return deflate_read_codes(input, &header->content, &header->codes);
-    default:
-        return DEFLATE_WRONG;
-    }
+    else if (header->type == DEFLATE_DYNAMIC)
+        read = deflate_read_codes(input, &end, &header->codes);
+    else
+        read = DEFLATE_WRONG;
+    if (read == DEFLATE_READ)
+        *bit = end;
+    return read;
 }

@@ -53,16 +53,16 @@ struct deflate_codes {
 struct deflate_header {
     enum deflate_type type;
     bool is_last;
-    uint64_t content;           /* the bit that follows the header */
     uint32_t size;              /* if stored: bytes of content */
     struct deflate_codes codes; /* if not stored; complete, or as incomplete as zlib takes them */
 };
 
-/* Reads the header of the block that begins at `bit`, up to input->bits. */
-enum deflate_read deflate_read_header(const struct deflate_input *input, uint64_t bit,
+/* Reads the header of the block that begins at *bit, and moves *bit behind it if it could be read.
+ */
+enum deflate_read deflate_read_header(const struct deflate_input *input, uint64_t *bit,
                                       struct deflate_header *header);
 
-/* Reads the codes of a dynamic block, which begin at *bit, and moves *bit behind them. */
+/* The same for the codes of a dynamic block. */
 enum deflate_read deflate_read_codes(const struct deflate_input *input, uint64_t *bit,
                                      struct deflate_codes *codes);
 

@@ -37,49 +37,46 @@ static uint64_t least_of(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Copies what is there of a stored block. */
+/* Copies what there is of a stored block. */
 static enum deflate_stop parse_stored(const struct deflate_input *input,
-                                      const struct deflate_header *header, uint64_t *bit,
-                                      struct filling *filling)
+                                      struct deflate_place *place, struct filling *filling)
 {
-    const uint64_t left = header->size - (*bit - header->content) / 8,
-                   here = (input->bits - *bit) / 8;
+    const uint64_t left = place->header.size, here = (input->bits - place->bit) / 8;
     uint64_t room = 0;
     if (!filling_is_full(filling))
         room = least_of((uint64_t)(filling->literals_end - filling->literal),
                         filling->most - filling_content(filling));
     const size_t some = least_of(left, least_of(here, room));
-    memcpy(filling->literal, input->bytes + *bit / 8, some);
+    memcpy(filling->literal, input->bytes + place->bit / 8, some);
     filling->literal += some;
-    *bit += 8 * some;
+    place->bit += 8 * some;
+    place->header.size -= (uint32_t)some;
     return some == left ? DEFLATE_ENDED : some == here ? DEFLATE_CUT : DEFLATE_FULL;
 }
 
-/* Parses the block at *place, or the rest of it; place->bit is then where it stopped.
- * DEFLATE_ENDED: the block ended. */
+/* Parses the block that begins at the place, or the rest of the one it is in. DEFLATE_ENDED: the
+ * block ended. */
 static enum deflate_stop parse_block(const struct deflate_input *input, struct deflate_place *place,
-                                     struct deflate_scratch *scratch, struct filling *filling)
+                                     struct deflate_tables *tables, struct filling *filling)
 {
-    struct deflate_header *header = &scratch->header;
-    const uint32_t before = filling_content(filling);
-    const enum deflate_read read = deflate_read_header(input, place->block, header);
     enum deflate_stop stop;
-    if (read != DEFLATE_READ)
-        return read == DEFLATE_SHORT ? DEFLATE_CUT : DEFLATE_CORRUPT;
-    if (place->bit == place->block)
-        place->bit = header->content;
-    if (header->type == DEFLATE_STORED) {
-        stop = parse_stored(input, header, &place->bit, filling);
-    } else {
-        deflate_tables_build(&scratch->tables, &header->codes);
-        stop = parse_symbols(input, &scratch->tables, &place->bit, filling);
+    if (!place->is_inside) {
+        const enum deflate_read read = deflate_read_header(input, &place->bit, &place->header);
+        if (read != DEFLATE_READ)
+            return read == DEFLATE_SHORT ? DEFLATE_CUT : DEFLATE_CORRUPT;
     }
-    place->content += filling_content(filling) - before;
+    if (place->header.type == DEFLATE_STORED) {
+        stop = parse_stored(input, place, filling);
+    } else {
+        deflate_tables_build(tables, &place->header.codes);
+        stop = parse_symbols(input, tables, &place->bit, filling);
+    }
+    place->is_inside = stop != DEFLATE_ENDED;
     return stop;
 }
 
 enum deflate_stop deflate_parse(const struct deflate_input *input, struct deflate_place *place,
-                                uint64_t until, struct deflate_scratch *scratch,
+                                uint64_t until, struct deflate_tables *tables,
                                 struct parsed_run *run)
 {
     struct filling filling;
@@ -88,15 +85,12 @@ enum deflate_stop deflate_parse(const struct deflate_input *input, struct deflat
     filling_begin(&filling, run);
     do {
         measure_room(&filling, run);
-        stop = parse_block(input, place, scratch, &filling);
+        stop = parse_block(input, place, tables, &filling);
         add_pending(&filling);
-        goes_on = false;
-        if (stop == DEFLATE_ENDED) {
-            *place = (struct deflate_place){.block = place->bit, .bit = place->bit};
-            if (!scratch->header.is_last && place->bit >= until)
-                stop = DEFLATE_REACHED;
-            else
-                goes_on = !scratch->header.is_last;
+        goes_on = stop == DEFLATE_ENDED && !place->header.is_last;
+        if (goes_on && place->bit >= until) {
+            stop = DEFLATE_REACHED;
+            goes_on = false;
         }
     } while (goes_on);
     run->literals_len = (size_t)(filling.literal - run->literals);

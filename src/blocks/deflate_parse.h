@@ -8,12 +8,12 @@
 #include "deflate_tables.h"
 #include "operations.h"
 
-/* Where parsing goes on: at the beginning of a block, or in its middle, if a run has no room for
- * all of it. A place is all that has to be kept: the header of the block is read again. */
+/* Where parsing goes on: at the beginning of a block, or inside one of which a run or the input
+ * ended in the middle. It is all that parsing needs to know of the input before it. */
 struct deflate_place {
-    uint64_t block;   /* the bit with which the block begins */
-    uint64_t bit;     /* the next one; block: nothing of it was parsed */
-    uint64_t content; /* bytes of the block that were parsed */
+    uint64_t bit;
+    bool is_inside;               /* a block, of which this is the header; */
+    struct deflate_header header; /* if it is stored, `size` bytes of it are left */
 };
 
 /* Why parsing stopped. Whatever it was, what the run has is right if the beginning was. */
@@ -25,21 +25,16 @@ enum deflate_stop {
     DEFLATE_CORRUPT, /* at place->bit is what zlib would refuse, too */
 };
 
-/* What parsing needs; its content does not matter. */
-struct deflate_scratch {
-    struct deflate_header header;
-    struct deflate_tables tables;
-};
-
 /* Parses from *place on, and moves it to where it stopped. Replaces what the run had. A run must
  * have room for at least DEFLATE_ROOM bytes of literals and as many operations; it may be full
  * before it has all that fit.
  *
  * The caller compares where one run ended with where the next one began, and run->reach with the
- * content before it: farther matches are corrupt. Any thread; one at a time uses the scratch. */
+ * content before it: farther matches are corrupt. What is in the tables does not matter. Any
+ * thread. */
 #define DEFLATE_ROOM 1024
 enum deflate_stop deflate_parse(const struct deflate_input *input, struct deflate_place *place,
-                                uint64_t until, struct deflate_scratch *scratch,
+                                uint64_t until, struct deflate_tables *tables,
                                 struct parsed_run *run);
 
 #endif

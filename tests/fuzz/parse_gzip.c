@@ -21,7 +21,8 @@ static void compare_beginnings(const unsigned char *in, size_t len)
     const struct deflate_input input = deflate_input_at_edge(in, len);
     uint64_t found = deflate_find(&input, 0, input.bits);
     for (uint64_t bit = 0; bit < input.bits; bit++) {
-        const bool is_beginning = deflate_read_header(&input, bit, &header) == DEFLATE_READ &&
+        uint64_t end = bit;
+        const bool is_beginning = deflate_read_header(&input, &end, &header) == DEFLATE_READ &&
                                   header.type == DEFLATE_DYNAMIC && !header.is_last;
         fuzz_require((found == bit) == is_beginning, "what is found is not what can be read");
         if (found == bit)

@@ -60,7 +60,7 @@ struct deflate_verdict inflate_by_runs(const unsigned char *in, size_t len,
                                        const struct deflate_course *course, const char **fault)
 {
     static unsigned char bytes[DEFLATE_CONTENT_MAX];
-    static struct deflate_scratch scratch;
+    static struct deflate_tables tables;
     struct deflate_verdict verdict = {.made = {bytes, 0, DEFLATE_CONTENT_MAX}};
     struct deflate_input input = deflate_input_at_edge(in, len);
     struct deflate_place place = {0};
@@ -70,7 +70,7 @@ struct deflate_verdict inflate_by_runs(const unsigned char *in, size_t len,
         input.bits = 0;
     while (goes_on && !is_too_far) {
         const uint64_t before = place.bit, until = course->by_blocks ? 0 : UINT64_MAX;
-        verdict.stop = deflate_parse(&input, &place, until, &scratch, run);
+        verdict.stop = deflate_parse(&input, &place, until, &tables, run);
         *fault = execute_bytes(run, &verdict.made, &is_too_far);
         goes_on = verdict.stop == DEFLATE_FULL || verdict.stop == DEFLATE_REACHED;
         if (goes_on && place.bit == before)

@@ -17,7 +17,7 @@
 #define INPUT_CAP DEFLATE_INPUT_MAX
 
 static unsigned long cases, wrong;
-static struct deflate_scratch scratch;
+static struct deflate_tables tables;
 
 static const struct deflate_course at_once = {.room = 1 << 20};
 static unsigned char content[CONTENT_CAP], stream[INPUT_CAP];
@@ -329,9 +329,10 @@ static void drawn_bits(void)
 static uint64_t find_by_definition(const struct deflate_input *input, uint64_t from, uint64_t to)
 {
     for (; from < to && from < input->bits; from++) {
-        const bool is_it = deflate_read_header(input, from, &scratch.header) == DEFLATE_READ &&
-                           scratch.header.type == DEFLATE_DYNAMIC && !scratch.header.is_last;
-        if (is_it)
+        struct deflate_header header;
+        uint64_t end = from;
+        if (deflate_read_header(input, &end, &header) == DEFLATE_READ &&
+            header.type == DEFLATE_DYNAMIC && !header.is_last)
             return from;
     }
     return DEFLATE_NONE;
@@ -343,9 +344,9 @@ static uint64_t parse_from(const struct deflate_input *input, uint64_t from, uin
                            struct made_content *made)
 {
     struct parsed_run *run = deflate_run(1 << 20);
-    struct deflate_place place = {.block = from, .bit = from};
+    struct deflate_place place = {.bit = from};
     bool is_too_far;
-    const enum deflate_stop stop = deflate_parse(input, &place, until, &scratch, run);
+    const enum deflate_stop stop = deflate_parse(input, &place, until, &tables, run);
     const char *fault = execute_bytes(run, made, &is_too_far);
     expect(!fault && !is_too_far && (stop == DEFLATE_REACHED || stop == DEFLATE_ENDED),
            fault ? fault : "a run from a beginning that was found", from);
