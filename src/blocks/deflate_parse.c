@@ -5,31 +5,37 @@
 
 #include <string.h>
 
+#define OPERATIONS_MAX ((size_t)1 << 25) /* they make less than 2 GiB of content */
+
 static void filling_begin(struct filling *filling, const struct parsed_run *run)
 {
+    const size_t operations =
+        run->operations_max < OPERATIONS_MAX ? run->operations_max : OPERATIONS_MAX;
     *filling = (struct filling){
-        .writer = {.next = run->operations}, .literal = run->literals, .added = run->literals};
+        .writer = {.next = run->operations},
+        .literal = run->literals,
+        .added = run->literals,
+        .literals_end = run->literals + run->literals_max - LITERALS_MARGIN,
+        .operations_end = run->operations + operations - OPERATIONS_MARGIN,
+    };
 }
 
 /* Makes operations of pending literals. */
 static void add_pending(struct filling *filling)
 {
-    if (filling->literal > filling->added)
-        filling->writer = operations_add_long(filling->writer,
-                                              (uint32_t)(filling->literal - filling->added), 0, 0);
+    const uint32_t literals = pending_literals(filling);
+    if (literals > 0)
+        filling->writer = operations_add_long(filling->writer, literals, 0, 0);
     filling->added = filling->literal;
 }
 
-/* Sets how much is sure to fit. A block may end with literals that take an operation of their own,
- * so this is done for each of them. */
-static void measure_room(struct filling *filling, const struct parsed_run *run)
+/* Returns how many literals are sure to fit. */
+static size_t literals_room(const struct filling *filling)
 {
-    const size_t operations =
-        run->operations_max - (size_t)(filling->writer.next - run->operations);
-    const size_t content = filling->writer.content + operations / 3 * 4;
-    const size_t most = content < CONTENT_MAX ? content : CONTENT_MAX;
-    filling->most = most > FILLING_MARGIN ? (uint32_t)(most - FILLING_MARGIN) : 0;
-    filling->literals_end = run->literals + run->literals_max - LITERALS_MARGIN;
+    const size_t operations = (size_t)(filling->operations_end - filling->writer.next),
+                 by_operations = operations * COPY_MAX - pending_literals(filling),
+                 by_literals = (size_t)(filling->literals_end - filling->literal);
+    return by_operations < by_literals ? by_operations : by_literals;
 }
 
 static uint64_t least_of(uint64_t a, uint64_t b)
@@ -42,10 +48,7 @@ static enum deflate_stop parse_stored(const struct deflate_input *input,
                                       struct deflate_place *place, struct filling *filling)
 {
     const uint64_t left = place->header.size, here = (input->bits - place->bit) / 8;
-    uint64_t room = 0;
-    if (!filling_is_full(filling))
-        room = least_of((uint64_t)(filling->literals_end - filling->literal),
-                        filling->most - filling_content(filling));
+    const size_t room = filling_is_full(filling) ? 0 : literals_room(filling);
     const size_t some = least_of(left, least_of(here, room));
     memcpy(filling->literal, input->bytes + place->bit / 8, some);
     filling->literal += some;
@@ -84,7 +87,6 @@ enum deflate_stop deflate_parse(const struct deflate_input *input, struct deflat
     bool goes_on;
     filling_begin(&filling, run);
     do {
-        measure_room(&filling, run);
         stop = parse_block(input, place, tables, &filling);
         add_pending(&filling);
         goes_on = stop == DEFLATE_ENDED && !place->header.is_last;

@@ -7,10 +7,10 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-#define INPUT_MARGIN 16    /* more bytes of input than one round of the fast loop takes */
-#define LITERALS_MARGIN 16 /* more literals than it writes */
-#define FILLING_MARGIN 300 /* more content than it makes: 6 literals and a match of 258 bytes */
-#define CONTENT_MAX INT32_MAX
+#define INPUT_MARGIN 16      /* more bytes of input than one round of the fast loop takes */
+#define LITERALS_MARGIN 16   /* more literals than it writes */
+#define OPERATIONS_MARGIN 32 /* more operations than a match takes, and a few literals before it   \
+                              */
 
 /* A run that is being filled. */
 struct filling {
@@ -18,18 +18,19 @@ struct filling {
     unsigned char *literal; /* where the next one goes */
     unsigned char *added;   /* the literals before this one are part of operations */
     unsigned char *literals_end;
-    uint32_t most; /* with more content than this, or literals beyond their end, it is full */
+    operation *operations_end; /* beyond either end it is full */
 };
 
-/* Returns the bytes of content, including those of literals that are not part of an operation. */
-INLINE uint32_t filling_content(const struct filling *filling)
+/* Returns how many literals are not yet part of an operation. */
+INLINE uint32_t pending_literals(const struct filling *filling)
 {
-    return filling->writer.content + (uint32_t)(filling->literal - filling->added);
+    return (uint32_t)(filling->literal - filling->added);
 }
 
 INLINE bool filling_is_full(const struct filling *filling)
 {
-    return filling->literal >= filling->literals_end || filling_content(filling) >= filling->most;
+    return filling->literal >= filling->literals_end ||
+           filling->writer.next + pending_literals(filling) / COPY_MAX >= filling->operations_end;
 }
 
 /* Adds the literals of an entry. */
@@ -43,8 +44,7 @@ INLINE void add_literals(struct filling *filling, uint32_t entry)
 /* Adds the literals that are pending, and a match. */
 INLINE void add_match(struct filling *filling, uint32_t length, uint32_t distance)
 {
-    const uint32_t literals = (uint32_t)(filling->literal - filling->added);
-    filling->writer = operations_add(filling->writer, literals, length, distance);
+    filling->writer = operations_add(filling->writer, pending_literals(filling), length, distance);
     filling->added = filling->literal;
 }
 
