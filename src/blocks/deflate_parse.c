@@ -25,7 +25,7 @@ static void add_pending(struct filling *filling)
 {
     const uint32_t literals = pending_literals(filling);
     if (literals > 0)
-        filling->writer = operations_add_long(filling->writer, literals, 0, 0);
+        operations_add_long(&filling->writer, literals, 0, 0);
     filling->added = filling->literal;
 }
 

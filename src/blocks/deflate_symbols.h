@@ -44,7 +44,7 @@ INLINE void add_literals(struct filling *filling, uint32_t entry)
 /* Adds the literals that are pending, and a match. */
 INLINE void add_match(struct filling *filling, uint32_t length, uint32_t distance)
 {
-    filling->writer = operations_add(filling->writer, pending_literals(filling), length, distance);
+    operations_add(&filling->writer, pending_literals(filling), length, distance);
     filling->added = filling->literal;
 }
 

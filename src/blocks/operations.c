@@ -22,37 +22,39 @@ void parsed_run_close(struct parsed_run *run)
 }
 
 /* Adds an operation whose source is `distance` bytes before the match, or a symbolic offset. */
-static struct operation_writer add(struct operation_writer writer, uint32_t literals,
-                                   uint32_t match, uint32_t distance)
+static void add(struct operation_writer *writer, uint32_t literals, uint32_t match,
+                uint32_t distance)
 {
     const bool is_symbolic = distance >= SYMBOLIC_LEAST;
-    writer.content += literals;
-    const uint32_t source = is_symbolic ? distance : writer.content - distance;
-    if (!is_symbolic && (int32_t)source < writer.least)
-        writer.least = (int32_t)source;
-    *writer.next++ = operation_of(source, literals, match) | (is_symbolic ? OPERATION_SYMBOLIC : 0);
-    writer.content += match;
-    return writer;
+    writer->content += literals;
+    const uint32_t source = is_symbolic ? distance : writer->content - distance;
+    if (!is_symbolic && (int32_t)source < writer->least)
+        writer->least = (int32_t)source;
+    *writer->next++ =
+        operation_of(source, literals, match) | (is_symbolic ? OPERATION_SYMBOLIC : 0);
+    writer->content += match;
 }
 
-struct operation_writer operations_add_long(struct operation_writer writer, uint32_t literals,
-                                            uint32_t match, uint32_t offset)
+void operations_add_long(struct operation_writer *writer, uint32_t literals, uint32_t match,
+                         uint32_t offset)
 {
     uint32_t distance = offset, copied = 0;
     for (; literals > COPY_MAX; literals -= COPY_MAX)
-        writer = add(writer, COPY_MAX, 0, 0);
-    if (match == 0)
-        return add(writer, literals, 0, 0);
+        add(writer, COPY_MAX, 0, 0);
+    if (match == 0) {
+        add(writer, literals, 0, 0);
+        return;
+    }
     if (offset == 0) {
-        writer.offset_max = UINT32_MAX;
+        writer->offset_max = UINT32_MAX;
         distance = offset = 1;
     }
-    if (offset < SYMBOLIC_LEAST && offset > writer.offset_max)
-        writer.offset_max = offset;
+    if (offset < SYMBOLIC_LEAST && offset > writer->offset_max)
+        writer->offset_max = offset;
     while (match > 0) {
-        uint32_t most = distance < COPY_MAX ? distance : COPY_MAX;
-        uint32_t some = match < most ? match : most;
-        writer = add(writer, literals, some, distance);
+        const uint32_t most = distance < COPY_MAX ? distance : COPY_MAX;
+        const uint32_t some = match < most ? match : most;
+        add(writer, literals, some, distance);
         literals = 0;
         match -= some;
         copied += some;
@@ -60,5 +62,4 @@ struct operation_writer operations_add_long(struct operation_writer writer, uint
         while (distance < COPY_MAX && 2 * distance <= offset + copied)
             distance *= 2;
     }
-    return writer;
 }

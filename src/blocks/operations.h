@@ -93,28 +93,31 @@ struct operation_writer {
     uint32_t offset_max; /* the largest offset that is not symbolic; UINT32_MAX: one was 0 */
 };
 
-/* Adds literals and a match of any length at any offset, or no match. Returns the writer. */
-struct operation_writer operations_add_long(struct operation_writer writer, uint32_t literals,
-                                            uint32_t match, uint32_t offset);
+/* Adds literals and a match of any length at any offset, or no match. */
+void operations_add_long(struct operation_writer *writer, uint32_t literals, uint32_t match,
+                         uint32_t offset);
 
 /* The same, fast for what is usual. A match has at least one byte. */
-static inline struct operation_writer
-operations_add(struct operation_writer writer, uint32_t literals, uint32_t match, uint32_t offset)
+static inline void operations_add(struct operation_writer *writer, uint32_t literals,
+                                  uint32_t match, uint32_t offset)
 {
     const uint32_t first = match < COPY_MAX ? match : COPY_MAX;
     if (__builtin_expect((literals > COPY_MAX) | (match > 2 * COPY_MAX) | (first > offset) |
                              (offset >= SYMBOLIC_LEAST),
-                         0))
-        return operations_add_long(writer, literals, match, offset);
-    writer.content += literals;
-    const uint32_t source = writer.content - offset;
-    writer.least = (int32_t)source < writer.least ? (int32_t)source : writer.least;
-    writer.offset_max = offset > writer.offset_max ? offset : writer.offset_max;
-    writer.next[0] = operation_of(source, literals, first);
-    writer.next[1] = operation_of(source + COPY_MAX, 0, match - first);
-    writer.next += 1 + (match > COPY_MAX);
-    writer.content += match;
-    return writer;
+                         0)) {
+        struct operation_writer copy = *writer; /* whose address may be taken */
+        operations_add_long(&copy, literals, match, offset);
+        *writer = copy;
+        return;
+    }
+    writer->content += literals;
+    const uint32_t source = writer->content - offset;
+    writer->least = (int32_t)source < writer->least ? (int32_t)source : writer->least;
+    writer->offset_max = offset > writer->offset_max ? offset : writer->offset_max;
+    writer->next[0] = operation_of(source, literals, first);
+    writer->next[1] = operation_of(source + COPY_MAX, 0, match - first);
+    writer->next += 1 + (match > COPY_MAX);
+    writer->content += match;
 }
 
 #endif
