@@ -76,11 +76,17 @@ cpu_sources = \
 	src/cpu/words_avx512.h
 
 blocks_sources = \
+	src/blocks/block_loops.c src/blocks/block_loops.h src/blocks/block_loops_avx2.c \
+	src/blocks/block_loops_portable.c \
 	src/blocks/deflate_find.c src/blocks/deflate_find.h \
 	src/blocks/deflate_format.c src/blocks/deflate_format.h \
 	src/blocks/deflate_parse.c src/blocks/deflate_parse.h src/blocks/deflate_symbols.h \
 	src/blocks/deflate_tables.c src/blocks/deflate_tables.h \
-	src/blocks/operations.c src/blocks/operations.h
+	src/blocks/execute_loop.h src/blocks/huffman_streams.h \
+	src/blocks/operations.c src/blocks/operations.h src/blocks/sequence_loop.h \
+	src/blocks/zstd_blocks.c src/blocks/zstd_blocks.h \
+	src/blocks/zstd_fse.c src/blocks/zstd_huffman.c src/blocks/zstd_tables.h \
+	src/blocks/zstd_parse.c src/blocks/zstd_parse.h
 
 gpuhisto_sources = \
 	$(blocks_sources) \

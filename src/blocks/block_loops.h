@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* The inner loops of parsing and executing, once for each instruction set: a struct block_loops in
+ * a file of its own. The table of them is in block_loops.c. What they share is in
+ * huffman_streams.h, sequence_loop.h and execute_loop.h. */
+#ifndef GPUHISTO_BLOCK_LOOPS_H
+#define GPUHISTO_BLOCK_LOOPS_H
+
+#include "operations.h"
+#include "zstd_tables.h"
+
+/* Literals as codes of Huffman, in one or four streams. */
+struct huffman_streams {
+    const struct huffman_table *table;
+    const unsigned char *in; /* `len` bytes, 48 KiB before and eight bytes after them */
+    size_t len;
+    unsigned char *out; /* room for `count` bytes */
+    uint32_t count;
+};
+
+/* The sequences of a block. */
+struct sequences {
+    const struct sequence_table *tables; /* one for each kind, all set */
+    const unsigned char *in;             /* `len` bytes, and eight more at either side */
+    size_t len;
+    uint32_t count;       /* at least 1 */
+    uint32_t content_max; /* that writer.content may come to */
+    /* Changed. */
+    struct repeats repeats;
+    struct operation_writer writer;
+    uint32_t literals; /* bytes that the sequences have taken */
+};
+
+/* What a run is executed after. */
+struct execution {
+    struct repeats repeats; /* before the run */
+    uint64_t history;       /* bytes of content that stand before it */
+};
+
+struct block_loops {
+    const char *name;        /* as the counter for the same instructions is called */
+    bool (*runs_here)(void); /* true if this processor has the instructions */
+
+    /* Decode literals of one stream, and of four. False: the streams are wrong. */
+    bool (*read_stream)(const struct huffman_streams *streams);
+    bool (*read_streams)(const struct huffman_streams *streams);
+
+    /* Parses sequences to operations. False: they are wrong, and what was changed is not valid. */
+    bool (*parse_sequences)(struct sequences *sequences);
+
+    /* Executes a run that is not doubtful to out[0..run->content), behind which COPY_SLACK bytes
+     * more may be written; the history ends at `out`. False: a match begins before the history. */
+    bool (*execute)(const struct parsed_run *run, const struct execution *execution,
+                    unsigned char *out);
+};
+
+/* All loops, fastest first; ends with NULL. The last ones run anywhere. NEON needs none of its own:
+ * compilers copy 32 bytes by it. */
+extern const struct block_loops *const block_loops[];
+extern const struct block_loops block_loops_avx2, block_loops_portable;
+
+/* The fastest loops that run here, unless `counter`, which may be NULL, is that of plain C. */
+const struct block_loops *block_loops_find(const char *counter);
+
+#endif

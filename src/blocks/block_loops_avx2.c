@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The loops with AVX2, and with BMI2, which shifts by any register and cuts bits off. */
+#include "block_loops.h"
+
+#if defined __x86_64__ && defined __GNUC__
+
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx2,bmi,bmi2")))
+#define INLINE static inline __attribute__((always_inline))
+
+TARGET INLINE void copy_most(unsigned char *to, const unsigned char *from)
+{
+    _mm256_storeu_si256((__m256i *)(void *)to,
+                        _mm256_loadu_si256((const __m256i *)(const void *)from));
+}
+
+#include "execute_loop.h"
+#include "huffman_streams.h"
+#include "sequence_loop.h"
+
+static bool avx2_runs_here(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2");
+}
+
+const struct block_loops block_loops_avx2 = {
+    .name = "avx2",
+    .runs_here = avx2_runs_here,
+    .read_stream = read_stream,
+    .read_streams = read_streams,
+    .parse_sequences = parse_sequences,
+    .execute = execute,
+};
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The loops in plain C. */
+#include "block_loops.h"
+
+#include <string.h>
+
+#define TARGET
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void copy_most(unsigned char *to, const unsigned char *from)
+{
+    unsigned char bytes[COPY_MAX];
+    memcpy(bytes, from, COPY_MAX);
+    memcpy(to, bytes, COPY_MAX);
+}
+
+#include "execute_loop.h"
+#include "huffman_streams.h"
+#include "sequence_loop.h"
+
+static bool portable_runs_here(void)
+{
+    return true;
+}
+
+const struct block_loops block_loops_portable = {
+    .name = "portable",
+    .runs_here = portable_runs_here,
+    .read_stream = read_stream,
+    .read_streams = read_streams,
+    .parse_sequences = parse_sequences,
+    .execute = execute,
+};

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* Sequences of a block to operations, for the file of each instruction set, which defines TARGET
+ * and INLINE. */
+#include "src/base/byte_word.h"
+
+/* Bits that are surely of the stream after a word was loaded. */
+#define WORD_BITS 56
+
+/* Where a stream is read, from its end to its beginning. */
+struct sequence_bits {
+    const unsigned char *in;
+    ptrdiff_t left; /* bits; below 0: more were taken than there are */
+};
+
+/* The next bits, the first one highest. */
+TARGET INLINE uint64_t next_bits(const struct sequence_bits *bits)
+{
+    return byte_word(bits->in + (bits->left >> 3) - 7) << (8 - (bits->left & 7));
+}
+
+/* The highest `count` bits, less than 64. */
+TARGET INLINE uint64_t highest(uint64_t word, unsigned count)
+{
+    return word >> 1 >> ((63 - count) & 63);
+}
+
+/* The lowest `count` bits, less than 32. */
+TARGET INLINE uint32_t lowest(uint64_t word, unsigned count)
+{
+    return (uint32_t)word & ((UINT32_C(1) << count) - 1);
+}
+
+TARGET INLINE uint32_t cell_least(sequence_cell cell)
+{
+    return (uint32_t)(cell >> 32);
+}
+
+TARGET INLINE uint32_t cell_next(sequence_cell cell)
+{
+    return (uint32_t)(cell >> 16) & 0xffff;
+}
+
+TARGET INLINE unsigned cell_extra(sequence_cell cell)
+{
+    return (unsigned)(cell >> 8) & 255;
+}
+
+TARGET INLINE unsigned cell_bits(sequence_cell cell)
+{
+    return (unsigned)cell & 255;
+}
+
+/* One sequence. */
+struct sequence {
+    uint32_t literals, match, offset_value;
+    uint64_t states; /* bits of the states after it, lowest */
+};
+
+/* Takes a sequence whose states are the cells, and `states` bits for those after it. */
+TARGET INLINE struct sequence take_sequence(struct sequence_bits *bits,
+                                            const sequence_cell cells[3], unsigned extra,
+                                            unsigned states)
+{
+    const sequence_cell literals = cells[KIND_LITERALS], match = cells[KIND_MATCH];
+    const unsigned of_literals = cell_extra(literals), of_match = cell_extra(match),
+                   of_lengths = of_literals + of_match;
+    uint64_t word = next_bits(bits), numbers;
+    struct sequence sequence = {.offset_value = cell_least(cells[KIND_OFFSET])};
+    if (__builtin_expect(extra + states <= WORD_BITS, 1)) {
+        numbers = highest(word, extra);
+        sequence.offset_value += (uint32_t)(numbers >> of_lengths);
+        sequence.states = highest(word << extra, states);
+        bits->left -= (ptrdiff_t)(extra + states);
+    } else {
+        sequence.offset_value += (uint32_t)highest(word, extra - of_lengths);
+        bits->left -= (ptrdiff_t)(extra - of_lengths);
+        word = bits->left < 0 ? 0 : next_bits(bits);
+        numbers = highest(word, of_lengths);
+        bits->left -= (ptrdiff_t)of_lengths;
+        word = bits->left < 0 ? 0 : next_bits(bits);
+        sequence.states = highest(word, states);
+        bits->left -= (ptrdiff_t)states;
+    }
+    sequence.literals = cell_least(literals) + lowest(numbers, of_literals);
+    sequence.match = cell_least(match) + lowest(numbers >> of_literals, of_match);
+    return sequence;
+}
+
+/* All bits of a word, if the condition holds. */
+TARGET INLINE uint32_t all_if(bool condition)
+{
+    return 0 - (uint32_t)condition;
+}
+
+/* Returns the offset of a sequence, which becomes the first of the last ones. Which one it is
+ * cannot be predicted, so there are no branches. */
+TARGET INLINE uint32_t take_offset(struct repeats *repeats, const struct sequence *sequence)
+{
+    const uint32_t first = repeats->offset[0], second = repeats->offset[1],
+                   third = repeats->offset[2], value = sequence->offset_value;
+    const uint32_t which = value > 3 ? 4 : value - 1 + (sequence->literals == 0);
+    uint32_t offset = first ^ ((first ^ second) & all_if(which == 1));
+    offset ^= ((first ^ third) & all_if(which == 2)) ^
+              ((first ^ (first - 1)) & all_if(which == 3)) ^
+              ((first ^ (value - 3)) & all_if(which == 4));
+    repeats->offset[0] = offset;
+    repeats->offset[1] = second ^ ((second ^ first) & all_if(which >= 1));
+    repeats->offset[2] = third ^ ((third ^ second) & all_if(which >= 2));
+    return offset;
+}
+
+TARGET static bool parse_sequences(struct sequences *sequences)
+{
+    const struct sequence_table *tables = sequences->tables;
+    const uint32_t content_max = sequences->content_max;
+    struct sequence_bits bits = {.in = sequences->in};
+    struct operation_writer writer = sequences->writer;
+    struct repeats repeats = sequences->repeats;
+    uint32_t state[SEQUENCE_KINDS], literals = 0, left = sequences->count;
+    const size_t len = sequences->len;
+    if (len == 0 || bits.in[len - 1] == 0)
+        return false;
+    bits.left = (ptrdiff_t)(len - 1) * 8 + 31 - __builtin_clz(bits.in[len - 1]);
+    uint64_t word = next_bits(&bits);
+    for (int kind = 0; kind < SEQUENCE_KINDS; kind++) {
+        state[kind] = (uint32_t)highest(word, tables[kind].log);
+        word <<= tables[kind].log;
+        bits.left -= (ptrdiff_t)tables[kind].log;
+    }
+    for (;;) {
+        const sequence_cell cells[SEQUENCE_KINDS] = {
+            tables[0].cells[state[0]], tables[1].cells[state[1]], tables[2].cells[state[2]]};
+        const sequence_cell sum = cells[0] + cells[1] + cells[2];
+        if (bits.left < 0)
+            return false;
+        left--;
+        const struct sequence sequence =
+            take_sequence(&bits, cells, cell_extra(sum), left == 0 ? 0 : cell_bits(sum));
+        const uint32_t offset = take_offset(&repeats, &sequence);
+        if (writer.content + sequence.literals + sequence.match > content_max)
+            return false;
+        literals += sequence.literals;
+        operations_add(&writer, sequence.literals, sequence.match, offset);
+        if (left == 0)
+            break;
+        const unsigned of_offset = cell_bits(cells[KIND_OFFSET]),
+                       of_match = cell_bits(cells[KIND_MATCH]);
+        state[KIND_OFFSET] = cell_next(cells[KIND_OFFSET]) + lowest(sequence.states, of_offset);
+        state[KIND_MATCH] =
+            cell_next(cells[KIND_MATCH]) + lowest(sequence.states >> of_offset, of_match);
+        state[KIND_LITERALS] =
+            cell_next(cells[KIND_LITERALS]) + (uint32_t)(sequence.states >> (of_offset + of_match));
+    }
+    sequences->writer = writer;
+    sequences->repeats = repeats;
+    sequences->literals = literals;
+    return bits.left == 0;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+#include "zstd_blocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define IN_MAX (RUN_BLOCKS_MAX * (ZSTD_BLOCK_HEADER_SIZE + BLOCK_CONTENT_MAX))
+#define IN_SLACK 8 /* bytes after a run that may be read */
+
+/* --- sections --- */
+
+static uint64_t little_endian(const unsigned char *in, size_t bytes)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < bytes; i++)
+        value |= (uint64_t)in[i] << 8 * i;
+    return value;
+}
+
+bool zstd_read_literals_header(struct literals_header *header, const unsigned char *in, size_t len)
+{
+    static const uint8_t plain_sizes[4] = {1, 2, 1, 3}, coded_sizes[4] = {3, 3, 4, 5},
+                         widths[4] = {10, 10, 14, 18};
+    if (len < 1)
+        return false;
+    const enum literals_type type = (enum literals_type)(in[0] & 3);
+    const unsigned format = in[0] >> 2 & 3;
+    const bool is_plain = type == LITERALS_RAW || type == LITERALS_RLE;
+    *header = (struct literals_header){
+        .type = type, .size = is_plain ? plain_sizes[format] : coded_sizes[format]};
+    if (len < header->size)
+        return false;
+    const uint64_t bits = little_endian(in, header->size);
+    if (is_plain) {
+        header->content = (uint32_t)(bits >> (header->size == 1 ? 3 : 4));
+        header->stored = type == LITERALS_RLE ? 1 : header->content;
+    } else {
+        const uint64_t mask = ((uint64_t)1 << widths[format]) - 1;
+        header->streams = format == 0 ? 1 : 4;
+        header->content = (uint32_t)(bits >> 4 & mask);
+        header->stored = (uint32_t)(bits >> (4 + widths[format]) & mask);
+    }
+    return header->content <= BLOCK_CONTENT_MAX && header->stored <= len - header->size;
+}
+
+/* A count of 0 in two bytes is doubtful: versions of libzstd differ in what they make of it. */
+bool zstd_read_sequences_header(struct sequences_header *header, const unsigned char *in,
+                                size_t len)
+{
+    *header = (struct sequences_header){.count = 0};
+    if (len < 1)
+        return false;
+    header->size = in[0] < 128 ? 1 : in[0] < 255 ? 2 : 3;
+    if (len < header->size)
+        return false;
+    if (header->size == 1)
+        header->count = in[0];
+    else if (header->size == 2)
+        header->count = (in[0] - 128u) << 8 | in[1];
+    else
+        header->count = 0x7f00 + (in[1] | (uint32_t)in[2] << 8);
+    if (header->count == 0)
+        return header->size == 1 && len == 1;
+    if (len <= header->size || (in[header->size] & 3) != 0)
+        return false;
+    header->modes = in[header->size++];
+    return true;
+}
+
+/* --- runs --- */
+
+int zstd_run_open(struct zstd_run *run)
+{
+    unsigned char *memory = calloc(1, RUN_MARGIN + IN_MAX + IN_SLACK);
+    *run = (struct zstd_run){.in = memory ? memory + RUN_MARGIN : NULL};
+    if (memory &&
+        parsed_run_open(&run->parsed, RUN_BLOCKS_MAX * BLOCK_CONTENT_MAX, RUN_OPERATIONS_MAX) == 0)
+        return 0;
+    zstd_run_close(run);
+    return -1;
+}
+
+void zstd_run_close(struct zstd_run *run)
+{
+    if (run->in)
+        free(run->in - RUN_MARGIN);
+    parsed_run_close(&run->parsed);
+    run->in = NULL;
+}
+
+size_t zstd_run_memory(void)
+{
+    return sizeof(struct zstd_run) + RUN_MARGIN + IN_MAX + RUN_BLOCKS_MAX * BLOCK_CONTENT_MAX +
+           RUN_OPERATIONS_MAX * sizeof(operation);
+}
+
+/* --- walking --- */
+
+bool zstd_walk_begin(struct zstd_walk *walk, const struct zstd_frame_header *header)
+{
+    *walk = (struct zstd_walk){.window = header->window, .is_first = true};
+    return !header->is_skippable && header->dictionary == 0 && header->window <= RUN_WINDOW_MAX;
+}
+
+void zstd_walk_begin_run(struct zstd_walk *walk, struct zstd_run *run)
+{
+    run->len = run->count = 0;
+    run->before = walk->defined;
+    run->window = walk->window;
+    run->is_last = false;
+    for (unsigned i = 0; i < 3; i++)
+        run->repeats.offset[i] = symbolic_offset(i);
+    if (walk->is_first)
+        run->repeats = (struct repeats){{1, 4, 8}};
+    walk->is_first = walk->in_block = false;
+    walk->operations = 0;
+    walk->wanted = ZSTD_BLOCK_HEADER_SIZE;
+}
+
+static void define(struct definition *definition, uint8_t modes, const unsigned char *in,
+                   size_t len)
+{
+    definition->is_set = true;
+    definition->modes = modes;
+    definition->len = (uint16_t)(len < DEFINITION_MAX ? len : DEFINITION_MAX);
+    memcpy(definition->bytes, in, definition->len);
+}
+
+/* The most operations of a block: to split a match at a short distance takes five more at most. */
+static size_t operations_of(uint32_t sequences)
+{
+    const size_t most = 6 * (size_t)sequences + BLOCK_CONTENT_MAX / COPY_MAX + 1;
+    return most < BLOCK_OPERATIONS_MAX ? most : BLOCK_OPERATIONS_MAX;
+}
+
+/* Records which tables a compressed block defines. */
+static bool pass_compressed(struct zstd_walk *walk, const unsigned char *in, size_t len)
+{
+    struct literals_header literals;
+    struct sequences_header sequences;
+    if (!zstd_read_literals_header(&literals, in, len))
+        return false;
+    if (literals.type == LITERALS_CODED)
+        define(&walk->defined.huffman, 0, in + literals.size, literals.stored);
+    in += literals.size + literals.stored;
+    len -= literals.size + literals.stored;
+    if (!zstd_read_sequences_header(&sequences, in, len))
+        return false;
+    walk->operations += operations_of(sequences.count);
+    for (int kind = 0; sequences.count > 0 && kind < SEQUENCE_KINDS; kind++)
+        if (zstd_table_mode(sequences.modes, (enum sequence_kind)kind) != TABLE_REPEATED)
+            define(&walk->defined.sequences[kind], sequences.modes, in + sequences.size,
+                   len - sequences.size);
+    return true;
+}
+
+/* A block's header is there. */
+static bool begin_block(struct zstd_walk *walk, struct zstd_run *run)
+{
+    const size_t most = walk->window < BLOCK_CONTENT_MAX ? walk->window : BLOCK_CONTENT_MAX;
+    const struct zstd_block_header header =
+        zstd_parse_block(run->in + run->len - ZSTD_BLOCK_HEADER_SIZE);
+    if (header.type == ZSTD_STORED_RESERVED || header.size > most)
+        return false;
+    run->blocks[run->count++] =
+        (struct zstd_block){.type = header.type, .at = (uint32_t)run->len, .size = header.size};
+    run->is_last = header.is_last;
+    walk->in_block = true;
+    walk->wanted += header.stored;
+    return true;
+}
+
+/* All of a block is there. */
+static enum walked end_block(struct zstd_walk *walk, struct zstd_run *run)
+{
+    const struct zstd_block *block = &run->blocks[run->count - 1];
+    if (block->type != ZSTD_STORED_COMPRESSED)
+        walk->operations += operations_of(0);
+    else if (!pass_compressed(walk, run->in + block->at, block->size))
+        return WALKED_WRONG;
+    walk->in_block = false;
+    walk->wanted += ZSTD_BLOCK_HEADER_SIZE;
+    const bool is_full = run->count == RUN_BLOCKS_MAX ||
+                         walk->operations > RUN_OPERATIONS_MAX - BLOCK_OPERATIONS_MAX;
+    return run->is_last || is_full ? WALKED_RUN : WALKED_ALL;
+}
+
+enum walked zstd_walk_fill(struct zstd_walk *walk, struct zstd_run *run, const unsigned char *in,
+                           size_t len, size_t *used)
+{
+    enum walked walked = WALKED_ALL;
+    while (walked == WALKED_ALL) {
+        const size_t missing = walk->wanted - run->len, some = len < missing ? len : missing;
+        if (some > 0)
+            memcpy(run->in + run->len, in, some);
+        run->len += some;
+        *used += some;
+        in += some;
+        len -= some;
+        if (some < missing)
+            return WALKED_ALL;
+        if (walk->in_block)
+            walked = end_block(walk, run);
+        else if (!begin_block(walk, run))
+            walked = WALKED_WRONG;
+    }
+    return walked;
+}

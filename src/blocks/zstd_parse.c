@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#include "zstd_parse.h"
+
+#include <string.h>
+
+/* The least bytes of a compressed block. Some versions of libzstd take two. */
+#define COMPRESSED_LEAST 3
+
+/* A run that is being parsed. */
+struct parsing {
+    const struct block_loops *loops;
+    struct zstd_tables *tables;
+    unsigned char *literals; /* where those of the next block go */
+    struct operation_writer writer;
+    struct repeats repeats;
+    uint32_t content_max; /* bytes of a block's content */
+};
+
+/* --- tables --- */
+
+/* Reads the tables that a section of sequences describes, up to `last`; only that one is kept if
+ * `only`. Returns the bytes of the descriptions, or -1. */
+static int read_tables(struct sequence_table *tables, uint8_t modes, const unsigned char *in,
+                       size_t len)
+{
+    size_t used = 0;
+    for (int i = 0; i < SEQUENCE_KINDS; i++) {
+        const enum sequence_kind kind = (enum sequence_kind)i;
+        const int some = sequence_table_read(&tables[i], kind, zstd_table_mode(modes, kind),
+                                             in + used, len - used);
+        if (some < 0)
+            return -1;
+        used += (size_t)some;
+    }
+    return (int)used;
+}
+
+/* Reads a table that blocks before the run have defined. */
+static bool read_defined(struct sequence_table *tables, enum sequence_kind wanted,
+                         const struct definition *definition)
+{
+    const unsigned char *in = definition->bytes;
+    size_t left = definition->len;
+    for (int i = 0; i <= (int)wanted; i++) {
+        const enum sequence_kind kind = (enum sequence_kind)i;
+        const enum table_mode mode = zstd_table_mode(definition->modes, kind);
+        const int used =
+            sequence_table_read(kind == wanted ? &tables[i] : NULL, kind, mode, in, left);
+        if (used < 0)
+            return false;
+        in += used;
+        left -= (size_t)used;
+    }
+    return true;
+}
+
+/* Sets the tables that the run's blocks may repeat. */
+static bool adopt_tables(struct zstd_tables *tables, const struct definitions *before)
+{
+    const struct definition *huffman = &before->huffman;
+    tables->huffman.is_set = false;
+    if (huffman->is_set && huffman_table_read(&tables->huffman, huffman->bytes, huffman->len) < 0)
+        return false;
+    for (int i = 0; i < SEQUENCE_KINDS; i++) {
+        const struct definition *definition = &before->sequences[i];
+        tables->sequences[i].is_set = false;
+        if (definition->is_set &&
+            !read_defined(tables->sequences, (enum sequence_kind)i, definition))
+            return false;
+    }
+    return true;
+}
+
+/* --- blocks --- */
+
+static bool parse_coded_literals(struct parsing *parsing, const struct literals_header *header,
+                                 const unsigned char *in)
+{
+    struct huffman_table *table = &parsing->tables->huffman;
+    struct huffman_streams streams = {
+        .table = table, .in = in, .len = header->stored, .out = parsing->literals};
+    streams.count = header->content;
+    if (header->type == LITERALS_CODED) {
+        const int used = huffman_table_read(table, in, header->stored);
+        if (used < 0)
+            return false;
+        streams.in += used;
+        streams.len -= (size_t)used;
+    }
+    const struct block_loops *loops = parsing->loops;
+    return table->is_set &&
+           (header->streams == 1 ? loops->read_stream(&streams) : loops->read_streams(&streams));
+}
+
+static bool parse_literals(struct parsing *parsing, const struct literals_header *header,
+                           const unsigned char *in)
+{
+    if (header->content > parsing->content_max)
+        return false;
+    if (header->type == LITERALS_RAW)
+        memcpy(parsing->literals, in, header->content);
+    else if (header->type == LITERALS_RLE)
+        memset(parsing->literals, in[0], header->content);
+    else
+        return parse_coded_literals(parsing, header, in);
+    return true;
+}
+
+/* Parses the sequences of a block. Sets *literals to how many they take. */
+static bool parse_sequences(struct parsing *parsing, const unsigned char *in, size_t len,
+                            uint32_t *literals)
+{
+    struct sequences sequences = {.tables = parsing->tables->sequences,
+                                  .content_max = parsing->writer.content + parsing->content_max,
+                                  .repeats = parsing->repeats,
+                                  .writer = parsing->writer};
+    struct sequences_header header;
+    *literals = 0;
+    if (!zstd_read_sequences_header(&header, in, len))
+        return false;
+    if (header.count == 0)
+        return true;
+    in += header.size;
+    len -= header.size;
+    const int used = read_tables(parsing->tables->sequences, header.modes, in, len);
+    if (used < 0)
+        return false;
+    sequences.in = in + used;
+    sequences.len = len - (size_t)used;
+    sequences.count = header.count;
+    if (!parsing->loops->parse_sequences(&sequences))
+        return false;
+    parsing->repeats = sequences.repeats;
+    parsing->writer = sequences.writer;
+    *literals = sequences.literals;
+    return true;
+}
+
+/* Adds literals without a match, which have been written. */
+static void add_literals(struct parsing *parsing, uint32_t count)
+{
+    if (count > 0)
+        operations_add_long(&parsing->writer, count, 0, 0);
+}
+
+static bool parse_compressed(struct parsing *parsing, const unsigned char *in, size_t len)
+{
+    const uint32_t begin = parsing->writer.content;
+    struct literals_header header;
+    uint32_t taken;
+    if (len < COMPRESSED_LEAST || !zstd_read_literals_header(&header, in, len))
+        return false;
+    in += header.size;
+    len -= header.size;
+    if (!parse_literals(parsing, &header, in) ||
+        !parse_sequences(parsing, in + header.stored, len - header.stored, &taken) ||
+        taken > header.content)
+        return false;
+    parsing->literals += header.content;
+    add_literals(parsing, header.content - taken);
+    return parsing->writer.content - begin <= parsing->content_max;
+}
+
+static bool parse_block(struct parsing *parsing, const struct zstd_block *block,
+                        const unsigned char *in)
+{
+    if (block->type == ZSTD_STORED_COMPRESSED)
+        return parse_compressed(parsing, in, block->size);
+    if (block->type == ZSTD_STORED_RAW)
+        memcpy(parsing->literals, in, block->size);
+    else
+        memset(parsing->literals, in[0], block->size);
+    parsing->literals += block->size;
+    add_literals(parsing, block->size);
+    return true;
+}
+
+void zstd_parse(struct zstd_run *run, const struct block_loops *loops)
+{
+    struct parsed_run *parsed = &run->parsed;
+    struct parsing parsing = {.loops = loops,
+                              .tables = &run->tables,
+                              .literals = parsed->literals,
+                              .writer = {.next = parsed->operations},
+                              .repeats = run->repeats,
+                              .content_max = BLOCK_CONTENT_MAX};
+    if (run->window < BLOCK_CONTENT_MAX)
+        parsing.content_max = (uint32_t)run->window;
+    bool is_right = adopt_tables(&run->tables, &run->before);
+    for (unsigned i = 0; is_right && i < run->count; i++)
+        is_right = parse_block(&parsing, &run->blocks[i], run->in + run->blocks[i].at);
+    parsed->is_doubtful = !is_right || parsing.writer.offset_max > run->window;
+    parsed->literals_len = (size_t)(parsing.literals - parsed->literals);
+    parsed->operations_len = (size_t)(parsing.writer.next - parsed->operations);
+    parsed->content = parsing.writer.content;
+    parsed->reach = 0 - (uint32_t)parsing.writer.least;
+    parsed->after = parsing.repeats;
+}
