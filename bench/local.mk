@@ -4,7 +4,8 @@
 # characters and pairs, beside Python, perl and pipelines, `make bench-scaling` how the CPU's part scales
 # with the number of workers, `make bench-startup` a small file beside `wc -c` ---
 
-benchmarks += bench/cpu bench/hash bench/numbers bench/pairs bench/produce bench/read_only bench/zstd_only
+benchmarks += bench/blocks bench/cpu bench/hash bench/numbers bench/pairs bench/produce bench/read_only bench/zstd_only
+bench_blocks_LDADD = libgpuhisto.a libhistogram.a
 bench_cpu_LDADD = libgpuhisto.a libhistogram.a bench/libdata.a -ldl
 bench_hash_LDADD = libgpuhisto.a libhistogram.a -ldl
 bench_numbers_SOURCES = bench/numbers.c tests/helpers/naive_number.c tests/helpers/naive_number.h

@@ -94,6 +94,7 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/compressed.c tests/helpers/compressed.h \
 	tests/helpers/execute_bytes.c tests/helpers/execute_bytes.h \
 	tests/helpers/field_texts.c tests/helpers/field_texts.h \
+	tests/helpers/frame_by_blocks.c tests/helpers/frame_by_blocks.h \
 	tests/helpers/guarded.c tests/helpers/guarded.h \
 	tests/helpers/layouts.c tests/helpers/layouts.h \
 	tests/helpers/made_tables.c tests/helpers/made_tables.h \
@@ -179,6 +180,7 @@ unit_tests = \
 	tests/unit/test_parallel_read \
 	tests/unit/test_writer \
 	tests/unit/test_xxh64 \
+	tests/unit/test_zstd_blocks \
 	tests/unit/test_zstd_plan \
 	tests/unit/test_zstd_links
 if HAVE_ZLIB
@@ -239,6 +241,7 @@ tests_unit_test_parallel_read_LDADD = $(libraries)
 tests_unit_test_writer_LDADD = $(libraries)
 tests_unit_test_xxh64_LDADD = $(libraries)
 tests_unit_test_parallel_read_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pread
+tests_unit_test_zstd_blocks_LDADD = $(libraries)
 tests_unit_test_zstd_plan_LDADD = $(libraries)
 tests_unit_test_zstd_links_LDADD = $(libraries)
 

@@ -17,8 +17,8 @@ fuzz_flags = FUZZ_CC='$(FUZZ_CC)' FUZZ_CXX='$(FUZZ_CXX)' FUZZ_CFLAGS='$(FUZZ_CFL
 	FUZZ_CXXFLAGS='$(FUZZ_CXXFLAGS)' FUZZ_ENGINE='$(FUZZ_ENGINE)' FUZZ_ZLIB='$(FUZZ_ZLIB)'
 
 fuzzers = tests/fuzz/characters tests/fuzz/fields tests/fuzz/gpu_zstd tests/fuzz/header tests/fuzz/number \
-	tests/fuzz/options tests/fuzz/pairs
-fuzz_shared = tests/fuzz/fuzz.c
+	tests/fuzz/options tests/fuzz/pairs tests/fuzz/parse_zstd
+fuzz_shared = tests/fuzz/fuzz.c tests/fuzz/made_zstd.cpp
 if FUZZ_GZIP
 fuzzers += tests/fuzz/compressed tests/fuzz/gzip tests/fuzz/parse_gzip tests/fuzz/shares
 fuzz_shared += tests/fuzz/made_files.c tests/helpers/deflate_oracle.c
@@ -28,6 +28,7 @@ fuzzers += tests/fuzz/merge
 endif
 EXTRA_DIST += tests/fuzz/fuzzers.mk tests/fuzz/make_seeds tests/fuzz/smoke \
 	tests/fuzz/fuzz.c tests/fuzz/fuzz.h tests/fuzz/made_files.c tests/fuzz/made_files.h \
+	tests/fuzz/made_zstd.cpp tests/fuzz/made_zstd.h tests/fuzz/parse_zstd.cpp \
 	tests/fuzz/characters.c tests/fuzz/compressed.c tests/fuzz/fields.c tests/fuzz/gpu_zstd.cpp \
 	tests/fuzz/gzip.c tests/fuzz/merge.c tests/fuzz/merge.dict tests/fuzz/merge.options \
 	tests/fuzz/header.c tests/fuzz/header.dict tests/fuzz/number.c tests/fuzz/number.dict \

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* zstd frames decoded by src/blocks alone, one run of blocks after the other. */
+#ifndef GPUHISTO_TESTS_FRAME_BY_BLOCKS_H
+#define GPUHISTO_TESTS_FRAME_BY_BLOCKS_H
+
+#include "src/blocks/zstd_parse.h"
+
+/* How frames are decoded. */
+struct by_blocks {
+    const struct block_loops *loops;
+    struct zstd_run *run; /* open; used for one run after the other */
+    size_t piece;         /* bytes that the walk sees at a time */
+};
+
+/* Returns an open run, to be closed and freed. Without memory the process ends with status 1. */
+struct zstd_run *by_blocks_run(void);
+
+/* Decodes in[0..len), whole frames and skippable ones. Checksums are passed over. True if nothing
+ * is doubtful; the content, of *size bytes, is the caller's to free in either case. Without memory
+ * the process ends with status 1. */
+bool frame_by_blocks(const struct by_blocks *by, const unsigned char *in, size_t len,
+                     unsigned char **content, size_t *size);
+
+#endif
