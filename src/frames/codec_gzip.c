@@ -85,7 +85,7 @@ static enum decode_status take_zeros(struct gzip_decoder *gzip, struct decode_st
     gzip->state = GZIP_ZEROS;
     if (step->used > 0 || step->in_len == 0)
         return DECODE_OK;
-    return gzip_fault(why, "not gzip data (after zero bytes, which end it)");
+    return gzip_fault(why, GZIP_FAULT_ZEROS);
 }
 
 static enum decode_status take_header(struct gzip_decoder *gzip, struct decode_step *step,
@@ -106,13 +106,13 @@ static const char *inflate_fault(int error)
 {
     switch (error) {
     case ISAL_INVALID_BLOCK:
-        return "corrupt gzip data (invalid block)";
+        return GZIP_FAULT_BLOCK;
     case ISAL_INVALID_SYMBOL:
-        return "corrupt gzip data (invalid code)";
+        return GZIP_FAULT_CODE;
     case ISAL_INVALID_LOOKBACK:
-        return "corrupt gzip data (a distance goes back too far)";
+        return GZIP_FAULT_DISTANCE;
     case ISAL_INCORRECT_CHECKSUM:
-        return "corrupt gzip data (wrong checksum or length)";
+        return GZIP_FAULT_CHECKSUM;
     default:
         return "corrupt gzip data";
     }

@@ -11,6 +11,13 @@
 #define GZIP_MAGIC_SIZE 3   /* bytes, with the only method of compression there is */
 #define GZIP_TRAILER_SIZE 8 /* bytes after the blocks: CRC-32 and length of the content */
 
+/* What may be wrong after a header, in the words of messages. */
+#define GZIP_FAULT_BLOCK "corrupt gzip data (invalid block)"
+#define GZIP_FAULT_CODE "corrupt gzip data (invalid code)"
+#define GZIP_FAULT_DISTANCE "corrupt gzip data (a distance goes back too far)"
+#define GZIP_FAULT_CHECKSUM "corrupt gzip data (wrong checksum or length)"
+#define GZIP_FAULT_ZEROS "not gzip data (after zero bytes, which end it)"
+
 extern const unsigned char gzip_magic[GZIP_MAGIC_SIZE];
 
 /* The fields, in their order. All but the first are optional. */
