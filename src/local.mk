@@ -82,7 +82,9 @@ blocks_sources = \
 	src/blocks/deflate_format.c src/blocks/deflate_format.h \
 	src/blocks/deflate_parse.c src/blocks/deflate_parse.h src/blocks/deflate_symbols.h \
 	src/blocks/deflate_tables.c src/blocks/deflate_tables.h \
-	src/blocks/execute_loop.h src/blocks/huffman_streams.h \
+	src/blocks/execute_loop.h \
+	src/blocks/gzip_chain.c src/blocks/gzip_chain.h src/blocks/gzip_run.c src/blocks/gzip_run.h \
+	src/blocks/huffman_streams.h \
 	src/blocks/operations.c src/blocks/operations.h src/blocks/sequence_loop.h \
 	src/blocks/zstd_blocks.c src/blocks/zstd_blocks.h \
 	src/blocks/zstd_fse.c src/blocks/zstd_huffman.c src/blocks/zstd_tables.h \

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "gzip_chain.h"
+#include "src/hash/crc32.h"
+
+/* Room for what is parsed here: runs that are not too short, of what may be most of a file. */
+#define LITERALS_MAX ((size_t)256 << 10)
+#define OPERATIONS_MAX ((size_t)64 << 10)
+
+int gzip_chain_open(struct gzip_chain *chain)
+{
+    *chain = (struct gzip_chain){.state = GZIP_CHAIN_FIRST};
+    return parsed_run_open(&chain->parsed, LITERALS_MAX, OPERATIONS_MAX);
+}
+
+void gzip_chain_close(struct gzip_chain *chain)
+{
+    parsed_run_close(&chain->parsed);
+}
+
+/* Zero bytes after a member are padding. Nothing but more of them may follow. */
+static const char *take_between(struct gzip_chain *chain, unsigned char byte)
+{
+    if (byte == 0 && chain->state != GZIP_CHAIN_FIRST) {
+        chain->state = GZIP_CHAIN_ZEROS;
+        chain->place.bit += 8;
+        return NULL;
+    }
+    if (chain->state == GZIP_CHAIN_ZEROS)
+        return GZIP_FAULT_ZEROS;
+    chain->header = (struct gzip_header){.field = GZIP_FIXED};
+    chain->state = GZIP_CHAIN_HEADER;
+    return NULL;
+}
+
+static const char *take_header(struct gzip_chain *chain, const unsigned char *in, size_t len)
+{
+    size_t used = 0;
+    const char *fault = gzip_header_take(&chain->header, in, len, &used);
+    chain->place.bit += 8 * (uint64_t)used;
+    if (chain->header.field == GZIP_HEADER_ENDED) {
+        chain->state = GZIP_CHAIN_BLOCKS;
+        chain->content = chain->crc = 0;
+        chain->trailer = chain->trailer_len = 0;
+    }
+    return fault;
+}
+
+static const char *take_trailer(struct gzip_chain *chain, unsigned char byte)
+{
+    chain->trailer |= (uint64_t)byte << 8 * chain->trailer_len++;
+    chain->place.bit += 8;
+    if (chain->trailer_len < GZIP_TRAILER_SIZE)
+        return NULL;
+    chain->state = GZIP_CHAIN_NEXT;
+    return chain->trailer == (chain->content << 32 | chain->crc) ? NULL : GZIP_FAULT_CHECKSUM;
+}
+
+/* Takes bytes that are not those of blocks, at least one. NULL, or what is wrong. */
+static const char *take_bytes(struct gzip_chain *chain, const unsigned char *in, size_t len)
+{
+    if (chain->state == GZIP_CHAIN_HEADER)
+        return take_header(chain, in, len);
+    if (chain->state == GZIP_CHAIN_TRAILER)
+        return take_trailer(chain, *in);
+    return take_between(chain, *in);
+}
+
+/* Returns where the chain is in a run, in bits. */
+static uint64_t place_in(const struct gzip_chain *chain, const struct gzip_run *run)
+{
+    return chain->place.bit - 8 * run->at;
+}
+
+/* Sets *parsed to what the run has if that begins here. Otherwise parses up to where it begins, or
+ * to the end of the piece. */
+static enum deflate_stop parse_blocks(struct gzip_chain *chain, const struct gzip_run *run,
+                                      const struct parsed_run **parsed)
+{
+    const struct deflate_input input = {run->in, 8 * (uint64_t)run->len};
+    const uint64_t from = place_in(chain, run), piece_end = 8 * (uint64_t)run->piece;
+    enum deflate_stop stop = run->stop;
+    if (run->begin == from && !chain->place.is_inside) {
+        *parsed = &run->parsed;
+        chain->place = run->end;
+    } else {
+        const bool is_before = run->begin != DEFLATE_NONE && run->begin > from;
+        *parsed = &chain->parsed;
+        chain->place.bit = from;
+        stop = deflate_parse(&input, &chain->place, is_before ? run->begin : piece_end,
+                             &chain->tables, &chain->parsed);
+    }
+    chain->place.bit += 8 * run->at;
+    return stop;
+}
+
+static enum gzip_chained take_blocks(struct gzip_chain *chain, const struct gzip_run *run,
+                                     const struct parsed_run **parsed, const char **why)
+{
+    const enum deflate_stop stop = parse_blocks(chain, run, parsed);
+    *why = NULL;
+    if ((*parsed)->reach > chain->content)
+        *why = GZIP_FAULT_DISTANCE;
+    else if (stop == DEFLATE_CORRUPT)
+        *why = chain->place.is_inside ? GZIP_FAULT_CODE : GZIP_FAULT_BLOCK;
+    if (*why)
+        return GZIP_WRONG;
+    /* If more of the file follows, a block is only cut beyond the piece: no header is longer than
+     * what a run has of the next piece. */
+    chain->is_cut = stop == DEFLATE_CUT && run->piece == run->len;
+    if (stop == DEFLATE_ENDED) {
+        chain->place.bit = (chain->place.bit + 7) / 8 * 8;
+        chain->state = GZIP_CHAIN_TRAILER;
+    }
+    return GZIP_CHAINED;
+}
+
+enum gzip_chained gzip_chain_next(struct gzip_chain *chain, const struct gzip_run *run,
+                                  const struct parsed_run **parsed, const char **why)
+{
+    while (!chain->is_cut && place_in(chain, run) < 8 * (uint64_t)run->piece) {
+        const size_t at = place_in(chain, run) / 8;
+        if (chain->state == GZIP_CHAIN_BLOCKS)
+            return take_blocks(chain, run, parsed, why);
+        *why = take_bytes(chain, run->in + at, run->len - at);
+        if (*why)
+            return GZIP_WRONG;
+    }
+    return GZIP_PASSED;
+}
+
+void gzip_chain_add(struct gzip_chain *chain, uint32_t crc, size_t len)
+{
+    chain->crc = crc32_join(chain->crc, crc, len);
+    chain->content += len;
+}
+
+bool gzip_chain_is_complete(const struct gzip_chain *chain)
+{
+    return chain->state != GZIP_CHAIN_HEADER && chain->state != GZIP_CHAIN_BLOCKS &&
+           chain->state != GZIP_CHAIN_TRAILER;
+}

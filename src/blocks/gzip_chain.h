@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs of a gzip file in their order: each must begin where the one before it ended. What no run
+ * has is parsed here: headers and trailers of members, blocks before the first beginning that was
+ * found in a piece, and those for which a run had no room. Nothing is taken that zlib refuses. */
+#ifndef GPUHISTO_GZIP_CHAIN_H
+#define GPUHISTO_GZIP_CHAIN_H
+
+#include "gzip_run.h"
+#include "src/frames/gzip_format.h"
+
+/* What comes next in the file. */
+enum gzip_chain_state {
+    GZIP_CHAIN_FIRST,   /* the first member */
+    GZIP_CHAIN_HEADER,  /* the rest of a member's header */
+    GZIP_CHAIN_BLOCKS,  /* blocks of a member */
+    GZIP_CHAIN_TRAILER, /* the rest of its checksum and length */
+    GZIP_CHAIN_NEXT,    /* another member, padding or the end */
+    GZIP_CHAIN_ZEROS,   /* more padding, or the end */
+};
+
+/* Opened, it is at the beginning of a file. Owns its memory. */
+struct gzip_chain {
+    enum gzip_chain_state state;
+    struct deflate_place place; /* what comes next, in bits of the file */
+    bool is_cut;                /* the file ends in the middle of a block */
+    struct gzip_header header;
+    uint64_t trailer; /* as far as it has come */
+    unsigned trailer_len;
+    uint64_t content; /* bytes of the member that were executed; the window is the last of them */
+    uint32_t crc;     /* of these */
+    struct deflate_tables tables;
+    struct parsed_run parsed; /* what no run has */
+};
+
+enum gzip_chained {
+    GZIP_CHAINED, /* *parsed is what comes next: to be executed, and then added */
+    GZIP_PASSED,  /* the run is of no more use: the next one is needed, or the file ends */
+    GZIP_WRONG,   /* *why says what */
+};
+
+/* 0, or -1: out of memory. */
+int gzip_chain_open(struct gzip_chain *chain);
+void gzip_chain_close(struct gzip_chain *chain);
+
+/* Goes on in a run that was parsed; call it with the same run until it is passed. */
+enum gzip_chained gzip_chain_next(struct gzip_chain *chain, const struct gzip_run *run,
+                                  const struct parsed_run **parsed, const char **why);
+
+/* Adds content of the member that was executed, and its CRC-32 alone, before the next call. */
+void gzip_chain_add(struct gzip_chain *chain, uint32_t crc, size_t len);
+
+/* True if the file may end here: after a member, or before the first. */
+bool gzip_chain_is_complete(const struct gzip_chain *chain);
+
+#endif

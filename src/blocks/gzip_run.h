@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* A gzip file cut into runs of blocks, each of which can be parsed without the others. Nothing says
+ * where blocks begin, so the file is cut into pieces of the same size. The blocks that begin in a
+ * piece are those of its run, from the first beginning that is found; as the last of them ends in
+ * the next piece, a run has some of that, too.
+ *
+ *      piece             piece             piece
+ *     |-----------------|-----------------|------------
+ *      run of the first piece   |
+ *                       |run of the second piece  |
+ *
+ * What lies between the end of one run and the beginning of the next, gzip_chain.h parses. */
+#ifndef GPUHISTO_GZIP_RUN_H
+#define GPUHISTO_GZIP_RUN_H
+
+#include "deflate_find.h"
+#include "deflate_parse.h"
+
+#define GZIP_PIECE ((size_t)256 << 10) /* bytes; at most one block of it has to be searched */
+#define GZIP_PIECE_LEAST ((size_t)4 << 10)
+
+/* Bytes of the next piece that a run has. Most blocks are shorter, and all headers are. */
+#define GZIP_BEYOND(piece) ((piece) / 2)
+
+#define GZIP_RUN_MAX (GZIP_PIECE + GZIP_BEYOND(GZIP_PIECE))
+
+/* Opened, it can be filled, parsed and filled again. Owns its memory. */
+struct gzip_run {
+    /* What filling sets. */
+    unsigned char *in; /* GZIP_RUN_MAX bytes and DEFLATE_SLACK */
+    size_t len, len_max;
+    size_t piece; /* of these, bytes of the piece; all of them if the file ends with it */
+    uint64_t at;  /* byte of the file with which the piece begins */
+    /* What gzip_run_parse sets. */
+    uint64_t begin; /* bit of `in` with which `parsed` begins; DEFLATE_NONE: nothing was parsed */
+    struct deflate_place end; /* where it ends, in bits of `in` */
+    enum deflate_stop stop; /* why; DEFLATE_CORRUPT is no verdict, as the beginning may be wrong */
+    struct deflate_tables tables;
+    struct parsed_run parsed;
+};
+
+/* 0, or -1: out of memory. */
+int gzip_run_open(struct gzip_run *run);
+void gzip_run_close(struct gzip_run *run);
+
+/* Returns the bytes that an open run takes at most. */
+size_t gzip_run_memory(void);
+
+/* Parses the blocks that begin in the piece of a complete run, as far as there is room. Any thread;
+ * runs are independent of each other. */
+void gzip_run_parse(struct gzip_run *run);
+
+/* Cuts a file; zeroed but for the size, it is at the beginning. */
+struct gzip_cutter {
+    size_t piece;    /* bytes, from GZIP_PIECE_LEAST to GZIP_PIECE */
+    uint64_t at;     /* byte of the file with which the next piece begins */
+    size_t kept_len; /* bytes of it that the run before has, too */
+    unsigned char kept[GZIP_BEYOND(GZIP_PIECE)];
+};
+
+/* Before a run is filled, or filled again. */
+void gzip_cutter_begin(const struct gzip_cutter *cutter, struct gzip_run *run);
+
+/* Moves bytes of in[0..len) to the run. Returns how many: less if the run has all it takes. */
+size_t gzip_run_fill(struct gzip_run *run, const unsigned char *in, size_t len);
+
+/* Completes a run that has all it takes, or less if the file ends there. True if another run
+ * follows, perhaps of kept bytes alone. */
+bool gzip_cutter_end(struct gzip_cutter *cutter, struct gzip_run *run);
+
+#endif
