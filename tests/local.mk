@@ -184,7 +184,7 @@ unit_tests = \
 	tests/unit/test_zstd_plan \
 	tests/unit/test_zstd_links
 if HAVE_ZLIB
-unit_tests += tests/unit/test_deflate
+unit_tests += tests/unit/test_deflate tests/unit/test_gzip_chain
 endif
 test_programs += $(unit_tests)
 libraries = tests/helpers/libhelpers.a libgpuhisto.a libhistogram.a
@@ -209,6 +209,9 @@ tests_unit_test_deflate_SOURCES = tests/unit/test_deflate.c \
 tests_unit_test_deflate_LDADD = $(libraries) -lz
 tests_unit_test_crc32_LDADD = $(libraries)
 tests_unit_test_diag_LDADD = $(libraries)
+tests_unit_test_gzip_chain_SOURCES = tests/unit/test_gzip_chain.c \
+	tests/helpers/gzip_runs.c tests/helpers/gzip_runs.h
+tests_unit_test_gzip_chain_LDADD = $(libraries) -lz
 tests_unit_test_header_LDADD = $(libraries)
 tests_unit_test_fields_LDADD = $(libraries)
 tests_unit_test_file_tallies_LDADD = tests/helpers/libhelpers.a libhistogram.a -lm
