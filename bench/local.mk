@@ -5,6 +5,7 @@
 # with the number of workers, `make bench-startup` a small file beside `wc -c` ---
 
 benchmarks += bench/blocks bench/cpu bench/hash bench/numbers bench/pairs bench/produce bench/read_only bench/zstd_only
+bench_blocks_SOURCES = bench/blocks.c bench/blocks.h bench/blocks_gzip.c bench/blocks_zstd.c
 bench_blocks_LDADD = libgpuhisto.a libhistogram.a
 bench_cpu_LDADD = libgpuhisto.a libhistogram.a bench/libdata.a -ldl
 bench_hash_LDADD = libgpuhisto.a libhistogram.a -ldl
