@@ -28,30 +28,29 @@ struct precode {
     uint8_t table[1 << PRECODE_MAX];
 };
 
-/* Returns the lowest `count` bits in reverse order, count <= PRECODE_MAX. */
-static unsigned reversed(unsigned code, unsigned count)
-{
-    unsigned reverse = 0;
-    for (; count > 0; count--, code >>= 1)
-        reverse = reverse << 1 | (code & 1);
-    return reverse;
-}
-
 /* Makes the table of a complete precode; false if it is not complete. */
 static bool precode_build(const uint8_t lengths[PRECODES], struct precode *precode)
 {
-    unsigned code = 0, length = 1;
-    for (; length <= PRECODE_MAX; length++, code <<= 1)
-        for (unsigned symbol = 0; symbol < PRECODES; symbol++) {
-            if (lengths[symbol] != length)
-                continue;
-            if (code >> length)
-                return false;
-            const unsigned first = reversed(code++, length);
-            for (unsigned at = first; at < 1 << PRECODE_MAX; at += 1u << length)
-                precode->table[at] = (uint8_t)(symbol << 3 | length);
-        }
-    return code == 1 << (PRECODE_MAX + 1);
+    unsigned next[PRECODE_MAX + 1] = {0}, code = 0; /* next: first how many there are */
+    for (unsigned symbol = 0; symbol < PRECODES; symbol++)
+        next[lengths[symbol]]++;
+    next[0] = 0;
+    for (unsigned length = 1; length <= PRECODE_MAX; length++) {
+        const unsigned count = next[length];
+        next[length] = code <<= 1;
+        code += count;
+    }
+    if (code != 1 << PRECODE_MAX)
+        return false;
+    for (unsigned symbol = 0; symbol < PRECODES; symbol++) {
+        const unsigned length = lengths[symbol];
+        if (length == 0)
+            continue;
+        const unsigned first = deflate_reversed(next[length]++, length);
+        for (unsigned at = first; at < 1 << PRECODE_MAX; at += 1u << length)
+            precode->table[at] = (uint8_t)(symbol << 3 | length);
+    }
+    return true;
 }
 
 /* Reads `count` lengths of the precode, which begin at `bit`. */
@@ -67,7 +66,7 @@ static bool precode_read(const struct deflate_input *input, uint64_t bit, unsign
     return precode_build(lengths, precode);
 }
 
-/* Reads `total` code lengths. Gives up early if they fill more than two codes can: what the finder
+/* Reads `total` code lengths. Stops early if they fill more than two codes can: what the finder
  * tries is mostly of that kind. */
 static enum deflate_read read_lengths(const struct deflate_input *input, uint64_t *bit,
                                       const struct precode *precode, uint8_t *lengths,

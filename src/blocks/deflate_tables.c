@@ -41,16 +41,6 @@ static uint32_t distance_entry(unsigned symbol, unsigned bits)
     return (uint32_t)distance_base[symbol] << 16 | bits << 8 | (bits + distance_extra[symbol]);
 }
 
-/* Returns the bits of a code in the order of the stream. */
-static unsigned reversed(unsigned code, unsigned bits)
-{
-    code = (code & 0x5555) << 1 | (code >> 1 & 0x5555);
-    code = (code & 0x3333) << 2 | (code >> 2 & 0x3333);
-    code = (code & 0x0f0f) << 4 | (code >> 4 & 0x0f0f);
-    code = (code & 0x00ff) << 8 | code >> 8;
-    return code >> (16 - bits);
-}
-
 /* Sets next[] to the first code of each length. */
 static void first_codes(const uint8_t *lengths, unsigned count, unsigned next[DEFLATE_CODE_MAX + 1])
 {
@@ -74,7 +64,7 @@ struct building {
 /* Sets all entries that a code applies to. */
 static void add_code(struct building *to, unsigned code, unsigned bits, uint32_t entry)
 {
-    const unsigned first_size = 1u << to->first_bits, in_stream = reversed(code, bits);
+    const unsigned first_size = 1u << to->first_bits, in_stream = deflate_reversed(code, bits);
     if (bits <= to->first_bits) {
         for (unsigned at = in_stream; at < first_size; at += 1u << bits)
             to->table[at] = entry;
