@@ -5,19 +5,12 @@
 
 #include <string.h>
 
-#define OPERATIONS_MAX ((size_t)1 << 25) /* they make less than 2 GiB of content */
-
 static void filling_begin(struct filling *filling, const struct parsed_run *run)
 {
-    const size_t operations =
-        run->operations_max < OPERATIONS_MAX ? run->operations_max : OPERATIONS_MAX;
-    *filling = (struct filling){
-        .writer = {.next = run->operations},
-        .literal = run->literals,
-        .added = run->literals,
-        .literals_end = run->literals + run->literals_max - LITERALS_MARGIN,
-        .operations_end = run->operations + operations - OPERATIONS_MARGIN,
-    };
+    *filling = (struct filling){.run = run,
+                                .writer = {.next = run->operations},
+                                .literal = run->literals,
+                                .added = run->literals};
 }
 
 /* Makes operations of pending literals. */
@@ -29,32 +22,58 @@ static void add_pending(struct filling *filling)
     filling->added = filling->literal;
 }
 
-/* Returns how many literals are sure to fit. */
-static size_t literals_room(const struct filling *filling)
-{
-    const size_t operations = (size_t)(filling->operations_end - filling->writer.next),
-                 by_operations = operations * COPY_MAX - pending_literals(filling),
-                 by_literals = (size_t)(filling->literals_end - filling->literal);
-    return by_operations < by_literals ? by_operations : by_literals;
-}
-
-static uint64_t least_of(uint64_t a, uint64_t b)
+static size_t least_of(size_t a, size_t b)
 {
     return a < b ? a : b;
+}
+
+/* Sets the next stops, with which any literals and matches fit: half the room for content is for
+ * either, and half that for operations is for literals before the next match. False: the run is
+ * full. */
+static bool set_stops(struct filling *filling)
+{
+    const struct parsed_run *run = filling->run;
+    const uint32_t pending = pending_literals(filling);
+    const size_t content = DEFLATE_RUN_CONTENT_MAX - filling->writer.content - pending;
+    const size_t operations =
+        run->operations_max - pending / COPY_MAX - (size_t)(filling->writer.next - run->operations);
+    const size_t literals =
+        least_of(least_of(content / 2, operations / 2 * COPY_MAX),
+                 run->literals_max - (size_t)(filling->literal - run->literals));
+    const size_t matches = least_of(content / 2 / COPY_MAX, operations / 2);
+    if (literals <= LITERALS_MARGIN || matches <= OPERATIONS_MARGIN)
+        return false;
+    filling->literals_stop = filling->literal + literals - LITERALS_MARGIN;
+    filling->operations_stop = filling->writer.next + matches - OPERATIONS_MARGIN;
+    return true;
 }
 
 /* Copies what there is of a stored block. */
 static enum deflate_stop parse_stored(const struct deflate_input *input,
                                       struct deflate_place *place, struct filling *filling)
 {
-    const uint64_t left = place->header.size, here = (input->bits - place->bit) / 8;
-    const size_t room = filling_is_full(filling) ? 0 : literals_room(filling);
-    const size_t some = least_of(left, least_of(here, room));
-    memcpy(filling->literal, input->bytes + place->bit / 8, some);
-    filling->literal += some;
-    place->bit += 8 * some;
-    place->header.size -= (uint32_t)some;
-    return some == left ? DEFLATE_ENDED : some == here ? DEFLATE_CUT : DEFLATE_FULL;
+    size_t left = place->header.size, here = (input->bits - place->bit) / 8;
+    while (left > 0 && here > 0 && set_stops(filling)) {
+        const size_t room = (size_t)(filling->literals_stop - filling->literal),
+                     some = least_of(least_of(left, here), room);
+        memcpy(filling->literal, input->bytes + place->bit / 8, some);
+        filling->literal += some;
+        place->bit += 8 * some;
+        left -= some;
+        here -= some;
+    }
+    place->header.size = (uint32_t)left;
+    return left == 0 ? DEFLATE_ENDED : here == 0 ? DEFLATE_CUT : DEFLATE_FULL;
+}
+
+/* Parses the symbols of a block, from stop to stop. */
+static enum deflate_stop parse_coded(const struct deflate_input *input, struct deflate_place *place,
+                                     const struct deflate_tables *tables, struct filling *filling)
+{
+    enum deflate_stop stop = DEFLATE_FULL;
+    while (stop == DEFLATE_FULL && set_stops(filling))
+        stop = parse_symbols(input, tables, &place->bit, filling);
+    return stop;
 }
 
 /* Parses the block that begins at the place, or the rest of the one it is in. DEFLATE_ENDED: the
@@ -72,7 +91,7 @@ static enum deflate_stop parse_block(const struct deflate_input *input, struct d
         stop = parse_stored(input, place, filling);
     } else {
         deflate_tables_build(tables, &place->header.codes);
-        stop = parse_symbols(input, tables, &place->bit, filling);
+        stop = parse_coded(input, place, tables, filling);
     }
     place->is_inside = stop != DEFLATE_ENDED;
     return stop;

@@ -25,14 +25,18 @@ enum deflate_stop {
     DEFLATE_CORRUPT, /* at place->bit is what zlib would refuse, too */
 };
 
-/* Parses from *place on, and moves it to where it stopped. Replaces what the run had. A run must
- * have room for at least DEFLATE_ROOM bytes of literals and as many operations; it may be full
- * before it has all that fit.
+/* A run gets no more content than this, whatever room it has; less than 2 GiB. */
+#define DEFLATE_RUN_CONTENT_MAX ((uint32_t)8 << 20)
+
+/* A run has at least this much room for literals, and for operations. */
+#define DEFLATE_ROOM 1024
+
+/* Parses from *place on, and moves it to where it stopped. Replaces what the run had. It may be
+ * full before it has all that fits.
  *
  * The caller compares where one run ended with where the next one began, and run->reach with the
  * content before it: farther matches are corrupt. What is in the tables does not matter. Any
  * thread. */
-#define DEFLATE_ROOM 1024
 enum deflate_stop deflate_parse(const struct deflate_input *input, struct deflate_place *place,
                                 uint64_t until, struct deflate_tables *tables,
                                 struct parsed_run *run);

@@ -12,13 +12,16 @@
 #define OPERATIONS_MARGIN 32 /* more operations than a match takes, and a few literals before it   \
                               */
 
-/* A run that is being filled. */
+/* A run that is being filled. It goes from stop to stop, so that the loops have little to compare.
+ */
 struct filling {
+    const struct parsed_run *run;
     struct operation_writer writer;
     unsigned char *literal; /* where the next one goes */
     unsigned char *added;   /* the literals before this one are part of operations */
-    unsigned char *literals_end;
-    operation *operations_end; /* beyond either end it is full */
+    /* Stops: there is room for LITERALS_MARGIN or OPERATIONS_MARGIN more. */
+    unsigned char *literals_stop;
+    operation *operations_stop;
 };
 
 /* Returns how many literals are not yet part of an operation. */
@@ -27,10 +30,10 @@ INLINE uint32_t pending_literals(const struct filling *filling)
     return (uint32_t)(filling->literal - filling->added);
 }
 
-INLINE bool filling_is_full(const struct filling *filling)
+INLINE bool is_at_stop(const struct filling *filling)
 {
-    return filling->literal >= filling->literals_end ||
-           filling->writer.next + pending_literals(filling) / COPY_MAX >= filling->operations_end;
+    return filling->literal >= filling->literals_stop ||
+           filling->writer.next >= filling->operations_stop;
 }
 
 /* Adds the literals of an entry. */
@@ -83,7 +86,7 @@ INLINE uint64_t reader_bit(const struct bit_reader *reader, const struct deflate
 
 #define RARELY(condition) __builtin_expect((condition) != 0, 0)
 
-/* Parses while there is plenty of input and room. Stops before the end of the block, and before
+/* Parses while there is plenty of input, up to a stop. Ends before the end of the block, and before
  * what is invalid. A literal, a length and a distance take 48 bits at most. */
 INLINE void parse_plenty(const struct deflate_input *input, const struct deflate_tables *tables,
                          uint64_t *bit, struct filling *filling)
@@ -92,7 +95,7 @@ INLINE void parse_plenty(const struct deflate_input *input, const struct deflate
     struct bit_reader reader;
     const unsigned char *last = input->bytes + input->bits / 8 - INPUT_MARGIN;
     reader_begin(&reader, input, *bit);
-    while (reader.next <= last && !filling_is_full(&to)) {
+    while (reader.next <= last && !is_at_stop(&to)) {
         refill(&reader);
         uint32_t entry = first_entry(tables->literals, LITERAL_BITS, reader.bits);
         add_literals(&to, entry);
@@ -126,12 +129,12 @@ INLINE void parse_plenty(const struct deflate_input *input, const struct deflate
     *filling = to;
 }
 
-/* Parses one entry after another. */
+/* Parses one entry after another, up to a stop: then DEFLATE_FULL. */
 INLINE enum deflate_stop parse_rest(const struct deflate_input *input,
                                     const struct deflate_tables *tables, uint64_t *bit,
                                     struct filling *filling)
 {
-    for (unsigned taken; !filling_is_full(filling); *bit += taken) {
+    for (unsigned taken; !is_at_stop(filling); *bit += taken) {
         const uint64_t bits = deflate_bits(input, *bit);
         const uint32_t entry = final_entry(tables->literals, LITERAL_BITS,
                                            first_entry(tables->literals, LITERAL_BITS, bits), bits);
