@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define STEP ((size_t)256 << 10) /* bytes that ISA-L takes, and gives, at a time */
+#define RING_SIZE (DEFLATE_WINDOW + (size_t)DEFLATE_RUN_CONTENT_MAX + COPY_SLACK)
 
 static bool gzip_recognises(const struct bytes_of_file *file)
 {
@@ -94,7 +95,7 @@ static struct taken run_gzip(const struct block_loops *loops, const struct bytes
     bool more = true;
     *round = (struct gzip_round){.loops = loops,
                                  .cutter = {.piece = GZIP_PIECE},
-                                 .ring = {.window = DEFLATE_WINDOW, .size = (size_t)32 << 20}};
+                                 .ring = {.window = DEFLATE_WINDOW, .size = RING_SIZE}};
     round->ring.data = memory_of(round->ring.size);
     if (gzip_chain_open(&round->chain) != 0 || gzip_run_open(&round->run) != 0)
         die("memory", "there is too little");
