@@ -6,6 +6,7 @@
 flags = -include config.h -I. -I$(srcdir) -D_GNU_SOURCE -MMD -MP -ffp-contract=off
 objects = $(patsubst %,tests/fuzz/objects/%.o,$(basename $(filter %.c %.cpp,$(fuzzed))))
 # What a fuzzer is linked with beside $(LIBS).
+link_chain_gzip = $(FUZZ_ZLIB)
 link_compressed = -Wl,--wrap=idle_wait $(FUZZ_ZLIB)
 link_gzip = $(FUZZ_ZLIB)
 link_parse_gzip = $(FUZZ_ZLIB)

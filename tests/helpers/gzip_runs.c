@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "gzip_runs.h"
+#include "execute_bytes.h"
 #include "src/blocks/gzip_chain.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
 
-#define OPEN_MAX 16 /* runs that are kept */
+#define RUNS 16 /* that are parsed before they are chained */
 
-static uint32_t crc_of(const unsigned char *data, size_t len)
-{
-    static uint32_t table[256];
-    uint32_t crc = UINT32_MAX;
-    for (uint32_t byte = 0; table[255] == 0 && byte < 256; byte++) {
-        uint32_t value = byte;
-        for (int bit = 0; bit < 8; bit++)
-            value = value >> 1 ^ (value & 1 ? 0xedb88320 : 0);
-        table[byte] = value;
-    }
-    for (; len > 0; data++, len--)
-        crc = crc >> 8 ^ table[(crc ^ *data) & 255];
-    return ~crc;
-}
+/* What came of decoding. */
+struct gunzipped {
+    bool is_whole;     /* the file ends where it may */
+    const char *why;   /* by runs: NULL, or what is wrong with the file */
+    const char *fault; /* by runs: NULL, or what is wrong with themselves */
+    size_t passed, used;
+    struct made_content made;
+};
 
 /* Executes what was parsed, and tells the chain. False: stop. */
 static bool add_parsed(struct gzip_chain *chain, const struct parsed_run *parsed,
@@ -30,7 +27,8 @@ static bool add_parsed(struct gzip_chain *chain, const struct parsed_run *parsed
     to->fault = execute_bytes(parsed, &to->made, &is_too_far);
     if (is_too_far)
         to->fault = "a match before the content";
-    gzip_chain_add(chain, crc_of(to->made.bytes + before, parsed->content), parsed->content);
+    gzip_chain_add(chain, (uint32_t)crc32(0, to->made.bytes + before, (unsigned)parsed->content),
+                   parsed->content);
     return !to->fault && to->made.len - before == parsed->content;
 }
 
@@ -48,9 +46,9 @@ static bool chain_run(struct gzip_chain *chain, const struct gzip_run *run, stru
     return chained == GZIP_PASSED;
 }
 
-void gunzip_by_runs(const unsigned char *in, size_t len, size_t piece, struct gunzipped *gunzipped)
+static void gunzip_by_runs(const unsigned char *in, size_t len, size_t piece, struct gunzipped *to)
 {
-    static struct gzip_run runs[OPEN_MAX];
+    static struct gzip_run runs[RUNS];
     static struct gzip_chain chain;
     struct gzip_cutter cutter = {.piece = piece};
     bool more = true;
@@ -59,7 +57,7 @@ void gunzip_by_runs(const unsigned char *in, size_t len, size_t piece, struct gu
         exit(99);
     while (more) {
         size_t count = 0;
-        for (; count < OPEN_MAX && more; count++) {
+        for (; count < RUNS && more; count++) {
             if (!runs[count].in && gzip_run_open(&runs[count]) != 0)
                 exit(99);
             gzip_cutter_begin(&cutter, &runs[count]);
@@ -69,9 +67,53 @@ void gunzip_by_runs(const unsigned char *in, size_t len, size_t piece, struct gu
         for (size_t i = count; i-- > 0;)
             gzip_run_parse(&runs[i]);
         for (size_t i = 0; i < count; i++)
-            if (!chain_run(&chain, &runs[i], gunzipped))
+            if (!chain_run(&chain, &runs[i], to))
                 more = false, count = 0;
     }
-    gunzipped->is_whole = !gunzipped->why && gzip_chain_is_complete(&chain);
+    to->is_whole = !to->why && gzip_chain_is_complete(&chain);
     gzip_chain_close(&chain);
+}
+
+static bool is_padding(const unsigned char *in, size_t len)
+{
+    while (len > 0 && *in == 0)
+        in++, len--;
+    return len == 0;
+}
+
+static void gunzip_by_zlib(const unsigned char *in, size_t len, struct gunzipped *to)
+{
+    z_stream zlib = {.next_in = (unsigned char *)in, .avail_in = (unsigned)len};
+    zlib.next_out = to->made.bytes;
+    zlib.avail_out = (unsigned)to->made.cap;
+    if (inflateInit2(&zlib, 31) != Z_OK)
+        exit(99);
+    int rc = len > 0 ? inflate(&zlib, Z_FINISH) : Z_STREAM_END;
+    while (rc == Z_STREAM_END && len > 0 && !is_padding(zlib.next_in, zlib.avail_in)) {
+        inflateReset(&zlib);
+        rc = inflate(&zlib, Z_FINISH);
+    }
+    to->is_whole = rc == Z_STREAM_END;
+    to->made.len = (size_t)(zlib.next_out - to->made.bytes);
+    inflateEnd(&zlib);
+}
+
+const char *gunzip_compare(const unsigned char *in, size_t len, size_t piece, unsigned *percent)
+{
+    static unsigned char bytes[2][GUNZIPPED_MAX];
+    struct gunzipped actual = {.made = {bytes[0], 0, GUNZIPPED_MAX}},
+                     expected = {.made = {bytes[1], 0, GUNZIPPED_MAX}};
+    gunzip_by_runs(in, len, piece, &actual);
+    gunzip_by_zlib(in, len, &expected);
+    *percent = actual.passed ? (unsigned)(100 * actual.used / actual.passed) : 0;
+    if (actual.fault || expected.made.len == GUNZIPPED_MAX)
+        return actual.fault;
+    if (actual.is_whole != expected.is_whole)
+        return actual.is_whole ? "taken, and zlib refuses it" : actual.why ? actual.why : "refused";
+    if (!actual.is_whole)
+        return NULL;
+    if (actual.made.len != expected.made.len ||
+        memcmp(actual.made.bytes, expected.made.bytes, expected.made.len) != 0)
+        return "other content than zlib's";
+    return NULL;
 }
