@@ -5,15 +5,21 @@
 #include "gzip_format.h"
 #include "src/base/library.h"
 
+#include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WINDOW_SIZE (32 << 10)
 
-#define CALLS(CALL) CALL(isal_inflate) CALL(isal_inflate_init)
+#define CALLS(CALL) CALL(isal_inflate) CALL(isal_inflate_init) CALL(crc32_gzip_refl)
 
 LIBRARY(libisal, LIBISAL_FILE, CALLS)
+
+uint32_t gzip_checksum(uint32_t before, const unsigned char *data, size_t len)
+{
+    return libisal.crc32_gzip_refl(before, data, len);
+}
 
 /* What comes next in the data. */
 enum gzip_state {

@@ -45,4 +45,8 @@ struct gzip_header {
 const char *gzip_header_take(struct gzip_header *header, const unsigned char *in, size_t len,
                              size_t *used);
 
+/* Returns the CRC-32 of bytes that have the given one, 0 if there are none, and data[0..len) after
+ * them. By ISA-L: only in builds with it, after codec_gzip.load. Any thread. */
+uint32_t gzip_checksum(uint32_t before, const unsigned char *data, size_t len);
+
 #endif
