@@ -78,9 +78,9 @@ cpu_sources = \
 blocks_sources = \
 	src/blocks/block_loops.c src/blocks/block_loops.h src/blocks/block_loops_avx2.c \
 	src/blocks/block_loops_portable.c \
-	src/blocks/deflate_find.c src/blocks/deflate_find.h \
+	src/blocks/deflate_filling.h src/blocks/deflate_find.c src/blocks/deflate_find.h \
 	src/blocks/deflate_format.c src/blocks/deflate_format.h \
-	src/blocks/deflate_parse.c src/blocks/deflate_parse.h src/blocks/deflate_symbols.h \
+	src/blocks/deflate_parse.c src/blocks/deflate_loop.h src/blocks/deflate_parse.h \
 	src/blocks/deflate_tables.c src/blocks/deflate_tables.h \
 	src/blocks/execute_loop.h \
 	src/blocks/gzip_chain.c src/blocks/gzip_chain.h src/blocks/gzip_run.c src/blocks/gzip_run.h \

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The inner loops of parsing and executing, once for each instruction set: a struct block_loops in
  * a file of its own. The table of them is in block_loops.c. What they share is in
- * huffman_streams.h, sequence_loop.h and execute_loop.h. */
+ * huffman_streams.h, sequence_loop.h, deflate_loop.h and execute_loop.h. */
 #ifndef GPUHISTO_BLOCK_LOOPS_H
 #define GPUHISTO_BLOCK_LOOPS_H
 
+#include "deflate_filling.h"
 #include "operations.h"
 #include "zstd_tables.h"
 
@@ -46,6 +47,10 @@ struct block_loops {
 
     /* Parses sequences to operations. False: they are wrong, and what was changed is not valid. */
     bool (*parse_sequences)(struct sequences *sequences);
+
+    /* Parses symbols of a block of deflate up to the next stop of what is filled. Never
+     * DEFLATE_REACHED. */
+    enum deflate_stop (*parse_symbols)(struct symbols *symbols, struct filling *filling);
 
     /* Executes a run that is not doubtful to out[0..run->content), behind which COPY_SLACK bytes
      * more may be written; the history ends at `out`. False: a match begins before the history. */

@@ -15,6 +15,7 @@ TARGET INLINE void copy_most(unsigned char *to, const unsigned char *from)
                         _mm256_loadu_si256((const __m256i *)(const void *)from));
 }
 
+#include "deflate_loop.h"
 #include "execute_loop.h"
 #include "huffman_streams.h"
 #include "sequence_loop.h"
@@ -31,6 +32,7 @@ const struct block_loops block_loops_avx2 = {
     .read_stream = read_stream,
     .read_streams = read_streams,
     .parse_sequences = parse_sequences,
+    .parse_symbols = parse_symbols,
     .execute = execute,
 };
 

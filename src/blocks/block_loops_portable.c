@@ -14,6 +14,7 @@ INLINE void copy_most(unsigned char *to, const unsigned char *from)
     memcpy(to, bytes, COPY_MAX);
 }
 
+#include "deflate_loop.h"
 #include "execute_loop.h"
 #include "huffman_streams.h"
 #include "sequence_loop.h"
@@ -29,5 +30,6 @@ const struct block_loops block_loops_portable = {
     .read_stream = read_stream,
     .read_streams = read_streams,
     .parse_sequences = parse_sequences,
+    .parse_symbols = parse_symbols,
     .execute = execute,
 };

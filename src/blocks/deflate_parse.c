@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks one after another. How symbols become operations is in deflate_symbols.h. */
+/* Blocks one after another. How symbols become operations is in deflate_loop.h. */
 #include "deflate_parse.h"
-#include "deflate_symbols.h"
 
 #include <string.h>
 
@@ -67,19 +66,24 @@ static enum deflate_stop parse_stored(const struct deflate_input *input,
 }
 
 /* Parses the symbols of a block, from stop to stop. */
-static enum deflate_stop parse_coded(const struct deflate_input *input, struct deflate_place *place,
-                                     const struct deflate_tables *tables, struct filling *filling)
+static enum deflate_stop parse_coded(struct deflate_parser *parser,
+                                     const struct deflate_input *input, struct deflate_place *place,
+                                     struct filling *filling)
 {
+    struct symbols symbols = {input, &parser->tables, place->bit};
     enum deflate_stop stop = DEFLATE_FULL;
+    deflate_tables_build(&parser->tables, &place->header.codes);
     while (stop == DEFLATE_FULL && set_stops(filling))
-        stop = parse_symbols(input, tables, &place->bit, filling);
+        stop = parser->loops->parse_symbols(&symbols, filling);
+    place->bit = symbols.bit;
     return stop;
 }
 
 /* Parses the block that begins at the place, or the rest of the one it is in. DEFLATE_ENDED: the
  * block ended. */
-static enum deflate_stop parse_block(const struct deflate_input *input, struct deflate_place *place,
-                                     struct deflate_tables *tables, struct filling *filling)
+static enum deflate_stop parse_block(struct deflate_parser *parser,
+                                     const struct deflate_input *input, struct deflate_place *place,
+                                     struct filling *filling)
 {
     enum deflate_stop stop;
     if (!place->is_inside) {
@@ -87,26 +91,23 @@ static enum deflate_stop parse_block(const struct deflate_input *input, struct d
         if (read != DEFLATE_READ)
             return read == DEFLATE_SHORT ? DEFLATE_CUT : DEFLATE_CORRUPT;
     }
-    if (place->header.type == DEFLATE_STORED) {
+    if (place->header.type == DEFLATE_STORED)
         stop = parse_stored(input, place, filling);
-    } else {
-        deflate_tables_build(tables, &place->header.codes);
-        stop = parse_coded(input, place, tables, filling);
-    }
+    else
+        stop = parse_coded(parser, input, place, filling);
     place->is_inside = stop != DEFLATE_ENDED;
     return stop;
 }
 
-enum deflate_stop deflate_parse(const struct deflate_input *input, struct deflate_place *place,
-                                uint64_t until, struct deflate_tables *tables,
-                                struct parsed_run *run)
+enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct deflate_input *input,
+                                struct deflate_place *place, uint64_t until, struct parsed_run *run)
 {
     struct filling filling;
     enum deflate_stop stop;
     bool goes_on;
     filling_begin(&filling, run);
     do {
-        stop = parse_block(input, place, tables, &filling);
+        stop = parse_block(parser, input, place, &filling);
         add_pending(&filling);
         goes_on = stop == DEFLATE_ENDED && !place->header.is_last;
         if (goes_on && place->bit >= until) {

@@ -5,8 +5,7 @@
 #ifndef GPUHISTO_DEFLATE_PARSE_H
 #define GPUHISTO_DEFLATE_PARSE_H
 
-#include "deflate_tables.h"
-#include "operations.h"
+#include "block_loops.h"
 
 /* Where parsing goes on: at the beginning of a block, or inside one of which a run or the input
  * ended in the middle. It is all that parsing needs to know of the input before it. */
@@ -16,13 +15,10 @@ struct deflate_place {
     struct deflate_header header; /* if it is stored, `size` bytes of it are left */
 };
 
-/* Why parsing stopped. Whatever it was, what the run has is right if the beginning was. */
-enum deflate_stop {
-    DEFLATE_REACHED, /* a block ended at `until` or after it, and another one follows */
-    DEFLATE_ENDED,   /* the last block ended; place->bit follows it */
-    DEFLATE_FULL,    /* the run has no room */
-    DEFLATE_CUT,     /* the input ends before a block does */
-    DEFLATE_CORRUPT, /* at place->bit is what zlib would refuse, too */
+/* What parses. It may be used again for anything; one thread at a time. */
+struct deflate_parser {
+    const struct block_loops *loops;
+    struct deflate_tables tables;
 };
 
 /* A run gets no more content than this, whatever room it has; less than 2 GiB. */
@@ -35,10 +31,9 @@ enum deflate_stop {
  * full before it has all that fits.
  *
  * The caller compares where one run ended with where the next one began, and run->reach with the
- * content before it: farther matches are corrupt. What is in the tables does not matter. Any
- * thread. */
-enum deflate_stop deflate_parse(const struct deflate_input *input, struct deflate_place *place,
-                                uint64_t until, struct deflate_tables *tables,
+ * content before it: farther matches are corrupt. */
+enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct deflate_input *input,
+                                struct deflate_place *place, uint64_t until,
                                 struct parsed_run *run);
 
 #endif

@@ -6,9 +6,9 @@
 #define LITERALS_MAX ((size_t)256 << 10)
 #define OPERATIONS_MAX ((size_t)64 << 10)
 
-int gzip_chain_open(struct gzip_chain *chain)
+int gzip_chain_open(struct gzip_chain *chain, const struct block_loops *loops)
 {
-    *chain = (struct gzip_chain){.state = GZIP_CHAIN_FIRST};
+    *chain = (struct gzip_chain){.state = GZIP_CHAIN_FIRST, .parser = {.loops = loops}};
     return parsed_run_open(&chain->parsed, LITERALS_MAX, OPERATIONS_MAX);
 }
 
@@ -86,8 +86,8 @@ static enum deflate_stop parse_blocks(struct gzip_chain *chain, const struct gzi
         const bool is_before = run->begin != DEFLATE_NONE && run->begin > from;
         *parsed = &chain->parsed;
         chain->place.bit = from;
-        stop = deflate_parse(&input, &chain->place, is_before ? run->begin : piece_end,
-                             &chain->tables, &chain->parsed);
+        stop = deflate_parse(&chain->parser, &input, &chain->place,
+                             is_before ? run->begin : piece_end, &chain->parsed);
     }
     chain->place.bit += 8 * run->at;
     return stop;

@@ -28,7 +28,7 @@ struct gzip_chain {
     unsigned trailer_len;
     uint64_t content; /* bytes of the member that were executed; the window is the last of them */
     uint32_t crc;     /* of these */
-    struct deflate_tables tables;
+    struct deflate_parser parser;
     struct parsed_run parsed; /* what no run has */
 };
 
@@ -39,7 +39,7 @@ enum gzip_chained {
 };
 
 /* 0, or -1: out of memory. */
-int gzip_chain_open(struct gzip_chain *chain);
+int gzip_chain_open(struct gzip_chain *chain, const struct block_loops *loops);
 void gzip_chain_close(struct gzip_chain *chain);
 
 /* Goes on in a run that was parsed; call it with the same run until it is passed. */

@@ -8,9 +8,9 @@
 #define LITERALS_MAX ((size_t)1 << 20)
 #define OPERATIONS_MAX ((size_t)256 << 10)
 
-int gzip_run_open(struct gzip_run *run)
+int gzip_run_open(struct gzip_run *run, const struct block_loops *loops)
 {
-    *run = (struct gzip_run){.begin = DEFLATE_NONE};
+    *run = (struct gzip_run){.begin = DEFLATE_NONE, .parser = {.loops = loops}};
     run->in = calloc(GZIP_RUN_MAX + DEFLATE_SLACK, 1);
     if (run->in && parsed_run_open(&run->parsed, LITERALS_MAX, OPERATIONS_MAX) == 0)
         return 0;
@@ -41,7 +41,7 @@ void gzip_run_parse(struct gzip_run *run)
         if (run->begin == DEFLATE_NONE)
             return;
         run->end = (struct deflate_place){.bit = run->begin};
-        run->stop = deflate_parse(&input, &run->end, until, &run->tables, &run->parsed);
+        run->stop = deflate_parse(&run->parser, &input, &run->end, until, &run->parsed);
         from = run->begin + 1;
     } while (run->stop == DEFLATE_CORRUPT);
 }

@@ -35,12 +35,12 @@ struct gzip_run {
     uint64_t begin; /* bit of `in` with which `parsed` begins; DEFLATE_NONE: nothing was parsed */
     struct deflate_place end; /* where it ends, in bits of `in` */
     enum deflate_stop stop; /* why; DEFLATE_CORRUPT is no verdict, as the beginning may be wrong */
-    struct deflate_tables tables;
+    struct deflate_parser parser;
     struct parsed_run parsed;
 };
 
 /* 0, or -1: out of memory. */
-int gzip_run_open(struct gzip_run *run);
+int gzip_run_open(struct gzip_run *run, const struct block_loops *loops);
 void gzip_run_close(struct gzip_run *run);
 
 /* Returns the bytes that an open run takes at most. */

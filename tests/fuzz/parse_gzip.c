@@ -37,8 +37,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static unsigned char in[SIZE_MAX_HERE + sizeof dynamic];
     if (size < 1 || size > SIZE_MAX_HERE)
         return 0;
-    const struct deflate_course course = {
-        .room = rooms[data[0] % 3], .by_blocks = data[0] & 4, .step = steps[data[0] >> 3 & 3]};
+    const struct deflate_course course = {.room = rooms[data[0] % 3],
+                                          .by_blocks = data[0] & 4,
+                                          .step = steps[data[0] >> 3 & 3],
+                                          .portable = data[0] & 64};
     const size_t before = data[0] & 32 ? sizeof dynamic : 0, len = before + size - 1;
     memcpy(in, dynamic, before);
     memcpy(in + before, data + 1, size - 1);

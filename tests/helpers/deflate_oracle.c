@@ -9,6 +9,13 @@
 
 #define MORE ((size_t)1000) /* bytes that follow input that is said to be corrupt */
 
+struct deflate_parser *deflate_parser(bool portable)
+{
+    static struct deflate_parser parser;
+    parser.loops = portable ? &block_loops_portable : block_loops_find(NULL);
+    return &parser;
+}
+
 struct parsed_run *deflate_run(size_t room)
 {
     static struct parsed_run runs[4];
@@ -60,7 +67,6 @@ struct deflate_verdict inflate_by_runs(const unsigned char *in, size_t len,
                                        const struct deflate_course *course, const char **fault)
 {
     static unsigned char bytes[DEFLATE_CONTENT_MAX];
-    static struct deflate_tables tables;
     struct deflate_verdict verdict = {.made = {bytes, 0, DEFLATE_CONTENT_MAX}};
     struct deflate_input input = deflate_input_at_edge(in, len);
     struct deflate_place place = {0};
@@ -70,7 +76,7 @@ struct deflate_verdict inflate_by_runs(const unsigned char *in, size_t len,
         input.bits = 0;
     while (goes_on && !is_too_far) {
         const uint64_t before = place.bit, until = course->by_blocks ? 0 : UINT64_MAX;
-        verdict.stop = deflate_parse(&input, &place, until, &tables, run);
+        verdict.stop = deflate_parse(deflate_parser(course->portable), &input, &place, until, run);
         *fault = execute_bytes(run, &verdict.made, &is_too_far);
         goes_on = verdict.stop == DEFLATE_FULL || verdict.stop == DEFLATE_REACHED;
         if (goes_on && place.bit == before)

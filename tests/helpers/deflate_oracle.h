@@ -13,6 +13,7 @@
 struct deflate_course {
     size_t room;    /* of a run, for literals and operations; four sizes at most */
     bool by_blocks; /* a run for each block */
+    bool portable;  /* by loops in plain C */
     size_t step;    /* bytes of input that come at a time; 0: all at once */
 };
 
@@ -22,6 +23,9 @@ struct deflate_verdict {
     struct made_content made; /* in static memory; right as far as it goes */
     uint64_t taken;           /* bytes up to the end */
 };
+
+/* Returns what parses by the fastest loops that run here, or by those in plain C. */
+struct deflate_parser *deflate_parser(bool portable);
 
 /* Returns a run with this much room, which is kept. */
 struct parsed_run *deflate_run(size_t room);

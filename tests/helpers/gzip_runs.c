@@ -50,15 +50,16 @@ static void gunzip_by_runs(const unsigned char *in, size_t len, size_t piece, st
 {
     static struct gzip_run runs[RUNS];
     static struct gzip_chain chain;
+    const struct block_loops *loops = block_loops_find(NULL);
     struct gzip_cutter cutter = {.piece = piece};
     bool more = true;
     size_t at = 0;
-    if (gzip_chain_open(&chain) != 0)
+    if (gzip_chain_open(&chain, loops) != 0)
         exit(99);
     while (more) {
         size_t count = 0;
         for (; count < RUNS && more; count++) {
-            if (!runs[count].in && gzip_run_open(&runs[count]) != 0)
+            if (!runs[count].in && gzip_run_open(&runs[count], loops) != 0)
                 exit(99);
             gzip_cutter_begin(&cutter, &runs[count]);
             at += gzip_run_fill(&runs[count], in + at, len - at);

@@ -17,7 +17,6 @@
 #define INPUT_CAP DEFLATE_INPUT_MAX
 
 static unsigned long cases, wrong;
-static struct deflate_tables tables;
 
 static const struct deflate_course at_once = {.room = 1 << 20};
 static unsigned char content[CONTENT_CAP], stream[INPUT_CAP];
@@ -112,7 +111,7 @@ static void whole_stream(size_t len, const struct recipe *recipe)
 {
     const size_t stream_len = deflate_by_zlib(len, recipe);
     const struct deflate_course small = {.room = DEFLATE_ROOM},
-                                blocks = {.room = 1 << 20, .by_blocks = true},
+                                blocks = {.room = 1 << 20, .by_blocks = true, .portable = true},
                                 steps = {.room = 1 << 16, .step = 1 + random_below(5000)};
     expect_content(len, stream_len, &at_once, "a whole stream");
     expect_content(len, stream_len, &small, "small runs");
@@ -142,7 +141,7 @@ static void whole_streams(void)
 
 static void cut_and_changed(size_t len, const struct recipe *recipe)
 {
-    const struct deflate_course small = {.room = DEFLATE_ROOM, .step = 7};
+    const struct deflate_course small = {.room = DEFLATE_ROOM, .portable = true, .step = 7};
     const size_t stream_len = deflate_by_zlib(len, recipe);
     for (size_t cut = 0; cut < stream_len; cut++)
         compare(cut, cut % 2 ? &small : &at_once, "a cut stream", cut);
@@ -346,7 +345,7 @@ static uint64_t parse_from(const struct deflate_input *input, uint64_t from, uin
     struct parsed_run *run = deflate_run(1 << 20);
     struct deflate_place place = {.bit = from};
     bool is_too_far;
-    const enum deflate_stop stop = deflate_parse(input, &place, until, &tables, run);
+    const enum deflate_stop stop = deflate_parse(deflate_parser(false), input, &place, until, run);
     const char *fault = execute_bytes(run, made, &is_too_far);
     expect(!fault && !is_too_far && (stop == DEFLATE_REACHED || stop == DEFLATE_ENDED),
            fault ? fault : "a run from a beginning that was found", from);

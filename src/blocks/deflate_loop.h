@@ -1,43 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The symbols of a block of deflate, made into operations. */
-#ifndef GPUHISTO_DEFLATE_SYMBOLS_H
-#define GPUHISTO_DEFLATE_SYMBOLS_H
+/* Symbols of a deflate block to operations, for the file of each instruction set, which defines
+ * TARGET and INLINE. */
+#include "deflate_filling.h"
+#include "src/base/byte_word.h"
 
-#include "deflate_parse.h"
+#define INPUT_MARGIN 16 /* more bytes of input than one round of the fast loop takes */
 
-#define INLINE static inline __attribute__((always_inline))
-
-#define INPUT_MARGIN 16      /* more bytes of input than one round of the fast loop takes */
-#define LITERALS_MARGIN 16   /* more literals than it writes */
-#define OPERATIONS_MARGIN 32 /* more operations than a match takes, and a few literals before it   \
-                              */
-
-/* A run that is being filled. It goes from stop to stop, so that the loops have little to compare.
- */
-struct filling {
-    const struct parsed_run *run;
-    struct operation_writer writer;
-    unsigned char *literal; /* where the next one goes */
-    unsigned char *added;   /* the literals before this one are part of operations */
-    /* Stops: there is room for LITERALS_MARGIN or OPERATIONS_MARGIN more. */
-    unsigned char *literals_stop;
-    operation *operations_stop;
-};
-
-/* Returns how many literals are not yet part of an operation. */
-INLINE uint32_t pending_literals(const struct filling *filling)
-{
-    return (uint32_t)(filling->literal - filling->added);
-}
-
-INLINE bool is_at_stop(const struct filling *filling)
+TARGET INLINE bool is_at_stop(const struct filling *filling)
 {
     return filling->literal >= filling->literals_stop ||
            filling->writer.next >= filling->operations_stop;
 }
 
 /* Adds the literals of an entry. */
-INLINE void add_literals(struct filling *filling, uint32_t entry)
+TARGET INLINE void add_literals(struct filling *filling, uint32_t entry)
 {
     filling->literal[0] = (unsigned char)(entry >> 16);
     filling->literal[1] = (unsigned char)(entry >> 24);
@@ -45,7 +21,7 @@ INLINE void add_literals(struct filling *filling, uint32_t entry)
 }
 
 /* Adds the literals that are pending, and a match. */
-INLINE void add_match(struct filling *filling, uint32_t length, uint32_t distance)
+TARGET INLINE void add_match(struct filling *filling, uint32_t length, uint32_t distance)
 {
     operations_add(&filling->writer, pending_literals(filling), length, distance);
     filling->added = filling->literal;
@@ -59,44 +35,44 @@ struct bit_reader {
 };
 
 /* Has at least 56 bits there. */
-INLINE void refill(struct bit_reader *reader)
+TARGET INLINE void refill_bits(struct bit_reader *reader)
 {
     reader->bits |= byte_word(reader->next) << (reader->count & 63);
     reader->next += (63 - (reader->count & 63)) >> 3;
     reader->count |= 56;
 }
 
-INLINE void take(struct bit_reader *reader, uint32_t entry)
+TARGET INLINE void take_bits(struct bit_reader *reader, uint32_t entry)
 {
     reader->bits >>= entry_bits(entry);
     reader->count -= entry;
 }
 
-INLINE void reader_begin(struct bit_reader *reader, const struct deflate_input *input, uint64_t bit)
+TARGET INLINE void begin_bits(struct bit_reader *reader, const struct symbols *symbols)
 {
-    *reader = (struct bit_reader){.next = input->bytes + bit / 8};
-    refill(reader);
-    take(reader, bit % 8);
+    *reader = (struct bit_reader){.next = symbols->input->bytes + symbols->bit / 8};
+    refill_bits(reader);
+    take_bits(reader, symbols->bit % 8);
 }
 
-INLINE uint64_t reader_bit(const struct bit_reader *reader, const struct deflate_input *input)
+TARGET INLINE uint64_t place_of_bits(const struct bit_reader *reader, const struct symbols *symbols)
 {
-    return 8 * (uint64_t)(reader->next - input->bytes) - (reader->count & 63);
+    return 8 * (uint64_t)(reader->next - symbols->input->bytes) - (reader->count & 63);
 }
 
 #define RARELY(condition) __builtin_expect((condition) != 0, 0)
 
 /* Parses while there is plenty of input, up to a stop. Ends before the end of the block, and before
  * what is invalid. A literal, a length and a distance take 48 bits at most. */
-INLINE void parse_plenty(const struct deflate_input *input, const struct deflate_tables *tables,
-                         uint64_t *bit, struct filling *filling)
+TARGET INLINE void parse_plenty(struct symbols *symbols, struct filling *filling)
 {
+    const struct deflate_tables *tables = symbols->tables;
+    const unsigned char *last = symbols->input->bytes + symbols->input->bits / 8 - INPUT_MARGIN;
     struct filling to = *filling;
     struct bit_reader reader;
-    const unsigned char *last = input->bytes + input->bits / 8 - INPUT_MARGIN;
-    reader_begin(&reader, input, *bit);
+    begin_bits(&reader, symbols);
     while (reader.next <= last && !is_at_stop(&to)) {
-        refill(&reader);
+        refill_bits(&reader);
         uint32_t entry = first_entry(tables->literals, LITERAL_BITS, reader.bits);
         add_literals(&to, entry);
         if (!(entry & ENTRY_LENGTH)) {
@@ -107,7 +83,7 @@ INLINE void parse_plenty(const struct deflate_input *input, const struct deflate
                 add_literals(&to, entry);
             }
             if (!(entry & ENTRY_LENGTH)) {
-                take(&reader, entry);
+                take_bits(&reader, entry);
                 continue;
             }
         }
@@ -122,20 +98,19 @@ INLINE void parse_plenty(const struct deflate_input *input, const struct deflate
             }
         }
         add_match(&to, length, entry_distance(distance, bits));
-        take(&reader, entry);
-        take(&reader, distance);
+        take_bits(&reader, entry);
+        take_bits(&reader, distance);
     }
-    *bit = reader_bit(&reader, input);
+    symbols->bit = place_of_bits(&reader, symbols);
     *filling = to;
 }
 
 /* Parses one entry after another, up to a stop: then DEFLATE_FULL. */
-INLINE enum deflate_stop parse_rest(const struct deflate_input *input,
-                                    const struct deflate_tables *tables, uint64_t *bit,
-                                    struct filling *filling)
+TARGET INLINE enum deflate_stop parse_rest(struct symbols *symbols, struct filling *filling)
 {
-    for (unsigned taken; !is_at_stop(filling); *bit += taken) {
-        const uint64_t bits = deflate_bits(input, *bit);
+    const struct deflate_tables *tables = symbols->tables;
+    for (unsigned taken; !is_at_stop(filling); symbols->bit += taken) {
+        const uint64_t bits = deflate_bits(symbols->input, symbols->bit);
         const uint32_t entry = final_entry(tables->literals, LITERAL_BITS,
                                            first_entry(tables->literals, LITERAL_BITS, bits), bits);
         const uint64_t rest = bits >> entry_bits(entry);
@@ -144,10 +119,10 @@ INLINE enum deflate_stop parse_rest(const struct deflate_input *input,
             distance = final_entry(tables->distances, DISTANCE_BITS,
                                    first_entry(tables->distances, DISTANCE_BITS, rest), rest);
         taken = entry_bits(entry) + entry_bits(distance);
-        if (*bit + taken > input->bits)
+        if (symbols->bit + taken > symbols->input->bits)
             return DEFLATE_CUT;
         if ((entry & ENTRY_RARE) && entry_rare(entry) == RARE_END) {
-            *bit += taken;
+            symbols->bit += taken;
             return DEFLATE_ENDED;
         }
         if ((entry | distance) & ENTRY_RARE)
@@ -159,13 +134,9 @@ INLINE enum deflate_stop parse_rest(const struct deflate_input *input,
     return DEFLATE_FULL;
 }
 
-INLINE enum deflate_stop parse_symbols(const struct deflate_input *input,
-                                       const struct deflate_tables *tables, uint64_t *bit,
-                                       struct filling *filling)
+TARGET static enum deflate_stop parse_symbols(struct symbols *symbols, struct filling *filling)
 {
-    if (input->bits / 8 >= INPUT_MARGIN)
-        parse_plenty(input, tables, bit, filling);
-    return parse_rest(input, tables, bit, filling);
+    if (symbols->input->bits / 8 >= INPUT_MARGIN)
+        parse_plenty(symbols, filling);
+    return parse_rest(symbols, filling);
 }
-
-#endif
