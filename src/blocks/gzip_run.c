@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room of a run. Logs need a tenth of that for their literals, and half of it for operations. */
-#define LITERALS_MAX ((size_t)1 << 20)
-#define OPERATIONS_MAX ((size_t)256 << 10)
+/* Room of a run: for literals even if hardly anything is compressed, and twice what logs need for
+ * operations. */
+#define LITERALS_MAX ((size_t)512 << 10)
+#define OPERATIONS_MAX ((size_t)320 << 10)
 
 int gzip_run_open(struct gzip_run *run, const struct block_loops *loops)
 {
@@ -46,8 +47,12 @@ void gzip_run_parse(struct gzip_run *run)
     } while (run->stop == DEFLATE_CORRUPT);
 }
 
-void gzip_cutter_begin(const struct gzip_cutter *cutter, struct gzip_run *run)
+void gzip_cutter_begin(struct gzip_cutter *cutter, struct gzip_run *run)
 {
+    const bool was_full = run->begin != DEFLATE_NONE && run->stop == DEFLATE_FULL;
+    if (was_full && run->piece >= cutter->piece && cutter->piece >= 2 * GZIP_PIECE_LEAST)
+        cutter->piece /= 2;
+    run->begin = DEFLATE_NONE;
     memcpy(run->in, cutter->kept, cutter->kept_len);
     run->len = cutter->kept_len;
     run->len_max = cutter->piece + GZIP_BEYOND(cutter->piece);

@@ -52,14 +52,15 @@ void gzip_run_parse(struct gzip_run *run);
 
 /* Cuts a file; zeroed but for the size, it is at the beginning. */
 struct gzip_cutter {
-    size_t piece;    /* bytes, from GZIP_PIECE_LEAST to GZIP_PIECE */
+    size_t piece;    /* bytes, from GZIP_PIECE_LEAST to GZIP_PIECE; less once a run was full */
     uint64_t at;     /* byte of the file with which the next piece begins */
     size_t kept_len; /* bytes of it that the run before has, too */
     unsigned char kept[GZIP_BEYOND(GZIP_PIECE)];
 };
 
-/* Before a run is filled, or filled again. */
-void gzip_cutter_begin(const struct gzip_cutter *cutter, struct gzip_run *run);
+/* Before a run is filled, or filled again. If it had no room for all of its piece, pieces are
+ * halved: what others have no room for, the chain parses alone. */
+void gzip_cutter_begin(struct gzip_cutter *cutter, struct gzip_run *run);
 
 /* Moves bytes of in[0..len) to the run. Returns how many: less if the run has all it takes. */
 size_t gzip_run_fill(struct gzip_run *run, const unsigned char *in, size_t len);

@@ -148,8 +148,40 @@ static void cut_and_changed(void)
     }
 }
 
+/* Pieces follow one another even if they become shorter. */
+static void shorter_pieces(void)
+{
+    static struct gzip_run run;
+    static struct gzip_cutter cutter;
+    bool more = true;
+    size_t at = 0, pieces_end = 0;
+    if (gzip_run_open(&run, block_loops_find(NULL)) != 0)
+        exit(99);
+    begin_file();
+    for (file_len = 0; file_len < 3000000; file_len++)
+        file[file_len] = (unsigned char)random_word();
+    for (cutter.piece = GZIP_PIECE; more; pieces_end += run.piece) {
+        const size_t before = cutter.piece;
+        const bool halves = random_below(4) == 0 && before >= 2 * GZIP_PIECE_LEAST;
+        run.begin = random_below(4) == 0 || halves ? 0 : DEFLATE_NONE;
+        run.stop = halves ? DEFLATE_FULL : DEFLATE_REACHED;
+        run.piece = cutter.piece;
+        gzip_cutter_begin(&cutter, &run);
+        expect(cutter.piece == (halves ? before / 2 : before), "the size of pieces", before);
+        while (at < file_len && run.len < run.len_max)
+            at += gzip_run_fill(&run, file + at, 1 + random_below(100000) % (file_len - at));
+        more = gzip_cutter_end(&cutter, &run);
+        expect(run.at == pieces_end && memcmp(run.in, file + pieces_end, run.len) == 0,
+               "the bytes of a piece", pieces_end);
+        expect(run.piece + GZIP_BEYOND(run.piece) == run.len || !more, "a whole run", run.len);
+    }
+    expect(pieces_end == file_len, "the end of the last piece", pieces_end);
+    gzip_run_close(&run);
+}
+
 int main(void)
 {
+    shorter_pieces();
     large_members();
     drawn_files();
     cut_and_changed();
