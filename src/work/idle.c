@@ -4,6 +4,7 @@
 void idle_open(struct idle *idle)
 {
     *idle = (struct idle){.sleepers = NULL};
+    idle->last_task = &idle->tasks;
     pthread_mutex_init(&idle->lock, NULL);
 }
 
@@ -69,12 +70,35 @@ static void set_counts(struct idle *idle, struct idle_counter *counter, bool cou
     counter->counts = counts;
 }
 
+/* Takes a task off the list, to which `link` points. Under the lock. */
+static void unlink_task(struct idle *idle, struct task **link)
+{
+    struct task *task = *link;
+    *link = task->next;
+    if (!task->next)
+        idle->last_task = link;
+}
+
+/* Runs the oldest task, without the lock, under which it is called. False: there is none. */
+static bool run_task(struct idle *idle)
+{
+    struct task *task = idle->tasks;
+    if (!task)
+        return false;
+    unlink_task(idle, &idle->tasks);
+    pthread_mutex_unlock(&idle->lock);
+    task->run(task);
+    pthread_mutex_lock(&idle->lock);
+    return true;
+}
+
 struct chunk *idle_wait(struct idle *idle, struct idle_counter *counter, uint64_t ticket)
 {
     pthread_mutex_lock(&idle->lock);
     set_counts(idle, counter, true);
     while (idle->donated_count == 0 && idle->news == ticket)
-        sleep_until_woken(idle, counter);
+        if (!run_task(idle))
+            sleep_until_woken(idle, counter);
     struct chunk *donated = idle->donated_count ? idle->donated[--idle->donated_count] : NULL;
     set_counts(idle, counter, donated != NULL);
     pthread_mutex_unlock(&idle->lock);
@@ -108,6 +132,29 @@ bool idle_donate(struct idle *idle, struct chunk *chunk)
         wake_one(idle);
     pthread_mutex_unlock(&idle->lock);
     return donated;
+}
+
+void idle_offer(struct idle *idle, struct task *task)
+{
+    pthread_mutex_lock(&idle->lock);
+    task->next = NULL;
+    *idle->last_task = task;
+    idle->last_task = &task->next;
+    wake_one(idle);
+    pthread_mutex_unlock(&idle->lock);
+}
+
+bool idle_reclaim(struct idle *idle, struct task *task)
+{
+    pthread_mutex_lock(&idle->lock);
+    struct task **link = &idle->tasks;
+    while (*link && *link != task)
+        link = &(*link)->next;
+    const bool is_there = *link;
+    if (is_there)
+        unlink_task(idle, link);
+    pthread_mutex_unlock(&idle->lock);
+    return is_there;
 }
 
 void idle_hurry(struct idle *idle)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers that have nothing to read, and the chunks that others donate to them: a monitor. */
+/* Workers that have nothing to read, and what others leave to them, chunks to be counted and tasks:
+ * a monitor. */
 #ifndef GPUHISTO_IDLE_H
 #define GPUHISTO_IDLE_H
 
@@ -17,13 +18,20 @@ struct idle_counter {
     struct idle_counter *next;
 };
 
+/* Something that any worker can do for the one that offers it, and owns it. */
+struct task {
+    void (*run)(struct task *task);
+    struct task *next; /* under the lock */
+};
+
 struct idle {
     pthread_mutex_t lock;          /* all that follows */
     struct idle_counter *sleepers; /* the one that counted last comes first */
     unsigned count;                /* of those that count for others */
     struct chunk *donated[DONATED_MAX];
     unsigned donated_count;
-    uint64_t news; /* how often idle_wake_all was called */
+    struct task *tasks, **last_task; /* that nobody has begun, the oldest first */
+    uint64_t news;                   /* how often idle_wake_all was called */
 };
 
 void idle_open(struct idle *idle);
@@ -37,8 +45,8 @@ uint64_t idle_news(struct idle *idle);
 /* Makes every worker that waits look again for something to read. */
 void idle_wake_all(struct idle *idle);
 
-/* Waits for a donated chunk, or for news since the ticket. Returns the chunk, or NULL. With an
- * older ticket it does not wait. */
+/* Waits for a donated chunk, or for news since the ticket, and runs tasks meanwhile. Returns the
+ * chunk, or NULL. With an older ticket it does not wait. */
 struct chunk *idle_wait(struct idle *idle, struct idle_counter *counter, uint64_t ticket);
 
 /* True if a chunk waits to be counted. */
@@ -50,6 +58,12 @@ void idle_leave(struct idle *idle, struct idle_counter *counter);
 /* Donates a chunk, if somebody counts for others and there is room. True if it did. To wake a
  * worker costs a tenth of counting a chunk, so nobody may be woken before others come. */
 bool idle_donate(struct idle *idle, struct chunk *chunk);
+
+/* Offers a task to whoever is idle, now or later. */
+void idle_offer(struct idle *idle, struct task *task);
+
+/* Takes a task back. False: somebody has begun it, and may still be at it. */
+bool idle_reclaim(struct idle *idle, struct task *task);
 
 /* Wakes somebody for each donated chunk: the worker that donates will be waiting itself. */
 void idle_hurry(struct idle *idle);
