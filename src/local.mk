@@ -88,6 +88,7 @@ blocks_sources = \
 	src/blocks/operations.c src/blocks/operations.h src/blocks/sequence_loop.h \
 	src/blocks/zstd_blocks.c src/blocks/zstd_blocks.h \
 	src/blocks/zstd_fse.c src/blocks/zstd_huffman.c src/blocks/zstd_tables.h \
+	src/blocks/window.c src/blocks/window.h \
 	src/blocks/zstd_parse.c src/blocks/zstd_parse.h
 
 gpuhisto_sources = \

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include "window.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The least room after the window: to move it takes a share of the time that is the smaller the
+ * more room there is, but more of that is in no cache. */
+#define ROOM_LEAST ((size_t)8 << 20)
+
+size_t window_memory(uint64_t size)
+{
+    const size_t window = (size_t)size, room = window > ROOM_LEAST ? window : ROOM_LEAST;
+    return window + room + RUN_CONTENT_MAX + COPY_SLACK;
+}
+
+int window_begin(struct window *window, uint64_t size)
+{
+    const size_t cap = window_memory(size);
+    if (cap > window->cap) {
+        window_close(window);
+        window->data = malloc(cap);
+        window->cap = window->data ? cap : 0;
+    }
+    window->at = 0;
+    window->size = size;
+    window->content = 0;
+    return window->data ? 0 : -1;
+}
+
+/* Moves what matches can still reach to the beginning, unless there is room for a run. */
+static void make_room(struct window *window, size_t len)
+{
+    const size_t kept =
+        window->content < window->size ? (size_t)window->content : (size_t)window->size;
+    if (window->cap - window->at >= len + COPY_SLACK)
+        return;
+    memmove(window->data, window->data + window->at - kept, kept);
+    window->at = kept;
+}
+
+const unsigned char *window_append(struct window *window, const struct block_loops *loops,
+                                   const struct parsed_run *run)
+{
+    make_room(window, run->content);
+    const uint64_t history = window->content < window->at ? window->content : window->at;
+    const struct execution execution = {window->repeats, history};
+    unsigned char *out = window->data + window->at;
+    if (!loops->execute(run, &execution, out))
+        return NULL;
+    for (int i = 0; i < 3; i++)
+        window->repeats.offset[i] = offset_resolve(run->after.offset[i], &execution.repeats);
+    window->at += run->content;
+    window->content += run->content;
+    return out;
+}
+
+void window_close(struct window *window)
+{
+    free(window->data);
+    window->data = NULL;
+    window->cap = 0;
+}

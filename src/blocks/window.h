@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* The content of a frame as far as matches reach back, and what it is executed into. */
+#ifndef GPUHISTO_WINDOW_H
+#define GPUHISTO_WINDOW_H
+
+#include "block_loops.h"
+
+/* Content is appended until the memory ends; then the window moves to the beginning. Zeroed, it has
+ * no memory yet. */
+struct window {
+    unsigned char *data;
+    size_t cap;
+    size_t at;              /* where content is appended */
+    uint64_t size;          /* how far matches may reach back */
+    uint64_t content;       /* bytes of the frame so far */
+    struct repeats repeats; /* the last offsets */
+};
+
+/* Bytes that it takes for frames of a window. */
+size_t window_memory(uint64_t size);
+
+/* Begins a frame, in the memory of the one before if that is enough. 0, or -1: out of memory. */
+int window_begin(struct window *window, uint64_t size);
+
+/* Executes a run that is not doubtful, of RUN_CONTENT_MAX bytes at most. Returns its content, which
+ * is there until the next call; NULL: a match begins before the frame. */
+const unsigned char *window_append(struct window *window, const struct block_loops *loops,
+                                   const struct parsed_run *run);
+
+/* The most content of a run that a window takes. */
+#define RUN_CONTENT_MAX ((size_t)1 << 20)
+
+void window_close(struct window *window);
+
+#endif
