@@ -65,7 +65,7 @@ threaded_tests = \
 	tests/cli/gpus_emulated.sh \
 	tests/cli/compressed.sh tests/cli/counts.sh tests/cli/each.sh tests/cli/gzip.sh tests/cli/interval.sh \
 	tests/cli/numbers.sh tests/cli/progress.sh tests/cli/sources.sh tests/cli/zstd.sh \
-	tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts tests/unit/test_text_cuts \
+	tests/unit/test_block_decoder tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts tests/unit/test_text_cuts \
 	tests/unit/test_parallel_read
 .PHONY: check-threads
 check-threads:
@@ -180,6 +180,7 @@ unit_tests = \
 	tests/unit/test_parallel_read \
 	tests/unit/test_writer \
 	tests/unit/test_xxh64 \
+	tests/unit/test_block_decoder \
 	tests/unit/test_zstd_blocks \
 	tests/unit/test_zstd_plan \
 	tests/unit/test_zstd_links
@@ -244,6 +245,7 @@ tests_unit_test_parallel_read_LDADD = $(libraries)
 tests_unit_test_writer_LDADD = $(libraries)
 tests_unit_test_xxh64_LDADD = $(libraries)
 tests_unit_test_parallel_read_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pread
+tests_unit_test_block_decoder_LDADD = $(libraries)
 tests_unit_test_zstd_blocks_LDADD = $(libraries)
 tests_unit_test_zstd_plan_LDADD = $(libraries)
 tests_unit_test_zstd_links_LDADD = $(libraries)

@@ -122,6 +122,7 @@ static int finish_counter(struct options *options, struct reason *why)
     if (name && *name && parse_word("GPUHISTO_CPU", name, here, why) < 0)
         return OPTIONS_WRONG;
     options->pool.counter = counter_find(name && *name ? name : NULL);
+    options->input.decoding.instructions = options->pool.counter->name;
     return 0;
 }
 

@@ -59,8 +59,9 @@ struct decode_step {
 
 /* What the command line says about decoding. */
 struct codec_options {
-    uint64_t memlimit; /* bytes of content that a decoder may keep, 1K to 2G */
-    bool no_check;     /* checksums of the content need not be verified */
+    uint64_t memlimit;        /* bytes of content that a decoder may keep, 1K to 2G */
+    bool no_check;            /* checksums of the content need not be verified */
+    const char *instructions; /* the counter whose instruction set loops may use; NULL: any */
 };
 
 /* The first member of every decoder. One thread uses it at a time. */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Decodes one zstd frame on several workers: idle ones parse its blocks, and the worker that has
+ * the frame executes them. It gives nothing but what libzstd would give. What is doubtful, libzstd
+ * has to decode again from the beginning of the frame: so it is libzstd that says what is wrong. */
+#ifndef GPUHISTO_BLOCK_DECODER_H
+#define GPUHISTO_BLOCK_DECODER_H
+
+#include "src/frames/codec.h"
+#include "src/work/idle.h"
+
+struct block_decoder;
+
+struct block_options {
+    const struct codec_options *decoding;
+    unsigned workers; /* that there may be */
+};
+
+/* Returns how many bytes it takes for the frame at in[0..len), or 0: such frames are not parsed. */
+size_t block_decoder_memory(const struct block_options *options, const unsigned char *in,
+                            size_t len);
+
+/* Begins the frame at in[0..len), for which memory is reserved; the one before has ended or was
+ * stopped. *decoder is opened first if it is NULL. 0, or -1: out of memory. */
+int block_decoder_begin(struct block_decoder **decoder, struct idle *idle,
+                        const struct block_options *options, const unsigned char *in, size_t len);
+
+enum block_step {
+    BLOCKS_SOME,     /* the frame goes on */
+    BLOCKS_END,      /* all of it was given */
+    BLOCKS_DOUBTFUL, /* it must be decoded again */
+};
+
+/* As codec->decode: gives less than there is room for only at the end, or where it needs more bytes
+ * than there are; it takes as many ahead as it has runs for. Gives nothing if the frame is
+ * doubtful.
+ */
+enum block_step block_decoder_step(struct block_decoder *decoder, struct decode_step *step);
+
+/* Leaves a frame. Waits for those who parse it. */
+void block_decoder_stop(struct block_decoder *decoder);
+
+/* Stops and frees it; NULL is fine. */
+void block_decoder_close(struct block_decoder *decoder);
+
+#endif

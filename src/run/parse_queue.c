@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "parse_queue.h"
+
+#include <stdlib.h>
+
+static void parse(struct parse_slot *slot)
+{
+    struct parse_queue *queue = slot->queue;
+    zstd_parse(&slot->run, queue->loops);
+    pthread_mutex_lock(&queue->lock);
+    slot->is_parsed = true;
+    pthread_cond_signal(&queue->parsed);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+static void run_task(struct task *task)
+{
+    parse((struct parse_slot *)task);
+}
+
+int parse_queue_open(struct parse_queue *queue, struct idle *idle, const struct block_loops *loops,
+                     unsigned count)
+{
+    *queue = (struct parse_queue){
+        .idle = idle, .loops = loops, .slots = calloc(count, sizeof *queue->slots)};
+    pthread_mutex_init(&queue->lock, NULL);
+    pthread_cond_init(&queue->parsed, NULL);
+    for (; queue->slots && queue->count < count; queue->count++) {
+        struct parse_slot *slot = &queue->slots[queue->count];
+        slot->task.run = run_task;
+        slot->queue = queue;
+        if (zstd_run_open(&slot->run) != 0)
+            break;
+    }
+    if (queue->count == count)
+        return 0;
+    parse_queue_close(queue);
+    return -1;
+}
+
+void parse_queue_close(struct parse_queue *queue)
+{
+    while (queue->count > 0)
+        zstd_run_close(&queue->slots[--queue->count].run);
+    free(queue->slots);
+    pthread_cond_destroy(&queue->parsed);
+    pthread_mutex_destroy(&queue->lock);
+}
+
+/* The i-th slot from the first one on. */
+static struct parse_slot *slot_at(const struct parse_queue *queue, unsigned i)
+{
+    return &queue->slots[(queue->first + i) % queue->count];
+}
+
+struct zstd_run *parse_queue_next(const struct parse_queue *queue)
+{
+    return queue->used < queue->count ? &slot_at(queue, queue->used)->run : NULL;
+}
+
+void parse_queue_push(struct parse_queue *queue)
+{
+    struct parse_slot *slot = slot_at(queue, queue->used++);
+    slot->is_parsed = false; /* nobody else has it yet */
+    idle_offer(queue->idle, &slot->task);
+}
+
+/* Takes back the first run that nobody has begun to parse; NULL: there is none. */
+static struct parse_slot *reclaim(struct parse_queue *queue)
+{
+    for (unsigned i = 0; i < queue->used; i++)
+        if (idle_reclaim(queue->idle, &slot_at(queue, i)->task))
+            return slot_at(queue, i);
+    return NULL;
+}
+
+static bool is_parsed(struct parse_queue *queue, const struct parse_slot *slot)
+{
+    pthread_mutex_lock(&queue->lock);
+    const bool parsed = slot->is_parsed;
+    pthread_mutex_unlock(&queue->lock);
+    return parsed;
+}
+
+static void await(struct parse_queue *queue, const struct parse_slot *slot)
+{
+    pthread_mutex_lock(&queue->lock);
+    while (!slot->is_parsed)
+        pthread_cond_wait(&queue->parsed, &queue->lock);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+const struct zstd_run *parse_queue_first(struct parse_queue *queue)
+{
+    if (queue->used == 0)
+        return NULL;
+    struct parse_slot *first = slot_at(queue, 0), *mine;
+    while (!is_parsed(queue, first) && (mine = reclaim(queue)))
+        parse(mine);
+    await(queue, first);
+    return &first->run;
+}
+
+void parse_queue_pop(struct parse_queue *queue)
+{
+    queue->first = (queue->first + 1) % queue->count;
+    queue->used--;
+}
+
+void parse_queue_clear(struct parse_queue *queue)
+{
+    for (; queue->used > 0; parse_queue_pop(queue)) {
+        struct parse_slot *first = slot_at(queue, 0);
+        if (!idle_reclaim(queue->idle, &first->task))
+            await(queue, first);
+    }
+}

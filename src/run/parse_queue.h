@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs of blocks between one worker, which fills and executes them in order, and all that are idle,
+ * which parse them. */
+#ifndef GPUHISTO_PARSE_QUEUE_H
+#define GPUHISTO_PARSE_QUEUE_H
+
+#include "src/blocks/zstd_parse.h"
+#include "src/work/idle.h"
+
+struct parse_slot {
+    struct task task; /* first: a task is its slot */
+    struct parse_queue *queue;
+    struct zstd_run run;
+    bool is_parsed; /* under the lock */
+};
+
+struct parse_queue {
+    struct idle *idle;
+    const struct block_loops *loops;
+    struct parse_slot *slots; /* a ring of `count` */
+    unsigned count;
+    unsigned first, used; /* `used` slots from the first one on are to be executed */
+    pthread_mutex_t lock;
+    pthread_cond_t parsed;
+};
+
+/* Opens a queue of `count` runs. 0, or -1: out of memory. */
+int parse_queue_open(struct parse_queue *queue, struct idle *idle, const struct block_loops *loops,
+                     unsigned count);
+
+/* Closes a queue, which is clear. */
+void parse_queue_close(struct parse_queue *queue);
+
+/* Returns the run to be filled next; NULL: all are used. */
+struct zstd_run *parse_queue_next(const struct parse_queue *queue);
+
+/* The run was filled: offers it to idle workers. */
+void parse_queue_push(struct parse_queue *queue);
+
+/* Returns the first run, once it is parsed; NULL: there is none. Parses what nobody has begun
+ * rather than wait. */
+const struct zstd_run *parse_queue_first(struct parse_queue *queue);
+
+/* The first run was executed. */
+void parse_queue_pop(struct parse_queue *queue);
+
+/* Drops all runs. Waits for those that are being parsed. */
+void parse_queue_clear(struct parse_queue *queue);
+
+#endif
