@@ -44,9 +44,9 @@ bool zstd_read_literals_header(struct literals_header *header, const unsigned ch
 bool zstd_read_sequences_header(struct sequences_header *header, const unsigned char *in,
                                 size_t len);
 
-static inline enum table_mode zstd_table_mode(uint8_t modes, enum sequence_kind kind)
+static inline enum table_mode zstd_table_mode(uint8_t byte, enum sequence_kind kind)
 {
-    return (enum table_mode)(modes >> (6 - 2 * (int)kind) & 3);
+    return (enum table_mode)(byte >> (6 - 2 * (int)kind) & 3);
 }
 
 /* --- tables of blocks before --- */

@@ -12,6 +12,9 @@
  * would be idle, and what feeding costs would not be known. */
 #define FEEDERS_ALWAYS 2
 
+/* Content of a frame, in bytes, for which workers are started and memory is touched. */
+#define HELPED_LEAST 8e6
+
 /* Each GPU that decompresses takes one of so many parts of the processors, but not the last one. */
 #define FEEDING_PARTS 4
 
@@ -176,6 +179,16 @@ bool policy_offloads(const struct situation *now, const struct policy_tuning *tu
     if (known.rate <= 0) /* all decompress the last file, if it has many frames */
         known.rate = offer->is_last ? now->rate : now->worker_rate;
     return offload_saves(&known, tuning, tuning->decoding_start) >= 0;
+}
+
+/* --- what several workers decode --- */
+
+/* To parse and to execute a frame takes a worker alone longer than libzstd, so others must be there
+ * to help before long. */
+bool policy_helps(const struct frame_offer *offer)
+{
+    return offer->content >= HELPED_LEAST && offer->workers_most > 1 &&
+           offer->workers_most > offer->taken;
 }
 
 /* --- workers --- */

@@ -47,6 +47,9 @@ bool policy_counts_on_gpu(const struct situation *now);
 bool policy_offloads(const struct situation *now, const struct policy_tuning *tuning,
                      const struct offload_offer *offer);
 
+/* True if several workers should decode a frame. */
+bool policy_helps(const struct frame_offer *offer);
+
 /* True if readers of streams should leave the counting to idle workers. */
 bool policy_donates(const struct situation *now, const struct policy_tuning *tuning);
 

@@ -23,6 +23,13 @@ struct offload_offer {
     bool is_last;      /* no other file is left to be begun: workers have nothing else to do */
 };
 
+/* A frame that a worker is about to decode, with which others could help. */
+struct frame_offer {
+    double content;        /* bytes, as far as known */
+    unsigned workers_most; /* that there may be; */
+    unsigned taken;        /* of those, who have or will have a file or frame of their own */
+};
+
 /* Of compressed files that a GPU could decompress, bytes of content. */
 struct source_content {
     double done; /* decompressed by workers so far */

@@ -234,6 +234,11 @@ static bool worker_is_surplus(void *arg)
     return is_surplus;
 }
 
+static unsigned worker_count_most(void *arg)
+{
+    return atomic_load(&pool_of(arg)->workers.most);
+}
+
 static bool worker_has_ended(void *arg)
 {
     return has_invalid(pool_of(arg));
@@ -250,6 +255,7 @@ static void run(struct pool *pool, bool looks)
                               .offload = worker_offload,
                               .may_offload = worker_may_offload,
                               .is_surplus = worker_is_surplus,
+                              .workers = worker_count_most,
                               .has_ended = worker_has_ended};
     if (run_worker(pool->source, &sink) != 0) {
         const char *error = source_error(pool->source);

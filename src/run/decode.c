@@ -2,8 +2,6 @@
 #include "runner.h"
 #include "src/base/clock.h"
 
-#include <string.h>
-
 static int fail_of(struct extent *extent, const char *fault)
 {
     return source_fail_of(extent->worker->source, extent->file, fault);
@@ -20,8 +18,14 @@ static enum decoded feed(struct extent *extent, bool patient)
         if (!patient && !bytes_ready(&input->bytes, 0))
             return DECODED_DRY;
         ssize_t got = frames_feed(&input->frames, batch, &why);
-        if (got != 0)
-            return got > 0 ? DECODED_SOME : source_fail(source, &why);
+        if (got > 0)
+            return DECODED_SOME;
+        if (extent->in_blocks) { /* it has read ahead: what is wrong may come before */
+            helped_give_up(extent);
+            return DECODED_SOME;
+        }
+        if (got < 0)
+            return source_fail(source, &why);
         const bool is_complete = decode_is_complete(extent);
         if (extent->skip > 0 && is_complete)
             return fail_of(extent, WRONG_ON_GPU);
@@ -42,21 +46,33 @@ static bool has_ended(struct extent *extent, size_t made)
     return batch->kind == FRAMES_OPEN && !frames_go_on(&extent->file->input.frames, batch);
 }
 
+/* Has the frame decoded, by whoever has it. */
+static enum decode_status decode(struct extent *extent, struct decode_step *step,
+                                 struct reason *why)
+{
+    struct decoder *decoder = extent->worker->decoder;
+    if (decode_is_complete(extent) && !extent->is_again) {
+        replay_begin_frame(extent);
+        helped_begin(extent);
+    }
+    if (!extent->in_blocks)
+        return decoder->codec->decode(decoder, step, why);
+    helped_step(extent, step);
+    return DECODE_OK;
+}
+
 /* Takes one step of decoding, to out[0..cap). Sets *made to the bytes written there. */
 static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, size_t *made)
 {
-    struct decoder *decoder = extent->worker->decoder;
     struct frame_batch *batch = &extent->worker->batch;
     struct reason why, fault;
     struct decode_step step = {
         .in = batch->data + batch->pos, .in_len = batch->len - batch->pos, .out = out, .cap = cap};
     *made = 0;
-    if (decode_is_complete(extent))
-        replay_begin_frame(extent);
     struct timespec begin = {0};
     if (extent->may_replay)
         begin = clock_now();
-    switch (decoder->codec->decode(decoder, &step, &why)) {
+    switch (decode(extent, &step, &why)) {
     case DECODE_NO_MEMORY:
         return fail_of(extent, "out of memory");
     case DECODE_FAULT:
@@ -73,6 +89,11 @@ static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, 
     left_add_read(extent->worker->source, extent->file, (int64_t)step.used, step.made);
     bool is_complete = decode_is_complete(extent);
     extent->pending = !is_complete && step.made == cap;
+    if (step.used == 0 && step.made == 0) /* the frame is begun anew */
+        return DECODED_SOME;
+    if (is_complete && extent->is_again && extent->skip > step.made)
+        return fail_of(extent, WRONG_IN_BLOCKS);
+    extent->is_again &= !is_complete;
     if (is_complete)
         extent->frame =
             (struct current_frame){.offset = batch->offset + batch->pos, .stated = FRAME_UNSIZED};
@@ -90,12 +111,11 @@ static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, si
     cap = content_room(range, position, cap);
     if (cap == 0)
         return DECODED_ALL;
+    if (extent->skip > 0 && cap > extent->skip)
+        cap = (size_t)extent->skip;
     enum decoded state = step(extent, out, cap, &made);
-    if (extent->skip > 0) { /* there is no range then */
-        size_t again = extent->skip < made ? (size_t)extent->skip : made;
-        memmove(out, out + again, made - again);
-        extent->skip -= again;
-        chunk->len += made - again;
+    if (extent->skip > 0) {
+        extent->skip -= made;
         return state;
     }
     if (content_check(range, position + made, false, &fault) != 0)

@@ -208,6 +208,7 @@ static int decode_rest(struct extent *extent, const struct compressed_rest *rest
         return -1;
     /* A pipe is decoded to its end by this worker. */
     bool is_last = !file->input.bytes.regular || rest->offset >= bytes_end(&file->input.bytes);
+    helped_stop(extent);
     batch->pos = batch->len = 0;
     batch->offset = rest->offset;
     batch->kind = is_last ? FRAMES_TO_END : FRAMES_OPEN;

@@ -4,6 +4,7 @@
 #ifndef GPUHISTO_RUNNER_H
 #define GPUHISTO_RUNNER_H
 
+#include "block_decoder.h"
 #include "gpu/decoder.h"
 #include "src/work/worker.h"
 
@@ -44,6 +45,11 @@ struct extent {
     uint64_t skip;         /* bytes of content that come again, and were counted */
     struct timespec began; /* when the batch was */
     unsigned waits;        /* chunks that are decoded until a GPU can go on with them */
+    bool is_rest;          /* no frame follows the batch in the file */
+    struct block_decoder *blocks; /* kept until the batch ends; NULL: none yet */
+    size_t blocks_size;           /* bytes that were reserved for it */
+    bool in_blocks;               /* it has the frame */
+    bool is_again;                /* the frame was given in part, and its decoder begins it anew */
 
     /* gpu */
     struct gpu_decoder *gpu;
@@ -108,6 +114,7 @@ void segment_close(struct extent *extent);
 /* --- decode.c: decodes a batch of frames, within the range that is counted --- */
 
 #define WRONG_ON_GPU "the GPU decompressed it incorrectly; use --device=cpu"
+#define WRONG_IN_BLOCKS "many threads decompressed it incorrectly; use --threads=1"
 
 /* What came of decoding. */
 enum decoded {
@@ -131,8 +138,26 @@ static inline bool decode_is_in_order(const struct extent *extent)
 static inline bool decode_is_complete(const struct extent *extent)
 {
     const struct decoder *decoder = extent->worker->decoder;
-    return decoder->codec->complete(decoder);
+    return !extent->in_blocks && decoder->codec->complete(decoder);
 }
+
+/* --- helped.c: lets idle workers help to decode a frame, if that pays --- */
+
+/* Before a frame: sets in_blocks if others help with it. */
+void helped_begin(struct extent *extent);
+
+/* Takes a step of such a frame, as codec->decode, which never fails: if the frame is doubtful the
+ * worker's decoder begins it anew. */
+void helped_step(struct extent *extent, struct decode_step *step);
+
+/* Leaves the frame to the worker's decoder. What was given of it is skipped. */
+void helped_give_up(struct extent *extent);
+
+/* Leaves the frame, if there is one, to somebody who knows where to go on. */
+void helped_stop(struct extent *extent);
+
+/* The batch has ended, or the run has failed: frees what was needed. */
+void helped_end(struct extent *extent);
 
 /* --- gpu.c: feeds a GPU; what it leaves is read again, for which a stream's frame is kept --- */
 

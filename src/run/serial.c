@@ -111,6 +111,7 @@ static int take_batch(struct extent *extent, const struct frames_ahead *ahead)
     if (ahead->kind == FRAMES_WHOLE && file->input.frames.needs_sizes)
         file->content = content_add(file->content, worker->batch.content);
     extent->began = clock_now();
+    extent->is_rest = file->input.frames.pending.len == 0 && bytes_are_over(&file->input.bytes);
     extent->frame = (struct current_frame){.offset = worker->batch.offset, .stated = FRAME_UNSIZED};
     extent->pending = false;
     extent->waits = 0;
@@ -251,6 +252,7 @@ static int serial_run(struct extent *extent)
     int more;
     do {
         more = decode_batch(extent);
+        helped_end(extent);
         if (more == 0) {
             more = end_batch(extent);
         } else {

@@ -67,6 +67,29 @@ bool budget_reserve(struct worker *worker, size_t size)
     return budget_reserve(worker, size); /* less may do than it had */
 }
 
+bool budget_extend(struct worker *worker, size_t more)
+{
+    struct source *source = worker->source;
+    pthread_mutex_lock(&source->lock);
+    bool extends = fits(worker, worker->reserved + more);
+    if (extends) {
+        source->budget.used += more;
+        worker->reserved += more;
+    }
+    pthread_mutex_unlock(&source->lock);
+    return extends;
+}
+
+void budget_reduce(struct worker *worker, size_t less)
+{
+    struct source *source = worker->source;
+    pthread_mutex_lock(&source->lock);
+    source->budget.used -= less;
+    worker->reserved -= less;
+    pthread_mutex_unlock(&source->lock);
+    idle_wake_all(&source->idle);
+}
+
 bool budget_refuse(struct worker *worker, size_t wanted)
 {
     struct source *source = worker->source;

@@ -22,6 +22,8 @@ struct sink {
     bool (*may_offload)(void *arg);
     /* True if the worker should end rather than take more to decompress. May be NULL. */
     bool (*is_surplus)(void *arg);
+    /* How many workers there may be. May be NULL: one. */
+    unsigned (*workers)(void *arg);
     /* True if the run has ended; asked where no chunk is counted that tells so. May be NULL. */
     bool (*has_ended)(void *arg);
 };

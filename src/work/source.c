@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -210,6 +211,24 @@ int source_find(struct worker *worker)
     return budget_open_file(worker) ? open_operand(worker) : 0;
 }
 
+unsigned source_taken(struct source *source, const struct file *but)
+{
+    pthread_mutex_lock(&source->lock);
+    size_t taken = source->budget.busy + source->count - source->opened;
+    taken += source->current && source->current != but;
+    for (const struct file *parked = source->parked; parked; parked = parked->next)
+        taken++;
+    pthread_mutex_unlock(&source->lock);
+    return taken < UINT_MAX ? (unsigned)taken : UINT_MAX;
+}
+
+void source_add_helped(struct source *source, int workers)
+{
+    pthread_mutex_lock(&source->lock);
+    source->budget.helped += (unsigned)workers;
+    pthread_mutex_unlock(&source->lock);
+}
+
 void source_place_chunk(const struct file *file, struct position *at, struct chunk *chunk)
 {
     chunk->origin = (struct origin){.at = *at,
@@ -229,7 +248,8 @@ size_t source_fill_limit(const struct input *input, const struct chunk *chunk, s
 bool source_has_work(struct source *source)
 {
     pthread_mutex_lock(&source->lock);
-    bool has = source->current || source->parked || source->opened < source->count;
+    bool has = source->current || source->parked || source->opened < source->count ||
+               source->budget.helped > 0;
     pthread_mutex_unlock(&source->lock);
     return has;
 }

@@ -42,8 +42,8 @@ void source_load_codecs(struct source *source);
 /* Returns the bytes to read, if all files are regular; otherwise 0. */
 uint64_t source_size(const struct source *source);
 
-/* True if one more worker would find something to read or to decompress now, and not only count
- * what others donate. Any thread. */
+/* True if one more worker would find something to read or to decompress now, alone or with others,
+ * and not only count what others donate. Any thread. */
 bool source_has_work(struct source *source);
 
 /* Returns the first error, one line with the file's name, the source's own; or NULL. */

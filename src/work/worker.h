@@ -60,7 +60,8 @@ struct left {
 struct budget {
     size_t used, limit;        /* bytes that all workers have reserved, and may reserve */
     unsigned files, files_max; /* open ones; how many there may be, 0: not known */
-    unsigned busy;             /* workers that have a part of a compressed file to themselves */
+    unsigned busy;             /* workers that have a part of a compressed file to themselves; */
+    unsigned helped;           /* those of them that leave tasks to others */
 };
 
 struct operand {
@@ -158,6 +159,12 @@ int source_retire(struct source *source, struct file *file);
 /* Leaves a file, which this worker has had to itself, to whoever has the turn next. */
 void source_park(struct source *source, struct file *file);
 
+/* Returns how many workers have something to decode, or will find a file other than this one. */
+unsigned source_taken(struct source *source, const struct file *but);
+
+/* So many more workers, or fewer, leave tasks to those who are idle. */
+void source_add_helped(struct source *source, int workers);
+
 /* Sets where a chunk stands that the file will fill, and moves *at to the next position. */
 void source_place_chunk(const struct file *file, struct position *at, struct chunk *chunk);
 
@@ -187,6 +194,10 @@ bool budget_reserve(struct worker *worker, size_t size);
 /* The system has no memory for what was reserved: gives it back. True if others have some, so the
  * worker should count for them and try again. */
 bool budget_refuse(struct worker *worker, size_t wanted);
+
+/* Reserves so much more, if there is that much. Gives so much of what is reserved back. */
+bool budget_extend(struct worker *worker, size_t more);
+void budget_reduce(struct worker *worker, size_t less);
 
 /* Gives back what the worker has reserved, if that is more than `most` bytes. */
 void budget_release(struct worker *worker, size_t most);

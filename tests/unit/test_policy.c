@@ -210,6 +210,20 @@ static const struct {
     {"one frame", FLOW_DECODED, false, false},
 };
 
+/* Whether several workers decode a frame. */
+static const struct {
+    const char *what;
+    struct frame_offer offer;
+    bool expected;
+} frames[] = {
+    {"the last file of all", {.content = 1e9, .workers_most = 2, .taken = 1}, true},
+    {"one worker", {.content = 1e9, .workers_most = 1}, false},
+    {"as many files as workers", {.content = 1e9, .workers_most = 4, .taken = 4}, false},
+    {"a file less", {.content = 1e9, .workers_most = 4, .taken = 3}, true},
+    {"more files", {.content = 1e9, .workers_most = 4, .taken = 100}, false},
+    {"a megabyte", {.content = 1e6, .workers_most = 16, .taken = 1}, false},
+};
+
 static const struct policy_tuning *const tuning = &policy_defaults;
 
 /* 0: no GPU; otherwise how many, and 100 more if they decompress. */
@@ -308,6 +322,12 @@ static void check_chunks(void)
     }
 }
 
+static void check_frames(void)
+{
+    for (size_t i = 0; i < LENGTH(frames); i++)
+        check("frames", frames[i].what, policy_helps(&frames[i].offer), frames[i].expected);
+}
+
 static void check_workers(void)
 {
     for (size_t i = 0; i < LENGTH(workers); i++) {
@@ -338,6 +358,7 @@ int main(void)
     check_wishes();
     check_chunks();
     check_workers();
+    check_frames();
     printf("%u cases, %u wrong\n", cases, wrong);
     return wrong != 0;
 }

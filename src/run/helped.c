@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "runner.h"
+#include "src/policy/policy.h"
+
+#define CONTENT_RATIO                                                                              \
+    3 /* of content to compressed bytes, where a frame does not state its size                     \
+       */
+
+static struct block_options options_of(const struct extent *extent)
+{
+    const struct sink *sink = extent->worker->sink;
+    return (struct block_options){.decoding = &extent->worker->source->options.decoding,
+                                  .workers = sink->workers ? sink->workers(sink->arg) : 1};
+}
+
+/* Returns how many bytes the file, or the batch if others may have what follows it, goes on with.
+ */
+static uint64_t bytes_left(const struct extent *extent)
+{
+    const struct frame_batch *batch = &extent->worker->batch;
+    const uint64_t at = batch->offset + batch->pos, size = extent->file->input.bytes.opened_size;
+    if (!decode_is_in_order(extent))
+        return batch->len - batch->pos;
+    return size > at ? size - at : 0;
+}
+
+/* True if the frame at in[0..len) can be decoded again from its beginning, and is worth the help of
+ * others, who have nothing better to do. */
+static bool pays(const struct extent *extent, const unsigned char *in, size_t len)
+{
+    const struct codec *codec = extent->file->input.frames.codec;
+    const bool is_in_order = decode_is_in_order(extent);
+    const uint64_t left = bytes_left(extent);
+    struct codec_frame frame;
+    if (!codec->in_blocks || (is_in_order ? !extent->file->input.bytes.regular : !extent->is_rest))
+        return false;
+    struct frame_offer offer = {.content = (double)left * CONTENT_RATIO,
+                                .workers_most = options_of(extent).workers};
+    if (extent->waits > 0 || extent->skip > 0 || !policy_helps(&offer)) /* at best */
+        return false;
+    if (codec->look(in, len, &frame) == FRAME_UNKNOWN)
+        return false;
+    if (frame.content != FRAME_UNSIZED)
+        offer.content = (double)frame.content;
+    offer.taken = source_taken(extent->worker->source, extent->file);
+    return policy_helps(&offer);
+}
+
+/* Reserves the memory for the frame at in[0..len). False: there is too little. */
+static bool reserve(struct extent *extent, const unsigned char *in, size_t len)
+{
+    const struct block_options options = options_of(extent);
+    const size_t size = block_decoder_memory(&options, in, len);
+    if (size == 0)
+        return false;
+    if (size <= extent->blocks_size)
+        return true;
+    if (!budget_extend(extent->worker, size - extent->blocks_size))
+        return false;
+    extent->blocks_size = size;
+    return true;
+}
+
+void helped_begin(struct extent *extent)
+{
+    const struct frame_batch *batch = &extent->worker->batch;
+    const unsigned char *in = batch->data + batch->pos;
+    const size_t len = batch->len - batch->pos;
+    const struct block_options options = options_of(extent);
+    struct idle *idle = &extent->worker->source->idle;
+    if (!pays(extent, in, len) || !reserve(extent, in, len))
+        return;
+    extent->in_blocks = block_decoder_begin(&extent->blocks, idle, &options, in, len) == 0;
+    if (extent->in_blocks)
+        source_add_helped(extent->worker->source, 1);
+}
+
+/* The frame has ended, or nobody helps with it any more. */
+static void leave(struct extent *extent)
+{
+    extent->in_blocks = false;
+    source_add_helped(extent->worker->source, -1);
+}
+
+void helped_stop(struct extent *extent)
+{
+    extent->is_again = false;
+    if (!extent->in_blocks)
+        return;
+    block_decoder_stop(extent->blocks);
+    leave(extent);
+}
+
+void helped_step(struct extent *extent, struct decode_step *step)
+{
+    switch (block_decoder_step(extent->blocks, step)) {
+    case BLOCKS_END:
+        leave(extent);
+        break;
+    case BLOCKS_DOUBTFUL:
+        step->used = 0;
+        helped_give_up(extent);
+        break;
+    default:
+        break;
+    }
+}
+
+void helped_give_up(struct extent *extent)
+{
+    struct current_frame *frame = &extent->frame;
+    struct frame_batch *batch = &extent->worker->batch;
+    const uint64_t at = batch->offset + batch->pos;
+    helped_stop(extent);
+    left_add_read(extent->worker->source, extent->file, (int64_t)(frame->offset - at), 0);
+    if (decode_is_in_order(extent)) {
+        frames_seek(&extent->file->input.frames, frame->offset);
+        batch->offset = frame->offset;
+        batch->pos = batch->len = batch->in_order = 0;
+    } else {
+        batch->pos = (size_t)(frame->offset - batch->offset);
+    }
+    extent->pending = false;
+    extent->is_again = true;
+    extent->skip = frame->made;
+    extent->segment.content -= frame->made;
+    frame->made = 0;
+}
+
+void helped_end(struct extent *extent)
+{
+    helped_stop(extent);
+    block_decoder_close(extent->blocks);
+    extent->blocks = NULL;
+    if (extent->blocks_size > 0)
+        budget_reduce(extent->worker, extent->blocks_size);
+    extent->blocks_size = 0;
+}
