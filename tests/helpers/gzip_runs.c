@@ -18,6 +18,19 @@ struct gunzipped {
     struct made_content made;
 };
 
+/* Executes once more what was made of a run, as the program does: by all loops that run here, in
+ * turn. */
+static bool is_executed_so(const struct gzip_chain *chain, const struct parsed_run *parsed,
+                           const struct gunzipped *to, size_t before)
+{
+    static unsigned char content[GUNZIPPED_MAX + COPY_SLACK];
+    static unsigned turn;
+    const struct block_loops *loops = turn++ % 2 ? &block_loops_portable : block_loops_find(NULL);
+    const struct execution execution = {.history = chain->content};
+    return loops->execute(parsed, &execution, content + before) &&
+           memcmp(content + before, to->made.bytes + before, parsed->content) == 0;
+}
+
 /* Executes what was parsed, and tells the chain. False: stop. */
 static bool add_parsed(struct gzip_chain *chain, const struct parsed_run *parsed,
                        struct gunzipped *to)
@@ -27,6 +40,8 @@ static bool add_parsed(struct gzip_chain *chain, const struct parsed_run *parsed
     to->fault = execute_bytes(parsed, &to->made, &is_too_far);
     if (is_too_far)
         to->fault = "a match before the content";
+    if (!to->fault && !is_executed_so(chain, parsed, to, before))
+        to->fault = "loops execute it to other content";
     gzip_chain_add(chain, (uint32_t)crc32(0, to->made.bytes + before, (unsigned)parsed->content),
                    parsed->content);
     return !to->fault && to->made.len - before == parsed->content;
