@@ -18,6 +18,7 @@ TARGET INLINE void copy_most(unsigned char *to, const unsigned char *from)
 #include "deflate_loop.h"
 #include "execute_loop.h"
 #include "huffman_streams.h"
+#include "last_offsets_avx2.h"
 #include "sequence_loop.h"
 
 static bool avx2_runs_here(void)

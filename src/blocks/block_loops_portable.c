@@ -17,6 +17,7 @@ INLINE void copy_most(unsigned char *to, const unsigned char *from)
 #include "deflate_loop.h"
 #include "execute_loop.h"
 #include "huffman_streams.h"
+#include "last_offsets_portable.h"
 #include "sequence_loop.h"
 
 static bool portable_runs_here(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sequences of a block to operations, for the file of each instruction set, which defines TARGET
- * and INLINE. */
+ * and INLINE, and includes last_offsets_avx2.h or last_offsets_portable.h. */
 #include "src/base/byte_word.h"
 
 /* Bits that are surely of the stream after a word was loaded. */
@@ -86,36 +86,13 @@ TARGET INLINE struct sequence take_sequence(struct sequence_bits *bits,
     return sequence;
 }
 
-/* All bits of a word, if the condition holds. */
-TARGET INLINE uint32_t all_if(bool condition)
-{
-    return 0 - (uint32_t)condition;
-}
-
-/* Returns the offset of a sequence, which becomes the first of the last ones. Which one it is
- * cannot be predicted, so there are no branches. */
-TARGET INLINE uint32_t take_offset(struct repeats *repeats, const struct sequence *sequence)
-{
-    const uint32_t first = repeats->offset[0], second = repeats->offset[1],
-                   third = repeats->offset[2], value = sequence->offset_value;
-    const uint32_t which = value > 3 ? 4 : value - 1 + (sequence->literals == 0);
-    uint32_t offset = first ^ ((first ^ second) & all_if(which == 1));
-    offset ^= ((first ^ third) & all_if(which == 2)) ^
-              ((first ^ (first - 1)) & all_if(which == 3)) ^
-              ((first ^ (value - 3)) & all_if(which == 4));
-    repeats->offset[0] = offset;
-    repeats->offset[1] = second ^ ((second ^ first) & all_if(which >= 1));
-    repeats->offset[2] = third ^ ((third ^ second) & all_if(which >= 2));
-    return offset;
-}
-
 TARGET static bool parse_sequences(struct sequences *sequences)
 {
     const struct sequence_table *tables = sequences->tables;
     const uint32_t content_max = sequences->content_max;
     struct sequence_bits bits = {.in = sequences->in};
     struct operation_writer writer = sequences->writer;
-    struct repeats repeats = sequences->repeats;
+    last_offsets last = load_offsets(&sequences->repeats);
     uint32_t state[SEQUENCE_KINDS], literals = 0, left = sequences->count;
     const size_t len = sequences->len;
     if (len == 0 || bits.in[len - 1] == 0)
@@ -136,7 +113,7 @@ TARGET static bool parse_sequences(struct sequences *sequences)
         left--;
         const struct sequence sequence =
             take_sequence(&bits, cells, cell_extra(sum), left == 0 ? 0 : cell_bits(sum));
-        const uint32_t offset = take_offset(&repeats, &sequence);
+        const uint32_t offset = take_offset(&last, sequence.offset_value, sequence.literals == 0);
         if (writer.content + sequence.literals + sequence.match > content_max)
             return false;
         literals += sequence.literals;
@@ -152,7 +129,7 @@ TARGET static bool parse_sequences(struct sequences *sequences)
             cell_next(cells[KIND_LITERALS]) + (uint32_t)(sequence.states >> (of_offset + of_match));
     }
     sequences->writer = writer;
-    sequences->repeats = repeats;
+    sequences->repeats = store_offsets(last);
     sequences->literals = literals;
     return bits.left == 0;
 }
