@@ -4,13 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The least room after the window: to move it takes a share of the time that is the smaller the
- * more room there is, but more of that is in no cache. */
+/* Room after the window: the more there is, the more seldom the window moves, and the less of it is
+ * in a cache. Four windows, but not less than the first nor more than one window and the second. */
 #define ROOM_LEAST ((size_t)8 << 20)
+#define ROOM_MORE ((size_t)32 << 20)
 
 size_t window_memory(uint64_t size)
 {
-    const size_t window = (size_t)size, room = window > ROOM_LEAST ? window : ROOM_LEAST;
+    const size_t window = (size_t)size, most = window + ROOM_MORE;
+    size_t room = 4 * window < most ? 4 * window : most;
+    room = room > ROOM_LEAST ? room : ROOM_LEAST;
     return window + room + RUN_CONTENT_MAX + COPY_SLACK;
 }
 
