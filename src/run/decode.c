@@ -89,7 +89,7 @@ static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, 
     left_add_read(extent->worker->source, extent->file, (int64_t)step.used, step.made);
     bool is_complete = decode_is_complete(extent);
     extent->pending = !is_complete && step.made == cap;
-    if (step.used == 0 && step.made == 0) /* the frame is begun anew */
+    if (extent->is_again && step.used == 0 && step.made == 0) /* the frame is begun anew */
         return DECODED_SOME;
     if (is_complete && extent->is_again && extent->skip > step.made)
         return fail_of(extent, WRONG_IN_BLOCKS);

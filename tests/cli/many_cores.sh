@@ -45,6 +45,10 @@ cat small.zst frames.zst large.zst in_order.zst >chain.zst
 for file in small large window equal frames in_order chain; do
     alike "$file" -b $file.zst
 done
+# The last block is empty, in a run of its own, and a chunk is full where the content ends.
+head -c 25165824 mixed >whole
+zstd -S 25165824 -l 1 <whole >empty.zst
+alike "an empty last block" -b empty.zst
 alike "no checksum" -b --no-check large.zst
 alike "numbers" -n --min=0 --max=2000000 --bins=37 small.zst
 alike "the last field" -nk-1 -s small.zst
