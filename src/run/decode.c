@@ -14,16 +14,19 @@ static enum decoded feed(struct extent *extent, bool patient)
     struct input *input = &extent->file->input;
     struct frame_batch *batch = &extent->worker->batch;
     struct reason why;
+    ssize_t got = 0;
     if (decode_is_in_order(extent)) {
         if (!patient && !bytes_ready(&input->bytes, 0))
             return DECODED_DRY;
-        ssize_t got = frames_feed(&input->frames, batch, &why);
+        got = frames_feed(&input->frames, batch, &why);
         if (got > 0)
             return DECODED_SOME;
-        if (extent->in_blocks) { /* it has read ahead: what is wrong may come before */
-            helped_give_up(extent);
-            return DECODED_SOME;
-        }
+    }
+    if (extent->in_blocks) { /* it has read ahead: what is wrong may come before */
+        helped_give_up(extent);
+        return DECODED_SOME;
+    }
+    if (decode_is_in_order(extent)) {
         if (got < 0)
             return source_fail(source, &why);
         const bool is_complete = decode_is_complete(extent);
