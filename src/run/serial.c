@@ -95,6 +95,12 @@ static int wait_for_memory(struct extent *extent, size_t wanted)
     return source_fail_for_memory(extent->worker->source, extent->file);
 }
 
+/* True if nothing is left to be read, as far as is known without waiting, or another read. */
+static bool is_over(const struct bytes *bytes)
+{
+    return bytes_are_over(bytes) || (bytes->regular && bytes->taken >= bytes->opened_size);
+}
+
 /* Takes a batch, and all memory for it before: what another worker takes meanwhile cannot stop this
  * one. 1, 0 or -1, as serial_take. */
 static int take_batch(struct extent *extent, const struct frames_ahead *ahead)
@@ -111,7 +117,7 @@ static int take_batch(struct extent *extent, const struct frames_ahead *ahead)
     if (ahead->kind == FRAMES_WHOLE && file->input.frames.needs_sizes)
         file->content = content_add(file->content, worker->batch.content);
     extent->began = clock_now();
-    extent->is_rest = file->input.frames.pending.len == 0 && bytes_are_over(&file->input.bytes);
+    extent->is_rest = file->input.frames.pending.len == 0 && is_over(&file->input.bytes);
     extent->frame = (struct current_frame){.offset = worker->batch.offset, .stated = FRAME_UNSIZED};
     extent->pending = false;
     extent->waits = 0;

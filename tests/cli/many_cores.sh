@@ -105,6 +105,10 @@ for file in $(few 2 small in_order large chain); do
     head -c $((size - 2)) $file.zst >cut
     alike "$file, cut before its end" -b cut
 done
+# The checksum of a frame of which all bytes are there at once.
+head -c 21000000 mixed | zstd -l 1 -c -w 20 >last.zst
+alter last.zst $(($(wc -c <last.zst) - 1)) '\377'
+alike "another end, all at once" -b altered
 zstd -S 9999999 -l 1 <numbers >stated.zst
 alike "a frame that states another size" -b stated.zst
 # A byte is wrong, and the file ends early: what comes first counts.
@@ -112,5 +116,9 @@ alter large.zst 3000000 '\125\125\125'
 head -c 9000000 altered >both
 alike "wrong and cut" -b both
 alike "a window that is too large" -b --memlimit=1M large.zst
+# libzstd takes windows up to a power of two.
+head -c 21000000 mixed | zstd -l 1 -w 25 >single.zst
+alike "a window of a whole frame" -b --memlimit=24M single.zst
+alike "a window of a whole frame that is not too large" -b --memlimit=32M single.zst
 
 summary
