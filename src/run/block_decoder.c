@@ -38,12 +38,21 @@ static unsigned runs_of(const struct block_options *options)
     return runs < RUNS_MOST ? runs : RUNS_MOST;
 }
 
+/* True if libzstd takes a window: it counts them in powers of two. */
+static bool is_within(uint64_t window, uint64_t limit)
+{
+    uint64_t most = 1;
+    while (most <= limit / 2)
+        most *= 2;
+    return window <= most;
+}
+
 /* True if the frame whose header is at in[0..len) is parsed. */
 static bool read_header(const struct block_options *options, const unsigned char *in, size_t len,
                         struct zstd_frame_header *header, struct zstd_walk *walk)
 {
     return zstd_parse_frame(in, len, header) == ZSTD_PARSED && zstd_walk_begin(walk, header) &&
-           header->window <= options->decoding->memlimit;
+           is_within(header->window, options->decoding->memlimit);
 }
 
 size_t block_decoder_memory(const struct block_options *options, const unsigned char *in,
