@@ -156,9 +156,12 @@ static bool parse_compressed(struct parsing *parsing, const unsigned char *in, s
         !parse_sequences(parsing, in + header.stored, len - header.stored, &taken) ||
         taken > header.content)
         return false;
+    const uint32_t rest = header.content - taken;
+    if (parsing->writer.content - begin + rest > parsing->content_max) /* no room is kept for it */
+        return false;
     parsing->literals += header.content;
-    add_literals(parsing, header.content - taken);
-    return parsing->writer.content - begin <= parsing->content_max;
+    add_literals(parsing, rest);
+    return true;
 }
 
 static bool parse_block(struct parsing *parsing, const struct zstd_block *block,
