@@ -199,13 +199,13 @@ enum block_step block_decoder_step(struct block_decoder *decoder, struct decode_
             return BLOCKS_SOME;
         if (is_right && decoder->content_len == 0 && !decoder->is_executed)
             is_right = execute(decoder);
-        if (is_right)
-            give(decoder, step);
-        const bool is_given = is_right && decoder->is_executed && decoder->content_len == 0;
-        if (is_given && is_as_stated(decoder))
-            return BLOCKS_END;
-        if (!is_right || is_given) /* what was given before counts first */
+        if (is_right && decoder->is_executed) /* libzstd looks before a caller has the end */
+            is_right = is_as_stated(decoder);
+        if (!is_right) /* what was given before counts first */
             return step->made > 0 ? BLOCKS_SOME : BLOCKS_DOUBTFUL;
+        give(decoder, step);
+        if (decoder->is_executed && decoder->content_len == 0)
+            return BLOCKS_END;
         if (step->made == step->cap)
             return BLOCKS_SOME;
     }
