@@ -125,7 +125,7 @@ static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, si
         return fail_of(extent, fault.text);
     chunk->len += content_keep(range, position, out, made);
     bool is_all = content_room(range, position + made, 1) == 0;
-    return state == DECODED_SOME && is_all ? DECODED_ALL : state;
+    return state == DECODED_SOME && is_all && !helped_must_look_on(extent) ? DECODED_ALL : state;
 }
 
 enum decoded decode_chunk(struct extent *extent, struct chunk *chunk, size_t limit)

@@ -106,6 +106,19 @@ void helped_step(struct extent *extent, struct decode_step *step)
     }
 }
 
+bool helped_must_look_on(struct extent *extent)
+{
+    struct frame_batch *batch = &extent->worker->batch;
+    unsigned char none;
+    struct decode_step step = {
+        .in = batch->data + batch->pos, .in_len = batch->len - batch->pos, .out = &none};
+    if (!extent->in_blocks)
+        return false;
+    helped_step(extent, &step);
+    batch->pos += step.used;
+    return extent->is_again;
+}
+
 void helped_give_up(struct extent *extent)
 {
     struct current_frame *frame = &extent->frame;

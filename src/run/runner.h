@@ -150,6 +150,10 @@ void helped_begin(struct extent *extent);
  * worker's decoder begins it anew. */
 void helped_step(struct extent *extent, struct decode_step *step);
 
+/* What is counted ends here. True if what the frame goes on with at once is doubtful: the worker's
+ * decoder, which may look at that, begins the frame anew. */
+bool helped_must_look_on(struct extent *extent);
+
 /* Leaves the frame to the worker's decoder. What was given of it is skipped. */
 void helped_give_up(struct extent *extent);
 

@@ -110,6 +110,9 @@ head -c 21000000 mixed | zstd -l 1 -c -w 20 >last.zst
 alter last.zst $(($(wc -c <last.zst) - 1)) '\377'
 alike "another end, all at once" -b altered
 alike "another end, and a range that ends there" -b --length=21000000 altered
+zstd -S 25165824 -l 1 -c <whole >last.zst
+alter last.zst $(($(wc -c <last.zst) - 1)) '\377'
+alike "another end after an empty block, and such a range" -b --length=25165824 altered
 zstd -S 9999999 -l 1 <numbers >stated.zst
 alike "a frame that states another size" -b stated.zst
 # A byte is wrong, and the file ends early: what comes first counts.
