@@ -324,6 +324,18 @@ run_as env GPUHISTO_OFFLOAD=50000 GPUHISTO_FAULT=wrong:2 "$GPUHISTO" $ENGINE -b 
 same "many batches, a snapshot that is wrong" table out
 check "many batches, a snapshot that is wrong: one warning" [ "$(grep -c 'warning' err)" -eq 1 ]
 
+# A frame that several workers decode until the GPU comes, which may be lost.
+data text 20000000 >shared
+zstd -w 18 -n -c <shared >shared.zst
+"$GPUHISTO" --device=cpu -b shared >table
+for fault in error:90 error:600; do
+    run_as env GPUHISTO_FAULT=$fault GPUHISTO_OFFLOAD=3000000 "$GPUHISTO" --device=auto --chunk-size=256K \
+        --threads=3 -b -q shared.zst
+    same "several workers, $fault" table out
+done
+run_as env GPUHISTO_OFFLOAD=3000000 "$GPUHISTO" --device=auto --chunk-size=256K --threads=3 -b --timing shared.zst
+by_both "several workers"
+
 # A read of a stream that fails once, as of a socket whose peer has gone, is not forgotten when a GPU is offered
 # the stream. Other reads are of what the system says of its memory.
 if can_interpose; then
