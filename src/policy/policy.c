@@ -13,7 +13,7 @@
 #define FEEDERS_ALWAYS 2
 
 /* Content of a frame, in bytes, for which workers are started and memory is touched. */
-#define HELPED_LEAST 16e6
+#define HELPED_LEAST 20e6
 
 /* Each GPU that decompresses takes one of so many parts of the processors, but not the last one. */
 #define FEEDING_PARTS 4

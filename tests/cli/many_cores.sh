@@ -28,16 +28,16 @@ alike()
     done
 }
 
-# Others help with frames of 16 MB and more. `small` is decoded beside other frames, `large` in order.
-seq 2400000 >numbers
+# Others help with frames of 20 MB and more. `small` is decoded beside other frames, `large` in order.
+seq 2700000 >numbers
 { cat numbers && "$HELPERS/make_data" uniform 9000000 && cat numbers; } >mixed
-"$HELPERS/make_data" same 17000000 88 >equal
+"$HELPERS/make_data" same 21000000 88 >equal
 zstd -l 1 -c <numbers >small.zst
 zstd -l 1 -c -n -w 24 <mixed >large.zst
 zstd -l 1 -w 10 <numbers >window.zst
 zstd -l 19 -c <equal >equal.zst
-zstd -l 2 -f 17000000 -k 1000 <mixed >frames.zst
-zstd -l 1 -c -n -w 24 -f 17000000 <mixed >in_order.zst
+zstd -l 2 -f 21000000 -k 1000 <mixed >frames.zst
+zstd -l 1 -c -n -w 24 -f 21000000 <mixed >in_order.zst
 cat small.zst frames.zst large.zst in_order.zst >chain.zst
 
 # --- right ones ---
@@ -54,7 +54,7 @@ alike "numbers" -n --min=0 --max=2000000 --bins=37 small.zst
 alike "the last field" -nk-1 -s small.zst
 alike "characters" -c small.zst
 alike "several files" -b --each small.zst large.zst window.zst in_order.zst
-for range in '--skip=1' '--skip=17000001 --length=3000000' '--length=16999999' '--skip=20000000'; do
+for range in '--skip=1' '--skip=21000001 --length=3000000' '--length=20999999' '--skip=20000000'; do
     # shellcheck disable=SC2086 # several options
     alike "a range: $range" -b $range large.zst chain.zst
 done
