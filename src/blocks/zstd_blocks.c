@@ -162,6 +162,9 @@ static bool begin_block(struct zstd_walk *walk, struct zstd_run *run)
         zstd_parse_block(run->in + run->len - ZSTD_BLOCK_HEADER_SIZE);
     if (header.type == ZSTD_STORED_RESERVED || header.size > most)
         return false;
+    /* Versions of libzstd differ in whether a compressed block may be as large as its content. */
+    if (header.type == ZSTD_STORED_COMPRESSED && header.size >= BLOCK_CONTENT_MAX)
+        return false;
     run->blocks[run->count++] =
         (struct zstd_block){.type = header.type, .at = (uint32_t)run->len, .size = header.size};
     run->is_last = header.is_last;
