@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "zstd_blocks.h"
+#include "src/base/byte_word.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +9,6 @@
 #define IN_SLACK 8 /* bytes after a run that may be read */
 
 /* --- sections --- */
-
-static uint64_t little_endian(const unsigned char *in, size_t bytes)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < bytes; i++)
-        value |= (uint64_t)in[i] << 8 * i;
-    return value;
-}
 
 bool zstd_read_literals_header(struct literals_header *header, const unsigned char *in, size_t len)
 {
@@ -30,7 +23,9 @@ bool zstd_read_literals_header(struct literals_header *header, const unsigned ch
         .type = type, .size = is_plain ? plain_sizes[format] : coded_sizes[format]};
     if (len < header->size)
         return false;
-    const uint64_t bits = little_endian(in, header->size);
+    unsigned char copy[8] = {0};
+    memcpy(copy, in, header->size);
+    const uint64_t bits = byte_word(copy);
     if (is_plain) {
         header->content = (uint32_t)(bits >> (header->size == 1 ? 3 : 4));
         header->stored = type == LITERALS_RLE ? 1 : header->content;

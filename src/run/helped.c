@@ -2,9 +2,8 @@
 #include "runner.h"
 #include "src/policy/policy.h"
 
-#define CONTENT_RATIO                                                                              \
-    3 /* of content to compressed bytes, where a frame does not state its size                     \
-       */
+/* Of content to compressed bytes, where a frame does not state its size. */
+#define CONTENT_RATIO 3
 
 static struct block_options options_of(const struct extent *extent)
 {
