@@ -145,6 +145,18 @@ size_t frame_bound(const struct frame_settings *settings, size_t len)
     return ZSTD_compressBound(len) + 16 * blocks + 64;
 }
 
+struct frame_settings frame_settings_random(int level)
+{
+    return (struct frame_settings){
+        .level = level,
+        .window_log = random_below(3) ? 0 : 10 + (int)random_below(10),
+        .is_long = random_below(4) == 0,
+        .checksum = random_below(2),
+        .is_unsized = random_below(2),
+        .flush = random_below(4) ? 0 : 1 + random_below(60000),
+    };
+}
+
 size_t frame_compress(unsigned char *out, size_t cap, const struct frame_settings *settings,
                       const unsigned char *data, size_t len)
 {

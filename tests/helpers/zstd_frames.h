@@ -34,6 +34,9 @@ struct frame_settings {
     size_t flush;    /* 0: no; otherwise a block ends after every so many bytes */
 };
 
+/* Settings for a level, others each time. */
+struct frame_settings frame_settings_random(int level);
+
 /* Compresses data[0..len) to a frame of at most `cap` bytes at out. Its bytes. Ends the process
  * with status 1 if that cannot be. */
 size_t frame_compress(unsigned char *out, size_t cap, const struct frame_settings *settings,

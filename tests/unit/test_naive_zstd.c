@@ -84,18 +84,6 @@ static void check_any(const unsigned char *in, size_t len)
     free(due);
 }
 
-static struct frame_settings random_settings(int level)
-{
-    return (struct frame_settings){
-        .level = level,
-        .window_log = random_below(3) ? 0 : 10 + (int)random_below(10),
-        .is_long = random_below(4) == 0,
-        .checksum = random_below(2),
-        .is_unsized = random_below(2),
-        .flush = random_below(4) ? 0 : 1 + random_below(60000),
-    };
-}
-
 /* Fills `data`, and compresses it. The frame's bytes. */
 static size_t make_frame(enum frame_content kind, const struct frame_settings *settings, size_t len)
 {
@@ -110,7 +98,7 @@ static void check_levels(void)
             if (scale_is_small() && (level + kind) % 4 != 0)
                 continue;
             size_t len = random_below(3) ? random_below(CONTENT_MAX) : random_below(3000);
-            struct frame_settings settings = random_settings(level);
+            struct frame_settings settings = frame_settings_random(level);
             check_taken(frames, make_frame((enum frame_content)kind, &settings, len), data, len);
         }
 }
@@ -120,12 +108,12 @@ static void check_sizes(void)
 {
     static const size_t middles[] = {131072, 2 * 131072, 3 * 131072};
     for (size_t len = 0; len < 600; len += scale_is_small() ? 1 + random_below(6) : 1) {
-        struct frame_settings settings = random_settings((int)random_below(20));
+        struct frame_settings settings = frame_settings_random((int)random_below(20));
         check_taken(frames, make_frame(CONTENT_TEXT, &settings, len), data, len);
     }
     for (size_t i = 0; i < 3; i++)
         for (size_t len = middles[i] - 2; len <= middles[i] + 2; len++) {
-            struct frame_settings settings = random_settings(3);
+            struct frame_settings settings = frame_settings_random(3);
             check_taken(frames, make_frame(CONTENT_MIXED, &settings, len), data, len);
         }
 }
@@ -135,7 +123,7 @@ static void check_many(void)
 {
     size_t at = 0, len = 0;
     for (unsigned i = 0; i < 60; i++) {
-        struct frame_settings settings = random_settings((int)random_below(12));
+        struct frame_settings settings = frame_settings_random((int)random_below(12));
         size_t size = random_below(5000);
         if (random_below(3) == 0)
             at += skippable_put(frames + at, random_below(100));
@@ -154,7 +142,7 @@ static void check_altered(void)
     if (!altered)
         exit(1);
     for (unsigned round = 0; round < (scale_is_small_or_slow() ? 24u : 400u); round++) {
-        struct frame_settings settings = random_settings((int)random_below(20));
+        struct frame_settings settings = frame_settings_random((int)random_below(20));
         settings.flush = random_below(3) ? 0 : 1 + random_below(200);
         size_t size = 1 + random_below(random_below(4) ? 700 : 3000);
         size_t len = make_frame((enum frame_content)random_below(CONTENT_KINDS), &settings, size);

@@ -73,18 +73,6 @@ static void check_any(const unsigned char *in, size_t len)
     free(due);
 }
 
-static struct frame_settings random_settings(int level)
-{
-    return (struct frame_settings){
-        .level = level,
-        .window_log = random_below(3) ? 0 : 10 + (int)random_below(10),
-        .is_long = random_below(4) == 0,
-        .checksum = random_below(2),
-        .is_unsized = random_below(2),
-        .flush = random_below(4) ? 0 : 1 + random_below(60000),
-    };
-}
-
 /* Fills `data`, and compresses it. The frame's bytes. */
 static size_t make_frame(enum frame_content kind, const struct frame_settings *settings, size_t len)
 {
@@ -99,7 +87,7 @@ static void check_levels(void)
             if (scale_is_small_or_slow() && (level + kind) % 4 != 0)
                 continue;
             const size_t len = random_below(3) ? random_below(CONTENT_MAX) : random_below(3000);
-            const struct frame_settings settings = random_settings(level);
+            const struct frame_settings settings = frame_settings_random(level);
             check_taken(frames, make_frame((enum frame_content)kind, &settings, len), data, len);
         }
 }
@@ -109,12 +97,12 @@ static void check_sizes(void)
 {
     static const size_t blocks[] = {1, 2, 8, 16};
     for (size_t len = 0; len < 600; len += scale_is_small_or_slow() ? 1 + random_below(20) : 1) {
-        const struct frame_settings settings = random_settings((int)random_below(20));
+        const struct frame_settings settings = frame_settings_random((int)random_below(20));
         check_taken(frames, make_frame(CONTENT_TEXT, &settings, len), data, len);
     }
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         for (size_t len = blocks[i] * 131072 - 1; len <= blocks[i] * 131072 + 1; len++) {
-            const struct frame_settings settings = random_settings(3);
+            const struct frame_settings settings = frame_settings_random(3);
             check_taken(frames, make_frame(CONTENT_MIXED, &settings, len), data, len);
         }
 }
@@ -124,7 +112,7 @@ static void check_tiny_blocks(void)
 {
     for (unsigned flush = 1; flush < 400; flush += scale_is_small_or_slow() ? 37 : 3) {
         const size_t len = 100 * flush < 30000 ? 100 * flush : 30000;
-        struct frame_settings settings = random_settings((int)random_below(20));
+        struct frame_settings settings = frame_settings_random((int)random_below(20));
         settings.flush = flush;
         const enum frame_content kind = (enum frame_content)random_below(CONTENT_KINDS);
         check_taken(frames, make_frame(kind, &settings, len), data, len);
@@ -151,7 +139,7 @@ static void check_many(void)
 {
     size_t at = 0, len = 0;
     for (unsigned i = 0; i < 60; i++) {
-        const struct frame_settings settings = random_settings((int)random_below(12));
+        const struct frame_settings settings = frame_settings_random((int)random_below(12));
         const size_t size = random_below(5000);
         if (random_below(3) == 0)
             at += skippable_put(frames + at, random_below(100));
@@ -169,7 +157,7 @@ static void check_altered(void)
     if (!altered)
         exit(1);
     for (unsigned round = 0; round < (scale_is_small_or_slow() ? 12u : 200u); round++) {
-        struct frame_settings settings = random_settings((int)random_below(20));
+        struct frame_settings settings = frame_settings_random((int)random_below(20));
         settings.flush = random_below(3) ? 0 : 1 + random_below(200);
         const size_t size = 1 + random_below(random_below(4) ? 700 : 3000);
         const size_t len =
@@ -193,7 +181,7 @@ static void check_altered(void)
 static void check_altered_long(void)
 {
     for (unsigned round = 0; round < (scale_is_small_or_slow() ? 30u : 400u); round++) {
-        const struct frame_settings settings = random_settings((int)random_below(12));
+        const struct frame_settings settings = frame_settings_random((int)random_below(12));
         const size_t size = 300000 + random_below(500000);
         const size_t len =
             make_frame((enum frame_content)random_below(CONTENT_KINDS), &settings, size);
