@@ -76,6 +76,7 @@ cpu_sources = \
 	src/cpu/words_avx512.h
 
 blocks_sources = \
+	src/blocks/block_format.c src/blocks/block_format.h \
 	src/blocks/block_loops.c src/blocks/block_loops.h src/blocks/block_loops_avx2.c \
 	src/blocks/block_loops_portable.c \
 	src/blocks/deflate_filling.h src/blocks/deflate_find.c src/blocks/deflate_find.h \
@@ -90,7 +91,7 @@ blocks_sources = \
 	src/blocks/zstd_blocks.c src/blocks/zstd_blocks.h \
 	src/blocks/zstd_fse.c src/blocks/zstd_huffman.c src/blocks/zstd_tables.h \
 	src/blocks/window.c src/blocks/window.h \
-	src/blocks/zstd_parse.c src/blocks/zstd_parse.h
+	src/blocks/zstd_parse.c src/blocks/zstd_parse.h src/blocks/zstd_stream.c
 
 gpuhisto_sources = \
 	$(blocks_sources) \

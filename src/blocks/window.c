@@ -9,17 +9,17 @@
 #define ROOM_LEAST ((size_t)8 << 20)
 #define ROOM_MORE ((size_t)32 << 20)
 
-size_t window_memory(uint64_t size)
+size_t window_memory(uint64_t size, size_t content_max)
 {
     const size_t window = (size_t)size, most = window + ROOM_MORE;
     size_t room = 4 * window < most ? 4 * window : most;
     room = room > ROOM_LEAST ? room : ROOM_LEAST;
-    return window + room + RUN_CONTENT_MAX + COPY_SLACK;
+    return window + room + content_max + COPY_SLACK;
 }
 
-int window_begin(struct window *window, uint64_t size)
+int window_begin(struct window *window, uint64_t size, size_t content_max)
 {
-    const size_t cap = window_memory(size);
+    const size_t cap = window_memory(size, content_max);
     if (cap > window->cap) {
         window_close(window);
         window->data = malloc(cap);

@@ -16,19 +16,16 @@ struct window {
     struct repeats repeats; /* the last offsets */
 };
 
-/* Bytes that it takes for frames of a window. */
-size_t window_memory(uint64_t size);
+/* Bytes that it takes for a window, and runs with so much content at most. */
+size_t window_memory(uint64_t size, size_t content_max);
 
 /* Begins a frame, in the memory of the one before if that is enough. 0, or -1: out of memory. */
-int window_begin(struct window *window, uint64_t size);
+int window_begin(struct window *window, uint64_t size, size_t content_max);
 
-/* Executes a run that is not doubtful, of RUN_CONTENT_MAX bytes at most. Returns its content, which
- * is there until the next call; NULL: a match begins before the frame. */
+/* Executes a run that is not doubtful. Returns its content, which is there until the next call;
+ * NULL: a match begins before the frame. */
 const unsigned char *window_append(struct window *window, const struct block_loops *loops,
                                    const struct parsed_run *run);
-
-/* The most content of a run that a window takes. */
-#define RUN_CONTENT_MAX ((size_t)1 << 20)
 
 void window_close(struct window *window);
 

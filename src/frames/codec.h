@@ -72,7 +72,6 @@ struct decoder {
 struct codec {
     const char *name; /* as --decompress and messages call it */
     bool on_gpu;      /* the GPU decompresses it, too (gpu/decoder.h) */
-    bool in_blocks;   /* src/blocks parses it, as zstd */
 
     /* Returns whether a file that begins with head[0..len) is of this format. MAGIC_PART only if
      * len is less than CODEC_MAGIC_MAX. */

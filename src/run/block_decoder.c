@@ -2,7 +2,6 @@
 #include "block_decoder.h"
 #include "parse_queue.h"
 #include "src/blocks/window.h"
-#include "src/hash/xxh64.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,24 +11,20 @@
 #define RUNS_MOST 24
 
 struct block_decoder {
+    const struct block_format *format;
+    void *stream; /* of the format */
     struct parse_queue queue;
     struct window window;
 
-    /* What is taken of the frame. */
-    struct zstd_frame_header header;
-    struct zstd_walk walk;
-    struct zstd_run *filling; /* the run that blocks go to; NULL: none */
-    size_t header_left;       /* bytes of the header */
-    bool is_walked;           /* all blocks were taken */
-    unsigned char checksum[ZSTD_CHECKSUM_SIZE];
-    size_t checksum_left;
+    /* What is taken. */
+    bool is_filling; /* the queue's next run has bytes */
+    bool is_taken;   /* all runs were filled */
 
     /* What is given. */
-    const unsigned char *content; /* of the run that was executed last, */
+    const unsigned char *content; /* of what was executed last, */
     size_t content_len;           /* what was not given yet */
-    bool is_executed;             /* that was the frame's last run */
-    bool verifies;                /* the checksum */
-    struct xxh64 hash;
+    bool is_executed;             /* there is no more */
+    bool is_doubtful;
 };
 
 static unsigned runs_of(const struct block_options *options)
@@ -38,39 +33,29 @@ static unsigned runs_of(const struct block_options *options)
     return runs < RUNS_MOST ? runs : RUNS_MOST;
 }
 
-/* True if libzstd takes a window: it counts them in powers of two. */
-static bool is_within(uint64_t window, uint64_t limit)
-{
-    uint64_t most = 1;
-    while (most <= limit / 2)
-        most *= 2;
-    return window <= most;
-}
-
-/* True if the frame whose header is at in[0..len) is parsed. */
-static bool read_header(const struct block_options *options, const unsigned char *in, size_t len,
-                        struct zstd_frame_header *header, struct zstd_walk *walk)
-{
-    return zstd_parse_frame(in, len, header) == ZSTD_PARSED && zstd_walk_begin(walk, header) &&
-           is_within(header->window, options->decoding->memlimit);
-}
-
 size_t block_decoder_memory(const struct block_options *options, const unsigned char *in,
                             size_t len)
 {
-    struct zstd_frame_header header;
-    struct zstd_walk walk;
-    if (!read_header(options, in, len, &header, &walk))
+    const struct block_format *format = options->format;
+    const uint64_t window = format->window(options->decoding, in, len);
+    if (window == 0)
         return 0;
-    return window_memory(header.window) + runs_of(options) * zstd_run_memory();
+    return window_memory(window, format->content_max) + runs_of(options) * format->run_memory();
 }
 
 static struct block_decoder *open_decoder(struct idle *idle, const struct block_options *options)
 {
-    struct block_decoder *decoder = calloc(1, sizeof *decoder);
+    const struct block_format *format = options->format;
     const struct block_loops *loops = block_loops_find(options->decoding->instructions);
-    if (!decoder || parse_queue_open(&decoder->queue, idle, loops, runs_of(options)) == 0)
+    struct block_decoder *decoder = calloc(1, sizeof *decoder);
+    if (!decoder)
+        return NULL;
+    decoder->format = format;
+    decoder->stream = format->open(loops);
+    decoder->queue = (struct parse_queue){.idle = idle, .format = format, .loops = loops};
+    if (decoder->stream && parse_queue_open(&decoder->queue, runs_of(options)) == 0)
         return decoder;
+    format->close(decoder->stream);
     free(decoder);
     return NULL;
 }
@@ -78,105 +63,79 @@ static struct block_decoder *open_decoder(struct idle *idle, const struct block_
 int block_decoder_begin(struct block_decoder **decoder, struct idle *idle,
                         const struct block_options *options, const unsigned char *in, size_t len)
 {
+    const struct block_format *format = options->format;
+    const uint64_t window = format->window(options->decoding, in, len);
     if (!*decoder)
         *decoder = open_decoder(idle, options);
     struct block_decoder *own = *decoder;
-    if (!own || !read_header(options, in, len, &own->header, &own->walk))
+    if (!own)
         return -1;
-    own->filling = NULL;
-    own->header_left = own->header.size;
-    own->checksum_left = own->header.has_checksum ? ZSTD_CHECKSUM_SIZE : 0;
-    own->verifies = own->header.has_checksum && !options->decoding->no_check;
+    format->begin(own->stream, options->decoding, in, len);
     own->content_len = 0;
-    own->is_walked = own->is_executed = false;
-    xxh64_begin(&own->hash);
-    return window_begin(&own->window, own->header.window);
+    own->is_filling = own->is_taken = own->is_executed = own->is_doubtful = false;
+    return window_begin(&own->window, window, format->content_max);
 }
 
 /* --- taking --- */
 
-/* Drops what is left of the header. */
-static size_t take_header(struct block_decoder *decoder, size_t len)
-{
-    const size_t some = len < decoder->header_left ? len : decoder->header_left;
-    decoder->header_left -= some;
-    return some;
-}
-
-static size_t take_checksum(struct block_decoder *decoder, const unsigned char *in, size_t len)
-{
-    const size_t some = len < decoder->checksum_left ? len : decoder->checksum_left;
-    if (some > 0)
-        memcpy(decoder->checksum + ZSTD_CHECKSUM_SIZE - decoder->checksum_left, in, some);
-    decoder->checksum_left -= some;
-    return some;
-}
-
-/* Fills the next run. */
-static enum walked fill(struct block_decoder *decoder, struct decode_step *step)
-{
-    struct zstd_run *run = decoder->filling;
-    if (!run) {
-        run = decoder->filling = parse_queue_next(&decoder->queue);
-        zstd_walk_begin_run(&decoder->walk, run);
-    }
-    enum walked walked = zstd_walk_fill(&decoder->walk, run, step->in + step->used,
-                                        step->in_len - step->used, &step->used);
-    if (walked != WALKED_RUN)
-        return walked;
-    decoder->is_walked = run->is_last;
-    decoder->filling = NULL;
-    parse_queue_push(&decoder->queue);
-    return walked;
-}
-
-/* Takes compressed bytes until all runs are used, or the frame ends. False: doubtful. */
+/* Takes compressed bytes until all runs are used, or the last one is complete. False: doubtful. */
 static bool take(struct block_decoder *decoder, struct decode_step *step)
 {
-    enum walked walked = WALKED_RUN;
-    step->used += take_header(decoder, step->in_len);
-    while (walked == WALKED_RUN && !decoder->is_walked && parse_queue_next(&decoder->queue))
-        walked = fill(decoder, step);
-    if (decoder->is_walked)
-        step->used += take_checksum(decoder, step->in + step->used, step->in_len - step->used);
-    return walked != WALKED_WRONG;
+    enum filled filled = FILLED_RUN;
+    void *run;
+    while (filled == FILLED_RUN && !decoder->is_taken &&
+           (run = parse_queue_next(&decoder->queue)) != NULL) {
+        filled = decoder->format->fill(decoder->stream, run, !decoder->is_filling, step);
+        decoder->is_filling = filled == FILLED_PART;
+        decoder->is_taken = filled == FILLED_LAST;
+        if (filled == FILLED_RUN || filled == FILLED_LAST)
+            parse_queue_push(&decoder->queue);
+    }
+    return filled != FILLED_WRONG;
 }
 
 /* True if there is no more to be taken now. */
 static bool is_sated(const struct block_decoder *decoder)
 {
-    return decoder->is_walked ? decoder->checksum_left == 0 : !parse_queue_next(&decoder->queue);
+    return decoder->is_taken || !parse_queue_next(&decoder->queue);
+}
+
+bool block_decoder_end_input(struct block_decoder *decoder)
+{
+    void *run = parse_queue_next(&decoder->queue);
+    if (decoder->is_taken ||
+        !decoder->format->end_input(decoder->stream, run, !decoder->is_filling))
+        return false;
+    decoder->is_taken = true;
+    parse_queue_push(&decoder->queue);
+    return true;
 }
 
 /* --- giving --- */
 
-/* Executes the next run. False: doubtful. */
+/* Executes what comes next. False: doubtful. */
 static bool execute(struct block_decoder *decoder)
 {
-    const struct zstd_run *run = parse_queue_first(&decoder->queue);
-    if (run->parsed.is_doubtful)
+    const struct block_format *format = decoder->format;
+    const struct parsed_run *parsed;
+    const void *run;
+    enum chained chained = PASSED;
+    while (chained == PASSED && (run = parse_queue_first(&decoder->queue)) != NULL) {
+        chained = format->next(decoder->stream, run, &parsed);
+        if (chained == PASSED)
+            parse_queue_pop(&decoder->queue);
+    }
+    if (chained == DOUBTED)
         return false;
-    decoder->content = window_append(&decoder->window, decoder->queue.loops, &run->parsed);
+    if (chained == PASSED) {
+        decoder->is_executed = decoder->is_taken;
+        return !decoder->is_taken || format->is_as_stated(decoder->stream);
+    }
+    decoder->content = window_append(&decoder->window, decoder->queue.loops, parsed);
     if (!decoder->content)
         return false;
-    decoder->content_len = run->parsed.content;
-    decoder->is_executed = run->is_last;
-    parse_queue_pop(&decoder->queue);
-    if (decoder->verifies)
-        xxh64_add(&decoder->hash, decoder->content, decoder->content_len);
-    return true;
-}
-
-/* True if the content is what the frame states. */
-static bool is_as_stated(const struct block_decoder *decoder)
-{
-    const struct zstd_frame_header *header = &decoder->header;
-    const uint64_t hash = decoder->verifies ? xxh64_value(&decoder->hash) : 0;
-    if (header->content != ZSTD_SIZE_UNKNOWN && header->content != decoder->window.content)
-        return false;
-    for (int i = 0; decoder->verifies && i < ZSTD_CHECKSUM_SIZE; i++)
-        if (decoder->checksum[i] != (unsigned char)(hash >> 8 * i))
-            return false;
+    decoder->content_len = parsed->content;
+    format->add(decoder->stream, decoder->content, decoder->content_len);
     return true;
 }
 
@@ -194,21 +153,26 @@ enum block_step block_decoder_step(struct block_decoder *decoder, struct decode_
 {
     step->used = step->made = 0;
     for (;;) {
-        bool is_right = take(decoder, step);
-        if (is_right && !is_sated(decoder))
+        decoder->is_doubtful |= !take(decoder, step);
+        if (!decoder->is_doubtful && !is_sated(decoder))
             return BLOCKS_SOME;
-        if (is_right && decoder->content_len == 0 && !decoder->is_executed)
-            is_right = execute(decoder);
-        if (is_right && decoder->is_executed) /* libzstd looks before a caller has the end */
-            is_right = is_as_stated(decoder);
-        if (!is_right) /* what was given before counts first */
+        if (!decoder->is_doubtful && decoder->content_len == 0)
+            decoder->is_doubtful = !execute(decoder);
+        if (decoder->is_doubtful) /* what was given before counts first */
             return step->made > 0 ? BLOCKS_SOME : BLOCKS_DOUBTFUL;
-        give(decoder, step);
-        if (decoder->is_executed && decoder->content_len == 0)
+        if (decoder->is_executed)
             return BLOCKS_END;
-        if (step->made == step->cap)
+        give(decoder, step);
+        if (decoder->content_len > 0)
             return BLOCKS_SOME;
     }
+}
+
+struct block_restart block_decoder_restart(const struct block_decoder *decoder)
+{
+    struct block_restart restart = decoder->format->restart(decoder->stream);
+    restart.content -= decoder->content_len;
+    return restart;
 }
 
 void block_decoder_stop(struct block_decoder *decoder)
@@ -223,5 +187,6 @@ void block_decoder_close(struct block_decoder *decoder)
     parse_queue_clear(&decoder->queue);
     parse_queue_close(&decoder->queue);
     window_close(&decoder->window);
+    decoder->format->close(decoder->stream);
     free(decoder);
 }

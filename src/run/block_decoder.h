@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Decodes one zstd frame on several workers: idle ones parse its blocks, and the worker that has
- * the frame executes them. It gives nothing but what libzstd would give. What is doubtful, libzstd
- * has to decode again from the beginning of the frame: so it is libzstd that says what is wrong. */
+/* Decodes one zstd frame, or the members of a gzip file, on several workers: idle ones parse runs
+ * of blocks, and the worker that has the file executes them. It gives nothing but what the codec's
+ * own decoder would give. What is doubtful, that has to decode again: so it is libzstd or ISA-L
+ * that says what is wrong. */
 #ifndef GPUHISTO_BLOCK_DECODER_H
 #define GPUHISTO_BLOCK_DECODER_H
 
-#include "src/frames/codec.h"
+#include "src/blocks/block_format.h"
 #include "src/work/idle.h"
 
 struct block_decoder;
 
 struct block_options {
+    const struct block_format *format;
     const struct codec_options *decoding;
     unsigned workers; /* that there may be */
 };
@@ -19,8 +21,8 @@ struct block_options {
 size_t block_decoder_memory(const struct block_options *options, const unsigned char *in,
                             size_t len);
 
-/* Begins the frame at in[0..len), for which memory is reserved; the one before has ended or was
- * stopped. *decoder is opened first if it is NULL. 0, or -1: out of memory. */
+/* Begins the frame at in[0..len), for which memory is reserved; the one before, of the same format,
+ * has ended or was stopped. *decoder is opened first if it is NULL. 0, or -1: out of memory. */
 int block_decoder_begin(struct block_decoder **decoder, struct idle *idle,
                         const struct block_options *options, const unsigned char *in, size_t len);
 
@@ -35,6 +37,13 @@ enum block_step {
  * doubtful.
  */
 enum block_step block_decoder_step(struct block_decoder *decoder, struct decode_step *step);
+
+/* The input ends with what was taken: repeat the step with in_len 0. False: the frame is not
+ * complete. */
+bool block_decoder_end_input(struct block_decoder *decoder);
+
+/* Returns where the codec's own decoder can go on, and how much has been given since. */
+struct block_restart block_decoder_restart(const struct block_decoder *decoder);
 
 /* Leaves a frame. Waits for those who parse it. */
 void block_decoder_stop(struct block_decoder *decoder);

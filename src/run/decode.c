@@ -22,6 +22,8 @@ static enum decoded feed(struct extent *extent, bool patient)
         if (got > 0)
             return DECODED_SOME;
     }
+    if (got == 0 && helped_end_input(extent))
+        return DECODED_SOME;
     if (extent->in_blocks) { /* it has read ahead: what is wrong may come before */
         helped_give_up(extent);
         return DECODED_SOME;

@@ -8,7 +8,8 @@
 static struct block_options options_of(const struct extent *extent)
 {
     const struct sink *sink = extent->worker->sink;
-    return (struct block_options){.decoding = &extent->worker->source->options.decoding,
+    return (struct block_options){.format = block_format_find(extent->file->input.frames.codec),
+                                  .decoding = &extent->worker->source->options.decoding,
                                   .workers = sink->workers ? sink->workers(sink->arg) : 1};
 }
 
@@ -27,18 +28,17 @@ static uint64_t bytes_left(const struct extent *extent)
  * others, who have nothing better to do. */
 static bool pays(const struct extent *extent, const unsigned char *in, size_t len)
 {
-    const struct codec *codec = extent->file->input.frames.codec;
+    const struct block_options options = options_of(extent);
     const bool is_in_order = decode_is_in_order(extent);
-    const uint64_t left = bytes_left(extent);
-    struct codec_frame frame;
-    if (!codec->in_blocks || (is_in_order ? !extent->file->input.bytes.regular : !extent->is_rest))
+    struct codec_frame frame = {.content = FRAME_UNSIZED};
+    if (!options.format || extent->is_alone ||
+        (is_in_order ? !extent->file->input.bytes.regular : !extent->is_rest))
         return false;
-    struct frame_offer offer = {.content = (double)left * CONTENT_RATIO,
-                                .workers_most = options_of(extent).workers};
+    struct frame_offer offer = {.content = (double)bytes_left(extent) * CONTENT_RATIO,
+                                .workers_most = options.workers};
     if (extent->waits > 0 || extent->skip > 0 || !policy_helps(&offer)) /* at best */
         return false;
-    if (codec->look(in, len, &frame) == FRAME_UNKNOWN)
-        return false;
+    (void)extent->file->input.frames.codec->look(in, len, &frame);
     if (frame.content != FRAME_UNSIZED)
         offer.content = (double)frame.content;
     offer.taken = source_taken(extent->worker->source, extent->file);
@@ -105,6 +105,12 @@ void helped_step(struct extent *extent, struct decode_step *step)
     }
 }
 
+bool helped_end_input(struct extent *extent)
+{
+    extent->pending = extent->in_blocks && block_decoder_end_input(extent->blocks);
+    return extent->pending;
+}
+
 bool helped_must_look_on(struct extent *extent)
 {
     struct frame_batch *batch = &extent->worker->batch;
@@ -123,7 +129,9 @@ void helped_give_up(struct extent *extent)
     struct current_frame *frame = &extent->frame;
     struct frame_batch *batch = &extent->worker->batch;
     const uint64_t at = batch->offset + batch->pos;
+    const struct block_restart restart = block_decoder_restart(extent->blocks);
     helped_stop(extent);
+    frame->offset += restart.at;
     left_add_read(extent->worker->source, extent->file, (int64_t)(frame->offset - at), 0);
     if (decode_is_in_order(extent)) {
         frames_seek(&extent->file->input.frames, frame->offset);
@@ -133,9 +141,9 @@ void helped_give_up(struct extent *extent)
         batch->pos = (size_t)(frame->offset - batch->offset);
     }
     extent->pending = false;
-    extent->is_again = true;
-    extent->skip = frame->made;
-    extent->segment.content -= frame->made;
+    extent->is_again = extent->is_alone = true;
+    extent->skip = restart.content;
+    extent->segment.content -= restart.content;
     frame->made = 0;
 }
 

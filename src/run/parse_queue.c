@@ -6,7 +6,7 @@
 static void parse(struct parse_slot *slot)
 {
     struct parse_queue *queue = slot->queue;
-    zstd_parse(&slot->run, queue->loops);
+    queue->format->run_parse(slot->run, queue->loops);
     pthread_mutex_lock(&queue->lock);
     slot->is_parsed = true;
     pthread_cond_signal(&queue->parsed);
@@ -18,18 +18,17 @@ static void run_task(struct task *task)
     parse((struct parse_slot *)task);
 }
 
-int parse_queue_open(struct parse_queue *queue, struct idle *idle, const struct block_loops *loops,
-                     unsigned count)
+int parse_queue_open(struct parse_queue *queue, unsigned count)
 {
-    *queue = (struct parse_queue){
-        .idle = idle, .loops = loops, .slots = calloc(count, sizeof *queue->slots)};
+    queue->slots = calloc(count, sizeof *queue->slots);
     pthread_mutex_init(&queue->lock, NULL);
     pthread_cond_init(&queue->parsed, NULL);
     for (; queue->slots && queue->count < count; queue->count++) {
         struct parse_slot *slot = &queue->slots[queue->count];
         slot->task.run = run_task;
         slot->queue = queue;
-        if (zstd_run_open(&slot->run) != 0)
+        slot->run = queue->format->run_open(queue->loops);
+        if (!slot->run)
             break;
     }
     if (queue->count == count)
@@ -41,7 +40,7 @@ int parse_queue_open(struct parse_queue *queue, struct idle *idle, const struct 
 void parse_queue_close(struct parse_queue *queue)
 {
     while (queue->count > 0)
-        zstd_run_close(&queue->slots[--queue->count].run);
+        queue->format->run_close(queue->slots[--queue->count].run);
     free(queue->slots);
     pthread_cond_destroy(&queue->parsed);
     pthread_mutex_destroy(&queue->lock);
@@ -53,9 +52,9 @@ static struct parse_slot *slot_at(const struct parse_queue *queue, unsigned i)
     return &queue->slots[(queue->first + i) % queue->count];
 }
 
-struct zstd_run *parse_queue_next(const struct parse_queue *queue)
+void *parse_queue_next(const struct parse_queue *queue)
 {
-    return queue->used < queue->count ? &slot_at(queue, queue->used)->run : NULL;
+    return queue->used < queue->count ? slot_at(queue, queue->used)->run : NULL;
 }
 
 void parse_queue_push(struct parse_queue *queue)
@@ -90,7 +89,7 @@ static void await(struct parse_queue *queue, const struct parse_slot *slot)
     pthread_mutex_unlock(&queue->lock);
 }
 
-const struct zstd_run *parse_queue_first(struct parse_queue *queue)
+const void *parse_queue_first(struct parse_queue *queue)
 {
     if (queue->used == 0)
         return NULL;
@@ -98,7 +97,7 @@ const struct zstd_run *parse_queue_first(struct parse_queue *queue)
     while (!is_parsed(queue, first) && (mine = reclaim(queue)))
         parse(mine);
     await(queue, first);
-    return &first->run;
+    return first->run;
 }
 
 void parse_queue_pop(struct parse_queue *queue)

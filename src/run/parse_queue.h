@@ -4,18 +4,19 @@
 #ifndef GPUHISTO_PARSE_QUEUE_H
 #define GPUHISTO_PARSE_QUEUE_H
 
-#include "src/blocks/zstd_parse.h"
+#include "src/blocks/block_format.h"
 #include "src/work/idle.h"
 
 struct parse_slot {
     struct task task; /* first: a task is its slot */
     struct parse_queue *queue;
-    struct zstd_run run;
+    void *run;      /* of the format */
     bool is_parsed; /* under the lock */
 };
 
 struct parse_queue {
     struct idle *idle;
+    const struct block_format *format;
     const struct block_loops *loops;
     struct parse_slot *slots; /* a ring of `count` */
     unsigned count;
@@ -24,22 +25,22 @@ struct parse_queue {
     pthread_cond_t parsed;
 };
 
-/* Opens a queue of `count` runs. 0, or -1: out of memory. */
-int parse_queue_open(struct parse_queue *queue, struct idle *idle, const struct block_loops *loops,
-                     unsigned count);
+/* Opens a queue of `count` runs, with the first three members set, and the others zeroed. 0, or -1:
+ * out of memory. */
+int parse_queue_open(struct parse_queue *queue, unsigned count);
 
 /* Closes a queue, which is clear. */
 void parse_queue_close(struct parse_queue *queue);
 
 /* Returns the run to be filled next; NULL: all are used. */
-struct zstd_run *parse_queue_next(const struct parse_queue *queue);
+void *parse_queue_next(const struct parse_queue *queue);
 
 /* The run was filled: offers it to idle workers. */
 void parse_queue_push(struct parse_queue *queue);
 
 /* Returns the first run, once it is parsed; NULL: there is none. Parses what nobody has begun
  * rather than wait. */
-const struct zstd_run *parse_queue_first(struct parse_queue *queue);
+const void *parse_queue_first(struct parse_queue *queue);
 
 /* The first run was executed. */
 void parse_queue_pop(struct parse_queue *queue);

@@ -50,6 +50,7 @@ struct extent {
     size_t blocks_size;           /* bytes that were reserved for it */
     bool in_blocks;               /* it has the frame */
     bool is_again;                /* the frame was given in part, and its decoder begins it anew */
+    bool is_alone;                /* nobody helps with the batch any more */
 
     /* gpu */
     struct gpu_decoder *gpu;
@@ -150,11 +151,14 @@ void helped_begin(struct extent *extent);
  * worker's decoder begins it anew. */
 void helped_step(struct extent *extent, struct decode_step *step);
 
+/* The file has ended. True if what was taken of it is still to be given. */
+bool helped_end_input(struct extent *extent);
+
 /* What is counted ends here. True if what the frame goes on with at once is doubtful: the worker's
  * decoder, which may look at that, begins the frame anew. */
 bool helped_must_look_on(struct extent *extent);
 
-/* Leaves the frame to the worker's decoder. What was given of it is skipped. */
+/* Leaves the frame, and those after it, to the worker's decoder. What was given is skipped. */
 void helped_give_up(struct extent *extent);
 
 /* Leaves the frame, if there is one, to somebody who knows where to go on. */

@@ -119,7 +119,7 @@ static int take_batch(struct extent *extent, const struct frames_ahead *ahead)
     extent->began = clock_now();
     extent->is_rest = file->input.frames.pending.len == 0 && is_over(&file->input.bytes);
     extent->frame = (struct current_frame){.offset = worker->batch.offset, .stated = FRAME_UNSIZED};
-    extent->pending = false;
+    extent->pending = extent->is_alone = false;
     extent->waits = 0;
     extent->skip = file->skip;
     file->skip = 0;

@@ -114,7 +114,7 @@ static enum outcome decode(struct block_decoder **decoder, const struct course *
 {
     const struct codec_options decoding = {.memlimit = (uint64_t)1 << 27,
                                            .no_check = course->no_check};
-    const struct block_options options = {&decoding, course->workers};
+    const struct block_options options = {&block_format_zstd, &decoding, course->workers};
     *made = 0;
     if (block_decoder_memory(&options, frame, len) == 0)
         return DOUBTFUL;

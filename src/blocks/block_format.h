@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* A format whose frames (members) are decoded in blocks: compressed bytes are moved to runs in the
+ * order of the file, by one thread; runs are parsed by any thread, independently of each other; and
+ * what they were parsed to is executed in order, again by one thread. */
+#ifndef GPUHISTO_BLOCK_FORMAT_H
+#define GPUHISTO_BLOCK_FORMAT_H
+
+#include "block_loops.h"
+#include "src/frames/codec.h"
+
+enum filled {
+    FILLED_PART,  /* all bytes were taken: the run needs more */
+    FILLED_RUN,   /* the run is complete */
+    FILLED_LAST,  /* the same, and no run follows */
+    FILLED_WRONG, /* the data are corrupt, or not understood */
+};
+
+enum chained {
+    CHAINED, /* something is to be executed next, and then added */
+    PASSED,  /* nothing more of this run */
+    DOUBTED, /* the data are corrupt, not understood, or better left to the codec's own decoder */
+};
+
+/* Where a decoder can begin anew. */
+struct block_restart {
+    uint64_t at;      /* bytes after the beginning of the first frame, where another one begins; */
+    uint64_t content; /* bytes of content that this one has given since */
+};
+
+struct block_format {
+    const char *codec;  /* the name of the codec */
+    size_t content_max; /* bytes of content of one thing that is executed */
+
+    /* Returns the bytes of content that matches may reach back in the frame at in[0..len), which
+     * has its header; 0: such frames are left to the codec's own decoder. */
+    uint64_t (*window)(const struct codec_options *options, const unsigned char *in, size_t len);
+
+    /* --- runs: an open one can be filled, parsed and filled again --- */
+
+    size_t (*run_memory)(void);                         /* bytes that an open one takes at most */
+    void *(*run_open)(const struct block_loops *loops); /* NULL: out of memory */
+    void (*run_close)(void *run);                       /* NULL is fine */
+    void (*run_parse)(void *run, const struct block_loops *loops); /* a complete one; any thread */
+
+    /* --- a stream: goes through frames from their beginning; one thread --- */
+
+    void *(*open)(const struct block_loops *loops); /* NULL: out of memory */
+    void (*close)(void *stream);                    /* NULL is fine */
+    /* Begins with the frame at in[0..len), for which `window` has returned more than 0. */
+    void (*begin)(void *stream, const struct codec_options *options, const unsigned char *in,
+                  size_t len);
+    /* Moves bytes of step->in from step->used on to a run, until it is complete; is_new: these are
+     * its first ones. */
+    enum filled (*fill)(void *stream, void *run, bool is_new, struct decode_step *step);
+    /* The input ends here, and so does the run, which is the last. False: no frame can end so. */
+    bool (*end_input)(void *stream, void *run, bool is_new);
+    /* Says what a parsed run goes on with; called with the same run until that is passed. */
+    enum chained (*next)(void *stream, const void *run, const struct parsed_run **parsed);
+    /* What was executed has given content[0..len). */
+    void (*add)(void *stream, const unsigned char *content, size_t len);
+    /* After the last run: true if all is as the frames state. */
+    bool (*is_as_stated)(const void *stream);
+    struct block_restart (*restart)(const void *stream);
+};
+
+/* Returns the format of a codec, or NULL: it is not decoded in blocks. */
+const struct block_format *block_format_find(const struct codec *codec);
+
+extern const struct block_format block_format_zstd;
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* One zstd frame in runs of blocks. What is given is what libzstd would give: its size and its
+ * checksum are compared before the end. */
+#include "block_format.h"
+#include "src/hash/xxh64.h"
+#include "zstd_parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct zstd_stream {
+    struct zstd_frame_header header;
+    struct zstd_walk walk;
+    size_t header_left; /* bytes of the header to be passed */
+    unsigned char checksum[ZSTD_CHECKSUM_SIZE];
+    size_t checksum_left; /* bytes of it to come */
+    bool verifies;        /* the checksum */
+    bool is_executed;     /* the run that is at hand was, */
+    uint64_t content;     /* bytes that all so far have given */
+    struct xxh64 hash;    /* of these */
+};
+
+/* True if libzstd takes a window: it counts them in powers of two. */
+static bool is_within(uint64_t window, uint64_t limit)
+{
+    uint64_t most = 1;
+    while (most <= limit / 2)
+        most *= 2;
+    return window <= most;
+}
+
+static uint64_t zstd_window(const struct codec_options *options, const unsigned char *in,
+                            size_t len)
+{
+    struct zstd_frame_header header;
+    struct zstd_walk walk;
+    const bool is_parsed =
+        zstd_parse_frame(in, len, &header) == ZSTD_PARSED && zstd_walk_begin(&walk, &header);
+    return is_parsed && is_within(header.window, options->memlimit) ? header.window : 0;
+}
+
+static void *open_run(const struct block_loops *loops)
+{
+    struct zstd_run *run = calloc(1, sizeof *run);
+    (void)loops;
+    if (run && zstd_run_open(run) == 0)
+        return run;
+    free(run);
+    return NULL;
+}
+
+static void close_run(void *run)
+{
+    if (run)
+        zstd_run_close(run);
+    free(run);
+}
+
+static void parse_run(void *run, const struct block_loops *loops)
+{
+    zstd_parse(run, loops);
+}
+
+static void *open_stream(const struct block_loops *loops)
+{
+    (void)loops;
+    return calloc(1, sizeof(struct zstd_stream));
+}
+
+static void begin(void *arg, const struct codec_options *options, const unsigned char *in,
+                  size_t len)
+{
+    struct zstd_stream *stream = arg;
+    *stream = (struct zstd_stream){.content = 0};
+    (void)zstd_parse_frame(in, len, &stream->header);
+    (void)zstd_walk_begin(&stream->walk, &stream->header);
+    stream->header_left = stream->header.size;
+    stream->checksum_left = stream->header.has_checksum ? ZSTD_CHECKSUM_SIZE : 0;
+    stream->verifies = stream->header.has_checksum && !options->no_check;
+    xxh64_begin(&stream->hash);
+}
+
+static size_t left_in(const struct decode_step *step)
+{
+    return step->in_len - step->used;
+}
+
+static void pass_header(struct zstd_stream *stream, struct decode_step *step)
+{
+    const size_t len = left_in(step), some = len < stream->header_left ? len : stream->header_left;
+    stream->header_left -= some;
+    step->used += some;
+}
+
+/* The last run is complete with the checksum. */
+static enum filled take_checksum(struct zstd_stream *stream, struct decode_step *step)
+{
+    const size_t len = left_in(step),
+                 some = len < stream->checksum_left ? len : stream->checksum_left;
+    if (some > 0)
+        memcpy(stream->checksum + ZSTD_CHECKSUM_SIZE - stream->checksum_left, step->in + step->used,
+               some);
+    stream->checksum_left -= some;
+    step->used += some;
+    return stream->checksum_left > 0 ? FILLED_PART : FILLED_LAST;
+}
+
+static enum filled fill(void *arg, void *run_arg, bool is_new, struct decode_step *step)
+{
+    struct zstd_stream *stream = arg;
+    struct zstd_run *run = run_arg;
+    enum walked walked = WALKED_RUN;
+    pass_header(stream, step);
+    if (is_new)
+        zstd_walk_begin_run(&stream->walk, run);
+    if (!run->is_last || stream->walk.in_block)
+        walked =
+            zstd_walk_fill(&stream->walk, run, step->in + step->used, left_in(step), &step->used);
+    if (walked == WALKED_RUN)
+        return run->is_last ? take_checksum(stream, step) : FILLED_RUN;
+    return walked == WALKED_WRONG ? FILLED_WRONG : FILLED_PART;
+}
+
+static bool end_input(void *stream, void *run, bool is_new)
+{
+    (void)stream;
+    (void)run;
+    (void)is_new;
+    return false;
+}
+
+static enum chained next(void *arg, const void *run_arg, const struct parsed_run **parsed)
+{
+    struct zstd_stream *stream = arg;
+    const struct zstd_run *run = run_arg;
+    *parsed = &run->parsed;
+    stream->is_executed = !stream->is_executed;
+    if (run->parsed.is_doubtful)
+        return DOUBTED;
+    return stream->is_executed ? CHAINED : PASSED;
+}
+
+static void add(void *arg, const unsigned char *content, size_t len)
+{
+    struct zstd_stream *stream = arg;
+    stream->content += len;
+    if (stream->verifies)
+        xxh64_add(&stream->hash, content, len);
+}
+
+static bool is_as_stated(const void *arg)
+{
+    const struct zstd_stream *stream = arg;
+    const uint64_t hash = stream->verifies ? xxh64_value(&stream->hash) : 0,
+                   stated = stream->header.content;
+    if (stated != ZSTD_SIZE_UNKNOWN && stated != stream->content)
+        return false;
+    for (int i = 0; stream->verifies && i < ZSTD_CHECKSUM_SIZE; i++)
+        if (stream->checksum[i] != (unsigned char)(hash >> 8 * i))
+            return false;
+    return true;
+}
+
+static struct block_restart restart(const void *arg)
+{
+    const struct zstd_stream *stream = arg;
+    return (struct block_restart){.content = stream->content};
+}
+
+const struct block_format block_format_zstd = {
+    .codec = "zstd",
+    .content_max = RUN_BLOCKS_MAX * BLOCK_CONTENT_MAX,
+    .window = zstd_window,
+    .run_memory = zstd_run_memory,
+    .run_open = open_run,
+    .run_close = close_run,
+    .run_parse = parse_run,
+    .open = open_stream,
+    .close = free,
+    .begin = begin,
+    .fill = fill,
+    .end_input = end_input,
+    .next = next,
+    .add = add,
+    .is_as_stated = is_as_stated,
+    .restart = restart,
+};
