@@ -171,7 +171,7 @@ gpuhisto_sources = \
 	src/report/temporary.c src/report/temporary.h \
 	src/report/writer.c src/report/writer.h
 gzip_sources = \
-	src/frames/codec_gzip.c
+	src/blocks/gzip_stream.c src/frames/codec_gzip.c
 libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) src/sandbox/sandbox.h
 if HAVE_SANDBOX
 libgpuhisto_a_SOURCES += src/sandbox/sandbox.c \

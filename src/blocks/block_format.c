@@ -5,6 +5,9 @@
 
 static const struct block_format *const formats[] = {
     &block_format_zstd,
+#if HAVE_ISAL
+    &block_format_gzip,
+#endif
 };
 
 const struct block_format *block_format_find(const struct codec *codec)

@@ -67,5 +67,6 @@ struct block_format {
 const struct block_format *block_format_find(const struct codec *codec);
 
 extern const struct block_format block_format_zstd;
+extern const struct block_format block_format_gzip; /* only in builds with ISA-L */
 
 #endif

@@ -8,8 +8,17 @@
 
 int gzip_chain_open(struct gzip_chain *chain, const struct block_loops *loops)
 {
-    *chain = (struct gzip_chain){.state = GZIP_CHAIN_FIRST, .parser = {.loops = loops}};
+    chain->parser.loops = loops;
+    gzip_chain_begin(chain);
     return parsed_run_open(&chain->parsed, LITERALS_MAX, OPERATIONS_MAX);
+}
+
+void gzip_chain_begin(struct gzip_chain *chain)
+{
+    chain->state = GZIP_CHAIN_FIRST;
+    chain->place = (struct deflate_place){.bit = 0};
+    chain->is_cut = false;
+    chain->member = chain->content = chain->crc = 0;
 }
 
 void gzip_chain_close(struct gzip_chain *chain)
@@ -29,6 +38,8 @@ static const char *take_between(struct gzip_chain *chain, unsigned char byte)
         return GZIP_FAULT_ZEROS;
     chain->header = (struct gzip_header){.field = GZIP_FIXED};
     chain->state = GZIP_CHAIN_HEADER;
+    chain->member = chain->place.bit / 8;
+    chain->content = chain->crc = 0;
     return NULL;
 }
 
@@ -39,7 +50,6 @@ static const char *take_header(struct gzip_chain *chain, const unsigned char *in
     chain->place.bit += 8 * (uint64_t)used;
     if (chain->header.field == GZIP_HEADER_ENDED) {
         chain->state = GZIP_CHAIN_BLOCKS;
-        chain->content = chain->crc = 0;
         chain->trailer = chain->trailer_len = 0;
     }
     return fault;

@@ -18,7 +18,7 @@ enum gzip_chain_state {
     GZIP_CHAIN_ZEROS,   /* more padding, or the end */
 };
 
-/* Opened, it is at the beginning of a file. Owns its memory. */
+/* Opened or begun anew, it is at the beginning of a file. Owns its memory. */
 struct gzip_chain {
     enum gzip_chain_state state;
     struct deflate_place place; /* what comes next, in bits of the file */
@@ -26,6 +26,7 @@ struct gzip_chain {
     struct gzip_header header;
     uint64_t trailer; /* as far as it has come */
     unsigned trailer_len;
+    uint64_t member;  /* byte of the file with which the member begins */
     uint64_t content; /* bytes of the member that were executed; the window is the last of them */
     uint32_t crc;     /* of these */
     struct deflate_parser parser;
@@ -40,6 +41,7 @@ enum gzip_chained {
 
 /* 0, or -1: out of memory. */
 int gzip_chain_open(struct gzip_chain *chain, const struct block_loops *loops);
+void gzip_chain_begin(struct gzip_chain *chain);
 void gzip_chain_close(struct gzip_chain *chain);
 
 /* Goes on in a run that was parsed; call it with the same run until it is passed. */

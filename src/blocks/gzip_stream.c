@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* The members of a gzip file, from one of them to the end of the file, in runs of blocks. ISA-L
+ * begins the member anew in which anything is doubtful. */
+#include "block_format.h"
+#include "gzip_chain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of content that the chain may parse itself, more than others have parsed for it. In small
+ * members, stored blocks and fixed ones, no beginnings are found, and ISA-L is faster alone. */
+#define ALONE_MAX (8 << 20)
+
+/* If the member has given more, it is not begun anew for that. */
+#define AGAIN_MAX (64 << 20)
+
+struct gzip_stream {
+    struct gzip_cutter cutter;
+    struct gzip_chain chain;
+    int64_t alone; /* bytes that the chain has parsed itself, less those of runs; at least 0 */
+};
+
+static uint64_t gzip_window(const struct codec_options *options, const unsigned char *in,
+                            size_t len)
+{
+    (void)options;
+    const bool is_member = len >= GZIP_MAGIC_SIZE && memcmp(in, gzip_magic, GZIP_MAGIC_SIZE) == 0;
+    return is_member ? DEFLATE_WINDOW : 0;
+}
+
+static void *open_run(const struct block_loops *loops)
+{
+    struct gzip_run *run = malloc(sizeof *run);
+    if (run && gzip_run_open(run, loops) == 0)
+        return run;
+    free(run);
+    return NULL;
+}
+
+static void close_run(void *run)
+{
+    if (run)
+        gzip_run_close(run);
+    free(run);
+}
+
+static void parse_run(void *run, const struct block_loops *loops)
+{
+    (void)loops;
+    gzip_run_parse(run);
+}
+
+static void *open_stream(const struct block_loops *loops)
+{
+    struct gzip_stream *stream = malloc(sizeof *stream);
+    if (stream && gzip_chain_open(&stream->chain, loops) == 0)
+        return stream;
+    free(stream);
+    return NULL;
+}
+
+static void close_stream(void *arg)
+{
+    struct gzip_stream *stream = arg;
+    if (stream)
+        gzip_chain_close(&stream->chain);
+    free(stream);
+}
+
+static void begin(void *arg, const struct codec_options *options, const unsigned char *in,
+                  size_t len)
+{
+    struct gzip_stream *stream = arg;
+    (void)options;
+    (void)in;
+    (void)len;
+    gzip_chain_begin(&stream->chain);
+    stream->alone = 0;
+    stream->cutter.piece = GZIP_PIECE;
+    stream->cutter.at = stream->cutter.kept_len = 0;
+}
+
+static enum filled fill(void *arg, void *run_arg, bool is_new, struct decode_step *step)
+{
+    struct gzip_stream *stream = arg;
+    struct gzip_run *run = run_arg;
+    if (is_new)
+        gzip_cutter_begin(&stream->cutter, run);
+    step->used += gzip_run_fill(run, step->in + step->used, step->in_len - step->used);
+    if (run->len < run->len_max)
+        return FILLED_PART;
+    (void)gzip_cutter_end(&stream->cutter, run);
+    return FILLED_RUN;
+}
+
+static bool end_input(void *arg, void *run, bool is_new)
+{
+    struct gzip_stream *stream = arg;
+    if (is_new)
+        gzip_cutter_begin(&stream->cutter, run);
+    (void)gzip_cutter_end(&stream->cutter, run);
+    return true;
+}
+
+/* Records whether a run was of use. False: too few are. */
+static bool is_worth_it(struct gzip_stream *stream, size_t len, bool is_alone)
+{
+    const int64_t alone = stream->alone + (is_alone ? (int64_t)len : -(int64_t)len);
+    stream->alone = alone > 0 ? alone : 0;
+    return stream->alone <= ALONE_MAX || stream->chain.content > AGAIN_MAX;
+}
+
+static enum chained next(void *arg, const void *run_arg, const struct parsed_run **parsed)
+{
+    struct gzip_stream *stream = arg;
+    const struct gzip_run *run = run_arg;
+    const char *unused; /* ISA-L says what is wrong */
+    const enum gzip_chained chained = gzip_chain_next(&stream->chain, run, parsed, &unused);
+    if (chained == GZIP_CHAINED && is_worth_it(stream, (*parsed)->content, *parsed != &run->parsed))
+        return CHAINED;
+    return chained == GZIP_PASSED ? PASSED : DOUBTED;
+}
+
+static void add(void *arg, const unsigned char *content, size_t len)
+{
+    struct gzip_stream *stream = arg;
+    gzip_chain_add(&stream->chain, gzip_checksum(0, content, len), len);
+}
+
+static bool is_as_stated(const void *arg)
+{
+    const struct gzip_stream *stream = arg;
+    return gzip_chain_is_complete(&stream->chain);
+}
+
+static struct block_restart restart(const void *arg)
+{
+    const struct gzip_stream *stream = arg;
+    return (struct block_restart){stream->chain.member, stream->chain.content};
+}
+
+const struct block_format block_format_gzip = {
+    .codec = "gzip",
+    .content_max = DEFLATE_RUN_CONTENT_MAX,
+    .window = gzip_window,
+    .run_memory = gzip_run_memory,
+    .run_open = open_run,
+    .run_close = close_run,
+    .run_parse = parse_run,
+    .open = open_stream,
+    .close = close_stream,
+    .begin = begin,
+    .fill = fill,
+    .end_input = end_input,
+    .next = next,
+    .add = add,
+    .is_as_stated = is_as_stated,
+    .restart = restart,
+};
