@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch of zstd blocks on its way through the stages that decompress it (doc/zstd.md).
+/* A batch of zstd blocks on its way through the stages that decompress it (doc/decoding.md).
  *
  * The host plans a batch of whole blocks (plan.h). Its first frame may go on from the batch before,
  * and its last one in the next. Stages run in their order, each over all blocks at once. Stages of
@@ -32,7 +32,7 @@
 #define ZSTD_PADDING 16u
 
 /* Why a block is refused. The GPU refuses all that libzstd refuses, and a few that libzstd takes
- * (doc/zstd.md). libzstd then decodes the frame again and has the last word. */
+ * (doc/decoding.md). libzstd then decodes the frame again and has the last word. */
 enum zstd_refusal {
     ZSTD_TAKEN,
     ZSTD_BAD_BLOCK,     /* its type, or its size */

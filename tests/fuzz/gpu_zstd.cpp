@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // For libFuzzer: all emulated stages of the GPU's zstd decoder, on batches that the host plans,
 // against libzstd. What the stages take decodes to what libzstd gives; what they refuse, libzstd
-// refuses too, or it is one of the cases that doc/zstd.md lists. A decoder by the letter of the
+// refuses too, or it is one of the cases that doc/decoding.md lists. A decoder by the letter of the
 // format says which.
 //
 // The first byte says how batches are cut, and what the others are (made_zstd.h). `make fuzz`
@@ -25,7 +25,7 @@ constexpr size_t size_most = 20000;
 constexpr size_t content_most = 1 << 19; // larger is left alone: it takes too long
 constexpr size_t blocks_most = 200;
 
-// What libzstd takes and this does not: doc/zstd.md, "What is refused".
+// What libzstd takes and this does not: doc/decoding.md, "What is refused".
 static bool is_listed(const char *why)
 {
     static const char *const listed[] = {
