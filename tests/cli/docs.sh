@@ -188,7 +188,7 @@ same "includes that design.md does not allow" nothing not-allowed
 
 # --- the tour: files that the pages name are there, and so are functions in the files beside them ---
 
-for tour in design adding reasons; do
+for tour in design adding decoding reasons; do
     tr '\n\140' ' @' <"$srcdir/doc/$tour.md" >words # a backquote becomes @
     grep -oE '@(src|gpu)/[a-z0-9_/]+\.[a-z]+@' words | tr -d @ | sort -u | while read -r file; do
         [ -e "$srcdir/$file" ] || echo "$file"
@@ -199,6 +199,21 @@ for tour in design adding reasons; do
     done >missing
     same "doc/$tour.md: functions that are not there" nothing missing
 done
+
+# --- links to headings ---
+
+# headings DOCUMENT: the anchors of its headings, as GitHub makes them.
+headings()
+{
+    sed -n 's/^##* //p' "$1" | tr 'A-Z ' 'a-z-' | sed 's/[^a-z0-9_-]//g'
+}
+for document in "$srcdir/README.md" "$srcdir"/doc/*.md; do
+    grep -oE '\]\([^:()]*#[^()]+\)' "$document" | sed 's/^](//; s/)$//' | while IFS='#' read -r other heading; do
+        other=${other:-${document##*/}}
+        headings "${document%/*}/$other" | grep -qxe "$heading" || echo "${document#"$srcdir/"}: $other#$heading"
+    done
+done >missing
+same "links to headings that are not there" nothing missing
 
 if command -v mandoc >/dev/null; then
     check "the man page is clean" mandoc -T lint -W warning "$page"
