@@ -210,7 +210,8 @@ tests_unit_test_deflate_SOURCES = tests/unit/test_deflate.c \
 tests_unit_test_deflate_LDADD = $(libraries) -lz
 tests_unit_test_crc32_LDADD = $(libraries)
 tests_unit_test_diag_LDADD = $(libraries)
-tests_unit_test_gzip_chain_SOURCES = tests/unit/test_gzip_chain.c \
+gzip_members = tests/helpers/gzip_members.c tests/helpers/gzip_members.h
+tests_unit_test_gzip_chain_SOURCES = tests/unit/test_gzip_chain.c $(gzip_members) \
 	tests/helpers/gzip_runs.c tests/helpers/gzip_runs.h
 tests_unit_test_gzip_chain_LDADD = $(libraries) -lz
 tests_unit_test_header_LDADD = $(libraries)

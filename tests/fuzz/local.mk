@@ -21,7 +21,8 @@ fuzzers = tests/fuzz/characters tests/fuzz/fields tests/fuzz/gpu_zstd tests/fuzz
 fuzz_shared = tests/fuzz/fuzz.c tests/fuzz/made_zstd.cpp
 if FUZZ_GZIP
 fuzzers += tests/fuzz/chain_gzip tests/fuzz/compressed tests/fuzz/gzip tests/fuzz/parse_gzip tests/fuzz/shares
-fuzz_shared += tests/fuzz/made_files.c tests/helpers/deflate_oracle.c tests/helpers/gzip_runs.c
+fuzz_shared += tests/fuzz/made_files.c tests/helpers/deflate_oracle.c tests/helpers/gzip_members.c \
+	tests/helpers/gzip_runs.c
 endif
 if HAVE_YAJL
 fuzzers += tests/fuzz/merge

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "gzip_runs.h"
 #include "execute_bytes.h"
+#include "gzip_members.h"
 #include "src/blocks/gzip_chain.h"
 
 #include <stdlib.h>
@@ -90,37 +91,14 @@ static void gunzip_by_runs(const unsigned char *in, size_t len, size_t piece, st
     gzip_chain_close(&chain);
 }
 
-static bool is_padding(const unsigned char *in, size_t len)
-{
-    while (len > 0 && *in == 0)
-        in++, len--;
-    return len == 0;
-}
-
-static void gunzip_by_zlib(const unsigned char *in, size_t len, struct gunzipped *to)
-{
-    z_stream zlib = {.next_in = (unsigned char *)in, .avail_in = (unsigned)len};
-    zlib.next_out = to->made.bytes;
-    zlib.avail_out = (unsigned)to->made.cap;
-    if (inflateInit2(&zlib, 31) != Z_OK)
-        exit(99);
-    int rc = len > 0 ? inflate(&zlib, Z_FINISH) : Z_STREAM_END;
-    while (rc == Z_STREAM_END && len > 0 && !is_padding(zlib.next_in, zlib.avail_in)) {
-        inflateReset(&zlib);
-        rc = inflate(&zlib, Z_FINISH);
-    }
-    to->is_whole = rc == Z_STREAM_END;
-    to->made.len = (size_t)(zlib.next_out - to->made.bytes);
-    inflateEnd(&zlib);
-}
-
 const char *gunzip_compare(const unsigned char *in, size_t len, size_t piece, unsigned *percent)
 {
     static unsigned char bytes[2][GUNZIPPED_MAX];
     struct gunzipped actual = {.made = {bytes[0], 0, GUNZIPPED_MAX}},
                      expected = {.made = {bytes[1], 0, GUNZIPPED_MAX}};
     gunzip_by_runs(in, len, piece, &actual);
-    gunzip_by_zlib(in, len, &expected);
+    expected.is_whole =
+        gzip_reference(in, len, expected.made.bytes, GUNZIPPED_MAX, &expected.made.len);
     *percent = actual.passed ? (unsigned)(100 * actual.used / actual.passed) : 0;
     if (actual.fault || expected.made.len == GUNZIPPED_MAX)
         return actual.fault;
