@@ -90,6 +90,7 @@ naive_field = tests/helpers/check_fields.c tests/helpers/check_fields.h \
 tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/apart.c tests/helpers/apart.h \
 	tests/helpers/bits.h \
+	tests/helpers/block_courses.c tests/helpers/block_courses.h \
 	tests/helpers/check_characters.c tests/helpers/check_characters.h \
 	tests/helpers/compressed.c tests/helpers/compressed.h \
 	tests/helpers/execute_bytes.c tests/helpers/execute_bytes.h \

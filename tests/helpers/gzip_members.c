@@ -17,24 +17,29 @@ static void need_room(size_t len, size_t room)
     exit(99);
 }
 
-static void add_content(struct gzip_file *file, size_t len, enum member_content kind)
+static void fill_with_text(unsigned char *content, size_t len)
 {
     static const char *const words[] = {"GET /index.html", " 200 ", "\n10.0.", "Mozilla/5.0 "};
-    need_room(len, file->content_cap - file->content_len);
-    for (const size_t end = file->content_len + len; file->content_len < end;) {
+    for (size_t at = 0, some; at < len; at += some) {
         char text[32];
-        const int text_len =
-            snprintf(text, sizeof text, "%s%u", words[random_below(4)], random_below(10000));
-        const size_t left = end - file->content_len,
-                     most = kind == MEMBER_RANDOM ? 1 : (size_t)text_len;
-        const size_t some = most < left ? most : left;
-        if (kind == MEMBER_RANDOM)
-            text[0] = (char)random_word();
-        if (kind == MEMBER_ZEROS)
-            memset(text, 0, sizeof text);
-        memcpy(file->content + file->content_len, text, some);
-        file->content_len += some;
+        some = (size_t)snprintf(text, sizeof text, "%s%u", words[random_below(4)],
+                                random_below(10000));
+        some = some < len - at ? some : len - at;
+        memcpy(content + at, text, some);
     }
+}
+
+static void add_content(struct gzip_file *file, size_t len, enum member_content kind)
+{
+    unsigned char *content = file->content + file->content_len;
+    need_room(len, file->content_cap - file->content_len);
+    file->content_len += len;
+    if (kind == MEMBER_TEXT)
+        fill_with_text(content, len);
+    else if (kind == MEMBER_ZEROS)
+        memset(content, 0, len);
+    for (size_t i = 0; kind == MEMBER_RANDOM && i < len; i++)
+        content[i] = (unsigned char)random_word();
 }
 
 void gzip_file_add(struct gzip_file *file, const struct gzip_member_settings *settings)

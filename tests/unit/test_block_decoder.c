@@ -1,134 +1,45 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames that several threads decode, against what was compressed: with no, one or several idle
- * workers beside, in steps of any size. What libzstd refuses is doubtful, whoever notices it. */
-#include "src/run/block_decoder.h"
+/* zstd frames that several threads decode, against what was compressed: with no, one or several
+ * idle workers beside, in steps of any size. What libzstd refuses is doubtful, whoever notices it.
+ */
+#include "tests/helpers/block_courses.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 #include "tests/helpers/zstd_frames.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SIZE_MOST ((size_t)5 << 20)
 #define FRAME_MAX (SIZE_MOST + SIZE_MOST / 8)
-#define HELPERS_MAX 7
 
 static unsigned long cases, wrong, doubtful;
 static unsigned char *data, *frame, *content;
+static struct helpers helpers;
 
-/* --- idle workers --- */
-
-static struct idle idle;
-static atomic_bool is_over;
-
-static void *help(void *arg)
+/* Decodes frame[0..len) to content. */
+static struct block_result decode(struct block_decoder **decoder, const struct course *course,
+                                  size_t len)
 {
-    struct idle_counter counter;
-    (void)arg;
-    idle_counter_open(&counter);
-    for (;;) {
-        const uint64_t ticket = idle_news(&idle);
-        if (atomic_load(&is_over))
-            break;
-        if (idle_wait(&idle, &counter, ticket))
-            abort(); /* nobody donates chunks */
-    }
-    idle_leave(&idle, &counter);
-    idle_counter_close(&counter);
-    return NULL;
+    return course_decode(decoder, &helpers, &block_format_zstd, course, frame, len, content,
+                         SIZE_MOST + 1);
 }
 
-static void start_helpers(pthread_t *threads, unsigned helpers)
-{
-    atomic_store(&is_over, false);
-    for (unsigned i = 0; i < helpers; i++)
-        if (pthread_create(&threads[i], NULL, help, NULL) != 0)
-            abort();
-}
-
-static void end_helpers(const pthread_t *threads, unsigned helpers)
-{
-    atomic_store(&is_over, true);
-    idle_wake_all(&idle);
-    for (unsigned i = 0; i < helpers; i++)
-        pthread_join(threads[i], NULL);
-}
-
-/* --- decoding --- */
-
-/* How a frame is decoded. */
-struct course {
-    unsigned workers;
-    size_t in_most, out_most; /* bytes of a step */
-    bool no_check;
-    bool stops; /* it is left in the middle */
-};
-
-static struct course random_course(unsigned workers)
-{
-    const bool is_large = random_below(3);
-    return (struct course){.workers = workers,
-                           .in_most = is_large ? 600000 : 1 + random_below(3000),
-                           .out_most = is_large ? SIZE_MOST : 1 + random_below(100000),
-                           .no_check = random_below(2)};
-}
-
-/* What came of it. */
-enum outcome { DECODED, DOUBTFUL, HUNGRY, STOPPED };
-
-/* Takes steps until something has come of it. */
-static enum outcome take_steps(struct block_decoder *decoder, const struct course *course,
-                               size_t len, size_t *made)
-{
-    const size_t stop = course->stops ? random_below(SIZE_MOST) : SIZE_MAX;
-    size_t at = 0;
-    for (;;) {
-        const size_t in = 1 + random_below((unsigned)course->in_most),
-                     out = 1 + random_below((unsigned)course->out_most);
-        struct decode_step step = {.in = frame + at,
-                                   .in_len = in < len - at ? in : len - at,
-                                   .out = content + *made,
-                                   .cap =
-                                       out < SIZE_MOST + 1 - *made ? out : SIZE_MOST + 1 - *made};
-        const enum block_step is = block_decoder_step(decoder, &step);
-        at += step.used;
-        *made += step.made;
-        if (is == BLOCKS_END)
-            return at == len ? DECODED : HUNGRY;
-        if (is == BLOCKS_DOUBTFUL || *made > SIZE_MOST)
-            return DOUBTFUL;
-        if (at == len && step.used == 0 && step.made < step.cap)
-            return HUNGRY;
-        if (*made > stop)
-            return STOPPED;
-    }
-}
-
-/* Decodes frame[0..len) to content[0..*made). */
-static enum outcome decode(struct block_decoder **decoder, const struct course *course, size_t len,
-                           size_t *made)
-{
-    const struct codec_options decoding = {.memlimit = (uint64_t)1 << 27,
-                                           .no_check = course->no_check};
-    const struct block_options options = {&block_format_zstd, &decoding, course->workers};
-    *made = 0;
-    if (block_decoder_memory(&options, frame, len) == 0)
-        return DOUBTFUL;
-    if (block_decoder_begin(decoder, &idle, &options, frame, len) != 0)
-        abort();
-    const enum outcome outcome = take_steps(*decoder, course, len, made);
-    block_decoder_stop(*decoder);
-    return outcome;
-}
-
-static void report(const char *what, size_t len, unsigned workers)
+static void report(const char *what, size_t len)
 {
     wrong++;
-    printf("FAIL: a frame of %zu bytes, %u workers: %s\n", len, workers, what);
+    printf("FAIL: a frame of %zu bytes, %u helpers: %s\n", len, helpers.count, what);
+}
+
+/* What was given is the first of `size` bytes of content, and libzstd can go on from there. */
+static void check_part(const struct block_result *result, const char *what, size_t size, size_t len)
+{
+    if (result->made > size || memcmp(content, data, result->made) != 0)
+        report(what, len);
+    if (result->restart.at != 0 || result->restart.content != result->made)
+        report("not to be decoded again", len);
 }
 
 static size_t make_frame(size_t *size)
@@ -145,67 +56,69 @@ static size_t make_frame(size_t *size)
 }
 
 /* A frame as libzstd wrote it, cut off, and left in the middle. */
-static void check_right(struct block_decoder **decoder, unsigned workers)
+static void check_right(struct block_decoder **decoder)
 {
-    size_t size, made;
+    size_t size;
     const size_t len = make_frame(&size);
-    struct course course = random_course(workers);
+    struct course course = course_random(SIZE_MOST);
+    struct block_result result = decode(decoder, &course, len);
     cases++;
-    if (decode(decoder, &course, len, &made) != DECODED)
-        report("not decoded", len, workers);
-    else if (made != size || memcmp(content, data, size) != 0)
-        report("other content", len, workers);
+    if (result.outcome != DECODED)
+        report("not decoded", len);
+    else if (result.made != size || memcmp(content, data, size) != 0)
+        report("other content", len);
     const size_t cut = 18 + random_below((unsigned)len);
-    if (cut < len && decode(decoder, &course, cut, &made) != HUNGRY)
-        report("cut off, and not hungry", len, workers);
-    if (cut < len && (made > size || memcmp(content, data, made) != 0))
-        report("cut off: other content", len, workers);
-    course.stops = true;
-    (void)decode(decoder, &course, len, &made);
-    if (made > size || memcmp(content, data, made) != 0)
-        report("stopped: other content", len, workers);
+    if (cut < len) {
+        result = decode(decoder, &course, cut);
+        if (result.outcome != HUNGRY)
+            report("cut off, and not hungry", len);
+        check_part(&result, "cut off: other content", size, len);
+    }
+    course.stop = random_below(SIZE_MOST);
+    result = decode(decoder, &course, len);
+    if (result.outcome == STOPPED)
+        check_part(&result, "stopped: other content", size, len);
 }
 
 /* A frame with an altered byte. */
-static void check_altered(struct block_decoder **decoder, unsigned workers)
+static void check_altered(struct block_decoder **decoder)
 {
-    size_t size, made, due_size;
+    size_t size, due_size;
     unsigned char *due;
     const size_t len = make_frame(&size);
-    const struct course course = random_course(workers);
+    const struct course course = course_random(SIZE_MOST);
     frame[4 + random_below((unsigned)len - 4)] ^= (unsigned char)(1 << random_below(8));
-    const enum outcome outcome = decode(decoder, &course, len, &made);
+    const struct block_result result = decode(decoder, &course, len);
+    const size_t made = result.made;
     const bool is_right = frame_reference(frame, len, &due, &due_size);
     cases++;
-    doubtful += outcome == DOUBTFUL;
-    if (outcome == DECODED && (!is_right || made != due_size || memcmp(due, content, made) != 0))
-        report("altered: other content", len, workers);
-    if (outcome == DECODED && !course.no_check &&
+    doubtful += result.outcome == DOUBTFUL;
+    if (result.outcome == DECODED &&
+        (!is_right || made != due_size || memcmp(due, content, made) != 0))
+        report("altered: other content", len);
+    if (result.outcome == DECODED && !course.no_check &&
         (made != size || memcmp(data, content, made) != 0) && (frame[4] & 4))
-        report("altered: the checksum was not verified", len, workers);
+        report("altered: the checksum was not verified", len);
     free(due);
 }
 
 int main(void)
 {
-    static const unsigned workers[] = {1, 2, 3, HELPERS_MAX + 1};
+    static const unsigned counts[] = {0, 1, 2, HELPERS_MAX};
     const unsigned rounds = scale_of(6, 60, 600);
     data = need(malloc(SIZE_MOST));
     frame = need(malloc(FRAME_MAX));
     content = need(malloc(SIZE_MOST + 1));
-    idle_open(&idle);
-    for (size_t i = 0; i < sizeof workers / sizeof *workers; i++) {
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         struct block_decoder *decoder = NULL;
-        pthread_t threads[HELPERS_MAX];
-        start_helpers(threads, workers[i] - 1);
+        helpers_start(&helpers, counts[i]);
         for (unsigned round = 0; round < rounds; round++) {
-            check_right(&decoder, workers[i]);
-            check_altered(&decoder, workers[i]);
+            check_right(&decoder);
+            check_altered(&decoder);
         }
         block_decoder_close(decoder);
-        end_helpers(threads, workers[i] - 1);
+        helpers_end(&helpers);
     }
-    idle_close(&idle);
     free(data);
     free(frame);
     free(content);

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "block_courses.h"
+#include "random.h"
+
+#include <stdlib.h>
+
+static void *help(void *arg)
+{
+    struct helpers *helpers = arg;
+    struct idle_counter counter;
+    idle_counter_open(&counter);
+    for (;;) {
+        const uint64_t ticket = idle_news(&helpers->idle);
+        if (atomic_load(&helpers->is_over))
+            break;
+        if (idle_wait(&helpers->idle, &counter, ticket))
+            abort(); /* nobody donates chunks */
+    }
+    idle_leave(&helpers->idle, &counter);
+    idle_counter_close(&counter);
+    return NULL;
+}
+
+void helpers_start(struct helpers *helpers, unsigned count)
+{
+    idle_open(&helpers->idle);
+    atomic_store(&helpers->is_over, false);
+    helpers->count = count;
+    for (unsigned i = 0; i < count; i++)
+        if (pthread_create(&helpers->threads[i], NULL, help, helpers) != 0)
+            abort();
+}
+
+void helpers_end(struct helpers *helpers)
+{
+    atomic_store(&helpers->is_over, true);
+    idle_wake_all(&helpers->idle);
+    for (unsigned i = 0; i < helpers->count; i++)
+        pthread_join(helpers->threads[i], NULL);
+    idle_close(&helpers->idle);
+}
+
+struct course course_random(size_t out_most)
+{
+    const bool is_large = random_below(3);
+    return (struct course){.in_most = is_large ? 600000 : 1 + random_below(3000),
+                           .out_most = is_large ? out_most : 1 + random_below(100000),
+                           .stop = SIZE_MAX,
+                           .no_check = random_below(2)};
+}
+
+static size_t least_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* There is no more room. */
+static enum outcome look_on(struct block_decoder *decoder)
+{
+    unsigned char none;
+    struct decode_step step = {.in = &none, .out = &none};
+    return block_decoder_step(decoder, &step) == BLOCKS_DOUBTFUL ? DOUBTFUL : FULL;
+}
+
+/* Takes steps until something has come of it. */
+static enum outcome take_steps(struct block_decoder *decoder, const struct course *course,
+                               const unsigned char *in, size_t len, unsigned char *content,
+                               size_t cap, size_t *made)
+{
+    bool has_ended = false;
+    size_t at = 0;
+    for (*made = 0; *made < cap;) {
+        const size_t in_len = least_of(1 + random_below((unsigned)course->in_most), len - at),
+                     room = least_of(1 + random_below((unsigned)course->out_most), cap - *made);
+        struct decode_step step = {
+            .in = in + at, .in_len = in_len, .out = content + *made, .cap = room};
+        const enum block_step is = block_decoder_step(decoder, &step);
+        at += step.used;
+        *made += step.made;
+        if (is == BLOCKS_END)
+            return at == len ? DECODED : HUNGRY;
+        if (is == BLOCKS_DOUBTFUL)
+            return DOUBTFUL;
+        if (*made > course->stop)
+            return STOPPED;
+        if (at == len && step.made < step.cap && !has_ended) {
+            has_ended = true;
+            if (!block_decoder_end_input(decoder))
+                return HUNGRY;
+        }
+    }
+    return look_on(decoder);
+}
+
+struct block_result course_decode(struct block_decoder **decoder, struct helpers *helpers,
+                                  const struct block_format *format, const struct course *course,
+                                  const unsigned char *in, size_t len, unsigned char *content,
+                                  size_t cap)
+{
+    const struct codec_options decoding = {.memlimit = (uint64_t)1 << 27,
+                                           .no_check = course->no_check};
+    const struct block_options options = {format, &decoding, helpers->count + 1};
+    struct block_result result = {.outcome = DOUBTFUL};
+    if (block_decoder_memory(&options, in, len) == 0)
+        return result;
+    if (block_decoder_begin(decoder, &helpers->idle, &options, in, len) != 0)
+        abort();
+    result.outcome = take_steps(*decoder, course, in, len, content, cap, &result.made);
+    result.restart = block_decoder_restart(*decoder);
+    block_decoder_stop(*decoder);
+    return result;
+}
