@@ -65,8 +65,13 @@ threaded_tests = \
 	tests/cli/gpus_emulated.sh \
 	tests/cli/compressed.sh tests/cli/counts.sh tests/cli/each.sh tests/cli/gzip.sh tests/cli/interval.sh \
 	tests/cli/many_cores.sh tests/cli/numbers.sh tests/cli/progress.sh tests/cli/sources.sh tests/cli/zstd.sh \
-	tests/unit/test_block_decoder tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts tests/unit/test_text_cuts \
-	tests/unit/test_parallel_read
+	tests/unit/test_block_decoder tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts \
+	tests/unit/test_text_cuts tests/unit/test_parallel_read
+if HAVE_ZLIB
+if HAVE_ISAL
+threaded_tests += tests/unit/test_gzip_decoder
+endif
+endif
 .PHONY: check-threads
 check-threads:
 	@$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(threaded_tests)'
@@ -187,6 +192,9 @@ unit_tests = \
 	tests/unit/test_zstd_links
 if HAVE_ZLIB
 unit_tests += tests/unit/test_deflate tests/unit/test_gzip_chain
+if HAVE_ISAL
+unit_tests += tests/unit/test_gzip_decoder
+endif
 endif
 test_programs += $(unit_tests)
 libraries = tests/helpers/libhelpers.a libgpuhisto.a libhistogram.a
@@ -215,6 +223,8 @@ gzip_members = tests/helpers/gzip_members.c tests/helpers/gzip_members.h
 tests_unit_test_gzip_chain_SOURCES = tests/unit/test_gzip_chain.c $(gzip_members) \
 	tests/helpers/gzip_runs.c tests/helpers/gzip_runs.h
 tests_unit_test_gzip_chain_LDADD = $(libraries) -lz
+tests_unit_test_gzip_decoder_SOURCES = tests/unit/test_gzip_decoder.c $(gzip_members)
+tests_unit_test_gzip_decoder_LDADD = $(libraries) -lz
 tests_unit_test_header_LDADD = $(libraries)
 tests_unit_test_fields_LDADD = $(libraries)
 tests_unit_test_file_tallies_LDADD = tests/helpers/libhelpers.a libhistogram.a -lm

@@ -102,8 +102,8 @@ static bool is_sated(const struct block_decoder *decoder)
 
 bool block_decoder_end_input(struct block_decoder *decoder)
 {
-    void *run = parse_queue_next(&decoder->queue);
-    if (decoder->is_taken ||
+    void *run = parse_queue_next(&decoder->queue); /* NULL only if something is doubtful */
+    if (decoder->is_taken || !run ||
         !decoder->format->end_input(decoder->stream, run, !decoder->is_filling))
         return false;
     decoder->is_taken = true;

@@ -38,8 +38,8 @@ enum block_step {
  */
 enum block_step block_decoder_step(struct block_decoder *decoder, struct decode_step *step);
 
-/* The input ends with what was taken: repeat the step with in_len 0. False: the frame is not
- * complete. */
+/* After a step that took all and gave less than there was room for: the input ends there, so repeat
+ * the step with in_len 0. False: the frame is not complete, or doubtful. */
 bool block_decoder_end_input(struct block_decoder *decoder);
 
 /* Returns where the codec's own decoder can go on, and how much has been given since. */

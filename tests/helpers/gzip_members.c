@@ -38,8 +38,10 @@ static void add_content(struct gzip_file *file, size_t len, enum member_content 
         fill_with_text(content, len);
     else if (kind == MEMBER_ZEROS)
         memset(content, 0, len);
-    for (size_t i = 0; kind == MEMBER_RANDOM && i < len; i++)
-        content[i] = (unsigned char)random_word();
+    for (size_t at = 0; kind == MEMBER_RANDOM && at < len; at += sizeof(uint64_t)) {
+        const uint64_t word = random_word();
+        memcpy(content + at, &word, len - at < sizeof word ? len - at : sizeof word);
+    }
 }
 
 void gzip_file_add(struct gzip_file *file, const struct gzip_member_settings *settings)

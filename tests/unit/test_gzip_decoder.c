@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* gzip files that several threads decode, against zlib: with no, one or several idle workers
+ * beside, in steps of any size. What zlib refuses is doubtful, whoever notices it; then ISA-L goes
+ * on from the beginning of a member, and knows how much was given of that. */
+#include "src/blocks/gzip_run.h"
+#include "tests/helpers/block_courses.h"
+#include "tests/helpers/gzip_members.h"
+#include "tests/helpers/need.h"
+#include "tests/helpers/random.h"
+#include "tests/helpers/scale.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE_MOST ((size_t)4 << 20)
+#define STORED_SIZE ((size_t)9 << 20) /* more than the chain parses alone */
+#define CAP ((size_t)10 << 20)
+#define RUNS_MOST 24 /* at least as many as there may be at once */
+
+static unsigned long cases, decoded, wrong;
+static struct helpers helpers;
+static struct block_decoder *decoder;
+static struct gzip_file drawn, stored;
+static unsigned char *made, *due; /* by the decoder, and by zlib */
+
+static void expect(bool is_right, const char *what, size_t where)
+{
+    cases++;
+    if (!is_right && wrong++ < 20)
+        printf("wrong: %s (%zu, %u helpers)\n", what, where, helpers.count);
+}
+
+static void open_file(struct gzip_file *file)
+{
+    *file = (struct gzip_file){
+        .bytes = need(malloc(CAP)), .cap = CAP, .content = need(malloc(CAP)), .content_cap = CAP};
+}
+
+static void begin_file(struct gzip_file *file)
+{
+    file->len = file->content_len = file->members = 0;
+}
+
+static void close_file(struct gzip_file *file)
+{
+    free(file->bytes);
+    free(file->content);
+}
+
+static void add_member(struct gzip_file *file, size_t len, enum member_content content, int level)
+{
+    const struct gzip_member_settings settings = {.len = len, .content = content, .level = level};
+    gzip_file_add(file, &settings);
+}
+
+/* True if ISA-L can go on there: a member begins, or rubbish, and has given so much. */
+static bool is_restart(const struct gzip_file *file, const struct block_result *result)
+{
+    const struct block_restart *restart = &result->restart;
+    for (unsigned i = 0; i < file->members; i++)
+        if (file->member[i].at == restart->at)
+            return file->member[i].content + restart->content == result->made;
+    return restart->at == file->len && restart->content == 0 && result->made == file->content_len;
+}
+
+/* Decodes the first bytes of a file. All that is given is what zlib gives; the verdict is not. */
+static struct block_result decode(const struct gzip_file *file, size_t len,
+                                  const struct course *course, size_t cap, const char *what)
+{
+    size_t due_len;
+    const bool is_whole = gzip_reference(file->bytes, len, due, CAP, &due_len);
+    const struct block_result result =
+        course_decode(&decoder, &helpers, &block_format_gzip, course, file->bytes, len, made, cap);
+    decoded += result.outcome == DECODED;
+    expect(result.made <= due_len && memcmp(made, due, result.made) == 0, what, len);
+    if (result.outcome == DECODED)
+        expect(is_whole && result.made == due_len, what, len);
+    else
+        expect(is_restart(file, &result), what, len);
+    return result;
+}
+
+/* --- the cases --- */
+
+static void draw_file(void)
+{
+    begin_file(&drawn);
+    for (unsigned members = 1 + random_below(5); members > 0; members--) {
+        const size_t room = SIZE_MOST - drawn.content_len;
+        gzip_file_add_random(&drawn, random_below(random_below(3) ? (unsigned)room : 3000));
+    }
+}
+
+/* Whole, cut off, left in the middle, followed by zeros or rubbish, and with an altered byte. */
+static void check_drawn(void)
+{
+    struct course course = course_random(SIZE_MOST);
+    draw_file();
+    const size_t len = drawn.len, zeros = random_below(2) ? random_below(100000) : 0;
+    memset(drawn.bytes + len, 0, zeros);
+    const struct block_result whole = decode(&drawn, len + zeros, &course, CAP, "a whole file");
+    expect(whole.outcome == DECODED, "a file that is not decoded", len);
+    (void)decode(&drawn, 3 + random_below((unsigned)len - 3), &course, CAP, "cut off");
+    course.stop = random_below(SIZE_MOST);
+    (void)decode(&drawn, len, &course, CAP, "stopped");
+    course.stop = SIZE_MAX;
+    drawn.bytes[len + zeros] = (unsigned char)random_below(256);
+    (void)decode(&drawn, len + zeros + 1, &course, CAP, "followed by rubbish");
+    drawn.bytes[3 + random_below((unsigned)len - 3)] ^= (unsigned char)(1 << random_below(8));
+    (void)decode(&drawn, len, &course, CAP, "altered");
+}
+
+/* Of stored blocks no beginnings are found: ISA-L is faster alone. */
+static void check_stored(void)
+{
+    const struct course course = course_random(SIZE_MOST);
+    const struct block_result result = decode(&stored, stored.len, &course, CAP, "stored blocks");
+    expect(result.outcome == DOUBTFUL && result.restart.at == stored.member[1].at,
+           "stored blocks are left to ISA-L", result.restart.at);
+}
+
+/* All runs are full where the file ends, and what comes first is wrong. */
+static void check_full(void)
+{
+    const struct course course = {.in_most = 600000, .out_most = SIZE_MOST, .stop = SIZE_MAX};
+    stored.bytes[stored.member[1].at] ^= 1;
+    for (size_t runs = 1; runs <= RUNS_MOST; runs++)
+        (void)decode(&stored, GZIP_BEYOND(GZIP_PIECE) + runs * GZIP_PIECE, &course, CAP,
+                     "full where it ends");
+    stored.bytes[stored.member[1].at] ^= 1;
+}
+
+int main(void)
+{
+    static const unsigned counts[] = {0, 1, 2, HELPERS_MAX};
+    struct reason why;
+    if (codec_gzip.load(&why) != 0) {
+        printf("skipped: %s\n", why.text);
+        return 77;
+    }
+    open_file(&drawn);
+    open_file(&stored);
+    add_member(&stored, 30000, MEMBER_TEXT, 6);
+    add_member(&stored, STORED_SIZE, MEMBER_RANDOM, 0);
+    made = need(malloc(CAP));
+    due = need(malloc(CAP));
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        helpers_start(&helpers, counts[i]);
+        for (unsigned round = scale_of(6, 60, 600); round > 0; round--)
+            check_drawn();
+        check_stored();
+        check_full();
+        block_decoder_close(decoder);
+        decoder = NULL;
+        helpers_end(&helpers);
+    }
+    close_file(&drawn);
+    close_file(&stored);
+    free(made);
+    free(due);
+    printf("%lu cases, %lu decoded, %lu wrong\n", cases, decoded, wrong);
+    return wrong > 0;
+}
