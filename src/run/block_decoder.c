@@ -94,10 +94,12 @@ static bool take(struct block_decoder *decoder, struct decode_step *step)
     return filled != FILLED_WRONG;
 }
 
-/* True if there is no more to be taken now. */
-static bool is_sated(const struct block_decoder *decoder)
+/* True if more should be taken before something is executed. Where there is no more room, that is
+ * only looked at, in what there is. */
+static bool is_hungry(const struct block_decoder *decoder, bool has_room)
 {
-    return decoder->is_taken || !parse_queue_next(&decoder->queue);
+    const bool is_sated = decoder->is_taken || !parse_queue_next(&decoder->queue);
+    return !is_sated && (has_room || decoder->queue.used == 0);
 }
 
 bool block_decoder_end_input(struct block_decoder *decoder)
@@ -154,7 +156,7 @@ enum block_step block_decoder_step(struct block_decoder *decoder, struct decode_
     step->used = step->made = 0;
     for (;;) {
         decoder->is_doubtful |= !take(decoder, step);
-        if (!decoder->is_doubtful && !is_sated(decoder))
+        if (!decoder->is_doubtful && is_hungry(decoder, step->made < step->cap))
             return BLOCKS_SOME;
         if (!decoder->is_doubtful && decoder->content_len == 0)
             decoder->is_doubtful = !execute(decoder);

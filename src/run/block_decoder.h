@@ -34,8 +34,8 @@ enum block_step {
 
 /* As codec->decode: gives less than there is room for only at the end, or where it needs more bytes
  * than there are; it takes as many ahead as it has runs for. Gives nothing if the frame is
- * doubtful.
- */
+ * doubtful. Where there is no room, at first or any more, it looks at what comes next, such as a
+ * checksum. */
 enum block_step block_decoder_step(struct block_decoder *decoder, struct decode_step *step);
 
 /* After a step that took all and gave less than there was room for: the input ends there, so repeat

@@ -131,6 +131,22 @@ static void check_full(void)
     stored.bytes[stored.member[1].at] ^= 1;
 }
 
+/* What is counted ends with a member whose checksum is wrong: that is noticed, wherever pieces end.
+ */
+static void check_range(void)
+{
+    const struct course course = {.in_most = 131072, .out_most = SIZE_MOST, .stop = SIZE_MAX};
+    for (size_t size = 1000000; size < 2000000; size += scale_of(150000, 50000, 50000)) {
+        begin_file(&drawn);
+        add_member(&drawn, size, MEMBER_TEXT, 1);
+        drawn.bytes[drawn.len - 5] ^= 1;
+        memcpy(drawn.bytes + drawn.len, stored.bytes, RUNS_MOST * GZIP_PIECE);
+        const struct block_result result =
+            decode(&drawn, drawn.len + RUNS_MOST * GZIP_PIECE, &course, size, "a wrong checksum");
+        expect(result.outcome == DOUBTFUL, "a wrong checksum where the range ends", drawn.len);
+    }
+}
+
 int main(void)
 {
     static const unsigned counts[] = {0, 1, 2, HELPERS_MAX};
@@ -151,6 +167,7 @@ int main(void)
             check_drawn();
         check_stored();
         check_full();
+        check_range();
         block_decoder_close(decoder);
         decoder = NULL;
         helpers_end(&helpers);
