@@ -110,6 +110,9 @@ struct codec {
     /* True if the file may end here: after a frame, or before the first. */
     bool (*complete)(const struct decoder *decoder);
 
+    /* True if a frame may begin here, too. NULL if one always may. */
+    bool (*may_begin)(const struct decoder *decoder);
+
     /* Frees it. */
     void (*close)(struct decoder *decoder);
 };

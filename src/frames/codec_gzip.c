@@ -170,6 +170,11 @@ static bool gzip_complete(const struct decoder *decoder)
     return state != GZIP_HEADER && state != GZIP_BODY;
 }
 
+static bool gzip_may_begin(const struct decoder *decoder)
+{
+    return ((const struct gzip_decoder *)decoder)->state != GZIP_ZEROS;
+}
+
 static void gzip_close(struct decoder *decoder)
 {
     free(decoder);
@@ -184,5 +189,6 @@ const struct codec codec_gzip = {
     .reserve = gzip_reserve,
     .decode = gzip_decode,
     .complete = gzip_complete,
+    .may_begin = gzip_may_begin,
     .close = gzip_close,
 };

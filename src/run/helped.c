@@ -24,6 +24,12 @@ static uint64_t bytes_left(const struct extent *extent)
     return size > at ? size - at : 0;
 }
 
+/* False: what comes next is wrong, whatever it looks like. */
+static bool may_begin(const struct decoder *decoder)
+{
+    return !decoder->codec->may_begin || decoder->codec->may_begin(decoder);
+}
+
 /* True if the frame at in[0..len) can be decoded again from its beginning, and is worth the help of
  * others, who have nothing better to do. */
 static bool pays(const struct extent *extent, const unsigned char *in, size_t len)
@@ -31,7 +37,7 @@ static bool pays(const struct extent *extent, const unsigned char *in, size_t le
     const struct block_options options = options_of(extent);
     const bool is_in_order = decode_is_in_order(extent);
     struct codec_frame frame = {.content = FRAME_UNSIZED};
-    if (!options.format || extent->is_alone ||
+    if (!options.format || extent->is_alone || !may_begin(extent->worker->decoder) ||
         (is_in_order ? !extent->file->input.bytes.regular : !extent->is_rest))
         return false;
     struct frame_offer offer = {.content = (double)bytes_left(extent) * CONTENT_RATIO,

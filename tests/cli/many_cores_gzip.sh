@@ -79,4 +79,9 @@ for threads in 1 $workers; do
     { dd bs=10 count=1 of=/dev/null 2>dd.err && run --threads=$threads -b; } <after
     refuses "from the offset of standard input on, $threads workers" 1 ", at byte 0"
 done
+# Nobody can help with the first member, as there are other files, but with what seems to be the second.
+{ head -c 60000000 /dev/zero | gzip -1 && head -c 1000 /dev/zero && cat best.gz; } >followed
+echo 1 | gzip >little.gz
+alike "zeros, and what seems to be a member" -b followed little.gz little.gz
+
 summary
