@@ -79,7 +79,7 @@ static void chain_run(struct gzip_round *round)
             die("blocks", "doubtful");
         round->ring.at += parsed->content;
         round->ring.content += parsed->content;
-        gzip_chain_add(&round->chain, 0, parsed->content);
+        gzip_chain_add(&round->chain, parsed->content);
         round->taken.operations += parsed->operations_len;
         round->taken.parse += chosen - begin;
         begin = now();

@@ -56,11 +56,19 @@ struct block_format {
     bool (*end_input)(void *stream, void *run, bool is_new);
     /* Says what a parsed run goes on with; called with the same run until that is passed. */
     enum chained (*next)(void *stream, const void *run, const struct parsed_run **parsed);
-    /* What was executed has given content[0..len). */
-    void (*add)(void *stream, const unsigned char *content, size_t len);
-    /* After the last run: true if all is as the frames state. */
+    /* What was executed has given `len` bytes. */
+    void (*add)(void *stream, size_t len);
+    /* After the last run, and once all was hashed: true if all is as the frames state. */
     bool (*is_as_stated)(const void *stream);
     struct block_restart (*restart)(const void *stream);
+
+    /* --- checksums, which another thread may compute while the stream goes on --- */
+
+    /* True if content must be hashed; if all of it must have been before `next` is called. */
+    bool (*hashes)(const void *stream);
+    bool (*awaits_hash)(const void *stream);
+    /* Hashes content[0..len), which follows what was hashed before; one thread at a time. */
+    void (*hash)(void *stream, const unsigned char *content, size_t len);
 };
 
 /* Returns the format of a codec, or NULL: it is not decoded in blocks. */

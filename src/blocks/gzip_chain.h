@@ -28,7 +28,7 @@ struct gzip_chain {
     unsigned trailer_len;
     uint64_t member;  /* byte of the file with which the member begins */
     uint64_t content; /* bytes of the member that were executed; the window is the last of them */
-    uint32_t crc;     /* of these */
+    uint32_t crc; /* CRC-32 of these, as far as the caller has set it; compared in the trailer */
     struct deflate_parser parser;
     struct parsed_run parsed; /* what no run has */
 };
@@ -48,8 +48,8 @@ void gzip_chain_close(struct gzip_chain *chain);
 enum gzip_chained gzip_chain_next(struct gzip_chain *chain, const struct gzip_run *run,
                                   const struct parsed_run **parsed, const char **why);
 
-/* Adds content of the member that was executed, and its CRC-32 alone, before the next call. */
-void gzip_chain_add(struct gzip_chain *chain, uint32_t crc, size_t len);
+/* Adds content of the member that was executed, before the next call. */
+void gzip_chain_add(struct gzip_chain *chain, size_t len);
 
 /* True if the file may end here: after a member, or before the first. */
 bool gzip_chain_is_complete(const struct gzip_chain *chain);

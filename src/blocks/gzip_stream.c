@@ -121,10 +121,28 @@ static enum chained next(void *arg, const void *run_arg, const struct parsed_run
     return chained == GZIP_PASSED ? PASSED : DOUBTED;
 }
 
-static void add(void *arg, const unsigned char *content, size_t len)
+static void add(void *arg, size_t len)
 {
     struct gzip_stream *stream = arg;
-    gzip_chain_add(&stream->chain, gzip_checksum(0, content, len), len);
+    gzip_chain_add(&stream->chain, len);
+}
+
+static bool hashes(const void *arg)
+{
+    (void)arg;
+    return true;
+}
+
+static bool awaits_hash(const void *arg)
+{
+    const struct gzip_stream *stream = arg;
+    return stream->chain.state == GZIP_CHAIN_TRAILER;
+}
+
+static void hash(void *arg, const unsigned char *content, size_t len)
+{
+    struct gzip_stream *stream = arg;
+    stream->chain.crc = gzip_checksum(stream->chain.crc, content, len);
 }
 
 static bool is_as_stated(const void *arg)
@@ -156,4 +174,7 @@ const struct block_format block_format_gzip = {
     .add = add,
     .is_as_stated = is_as_stated,
     .restart = restart,
+    .hashes = hashes,
+    .awaits_hash = awaits_hash,
+    .hash = hash,
 };

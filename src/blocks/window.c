@@ -5,8 +5,9 @@
 #include <string.h>
 
 /* Room after the window: the more there is, the more seldom the window moves, and the less of it is
- * in a cache. Four windows, but not less than the first nor more than one window and the second. */
-#define ROOM_LEAST ((size_t)8 << 20)
+ * in a cache. Four windows, but not less than the first nor more than one window and the second. It
+ * must be more than a run gives, and what was given last and is still lent. */
+#define ROOM_LEAST ((size_t)16 << 20)
 #define ROOM_MORE ((size_t)32 << 20)
 
 size_t window_memory(uint64_t size, size_t content_max)
@@ -31,15 +32,24 @@ int window_begin(struct window *window, uint64_t size, size_t content_max)
     return window->data ? 0 : -1;
 }
 
-/* Moves what matches can still reach to the beginning, unless there is room for a run. */
+/* Returns how many bytes matches can still reach. */
+static size_t kept(const struct window *window)
+{
+    return window->content < window->size ? (size_t)window->content : (size_t)window->size;
+}
+
+/* True if `len` bytes fit behind the content; if not, the window moves to the beginning. */
+static bool fits(const struct window *window, size_t len)
+{
+    return window->cap - window->at >= len + COPY_SLACK;
+}
+
 static void make_room(struct window *window, size_t len)
 {
-    const size_t kept =
-        window->content < window->size ? (size_t)window->content : (size_t)window->size;
-    if (window->cap - window->at >= len + COPY_SLACK)
+    if (fits(window, len))
         return;
-    memmove(window->data, window->data + window->at - kept, kept);
-    window->at = kept;
+    memmove(window->data, window->data + window->at - kept(window), kept(window));
+    window->at = kept(window);
 }
 
 const unsigned char *window_append(struct window *window, const struct block_loops *loops,
@@ -56,6 +66,21 @@ const unsigned char *window_append(struct window *window, const struct block_loo
     window->at += run->content;
     window->content += run->content;
     return out;
+}
+
+bool window_overwrites(const struct window *window, size_t len, const unsigned char *content,
+                       size_t content_len)
+{
+    const bool is_behind = fits(window, len);
+    const size_t begin = is_behind ? window->at : 0,
+                 end = (is_behind ? window->at : kept(window)) + len + COPY_SLACK;
+    const size_t at = (size_t)(content - window->data);
+    return at < end && at + content_len > begin;
+}
+
+size_t window_before(const struct window *window, const unsigned char *content)
+{
+    return (size_t)(content - window->data);
 }
 
 void window_close(struct window *window)

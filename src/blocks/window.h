@@ -27,6 +27,13 @@ int window_begin(struct window *window, uint64_t size, size_t content_max);
 const unsigned char *window_append(struct window *window, const struct block_loops *loops,
                                    const struct parsed_run *run);
 
+/* True if to append `len` bytes overwrites any of content[0..content_len), which was returned. */
+bool window_overwrites(const struct window *window, size_t len, const unsigned char *content,
+                       size_t content_len);
+
+/* Returns how many bytes of the frame stand before content that was returned last. */
+size_t window_before(const struct window *window, const unsigned char *content);
+
 void window_close(struct window *window);
 
 #endif

@@ -17,7 +17,7 @@ struct zstd_stream {
     bool verifies;        /* the checksum */
     bool is_executed;     /* the run that is at hand was, */
     uint64_t content;     /* bytes that all so far have given */
-    struct xxh64 hash;    /* of these */
+    struct xxh64 hash;
 };
 
 /* True if libzstd takes a window: it counts them in powers of two. */
@@ -140,12 +140,27 @@ static enum chained next(void *arg, const void *run_arg, const struct parsed_run
     return stream->is_executed ? CHAINED : PASSED;
 }
 
-static void add(void *arg, const unsigned char *content, size_t len)
+static void add(void *arg, size_t len)
 {
     struct zstd_stream *stream = arg;
     stream->content += len;
-    if (stream->verifies)
-        xxh64_add(&stream->hash, content, len);
+}
+
+static bool hashes(const void *arg)
+{
+    return ((const struct zstd_stream *)arg)->verifies;
+}
+
+static bool awaits_hash(const void *arg)
+{
+    (void)arg;
+    return false;
+}
+
+static void hash(void *arg, const unsigned char *content, size_t len)
+{
+    struct zstd_stream *stream = arg;
+    xxh64_add(&stream->hash, content, len);
 }
 
 static bool is_as_stated(const void *arg)
@@ -184,4 +199,7 @@ const struct block_format block_format_zstd = {
     .add = add,
     .is_as_stated = is_as_stated,
     .restart = restart,
+    .hashes = hashes,
+    .awaits_hash = awaits_hash,
+    .hash = hash,
 };

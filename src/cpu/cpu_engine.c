@@ -17,6 +17,7 @@
 
 struct cpu_chunk {
     struct chunk chunk;
+    unsigned char *data; /* its own */
     struct cpu_chunk *next_free;
     struct count_table *table; /* with pages: the last one that a thread counted it into */
 };
@@ -54,6 +55,8 @@ static struct chunk *cpu_acquire(struct engine *engine, bool wait)
     if (!chunk)
         return NULL;
     chunk->chunk.len = chunk->chunk.begin = 0;
+    chunk->chunk.data = chunk->data;
+    chunk->chunk.lent = NULL;
     return &chunk->chunk;
 }
 
@@ -139,9 +142,12 @@ static void count_and_free(struct cpu_engine *cpu, struct cpu_chunk *own, const 
 static int cpu_submit(struct engine *engine, struct chunk *chunk)
 {
     struct cpu_engine *cpu = (struct cpu_engine *)engine;
+    struct lent *lent = chunk->lent;
     for (struct cpu_engine *also = cpu->also; also; also = also->also)
         count_and_free(also, acquire_chunk(also, true), chunk);
     count_and_free(cpu, (struct cpu_chunk *)chunk, chunk);
+    if (lent)
+        lent->give_back(lent);
     return 0;
 }
 
@@ -232,7 +238,7 @@ static int open_data(struct cpu_engine *cpu, size_t cap, size_t room, unsigned c
     size_t step = cache_lines(cap + room);
     cpu->memory = aligned_alloc(CACHE_LINE, step * chunks);
     for (unsigned i = 0; cpu->memory && i < chunks; i++) {
-        cpu->chunks[i].chunk.data = cpu->memory + i * step;
+        cpu->chunks[i].data = cpu->memory + i * step;
         cpu->chunks[i].chunk.cap = cap;
     }
     return cpu->memory ? 0 : -1;
@@ -259,7 +265,7 @@ static struct cpu_engine *open_one(const struct histogram *histogram,
     cpu->plan = count_plan(options->counter ? options->counter : counter_find(NULL), histogram);
     for (unsigned i = 0; i < chunks; i++) {
         struct cpu_chunk *own = &cpu->chunks[i];
-        own->chunk = (struct chunk){.engine = &cpu->engine};
+        own->chunk = (struct chunk){.engine = &cpu->engine, .may_borrow = true};
         own->table = &cpu->tables.tables[i % cpu->tables.count];
         own->next_free = cpu->free;
         cpu->free = own;

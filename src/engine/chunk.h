@@ -38,9 +38,16 @@ struct origin {
     bool has_header; /* the first record is the file's header, which is not counted */
 };
 
+/* Memory of somebody else's that a chunk has for once. It is not written to. */
+struct lent {
+    void (*give_back)(struct lent *lent); /* the chunk was counted; any thread */
+};
+
 struct chunk {
     struct engine *engine; /* the owner */
     unsigned char *data;   /* cap bytes, and record_room more for text */
+    struct lent *lent;     /* data[0..len) are lent; NULL: they are the engine's own */
+    bool may_borrow;       /* they may be lent */
     size_t len, cap;       /* bytes in use, and in all */
     size_t begin;          /* of lines: bytes in use before its first record */
     size_t repeated;       /* of pairs: bytes in use that were in the chunk before, too; the next

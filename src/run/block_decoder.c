@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "block_decoder.h"
+#include "executed.h"
 #include "parse_queue.h"
-#include "src/blocks/window.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +14,17 @@ struct block_decoder {
     const struct block_format *format;
     void *stream; /* of the format */
     struct parse_queue queue;
-    struct window window;
+    struct executed executed;
 
     /* What is taken. */
     bool is_filling; /* the queue's next run has bytes */
     bool is_taken;   /* all runs were filled */
 
     /* What is given. */
-    const unsigned char *content; /* of what was executed last, */
-    size_t content_len;           /* what was not given yet */
-    bool is_executed;             /* there is no more */
+    const struct parsed_run *chained; /* what is to be executed next; NULL: that is not known */
+    const unsigned char *given;       /* of what was executed last, */
+    size_t left;                      /* what was not given yet */
+    bool is_executed;                 /* there is no more */
     bool is_doubtful;
 };
 
@@ -53,8 +54,12 @@ static struct block_decoder *open_decoder(struct idle *idle, const struct block_
     decoder->format = format;
     decoder->stream = format->open(loops);
     decoder->queue = (struct parse_queue){.idle = idle, .format = format, .loops = loops};
-    if (decoder->stream && parse_queue_open(&decoder->queue, runs_of(options)) == 0)
+    decoder->executed =
+        (struct executed){.idle = idle, .format = format, .stream = decoder->stream};
+    if (decoder->stream && parse_queue_open(&decoder->queue, runs_of(options)) == 0) {
+        executed_open(&decoder->executed);
         return decoder;
+    }
     format->close(decoder->stream);
     free(decoder);
     return NULL;
@@ -71,9 +76,10 @@ int block_decoder_begin(struct block_decoder **decoder, struct idle *idle,
     if (!own)
         return -1;
     format->begin(own->stream, options->decoding, in, len);
-    own->content_len = 0;
+    own->chained = NULL;
+    own->left = 0;
     own->is_filling = own->is_taken = own->is_executed = own->is_doubtful = false;
-    return window_begin(&own->window, window, format->content_max);
+    return window_begin(&own->executed.window, window, format->content_max);
 }
 
 /* --- taking --- */
@@ -115,80 +121,133 @@ bool block_decoder_end_input(struct block_decoder *decoder)
 
 /* --- giving --- */
 
-/* Executes what comes next. False: doubtful. */
-static bool execute(struct block_decoder *decoder)
+/* Finds what is to be executed next, or that there is no more. False: doubtful. */
+static bool chain(struct block_decoder *decoder)
 {
     const struct block_format *format = decoder->format;
-    const struct parsed_run *parsed;
-    const void *run;
     enum chained chained = PASSED;
+    const void *run;
     while (chained == PASSED && (run = parse_queue_first(&decoder->queue)) != NULL) {
-        chained = format->next(decoder->stream, run, &parsed);
+        if (format->awaits_hash(decoder->stream))
+            executed_await_hash(&decoder->executed);
+        chained = format->next(decoder->stream, run, &decoder->chained);
         if (chained == PASSED)
             parse_queue_pop(&decoder->queue);
     }
+    if (chained == CHAINED)
+        return true;
+    decoder->chained = NULL;
     if (chained == DOUBTED)
         return false;
-    if (chained == PASSED) {
-        decoder->is_executed = decoder->is_taken;
-        return !decoder->is_taken || format->is_as_stated(decoder->stream);
-    }
-    decoder->content = window_append(&decoder->window, decoder->queue.loops, parsed);
-    if (!decoder->content)
-        return false;
-    decoder->content_len = parsed->content;
-    format->add(decoder->stream, decoder->content, decoder->content_len);
-    return true;
+    decoder->is_executed = decoder->is_taken;
+    if (decoder->is_executed)
+        executed_await_hash(&decoder->executed);
+    return !decoder->is_executed || format->is_as_stated(decoder->stream);
 }
 
-static void give(struct block_decoder *decoder, struct decode_step *step)
+static enum appended execute(struct block_decoder *decoder)
 {
-    const size_t room = step->cap - step->made,
-                 some = decoder->content_len < room ? decoder->content_len : room;
-    memcpy(step->out + step->made, decoder->content, some);
-    decoder->content += some;
-    decoder->content_len -= some;
-    step->made += some;
+    const struct parsed_run *chained = decoder->chained;
+    const enum appended appended =
+        executed_append(&decoder->executed, decoder->queue.loops, chained, &decoder->given);
+    if (appended != APPENDED)
+        return appended;
+    decoder->chained = NULL;
+    decoder->left = chained->content;
+    decoder->format->add(decoder->stream, chained->content);
+    return APPENDED;
+}
+
+/* Has content to be given, if there is more. */
+static enum block_step go_on(struct block_decoder *decoder)
+{
+    enum appended appended = APPENDED;
+    if (!decoder->chained)
+        decoder->is_doubtful = !chain(decoder);
+    if (!decoder->is_doubtful && decoder->chained)
+        appended = execute(decoder);
+    decoder->is_doubtful |= appended == APPEND_WRONG;
+    return decoder->is_doubtful       ? BLOCKS_DOUBTFUL
+           : appended == APPEND_LATER ? BLOCKS_LATER
+           : decoder->is_executed     ? BLOCKS_END
+                                      : BLOCKS_SOME;
 }
 
 enum block_step block_decoder_step(struct block_decoder *decoder, struct decode_step *step)
 {
+    enum block_step is = BLOCKS_SOME;
     step->used = step->made = 0;
-    for (;;) {
+    while (is == BLOCKS_SOME && decoder->left == 0) {
         decoder->is_doubtful |= !take(decoder, step);
-        if (!decoder->is_doubtful && is_hungry(decoder, step->made < step->cap))
+        if (decoder->is_doubtful)
+            return BLOCKS_DOUBTFUL;
+        if (is_hungry(decoder, step->cap > 0))
             return BLOCKS_SOME;
-        if (!decoder->is_doubtful && decoder->content_len == 0)
-            decoder->is_doubtful = !execute(decoder);
-        if (decoder->is_doubtful) /* what was given before counts first */
-            return step->made > 0 ? BLOCKS_SOME : BLOCKS_DOUBTFUL;
-        if (decoder->is_executed)
-            return BLOCKS_END;
-        give(decoder, step);
-        if (decoder->content_len > 0)
-            return BLOCKS_SOME;
+        is = go_on(decoder);
     }
+    return is;
+}
+
+void block_decoder_give(struct block_decoder *decoder, struct decode_step *step)
+{
+    const size_t some = decoder->left < step->cap ? decoder->left : step->cap;
+    if (some > 0)
+        memcpy(step->out, decoder->given, some);
+    decoder->given += some;
+    decoder->left -= some;
+    step->made = some;
+}
+
+/* The bytes that the chunk begins with must be those before: they were cut from the chunk that had
+ * them. */
+bool block_decoder_lend(struct block_decoder *decoder, struct decode_step *step,
+                        struct chunk *chunk)
+{
+    const size_t some = decoder->left < step->cap ? decoder->left : step->cap, kept = chunk->len;
+    if (!chunk->may_borrow || some == 0 ||
+        window_before(&decoder->executed.window, decoder->given) < kept ||
+        (kept > 0 && memcmp(decoder->given - kept, chunk->data, kept) != 0))
+        return false;
+    chunk->lent = executed_lend(&decoder->executed, decoder->given - kept, kept + some);
+    if (!chunk->lent)
+        return false;
+    chunk->data = (unsigned char *)decoder->given - kept;
+    decoder->given += some;
+    decoder->left -= some;
+    step->made = some;
+    return true;
+}
+
+bool block_decoder_is_lent(struct block_decoder *decoder)
+{
+    return executed_is_lent(&decoder->executed);
+}
+
+void block_decoder_await(struct block_decoder *decoder)
+{
+    executed_await(&decoder->executed);
 }
 
 struct block_restart block_decoder_restart(const struct block_decoder *decoder)
 {
     struct block_restart restart = decoder->format->restart(decoder->stream);
-    restart.content -= decoder->content_len;
+    restart.content -= decoder->left;
     return restart;
 }
 
 void block_decoder_stop(struct block_decoder *decoder)
 {
     parse_queue_clear(&decoder->queue);
+    executed_await_hash(&decoder->executed);
 }
 
 void block_decoder_close(struct block_decoder *decoder)
 {
     if (!decoder)
         return;
-    parse_queue_clear(&decoder->queue);
+    block_decoder_stop(decoder);
     parse_queue_close(&decoder->queue);
-    window_close(&decoder->window);
+    executed_close(&decoder->executed);
     decoder->format->close(decoder->stream);
     free(decoder);
 }

@@ -22,24 +22,37 @@ size_t block_decoder_memory(const struct block_options *options, const unsigned 
                             size_t len);
 
 /* Begins the frame at in[0..len), for which memory is reserved; the one before, of the same format,
- * has ended or was stopped. *decoder is opened first if it is NULL. 0, or -1: out of memory. */
+ * has ended or was stopped, and nothing of it is lent. *decoder is opened first if it is NULL. 0,
+ * or -1: out of memory. */
 int block_decoder_begin(struct block_decoder **decoder, struct idle *idle,
                         const struct block_options *options, const unsigned char *in, size_t len);
 
 enum block_step {
     BLOCKS_SOME,     /* the frame goes on */
+    BLOCKS_LATER,    /* what is lent is still needed: await some of it */
     BLOCKS_END,      /* all of it was given */
     BLOCKS_DOUBTFUL, /* it must be decoded again */
 };
 
-/* As codec->decode: gives less than there is room for only at the end, or where it needs more bytes
- * than there are; it takes as many ahead as it has runs for. Gives nothing if the frame is
- * doubtful. Where there is no room, at first or any more, it looks at what comes next, such as a
- * checksum. */
+/* Takes bytes of step->in, as many ahead as it has runs for, and has content to be given unless it
+ * needs more bytes than there are. Gives none of a frame that is doubtful. With a step->cap of 0 it
+ * looks at what comes next, such as a checksum, in what was taken. */
 enum block_step block_decoder_step(struct block_decoder *decoder, struct decode_step *step);
 
-/* After a step that took all and gave less than there was room for: the input ends there, so repeat
- * the step with in_len 0. False: the frame is not complete, or doubtful. */
+/* Gives content: copies up to step->cap bytes to step->out, and sets step->made. */
+void block_decoder_give(struct block_decoder *decoder, struct decode_step *step);
+
+/* The same as memory that the chunk has in place of its own, after a copy of what it has. False: it
+ * cannot have it. */
+bool block_decoder_lend(struct block_decoder *decoder, struct decode_step *step,
+                        struct chunk *chunk);
+
+/* True if something is lent, or was not hashed yet; waits until some of it is not. */
+bool block_decoder_is_lent(struct block_decoder *decoder);
+void block_decoder_await(struct block_decoder *decoder);
+
+/* After a step that took all, and has no content to be given: the input ends there, so repeat the
+ * step with in_len 0. False: the frame is not complete, or doubtful. */
 bool block_decoder_end_input(struct block_decoder *decoder);
 
 /* Returns where the codec's own decoder can go on, and how much has been given since. */
@@ -48,7 +61,7 @@ struct block_restart block_decoder_restart(const struct block_decoder *decoder);
 /* Leaves a frame. Waits for those who parse it. */
 void block_decoder_stop(struct block_decoder *decoder);
 
-/* Stops and frees it; NULL is fine. */
+/* Stops and frees it, of which nothing is lent; NULL is fine. */
 void block_decoder_close(struct block_decoder *decoder);
 
 #endif

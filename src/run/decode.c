@@ -51,9 +51,9 @@ static bool has_ended(struct extent *extent, size_t made)
     return batch->kind == FRAMES_OPEN && !frames_go_on(&extent->file->input.frames, batch);
 }
 
-/* Has the frame decoded, by whoever has it. */
+/* Has the frame decoded, by whoever has it. As helped_step. */
 static enum decode_status decode(struct extent *extent, struct decode_step *step,
-                                 struct reason *why)
+                                 struct chunk *chunk, struct reason *why)
 {
     struct decoder *decoder = extent->worker->decoder;
     if (decode_is_complete(extent) && !extent->is_again) {
@@ -62,12 +62,14 @@ static enum decode_status decode(struct extent *extent, struct decode_step *step
     }
     if (!extent->in_blocks)
         return decoder->codec->decode(decoder, step, why);
-    helped_step(extent, step);
+    helped_step(extent, step, chunk);
     return DECODE_OK;
 }
 
-/* Takes one step of decoding, to out[0..cap). Sets *made to the bytes written there. */
-static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, size_t *made)
+/* Takes one step of decoding, to out[0..cap), or to memory that is lent to the chunk, unless that
+ * is NULL. Sets *made to the bytes of content. */
+static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, struct chunk *chunk,
+                         size_t *made)
 {
     struct frame_batch *batch = &extent->worker->batch;
     struct reason why, fault;
@@ -77,7 +79,7 @@ static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, 
     struct timespec begin = {0};
     if (extent->may_replay)
         begin = clock_now();
-    switch (decode(extent, &step, &why)) {
+    switch (decode(extent, &step, chunk, &why)) {
     case DECODE_NO_MEMORY:
         return fail_of(extent, "out of memory");
     case DECODE_FAULT:
@@ -93,7 +95,7 @@ static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, 
     replay_add_step(extent, &step, &begin);
     left_add_read(extent->worker->source, extent->file, (int64_t)step.used, step.made);
     bool is_complete = decode_is_complete(extent);
-    extent->pending = !is_complete && step.made == cap;
+    extent->pending = !is_complete && (extent->in_blocks ? step.made > 0 : step.made == cap);
     if (extent->is_again && step.used == 0 && step.made == 0) /* the frame is begun anew */
         return DECODED_SOME;
     if (is_complete && extent->is_again && extent->skip > step.made)
@@ -105,8 +107,18 @@ static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, 
     return is_complete && has_ended(extent, step.made) ? DECODED_ALL : DECODED_SOME;
 }
 
-/* Takes a step, up to limit. Drops bytes before the range; the batch ends where the range does. */
-static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, size_t limit)
+/* True if nothing has to be changed in content that comes next, so that it may be lent. */
+static bool may_borrow(const struct extent *extent, uint64_t position)
+{
+    const struct span *span = extent->segment.span;
+    return position >= extent->file->input.plan.range.begin && !segment_is_stream(extent) &&
+           !extent->segment.records->too_long && (!span || span->has_boundary);
+}
+
+/* Takes a step, up to limit. Drops bytes before the range; the batch ends where the range does.
+ * is_new: the chunk has nothing of this batch but what was cut from the one before. */
+static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, size_t limit,
+                                  bool is_new)
 {
     const struct content_range *range = &extent->file->input.plan.range;
     uint64_t position = extent->segment.begin + extent->segment.content;
@@ -118,7 +130,8 @@ static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, si
         return DECODED_ALL;
     if (extent->skip > 0 && cap > extent->skip)
         cap = (size_t)extent->skip;
-    enum decoded state = step(extent, out, cap, &made);
+    struct chunk *borrower = is_new && may_borrow(extent, position) ? chunk : NULL;
+    enum decoded state = step(extent, out, cap, borrower, &made);
     if (extent->skip > 0) {
         extent->skip -= made;
         return state;
@@ -135,12 +148,12 @@ enum decoded decode_chunk(struct extent *extent, struct chunk *chunk, size_t lim
     const struct frame_batch *batch = &extent->worker->batch;
     size_t begin = chunk->len;
     enum decoded state = DECODED_SOME;
-    while (state == DECODED_SOME && chunk->len < limit) {
+    while (state == DECODED_SOME && chunk->len < limit && !chunk->lent) {
         if (batch->pos == batch->len && !extent->pending)
             state =
                 feed(extent, chunk->fill || (chunk->len == begin && extent->segment.content == 0));
         else
-            state = step_in_range(extent, chunk, limit);
+            state = step_in_range(extent, chunk, limit, chunk->len == begin);
     }
     return state;
 }

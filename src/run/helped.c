@@ -66,6 +66,23 @@ static bool reserve(struct extent *extent, const unsigned char *in, size_t len)
     return true;
 }
 
+/* Waits until some of what is lent is not needed any more, and counts what nobody else does. */
+static void await_some(struct extent *extent)
+{
+    const struct sink *sink = extent->worker->sink;
+    struct chunk *chunk = idle_take(&extent->worker->source->idle);
+    if (chunk)
+        (void)sink->count(sink->arg, chunk, FLOW_DECODED); /* a failure is met with the next one */
+    else
+        block_decoder_await(extent->blocks);
+}
+
+static void await_all(struct extent *extent)
+{
+    while (extent->blocks && block_decoder_is_lent(extent->blocks))
+        await_some(extent);
+}
+
 void helped_begin(struct extent *extent)
 {
     const struct frame_batch *batch = &extent->worker->batch;
@@ -75,6 +92,7 @@ void helped_begin(struct extent *extent)
     struct idle *idle = &extent->worker->source->idle;
     if (!pays(extent, in, len) || !reserve(extent, in, len))
         return;
+    await_all(extent);
     extent->in_blocks = block_decoder_begin(&extent->blocks, idle, &options, in, len) == 0;
     if (extent->in_blocks)
         source_add_helped(extent->worker->source, 1);
@@ -96,18 +114,19 @@ void helped_stop(struct extent *extent)
     leave(extent);
 }
 
-void helped_step(struct extent *extent, struct decode_step *step)
+void helped_step(struct extent *extent, struct decode_step *step, struct chunk *chunk)
 {
-    switch (block_decoder_step(extent->blocks, step)) {
-    case BLOCKS_END:
+    struct block_decoder *blocks = extent->blocks;
+    enum block_step is;
+    while ((is = block_decoder_step(blocks, step)) == BLOCKS_LATER)
+        await_some(extent);
+    if (is == BLOCKS_END) {
         leave(extent);
-        break;
-    case BLOCKS_DOUBTFUL:
+    } else if (is == BLOCKS_DOUBTFUL) {
         step->used = 0;
         helped_give_up(extent);
-        break;
-    default:
-        break;
+    } else if (!chunk || !block_decoder_lend(blocks, step, chunk)) {
+        block_decoder_give(blocks, step);
     }
 }
 
@@ -125,7 +144,7 @@ bool helped_must_look_on(struct extent *extent)
         .in = batch->data + batch->pos, .in_len = batch->len - batch->pos, .out = &none};
     if (!extent->in_blocks)
         return false;
-    helped_step(extent, &step);
+    helped_step(extent, &step, NULL);
     batch->pos += step.used;
     return extent->is_again;
 }
@@ -156,6 +175,7 @@ void helped_give_up(struct extent *extent)
 void helped_end(struct extent *extent)
 {
     helped_stop(extent);
+    await_all(extent);
     block_decoder_close(extent->blocks);
     extent->blocks = NULL;
     if (extent->blocks_size > 0)

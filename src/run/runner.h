@@ -148,8 +148,9 @@ static inline bool decode_is_complete(const struct extent *extent)
 void helped_begin(struct extent *extent);
 
 /* Takes a step of such a frame, as codec->decode, which never fails: if the frame is doubtful the
- * worker's decoder begins it anew. */
-void helped_step(struct extent *extent, struct decode_step *step);
+ * worker's decoder begins it anew. What it gives, the chunk may have as memory that is lent,
+ * instead of a copy; NULL: it may not. */
+void helped_step(struct extent *extent, struct decode_step *step, struct chunk *chunk);
 
 /* The file has ended. True if what was taken of it is still to be given. */
 bool helped_end_input(struct extent *extent);

@@ -134,6 +134,14 @@ bool idle_donate(struct idle *idle, struct chunk *chunk)
     return donated;
 }
 
+struct chunk *idle_take(struct idle *idle)
+{
+    pthread_mutex_lock(&idle->lock);
+    struct chunk *donated = idle->donated_count ? idle->donated[--idle->donated_count] : NULL;
+    pthread_mutex_unlock(&idle->lock);
+    return donated;
+}
+
 void idle_offer(struct idle *idle, struct task *task)
 {
     pthread_mutex_lock(&idle->lock);

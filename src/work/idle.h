@@ -59,6 +59,9 @@ void idle_leave(struct idle *idle, struct idle_counter *counter);
  * worker costs a tenth of counting a chunk, so nobody may be woken before others come. */
 bool idle_donate(struct idle *idle, struct chunk *chunk);
 
+/* Takes a donated chunk back, so that it is counted now. NULL: there is none. */
+struct chunk *idle_take(struct idle *idle);
+
 /* Offers a task to whoever is idle, now or later. */
 void idle_offer(struct idle *idle, struct task *task);
 

@@ -3,6 +3,7 @@
 #include "random.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void *help(void *arg)
 {
@@ -54,18 +55,79 @@ static size_t least_of(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* --- what is lent --- */
+
+#define LOANS_MAX 4
+
+/* Content that is lent, and must stay as it is, and a copy of it. */
+struct loan {
+    struct chunk chunk;
+    const unsigned char *copy;
+};
+
+struct loans {
+    struct loan loans[LOANS_MAX];
+    unsigned count;
+};
+
+/* Gives back the first `count` ones. */
+static void give_back(struct loans *loans, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const struct chunk *chunk = &loans->loans[i].chunk;
+        if (memcmp(chunk->data, loans->loans[i].copy, chunk->len) != 0)
+            abort();
+        chunk->lent->give_back(chunk->lent);
+    }
+    loans->count -= count;
+    memmove(loans->loans, loans->loans + count, loans->count * sizeof *loans->loans);
+}
+
+/* Takes what there is, by a copy or as a loan that begins with bytes that were given before.
+ * content[0..made) were. */
+static void take_content(struct block_decoder *decoder, struct decode_step *step,
+                         struct loans *loans, size_t made)
+{
+    const size_t kept = least_of(random_below(40), made);
+    struct loan loan = {{.data = step->out - kept, .len = kept, .may_borrow = true},
+                        step->out - kept};
+    if (loans->count == LOANS_MAX)
+        give_back(loans, 1 + random_below(LOANS_MAX));
+    if (random_below(3) == 0 || !block_decoder_lend(decoder, step, &loan.chunk)) {
+        block_decoder_give(decoder, step);
+        return;
+    }
+    loan.chunk.len += step->made;
+    memcpy(step->out, loan.chunk.data + kept, step->made);
+    loans->loans[loans->count++] = loan;
+}
+
+/* --- decoding --- */
+
+static enum block_step take_step(struct block_decoder *decoder, struct decode_step *step,
+                                 struct loans *loans)
+{
+    enum block_step is;
+    while ((is = block_decoder_step(decoder, step)) == BLOCKS_LATER)
+        if (loans->count > 0)
+            give_back(loans, 1);
+        else
+            block_decoder_await(decoder);
+    return is;
+}
+
 /* There is no more room. */
-static enum outcome look_on(struct block_decoder *decoder)
+static enum outcome look_on(struct block_decoder *decoder, struct loans *loans)
 {
     unsigned char none;
     struct decode_step step = {.in = &none, .out = &none};
-    return block_decoder_step(decoder, &step) == BLOCKS_DOUBTFUL ? DOUBTFUL : FULL;
+    return take_step(decoder, &step, loans) == BLOCKS_DOUBTFUL ? DOUBTFUL : FULL;
 }
 
 /* Takes steps until something has come of it. */
 static enum outcome take_steps(struct block_decoder *decoder, const struct course *course,
                                const unsigned char *in, size_t len, unsigned char *content,
-                               size_t cap, size_t *made)
+                               size_t cap, size_t *made, struct loans *loans)
 {
     bool has_ended = false;
     size_t at = 0;
@@ -74,8 +136,10 @@ static enum outcome take_steps(struct block_decoder *decoder, const struct cours
                      room = least_of(1 + random_below((unsigned)course->out_most), cap - *made);
         struct decode_step step = {
             .in = in + at, .in_len = in_len, .out = content + *made, .cap = room};
-        const enum block_step is = block_decoder_step(decoder, &step);
+        const enum block_step is = take_step(decoder, &step, loans);
         at += step.used;
+        if (is == BLOCKS_SOME)
+            take_content(decoder, &step, loans, *made);
         *made += step.made;
         if (is == BLOCKS_END)
             return at == len ? DECODED : HUNGRY;
@@ -83,13 +147,13 @@ static enum outcome take_steps(struct block_decoder *decoder, const struct cours
             return DOUBTFUL;
         if (*made > course->stop)
             return STOPPED;
-        if (at == len && step.made < step.cap && !has_ended) {
+        if (at == len && step.made == 0 && !has_ended) {
             has_ended = true;
             if (!block_decoder_end_input(decoder))
                 return HUNGRY;
         }
     }
-    return look_on(decoder);
+    return look_on(decoder, loans);
 }
 
 struct block_result course_decode(struct block_decoder **decoder, struct helpers *helpers,
@@ -101,12 +165,14 @@ struct block_result course_decode(struct block_decoder **decoder, struct helpers
                                            .no_check = course->no_check};
     const struct block_options options = {format, &decoding, helpers->count + 1};
     struct block_result result = {.outcome = DOUBTFUL};
+    struct loans loans = {.count = 0};
     if (block_decoder_memory(&options, in, len) == 0)
         return result;
     if (block_decoder_begin(decoder, &helpers->idle, &options, in, len) != 0)
         abort();
-    result.outcome = take_steps(*decoder, course, in, len, content, cap, &result.made);
+    result.outcome = take_steps(*decoder, course, in, len, content, cap, &result.made, &loans);
     result.restart = block_decoder_restart(*decoder);
     block_decoder_stop(*decoder);
+    give_back(&loans, loans.count);
     return result;
 }

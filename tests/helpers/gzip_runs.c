@@ -43,8 +43,8 @@ static bool add_parsed(struct gzip_chain *chain, const struct parsed_run *parsed
         to->fault = "a match before the content";
     if (!to->fault && !is_executed_so(chain, parsed, to, before))
         to->fault = "loops execute it to other content";
-    gzip_chain_add(chain, (uint32_t)crc32(0, to->made.bytes + before, (unsigned)parsed->content),
-                   parsed->content);
+    chain->crc = (uint32_t)crc32(chain->crc, to->made.bytes + before, (unsigned)parsed->content);
+    gzip_chain_add(chain, parsed->content);
     return !to->fault && to->made.len - before == parsed->content;
 }
 
