@@ -105,7 +105,7 @@ gpuhisto_sources = \
 	src/cli/progress.c src/cli/progress.h \
 	$(cpu_sources) \
 	src/engine/chunk.h src/engine/engine.h \
-	src/hash/crc32.c src/hash/crc32.h src/hash/xxh64.c src/hash/xxh64.h src/hash/xxh64_variant.h \
+	src/hash/xxh64.c src/hash/xxh64.h src/hash/xxh64_variant.h \
 	src/hash/xxh64_portable.c src/hash/xxh64_avx2.c src/hash/xxh64_avx512.c \
 	src/records/lines.c src/records/lines.h \
 	src/records/record_kind.c src/records/record_kind.h \

@@ -159,7 +159,6 @@ unit_tests = \
 	tests/unit/test_content_run \
 	tests/unit/test_policy \
 	tests/unit/test_count \
-	tests/unit/test_crc32 \
 	tests/unit/test_diag \
 	tests/unit/test_header \
 	tests/unit/test_fields \
