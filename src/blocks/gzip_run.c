@@ -50,7 +50,7 @@ void gzip_run_parse(struct gzip_run *run)
 void gzip_cutter_begin(struct gzip_cutter *cutter, struct gzip_run *run)
 {
     const bool was_full = run->begin != DEFLATE_NONE && run->stop == DEFLATE_FULL;
-    if (was_full && run->piece >= cutter->piece && cutter->piece >= 2 * GZIP_PIECE_LEAST)
+    if (was_full && run->piece == cutter->piece && cutter->piece >= 2 * GZIP_PIECE_LEAST)
         cutter->piece /= 2;
     run->begin = DEFLATE_NONE;
     memcpy(run->in, cutter->kept, cutter->kept_len);

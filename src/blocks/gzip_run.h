@@ -59,7 +59,8 @@ struct gzip_cutter {
 };
 
 /* Before a run is filled, or filled again. If it had no room for all of its piece, pieces are
- * halved: what others have no room for, the chain parses alone. */
+ * halved, but not again for others of that size: what they have no room for, the chain parses
+ * alone. */
 void gzip_cutter_begin(struct gzip_cutter *cutter, struct gzip_run *run);
 
 /* Moves bytes of in[0..len) to the run. Returns how many: less if the run has all it takes. */

@@ -126,10 +126,11 @@ static void shorter_pieces(void)
         bytes[file.len] = (unsigned char)random_word();
     for (cutter.piece = GZIP_PIECE; more; pieces_end += run.piece) {
         const size_t before = cutter.piece;
-        const bool halves = random_below(4) == 0 && before >= 2 * GZIP_PIECE_LEAST;
-        run.begin = random_below(4) == 0 || halves ? 0 : DEFLATE_NONE;
-        run.stop = halves ? DEFLATE_FULL : DEFLATE_REACHED;
-        run.piece = cutter.piece;
+        const bool is_full = random_below(3) == 0, is_older = random_below(2);
+        const bool halves = is_full && !is_older && before >= 2 * GZIP_PIECE_LEAST;
+        run.begin = random_below(4) == 0 || is_full ? 0 : DEFLATE_NONE;
+        run.stop = is_full ? DEFLATE_FULL : DEFLATE_REACHED;
+        run.piece = is_older ? 2 * before : before; /* several runs are cut before one is parsed */
         gzip_cutter_begin(&cutter, &run);
         expect(cutter.piece == (halves ? before / 2 : before), "the size of pieces", before);
         while (at < file.len && run.len < run.len_max)
