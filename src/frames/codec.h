@@ -48,12 +48,16 @@ enum decode_status {
     DECODE_NO_MEMORY, /* the same; not for a frame whose memory was reserved */
 };
 
+/* What is wrong with a frame whose end is elsewhere, after "corrupt gzip data ". */
+#define FRAME_MISSTATED "(it does not end where its header says)"
+
 /* One call of decode. */
 struct decode_step {
     const unsigned char *in; /* in_len compressed bytes, from where the last step stopped */
     size_t in_len;
     unsigned char *out; /* room for cap bytes, cap > 0 */
     size_t cap;         /* in_len and cap are less than 4 GiB: some libraries count in 32 bits */
+    bool is_whole;      /* others decode what follows: the end that look has found must be right */
     size_t used, made;  /* set: bytes taken of in, and written to out */
 };
 
@@ -72,6 +76,8 @@ struct decoder {
 struct codec {
     const char *name; /* as --decompress and messages call it */
     bool on_gpu;      /* the GPU decompresses it, too (gpu/decoder.h) */
+    bool is_chain; /* whether a frame may follow depends on those before: once in order, a file is
+                    * decoded so to its end */
 
     /* Returns whether a file that begins with head[0..len) is of this format. MAGIC_PART only if
      * len is less than CODEC_MAGIC_MAX. */
@@ -86,8 +92,8 @@ struct codec {
     enum frame_extent (*look)(const unsigned char *in, size_t len, struct codec_frame *frame);
 
     /* Looks further for the end of a frame, after FRAME_PART. link[0..link_size) are the bytes at
-     * frame->size of the frame, the header of a block; they tell where the next link is, or the
-     * end. Sets frame->size as look does. NULL if the format has no links. */
+     * frame->size of the frame: the header of a block, or of the next frame. They tell where the
+     * next link is, or the end. Sets frame->size as look does. NULL if the format has no links. */
     enum frame_extent (*follow)(const unsigned char *link, struct codec_frame *frame);
     size_t link_size; /* at most 64 */
 

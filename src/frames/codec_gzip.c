@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* gzip, by ISA-L, which verifies checksum and length of a member even if they are cut. It also
- * takes blocks whose codes leave bits unused, which zlib refuses and no compressor writes. */
+ * takes blocks whose codes leave bits unused, which zlib refuses and no compressor writes.
+ *
+ * Members of BGZF (bgzip, htslib) state their size in the first part of the extra field, named BC,
+ * so that they can be decoded side by side. A size is believed only if another such member begins
+ * where it says. So the last member, one before zero bytes, and one with a damaged size are decoded
+ * in order with all that follows, as if they stated nothing. Should a member end elsewhere although
+ * another one seems to begin there, the run fails, as htslib does: what others have decoded from
+ * there on may not be content. */
 #include "codec.h"
 #include "gzip_format.h"
 #include "src/base/library.h"
@@ -35,6 +42,8 @@ struct gzip_decoder {
     struct decoder decoder;
     enum gzip_state state;
     struct gzip_header header;
+    uint64_t taken;               /* bytes of the member */
+    size_t stated;                /* how many it must have; 0: any */
     struct inflate_state inflate; /* 90 KB: with its window, and needs no other memory */
 };
 
@@ -45,13 +54,24 @@ static enum codec_magic gzip_match(const unsigned char *head, size_t len)
     return len < GZIP_MAGIC_SIZE ? MAGIC_PART : MAGIC_MATCH;
 }
 
-/* A member's header does not state its size. */
+/* The next member is the link. */
+static enum frame_extent gzip_follow(const unsigned char *link, struct codec_frame *frame)
+{
+    (void)frame;
+    return bgzf_size(link) > 0 ? FRAME_WHOLE : FRAME_UNKNOWN;
+}
+
 static enum frame_extent gzip_look(const unsigned char *in, size_t len, struct codec_frame *frame)
 {
-    (void)in;
-    (void)len;
     *frame = (struct codec_frame){.memory = WINDOW_SIZE, .content = FRAME_UNSIZED};
-    return FRAME_UNKNOWN;
+    if (len < BGZF_HEAD_SIZE)
+        return FRAME_PART;
+    frame->size = bgzf_size(in);
+    if (frame->size == 0)
+        return FRAME_UNKNOWN;
+    if (len < frame->size + BGZF_HEAD_SIZE)
+        return FRAME_PART;
+    return gzip_follow(in + frame->size, frame);
 }
 
 /* No window is larger than 32 KiB, so the limit of memory says nothing; and checksums are always
@@ -138,8 +158,11 @@ static enum decode_status take_body(struct gzip_decoder *gzip, struct decode_ste
         return gzip_fault(why, inflate_fault(error));
     step->used += in_len - inflate->avail_in;
     step->made = cap - inflate->avail_out;
-    if (inflate->block_state == ISAL_BLOCK_FINISH)
-        gzip->state = GZIP_NEXT;
+    if (inflate->block_state != ISAL_BLOCK_FINISH)
+        return DECODE_OK;
+    gzip->state = GZIP_NEXT;
+    if (gzip->stated > 0 && gzip->taken + step->used != gzip->stated)
+        return gzip_fault(why, "corrupt gzip data " FRAME_MISSTATED);
     return DECODE_OK;
 }
 
@@ -155,12 +178,15 @@ static enum decode_status gzip_decode(struct decoder *decoder, struct decode_ste
         return take_zeros(gzip, step, why);
     if (is_between && step->in_len > 0) {
         gzip->header = (struct gzip_header){.field = GZIP_FIXED};
+        gzip->stated = step->is_whole && step->in_len >= BGZF_HEAD_SIZE ? bgzf_size(step->in) : 0;
+        gzip->taken = 0;
         gzip->state = GZIP_HEADER;
     }
     if (gzip->state == GZIP_HEADER)
         status = take_header(gzip, step, why);
     if (gzip->state == GZIP_BODY)
         status = take_body(gzip, step, why);
+    gzip->taken += step->used;
     return status;
 }
 
@@ -182,9 +208,12 @@ static void gzip_close(struct decoder *decoder)
 
 const struct codec codec_gzip = {
     .name = "gzip",
+    .is_chain = true,
     .magic = gzip_match,
     .load = libisal_load,
     .look = gzip_look,
+    .follow = gzip_follow,
+    .link_size = BGZF_HEAD_SIZE,
     .open = gzip_open,
     .reserve = gzip_reserve,
     .decode = gzip_decode,

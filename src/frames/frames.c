@@ -49,6 +49,13 @@ static bool is_serial(const struct frames *frames, const struct codec_frame *fra
     return extent == FRAME_WHOLE && frame->content == FRAME_UNSIZED && frames->needs_sizes;
 }
 
+/* Returns how frames are decoded that cannot be decoded beside others, though their ends can be
+ * found. */
+static enum frames_kind in_order(const struct frames *frames)
+{
+    return frames->codec->is_chain ? FRAMES_TO_END : FRAMES_OPEN;
+}
+
 /* Looks at data[at..len), at < len, where a frame begins. */
 static struct frames_ahead look_ahead(const struct frames *frames, const struct frame_batch *batch,
                                       size_t at)
@@ -65,7 +72,7 @@ static struct frames_ahead look_ahead(const struct frames *frames, const struct 
         if (extent == FRAME_WHOLE && frame.size > left)
             extent = FRAME_PART;
         enum frames_kind kind = extent == FRAME_UNKNOWN             ? FRAMES_TO_END
-                                : is_serial(frames, &frame, extent) ? FRAMES_OPEN
+                                : is_serial(frames, &frame, extent) ? in_order(frames)
                                                                     : FRAMES_WHOLE;
         if (kind != FRAMES_WHOLE || extent == FRAME_PART) {
             const uint64_t least = kind == FRAMES_OPEN ? MEMORY_LEAST : 0;
@@ -166,7 +173,7 @@ enum frames_result frames_look(struct frames *frames, struct frames_ahead *ahead
         *ahead = look_ahead(frames, batch, 0);
     } while (ahead->part && can_gather_more(frames, batch));
     if (ahead->part)
-        ahead->kind = FRAMES_OPEN;
+        ahead->kind = in_order(frames);
     return FRAMES_AHEAD;
 }
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "gzip_format.h"
 
+#include <string.h>
+
 #define FLAGS_UNKNOWN 0xe0u
+#define FLAG_EXTRA 4u
 
 const unsigned char gzip_magic[GZIP_MAGIC_SIZE] = {0x1f, 0x8b, 0x08};
 
@@ -11,8 +14,9 @@ static const struct {
     unsigned flag;
     size_t size;
 } fields[] = {
-    [GZIP_FIXED] = {0, 10}, [GZIP_EXTRA_SIZE] = {4, 2}, [GZIP_EXTRA] = {4, 0},
-    [GZIP_NAME] = {8, 0},   [GZIP_COMMENT] = {16, 0},   [GZIP_CHECKSUM] = {2, 2},
+    [GZIP_FIXED] = {0, 10},         [GZIP_EXTRA_SIZE] = {FLAG_EXTRA, 2},
+    [GZIP_EXTRA] = {FLAG_EXTRA, 0}, [GZIP_NAME] = {8, 0},
+    [GZIP_COMMENT] = {16, 0},       [GZIP_CHECKSUM] = {2, 2},
 };
 
 static void next_field(struct gzip_header *header)
@@ -75,4 +79,15 @@ const char *gzip_header_take(struct gzip_header *header, const unsigned char *in
         fault = take_byte(header, in[taken++]);
     *used += taken;
     return fault;
+}
+
+size_t bgzf_size(const unsigned char *head)
+{
+    static const unsigned char name_and_size[] = {'B', 'C', 2, 0};
+    const unsigned flags = head[3] & (FLAGS_UNKNOWN | FLAG_EXTRA);
+    const bool has_room = head[10] >= 6 || head[11] > 0;
+    if (memcmp(head, gzip_magic, GZIP_MAGIC_SIZE) != 0 || flags != FLAG_EXTRA || !has_room ||
+        memcmp(head + 12, name_and_size, sizeof name_and_size) != 0)
+        return 0;
+    return (head[16] | (size_t)head[17] << 8) + 1;
 }

@@ -18,6 +18,9 @@
 #define GZIP_FAULT_CHECKSUM "corrupt gzip data (wrong checksum or length)"
 #define GZIP_FAULT_ZEROS "not gzip data (after zero bytes, which end it)"
 
+/* The first bytes of a member of BGZF, up to its size: the first part of the extra field. */
+#define BGZF_HEAD_SIZE 18
+
 extern const unsigned char gzip_magic[GZIP_MAGIC_SIZE];
 
 /* The fields, in their order. All but the first are optional. */
@@ -44,6 +47,10 @@ struct gzip_header {
  * is wrong, and the header is of no more use. */
 const char *gzip_header_take(struct gzip_header *header, const unsigned char *in, size_t len,
                              size_t *used);
+
+/* Returns how many bytes the member that begins with head[0..BGZF_HEAD_SIZE) has, as these state; 0
+ * if they do not. */
+size_t bgzf_size(const unsigned char *head);
 
 /* Returns the CRC-32 of bytes that have the given one, 0 if there are none, and data[0..len) after
  * them. By ISA-L: only in builds with it, after codec_gzip.load. Any thread. */

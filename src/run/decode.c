@@ -7,6 +7,55 @@ static int fail_of(struct extent *extent, const char *fault)
     return source_fail_of(extent->worker->source, extent->file, fault);
 }
 
+/* The same of the frame that is being decoded. */
+static int fail_at(struct extent *extent, const char *fault)
+{
+    struct reason why;
+    reason_set(&why, "%s, at byte %llu", fault, (unsigned long long)extent->frame.offset);
+    return fail_of(extent, why.text);
+}
+
+/* Takes all steps that in[0..len) is good for, and drops what they make. Returns the status of the
+ * last one. */
+static enum decode_status decode_and_drop(struct decoder *decoder, const unsigned char *in,
+                                          size_t len, struct reason *why)
+{
+    unsigned char out[4096];
+    struct decode_step step = {.out = out, .cap = sizeof out, .is_whole = true};
+    enum decode_status status = DECODE_OK;
+    for (size_t at = 0; status == DECODE_OK && (at < len || step.made == step.cap);) {
+        step.in = in + at;
+        step.in_len = len - at;
+        status = decoder->codec->decode(decoder, &step, why);
+        at += step.used;
+    }
+    return status;
+}
+
+/* A frame goes on after its batch, where others decode already: the run fails. In a regular file,
+ * what follows is read here, too, so that the message is that of a file decoded in order. -1. */
+static int fail_past_end(struct extent *extent)
+{
+    struct source *source = extent->worker->source;
+    const struct bytes *bytes = &extent->file->input.bytes;
+    struct decoder *decoder = extent->worker->decoder;
+    struct frame_batch *batch = &extent->worker->batch;
+    struct reason why;
+    reason_set(&why, "corrupt %s data " FRAME_MISSTATED, decoder->codec->name);
+    while (bytes->regular && !source_has_failed(source)) {
+        batch->offset += batch->len;
+        ssize_t got = bytes_read_at(bytes, batch->data, batch->cap, batch->offset, &why);
+        if (got < 0)
+            return source_fail(source, &why);
+        if (got == 0)
+            return source_fail_truncated(source, extent->file, batch->offset);
+        batch->len = (size_t)got;
+        if (decode_and_drop(decoder, batch->data, batch->len, &why) != DECODE_OK)
+            break;
+    }
+    return fail_at(extent, why.text);
+}
+
 /* Feeds a decoder that has taken all there was. Unless `patient`, a stream is not waited for. */
 static enum decoded feed(struct extent *extent, bool patient)
 {
@@ -28,15 +77,15 @@ static enum decoded feed(struct extent *extent, bool patient)
         helped_give_up(extent);
         return DECODED_SOME;
     }
-    if (decode_is_in_order(extent)) {
-        if (got < 0)
-            return source_fail(source, &why);
-        const bool is_complete = decode_is_complete(extent);
-        if (extent->skip > 0 && is_complete)
-            return fail_of(extent, WRONG_ON_GPU);
-        if (batch->kind == FRAMES_TO_END && is_complete)
-            return DECODED_ALL;
-    }
+    if (!decode_is_in_order(extent))
+        return fail_past_end(extent);
+    if (got < 0)
+        return source_fail(source, &why);
+    const bool is_complete = decode_is_complete(extent);
+    if (extent->skip > 0 && is_complete)
+        return fail_of(extent, WRONG_ON_GPU);
+    if (batch->kind == FRAMES_TO_END && is_complete)
+        return DECODED_ALL;
     return source_fail_truncated(source, extent->file, batch->offset + batch->len);
 }
 
@@ -72,9 +121,12 @@ static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, 
                          size_t *made)
 {
     struct frame_batch *batch = &extent->worker->batch;
-    struct reason why, fault;
-    struct decode_step step = {
-        .in = batch->data + batch->pos, .in_len = batch->len - batch->pos, .out = out, .cap = cap};
+    struct reason why;
+    struct decode_step step = {.in = batch->data + batch->pos,
+                               .in_len = batch->len - batch->pos,
+                               .out = out,
+                               .cap = cap,
+                               .is_whole = !decode_is_in_order(extent)};
     *made = 0;
     struct timespec begin = {0};
     if (extent->may_replay)
@@ -83,8 +135,7 @@ static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, 
     case DECODE_NO_MEMORY:
         return fail_of(extent, "out of memory");
     case DECODE_FAULT:
-        reason_set(&fault, "%s, at byte %llu", why.text, (unsigned long long)extent->frame.offset);
-        return fail_of(extent, fault.text);
+        return fail_at(extent, why.text);
     default:
         break;
     }

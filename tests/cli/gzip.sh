@@ -31,10 +31,10 @@ made()
 
 # --- shapes ---
 
-shapes=":-f:-f -b 100 -m 7001 -n name -c comment -h -x 9"
+shapes=":-f:-f -b 100 -m 7001 -n name -c comment -h -x 9:-B -m 1001 -f"
 [ "$SCALE" = small ] ||
     shapes="$shapes:-b 1:-b 1000 -m 12345:-f -m 100:-m 1000 -x 0 -h:-n a -h:-c b -h:-m 9 -n c
-:-x 65535 -h -f:-x 65535 -n name -c comment -m 10000:-F 1 -f:-z 1:-z 1000 -m 3000"
+:-B -m 5000 -z 1000:-B -m 50 -x 20 -n name -h:-x 65535 -h -f:-x 65535 -n name -c comment -m 10000:-F 1 -f:-z 1:-z 1000 -m 3000"
 IFS=:
 for options in $shapes; do
     IFS=' '
@@ -47,6 +47,11 @@ unset IFS
 every_way "empty members around" shaped
 { head -c 10000 in | gzipped -f && tail -c +10001 in | gzipped -h -x 20; } >shaped
 every_way "two files joined" shaped
+{ head -c 10000 in | gzipped -B -m 999 && tail -c +10001 in | head -c 9000 | gzipped -m 900 &&
+    tail -c +19001 in | gzipped -B -m 3000 && gzipped -B </dev/null; } >shaped
+every_way "members that state their size, and others" shaped
+{ gzipped -B </dev/null && gzipped -B -m 2500 <in && gzipped -B </dev/null; } >shaped
+every_way "members that state their size, empty ones around" shaped
 if [ $has_gzip = yes ]; then
     for level in 1 6 9; do
         gzip -$level <in >shaped
@@ -149,6 +154,9 @@ done
 { cat few.gz && printf '\000\000\000'; } | "$HELPERS/dribble" | run $big
 counts "zero bytes after it, byte by byte" few.table
 
+{ gzipped -B <few && sleep 0.2 && printf '\000\000\000'; } | run $big
+counts "zero bytes that come late" few.table
+
 # A decoder that was used before begins anew.
 head -c 10 /dev/zero >ten
 run --threads=1 shaped few.gz
@@ -208,6 +216,57 @@ refuses "--no-check finds it, too" 1 "shaped: corrupt gzip data"
 gzipped -C <few >shaped
 run --no-check shaped
 refuses "--no-check verifies gzip's checksum" 1 "wrong checksum"
+
+# --- members that state their size, perhaps wrongly ---
+
+gzipped -B -m 1000 <in >stated
+gzipped -B <few >last
+head -c 3000 in | gzipped -B -m 1000 >part
+at=$(wc -c <part)
+size=$(wc -c <last)
+for wrong in "-C:wrong checksum or length" "-L:wrong checksum or length" "-F 0x20:unknown flags in a header"; do
+    { cat part && gzipped -B ${wrong%%:*} <few && cat stated; } >shaped
+    refused_after "$at" "corrupt gzip data (${wrong#*:})"
+done
+# Its only block is not the last one, so that it goes on in the members after it, which others may
+# have. A pipe cannot be read again to say more of that.
+misstated="corrupt gzip data (it does not end where its header says)"
+{ cat part && head -c 18 last && printf '\000' && tail -c +20 last && cat last; } >shaped
+run $big shaped
+refuses "a member without an end: FILE" 1 "shaped: corrupt gzip data (invalid block), at byte $at"
+cat shaped | run $big
+refuses "a member without an end: pipe" 1 "standard input: corrupt gzip data" ", at byte $at"
+
+# Where no member begins, the size is of no use, and does no harm.
+cat in few in | oracle bytes
+for over in 1 -1 7 -9 500 -20; do
+    { gzipped -B -m 7000 <in && gzipped -O $over <few && cat stated; } >shaped
+    for threads in 1 3; do
+        run $big --threads=$threads shaped
+        counts "a size that is wrong by $over, $threads threads" expected
+    done
+    cat shaped | run $big
+    counts "a size that is wrong by $over, pipe" expected
+done
+gzipped -O 1 -m 5000 <in >shaped
+every_way "sizes that are wrong by one" shaped
+
+# Where one does, or seems to, others would begin there.
+misstated_at()
+{
+    run $big shaped
+    refuses "$2: FILE" 1 "shaped: $misstated, at byte $1"
+    cat shaped | run $big
+    refuses "$2: pipe" 1 "standard input: $misstated, at byte $1"
+}
+{ cat part && gzipped -O "$size" <few && cat last stated; } >shaped
+misstated_at "$at" "the size of two members"
+{ cat part && gzipped -O 3 <few && printf '\000\000\000' && cat stated; } >shaped
+misstated_at "$at" "zero bytes after a member"
+cat few last >hiding
+{ cat part && gzipped -O -$((size + 8)) <hiding && cat stated; } >shaped
+misstated_at "$at" "content that looks like a member"
+
 head -c 20 few.gz >a
 tail -c +21 few.gz >b
 run $big a b
@@ -221,9 +280,9 @@ data text 40 7 >plain.1
 : >plain.2
 data uniform 30 7 >plain.3
 data same 90 66 >plain.4
-gzipped -f -x 5 -n name -c text -h <plain.1 >part.1
-gzipped -x 0 <plain.2 >part.2
-gzipped -b 7 -c text <plain.3 >part.3
+gzipped -f -B -x 5 -n name -c text -h <plain.1 >part.1
+gzipped -B <plain.2 >part.2
+gzipped -b 7 -x 0 -c text <plain.3 >part.3
 gzipped -f -n name -h <plain.4 >part.4
 parts='1 2 3 4'
 if [ $has_gzip = yes ]; then
@@ -302,6 +361,8 @@ if [ $has_gzip = yes ]; then
         any_flip dynamic 1 16 255
         { cat part.4 part.2 part.1; } >several
         any_flip several 255
+        { gzipped -B -f <plain.1 && gzipped -B <plain.3 && gzipped -B </dev/null; } >several
+        any_flip several 1 255
     fi
 fi
 
@@ -317,6 +378,11 @@ for size_ in 8 4K 256K; do
     run -n --chunk-size=$size_ --threads=3 numbers.gz
     counts "numbers over members, chunks of $size_" numbers.table
 done
+gzipped -B -f -m 777 <numbers >shaped
+for threads in 1 2 3; do
+    run -n --chunk-size=1000 --threads=$threads shaped
+    counts "numbers over members that state their size, $threads threads" numbers.table
+done
 cat numbers.gz | run -n
 counts "numbers over members, pipe" numbers.table
 "$HELPERS/dribble" -n 5 <numbers.gz | run -n
@@ -330,6 +396,9 @@ for size_ in 8 4K 256K; do
     run --chunk-size=$size_ --threads=3 $values values.gz
     counts "values over members, chunks of $size_" values.table
 done
+gzipped -B -m 4001 -z 700000 <whole_values >shaped
+run --threads=3 $values shaped
+counts "values over members that state their size, and zero bytes" values.table
 cat values.gz | run $values
 counts "values over members, pipe" values.table
 head -c 29991 in | gzipped -m 4001 | run $values

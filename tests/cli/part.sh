@@ -150,16 +150,18 @@ if printf '\037\213\010' | run 2>/dev/null && [ "$(cat status)" -eq 0 ]; then wi
 if [ $with_gzip = yes ]; then
     for file in words lines values odd few; do
         "$HELPERS/make_gzip" -m 500 <$file >$file.gz
+        "$HELPERS/make_gzip" -B -m 401 -f -z 30 <$file >$file.bgz
     done
 else
     for file in words lines values odd few; do
         cp $file $file.gz
+        cp $file $file.bgz
     done
 fi
 
 # --- every kind of sample, from every kind of FILE ---
 
-for kind in "" .zst .unsized .whole .mixed .gz; do
+for kind in "" .zst .unsized .whole .mixed .gz .bgz; do
     all=$every
     case $SCALE$kind in
     small*) ;;

@@ -116,7 +116,8 @@ done
 { head -c 9000 in | "$HELPERS/make_zstd" -f 3000 && tail -c +9001 in | "$HELPERS/make_zstd" -n; } >mixed.zst
 "$HELPERS/make_gzip" -m 4000 <in >members.gz
 packed="frames.zst unsized.zst one.zst large.zst mixed.zst"
-[ $with_gzip = no ] || packed="$packed members.gz"
+"$HELPERS/make_gzip" -B -m 4000 <in >stated.gz
+[ $with_gzip = no ] || packed="$packed members.gz stated.gz"
 
 # A pipe of which less has come than is left out.
 between 8193 - <in >part

@@ -72,12 +72,10 @@ static uint32_t crc_of(const unsigned char *data, size_t len)
     return ~crc;
 }
 
-size_t member_put(unsigned char *out, const unsigned char *data, size_t len)
+/* What follows a member's header. */
+static unsigned char *put_body(unsigned char *out, const unsigned char *data, size_t len)
 {
-    unsigned char *begin = out;
     size_t at = 0;
-    out = put_word(out, 0x088b1f, 8);
-    out = put_word(out, 0xff00, 2);
     do {
         size_t block = len - at < MEMBER_BLOCK_MAX ? len - at : MEMBER_BLOCK_MAX;
         *out++ = at + block == len;
@@ -86,6 +84,22 @@ size_t member_put(unsigned char *out, const unsigned char *data, size_t len)
         at += block;
     } while (at < len);
     out = put_word(out, crc_of(data, len), 4);
-    out = put_word(out, len, 4);
-    return (size_t)(out - begin);
+    return put_word(out, len, 4);
+}
+
+size_t member_put(unsigned char *out, const unsigned char *data, size_t len)
+{
+    unsigned char *body = put_word(out, 0x088b1f, 8);
+    body = put_word(body, 0xff00, 2);
+    return (size_t)(put_body(body, data, len) - out);
+}
+
+size_t bgzf_put(unsigned char *out, const unsigned char *data, size_t len, int over)
+{
+    unsigned char *body = put_word(out, 0x04088b1f, 8);
+    body = put_word(body, 0x0006ff00, 4);
+    body = put_word(body, 0x00024342, 6);
+    const size_t size = (size_t)(put_body(body, data, len) - out);
+    put_word(body - 2, size - 1 + (size_t)over, 2);
+    return size;
 }

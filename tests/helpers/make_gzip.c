@@ -4,6 +4,8 @@
  *     -b SIZE    blocks of SIZE bytes (65535)
  *     -f         blocks with the fixed code, and matches where a byte is repeated; otherwise stored
  *     -m SIZE    a new member every SIZE bytes
+ *     -B         the size of the member in each header, as bgzip writes it
+ *     -O SIZE    SIZE bytes more than that, or fewer
  *     -x SIZE    an extra field of SIZE bytes in each header
  *     -n NAME    a name
  *     -c TEXT    a comment
@@ -22,11 +24,15 @@
 
 struct shape {
     size_t block, member, extra, zeros;
-    bool is_fixed, has_extra, has_check, wrong_check, wrong_crc, wrong_length;
+    size_t stated; /* in the header; 0: nothing */
+    long over;
+    bool is_bgzf, is_fixed, has_extra, has_check, wrong_check, wrong_crc, wrong_length;
     const char *name, *comment;
     unsigned flags;
 };
 
+static size_t written; /* bytes, as far as they were only counted */
+static bool is_counting;
 static uint32_t crc; /* of what was put since it was zero */
 static unsigned bits, bit_count;
 
@@ -41,7 +47,10 @@ static uint32_t crc_of(uint32_t before, unsigned char byte)
 static void put_byte(unsigned byte)
 {
     crc = crc_of(crc, (unsigned char)byte);
-    putchar((int)(byte & 0xff));
+    if (is_counting)
+        written++;
+    else
+        putchar((int)(byte & 0xff));
 }
 
 static void put_number(uint32_t value, size_t len)
@@ -68,7 +77,11 @@ static void put_header(const struct shape *shape)
     put_number(1234567890, 4);
     put_number(0x0300, 2);
     if (shape->has_extra)
-        put_number((uint32_t)shape->extra, 2);
+        put_number((uint32_t)(shape->extra + (shape->is_bgzf ? 6 : 0)), 2);
+    if (shape->is_bgzf) {
+        put_number(0x00024342, 4);
+        put_number((uint32_t)((long)shape->stated - 1 + shape->over), 2);
+    }
     for (size_t i = 0; i < shape->extra; i++)
         put_byte((unsigned char)"extra\0"[i % 6]);
     put_string(shape->name);
@@ -164,6 +177,19 @@ static void put_member(const struct shape *shape, const unsigned char *data, siz
     put_number((uint32_t)len ^ shape->wrong_length, 4);
 }
 
+/* The same with its size in the header, which must be known before. */
+static void put_bgzf_member(struct shape *shape, const unsigned char *data, size_t len)
+{
+    written = 0;
+    is_counting = true;
+    put_member(shape, data, len);
+    is_counting = false;
+    shape->stated = written;
+    if (written > 1 << 16)
+        exit(2);
+    put_member(shape, data, len);
+}
+
 static void read_option(struct shape *shape, int option)
 {
     switch (option) {
@@ -177,6 +203,11 @@ static void read_option(struct shape *shape, int option)
         break;
     case 'm':
         shape->member = strtoul(optarg, NULL, 10);
+        break;
+    case 'O':
+        shape->over = strtol(optarg, NULL, 10); /* fall through */
+    case 'B':
+        shape->is_bgzf = shape->has_extra = true;
         break;
     case 'x':
         shape->has_extra = true;
@@ -213,7 +244,7 @@ static void read_option(struct shape *shape, int option)
 int main(int argc, char **argv)
 {
     struct shape shape = {.block = BLOCK_MAX};
-    for (int option; (option = getopt(argc, argv, "b:fm:x:n:c:hHF:CLz:")) != -1;)
+    for (int option; (option = getopt(argc, argv, "b:fm:BO:x:n:c:hHF:CLz:")) != -1;)
         read_option(&shape, option);
     size_t len = 0, cap = 1 << 20;
     unsigned char *data = malloc(cap);
@@ -227,7 +258,10 @@ int main(int argc, char **argv)
     size_t at = 0;
     do {
         size_t size = shape.member && shape.member < len - at ? shape.member : len - at;
-        put_member(&shape, data + at, size);
+        if (shape.is_bgzf)
+            put_bgzf_member(&shape, data + at, size);
+        else
+            put_member(&shape, data + at, size);
         at += size;
     } while (at < len);
     for (size_t i = 0; i < shape.zeros; i++)

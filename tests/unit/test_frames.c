@@ -36,7 +36,8 @@ struct content {
 enum form {
     FORM_PLAIN,
     FORM_GZIP,
-    FORM_SIZED,   /* zstd frames that state the size of their content */
+    FORM_BGZF,  /* gzip members that state their size, one of which may not; or zero bytes follow */
+    FORM_SIZED, /* zstd frames that state the size of their content */
     FORM_UNSIZED, /* those that do not */
     FORM_LARGE,   /* whose window is too large for them to be decoded side by side */
     FORM_MIXED,   /* of all kinds, some of them empty or skippable */
@@ -169,8 +170,17 @@ static struct frame_shape draw_shape(enum form form)
     return shape;
 }
 
+static size_t put_member(unsigned char *out, enum form form, const unsigned char *data, size_t len)
+{
+    if (form == FORM_GZIP || len > BGZF_CONTENT_MAX || random_below(30) == 0)
+        return member_put(out, data, len);
+    return bgzf_put(out, data, len, 0);
+}
+
 static size_t put_extras(unsigned char *out, enum form form)
 {
+    if (form == FORM_BGZF)
+        return random_below(4) ? 0 : bgzf_put(out, NULL, 0, 0);
     const struct frame_shape empty = draw_shape(form);
     switch (form == FORM_MIXED ? random_below(8) : 8) {
     case 0:
@@ -196,14 +206,18 @@ static void pack(size_t i, enum form form, const size_t *cuts, size_t count)
         if (form == FORM_PLAIN) {
             memcpy(packed + len, bytes->data + at, end - at);
             len += end - at;
-        } else if (form == FORM_GZIP) {
-            len += member_put(packed + len, bytes->data + at, end - at);
+        } else if (form == FORM_GZIP || form == FORM_BGZF) {
+            len += put_member(packed + len, form, bytes->data + at, end - at);
         } else {
             len += frame_put(packed + len, &shape, bytes->data + at, end - at);
         }
         at = end;
     }
     len += put_extras(packed + len, form);
+    if (form == FORM_BGZF && random_below(4) == 0) {
+        memset(packed + len, 0, 40);
+        len += 40;
+    }
     write_packed(&files[i], len);
 }
 
@@ -433,7 +447,12 @@ struct sample {
     unsigned cuts, pool;
 };
 
-static const enum form frame_forms[] = {FORM_SIZED, FORM_UNSIZED, FORM_LARGE, FORM_MIXED};
+static const enum form frame_forms[] = {FORM_SIZED, FORM_UNSIZED, FORM_LARGE, FORM_MIXED,
+#if HAVE_ISAL
+                                        FORM_BGZF
+#endif
+};
+#define FRAME_FORMS (sizeof frame_forms / sizeof frame_forms[0])
 
 static void one_cut(size_t len, enum form form, const struct sample *sample)
 {
@@ -454,7 +473,7 @@ static void two_cuts(size_t len, const struct sample *sample)
                 (number >> 8) % sample->cuts != 0)
                 continue;
             begin_case();
-            pack(0, frame_forms[(first + second) % 4], (size_t[]){first, second}, 2);
+            pack(0, frame_forms[(first + second) % FRAME_FORMS], (size_t[]){first, second}, 2);
             read_packed(1, random_below(sample->pool) == 0);
         }
 }
@@ -467,7 +486,7 @@ static void every_cut(const struct sample *sample)
     for (size_t i = 0; i < 3; i++) {
         text_fill(text, TEXT_SIZE, valid[i]);
         work_out(&contents[0]);
-        for (size_t form = 0; form < 4; form++)
+        for (size_t form = 0; form < FRAME_FORMS; form++)
             one_cut(TEXT_SIZE, frame_forms[form], sample);
     }
     text_fill(text, TEXT_SIZE, 1200);
@@ -485,10 +504,10 @@ static void frames_of_all_sizes(size_t files_most, unsigned times, unsigned pool
         begin_case();
         for (size_t k = 0; k < count; k++) {
             size_t len = contents[k].bytes.len;
-            enum form form = files_most > 1 ? random_below(FORMS) : frame_forms[i % 4];
+            enum form form = files_most > 1 ? random_below(FORMS) : frame_forms[i % FRAME_FORMS];
             size_t many = len > 3000 ? 300 : 2 * len;
 #if !HAVE_ISAL
-            form = form == FORM_GZIP ? FORM_MIXED : form;
+            form = form == FORM_GZIP || form == FORM_BGZF ? FORM_MIXED : form;
 #endif
             pack_at_random(k, form, random_below(3) ? random_below(12) : many);
         }
@@ -557,7 +576,7 @@ static void values_of_all_types(unsigned times, unsigned pool)
         for (size_t over = 0; over < record_size; over++) {
             size_t len = 90 * record_size + over;
             fill_values(&contents[0], len);
-            for (size_t form = 0; form < 4; form++)
+            for (size_t form = 0; form < FRAME_FORMS; form++)
                 for (size_t cut = 0; cut <= len; cut += 1 + random_below(1000 / times)) {
                     begin_case();
                     pack(0, frame_forms[form], &cut, 1);
@@ -608,7 +627,7 @@ static void full_pipes(unsigned times)
         for (size_t k = 0; k < count; k++) {
             text_fill(&contents[k].bytes, 1 + random_below(500), random_below(1000));
             work_out(&contents[k]);
-            pack_at_random(k, frame_forms[random_below(4)], random_below(30));
+            pack_at_random(k, frame_forms[random_below(FRAME_FORMS)], random_below(30));
             if (random_below(2))
                 continue;
             int end = open_pipe(&files[k]);
@@ -732,6 +751,67 @@ static void misstated(unsigned times, unsigned pool)
     }
 }
 
+#if HAVE_ISAL
+/* How the size is wrong that a member of BGZF states. */
+enum lie {
+    LIE_BY_FEW,  /* no member begins where it says, so it is not believed */
+    LIE_BY_ONE,  /* the member after the next one begins there */
+    LIE_BY_ZERO, /* a member begins there, after zero bytes */
+    LIE_INSIDE,  /* its content looks as if one did */
+    LIES,
+};
+
+#define HIDDEN_SIZE 31 /* bytes of a member that is empty */
+
+/* Puts data[0..len) into a member that lies, and its next one if there must be two. */
+static size_t put_lie(unsigned char *out, enum lie lie, unsigned char *data, size_t len)
+{
+    const int few = 1 + (int)random_below(9);
+    const size_t half = len / 2;
+    size_t size;
+    switch (lie) {
+    case LIE_BY_FEW:
+        return bgzf_put(out, data, len, random_below(2) ? few : -few);
+    case LIE_BY_ONE:
+        size = bgzf_put(out, data, half, 0);
+        size = bgzf_put(out, data, half, (int)bgzf_put(out + size, data + half, len - half, 0));
+        return size + bgzf_put(out + size, data + half, len - half, 0);
+    case LIE_BY_ZERO:
+        size = bgzf_put(out, data, len, few);
+        memset(out + size, 0, (size_t)few);
+        return size + (size_t)few;
+    default:
+        (void)bgzf_put(data + len - HIDDEN_SIZE, NULL, 0, random_below(2) ? 8 : 0);
+        return bgzf_put(out, data, len, -HIDDEN_SIZE - 8);
+    }
+}
+
+/* A size that is not believed changes nothing, and one that is, wrongly, is refused. */
+static void lying(unsigned times, unsigned pool)
+{
+    count_numbers();
+    for (unsigned i = 0; i < times; i++) {
+        struct text *text = &contents[0].bytes;
+        const enum lie lie = i % LIES;
+        begin_case();
+        text_fill(text, 300 + random_below(3000), 5000);
+        work_out(&contents[0]);
+        const size_t begin = random_below(200), end = text->len - random_below(50);
+        size_t len = bgzf_put(packed, text->data, begin, 0);
+        len += put_lie(packed + len, lie, text->data + begin, end - begin);
+        len += bgzf_put(packed + len, text->data + end, text->len - end, 0);
+        len += bgzf_put(packed + len, NULL, 0, 0);
+        write_packed(&files[0], len);
+        struct way way = draw_way(1);
+        way.by_pool = random_below(pool) == 0;
+        /* Whoever believes it may find first that no other member follows the hidden one. */
+        const char *faults = "it does not end where its header says|no member begins here";
+        if (read_files(&way, lie == LIE_BY_FEW ? NULL : faults) != (lie != LIE_BY_FEW))
+            complain(&way, "a wrong size of a member", "");
+    }
+}
+#endif
+
 int main(int argc, char **argv)
 {
     bool all = argc > 1 && strcmp(argv[1], "all") == 0, few = scale_is_small_or_slow();
@@ -751,6 +831,11 @@ int main(int argc, char **argv)
     dribbled(times, FORM_MIXED, 0);
     dribbled(times / 10, FORM_UNSIZED, 5);
     misstated(5 * times, 50);
+#if HAVE_ISAL
+    dribbled(times, FORM_BGZF, 0);
+    dribbled(times / 10, FORM_BGZF, 5);
+    lying(5 * times, 50);
+#endif
     printf("%lu cases, %lu wrong\n", cases, wrong);
     /* What runs that were refused used is left as it is: no leak check. */
     fflush(stdout);
