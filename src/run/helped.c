@@ -125,7 +125,9 @@ void helped_step(struct extent *extent, struct decode_step *step, struct chunk *
     } else if (is == BLOCKS_DOUBTFUL) {
         step->used = 0;
         helped_give_up(extent);
-    } else if (!chunk || !block_decoder_lend(blocks, step, chunk)) {
+    } else if (chunk && block_decoder_lend(blocks, step, chunk)) {
+        chunk->give = true; /* whoever executes has no time to count */
+    } else {
         block_decoder_give(blocks, step);
     }
 }
