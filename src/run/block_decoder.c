@@ -176,7 +176,6 @@ static enum block_step go_on(struct block_decoder *decoder)
 enum block_step block_decoder_step(struct block_decoder *decoder, struct decode_step *step)
 {
     enum block_step is = BLOCKS_SOME;
-    step->used = step->made = 0;
     while (is == BLOCKS_SOME && decoder->left == 0) {
         decoder->is_doubtful |= !take(decoder, step);
         if (decoder->is_doubtful)

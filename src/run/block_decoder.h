@@ -28,15 +28,15 @@ int block_decoder_begin(struct block_decoder **decoder, struct idle *idle,
                         const struct block_options *options, const unsigned char *in, size_t len);
 
 enum block_step {
-    BLOCKS_SOME,     /* the frame goes on */
-    BLOCKS_LATER,    /* what is lent is still needed: await some of it */
-    BLOCKS_END,      /* all of it was given */
+    BLOCKS_SOME,  /* the frame goes on */
+    BLOCKS_LATER, /* what is lent is still needed: await some of it, and repeat the step as it is */
+    BLOCKS_END,   /* all of it was given */
     BLOCKS_DOUBTFUL, /* it must be decoded again */
 };
 
-/* Takes bytes of step->in, as many ahead as it has runs for, and has content to be given unless it
- * needs more bytes than there are. Gives none of a frame that is doubtful. With a step->cap of 0 it
- * looks at what comes next, such as a checksum, in what was taken. */
+/* Takes bytes of step->in from step->used on, as many ahead as it has runs for, and has content to
+ * be given unless it needs more bytes than there are. Gives none of a frame that is doubtful. With
+ * a step->cap of 0 it looks at what comes next, such as a checksum, in what was taken. */
 enum block_step block_decoder_step(struct block_decoder *decoder, struct decode_step *step);
 
 /* Gives content: copies up to step->cap bytes to step->out, and sets step->made. */

@@ -118,6 +118,7 @@ void helped_step(struct extent *extent, struct decode_step *step, struct chunk *
 {
     struct block_decoder *blocks = extent->blocks;
     enum block_step is;
+    step->used = step->made = 0;
     while ((is = block_decoder_step(blocks, step)) == BLOCKS_LATER)
         await_some(extent);
     if (is == BLOCKS_END) {

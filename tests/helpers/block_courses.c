@@ -70,17 +70,15 @@ struct loans {
     unsigned count;
 };
 
-/* Gives back the first `count` ones. */
-static void give_back(struct loans *loans, unsigned count)
+/* Gives back all but the first `kept` ones. */
+static void give_back(struct loans *loans, unsigned kept)
 {
-    for (unsigned i = 0; i < count; i++) {
-        const struct chunk *chunk = &loans->loans[i].chunk;
-        if (memcmp(chunk->data, loans->loans[i].copy, chunk->len) != 0)
+    while (loans->count > kept) {
+        const struct loan *loan = &loans->loans[--loans->count];
+        if (memcmp(loan->chunk.data, loan->copy, loan->chunk.len) != 0)
             abort();
-        chunk->lent->give_back(chunk->lent);
+        loan->chunk.lent->give_back(loan->chunk.lent);
     }
-    loans->count -= count;
-    memmove(loans->loans, loans->loans + count, loans->count * sizeof *loans->loans);
 }
 
 /* Takes what there is, by a copy or as a loan that begins with bytes that were given before.
@@ -92,7 +90,7 @@ static void take_content(struct block_decoder *decoder, struct decode_step *step
     struct loan loan = {{.data = step->out - kept, .len = kept, .may_borrow = true},
                         step->out - kept};
     if (loans->count == LOANS_MAX)
-        give_back(loans, 1 + random_below(LOANS_MAX));
+        give_back(loans, 1); /* the first one, until it stands in the way */
     if (random_below(3) == 0 || !block_decoder_lend(decoder, step, &loan.chunk)) {
         block_decoder_give(decoder, step);
         return;
@@ -108,9 +106,10 @@ static enum block_step take_step(struct block_decoder *decoder, struct decode_st
                                  struct loans *loans)
 {
     enum block_step is;
+    step->used = step->made = 0;
     while ((is = block_decoder_step(decoder, step)) == BLOCKS_LATER)
         if (loans->count > 0)
-            give_back(loans, 1);
+            give_back(loans, 0);
         else
             block_decoder_await(decoder);
     return is;
@@ -173,6 +172,6 @@ struct block_result course_decode(struct block_decoder **decoder, struct helpers
     result.outcome = take_steps(*decoder, course, in, len, content, cap, &result.made, &loans);
     result.restart = block_decoder_restart(*decoder);
     block_decoder_stop(*decoder);
-    give_back(&loans, loans.count);
+    give_back(&loans, 0);
     return result;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define SIZE_MOST ((size_t)5 << 20)
+#define SIZE_LONG ((size_t)40 << 20) /* more than the window has room for */
 #define FRAME_MAX (SIZE_MOST + SIZE_MOST / 8)
 
 static unsigned long cases, wrong, doubtful;
@@ -53,6 +54,29 @@ static size_t make_frame(size_t *size)
     *size = random_below(4) ? random_below(SIZE_MOST) : random_below(3000);
     frame_content((enum frame_content)random_below(CONTENT_KINDS), data, *size);
     return frame_compress(frame, FRAME_MAX, &settings, data, *size);
+}
+
+/* A frame that is executed over and over into the same memory, of which parts are lent. */
+static void check_long(struct block_decoder **decoder)
+{
+    const struct frame_settings settings = {.level = 1, .checksum = true};
+    const struct course course = {.in_most = 600000, .out_most = 1 << 20, .stop = SIZE_MAX};
+    const size_t half = SIZE_LONG / 2;
+    unsigned char *longer = need(malloc(SIZE_LONG)), *made = need(malloc(SIZE_LONG + 1)),
+                  *compressed = need(malloc(SIZE_LONG));
+    frame_content((enum frame_content)random_below(CONTENT_KINDS), longer, SIZE_MOST);
+    for (size_t at = SIZE_MOST; at < SIZE_LONG; at++)
+        longer[at] = (unsigned char)(longer[at - SIZE_MOST] + (at % half == 0));
+    const size_t len = frame_compress(compressed, SIZE_LONG, &settings, longer, SIZE_LONG);
+    const struct block_result result = course_decode(decoder, &helpers, &block_format_zstd, &course,
+                                                     compressed, len, made, SIZE_LONG + 1);
+    cases++;
+    if (result.outcome != DECODED || result.made != SIZE_LONG ||
+        memcmp(made, longer, SIZE_LONG) != 0)
+        report("a long frame", len);
+    free(longer);
+    free(made);
+    free(compressed);
 }
 
 /* A frame as libzstd wrote it, cut off, and left in the middle. */
@@ -116,6 +140,7 @@ int main(void)
             check_right(&decoder);
             check_altered(&decoder);
         }
+        check_long(&decoder);
         block_decoder_close(decoder);
         helpers_end(&helpers);
     }
