@@ -5,9 +5,9 @@
  * Members of BGZF (bgzip, htslib) state their size in the first part of the extra field, named BC,
  * so that they can be decoded side by side. A size is believed only if another such member begins
  * where it says. So the last member, one before zero bytes, and one with a damaged size are decoded
- * in order with all that follows, as if they stated nothing. Should a member end elsewhere although
- * another one seems to begin there, the run fails, as htslib does: what others have decoded from
- * there on may not be content. */
+ * in order with all that follows, as if they stated nothing. If a member ends elsewhere although
+ * another one seems to begin there, the run fails, as what others have decoded from there on may
+ * not be content. */
 #include "codec.h"
 #include "gzip_format.h"
 #include "src/base/library.h"
