@@ -110,8 +110,8 @@ static bool is_hungry(const struct block_decoder *decoder, bool has_room)
 
 bool block_decoder_end_input(struct block_decoder *decoder)
 {
-    void *run = parse_queue_next(&decoder->queue); /* NULL only if something is doubtful */
-    if (decoder->is_taken || !run ||
+    void *run = parse_queue_next(&decoder->queue);
+    if (decoder->is_taken ||
         !decoder->format->end_input(decoder->stream, run, !decoder->is_filling))
         return false;
     decoder->is_taken = true;
