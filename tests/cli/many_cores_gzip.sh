@@ -32,10 +32,10 @@ alike "followed by zeros" -b padded
 alike "numbers" -n --min=0 --max=2000000 --bins=37 best.gz
 alike "the last field" -nk-1 -s fast.gz
 alike "characters" -c fast.gz
-alike "several files" -b --each fast.gz random.gz members.gz best.gz
-for loops in $(counters_here); do
-    GPUHISTO_CPU=$loops alike "$loops" -b best.gz
-done
+alike "values, which may lie anywhere in memory" --values=u24 -s fast.gz
+alike "pairs" --pairs members.gz
+alike "several files" -b --each fast.gz members.gz best.gz
+GPUHISTO_CPU=portable alike "plain C" -b best.gz
 otherwise_read members.gz content
 
 # --- ranges ---
