@@ -147,6 +147,19 @@ static void check_range(void)
     }
 }
 
+/* The same, and more zeros follow than all runs have. */
+static void check_padding(void)
+{
+    const struct course course = {.in_most = 131072, .out_most = SIZE_MOST, .stop = SIZE_MAX};
+    const size_t size = 1000000, zeros = (RUNS_MOST + 1) * GZIP_PIECE;
+    begin_file(&drawn);
+    add_member(&drawn, size, MEMBER_TEXT, 1);
+    memset(drawn.bytes + drawn.len, 0, zeros);
+    const struct block_result result =
+        decode(&drawn, drawn.len + zeros, &course, size, "zeros where the range ends");
+    expect(result.outcome == FULL, "zeros that are not looked through", drawn.len);
+}
+
 int main(void)
 {
     static const unsigned counts[] = {0, 1, 2, HELPERS_MAX};
@@ -168,6 +181,7 @@ int main(void)
         check_stored();
         check_full();
         check_range();
+        check_padding();
         block_decoder_close(decoder);
         decoder = NULL;
         helpers_end(&helpers);
