@@ -15,13 +15,14 @@
 
 #define SIZE_MOST ((size_t)4 << 20)
 #define STORED_SIZE ((size_t)9 << 20) /* more than the chain parses alone */
-#define CAP ((size_t)10 << 20)
-#define RUNS_MOST 24 /* at least as many as there may be at once */
+#define LARGE_SIZE ((size_t)30 << 20) /* more than the window has room for */
+#define CAP ((size_t)10 << 20)        /* bytes of other files, and of their content */
+#define RUNS_MOST 24                  /* at least as many as there may be at once */
 
 static unsigned long cases, decoded, wrong;
 static struct helpers helpers;
 static struct block_decoder *decoder;
-static struct gzip_file drawn, stored;
+static struct gzip_file drawn, stored, large;
 static unsigned char *made, *due; /* by the decoder, and by zlib */
 
 static void expect(bool is_right, const char *what, size_t where)
@@ -31,10 +32,10 @@ static void expect(bool is_right, const char *what, size_t where)
         printf("wrong: %s (%zu, %u helpers)\n", what, where, helpers.count);
 }
 
-static void open_file(struct gzip_file *file)
+static void open_file(struct gzip_file *file, size_t cap)
 {
     *file = (struct gzip_file){
-        .bytes = need(malloc(CAP)), .cap = CAP, .content = need(malloc(CAP)), .content_cap = CAP};
+        .bytes = need(malloc(cap)), .cap = cap, .content = need(malloc(cap)), .content_cap = cap};
 }
 
 static void begin_file(struct gzip_file *file)
@@ -69,7 +70,7 @@ static struct block_result decode(const struct gzip_file *file, size_t len,
                                   const struct course *course, size_t cap, const char *what)
 {
     size_t due_len;
-    const bool is_whole = gzip_reference(file->bytes, len, due, CAP, &due_len);
+    const bool is_whole = gzip_reference(file->bytes, len, due, LARGE_SIZE + 1, &due_len);
     const struct block_result result =
         course_decode(&decoder, &helpers, &block_format_gzip, course, file->bytes, len, made, cap);
     decoded += result.outcome == DECODED;
@@ -120,6 +121,15 @@ static void check_stored(void)
            "stored blocks are left to ISA-L", result.restart.at);
 }
 
+/* What is lent is in the way of more. */
+static void check_large(void)
+{
+    struct course course = course_random(SIZE_MOST);
+    const struct block_result result =
+        decode(&large, large.len, &course, LARGE_SIZE + 1, "a large file");
+    expect(result.outcome == DECODED, "a large file that is not decoded", result.made);
+}
+
 /* All runs are full where the file ends, and what comes first is wrong. */
 static void check_full(void)
 {
@@ -168,17 +178,20 @@ int main(void)
         printf("skipped: %s\n", why.text);
         return 77;
     }
-    open_file(&drawn);
-    open_file(&stored);
+    open_file(&drawn, CAP);
+    open_file(&stored, CAP);
+    open_file(&large, LARGE_SIZE);
+    add_member(&large, LARGE_SIZE, MEMBER_TEXT, 1);
     add_member(&stored, 30000, MEMBER_TEXT, 6);
     add_member(&stored, STORED_SIZE, MEMBER_RANDOM, 0);
-    made = need(malloc(CAP));
-    due = need(malloc(CAP));
+    made = need(malloc(LARGE_SIZE + 1));
+    due = need(malloc(LARGE_SIZE + 1));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         helpers_start(&helpers, counts[i]);
         for (unsigned round = scale_of(6, 60, 600); round > 0; round--)
             check_drawn();
         check_stored();
+        check_large();
         check_full();
         check_range();
         check_padding();
@@ -188,6 +201,7 @@ int main(void)
     }
     close_file(&drawn);
     close_file(&stored);
+    close_file(&large);
     free(made);
     free(due);
     printf("%lu cases, %lu decoded, %lu wrong\n", cases, decoded, wrong);
