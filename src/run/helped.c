@@ -114,6 +114,18 @@ void helped_stop(struct extent *extent)
     leave(extent);
 }
 
+/* True if the frame goes on as it is. */
+static bool goes_on(struct extent *extent, struct decode_step *step, enum block_step is)
+{
+    if (is == BLOCKS_END)
+        leave(extent);
+    if (is == BLOCKS_DOUBTFUL) {
+        step->used = 0;
+        helped_give_up(extent);
+    }
+    return is == BLOCKS_SOME;
+}
+
 void helped_step(struct extent *extent, struct decode_step *step, struct chunk *chunk)
 {
     struct block_decoder *blocks = extent->blocks;
@@ -121,16 +133,12 @@ void helped_step(struct extent *extent, struct decode_step *step, struct chunk *
     step->used = step->made = 0;
     while ((is = block_decoder_step(blocks, step)) == BLOCKS_LATER)
         await_some(extent);
-    if (is == BLOCKS_END) {
-        leave(extent);
-    } else if (is == BLOCKS_DOUBTFUL) {
-        step->used = 0;
-        helped_give_up(extent);
-    } else if (chunk && block_decoder_lend(blocks, step, chunk)) {
+    if (!goes_on(extent, step, is))
+        return;
+    if (chunk && block_decoder_lend(blocks, step, chunk))
         chunk->give = true; /* whoever executes has no time to count */
-    } else {
+    else
         block_decoder_give(blocks, step);
-    }
 }
 
 bool helped_end_input(struct extent *extent)
@@ -147,7 +155,9 @@ bool helped_must_look_on(struct extent *extent)
         .in = batch->data + batch->pos, .in_len = batch->len - batch->pos, .out = &none};
     if (!extent->in_blocks)
         return false;
-    helped_step(extent, &step, NULL);
+    /* If there is no room for content, that follows what is to be looked at. It is not waited for,
+     * as what this worker has borrowed itself may be in the way. */
+    (void)goes_on(extent, &step, block_decoder_step(extent->blocks, &step));
     batch->pos += step.used;
     return extent->is_again;
 }
