@@ -97,6 +97,7 @@ static struct taken run_gzip(const struct block_loops *loops, const struct bytes
                                  .cutter = {.piece = GZIP_PIECE},
                                  .ring = {.window = DEFLATE_WINDOW, .size = RING_SIZE}};
     round->ring.data = memory_of(round->ring.size);
+    memset(round->ring.data, 0, round->ring.size); /* so that no round pays for fresh memory */
     if (gzip_chain_open(&round->chain, loops) != 0 || gzip_run_open(&round->run, loops) != 0)
         die("memory", "there is too little");
     for (size_t at = 0; more;) {
