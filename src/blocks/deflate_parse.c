@@ -119,6 +119,7 @@ enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct defl
     run->operations_len = (size_t)(filling.writer.next - run->operations);
     run->content = filling.writer.content;
     run->reach = 0 - (uint32_t)filling.writer.least;
+    run->is_near = true;
     run->is_doubtful = stop == DEFLATE_CORRUPT;
     return stop;
 }

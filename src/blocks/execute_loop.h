@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Operations to content, for the file of each instruction set, which defines TARGET, INLINE and
  * copy_most, which copies COPY_MAX bytes that may overlap. */
+#include <string.h>
 
 /* Operations ahead whose sources are prefetched. Most are in the window, far behind. */
 #define PREFETCH_AHEAD 24
@@ -24,21 +25,32 @@ static const unsigned char *symbolic_source(operation op, const struct execution
     return offset == 0 || offset > before ? NULL : at - offset;
 }
 
-TARGET static bool execute(const struct parsed_run *run, const struct execution *execution,
-                           unsigned char *out)
+/* Copies literals and what follows them. Most operations of deflate have a few literals or none, so
+ * that a short copy saves more than the branch costs; those of zstd have more. */
+TARGET INLINE void copy_literals(unsigned char *to, const unsigned char *from, unsigned len,
+                                 bool are_few)
+{
+    if (!are_few || __builtin_expect(len > sizeof(uint64_t), 0))
+        copy_most(to, from);
+    else
+        memcpy(to, from, sizeof(uint64_t));
+}
+
+/* Executes a run; `is_near`, a constant, is that of the run. */
+TARGET INLINE bool execute_as(bool is_near, const struct parsed_run *run,
+                              const struct execution *execution, unsigned char *out)
 {
     const operation *next = run->operations, *end = next + run->operations_len;
     const unsigned char *literals = run->literals;
     unsigned char *at = out;
-    if (run->reach > execution->history)
-        return false;
     for (; next < end; next++) {
         const operation op = *next;
-        __builtin_prefetch(out + (ptrdiff_t)(int32_t)next[PREFETCH_AHEAD]);
-        copy_most(at, literals);
+        if (!is_near)
+            __builtin_prefetch(out + (ptrdiff_t)(int32_t)next[PREFETCH_AHEAD]);
+        copy_literals(at, literals, operation_literals(op), is_near);
         literals += operation_literals(op);
         at += operation_literals(op);
-        if (__builtin_expect((op & OPERATION_SYMBOLIC) == 0, 1)) {
+        if (is_near || __builtin_expect((op & OPERATION_SYMBOLIC) == 0, 1)) {
             copy_most(at, out + (ptrdiff_t)(int32_t)op);
         } else {
             const unsigned char *source = symbolic_source(op, execution, out, at);
@@ -50,4 +62,13 @@ TARGET static bool execute(const struct parsed_run *run, const struct execution 
         at += operation_match(op);
     }
     return true;
+}
+
+TARGET static bool execute(const struct parsed_run *run, const struct execution *execution,
+                           unsigned char *out)
+{
+    if (run->reach > execution->history)
+        return false;
+    return run->is_near ? execute_as(true, run, execution, out)
+                        : execute_as(false, run, execution, out);
 }

@@ -70,6 +70,7 @@ struct parsed_run {
     uint32_t content;     /* bytes that the operations make; less than 2 GiB */
     uint32_t reach;       /* how far before the run a match begins, symbolic ones left out; bytes */
     struct repeats after; /* zstd: the last offsets after the run, perhaps symbolic */
+    bool is_near;         /* no offset is symbolic, and sources are so near that a cache has them */
     bool is_doubtful;     /* the blocks are corrupt, or not understood: nothing else is valid */
 };
 
