@@ -31,4 +31,13 @@ static inline uint32_t byte_word_of_4(const unsigned char *at)
     return word;
 }
 
+/* Stores two bytes, the lower one first. */
+static inline void byte_word_of_2_store(unsigned char *at, uint16_t word)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap16(word);
+#endif
+    memcpy(at, &word, sizeof word);
+}
+
 #endif

@@ -5,6 +5,9 @@
 #include "src/base/byte_word.h"
 
 #define INPUT_MARGIN 16 /* more bytes of input than one round of the fast loop takes */
+#define ROOM_MARGIN 128 /* more room than what is loaded and one round take */
+
+#define RARELY(condition) __builtin_expect((condition) != 0, 0)
 
 TARGET INLINE bool is_at_stop(const struct filling *filling)
 {
@@ -15,16 +18,31 @@ TARGET INLINE bool is_at_stop(const struct filling *filling)
 /* Adds the literals of an entry. */
 TARGET INLINE void add_literals(struct filling *filling, uint32_t entry)
 {
-    filling->literal[0] = (unsigned char)(entry >> 16);
-    filling->literal[1] = (unsigned char)(entry >> 24);
+    byte_word_of_2_store(filling->literal, (uint16_t)(entry >> 16));
     filling->literal += entry_literals(entry);
 }
 
-/* Adds the literals that are pending, and a match. */
-TARGET INLINE void add_match(struct filling *filling, uint32_t length, uint32_t distance)
+/* Adds the literals that are pending, and a match. False: more than two operations were added. How
+ * far sources reach back is not recorded: it shows afterwards. */
+TARGET INLINE bool add_match(struct filling *filling, uint32_t length, uint32_t distance)
 {
-    operations_add(&filling->writer, pending_literals(filling), length, distance);
+    struct operation_writer *writer = &filling->writer;
+    const uint32_t literals = pending_literals(filling);
+    const uint32_t first = length < COPY_MAX ? length : COPY_MAX, second = length - first;
     filling->added = filling->literal;
+    if (RARELY((literals | second) >= COPY_MAX) || RARELY(first > distance)) {
+        struct operation_writer copy = *writer; /* whose address may be taken */
+        operations_add_long(&copy, literals, length, distance);
+        *writer = copy;
+        return false;
+    }
+    writer->content += literals;
+    const uint32_t source = writer->content - distance;
+    writer->next[0] = operation_of(source, literals, first);
+    writer->next[1] = operation_of(source + COPY_MAX, 0, second);
+    writer->next += 1 + (length > COPY_MAX);
+    writer->content += length;
+    return true;
 }
 
 /* The next bits of the stream, the first one lowest. */
@@ -60,20 +78,37 @@ TARGET INLINE uint64_t place_of_bits(const struct bit_reader *reader, const stru
     return 8 * (uint64_t)(reader->next - symbols->input->bytes) - (reader->count & 63);
 }
 
-#define RARELY(condition) __builtin_expect((condition) != 0, 0)
+/* Returns up to where the fast loop may load input before there is too little of that or of room.
+ * A bit of input makes one literal or operation at most, unless a match needs more than two. */
+TARGET INLINE const unsigned char *plenty_until(const struct symbols *symbols,
+                                                const struct filling *filling,
+                                                const unsigned char *next)
+{
+    const unsigned char *end = symbols->input->bytes + symbols->input->bits / 8;
+    const ptrdiff_t literals = filling->literals_stop - filling->literal;
+    const ptrdiff_t operations = filling->operations_stop - filling->writer.next;
+    const ptrdiff_t room = (literals < operations ? literals : operations) - ROOM_MARGIN;
+    const ptrdiff_t input = end - next - INPUT_MARGIN;
+    if (room < 0 || input < 0)
+        return next - 1;
+    return next + (input < room / 8 ? input : room / 8);
+}
 
 /* Parses while there is plenty of input, up to a stop. Ends before the end of the block, and before
- * what is invalid. A literal, a length and a distance take 48 bits at most. */
+ * what is invalid.
+ *
+ * What comes next is looked up before more bits are loaded, as that would be waited for. After a
+ * length of 20 bits and the 22 of a distance in the first table there are enough bits for it. */
 TARGET INLINE void parse_plenty(struct symbols *symbols, struct filling *filling)
 {
     const struct deflate_tables *tables = symbols->tables;
-    const unsigned char *last = symbols->input->bytes + symbols->input->bits / 8 - INPUT_MARGIN;
     struct filling to = *filling;
     struct bit_reader reader;
     begin_bits(&reader, symbols);
-    while (reader.next <= last && !is_at_stop(&to)) {
+    const unsigned char *stop = plenty_until(symbols, &to, reader.next);
+    uint32_t entry = first_entry(tables->literals, LITERAL_BITS, reader.bits);
+    while (reader.next <= stop) {
         refill_bits(&reader);
-        uint32_t entry = first_entry(tables->literals, LITERAL_BITS, reader.bits);
         add_literals(&to, entry);
         if (!(entry & ENTRY_LENGTH)) {
             if (RARELY(entry & ENTRY_RARE)) {
@@ -84,22 +119,27 @@ TARGET INLINE void parse_plenty(struct symbols *symbols, struct filling *filling
             }
             if (!(entry & ENTRY_LENGTH)) {
                 take_bits(&reader, entry);
+                entry = first_entry(tables->literals, LITERAL_BITS, reader.bits);
                 continue;
             }
         }
         const uint32_t length = entry_length(entry, reader.bits);
-        const uint64_t bits = reader.bits >> entry_bits(entry);
-        uint32_t distance = first_entry(tables->distances, DISTANCE_BITS, bits);
+        take_bits(&reader, entry);
+        uint32_t distance = first_entry(tables->distances, DISTANCE_BITS, reader.bits);
         if (RARELY(distance & ENTRY_RARE)) {
-            distance = final_entry(tables->distances, DISTANCE_BITS, distance, bits);
+            distance = final_entry(tables->distances, DISTANCE_BITS, distance, reader.bits);
             if (distance & ENTRY_RARE) {
                 to.literal -= entry_literals(entry);
+                reader.count += entry_bits(entry);
                 break;
             }
+            refill_bits(&reader);
         }
-        add_match(&to, length, entry_distance(distance, bits));
-        take_bits(&reader, entry);
+        const uint64_t bits = reader.bits;
         take_bits(&reader, distance);
+        entry = first_entry(tables->literals, LITERAL_BITS, reader.bits);
+        if (!add_match(&to, length, entry_distance(distance, bits)))
+            stop = plenty_until(symbols, &to, reader.next);
     }
     symbols->bit = place_of_bits(&reader, symbols);
     *filling = to;

@@ -99,6 +99,19 @@ static enum deflate_stop parse_block(struct deflate_parser *parser,
     return stop;
 }
 
+/* Returns how far before the run its matches begin. Only those of the first bytes can. */
+static uint32_t reach_of(const struct parsed_run *run)
+{
+    const operation *next = run->operations, *end = next + run->operations_len;
+    int32_t least = 0;
+    for (uint32_t content = 0; next < end && content < DEFLATE_WINDOW; next++) {
+        const int32_t source = (int32_t)(uint32_t)*next;
+        least = source < least ? source : least;
+        content += operation_literals(*next) + operation_match(*next);
+    }
+    return 0 - (uint32_t)least;
+}
+
 enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct deflate_input *input,
                                 struct deflate_place *place, uint64_t until, struct parsed_run *run)
 {
@@ -118,7 +131,7 @@ enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct defl
     run->literals_len = (size_t)(filling.literal - run->literals);
     run->operations_len = (size_t)(filling.writer.next - run->operations);
     run->content = filling.writer.content;
-    run->reach = 0 - (uint32_t)filling.writer.least;
+    run->reach = reach_of(run);
     run->is_near = true;
     run->is_doubtful = stop == DEFLATE_CORRUPT;
     return stop;

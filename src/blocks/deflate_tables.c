@@ -24,7 +24,7 @@ static uint32_t rare_entry(enum deflate_rare rare, unsigned bits, uint32_t value
 static uint32_t literal_entry(unsigned symbol, unsigned bits)
 {
     if (symbol < DEFLATE_END)
-        return symbol << 16 | 1 << 6 | bits;
+        return symbol << 16 | 1 << 14 | bits;
     if (symbol == DEFLATE_END)
         return rare_entry(RARE_END, bits, 0);
     symbol -= DEFLATE_END + 1;

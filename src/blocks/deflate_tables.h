@@ -3,15 +3,18 @@
  * that are longer have a second table, looked up with the bits after those. An entry holds all that
  * its codes mean: a distance; or up to two literals; or a length, perhaps with a literal before it.
  *
- *     bits 0-4    bits to take from the stream, extra bits included
- *          5      ENTRY_LENGTH: there is a length
- *          6-7    literals: 0 to 2
+ *     bits 0-7    bits to take from the stream, extra bits included
  *          8-11   length, distance: bits of the codes, which the extra bits follow
  *                 rare: enum deflate_rare
  *          12     ENTRY_RARE: none of these
+ *          13     ENTRY_LENGTH: there is a length
+ *          14-15  literals: 0 to 2
  *          16-23  first literal          16-31  distance without extra bits
  *          24-31  second literal                link: where the second table is
  *                 length without extra bits, less LENGTH_MIN
+ *
+ * Processors shift by the lowest bits of a register. Counts of bits have only zeros above them, so
+ * they need not be cut out; 12 is zero where bits of codes are read.
  *
  * Literals are stored and lengths read from an entry whatever it is, as most branches on what comes
  * next would be mispredicted. */
@@ -46,15 +49,15 @@ struct deflate_tables {
 /* Makes the tables of codes that deflate_read_header returned. */
 void deflate_tables_build(struct deflate_tables *tables, const struct deflate_codes *codes);
 
-/* Returns how many bits to take. */
+/* Returns how many bits to take, at most 28. */
 static inline unsigned entry_bits(uint32_t entry)
 {
-    return entry & 31;
+    return entry & 63;
 }
 
 static inline unsigned entry_literals(uint32_t entry)
 {
-    return entry >> 6 & 3;
+    return entry >> 14 & 3;
 }
 
 static inline enum deflate_rare entry_rare(uint32_t entry)
@@ -71,8 +74,8 @@ static inline unsigned entry_code_bits(uint32_t entry)
 /* Returns the value of the extra bits; `bits` are those with which the entry was looked up. */
 static inline uint32_t entry_extra(uint32_t entry, uint64_t bits)
 {
-    const uint64_t all = bits & (((uint64_t)1 << entry_bits(entry)) - 1);
-    return (uint32_t)(all >> entry_code_bits(entry));
+    const uint32_t all = (uint32_t)(bits & (((uint64_t)1 << (entry & 255)) - 1));
+    return all >> (entry >> 8 & 31);
 }
 
 static inline uint32_t entry_length(uint32_t entry, uint64_t bits)

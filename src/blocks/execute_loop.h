@@ -6,16 +6,6 @@
 /* Operations ahead whose sources are prefetched. Most are in the window, far behind. */
 #define PREFETCH_AHEAD 24
 
-TARGET INLINE unsigned operation_literals(operation op)
-{
-    return (unsigned)(op >> 32) & 255;
-}
-
-TARGET INLINE unsigned operation_match(operation op)
-{
-    return (unsigned)(op >> 40) & 255;
-}
-
 /* Where the match of an operation begins whose content goes to `at`; NULL: before the history. */
 static const unsigned char *symbolic_source(operation op, const struct execution *execution,
                                             const unsigned char *begin, const unsigned char *at)

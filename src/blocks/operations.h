@@ -35,6 +35,16 @@ static inline operation operation_of(uint32_t source, uint32_t literals, uint32_
     return (operation)match << 40 | (operation)literals << 32 | source;
 }
 
+static inline unsigned operation_literals(operation op)
+{
+    return (unsigned)(op >> 32) & 255;
+}
+
+static inline unsigned operation_match(operation op)
+{
+    return (unsigned)(op >> 40) & 255;
+}
+
 /* zstd's last offsets. While a run is parsed those before it are unknown: offsets made of them are
  * symbolic, "the i-th before the run, less n". Real offsets are less than SYMBOLIC_LEAST. */
 struct repeats {
