@@ -1,131 +1,179 @@
 /* SPDX-License-Identifier: MIT */
+/* Symbols are sorted by the length of their codes. A code of n bits is stored once, while the table
+ * has 2^n entries. Then the table is doubled, so all other entries of the code are copies. */
 #include "deflate_tables.h"
 
-#define LENGTHS 29
-#define DISTANCES 30
+#include <string.h>
 
-static const uint16_t length_base[LENGTHS] = {3,  4,  5,  6,   7,   8,   9,   10,  11, 13,
-                                              15, 17, 19, 23,  27,  31,  35,  43,  51, 59,
-                                              67, 83, 99, 115, 131, 163, 195, 227, 258};
-static const uint8_t length_extra[LENGTHS] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2,
-                                              2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};
-static const uint16_t distance_base[DISTANCES] = {
-    1,   2,   3,   4,   5,   7,    9,    13,   17,   25,   33,   49,   65,    97,    129,
-    193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
-static const uint8_t distance_extra[DISTANCES] = {0, 0, 0,  0,  1,  1,  2,  2,  3,  3,
-                                                  4, 4, 5,  5,  6,  6,  7,  7,  8,  8,
-                                                  9, 9, 10, 10, 11, 11, 12, 12, 13, 13};
+/* Entries of symbols, without the bits of the codes. */
+#define RARE(kind) (ENTRY_RARE | (uint32_t)(kind) << 8)
+#define LITERAL(symbol) ((uint32_t)(symbol) << 16 | 1 << 14)
+#define LITERALS_4(symbol)                                                                         \
+    LITERAL(symbol), LITERAL((symbol) + 1), LITERAL((symbol) + 2), LITERAL((symbol) + 3)
+#define LITERALS_16(symbol)                                                                        \
+    LITERALS_4(symbol), LITERALS_4((symbol) + 4), LITERALS_4((symbol) + 8),                        \
+        LITERALS_4((symbol) + 12)
+#define LITERALS_64(symbol)                                                                        \
+    LITERALS_16(symbol), LITERALS_16((symbol) + 16), LITERALS_16((symbol) + 32),                   \
+        LITERALS_16((symbol) + 48)
+#define LENGTH(base, extra) ((uint32_t)((base)-LENGTH_MIN) << 24 | ENTRY_LENGTH | (extra))
+#define LENGTHS_4(base, extra)                                                                     \
+    LENGTH(base, extra), LENGTH((base) + (1 << (extra)), extra),                                   \
+        LENGTH((base) + (2 << (extra)), extra), LENGTH((base) + (3 << (extra)), extra)
+#define DISTANCE(base, extra) ((uint32_t)(base) << 16 | (extra))
+#define DISTANCES_2(base, extra) DISTANCE(base, extra), DISTANCE((base) + (1 << (extra)), extra)
 
-static uint32_t rare_entry(enum deflate_rare rare, unsigned bits, uint32_t value)
+static const uint32_t literals[DEFLATE_LITERALS] = {
+    LITERALS_64(0),   LITERALS_64(64),   LITERALS_64(128), LITERALS_64(192),   RARE(RARE_END),
+    LENGTHS_4(3, 0),  LENGTHS_4(7, 0),   LENGTHS_4(11, 1), LENGTHS_4(19, 2),   LENGTHS_4(35, 3),
+    LENGTHS_4(67, 4), LENGTHS_4(131, 5), LENGTH(258, 0),   RARE(RARE_INVALID), RARE(RARE_INVALID),
+};
+static const uint32_t distances[DEFLATE_DISTANCES] = {
+    DISTANCES_2(1, 0),     DISTANCES_2(3, 0),     DISTANCES_2(5, 1),      DISTANCES_2(9, 2),
+    DISTANCES_2(17, 3),    DISTANCES_2(33, 4),    DISTANCES_2(65, 5),     DISTANCES_2(129, 6),
+    DISTANCES_2(257, 7),   DISTANCES_2(513, 8),   DISTANCES_2(1025, 9),   DISTANCES_2(2049, 10),
+    DISTANCES_2(4097, 11), DISTANCES_2(8193, 12), DISTANCES_2(16385, 13), RARE(RARE_INVALID),
+    RARE(RARE_INVALID),
+};
+
+/* The symbols of a code in the order of their codes. */
+struct sorted {
+    uint16_t symbols[DEFLATE_LITERALS];
+    unsigned ends[DEFLATE_CODE_MAX + 1]; /* of those whose codes have so many bits, or fewer */
+};
+
+static void sort(const uint8_t *lengths, unsigned count, struct sorted *sorted)
 {
-    return value << 16 | ENTRY_RARE | (uint32_t)rare << 8 | bits;
-}
-
-static uint32_t literal_entry(unsigned symbol, unsigned bits)
-{
-    if (symbol < DEFLATE_END)
-        return symbol << 16 | 1 << 14 | bits;
-    if (symbol == DEFLATE_END)
-        return rare_entry(RARE_END, bits, 0);
-    symbol -= DEFLATE_END + 1;
-    if (symbol >= LENGTHS)
-        return rare_entry(RARE_INVALID, bits, 0);
-    return (uint32_t)(length_base[symbol] - LENGTH_MIN) << 24 | bits << 8 | ENTRY_LENGTH |
-           (bits + length_extra[symbol]);
-}
-
-static uint32_t distance_entry(unsigned symbol, unsigned bits)
-{
-    if (symbol >= DISTANCES)
-        return rare_entry(RARE_INVALID, bits, 0);
-    return (uint32_t)distance_base[symbol] << 16 | bits << 8 | (bits + distance_extra[symbol]);
-}
-
-/* Sets next[] to the first code of each length. */
-static void first_codes(const uint8_t *lengths, unsigned count, unsigned next[DEFLATE_CODE_MAX + 1])
-{
-    unsigned counts[DEFLATE_CODE_MAX + 1] = {0}, code = 0;
+    unsigned counts[DEFLATE_CODE_MAX + 1] = {0}, next[DEFLATE_CODE_MAX + 1], end = 0;
+    uint16_t unused[DEFLATE_LITERALS];
     for (unsigned i = 0; i < count; i++)
         counts[lengths[i]]++;
-    counts[0] = 0;
+    counts[0] = next[0] = 0;
     for (unsigned bits = 1; bits <= DEFLATE_CODE_MAX; bits++) {
-        code = (code + counts[bits - 1]) << 1;
-        next[bits] = code;
+        next[bits] = end;
+        sorted->ends[bits] = end += counts[bits];
     }
+    for (unsigned i = 0; i < count; i++) {
+        uint16_t *to = lengths[i] > 0 ? sorted->symbols : unused;
+        to[next[lengths[i]]++] = (uint16_t)i;
+    }
+}
+
+static uint32_t entry_of(uint32_t symbol, unsigned bits)
+{
+    return symbol + bits + (symbol & ENTRY_RARE ? 0 : bits << 8);
+}
+
+/* Returns the next code of so many bits, in the order of the stream: 1 is added to its highest bit,
+ * and carried to lower ones. */
+static unsigned code_after(unsigned code, unsigned bits)
+{
+    const unsigned zeros = ~code & ((1u << bits) - 1);
+    if (zeros == 0)
+        return 0;
+    const unsigned highest = 1u << (31 - __builtin_clz(zeros));
+    return (code & (highest - 1)) | highest;
 }
 
 /* A table under construction. */
 struct building {
     uint32_t *table;
     unsigned first_bits;
-    unsigned len; /* entries so far, those of second tables included */
+    const uint32_t *symbols; /* their entries */
+    struct sorted sorted;
+    unsigned next, code; /* of the symbols, and its code */
 };
 
-/* Sets all entries that a code applies to. */
-static void add_code(struct building *to, unsigned code, unsigned bits, uint32_t entry)
+/* Makes the first table. What no code applies to is invalid, and a bit is taken for it. */
+static void build_first(struct building *to)
 {
-    const unsigned first_size = 1u << to->first_bits, in_stream = deflate_reversed(code, bits);
-    if (bits <= to->first_bits) {
-        for (unsigned at = in_stream; at < first_size; at += 1u << bits)
-            to->table[at] = entry;
-        return;
+    uint32_t *table = to->table;
+    table[0] = table[1] = RARE(RARE_INVALID) | 1;
+    for (unsigned bits = 1;; bits++) {
+        for (; to->next < to->sorted.ends[bits]; to->next++) {
+            table[to->code] = entry_of(to->symbols[to->sorted.symbols[to->next]], bits);
+            to->code = code_after(to->code, bits);
+        }
+        if (bits == to->first_bits)
+            break;
+        memcpy(table + (1u << bits), table, sizeof *table << bits);
     }
-    const unsigned second_size = 1u << (DEFLATE_CODE_MAX - to->first_bits);
-    uint32_t *link = &to->table[in_stream & (first_size - 1)];
-    if (entry_rare(*link) != RARE_LINK) {
-        *link = rare_entry(RARE_LINK, 0, to->len);
-        to->len += second_size;
-    }
-    for (unsigned at = in_stream >> to->first_bits; at < second_size;
-         at += 1u << (bits - to->first_bits))
-        to->table[(*link >> 16) + at] = entry;
 }
 
-/* Makes the table of a code. What no code applies to is invalid, and a bit is taken for it. */
-static void build(uint32_t *table, unsigned first_bits, const uint8_t *lengths, unsigned count,
-                  uint32_t (*entry_of)(unsigned symbol, unsigned bits))
+/* Adds the second tables. Codes that are so long are complete, so all of these is set. */
+static void build_second(struct building *to)
 {
-    struct building to = {table, first_bits, 1u << first_bits};
-    unsigned next[DEFLATE_CODE_MAX + 1];
-    first_codes(lengths, count, next);
-    for (unsigned i = 0; i < to.len; i++)
-        table[i] = rare_entry(RARE_INVALID, 1, 0);
-    for (unsigned symbol = 0; symbol < count; symbol++)
-        if (lengths[symbol] > 0)
-            add_code(&to, next[lengths[symbol]]++, lengths[symbol],
-                     entry_of(symbol, lengths[symbol]));
+    const unsigned first_size = 1u << to->first_bits,
+                   size = 1u << (DEFLATE_CODE_MAX - to->first_bits);
+    uint32_t *second = to->table + first_size - size;
+    for (unsigned bits = to->first_bits + 1, last = first_size; bits <= DEFLATE_CODE_MAX; bits++)
+        for (; to->next < to->sorted.ends[bits]; to->next++) {
+            const unsigned first = to->code & (first_size - 1);
+            const uint32_t entry = entry_of(to->symbols[to->sorted.symbols[to->next]], bits);
+            if (first != last) {
+                second += size;
+                to->table[last = first] = RARE(RARE_LINK) | (uint32_t)(second - to->table) << 16;
+            }
+            for (unsigned at = to->code >> to->first_bits; at < size;
+                 at += 1u << (bits - to->first_bits))
+                second[at] = entry;
+            to->code = code_after(to->code, bits);
+        }
 }
 
-/* True if the entry is one literal and nothing else. */
-static bool is_literal(uint32_t entry)
+static void build(struct building *to, const uint8_t *lengths, unsigned count)
 {
-    return !(entry & (ENTRY_RARE | ENTRY_LENGTH)) && entry_literals(entry) == 1;
+    sort(lengths, count, &to->sorted);
+    build_first(to);
+    build_second(to);
 }
 
-/* Joins a literal with the next entry if the bits have the whole code of that, too. Returns the
- * entry for both, or the literal alone. */
-static uint32_t join(uint32_t literal, uint32_t next)
+/* Returns what an entry adds to that of a literal before it; if the two cannot be joined, bits that
+ * never fit. */
+static uint32_t second_of(uint32_t entry)
 {
-    const unsigned bits = entry_bits(literal);
-    if (is_literal(next) && bits + entry_bits(next) <= LITERAL_BITS)
-        return literal + (next & 0xffff) + (next >> 16 << 24);
-    if ((next & ENTRY_LENGTH) && bits + entry_code_bits(next) <= LITERAL_BITS)
-        return literal + next + (bits << 8);
-    return literal;
+    const uint32_t value = entry & 0xffff0000;
+    if (entry & ENTRY_RARE)
+        return DEFLATE_CODE_MAX << 8;
+    return (entry & 0xffff) | (entry & ENTRY_LENGTH ? value : value << 8);
 }
 
-/* The entry after a literal is one before it, or the same one: so the last one is first. */
-static void join_literals(uint32_t *table)
+/* Joins the literal of a code with what comes next, if the bits have the whole code of that, too.
+ */
+static void join(uint32_t *table, unsigned code, unsigned bits, const uint32_t *seconds)
 {
-    for (unsigned at = 1 << LITERAL_BITS; at-- > 0;)
-        if (is_literal(table[at]))
-            table[at] = join(table[at], table[at >> entry_bits(table[at])]);
+    const uint32_t literal = table[code];
+    const unsigned left = LITERAL_BITS - bits;
+    for (unsigned i = 0; i < 1u << left; i++)
+        if (entry_code_bits(seconds[i]) <= left)
+            table[code + (i << bits)] = literal + seconds[i];
+}
+
+/* Joins all literals that leave room for the shortest code. */
+static void join_literals(const struct building *built)
+{
+    uint32_t seconds[1 << (LITERAL_BITS - 1)];
+    const unsigned *ends = built->sorted.ends;
+    unsigned least = 1, code = 0;
+    while (ends[least] == 0)
+        least++;
+    for (unsigned i = 0; i < 1u << (LITERAL_BITS - least); i++)
+        seconds[i] = second_of(built->table[i]);
+    for (unsigned bits = least, next = 0; bits <= LITERAL_BITS - least; bits++)
+        for (; next < ends[bits]; next++) {
+            if (built->sorted.symbols[next] < DEFLATE_END)
+                join(built->table, code, bits, seconds);
+            code = code_after(code, bits);
+        }
 }
 
 void deflate_tables_build(struct deflate_tables *tables, const struct deflate_codes *codes)
 {
-    build(tables->literals, LITERAL_BITS, codes->lengths, codes->literals, literal_entry);
-    build(tables->distances, DISTANCE_BITS, codes->lengths + codes->literals, codes->distances,
-          distance_entry);
-    join_literals(tables->literals);
+    struct building to = {
+        .table = tables->literals, .first_bits = LITERAL_BITS, .symbols = literals};
+    build(&to, codes->lengths, codes->literals);
+    join_literals(&to);
+    to = (struct building){
+        .table = tables->distances, .first_bits = DISTANCE_BITS, .symbols = distances};
+    build(&to, codes->lengths + codes->literals, codes->distances);
 }
