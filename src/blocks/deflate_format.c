@@ -28,6 +28,17 @@ struct precode {
     uint8_t table[1 << PRECODE_MAX];
 };
 
+/* Returns a code of 1 to DEFLATE_CODE_MAX bits in the order of the stream, its highest bit lowest.
+ */
+static unsigned reversed(unsigned code, unsigned bits)
+{
+    code = (code & 0x5555) << 1 | (code >> 1 & 0x5555);
+    code = (code & 0x3333) << 2 | (code >> 2 & 0x3333);
+    code = (code & 0x0f0f) << 4 | (code >> 4 & 0x0f0f);
+    code = (code & 0x00ff) << 8 | code >> 8;
+    return code >> (16 - bits);
+}
+
 /* Makes the table of a complete precode; false if it is not complete. */
 static bool precode_build(const uint8_t lengths[PRECODES], struct precode *precode)
 {
@@ -46,7 +57,7 @@ static bool precode_build(const uint8_t lengths[PRECODES], struct precode *preco
         const unsigned length = lengths[symbol];
         if (length == 0)
             continue;
-        const unsigned first = deflate_reversed(next[length]++, length);
+        const unsigned first = reversed(next[length]++, length);
         for (unsigned at = first; at < 1 << PRECODE_MAX; at += 1u << length)
             precode->table[at] = (uint8_t)(symbol << 3 | length);
     }

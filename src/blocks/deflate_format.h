@@ -29,17 +29,6 @@ static inline uint64_t deflate_bits(const struct deflate_input *input, uint64_t 
     return byte_word(input->bytes + bit / 8) >> bit % 8;
 }
 
-/* Returns a code of 1 to DEFLATE_CODE_MAX bits in the order of the stream, its highest bit lowest.
- */
-static inline unsigned deflate_reversed(unsigned code, unsigned bits)
-{
-    code = (code & 0x5555) << 1 | (code >> 1 & 0x5555);
-    code = (code & 0x3333) << 2 | (code >> 2 & 0x3333);
-    code = (code & 0x0f0f) << 4 | (code >> 4 & 0x0f0f);
-    code = (code & 0x00ff) << 8 | code >> 8;
-    return code >> (16 - bits);
-}
-
 enum deflate_type {
     DEFLATE_STORED,
     DEFLATE_FIXED,
