@@ -57,7 +57,7 @@ struct decode_step {
     size_t in_len;
     unsigned char *out; /* room for cap bytes, cap > 0 */
     size_t cap;         /* in_len and cap are less than 4 GiB: some libraries count in 32 bits */
-    bool is_whole;      /* others decode what follows: the end that look has found must be right */
+    bool is_followed;   /* others decode what follows: the end that look has found must be right */
     size_t used, made;  /* set: bytes taken of in, and written to out */
 };
 

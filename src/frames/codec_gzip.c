@@ -178,7 +178,8 @@ static enum decode_status gzip_decode(struct decoder *decoder, struct decode_ste
         return take_zeros(gzip, step, why);
     if (is_between && step->in_len > 0) {
         gzip->header = (struct gzip_header){.field = GZIP_FIXED};
-        gzip->stated = step->is_whole && step->in_len >= BGZF_HEAD_SIZE ? bgzf_size(step->in) : 0;
+        gzip->stated =
+            step->is_followed && step->in_len >= BGZF_HEAD_SIZE ? bgzf_size(step->in) : 0;
         gzip->taken = 0;
         gzip->state = GZIP_HEADER;
     }

@@ -21,7 +21,7 @@ static enum decode_status decode_and_drop(struct decoder *decoder, const unsigne
                                           size_t len, struct reason *why)
 {
     unsigned char out[4096];
-    struct decode_step step = {.out = out, .cap = sizeof out, .is_whole = true};
+    struct decode_step step = {.out = out, .cap = sizeof out, .is_followed = true};
     enum decode_status status = DECODE_OK;
     for (size_t at = 0; status == DECODE_OK && (at < len || step.made == step.cap);) {
         step.in = in + at;
@@ -115,6 +115,13 @@ static enum decode_status decode(struct extent *extent, struct decode_step *step
     return DECODE_OK;
 }
 
+/* True if somebody else decodes what follows the batch: a worker, or another shard. */
+static bool is_followed(const struct extent *extent)
+{
+    const struct shard_edges *edges = &extent->file->input.plan.edges;
+    return !decode_is_in_order(extent) || edges->next < edges->file_end;
+}
+
 /* Takes one step of decoding, to out[0..cap), or to memory that is lent to the chunk, unless that
  * is NULL. Sets *made to the bytes of content. */
 static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, struct chunk *chunk,
@@ -126,7 +133,7 @@ static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, 
                                .in_len = batch->len - batch->pos,
                                .out = out,
                                .cap = cap,
-                               .is_whole = !decode_is_in_order(extent)};
+                               .is_followed = is_followed(extent)};
     *made = 0;
     struct timespec begin = {0};
     if (extent->may_replay)

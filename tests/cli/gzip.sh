@@ -261,6 +261,12 @@ misstated_at()
 }
 { cat part && gzipped -O "$size" <few && cat last stated; } >shaped
 misstated_at "$at" "the size of two members"
+{ cat part && gzipped -O "$size" <few && cat last last; } >shaped
+k=1
+while run $big --part=$k/30 shaped && [ "$(cat status)" -eq 0 ]; do
+    k=$((k + 1))
+done
+refuses "the size of two members, share $k of 30" 1 "shaped: $misstated, at byte $at"
 { cat part && gzipped -O 3 <few && printf '\000\000\000' && cat stated; } >shaped
 misstated_at "$at" "zero bytes after a member"
 cat few last >hiding
