@@ -103,15 +103,25 @@ static enum verdict judge_zstd(const struct made_file *file)
     return is_same ? small : VERDICT_ODD;
 }
 
+/* Whether the member at in[0..len) states another size, as those of BGZF do. */
+static bool is_misstated(const unsigned char *in, size_t len)
+{
+    return len > 18 && (in[3] & 4) && memcmp(in + 12, "BC\2", 4) == 0 &&
+           (in[16] | (size_t)in[17] << 8) + 1 != len;
+}
+
 static enum verdict judge_gzip(const struct made_file *file)
 {
     z_stream stream = {.next_in = (unsigned char *)file->bytes, .avail_in = (unsigned)file->len};
-    bool is_padding = false;
+    const unsigned char *member = file->bytes;
+    bool is_padding = false, is_lie = false;
     fuzz_require(inflateInit2(&stream, 15 + 16) == Z_OK, "zlib cannot begin");
     stream.next_out = content.data;
     stream.avail_out = FUZZED_MAX;
     int rc = inflate(&stream, Z_FINISH);
     while (rc == Z_STREAM_END && !is_padding) {
+        is_lie |= is_misstated(member, (size_t)(stream.next_in - member));
+        member = stream.next_in;
         is_padding = true;
         for (size_t i = 0; i < stream.avail_in; i++)
             is_padding &= stream.next_in[i] == 0;
@@ -126,7 +136,9 @@ static enum verdict judge_gzip(const struct made_file *file)
                   !strstr(stream.msg, "header");
     bool is_long = stream.avail_out == 0;
     inflateEnd(&stream);
-    return is_odd || is_long ? VERDICT_ODD : rc == Z_STREAM_END ? VERDICT_WHOLE : VERDICT_REFUSED;
+    return is_odd || is_long || is_lie ? VERDICT_ODD
+           : rc == Z_STREAM_END        ? VERDICT_WHOLE
+                                       : VERDICT_REFUSED;
 }
 
 /* Leaves what the FILE holds in `content`. */

@@ -100,7 +100,7 @@ static void put_unit(struct drawn *plan, bool is_text, struct made_file *file)
         file->len += len;
         break;
     case 4:
-        file->len += member_put(out, data, len);
+        file->len += what & 8 ? bgzf_put(out, data, len, 0) : member_put(out, data, len);
         break;
     default:
         file->len += stored_frame(plan, out, data, len);
