@@ -11,7 +11,12 @@
  * members, stored blocks and fixed ones, no beginnings are found, and ISA-L is faster alone. */
 #define ALONE_MAX (8 << 20)
 
-/* If the member has given more, it is not begun anew for that. */
+/* Bytes of content to a compressed one with which ISA-L alone is as fast as executing is; looked at
+ * once a member has given so much. */
+#define RATIO_MAX 16
+#define RATIO_LEAST (4 << 20)
+
+/* If the member has given more, it is not begun anew for any of that. */
 #define AGAIN_MAX (64 << 20)
 
 struct gzip_stream {
@@ -102,12 +107,17 @@ static bool end_input(void *arg, void *run, bool is_new)
     return true;
 }
 
-/* Records whether a run was of use. False: too few are. */
+/* Records whether a run was of use. False: ISA-L alone is faster. */
 static bool is_worth_it(struct gzip_stream *stream, size_t len, bool is_alone)
 {
+    const struct gzip_chain *chain = &stream->chain;
+    const uint64_t compressed = chain->place.bit / 8 - chain->member;
     const int64_t alone = stream->alone + (is_alone ? (int64_t)len : -(int64_t)len);
-    stream->alone = alone > 0 ? alone : 0;
-    return stream->alone <= ALONE_MAX || stream->chain.content > AGAIN_MAX;
+    stream->alone = alone < 0 ? 0 : alone <= ALONE_MAX ? alone : ALONE_MAX + 1;
+    if (chain->content > AGAIN_MAX)
+        return true;
+    return stream->alone <= ALONE_MAX &&
+           (chain->content < RATIO_LEAST || chain->content / RATIO_MAX < compressed);
 }
 
 static enum chained next(void *arg, const void *run_arg, const struct parsed_run **parsed)

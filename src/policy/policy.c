@@ -14,6 +14,7 @@
 
 /* Content of a frame, in bytes, for which workers are started and memory is touched. */
 #define HELPED_LEAST 20e6
+#define HELPED_RATIO 24 /* of content to compressed bytes; beyond it libzstd alone is as fast */
 
 /* Each GPU that decompresses takes one of so many parts of the processors, but not the last one. */
 #define FEEDING_PARTS 4
@@ -187,7 +188,8 @@ bool policy_offloads(const struct situation *now, const struct policy_tuning *tu
  * to help before long. */
 bool policy_helps(const struct frame_offer *offer)
 {
-    return offer->content >= HELPED_LEAST && offer->workers_most > 1 &&
+    return offer->content >= HELPED_LEAST &&
+           offer->content <= offer->compressed * HELPED_RATIO && offer->workers_most > 1 &&
            offer->workers_most > offer->taken;
 }
 

@@ -25,7 +25,8 @@ struct offload_offer {
 
 /* A frame that a worker is about to decode, with which others could help. */
 struct frame_offer {
-    double content;        /* bytes, as far as known */
+    double compressed;     /* bytes, at most */
+    double content;        /* the same of content, as far as known */
     unsigned workers_most; /* that there may be; */
     unsigned taken;        /* of those, who have or will have a file or frame of their own */
 };

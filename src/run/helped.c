@@ -40,8 +40,9 @@ static bool pays(const struct extent *extent, const unsigned char *in, size_t le
     if (!options.format || extent->is_alone || !may_begin(extent->worker->decoder) ||
         (is_in_order ? !extent->file->input.bytes.regular : !extent->is_rest))
         return false;
-    struct frame_offer offer = {.content = (double)bytes_left(extent) * CONTENT_RATIO,
+    struct frame_offer offer = {.compressed = (double)bytes_left(extent),
                                 .workers_most = options.workers};
+    offer.content = offer.compressed * CONTENT_RATIO;
     if (extent->waits > 0 || extent->skip > 0 || !policy_helps(&offer)) /* at best */
         return false;
     (void)extent->file->input.frames.codec->look(in, len, &frame);

@@ -216,12 +216,17 @@ static const struct {
     struct frame_offer offer;
     bool expected;
 } frames[] = {
-    {"the last file of all", {.content = 1e9, .workers_most = 2, .taken = 1}, true},
-    {"one worker", {.content = 1e9, .workers_most = 1}, false},
-    {"as many files as workers", {.content = 1e9, .workers_most = 4, .taken = 4}, false},
-    {"a file less", {.content = 1e9, .workers_most = 4, .taken = 3}, true},
-    {"more files", {.content = 1e9, .workers_most = 4, .taken = 100}, false},
-    {"a megabyte", {.content = 1e6, .workers_most = 16, .taken = 1}, false},
+    {"the last file of all",
+     {.compressed = 2e8, .content = 1e9, .workers_most = 2, .taken = 1},
+     true},
+    {"one worker", {.compressed = 2e8, .content = 1e9, .workers_most = 1}, false},
+    {"as many files as workers",
+     {.compressed = 2e8, .content = 1e9, .workers_most = 4, .taken = 4},
+     false},
+    {"a file less", {.compressed = 2e8, .content = 1e9, .workers_most = 4, .taken = 3}, true},
+    {"more files", {.compressed = 2e8, .content = 1e9, .workers_most = 4, .taken = 100}, false},
+    {"a megabyte", {.compressed = 2e5, .content = 1e6, .workers_most = 16, .taken = 1}, false},
+    {"content that repeats itself", {.compressed = 2e7, .content = 1e9, .workers_most = 4}, false},
 };
 
 static const struct policy_tuning *const tuning = &policy_defaults;
