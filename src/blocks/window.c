@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* Room after the window: the more there is, the more seldom the window moves, and the less of it is
  * in a cache. Four windows, but not less than the first nor more than one window and the second. It
@@ -10,12 +11,27 @@
 #define ROOM_LEAST ((size_t)16 << 20)
 #define ROOM_MORE ((size_t)32 << 20)
 
+/* Bytes of a huge page on most machines. */
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* Allocates memory in huge pages, if the system has them: matches reach all over a large window, and
+ * in small pages most of them would miss the TLB. NULL: out of memory. */
+static unsigned char *allocate(size_t size)
+{
+    unsigned char *data = aligned_alloc(HUGE_PAGE, size);
+#ifdef MADV_HUGEPAGE
+    if (data)
+        (void)madvise(data, size, MADV_HUGEPAGE); /* only faster: may fail */
+#endif
+    return data;
+}
+
 size_t window_memory(uint64_t size, size_t content_max)
 {
     const size_t window = (size_t)size, most = window + ROOM_MORE;
     size_t room = 4 * window < most ? 4 * window : most;
     room = room > ROOM_LEAST ? room : ROOM_LEAST;
-    return window + room + content_max + COPY_SLACK;
+    return (window + room + content_max + COPY_SLACK + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 }
 
 int window_begin(struct window *window, uint64_t size, size_t content_max)
@@ -23,7 +39,7 @@ int window_begin(struct window *window, uint64_t size, size_t content_max)
     const size_t cap = window_memory(size, content_max);
     if (cap > window->cap) {
         window_close(window);
-        window->data = malloc(cap);
+        window->data = allocate(cap);
         window->cap = window->data ? cap : 0;
     }
     window->at = 0;
