@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE_SIZE ((size_t)256 << 10) /* bytes: what is dropped goes back to the system */
+#define PIECE_SIZE ((size_t)256 << 10) /* bytes: what is dropped goes back to the system, */
+#define SPARES_MAX 4 /* but for so many pieces: memory that was not touched yet is slow */
 
 struct window_piece {
     struct window_piece *next;
@@ -14,9 +15,13 @@ struct window_piece {
 
 static struct window_piece *append_piece(struct replay_window *kept)
 {
-    struct window_piece *piece = malloc(sizeof *piece);
+    struct window_piece *piece = kept->spare ? kept->spare : malloc(sizeof *piece);
     if (!piece)
         return NULL;
+    if (piece == kept->spare) {
+        kept->spare = piece->next;
+        kept->spares--;
+    }
     piece->next = NULL;
     piece->begin = piece->end = kept->end;
     if (kept->last)
@@ -62,9 +67,15 @@ void window_drop(struct replay_window *kept, uint64_t at)
     if (at > kept->begin)
         kept->begin = at < kept->end ? at : kept->end;
     while (kept->first && kept->first->end <= kept->begin) {
-        struct window_piece *next = kept->first->next;
-        free(kept->first);
-        kept->first = next;
+        struct window_piece *dropped = kept->first;
+        kept->first = dropped->next;
+        if (kept->spares == SPARES_MAX) {
+            free(dropped);
+            continue;
+        }
+        dropped->next = kept->spare;
+        kept->spare = dropped;
+        kept->spares++;
     }
     if (!kept->first)
         kept->last = NULL;
@@ -91,5 +102,10 @@ int window_prepend(struct replay_window *kept, const unsigned char *data, size_t
 void window_restart(struct replay_window *kept, uint64_t at)
 {
     window_drop(kept, UINT64_MAX);
+    for (struct window_piece *next; kept->spare; kept->spare = next) {
+        next = kept->spare->next;
+        free(kept->spare);
+    }
+    kept->spares = 0;
     kept->begin = kept->end = at;
 }
