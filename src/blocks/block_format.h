@@ -46,20 +46,24 @@ struct block_format {
 
     void *(*open)(const struct block_loops *loops); /* NULL: out of memory */
     void (*close)(void *stream);                    /* NULL is fine */
-    /* Begins with the frame at in[0..len), for which `window` has returned more than 0. */
-    void (*begin)(void *stream, const struct codec_options *options, const unsigned char *in,
-                  size_t len);
+    /* Begins with the frame at in[0..len), for which `window` has returned more than 0. After more
+     * than `again` bytes of one, the codec's own decoder cannot begin it anew. */
+    void (*begin)(void *stream, const struct codec_options *options, uint64_t again,
+                  const unsigned char *in, size_t len);
     /* Moves bytes of step->in from step->used on to a run, until it is complete; is_new: these are
      * its first ones. */
     enum filled (*fill)(void *stream, void *run, bool is_new, struct decode_step *step);
-    /* The input ends here, and so does the run, which is the last. False: no frame can end so. */
-    bool (*end_input)(void *stream, void *run, bool is_new);
+    /* No more bytes come for now or, if is_end, at all: completes the run with what can be parsed
+     * of it, and keeps the rest for the next one. False: that is nothing, and the run goes on. */
+    bool (*cut)(void *stream, void *run, bool is_new, bool is_end);
     /* Says what a parsed run goes on with; called with the same run until that is passed. */
     enum chained (*next)(void *stream, const void *run, const struct parsed_run **parsed);
     /* What was executed has given `len` bytes. */
     void (*add)(void *stream, size_t len);
     /* After the last run, and once all was hashed: true if all is as the frames state. */
     bool (*is_as_stated)(const void *stream);
+    /* The same: true if the input has ended in the middle of a frame. */
+    bool (*is_cut)(const void *stream);
     struct block_restart (*restart)(const void *stream);
 
     /* --- checksums, which another thread may compute while the stream goes on --- */

@@ -16,7 +16,7 @@ void gzip_chain_begin(struct gzip_chain *chain)
 {
     chain->state = GZIP_CHAIN_FIRST;
     chain->place = (struct deflate_place){.bit = 0};
-    chain->is_cut = false;
+    chain->cut = 0;
     chain->member = chain->content = chain->crc = 0;
 }
 
@@ -113,9 +113,10 @@ static enum gzip_chained take_blocks(struct gzip_chain *chain, const struct gzip
         *why = chain->place.is_inside ? GZIP_FAULT_CODE : GZIP_FAULT_BLOCK;
     if (*why)
         return GZIP_WRONG;
-    /* If more of the file follows, a block is only cut beyond the piece: no header is longer than
-     * what a run has of the next piece. */
-    chain->is_cut = stop == DEFLATE_CUT && run->piece == run->len;
+    /* Where a run has some of the next piece, a block is only cut beyond its own: no header is
+     * longer. */
+    if (stop == DEFLATE_CUT && run->piece == run->len)
+        chain->cut = run->at + run->len;
     if (stop == DEFLATE_ENDED) {
         chain->place.bit = (chain->place.bit + 7) / 8 * 8;
         chain->state = GZIP_CHAIN_TRAILER;
@@ -126,7 +127,7 @@ static enum gzip_chained take_blocks(struct gzip_chain *chain, const struct gzip
 enum gzip_chained gzip_chain_next(struct gzip_chain *chain, const struct gzip_run *run,
                                   const struct parsed_run **parsed, const char **why)
 {
-    while (!chain->is_cut && place_in(chain, run) < 8 * (uint64_t)run->piece) {
+    while (chain->cut != run->at + run->len && place_in(chain, run) < 8 * (uint64_t)run->piece) {
         const size_t at = place_in(chain, run) / 8;
         if (chain->state == GZIP_CHAIN_BLOCKS)
             return take_blocks(chain, run, parsed, why);

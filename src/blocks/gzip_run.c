@@ -76,3 +76,14 @@ bool gzip_cutter_end(struct gzip_cutter *cutter, struct gzip_run *run)
     cutter->at += run->piece;
     return !is_last;
 }
+
+bool gzip_cutter_cut(struct gzip_cutter *cutter, struct gzip_run *run)
+{
+    if (run->len <= cutter->kept_len)
+        return false;
+    run->piece = run->len;
+    cutter->kept_len = run->len < GZIP_CUT_BEYOND ? run->len : GZIP_CUT_BEYOND;
+    memcpy(cutter->kept, run->in + run->len - cutter->kept_len, cutter->kept_len);
+    cutter->at += run->len - cutter->kept_len;
+    return true;
+}

@@ -22,6 +22,9 @@
 /* Bytes of the next piece that a run has. Most blocks are shorter, and all headers are. */
 #define GZIP_BEYOND(piece) ((piece) / 2)
 
+/* The same where a run had to be cut: no header is longer. */
+#define GZIP_CUT_BEYOND GZIP_BEYOND(GZIP_PIECE_LEAST)
+
 #define GZIP_RUN_MAX (GZIP_PIECE + GZIP_BEYOND(GZIP_PIECE))
 
 /* Opened, it can be filled, parsed and filled again. Owns its memory. */
@@ -69,5 +72,10 @@ size_t gzip_run_fill(struct gzip_run *run, const unsigned char *in, size_t len);
 /* Completes a run that has all it takes, or less if the file ends there. True if another run
  * follows, perhaps of kept bytes alone. */
 bool gzip_cutter_end(struct gzip_cutter *cutter, struct gzip_run *run);
+
+/* Completes a run of which no more comes for now, and all of which is its piece. The next run has
+ * its last bytes, too, as a header may be cut there. False: it has nothing that the run before it
+ * does not have, and goes on. */
+bool gzip_cutter_cut(struct gzip_cutter *cutter, struct gzip_run *run);
 
 #endif

@@ -22,7 +22,8 @@
 struct gzip_stream {
     struct gzip_cutter cutter;
     struct gzip_chain chain;
-    int64_t alone; /* bytes that the chain has parsed itself, less those of runs; at least 0 */
+    uint64_t again; /* as in struct block_format */
+    int64_t alone;  /* bytes that the chain has parsed itself, less those of runs; at least 0 */
 };
 
 static uint64_t gzip_window(const struct codec_options *options, const unsigned char *in,
@@ -72,8 +73,8 @@ static void close_stream(void *arg)
     free(stream);
 }
 
-static void begin(void *arg, const struct codec_options *options, const unsigned char *in,
-                  size_t len)
+static void begin(void *arg, const struct codec_options *options, uint64_t again,
+                  const unsigned char *in, size_t len)
 {
     struct gzip_stream *stream = arg;
     (void)options;
@@ -81,6 +82,7 @@ static void begin(void *arg, const struct codec_options *options, const unsigned
     (void)len;
     gzip_chain_begin(&stream->chain);
     stream->alone = 0;
+    stream->again = again;
     stream->cutter.piece = GZIP_PIECE;
     stream->cutter.at = stream->cutter.kept_len = 0;
 }
@@ -98,9 +100,11 @@ static enum filled fill(void *arg, void *run_arg, bool is_new, struct decode_ste
     return FILLED_RUN;
 }
 
-static bool end_input(void *arg, void *run, bool is_new)
+static bool cut(void *arg, void *run, bool is_new, bool is_end)
 {
     struct gzip_stream *stream = arg;
+    if (!is_end)
+        return !is_new && gzip_cutter_cut(&stream->cutter, run);
     if (is_new)
         gzip_cutter_begin(&stream->cutter, run);
     (void)gzip_cutter_end(&stream->cutter, run);
@@ -114,7 +118,7 @@ static bool is_worth_it(struct gzip_stream *stream, size_t len, bool is_alone)
     const uint64_t compressed = chain->place.bit / 8 - chain->member;
     const int64_t alone = stream->alone + (is_alone ? (int64_t)len : -(int64_t)len);
     stream->alone = alone < 0 ? 0 : alone <= ALONE_MAX ? alone : ALONE_MAX + 1;
-    if (chain->content > AGAIN_MAX)
+    if (chain->content > AGAIN_MAX || compressed > stream->again)
         return true;
     return stream->alone <= ALONE_MAX &&
            (chain->content < RATIO_LEAST || chain->content / RATIO_MAX < compressed);
@@ -161,6 +165,11 @@ static bool is_as_stated(const void *arg)
     return gzip_chain_is_complete(&stream->chain);
 }
 
+static bool is_cut(const void *arg)
+{
+    return !is_as_stated(arg);
+}
+
 static struct block_restart restart(const void *arg)
 {
     const struct gzip_stream *stream = arg;
@@ -179,10 +188,11 @@ const struct block_format block_format_gzip = {
     .close = close_stream,
     .begin = begin,
     .fill = fill,
-    .end_input = end_input,
+    .cut = cut,
     .next = next,
     .add = add,
     .is_as_stated = is_as_stated,
+    .is_cut = is_cut,
     .restart = restart,
     .hashes = hashes,
     .awaits_hash = awaits_hash,

@@ -124,4 +124,9 @@ void zstd_walk_begin_run(struct zstd_walk *walk, struct zstd_run *run);
 enum walked zstd_walk_fill(struct zstd_walk *walk, struct zstd_run *run, const unsigned char *in,
                            size_t len, size_t *used);
 
+/* Completes a run with the blocks that it has all of. What it has of another one, which is the next
+ * run's, still follows its bytes: sets *rest to how much that is. False: it has no such blocks, and
+ * nothing has changed. */
+bool zstd_walk_cut(struct zstd_walk *walk, struct zstd_run *run, size_t *rest);
+
 #endif

@@ -13,10 +13,13 @@ struct zstd_stream {
     struct zstd_walk walk;
     size_t header_left; /* bytes of the header to be passed */
     unsigned char checksum[ZSTD_CHECKSUM_SIZE];
-    size_t checksum_left; /* bytes of it to come */
-    bool verifies;        /* the checksum */
-    bool is_executed;     /* the run that is at hand was, */
-    uint64_t content;     /* bytes that all so far have given */
+    size_t checksum_left;      /* bytes of it to come */
+    bool verifies;             /* the checksum */
+    const unsigned char *kept; /* what the run before has of the next block, which was cut */
+    size_t kept_len;
+    bool is_cut;      /* the input has ended before the frame */
+    bool is_executed; /* the run that is at hand was, */
+    uint64_t content; /* bytes that all so far have given */
     struct xxh64 hash;
 };
 
@@ -67,10 +70,11 @@ static void *open_stream(const struct block_loops *loops)
     return calloc(1, sizeof(struct zstd_stream));
 }
 
-static void begin(void *arg, const struct codec_options *options, const unsigned char *in,
-                  size_t len)
+static void begin(void *arg, const struct codec_options *options, uint64_t again,
+                  const unsigned char *in, size_t len)
 {
     struct zstd_stream *stream = arg;
+    (void)again;
     *stream = (struct zstd_stream){.content = 0};
     (void)zstd_parse_frame(in, len, &stream->header);
     (void)zstd_walk_begin(&stream->walk, &stream->header);
@@ -105,6 +109,16 @@ static enum filled take_checksum(struct zstd_stream *stream, struct decode_step 
     return stream->checksum_left > 0 ? FILLED_PART : FILLED_LAST;
 }
 
+/* A run that was cut is not filled again before this one. */
+static void begin_run(struct zstd_stream *stream, struct zstd_run *run)
+{
+    size_t used = 0;
+    zstd_walk_begin_run(&stream->walk, run);
+    if (stream->kept_len > 0)
+        (void)zstd_walk_fill(&stream->walk, run, stream->kept, stream->kept_len, &used);
+    stream->kept_len = 0;
+}
+
 static enum filled fill(void *arg, void *run_arg, bool is_new, struct decode_step *step)
 {
     struct zstd_stream *stream = arg;
@@ -112,7 +126,7 @@ static enum filled fill(void *arg, void *run_arg, bool is_new, struct decode_ste
     enum walked walked = WALKED_RUN;
     pass_header(stream, step);
     if (is_new)
-        zstd_walk_begin_run(&stream->walk, run);
+        begin_run(stream, run);
     if (!run->is_last || stream->walk.in_block)
         walked =
             zstd_walk_fill(&stream->walk, run, step->in + step->used, left_in(step), &step->used);
@@ -121,12 +135,19 @@ static enum filled fill(void *arg, void *run_arg, bool is_new, struct decode_ste
     return walked == WALKED_WRONG ? FILLED_WRONG : FILLED_PART;
 }
 
-static bool end_input(void *stream, void *run, bool is_new)
+static bool cut(void *arg, void *run_arg, bool is_new, bool is_end)
 {
-    (void)stream;
-    (void)run;
-    (void)is_new;
-    return false;
+    struct zstd_stream *stream = arg;
+    struct zstd_run *run = run_arg;
+    stream->is_cut = is_end;
+    if (is_new)
+        return false;
+    if (run->is_last && !stream->walk.in_block) /* nothing but its checksum is missing */
+        return is_end;
+    if (!zstd_walk_cut(&stream->walk, run, &stream->kept_len))
+        return false;
+    stream->kept = run->in + run->len;
+    return true;
 }
 
 static enum chained next(void *arg, const void *run_arg, const struct parsed_run **parsed)
@@ -168,12 +189,17 @@ static bool is_as_stated(const void *arg)
     const struct zstd_stream *stream = arg;
     const uint64_t hash = stream->verifies ? xxh64_value(&stream->hash) : 0,
                    stated = stream->header.content;
-    if (stated != ZSTD_SIZE_UNKNOWN && stated != stream->content)
+    if (stream->is_cut || (stated != ZSTD_SIZE_UNKNOWN && stated != stream->content))
         return false;
     for (int i = 0; stream->verifies && i < ZSTD_CHECKSUM_SIZE; i++)
         if (stream->checksum[i] != (unsigned char)(hash >> 8 * i))
             return false;
     return true;
+}
+
+static bool is_cut(const void *arg)
+{
+    return ((const struct zstd_stream *)arg)->is_cut;
 }
 
 static struct block_restart restart(const void *arg)
@@ -194,10 +220,11 @@ const struct block_format block_format_zstd = {
     .close = free,
     .begin = begin,
     .fill = fill,
-    .end_input = end_input,
+    .cut = cut,
     .next = next,
     .add = add,
     .is_as_stated = is_as_stated,
+    .is_cut = is_cut,
     .restart = restart,
     .hashes = hashes,
     .awaits_hash = awaits_hash,

@@ -19,6 +19,7 @@ struct block_decoder {
     /* What is taken. */
     bool is_filling; /* the queue's next run has bytes */
     bool is_taken;   /* all runs were filled */
+    bool is_hurried; /* no bytes came since it was asked to give what it has */
 
     /* What is given. */
     const struct parsed_run *chained; /* what is to be executed next; NULL: that is not known */
@@ -75,10 +76,11 @@ int block_decoder_begin(struct block_decoder **decoder, struct idle *idle,
     struct block_decoder *own = *decoder;
     if (!own)
         return -1;
-    format->begin(own->stream, options->decoding, in, len);
+    format->begin(own->stream, options->decoding, options->again, in, len);
     own->chained = NULL;
     own->left = 0;
-    own->is_filling = own->is_taken = own->is_executed = own->is_doubtful = false;
+    own->is_filling = own->is_taken = own->is_hurried = false;
+    own->is_executed = own->is_doubtful = false;
     return window_begin(&own->executed.window, window, format->content_max);
 }
 
@@ -89,6 +91,7 @@ static bool take(struct block_decoder *decoder, struct decode_step *step)
 {
     enum filled filled = FILLED_RUN;
     void *run;
+    decoder->is_hurried &= step->used == step->in_len;
     while (filled == FILLED_RUN && !decoder->is_taken &&
            (run = parse_queue_next(&decoder->queue)) != NULL) {
         filled = decoder->format->fill(decoder->stream, run, !decoder->is_filling, step);
@@ -105,18 +108,32 @@ static bool take(struct block_decoder *decoder, struct decode_step *step)
 static bool is_hungry(const struct block_decoder *decoder, bool has_room)
 {
     const bool is_sated = decoder->is_taken || !parse_queue_next(&decoder->queue);
-    return !is_sated && (has_room || decoder->queue.used == 0);
+    return !is_sated && ((has_room && !decoder->is_hurried) || decoder->queue.used == 0);
 }
 
-bool block_decoder_end_input(struct block_decoder *decoder)
+/* Completes the run that is being filled, with what it has. */
+static void cut(struct block_decoder *decoder, bool is_end)
 {
     void *run = parse_queue_next(&decoder->queue);
-    if (decoder->is_taken ||
-        !decoder->format->end_input(decoder->stream, run, !decoder->is_filling))
-        return false;
-    decoder->is_taken = true;
+    if (!decoder->format->cut(decoder->stream, run, !decoder->is_filling, is_end))
+        return;
+    decoder->is_filling = false;
     parse_queue_push(&decoder->queue);
-    return true;
+}
+
+void block_decoder_end_input(struct block_decoder *decoder)
+{
+    if (!decoder->is_taken)
+        cut(decoder, true);
+    decoder->is_taken = true;
+}
+
+bool block_decoder_hurry(struct block_decoder *decoder)
+{
+    if (!decoder->is_taken)
+        cut(decoder, false);
+    decoder->is_hurried = decoder->queue.used > 0;
+    return decoder->is_hurried;
 }
 
 /* --- giving --- */
@@ -225,6 +242,11 @@ bool block_decoder_is_lent(struct block_decoder *decoder)
 void block_decoder_await(struct block_decoder *decoder)
 {
     executed_await(&decoder->executed);
+}
+
+bool block_decoder_is_cut(const struct block_decoder *decoder)
+{
+    return decoder->is_executed && decoder->format->is_cut(decoder->stream);
 }
 
 struct block_restart block_decoder_restart(const struct block_decoder *decoder)

@@ -15,6 +15,7 @@ struct block_options {
     const struct block_format *format;
     const struct codec_options *decoding;
     unsigned workers; /* that there may be */
+    uint64_t again;   /* bytes of a frame after which it cannot be begun anew */
 };
 
 /* Returns how many bytes it takes for the frame at in[0..len), or 0: such frames are not parsed. */
@@ -52,8 +53,15 @@ bool block_decoder_is_lent(struct block_decoder *decoder);
 void block_decoder_await(struct block_decoder *decoder);
 
 /* After a step that took all, and has no content to be given: the input ends there, so repeat the
- * step with in_len 0. False: the frame is not complete, or doubtful. */
-bool block_decoder_end_input(struct block_decoder *decoder);
+ * step with in_len 0. */
+void block_decoder_end_input(struct block_decoder *decoder);
+
+/* After such a step: nothing is to be taken for now, so what was taken is given as far as that can
+ * be, by steps with in_len 0, until one has no content. False: there is nothing to be given. */
+bool block_decoder_hurry(struct block_decoder *decoder);
+
+/* Of a doubtful frame: true if all is right so far, but the input ends in the middle of it. */
+bool block_decoder_is_cut(const struct block_decoder *decoder);
 
 /* Returns where the codec's own decoder can go on, and how much has been given since. */
 struct block_restart block_decoder_restart(const struct block_decoder *decoder);

@@ -10,7 +10,8 @@ static struct block_options options_of(const struct extent *extent)
     const struct sink *sink = extent->worker->sink;
     return (struct block_options){.format = block_format_find(extent->file->input.frames.codec),
                                   .decoding = &extent->worker->source->options.decoding,
-                                  .workers = sink->workers ? sink->workers(sink->arg) : 1};
+                                  .workers = sink->workers ? sink->workers(sink->arg) : 1,
+                                  .again = UINT64_MAX};
 }
 
 /* Returns how many bytes the file, or the batch if others may have what follows it, goes on with.
@@ -144,7 +145,9 @@ void helped_step(struct extent *extent, struct decode_step *step, struct chunk *
 
 bool helped_end_input(struct extent *extent)
 {
-    extent->pending = extent->in_blocks && block_decoder_end_input(extent->blocks);
+    extent->pending = extent->in_blocks;
+    if (extent->in_blocks)
+        block_decoder_end_input(extent->blocks);
     return extent->pending;
 }
 

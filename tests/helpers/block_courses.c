@@ -47,6 +47,7 @@ struct course course_random(size_t out_most)
     return (struct course){.in_most = is_large ? 600000 : 1 + random_below(3000),
                            .out_most = is_large ? out_most : 1 + random_below(100000),
                            .stop = SIZE_MAX,
+                           .hurries = random_below(2),
                            .no_check = random_below(2)};
 }
 
@@ -123,15 +124,21 @@ static enum outcome look_on(struct block_decoder *decoder, struct loans *loans)
     return take_step(decoder, &step, loans) == BLOCKS_DOUBTFUL ? DOUBTFUL : FULL;
 }
 
+static bool must_hurry(const struct course *course, bool is_end)
+{
+    return (course->stalls && is_end) || (course->hurries && random_below(4) == 0);
+}
+
 /* Takes steps until something has come of it. */
 static enum outcome take_steps(struct block_decoder *decoder, const struct course *course,
                                const unsigned char *in, size_t len, unsigned char *content,
                                size_t cap, size_t *made, struct loans *loans)
 {
-    bool has_ended = false;
+    bool has_ended = false, is_hurried = false;
     size_t at = 0;
     for (*made = 0; *made < cap;) {
-        const size_t in_len = least_of(1 + random_below((unsigned)course->in_most), len - at),
+        const size_t some = least_of(1 + random_below((unsigned)course->in_most), len - at),
+                     in_len = is_hurried ? 0 : some,
                      room = least_of(1 + random_below((unsigned)course->out_most), cap - *made);
         struct decode_step step = {
             .in = in + at, .in_len = in_len, .out = content + *made, .cap = room};
@@ -143,14 +150,18 @@ static enum outcome take_steps(struct block_decoder *decoder, const struct cours
         if (is == BLOCKS_END)
             return at == len ? DECODED : HUNGRY;
         if (is == BLOCKS_DOUBTFUL)
-            return DOUBTFUL;
+            return block_decoder_is_cut(decoder) ? CUT : DOUBTFUL;
         if (*made > course->stop)
             return STOPPED;
-        if (at == len && step.made == 0 && !has_ended) {
-            has_ended = true;
-            if (!block_decoder_end_input(decoder))
-                return HUNGRY;
-        }
+        if (step.used < step.in_len || step.made > 0)
+            continue;
+        is_hurried = !has_ended && must_hurry(course, at == len) && block_decoder_hurry(decoder);
+        if (is_hurried || has_ended || at < len)
+            continue;
+        if (course->stalls)
+            return STALLED;
+        has_ended = true;
+        block_decoder_end_input(decoder);
     }
     return look_on(decoder, loans);
 }
@@ -162,7 +173,7 @@ struct block_result course_decode(struct block_decoder **decoder, struct helpers
 {
     const struct codec_options decoding = {.memlimit = (uint64_t)1 << 27,
                                            .no_check = course->no_check};
-    const struct block_options options = {format, &decoding, helpers->count + 1};
+    const struct block_options options = {format, &decoding, helpers->count + 1, UINT64_MAX};
     struct block_result result = {.outcome = DOUBTFUL};
     struct loans loans = {.count = 0};
     if (block_decoder_memory(&options, in, len) == 0)

@@ -25,6 +25,8 @@ void helpers_end(struct helpers *helpers);
 struct course {
     size_t in_most, out_most; /* bytes of a step; each has any number of them */
     size_t stop;              /* it is left after so much content; SIZE_MAX: it is not */
+    bool hurries;             /* at times, what was taken is given before more is, */
+    bool stalls;              /* and so at its end, after which there may be more */
     bool no_check;
 };
 
@@ -34,8 +36,10 @@ struct course course_random(size_t out_most);
 enum outcome {
     DECODED,  /* all of it */
     DOUBTFUL, /* the codec's own decoder has to look at it, or can alone decode it */
-    HUNGRY,   /* it goes on after its end */
+    CUT,      /* the same, as it ends too early */
+    HUNGRY,   /* more follows it */
     STOPPED,  /* it was left */
+    STALLED,  /* more of it may follow, and nothing else is given before that */
     FULL,     /* there is no more room, and what follows at once is not DOUBTFUL */
 };
 

@@ -2,6 +2,7 @@
 /* zstd frames that several threads decode, against what was compressed: with no, one or several
  * idle workers beside, in steps of any size. What libzstd refuses is doubtful, whoever notices it.
  */
+#include "src/blocks/zstd_blocks.h"
 #include "tests/helpers/block_courses.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 #define SIZE_MOST ((size_t)5 << 20)
 #define SIZE_LONG ((size_t)40 << 20) /* more than the window has room for */
@@ -79,7 +81,36 @@ static void check_long(struct block_decoder **decoder)
     free(compressed);
 }
 
-/* A frame as libzstd wrote it, cut off, and left in the middle. */
+/* Returns how much libzstd gives of a frame that does not end. */
+static size_t size_of_part(size_t len)
+{
+    ZSTD_DStream *stream = need(ZSTD_createDStream());
+    ZSTD_inBuffer in = {frame, len, 0};
+    ZSTD_outBuffer out = {content, SIZE_MOST + 1, 0};
+    size_t before;
+    do {
+        before = in.pos + out.pos;
+        if (ZSTD_isError(ZSTD_decompressStream(stream, &out, &in)))
+            abort();
+    } while (in.pos + out.pos > before);
+    ZSTD_freeDStream(stream);
+    return out.pos;
+}
+
+/* A frame of which no more comes for now: all is given that libzstd would give, except that it
+ * does not wait for the end of a block that is stored. */
+static void check_stalled(struct block_decoder **decoder, size_t size, size_t len)
+{
+    struct course course = course_random(SIZE_MOST);
+    const size_t due = size_of_part(len);
+    course.stalls = true;
+    const struct block_result result = decode(decoder, &course, len);
+    if (result.outcome != STALLED || result.made > due || due - result.made >= BLOCK_CONTENT_MAX)
+        report("what has come is not given", len);
+    check_part(&result, "stalled: other content", size, len);
+}
+
+/* A frame as libzstd wrote it, cut off, stalled, and left in the middle. */
 static void check_right(struct block_decoder **decoder)
 {
     size_t size;
@@ -94,9 +125,10 @@ static void check_right(struct block_decoder **decoder)
     const size_t cut = 18 + random_below((unsigned)len);
     if (cut < len) {
         result = decode(decoder, &course, cut);
-        if (result.outcome != HUNGRY)
-            report("cut off, and not hungry", len);
+        if (result.outcome != CUT)
+            report("cut off, and not known to be", len);
         check_part(&result, "cut off: other content", size, len);
+        check_stalled(decoder, size, cut);
     }
     course.stop = random_below(SIZE_MOST);
     result = decode(decoder, &course, len);

@@ -17,6 +17,7 @@
 #define STORED_SIZE ((size_t)9 << 20) /* more than the chain parses alone */
 #define LARGE_SIZE ((size_t)30 << 20) /* more than the window has room for */
 #define CAP ((size_t)10 << 20)        /* bytes of other files, and of their content */
+#define LITERALS_HELD 2               /* at most, while a code is cut that follows */
 #define RUNS_MOST 24                  /* at least as many as there may be at once */
 
 static unsigned long cases, decoded, wrong;
@@ -79,6 +80,8 @@ static struct block_result decode(const struct gzip_file *file, size_t len,
         expect(is_whole && result.made == due_len, what, len);
     else
         expect(is_restart(file, &result), what, len);
+    if (result.outcome == CUT || result.outcome == STALLED)
+        expect(due_len - result.made <= LITERALS_HELD, what, len);
     return result;
 }
 
@@ -93,7 +96,8 @@ static void draw_file(void)
     }
 }
 
-/* Whole, cut off, left in the middle, followed by zeros or rubbish, and with an altered byte. */
+/* Whole, cut off, stalled, left in the middle, followed by zeros or rubbish, and with an altered
+ * byte. */
 static void check_drawn(void)
 {
     struct course course = course_random(SIZE_MOST);
@@ -103,6 +107,9 @@ static void check_drawn(void)
     const struct block_result whole = decode(&drawn, len + zeros, &course, CAP, "a whole file");
     expect(whole.outcome == DECODED, "a file that is not decoded", len);
     (void)decode(&drawn, 3 + random_below((unsigned)len - 3), &course, CAP, "cut off");
+    course.stalls = true;
+    (void)decode(&drawn, 3 + random_below((unsigned)len - 3), &course, CAP, "nothing comes");
+    course.stalls = false;
     course.stop = random_below(SIZE_MOST);
     (void)decode(&drawn, len, &course, CAP, "stopped");
     course.stop = SIZE_MAX;
@@ -124,7 +131,7 @@ static void check_stored(void)
 /* What is lent is in the way of more. */
 static void check_large(void)
 {
-    struct course course = course_random(SIZE_MOST);
+    const struct course course = {.in_most = 600000, .out_most = SIZE_MOST, .stop = SIZE_MAX};
     const struct block_result result =
         decode(&large, large.len, &course, LARGE_SIZE + 1, "a large file");
     expect(result.outcome == DECODED, "a large file that is not decoded", result.made);
