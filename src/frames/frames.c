@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "frames.h"
 #include "frame_walk.h"
+#include "src/base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,11 @@
 /* How long to wait for the rest of a frame before it is decoded as it comes: a stream that is so
  * slow does not need several decoders. */
 #define PATIENCE_MS 50
+
+/* A stream is fast if it gives 6.5 MiB in so many seconds, and never waits for so many
+ * milliseconds. One decoder keeps up with others. */
+#define GATHER_SECONDS 0.05
+#define GATHER_MS 5
 
 int frame_batch_reserve(struct frame_batch *batch, size_t cap)
 {
@@ -237,6 +243,24 @@ ssize_t frames_feed(struct frames *frames, struct frame_batch *batch, struct rea
         batch->len = (size_t)got;
     }
     return got;
+}
+
+int frames_gather(struct frames *frames, struct frame_batch *batch, size_t least,
+                  struct reason *why)
+{
+    const struct timespec begin = clock_now();
+    while (batch->len - batch->pos < least) {
+        if (bytes_are_over(frames->bytes) || clock_seconds_since(&begin) > GATHER_SECONDS ||
+            !bytes_ready(frames->bytes, GATHER_MS) ||
+            frame_batch_reserve(batch, batch->pos + least) != 0)
+            return 0;
+        ssize_t got =
+            bytes_take(frames->bytes, batch->data + batch->len, batch->cap - batch->len, why);
+        if (got < 0)
+            return -1;
+        batch->len += (size_t)got;
+    }
+    return bytes_ready(frames->bytes, GATHER_MS);
 }
 
 bool frames_go_on(const struct frames *frames, struct frame_batch *batch)

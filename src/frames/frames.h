@@ -77,6 +77,12 @@ void frames_drop(struct frames *frames, const struct frames_ahead *ahead);
  * 0 at the end, or -1 with the reason set. */
 ssize_t frames_feed(struct frames *frames, struct frame_batch *batch, struct reason *why);
 
+/* Before a frame of a stream, at pos of such a batch: reads on after what is there of it, up to
+ * `least` bytes, as long as they come at once. 1: they did, and so does what follows; 0; or -1 with
+ * the reason set. */
+int frames_gather(struct frames *frames, struct frame_batch *batch, size_t least,
+                  struct reason *why);
+
 /* True if a batch of FRAMES_OPEN goes on at pos, where a frame has ended: with one that must be
  * decoded in order as well and needs no more memory, perhaps after a few others that are small. */
 bool frames_go_on(const struct frames *frames, struct frame_batch *batch);

@@ -65,6 +65,8 @@ static enum decoded feed(struct extent *extent, bool patient)
     struct reason why;
     ssize_t got = 0;
     if (decode_is_in_order(extent)) {
+        if (helped_hurry(extent))
+            return DECODED_SOME;
         if (!patient && !bytes_ready(&input->bytes, 0))
             return DECODED_DRY;
         got = frames_feed(&input->frames, batch, &why);
@@ -73,10 +75,8 @@ static enum decoded feed(struct extent *extent, bool patient)
     }
     if (got == 0 && helped_end_input(extent))
         return DECODED_SOME;
-    if (extent->in_blocks) { /* it has read ahead: what is wrong may come before */
-        helped_give_up(extent);
-        return DECODED_SOME;
-    }
+    if (extent->in_blocks && input->bytes.regular) /* what is wrong may come before */
+        return helped_give_up(extent) == 0 ? DECODED_SOME : DECODED_FAILED;
     if (!decode_is_in_order(extent))
         return fail_past_end(extent);
     if (got < 0)
@@ -101,18 +101,28 @@ static bool has_ended(struct extent *extent, size_t made)
 }
 
 /* Has the frame decoded, by whoever has it. As helped_step. */
-static enum decode_status decode(struct extent *extent, struct decode_step *step,
-                                 struct chunk *chunk, struct reason *why)
+static int decode(struct extent *extent, struct decode_step *step, struct chunk *chunk)
 {
     struct decoder *decoder = extent->worker->decoder;
+    const struct frame_batch *batch = &extent->worker->batch;
+    struct reason why;
     if (decode_is_complete(extent) && !extent->is_again) {
         replay_begin_frame(extent);
-        helped_begin(extent);
+        if (helped_begin(extent) != 0)
+            return -1;
     }
-    if (!extent->in_blocks)
-        return decoder->codec->decode(decoder, step, why);
-    helped_step(extent, step, chunk);
-    return DECODE_OK;
+    step->in = batch->data + batch->pos;
+    step->in_len = batch->len - batch->pos;
+    if (extent->in_blocks)
+        return helped_step(extent, step, chunk);
+    switch (decoder->codec->decode(decoder, step, &why)) {
+    case DECODE_NO_MEMORY:
+        return fail_of(extent, "out of memory");
+    case DECODE_FAULT:
+        return fail_at(extent, why.text);
+    default:
+        return 0;
+    }
 }
 
 /* True if somebody else decodes what follows the batch: a worker, or another shard. */
@@ -128,24 +138,13 @@ static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, 
                          size_t *made)
 {
     struct frame_batch *batch = &extent->worker->batch;
-    struct reason why;
-    struct decode_step step = {.in = batch->data + batch->pos,
-                               .in_len = batch->len - batch->pos,
-                               .out = out,
-                               .cap = cap,
-                               .is_followed = is_followed(extent)};
+    struct decode_step step = {.out = out, .cap = cap, .is_followed = is_followed(extent)};
     *made = 0;
     struct timespec begin = {0};
     if (extent->may_replay)
         begin = clock_now();
-    switch (decode(extent, &step, chunk, &why)) {
-    case DECODE_NO_MEMORY:
-        return fail_of(extent, "out of memory");
-    case DECODE_FAULT:
-        return fail_at(extent, why.text);
-    default:
-        break;
-    }
+    if (decode(extent, &step, chunk) != 0)
+        return DECODED_FAILED;
     *made = step.made;
     batch->pos += step.used;
     extent->frame.made += step.made;
@@ -198,7 +197,7 @@ static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, si
         return fail_of(extent, fault.text);
     chunk->len += content_keep(range, position, out, made);
     bool is_all = content_room(range, position + made, 1) == 0;
-    return state == DECODED_SOME && is_all && !helped_must_look_on(extent) ? DECODED_ALL : state;
+    return state == DECODED_SOME && is_all ? helped_look_on(extent) : state;
 }
 
 enum decoded decode_chunk(struct extent *extent, struct chunk *chunk, size_t limit)

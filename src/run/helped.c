@@ -5,23 +5,46 @@
 /* Of content to compressed bytes, where a frame does not state its size. */
 #define CONTENT_RATIO 3
 
+/* Bytes of a frame from a stream that must have come at once before others help with it: more do
+ * where it does not state that it is worth that. */
+#define GATHERED_STATED ((size_t)1 << 20)
+#define GATHERED_MOST ((size_t)13 << 19)
+
+/* Bytes of a stream that are kept: of a frame so that it can be begun anew, and of one that is
+ * longer as many as are read ahead of what is given, as the next one may begin there. Memory that
+ * is touched for the first time takes longer than to copy what is kept. */
+#define KEPT_MOST ((uint64_t)32 << 20)
+#define KEPT_AHEAD ((uint64_t)16 << 20)
+
+/* Milliseconds to wait for a stream before fewer blocks are parsed at a time than could be. */
+#define HURRY_MS 10
+
+static bool is_stream(const struct extent *extent)
+{
+    return decode_is_in_order(extent) && !extent->file->input.bytes.regular;
+}
+
 static struct block_options options_of(const struct extent *extent)
 {
     const struct sink *sink = extent->worker->sink;
     return (struct block_options){.format = block_format_find(extent->file->input.frames.codec),
                                   .decoding = &extent->worker->source->options.decoding,
                                   .workers = sink->workers ? sink->workers(sink->arg) : 1,
-                                  .again = UINT64_MAX};
+                                  .again = is_stream(extent) ? KEPT_MOST - KEPT_AHEAD : UINT64_MAX};
 }
 
-/* Returns how many bytes the file, or the batch if others may have what follows it, goes on with.
- */
+/* --- whether that pays --- */
+
+/* Returns how many bytes the file, or the batch if others may have what follows it, goes on with;
+ * of a stream the most that there may be. */
 static uint64_t bytes_left(const struct extent *extent)
 {
     const struct frame_batch *batch = &extent->worker->batch;
     const uint64_t at = batch->offset + batch->pos, size = extent->file->input.bytes.opened_size;
     if (!decode_is_in_order(extent))
         return batch->len - batch->pos;
+    if (is_stream(extent))
+        return BYTES_MAX;
     return size > at ? size - at : 0;
 }
 
@@ -31,34 +54,42 @@ static bool may_begin(const struct decoder *decoder)
     return !decoder->codec->may_begin || decoder->codec->may_begin(decoder);
 }
 
-/* True if the frame at in[0..len) can be decoded again from its beginning, and is worth the help of
- * others, who have nothing better to do. */
-static bool pays(const struct extent *extent, const unsigned char *in, size_t len)
+/* True if the next frame can be decoded again from its beginning, and is worth the help of others,
+ * who have nothing better to do. *stated: the bytes of content that it states, or FRAME_UNSIZED. */
+static bool pays(const struct extent *extent, uint64_t *stated)
 {
+    const struct frame_batch *batch = &extent->worker->batch;
     const struct block_options options = options_of(extent);
-    const bool is_in_order = decode_is_in_order(extent);
     struct codec_frame frame = {.content = FRAME_UNSIZED};
     if (!options.format || extent->is_alone || !may_begin(extent->worker->decoder) ||
-        (is_in_order ? !extent->file->input.bytes.regular : !extent->is_rest))
+        !(decode_is_in_order(extent) || extent->is_rest))
         return false;
     struct frame_offer offer = {.compressed = (double)bytes_left(extent),
                                 .workers_most = options.workers};
     offer.content = offer.compressed * CONTENT_RATIO;
     if (extent->waits > 0 || extent->skip > 0 || !policy_helps(&offer)) /* at best */
         return false;
-    (void)extent->file->input.frames.codec->look(in, len, &frame);
+    const struct codec *codec = extent->file->input.frames.codec;
+    const enum frame_extent known =
+        codec->look(batch->data + batch->pos, batch->len - batch->pos, &frame);
+    *stated = frame.content;
     if (frame.content != FRAME_UNSIZED)
         offer.content = (double)frame.content;
+    else if (known == FRAME_WHOLE && !codec->is_chain) /* otherwise those that follow count, too */
+        offer.content = (double)frame.size * CONTENT_RATIO;
     offer.taken = source_taken(extent->worker->source, extent->file);
     return policy_helps(&offer);
 }
 
-/* Reserves the memory for the frame at in[0..len). False: there is too little. */
-static bool reserve(struct extent *extent, const unsigned char *in, size_t len)
+/* Reserves the memory for the next frame. False: there is too little. */
+static bool reserve(struct extent *extent)
 {
+    const struct frame_batch *batch = &extent->worker->batch;
     const struct block_options options = options_of(extent);
-    const size_t size = block_decoder_memory(&options, in, len);
-    if (size == 0)
+    const size_t decoder =
+        block_decoder_memory(&options, batch->data + batch->pos, batch->len - batch->pos);
+    const size_t size = decoder + (is_stream(extent) ? GATHERED_MOST + (size_t)KEPT_MOST : 0);
+    if (decoder == 0)
         return false;
     if (size <= extent->blocks_size)
         return true;
@@ -67,6 +98,55 @@ static bool reserve(struct extent *extent, const unsigned char *in, size_t len)
     extent->blocks_size = size;
     return true;
 }
+
+/* --- what is kept of a stream --- */
+
+/* Reads so much of a frame that it is known whether others are needed for what the stream gives. 1,
+ * 0 or -1. Nobody helps with a slow one any more. */
+static int gather(struct extent *extent, uint64_t stated)
+{
+    const size_t least = stated == FRAME_UNSIZED ? GATHERED_MOST : GATHERED_STATED;
+    struct reason why;
+    const int gathered =
+        frames_gather(&extent->file->input.frames, &extent->worker->batch, least, &why);
+    extent->is_alone = gathered == 0;
+    return gathered < 0 ? source_fail(extent->worker->source, &why) : gathered;
+}
+
+/* Keeps a stream from the next frame on. False: there is no memory for it. */
+static bool keep(struct extent *extent)
+{
+    const struct frame_batch *batch = &extent->worker->batch;
+    struct bytes *bytes = &extent->file->input.bytes;
+    if (!bytes->keeps_freely) /* for a GPU */
+        bytes->keeps_freely =
+            bytes_keep(bytes, batch->data + batch->pos, batch->len - batch->pos) == 0;
+    return bytes->keeps_freely;
+}
+
+static void keep_no_more(struct extent *extent)
+{
+    struct bytes *bytes = &extent->file->input.bytes;
+    if (bytes->keeps_freely && !extent->may_replay)
+        bytes_keep_no_more(bytes);
+}
+
+/* Drops what is kept before the frame, and all but the end of a frame that is too long: the next
+ * one may have begun in that. */
+static void limit_kept(struct extent *extent)
+{
+    struct bytes *bytes = &extent->file->input.bytes;
+    struct replay_window *window = &bytes->window;
+    const uint64_t begin = extent->frame.offset + block_decoder_restart(extent->blocks).at,
+                   most = begin < window->begin ? KEPT_AHEAD : KEPT_MOST;
+    if (!bytes->keeps_freely || extent->may_replay) /* offload.c does it */
+        return;
+    window_drop(window, begin);
+    if (bytes->taken - window->begin > most)
+        window_drop(window, bytes->taken - KEPT_AHEAD);
+}
+
+/* --- decoding --- */
 
 /* Waits until some of what is lent is not needed any more, and counts what nobody else does. */
 static void await_some(struct extent *extent)
@@ -85,19 +165,32 @@ static void await_all(struct extent *extent)
         await_some(extent);
 }
 
-void helped_begin(struct extent *extent)
+/* Has others help with the frame, for which memory is reserved. */
+static void begin(struct extent *extent)
 {
     const struct frame_batch *batch = &extent->worker->batch;
-    const unsigned char *in = batch->data + batch->pos;
-    const size_t len = batch->len - batch->pos;
     const struct block_options options = options_of(extent);
-    struct idle *idle = &extent->worker->source->idle;
-    if (!pays(extent, in, len) || !reserve(extent, in, len))
-        return;
     await_all(extent);
-    extent->in_blocks = block_decoder_begin(&extent->blocks, idle, &options, in, len) == 0;
-    if (extent->in_blocks)
-        source_add_helped(extent->worker->source, 1);
+    if (block_decoder_begin(&extent->blocks, &extent->worker->source->idle, &options,
+                            batch->data + batch->pos, batch->len - batch->pos) != 0) {
+        keep_no_more(extent);
+        return;
+    }
+    extent->in_blocks = true;
+    source_add_helped(extent->worker->source, 1);
+}
+
+int helped_begin(struct extent *extent)
+{
+    uint64_t stated;
+    int gathered = 1;
+    if (!pays(extent, &stated) || !reserve(extent))
+        return 0;
+    if (is_stream(extent))
+        gathered = gather(extent, stated);
+    if (gathered > 0 && (!is_stream(extent) || keep(extent)))
+        begin(extent);
+    return gathered < 0 ? -1 : 0;
 }
 
 /* The frame has ended, or nobody helps with it any more. */
@@ -105,6 +198,7 @@ static void leave(struct extent *extent)
 {
     extent->in_blocks = false;
     source_add_helped(extent->worker->source, -1);
+    keep_no_more(extent);
 }
 
 void helped_stop(struct extent *extent)
@@ -116,31 +210,39 @@ void helped_stop(struct extent *extent)
     leave(extent);
 }
 
-/* True if the frame goes on as it is. */
-static bool goes_on(struct extent *extent, struct decode_step *step, enum block_step is)
+/* Goes on after a step. 0 or -1. */
+static int go_on(struct extent *extent, struct decode_step *step, enum block_step is)
 {
     if (is == BLOCKS_END)
         leave(extent);
-    if (is == BLOCKS_DOUBTFUL) {
-        step->used = 0;
-        helped_give_up(extent);
-    }
-    return is == BLOCKS_SOME;
+    if (is != BLOCKS_DOUBTFUL)
+        return 0;
+    step->used = 0;
+    return helped_give_up(extent);
 }
 
-void helped_step(struct extent *extent, struct decode_step *step, struct chunk *chunk)
+int helped_step(struct extent *extent, struct decode_step *step, struct chunk *chunk)
 {
     struct block_decoder *blocks = extent->blocks;
     enum block_step is;
     step->used = step->made = 0;
     while ((is = block_decoder_step(blocks, step)) == BLOCKS_LATER)
         await_some(extent);
-    if (!goes_on(extent, step, is))
-        return;
+    if (is != BLOCKS_SOME)
+        return go_on(extent, step, is);
+    limit_kept(extent);
     if (chunk && block_decoder_lend(blocks, step, chunk))
         chunk->give = true; /* whoever executes has no time to count */
     else
         block_decoder_give(blocks, step);
+    return 0;
+}
+
+bool helped_hurry(struct extent *extent)
+{
+    extent->pending = extent->in_blocks && !bytes_ready(&extent->file->input.bytes, HURRY_MS) &&
+                      block_decoder_hurry(extent->blocks);
+    return extent->pending;
 }
 
 bool helped_end_input(struct extent *extent)
@@ -151,42 +253,74 @@ bool helped_end_input(struct extent *extent)
     return extent->pending;
 }
 
-bool helped_must_look_on(struct extent *extent)
+enum decoded helped_look_on(struct extent *extent)
 {
     struct frame_batch *batch = &extent->worker->batch;
     unsigned char none;
     struct decode_step step = {
         .in = batch->data + batch->pos, .in_len = batch->len - batch->pos, .out = &none};
     if (!extent->in_blocks)
-        return false;
+        return DECODED_ALL;
     /* If there is no room for content, that follows what is to be looked at. It is not waited for,
      * as what this worker has borrowed itself may be in the way. */
-    (void)goes_on(extent, &step, block_decoder_step(extent->blocks, &step));
+    if (go_on(extent, &step, block_decoder_step(extent->blocks, &step)) != 0)
+        return DECODED_FAILED;
     batch->pos += step.used;
-    return extent->is_again;
+    return extent->is_again ? DECODED_SOME : DECODED_ALL;
 }
 
-void helped_give_up(struct extent *extent)
+/* What is doubtful is not kept. -1. */
+static int fail(struct extent *extent)
+{
+    struct source *source = extent->worker->source;
+    const struct file *file = extent->file;
+    struct reason why;
+    if (block_decoder_is_cut(extent->blocks))
+        return source_fail_truncated(source, file, bytes_end(&file->input.bytes));
+    reason_set(&why, "corrupt %s data (or such as only --threads=1 decompresses), at byte %llu",
+               file->input.frames.codec->name, (unsigned long long)extent->frame.offset);
+    return source_fail_of(source, file, why.text);
+}
+
+/* Goes back to the beginning of the frame. 0 or -1. */
+static int go_back(struct extent *extent)
+{
+    struct input *input = &extent->file->input;
+    struct frame_batch *batch = &extent->worker->batch;
+    const uint64_t begin = extent->frame.offset;
+    if (!decode_is_in_order(extent)) {
+        batch->pos = (size_t)(begin - batch->offset);
+        return 0;
+    }
+    if (is_stream(extent) && bytes_rewind(&input->bytes, begin) != 0)
+        return fail(extent);
+    if (is_stream(extent))
+        input->frames.pending.offset = begin;
+    else
+        frames_seek(&input->frames, begin);
+    batch->offset = begin;
+    batch->pos = batch->len = batch->in_order = 0;
+    return 0;
+}
+
+int helped_give_up(struct extent *extent)
 {
     struct current_frame *frame = &extent->frame;
-    struct frame_batch *batch = &extent->worker->batch;
+    const struct frame_batch *batch = &extent->worker->batch;
     const uint64_t at = batch->offset + batch->pos;
     const struct block_restart restart = block_decoder_restart(extent->blocks);
-    helped_stop(extent);
     frame->offset += restart.at;
+    const int rc = go_back(extent);
+    helped_stop(extent);
+    if (rc != 0)
+        return -1;
     left_add_read(extent->worker->source, extent->file, (int64_t)(frame->offset - at), 0);
-    if (decode_is_in_order(extent)) {
-        frames_seek(&extent->file->input.frames, frame->offset);
-        batch->offset = frame->offset;
-        batch->pos = batch->len = batch->in_order = 0;
-    } else {
-        batch->pos = (size_t)(frame->offset - batch->offset);
-    }
     extent->pending = false;
     extent->is_again = extent->is_alone = true;
     extent->skip = restart.content;
     extent->segment.content -= restart.content;
     frame->made = 0;
+    return 0;
 }
 
 void helped_end(struct extent *extent)

@@ -56,7 +56,7 @@ static void record_frame(struct extent *extent, const struct decode_step *step, 
     stream->done += (double)step->made;
     stream->seconds += seconds;
     stream->again = stream->left = 0;
-    if (bytes->keeps_freely && made > 0) {
+    if (extent->may_replay && bytes->keeps_freely && made > 0) {
         stream->again = (double)made;
         stream->left = (double)frame_left(extent, made) + fmax(stream->done - stream->again, 0);
     }
@@ -70,7 +70,7 @@ void replay_end(struct extent *extent)
     if (!extent->may_replay)
         return;
     extent->may_replay = false;
-    if (bytes->keeps_freely)
+    if (bytes->keeps_freely && !extent->in_blocks)
         bytes_keep_no_more(bytes);
     record_frame(extent, &(struct decode_step){.used = 0}, 0);
 }

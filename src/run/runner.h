@@ -144,23 +144,30 @@ static inline bool decode_is_complete(const struct extent *extent)
 
 /* --- helped.c: lets idle workers help to decode a frame, if that pays --- */
 
+/* If a frame is doubtful, the worker's decoder begins it anew. Of a stream it is kept for that, if
+ * it is not too long; otherwise the run fails. Those that return an int return 0, or -1: the run
+ * has failed. */
+
 /* Before a frame: sets in_blocks if others help with it. */
-void helped_begin(struct extent *extent);
+int helped_begin(struct extent *extent);
 
-/* Takes a step of such a frame, as codec->decode, which never fails: if the frame is doubtful the
- * worker's decoder begins it anew. What it gives, the chunk may have as memory that is lent,
- * instead of a copy; NULL: it may not. */
-void helped_step(struct extent *extent, struct decode_step *step, struct chunk *chunk);
+/* Takes a step of such a frame, as codec->decode. What it gives, the chunk may have as memory that
+ * is lent, instead of a copy; NULL: it may not. */
+int helped_step(struct extent *extent, struct decode_step *step, struct chunk *chunk);
 
-/* The file has ended. True if what was taken of it is still to be given. */
+/* All that was read is taken. True if a stream gives no more for now, so that what was taken of it
+ * is to be given at once. */
+bool helped_hurry(struct extent *extent);
+
+/* The file has ended. True if others help, so that what was taken of it is still to be given. */
 bool helped_end_input(struct extent *extent);
 
-/* What is counted ends here. True if what the frame goes on with at once is doubtful: the worker's
- * decoder, which may look at that, begins the frame anew. */
-bool helped_must_look_on(struct extent *extent);
+/* What is counted ends here. DECODED_ALL, unless what the frame goes on with at once is doubtful:
+ * the worker's decoder may look at that. */
+enum decoded helped_look_on(struct extent *extent);
 
 /* Leaves the frame, and those after it, to the worker's decoder. What was given is skipped. */
-void helped_give_up(struct extent *extent);
+int helped_give_up(struct extent *extent);
 
 /* Leaves the frame, if there is one, to somebody who knows where to go on. */
 void helped_stop(struct extent *extent);

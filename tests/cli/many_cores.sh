@@ -37,9 +37,19 @@ alike "numbers" -n --min=0 --max=2000000 --bins=37 small.zst
 alike "the last field" -nk-1 -s small.zst
 alike "characters" -c small.zst
 alike "several files" -b --each small.zst large.zst window.zst in_order.zst
+for file in large frames chain; do
+    in_pipe "$file" $file.zst -b
+done
+in_pipe "characters" large.zst -c
+in_pipe "the last field" chain.zst -nk-1 -s
+in_stalls "a frame" large.zst 10000000 60000 -b
+alter large.zst 13000000 '\125\125\125'
+in_stalls "an altered frame" altered 10000000 60000 -b
 for range in '--skip=1' '--skip=21000001 --length=3000000' '--length=20999999' '--skip=20000000'; do
     # shellcheck disable=SC2086 # several options
     alike "a range: $range" -b $range chain.zst
+    # shellcheck disable=SC2086
+    in_pipe "a range: $range" chain.zst -b $range
 done
 for loops in $(counters_here); do
     GPUHISTO_CPU=$loops alike "$loops" -b small.zst large.zst
@@ -54,11 +64,14 @@ for file in $(few 2 small in_order large chain); do
     size=$(wc -c <$file.zst)
     alter $file.zst $((size - 1)) '\377'
     alike "$file, another end" -b altered
+    in_pipe "$file, another end" altered -b
     alike "$file, another end that is not checked" -b --no-check altered
     { cat $file.zst && echo rubbish; } >followed
     alike "$file, followed by rubbish" -b followed
+    in_pipe "$file, followed by rubbish" followed -b
     head -c $((size - 2)) $file.zst >cut
     alike "$file, cut before its end" -b cut
+    in_pipe "$file, cut before its end" cut -b
 done
 # The checksum of a frame of which all bytes are there at once.
 head -c 21000000 mixed | zstd -l 1 -c -w 20 >last.zst
@@ -74,10 +87,31 @@ alike "a frame that states another size" -b stated.zst
 alter large.zst 3000000 '\125\125\125'
 head -c 9000000 altered >both
 alike "wrong and cut" -b both
+in_pipe "wrong and cut" both -b
 alike "a window that is too large" -b --memlimit=1M large.zst
 # libzstd takes windows up to a power of two.
 head -c 21000000 mixed | zstd -l 1 -w 25 >single.zst
 alike "a window of a whole frame" -b --memlimit=24M single.zst
 alike "a window of a whole frame that is not too large" -b --memlimit=32M single.zst
+
+# --- longer than what is kept of a pipe: 32 MiB ---
+
+# What is wrong at its end is not decompressed again, and what is wrong before that is.
+{ cat numbers && "$HELPERS/make_data" uniform 40000000 && cat mixed; } | zstd -l 1 -c -n -w 24 >long.zst
+cat long.zst small.zst >longer.zst
+in_pipe "a long frame, and another" longer.zst -b
+size=$(wc -c <long.zst)
+alter longer.zst $((size + 1000000)) '\125\125\125'
+in_pipe "a frame after a long one" altered -b
+head -c $((size - 100000)) long.zst >cut
+in_pipe "a long frame that is cut" cut -b
+alter long.zst 3000000 '\125\125\125'
+in_pipe "the beginning of a long frame" altered -b
+alter long.zst $((size - 1000000)) '\125\125\125'
+for threads in $workers; do
+    # shellcheck disable=SC2002 # a pipe
+    cat altered | run --threads=$threads -b
+    refuses "the end of a long frame, $threads workers" 1 "standard input: corrupt zstd data" "at byte 0"
+done
 
 summary

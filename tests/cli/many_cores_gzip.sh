@@ -38,6 +38,16 @@ alike "several files" -b --each fast.gz members.gz best.gz
 GPUHISTO_CPU=portable alike "plain C" -b best.gz
 otherwise_read members.gz content
 
+for file in fast members random chain; do
+    in_pipe "$file" $file.gz -b
+done
+in_pipe "followed by zeros" padded -b
+in_pipe "the last field" best.gz -nk-1 -s
+in_stalls "a member" fast.gz 7000000 20000 -b
+in_stalls "several members" chain.gz 18000000 60000 -b
+alter chain.gz 20000000 '\125\125\125'
+in_stalls "altered members" altered 18000000 60000 -b
+
 # --- ranges ---
 
 # ranges FILE: those that end with the first member, and beside its end.
@@ -45,6 +55,7 @@ ranges()
 {
     for length in $size $((size - 1)) $((size + 1)); do
         alike "$1, a range of $length" -b --length=$length "$1"
+        in_pipe "$1, a range of $length" "$1" -b --length=$length
     done
 }
 
@@ -60,19 +71,24 @@ end=$(wc -c <members.gz)
 for byte in 1 5 9; do # of the length, the checksum and the last block
     alter members.gz $((end - byte)) '\252'
     alike "another byte $byte before the end" -b altered
+    in_pipe "another byte $byte before the end" altered -b
     head -c $((end - byte)) members.gz >cut
     alike "cut $byte bytes before the end" -b cut
+    in_pipe "cut $byte bytes before the end" cut -b
 done
 { cat members.gz && echo rubbish; } >followed
 alike "followed by rubbish" -b followed
 { cat padded && echo rubbish; } >followed
 alike "followed by zeros and rubbish" -b followed
+in_pipe "followed by zeros and rubbish" followed -b
 { cat padded && cat best.gz; } >followed
 alike "followed by zeros and a member" -b followed
+in_pipe "followed by zeros and a member" followed -b
 # A byte is wrong, and the file ends early: what comes first counts.
 alter fast.gz 2000000 '\125\125\125'
 head -c 7100000 altered >both
 alike "wrong and cut" -b both
+in_pipe "wrong and cut" both -b
 # Standard input, and not from its beginning.
 { printf 0123456789 && cat altered; } >after
 for threads in 1 $workers; do
@@ -83,5 +99,43 @@ done
 { head -c 60000000 /dev/zero | gzip -1 && head -c 1000 /dev/zero && cat best.gz; } >followed
 echo 1 | gzip >little.gz
 alike "zeros, and what seems to be a member" -b followed little.gz little.gz
+
+# --- longer than what is kept of a pipe: 32 MiB ---
+
+# What is wrong at the end of a member is not decompressed again, and what is wrong before that is.
+command -v python3 >/dev/null || summary
+python3 - content >long.gz <<'END'
+import sys, zlib
+content = open(sys.argv[1], 'rb').read()
+deflate = zlib.compressobj(1, wbits=-15)
+part = deflate.compress(content) + deflate.flush(zlib.Z_FULL_FLUSH)
+print(10 + len(part), file=open('second', 'w'))  # where a block begins
+crc, parts = 0, 40000000 // len(part) + 1
+out = sys.stdout.buffer
+out.write(b'\x1f\x8b\x08\0\0\0\0\0\0\3')
+for _ in range(parts):
+    crc = zlib.crc32(content, crc)
+    out.write(part)
+out.write(deflate.flush() + crc.to_bytes(4, 'little') + (parts * len(content)).to_bytes(4, 'little'))
+END
+size=$(wc -c <long.gz)
+cat long.gz best.gz >longer.gz
+in_pipe "a long member, and another" longer.gz -b
+alter longer.gz $((size + 1000000)) '\125\125\125'
+in_pipe "a member after a long one" altered -b
+{ cat long.gz && echo rubbish; } >followed
+in_pipe "rubbish after a long member" followed -b
+head -c $((size - 100000)) long.gz >cut
+in_pipe "a long member that is cut" cut -b
+head -c $((size - 3)) long.gz >cut
+in_pipe "a long member whose end is cut" cut -b
+alter long.gz "$(cat second)" '\377'
+in_pipe "the beginning of a long member" altered -b
+alter long.gz $((size - 1000000)) '\125\125\125'
+for threads in $workers; do
+    # shellcheck disable=SC2002 # a pipe
+    cat altered | run --threads=$threads -b
+    refuses "the end of a long member, $threads workers" 1 "standard input: corrupt gzip data" "at byte 0"
+done
 
 summary

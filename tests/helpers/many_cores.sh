@@ -6,24 +6,63 @@ workers='2 3 8'
 [ "$SCALE" != small ] || workers='2 8'
 [ "$SANITIZED" = no ] || workers=3 # each run takes several times as long
 
+# with_threads COUNT ARGUMENT...: runs with as many threads, and reads what `$pipe` writes, if that is set.
+with_threads()
+{
+    threads_=$1
+    shift
+    if [ -n "$pipe" ]; then
+        $pipe | run_as "$GPUHISTO" --device=cpu --threads="$threads_" "$@"
+    else
+        run_as "$GPUHISTO" --device=cpu --threads="$threads_" "$@"
+    fi
+}
+pipe=
+
 # alike CASE ARGUMENT...: with several workers all is as with one.
 alike()
 {
     case_=$1
     shift
-    run_as "$GPUHISTO" --device=cpu --threads=1 "$@"
+    with_threads 1 "$@"
     mv out out.due
     mv err err.due
     mv status status.due
     for threads in $workers; do
-        run_as "$GPUHISTO" --device=cpu --threads=$threads "$@"
+        with_threads $threads "$@"
         same "$case_, $threads workers" out.due out
         same "$case_, $threads workers: messages" err.due err
         same "$case_, $threads workers: status" status.due status
     done
 }
 
-# otherwise_read FILE PLAIN: the table of PLAIN comes of a pipe and with little memory, too.
+# in_pipe CASE FILE ARGUMENT...: the same of a pipe that has the file.
+in_pipe()
+{
+    pipe="cat $2"
+    case_=$1
+    shift 2
+    alike "$case_, in a pipe" "$@"
+    pipe=
+}
+
+# in_stalls CASE FILE BYTES SIZE ARGUMENT...: the same of a pipe that is fast for so many bytes only.
+in_stalls()
+{
+    pipe="stalling $2 $3 $4"
+    case_=$1
+    shift 4
+    alike "$case_, in a pipe that stalls" "$@"
+    pipe=
+}
+
+stalling()
+{
+    head -c "$2" "$1"
+    tail -c "+$(($2 + 1))" "$1" | "$HELPERS/dribble" -n "$3" -u 12000
+}
+
+# otherwise_read FILE PLAIN: the table of PLAIN comes of a named pipe and with little memory, too.
 otherwise_read()
 {
     run_as "$GPUHISTO" --device=cpu --threads=1 -b "$2"
@@ -35,6 +74,9 @@ otherwise_read()
         counts "a pipe, $threads workers" expected
         (ulimit -v 150000 && run --threads=$threads -b "$1")
         [ "$SANITIZED" = yes ] || counts "little memory, $threads workers" expected
+        # shellcheck disable=SC2002 # a pipe
+        cat "$1" | (ulimit -v 150000 && run --threads=$threads -b)
+        [ "$SANITIZED" = yes ] || counts "a pipe and little memory, $threads workers" expected
     done
 }
 
@@ -56,8 +98,10 @@ wrong_places()
         [ $at -lt "$size" ] || at=$((size - 1))
         alter "$1" $at '\125'
         alike "$1, another byte $at" -b altered
+        in_pipe "$1, another byte $at" altered -b
         head -c $at "$1" >cut
         alike "$1, cut at $at" -b cut
+        in_pipe "$1, cut at $at" cut -b
         place=$((place + 1))
     done
 }
