@@ -14,8 +14,8 @@
 /* Bytes of a huge page on most machines. */
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* Allocates memory in huge pages, if the system has them: matches reach all over a large window, and
- * in small pages most of them would miss the TLB. NULL: out of memory. */
+/* Allocates memory in huge pages, if the system has them: matches reach all over a large window,
+ * and in small pages most of them would miss the TLB. NULL: out of memory. */
 static unsigned char *allocate(size_t size)
 {
     unsigned char *data = aligned_alloc(HUGE_PAGE, size);

@@ -188,9 +188,8 @@ bool policy_offloads(const struct situation *now, const struct policy_tuning *tu
  * to help before long. */
 bool policy_helps(const struct frame_offer *offer)
 {
-    return offer->content >= HELPED_LEAST &&
-           offer->content <= offer->compressed * HELPED_RATIO && offer->workers_most > 1 &&
-           offer->workers_most > offer->taken;
+    return offer->content >= HELPED_LEAST && offer->content <= offer->compressed * HELPED_RATIO &&
+           offer->workers_most > 1 && offer->workers_most > offer->taken;
 }
 
 /* --- workers --- */
