@@ -37,9 +37,10 @@ struct block_format {
 
     /* --- runs: an open one can be filled, parsed and filled again --- */
 
-    size_t (*run_memory)(void);                         /* bytes that an open one takes at most */
-    void *(*run_open)(const struct block_loops *loops); /* NULL: out of memory */
-    void (*run_close)(void *run);                       /* NULL is fine */
+    size_t run_size;            /* of its struct, zeroed before it is opened */
+    size_t (*run_memory)(void); /* bytes that an open one takes at most */
+    int (*run_open)(void *run, const struct block_loops *loops); /* 0, or -1: out of memory */
+    void (*run_close)(void *run);
     void (*run_parse)(void *run, const struct block_loops *loops); /* a complete one; any thread */
 
     /* --- a stream: goes through frames from their beginning; one thread --- */

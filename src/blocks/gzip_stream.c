@@ -34,20 +34,14 @@ static uint64_t gzip_window(const struct codec_options *options, const unsigned 
     return is_member ? DEFLATE_WINDOW : 0;
 }
 
-static void *open_run(const struct block_loops *loops)
+static int open_run(void *run, const struct block_loops *loops)
 {
-    struct gzip_run *run = malloc(sizeof *run);
-    if (run && gzip_run_open(run, loops) == 0)
-        return run;
-    free(run);
-    return NULL;
+    return gzip_run_open(run, loops);
 }
 
 static void close_run(void *run)
 {
-    if (run)
-        gzip_run_close(run);
-    free(run);
+    gzip_run_close(run);
 }
 
 static void parse_run(void *run, const struct block_loops *loops)
@@ -180,6 +174,7 @@ const struct block_format block_format_gzip = {
     .codec = "gzip",
     .content_max = DEFLATE_RUN_CONTENT_MAX,
     .window = gzip_window,
+    .run_size = sizeof(struct gzip_run),
     .run_memory = gzip_run_memory,
     .run_open = open_run,
     .run_close = close_run,

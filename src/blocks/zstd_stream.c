@@ -42,21 +42,15 @@ static uint64_t zstd_window(const struct codec_options *options, const unsigned 
     return is_parsed && is_within(header.window, options->memlimit) ? header.window : 0;
 }
 
-static void *open_run(const struct block_loops *loops)
+static int open_run(void *run, const struct block_loops *loops)
 {
-    struct zstd_run *run = calloc(1, sizeof *run);
     (void)loops;
-    if (run && zstd_run_open(run) == 0)
-        return run;
-    free(run);
-    return NULL;
+    return zstd_run_open(run);
 }
 
 static void close_run(void *run)
 {
-    if (run)
-        zstd_run_close(run);
-    free(run);
+    zstd_run_close(run);
 }
 
 static void parse_run(void *run, const struct block_loops *loops)
@@ -212,6 +206,7 @@ const struct block_format block_format_zstd = {
     .codec = "zstd",
     .content_max = RUN_BLOCKS_MAX * BLOCK_CONTENT_MAX,
     .window = zstd_window,
+    .run_size = sizeof(struct zstd_run),
     .run_memory = zstd_run_memory,
     .run_open = open_run,
     .run_close = close_run,

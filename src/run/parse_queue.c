@@ -18,19 +18,26 @@ static void run_task(struct task *task)
     parse((struct parse_slot *)task);
 }
 
+/* Opens the next slot. False: out of memory. */
+static bool open_slot(struct parse_queue *queue)
+{
+    void *run = calloc(1, queue->format->run_size);
+    if (!run || queue->format->run_open(run, queue->loops) != 0) {
+        free(run);
+        return false;
+    }
+    queue->slots[queue->count++] =
+        (struct parse_slot){.task = {.run = run_task}, .queue = queue, .run = run};
+    return true;
+}
+
 int parse_queue_open(struct parse_queue *queue, unsigned count)
 {
     queue->slots = calloc(count, sizeof *queue->slots);
     pthread_mutex_init(&queue->lock, NULL);
     pthread_cond_init(&queue->parsed, NULL);
-    for (; queue->slots && queue->count < count; queue->count++) {
-        struct parse_slot *slot = &queue->slots[queue->count];
-        slot->task.run = run_task;
-        slot->queue = queue;
-        slot->run = queue->format->run_open(queue->loops);
-        if (!slot->run)
-            break;
-    }
+    while (queue->slots && queue->count < count && open_slot(queue))
+        ;
     if (queue->count == count)
         return 0;
     parse_queue_close(queue);
@@ -39,8 +46,11 @@ int parse_queue_open(struct parse_queue *queue, unsigned count)
 
 void parse_queue_close(struct parse_queue *queue)
 {
-    while (queue->count > 0)
-        queue->format->run_close(queue->slots[--queue->count].run);
+    while (queue->count > 0) {
+        void *run = queue->slots[--queue->count].run;
+        queue->format->run_close(run);
+        free(run);
+    }
     free(queue->slots);
     pthread_cond_destroy(&queue->parsed);
     pthread_mutex_destroy(&queue->lock);
