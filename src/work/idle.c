@@ -92,6 +92,12 @@ static bool run_task(struct idle *idle)
     return true;
 }
 
+/* Takes the chunk that was donated last; NULL: there is none. Under the lock. */
+static struct chunk *take_donated(struct idle *idle)
+{
+    return idle->donated_count > 0 ? idle->donated[--idle->donated_count] : NULL;
+}
+
 struct chunk *idle_wait(struct idle *idle, struct idle_counter *counter, uint64_t ticket)
 {
     pthread_mutex_lock(&idle->lock);
@@ -99,7 +105,7 @@ struct chunk *idle_wait(struct idle *idle, struct idle_counter *counter, uint64_
     while (idle->donated_count == 0 && idle->news == ticket)
         if (!run_task(idle))
             sleep_until_woken(idle, counter);
-    struct chunk *donated = idle->donated_count ? idle->donated[--idle->donated_count] : NULL;
+    struct chunk *donated = take_donated(idle);
     set_counts(idle, counter, donated != NULL);
     pthread_mutex_unlock(&idle->lock);
     return donated;
@@ -137,7 +143,7 @@ bool idle_donate(struct idle *idle, struct chunk *chunk)
 struct chunk *idle_take(struct idle *idle)
 {
     pthread_mutex_lock(&idle->lock);
-    struct chunk *donated = idle->donated_count ? idle->donated[--idle->donated_count] : NULL;
+    struct chunk *donated = take_donated(idle);
     pthread_mutex_unlock(&idle->lock);
     return donated;
 }
