@@ -64,7 +64,7 @@ static byte_vector decode_by_libzstd(const byte_vector &file, double *seconds)
 // --- the device ---
 
 struct memory {
-    struct zstd_capacity capacity;
+    struct decode_capacity capacity;
     unsigned char *own[2],
         *stages; // a batch's memory in turn, as one's `keep` fills the next one's
 };
@@ -93,8 +93,8 @@ static memory take_memory(const options &options, size_t in)
                        static_cast<uint32_t>(blocks), static_cast<uint32_t>(blocks),
                        static_cast<uint32_t>(room), ZSTD_WINDOW_MOST};
     for (unsigned char *&own : memory.own)
-        own = device_memory(zstd_own_memory(nullptr, &memory.capacity, nullptr));
-    memory.stages = device_memory(zstd_stage_memory(nullptr, &memory.capacity, nullptr));
+        own = device_memory(decode_own_memory(nullptr, &memory.capacity, nullptr));
+    memory.stages = device_memory(decode_stage_memory(nullptr, &memory.capacity, nullptr));
     return memory;
 }
 
@@ -105,7 +105,7 @@ static launching prepare(const options &options)
     int processors;
     check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "device");
     launching.resident.resize(zstd_stage_count);
-    check(zstd_prepare_stages(launching.resident.data(), processors), "occupancy");
+    check(decode_prepare_stages(launching.resident.data(), processors), "occupancy");
     launching.events.resize(static_cast<size_t>(options.repeats),
                             std::vector<cudaEvent_t>(zstd_stage_count + 1));
     for (auto &events : launching.events)
@@ -115,35 +115,36 @@ static launching prepare(const options &options)
     return launching;
 }
 
-static zstd_batch batch_of(const memory &memory, const zstd_plan &plan, unsigned turn)
+static decode_batch batch_of(const memory &memory, const decode_plan &plan, unsigned turn)
 {
-    zstd_batch batch = {}, next = {};
-    zstd_own_memory(&batch, &memory.capacity, memory.own[turn]);
-    zstd_stage_memory(&batch, &memory.capacity, memory.stages);
-    zstd_own_memory(&next, &memory.capacity, memory.own[!turn]);
+    decode_batch batch = {}, next = {};
+    decode_own_memory(&batch, &memory.capacity, memory.own[turn]);
+    decode_stage_memory(&batch, &memory.capacity, memory.stages);
+    decode_own_memory(&next, &memory.capacity, memory.own[!turn]);
     batch.next = next.in;
     batch.next_out = next.out;
-    zstd_batch_set_plan(&batch, &plan);
+    decode_batch_set_plan(&batch, &plan);
     return batch;
 }
 
-static void copy_to_device(const zstd_batch &batch, const zstd_plan &plan, const unsigned char *in)
+static void copy_to_device(const decode_batch &batch, const decode_plan &plan,
+                           const unsigned char *in)
 {
-    check(cudaMemcpy(batch.in + ZSTD_CARRY, in, plan.in_size, cudaMemcpyHostToDevice), "copy");
-    check(cudaMemcpy(const_cast<zstd_block *>(batch.block), plan.block,
+    check(cudaMemcpy(batch.in + DECODE_CARRY, in, plan.in_size, cudaMemcpyHostToDevice), "copy");
+    check(cudaMemcpy(const_cast<decode_block *>(batch.block), plan.block,
                      plan.blocks * sizeof *plan.block, cudaMemcpyHostToDevice),
           "copy");
-    check(cudaMemcpy(const_cast<zstd_frame *>(batch.frame), plan.frame,
+    check(cudaMemcpy(const_cast<decode_frame *>(batch.frame), plan.frame,
                      plan.frames * sizeof *plan.frame, cudaMemcpyHostToDevice),
           "copy");
 }
 
-static void launch_stages(const zstd_batch &batch, const launching &launching,
+static void launch_stages(const decode_batch &batch, const launching &launching,
                           const std::vector<cudaEvent_t> &events)
 {
     for (unsigned i = 0; i < zstd_stage_count; i++) {
         check(cudaEventRecord(events[i]), "event");
-        check(zstd_launch_stage(i, batch, launching.resident[i], nullptr), zstd_stages[i].name);
+        check(decode_launch_stage(i, batch, launching.resident[i], nullptr), zstd_stages[i].name);
     }
     check(cudaEventRecord(events[zstd_stage_count]), "event");
     check(cudaDeviceSynchronize(), "the stages");
@@ -164,10 +165,10 @@ static void add_times(launching &launching)
 }
 
 // Decodes a batch, and compares what it makes with due[0..left). Returns its bytes.
-static size_t decode_batch(const zstd_batch &batch, launching &launching, const unsigned char *due,
-                           size_t left)
+static size_t decode_batch(const decode_batch &batch, launching &launching,
+                           const unsigned char *due, size_t left)
 {
-    zstd_verdict verdict;
+    decode_verdict verdict;
     for (const auto &events : launching.events)
         launch_stages(batch, launching, events);
     add_times(launching);
@@ -189,11 +190,11 @@ static unsigned decode(const options &options, const byte_vector &file, const by
                        launching &launching)
 {
     const memory memory = take_memory(options, file.size());
-    std::vector<zstd_block> blocks(memory.capacity.blocks);
-    std::vector<zstd_frame> frames(memory.capacity.frames);
-    std::vector<zstd_frame_end> ends(memory.capacity.frames);
+    std::vector<decode_block> blocks(memory.capacity.blocks);
+    std::vector<decode_frame> frames(memory.capacity.frames);
+    std::vector<decode_frame_end> ends(memory.capacity.frames);
     zstd_walk walk = {};
-    zstd_plan plan = {};
+    decode_plan plan = {};
     walk.window_max = ZSTD_WINDOW_MOST;
     plan.capacity = memory.capacity;
     plan.block = blocks.data();
@@ -202,13 +203,13 @@ static unsigned decode(const options &options, const byte_vector &file, const by
     unsigned batches = 0;
     size_t at = 0, made = 0;
     while (at < file.size()) {
-        zstd_plan_clear(&plan);
-        const enum zstd_planned planned =
+        decode_plan_clear(&plan);
+        const enum decode_planned planned =
             zstd_plan_blocks(&walk, &plan, file.data() + at, file.size() - at);
-        if (planned == ZSTD_LEFT || (planned == ZSTD_NEEDS_MORE && plan.taken == 0))
+        if (planned == DECODE_LEFT || (planned == DECODE_NEEDS_MORE && plan.taken == 0))
             die("FILE has something that is left to libzstd");
-        if (planned == ZSTD_PLANNED) {
-            const zstd_batch batch = batch_of(memory, plan, batches++ % 2);
+        if (planned == DECODE_PLANNED) {
+            const decode_batch batch = batch_of(memory, plan, batches++ % 2);
             copy_to_device(batch, plan, file.data() + at);
             made += decode_batch(batch, launching, due.data() + made, due.size() - made);
         }
@@ -224,28 +225,28 @@ static unsigned decode(const options &options, const byte_vector &file, const by
 // A batch as the host has planned it.
 struct planned_batch {
     size_t at; // in FILE
-    zstd_plan plan;
+    decode_plan plan;
 };
 
-static zstd_plan new_plan(const zstd_capacity &capacity)
+static decode_plan new_plan(const decode_capacity &capacity)
 {
-    zstd_plan plan = {};
+    decode_plan plan = {};
     plan.capacity = capacity;
     check(cudaMallocHost(&plan.block, capacity.blocks * sizeof *plan.block), "memory");
     check(cudaMallocHost(&plan.frame, capacity.frames * sizeof *plan.frame), "memory");
-    plan.frame_end = new zstd_frame_end[capacity.frames];
+    plan.frame_end = new decode_frame_end[capacity.frames];
     return plan;
 }
 
-static std::vector<planned_batch> plan_all(const zstd_capacity &capacity, const byte_vector &file)
+static std::vector<planned_batch> plan_all(const decode_capacity &capacity, const byte_vector &file)
 {
     std::vector<planned_batch> batches;
     zstd_walk walk = {};
     walk.window_max = ZSTD_WINDOW_MOST;
     for (size_t at = 0; at < file.size();) {
-        zstd_plan plan = new_plan(capacity);
+        decode_plan plan = new_plan(capacity);
         const size_t left = std::min<size_t>(file.size() - at, capacity.in);
-        if (zstd_plan_blocks(&walk, &plan, file.data() + at, left) == ZSTD_PLANNED)
+        if (zstd_plan_blocks(&walk, &plan, file.data() + at, left) == DECODE_PLANNED)
             batches.push_back({at, plan});
         else if (plan.taken == 0)
             die("a block does not fit in a batch");
@@ -256,25 +257,25 @@ static std::vector<planned_batch> plan_all(const zstd_capacity &capacity, const 
 
 struct pipeline {
     unsigned count;
-    std::vector<zstd_batch> batch;
-    std::vector<zstd_lane> lane;
+    std::vector<decode_batch> batch;
+    std::vector<decode_lane> lane;
     std::vector<cudaEvent_t> copied;
     cudaStream_t copies, matches;
 };
 
-static pipeline open_pipeline(const options &options, const zstd_capacity &capacity)
+static pipeline open_pipeline(const options &options, const decode_capacity &capacity)
 {
     pipeline pipeline = {};
     pipeline.count = options.lanes;
     pipeline.batch.resize(options.lanes);
     pipeline.lane.resize(options.lanes);
     pipeline.copied.resize(options.lanes);
-    unsigned char *const stages = device_memory(zstd_stage_memory(nullptr, &capacity, nullptr));
-    const size_t own = zstd_own_memory(nullptr, &capacity, nullptr);
+    unsigned char *const stages = device_memory(decode_stage_memory(nullptr, &capacity, nullptr));
+    const size_t own = decode_own_memory(nullptr, &capacity, nullptr);
     for (unsigned i = 0; i < options.lanes; i++) {
-        zstd_own_memory(&pipeline.batch[i], &capacity, device_memory(own));
-        zstd_stage_memory(&pipeline.batch[i], &capacity, stages);
-        check(zstd_lane_open(&pipeline.lane[i]), "lane");
+        decode_own_memory(&pipeline.batch[i], &capacity, device_memory(own));
+        decode_stage_memory(&pipeline.batch[i], &capacity, stages);
+        check(decode_lane_open(&pipeline.lane[i]), "lane");
         check(cudaEventCreate(&pipeline.copied[i]), "event");
     }
     for (unsigned i = 0; i < options.lanes; i++) {
@@ -290,20 +291,20 @@ static pipeline open_pipeline(const options &options, const zstd_capacity &capac
 static void submit(pipeline &pipeline, unsigned turn, const planned_batch &planned,
                    const byte_vector &file, const launching &launching)
 {
-    zstd_batch &batch = pipeline.batch[turn];
-    const zstd_plan &plan = planned.plan;
-    zstd_batch_set_plan(&batch, &plan);
+    decode_batch &batch = pipeline.batch[turn];
+    const decode_plan &plan = planned.plan;
+    decode_batch_set_plan(&batch, &plan);
     const auto copy = [&](void *to, const void *from, size_t size) {
         check(cudaMemcpyAsync(to, from, size, cudaMemcpyHostToDevice, pipeline.copies), "copy");
     };
-    copy(batch.in + ZSTD_CARRY, file.data() + planned.at, plan.in_size);
-    copy(const_cast<zstd_block *>(batch.block), plan.block, plan.blocks * sizeof *plan.block);
-    copy(const_cast<zstd_frame *>(batch.frame), plan.frame, plan.frames * sizeof *plan.frame);
+    copy(batch.in + DECODE_CARRY, file.data() + planned.at, plan.in_size);
+    copy(const_cast<decode_block *>(batch.block), plan.block, plan.blocks * sizeof *plan.block);
+    copy(const_cast<decode_frame *>(batch.frame), plan.frame, plan.frames * sizeof *plan.frame);
     check(cudaEventRecord(pipeline.copied[turn], pipeline.copies), "event");
     check(cudaStreamWaitEvent(pipeline.lane[turn].stream, pipeline.copied[turn], 0), "event");
-    const zstd_pipeline lanes = {launching.resident.data(), pipeline.lane.data(), pipeline.count,
-                                 pipeline.matches};
-    check(zstd_launch(lanes, batch, turn), "launch");
+    const decode_pipeline lanes = {launching.resident.data(), pipeline.lane.data(), pipeline.count,
+                                   pipeline.matches};
+    check(decode_launch(lanes, batch, turn), "launch");
     check(cudaEventRecord(pipeline.lane[turn].done, pipeline.matches), "event");
 }
 
@@ -314,7 +315,7 @@ static size_t run_pipeline(pipeline &pipeline, const std::vector<planned_batch> 
     size_t made = 0;
     unsigned done = 0;
     const auto finish = [&] {
-        zstd_verdict verdict;
+        decode_verdict verdict;
         check(cudaEventSynchronize(pipeline.lane[done % pipeline.count].done), "the stages");
         check(cudaMemcpy(&verdict, pipeline.batch[done % pipeline.count].verdict, sizeof verdict,
                          cudaMemcpyDeviceToHost),
@@ -339,8 +340,8 @@ static double time_pipeline(const options &options, byte_vector &file, size_t du
                             const launching &launching)
 {
     const size_t room = options.batch << 19;
-    const zstd_capacity capacity = {static_cast<uint32_t>(options.in << 20), 4096, 4096,
-                                    static_cast<uint32_t>(room), ZSTD_WINDOW_MOST};
+    const decode_capacity capacity = {static_cast<uint32_t>(options.in << 20), 4096, 4096,
+                                      static_cast<uint32_t>(room), ZSTD_WINDOW_MOST};
     check(cudaHostRegister(file.data(), file.size(), 0), "pinning");
     const std::vector<planned_batch> batches = plan_all(capacity, file);
     pipeline pipeline = open_pipeline(options, capacity);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The seam to CUDA. This file and device_zstd.cu are the only ones that call its runtime.
+// The seam to CUDA. This file and device_decoding.cu are the only ones that call its runtime.
 #include "gpu/device_internal.cuh"
 #include "gpu/visible.h"
 

@@ -93,10 +93,10 @@ enum device_separators {
 
 /* What decompressing has memory for. */
 struct device_decoding {
-    struct zstd_capacity capacity; /* of a batch */
-    unsigned batches;              /* two at least, DEVICE_BATCHES_MAX at most; 0: the device
-                                    * decompresses nothing */
-    uint64_t memory;               /* set: bytes of the device's memory that all of it takes */
+    struct decode_capacity capacity; /* of a batch */
+    unsigned batches;                /* two at least, DEVICE_BATCHES_MAX at most; 0: the device
+                                      * decompresses nothing */
+    uint64_t memory;                 /* set: bytes of the device's memory that all of it takes */
     /* Bytes of content that are kept for the next batch. A record that ends with a separator has at
      * most this length. */
     uint32_t keep_least;
@@ -143,8 +143,8 @@ struct device_counts {
     size_t first, end;
 };
 
-/* Compressed bytes that go to ZSTD_CARRY + at of a batch's memory. They must not change until they
- * have arrived. */
+/* Compressed bytes that go to DECODE_CARRY + at of a batch's memory. They must not change until
+ * they have arrived. */
 struct device_blocks {
     uint32_t at;
     const unsigned char *bytes;
@@ -154,10 +154,10 @@ struct device_blocks {
 /* A batch, of which plan.in_size bytes were copied. It goes on where the batch before ended, unless
  * `begins`. The plan's arrays must not change before the verdict has arrived. */
 struct device_batch {
-    struct zstd_plan plan;
+    struct decode_plan plan;
     bool begins;
-    struct zstd_verdict *verdict; /* where it is written what it came to, */
-    uint32_t *frame_ends;         /* and where the content of each frame ends */
+    struct decode_verdict *verdict; /* where it is written what it came to, */
+    uint32_t *frame_ends;           /* and where the content of each frame ends */
 };
 
 /* Bytes [begin, begin + len) of the content of a batch that was not refused. Those that were kept

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The device as the files that call CUDA see it: device.cu (slots, counting) and device_zstd.cu
+// The device as the files that call CUDA see it: device.cu (slots, counting) and device_decoding.cu
 // (batches of compressed blocks).
 #ifndef GPUHISTO_DEVICE_INTERNAL_CUH
 #define GPUHISTO_DEVICE_INTERNAL_CUH

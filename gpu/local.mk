@@ -36,7 +36,7 @@ gpu_zstd_sources = \
 	gpu/decode/batch_memory.c gpu/decode/batch_memory.h \
 	gpu/decode/plan.c gpu/decode/plan.h
 
-cuda_sources = gpu/device.cu gpu/device_zstd.cu gpu/count/kernel_table.cu gpu/decode/stage_table.cu
+cuda_sources = gpu/device.cu gpu/device_decoding.cu gpu/count/kernel_table.cu gpu/decode/stage_table.cu
 kernel_headers = \
 	gpu/count/bin_cache.cuh gpu/count/bitsliced.cuh gpu/count/byte_counters.cuh gpu/count/characters.cuh \
 	gpu/count/counting.cuh gpu/count/fields.cuh gpu/count/lanes.cuh gpu/count/lanes_values.cuh gpu/count/launch.h \
@@ -45,14 +45,14 @@ kernel_headers = \
 	gpu/count/runs.cuh gpu/count/text_span.cuh gpu/count/textbook/aggregated.cuh gpu/count/textbook/contiguous.cuh \
 	gpu/count/textbook/interleaved.cuh gpu/count/textbook/naive.cuh gpu/count/textbook/privatized.cuh \
 	gpu/count/textbook/shared.cuh gpu/count/textbook/vectorized.cuh gpu/count/tuning.h gpu/count/value_rows.cuh \
-	gpu/decode/bits.cuh gpu/decode/copy.cuh gpu/decode/follow.cuh gpu/decode/fse.cuh gpu/decode/huffman.cuh \
-	gpu/decode/keep.cuh gpu/decode/link.cuh gpu/decode/literals.cuh gpu/decode/parse.cuh gpu/decode/pipeline.cuh \
-	gpu/decode/place.cuh gpu/decode/repeats.cuh gpu/decode/repeats_map.cuh gpu/decode/sequence_codes.cuh \
-	gpu/decode/sequences.cuh gpu/decode/stages.h gpu/decode/tail.cuh gpu/decode/tile.cuh gpu/decode/walk.cuh \
+	gpu/decode/zstd/bits.cuh gpu/decode/copy.cuh gpu/decode/follow.cuh gpu/decode/zstd/fse.cuh gpu/decode/zstd/huffman.cuh \
+	gpu/decode/keep.cuh gpu/decode/link.cuh gpu/decode/zstd/literals.cuh gpu/decode/zstd/parse.cuh gpu/decode/pipeline.cuh \
+	gpu/decode/place.cuh gpu/decode/zstd/repeats.cuh gpu/decode/zstd/repeats_map.cuh gpu/decode/zstd/sequence_codes.cuh \
+	gpu/decode/zstd/sequences.cuh gpu/decode/stages.h gpu/decode/tail.cuh gpu/decode/tile.cuh gpu/decode/zstd/walk.cuh \
 	gpu/device_internal.cuh gpu/ptx.cuh
 
 if HAVE_CUDA
-device = gpu/device.o gpu/device_zstd.o gpu/count/kernel_table.o gpu/decode/stage_table.o
+device = gpu/device.o gpu/device_decoding.o gpu/count/kernel_table.o gpu/decode/stage_table.o
 device_libs = $(CUDA_LIBS)
 else
 noinst_LIBRARIES += libnodevice.a
@@ -72,10 +72,10 @@ am__v_NVCC_1 =
 	@$(MKDIR_P) $(@D)
 	$(AM_V_NVCC)$(NVCC) $(CUDA_GENCODE) -std=c++17 -O3 --threads=0 --objdir-as-tempdir -I$(srcdir) \
 	  $(CUDA_CPPFLAGS) -Werror all-warnings $(NVCC_HOST_FLAGS) $(NVCCFLAGS) -MMD -MP -MF $@.d -c -o $@ $<
--include gpu/device.o.d gpu/device_zstd.o.d gpu/count/kernel_table.o.d gpu/decode/stage_table.o.d
+-include gpu/device.o.d gpu/device_decoding.o.d gpu/count/kernel_table.o.d gpu/decode/stage_table.o.d
 
 # With what an interrupted nvcc leaves.
-MOSTLYCLEANFILES += gpu/device.o gpu/device.o.* gpu/device_zstd.o gpu/device_zstd.o.* gpu/count/kernel_table.o gpu/count/kernel_table.o.* \
+MOSTLYCLEANFILES += gpu/device.o gpu/device.o.* gpu/device_decoding.o gpu/device_decoding.o.* gpu/count/kernel_table.o gpu/count/kernel_table.o.* \
 	gpu/decode/stage_table.o gpu/decode/stage_table.o.*
 
 EXTRA_DIST += $(cuda_sources) $(kernel_headers) gpu/no_device.c

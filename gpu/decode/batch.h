@@ -15,52 +15,52 @@
 #include <stdint.h>
 
 /* What the format says (RFC 8878). */
-#define ZSTD_BLOCK_CONTENT (1u << 17) /* bytes of content of a block, at most */
-#define ZSTD_MATCH_MIN 3u             /* bytes of the shortest match */
+#define DECODE_BLOCK_CONTENT (1u << 17) /* bytes of content of a block, at most */
+#define DECODE_MATCH_MIN 3u             /* bytes of the shortest match */
 
 /* Larger windows are left to libzstd: an offset has 28 bits in a sequence below. */
 #define ZSTD_WINDOW_MOST (1u << 27)
 
-#define ZSTD_CONTENT_UNKNOWN UINT64_MAX
+#define DECODE_CONTENT_UNKNOWN UINT64_MAX
 
 /* Bytes at the beginning of `in` for what a batch takes over from the one before, struct
- * zstd_carry.
+ * decode_carry.
  */
-#define ZSTD_CARRY 1024u
+#define DECODE_CARRY 1024u
 
 /* Bytes after the last byte of a batch that may be read, but mean nothing. */
-#define ZSTD_PADDING 16u
+#define DECODE_PADDING 16u
 
 /* Why a block is refused. The GPU refuses all that libzstd refuses, and a few that libzstd takes
  * (doc/decoding.md). libzstd then decodes the frame again and has the last word. */
-enum zstd_refusal {
-    ZSTD_TAKEN,
-    ZSTD_BAD_BLOCK,     /* its type, or its size */
-    ZSTD_BAD_LITERALS,  /* the header of its literals, or their sizes */
-    ZSTD_BAD_HUFFMAN,   /* the description of a Huffman table, or none to be repeated */
-    ZSTD_BAD_STREAM,    /* a stream of literals that does not end with its last bit */
-    ZSTD_BAD_SEQUENCES, /* the header of its sequences, or a table of theirs */
-    ZSTD_BAD_BITS,      /* the stream of its sequences */
-    ZSTD_BAD_LENGTHS,   /* more content than a block has room for, or literals that are not there */
-    ZSTD_BAD_OFFSET,    /* from before the frame or its window, or 0 */
-    ZSTD_BAD_CONTENT    /* the frame's content is not as long as it states */
+enum decode_refusal {
+    DECODE_TAKEN,
+    DECODE_BAD_BLOCK,     /* its type, or its size */
+    DECODE_BAD_LITERALS,  /* the header of its literals, or their sizes */
+    DECODE_BAD_HUFFMAN,   /* the description of a Huffman table, or none to be repeated */
+    DECODE_BAD_STREAM,    /* a stream of literals that does not end with its last bit */
+    DECODE_BAD_SEQUENCES, /* the header of its sequences, or a table of theirs */
+    DECODE_BAD_BITS,      /* the stream of its sequences */
+    DECODE_BAD_LENGTHS, /* more content than a block has room for, or literals that are not there */
+    DECODE_BAD_OFFSET,  /* from before the frame or its window, or 0 */
+    DECODE_BAD_CONTENT  /* the frame's content is not as long as it states */
 };
 
-enum zstd_block_type { ZSTD_RAW, ZSTD_RLE, ZSTD_COMPRESSED };
+enum decode_block_type { DECODE_RAW, DECODE_RLE, DECODE_COMPRESSED };
 
 /* A block as the host finds it. */
-struct zstd_block {
+struct decode_block {
     uint32_t at;      /* its first byte after its header */
     uint32_t size;    /* compressed bytes; of RLE 1 */
     uint32_t room;    /* bytes of content it may have; raw and RLE blocks have exactly as many */
     uint32_t room_at; /* the sum of the rooms of all blocks before it */
     uint32_t frame;   /* index of its frame in the batch */
-    uint32_t type;    /* enum zstd_block_type */
+    uint32_t type;    /* enum decode_block_type */
 };
 
 /* A frame, or the part of it that the batch holds. */
-struct zstd_frame {
-    uint64_t content;    /* bytes that its header states, or ZSTD_CONTENT_UNKNOWN */
+struct decode_frame {
+    uint64_t content;    /* bytes that its header states, or DECODE_CONTENT_UNKNOWN */
     uint32_t window;     /* bytes, up to ZSTD_WINDOW_MOST */
     uint32_t first;      /* its first block */
     uint32_t blocks;     /* how many the batch holds, at least one */
@@ -71,7 +71,7 @@ struct zstd_frame {
 
 /* The tables of symbols that a block may take from a block before it. The first three are the FSE
  * tables of sequences, in the order of their modes and descriptions. */
-enum zstd_table {
+enum decode_table {
     ZSTD_LITERAL_LENGTHS,
     ZSTD_OFFSETS,
     ZSTD_MATCH_LENGTHS,
@@ -81,7 +81,7 @@ enum zstd_table {
 
 /* Where a block gets a table. Of ZSTD_HUFFMAN: CODED, REPEATED (treeless), or ABSENT if there are
  * no compressed literals. */
-enum zstd_table_mode {
+enum decode_table_mode {
     ZSTD_PREDEFINED,
     ZSTD_ONE_SYMBOL, /* RLE: `at` is the symbol's byte */
     ZSTD_CODED,
@@ -92,26 +92,26 @@ enum zstd_table_mode {
 /* Where a table is described. A repeated table is described in an earlier block, or in the carry if
  * the frame goes on from the batch before. Each stage builds tables from descriptions; tables are
  * never kept. */
-struct zstd_source {
-    uint32_t mode; /* enum zstd_table_mode */
+struct decode_source {
+    uint32_t mode; /* enum decode_table_mode */
     uint32_t at;   /* of CODED and ONE_SYMBOL: where in `in` */
     uint32_t size; /* bytes of the description; of ONE_SYMBOL 1, else 0 */
 };
 
-enum zstd_literals_type { ZSTD_LITERALS_RAW, ZSTD_LITERALS_RLE, ZSTD_LITERALS_PACKED };
+enum decode_literals_type { DECODE_LITERALS_RAW, DECODE_LITERALS_RLE, DECODE_LITERALS_PACKED };
 
 /* What the stage `parse` reads in the headers of a block. Raw and RLE blocks have literals alone.
  */
-struct zstd_heading {
-    uint32_t literals_type; /* enum zstd_literals_type; treeless ones are PACKED too */
+struct decode_heading {
+    uint32_t literals_type; /* enum decode_literals_type; treeless ones are PACKED too */
     uint32_t literals;      /* how many there are, at most the block's room */
     uint32_t literals_at;   /* raw: the bytes; RLE: the byte; packed: what follows the tree */
     uint32_t literals_size; /* packed: bytes of the streams, the jump table among them */
     uint32_t streams;       /* packed: 1 or 4 */
-    uint32_t sequences;     /* how many there are, at most room / ZSTD_MATCH_MIN */
+    uint32_t sequences;     /* how many there are, at most room / DECODE_MATCH_MIN */
     uint32_t bits_at;       /* their stream of bits, up to the end of the block */
-    uint32_t defines;       /* the tables that it defines itself: bit t for enum zstd_table t */
-    struct zstd_source tables[ZSTD_TABLES]; /* after `repeats`: never REPEATED */
+    uint32_t defines;       /* the tables that it defines itself: bit t for enum decode_table t */
+    struct decode_source tables[ZSTD_TABLES]; /* after `repeats`: never REPEATED */
 };
 
 /* A sequence copies literals and then a match. It is stored by where it begins, so both lengths are
@@ -121,10 +121,10 @@ struct zstd_heading {
  * - 18 bits: bytes of the block's content before this sequence;
  * - 17 bits: literals of the block before this sequence;
  * - 29 bits: its offset, or how it follows from those before the block (see ZSTD_REPEATS). */
-typedef uint64_t zstd_sequence;
+typedef uint64_t decode_sequence;
 
-#define ZSTD_LITERALS_SHIFT 18u
-#define ZSTD_OFFSET_SHIFT 35u
+#define DECODE_LITERALS_SHIFT 18u
+#define DECODE_OFFSET_SHIFT 35u
 
 /* An offset in 29 bits. A block does not know the three last offsets before it, but each offset
  * that it repeats is one of them, or one of them less a small number, or one of its own. With
@@ -145,8 +145,8 @@ struct zstd_repeats {
 };
 
 /* What a block decodes to. */
-struct zstd_outcome {
-    uint32_t refusal;           /* enum zstd_refusal */
+struct decode_outcome {
+    uint32_t refusal;           /* enum decode_refusal */
     uint32_t content;           /* bytes; from `sequences` */
     uint32_t content_at;        /* where they begin in the batch; from `place` */
     uint32_t reach;             /* bytes of the frame before the block, at most ZSTD_WINDOW_MOST;
@@ -158,20 +158,20 @@ struct zstd_outcome {
 /* What a batch takes over from the one before, at the beginning of `in`. The stage `keep` leaves it
  * for the next batch: `kept` always, the rest if a frame goes on. For the first batch `kept` is 0.
  */
-struct zstd_carry {
-    uint64_t before;                        /* bytes of the frame's content so far */
-    struct zstd_repeats repeats;            /* all of them constant */
-    uint32_t kept;                          /* bytes of content right before `out` */
-    struct zstd_source tables[ZSTD_TABLES]; /* `at` points into `described`; ABSENT: none yet */
-    uint8_t described[ZSTD_TABLES][160];    /* no description is longer than 129 bytes */
+struct decode_carry {
+    uint64_t before;                          /* bytes of the frame's content so far */
+    struct zstd_repeats repeats;              /* all of them constant */
+    uint32_t kept;                            /* bytes of content right before `out` */
+    struct decode_source tables[ZSTD_TABLES]; /* `at` points into `described`; ABSENT: none yet */
+    uint8_t described[ZSTD_TABLES][160];      /* no description is longer than 129 bytes */
 };
 
 /* What the host is told of a batch. The stage `place` begins it, `link` and `copy` may refuse
  * another block, and after `keep` it is final. */
-struct zstd_verdict {
+struct decode_verdict {
     uint32_t refused; /* a block that is refused, or the number of blocks. Of several it is any:
                        * tiles are left as soon as one is bad */
-    uint32_t refusal; /* why: enum zstd_refusal */
+    uint32_t refusal; /* why: enum decode_refusal */
     uint32_t content; /* bytes, if no block is refused */
     uint64_t before;  /* bytes of the last frame so far, if it goes on; otherwise 0 */
     uint32_t tail;    /* bytes after the last whole record (tail.cuh) */
@@ -179,24 +179,25 @@ struct zstd_verdict {
 };
 
 /* The memory of a batch on the device, which stages read and write. Content before the batch, as
- * much as the first frame's window may reach back to, is right before `out`. Up to ZSTD_PADDING
+ * much as the first frame's window may reach back to, is right before `out`. Up to DECODE_PADDING
  * bytes after `literals` and `out` may be read and mean nothing. */
-struct zstd_batch {
-    unsigned char *in;              /* the carry, then compressed bytes, then the padding */
-    uint32_t in_size;               /* bytes, without the padding */
-    uint32_t blocks, frames;        /* how many */
-    uint32_t room;                  /* the sum of all blocks' rooms */
-    uint32_t frame_room;            /* the most that blocks of one frame have of it */
-    bool begins;                    /* its first frame begins in it; the host cannot read `frame` */
-    const struct zstd_block *block; /* [blocks] */
-    const struct zstd_frame *frame; /* [frames] */
-    struct zstd_heading *heading;   /* [blocks] */
-    struct zstd_outcome *outcome;   /* [blocks] */
-    unsigned char *literals;        /* [room]: those of a block from its room_at on */
-    zstd_sequence *sequences; /* [room / ZSTD_MATCH_MIN + 2 * blocks], see zstd_sequences_at */
-    uint32_t *links;          /* [room]: a byte's value, or where it is copied from */
-    unsigned char *out;       /* [room]: the content */
-    struct zstd_verdict *verdict;
+struct decode_batch {
+    unsigned char *in;       /* the carry, then compressed bytes, then the padding */
+    uint32_t in_size;        /* bytes, without the padding */
+    uint32_t blocks, frames; /* how many */
+    uint32_t room;           /* the sum of all blocks' rooms */
+    uint32_t frame_room;     /* the most that blocks of one frame have of it */
+    bool begins;             /* its first frame begins in it; the host cannot read `frame` */
+    const struct decode_block *block; /* [blocks] */
+    const struct decode_frame *frame; /* [frames] */
+    struct decode_heading *heading;   /* [blocks] */
+    struct decode_outcome *outcome;   /* [blocks] */
+    unsigned char *literals;          /* [room]: those of a block from its room_at on */
+    decode_sequence
+        *sequences;     /* [room / DECODE_MATCH_MIN + 2 * blocks], see decode_sequences_at */
+    uint32_t *links;    /* [room]: a byte's value, or where it is copied from */
+    unsigned char *out; /* [room]: the content */
+    struct decode_verdict *verdict;
     uint32_t *frame_ends;    /* [frames]: where their content ends; from `keep` */
     uint32_t keep_least;     /* bytes of content that the next batch has before `out` in any case */
     unsigned char *next;     /* the beginning of `in` of the next batch: its carry */
@@ -205,33 +206,34 @@ struct zstd_batch {
 };
 
 #ifdef __CUDACC__
-#define ZSTD_ON_BOTH __host__ __device__
+#define DECODE_ON_BOTH __host__ __device__
 #else
-#define ZSTD_ON_BOTH
+#define DECODE_ON_BOTH
 #endif
 
 /* A batch with room for so many frames of the size of its largest is copied frame by frame
  * (copy.cuh), others byte by byte (link.cuh, follow.cuh). A frame is copied at 0.6 GB/s, and link
  * and follow do 57 (H200), so fewer frames would gain nothing. */
-#define ZSTD_FRAMES_TO_COPY 96u
+#define DECODE_FRAMES_TO_COPY 96u
 
-static inline bool zstd_copies_frames(const struct zstd_batch *batch)
+static inline bool decode_copies_frames(const struct decode_batch *batch)
 {
-    return batch->frame_room <= batch->room / ZSTD_FRAMES_TO_COPY;
+    return batch->frame_room <= batch->room / DECODE_FRAMES_TO_COPY;
 }
 
 /* True if its matches need nothing of the batch before, so that they need not wait for it. The host
  * plans batches of many frames so that no frame is cut, where it can. */
-static inline bool zstd_stands_alone(const struct zstd_batch *batch)
+static inline bool decode_stands_alone(const struct decode_batch *batch)
 {
-    return batch->begins && zstd_copies_frames(batch);
+    return batch->begins && decode_copies_frames(batch);
 }
 
-/* Returns where a block's sequences begin in batch->sequences; up to room / ZSTD_MATCH_MIN + 1. */
-static ZSTD_ON_BOTH inline uint64_t zstd_sequences_at(const struct zstd_block *block,
-                                                      uint32_t index)
+/* Returns where a block's sequences begin in batch->sequences; up to room / DECODE_MATCH_MIN + 1.
+ */
+static DECODE_ON_BOTH inline uint64_t decode_sequences_at(const struct decode_block *block,
+                                                          uint32_t index)
 {
-    return (uint64_t)(block->room_at / ZSTD_MATCH_MIN) + 2 * (uint64_t)index;
+    return (uint64_t)(block->room_at / DECODE_MATCH_MIN) + 2 * (uint64_t)index;
 }
 
 #endif

@@ -12,31 +12,31 @@ static void *array(unsigned char *at, size_t *size, uint64_t count, size_t each)
     return array;
 }
 
-size_t zstd_own_memory(struct zstd_batch *batch, const struct zstd_capacity *capacity,
-                       unsigned char *at)
+size_t decode_own_memory(struct decode_batch *batch, const struct decode_capacity *capacity,
+                         unsigned char *at)
 {
     const uint64_t blocks = capacity->blocks, room = (uint64_t)capacity->room;
-    struct zstd_batch unused;
+    struct decode_batch unused;
     size_t size = 0;
     if (!at)
         batch = &unused;
-    batch->in = array(at, &size, (uint64_t)ZSTD_CARRY + capacity->in + ZSTD_PADDING, 1);
+    batch->in = array(at, &size, (uint64_t)DECODE_CARRY + capacity->in + DECODE_PADDING, 1);
     batch->block = array(at, &size, blocks, sizeof *batch->block);
     batch->frame = array(at, &size, capacity->frames, sizeof *batch->frame);
     batch->verdict = array(at, &size, 1, sizeof *batch->verdict);
     batch->frame_ends = array(at, &size, capacity->frames, sizeof *batch->frame_ends);
     batch->heading = array(at, &size, blocks, sizeof *batch->heading);
     batch->outcome = array(at, &size, blocks, sizeof *batch->outcome);
-    batch->literals = array(at, &size, room + ZSTD_PADDING, 1);
+    batch->literals = array(at, &size, room + DECODE_PADDING, 1);
     batch->sequences =
-        array(at, &size, room / ZSTD_MATCH_MIN + 2 * blocks, sizeof *batch->sequences);
+        array(at, &size, room / DECODE_MATCH_MIN + 2 * blocks, sizeof *batch->sequences);
     (void)array(at, &size, capacity->window, 1);
-    batch->out = array(at, &size, room + ZSTD_PADDING, 1);
+    batch->out = array(at, &size, room + DECODE_PADDING, 1);
     return size;
 }
 
-size_t zstd_stage_memory(struct zstd_batch *batch, const struct zstd_capacity *capacity,
-                         unsigned char *at)
+size_t decode_stage_memory(struct decode_batch *batch, const struct decode_capacity *capacity,
+                           unsigned char *at)
 {
     size_t size = 0;
     void *links = array(at, &size, capacity->room, sizeof *batch->links);
@@ -46,18 +46,18 @@ size_t zstd_stage_memory(struct zstd_batch *batch, const struct zstd_capacity *c
 }
 
 /* The fewest blocks of content, and of compressed bytes, for which it is worth halving. */
-#define FIT_ROOM (8 * ZSTD_BLOCK_CONTENT)
-#define FIT_IN (2 * ZSTD_BLOCK_CONTENT)
+#define FIT_ROOM (8 * DECODE_BLOCK_CONTENT)
+#define FIT_IN (2 * DECODE_BLOCK_CONTENT)
 
-uint64_t zstd_fit_memory(struct zstd_capacity *capacity, unsigned *batches, uint32_t keep_least,
-                         uint64_t most)
+uint64_t decode_fit_memory(struct decode_capacity *capacity, unsigned *batches, uint32_t keep_least,
+                           uint64_t most)
 {
     for (;;) {
-        uint64_t size = *batches * (uint64_t)zstd_own_memory(NULL, capacity, NULL) +
-                        zstd_stage_memory(NULL, capacity, NULL);
+        uint64_t size = *batches * (uint64_t)decode_own_memory(NULL, capacity, NULL) +
+                        decode_stage_memory(NULL, capacity, NULL);
         if (size <= most)
             return size;
-        if (*batches > ZSTD_BATCHES_FEW) {
+        if (*batches > DECODE_BATCHES_FEW) {
             --*batches;
             continue;
         }

@@ -12,29 +12,29 @@ extern "C" {
 #endif
 
 /* What a batch has memory for. A block with its headers and a checksum must fit. */
-struct zstd_capacity {
+struct decode_capacity {
     uint32_t in;             /* compressed bytes, with headers; at least 256 KiB */
     uint32_t blocks, frames; /* at least one */
-    uint32_t room;           /* bytes of content, at least ZSTD_BLOCK_CONTENT */
+    uint32_t room;           /* bytes of content, at least DECODE_BLOCK_CONTENT */
     uint32_t window;         /* bytes of content before the batch */
 };
 
 /* Sets the pointers of a batch to what holds it while it is copied, decoded and counted.
  * `memory` is on the device, aligned to 256 bytes; NULL: sets nothing. Returns the bytes needed. */
-size_t zstd_own_memory(struct zstd_batch *batch, const struct zstd_capacity *capacity,
-                       unsigned char *memory);
-
-/* The same for what only the last stages need, which are one batch's at a time. */
-size_t zstd_stage_memory(struct zstd_batch *batch, const struct zstd_capacity *capacity,
+size_t decode_own_memory(struct decode_batch *batch, const struct decode_capacity *capacity,
                          unsigned char *memory);
 
-/* Makes batches fewer, down to ZSTD_BATCHES_FEW, and then halves what each holds, until all of
+/* The same for what only the last stages need, which are one batch's at a time. */
+size_t decode_stage_memory(struct decode_batch *batch, const struct decode_capacity *capacity,
+                           unsigned char *memory);
+
+/* Makes batches fewer, down to DECODE_BATCHES_FEW, and then halves what each holds, until all of
  * their memory, and that of the stages, takes at most `most` bytes. The window is at least
  * `keep_least` bytes. Returns the bytes that it takes; 0: batches would be too small to be of use,
  * and *capacity and *batches mean nothing. */
-#define ZSTD_BATCHES_FEW 6u
-uint64_t zstd_fit_memory(struct zstd_capacity *capacity, unsigned *batches, uint32_t keep_least,
-                         uint64_t most);
+#define DECODE_BATCHES_FEW 6u
+uint64_t decode_fit_memory(struct decode_capacity *capacity, unsigned *batches, uint32_t keep_least,
+                           uint64_t most);
 
 #ifdef __cplusplus
 }

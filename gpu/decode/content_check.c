@@ -43,7 +43,7 @@ struct content_check {
 
 static bool frame_is_hashed(const struct content_job *job, uint32_t frame)
 {
-    const struct zstd_plan *plan = job->plan;
+    const struct decode_plan *plan = job->plan;
     return plan->frame[frame].ends ? plan->frame_end[frame].has_checksum : job->goes_on;
 }
 

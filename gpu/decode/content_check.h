@@ -34,7 +34,7 @@ struct content_source {
 /* A batch that is verified. Nobody else changes it until it is done. */
 struct content_job {
     unsigned slot;
-    const struct zstd_plan *plan;
+    const struct decode_plan *plan;
     const uint32_t *frame_ends;   /* where the content of each frame ends */
     bool goes_on;                 /* the last frame does, and has a checksum */
     uint64_t number;              /* from 1, of the batches since content_check_open */

@@ -61,8 +61,8 @@ static int begin_frame(struct content_run *run)
 
 static void end_frame(struct content_run *run)
 {
-    const struct zstd_frame *frame = &run->job->plan->frame[run->frame];
-    const struct zstd_frame_end *end = &run->job->plan->frame_end[run->frame];
+    const struct decode_frame *frame = &run->job->plan->frame[run->frame];
+    const struct decode_frame_end *end = &run->job->plan->frame_end[run->frame];
     if (!frame->ends)
         leave_link(run);
     else if (end->checksum != (uint32_t)xxh64_value(&run->hash))

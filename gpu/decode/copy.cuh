@@ -15,20 +15,21 @@
 #include "tile.cuh"
 
 // Bytes of content of a tile, and threads that work on it: to be tuned.
-constexpr unsigned ZSTD_COPY_TILE = 8192;
-constexpr unsigned ZSTD_COPY_THREADS = 256;
-constexpr unsigned ZSTD_COPY_EACH = 8;     // bytes of a strip that each of them has
-constexpr unsigned ZSTD_COPY_TOGETHER = 8; // those that it fills at a time
+constexpr unsigned DECODE_COPY_TILE = 8192;
+constexpr unsigned DECODE_COPY_THREADS = 256;
+constexpr unsigned DECODE_COPY_EACH = 8;     // bytes of a strip that each of them has
+constexpr unsigned DECODE_COPY_TOGETHER = 8; // those that it fills at a time
 
-static inline unsigned copy_grid(const struct zstd_batch *batch, unsigned)
+static inline unsigned copy_grid(const struct decode_batch *batch, unsigned)
 {
-    return zstd_copies_frames(batch) ? batch->frames : 0;
+    return decode_copies_frames(batch) ? batch->frames : 0;
 }
 
 // Copies a zstd block, of whose frame all content before it is there. Says to all threads whether
 // an offset is refused.
 template <unsigned Tile, unsigned Threads, unsigned Each>
-static __device__ inline bool copy_block(const zstd_batch &batch, zstd_tile &tile, unsigned content)
+static __device__ inline bool copy_block(const decode_batch &batch, decode_tile &tile,
+                                         unsigned content)
 {
     while (tile.begin < content) {
         if (tile_prepare<Tile>(tile))
@@ -37,8 +38,8 @@ static __device__ inline bool copy_block(const zstd_batch &batch, zstd_tile &til
         const unsigned size = tile.end - tile.begin;
         for (unsigned first = threadIdx.x; first - threadIdx.x < size; first += Each * Threads) {
             unsigned links[Each];
-            tile_fill<Each, ZSTD_COPY_TOGETHER>(tile, first, batch.out, static_cast<int>(at),
-                                                links);
+            tile_fill<Each, DECODE_COPY_TOGETHER>(tile, first, batch.out, static_cast<int>(at),
+                                                  links);
             tile_jump(tile, first, links);
             UNROLL for (unsigned k = 0; k < Each; k++)
             {
@@ -55,18 +56,18 @@ static __device__ inline bool copy_block(const zstd_batch &batch, zstd_tile &til
 
 // The CUDA blocks are the frames. Four of 256 threads leave each thread 64 registers.
 template <unsigned Tile, unsigned Threads, unsigned Each>
-__global__ void __launch_bounds__(Threads, 1024 / Threads) zstd_copy(zstd_batch batch)
+__global__ void __launch_bounds__(Threads, 1024 / Threads) decode_copy(decode_batch batch)
 {
-    static_assert(ZSTD_BLOCK_CONTENT % Tile == 0 && Tile % 32 == 0 && Threads % 32 == 0,
+    static_assert(DECODE_BLOCK_CONTENT % Tile == 0 && Tile % 32 == 0 && Threads % 32 == 0,
                   "tiles fill a block");
-    DYNAMIC_SHARED(zstd_piece, shared);
+    DYNAMIC_SHARED(decode_piece, shared);
     __shared__ unsigned next;
-    const zstd_frame &frame = batch.frame[blockIdx.x];
+    const decode_frame &frame = batch.frame[blockIdx.x];
     for (unsigned index = frame.first; index < frame.first + frame.blocks; index++) {
         // Another CUDA block may lower it: all threads go by what one of them has seen.
         if (__syncthreads_or(load_relaxed(&batch.verdict->refused) < batch.blocks))
             return;
-        zstd_tile tile = tile_of<Tile>(batch, index, 0, shared, &next);
+        decode_tile tile = tile_of<Tile>(batch, index, 0, shared, &next);
         if (copy_block<Tile, Threads, Each>(batch, tile, batch.outcome[index].content)) {
             if (threadIdx.x == 0)
                 tile_refuse(batch, index);

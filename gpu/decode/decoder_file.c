@@ -55,7 +55,8 @@ static void add_point(struct decoder_file *file, const struct decoder_batch *bat
 /* --- batches --- */
 
 /* Bytes at the beginning of a batch, the next one to be judged, that were counted before. */
-static uint32_t counted_before(const struct decoder_file *file, const struct zstd_verdict *verdict)
+static uint32_t counted_before(const struct decoder_file *file,
+                               const struct decode_verdict *verdict)
 {
     if (file->start.skip <= file->content)
         return 0;
@@ -65,7 +66,7 @@ static uint32_t counted_before(const struct decoder_file *file, const struct zst
 
 /* The last bytes of the content up to and with a batch, of which `own` are to be counted: at least
  * as many as a character can be cut off after. Returns how many. */
-static size_t last_bytes(const struct decoder_file *file, const struct zstd_verdict *verdict,
+static size_t last_bytes(const struct decoder_file *file, const struct decode_verdict *verdict,
                          uint32_t own, unsigned char bytes[2 * CHARACTER_SIZE_MAX])
 {
     const size_t cut = file->tail.len, new = own < 4 ? own : 4;
@@ -76,7 +77,7 @@ static size_t last_bytes(const struct decoder_file *file, const struct zstd_verd
 }
 
 /* A separator of records that was counted before ends nothing of what is left. */
-uint64_t decoder_file_tail(const struct decoder_file *file, const struct zstd_verdict *verdict)
+uint64_t decoder_file_tail(const struct decoder_file *file, const struct decode_verdict *verdict)
 {
     const struct record_kind *kind = &file->kind;
     const uint32_t own = verdict->content - counted_before(file, verdict);
@@ -92,13 +93,13 @@ uint64_t decoder_file_tail(const struct decoder_file *file, const struct zstd_ve
 }
 
 /* Bytes from the tail of the batch before to that of a batch. */
-static size_t bytes_between(const struct decoder_file *file, const struct zstd_verdict *verdict,
+static size_t bytes_between(const struct decoder_file *file, const struct decode_verdict *verdict,
                             uint64_t tail)
 {
     return (size_t)file->tail.len + verdict->content - counted_before(file, verdict) - tail;
 }
 
-bool decoder_file_is_empty(const struct decoder_file *file, const struct zstd_verdict *verdict,
+bool decoder_file_is_empty(const struct decoder_file *file, const struct decode_verdict *verdict,
                            uint64_t tail)
 {
     return bytes_between(file, verdict, tail) == 0;
@@ -115,7 +116,7 @@ static size_t take_fresh(struct decoder_file *file, size_t own)
 /* The last byte of pairs is in two of them. */
 void decoder_file_advance(struct decoder_file *file, struct decoder_batch *batch, uint32_t tail)
 {
-    const struct zstd_verdict *verdict = batch->verdict;
+    const struct decode_verdict *verdict = batch->verdict;
     struct chunk *chunk = &batch->slot.chunk;
     const uint32_t before = counted_before(file, verdict);
     const size_t own = bytes_between(file, verdict, tail);

@@ -57,7 +57,7 @@ bool decoder_inputs_are_busy(const struct gpu_decoder *decoder)
 /* Plans what there is in an input, and has it copied. Sets *planned to what ended that. 0: a batch
  * is waited for. */
 static int plan_input(struct gpu_decoder *decoder, struct decoder_input *input,
-                      enum zstd_planned *planned)
+                      enum decode_planned *planned)
 {
     struct decoder_file *file = &decoder->file;
     const struct chunk *chunk = &input->chunk;
@@ -65,14 +65,14 @@ static int plan_input(struct gpu_decoder *decoder, struct decoder_input *input,
         if (!decoder_queue_open_batch(decoder, &chunk->origin))
             return 0;
         struct decoder_batch *batch = decoder->queue.planned;
-        struct zstd_plan *plan = &batch->plan;
+        struct decode_plan *plan = &batch->plan;
         const size_t done = input->planned < chunk->len ? (size_t)input->planned : chunk->len;
         *planned = zstd_plan_blocks(&file->walk, plan, chunk->data + done, chunk->len - done);
         input->planned += plan->taken;
         file->need = plan->need;
-        if (*planned == ZSTD_NEEDS_MORE || *planned == ZSTD_LEFT)
+        if (*planned == DECODE_NEEDS_MORE || *planned == DECODE_LEFT)
             return 1;
-        if (*planned == ZSTD_PLANNED) {
+        if (*planned == DECODE_PLANNED) {
             input->is_copied = true;
             const struct device_work work = {.kind = WORK_COPY_BLOCKS,
                                              .slot = batch->slot.index,
@@ -92,16 +92,16 @@ static int plan_input(struct gpu_decoder *decoder, struct decoder_input *input,
 
 /* Returns whether more of the file is to be planned after an input. */
 static enum file_end end_after(const struct decoder_file *file, const struct decoder_input *input,
-                               enum zstd_planned planned)
+                               enum decode_planned planned)
 {
     const struct chunk *chunk = &input->chunk;
     bool is_last = chunk->origin.end == ENDS_FILE, is_full = chunk->len == chunk->cap;
     bool is_end = is_last && input->planned >= chunk->len;
     bool is_cut_short = is_end && (file->walk.in_frame || input->planned > chunk->len);
-    bool is_stuck = planned == ZSTD_NEEDS_MORE && input->planned == 0 && (is_last || is_full);
+    bool is_stuck = planned == DECODE_NEEDS_MORE && input->planned == 0 && (is_last || is_full);
     if (is_end && !is_cut_short)
         return FILE_WHOLE;
-    return planned == ZSTD_LEFT || is_cut_short || is_stuck ? FILE_LEFT : FILE_GOES_ON;
+    return planned == DECODE_LEFT || is_cut_short || is_stuck ? FILE_LEFT : FILE_GOES_ON;
 }
 
 int decoder_inputs_plan(struct gpu_decoder *decoder, struct chunk *chunk, uint64_t offset,
@@ -110,7 +110,7 @@ int decoder_inputs_plan(struct gpu_decoder *decoder, struct chunk *chunk, uint64
     struct decoder_input *input = (struct decoder_input *)(void *)chunk;
     struct decoder_file *file = &decoder->file;
     if (file->end == FILE_GOES_ON) {
-        enum zstd_planned planned;
+        enum decode_planned planned;
         int rc = plan_input(decoder, input, &planned);
         if (rc != 1)
             return rc;

@@ -37,8 +37,8 @@ struct decoder_batch {
     struct slot slot; /* first. Its chunk has the length of the content that is counted with the
                        * batch, and no data */
     enum batch_state state;
-    struct zstd_plan plan;
-    struct zstd_verdict *verdict;
+    struct decode_plan plan;
+    struct decode_verdict *verdict;
     uint32_t *frame_ends;
     struct content_job job; /* of its content, if that is verified */
     uint64_t next_at; /* where in the file the frame begins that follows the batch, or goes on */
@@ -187,10 +187,10 @@ struct decoder_file decoder_file_begin(const struct compressed_start *start,
 
 /* Returns the bytes at the end of the next batch to be judged that are not counted with it. If they
  * are more than a record can have, the batch must not be counted. */
-uint64_t decoder_file_tail(const struct decoder_file *file, const struct zstd_verdict *verdict);
+uint64_t decoder_file_tail(const struct decoder_file *file, const struct decode_verdict *verdict);
 
 /* True if no record ends with a batch that has such a tail, so that there is nothing to count. */
-bool decoder_file_is_empty(const struct decoder_file *file, const struct zstd_verdict *verdict,
+bool decoder_file_is_empty(const struct decoder_file *file, const struct decode_verdict *verdict,
                            uint64_t tail);
 
 /* Goes on to the end of a good batch. Sets its begin, shared, and its chunk's len and origin.bytes.

@@ -48,11 +48,11 @@ static void *array(unsigned char *at, size_t *size, size_t count, size_t each)
 
 /* Gives a batch its arrays, in host memory from `at` on. With NULL they are none. Returns the bytes
  * that they take. */
-static size_t lay_out(struct decoder_batch *batch, const struct zstd_capacity *capacity,
+static size_t lay_out(struct decoder_batch *batch, const struct decode_capacity *capacity,
                       const struct histogram *histogram, unsigned char *at)
 {
     const size_t blocks = capacity->blocks, frames = capacity->frames;
-    struct zstd_plan *plan = &batch->plan;
+    struct decode_plan *plan = &batch->plan;
     size_t size = 0;
     *batch = (struct decoder_batch){.plan.capacity = *capacity};
     plan->block = array(at, &size, blocks, sizeof *plan->block);
@@ -120,7 +120,7 @@ static int open_on_host(struct gpu_decoder *decoder)
     struct gpu_engine *gpu = decoder->gpu;
     struct decoder_memory *memory = &decoder->memory;
     const unsigned count = memory->decoding.batches;
-    const struct zstd_capacity *capacity = &memory->decoding.capacity;
+    const struct decode_capacity *capacity = &memory->decoding.capacity;
     const size_t each = lay_out(&(struct decoder_batch){0}, capacity, gpu->histogram, NULL);
     memory->fetch_size = part_size(capacity->room);
     const size_t size = count * each + memory->fetch_size;

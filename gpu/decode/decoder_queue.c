@@ -48,7 +48,7 @@ bool decoder_queue_open_batch(struct gpu_decoder *decoder, const struct origin *
         return false;
     batch->state = BATCH_PLANNED;
     batch->slot.chunk = (struct chunk){.engine = &decoder->gpu->engine, .origin = *origin};
-    zstd_plan_clear(&batch->plan);
+    decode_plan_clear(&batch->plan);
     queue->planned = batch;
     queue->turn = (queue->turn + 1) % decoder->memory.decoding.batches;
     return true;

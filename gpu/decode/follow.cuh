@@ -14,51 +14,51 @@
 
 #include "tile.cuh"
 
-constexpr unsigned ZSTD_FOLLOW_THREADS = 256;
-constexpr unsigned ZSTD_FOLLOW_EACH = 2; // bytes of a thread
+constexpr unsigned DECODE_FOLLOW_THREADS = 256;
+constexpr unsigned DECODE_FOLLOW_EACH = 2; // bytes of a thread
 
 // CUDA blocks that stay, as far as the batch has room for so many bytes. They leave a quarter of
 // the device to the first stages of the batches that follow, which have few threads, and wait for
 // other things.
-static inline unsigned follow_grid(const struct zstd_batch *batch, unsigned resident)
+static inline unsigned follow_grid(const struct decode_batch *batch, unsigned resident)
 {
-    if (zstd_copies_frames(batch))
+    if (decode_copies_frames(batch))
         return 0;
-    const unsigned most = batch->room / (ZSTD_FOLLOW_THREADS * ZSTD_FOLLOW_EACH) + 1;
+    const unsigned most = batch->room / (DECODE_FOLLOW_THREADS * DECODE_FOLLOW_EACH) + 1;
     const unsigned stay = resident - resident / 4;
     return most < stay ? most : stay;
 }
 
 // The bytes at, at + 32, and so on, before `end`.
-static __device__ inline void follow_some(const zstd_batch &batch, unsigned at, unsigned end)
+static __device__ inline void follow_some(const decode_batch &batch, unsigned at, unsigned end)
 {
-    unsigned links[ZSTD_FOLLOW_EACH], left = 0; // bit i: byte i is still a link
-    UNROLL for (unsigned i = 0; i < ZSTD_FOLLOW_EACH; i++)
+    unsigned links[DECODE_FOLLOW_EACH], left = 0; // bit i: byte i is still a link
+    UNROLL for (unsigned i = 0; i < DECODE_FOLLOW_EACH; i++)
     {
-        links[i] = at + 32 * i < end ? load_relaxed(batch.links + at + 32 * i) : ZSTD_VALUE;
-        left |= (links[i] & ZSTD_VALUE ? 0u : 1u) << i;
+        links[i] = at + 32 * i < end ? load_relaxed(batch.links + at + 32 * i) : DECODE_VALUE;
+        left |= (links[i] & DECODE_VALUE ? 0u : 1u) << i;
     }
     while (left) {
-        UNROLL for (unsigned i = 0; i < ZSTD_FOLLOW_EACH; i++) if (left >> i & 1) links[i] =
+        UNROLL for (unsigned i = 0; i < DECODE_FOLLOW_EACH; i++) if (left >> i & 1) links[i] =
             load_relaxed(batch.links + links[i]);
-        UNROLL for (unsigned i = 0; i < ZSTD_FOLLOW_EACH; i++) if (left >> i & 1)
+        UNROLL for (unsigned i = 0; i < DECODE_FOLLOW_EACH; i++) if (left >> i & 1)
         {
             store_relaxed(batch.links + at + 32 * i, links[i]);
-            left &= ~((links[i] & ZSTD_VALUE ? 1u : 0u) << i);
+            left &= ~((links[i] & DECODE_VALUE ? 1u : 0u) << i);
         }
     }
-    UNROLL for (unsigned i = 0; i < ZSTD_FOLLOW_EACH; i++) if (at + 32 * i < end)
+    UNROLL for (unsigned i = 0; i < DECODE_FOLLOW_EACH; i++) if (at + 32 * i < end)
         batch.out[at + 32 * i] = static_cast<unsigned char>(links[i]);
 }
 
-__global__ void __launch_bounds__(ZSTD_FOLLOW_THREADS) zstd_follow(zstd_batch batch)
+__global__ void __launch_bounds__(DECODE_FOLLOW_THREADS) decode_follow(decode_batch batch)
 {
     if (batch.verdict->refused < batch.blocks)
         return;
     const unsigned content = batch.verdict->content;
-    const unsigned warp = (blockIdx.x * ZSTD_FOLLOW_THREADS + threadIdx.x) / 32;
-    const unsigned stride = gridDim.x * ZSTD_FOLLOW_THREADS * ZSTD_FOLLOW_EACH;
-    unsigned at = warp * 32 * ZSTD_FOLLOW_EACH + threadIdx.x % 32;
+    const unsigned warp = (blockIdx.x * DECODE_FOLLOW_THREADS + threadIdx.x) / 32;
+    const unsigned stride = gridDim.x * DECODE_FOLLOW_THREADS * DECODE_FOLLOW_EACH;
+    unsigned at = warp * 32 * DECODE_FOLLOW_EACH + threadIdx.x % 32;
     for (; at < content; at += stride) // content is below 2^31, and so is stride
         follow_some(batch, at, content);
 }

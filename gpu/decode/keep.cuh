@@ -12,24 +12,24 @@
 #ifndef GPUHISTO_ZSTD_KEEP_CUH
 #define GPUHISTO_ZSTD_KEEP_CUH
 
-#include "repeats_map.cuh"
+#include "gpu/decode/zstd/repeats_map.cuh"
 
 #include <cstddef>
 
-constexpr unsigned ZSTD_KEEP_THREADS = 256;
+constexpr unsigned DECODE_KEEP_THREADS = 256;
 constexpr unsigned ZSTD_KEEP_TABLES_THREADS = 32 * ZSTD_TABLES;
-static_assert(sizeof(zstd_carry) <= ZSTD_CARRY, "the carry has room");
+static_assert(sizeof(decode_carry) <= DECODE_CARRY, "the carry has room");
 
 // A few CUDA blocks for a small batch; those that stay for a large one.
-static inline unsigned keep_grid(const struct zstd_batch *batch, unsigned resident)
+static inline unsigned keep_grid(const struct decode_batch *batch, unsigned resident)
 {
-    const unsigned most = batch->room / (ZSTD_KEEP_THREADS * 16) + 1;
+    const unsigned most = batch->room / (DECODE_KEEP_THREADS * 16) + 1;
     return most < resident ? most : resident;
 }
 
 // The table that the next block of the frame would repeat, by all lanes of a warp.
-static __device__ inline zstd_source keep_table(const zstd_batch &batch, const zstd_frame &frame,
-                                                unsigned table)
+static __device__ inline decode_source keep_table(const decode_batch &batch,
+                                                  const decode_frame &frame, unsigned table)
 {
     for (unsigned end = frame.first + frame.blocks; end > frame.first;) {
         const unsigned lane = threadIdx.x % 32, left = end - frame.first;
@@ -42,16 +42,16 @@ static __device__ inline zstd_source keep_table(const zstd_batch &batch, const z
         end -= min(left, 32u);
     }
     if (!frame.begins)
-        return reinterpret_cast<const zstd_carry *>(batch.in)->tables[table];
+        return reinterpret_cast<const decode_carry *>(batch.in)->tables[table];
     return {ZSTD_ABSENT, 0, 0};
 }
 
 // Writes the table and its description to the next carry, by all lanes of a warp.
-static __device__ inline void keep_described(const zstd_batch &batch, const zstd_frame &frame,
+static __device__ inline void keep_described(const decode_batch &batch, const decode_frame &frame,
                                              unsigned table)
 {
-    zstd_carry *const next = reinterpret_cast<zstd_carry *>(batch.next);
-    const zstd_source source = keep_table(batch, frame, table);
+    decode_carry *const next = reinterpret_cast<decode_carry *>(batch.next);
+    const decode_source source = keep_table(batch, frame, table);
     const unsigned size = source.mode == ZSTD_CODED || source.mode == ZSTD_ONE_SYMBOL
                               ? min(source.size, static_cast<unsigned>(sizeof next->described[0]))
                               : 0;
@@ -59,41 +59,42 @@ static __device__ inline void keep_described(const zstd_batch &batch, const zstd
         next->described[table][i] = batch.in[source.at + i];
     if (threadIdx.x % 32 == 0)
         next->tables[table] = {source.mode,
-                               static_cast<unsigned>(offsetof(zstd_carry, described) +
+                               static_cast<unsigned>(offsetof(decode_carry, described) +
                                                      table * sizeof next->described[0]),
                                size};
 }
 
-static inline unsigned keep_tables_grid(const struct zstd_batch *, unsigned)
+static inline unsigned keep_tables_grid(const struct decode_batch *, unsigned)
 {
     return 1;
 }
 
 static __global__ void __launch_bounds__(ZSTD_KEEP_TABLES_THREADS)
-    zstd_keep_tables(zstd_batch batch)
+    zstd_keep_tables(decode_batch batch)
 {
-    const zstd_frame &frame = batch.frame[batch.frames - 1];
+    const decode_frame &frame = batch.frame[batch.frames - 1];
     if (!frame.ends)
         keep_described(batch, frame, threadIdx.x / 32);
 }
 
 // By one thread.
-static __device__ inline void keep_carry(const zstd_batch &batch, const zstd_frame &frame)
+static __device__ inline void keep_carry(const decode_batch &batch, const decode_frame &frame)
 {
-    zstd_carry *const next = reinterpret_cast<zstd_carry *>(batch.next);
-    const zstd_outcome &last = batch.outcome[batch.blocks - 1];
+    decode_carry *const next = reinterpret_cast<decode_carry *>(batch.next);
+    const decode_outcome &last = batch.outcome[batch.blocks - 1];
     next->before = batch.verdict->content - batch.outcome[frame.first].content_at;
     if (!frame.begins)
-        next->before += reinterpret_cast<const zstd_carry *>(batch.in)->before;
+        next->before += reinterpret_cast<const decode_carry *>(batch.in)->before;
     next->repeats =
         repeats_of_map(repeats_map_then(repeats_map_of(last.before), repeats_map_of(last.after)));
 }
 
 // Says where the content of each frame ends, by all threads of a CUDA block.
-static __device__ inline void keep_frame_ends(const zstd_batch &batch)
+static __device__ inline void keep_frame_ends(const decode_batch &batch)
 {
     for (unsigned i = threadIdx.x; i < batch.frames; i += blockDim.x) {
-        const zstd_outcome &last = batch.outcome[batch.frame[i].first + batch.frame[i].blocks - 1];
+        const decode_outcome &last =
+            batch.outcome[batch.frame[i].first + batch.frame[i].blocks - 1];
         batch.frame_ends[i] = last.content_at + last.content;
     }
 }
@@ -124,10 +125,10 @@ static __device__ inline void keep_window(unsigned char *to, const unsigned char
         to[size - 4 + thread] = from[size - 4 + thread];
 }
 
-__global__ void __launch_bounds__(ZSTD_KEEP_THREADS) zstd_keep(zstd_batch batch)
+__global__ void __launch_bounds__(DECODE_KEEP_THREADS) decode_keep(decode_batch batch)
 {
     const unsigned refused = batch.verdict->refused;
-    const zstd_frame frame = batch.frame[batch.frames - 1];
+    const decode_frame frame = batch.frame[batch.frames - 1];
     if (refused < batch.blocks) {
         if (blockIdx.x == 0 && threadIdx.x == 0)
             batch.verdict->refusal = batch.outcome[refused].refusal;
@@ -138,13 +139,14 @@ __global__ void __launch_bounds__(ZSTD_KEEP_THREADS) zstd_keep(zstd_batch batch)
     if (blockIdx.x == 0)
         keep_frame_ends(batch);
     if (blockIdx.x == 0 && threadIdx.x == 0)
-        batch.verdict->before = frame.ends ? 0 : reinterpret_cast<zstd_carry *>(batch.next)->before;
-    const zstd_outcome &last = batch.outcome[batch.blocks - 1];
+        batch.verdict->before =
+            frame.ends ? 0 : reinterpret_cast<decode_carry *>(batch.next)->before;
+    const decode_outcome &last = batch.outcome[batch.blocks - 1];
     const unsigned window = frame.ends ? 0 : min(frame.window, last.reach + last.content);
-    const unsigned there = reinterpret_cast<const zstd_carry *>(batch.in)->kept;
+    const unsigned there = reinterpret_cast<const decode_carry *>(batch.in)->kept;
     const unsigned size = max(window, min(batch.keep_least, there + batch.verdict->content));
     if (blockIdx.x == 0 && threadIdx.x == 0)
-        reinterpret_cast<zstd_carry *>(batch.next)->kept = size;
+        reinterpret_cast<decode_carry *>(batch.next)->kept = size;
     keep_window(batch.next_out - size, batch.out + batch.verdict->content - size, size);
 }
 

@@ -14,46 +14,47 @@
 
 // Bytes of content of a tile, and threads that work on it: to be tuned. Twice as large a tile has
 // more shared memory than 99 KiB, which is all that many devices give.
-constexpr unsigned ZSTD_TILE = 8192;
-constexpr unsigned ZSTD_LINK_THREADS = 512;
-constexpr unsigned ZSTD_LINK_EACH = 8;     // bytes of a strip that each of them has
-constexpr unsigned ZSTD_LINK_TOGETHER = 4; // those that it fills at a time
+constexpr unsigned DECODE_TILE = 8192;
+constexpr unsigned DECODE_LINK_THREADS = 512;
+constexpr unsigned DECODE_LINK_EACH = 8;     // bytes of a strip that each of them has
+constexpr unsigned DECODE_LINK_TOGETHER = 4; // those that it fills at a time
 
 // Threads that a processor is to hold at least: Turing has no more than 1024.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-constexpr unsigned ZSTD_LINK_RESIDENT = 1024;
+constexpr unsigned DECODE_LINK_RESIDENT = 1024;
 #else
-constexpr unsigned ZSTD_LINK_RESIDENT = 1536;
+constexpr unsigned DECODE_LINK_RESIDENT = 1536;
 #endif
 
 // How many tiles of that size the largest block has.
-ZSTD_ON_BOTH constexpr unsigned zstd_link_tiles(unsigned tile)
+DECODE_ON_BOTH constexpr unsigned decode_link_tiles(unsigned tile)
 {
-    return ZSTD_BLOCK_CONTENT / tile;
+    return DECODE_BLOCK_CONTENT / tile;
 }
 
-static inline unsigned link_grid(const struct zstd_batch *batch, unsigned)
+static inline unsigned link_grid(const struct decode_batch *batch, unsigned)
 {
-    return zstd_copies_frames(batch) ? 0 : batch->blocks * zstd_link_tiles(ZSTD_TILE);
+    return decode_copies_frames(batch) ? 0 : batch->blocks * decode_link_tiles(DECODE_TILE);
 }
 
-// The CUDA blocks are the tiles of all zstd blocks, zstd_link_tiles(Tile) of each. Three of
+// The CUDA blocks are the tiles of all zstd blocks, decode_link_tiles(Tile) of each. Three of
 // 512 threads leave each thread 40 registers.
 template <unsigned Tile, unsigned Threads, unsigned Each>
-__global__ void __launch_bounds__(Threads, ZSTD_LINK_RESIDENT / Threads) zstd_link(zstd_batch batch)
+__global__ void __launch_bounds__(Threads, DECODE_LINK_RESIDENT / Threads)
+    decode_link(decode_batch batch)
 {
-    static_assert(ZSTD_BLOCK_CONTENT % Tile == 0 && Tile % 32 == 0 && Threads % 32 == 0,
+    static_assert(DECODE_BLOCK_CONTENT % Tile == 0 && Tile % 32 == 0 && Threads % 32 == 0,
                   "tiles fill a block");
-    DYNAMIC_SHARED(zstd_piece, shared);
+    DYNAMIC_SHARED(decode_piece, shared);
     __shared__ unsigned next;
-    constexpr unsigned tiles = zstd_link_tiles(Tile);
+    constexpr unsigned tiles = decode_link_tiles(Tile);
     const unsigned index = blockIdx.x / tiles, begin = blockIdx.x % tiles * Tile;
     // Another CUDA block may lower it: all threads go by what one of them has seen.
     if (__syncthreads_or(load_relaxed(&batch.verdict->refused) < batch.blocks))
         return;
     if (begin >= batch.outcome[index].content)
         return;
-    zstd_tile tile = tile_of<Tile>(batch, index, begin, shared, &next);
+    decode_tile tile = tile_of<Tile>(batch, index, begin, shared, &next);
     if (tile.sequence_count > 0)
         tile.first = tile_find(tile.sequences, tile.sequence_count + 1, begin);
     if (tile_prepare<Tile>(tile)) {
@@ -64,7 +65,7 @@ __global__ void __launch_bounds__(Threads, ZSTD_LINK_RESIDENT / Threads) zstd_li
     const unsigned size = tile.end - begin, at = tile.content_at + begin;
     for (unsigned first = threadIdx.x; first - threadIdx.x < size; first += Each * Threads) {
         unsigned links[Each];
-        tile_fill<Each, ZSTD_LINK_TOGETHER>(tile, first, batch.out, 0, links);
+        tile_fill<Each, DECODE_LINK_TOGETHER>(tile, first, batch.out, 0, links);
         tile_jump(tile, first, links);
         UNROLL for (unsigned k = 0; k < Each; k++)
         {

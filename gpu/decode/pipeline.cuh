@@ -20,7 +20,7 @@
 #include <cuda_runtime.h>
 
 // What belongs to the memory of a batch.
-struct zstd_lane {
+struct decode_lane {
     cudaStream_t stream; // of the stages up to the matches, these too if the batch stands alone
     cudaEvent_t tables;  // what the next batch's tables wait for is there
     cudaEvent_t ready;   // the stages on the stream are done
@@ -28,7 +28,7 @@ struct zstd_lane {
 };
 
 // The lane's members are null or as they should be afterwards, also if this fails.
-static inline cudaError_t zstd_lane_open(zstd_lane *lane)
+static inline cudaError_t decode_lane_open(decode_lane *lane)
 {
     int least, greatest;
     cudaError_t code = cudaDeviceGetStreamPriorityRange(&least, &greatest);
@@ -40,7 +40,7 @@ static inline cudaError_t zstd_lane_open(zstd_lane *lane)
     return code;
 }
 
-static inline void zstd_lane_close(zstd_lane *lane)
+static inline void decode_lane_close(decode_lane *lane)
 {
     for (cudaEvent_t event : {lane->tables, lane->ready, lane->done})
         if (event)
@@ -51,11 +51,11 @@ static inline void zstd_lane_close(zstd_lane *lane)
 }
 
 // Finds out how many CUDA blocks of each stage the device holds at a time: resident[], by stage.
-static inline cudaError_t zstd_prepare_stages(unsigned *resident, int processors)
+static inline cudaError_t decode_prepare_stages(unsigned *resident, int processors)
 {
     cudaError_t code = cudaSuccess;
     for (unsigned i = 0; i < zstd_stage_count && code == cudaSuccess; i++) {
-        const zstd_stage &stage = zstd_stages[i];
+        const decode_stage &stage = zstd_stages[i];
         const void *const kernel = reinterpret_cast<const void *>(stage.kernel);
         int fit = 0;
         code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -68,10 +68,10 @@ static inline cudaError_t zstd_prepare_stages(unsigned *resident, int processors
     return code;
 }
 
-static inline cudaError_t zstd_launch_stage(unsigned index, zstd_batch batch, unsigned resident,
-                                            cudaStream_t stream)
+static inline cudaError_t decode_launch_stage(unsigned index, decode_batch batch, unsigned resident,
+                                              cudaStream_t stream)
 {
-    const zstd_stage &stage = zstd_stages[index];
+    const decode_stage &stage = zstd_stages[index];
     const unsigned grid = stage.grid(&batch, resident);
     void *params[] = {&batch};
     if (grid == 0)
@@ -80,56 +80,56 @@ static inline cudaError_t zstd_launch_stage(unsigned index, zstd_batch batch, un
                             dim3(stage.block), params, stage.shared, stream);
 }
 
-static inline cudaError_t zstd_launch_part(zstd_part part, const zstd_batch &batch,
-                                           const unsigned *resident, cudaStream_t stream)
+static inline cudaError_t decode_launch_part(decode_part part, const decode_batch &batch,
+                                             const unsigned *resident, cudaStream_t stream)
 {
     cudaError_t code = cudaSuccess;
     for (unsigned i = 0; i < zstd_stage_count && code == cudaSuccess; i++)
         if (zstd_stages[i].part == part)
-            code = zstd_launch_stage(i, batch, resident[i], stream);
+            code = decode_launch_stage(i, batch, resident[i], stream);
     return code;
 }
 
 // The batches that run side by side.
-struct zstd_pipeline {
+struct decode_pipeline {
     const unsigned *resident; // CUDA blocks of each stage
-    const zstd_lane *lanes;   // whose turns come in order
+    const decode_lane *lanes; // whose turns come in order
     unsigned count;           // of these, at least 2
     cudaStream_t matches;     // of the last stages
 };
 
 // Launches all stages of the batch of lanes[index]. The lane's stream waits for whatever the batch
 // needs first.
-static inline cudaError_t zstd_launch(const zstd_pipeline &pipeline, const zstd_batch &batch,
-                                      unsigned index)
+static inline cudaError_t decode_launch(const decode_pipeline &pipeline, const decode_batch &batch,
+                                        unsigned index)
 {
     const unsigned *const resident = pipeline.resident;
     const cudaStream_t matches = pipeline.matches;
     const unsigned count = pipeline.count;
-    const zstd_lane &lane = pipeline.lanes[index];
-    const zstd_lane &before = pipeline.lanes[(index + count - 1) % count],
-                    &next = pipeline.lanes[(index + 1) % count];
+    const decode_lane &lane = pipeline.lanes[index];
+    const decode_lane &before = pipeline.lanes[(index + count - 1) % count],
+                      &next = pipeline.lanes[(index + 1) % count];
     // The tables of the batch before are there; what the next batch's memory was used for is over.
     cudaError_t code = cudaStreamWaitEvent(lane.stream, before.tables, 0);
     if (code == cudaSuccess)
         code = cudaStreamWaitEvent(lane.stream, next.done, 0);
     if (code == cudaSuccess)
-        code = zstd_launch_part(ZSTD_PART_TABLES, batch, resident, lane.stream);
+        code = decode_launch_part(DECODE_PART_TABLES, batch, resident, lane.stream);
     if (code == cudaSuccess)
         code = cudaEventRecord(lane.tables, lane.stream);
     if (code == cudaSuccess)
-        code = zstd_launch_part(ZSTD_PART_ENTROPY, batch, resident, lane.stream);
-    const bool alone = zstd_stands_alone(&batch);
+        code = decode_launch_part(DECODE_PART_ENTROPY, batch, resident, lane.stream);
+    const bool alone = decode_stands_alone(&batch);
     if (code == cudaSuccess && alone)
-        code = zstd_launch_part(ZSTD_PART_MATCHES, batch, resident, lane.stream);
+        code = decode_launch_part(DECODE_PART_MATCHES, batch, resident, lane.stream);
     if (code == cudaSuccess)
         code = cudaEventRecord(lane.ready, lane.stream);
     if (code == cudaSuccess)
         code = cudaStreamWaitEvent(matches, lane.ready, 0);
     if (code == cudaSuccess && !alone)
-        code = zstd_launch_part(ZSTD_PART_MATCHES, batch, resident, matches);
+        code = decode_launch_part(DECODE_PART_MATCHES, batch, resident, matches);
     if (code == cudaSuccess)
-        code = zstd_launch_part(ZSTD_PART_END, batch, resident, matches);
+        code = decode_launch_part(DECODE_PART_END, batch, resident, matches);
     return code;
 }
 

@@ -13,12 +13,13 @@
 #ifndef GPUHISTO_ZSTD_PLACE_CUH
 #define GPUHISTO_ZSTD_PLACE_CUH
 
-#include "repeats_map.cuh"
+#include "gpu/decode/zstd/repeats_map.cuh"
 
-constexpr unsigned ZSTD_PLACE_THREADS = 1024;
-static_assert(ZSTD_PLACE_THREADS % 32 == 0 && ZSTD_PLACE_THREADS <= 1024, "a warp adds up warps");
+constexpr unsigned DECODE_PLACE_THREADS = 1024;
+static_assert(DECODE_PLACE_THREADS % 32 == 0 && DECODE_PLACE_THREADS <= 1024,
+              "a warp adds up warps");
 
-static inline unsigned place_grid(const struct zstd_batch *, unsigned)
+static inline unsigned place_grid(const struct decode_batch *, unsigned)
 {
     return 1;
 }
@@ -86,18 +87,18 @@ static __device__ inline place_sum place_scan(const place_sum &own, place_sum *w
 }
 
 // True if the frame holds another number of bytes than it states: `content`, so far.
-static __device__ inline bool place_misstated(const zstd_frame &frame, unsigned long long content)
+static __device__ inline bool place_misstated(const decode_frame &frame, unsigned long long content)
 {
-    if (frame.content == ZSTD_CONTENT_UNKNOWN)
+    if (frame.content == DECODE_CONTENT_UNKNOWN)
         return false;
     return frame.ends ? content != frame.content : content > frame.content;
 }
 
-__global__ void __launch_bounds__(ZSTD_PLACE_THREADS) zstd_place(zstd_batch batch)
+__global__ void __launch_bounds__(DECODE_PLACE_THREADS) decode_place(decode_batch batch)
 {
     __shared__ place_sum warps[32];
     __shared__ unsigned refused;
-    const zstd_carry *const carry = reinterpret_cast<const zstd_carry *>(batch.in);
+    const decode_carry *const carry = reinterpret_cast<const decode_carry *>(batch.in);
     place_sum before = place_nothing();
     if (!batch.frame[0].begins)
         before.repeats = repeats_map_of(carry->repeats);
@@ -107,9 +108,9 @@ __global__ void __launch_bounds__(ZSTD_PLACE_THREADS) zstd_place(zstd_batch batc
     for (unsigned first = 0; first < batch.blocks; first += blockDim.x) {
         const unsigned index = first + threadIdx.x;
         const bool is_there = index < batch.blocks;
-        zstd_outcome *const outcome = batch.outcome + (is_there ? index : 0);
-        const zstd_frame frame = batch.frame[is_there ? batch.block[index].frame : 0];
-        const bool is_taken = is_there && outcome->refusal == ZSTD_TAKEN;
+        decode_outcome *const outcome = batch.outcome + (is_there ? index : 0);
+        const decode_frame frame = batch.frame[is_there ? batch.block[index].frame : 0];
+        const bool is_taken = is_there && outcome->refusal == DECODE_TAKEN;
         const bool begins = is_there && frame.begins && frame.first == index;
         place_sum own = place_nothing();
         if (is_taken)
@@ -130,15 +131,15 @@ __global__ void __launch_bounds__(ZSTD_PLACE_THREADS) zstd_place(zstd_batch batc
                 min(within, static_cast<unsigned long long>(ZSTD_WINDOW_MOST)));
             const bool is_last = index == frame.first + frame.blocks - 1;
             if (is_taken && is_last && place_misstated(frame, within + own.content))
-                outcome->refusal = ZSTD_BAD_CONTENT;
-            if (outcome->refusal != ZSTD_TAKEN)
+                outcome->refusal = DECODE_BAD_CONTENT;
+            if (outcome->refusal != DECODE_TAKEN)
                 atomicMin(&refused, index);
         }
     }
     __syncthreads();
     if (threadIdx.x == 0) {
         const unsigned why =
-            refused < batch.blocks ? batch.outcome[refused].refusal : unsigned{ZSTD_TAKEN};
+            refused < batch.blocks ? batch.outcome[refused].refusal : unsigned{DECODE_TAKEN};
         *batch.verdict = {refused, why, before.content, 0, 0, 0};
     }
 }

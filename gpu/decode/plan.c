@@ -7,7 +7,7 @@ enum step {
     STEP_TAKEN,
     STEP_SHORT, /* `need` bytes must be there */
     STEP_FULL,  /* the block does not fit in the batch */
-    STEP_LEFT   /* as ZSTD_LEFT */
+    STEP_LEFT   /* as DECODE_LEFT */
 };
 
 /* --- frames --- */
@@ -21,7 +21,7 @@ static enum step begin_frame(struct zstd_walk *walk, const struct zstd_frame_hea
         return STEP_LEFT;
     walk->content = header->content;
     walk->window = (uint32_t)window;
-    walk->block_max = window < ZSTD_BLOCK_CONTENT ? (uint32_t)window : ZSTD_BLOCK_CONTENT;
+    walk->block_max = window < DECODE_BLOCK_CONTENT ? (uint32_t)window : DECODE_BLOCK_CONTENT;
     walk->has_checksum = header->has_checksum;
     walk->in_frame = true;
     walk->has_begun = false;
@@ -55,10 +55,10 @@ static uint32_t room_of(const struct zstd_walk *walk)
     return left < walk->block_max ? (uint32_t)left : walk->block_max;
 }
 
-static void add_frame(struct zstd_walk *walk, struct zstd_plan *plan)
+static void add_frame(struct zstd_walk *walk, struct decode_plan *plan)
 {
-    plan->frame_end[plan->frames] = (struct zstd_frame_end){.at = walk->frame_at};
-    plan->frame[plan->frames++] = (struct zstd_frame){
+    plan->frame_end[plan->frames] = (struct decode_frame_end){.at = walk->frame_at};
+    plan->frame[plan->frames++] = (struct decode_frame){
         .content = walk->content,
         .window = walk->window,
         .first = plan->blocks,
@@ -68,14 +68,14 @@ static void add_frame(struct zstd_walk *walk, struct zstd_plan *plan)
 }
 
 /* True if the plan has no frame yet to which the next block belongs. */
-static bool needs_frame(const struct zstd_walk *walk, const struct zstd_plan *plan)
+static bool needs_frame(const struct zstd_walk *walk, const struct decode_plan *plan)
 {
     return !walk->has_begun || plan->blocks == 0;
 }
 
 /* True if the batch has memory for a block that takes `size` compressed bytes. */
-static bool fits(const struct zstd_walk *walk, const struct zstd_plan *plan,
-                 const struct zstd_block *block, uint64_t size)
+static bool fits(const struct zstd_walk *walk, const struct decode_plan *plan,
+                 const struct decode_block *block, uint64_t size)
 {
     return plan->blocks < plan->capacity.blocks &&
            block->room <= plan->capacity.room - plan->room &&
@@ -89,7 +89,7 @@ static uint32_t checksum_at(const unsigned char *in)
 }
 
 /* Ends the frame; in[0] is what follows its last block. */
-static void end_frame(struct zstd_walk *walk, struct zstd_plan *plan, const unsigned char *in)
+static void end_frame(struct zstd_walk *walk, struct decode_plan *plan, const unsigned char *in)
 {
     const uint32_t frame = plan->frames - 1;
     plan->frame[frame].ends = true;
@@ -100,7 +100,7 @@ static void end_frame(struct zstd_walk *walk, struct zstd_plan *plan, const unsi
 }
 
 /* Adds a block that takes `size` bytes, with its header and the checksum after it. */
-static void add_block(struct zstd_walk *walk, struct zstd_plan *plan, struct zstd_block *block,
+static void add_block(struct zstd_walk *walk, struct decode_plan *plan, struct decode_block *block,
                       uint64_t size)
 {
     if (needs_frame(walk, plan))
@@ -113,12 +113,12 @@ static void add_block(struct zstd_walk *walk, struct zstd_plan *plan, struct zst
     if (plan->frame_room < frame_room)
         plan->frame_room = frame_room;
     plan->in_size = (uint32_t)(plan->in_at + plan->taken + size);
-    walk->known += block->type == ZSTD_COMPRESSED ? 0 : block->room;
+    walk->known += block->type == DECODE_COMPRESSED ? 0 : block->room;
 }
 
 /* Plans a block. Sets *need to its bytes, or those that must be there. */
-static enum step plan_block(struct zstd_walk *walk, struct zstd_plan *plan, const unsigned char *in,
-                            uint64_t len, uint64_t *need)
+static enum step plan_block(struct zstd_walk *walk, struct decode_plan *plan,
+                            const unsigned char *in, uint64_t len, uint64_t *need)
 {
     *need = ZSTD_BLOCK_HEADER_SIZE;
     if (len < *need)
@@ -126,12 +126,12 @@ static enum step plan_block(struct zstd_walk *walk, struct zstd_plan *plan, cons
     const struct zstd_block_header header = zstd_parse_block(in);
     if (header.type == ZSTD_STORED_RESERVED || header.size > walk->block_max)
         return STEP_LEFT;
-    struct zstd_block block = {
-        .at = (uint32_t)(ZSTD_CARRY + plan->in_at + plan->taken + ZSTD_BLOCK_HEADER_SIZE),
+    struct decode_block block = {
+        .at = (uint32_t)(DECODE_CARRY + plan->in_at + plan->taken + ZSTD_BLOCK_HEADER_SIZE),
         .size = header.stored,
         .room = header.type == ZSTD_STORED_COMPRESSED ? room_of(walk) : header.size,
         .room_at = plan->room,
-        .type = (uint32_t)header.type, /* enum zstd_block_type has the same numbers */
+        .type = (uint32_t)header.type, /* enum decode_block_type has the same numbers */
     };
     const uint64_t end = *need + header.stored;
     *need = end + (header.is_last && walk->has_checksum ? ZSTD_CHECKSUM_SIZE : 0);
@@ -147,7 +147,7 @@ static enum step plan_block(struct zstd_walk *walk, struct zstd_plan *plan, cons
 
 /* --- batches --- */
 
-void zstd_plan_clear(struct zstd_plan *plan)
+void decode_plan_clear(struct decode_plan *plan)
 {
     plan->blocks = plan->frames = plan->room = plan->frame_room = 0;
     plan->in_size = plan->in_at = 0;
@@ -157,13 +157,13 @@ void zstd_plan_clear(struct zstd_plan *plan)
 /* The state before a frame that may not fit in the batch. */
 struct savepoint {
     struct zstd_walk walk;
-    struct zstd_plan plan;
+    struct decode_plan plan;
     bool is_there;
 };
 
-static bool is_half_full(const struct zstd_plan *plan)
+static bool is_half_full(const struct decode_plan *plan)
 {
-    const struct zstd_capacity *capacity = &plan->capacity;
+    const struct decode_capacity *capacity = &plan->capacity;
     return plan->room >= capacity->room / 2 || plan->in_size >= capacity->in / 2 ||
            plan->blocks >= capacity->blocks / 2 || plan->frames >= capacity->frames / 2;
 }
@@ -171,19 +171,19 @@ static bool is_half_full(const struct zstd_plan *plan)
 /* Gives the frame that does not fit back, all of it, if the batch will then be copied frame by
  * frame: it and the next one can stand alone. Not for a few tiny frames before a large one. */
 static void end_before(const struct savepoint *before, struct zstd_walk *walk,
-                       struct zstd_plan *plan)
+                       struct decode_plan *plan)
 {
-    struct zstd_batch batch = {0};
-    zstd_batch_set_plan(&batch, &before->plan);
+    struct decode_batch batch = {0};
+    decode_batch_set_plan(&batch, &before->plan);
     if (!before->is_there || batch.frames == 0 || !is_half_full(&before->plan) ||
-        !zstd_copies_frames(&batch))
+        !decode_copies_frames(&batch))
         return;
     *walk = before->walk;
     *plan = before->plan;
 }
 
-enum zstd_planned zstd_plan_blocks(struct zstd_walk *walk, struct zstd_plan *plan,
-                                   const unsigned char *in, size_t len)
+enum decode_planned zstd_plan_blocks(struct zstd_walk *walk, struct decode_plan *plan,
+                                     const unsigned char *in, size_t len)
 {
     const uint32_t blocks = plan->blocks;
     enum step step = STEP_TAKEN;
@@ -207,15 +207,15 @@ enum zstd_planned zstd_plan_blocks(struct zstd_walk *walk, struct zstd_plan *pla
     if (step == STEP_FULL)
         end_before(&before, walk, plan);
     if (plan->blocks > blocks)
-        return ZSTD_PLANNED;
+        return DECODE_PLANNED;
     if (step == STEP_FULL)
-        return ZSTD_FULL;
-    return step == STEP_LEFT ? ZSTD_LEFT : ZSTD_NEEDS_MORE;
+        return DECODE_FULL;
+    return step == STEP_LEFT ? DECODE_LEFT : DECODE_NEEDS_MORE;
 }
 
-void zstd_batch_set_plan(struct zstd_batch *batch, const struct zstd_plan *plan)
+void decode_batch_set_plan(struct decode_batch *batch, const struct decode_plan *plan)
 {
-    batch->in_size = ZSTD_CARRY + plan->in_size;
+    batch->in_size = DECODE_CARRY + plan->in_size;
     batch->blocks = plan->blocks;
     batch->frames = plan->frames;
     batch->room = plan->room;

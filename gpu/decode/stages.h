@@ -7,21 +7,21 @@ extern "C" {
 #include "batch.h"
 }
 
-using zstd_kernel = void (*)(zstd_batch batch);
+using decode_kernel = void (*)(decode_batch batch);
 
 // What a stage waits for, but for those before it.
-enum zstd_part {
-    ZSTD_PART_TABLES,  // these of the batch before
-    ZSTD_PART_ENTROPY, // nothing
-    ZSTD_PART_MATCHES, // all of the batch before, unless the batch stands alone
-    ZSTD_PART_END      // all of the batch before
+enum decode_part {
+    DECODE_PART_TABLES,  // these of the batch before
+    DECODE_PART_ENTROPY, // nothing
+    DECODE_PART_MATCHES, // all of the batch before, unless the batch stands alone
+    DECODE_PART_END      // all of the batch before
 };
 
 // A kernel. A stage may be several, launched one after the other.
-struct zstd_stage {
+struct decode_stage {
     const char *name; // of the stage, for messages and benchmarks
-    enum zstd_part part;
-    zstd_kernel kernel;
+    enum decode_part part;
+    decode_kernel kernel;
     unsigned block;  // threads of a CUDA block
     unsigned shared; // dynamic shared memory of a CUDA block, bytes; more than 48 KiB are asked for
                      // with cudaFuncAttributeMaxDynamicSharedMemorySize
@@ -29,19 +29,20 @@ struct zstd_stage {
     // The CUDA blocks to launch for a batch of at least one zstd block; 0: it does without the
     // stage. `resident` is how many of them the device holds at a time, for a kernel whose CUDA
     // blocks stay.
-    unsigned (*grid)(const struct zstd_batch *batch, unsigned resident);
+    unsigned (*grid)(const struct decode_batch *batch, unsigned resident);
 };
 
 // All of them, in the order in which a batch needs them.
-extern const struct zstd_stage zstd_stages[];
+extern const struct decode_stage zstd_stages[];
 extern const unsigned zstd_stage_count;
 
-// Finds the tail of a batch after these stages, by one CUDA block of `zstd_tail_threads`: tail.cuh.
-extern void (*const zstd_tail_kernel)(zstd_batch batch, unsigned most, bool lines);
-extern const unsigned zstd_tail_threads;
+// Finds the tail of a batch after these stages, by one CUDA block of `decode_tail_threads`:
+// tail.cuh.
+extern void (*const decode_tail_kernel)(decode_batch batch, unsigned most, bool lines);
+extern const unsigned decode_tail_threads;
 
 // The zstd blocks of a batch, so many to a CUDA block.
-static inline unsigned zstd_grid_of_blocks(const struct zstd_batch *batch, unsigned each)
+static inline unsigned decode_grid_of_blocks(const struct decode_batch *batch, unsigned each)
 {
     return (batch->blocks + each - 1) / each;
 }

@@ -13,7 +13,7 @@ extern "C" {
 #include "batch.h"
 }
 
-constexpr unsigned ZSTD_TAIL_THREADS = 1024;
+constexpr unsigned DECODE_TAIL_THREADS = 1024;
 
 static __device__ inline bool tail_ends_record(unsigned byte, bool lines)
 {
@@ -29,8 +29,8 @@ static __device__ inline unsigned tail_last_bytes(const unsigned char *out, unsi
 }
 
 // `lines`: records are lines, otherwise they end at white space.
-static __global__ void __launch_bounds__(ZSTD_TAIL_THREADS)
-    zstd_tail(zstd_batch batch, unsigned most, bool lines)
+static __global__ void __launch_bounds__(DECODE_TAIL_THREADS)
+    decode_tail(decode_batch batch, unsigned most, bool lines)
 {
     const unsigned content = batch.verdict->content;
     if (batch.verdict->refused < batch.blocks)
@@ -41,7 +41,7 @@ static __global__ void __launch_bounds__(ZSTD_TAIL_THREADS)
         batch.verdict->last = tail_last_bytes(batch.out, content);
     }
     __syncthreads();
-    for (unsigned end = content; end > least; end -= min(end - least, ZSTD_TAIL_THREADS)) {
+    for (unsigned end = content; end > least; end -= min(end - least, DECODE_TAIL_THREADS)) {
         const bool is_there = threadIdx.x < end - least;
         const bool found = is_there && tail_ends_record(batch.out[end - 1 - threadIdx.x], lines);
         // The tails are shorter than `content`, so the shortest one that is found stays.

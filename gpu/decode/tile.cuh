@@ -24,24 +24,24 @@ extern "C" {
 }
 
 // The most sequences that so many bytes of content are of.
-ZSTD_ON_BOTH constexpr unsigned zstd_tile_sequences(unsigned tile)
+DECODE_ON_BOTH constexpr unsigned decode_tile_sequences(unsigned tile)
 {
-    return tile / ZSTD_MATCH_MIN + 2;
+    return tile / DECODE_MATCH_MIN + 2;
 }
 
 // Dynamic shared memory for tiles of that size.
-ZSTD_ON_BOTH constexpr unsigned zstd_tile_shared(unsigned tile)
+DECODE_ON_BOTH constexpr unsigned decode_tile_shared(unsigned tile)
 {
-    return 8 * zstd_tile_sequences(tile) + 4 * (tile + 2 * (tile / 32));
+    return 8 * decode_tile_sequences(tile) + 4 * (tile + 2 * (tile / 32));
 }
 
 // In links: a value in the lowest byte, rather than a position of content.
-constexpr unsigned ZSTD_VALUE = 1u << 31;
+constexpr unsigned DECODE_VALUE = 1u << 31;
 
 // True if a link leads to a byte of the tile that begins at `base`, or to one after it.
 static __device__ __forceinline__ bool tile_has(unsigned link, unsigned base)
 {
-    return !(link & ZSTD_VALUE) && link >= base;
+    return !(link & DECODE_VALUE) && link >= base;
 }
 
 // A sequence as its bytes need it. From the lowest bit:
@@ -49,28 +49,28 @@ static __device__ __forceinline__ bool tile_has(unsigned link, unsigned base)
 // - 18 bits: where its match begins in the content of the zstd block, or PIECE_LITERALS: nowhere;
 // - 18 bits: how far its literals are from there: a byte's place less that of its literal;
 // - 28 bits: its offset, which was checked.
-using zstd_piece = unsigned long long;
+using decode_piece = unsigned long long;
 
 constexpr unsigned PIECE_LITERALS = (1u << 18) - 1;
 
-static __device__ __forceinline__ unsigned piece_match(zstd_piece piece)
+static __device__ __forceinline__ unsigned piece_match(decode_piece piece)
 {
     return static_cast<unsigned>(piece) & PIECE_LITERALS;
 }
 
-static __device__ __forceinline__ unsigned piece_distance(zstd_piece piece)
+static __device__ __forceinline__ unsigned piece_distance(decode_piece piece)
 {
     return static_cast<unsigned>(piece >> 18) & PIECE_LITERALS;
 }
 
-static __device__ __forceinline__ unsigned piece_offset(zstd_piece piece)
+static __device__ __forceinline__ unsigned piece_offset(decode_piece piece)
 {
     return static_cast<unsigned>(piece >> 36);
 }
 
 // What all bytes of a tile have in common.
-struct zstd_tile {
-    const zstd_sequence *sequences;
+struct decode_tile {
+    const decode_sequence *sequences;
     unsigned sequence_count;
     unsigned first;      // the sequence that its first byte is of
     unsigned begin, end; // in the content of the zstd block
@@ -84,25 +84,25 @@ struct zstd_tile {
 
     // Shared memory: sequences from `first` on; links of all bytes; bits where sequences begin; the
     // bits before each word; the sequence that the first byte after the tile is of.
-    zstd_piece *pieces;
+    decode_piece *pieces;
     unsigned *links, *marks, *ranks, *next;
 };
 
-static __device__ inline unsigned sequence_begin(zstd_sequence sequence)
+static __device__ inline unsigned sequence_begin(decode_sequence sequence)
 {
-    return static_cast<unsigned>(sequence) & ((1u << ZSTD_LITERALS_SHIFT) - 1);
+    return static_cast<unsigned>(sequence) & ((1u << DECODE_LITERALS_SHIFT) - 1);
 }
 
-static __device__ inline unsigned sequence_literals(zstd_sequence sequence)
+static __device__ inline unsigned sequence_literals(decode_sequence sequence)
 {
-    return static_cast<unsigned>(sequence >> ZSTD_LITERALS_SHIFT) &
-           ((1u << (ZSTD_OFFSET_SHIFT - ZSTD_LITERALS_SHIFT)) - 1);
+    return static_cast<unsigned>(sequence >> DECODE_LITERALS_SHIFT) &
+           ((1u << (DECODE_OFFSET_SHIFT - DECODE_LITERALS_SHIFT)) - 1);
 }
 
 // 0 if it comes to less than 1.
-static __device__ inline unsigned tile_offset(const zstd_tile &tile, zstd_sequence sequence)
+static __device__ inline unsigned tile_offset(const decode_tile &tile, decode_sequence sequence)
 {
-    const unsigned code = static_cast<unsigned>(sequence >> ZSTD_OFFSET_SHIFT);
+    const unsigned code = static_cast<unsigned>(sequence >> DECODE_OFFSET_SHIFT);
     if (!(code & ZSTD_REPEATS))
         return code;
     const unsigned which = code >> ZSTD_REPEATS_WHICH & 3;
@@ -114,7 +114,7 @@ static __device__ inline unsigned tile_offset(const zstd_tile &tile, zstd_sequen
 
 // The last sequence that begins at `begin` or before: each round, the lanes of a warp look at the
 // ends of 32 equal parts.
-static __device__ inline unsigned tile_find(const zstd_sequence *sequences, unsigned count,
+static __device__ inline unsigned tile_find(const decode_sequence *sequences, unsigned count,
                                             unsigned begin)
 {
     unsigned low = 0, size = count; // it is low, or one of the size - 1 after it
@@ -132,31 +132,31 @@ static __device__ inline unsigned tile_find(const zstd_sequence *sequences, unsi
 }
 
 // The piece of a sequence, `next` being the one after it; `bad` if its offset is refused.
-static __device__ inline zstd_piece tile_piece(const zstd_tile &tile, zstd_sequence sequence,
-                                               zstd_sequence next, bool &bad)
+static __device__ inline decode_piece tile_piece(const decode_tile &tile, decode_sequence sequence,
+                                                 decode_sequence next, bool &bad)
 {
     const unsigned begin = sequence_begin(sequence), literals = sequence_literals(sequence);
     const unsigned match = begin + sequence_literals(next) - literals;
     const unsigned offset = tile_offset(tile, sequence);
     bad |= offset - 1 >= min(tile.window, tile.reach + match);
-    return match | static_cast<zstd_piece>(begin - literals) << 18 |
-           static_cast<zstd_piece>(offset) << 36;
+    return match | static_cast<decode_piece>(begin - literals) << 18 |
+           static_cast<decode_piece>(offset) << 36;
 }
 
 // The piece of the literals after all matches.
-static __device__ inline zstd_piece tile_last_piece(zstd_sequence sequence)
+static __device__ inline decode_piece tile_last_piece(decode_sequence sequence)
 {
     return PIECE_LITERALS |
-           static_cast<zstd_piece>(sequence_begin(sequence) - sequence_literals(sequence)) << 18;
+           static_cast<decode_piece>(sequence_begin(sequence) - sequence_literals(sequence)) << 18;
 }
 
 // Makes the pieces of the tile, and marks where they begin, the first excepted. Says whether an
 // offset is refused.
-static __device__ inline bool tile_cut(const zstd_tile &tile)
+static __device__ inline bool tile_cut(const decode_tile &tile)
 {
     bool bad = false;
     for (unsigned i = tile.first + threadIdx.x; i <= tile.sequence_count; i += blockDim.x) {
-        const zstd_sequence sequence = tile.sequence_count > 0 ? tile.sequences[i] : 0;
+        const decode_sequence sequence = tile.sequence_count > 0 ? tile.sequences[i] : 0;
         const unsigned begin = sequence_begin(sequence);
         if (begin >= tile.end)
             break;
@@ -167,7 +167,7 @@ static __device__ inline bool tile_cut(const zstd_tile &tile)
             *tile.next = i;
             break;
         }
-        const zstd_sequence next = tile.sequences[i + 1];
+        const decode_sequence next = tile.sequences[i + 1];
         tile.pieces[i - tile.first] = tile_piece(tile, sequence, next, bad);
         if (sequence_begin(next) >= tile.end)
             *tile.next = sequence_begin(next) == tile.end ? i + 1 : i;
@@ -176,7 +176,7 @@ static __device__ inline bool tile_cut(const zstd_tile &tile)
 }
 
 // Counts the marks before each word, by the lanes of a warp.
-template <unsigned Words> static __device__ inline void tile_rank(const zstd_tile &tile)
+template <unsigned Words> static __device__ inline void tile_rank(const decode_tile &tile)
 {
     static_assert(Words % 32 == 0, "lanes have equal parts");
     constexpr unsigned each = Words / 32; // of a lane, in a row
@@ -198,7 +198,7 @@ template <unsigned Words> static __device__ inline void tile_rank(const zstd_til
 
 // Makes the tile's pieces, and the bitmap that says where they are. Says to all threads whether an
 // offset is refused.
-template <unsigned Tile> static __device__ inline bool tile_prepare(const zstd_tile &tile)
+template <unsigned Tile> static __device__ inline bool tile_prepare(const decode_tile &tile)
 {
     for (unsigned i = threadIdx.x; i < Tile / 32; i += blockDim.x)
         tile.marks[i] = 0;
@@ -212,7 +212,7 @@ template <unsigned Tile> static __device__ inline bool tile_prepare(const zstd_t
 }
 
 // The piece that byte i of the tile is of.
-static __device__ __forceinline__ zstd_piece tile_piece_at(const zstd_tile &tile, unsigned i)
+static __device__ __forceinline__ decode_piece tile_piece_at(const decode_tile &tile, unsigned i)
 {
     const unsigned up_to = tile.marks[i / 32] & (0xffffffffu >> (31 - i % 32));
     return tile.pieces[tile.ranks[i / 32] + static_cast<unsigned>(__popc(up_to))];
@@ -220,10 +220,12 @@ static __device__ __forceinline__ zstd_piece tile_piece_at(const zstd_tile &tile
 
 // Byte i of the tile: its link, and where in memory it is, or null. `out` is where the batch's
 // content begins, of which that before `known` is there.
-static __device__ __forceinline__ const unsigned char *
-tile_source(const zstd_tile &tile, unsigned i, const unsigned char *out, int known, unsigned &link)
+static __device__ __forceinline__ const unsigned char *tile_source(const decode_tile &tile,
+                                                                   unsigned i,
+                                                                   const unsigned char *out,
+                                                                   int known, unsigned &link)
 {
-    const zstd_piece piece = tile_piece_at(tile, i);
+    const decode_piece piece = tile_piece_at(tile, i);
     const unsigned at = tile.begin + i, match = piece_match(piece), offset = piece_offset(piece);
     const bool is_literal = at < match;
     const unsigned char *const literal =
@@ -239,7 +241,7 @@ tile_source(const zstd_tile &tile, unsigned i, const unsigned char *out, int kno
 // Fills the links of this thread's bytes of a strip, `first` being its first one: `Together` at a
 // time, so that as many loads are on their way.
 template <unsigned Each, unsigned Together>
-static __device__ inline void tile_fill(const zstd_tile &tile, unsigned first,
+static __device__ inline void tile_fill(const decode_tile &tile, unsigned first,
                                         const unsigned char *out, int known,
                                         unsigned (&links)[Each])
 {
@@ -255,7 +257,7 @@ static __device__ inline void tile_fill(const zstd_tile &tile, unsigned first,
         UNROLL for (unsigned k = 0; k < Together; k++)
         {
             if (from[k])
-                links[group + k] = ZSTD_VALUE | *from[k];
+                links[group + k] = DECODE_VALUE | *from[k];
         }
     }
 }
@@ -287,7 +289,7 @@ template <unsigned Each> struct tile_set {
 // of a strip before ends in the tile. All threads, of which each sees those of others after the
 // next barrier.
 template <unsigned Each>
-static __device__ inline void tile_jump(const zstd_tile &tile, unsigned first,
+static __device__ inline void tile_jump(const decode_tile &tile, unsigned first,
                                         unsigned (&links)[Each])
 {
     const unsigned size = tile.end - tile.begin, base = tile.content_at + tile.begin;
@@ -318,14 +320,14 @@ static __device__ inline void tile_jump(const zstd_tile &tile, unsigned first,
 
 // The tile of Size bytes, or as many as there are, from `begin` on in the index-th zstd block.
 template <unsigned Size>
-static __device__ inline zstd_tile tile_of(const zstd_batch &batch, unsigned index, unsigned begin,
-                                           zstd_piece *shared, unsigned *next)
+static __device__ inline decode_tile tile_of(const decode_batch &batch, unsigned index,
+                                             unsigned begin, decode_piece *shared, unsigned *next)
 {
-    const zstd_heading &heading = batch.heading[index];
-    const zstd_outcome &outcome = batch.outcome[index];
-    const zstd_block &block = batch.block[index];
-    zstd_tile tile;
-    tile.sequences = batch.sequences + zstd_sequences_at(&block, index);
+    const decode_heading &heading = batch.heading[index];
+    const decode_outcome &outcome = batch.outcome[index];
+    const decode_block &block = batch.block[index];
+    decode_tile tile;
+    tile.sequences = batch.sequences + decode_sequences_at(&block, index);
     tile.sequence_count = heading.sequences;
     tile.begin = begin;
     tile.end = min(begin + Size, outcome.content);
@@ -334,11 +336,12 @@ static __device__ inline zstd_tile tile_of(const zstd_batch &batch, unsigned ind
     tile.window = batch.frame[block.frame].window;
     for (unsigned i = 0; i < 3; i++)
         tile.repeats[i] = outcome.before.value[i];
-    tile.literals = heading.literals_type == ZSTD_LITERALS_PACKED ? batch.literals + block.room_at
-                                                                  : batch.in + heading.literals_at;
-    tile.literals_mask = heading.literals_type == ZSTD_LITERALS_RLE ? 0 : 0xffffffffu;
+    tile.literals = heading.literals_type == DECODE_LITERALS_PACKED
+                        ? batch.literals + block.room_at
+                        : batch.in + heading.literals_at;
+    tile.literals_mask = heading.literals_type == DECODE_LITERALS_RLE ? 0 : 0xffffffffu;
     tile.pieces = shared;
-    tile.links = reinterpret_cast<unsigned *>(shared + zstd_tile_sequences(Size));
+    tile.links = reinterpret_cast<unsigned *>(shared + decode_tile_sequences(Size));
     tile.marks = tile.links + Size;
     tile.ranks = tile.marks + Size / 32;
     tile.next = next;
@@ -347,9 +350,9 @@ static __device__ inline zstd_tile tile_of(const zstd_batch &batch, unsigned ind
 }
 
 // Refuses a zstd block, of which an offset is bad. One thread.
-static __device__ inline void tile_refuse(const zstd_batch &batch, unsigned index)
+static __device__ inline void tile_refuse(const decode_batch &batch, unsigned index)
 {
-    store_relaxed(&batch.outcome[index].refusal, ZSTD_BAD_OFFSET);
+    store_relaxed(&batch.outcome[index].refusal, DECODE_BAD_OFFSET);
     atomicMin(&batch.verdict->refused, index);
 }
 

@@ -93,7 +93,7 @@ struct device {
     std::vector<struct emulated::slot> slots;
     unsigned buffers; // slots that have one; the others are those of batches
     struct device_decoding decoding = {};
-    std::vector<struct zstd_batch> batches;
+    std::vector<struct decode_batch> batches;
     std::vector<emulated::memory> batch_memory;
     std::string why;
     bool is_open = false, lost = false;
@@ -182,7 +182,7 @@ class seam_call
 // Loses the device: gives -1.
 int lose(struct device *device);
 
-struct zstd_batch &batch_of(struct device *device, unsigned slot);
+struct decode_batch &batch_of(struct device *device, unsigned slot);
 
 // True if a look finds nothing: what is looked for has not arrived, or the device does not tell
 // yet. Takes the lock.

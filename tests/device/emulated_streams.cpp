@@ -127,27 +127,27 @@ void perform_snapshot(struct device *device, const struct device_counts &to, boo
 }
 
 // Decodes what was copied in.
-void run_stages(struct device *device, struct zstd_batch batch, const struct device_batch &wanted)
+void run_stages(struct device *device, struct decode_batch batch, const struct device_batch &wanted)
 {
-    const struct zstd_plan &planned = wanted.plan;
-    zstd_batch_set_plan(&batch, &planned);
+    const struct decode_plan &planned = wanted.plan;
+    decode_batch_set_plan(&batch, &planned);
     if (wanted.begins)
-        std::memset(batch.in, 0, ZSTD_CARRY);
-    std::memcpy(const_cast<struct zstd_block *>(batch.block), planned.block,
+        std::memset(batch.in, 0, DECODE_CARRY);
+    std::memcpy(const_cast<struct decode_block *>(batch.block), planned.block,
                 planned.blocks * sizeof *planned.block);
-    std::memcpy(const_cast<struct zstd_frame *>(batch.frame), planned.frame,
+    std::memcpy(const_cast<struct decode_frame *>(batch.frame), planned.frame,
                 planned.frames * sizeof *planned.frame);
     multiprocessor::the_one().run([=] {
         for (unsigned i = 0; i < zstd_stage_count; i++) {
-            const struct zstd_stage &stage = zstd_stages[i];
+            const struct decode_stage &stage = zstd_stages[i];
             const unsigned grid = stage.grid(&batch, resident_blocks);
             if (grid > 0)
                 emulate_launch(grid, stage.block, stage.shared, [&] { stage.kernel(batch); });
         }
         if (device->decoding.separators != SEPARATORS_NONE)
-            emulate_launch(1, zstd_tail_threads, 0, [&] {
-                zstd_tail_kernel(batch, device->decoding.keep_least,
-                                 device->decoding.separators == SEPARATORS_NEWLINES);
+            emulate_launch(1, decode_tail_threads, 0, [&] {
+                decode_tail_kernel(batch, device->decoding.keep_least,
+                                   device->decoding.separators == SEPARATORS_NEWLINES);
             });
     });
 }
@@ -202,8 +202,8 @@ void perform(struct device *device, const job &job, bool dying)
         run_count(device, slot, work.content.len);
         break;
     case WORK_COPY_BLOCKS:
-        std::memcpy(batch_of(device, work.slot).in + ZSTD_CARRY + work.blocks.at, work.blocks.bytes,
-                    work.blocks.len);
+        std::memcpy(batch_of(device, work.slot).in + DECODE_CARRY + work.blocks.at,
+                    work.blocks.bytes, work.blocks.len);
         break;
     case WORK_READ_CONTENT:
         perform_read(device, job, dying);

@@ -8,10 +8,10 @@
 using namespace emulated;
 
 // What a test has batches hold, at most.
-static constexpr struct zstd_capacity decoding_most = {512 << 10, 64, 32, 3 * ZSTD_BLOCK_CONTENT,
-                                                       2 << 20};
+static constexpr struct decode_capacity decoding_most = {512 << 10, 64, 32,
+                                                         3 * DECODE_BLOCK_CONTENT, 2 << 20};
 
-struct zstd_batch &emulated::batch_of(struct device *device, unsigned slot)
+struct decode_batch &emulated::batch_of(struct device *device, unsigned slot)
 {
     return device->batches.at(slot - device->buffers);
 }
@@ -40,7 +40,8 @@ static bool decompresses()
 #endif
 }
 
-static struct zstd_capacity least_of(const struct zstd_capacity &a, const struct zstd_capacity &b)
+static struct decode_capacity least_of(const struct decode_capacity &a,
+                                       const struct decode_capacity &b)
 {
     return {std::min(a.in, b.in), std::min(a.blocks, b.blocks), std::min(a.frames, b.frames),
             std::min(a.room, b.room), std::min(a.window, b.window)};
@@ -72,8 +73,8 @@ int device_open_decoding(struct device *device, struct device_decoding *decoding
     }
     decoding->capacity = least_of(decoding->capacity, decoding_most);
     decoding->memory =
-        zstd_fit_memory(&decoding->capacity, &decoding->batches, decoding->keep_least,
-                        decoding_memory ? decoding_memory.load() : UINT64_MAX);
+        decode_fit_memory(&decoding->capacity, &decoding->batches, decoding->keep_least,
+                          decoding_memory ? decoding_memory.load() : UINT64_MAX);
     if (decoding->memory == 0) {
         decoding->batches = 0;
         return 0;
@@ -84,16 +85,17 @@ int device_open_decoding(struct device *device, struct device_decoding *decoding
         broken("too many batches");
     device->batch_memory.resize(count + 1);
     device->batches.resize(count);
-    const struct zstd_capacity *capacity = &decoding->capacity;
+    const struct decode_capacity *capacity = &decoding->capacity;
     unsigned char *stages =
-        device->batch_memory[count].take(zstd_stage_memory(nullptr, capacity, nullptr));
+        device->batch_memory[count].take(decode_stage_memory(nullptr, capacity, nullptr));
     for (unsigned i = 0; i < count; i++) {
-        struct zstd_batch *batch = &device->batches[i];
-        zstd_own_memory(batch, capacity,
-                        device->batch_memory[i].take(zstd_own_memory(nullptr, capacity, nullptr)));
-        zstd_stage_memory(batch, capacity, stages);
+        struct decode_batch *batch = &device->batches[i];
+        decode_own_memory(
+            batch, capacity,
+            device->batch_memory[i].take(decode_own_memory(nullptr, capacity, nullptr)));
+        decode_stage_memory(batch, capacity, stages);
         batch->keep_least = decoding->keep_least;
-        std::memset(batch->in, 0, ZSTD_CARRY);
+        std::memset(batch->in, 0, DECODE_CARRY);
     }
     for (unsigned i = 0; i < count; i++) {
         device->batches[i].next = device->batches[(i + 1) % count].in;
@@ -130,10 +132,10 @@ static int copy_blocks(struct device *device, const struct device_work &work)
 static int decode(struct device *device, const struct device_work &work)
 {
     const unsigned index = work.slot;
-    const struct zstd_plan *planned = &work.batch.plan;
+    const struct decode_plan *planned = &work.batch.plan;
     seam_call call(device);
     struct slot &slot = device->slots.at(index);
-    const struct zstd_capacity &capacity = device->decoding.capacity;
+    const struct decode_capacity &capacity = device->decoding.capacity;
     if (index < device->buffers)
         broken("a batch without memory");
     if (planned->blocks < 1 || planned->blocks > capacity.blocks ||

@@ -21,8 +21,8 @@ static unsigned files, damaged, taken, wrong;
 
 /* A batch, from being planned until its content was read. */
 struct turn {
-    struct zstd_plan plan;
-    struct zstd_verdict verdict;
+    struct decode_plan plan;
+    struct decode_verdict verdict;
     uint32_t *frame_ends;
 };
 
@@ -64,7 +64,7 @@ struct progress {
 static void finish_batch(struct progress *progress)
 {
     const unsigned turn = progress->done++ % BATCHES;
-    const struct zstd_verdict *verdict = &turns[turn].verdict;
+    const struct decode_verdict *verdict = &turns[turn].verdict;
     wait_for(WORK_DECODE, slots + turn, "decoding");
     progress->is_refused |= verdict->refused < turns[turn].plan.blocks;
     if (progress->is_refused || verdict->content == 0)
@@ -113,15 +113,15 @@ static bool decode(const unsigned char *bytes, size_t len, size_t most, size_t *
     while (at < len && !is_left && !progress.is_refused) {
         while (progress.submitted - progress.done >= BATCHES - 1)
             finish_batch(&progress); /* the next one's memory is written to as well */
-        struct zstd_plan *plan = &turns[progress.submitted % BATCHES].plan;
+        struct decode_plan *plan = &turns[progress.submitted % BATCHES].plan;
         size_t part = len - at < most ? len - at : most;
-        zstd_plan_clear(plan);
-        enum zstd_planned planned = zstd_plan_blocks(&walk, plan, bytes + at, part);
-        is_left = planned == ZSTD_LEFT || (planned == ZSTD_NEEDS_MORE && plan->taken == 0 &&
-                                           (part == len - at || part == decoding.capacity.in));
-        if (planned == ZSTD_PLANNED)
+        decode_plan_clear(plan);
+        enum decode_planned planned = zstd_plan_blocks(&walk, plan, bytes + at, part);
+        is_left = planned == DECODE_LEFT || (planned == DECODE_NEEDS_MORE && plan->taken == 0 &&
+                                             (part == len - at || part == decoding.capacity.in));
+        if (planned == DECODE_PLANNED)
             submit_batch(&progress, bytes + at, progress.submitted == 0);
-        if (planned == ZSTD_NEEDS_MORE && plan->taken == 0)
+        if (planned == DECODE_NEEDS_MORE && plan->taken == 0)
             most = decoding.capacity.in; /* a block is longer than that */
         at += plan->taken <= len - at ? (size_t)plan->taken : len - at + 1;
     }
@@ -259,7 +259,7 @@ static void go_through_damage(void)
 static void open_turns(void)
 {
     for (unsigned i = 0; i < BATCHES; i++) {
-        struct zstd_plan *plan = &turns[i].plan;
+        struct decode_plan *plan = &turns[i].plan;
         plan->capacity = decoding.capacity;
         plan->block = need(calloc(decoding.capacity.blocks, sizeof *plan->block));
         plan->frame = need(calloc(decoding.capacity.frames, sizeof *plan->frame));

@@ -105,12 +105,12 @@ void check_decoding(const byte_vector &input, const zstd_decoding &is, bool must
     cases++;
     if (must_be_taken && !due.taken)
         fail(pending_what, input, "libzstd refuses it");
-    if (must_be_taken && is.refusal != ZSTD_TAKEN)
+    if (must_be_taken && is.refusal != DECODE_TAKEN)
         fail(pending_what, input, ("refused: " + std::to_string(is.refusal)).c_str());
     const std::string why = why_refused(input);
-    if (why.empty() != (is.refusal == ZSTD_TAKEN))
-        fail(pending_what, input, is.refusal == ZSTD_TAKEN ? "taken" : "refused");
-    if (is.refusal != ZSTD_TAKEN) {
+    if (why.empty() != (is.refusal == DECODE_TAKEN))
+        fail(pending_what, input, is.refusal == DECODE_TAKEN ? "taken" : "refused");
+    if (is.refusal != DECODE_TAKEN) {
         refused++;
         if (due.taken)
             stricter[why]++;
@@ -234,7 +234,7 @@ void check_sizes()
             settings.is_unsized = random_below(2);
             check_taken("blocks",
                         compress(settings, content_of(near % 2 ? CONTENT_MIXED : CONTENT_RANDOM,
-                                                      block * ZSTD_BLOCK_CONTENT +
+                                                      block * DECODE_BLOCK_CONTENT +
                                                           static_cast<size_t>(near + 3) - 3)));
         }
     flush(true);
@@ -365,7 +365,7 @@ void check_false_repeats()
 // A frame of one compressed block.
 byte_vector frame_of(const byte_vector &block)
 {
-    const size_t header = 1 | ZSTD_COMPRESSED << 1 | block.size() << 3;
+    const size_t header = 1 | DECODE_COMPRESSED << 1 | block.size() << 3;
     byte_vector frame = {0x28, 0xb5, 0x2f, 0xfd, 0, (20 - 10) << 3};
     for (size_t i = 0; i < 3; i++)
         frame.push_back(static_cast<unsigned char>(header >> 8 * i));
@@ -472,7 +472,7 @@ void check_cut_block(const byte_vector &frame, size_t at)
     const size_t block = read_24(&frame[at]) >> 3;
     for (size_t size = 0; size < block; size++) {
         byte_vector cut(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(at + 3 + size));
-        const size_t header = 1 | ZSTD_COMPRESSED << 1 | size << 3;
+        const size_t header = 1 | DECODE_COMPRESSED << 1 | size << 3;
         for (size_t i = 0; i < 3; i++)
             cut[at + i] = static_cast<unsigned char>(header >> 8 * i);
         const zstd_decoding alone = zstd_decode_together({cut})[0];

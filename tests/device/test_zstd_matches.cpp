@@ -36,13 +36,13 @@ using bytes = std::vector<unsigned char>;
 
 // A block: what the stages before give of it.
 struct test_block {
-    unsigned literals_type = ZSTD_LITERALS_RAW;
+    unsigned literals_type = DECODE_LITERALS_RAW;
     bytes literals;
     std::vector<naive_sequence> sequences;
     size_t content_at = 0; // in the stream
     uint32_t content = 0;
-    uint32_t refusal = ZSTD_TAKEN; // by a stage before
-    uint32_t repeats[3] = {};      // after it
+    uint32_t refusal = DECODE_TAKEN; // by a stage before
+    uint32_t repeats[3] = {};        // after it
 };
 
 struct test_frame {
@@ -95,7 +95,7 @@ unsigned repeat_of(const naive_sequence &sequence)
 }
 
 // Writes a block's sequences as the stage before does. The map of its offsets.
-zstd_repeats write_sequences(const test_block &block, zstd_sequence *out)
+zstd_repeats write_sequences(const test_block &block, decode_sequence *out)
 {
     unknown_offset last[3] = {{0, 0}, {1, 0}, {2, 0}};
     uint64_t begin = 0, literals = 0;
@@ -108,8 +108,8 @@ zstd_repeats write_sequences(const test_block &block, zstd_sequence *out)
             offset = {last[0].which, last[0].which == ZSTD_CONSTANT
                                          ? last[0].value - std::min(last[0].value, 1u)
                                          : last[0].value + 1};
-        *out++ = begin | literals << ZSTD_LITERALS_SHIFT |
-                 static_cast<uint64_t>(offset.code()) << ZSTD_OFFSET_SHIFT;
+        *out++ = begin | literals << DECODE_LITERALS_SHIFT |
+                 static_cast<uint64_t>(offset.code()) << DECODE_OFFSET_SHIFT;
         if (repeat >= 2)
             last[2] = last[1];
         if (repeat >= 1) {
@@ -119,7 +119,7 @@ zstd_repeats write_sequences(const test_block &block, zstd_sequence *out)
         begin += sequence.literals + sequence.match;
         literals += sequence.literals;
     }
-    *out = begin | literals << ZSTD_LITERALS_SHIFT;
+    *out = begin | literals << DECODE_LITERALS_SHIFT;
     zstd_repeats after;
     for (unsigned i = 0; i < 3; i++) {
         after.which[i] = last[i].which;
@@ -137,18 +137,18 @@ struct described {
 // A batch in memory that ends where it may be touched, so that a sanitizer sees what goes beyond.
 struct memory {
     bytes in;
-    std::vector<zstd_block> block;
-    std::vector<zstd_frame> frame;
-    std::vector<zstd_heading> heading;
-    std::vector<zstd_outcome> outcome;
+    std::vector<decode_block> block;
+    std::vector<decode_frame> frame;
+    std::vector<decode_heading> heading;
+    std::vector<decode_outcome> outcome;
     bytes literals;
-    std::vector<zstd_sequence> sequences;
+    std::vector<decode_sequence> sequences;
     std::unique_ptr<unsigned[], decltype(&std::free)> links{nullptr, std::free};
     std::unique_ptr<unsigned char[], decltype(&std::free)> out{nullptr, std::free};
     size_t before = 0; // bytes of memory before the content
-    zstd_verdict verdict;
+    decode_verdict verdict;
     std::vector<uint32_t> frame_ends;
-    zstd_batch batch = {};
+    decode_batch batch = {};
 };
 
 template <typename T> std::unique_ptr<T[], decltype(&std::free)> aligned_memory(size_t size)
@@ -169,11 +169,11 @@ struct shape {
     unsigned no_table; // of so many blocks, all but one repeat a table
 };
 
-void add_tables(memory &memory, zstd_heading &heading, unsigned no_table,
+void add_tables(memory &memory, decode_heading &heading, unsigned no_table,
                 std::vector<described> &tables)
 {
     for (unsigned table = 0; table < ZSTD_TABLES; table++) {
-        zstd_source &source = heading.tables[table];
+        decode_source &source = heading.tables[table];
         source = {ZSTD_ABSENT, 0, 0};
         if (no_table == 0 || random_below(no_table))
             continue;
@@ -194,33 +194,33 @@ void add_tables(memory &memory, zstd_heading &heading, unsigned no_table,
 void add_block(memory &memory, const test_block &block, uint32_t frame, unsigned no_table,
                std::vector<described> &tables)
 {
-    zstd_block header = {};
-    zstd_heading heading = {};
-    zstd_outcome outcome = {};
+    decode_block header = {};
+    decode_heading heading = {};
+    decode_outcome outcome = {};
     const bool is_raw = block.sequences.empty() && random_below(2);
     header.frame = frame;
-    header.type = is_raw ? ZSTD_RAW : ZSTD_COMPRESSED;
+    header.type = is_raw ? DECODE_RAW : DECODE_COMPRESSED;
     header.room = std::min(block.content + random_below(3) * random_below(1000),
-                           uint32_t{ZSTD_BLOCK_CONTENT});
+                           uint32_t{DECODE_BLOCK_CONTENT});
     header.room_at =
         memory.block.empty() ? 0 : memory.block.back().room_at + memory.block.back().room;
     heading.literals_type = block.literals_type;
     heading.literals = static_cast<uint32_t>(block.literals.size());
     heading.sequences = static_cast<uint32_t>(block.sequences.size());
     heading.literals_at = static_cast<uint32_t>(memory.in.size());
-    const size_t inside = block.literals_type == ZSTD_LITERALS_RLE      ? 1
-                          : block.literals_type == ZSTD_LITERALS_PACKED ? 0
-                                                                        : block.literals.size();
+    const size_t inside = block.literals_type == DECODE_LITERALS_RLE      ? 1
+                          : block.literals_type == DECODE_LITERALS_PACKED ? 0
+                                                                          : block.literals.size();
     memory.in.insert(memory.in.end(), block.literals.begin(),
                      block.literals.begin() + static_cast<std::ptrdiff_t>(inside));
     add_tables(memory, heading, is_raw ? 0 : no_table, tables);
     memory.literals.resize(header.room_at + header.room);
-    if (block.literals_type == ZSTD_LITERALS_PACKED)
+    if (block.literals_type == DECODE_LITERALS_PACKED)
         std::copy(block.literals.begin(), block.literals.end(),
                   memory.literals.begin() + header.room_at);
     const size_t index = memory.block.size();
-    const size_t sequences = zstd_sequences_at(&header, static_cast<uint32_t>(index));
-    memory.sequences.resize((header.room_at + header.room) / ZSTD_MATCH_MIN + 2 * (index + 1));
+    const size_t sequences = decode_sequences_at(&header, static_cast<uint32_t>(index));
+    memory.sequences.resize((header.room_at + header.room) / DECODE_MATCH_MIN + 2 * (index + 1));
     outcome.after = write_sequences(block, memory.sequences.data() + sequences);
     outcome.content = block.content;
     outcome.refusal = block.refusal;
@@ -242,7 +242,7 @@ class run
     run(const stream &stream_, const shape &shape_) : source(stream_), like(shape_)
     {
         tables.resize(ZSTD_TABLES);
-        next_in.assign(sizeof(zstd_carry), 0);
+        next_in.assign(sizeof(decode_carry), 0);
     }
 
     // Decodes the stream, so many blocks a batch; says which block was refused.
@@ -263,7 +263,7 @@ class run
             check(memory, places, first, last);
             first = last;
         }
-        return {places.size(), ZSTD_TAKEN};
+        return {places.size(), DECODE_TAKEN};
     }
 
   private:
@@ -272,14 +272,14 @@ class run
     void make(memory &memory, const std::vector<place> &places, size_t first, size_t last)
     {
         memory.in = next_in;
-        memory.in.resize(ZSTD_CARRY, 0xa5);
+        memory.in.resize(DECODE_CARRY, 0xa5);
         for (size_t i = first; i < last; i++) {
             const test_frame &frame = source.frames[places[i].frame];
             const bool begins = places[i].block == 0;
             if (begins)
                 tables.assign(ZSTD_TABLES, described());
             if (i == first || begins) {
-                zstd_frame header = {};
+                decode_frame header = {};
                 header.content = frame.stated;
                 header.window = frame.window;
                 header.first = static_cast<uint32_t>(i - first);
@@ -291,27 +291,27 @@ class run
             add_block(memory, frame.blocks[places[i].block],
                       static_cast<uint32_t>(memory.frame.size() - 1), like.no_table, tables);
         }
-        memory.in.resize(memory.in.size() + ZSTD_PADDING);
+        memory.in.resize(memory.in.size() + DECODE_PADDING);
         point(memory, places, last);
     }
 
     // Sets the batch's pointers, and what lies before its content.
     void point(memory &memory, const std::vector<place> &places, size_t last)
     {
-        zstd_batch &batch = memory.batch;
-        const zstd_block &end = memory.block.back();
+        decode_batch &batch = memory.batch;
+        const decode_block &end = memory.block.back();
         batch.room = end.room_at + end.room;
         memory.before = (kept.size() + 255) / 256 * 256;
         memory.links = aligned_memory<unsigned>(batch.room);
-        memory.out = aligned_memory<unsigned char>(memory.before + batch.room + ZSTD_PADDING);
+        memory.out = aligned_memory<unsigned char>(memory.before + batch.room + DECODE_PADDING);
         std::copy(kept.begin(), kept.end(), memory.out.get() + memory.before - kept.size());
-        next_in.assign(sizeof(zstd_carry), 0xa5);
+        next_in.assign(sizeof(decode_carry), 0xa5);
         const size_t window =
             std::max<size_t>(source.frames[places[last - 1].frame].window, like.keep_least);
         next_before = (window + 255) / 256 * 256;
         next_out = aligned_memory<unsigned char>(next_before);
         batch.in = memory.in.data();
-        batch.in_size = static_cast<uint32_t>(memory.in.size() - ZSTD_PADDING);
+        batch.in_size = static_cast<uint32_t>(memory.in.size() - DECODE_PADDING);
         batch.blocks = static_cast<uint32_t>(memory.block.size());
         batch.frames = static_cast<uint32_t>(memory.frame.size());
         batch.block = memory.block.data();
@@ -330,39 +330,41 @@ class run
         batch.next_out = next_out.get() + next_before;
     }
 
-    void launch(const zstd_batch &batch)
+    void launch(const decode_batch &batch)
     {
         emulate_launch(1, ZSTD_KEEP_TABLES_THREADS, 0, [=] { zstd_keep_tables(batch); });
-        emulate_launch(1, like.small_tiles ? 64 : ZSTD_PLACE_THREADS, 0,
-                       [=] { zstd_place(batch); });
+        emulate_launch(1, like.small_tiles ? 64 : DECODE_PLACE_THREADS, 0,
+                       [=] { decode_place(batch); });
         if (like.by_frames)
             launch_copy(batch);
         else
             launch_link(batch);
-        emulate_launch(like.grid, ZSTD_KEEP_THREADS, 0, [=] { zstd_keep(batch); });
+        emulate_launch(like.grid, DECODE_KEEP_THREADS, 0, [=] { decode_keep(batch); });
     }
 
-    void launch_copy(const zstd_batch &batch)
+    void launch_copy(const decode_batch &batch)
     {
         if (like.small_tiles)
-            emulate_launch(batch.frames, few, zstd_tile_shared(small),
-                           [=] { zstd_copy<small, few, 32>(batch); });
+            emulate_launch(batch.frames, few, decode_tile_shared(small),
+                           [=] { decode_copy<small, few, 32>(batch); });
         else
-            emulate_launch(batch.frames, ZSTD_COPY_THREADS, zstd_tile_shared(ZSTD_COPY_TILE), [=] {
-                zstd_copy<ZSTD_COPY_TILE, ZSTD_COPY_THREADS, ZSTD_COPY_EACH>(batch);
-            });
+            emulate_launch(
+                batch.frames, DECODE_COPY_THREADS, decode_tile_shared(DECODE_COPY_TILE), [=] {
+                    decode_copy<DECODE_COPY_TILE, DECODE_COPY_THREADS, DECODE_COPY_EACH>(batch);
+                });
     }
 
-    void launch_link(const zstd_batch &batch)
+    void launch_link(const decode_batch &batch)
     {
         if (like.small_tiles)
-            emulate_launch(batch.blocks * zstd_link_tiles(small), few, zstd_tile_shared(small),
-                           [=] { zstd_link<small, few, 32>(batch); });
+            emulate_launch(batch.blocks * decode_link_tiles(small), few, decode_tile_shared(small),
+                           [=] { decode_link<small, few, 32>(batch); });
         else
-            emulate_launch(batch.blocks * zstd_link_tiles(ZSTD_TILE), ZSTD_LINK_THREADS,
-                           zstd_tile_shared(ZSTD_TILE),
-                           [=] { zstd_link<ZSTD_TILE, ZSTD_LINK_THREADS, ZSTD_LINK_EACH>(batch); });
-        emulate_launch(like.grid, ZSTD_FOLLOW_THREADS, 0, [=] { zstd_follow(batch); });
+            emulate_launch(
+                batch.blocks * decode_link_tiles(DECODE_TILE), DECODE_LINK_THREADS,
+                decode_tile_shared(DECODE_TILE),
+                [=] { decode_link<DECODE_TILE, DECODE_LINK_THREADS, DECODE_LINK_EACH>(batch); });
+        emulate_launch(like.grid, DECODE_FOLLOW_THREADS, 0, [=] { decode_follow(batch); });
     }
 
     void check(const memory &memory, const std::vector<place> &places, size_t first, size_t last)
@@ -373,7 +375,7 @@ class run
         if (memory.verdict.content != size)
             fail("content of another size", first, memory.verdict.content);
         for (size_t i = 0; i < memory.frame.size(); i++) {
-            const zstd_outcome &last_of =
+            const decode_outcome &last_of =
                 memory.outcome[memory.frame[i].first + memory.frame[i].blocks - 1];
             if (memory.frame_ends[i] != last_of.content_at + last_of.content)
                 fail("a frame that ends elsewhere", first, memory.frame_ends[i]);
@@ -401,7 +403,7 @@ class run
         const size_t window = ends ? 0 : std::min<size_t>(frame.window, begun);
         const size_t size = std::max(
             window, std::min<size_t>(like.keep_least, kept.size() + memory.verdict.content));
-        zstd_carry carry;
+        decode_carry carry;
         std::memcpy(&carry, next_in.data(), sizeof carry);
         if (carry.kept != size)
             fail("another number of bytes is kept", last.block, carry.kept);
@@ -420,10 +422,10 @@ class run
         check_tables(carry, last);
     }
 
-    void check_tables(const zstd_carry &carry, const place &last)
+    void check_tables(const decode_carry &carry, const place &last)
     {
         for (unsigned i = 0; i < ZSTD_TABLES; i++) {
-            const zstd_source &source_of = carry.tables[i];
+            const decode_source &source_of = carry.tables[i];
             const bytes &due = tables[i].description;
             if (source_of.mode != tables[i].mode)
                 fail("a table of another mode", last.block, i);
@@ -457,7 +459,7 @@ shape random_shape()
 void check_taken(const stream &stream, const std::function<size_t()> &blocks_a_batch)
 {
     const result is = run(stream, random_shape()).all(blocks_a_batch);
-    if (is.refusal != ZSTD_TAKEN)
+    if (is.refusal != DECODE_TAKEN)
         fail("refused", is.refused, is.refusal);
 }
 
@@ -500,9 +502,9 @@ stream stream_of(const naive_zstd &naive)
             block.literals.assign(literals, literals + count);
             const bool is_same = count > 0 && std::count(literals, literals + count, *literals) ==
                                                   static_cast<std::ptrdiff_t>(count);
-            block.literals_type = is_same           ? ZSTD_LITERALS_RLE
-                                  : random_below(2) ? ZSTD_LITERALS_RAW
-                                                    : ZSTD_LITERALS_PACKED;
+            block.literals_type = is_same           ? DECODE_LITERALS_RLE
+                                  : random_below(2) ? DECODE_LITERALS_RAW
+                                                    : DECODE_LITERALS_PACKED;
             block.sequences.assign(naive.sequences + from.first_sequence,
                                    naive.sequences + from.first_sequence + from.sequences);
             block.content_at = from.first_content;
@@ -521,14 +523,14 @@ struct maker {
 
     void begin_frame(uint32_t window)
     {
-        made.frames.push_back({window, ZSTD_CONTENT_UNKNOWN, {}});
+        made.frames.push_back({window, DECODE_CONTENT_UNKNOWN, {}});
         repeats[0] = 1, repeats[1] = 4, repeats[2] = 8;
     }
 
     void begin_block()
     {
         test_block block;
-        block.literals_type = random_below(3) ? ZSTD_LITERALS_PACKED : ZSTD_LITERALS_RAW;
+        block.literals_type = random_below(3) ? DECODE_LITERALS_PACKED : DECODE_LITERALS_RAW;
         block.content_at = made.content.size();
         made.frames.back().blocks.push_back(block);
         end_block();
@@ -674,7 +676,7 @@ void check_overlaps()
     maker.put(41, 3, 41 + 3);
     for (uint32_t offset = 1; offset <= 40; offset++)
         for (uint32_t match = 3; match < 3 * offset + 8; match += 1 + random_below(5)) {
-            if (maker.last().content + 200 > ZSTD_BLOCK_CONTENT)
+            if (maker.last().content + 200 > DECODE_BLOCK_CONTENT)
                 maker.begin_block();
             maker.put(random_below(2), match, offset + 3);
         }
@@ -783,7 +785,7 @@ void check_bad_offsets()
         }
         for (unsigned i = random_below(3); i > 0; i--)
             maker.any_block(std::min(random_below(3000), maker.made.frames.back().window));
-        check_refused(maker.made, bad, ZSTD_BAD_OFFSET);
+        check_refused(maker.made, bad, DECODE_BAD_OFFSET);
     }
 }
 
@@ -806,13 +808,13 @@ void check_other_refusals()
         const std::vector<place> places = places_of(stream);
         const size_t index = random_below(static_cast<unsigned>(blocks));
         const place at = places[index];
-        stream.frames[at.frame].blocks[at.block].refusal = ZSTD_BAD_BITS;
+        stream.frames[at.frame].blocks[at.block].refusal = DECODE_BAD_BITS;
         stream.frames[at.frame].blocks[at.block].content = static_cast<uint32_t>(random_word());
-        check_refused(stream, index, ZSTD_BAD_BITS);
+        check_refused(stream, index, DECODE_BAD_BITS);
         stream = maker.made;
         const size_t frame = random_below(4);
         stream.frames[frame].stated++;
-        check_refused(stream, ends[frame] - 1, ZSTD_BAD_CONTENT);
+        check_refused(stream, ends[frame] - 1, DECODE_BAD_CONTENT);
     }
 }
 
@@ -833,7 +835,7 @@ void check_too_much()
         due = std::min(due, frame.blocks.size() - 1); // or it is too little
         const bool is_right = frame.stated == maker.made.content.size();
         const result is = run(maker.made, random_shape()).all([] { return size_t{1}; });
-        if (!is_right && (is.refused != due || is.refusal != ZSTD_BAD_CONTENT))
+        if (!is_right && (is.refused != due || is.refusal != DECODE_BAD_CONTENT))
             fail("too much is not refused there", is.refused, due);
     }
 }

@@ -24,9 +24,9 @@ class decoder
 {
   public:
     explicit decoder(const zstd_cut &cut)
-        : like_(cut), next_in_(memory_of(sizeof(zstd_carry))), next_out_(memory_of(0))
+        : like_(cut), next_in_(memory_of(sizeof(decode_carry))), next_out_(memory_of(0))
     {
-        std::memset(next_in_.get(), 0, sizeof(zstd_carry));
+        std::memset(next_in_.get(), 0, sizeof(decode_carry));
         walk_.window_max = ZSTD_WINDOW_MOST;
         plan_.capacity = {in_most, cut.blocks, cut.blocks, 1u << 22, 0};
         blocks_.resize(cut.blocks);
@@ -40,21 +40,21 @@ class decoder
     zstd_decoded all(const unsigned char *in, size_t len)
     {
         size_t at = 0, there = 0;
-        while (result_.refusal == ZSTD_TAKEN && !result_.broken) {
-            zstd_plan_clear(&plan_);
-            const zstd_planned planned = zstd_plan_blocks(&walk_, &plan_, in + at, there - at);
-            if (planned == ZSTD_LEFT)
+        while (result_.refusal == DECODE_TAKEN && !result_.broken) {
+            decode_plan_clear(&plan_);
+            const decode_planned planned = zstd_plan_blocks(&walk_, &plan_, in + at, there - at);
+            if (planned == DECODE_LEFT)
                 return result_;
-            if (planned == ZSTD_PLANNED)
+            if (planned == DECODE_PLANNED)
                 decode(in + at);
             at += plan_.taken;
             if (at > len)
                 return result_;
-            if (planned == ZSTD_NEEDS_MORE && at + plan_.need > there && there == len)
+            if (planned == DECODE_NEEDS_MORE && at + plan_.need > there && there == len)
                 break;
             there = std::max(at, std::min(len, there + like_.at_once));
         }
-        result_.is_taken = result_.refusal == ZSTD_TAKEN && at == len && !walk_.in_frame;
+        result_.is_taken = result_.refusal == DECODE_TAKEN && at == len && !walk_.in_frame;
         return result_;
     }
 
@@ -77,30 +77,30 @@ class decoder
 
     void decode(const unsigned char *in)
     {
-        zstd_batch batch = {};
+        decode_batch batch = {};
         // As the host plans it, in memory of its own for each array that has an end.
-        zstd_capacity capacity = plan_.capacity;
+        decode_capacity capacity = plan_.capacity;
         capacity.in = plan_.in_size;
         capacity.blocks = plan_.blocks;
         capacity.frames = plan_.frames;
         capacity.room = plan_.room;
         capacity.window = kept_;
-        const owned own = memory_of(zstd_own_memory(nullptr, &capacity, nullptr));
-        const owned stage = memory_of(zstd_stage_memory(nullptr, &capacity, nullptr));
-        zstd_own_memory(&batch, &capacity, own.get());
-        zstd_stage_memory(&batch, &capacity, stage.get());
-        const owned exact_in = memory_of(ZSTD_CARRY + plan_.in_size + ZSTD_PADDING);
-        const owned exact_literals = memory_of(plan_.room + ZSTD_PADDING);
+        const owned own = memory_of(decode_own_memory(nullptr, &capacity, nullptr));
+        const owned stage = memory_of(decode_stage_memory(nullptr, &capacity, nullptr));
+        decode_own_memory(&batch, &capacity, own.get());
+        decode_stage_memory(&batch, &capacity, stage.get());
+        const owned exact_in = memory_of(DECODE_CARRY + plan_.in_size + DECODE_PADDING);
+        const owned exact_literals = memory_of(plan_.room + DECODE_PADDING);
         batch.in = exact_in.get();
         batch.literals = exact_literals.get();
-        std::memcpy(batch.in, next_in_.get(), sizeof(zstd_carry));
-        std::memcpy(batch.in + ZSTD_CARRY, in, plan_.in_size);
-        std::memcpy(const_cast<zstd_block *>(batch.block), plan_.block,
+        std::memcpy(batch.in, next_in_.get(), sizeof(decode_carry));
+        std::memcpy(batch.in + DECODE_CARRY, in, plan_.in_size);
+        std::memcpy(const_cast<decode_block *>(batch.block), plan_.block,
                     plan_.blocks * sizeof *plan_.block);
-        std::memcpy(const_cast<zstd_frame *>(batch.frame), plan_.frame,
+        std::memcpy(const_cast<decode_frame *>(batch.frame), plan_.frame,
                     plan_.frames * sizeof *plan_.frame);
         std::copy(result_.content.end() - kept_, result_.content.end(), batch.out - kept_);
-        zstd_batch_set_plan(&batch, &plan_);
+        decode_batch_set_plan(&batch, &plan_);
         if (like_.way != ZSTD_AS_SHIPPED)
             batch.frame_room = like_.way == ZSTD_BY_FRAMES ? 0 : UINT32_MAX;
         batch.keep_least = like_.keep_least;
@@ -113,39 +113,39 @@ class decoder
         return walk_.in_frame && walk_.has_begun ? walk_.window : 0;
     }
 
-    void run(zstd_batch &batch)
+    void run(decode_batch &batch)
     {
         const uint32_t most = std::max(window_after(), like_.keep_least);
         const size_t before = (most + size_t{255}) / 256 * 256;
-        next_in_ = memory_of(sizeof(zstd_carry));
+        next_in_ = memory_of(sizeof(decode_carry));
         next_out_ = memory_of(before);
         batch.next = next_in_.get();
         batch.next_out = next_out_.get() + before;
         for (unsigned i = 0; i < zstd_stage_count; i++)
-            if (zstd_stages[i].part != ZSTD_PART_END)
+            if (zstd_stages[i].part != DECODE_PART_END)
                 launch_unseeing(zstd_stages[i], batch);
         for (unsigned i = 0; i < zstd_stage_count; i++)
-            if (zstd_stages[i].part == ZSTD_PART_END)
+            if (zstd_stages[i].part == DECODE_PART_END)
                 launch(zstd_stages[i], batch);
         result_.batches++;
-        result_.alone += batch.room > 0 && zstd_stands_alone(&batch);
+        result_.alone += batch.room > 0 && decode_stands_alone(&batch);
         if (batch.verdict->refused >= batch.blocks) {
             take(batch);
             return;
         }
         result_.refusal = batch.verdict->refusal;
-        require(result_.refusal != ZSTD_TAKEN, "refused for no reason");
+        require(result_.refusal != DECODE_TAKEN, "refused for no reason");
     }
 
     // Launches a stage; where the batch stands alone, without what the one before has left for it,
     // which may not be there yet.
-    void launch_unseeing(const zstd_stage &stage, const zstd_batch &batch) const
+    void launch_unseeing(const decode_stage &stage, const decode_batch &batch) const
     {
-        if (!zstd_stands_alone(&batch)) {
+        if (!decode_stands_alone(&batch)) {
             launch(stage, batch);
             return;
         }
-        const std::vector<unsigned char> carry(batch.in, batch.in + sizeof(zstd_carry)),
+        const std::vector<unsigned char> carry(batch.in, batch.in + sizeof(decode_carry)),
             content(batch.out - kept_, batch.out);
         std::memset(batch.in, like_.fill, carry.size());
         std::memset(batch.out - kept_, like_.fill, content.size());
@@ -155,16 +155,16 @@ class decoder
     }
 
     // Takes the content of a batch, and what is left for the next one.
-    void take(const zstd_batch &batch)
+    void take(const decode_batch &batch)
     {
-        const zstd_verdict &verdict = *batch.verdict;
+        const decode_verdict &verdict = *batch.verdict;
         require(verdict.content <= batch.room, "more content than room");
         if (result_.broken)
             return;
         std::vector<unsigned char> &content = result_.content;
         content.insert(content.end(), batch.out, batch.out + verdict.content);
         check_ends(batch);
-        kept_ = reinterpret_cast<zstd_carry *>(next_in_.get())->kept;
+        kept_ = reinterpret_cast<decode_carry *>(next_in_.get())->kept;
         const uint64_t window =
             std::min<uint64_t>(window_after(), walk_.in_frame ? verdict.before : 0);
         require(kept_ == std::max<uint64_t>(window,
@@ -176,15 +176,15 @@ class decoder
     }
 
     // Where frames end, and how long the last one is so far.
-    void check_ends(const zstd_batch &batch)
+    void check_ends(const decode_batch &batch)
     {
-        const zstd_verdict &verdict = *batch.verdict;
+        const decode_verdict &verdict = *batch.verdict;
         uint32_t end = 0;
         for (uint32_t i = 0; i < batch.frames; i++) {
-            const zstd_frame &frame = batch.frame[i];
+            const decode_frame &frame = batch.frame[i];
             const uint64_t size = batch.frame_ends[i] - uint64_t{end} + (i == 0 ? before_ : 0);
             require(batch.frame_ends[i] >= end, "a frame that ends before it begins");
-            require(!frame.ends || frame.content == ZSTD_CONTENT_UNKNOWN || frame.content == size,
+            require(!frame.ends || frame.content == DECODE_CONTENT_UNKNOWN || frame.content == size,
                     "a frame that does not hold what it states");
             end = batch.frame_ends[i];
             before_ = frame.ends ? 0 : size;
@@ -193,21 +193,21 @@ class decoder
         require(verdict.before == before_, "a frame of another length so far");
     }
 
-    template <unsigned Tile> static void launch_link(const zstd_batch &batch)
+    template <unsigned Tile> static void launch_link(const decode_batch &batch)
     {
-        emulate_launch(batch.blocks * zstd_link_tiles(Tile), 32, zstd_tile_shared(Tile),
-                       [=] { zstd_link<Tile, 32, Tile / 64>(batch); });
+        emulate_launch(batch.blocks * decode_link_tiles(Tile), 32, decode_tile_shared(Tile),
+                       [=] { decode_link<Tile, 32, Tile / 64>(batch); });
     }
 
-    template <unsigned Tile> static void launch_copy(const zstd_batch &batch)
+    template <unsigned Tile> static void launch_copy(const decode_batch &batch)
     {
-        emulate_launch(batch.frames, 32, zstd_tile_shared(Tile),
-                       [=] { zstd_copy<Tile, 32, Tile / 64>(batch); });
+        emulate_launch(batch.frames, 32, decode_tile_shared(Tile),
+                       [=] { decode_copy<Tile, 32, Tile / 64>(batch); });
     }
 
-    void launch(const zstd_stage &stage, const zstd_batch &batch) const
+    void launch(const decode_stage &stage, const decode_batch &batch) const
     {
-        const zstd_kernel kernel = stage.kernel;
+        const decode_kernel kernel = stage.kernel;
         const unsigned grid = stage.grid(&batch, like_.tile ? 1 : 3);
         const bool is_link = std::strcmp(stage.name, "link") == 0;
         const bool is_copy = std::strcmp(stage.name, "copy") == 0;
@@ -229,10 +229,10 @@ class decoder
 
     const zstd_cut like_;
     zstd_walk walk_ = {};
-    zstd_plan plan_ = {};
-    std::vector<zstd_block> blocks_;
-    std::vector<zstd_frame> frames_;
-    std::vector<zstd_frame_end> frame_ends_;
+    decode_plan plan_ = {};
+    std::vector<decode_block> blocks_;
+    std::vector<decode_frame> frames_;
+    std::vector<decode_frame_end> frame_ends_;
     owned next_in_, next_out_;
     uint32_t kept_ = 0;   // bytes of content before the batch
     uint64_t before_ = 0; // bytes of the frame before the batch

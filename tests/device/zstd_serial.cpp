@@ -18,8 +18,8 @@ namespace
 // Blocks and frames of an input, as the host finds them. Positions count from its first byte;
 // frames' first blocks from its first one.
 struct walked {
-    std::vector<zstd_block> blocks;
-    std::vector<zstd_frame> frames;
+    std::vector<decode_block> blocks;
+    std::vector<decode_frame> frames;
 };
 
 // Reads an input from its beginning, and knows where it ends.
@@ -55,7 +55,7 @@ class reader
     size_t at_ = 0;
 };
 
-bool walk_header(reader &from, zstd_frame &frame, bool *checksum)
+bool walk_header(reader &from, decode_frame &frame, bool *checksum)
 {
     static const size_t content_bytes[] = {0, 2, 4, 8}, dictionary_bytes[] = {0, 1, 2, 4};
     if (!from.has(1))
@@ -73,7 +73,7 @@ bool walk_header(reader &from, zstd_frame &frame, bool *checksum)
     }
     if (from.take(dictionary) != 0) // 0 is none
         return false;
-    frame.content = size ? from.take(size) + (size == 2 ? 256 : 0) : ZSTD_CONTENT_UNKNOWN;
+    frame.content = size ? from.take(size) + (size == 2 ? 256 : 0) : DECODE_CONTENT_UNKNOWN;
     if (single)
         window = frame.content;
     frame.window = static_cast<uint32_t>(std::min<uint64_t>(window, ZSTD_WINDOW_MOST));
@@ -81,20 +81,20 @@ bool walk_header(reader &from, zstd_frame &frame, bool *checksum)
     return window <= ZSTD_WINDOW_MOST;
 }
 
-bool walk_blocks(reader &from, walked &to, zstd_frame &frame)
+bool walk_blocks(reader &from, walked &to, decode_frame &frame)
 {
     for (bool last = false; !last;) {
         if (!from.has(3))
             return false;
         const uint32_t header = static_cast<uint32_t>(from.take(3));
-        zstd_block block = {};
+        decode_block block = {};
         last = header & 1;
         block.type = header >> 1 & 3;
         block.at = static_cast<uint32_t>(from.at());
-        block.size = block.type == ZSTD_RLE ? 1 : header >> 3;
-        const uint32_t most = std::min(frame.window, ZSTD_BLOCK_CONTENT);
-        block.room = block.type == ZSTD_COMPRESSED ? most : header >> 3;
-        if (block.type > ZSTD_COMPRESSED || header >> 3 > most || !from.has(block.size))
+        block.size = block.type == DECODE_RLE ? 1 : header >> 3;
+        const uint32_t most = std::min(frame.window, DECODE_BLOCK_CONTENT);
+        block.room = block.type == DECODE_COMPRESSED ? most : header >> 3;
+        if (block.type > DECODE_COMPRESSED || header >> 3 > most || !from.has(block.size))
             return false;
         from.skip(block.size);
         to.blocks.push_back(block);
@@ -118,7 +118,7 @@ bool walk(const byte_vector &input, walked &to)
             from.skip(size);
             continue;
         }
-        zstd_frame frame = {};
+        decode_frame frame = {};
         bool checksum;
         frame.first = static_cast<uint32_t>(to.blocks.size());
         frame.begins = frame.ends = 1;
@@ -161,24 +161,24 @@ template <typename T> class exact_memory
 class laid_batch
 {
   public:
-    laid_batch(const std::vector<zstd_block> &blocks, const std::vector<zstd_frame> &frames,
-               const byte_vector &bytes, const zstd_carry &carry)
-        : blocks_(blocks), frames_(frames), in_(ZSTD_CARRY + bytes.size() + ZSTD_PADDING),
+    laid_batch(const std::vector<decode_block> &blocks, const std::vector<decode_frame> &frames,
+               const byte_vector &bytes, const decode_carry &carry)
+        : blocks_(blocks), frames_(frames), in_(DECODE_CARRY + bytes.size() + DECODE_PADDING),
           heading_(blocks.size()), outcome_(blocks.size()), literals_(room()),
-          sequences_(room() / ZSTD_MATCH_MIN + 2 * blocks.size())
+          sequences_(room() / DECODE_MATCH_MIN + 2 * blocks.size())
     {
         uint32_t room_at = 0;
-        for (zstd_block &block : blocks_) {
+        for (decode_block &block : blocks_) {
             block.room_at = room_at;
-            block.at += ZSTD_CARRY;
+            block.at += DECODE_CARRY;
             room_at += block.room;
         }
         std::memcpy(in_.get(), &carry, sizeof carry);
-        std::copy(bytes.begin(), bytes.end(), in_.get() + ZSTD_CARRY);
-        for (size_t i = 0; i < ZSTD_PADDING; i++)
-            in_[ZSTD_CARRY + bytes.size() + i] = static_cast<unsigned char>(random_below(256));
+        std::copy(bytes.begin(), bytes.end(), in_.get() + DECODE_CARRY);
+        for (size_t i = 0; i < DECODE_PADDING; i++)
+            in_[DECODE_CARRY + bytes.size() + i] = static_cast<unsigned char>(random_below(256));
         batch_.in = in_.get();
-        batch_.in_size = static_cast<uint32_t>(ZSTD_CARRY + bytes.size());
+        batch_.in_size = static_cast<uint32_t>(DECODE_CARRY + bytes.size());
         batch_.blocks = static_cast<uint32_t>(blocks_.size());
         batch_.frames = static_cast<uint32_t>(frames_.size());
         batch_.room = room_at;
@@ -194,8 +194,8 @@ class laid_batch
     void run() const
     {
         for (unsigned i = 0; i < zstd_stage_count && batch_.blocks; i++) {
-            const zstd_stage &stage = zstd_stages[i];
-            const zstd_batch batch = batch_;
+            const decode_stage &stage = zstd_stages[i];
+            const decode_batch batch = batch_;
             emulate_launch(stage.grid(&batch, 1), stage.block, stage.shared,
                            [=] { stage.kernel(batch); });
             if (std::strcmp(stage.name, "sequences") == 0)
@@ -203,7 +203,7 @@ class laid_batch
         }
     }
 
-    const zstd_batch &batch() const
+    const decode_batch &batch() const
     {
         return batch_;
     }
@@ -212,20 +212,20 @@ class laid_batch
     size_t room() const
     {
         size_t sum = 0;
-        for (const zstd_block &block : blocks_)
+        for (const decode_block &block : blocks_)
             sum += block.room;
         return sum;
     }
 
-    std::vector<zstd_block> blocks_;
-    std::vector<zstd_frame> frames_;
+    std::vector<decode_block> blocks_;
+    std::vector<decode_frame> frames_;
     exact_memory<unsigned char> in_;
-    exact_memory<zstd_heading> heading_;
-    exact_memory<zstd_outcome> outcome_;
+    exact_memory<decode_heading> heading_;
+    exact_memory<decode_outcome> outcome_;
     exact_memory<unsigned char> literals_;
-    exact_memory<zstd_sequence> sequences_;
-    exact_memory<unsigned char> next_{ZSTD_CARRY};
-    zstd_batch batch_ = {};
+    exact_memory<decode_sequence> sequences_;
+    exact_memory<unsigned char> next_{DECODE_CARRY};
+    decode_batch batch_ = {};
 };
 
 // What goes on from block to block, as the format has it: the content of the frame, and the three
@@ -257,32 +257,32 @@ void compose_repeats(execution &to, const zstd_repeats &after)
     std::copy(next, next + 3, to.repeats);
 }
 
-enum zstd_refusal execute_block(const zstd_batch &batch, uint32_t index, execution &to)
+enum decode_refusal execute_block(const decode_batch &batch, uint32_t index, execution &to)
 {
-    const zstd_block &block = batch.block[index];
-    const zstd_heading &heading = batch.heading[index];
-    const zstd_outcome &outcome = batch.outcome[index];
-    const zstd_frame &frame = batch.frame[block.frame];
-    const bool packed = heading.literals_type == ZSTD_LITERALS_PACKED;
+    const decode_block &block = batch.block[index];
+    const decode_heading &heading = batch.heading[index];
+    const decode_outcome &outcome = batch.outcome[index];
+    const decode_frame &frame = batch.frame[block.frame];
+    const bool packed = heading.literals_type == DECODE_LITERALS_PACKED;
     const unsigned char *const literals =
         packed ? batch.literals + block.room_at : batch.in + heading.literals_at;
-    const size_t step = heading.literals_type == ZSTD_LITERALS_RLE ? 0 : 1;
-    const zstd_sequence *const sequences = batch.sequences + zstd_sequences_at(&block, index);
-    const uint32_t mask = (1u << ZSTD_LITERALS_SHIFT) - 1;
+    const size_t step = heading.literals_type == DECODE_LITERALS_RLE ? 0 : 1;
+    const decode_sequence *const sequences = batch.sequences + decode_sequences_at(&block, index);
+    const uint32_t mask = (1u << DECODE_LITERALS_SHIFT) - 1;
     const size_t begin = to.content.size();
     size_t used = 0;
-    if (outcome.refusal != ZSTD_TAKEN)
-        return static_cast<enum zstd_refusal>(outcome.refusal);
+    if (outcome.refusal != DECODE_TAKEN)
+        return static_cast<enum decode_refusal>(outcome.refusal);
     for (uint32_t i = 0; i < heading.sequences; i++) {
-        const zstd_sequence sequence = sequences[i], next = sequences[i + 1];
+        const decode_sequence sequence = sequences[i], next = sequences[i + 1];
         const uint32_t size = static_cast<uint32_t>(next & mask) - (sequence & mask);
-        const uint32_t length = (next >> ZSTD_LITERALS_SHIFT & (mask >> 1)) -
-                                (sequence >> ZSTD_LITERALS_SHIFT & (mask >> 1));
-        const uint32_t offset = offset_of(to.repeats, sequence >> ZSTD_OFFSET_SHIFT);
+        const uint32_t length = (next >> DECODE_LITERALS_SHIFT & (mask >> 1)) -
+                                (sequence >> DECODE_LITERALS_SHIFT & (mask >> 1));
+        const uint32_t offset = offset_of(to.repeats, sequence >> DECODE_OFFSET_SHIFT);
         for (uint32_t k = 0; k < length; k++)
             to.content.push_back(literals[step * used++]);
         if (offset == 0 || offset > to.content.size() || offset > frame.window)
-            return ZSTD_BAD_OFFSET;
+            return DECODE_BAD_OFFSET;
         for (uint32_t k = length; k < size; k++)
             to.content.push_back(to.content[to.content.size() - offset]);
     }
@@ -291,50 +291,50 @@ enum zstd_refusal execute_block(const zstd_batch &batch, uint32_t index, executi
     if (to.content.size() - begin != outcome.content)
         std::abort();
     compose_repeats(to, outcome.after);
-    return ZSTD_TAKEN;
+    return DECODE_TAKEN;
 }
 
 // Goes on with a frame; gives its content to `whole` when it ends.
-enum zstd_refusal execute_frame(const zstd_batch &batch, const zstd_frame &frame, execution &to,
-                                byte_vector &whole)
+enum decode_refusal execute_frame(const decode_batch &batch, const decode_frame &frame,
+                                  execution &to, byte_vector &whole)
 {
     if (frame.begins)
         to = {};
     for (uint32_t i = 0; i < frame.blocks; i++) {
-        const enum zstd_refusal refusal = execute_block(batch, frame.first + i, to);
-        if (refusal != ZSTD_TAKEN)
+        const enum decode_refusal refusal = execute_block(batch, frame.first + i, to);
+        if (refusal != DECODE_TAKEN)
             return refusal;
     }
     if (!frame.ends)
-        return ZSTD_TAKEN;
+        return DECODE_TAKEN;
     whole.insert(whole.end(), to.content.begin(), to.content.end());
-    return frame.content == ZSTD_CONTENT_UNKNOWN || frame.content == to.content.size()
-               ? ZSTD_TAKEN
-               : ZSTD_BAD_CONTENT;
+    return frame.content == DECODE_CONTENT_UNKNOWN || frame.content == to.content.size()
+               ? DECODE_TAKEN
+               : DECODE_BAD_CONTENT;
 }
 
-void forget_tables(zstd_carry &carry)
+void forget_tables(decode_carry &carry)
 {
     carry = {};
-    for (zstd_source &table : carry.tables)
+    for (decode_source &table : carry.tables)
         table.mode = ZSTD_ABSENT;
 }
 
 // Takes over the tables of the batch's last frame, into the carry of the next batch.
-void carry_tables(const zstd_batch &batch, zstd_carry &carry)
+void carry_tables(const decode_batch &batch, decode_carry &carry)
 {
-    const zstd_frame &frame = batch.frame[batch.frames - 1];
+    const decode_frame &frame = batch.frame[batch.frames - 1];
     if (frame.begins)
         forget_tables(carry);
     for (unsigned table = 0; table < ZSTD_TABLES; table++)
         for (uint32_t i = 0; i < frame.blocks; i++) {
-            zstd_source source = batch.heading[frame.first + i].tables[table];
+            decode_source source = batch.heading[frame.first + i].tables[table];
             if (source.mode == ZSTD_ABSENT)
                 continue;
             if (source.size > sizeof carry.described[table])
                 std::abort();
             std::memmove(carry.described[table], batch.in + source.at, source.size);
-            source.at = static_cast<uint32_t>(offsetof(zstd_carry, described) +
+            source.at = static_cast<uint32_t>(offsetof(decode_carry, described) +
                                               table * sizeof carry.described[table]);
             carry.tables[table] = source;
         }
@@ -345,19 +345,19 @@ void carry_tables(const zstd_batch &batch, zstd_carry &carry)
 std::vector<zstd_decoding> zstd_decode_together(const std::vector<byte_vector> &inputs)
 {
     std::vector<zstd_decoding> decodings(inputs.size());
-    std::vector<zstd_block> blocks;
-    std::vector<zstd_frame> frames;
+    std::vector<decode_block> blocks;
+    std::vector<decode_frame> frames;
     std::vector<size_t> input_of; // a frame
     byte_vector bytes;
     for (size_t i = 0; i < inputs.size(); i++) {
         walked found;
         if (!walk(inputs[i], found)) {
-            decodings[i].refusal = ZSTD_BAD_BLOCK;
+            decodings[i].refusal = DECODE_BAD_BLOCK;
             continue;
         }
-        for (zstd_frame &frame : found.frames) {
+        for (decode_frame &frame : found.frames) {
             for (uint32_t k = 0; k < frame.blocks; k++) {
-                zstd_block block = found.blocks[frame.first + k];
+                decode_block block = found.blocks[frame.first + k];
                 block.at += static_cast<uint32_t>(bytes.size());
                 block.frame = static_cast<uint32_t>(frames.size());
                 blocks.push_back(block);
@@ -368,14 +368,14 @@ std::vector<zstd_decoding> zstd_decode_together(const std::vector<byte_vector> &
         }
         bytes.insert(bytes.end(), inputs[i].begin(), inputs[i].end());
     }
-    zstd_carry carry;
+    decode_carry carry;
     forget_tables(carry);
     const laid_batch laid(blocks, frames, bytes, carry);
     laid.run();
     for (size_t i = 0; i < frames.size(); i++) {
         zstd_decoding &decoding = decodings[input_of[i]];
         execution state;
-        if (decoding.refusal == ZSTD_TAKEN)
+        if (decoding.refusal == DECODE_TAKEN)
             decoding.refusal = execute_frame(laid.batch(), frames[i], state, decoding.content);
     }
     return decodings;
@@ -386,23 +386,23 @@ zstd_decoding zstd_decode_in_batches(const byte_vector &input, size_t blocks)
     zstd_decoding decoding;
     walked found;
     execution state;
-    zstd_carry carry;
+    decode_carry carry;
     forget_tables(carry);
     if (!walk(input, found))
-        decoding.refusal = ZSTD_BAD_BLOCK;
+        decoding.refusal = DECODE_BAD_BLOCK;
     for (size_t frame = 0, first = 0; first < found.blocks.size() && !decoding.refusal;) {
         const size_t end = std::min(first + blocks, found.blocks.size());
         const byte_vector bytes(input.begin() + found.blocks[first].at,
                                 input.begin() + found.blocks[end - 1].at +
                                     found.blocks[end - 1].size);
-        std::vector<zstd_block> own(found.blocks.begin() + static_cast<std::ptrdiff_t>(first),
-                                    found.blocks.begin() + static_cast<std::ptrdiff_t>(end));
-        std::vector<zstd_frame> frames;
+        std::vector<decode_block> own(found.blocks.begin() + static_cast<std::ptrdiff_t>(first),
+                                      found.blocks.begin() + static_cast<std::ptrdiff_t>(end));
+        std::vector<decode_frame> frames;
         const size_t first_frame = frame;
-        for (zstd_block &block : own)
+        for (decode_block &block : own)
             block.at -= found.blocks[first].at;
         for (; frame < found.frames.size() && found.frames[frame].first < end; frame++) {
-            zstd_frame part = found.frames[frame];
+            decode_frame part = found.frames[frame];
             const size_t begin = std::max<size_t>(part.first, first);
             const size_t stop = std::min<size_t>(part.first + part.blocks, end);
             part.begins = begin == part.first;
@@ -417,10 +417,10 @@ zstd_decoding zstd_decode_in_batches(const byte_vector &input, size_t blocks)
         }
         const laid_batch laid(own, frames, bytes, carry);
         laid.run();
-        for (const zstd_frame &part : frames)
-            if (decoding.refusal == ZSTD_TAKEN)
+        for (const decode_frame &part : frames)
+            if (decoding.refusal == DECODE_TAKEN)
                 decoding.refusal = execute_frame(laid.batch(), part, state, decoding.content);
-        if (decoding.refusal == ZSTD_TAKEN)
+        if (decoding.refusal == DECODE_TAKEN)
             carry_tables(laid.batch(), carry);
         first = end;
     }

@@ -12,9 +12,9 @@
 using byte_vector = std::vector<unsigned char>;
 
 // What an input decodes to. A refusal may be a stage's, or of what comes after these stages, or be
-// found while the batch is laid out: then it is ZSTD_BAD_BLOCK.
+// found while the batch is laid out: then it is DECODE_BAD_BLOCK.
 struct zstd_decoding {
-    enum zstd_refusal refusal = ZSTD_TAKEN;
+    enum decode_refusal refusal = DECODE_TAKEN;
     byte_vector content; // if nothing is refused
 };
 

@@ -2,7 +2,7 @@
 // Bytes and bits of a batch's compressed bytes, read by one thread.
 //
 // `in` begins at a multiple of 16 bytes. It is read in whole aligned words of 32 or 64 bits, so
-// that up to 7 bytes after what is asked for are read, but not used: ZSTD_PADDING makes them
+// that up to 7 bytes after what is asked for are read, but not used: DECODE_PADDING makes them
 // readable.
 #ifndef GPUHISTO_ZSTD_BITS_CUH
 #define GPUHISTO_ZSTD_BITS_CUH
@@ -10,7 +10,7 @@
 #include "gpu/ptx.cuh"
 
 extern "C" {
-#include "batch.h"
+#include "gpu/decode/batch.h"
 }
 
 // Some of the compressed bytes: in[at] to in[at + size - 1].

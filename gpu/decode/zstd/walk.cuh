@@ -4,7 +4,7 @@
 // is left to `sequences`, which looks at all sequences side by side: every state depends on the one
 // before, so a step here is what a block waits for, and does nothing else.
 //
-// Takes struct zstd_heading, gives a block's struct zstd_step in the places of its sequences.
+// Takes struct decode_heading, gives a block's struct zstd_step in the places of its sequences.
 //
 // Several lanes take a block: three of them build its tables, a table each, then one walks the
 // stream. A warp takes several blocks, because a walk alone would leave 31 lanes idle.
@@ -20,8 +20,8 @@
 #ifndef GPUHISTO_ZSTD_WALK_CUH
 #define GPUHISTO_ZSTD_WALK_CUH
 
-#include "sequence_codes.cuh"
-#include "stages.h"
+#include "gpu/decode/zstd/sequence_codes.cuh"
+#include "gpu/decode/stages.h"
 
 constexpr unsigned walk_blocks = 4;               // zstd blocks of a warp
 constexpr unsigned walk_lanes = 32 / walk_blocks; // of a zstd block
@@ -49,7 +49,7 @@ struct walk_work {
     uint32_t match_lengths[1u << match_length_log_most];
     uint32_t offsets[1u << offset_log_most];
     fse_count counts[walk_tables][sequence_codes_most];
-    uint32_t logs[walk_tables]; // by enum zstd_table
+    uint32_t logs[walk_tables]; // by enum decode_table
     // The last piece, once more, since words before a piece are read with it; then all of them.
     alignas(16) uint32_t stream[4 + 4 * walk_pieces];
 };
@@ -63,7 +63,7 @@ static __device__ __forceinline__ uint32_t *walk_cells(walk_work *work, uint32_t
 
 // By a lane: builds the table of one kind. False if its description is malformed.
 static __device__ bool walk_build(walk_work *work, const unsigned char *in,
-                                  const zstd_source &source, uint32_t table)
+                                  const decode_source &source, uint32_t table)
 {
     uint32_t *const cells = walk_cells(work, table);
     fse_count *const counts = work->counts[table];
@@ -146,7 +146,7 @@ static __device__ __forceinline__ zstd_step walk_step_of(const backward &stream,
 // all that it holds. It is looked at after each round only: whatever is read beyond the stream's
 // beginning, where there are no copies, leads from cells to cells, too.
 static __device__ bool walk_stream(walk_work *work, backward &stream, uint32_t count,
-                                   zstd_sequence *out)
+                                   decode_sequence *out)
 {
     int copied = (stream.at >> 7) + 1;
     walk_copy(work, stream, copied);
@@ -177,25 +177,25 @@ static __device__ bool walk_stream(walk_work *work, backward &stream, uint32_t c
 }
 
 // By one lane.
-static __device__ void walk_block(const zstd_batch &batch, uint32_t index, walk_work *work)
+static __device__ void walk_block(const decode_batch &batch, uint32_t index, walk_work *work)
 {
-    const zstd_heading &heading = batch.heading[index];
-    const zstd_block &block = batch.block[index];
+    const decode_heading &heading = batch.heading[index];
+    const decode_block &block = batch.block[index];
     const byte_span bits = {heading.bits_at, block.at + block.size - heading.bits_at};
     backward stream;
     if (!backward_open(stream, batch.in, bits) ||
         !walk_stream(work, stream, heading.sequences,
-                     batch.sequences + zstd_sequences_at(&block, index)))
-        batch.outcome[index].refusal = ZSTD_BAD_BITS;
+                     batch.sequences + decode_sequences_at(&block, index)))
+        batch.outcome[index].refusal = DECODE_BAD_BITS;
 }
 
-static __global__ void __launch_bounds__(walk_threads) zstd_walk_states(zstd_batch batch)
+static __global__ void __launch_bounds__(walk_threads) zstd_walk_states(decode_batch batch)
 {
     __shared__ walk_work works[walk_warps * walk_blocks];
     const uint32_t lane = threadIdx.x % walk_lanes, place = threadIdx.x / walk_lanes;
     const uint32_t index = blockIdx.x * walk_warps * walk_blocks + place;
     walk_work *const work = &works[place];
-    const bool taken = index < batch.blocks && batch.outcome[index].refusal == ZSTD_TAKEN &&
+    const bool taken = index < batch.blocks && batch.outcome[index].refusal == DECODE_TAKEN &&
                        batch.heading[index].sequences > 0;
     bool built = true;
     if (taken && lane < walk_tables)
@@ -205,14 +205,14 @@ static __global__ void __launch_bounds__(walk_threads) zstd_walk_states(zstd_bat
     if (!taken || lane != 0)
         return;
     if (failed >> threadIdx.x % 32 & ((1u << walk_tables) - 1))
-        batch.outcome[index].refusal = ZSTD_BAD_SEQUENCES;
+        batch.outcome[index].refusal = DECODE_BAD_SEQUENCES;
     else
         walk_block(batch, index, work);
 }
 
-static inline unsigned walk_grid(const struct zstd_batch *batch, unsigned)
+static inline unsigned walk_grid(const struct decode_batch *batch, unsigned)
 {
-    return zstd_grid_of_blocks(batch, walk_warps * walk_blocks);
+    return decode_grid_of_blocks(batch, walk_warps * walk_blocks);
 }
 
 #endif

@@ -2,10 +2,10 @@
 // parse: the headers of blocks (RFC 8878, sections 3.1.1.3.1 and 3.1.1.3.2): how literals and
 // sequences are coded, where each table is described, and where bits begin.
 //
-// Takes struct zstd_block, gives struct zstd_heading, and an outcome with the refusal alone: every
-// later stage may rely on the bounds that it checks. Tables of sequences are described one after
-// the other, so a description is gone through to find its end. A Huffman table's description says
-// how long it is, and is read by `literals`.
+// Takes struct decode_block, gives struct decode_heading, and an outcome with the refusal alone:
+// every later stage may rely on the bounds that it checks. Tables of sequences are described one
+// after the other, so a description is gone through to find its end. A Huffman table's description
+// says how long it is, and is read by `literals`.
 //
 // What libzstd 1.5.4 accepts and this refuses: reserved bits of the modes that are set, a
 // compressed block of less than 2 bytes (libzstd does too, if it sees the whole frame), and, as
@@ -16,9 +16,9 @@
 #ifndef GPUHISTO_ZSTD_PARSE_CUH
 #define GPUHISTO_ZSTD_PARSE_CUH
 
-#include "huffman.cuh"
-#include "sequence_codes.cuh"
-#include "stages.h"
+#include "gpu/decode/zstd/huffman.cuh"
+#include "gpu/decode/zstd/sequence_codes.cuh"
+#include "gpu/decode/stages.h"
 
 constexpr unsigned parse_threads = 128; // of a CUDA block
 
@@ -41,41 +41,41 @@ static __device__ __forceinline__ uint32_t parse_left(const parse_cursor &cursor
     return cursor.end - cursor.at;
 }
 
-static __device__ __forceinline__ struct zstd_source parse_source(uint32_t mode, uint32_t at,
-                                                                  uint32_t size)
+static __device__ __forceinline__ struct decode_source parse_source(uint32_t mode, uint32_t at,
+                                                                    uint32_t size)
 {
     return {mode, at, size};
 }
 
 // Raw and RLE literals: sets how many, and where they are.
-static __device__ zstd_refusal parse_plain_literals(parse_cursor &cursor, zstd_heading &heading,
-                                                    bool raw)
+static __device__ decode_refusal parse_plain_literals(parse_cursor &cursor, decode_heading &heading,
+                                                      bool raw)
 {
     const uint32_t header = bytes_at(cursor.in, cursor.at), format = header >> 2 & 3;
     const uint32_t size = format == 1 ? 2 : format == 3 ? 3 : 1;
-    heading.literals_type = raw ? ZSTD_LITERALS_RAW : ZSTD_LITERALS_RLE;
+    heading.literals_type = raw ? DECODE_LITERALS_RAW : DECODE_LITERALS_RLE;
     heading.literals = size == 1   ? header >> 3 & 0x1f
                        : size == 2 ? header >> 4 & 0xfff
                                    : header >> 4 & 0xfffff;
     const uint32_t bytes = raw ? heading.literals : 1;
     if (size > parse_left(cursor) || bytes > parse_left(cursor) - size)
-        return ZSTD_BAD_LITERALS;
+        return DECODE_BAD_LITERALS;
     heading.literals_at = cursor.at + size;
     cursor.at += size + bytes;
-    return ZSTD_TAKEN;
+    return DECODE_TAKEN;
 }
 
 // What follows the header of packed literals, `size` bytes of it: the tree, if there is one, and
 // the streams.
-static __device__ zstd_refusal parse_tree(parse_cursor &cursor, zstd_heading &heading,
-                                          uint32_t size, bool treeless)
+static __device__ decode_refusal parse_tree(parse_cursor &cursor, decode_heading &heading,
+                                            uint32_t size, bool treeless)
 {
     uint32_t tree = 0;
     if (!treeless) {
         const uint32_t first = size > 0 ? byte_at(cursor.in, cursor.at) : 0;
         tree = 1 + (first < huffman_direct ? first : (first - huffman_direct + 2) / 2);
         if (tree > size)
-            return ZSTD_BAD_HUFFMAN;
+            return DECODE_BAD_HUFFMAN;
         heading.tables[ZSTD_HUFFMAN] = parse_source(ZSTD_CODED, cursor.at, tree);
         heading.defines |= 1u << ZSTD_HUFFMAN;
     } else
@@ -85,38 +85,38 @@ static __device__ zstd_refusal parse_tree(parse_cursor &cursor, zstd_heading &he
     cursor.at += size;
     // Every stream has a byte at least.
     const uint32_t least = heading.streams == 1 ? 1 : parse_four_sizes + 4;
-    return heading.literals_size >= least ? ZSTD_TAKEN : ZSTD_BAD_STREAM;
+    return heading.literals_size >= least ? DECODE_TAKEN : DECODE_BAD_STREAM;
 }
 
-static __device__ zstd_refusal parse_packed_literals(parse_cursor &cursor, zstd_heading &heading,
-                                                     bool treeless)
+static __device__ decode_refusal parse_packed_literals(parse_cursor &cursor,
+                                                       decode_heading &heading, bool treeless)
 {
     if (parse_left(cursor) < parse_packed_least)
-        return ZSTD_BAD_LITERALS;
+        return DECODE_BAD_LITERALS;
     const uint64_t header = static_cast<uint64_t>(byte_at(cursor.in, cursor.at + 4)) << 32 |
                             bytes_at(cursor.in, cursor.at);
     const uint32_t format = header >> 2 & 3;
     const uint32_t bits = format == 3 ? 18 : format == 2 ? 14 : 10, mask = (1u << bits) - 1;
     const uint32_t size = static_cast<uint32_t>(header >> 4 >> bits) & mask;
-    heading.literals_type = ZSTD_LITERALS_PACKED;
+    heading.literals_type = DECODE_LITERALS_PACKED;
     heading.literals = static_cast<uint32_t>(header >> 4) & mask;
     heading.streams = format == 0 ? 1 : 4;
     cursor.at += format == 3 ? 5 : format == 2 ? 4 : 3;
     if (size > parse_left(cursor) ||
         (heading.streams == 4 && heading.literals < parse_four_streams_least))
-        return ZSTD_BAD_LITERALS;
+        return DECODE_BAD_LITERALS;
     return parse_tree(cursor, heading, size, treeless);
 }
 
-static __device__ zstd_refusal parse_literals_section(parse_cursor &cursor, zstd_heading &heading,
-                                                      uint32_t room)
+static __device__ decode_refusal parse_literals_section(parse_cursor &cursor,
+                                                        decode_heading &heading, uint32_t room)
 {
     const uint32_t type = byte_at(cursor.in, cursor.at) & 3;
-    const zstd_refusal refusal =
+    const decode_refusal refusal =
         type == PARSE_RAW || type == PARSE_RLE
             ? parse_plain_literals(cursor, heading, type == PARSE_RAW)
             : parse_packed_literals(cursor, heading, type == PARSE_TREELESS);
-    return refusal == ZSTD_TAKEN && heading.literals > room ? ZSTD_BAD_LITERALS : refusal;
+    return refusal == DECODE_TAKEN && heading.literals > room ? DECODE_BAD_LITERALS : refusal;
 }
 
 // How many sequences there are; false if the bytes end before.
@@ -135,7 +135,7 @@ static __device__ bool parse_sequence_count(parse_cursor &cursor, uint32_t *coun
 }
 
 // Where the table of one kind is described; goes on to what follows.
-static __device__ bool parse_table(parse_cursor &cursor, zstd_heading &heading, uint32_t table,
+static __device__ bool parse_table(parse_cursor &cursor, decode_heading &heading, uint32_t table,
                                    uint32_t mode)
 {
     const byte_span left = {cursor.at, parse_left(cursor)};
@@ -158,79 +158,81 @@ static __device__ bool parse_table(parse_cursor &cursor, zstd_heading &heading, 
     return true;
 }
 
-static __device__ zstd_refusal parse_sequences_section(parse_cursor &cursor, zstd_heading &heading,
-                                                       uint32_t room)
+static __device__ decode_refusal parse_sequences_section(parse_cursor &cursor,
+                                                         decode_heading &heading, uint32_t room)
 {
     if (!parse_sequence_count(cursor, &heading.sequences))
-        return ZSTD_BAD_SEQUENCES;
+        return DECODE_BAD_SEQUENCES;
     heading.bits_at = cursor.end;
     if (heading.sequences == 0)
-        return cursor.at == cursor.end ? ZSTD_TAKEN : ZSTD_BAD_SEQUENCES;
+        return cursor.at == cursor.end ? DECODE_TAKEN : DECODE_BAD_SEQUENCES;
     if (parse_left(cursor) == 0)
-        return ZSTD_BAD_SEQUENCES;
+        return DECODE_BAD_SEQUENCES;
     const uint32_t modes = byte_at(cursor.in, cursor.at++);
     if ((modes & 3) != 0)
-        return ZSTD_BAD_SEQUENCES;
+        return DECODE_BAD_SEQUENCES;
     for (uint32_t table = ZSTD_LITERAL_LENGTHS; table <= ZSTD_MATCH_LENGTHS; table++)
         if (!parse_table(cursor, heading, table, modes >> (6 - 2 * table) & 3))
-            return ZSTD_BAD_SEQUENCES;
+            return DECODE_BAD_SEQUENCES;
     heading.bits_at = cursor.at;
-    return heading.sequences <= room / ZSTD_MATCH_MIN ? ZSTD_TAKEN : ZSTD_BAD_LENGTHS;
+    return heading.sequences <= room / DECODE_MATCH_MIN ? DECODE_TAKEN : DECODE_BAD_LENGTHS;
 }
 
-static __device__ zstd_refusal parse_compressed(const zstd_batch &batch, const zstd_block &block,
-                                                zstd_heading &heading)
+static __device__ decode_refusal parse_compressed(const decode_batch &batch,
+                                                  const decode_block &block,
+                                                  decode_heading &heading)
 {
     parse_cursor cursor = {batch.in, block.at, block.at + block.size};
-    if (block.size < 2 || block.size > ZSTD_BLOCK_CONTENT)
-        return ZSTD_BAD_BLOCK;
-    const zstd_refusal refusal = parse_literals_section(cursor, heading, block.room);
-    return refusal != ZSTD_TAKEN ? refusal : parse_sequences_section(cursor, heading, block.room);
+    if (block.size < 2 || block.size > DECODE_BLOCK_CONTENT)
+        return DECODE_BAD_BLOCK;
+    const decode_refusal refusal = parse_literals_section(cursor, heading, block.room);
+    return refusal != DECODE_TAKEN ? refusal : parse_sequences_section(cursor, heading, block.room);
 }
 
 // What a block is made of; why it is refused.
-static __device__ zstd_refusal parse_block(const zstd_batch &batch, const zstd_block &block,
-                                           zstd_heading &heading)
+static __device__ decode_refusal parse_block(const decode_batch &batch, const decode_block &block,
+                                             decode_heading &heading)
 {
-    if (block.room > ZSTD_BLOCK_CONTENT || block.at > batch.in_size ||
+    if (block.room > DECODE_BLOCK_CONTENT || block.at > batch.in_size ||
         block.size > batch.in_size - block.at)
-        return ZSTD_BAD_BLOCK;
-    if (block.type == ZSTD_COMPRESSED)
+        return DECODE_BAD_BLOCK;
+    if (block.type == DECODE_COMPRESSED)
         return parse_compressed(batch, block, heading);
-    const bool raw = block.type == ZSTD_RAW;
-    heading.literals_type = raw ? ZSTD_LITERALS_RAW : ZSTD_LITERALS_RLE;
+    const bool raw = block.type == DECODE_RAW;
+    heading.literals_type = raw ? DECODE_LITERALS_RAW : DECODE_LITERALS_RLE;
     heading.literals = block.room;
     heading.literals_at = block.at;
     heading.bits_at = block.at + block.size;
-    return (raw || block.type == ZSTD_RLE) && block.size == (raw ? block.room : 1) ? ZSTD_TAKEN
-                                                                                   : ZSTD_BAD_BLOCK;
+    return (raw || block.type == DECODE_RLE) && block.size == (raw ? block.room : 1)
+               ? DECODE_TAKEN
+               : DECODE_BAD_BLOCK;
 }
 
-static __device__ void parse_clear(zstd_heading &heading)
+static __device__ void parse_clear(decode_heading &heading)
 {
     heading = {};
-    UNROLL for (zstd_source &table : heading.tables) table.mode = ZSTD_ABSENT;
+    UNROLL for (decode_source &table : heading.tables) table.mode = ZSTD_ABSENT;
 }
 
-static __global__ void __launch_bounds__(parse_threads) zstd_parse(zstd_batch batch)
+static __global__ void __launch_bounds__(parse_threads) zstd_parse(decode_batch batch)
 {
     const unsigned index = blockIdx.x * parse_threads + threadIdx.x;
     if (index >= batch.blocks)
         return;
-    const zstd_block block = batch.block[index];
-    zstd_heading heading;
-    zstd_outcome outcome = {};
+    const decode_block block = batch.block[index];
+    decode_heading heading;
+    decode_outcome outcome = {};
     parse_clear(heading);
     outcome.refusal = parse_block(batch, block, heading);
-    if (outcome.refusal != ZSTD_TAKEN)
+    if (outcome.refusal != DECODE_TAKEN)
         parse_clear(heading); // so that it defines nothing
     batch.heading[index] = heading;
     batch.outcome[index] = outcome;
 }
 
-static inline unsigned parse_grid(const struct zstd_batch *batch, unsigned)
+static inline unsigned parse_grid(const struct decode_batch *batch, unsigned)
 {
-    return zstd_grid_of_blocks(batch, parse_threads);
+    return decode_grid_of_blocks(batch, parse_threads);
 }
 
 #endif

@@ -5,7 +5,7 @@
 #define GPUHISTO_ZSTD_REPEATS_MAP_CUH
 
 extern "C" {
-#include "batch.h"
+#include "gpu/decode/batch.h"
 }
 
 // One of the three: the upper two bits are `which`, the others the value, of struct zstd_repeats.

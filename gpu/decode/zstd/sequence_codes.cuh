@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The codes of which sequences are made (RFC 8878, section 3.1.1.3.2.1.1): a length's code gives
 // the least length, and how many more bits say how much is added to it. An offset's code c stands
-// for 2^c and c more bits. Tables are numbered by enum zstd_table.
+// for 2^c and c more bits. Tables are numbered by enum decode_table.
 #ifndef GPUHISTO_ZSTD_SEQUENCE_CODES_CUH
 #define GPUHISTO_ZSTD_SEQUENCE_CODES_CUH
 
-#include "fse.cuh"
+#include "gpu/decode/zstd/fse.cuh"
 
 constexpr uint32_t literal_length_codes = 36, match_length_codes = 53, offset_codes = 32;
 constexpr uint32_t sequence_codes_most = match_length_codes;
@@ -66,7 +66,7 @@ static __device__ __forceinline__ uint32_t sequence_cell(uint32_t table, uint32_
 
 // What `walk` leaves of a sequence for `sequences`, in its place: the lower half is where its bits
 // begin, as in struct backward, the upper half its codes, as in cells.
-using zstd_step = zstd_sequence;
+using zstd_step = decode_sequence;
 
 static __device__ __forceinline__ zstd_step sequence_step(int at, uint32_t literal_cell,
                                                           uint32_t match_cell, uint32_t offset_cell)
@@ -127,7 +127,7 @@ static __device__ void length_bases_lay(length_bases *bases, unsigned lane)
             base += 1u << literal_length_extra[code];
         }
     else if (lane == 1) {
-        base = ZSTD_MATCH_MIN;
+        base = DECODE_MATCH_MIN;
         for (uint32_t code = 0; code < match_length_codes; code++) {
             bases->matches[code] = base;
             base += 1u << match_length_extra[code];

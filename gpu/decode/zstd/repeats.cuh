@@ -2,9 +2,9 @@
 // repeats: the tables that blocks take from blocks before them in their frame (RFC 8878, sections
 // 3.1.1.3.1.4 and 3.1.1.3.2.1).
 //
-// Takes struct zstd_heading with its tables REPEATED, gives it with the source of the nearest block
-// before that defines such a table, or of the carry if the frame goes on from the batch before; a
-// block for which there is none is refused.
+// Takes struct decode_heading with its tables REPEATED, gives it with the source of the nearest
+// block before that defines such a table, or of the carry if the frame goes on from the batch
+// before; a block for which there is none is refused.
 //
 // A thread takes a block, a CUDA block a tile of as many. A scan over the tile finds the nearest
 // block before in it. Only blocks of the frame with which the tile begins may need an earlier one:
@@ -16,8 +16,8 @@
 #ifndef GPUHISTO_ZSTD_REPEATS_CUH
 #define GPUHISTO_ZSTD_REPEATS_CUH
 
-#include "bits.cuh"
-#include "stages.h"
+#include "gpu/decode/zstd/bits.cuh"
+#include "gpu/decode/stages.h"
 
 #include <cstddef>
 
@@ -43,8 +43,8 @@ static __device__ __forceinline__ uint32_t repeats_scan(uint32_t mine)
 
 // By the CUDA block together: finds the last block before a tile that defines each table, back to
 // the first block of the frame.
-static __device__ void repeats_look_back(const zstd_batch &batch, repeats_work *work, uint32_t tile,
-                                         uint32_t first)
+static __device__ void repeats_look_back(const decode_batch &batch, repeats_work *work,
+                                         uint32_t tile, uint32_t first)
 {
     for (uint32_t end = tile; end > first;) {
         const uint32_t begin = end - first > repeats_threads ? end - repeats_threads : first;
@@ -65,18 +65,18 @@ static __device__ void repeats_look_back(const zstd_batch &batch, repeats_work *
 }
 
 // The source of a table that the batch's first frame brings along.
-static __device__ zstd_source repeats_carried(const zstd_batch &batch, uint32_t table)
+static __device__ decode_source repeats_carried(const decode_batch &batch, uint32_t table)
 {
-    const zstd_carry *const carry = reinterpret_cast<const zstd_carry *>(batch.in);
+    const decode_carry *const carry = reinterpret_cast<const decode_carry *>(batch.in);
     return carry->tables[table];
 }
 
 // Finds a table for a block. `last` is the last block before it that defines one, if any. False
 // if there is none.
-static __device__ bool repeats_find(const zstd_batch &batch, const zstd_frame &frame,
+static __device__ bool repeats_find(const decode_batch &batch, const decode_frame &frame,
                                     uint32_t index, uint32_t table, uint32_t last)
 {
-    zstd_source source = {ZSTD_ABSENT, 0, 0};
+    decode_source source = {ZSTD_ABSENT, 0, 0};
     if (last > frame.first)
         source = batch.heading[last - 1].tables[table];
     else if (!frame.begins)
@@ -85,18 +85,18 @@ static __device__ bool repeats_find(const zstd_batch &batch, const zstd_frame &f
     return source.mode < ZSTD_REPEATED;
 }
 
-static __device__ void repeats_of_block(const zstd_batch &batch, uint32_t index,
+static __device__ void repeats_of_block(const decode_batch &batch, uint32_t index,
                                         const uint32_t last[ZSTD_TABLES])
 {
-    const zstd_frame frame = batch.frame[batch.block[index].frame];
+    const decode_frame frame = batch.frame[batch.block[index].frame];
     for (uint32_t table = 0; table < ZSTD_TABLES; table++)
         if (batch.heading[index].tables[table].mode == ZSTD_REPEATED &&
             !repeats_find(batch, frame, index, table, last[table]))
             batch.outcome[index].refusal =
-                table == ZSTD_HUFFMAN ? ZSTD_BAD_HUFFMAN : ZSTD_BAD_SEQUENCES;
+                table == ZSTD_HUFFMAN ? DECODE_BAD_HUFFMAN : DECODE_BAD_SEQUENCES;
 }
 
-static __global__ void __launch_bounds__(repeats_threads) zstd_repeat_tables(zstd_batch batch)
+static __global__ void __launch_bounds__(repeats_threads) zstd_repeat_tables(decode_batch batch)
 {
     __shared__ repeats_work work;
     const uint32_t tile = blockIdx.x * repeats_threads, index = tile + threadIdx.x;
@@ -119,13 +119,13 @@ static __global__ void __launch_bounds__(repeats_threads) zstd_repeat_tables(zst
         for (unsigned i = 0; i < warp; i++)
             last[table] = max(last[table], work.of_warp[table][i]);
     }
-    if (index < batch.blocks && batch.outcome[index].refusal == ZSTD_TAKEN)
+    if (index < batch.blocks && batch.outcome[index].refusal == DECODE_TAKEN)
         repeats_of_block(batch, index, last);
 }
 
-static inline unsigned repeats_grid(const struct zstd_batch *batch, unsigned)
+static inline unsigned repeats_grid(const struct decode_batch *batch, unsigned)
 {
-    return zstd_grid_of_blocks(batch, repeats_threads);
+    return decode_grid_of_blocks(batch, repeats_threads);
 }
 
 #endif

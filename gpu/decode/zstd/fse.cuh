@@ -15,7 +15,7 @@
 #ifndef GPUHISTO_ZSTD_FSE_CUH
 #define GPUHISTO_ZSTD_FSE_CUH
 
-#include "bits.cuh"
+#include "gpu/decode/zstd/bits.cuh"
 
 constexpr uint32_t fse_log_least = 5;
 constexpr uint32_t fse_bits_mask = 0x1f, fse_extra_shift = 5, fse_extra_mask = 0x3f;

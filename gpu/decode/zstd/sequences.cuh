@@ -2,7 +2,7 @@
 // sequences: what sequences stand for (RFC 8878, section 3.1.1.3.2.1), all but the values of repeat
 // offsets.
 //
-// Takes struct zstd_step, gives zstd_sequence in its place, how much content a block's sequences
+// Takes struct zstd_step, gives decode_sequence in its place, how much content a block's sequences
 // make, and the repeat offsets after the block as a map of those before it (batch.h). Blocks of
 // literals alone, raw and RLE ones among them, get their outcome here too.
 //
@@ -15,9 +15,9 @@
 #ifndef GPUHISTO_ZSTD_SEQUENCES_CUH
 #define GPUHISTO_ZSTD_SEQUENCES_CUH
 
-#include "repeats_map.cuh"
-#include "sequence_codes.cuh"
-#include "stages.h"
+#include "gpu/decode/zstd/repeats_map.cuh"
+#include "gpu/decode/zstd/sequence_codes.cuh"
+#include "gpu/decode/stages.h"
 
 constexpr unsigned sequences_blocks = 4; // zstd blocks of a CUDA block, a warp each
 constexpr unsigned sequences_threads = 32 * sequences_blocks;
@@ -98,7 +98,7 @@ static __device__ __forceinline__ sequences_sum sequences_of_last(const sequence
     return last;
 }
 
-// The newest offset as in zstd_sequence; 0 if it is too large, or 0.
+// The newest offset as in decode_sequence; 0 if it is too large, or 0.
 static __device__ __forceinline__ uint32_t sequences_offset(const repeats_map &repeats)
 {
     const uint32_t which = repeats.place[0] >> repeats_which_shift;
@@ -108,19 +108,19 @@ static __device__ __forceinline__ uint32_t sequences_offset(const repeats_map &r
     return value > ZSTD_WINDOW_MOST ? 0 : value;
 }
 
-static __device__ __forceinline__ zstd_sequence sequences_pack(uint32_t content, uint32_t literals,
-                                                               uint32_t offset)
+static __device__ __forceinline__ decode_sequence sequences_pack(uint32_t content,
+                                                                 uint32_t literals, uint32_t offset)
 {
-    return static_cast<uint64_t>(offset) << ZSTD_OFFSET_SHIFT |
-           static_cast<uint64_t>(literals) << ZSTD_LITERALS_SHIFT | content;
+    return static_cast<uint64_t>(offset) << DECODE_OFFSET_SHIFT |
+           static_cast<uint64_t>(literals) << DECODE_LITERALS_SHIFT | content;
 }
 
 // By a warp: up to 32 sequences, from `out` on, after those whose sum is `before`, which becomes
 // that of these too. Refuses if there is one that cannot be.
-static __device__ zstd_refusal sequences_some(const zstd_heading &heading, uint32_t room,
-                                              const unsigned *words, const length_bases *bases,
-                                              zstd_sequence *out, uint32_t count,
-                                              sequences_sum &before)
+static __device__ decode_refusal sequences_some(const decode_heading &heading, uint32_t room,
+                                                const unsigned *words, const length_bases *bases,
+                                                decode_sequence *out, uint32_t count,
+                                                sequences_sum &before)
 {
     const unsigned lane = threadIdx.x % 32;
     const bool is_there = lane < count;
@@ -137,25 +137,25 @@ static __device__ zstd_refusal sequences_some(const zstd_heading &heading, uint3
     const unsigned too_long = __ballot_sync(0xffffffffu, is_too_long);
     const unsigned bad = bad_offsets | too_long, first_bad = bad & (0u - bad);
     if (bad)
-        return bad_offsets & first_bad ? ZSTD_BAD_OFFSET : ZSTD_BAD_LENGTHS;
+        return bad_offsets & first_bad ? DECODE_BAD_OFFSET : DECODE_BAD_LENGTHS;
     if (is_there)
         out[lane] = sequences_pack(sum.content - own.literals - own.match,
                                    sum.literals - own.literals, offset);
     before = sequences_of_last(sum);
-    return ZSTD_TAKEN;
+    return DECODE_TAKEN;
 }
 
 // By a warp: a block's sequences, if it has any, and its outcome.
-static __device__ void sequences_of_block(const zstd_batch &batch, uint32_t index,
+static __device__ void sequences_of_block(const decode_batch &batch, uint32_t index,
                                           const length_bases *bases)
 {
-    const zstd_heading &heading = batch.heading[index];
-    const zstd_block &block = batch.block[index];
+    const decode_heading &heading = batch.heading[index];
+    const decode_block &block = batch.block[index];
     const unsigned *const words = backward_words(batch.in, heading.bits_at);
-    zstd_sequence *const out = batch.sequences + zstd_sequences_at(&block, index);
+    decode_sequence *const out = batch.sequences + decode_sequences_at(&block, index);
     sequences_sum sum = {0, 0, repeats_map_same()};
-    zstd_refusal refusal = ZSTD_TAKEN;
-    for (uint32_t at = 0; at < heading.sequences && refusal == ZSTD_TAKEN; at += 32)
+    decode_refusal refusal = DECODE_TAKEN;
+    for (uint32_t at = 0; at < heading.sequences && refusal == DECODE_TAKEN; at += 32)
         refusal = sequences_some(heading, block.room, words, bases, out + at,
                                  min(heading.sequences - at, 32u), sum);
     if (threadIdx.x % 32 != 0)
@@ -163,29 +163,29 @@ static __device__ void sequences_of_block(const zstd_batch &batch, uint32_t inde
     if (heading.sequences > 0)
         out[heading.sequences] = sequences_pack(sum.content, sum.literals, 0);
     const uint32_t content = sum.content + heading.literals - sum.literals;
-    if (refusal == ZSTD_TAKEN && content > block.room)
-        refusal = ZSTD_BAD_LENGTHS;
-    zstd_outcome *const outcome = &batch.outcome[index];
-    if (refusal != ZSTD_TAKEN)
+    if (refusal == DECODE_TAKEN && content > block.room)
+        refusal = DECODE_BAD_LENGTHS;
+    decode_outcome *const outcome = &batch.outcome[index];
+    if (refusal != DECODE_TAKEN)
         outcome->refusal = refusal;
     outcome->content = content;
     outcome->after = repeats_of_map(sum.repeats);
 }
 
-static __global__ void __launch_bounds__(sequences_threads) zstd_sequences(zstd_batch batch)
+static __global__ void __launch_bounds__(sequences_threads) zstd_sequences(decode_batch batch)
 {
     __shared__ length_bases bases;
     const uint32_t index = blockIdx.x * sequences_blocks + threadIdx.x / 32;
     if (threadIdx.x < 32)
         length_bases_lay(&bases, threadIdx.x);
     __syncthreads();
-    if (index < batch.blocks && batch.outcome[index].refusal == ZSTD_TAKEN)
+    if (index < batch.blocks && batch.outcome[index].refusal == DECODE_TAKEN)
         sequences_of_block(batch, index, &bases);
 }
 
-static inline unsigned sequences_grid(const struct zstd_batch *batch, unsigned)
+static inline unsigned sequences_grid(const struct decode_batch *batch, unsigned)
 {
-    return zstd_grid_of_blocks(batch, sequences_blocks);
+    return decode_grid_of_blocks(batch, sequences_blocks);
 }
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // literals: decodes packed literals (RFC 8878, section 3.1.1.3.1.6).
 //
-// Takes struct zstd_heading, gives a block's literals in batch.literals from its room_at on. Raw
+// Takes struct decode_heading, gives a block's literals in batch.literals from its room_at on. Raw
 // and RLE literals need no work: later stages read them from where they are.
 //
 // Four lanes take a block and a warp eight, so that blocks of four streams keep all lanes busy, one
@@ -17,8 +17,8 @@
 #ifndef GPUHISTO_ZSTD_LITERALS_CUH
 #define GPUHISTO_ZSTD_LITERALS_CUH
 
-#include "huffman.cuh"
-#include "stages.h"
+#include "gpu/decode/zstd/huffman.cuh"
+#include "gpu/decode/stages.h"
 
 constexpr unsigned literals_lanes = huffman_lanes; // of a block: one a stream
 constexpr unsigned literals_blocks = 8;            // zstd blocks of a CUDA block
@@ -34,8 +34,8 @@ struct literals_stream {
 
 // The stream of a lane, or one of no bytes, which is none: of a block of one stream only lane 0
 // has one.
-static __device__ literals_stream literals_of_lane(const zstd_batch &batch,
-                                                   const zstd_heading &heading, uint32_t to,
+static __device__ literals_stream literals_of_lane(const decode_batch &batch,
+                                                   const decode_heading &heading, uint32_t to,
                                                    uint32_t lane)
 {
     const byte_span all = {heading.literals_at, heading.literals_size};
@@ -125,17 +125,17 @@ static __device__ __forceinline__ bool literals_all(bool predicate)
     return (__ballot_sync(0xffffffffu, predicate) & mask) == mask;
 }
 
-static __global__ void __launch_bounds__(literals_threads) zstd_literals(zstd_batch batch)
+static __global__ void __launch_bounds__(literals_threads) zstd_literals(decode_batch batch)
 {
     __shared__ huffman_table tables[literals_blocks];
     const uint32_t lane = threadIdx.x % literals_lanes, place = threadIdx.x / literals_lanes;
     const uint32_t index = blockIdx.x * literals_blocks + place;
     huffman_table *const table = &tables[place];
-    zstd_heading heading = {};
-    if (index < batch.blocks && batch.outcome[index].refusal == ZSTD_TAKEN)
+    decode_heading heading = {};
+    if (index < batch.blocks && batch.outcome[index].refusal == DECODE_TAKEN)
         heading = batch.heading[index];
-    const bool packed = heading.literals_type == ZSTD_LITERALS_PACKED && heading.streams > 0;
-    const zstd_source source = heading.tables[ZSTD_HUFFMAN];
+    const bool packed = heading.literals_type == DECODE_LITERALS_PACKED && heading.streams > 0;
+    const decode_source source = heading.tables[ZSTD_HUFFMAN];
 
     if (packed && lane == 0)
         huffman_read(table, batch.in, {source.at, source.size});
@@ -160,12 +160,12 @@ static __global__ void __launch_bounds__(literals_threads) zstd_literals(zstd_ba
     }
     good = literals_all(good);
     if (packed && lane == 0 && !good)
-        batch.outcome[index].refusal = has_table ? ZSTD_BAD_STREAM : ZSTD_BAD_HUFFMAN;
+        batch.outcome[index].refusal = has_table ? DECODE_BAD_STREAM : DECODE_BAD_HUFFMAN;
 }
 
-static inline unsigned literals_grid(const struct zstd_batch *batch, unsigned)
+static inline unsigned literals_grid(const struct decode_batch *batch, unsigned)
 {
-    return zstd_grid_of_blocks(batch, literals_blocks);
+    return decode_grid_of_blocks(batch, literals_blocks);
 }
 
 #endif

@@ -12,8 +12,8 @@
 struct decoding {
     struct device_decoding plan;
     unsigned char *own[DEVICE_BATCHES_MAX], *stages; // memory
-    struct zstd_batch batch[DEVICE_BATCHES_MAX];
-    struct zstd_lane lane[DEVICE_BATCHES_MAX];
+    struct decode_batch batch[DEVICE_BATCHES_MAX];
+    struct decode_lane lane[DEVICE_BATCHES_MAX];
     cudaStream_t matches; // of all batches that do not stand alone, and what follows: the stream of
                           // the kernels that count would have a batch wait for the matches of those
                           // after it
@@ -23,7 +23,7 @@ struct decoding {
     unsigned *resident; // CUDA blocks of each stage that the device holds at a time
 };
 
-static struct zstd_batch *batch_of(struct device *device, unsigned slot)
+static struct decode_batch *batch_of(struct device *device, unsigned slot)
 {
     return &device->decoding->batch[slot - device->buffers];
 }
@@ -37,8 +37,8 @@ static bool fit_capacity(struct device *device, struct device_decoding *decoding
     size_t free_bytes, all;
     if (!device_ok(device, cudaMemGetInfo(&free_bytes, &all), "asking for its memory"))
         return false;
-    decoding->memory = zstd_fit_memory(&decoding->capacity, &decoding->batches,
-                                       decoding->keep_least, free_bytes / 4 * 3);
+    decoding->memory = decode_fit_memory(&decoding->capacity, &decoding->batches,
+                                         decoding->keep_least, free_bytes / 4 * 3);
     if (decoding->memory == 0)
         decoding->batches = 0;
     return true;
@@ -51,9 +51,9 @@ static bool zero(struct device *device, void *memory, size_t size, cudaStream_t 
 
 // What is read before anything is written to it: the first carry, and what is copied out even if a
 // batch is refused. All that a batch does comes after its copies.
-static bool zero_batch(struct device *device, const struct zstd_batch *batch, unsigned frames)
+static bool zero_batch(struct device *device, const struct decode_batch *batch, unsigned frames)
 {
-    return zero(device, batch->in, ZSTD_CARRY, device->copies) &&
+    return zero(device, batch->in, DECODE_CARRY, device->copies) &&
            zero(device, batch->verdict, sizeof *batch->verdict, device->copies) &&
            zero(device, batch->frame_ends, frames * sizeof *batch->frame_ends, device->copies);
 }
@@ -68,17 +68,17 @@ static bool allocate(struct device *device, unsigned char **memory, size_t size)
 
 static bool open_memory(struct device *device, struct decoding *decoding)
 {
-    const struct zstd_capacity *capacity = &decoding->plan.capacity;
+    const struct decode_capacity *capacity = &decoding->plan.capacity;
     const unsigned count = decoding->plan.batches;
-    const size_t own = zstd_own_memory(nullptr, capacity, nullptr);
-    if (!allocate(device, &decoding->stages, zstd_stage_memory(nullptr, capacity, nullptr)))
+    const size_t own = decode_own_memory(nullptr, capacity, nullptr);
+    if (!allocate(device, &decoding->stages, decode_stage_memory(nullptr, capacity, nullptr)))
         return false;
     for (unsigned i = 0; i < count; i++) {
-        struct zstd_batch *batch = &decoding->batch[i];
+        struct decode_batch *batch = &decoding->batch[i];
         if (!allocate(device, &decoding->own[i], own))
             return false;
-        zstd_own_memory(batch, capacity, decoding->own[i]);
-        zstd_stage_memory(batch, capacity, decoding->stages);
+        decode_own_memory(batch, capacity, decoding->own[i]);
+        decode_stage_memory(batch, capacity, decoding->stages);
         batch->keep_least = decoding->plan.keep_least;
         if (!zero_batch(device, batch, capacity->frames))
             return false;
@@ -100,7 +100,7 @@ static bool prepare_stages(struct device *device, struct decoding *decoding)
         return false;
     }
     return device_ok(
-        device, zstd_prepare_stages(decoding->resident, device->properties.multiProcessorCount),
+        device, decode_prepare_stages(decoding->resident, device->properties.multiProcessorCount),
         "asking how many blocks fit");
 }
 
@@ -115,7 +115,7 @@ static bool open_slots(struct device *device, struct decoding *decoding)
     for (unsigned i = 0; i < decoding->plan.batches; i++)
         if ((!device->slots[device->buffers + i].copied &&
              !device_create_events(device, &device->slots[device->buffers + i])) ||
-            !device_ok(device, zstd_lane_open(&decoding->lane[i]), "creating a stream"))
+            !device_ok(device, decode_lane_open(&decoding->lane[i]), "creating a stream"))
             return false;
     return device_reserve_rest(device, decoding->plan.capacity.room + decoding->plan.keep_least);
 }
@@ -158,7 +158,7 @@ static void close_decoding(struct device *device)
     if (!decoding)
         return;
     for (unsigned i = 0; i < DEVICE_BATCHES_MAX; i++) {
-        zstd_lane_close(&decoding->lane[i]);
+        decode_lane_close(&decoding->lane[i]);
         (void)cudaFree(decoding->own[i]);
     }
     destroy_events(decoding->read, DEVICE_READS);
@@ -220,7 +220,7 @@ static bool copy_blocks(struct device *device, const struct device_work *work)
 {
     struct decoding *decoding = device->decoding;
     const struct device_blocks *blocks = &work->blocks;
-    unsigned char *to = batch_of(device, work->slot)->in + ZSTD_CARRY + blocks->at;
+    unsigned char *to = batch_of(device, work->slot)->in + DECODE_CARRY + blocks->at;
     return device_enter(device, "copying a batch") &&
            (!device->timing ||
             device_record(device, decoding->copying[work->copy], device->copies)) &&
@@ -230,19 +230,19 @@ static bool copy_blocks(struct device *device, const struct device_work *work)
 
 // What the host has laid, and the padding after the compressed bytes, on the stream of the copies:
 // after those bytes.
-static bool copy_plan(struct device *device, struct slot *slot, struct zstd_batch *batch,
-                      const struct zstd_plan *plan)
+static bool copy_plan(struct device *device, struct slot *slot, struct decode_batch *batch,
+                      const struct decode_plan *plan)
 {
     return (!device->timing || device_record(device, slot->copying, device->copies)) &&
-           zero(device, batch->in + ZSTD_CARRY + plan->in_size, ZSTD_PADDING, device->copies) &&
-           copy_in(device, const_cast<struct zstd_block *>(batch->block), plan->block,
+           zero(device, batch->in + DECODE_CARRY + plan->in_size, DECODE_PADDING, device->copies) &&
+           copy_in(device, const_cast<struct decode_block *>(batch->block), plan->block,
                    plan->blocks * sizeof *plan->block) &&
-           copy_in(device, const_cast<struct zstd_frame *>(batch->frame), plan->frame,
+           copy_in(device, const_cast<struct decode_frame *>(batch->frame), plan->frame,
                    plan->frames * sizeof *plan->frame) &&
            device_record(device, slot->copied, device->copies);
 }
 
-static bool launch_tail(struct device *device, struct zstd_batch batch)
+static bool launch_tail(struct device *device, struct decode_batch batch)
 {
     const struct device_decoding *plan = &device->decoding->plan;
     unsigned most = plan->keep_least;
@@ -250,8 +250,8 @@ static bool launch_tail(struct device *device, struct zstd_batch batch)
     void *params[] = {&batch, &most, &lines};
     return plan->separators == SEPARATORS_NONE ||
            device_ok(device,
-                     cudaLaunchKernel(reinterpret_cast<const void *>(zstd_tail_kernel), dim3(1),
-                                      dim3(zstd_tail_threads), params, 0,
+                     cudaLaunchKernel(reinterpret_cast<const void *>(decode_tail_kernel), dim3(1),
+                                      dim3(decode_tail_threads), params, 0,
                                       device->decoding->matches),
                      "launching a kernel");
 }
@@ -266,18 +266,18 @@ static bool copy_out(struct device *device, void *to, const void *from, size_t s
 static bool decode(struct device *device, unsigned index, const struct device_batch *work)
 {
     struct slot *slot = &device->slots[index];
-    struct zstd_batch *batch = batch_of(device, index);
+    struct decode_batch *batch = batch_of(device, index);
     struct decoding *decoding = device->decoding;
     const unsigned turn = index - device->buffers;
-    const struct zstd_lane *lane = &decoding->lane[turn];
-    const zstd_pipeline pipeline = {decoding->resident, decoding->lane, decoding->plan.batches,
-                                    decoding->matches};
-    zstd_batch_set_plan(batch, &work->plan);
+    const struct decode_lane *lane = &decoding->lane[turn];
+    const decode_pipeline pipeline = {decoding->resident, decoding->lane, decoding->plan.batches,
+                                      decoding->matches};
+    decode_batch_set_plan(batch, &work->plan);
     return device_enter(device, "decompressing") && copy_plan(device, slot, batch, &work->plan) &&
            device_ok(device, cudaStreamWaitEvent(lane->stream, slot->copied, 0),
                      "waiting for a batch") &&
-           (!work->begins || zero(device, batch->in, ZSTD_CARRY, lane->stream)) &&
-           device_ok(device, zstd_launch(pipeline, *batch, turn), "launching a stage") &&
+           (!work->begins || zero(device, batch->in, DECODE_CARRY, lane->stream)) &&
+           device_ok(device, decode_launch(pipeline, *batch, turn), "launching a stage") &&
            launch_tail(device, *batch) &&
            copy_out(device, work->verdict, batch->verdict, sizeof *batch->verdict) &&
            copy_out(device, work->frame_ends, batch->frame_ends,
@@ -289,7 +289,7 @@ static bool decode(struct device *device, unsigned index, const struct device_ba
 
 // Samples must lie at a multiple of their size. Where they do not, they are counted in a copy: the
 // batch's sequences have served, and take more than twice as much memory as its content.
-static bool align(struct device *device, const struct zstd_batch *batch,
+static bool align(struct device *device, const struct decode_batch *batch,
                   const unsigned char **content, size_t len)
 {
     const size_t sample = device->how.sample ? device->how.sample : 1;
@@ -307,7 +307,7 @@ static bool count_content(struct device *device, unsigned index,
                           const struct device_content *counted)
 {
     struct slot *slot = &device->slots[index];
-    const struct zstd_batch *batch = batch_of(device, index);
+    const struct decode_batch *batch = batch_of(device, index);
     const unsigned char *content = batch->out + counted->begin;
     const size_t len = counted->len;
     cudaStream_t stream = device->counts_stream;

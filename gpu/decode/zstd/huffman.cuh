@@ -13,7 +13,7 @@
 #ifndef GPUHISTO_ZSTD_HUFFMAN_CUH
 #define GPUHISTO_ZSTD_HUFFMAN_CUH
 
-#include "fse.cuh"
+#include "gpu/decode/zstd/fse.cuh"
 
 constexpr uint32_t huffman_log_most = 11; // bits of the longest code
 constexpr uint32_t huffman_cells = 1u << huffman_log_most;
