@@ -173,7 +173,7 @@ static size_t decode_batch(const decode_batch &batch, launching &launching,
         launch_stages(batch, launching, events);
     add_times(launching);
     check(cudaMemcpy(&verdict, batch.verdict, sizeof verdict, cudaMemcpyDeviceToHost), "verdict");
-    if (verdict.refused < batch.blocks) {
+    if (verdict.refused != DECODE_NONE) {
         std::fprintf(stderr, "zstd_stages: block %u is refused: %u\n", verdict.refused,
                      verdict.refusal);
         std::exit(1);
@@ -320,7 +320,7 @@ static size_t run_pipeline(pipeline &pipeline, const std::vector<planned_batch> 
         check(cudaMemcpy(&verdict, pipeline.batch[done % pipeline.count].verdict, sizeof verdict,
                          cudaMemcpyDeviceToHost),
               "verdict");
-        if (verdict.refused < pipeline.batch[done % pipeline.count].blocks)
+        if (verdict.refused != DECODE_NONE)
             die("a block is refused in the pipeline");
         made += verdict.content;
         done++;

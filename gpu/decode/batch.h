@@ -11,6 +11,8 @@
 #ifndef GPUHISTO_ZSTD_BATCH_H
 #define GPUHISTO_ZSTD_BATCH_H
 
+#include "gpu/decode/gzip/gzip.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -56,6 +58,7 @@ struct decode_block {
     uint32_t room_at; /* the sum of the rooms of all blocks before it */
     uint32_t frame;   /* index of its frame in the batch */
     uint32_t type;    /* enum decode_block_type */
+    uint32_t sequences_at; /* where its sequences begin in those of the batch */
 };
 
 /* A frame, or the part of it that the batch holds. */
@@ -166,11 +169,13 @@ struct decode_carry {
     uint8_t described[ZSTD_TABLES][160];      /* no description is longer than 129 bytes */
 };
 
+#define DECODE_NONE UINT32_MAX
+
 /* What the host is told of a batch. The stage `place` begins it, `link` and `copy` may refuse
  * another block, and after `keep` it is final. */
 struct decode_verdict {
-    uint32_t refused; /* a block that is refused, or the number of blocks. Of several it is any:
-                       * tiles are left as soon as one is bad */
+    uint32_t refused; /* a block that is refused, or DECODE_NONE. Of several it is any: tiles are
+                       * left as soon as one is bad */
     uint32_t refusal; /* why: enum decode_refusal */
     uint32_t content; /* bytes, if no block is refused */
     uint64_t before;  /* bytes of the last frame so far, if it goes on; otherwise 0 */
@@ -178,28 +183,35 @@ struct decode_verdict {
     uint32_t last;    /* the last four bytes of content, or all of fewer: the last one highest */
 };
 
+/* How much a batch holds that stages find out. */
+struct decode_counts {
+    uint32_t blocks, frames; /* at least one of each */
+};
+
 /* The memory of a batch on the device, which stages read and write. Content before the batch, as
  * much as the first frame's window may reach back to, is right before `out`. Up to DECODE_PADDING
  * bytes after `literals` and `out` may be read and mean nothing. */
 struct decode_batch {
-    unsigned char *in;       /* the carry, then compressed bytes, then the padding */
-    uint32_t in_size;        /* bytes, without the padding */
-    uint32_t blocks, frames; /* how many */
-    uint32_t room;           /* the sum of all blocks' rooms */
-    uint32_t frame_room;     /* the most that blocks of one frame have of it */
-    bool begins;             /* its first frame begins in it; the host cannot read `frame` */
+    unsigned char *in;            /* the carry, then compressed bytes, then the padding */
+    uint32_t in_size;             /* bytes, without the padding */
+    uint32_t blocks, frames;      /* how many, if `counts` is null */
+    struct decode_counts *counts; /* otherwise stages write them there, and these arrays */
+    uint32_t room;                /* the sum of all blocks' rooms */
+    uint32_t frame_room;          /* the most that blocks of one frame have of it */
+    bool begins;                  /* its first frame begins in it; the host cannot read `frame` */
     const struct decode_block *block; /* [blocks] */
     const struct decode_frame *frame; /* [frames] */
     struct decode_heading *heading;   /* [blocks] */
     struct decode_outcome *outcome;   /* [blocks] */
     unsigned char *literals;          /* [room]: those of a block from its room_at on */
-    decode_sequence
-        *sequences;     /* [room / DECODE_MATCH_MIN + 2 * blocks], see decode_sequences_at */
-    uint32_t *links;    /* [room]: a byte's value, or where it is copied from */
-    unsigned char *out; /* [room]: the content */
+    decode_sequence *sequences; /* [room / DECODE_MATCH_MIN + 2 * blocks], those of a block from its
+                                 * sequences_at on */
+    uint32_t *links;            /* [room]: a byte's value, or where it is copied from */
+    unsigned char *out;         /* [room]: the content */
     struct decode_verdict *verdict;
     uint32_t *frame_ends;    /* [frames]: where their content ends; from `keep` */
     uint32_t keep_least;     /* bytes of content that the next batch has before `out` in any case */
+    struct gzip_batch gzip;  /* if it is gzip */
     unsigned char *next;     /* the beginning of `in` of the next batch: its carry */
     unsigned char *next_out; /* and its `out`, other memory than this one's: the window goes right
                               * before it */
@@ -228,12 +240,22 @@ static inline bool decode_stands_alone(const struct decode_batch *batch)
     return batch->begins && decode_copies_frames(batch);
 }
 
-/* Returns where a block's sequences begin in batch->sequences; up to room / DECODE_MATCH_MIN + 1.
- */
-static DECODE_ON_BOTH inline uint64_t decode_sequences_at(const struct decode_block *block,
-                                                          uint32_t index)
+/* Returns where the sequences of a batch's block begin that has so much room before it: there are
+ * up to room / DECODE_MATCH_MIN + 1. */
+static inline uint32_t decode_sequences_at(uint32_t room_at, uint32_t index)
 {
-    return (uint64_t)(block->room_at / DECODE_MATCH_MIN) + 2 * (uint64_t)index;
+    return room_at / DECODE_MATCH_MIN + 2 * index;
+}
+
+/* Returns how many blocks, and frames, a batch has. On the device only, if stages count them. */
+static DECODE_ON_BOTH inline uint32_t decode_block_count(const struct decode_batch *batch)
+{
+    return batch->counts ? batch->counts->blocks : batch->blocks;
+}
+
+static DECODE_ON_BOTH inline uint32_t decode_frame_count(const struct decode_batch *batch)
+{
+    return batch->counts ? batch->counts->frames : batch->frames;
 }
 
 #endif

@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(Threads, 1024 / Threads) decode_copy(decode_ba
     const decode_frame &frame = batch.frame[blockIdx.x];
     for (unsigned index = frame.first; index < frame.first + frame.blocks; index++) {
         // Another CUDA block may lower it: all threads go by what one of them has seen.
-        if (__syncthreads_or(load_relaxed(&batch.verdict->refused) < batch.blocks))
+        if (__syncthreads_or(load_relaxed(&batch.verdict->refused) != DECODE_NONE))
             return;
         decode_tile tile = tile_of<Tile>(batch, index, 0, shared, &next);
         if (copy_block<Tile, Threads, Each>(batch, tile, batch.outcome[index].content)) {

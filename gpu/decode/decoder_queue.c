@@ -147,7 +147,7 @@ static int poll_verdict(struct gpu_decoder *decoder)
     if (arrived != 1)
         return arrived;
     batch->state = BATCH_DECODED;
-    if (batch->verdict->refused < batch->plan.blocks)
+    if (batch->verdict->refused != DECODE_NONE)
         decoder->file.end = FILE_REFUSED;
     else if (decoder->memory.check && decoder->file.end != FILE_REFUSED)
         content_check_begin(decoder->memory.check, &batch->job);
@@ -163,7 +163,7 @@ static enum content_verdict judge(struct gpu_decoder *decoder, const struct deco
     enum content_verdict verdict = CONTENT_GOOD;
     if (file->is_cut_off)
         return CONTENT_CORRUPT;
-    if (batch->verdict->refused < batch->plan.blocks || tail > file->kind.most)
+    if (batch->verdict->refused != DECODE_NONE || tail > file->kind.most)
         verdict = CONTENT_CORRUPT;
     else if (decoder->memory.check)
         verdict = content_check_verdict(decoder->memory.check, &batch->job);

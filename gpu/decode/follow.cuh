@@ -53,7 +53,7 @@ static __device__ inline void follow_some(const decode_batch &batch, unsigned at
 
 __global__ void __launch_bounds__(DECODE_FOLLOW_THREADS) decode_follow(decode_batch batch)
 {
-    if (batch.verdict->refused < batch.blocks)
+    if (batch.verdict->refused != DECODE_NONE)
         return;
     const unsigned content = batch.verdict->content;
     const unsigned warp = (blockIdx.x * DECODE_FOLLOW_THREADS + threadIdx.x) / 32;

@@ -72,7 +72,7 @@ static inline unsigned keep_tables_grid(const struct decode_batch *, unsigned)
 static __global__ void __launch_bounds__(ZSTD_KEEP_TABLES_THREADS)
     zstd_keep_tables(decode_batch batch)
 {
-    const decode_frame &frame = batch.frame[batch.frames - 1];
+    const decode_frame &frame = batch.frame[decode_frame_count(&batch) - 1];
     if (!frame.ends)
         keep_described(batch, frame, threadIdx.x / 32);
 }
@@ -81,7 +81,7 @@ static __global__ void __launch_bounds__(ZSTD_KEEP_TABLES_THREADS)
 static __device__ inline void keep_carry(const decode_batch &batch, const decode_frame &frame)
 {
     decode_carry *const next = reinterpret_cast<decode_carry *>(batch.next);
-    const decode_outcome &last = batch.outcome[batch.blocks - 1];
+    const decode_outcome &last = batch.outcome[decode_block_count(&batch) - 1];
     next->before = batch.verdict->content - batch.outcome[frame.first].content_at;
     if (!frame.begins)
         next->before += reinterpret_cast<const decode_carry *>(batch.in)->before;
@@ -92,7 +92,7 @@ static __device__ inline void keep_carry(const decode_batch &batch, const decode
 // Says where the content of each frame ends, by all threads of a CUDA block.
 static __device__ inline void keep_frame_ends(const decode_batch &batch)
 {
-    for (unsigned i = threadIdx.x; i < batch.frames; i += blockDim.x) {
+    for (unsigned i = threadIdx.x; i < decode_frame_count(&batch); i += blockDim.x) {
         const decode_outcome &last =
             batch.outcome[batch.frame[i].first + batch.frame[i].blocks - 1];
         batch.frame_ends[i] = last.content_at + last.content;
@@ -128,8 +128,8 @@ static __device__ inline void keep_window(unsigned char *to, const unsigned char
 __global__ void __launch_bounds__(DECODE_KEEP_THREADS) decode_keep(decode_batch batch)
 {
     const unsigned refused = batch.verdict->refused;
-    const decode_frame frame = batch.frame[batch.frames - 1];
-    if (refused < batch.blocks) {
+    const decode_frame frame = batch.frame[decode_frame_count(&batch) - 1];
+    if (refused != DECODE_NONE) {
         if (blockIdx.x == 0 && threadIdx.x == 0)
             batch.verdict->refusal = batch.outcome[refused].refusal;
         return;
@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(DECODE_KEEP_THREADS) decode_keep(decode_batch 
     if (blockIdx.x == 0 && threadIdx.x == 0)
         batch.verdict->before =
             frame.ends ? 0 : reinterpret_cast<decode_carry *>(batch.next)->before;
-    const decode_outcome &last = batch.outcome[batch.blocks - 1];
+    const decode_outcome &last = batch.outcome[decode_block_count(&batch) - 1];
     const unsigned window = frame.ends ? 0 : min(frame.window, last.reach + last.content);
     const unsigned there = reinterpret_cast<const decode_carry *>(batch.in)->kept;
     const unsigned size = max(window, min(batch.keep_least, there + batch.verdict->content));

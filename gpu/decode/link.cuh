@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(Threads, DECODE_LINK_RESIDENT / Threads)
     constexpr unsigned tiles = decode_link_tiles(Tile);
     const unsigned index = blockIdx.x / tiles, begin = blockIdx.x % tiles * Tile;
     // Another CUDA block may lower it: all threads go by what one of them has seen.
-    if (__syncthreads_or(load_relaxed(&batch.verdict->refused) < batch.blocks))
+    if (__syncthreads_or(load_relaxed(&batch.verdict->refused) != DECODE_NONE))
         return;
     if (begin >= batch.outcome[index].content)
         return;

@@ -103,11 +103,12 @@ __global__ void __launch_bounds__(DECODE_PLACE_THREADS) decode_place(decode_batc
     if (!batch.frame[0].begins)
         before.repeats = repeats_map_of(carry->repeats);
     if (threadIdx.x == 0)
-        refused = batch.blocks;
+        refused = DECODE_NONE;
     __syncthreads();
-    for (unsigned first = 0; first < batch.blocks; first += blockDim.x) {
+    const unsigned blocks = decode_block_count(&batch);
+    for (unsigned first = 0; first < blocks; first += blockDim.x) {
         const unsigned index = first + threadIdx.x;
-        const bool is_there = index < batch.blocks;
+        const bool is_there = index < blocks;
         decode_outcome *const outcome = batch.outcome + (is_there ? index : 0);
         const decode_frame frame = batch.frame[is_there ? batch.block[index].frame : 0];
         const bool is_taken = is_there && outcome->refusal == DECODE_TAKEN;
@@ -139,7 +140,7 @@ __global__ void __launch_bounds__(DECODE_PLACE_THREADS) decode_place(decode_batc
     __syncthreads();
     if (threadIdx.x == 0) {
         const unsigned why =
-            refused < batch.blocks ? batch.outcome[refused].refusal : unsigned{DECODE_TAKEN};
+            refused != DECODE_NONE ? batch.outcome[refused].refusal : unsigned{DECODE_TAKEN};
         *batch.verdict = {refused, why, before.content, 0, 0, 0};
     }
 }

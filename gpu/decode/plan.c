@@ -131,6 +131,7 @@ static enum step plan_block(struct zstd_walk *walk, struct decode_plan *plan,
         .size = header.stored,
         .room = header.type == ZSTD_STORED_COMPRESSED ? room_of(walk) : header.size,
         .room_at = plan->room,
+        .sequences_at = decode_sequences_at(plan->room, plan->blocks),
         .type = (uint32_t)header.type, /* enum decode_block_type has the same numbers */
     };
     const uint64_t end = *need + header.stored;

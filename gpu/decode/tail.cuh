@@ -33,7 +33,7 @@ static __global__ void __launch_bounds__(DECODE_TAIL_THREADS)
     decode_tail(decode_batch batch, unsigned most, bool lines)
 {
     const unsigned content = batch.verdict->content;
-    if (batch.verdict->refused < batch.blocks)
+    if (batch.verdict->refused != DECODE_NONE)
         return;
     const unsigned least = content > most ? content - most : 0;
     if (threadIdx.x == 0) {

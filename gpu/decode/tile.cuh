@@ -327,7 +327,7 @@ static __device__ inline decode_tile tile_of(const decode_batch &batch, unsigned
     const decode_outcome &outcome = batch.outcome[index];
     const decode_block &block = batch.block[index];
     decode_tile tile;
-    tile.sequences = batch.sequences + decode_sequences_at(&block, index);
+    tile.sequences = batch.sequences + block.sequences_at;
     tile.sequence_count = heading.sequences;
     tile.begin = begin;
     tile.end = min(begin + Size, outcome.content);

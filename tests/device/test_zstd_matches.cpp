@@ -219,9 +219,9 @@ void add_block(memory &memory, const test_block &block, uint32_t frame, unsigned
         std::copy(block.literals.begin(), block.literals.end(),
                   memory.literals.begin() + header.room_at);
     const size_t index = memory.block.size();
-    const size_t sequences = decode_sequences_at(&header, static_cast<uint32_t>(index));
+    header.sequences_at = decode_sequences_at(header.room_at, static_cast<uint32_t>(index));
     memory.sequences.resize((header.room_at + header.room) / DECODE_MATCH_MIN + 2 * (index + 1));
-    outcome.after = write_sequences(block, memory.sequences.data() + sequences);
+    outcome.after = write_sequences(block, memory.sequences.data() + header.sequences_at);
     outcome.content = block.content;
     outcome.refusal = block.refusal;
     memory.block.push_back(header);

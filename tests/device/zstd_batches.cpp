@@ -129,7 +129,7 @@ class decoder
                 launch(zstd_stages[i], batch);
         result_.batches++;
         result_.alone += batch.room > 0 && decode_stands_alone(&batch);
-        if (batch.verdict->refused >= batch.blocks) {
+        if (batch.verdict->refused == DECODE_NONE) {
             take(batch);
             return;
         }

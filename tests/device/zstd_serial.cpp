@@ -170,6 +170,8 @@ class laid_batch
         uint32_t room_at = 0;
         for (decode_block &block : blocks_) {
             block.room_at = room_at;
+            block.sequences_at =
+                decode_sequences_at(room_at, static_cast<uint32_t>(&block - blocks_.data()));
             block.at += DECODE_CARRY;
             room_at += block.room;
         }
@@ -267,7 +269,7 @@ enum decode_refusal execute_block(const decode_batch &batch, uint32_t index, exe
     const unsigned char *const literals =
         packed ? batch.literals + block.room_at : batch.in + heading.literals_at;
     const size_t step = heading.literals_type == DECODE_LITERALS_RLE ? 0 : 1;
-    const decode_sequence *const sequences = batch.sequences + decode_sequences_at(&block, index);
+    const decode_sequence *const sequences = batch.sequences + block.sequences_at;
     const uint32_t mask = (1u << DECODE_LITERALS_SHIFT) - 1;
     const size_t begin = to.content.size();
     size_t used = 0;

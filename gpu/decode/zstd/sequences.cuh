@@ -152,7 +152,7 @@ static __device__ void sequences_of_block(const decode_batch &batch, uint32_t in
     const decode_heading &heading = batch.heading[index];
     const decode_block &block = batch.block[index];
     const unsigned *const words = backward_words(batch.in, heading.bits_at);
-    decode_sequence *const out = batch.sequences + decode_sequences_at(&block, index);
+    decode_sequence *const out = batch.sequences + block.sequences_at;
     sequences_sum sum = {0, 0, repeats_map_same()};
     decode_refusal refusal = DECODE_TAKEN;
     for (uint32_t at = 0; at < heading.sequences && refusal == DECODE_TAKEN; at += 32)

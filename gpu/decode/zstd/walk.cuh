@@ -184,8 +184,7 @@ static __device__ void walk_block(const decode_batch &batch, uint32_t index, wal
     const byte_span bits = {heading.bits_at, block.at + block.size - heading.bits_at};
     backward stream;
     if (!backward_open(stream, batch.in, bits) ||
-        !walk_stream(work, stream, heading.sequences,
-                     batch.sequences + decode_sequences_at(&block, index)))
+        !walk_stream(work, stream, heading.sequences, batch.sequences + block.sequences_at))
         batch.outcome[index].refusal = DECODE_BAD_BITS;
 }
 

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* A batch of gzip bytes on its way through the stages of its own (doc/decoding.md):
+ *
+ *     find     where dynamic blocks begin: candidates, at any bit
+ *     parse    from each candidate on, blocks to units, up to where another one begins
+ *     chain    from where the batch before has ended, which parts follow each other; members
+ *     order    the units of these parts, as blocks in the order of the content
+ *
+ * After these it is as a batch of zstd's blocks, and the same stages place and copy; then its
+ * CRC-32 are computed and compared.
+ *
+ * The host knows neither blocks nor members, so a batch is any piece of the file, and they are cut
+ * anywhere. What is cut, the next batch goes on with: so each begins GZIP_MARGIN bytes before the
+ * end of the one before, which are enough for the header of a block and for whatever else must be
+ * there as a whole.
+ *
+ * Bits are numbered from the lowest one of the byte after the carry, in[DECODE_CARRY], and stay
+ * below 2^31. */
+#ifndef GPUHISTO_GPU_GZIP_H
+#define GPUHISTO_GPU_GZIP_H
+
+#include <stdint.h>
+
+#define GZIP_WINDOW (32u << 10) /* bytes: the farthest distance */
+#define GZIP_MARGIN 4096u       /* bytes */
+#define GZIP_HEADER_MOST 320u   /* bytes that have the header of a block, wherever it begins */
+
+/* A unit: a part of a block, which has a block's place in the stages that follow. */
+#define GZIP_UNIT_CONTENT (1u << 17) /* bytes of content, at most */
+
+/* Where in the blocks of a member somebody stands. */
+enum gzip_inside {
+    GZIP_AT_BLOCK,  /* a block begins there */
+    GZIP_IN_CODES,  /* a code of the block whose header is at `header` does */
+    GZIP_IN_STORED, /* the next one of `left` bytes of a stored block does */
+};
+
+struct gzip_place {
+    uint32_t bit;
+    uint32_t inside;  /* enum gzip_inside */
+    uint32_t header;  /* GZIP_IN_CODES: the bit with which the block begins, or GZIP_CARRIED: its
+                       * header is in the carry */
+    uint32_t left;    /* GZIP_IN_STORED */
+    uint32_t is_last; /* the block around is the last one of its member */
+};
+#define GZIP_CARRIED UINT32_MAX
+
+/* What ended a part. */
+enum gzip_stop {
+    GZIP_STOP_FOUND, /* a candidate begins there */
+    GZIP_STOP_ENDED, /* the last block of a member has ended there */
+    GZIP_STOP_CUT,   /* the batch ends before the header or the code there does, or with it */
+    GZIP_STOP_BAD,   /* what is there is corrupt */
+    GZIP_STOP_FULL,  /* memory is short */
+    GZIP_STOP_LIMIT, /* the bit with which to stop at a block was reached or passed */
+};
+
+/* Blocks that follow each other, from a candidate on or as the chain has parsed them. */
+struct gzip_part {
+    uint32_t begin;        /* bit */
+    uint32_t stop;         /* enum gzip_stop */
+    struct gzip_place end; /* where it stopped */
+    uint32_t units;        /* how many */
+    uint32_t content;      /* bytes, saturated */
+    uint32_t is_chained;   /* from `chain` on: its units are content of the batch; */
+    uint32_t first;        /* of these the number of the first one, in the order of the content */
+    uint32_t frame;        /* and the frame, a member, of which they are */
+};
+
+struct gzip_unit {
+    uint32_t part, ordinal; /* of which part, and the how manieth of it, from 0 */
+    uint32_t content;       /* bytes, at most GZIP_UNIT_CONTENT */
+    uint32_t sequences;     /* how many, without the last one, which has literals alone */
+    uint32_t sequences_at;  /* the first one in those of the batch: sequences + 1 of them */
+    uint32_t literals;      /* how many */
+    uint32_t literals_at;   /* in those of the batch; of a stored block, in `in` */
+    uint32_t is_stored;
+};
+
+/* What a member states at its end, if that is in the batch; and the CRC-32 of its content in the
+ * batch, without what CRC-32 begins and ends with. */
+struct gzip_member {
+    uint32_t stated_crc, stated_size;
+    uint32_t crc;
+};
+
+/* How many there are so far. Zero before the first stage. */
+struct gzip_counters {
+    uint32_t candidates; /* found; those beyond the room are not there */
+    uint32_t next;       /* the candidate that is parsed next */
+    uint32_t parts;      /* the first ones are those of candidates, in the same order */
+    uint32_t units;
+    uint32_t sequences, literals; /* places that are taken, of those in the batch */
+};
+
+/* Where the chain is. */
+enum gzip_state {
+    GZIP_FIRST,   /* at the beginning of the file */
+    GZIP_BLOCKS,  /* in a member, at or in its blocks */
+    GZIP_TRAILER, /* at the eight bytes after its blocks */
+    GZIP_NEXT,    /* after a member */
+    GZIP_ZEROS,   /* in the padding after the last one */
+};
+
+/* What a batch leaves for the next one, beside struct decode_carry. Bits count from the next batch.
+ * From `chain`, but for the last two members. */
+struct gzip_carry {
+    uint32_t state; /* enum gzip_state */
+    struct gzip_place place;
+    uint64_t member_at; /* where the member begins in the file, or what follows the last one */
+    uint32_t shift;     /* the header of the block around, if a code of it comes next, begins with
+                         * this bit of */
+    uint32_t header[GZIP_HEADER_MOST / 4];
+    uint32_t crc; /* of the member so far, as in struct gzip_member; from `verify` */
+};
+#define GZIP_CARRY_AT 0u /* bytes into the carry's own part of a format */
+
+/* The memory of these stages on the device. */
+struct gzip_batch {
+    uint32_t *candidates;        /* [candidates_most]: bits, in order after `find` */
+    struct gzip_part *parts;     /* [parts_most]: more than there may be candidates */
+    struct gzip_unit *units;     /* [units_most] */
+    struct gzip_member *members; /* [frames] */
+    struct gzip_counters *counters;
+    uint32_t candidates_most, parts_most, units_most;
+    uint32_t sequences_most, literals_most; /* what the batch has places for */
+    uint32_t is_end;                        /* the file ends with the batch */
+    uint64_t at;                            /* where in the file in[DECODE_CARRY] is */
+};
+
+#endif
