@@ -69,9 +69,9 @@ static bool go_through(unsigned lost_at, uint32_t checksum, enum content_verdict
     content_links_open(&links);
     for (unsigned batch = 0; batch < BATCHES; batch++) {
         bool is_last = batch == BATCHES - 1;
-        struct zstd_frame frame = {.begins = batch == 0, .ends = is_last};
-        struct zstd_frame_end end = {.has_checksum = is_last, .checksum = checksum};
-        const struct zstd_plan plan = {.frame = &frame, .frame_end = &end, .frames = 1};
+        struct decode_frame frame = {.begins = batch == 0, .ends = is_last};
+        struct decode_frame_end end = {.has_checksum = is_last, .checksum = checksum};
+        const struct decode_plan plan = {.frame = &frame, .frame_end = &end, .frames = 1};
         const uint32_t frame_end = BATCH;
         struct content_job job = {
             .plan = &plan, .frame_ends = &frame_end, .number = batch + 1, .frames = 1};

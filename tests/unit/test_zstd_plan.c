@@ -16,9 +16,9 @@
 #define BLOCKS_MAX 1000
 
 static unsigned cases, wrong;
-static struct zstd_block blocks[BLOCKS_MAX];
-static struct zstd_frame frames[BLOCKS_MAX];
-static struct zstd_frame_end frame_ends[BLOCKS_MAX];
+static struct decode_block blocks[BLOCKS_MAX];
+static struct decode_frame frames[BLOCKS_MAX];
+static struct decode_frame_end frame_ends[BLOCKS_MAX];
 
 static void check(bool right, const char *what, size_t at)
 {
@@ -28,9 +28,9 @@ static void check(bool right, const char *what, size_t at)
         printf("FAIL: %s (%zu)\n", what, at);
 }
 
-static struct zstd_plan plan_of(uint32_t blocks_max, uint32_t frames_max, uint32_t room)
+static struct decode_plan plan_of(uint32_t blocks_max, uint32_t frames_max, uint32_t room)
 {
-    return (struct zstd_plan){
+    return (struct decode_plan){
         .capacity = {1 << 20, blocks_max, frames_max, room, 0},
         .block = blocks,
         .frame = frames,
@@ -47,24 +47,24 @@ struct walked {
     bool has_checksums;
 };
 
-static void check_block(const struct walked *walked, const struct zstd_plan *plan, uint32_t index,
+static void check_block(const struct walked *walked, const struct decode_plan *plan, uint32_t index,
                         size_t at)
 {
-    const struct zstd_block *is = &plan->block[index];
+    const struct decode_block *is = &plan->block[index];
     const struct naive_block *due = &walked->naive->blocks[walked->block];
     uint32_t room_at = index ? is[-1].room_at + is[-1].room : 0;
-    check(at + is->at - ZSTD_CARRY == due->at && is->size == due->size, "block elsewhere", index);
+    check(at + is->at - DECODE_CARRY == due->at && is->size == due->size, "block elsewhere", index);
     check((int)is->type == (int)due->type, "a block of another type", index);
     check(is->room_at == room_at, "its room is elsewhere", index);
-    check(is->type == ZSTD_COMPRESSED ? is->room >= due->content : is->room == due->content,
+    check(is->type == DECODE_COMPRESSED ? is->room >= due->content : is->room == due->content,
           "another room", index);
-    check(is->room <= ZSTD_BLOCK_CONTENT, "too much room", index);
+    check(is->room <= DECODE_BLOCK_CONTENT, "too much room", index);
 }
 
-static void check_frame(struct walked *walked, const struct zstd_plan *plan, uint32_t index,
+static void check_frame(struct walked *walked, const struct decode_plan *plan, uint32_t index,
                         bool begins)
 {
-    const struct zstd_frame *is = &plan->frame[index];
+    const struct decode_frame *is = &plan->frame[index];
     const struct naive_frame *due = &walked->naive->frames[walked->frame];
     check(is->begins == begins, "another begin", index);
     check(is->content == due->stated && is->window == due->window, "another header", index);
@@ -80,11 +80,11 @@ static void check_frame(struct walked *walked, const struct zstd_plan *plan, uin
 }
 
 /* Compares a batch that begins at `at` with what the naive decoder has next. */
-static void check_batch(struct walked *walked, const struct zstd_plan *plan, size_t at)
+static void check_batch(struct walked *walked, const struct decode_plan *plan, size_t at)
 {
     uint32_t block = 0, frame_room = 0;
     for (uint32_t frame = 0; frame < plan->frames; frame++) {
-        const struct zstd_frame *is = &plan->frame[frame];
+        const struct decode_frame *is = &plan->frame[frame];
         const struct naive_frame *due = &walked->naive->frames[walked->frame];
         uint32_t room = 0;
         check(is->first == block && is->blocks > 0, "other blocks", frame);
@@ -105,7 +105,7 @@ static void check_batch(struct walked *walked, const struct zstd_plan *plan, siz
 
 /* Walks over a stream as it arrives, `piece` bytes at a time. */
 static void check_walk(const unsigned char *in, size_t len, const struct naive_zstd *naive,
-                       struct zstd_plan plan, size_t piece)
+                       struct decode_plan plan, size_t piece)
 {
     struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST};
     struct walked walked = {.in = in, .naive = naive};
@@ -116,21 +116,21 @@ static void check_walk(const unsigned char *in, size_t len, const struct naive_z
         if (!arrived)
             exit(1);
         memcpy(arrived, in + at, there - at);
-        zstd_plan_clear(&plan);
-        enum zstd_planned planned = zstd_plan_blocks(&walk, &plan, arrived, there - at);
+        decode_plan_clear(&plan);
+        enum decode_planned planned = zstd_plan_blocks(&walk, &plan, arrived, there - at);
         free(arrived);
-        check(planned != ZSTD_LEFT, "left", at);
-        check(planned != ZSTD_PLANNED || plan.blocks > 0, "no block", at);
-        check(planned != ZSTD_PLANNED || plan.in_size <= there - at, "beyond", at);
-        if (planned == ZSTD_LEFT)
+        check(planned != DECODE_LEFT, "left", at);
+        check(planned != DECODE_PLANNED || plan.blocks > 0, "no block", at);
+        check(planned != DECODE_PLANNED || plan.in_size <= there - at, "beyond", at);
+        if (planned == DECODE_LEFT)
             return;
-        if (planned == ZSTD_PLANNED)
+        if (planned == DECODE_PLANNED)
             check_batch(&walked, &plan, at);
         at += plan.taken;
         check(walk.at == at, "another place", at);
         if (at >= len)
             break;
-        if (planned == ZSTD_NEEDS_MORE && at + plan.need <= there && plan.taken == 0) {
+        if (planned == DECODE_NEEDS_MORE && at + plan.need <= there && plan.taken == 0) {
             check(false, "it asks for bytes that it was given", at);
             return;
         }
@@ -145,17 +145,17 @@ static void check_walk(const unsigned char *in, size_t len, const struct naive_z
 
 /* Compares a batch that was planned piece by piece, whose bytes are in `memory`, with what the
  * naive decoder has next. */
-static void check_pieces(struct walked *walked, const struct zstd_plan *plan,
+static void check_pieces(struct walked *walked, const struct decode_plan *plan,
                          const unsigned char *memory)
 {
     for (uint32_t block = 0; block < plan->blocks; block++, walked->block++) {
-        const struct zstd_block *is = &plan->block[block];
+        const struct decode_block *is = &plan->block[block];
         const struct naive_block *due = &walked->naive->blocks[walked->block];
-        const struct zstd_frame *frame = &plan->frame[is->frame];
+        const struct decode_frame *frame = &plan->frame[is->frame];
         const struct naive_frame *due_frame = &walked->naive->frames[walked->frame];
         check(is->size == due->size && (int)is->type == (int)due->type, "another block", block);
-        check(is->at - ZSTD_CARRY + is->size <= plan->in_size, "a block beyond its batch", block);
-        check(memcmp(memory + is->at - ZSTD_CARRY, walked->in + due->at, is->size) == 0,
+        check(is->at - DECODE_CARRY + is->size <= plan->in_size, "a block beyond its batch", block);
+        check(memcmp(memory + is->at - DECODE_CARRY, walked->in + due->at, is->size) == 0,
               "other bytes", block);
         bool is_last = walked->block + 1 == due_frame->first_block + due_frame->blocks;
         check(is->frame < plan->frames && block >= frame->first &&
@@ -171,7 +171,7 @@ static void check_pieces(struct walked *walked, const struct zstd_plan *plan,
  * full.
  */
 static void check_laying_on(const unsigned char *in, size_t len, const struct naive_zstd *naive,
-                            struct zstd_plan plan, size_t piece)
+                            struct decode_plan plan, size_t piece)
 {
     struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST};
     struct walked walked = {.in = in, .naive = naive};
@@ -179,26 +179,26 @@ static void check_laying_on(const unsigned char *in, size_t len, const struct na
     if (!memory)
         exit(1);
     size_t at = 0, end = 0;
-    zstd_plan_clear(&plan);
+    decode_plan_clear(&plan);
     while (at < len) {
         end = end > at ? end : at;
         end = end + piece < len ? end + piece : len;
-        enum zstd_planned planned = ZSTD_PLANNED;
-        while (planned == ZSTD_PLANNED || planned == ZSTD_FULL) {
+        enum decode_planned planned = DECODE_PLANNED;
+        while (planned == DECODE_PLANNED || planned == DECODE_FULL) {
             planned = zstd_plan_blocks(&walk, &plan, in + at, end > at ? end - at : 0);
-            check(planned != ZSTD_LEFT, "left", at);
+            check(planned != DECODE_LEFT, "left", at);
             check(plan.in_size <= plan.capacity.in, "more than the batch holds", at);
-            if (planned == ZSTD_PLANNED)
+            if (planned == DECODE_PLANNED)
                 memcpy(memory + plan.in_at, in + at, plan.in_size - plan.in_at);
-            check(planned == ZSTD_PLANNED || plan.in_size == plan.in_at, "bytes of no block", at);
+            check(planned == DECODE_PLANNED || plan.in_size == plan.in_at, "bytes of no block", at);
             at += (size_t)plan.taken;
-            if (planned != ZSTD_FULL)
+            if (planned != DECODE_FULL)
                 continue;
             check(plan.blocks > 0, "a block is too large", at);
             check_pieces(&walked, &plan, memory);
-            zstd_plan_clear(&plan);
+            decode_plan_clear(&plan);
         }
-        if (planned == ZSTD_LEFT)
+        if (planned == DECODE_LEFT)
             break;
     }
     check_pieces(&walked, &plan, memory);
@@ -239,7 +239,7 @@ static void check_streams(void)
         size_t len = make_stream(stream, cap, 1 + random_below(12));
         check(naive_zstd_decode(&naive, stream, len), "the naive decoder refuses it", round);
         check_walk(stream, len, &naive, plan_of(BLOCKS_MAX, BLOCKS_MAX, 1 << 23), len);
-        check_walk(stream, len, &naive, plan_of(1, 1, ZSTD_BLOCK_CONTENT), len);
+        check_walk(stream, len, &naive, plan_of(1, 1, DECODE_BLOCK_CONTENT), len);
         check_walk(stream, len, &naive, plan_of(7, 2, 200000), 1 + random_below(2000));
         check_walk(stream, len, &naive, plan_of(BLOCKS_MAX, 3, 500000), 1 + random_below(200000));
         check_laying_on(stream, len, &naive, plan_of(BLOCKS_MAX, BLOCKS_MAX, 1 << 23),
@@ -248,7 +248,7 @@ static void check_streams(void)
                         1 + random_below(300000));
         check_laying_on(stream, len, &naive, plan_of(3, 2, 1 << 23), len);
         if (len < 3000)
-            check_walk(stream, len, &naive, plan_of(2, 2, ZSTD_BLOCK_CONTENT), 1);
+            check_walk(stream, len, &naive, plan_of(2, 2, DECODE_BLOCK_CONTENT), 1);
         naive_zstd_free(&naive);
     }
     free(stream);
@@ -269,18 +269,18 @@ static int count_alone(size_t size, unsigned count, uint32_t room, size_t piece)
     for (unsigned i = 0; i < count; i++)
         len += frame_compress(in + len, cap - len, &settings, data, size);
     struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST};
-    struct zstd_plan plan = plan_of(BLOCKS_MAX, BLOCKS_MAX, room);
+    struct decode_plan plan = plan_of(BLOCKS_MAX, BLOCKS_MAX, room);
     plan.capacity.in = 1 << 28;
     int alone = 0;
     while (at < len) {
-        enum zstd_planned planned = ZSTD_PLANNED;
-        zstd_plan_clear(&plan);
-        for (size_t there = at; planned != ZSTD_FULL && there < len;) {
+        enum decode_planned planned = DECODE_PLANNED;
+        decode_plan_clear(&plan);
+        for (size_t there = at; planned != DECODE_FULL && there < len;) {
             there = piece < len - there ? there + piece : len;
             do {
                 planned = zstd_plan_blocks(&walk, &plan, in + at, there - at);
                 at += (size_t)plan.taken;
-            } while (planned == ZSTD_PLANNED);
+            } while (planned == DECODE_PLANNED);
         }
         planned_blocks += plan.blocks;
         if (plan.blocks == 0)
@@ -289,7 +289,7 @@ static int count_alone(size_t size, unsigned count, uint32_t room, size_t piece)
     }
     free(in);
     free(data);
-    bool all = planned_blocks == count * ((size - 1) / ZSTD_BLOCK_CONTENT + 1);
+    bool all = planned_blocks == count * ((size - 1) / DECODE_BLOCK_CONTENT + 1);
     return all ? alone : -1;
 }
 
@@ -310,30 +310,36 @@ struct left {
     const char *what;
     size_t len;
     unsigned char in[16];
-    enum zstd_planned planned;
+    enum decode_planned planned;
 };
 
 static const struct left all_left[] = {
-    {"an empty block", 9, {0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0}, ZSTD_PLANNED},
-    {"no content at all", 0, {0}, ZSTD_NEEDS_MORE},
-    {"part of a magic number", 3, {0x28, 0xb5, 0x2f}, ZSTD_NEEDS_MORE},
-    {"part of a block", 8, {0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0}, ZSTD_NEEDS_MORE},
-    {"text", 8, "some text", ZSTD_LEFT},
-    {"a frame of zstd 0.7", 9, {0x27, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0}, ZSTD_LEFT},
-    {"a reserved bit", 9, {0x28, 0xb5, 0x2f, 0xfd, 0x28, 0, 1, 0, 0}, ZSTD_LEFT},
-    {"a dictionary", 10, {0x28, 0xb5, 0x2f, 0xfd, 0x21, 7, 0, 1, 0, 0}, ZSTD_LEFT},
-    {"no dictionary, as a number", 10, {0x28, 0xb5, 0x2f, 0xfd, 0x21, 0, 0, 1, 0, 0}, ZSTD_PLANNED},
-    {"a window of 128 MiB", 9, {0x28, 0xb5, 0x2f, 0xfd, 0, 17 << 3, 1, 0, 0}, ZSTD_PLANNED},
-    {"a larger window", 9, {0x28, 0xb5, 0x2f, 0xfd, 0, 17 << 3 | 1, 1, 0, 0}, ZSTD_LEFT},
-    {"the largest window", 9, {0x28, 0xb5, 0x2f, 0xfd, 0, 0xff, 1, 0, 0}, ZSTD_LEFT},
-    {"a reserved type of block", 9, {0x28, 0xb5, 0x2f, 0xfd, 0, 0, 7, 0, 0}, ZSTD_LEFT},
-    {"a block of a byte too many", 9, {0x28, 0xb5, 0x2f, 0xfd, 0, 0, 0x09, 0x20, 0}, ZSTD_LEFT},
+    {"an empty block", 9, {0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0}, DECODE_PLANNED},
+    {"no content at all", 0, {0}, DECODE_NEEDS_MORE},
+    {"part of a magic number", 3, {0x28, 0xb5, 0x2f}, DECODE_NEEDS_MORE},
+    {"part of a block", 8, {0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0}, DECODE_NEEDS_MORE},
+    {"text", 8, "some text", DECODE_LEFT},
+    {"a frame of zstd 0.7", 9, {0x27, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0}, DECODE_LEFT},
+    {"a reserved bit", 9, {0x28, 0xb5, 0x2f, 0xfd, 0x28, 0, 1, 0, 0}, DECODE_LEFT},
+    {"a dictionary", 10, {0x28, 0xb5, 0x2f, 0xfd, 0x21, 7, 0, 1, 0, 0}, DECODE_LEFT},
+    {"no dictionary, as a number",
+     10,
+     {0x28, 0xb5, 0x2f, 0xfd, 0x21, 0, 0, 1, 0, 0},
+     DECODE_PLANNED},
+    {"a window of 128 MiB", 9, {0x28, 0xb5, 0x2f, 0xfd, 0, 17 << 3, 1, 0, 0}, DECODE_PLANNED},
+    {"a larger window", 9, {0x28, 0xb5, 0x2f, 0xfd, 0, 17 << 3 | 1, 1, 0, 0}, DECODE_LEFT},
+    {"the largest window", 9, {0x28, 0xb5, 0x2f, 0xfd, 0, 0xff, 1, 0, 0}, DECODE_LEFT},
+    {"a reserved type of block", 9, {0x28, 0xb5, 0x2f, 0xfd, 0, 0, 7, 0, 0}, DECODE_LEFT},
+    {"a block of a byte too many", 9, {0x28, 0xb5, 0x2f, 0xfd, 0, 0, 0x09, 0x20, 0}, DECODE_LEFT},
     {"one that is not all there",
      9,
      {0x28, 0xb5, 0x2f, 0xfd, 0, 0, 0x01, 0x20, 0},
-     ZSTD_NEEDS_MORE},
-    {"without its checksum", 9, {0x28, 0xb5, 0x2f, 0xfd, 0x24, 0, 1, 0, 0}, ZSTD_NEEDS_MORE},
-    {"with its checksum", 13, {0x28, 0xb5, 0x2f, 0xfd, 0x24, 0, 1, 0, 0, 1, 2, 3, 4}, ZSTD_PLANNED},
+     DECODE_NEEDS_MORE},
+    {"without its checksum", 9, {0x28, 0xb5, 0x2f, 0xfd, 0x24, 0, 1, 0, 0}, DECODE_NEEDS_MORE},
+    {"with its checksum",
+     13,
+     {0x28, 0xb5, 0x2f, 0xfd, 0x24, 0, 1, 0, 0, 1, 2, 3, 4},
+     DECODE_PLANNED},
 };
 
 static void check_left(void)
@@ -341,14 +347,14 @@ static void check_left(void)
     for (size_t i = 0; i < sizeof all_left / sizeof *all_left; i++) {
         const struct left *left = &all_left[i];
         struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST};
-        struct zstd_plan plan = plan_of(10, 10, ZSTD_BLOCK_CONTENT);
+        struct decode_plan plan = plan_of(10, 10, DECODE_BLOCK_CONTENT);
         check(zstd_plan_blocks(&walk, &plan, left->in, left->len) == left->planned, left->what,
               left->len);
     }
     struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST, .leave_checksums = true};
-    struct zstd_plan plan = plan_of(10, 10, ZSTD_BLOCK_CONTENT);
+    struct decode_plan plan = plan_of(10, 10, DECODE_BLOCK_CONTENT);
     const struct left *last = &all_left[sizeof all_left / sizeof *all_left - 1];
-    check(zstd_plan_blocks(&walk, &plan, last->in, last->len) == ZSTD_LEFT, "a checksum is taken",
+    check(zstd_plan_blocks(&walk, &plan, last->in, last->len) == DECODE_LEFT, "a checksum is taken",
           0);
 }
 
@@ -357,11 +363,12 @@ static void check_skippable(void)
 {
     const unsigned char in[8] = {0x5f, 0x2a, 0x4d, 0x18, 0xff, 0xff, 0xff, 0xff};
     struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST};
-    struct zstd_plan plan = plan_of(10, 10, ZSTD_BLOCK_CONTENT);
-    check(zstd_plan_blocks(&walk, &plan, in, sizeof in) == ZSTD_NEEDS_MORE, "planned", 0);
+    struct decode_plan plan = plan_of(10, 10, DECODE_BLOCK_CONTENT);
+    check(zstd_plan_blocks(&walk, &plan, in, sizeof in) == DECODE_NEEDS_MORE, "planned", 0);
     check(plan.taken == 8 + (uint64_t)0xffffffff && walk.at == plan.taken, "not skipped", 0);
-    zstd_plan_clear(&plan);
-    check(zstd_plan_blocks(&walk, &plan, all_left[0].in, 9) == ZSTD_PLANNED, "nothing after it", 0);
+    decode_plan_clear(&plan);
+    check(zstd_plan_blocks(&walk, &plan, all_left[0].in, 9) == DECODE_PLANNED, "nothing after it",
+          0);
     check(plan.frame_end[0].at == 8 + (uint64_t)0xffffffff, "elsewhere after it", 0);
 }
 
@@ -377,32 +384,32 @@ static void check_inside(const void *at, size_t size, const unsigned char *memor
 
 static void check_memory(void)
 {
-    struct zstd_capacity capacity = {300001, 77, 11, 200003, 70001};
-    struct zstd_batch batch;
-    unsigned char *memory =
-        malloc(zstd_own_memory(NULL, &capacity, NULL) + zstd_stage_memory(NULL, &capacity, NULL));
+    struct decode_capacity capacity = {300001, 77, 11, 200003, 70001};
+    struct decode_batch batch;
+    unsigned char *memory = malloc(decode_own_memory(NULL, &capacity, NULL) +
+                                   decode_stage_memory(NULL, &capacity, NULL));
     if (!memory)
         exit(1);
-    size_t all = zstd_own_memory(&batch, &capacity, memory);
-    check(all == zstd_own_memory(NULL, &capacity, NULL), "another size", all);
-    check_inside(batch.in, ZSTD_CARRY + 300001 + ZSTD_PADDING, memory, all, 0);
+    size_t all = decode_own_memory(&batch, &capacity, memory);
+    check(all == decode_own_memory(NULL, &capacity, NULL), "another size", all);
+    check_inside(batch.in, DECODE_CARRY + 300001 + DECODE_PADDING, memory, all, 0);
     check_inside(batch.block, 77 * sizeof *batch.block, memory, all,
-                 ZSTD_CARRY + 300001 + ZSTD_PADDING);
+                 DECODE_CARRY + 300001 + DECODE_PADDING);
     check_inside(batch.frame, 11 * sizeof *batch.frame, memory, all, 0);
-    check_inside(batch.out, 200003 + ZSTD_PADDING, memory, all, 70001);
+    check_inside(batch.out, 200003 + DECODE_PADDING, memory, all, 70001);
     check_inside(batch.heading, 77 * sizeof *batch.heading, memory, all, 0);
     check_inside(batch.outcome, 77 * sizeof *batch.outcome, memory, all,
                  77 * sizeof *batch.heading);
     check_inside(batch.sequences, (200003 / 3 + 2 * 77) * sizeof *batch.sequences, memory, all, 0);
-    check_inside(batch.literals, 200003 + ZSTD_PADDING, memory, all, 0);
+    check_inside(batch.literals, 200003 + DECODE_PADDING, memory, all, 0);
     check((unsigned char *)batch.out - 70001 >=
               (unsigned char *)(batch.sequences + 200003 / 3 + 2 * 77),
           "arrays overlap", 0);
     check((const unsigned char *)batch.out - 70001 >=
               (const unsigned char *)batch.verdict + sizeof *batch.verdict,
           "no room for the window", 0);
-    all = zstd_stage_memory(&batch, &capacity, memory);
-    check(all == zstd_stage_memory(NULL, &capacity, NULL), "another size", all);
+    all = decode_stage_memory(&batch, &capacity, memory);
+    check(all == decode_stage_memory(NULL, &capacity, NULL), "another size", all);
     check_inside(batch.links, 200003 * sizeof *batch.links, memory, all, 0);
     free(memory);
 }
@@ -411,37 +418,37 @@ static void check_memory(void)
  * that is more than was wanted. */
 static void check_fit(void)
 {
-    const struct zstd_capacity wanted = {32u << 20, 4096, 4096, 128u << 20, ZSTD_WINDOW_MOST};
-    struct zstd_capacity capacity = wanted;
-    const unsigned many = ZSTD_BATCHES_FEW + 2;
+    const struct decode_capacity wanted = {32u << 20, 4096, 4096, 128u << 20, ZSTD_WINDOW_MOST};
+    struct decode_capacity capacity = wanted;
+    const unsigned many = DECODE_BATCHES_FEW + 2;
     unsigned batches = many;
-    const uint64_t all = zstd_fit_memory(&capacity, &batches, 4096, UINT64_MAX),
+    const uint64_t all = decode_fit_memory(&capacity, &batches, 4096, UINT64_MAX),
                    gib = (uint64_t)1 << 30;
     check(all > many * (uint64_t)wanted.room && capacity.room == wanted.room, "not all", all);
     check(batches == many, "fewer than were wanted", batches);
-    check(zstd_fit_memory(&capacity, &batches, 4096, 8 * gib / 4 * 3) > 0 && batches < many,
+    check(decode_fit_memory(&capacity, &batches, 4096, 8 * gib / 4 * 3) > 0 && batches < many,
           "not fewer", batches);
     check(capacity.room == wanted.room && capacity.window == wanted.window, "too much for 8 GiB",
           capacity.room);
     for (uint64_t most = 2 * all; most > 0; most /= 2) {
         capacity = wanted;
         batches = many;
-        uint64_t size = zstd_fit_memory(&capacity, &batches, 4096, most);
+        uint64_t size = decode_fit_memory(&capacity, &batches, 4096, most);
         check(size <= most, "more than there is", most);
         check(size == 0 || size == all || size > most / 2 - most / 16, "little of it", most);
         check(size == 0 ||
                   (capacity.room >= 1 << 20 && capacity.in >= 1 << 18 && capacity.window >= 4096),
               "too small", most);
-        check(size == 0 || batches >= ZSTD_BATCHES_FEW, "too few", most);
+        check(size == 0 || batches >= DECODE_BATCHES_FEW, "too few", most);
         check(size > 0 || most < 64 << 20, "nothing fits", most);
     }
     capacity = wanted;
     batches = 3;
-    check(zstd_fit_memory(&capacity, &batches, 4096, all / 16) > 0 && batches == 3,
+    check(decode_fit_memory(&capacity, &batches, 4096, all / 16) > 0 && batches == 3,
           "another number", 3);
     capacity = wanted;
     batches = many;
-    check(zstd_fit_memory(&capacity, &batches, 64 << 20, all / 11) == 0, "less than must be kept",
+    check(decode_fit_memory(&capacity, &batches, 64 << 20, all / 11) == 0, "less than must be kept",
           0);
 }
 
