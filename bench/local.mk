@@ -15,7 +15,7 @@ bench_produce_LDADD = bench/libdata.a
 bench_libdata_a_SOURCES = bench/data.c bench/data.h bench/texts.c bench/texts.h \
 	tests/helpers/random.c tests/helpers/random.h
 EXTRA_DIST += bench/ceiling.h bench/character_kernels.cu bench/device.cuh bench/read_file.cuh bench/kernels.cu bench/number_kernels.cu bench/pair_kernels.cu bench/value_kernels.cu \
-	bench/zstd_nvcomp.cu bench/zstd_stages.cu \
+	bench/zstd_nvcomp.cu bench/decode_stages.cu \
 	bench/characters bench/fields bench/fields_peers.py bench/merge bench/plot bench/scaling.py bench/startup.py bench/stream bench/results/h200-1g.csv \
 	bench/results/h200-bins.csv bench/results/h200-characters.csv bench/results/h200-cpu.csv bench/results/h200-decoding.csv bench/results/h200-frames.csv bench/results/h200-modes.csv bench/results/h200-numbers.csv bench/results/h200-sizes.csv bench/results/h100-bins.csv bench/results/h100-cores.csv bench/results/h100-pairs.csv bench/results/h100-partitioned.csv bench/results/h100x2.csv bench/results/h200x2.csv \
 	bench/results/h200-pairs.csv bench/results/h200-published.csv bench/results/h200-stream.csv \
@@ -23,16 +23,16 @@ EXTRA_DIST += bench/ceiling.h bench/character_kernels.cu bench/device.cuh bench/
 	bench/results/xeon-fields.csv bench/results/xeon-merge.csv
 
 if HAVE_CUDA
-cuda_benchmarks = bench/character_kernels bench/kernels bench/number_kernels bench/pair_kernels bench/value_kernels bench/zstd_stages
+cuda_benchmarks = bench/character_kernels bench/kernels bench/number_kernels bench/pair_kernels bench/value_kernels bench/decode_stages
 endif
 bench/character_kernels: bench/character_kernels.cu
 bench/kernels: bench/kernels.cu
 bench/number_kernels: bench/number_kernels.cu
 bench/pair_kernels: bench/pair_kernels.cu
 bench/value_kernels: bench/value_kernels.cu
-bench/zstd_stages: bench/zstd_stages.cu bench/read_file.cuh
+bench/decode_stages: bench/decode_stages.cu bench/read_file.cuh
 cuda_benchmark_libs = gpu/count/kernel_table.o gpu/decode/stage_table.o bench/libdata.a libgpuhisto.a libhistogram.a
-bench/character_kernels bench/kernels bench/number_kernels bench/pair_kernels bench/value_kernels bench/zstd_stages: bench/device.cuh $(cuda_benchmark_libs)
+bench/character_kernels bench/kernels bench/number_kernels bench/pair_kernels bench/value_kernels bench/decode_stages: bench/device.cuh $(cuda_benchmark_libs)
 	@$(MKDIR_P) bench
 	$(AM_V_NVCC)$(NVCC) $(CUDA_GENCODE) -std=c++17 -O3 --threads=0 -I$(srcdir) $(CUDA_CPPFLAGS) \
 	  $(NVCCFLAGS) -o $@ $(srcdir)/$@.cu $(cuda_benchmark_libs) $(LIBS)

@@ -3,7 +3,7 @@
 //
 // Measures nvCOMP over the zstd frames of FILE, all of which lie in the device's memory: content by
 // time, of the median of N (7) calls. FILE is at most 4 GiB, and each frame states its size. What
-// zstd_stages prints for the same FILE is to be compared with it.
+// decode_stages prints for the same FILE is to be compared with it.
 //
 // The content is compared with libzstd's. nvCOMP is not needed for anything else, and is not looked
 // for by configure: `make bench/zstd_nvcomp NVCOMP=DIR`, where DIR has include and lib64, as in the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// zstd_stages [--batch=MIB] [--in=MIB] [--lanes=N] [--repeats=N] FILE
+// decode_stages [--batch=MIB] [--in=MIB] [--lanes=N] [--repeats=N] FILE
 //
 // Measures the stages that decompress zstd, each alone, over the batches that FILE makes, of so
 // much content each (256 MiB). A batch is decoded N times (5), a stage's time is the median of its
@@ -174,7 +174,7 @@ static size_t decode_batch(const decode_batch &batch, launching &launching,
     add_times(launching);
     check(cudaMemcpy(&verdict, batch.verdict, sizeof verdict, cudaMemcpyDeviceToHost), "verdict");
     if (verdict.refused != DECODE_NONE) {
-        std::fprintf(stderr, "zstd_stages: block %u is refused: %u\n", verdict.refused,
+        std::fprintf(stderr, "decode_stages: block %u is refused: %u\n", verdict.refused,
                      verdict.refusal);
         std::exit(1);
     }
@@ -380,7 +380,7 @@ static options parse_options(int argc, char **argv)
         else
             std::exit(2);
     if (optind + 1 != argc) {
-        std::fputs("usage: zstd_stages [--batch=MIB] [--in=MIB] [--lanes=N] [--repeats=N] FILE\n",
+        std::fputs("usage: decode_stages [--batch=MIB] [--in=MIB] [--lanes=N] [--repeats=N] FILE\n",
                    stderr);
         std::exit(2);
     }
