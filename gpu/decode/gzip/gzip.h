@@ -47,12 +47,12 @@ struct gzip_place {
 
 /* What ended a part. */
 enum gzip_stop {
+    GZIP_STOP_NONE,
     GZIP_STOP_FOUND, /* a candidate begins there */
     GZIP_STOP_ENDED, /* the last block of a member has ended there */
     GZIP_STOP_CUT,   /* the batch ends before the header or the code there does, or with it */
     GZIP_STOP_BAD,   /* what is there is corrupt */
     GZIP_STOP_FULL,  /* memory is short */
-    GZIP_STOP_LIMIT, /* the bit with which to stop at a block was reached or passed */
 };
 
 /* Blocks that follow each other, from a candidate on or as the chain has parsed them. */
@@ -113,7 +113,7 @@ struct gzip_carry {
     uint32_t header[GZIP_HEADER_MOST / 4];
     uint32_t crc; /* of the member so far, as in struct gzip_member; from `verify` */
 };
-#define GZIP_CARRY_AT 0u /* bytes into the carry's own part of a format */
+#define GZIP_CARRY_AT 64u /* bytes into the carry */
 
 /* The memory of these stages on the device. */
 struct gzip_batch {

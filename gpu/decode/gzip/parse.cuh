@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+// Stage parse of gzip: blocks become units of literals and sequences.
+//
+// Takes the candidates, in order; gives a part for each, and its units. A part begins at a
+// candidate and goes on, over stored and fixed blocks and dynamic ones that were not found, until a
+// block begins at another candidate. So the parts of a file hang together, and what hangs from the
+// first block of it is right; a candidate that is none has a part that nobody asks for.
+//
+// A CUDA block is a warp, which takes one candidate after the other and decodes windows of its
+// blocks (window.cuh). Each window is a unit. Shared memory: the tables and a window, 20 KiB.
+#ifndef GPUHISTO_GZIP_PARSE_CUH
+#define GPUHISTO_GZIP_PARSE_CUH
+
+#include "gpu/decode/gzip/window.cuh"
+#include "gpu/decode/stages.h"
+
+constexpr unsigned GZIP_PARSE_THREADS = 32;
+
+// A part, as far as it is parsed.
+struct gzip_parsing {
+    gzip_part part;
+    unsigned number; // of the part
+    gzip_place place;
+    unsigned region; // words of a window's regions, in this block
+};
+
+static __device__ inline gzip_input gzip_input_of(const decode_batch &batch)
+{
+    return {reinterpret_cast<const unsigned *>(batch.in + DECODE_CARRY),
+            8 * (batch.in_size - DECODE_CARRY)};
+}
+
+static __device__ inline const gzip_carry &gzip_carry_of(const decode_batch &batch)
+{
+    return *reinterpret_cast<const gzip_carry *>(batch.in + GZIP_CARRY_AT);
+}
+
+// --- candidates ---
+
+// The candidates that there are.
+static __device__ inline unsigned gzip_candidate_count(const gzip_batch &gzip)
+{
+    return min(gzip.counters->candidates, gzip.candidates_most);
+}
+
+// The candidate that begins at this bit, or the number of them: each round, the lanes of a warp
+// look at the ends of 32 equal parts.
+static __device__ inline unsigned gzip_find_candidate(const gzip_batch &gzip, unsigned bit)
+{
+    const unsigned count = gzip_candidate_count(gzip);
+    unsigned low = 0, size = count; // it is low, or one of the size - 1 after it
+    while (size > 1) {
+        const unsigned part = (size + 31) / 32, probe = low + threadIdx.x % 32 * part;
+        const bool is_before = probe < low + size && gzip.candidates[probe] <= bit;
+        const unsigned before =
+            static_cast<unsigned>(__popc(__ballot_sync(GZIP_ALL_LANES, is_before)));
+        const unsigned end = low + size;
+        low += (before > 0 ? before - 1 : 0) * part;
+        size = min(part, end - low);
+    }
+    return count > 0 && gzip.candidates[low] == bit ? low : count;
+}
+
+// --- units ---
+
+// Takes some of what there are `most` of. Where they begin, or DECODE_NONE if they are short.
+static __device__ inline unsigned gzip_take(unsigned *taken, unsigned count, unsigned most)
+{
+    unsigned at = 0;
+    if (threadIdx.x % 32 == 0)
+        at = atomicAdd(taken, count);
+    at = __shfl_sync(GZIP_ALL_LANES, at, 0);
+    return at <= most && count <= most - at ? at : DECODE_NONE;
+}
+
+// Adds a unit to the part. False if memory is short.
+static __device__ inline bool gzip_add_unit(const decode_batch &batch, gzip_parsing &parsing,
+                                            gzip_unit unit)
+{
+    const gzip_batch &gzip = batch.gzip;
+    const unsigned at = gzip_take(&gzip.counters->units, 1, gzip.units_most);
+    if (at == DECODE_NONE)
+        return false;
+    unit.part = parsing.number;
+    unit.ordinal = parsing.part.units++;
+    parsing.part.content += unit.content; // there are fewer units than 2^15
+    if (threadIdx.x % 32 == 0)
+        gzip.units[at] = unit;
+    return true;
+}
+
+static __device__ inline bool gzip_add_window(const gzip_parser &parser, const decode_batch &batch,
+                                              gzip_parsing &parsing, const gzip_window &window,
+                                              const gzip_lane &own)
+{
+    const gzip_batch &gzip = batch.gzip;
+    if (window.content == 0)
+        return true;
+    const unsigned sequences =
+        gzip_take(&gzip.counters->sequences, window.sequences + 1, gzip.sequences_most);
+    const unsigned literals =
+        gzip_take(&gzip.counters->literals, window.literals, gzip.literals_most);
+    if (sequences == DECODE_NONE || literals == DECODE_NONE)
+        return false;
+    gzip_write_window(parser, window, own, batch.sequences + sequences, batch.literals + literals);
+    gzip_unit unit = {};
+    unit.content = window.content;
+    unit.sequences = window.sequences;
+    unit.sequences_at = sequences;
+    unit.literals = window.literals;
+    unit.literals_at = literals;
+    return gzip_add_unit(batch, parsing, unit);
+}
+
+// --- blocks ---
+
+// Reads the codes of the block that begins at `bit`, and sets *end to where they end. Not of a
+// stored one.
+static __device__ inline gzip_read gzip_load_codes(gzip_codes &codes, const gzip_input &input,
+                                                   unsigned bit, unsigned *end)
+{
+    *end = bit + 3;
+    if ((gzip_bits(input.words, bit) >> 1 & 3) == 2)
+        return gzip_read_codes(codes, input, end);
+    gzip_fixed_codes(codes);
+    return GZIP_READ;
+}
+
+// Begins the stored block whose size begins with the next byte after `bit`.
+static __device__ inline gzip_stop gzip_begin_stored(const gzip_input &input, unsigned bit,
+                                                     gzip_place &place)
+{
+    const unsigned at = (bit + 7) / 8 * 8;
+    if (at + 32 > input.end)
+        return GZIP_STOP_CUT;
+    const unsigned sizes = gzip_bits(input.words, at);
+    if ((sizes & 0xffff) != (~sizes >> 16))
+        return GZIP_STOP_BAD;
+    place.inside = GZIP_IN_STORED;
+    place.left = sizes & 0xffff;
+    place.bit = at + 32;
+    return GZIP_STOP_NONE;
+}
+
+static __device__ inline gzip_stop gzip_begin_block(gzip_parser &parser, const gzip_input &input,
+                                                    gzip_parsing &parsing)
+{
+    gzip_place &place = parsing.place;
+    const unsigned bit = place.bit;
+    if (bit + 3 > input.end)
+        return GZIP_STOP_CUT;
+    const unsigned type = gzip_bits(input.words, bit);
+    if ((type >> 1 & 3) == 3)
+        return GZIP_STOP_BAD;
+    if ((type >> 1 & 3) == 0) {
+        const gzip_stop stop = gzip_begin_stored(input, bit + 3, place);
+        place.is_last = stop == GZIP_STOP_NONE ? type & 1 : 0;
+        return stop;
+    }
+    unsigned end;
+    const gzip_read read = gzip_load_codes(parser.codes, input, bit, &end);
+    if (read != GZIP_READ)
+        return read == GZIP_SHORT ? GZIP_STOP_CUT : GZIP_STOP_BAD;
+    place = {end, GZIP_IN_CODES, bit, 0, type & 1};
+    parsing.region = GZIP_REGION_LARGE;
+    return GZIP_STOP_NONE;
+}
+
+// Ends a block: of the member, it may be the last one.
+static __device__ inline gzip_stop gzip_end_block(const decode_batch &batch, gzip_place &place)
+{
+    const bool is_last = place.is_last;
+    place = {place.bit, GZIP_AT_BLOCK, 0, 0, 0};
+    if (is_last)
+        return GZIP_STOP_ENDED;
+    return gzip_find_candidate(batch.gzip, place.bit) < gzip_candidate_count(batch.gzip)
+               ? GZIP_STOP_FOUND
+               : GZIP_STOP_NONE;
+}
+
+// Goes on with a stored block.
+static __device__ inline gzip_stop
+gzip_take_stored(const gzip_input &input, const decode_batch &batch, gzip_parsing &parsing)
+{
+    gzip_place &place = parsing.place;
+    const unsigned size = min(place.left, (input.end - place.bit) / 8);
+    if (place.left == 0)
+        return gzip_end_block(batch, place);
+    if (size == 0)
+        return GZIP_STOP_CUT;
+    gzip_unit unit = {};
+    unit.content = unit.literals = size;
+    unit.literals_at = DECODE_CARRY + place.bit / 8;
+    unit.is_stored = 1;
+    if (!gzip_add_unit(batch, parsing, unit))
+        return GZIP_STOP_FULL;
+    place.bit += 8 * size;
+    place.left -= size;
+    return GZIP_STOP_NONE;
+}
+
+// Goes on with the codes of a block, by a window.
+static __device__ inline gzip_stop gzip_take_codes(gzip_parser &parser, const gzip_input &input,
+                                                   const decode_batch &batch, gzip_parsing &parsing)
+{
+    gzip_lane own;
+    if (parsing.place.bit >= input.end)
+        return GZIP_STOP_CUT;
+    const gzip_window window =
+        gzip_decode_window(parser, input, parsing.place.bit, parsing.region, own);
+    if (window.lanes == 0) {
+        parsing.region = GZIP_REGION_SMALL;
+        return GZIP_STOP_NONE;
+    }
+    if (!gzip_add_window(parser, batch, parsing, window, own))
+        return GZIP_STOP_FULL;
+    parsing.place.bit = window.end;
+    switch (window.stop) {
+    case GZIP_LANE_GOES_ON:
+        return GZIP_STOP_NONE;
+    case GZIP_LANE_END:
+        return gzip_end_block(batch, parsing.place);
+    case GZIP_LANE_CUT:
+        return GZIP_STOP_CUT;
+    default:
+        return GZIP_STOP_BAD;
+    }
+}
+
+// Makes the tables of the block around a place.
+static __device__ inline void gzip_resume_codes(gzip_parser &parser, const gzip_input &input,
+                                                const decode_batch &batch, const gzip_place &place)
+{
+    const gzip_carry &carry = gzip_carry_of(batch);
+    const bool is_carried = place.header == GZIP_CARRIED;
+    const gzip_input carried = {carry.header, 8 * GZIP_HEADER_MOST};
+    unsigned end;
+    // It was read before, so it can be read.
+    (void)gzip_load_codes(parser.codes, is_carried ? carried : input,
+                          is_carried ? carry.shift : place.header, &end);
+}
+
+// Parses blocks from a place on until something stops that, as the part of this number, of which
+// there are no units yet. By all lanes of a warp, which get the same.
+static __device__ inline gzip_part gzip_parse_part(gzip_parser &parser, const decode_batch &batch,
+                                                   unsigned number, const gzip_place &begin)
+{
+    const gzip_input input = gzip_input_of(batch);
+    gzip_parsing parsing = {{}, number, begin, GZIP_REGION_LARGE};
+    gzip_stop stop = GZIP_STOP_NONE;
+    if (begin.inside == GZIP_IN_CODES)
+        gzip_resume_codes(parser, input, batch, begin);
+    while (stop == GZIP_STOP_NONE) {
+        if (parsing.place.inside == GZIP_AT_BLOCK)
+            stop = gzip_begin_block(parser, input, parsing);
+        else if (parsing.place.inside == GZIP_IN_STORED)
+            stop = gzip_take_stored(input, batch, parsing);
+        else
+            stop = gzip_take_codes(parser, input, batch, parsing);
+    }
+    parsing.part.begin = begin.bit;
+    parsing.part.stop = stop;
+    parsing.part.end = parsing.place;
+    return parsing.part;
+}
+
+// --- the stage ---
+
+static __global__ void __launch_bounds__(GZIP_PARSE_THREADS) gzip_parse(decode_batch batch)
+{
+    __shared__ gzip_parser parser;
+    const gzip_batch &gzip = batch.gzip;
+    const unsigned count = gzip_candidate_count(gzip);
+    for (;;) {
+        unsigned i = 0;
+        if (threadIdx.x == 0)
+            i = atomicAdd(&gzip.counters->next, 1u);
+        i = __shfl_sync(GZIP_ALL_LANES, i, 0);
+        if (i >= count)
+            return;
+        const gzip_place begin = {gzip.candidates[i], GZIP_AT_BLOCK, 0, 0, 0};
+        const gzip_part part = gzip_parse_part(parser, batch, i, begin);
+        if (threadIdx.x == 0)
+            gzip.parts[i] = part;
+    }
+}
+
+// CUDA blocks that stay: no more than there are blocks of a usual size.
+static inline unsigned gzip_parse_grid(const struct decode_batch *batch, unsigned resident)
+{
+    const unsigned most = (batch->in_size - DECODE_CARRY) / 4096 + 1;
+    return most < resident ? most : resident;
+}
+
+#endif

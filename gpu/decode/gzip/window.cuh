@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+// A window: some compressed bits of a block, which the lanes of a warp decode together.
+//
+// Where a code begins, only whoever decodes the one before knows. But who begins at a wrong bit
+// soon falls into step with the codes by chance, and stays there. So each lane has a region of the
+// window, and begins to decode some hundred bits before it, and so mostly knows where the first
+// code of its region begins:
+//
+//     lane 0   |=================|=                 = decoded; ends with a code that begins in its
+//     lane 1            ~~~~~~~~~|=================|==                               own region
+//     lane 2                              ~~~~~~~~~|=================|           ~ to fall into
+//     step
+//
+// Lane 0 begins where the block before was left, so it is right. A lane is right if the one before
+// is and ends where it begins. Lanes that do not are decoded again, from where the one before has
+// ended, until all are right: once in most windows, and 32 times if codes never fall into step.
+//
+// First codes are only counted. Then each lane knows where its literals and sequences go, decodes
+// once more and writes them. Where it comes from: decoding self-synchronising codes side by side
+// (Klein and Wiseman, 2003; on GPUs Weissenberger and Schmidt, 2018).
+#ifndef GPUHISTO_GZIP_WINDOW_CUH
+#define GPUHISTO_GZIP_WINDOW_CUH
+
+#include "gpu/decode/gzip/codes.cuh"
+
+// Words of a lane's region. They are odd, so that lanes read from different banks of shared memory.
+// If codes have so much content that one region of the large ones is too much for a unit, regions
+// are small.
+constexpr unsigned GZIP_REGION_LARGE = 65, GZIP_REGION_SMALL = 17;
+static_assert(GZIP_REGION_SMALL * 32 / 2 * 258 + 258 <= GZIP_UNIT_CONTENT, "a region is a unit");
+
+constexpr unsigned GZIP_WARM_UP = 512; // bits before a region
+constexpr unsigned GZIP_WINDOW_WORDS = 32 * GZIP_REGION_LARGE + 8;
+
+// What a warp needs to parse: shared memory.
+struct gzip_parser {
+    gzip_codes codes;
+    unsigned words[GZIP_WINDOW_WORDS]; // of the window
+};
+
+enum gzip_lane_stop {
+    GZIP_LANE_GOES_ON, // the next code begins in the next region
+    GZIP_LANE_END,     // the block has ended
+    GZIP_LANE_CUT,     // the input ends before the code does
+    GZIP_LANE_BAD      // no code has these bits
+};
+
+// --- one lane ---
+
+// Counts what is decoded.
+struct gzip_count {
+    unsigned sequences = 0, literals = 0;
+    unsigned copied = 0; // bytes of matches
+    unsigned after = 0;  // literals after the last match
+
+    __device__ __forceinline__ void literal(unsigned)
+    {
+        literals++;
+        after++;
+    }
+
+    __device__ __forceinline__ void match(unsigned length, unsigned)
+    {
+        sequences++;
+        copied += length;
+        after = 0;
+    }
+};
+
+// Writes it. `begin` and `first` are where the content and the literals of the next sequence begin.
+struct gzip_write {
+    decode_sequence *sequences;
+    unsigned char *literals;
+    unsigned content, literal_count, begin, first;
+
+    __device__ __forceinline__ void literal(unsigned byte)
+    {
+        *literals++ = static_cast<unsigned char>(byte);
+        literal_count++;
+        content++;
+    }
+
+    __device__ __forceinline__ void match(unsigned length, unsigned distance)
+    {
+        *sequences++ = begin | static_cast<decode_sequence>(first) << DECODE_LITERALS_SHIFT |
+                       static_cast<decode_sequence>(distance) << DECODE_OFFSET_SHIFT;
+        content += length;
+        begin = content;
+        first = literal_count;
+    }
+};
+
+// Decodes codes from `bit` on that begin before `limit`. `bit` goes on to the next one, or stays at
+// one that is cut or bad. Bits count from parser.words; the input ends at `end`. After that it may
+// be anything, so that a code may look bad there; whether it is, is seen when the rest has come.
+template <typename Sink>
+static __device__ __forceinline__ gzip_lane_stop gzip_decode(const gzip_parser &parser,
+                                                             unsigned &bit, unsigned limit,
+                                                             unsigned end, Sink &sink)
+{
+    constexpr unsigned code_most = 48; // bits of a length, a distance and what is added to them
+    const gzip_codes &codes = parser.codes;
+    while (bit < limit) {
+        const unsigned *const words = parser.words + bit / 32;
+        const unsigned low = __funnelshift_r(words[0], words[1], bit);
+        gzip_entry entry = codes.literal_table[low & ((1u << GZIP_LITERAL_BITS) - 1)];
+        if (entry == 0) {
+            entry = gzip_find_code(codes.literals, low, GZIP_LITERAL_BITS + 1, GZIP_CODE_MOST);
+            entry = entry ? entry : GZIP_NO_CODE;
+        }
+        unsigned used = entry & 15;
+        const unsigned kind = gzip_entry_kind(entry);
+        if (kind == GZIP_LITERAL) {
+            if (bit + used > end)
+                return GZIP_LANE_CUT;
+            sink.literal(entry >> GZIP_VALUE_SHIFT);
+            bit += used;
+            continue;
+        }
+        if (kind == GZIP_END) {
+            if (bit + used > end)
+                return GZIP_LANE_CUT;
+            bit += used;
+            return GZIP_LANE_END;
+        }
+        const unsigned high = __funnelshift_r(words[1], words[2], bit);
+        unsigned extra = entry >> 4 & 15;
+        const unsigned length = (entry >> GZIP_VALUE_SHIFT) + (low >> used & ((1u << extra) - 1));
+        used += extra;
+        const unsigned rest = __funnelshift_r(low, high, used);
+        gzip_entry distance = codes.distance_table[rest & ((1u << GZIP_DISTANCE_BITS) - 1)];
+        if (distance == 0) {
+            distance =
+                gzip_find_code(codes.distances, rest, GZIP_DISTANCE_BITS + 1, GZIP_CODE_MOST);
+            distance = distance ? distance : GZIP_NO_CODE;
+        }
+        if (kind == GZIP_INVALID || gzip_entry_kind(distance) == GZIP_INVALID)
+            return bit + code_most > end ? GZIP_LANE_CUT : GZIP_LANE_BAD;
+        extra = distance >> 4 & 15;
+        const unsigned distance_bits = distance & 15;
+        const unsigned back =
+            (distance >> GZIP_VALUE_SHIFT) + (rest >> distance_bits & ((1u << extra) - 1));
+        used += distance_bits + extra;
+        if (bit + used > end)
+            return GZIP_LANE_CUT;
+        sink.match(length, back);
+        bit += used;
+    }
+    return GZIP_LANE_GOES_ON;
+}
+
+// The first code at `limit` or later, if codes that begin with `bit` fall into step before.
+static __device__ inline unsigned gzip_fall_into_step(const gzip_parser &parser, unsigned bit,
+                                                      unsigned limit, unsigned end)
+{
+    while (bit < limit) {
+        gzip_count none;
+        const gzip_lane_stop stop = gzip_decode(parser, bit, limit, end, none);
+        if (stop == GZIP_LANE_CUT)
+            return bit;
+        bit += stop == GZIP_LANE_BAD;
+    }
+    return bit;
+}
+
+// --- the window ---
+
+// What a lane has decoded of its region.
+struct gzip_lane {
+    unsigned begin, end; // bits of parser.words
+    gzip_lane_stop stop;
+    gzip_count count;
+};
+
+static __device__ __forceinline__ void gzip_lane_decode(const gzip_parser &parser, gzip_lane &lane,
+                                                        unsigned limit, unsigned end)
+{
+    lane.count = gzip_count();
+    lane.end = lane.begin;
+    lane.stop = gzip_decode(parser, lane.end, limit, end, lane.count);
+}
+
+// What became of a window.
+struct gzip_window {
+    unsigned lanes; // those whose content is in the unit; 0: one has too much for a unit
+    unsigned end;   // bits of the input, after what they have decoded
+    gzip_lane_stop stop;
+    unsigned content, sequences, literals; // of them
+};
+
+// The sum of a value over the lanes up to and with this one.
+static __device__ __forceinline__ unsigned gzip_sum(unsigned value)
+{
+    UNROLL for (unsigned by = 1; by < 32; by *= 2)
+    {
+        const unsigned other = __shfl_up_sync(GZIP_ALL_LANES, value, by);
+        value += threadIdx.x % 32 >= by ? other : 0;
+    }
+    return value;
+}
+
+// Copies the words of a window that begins with this word of the input; zeros after its end.
+static __device__ inline void gzip_load_window(gzip_parser &parser, const gzip_input &input,
+                                               unsigned first, unsigned words)
+{
+    const unsigned there = (input.end + 31) / 32;
+    __syncwarp(); // whoever still uses the window before
+    UNROLL_BY(8)
+    for (unsigned i = threadIdx.x % 32; i < words; i += 32)
+        parser.words[i] = first + i < there ? __ldg(input.words + first + i) : 0;
+    __syncwarp();
+}
+
+// Has every lane decode its region, until all that count are right: those up to the first that
+// stops.
+static __device__ inline unsigned gzip_decode_regions(const gzip_parser &parser, gzip_lane &own,
+                                                      unsigned limit, unsigned end)
+{
+    const unsigned lane = threadIdx.x % 32;
+    gzip_lane_decode(parser, own, limit, end);
+    for (;;) {
+        const unsigned before = __shfl_up_sync(GZIP_ALL_LANES, own.end, 1);
+        const unsigned stops = __ballot_sync(GZIP_ALL_LANES, own.stop != GZIP_LANE_GOES_ON);
+        const bool is_stopped = lane > 0 && stops >> (lane - 1) & 1;
+        const bool is_right = lane == 0 || (!is_stopped && before == own.begin);
+        const unsigned wrong = __ballot_sync(GZIP_ALL_LANES, !is_right);
+        const unsigned stopped = stops ? static_cast<unsigned>(__ffs(static_cast<int>(stops))) : 32;
+        if ((wrong & ((stopped < 32 ? 1u << stopped : 0) - 1)) == 0)
+            return stopped;
+        if (!is_right && !is_stopped) {
+            own.begin = before;
+            gzip_lane_decode(parser, own, limit, end);
+        }
+    }
+}
+
+// Decodes the window from bit `from` of the input on, with regions of so many words. Each lane
+// keeps what it has decoded in `own`.
+static __device__ inline gzip_window gzip_decode_window(gzip_parser &parser,
+                                                        const gzip_input &input, unsigned from,
+                                                        unsigned region, gzip_lane &own)
+{
+    const unsigned lane = threadIdx.x % 32, first = from / 32, shift = first * 32;
+    const unsigned end = input.end - shift;
+    gzip_load_window(parser, input, first, 32 * region + 8);
+    const unsigned begin = from - shift + lane * region * 32;
+    const unsigned limit = min(begin + region * 32, end);
+    own.begin =
+        lane == 0 ? begin : gzip_fall_into_step(parser, begin - GZIP_WARM_UP, min(begin, end), end);
+    const unsigned lanes = gzip_decode_regions(parser, own, limit, end);
+    const unsigned content = gzip_sum(lane < lanes ? own.count.literals + own.count.copied : 0);
+    const bool fits = lane < lanes && content <= GZIP_UNIT_CONTENT;
+    const unsigned most = static_cast<unsigned>(__popc(__ballot_sync(GZIP_ALL_LANES, fits)));
+    const int last = static_cast<int>(most) - 1;
+    gzip_window window = {most, from, GZIP_LANE_GOES_ON, 0, 0, 0};
+    if (most == 0)
+        return window;
+    window.end = shift + __shfl_sync(GZIP_ALL_LANES, own.end, last);
+    window.stop = static_cast<gzip_lane_stop>(
+        __shfl_sync(GZIP_ALL_LANES, static_cast<unsigned>(own.stop), last));
+    window.content = __shfl_sync(GZIP_ALL_LANES, content, last);
+    window.sequences =
+        __shfl_sync(GZIP_ALL_LANES, gzip_sum(lane < most ? own.count.sequences : 0), last);
+    window.literals =
+        __shfl_sync(GZIP_ALL_LANES, gzip_sum(lane < most ? own.count.literals : 0), last);
+    return window;
+}
+
+// The largest value of the lanes before this one, or 0.
+static __device__ __forceinline__ unsigned gzip_most_before(unsigned value)
+{
+    const unsigned lane = threadIdx.x % 32;
+    value = __shfl_up_sync(GZIP_ALL_LANES, value, 1);
+    value = lane > 0 ? value : 0;
+    UNROLL for (unsigned by = 1; by < 32; by *= 2)
+    {
+        const unsigned other = __shfl_up_sync(GZIP_ALL_LANES, value, by);
+        value = lane >= by ? max(value, other) : value;
+    }
+    return value;
+}
+
+// Writes what a window has: its sequences, and one more that has the literals after them.
+static __device__ inline void gzip_write_window(const gzip_parser &parser,
+                                                const gzip_window &window, gzip_lane own,
+                                                decode_sequence *sequences, unsigned char *literals)
+{
+    const unsigned lane = threadIdx.x % 32;
+    if (lane >= window.lanes)
+        own.count = gzip_count();
+    const unsigned sequence_end = gzip_sum(own.count.sequences);
+    const unsigned literal_end = gzip_sum(own.count.literals);
+    const unsigned content_end = gzip_sum(own.count.literals + own.count.copied);
+    const bool has_match = own.count.sequences > 0;
+    // Where the next sequence begins after this lane, as positions do not go back.
+    const unsigned begin = has_match ? content_end - own.count.after : 0;
+    const unsigned first = has_match ? literal_end - own.count.after : 0;
+    const unsigned literal_begin = literal_end - own.count.literals;
+    gzip_write write = {sequences + (sequence_end - own.count.sequences),
+                        literals + literal_begin,
+                        content_end - own.count.literals - own.count.copied,
+                        literal_begin,
+                        gzip_most_before(begin),
+                        gzip_most_before(first)};
+    if (lane < window.lanes) {
+        unsigned bit = own.begin;
+        (void)gzip_decode(parser, bit, own.end, own.end, write);
+    }
+    if (lane + 1 == window.lanes)
+        *write.sequences = write.begin | static_cast<decode_sequence>(write.first)
+                                             << DECODE_LITERALS_SHIFT;
+}
+
+#endif
