@@ -16,7 +16,7 @@
 #include "gpu/decode/pipeline.cuh"
 
 extern "C" {
-#include "gpu/decode/plan.h"
+#include "gpu/decode/zstd/zstd_plan.h"
 #include "src/frames/codec.h"
 }
 

@@ -30,11 +30,13 @@ gpu_engine_sources = \
 	gpu/slots.c gpu/slots.h \
 	gpu/snapshot.c gpu/snapshot.h
 
-# zstd decompressed on the device: what the host plans, and the stages.
-gpu_zstd_sources = \
-	gpu/decode/batch.h gpu/decode/gzip/gzip.h \
+# What is decompressed on the device: what the host plans.
+gpu_decode_sources = \
+	gpu/decode/batch.h \
 	gpu/decode/batch_memory.c gpu/decode/batch_memory.h \
-	gpu/decode/plan.c gpu/decode/plan.h
+	gpu/decode/gzip/gzip.h \
+	gpu/decode/plan.c gpu/decode/plan.h \
+	gpu/decode/zstd/zstd_plan.c gpu/decode/zstd/zstd_plan.h
 
 cuda_sources = gpu/device.cu gpu/device_decoding.cu gpu/count/kernel_table.cu gpu/decode/stage_table.cu
 kernel_headers = \

@@ -50,7 +50,7 @@ histogram_sources = \
 	src/count/tally.c src/count/tally.h \
 	src/count/value_type.c src/count/value_type.h src/count/whole.h \
 	src/frames/zstd_format.c src/frames/zstd_format.h
-libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources) $(gpu_zstd_sources)
+libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources) $(gpu_decode_sources)
 
 cpu_sources = \
 	src/cpu/batch.h src/cpu/batch_moments.h src/cpu/batch_rows.h \

@@ -9,6 +9,7 @@
 #define GPUHISTO_DECODER_INTERNAL_H
 
 #include "content_check.h"
+#include "gpu/decode/zstd/zstd_plan.h"
 #include "gpu/decoder.h"
 #include "gpu/pinned.h"
 #include "gpu/slots.h"
