@@ -16,7 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the format says (RFC 8878). */
+/* What batches may be of. */
+enum decode_format { DECODE_ZSTD, DECODE_GZIP, DECODE_FORMATS };
+
+/* What zstd says (RFC 8878), and is enough for gzip. */
 #define DECODE_BLOCK_CONTENT (1u << 17) /* bytes of content of a block, at most */
 #define DECODE_MATCH_MIN 3u             /* bytes of the shortest match */
 
@@ -45,7 +48,9 @@ enum decode_refusal {
     DECODE_BAD_BITS,      /* the stream of its sequences */
     DECODE_BAD_LENGTHS, /* more content than a block has room for, or literals that are not there */
     DECODE_BAD_OFFSET,  /* from before the frame or its window, or 0 */
-    DECODE_BAD_CONTENT  /* the frame's content is not as long as it states */
+    DECODE_BAD_CONTENT, /* the frame's content is not as long as it states */
+    DECODE_BAD_CHECKSUM /* all is well but the checksum of the content, or its length where only a
+                         * part of that is stated: some of it may have been counted */
 };
 
 enum decode_block_type { DECODE_RAW, DECODE_RLE, DECODE_COMPRESSED };
@@ -174,13 +179,15 @@ struct decode_carry {
 /* What the host is told of a batch. The stage `place` begins it, `link` and `copy` may refuse
  * another block, and after `keep` it is final. */
 struct decode_verdict {
-    uint32_t refused; /* a block that is refused, or DECODE_NONE. Of several it is any: tiles are
-                       * left as soon as one is bad */
-    uint32_t refusal; /* why: enum decode_refusal */
-    uint32_t content; /* bytes, if no block is refused */
-    uint64_t before;  /* bytes of the last frame so far, if it goes on; otherwise 0 */
-    uint32_t tail;    /* bytes after the last whole record (tail.cuh) */
-    uint32_t last;    /* the last four bytes of content, or all of fewer: the last one highest */
+    uint32_t refused;  /* a block that is refused, or DECODE_NONE. Of several it is any: tiles are
+                        * left as soon as one is bad */
+    uint32_t refusal;  /* why: enum decode_refusal */
+    uint32_t content;  /* bytes, if no block is refused */
+    uint64_t before;   /* bytes of the last frame so far, if it goes on; otherwise 0 */
+    uint32_t tail;     /* bytes after the last whole record (tail.cuh) */
+    uint32_t last;     /* the last four bytes of content, or all of fewer: the last one highest */
+    uint64_t frame_at; /* where in the file the frame begins that goes on or comes next, if the host
+                        * does not know: of gzip, from `verify` */
 };
 
 /* How much a batch holds that stages find out. */
@@ -192,6 +199,8 @@ struct decode_counts {
  * much as the first frame's window may reach back to, is right before `out`. Up to DECODE_PADDING
  * bytes after `literals` and `out` may be read and mean nothing. */
 struct decode_batch {
+    enum decode_format format;
+    bool no_check;                /* checksums need not be compared */
     unsigned char *in;            /* the carry, then compressed bytes, then the padding */
     uint32_t in_size;             /* bytes, without the padding */
     uint32_t blocks, frames;      /* how many, if `counts` is null */
