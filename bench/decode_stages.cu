@@ -206,7 +206,8 @@ static decode_verdict verdict_of(const decode_batch &batch)
 // --- the stages, one after the other ---
 
 struct launching {
-    std::vector<unsigned> resident;               // by stage
+    decode_stage_list stages;
+    decode_residents residents;
     std::vector<std::vector<cudaEvent_t>> events; // by repeat: before each stage, and at the end
     std::vector<double> seconds;                  // by stage, of all batches
 };
@@ -214,34 +215,36 @@ struct launching {
 // How many blocks of each stage fit on the device, and the events to time them with.
 static launching prepare(const options &options)
 {
-    launching launching;
+    launching launching = {};
     int processors;
     check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "device");
-    launching.resident.resize(zstd_stage_count);
-    check(decode_prepare_stages(launching.resident.data(), processors), "occupancy");
+    launching.stages = decode_stages[DECODE_ZSTD];
+    check(decode_prepare_stages(&launching.residents, processors), "occupancy");
     launching.events.resize(static_cast<size_t>(options.repeats),
-                            std::vector<cudaEvent_t>(zstd_stage_count + 1));
+                            std::vector<cudaEvent_t>(launching.stages.count + 1));
     for (auto &events : launching.events)
         for (cudaEvent_t &event : events)
             check(cudaEventCreate(&event), "event");
-    launching.seconds.resize(zstd_stage_count);
+    launching.seconds.resize(launching.stages.count);
     return launching;
 }
 
 static void launch_stages(const decode_batch &batch, const launching &launching,
                           const std::vector<cudaEvent_t> &events)
 {
-    for (unsigned i = 0; i < zstd_stage_count; i++) {
+    for (unsigned i = 0; i < launching.stages.count; i++) {
         check(cudaEventRecord(events[i]), "event");
-        check(decode_launch_stage(i, batch, launching.resident[i], nullptr), zstd_stages[i].name);
+        const decode_stage &stage = launching.stages.stage[i];
+        const unsigned resident = launching.residents.of[batch.format][i];
+        check(decode_launch_stage(stage, batch, resident, nullptr), stage.name);
     }
-    check(cudaEventRecord(events[zstd_stage_count]), "event");
+    check(cudaEventRecord(events[launching.stages.count]), "event");
     check(cudaDeviceSynchronize(), "the stages");
 }
 
 static void add_times(launching &launching)
 {
-    for (unsigned i = 0; i < zstd_stage_count; i++) {
+    for (unsigned i = 0; i < launching.stages.count; i++) {
         std::vector<float> times;
         for (const auto &events : launching.events) {
             float milliseconds;
@@ -319,7 +322,7 @@ static void submit(pipeline &pipeline, unsigned turn, const piece &piece, const 
     fill_batch(batch, piece, file, pipeline.copies);
     check(cudaEventRecord(pipeline.copied[turn], pipeline.copies), "event");
     check(cudaStreamWaitEvent(pipeline.lane[turn].stream, pipeline.copied[turn], 0), "event");
-    const decode_pipeline lanes = {launching.resident.data(), pipeline.lane.data(), pipeline.count,
+    const decode_pipeline lanes = {&launching.residents, pipeline.lane.data(), pipeline.count,
                                    pipeline.matches};
     check(decode_launch(lanes, batch, turn), "launch");
     check(cudaEventRecord(pipeline.lane[turn].done, pipeline.matches), "event");
@@ -412,9 +415,9 @@ int main(int argc, char **argv)
     const double size = static_cast<double>(due.size()) / 1e9;
     std::printf("%s: %.3f GB of content, %.3f GB compressed, %zu batches\n", options.file, size,
                 static_cast<double>(file.size()) / 1e9, count);
-    for (unsigned i = 0; i < zstd_stage_count; i++) {
+    for (unsigned i = 0; i < launching.stages.count; i++) {
         all += launching.seconds[i];
-        print_rate(zstd_stages[i].name, launching.seconds[i], size);
+        print_rate(launching.stages.stage[i].name, launching.seconds[i], size);
     }
     print_rate("all", all, size);
     print_rate("pipeline", time_pipeline(options, file, due.size(), launching), size);

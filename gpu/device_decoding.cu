@@ -20,7 +20,7 @@ struct decoding {
     cudaStream_t reads;   // of content, to the host
     cudaEvent_t read[DEVICE_READS];
     cudaEvent_t copying[DEVICE_INPUTS], copied[DEVICE_INPUTS]; // the first with timing only
-    unsigned *resident; // CUDA blocks of each stage that the device holds at a time
+    struct decode_residents residents;
 };
 
 static struct decode_batch *batch_of(struct device *device, unsigned slot)
@@ -90,17 +90,10 @@ static bool open_memory(struct device *device, struct decoding *decoding)
     return true;
 }
 
-// Finds out how many blocks of each stage the device holds.
 static bool prepare_stages(struct device *device, struct decoding *decoding)
 {
-    decoding->resident =
-        static_cast<unsigned *>(std::calloc(zstd_stage_count, sizeof *decoding->resident));
-    if (!decoding->resident) {
-        reason_set(&device->why, "out of memory");
-        return false;
-    }
     return device_ok(
-        device, decode_prepare_stages(decoding->resident, device->properties.multiProcessorCount),
+        device, decode_prepare_stages(&decoding->residents, device->properties.multiProcessorCount),
         "asking how many blocks fit");
 }
 
@@ -138,9 +131,10 @@ static bool open_copies(struct device *device, struct decoding *decoding)
 // True if the device gives a block as much shared memory as each stage needs.
 static bool stages_fit(const struct device *device)
 {
-    for (unsigned i = 0; i < zstd_stage_count; i++)
-        if (zstd_stages[i].shared > device->properties.sharedMemPerBlockOptin)
-            return false;
+    for (const struct decode_stage_list &list : decode_stages)
+        for (unsigned i = 0; i < list.count; i++)
+            if (list.stage[i].shared > device->properties.sharedMemPerBlockOptin)
+                return false;
     return true;
 }
 
@@ -168,7 +162,6 @@ static void close_decoding(struct device *device)
         if (stream)
             (void)cudaStreamDestroy(stream);
     (void)cudaFree(decoding->stages);
-    std::free(decoding->resident);
     std::free(decoding);
     device->decoding = nullptr;
 }
@@ -270,7 +263,7 @@ static bool decode(struct device *device, unsigned index, const struct device_ba
     struct decoding *decoding = device->decoding;
     const unsigned turn = index - device->buffers;
     const struct decode_lane *lane = &decoding->lane[turn];
-    const decode_pipeline pipeline = {decoding->resident, decoding->lane, decoding->plan.batches,
+    const decode_pipeline pipeline = {&decoding->residents, decoding->lane, decoding->plan.batches,
                                       decoding->matches};
     decode_batch_set_plan(batch, &work->plan);
     return device_enter(device, "decompressing") && copy_plan(device, slot, batch, &work->plan) &&

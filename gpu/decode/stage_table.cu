@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The stages that decompress zstd, in their order. The tests compile this for the host as well.
+// The stages of all formats, in their order. The tests compile this for the host as well.
 #include "copy.cuh"
 #include "follow.cuh"
 #include "keep.cuh"
@@ -13,13 +13,14 @@
 #include "tail.cuh"
 #include "gpu/decode/zstd/walk.cuh"
 
-const struct decode_stage zstd_stages[] = {
-    {"parse", DECODE_PART_TABLES, zstd_parse, parse_threads, 0, parse_grid},
-    {"repeats", DECODE_PART_TABLES, zstd_repeat_tables, repeats_threads, 0, repeats_grid},
-    {"tables", DECODE_PART_TABLES, zstd_keep_tables, ZSTD_KEEP_TABLES_THREADS, 0, keep_tables_grid},
-    {"literals", DECODE_PART_ENTROPY, zstd_literals, literals_threads, 0, literals_grid},
-    {"walk", DECODE_PART_ENTROPY, zstd_walk_states, walk_threads, 0, walk_grid},
-    {"sequences", DECODE_PART_ENTROPY, zstd_sequences, sequences_threads, 0, sequences_grid},
+static const struct decode_stage zstd_stages[] = {
+    {"parse", DECODE_PART_CHAINED, zstd_parse, parse_threads, 0, parse_grid},
+    {"repeats", DECODE_PART_CHAINED, zstd_repeat_tables, repeats_threads, 0, repeats_grid},
+    {"tables", DECODE_PART_CHAINED, zstd_keep_tables, ZSTD_KEEP_TABLES_THREADS, 0,
+     keep_tables_grid},
+    {"literals", DECODE_PART_FREE, zstd_literals, literals_threads, 0, literals_grid},
+    {"walk", DECODE_PART_FREE, zstd_walk_states, walk_threads, 0, walk_grid},
+    {"sequences", DECODE_PART_FREE, zstd_sequences, sequences_threads, 0, sequences_grid},
     {"place", DECODE_PART_MATCHES, decode_place, DECODE_PLACE_THREADS, 0, place_grid},
     {"link", DECODE_PART_MATCHES, decode_link<DECODE_TILE, DECODE_LINK_THREADS, DECODE_LINK_EACH>,
      DECODE_LINK_THREADS, decode_tile_shared(DECODE_TILE), link_grid},
@@ -33,4 +34,13 @@ const struct decode_stage zstd_stages[] = {
 void (*const decode_tail_kernel)(decode_batch, unsigned, bool) = decode_tail;
 const unsigned decode_tail_threads = DECODE_TAIL_THREADS;
 
-const unsigned zstd_stage_count = sizeof zstd_stages / sizeof *zstd_stages;
+template <unsigned Count>
+static constexpr struct decode_stage_list list_of(const struct decode_stage (&stages)[Count])
+{
+    static_assert(Count <= DECODE_STAGES_MAX, "there are not so many");
+    return {stages, Count};
+}
+
+const struct decode_stage_list decode_stages[DECODE_FORMATS] = {
+    list_of(zstd_stages), // DECODE_ZSTD
+};

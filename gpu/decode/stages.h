@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-// The stages that decompress a batch of zstd blocks, in their order, and how each is launched.
-#ifndef GPUHISTO_ZSTD_STAGES_H
-#define GPUHISTO_ZSTD_STAGES_H
+// The stages that decompress a batch, in their order, and how each is launched.
+#ifndef GPUHISTO_DECODE_STAGES_H
+#define GPUHISTO_DECODE_STAGES_H
 
 extern "C" {
 #include "batch.h"
@@ -11,8 +11,8 @@ using decode_kernel = void (*)(decode_batch batch);
 
 // What a stage waits for, but for those before it.
 enum decode_part {
-    DECODE_PART_TABLES,  // these of the batch before
-    DECODE_PART_ENTROPY, // nothing
+    DECODE_PART_FREE,    // nothing
+    DECODE_PART_CHAINED, // these of the batch before; they follow each other
     DECODE_PART_MATCHES, // all of the batch before, unless the batch stands alone
     DECODE_PART_END      // all of the batch before
 };
@@ -26,15 +26,22 @@ struct decode_stage {
     unsigned shared; // dynamic shared memory of a CUDA block, bytes; more than 48 KiB are asked for
                      // with cudaFuncAttributeMaxDynamicSharedMemorySize
 
-    // The CUDA blocks to launch for a batch of at least one zstd block; 0: it does without the
-    // stage. `resident` is how many of them the device holds at a time, for a kernel whose CUDA
-    // blocks stay.
+    // The CUDA blocks to launch for a batch of at least one block; 0: it does without the stage.
+    // `resident` is how many of them the device holds at a time, for a kernel whose CUDA blocks
+    // stay.
     unsigned (*grid)(const struct decode_batch *batch, unsigned resident);
 };
 
-// All of them, in the order in which a batch needs them.
-extern const struct decode_stage zstd_stages[];
-extern const unsigned zstd_stage_count;
+#define DECODE_STAGES_MAX 16
+
+// All of a format, in the order in which a batch needs them. First those that are free or chained,
+// then those of the matches, then the end.
+struct decode_stage_list {
+    const struct decode_stage *stage;
+    unsigned count; // at most DECODE_STAGES_MAX
+};
+
+extern const struct decode_stage_list decode_stages[DECODE_FORMATS];
 
 // Finds the tail of a batch after these stages, by one CUDA block of `decode_tail_threads`:
 // tail.cuh.

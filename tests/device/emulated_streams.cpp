@@ -138,8 +138,9 @@ void run_stages(struct device *device, struct decode_batch batch, const struct d
     std::memcpy(const_cast<struct decode_frame *>(batch.frame), planned.frame,
                 planned.frames * sizeof *planned.frame);
     multiprocessor::the_one().run([=] {
-        for (unsigned i = 0; i < zstd_stage_count; i++) {
-            const struct decode_stage &stage = zstd_stages[i];
+        const struct decode_stage_list &list = decode_stages[batch.format];
+        for (unsigned i = 0; i < list.count; i++) {
+            const struct decode_stage &stage = list.stage[i];
             const unsigned grid = stage.grid(&batch, resident_blocks);
             if (grid > 0)
                 emulate_launch(grid, stage.block, stage.shared, [&] { stage.kernel(batch); });

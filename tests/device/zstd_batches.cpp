@@ -121,12 +121,13 @@ class decoder
         next_out_ = memory_of(before);
         batch.next = next_in_.get();
         batch.next_out = next_out_.get() + before;
-        for (unsigned i = 0; i < zstd_stage_count; i++)
-            if (zstd_stages[i].part != DECODE_PART_END)
-                launch_unseeing(zstd_stages[i], batch);
-        for (unsigned i = 0; i < zstd_stage_count; i++)
-            if (zstd_stages[i].part == DECODE_PART_END)
-                launch(zstd_stages[i], batch);
+        const decode_stage_list &list = decode_stages[batch.format];
+        for (unsigned i = 0; i < list.count; i++)
+            if (list.stage[i].part != DECODE_PART_END)
+                launch_unseeing(list.stage[i], batch);
+        for (unsigned i = 0; i < list.count; i++)
+            if (list.stage[i].part == DECODE_PART_END)
+                launch(list.stage[i], batch);
         result_.batches++;
         result_.alone += batch.room > 0 && decode_stands_alone(&batch);
         if (batch.verdict->refused == DECODE_NONE) {

@@ -195,8 +195,9 @@ class laid_batch
 
     void run() const
     {
-        for (unsigned i = 0; i < zstd_stage_count && batch_.blocks; i++) {
-            const decode_stage &stage = zstd_stages[i];
+        const decode_stage_list &list = decode_stages[DECODE_ZSTD];
+        for (unsigned i = 0; i < list.count && batch_.blocks; i++) {
+            const decode_stage &stage = list.stage[i];
             const decode_batch batch = batch_;
             emulate_launch(stage.grid(&batch, 1), stage.block, stage.shared,
                            [=] { stage.kernel(batch); });
