@@ -144,33 +144,33 @@ static unsigned char *device_memory(size_t size)
 }
 
 // Batches in turn, as one's `keep` fills the next one's memory.
-struct batches {
+struct batch_ring {
     std::vector<decode_batch> batch;
     std::vector<unsigned char *> memory;
 };
 
-static batches take_memory(const decode_capacity &capacity, unsigned count)
+static batch_ring take_memory(const decode_capacity &capacity, unsigned count)
 {
-    batches batches;
-    batches.batch.resize(count);
+    batch_ring ring;
+    ring.batch.resize(count);
     unsigned char *const stages = device_memory(decode_stage_memory(nullptr, &capacity, nullptr));
-    batches.memory.push_back(stages);
-    for (decode_batch &batch : batches.batch) {
-        batches.memory.push_back(device_memory(decode_own_memory(nullptr, &capacity, nullptr)));
-        decode_own_memory(&batch, &capacity, batches.memory.back());
+    ring.memory.push_back(stages);
+    for (decode_batch &batch : ring.batch) {
+        ring.memory.push_back(device_memory(decode_own_memory(nullptr, &capacity, nullptr)));
+        decode_own_memory(&batch, &capacity, ring.memory.back());
         decode_stage_memory(&batch, &capacity, stages);
     }
     for (unsigned i = 0; i < count; i++) {
-        batches.batch[i].next = batches.batch[(i + 1) % count].in;
-        batches.batch[i].next_out = batches.batch[(i + 1) % count].out;
+        ring.batch[i].next = ring.batch[(i + 1) % count].in;
+        ring.batch[i].next_out = ring.batch[(i + 1) % count].out;
     }
     check(cudaDeviceSynchronize(), "memory"); // it was cleared on another stream
-    return batches;
+    return ring;
 }
 
-static void free_memory(const batches &batches)
+static void free_memory(const batch_ring &ring)
 {
-    for (unsigned char *memory : batches.memory)
+    for (unsigned char *memory : ring.memory)
         check(cudaFree(memory), "memory");
 }
 
@@ -275,16 +275,16 @@ static size_t time_stages(const options &options, const byte_vector &file, const
 {
     const decode_capacity capacity = capacity_of(options.batch << 20, file.size());
     const std::vector<piece> pieces = plan_all(capacity, file);
-    batches batches = take_memory(capacity, 2);
+    batch_ring ring = take_memory(capacity, 2);
     size_t made = 0;
     for (size_t i = 0; i < pieces.size(); i++) {
-        decode_batch &batch = batches.batch[i % 2];
+        decode_batch &batch = ring.batch[i % 2];
         fill_batch(batch, pieces[i], file, nullptr);
         made += time_batch(batch, launching, due.data() + made, due.size() - made);
     }
     if (made != due.size())
         die("there is less content than the library gives");
-    free_memory(batches);
+    free_memory(ring);
     free_pieces(pieces);
     return pieces.size();
 }
@@ -293,7 +293,7 @@ static size_t time_stages(const options &options, const byte_vector &file, const
 
 struct pipeline {
     unsigned count;
-    batches batches;
+    batch_ring ring;
     std::vector<decode_lane> lane;
     std::vector<cudaEvent_t> copied;
     cudaStream_t copies, matches;
@@ -303,7 +303,7 @@ static pipeline open_pipeline(const options &options, const decode_capacity &cap
 {
     pipeline pipeline = {};
     pipeline.count = options.lanes;
-    pipeline.batches = take_memory(capacity, options.lanes);
+    pipeline.ring = take_memory(capacity, options.lanes);
     pipeline.lane.resize(options.lanes);
     pipeline.copied.resize(options.lanes);
     for (unsigned i = 0; i < options.lanes; i++) {
@@ -318,7 +318,7 @@ static pipeline open_pipeline(const options &options, const decode_capacity &cap
 static void submit(pipeline &pipeline, unsigned turn, const piece &piece, const byte_vector &file,
                    const launching &launching)
 {
-    decode_batch &batch = pipeline.batches.batch[turn];
+    decode_batch &batch = pipeline.ring.batch[turn];
     fill_batch(batch, piece, file, pipeline.copies);
     check(cudaEventRecord(pipeline.copied[turn], pipeline.copies), "event");
     check(cudaStreamWaitEvent(pipeline.lane[turn].stream, pipeline.copied[turn], 0), "event");
@@ -337,7 +337,7 @@ static size_t run_pipeline(pipeline &pipeline, const std::vector<piece> &pieces,
     const auto finish = [&] {
         const unsigned turn = done++ % pipeline.count;
         check(cudaEventSynchronize(pipeline.lane[turn].done), "the stages");
-        made += verdict_of(pipeline.batches.batch[turn]).content;
+        made += verdict_of(pipeline.ring.batch[turn]).content;
     };
     for (unsigned i = 0; i < pieces.size(); i++) {
         while (i - done >= pipeline.count - 1) // the next one's memory is written to as well
