@@ -296,7 +296,14 @@ emulated_tests = tests/device/test_characters_kernel tests/device/test_character
 	tests/device/test_strategies_emulated tests/device/test_value_strategies_emulated \
 	tests/device/test_offload tests/device/test_gpu_files \
 	tests/device/test_zstd_device_emulated tests/device/test_zstd_entropy tests/device/test_zstd_matches \
-	tests/device/test_zstd_stages tests/device/test_gzip_parse
+	tests/device/test_zstd_stages
+if HAVE_ZLIB
+emulated_tests += tests/device/test_gzip_find tests/device/test_gzip_parse
+tests_device_test_gzip_find_SOURCES = tests/device/test_gzip_find.cpp
+tests_device_test_gzip_find_LDADD = $(emulated) -lz
+tests_device_test_gzip_parse_SOURCES = tests/device/test_gzip_parse.cpp
+tests_device_test_gzip_parse_LDADD = $(emulated) -lz
+endif
 tests_device_test_characters_kernel_SOURCES = tests/device/test_characters_kernel.cpp
 tests_device_test_characters_kernel_LDADD = $(emulated)
 tests_device_test_characters_strategy_emulated_SOURCES = tests/device/test_characters_strategy.c
@@ -364,8 +371,6 @@ tests_device_test_zstd_entropy_LDADD = $(emulated)
 tests_device_test_zstd_matches_SOURCES = tests/device/test_zstd_matches.cpp
 tests_device_test_zstd_matches_LDADD = $(emulated)
 zstd_batches = tests/device/zstd_batches.cpp tests/device/zstd_batches.h
-tests_device_test_gzip_parse_SOURCES = tests/device/test_gzip_parse.cpp
-tests_device_test_gzip_parse_LDADD = $(emulated) -lz
 tests_device_test_zstd_stages_SOURCES = tests/device/test_zstd_stages.cpp $(zstd_batches)
 tests_device_test_zstd_stages_LDADD = $(emulated)
 EXTRA_DIST += tests/device/zstd_by_others

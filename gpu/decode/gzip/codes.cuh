@@ -32,6 +32,12 @@ struct gzip_input {
     unsigned end; // bits; 64 more may be read, and mean nothing
 };
 
+static __device__ inline gzip_input gzip_input_of(const decode_batch &batch)
+{
+    return {reinterpret_cast<const unsigned *>(batch.in + DECODE_CARRY),
+            8 * (batch.in_size - DECODE_CARRY)};
+}
+
 // What a code means. From the lowest bit:
 //
 // - 4 bits: its own bits, 1 to 15;

@@ -25,6 +25,9 @@
 #define GZIP_MARGIN 4096u       /* bytes */
 #define GZIP_HEADER_MOST 320u   /* bytes that have the header of a block, wherever it begins */
 
+/* Places where blocks may begin, at most: `find` sorts them in shared memory. */
+#define GZIP_CANDIDATES_MOST 8192u
+
 /* A unit: a part of a block, which has a block's place in the stages that follow. */
 #define GZIP_UNIT_CONTENT (1u << 17) /* bytes of content, at most */
 
@@ -88,7 +91,8 @@ struct gzip_member {
 struct gzip_counters {
     uint32_t candidates; /* found; those beyond the room are not there */
     uint32_t next;       /* the candidate that is parsed next */
-    uint32_t parts;      /* the first ones are those of candidates, in the same order */
+    uint32_t parts;      /* the first ones are those of candidates, in the same order; from `find`
+                          * on it counts these */
     uint32_t units;
     uint32_t sequences, literals; /* places that are taken, of those in the batch */
 };
@@ -122,7 +126,8 @@ struct gzip_batch {
     struct gzip_unit *units;     /* [units_most] */
     struct gzip_member *members; /* [frames] */
     struct gzip_counters *counters;
-    uint32_t candidates_most, parts_most, units_most;
+    uint32_t candidates_most; /* up to GZIP_CANDIDATES_MOST */
+    uint32_t parts_most, units_most;
     uint32_t sequences_most, literals_most; /* what the batch has places for */
     uint32_t is_end;                        /* the file ends with the batch */
     uint64_t at;                            /* where in the file in[DECODE_CARRY] is */

@@ -24,12 +24,6 @@ struct gzip_parsing {
     unsigned region; // words of a window's regions, in this block
 };
 
-static __device__ inline gzip_input gzip_input_of(const decode_batch &batch)
-{
-    return {reinterpret_cast<const unsigned *>(batch.in + DECODE_CARRY),
-            8 * (batch.in_size - DECODE_CARRY)};
-}
-
 static __device__ inline const gzip_carry &gzip_carry_of(const decode_batch &batch)
 {
     return *reinterpret_cast<const gzip_carry *>(batch.in + GZIP_CARRY_AT);

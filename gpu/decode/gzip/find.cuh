@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+// find: the bits of a batch with which a dynamic block may begin that is not the last of its
+// member. They are those that deflate_find finds (src/blocks/deflate_find.c).
+//
+// Takes in[DECODE_CARRY..in_size); gives candidates in ascending order, and their number in the
+// counters, which begin zeroed. If there are more than there is room for, any of them are left out.
+//
+// gzip_find: a CUDA block has a piece. Each thread rules out most beginnings of a word together by
+// the type and the counts of codes, one bit of a mask for each. One in nine is left, of which the
+// space that the precode fills is looked up, four lengths at a time. One in a thousand passes and
+// is queued, and threads then take beginnings from the queue and read the lengths of codes until
+// one of the codes has more than its space. Where there is no room in the queue, threads go on
+// once it is empty.
+//
+// gzip_sort: one CUDA block sorts the candidates in shared memory (bitonic: Batcher, 1968).
+//
+// Shared memory: 13 KiB for gzip_find, 32 KiB for gzip_sort.
+#ifndef GPUHISTO_GPU_GZIP_FIND_CUH
+#define GPUHISTO_GPU_GZIP_FIND_CUH
+
+#include "gpu/decode/gzip/codes.cuh"
+
+constexpr unsigned GZIP_FIND_THREADS = 256;
+constexpr unsigned GZIP_FIND_EACH = 16; // words of a thread: to be tuned
+constexpr unsigned GZIP_FIND_PIECE = GZIP_FIND_THREADS * GZIP_FIND_EACH;
+constexpr unsigned GZIP_FIND_QUEUE = 512; // random bytes have 116 entries in a piece
+constexpr unsigned GZIP_SORT_THREADS = 1024;
+
+constexpr unsigned find_header = 17; // bits before the precode: type, and counts of codes
+constexpr unsigned find_space = 1u << GZIP_CODE_MOST; // what the codes of a complete code fill
+constexpr unsigned long long find_each_byte = 0x0101010101010101;
+
+// A canonical code of up to 7 bits that is complete. Byte l of the words: the codes of up to l
+// bits, how much they fill of 128, and how many they are.
+struct find_precode {
+    unsigned long long filled, ranks;
+    unsigned char *symbols; // in the order of their codes
+};
+
+// What is known of one of the two codes of a block.
+struct find_code {
+    unsigned filled; // of find_space
+    unsigned codes;
+};
+
+static inline unsigned gzip_find_grid(const struct decode_batch *batch, unsigned)
+{
+    return (batch->in_size - DECODE_CARRY) / (4 * GZIP_FIND_PIECE) + 1;
+}
+
+// Returns a bit for each beginning in `low`: 1 if the block is dynamic and not the last, and
+// neither count of codes is 30 or 31. `high` is the word after it.
+static __device__ inline unsigned find_may_begin(unsigned low, unsigned high)
+{
+    const unsigned long long word = static_cast<unsigned long long>(high) << 32 | low;
+    const unsigned long long two = word & word >> 1, four = two & two >> 2; // so many set bits
+    return static_cast<unsigned>(~word & ~(word >> 1) & word >> 2 & ~(four >> 4) & ~(four >> 9));
+}
+
+// Makes the table of what four lengths of a precode fill of 128; 255 stands for more, too.
+static __device__ inline void find_make_table(unsigned char *table)
+{
+    for (unsigned i = threadIdx.x; i < 1u << 12; i += blockDim.x) {
+        unsigned sum = 0;
+        for (unsigned shift = 0; shift < 12; shift += 3)
+            sum += 128u >> (i >> shift & 7) & 127;
+        table[i] = static_cast<unsigned char>(min(sum, 255u));
+    }
+}
+
+// True if the precode of the block that begins with this bit of word[0] is complete.
+static __device__ inline bool find_has_precode(const unsigned char *table,
+                                               const unsigned (&word)[4], unsigned bit)
+{
+    const unsigned at = bit + find_header - 4; // the number of lengths comes before them
+    const bool is_next = at >= 32;
+    const unsigned first = is_next ? word[1] : word[0], second = is_next ? word[2] : word[1],
+                   third = is_next ? word[3] : word[2];
+    const unsigned low = __funnelshift_r(first, second, at % 32),
+                   high = __funnelshift_r(second, third, at % 32);
+    unsigned long long lengths = static_cast<unsigned long long>(high) << 32 | low;
+    const unsigned count = (low & 15) + 4;
+    lengths = lengths >> 4 & ((1ull << 3 * count) - 1);
+    unsigned sum = 0;
+    UNROLL for (unsigned i = 0; i < 5; i++) sum += table[lengths >> 12 * i & 4095];
+    return sum == 128;
+}
+
+// Bits of the input, from any bit on. At most 12 bytes after its end are read.
+struct find_bits {
+    const unsigned *next;
+    unsigned long long word;
+    unsigned count; // of those in `word`
+
+    __device__ __forceinline__ find_bits(const gzip_input &input, unsigned bit)
+        : next(input.words + bit / 32 + 1), word(input.words[bit / 32] >> bit % 32),
+          count(32 - bit % 32)
+    {
+    }
+
+    // Afterwards at least 32 bits are there.
+    __device__ __forceinline__ void fill()
+    {
+        if (count < 32) {
+            word |= static_cast<unsigned long long>(*next++) << count;
+            count += 32;
+        }
+    }
+
+    __device__ __forceinline__ void skip(unsigned bits)
+    {
+        word >>= bits;
+        count -= bits;
+    }
+};
+
+// Makes the code of lengths that are in the order of the stream, and 0 from the first that is not
+// there on.
+static __device__ inline find_precode find_make_precode(unsigned long long lengths,
+                                                        unsigned char *symbols)
+{
+    // Where in the stream the length of each symbol is.
+    constexpr unsigned places[GZIP_PRECODES] = {3, 17, 15, 13, 11, 9,  7, 5, 4, 6,
+                                                8, 10, 12, 14, 16, 18, 0, 1, 2};
+    unsigned long long counts = 0, filled = 0; // byte l: of codes of l bits
+    UNROLL for (unsigned i = 0; i < GZIP_PRECODES; i++)
+    {
+        const unsigned length = lengths >> 3 * i & 7;
+        counts += 1ull << 8 * length;
+        filled += 128ull << 7 * length & ~255ull; // 128 >> length in its byte
+    }
+    counts &= ~255ull;
+    const find_precode precode = {filled * find_each_byte, counts * find_each_byte, symbols};
+    unsigned long long next = precode.ranks << 8; // byte l: the rank of the next code of l bits
+    UNROLL for (unsigned symbol = 0; symbol < GZIP_PRECODES; symbol++)
+    {
+        const unsigned length = lengths >> 3 * places[symbol] & 7;
+        if (length > 0)
+            symbols[next >> 8 * length & 255] = static_cast<unsigned char>(symbol);
+        next += 1ull << 8 * length;
+    }
+    return precode;
+}
+
+// Takes a symbol.
+static __device__ inline unsigned find_symbol(const find_precode &precode, find_bits &bits)
+{
+    const unsigned code = __brev(static_cast<unsigned>(bits.word)) >> 25;
+    // A byte's highest bit: whether the code is beyond all codes of so few bits. Of byte 0 it is.
+    const unsigned long long beyond =
+        ((code * find_each_byte | 128 * find_each_byte) - precode.filled) & 128 * find_each_byte;
+    const unsigned length = static_cast<unsigned>(__popcll(beyond)), shorter = 8 * (length - 1);
+    const unsigned filled = precode.filled >> shorter & 255, rank = precode.ranks >> shorter & 255;
+    bits.skip(length);
+    return precode.symbols[rank + ((code - filled) >> (7 - length))];
+}
+
+static __device__ inline void find_add(find_code &code, unsigned length, unsigned times)
+{
+    code.filled += times * (find_space >> length & (find_space - 1));
+    code.codes += length > 0 ? times : 0;
+}
+
+// True if the code fills all of its space, or is one code of one bit.
+static __device__ inline bool find_is_complete(const find_code &code)
+{
+    return code.filled == find_space || (code.codes == 1 && code.filled == find_space / 2);
+}
+
+// Reads lengths of codes, `literals` and then `distances`, which begin with this bit. True if both
+// codes are complete and a block can end.
+static __device__ inline bool find_reads_lengths(const gzip_input &input, unsigned bit,
+                                                 const find_precode &precode, unsigned literals,
+                                                 unsigned distances)
+{
+    find_bits bits(input, bit);
+    find_code literal = {0, 0}, distance = {0, 0};
+    const unsigned total = literals + distances;
+    unsigned length = 0, count = 0;
+    while (count < total) {
+        bits.fill();
+        const unsigned before = bits.count, symbol = find_symbol(precode, bits);
+        // Repeated are the last length, zero a few times, and zero many times.
+        const unsigned extra = symbol < 16 ? 0 : symbol == 16 ? 2 : symbol == 17 ? 3 : 7;
+        const unsigned least = symbol < 16 ? 1 : symbol == 18 ? 11 : 3;
+        const unsigned times = least + (static_cast<unsigned>(bits.word) & ((1u << extra) - 1));
+        if (symbol == 16 && count == 0)
+            return false;
+        length = symbol < 16 ? symbol : symbol == 16 ? length : 0;
+        bits.skip(extra);
+        bit += before - bits.count;
+        const unsigned of_literals = min(times, literals - min(literals, count));
+        find_add(literal, length, of_literals);
+        find_add(distance, length, times - of_literals);
+        if (length == 0 && GZIP_END_CODE - count < times)
+            return false;
+        count += times;
+        if (bit > input.end || literal.filled > find_space || distance.filled > find_space)
+            return false;
+    }
+    return count == total && find_is_complete(literal) &&
+           (find_is_complete(distance) || distance.codes == 0);
+}
+
+// True if a dynamic block may begin with this bit, with which a complete precode is known to be.
+// `symbols` has room for those of a precode.
+static __device__ inline bool find_has_codes(const gzip_input &input, unsigned bit,
+                                             unsigned char *symbols)
+{
+    find_bits bits(input, bit);
+    bits.fill();
+    const unsigned counts = static_cast<unsigned>(bits.word) >> 3;
+    const unsigned literals = (counts & 31) + 257, distances = (counts >> 5 & 31) + 1;
+    const unsigned precodes = (counts >> 10 & 15) + 4;
+    bits.skip(find_header);
+    bits.fill();
+    unsigned long long lengths = bits.word & 0xffffffff;
+    bits.skip(32);
+    bits.fill();
+    lengths |= bits.word << 32;
+    lengths &= (1ull << 3 * precodes) - 1;
+    bit += find_header + 3 * precodes;
+    return bit <= input.end &&
+           find_reads_lengths(input, bit, find_make_precode(lengths, symbols), literals, distances);
+}
+
+// Where a thread is in the words of a piece.
+struct find_place {
+    unsigned word, end;
+    unsigned left;    // beginnings in the word that are yet to be looked at
+    unsigned read[4]; // the word, and those after it
+};
+
+// Queues beginnings with a complete precode until none is left, or there is no room.
+static __device__ inline void find_queue(const gzip_input &input, const unsigned char *table,
+                                         find_place &place, unsigned *queue, unsigned *queued)
+{
+    for (; place.word < place.end; place.word += GZIP_FIND_THREADS) {
+        if (place.left == 0) {
+            UNROLL for (unsigned i = 0; i < 4; i++) place.read[i] = input.words[place.word + i];
+            place.left = find_may_begin(place.read[0], place.read[1]);
+        }
+        for (; place.left; place.left &= place.left - 1) {
+            const unsigned i = static_cast<unsigned>(__ffs(static_cast<int>(place.left))) - 1;
+            if (!find_has_precode(table, place.read, i))
+                continue;
+            const unsigned entry = atomicAdd(queued, 1);
+            if (entry >= GZIP_FIND_QUEUE)
+                return;
+            queue[entry] = 32 * place.word + i;
+        }
+    }
+}
+
+// Four CUDA blocks are to be there at a time.
+__global__ void __launch_bounds__(GZIP_FIND_THREADS, 4) gzip_find(decode_batch batch)
+{
+    __shared__ unsigned char table[1 << 12];
+    __shared__ unsigned char symbols[GZIP_FIND_THREADS][20];
+    __shared__ unsigned queue[GZIP_FIND_QUEUE];
+    __shared__ unsigned queued;
+    const gzip_input input = gzip_input_of(batch);
+    const unsigned words = (input.end + 31) / 32, first = blockIdx.x * GZIP_FIND_PIECE;
+    find_place place = {first + threadIdx.x, min(words, first + GZIP_FIND_PIECE), 0, {}};
+    find_make_table(table);
+    if (threadIdx.x == 0)
+        queued = 0;
+    __syncthreads();
+    do {
+        find_queue(input, table, place, queue, &queued);
+        __syncthreads();
+        const unsigned count = min(queued, GZIP_FIND_QUEUE);
+        for (unsigned i = threadIdx.x; i < count; i += GZIP_FIND_THREADS) {
+            if (!find_has_codes(input, queue[i], symbols[threadIdx.x]))
+                continue;
+            const unsigned at = atomicAdd(&batch.gzip.counters->candidates, 1);
+            if (at < batch.gzip.candidates_most)
+                batch.gzip.candidates[at] = queue[i];
+        }
+        __syncthreads();
+        if (threadIdx.x == 0)
+            queued = 0;
+    } while (__syncthreads_or(place.word < place.end));
+}
+
+static inline unsigned gzip_sort_grid(const struct decode_batch *, unsigned)
+{
+    return 1;
+}
+
+__global__ void __launch_bounds__(GZIP_SORT_THREADS) gzip_sort(decode_batch batch)
+{
+    __shared__ unsigned bits[GZIP_CANDIDATES_MOST];
+    const gzip_batch &gzip = batch.gzip;
+    const unsigned count = min(gzip.counters->candidates, gzip.candidates_most);
+    unsigned size = 1; // a power of two, to which they are filled up
+    while (size < count)
+        size *= 2;
+    for (unsigned i = threadIdx.x; i < size; i += GZIP_SORT_THREADS)
+        bits[i] = i < count ? gzip.candidates[i] : UINT32_MAX;
+    __syncthreads();
+    for (unsigned run = 2; run <= size; run *= 2)
+        for (unsigned by = run / 2; by > 0; by /= 2) {
+            for (unsigned i = threadIdx.x; i < size / 2; i += GZIP_SORT_THREADS) {
+                const unsigned low = 2 * i - i % by, high = low + by;
+                const unsigned a = bits[low], b = bits[high];
+                if ((a > b) == ((low & run) == 0)) {
+                    bits[low] = b;
+                    bits[high] = a;
+                }
+            }
+            __syncthreads();
+        }
+    for (unsigned i = threadIdx.x; i < count; i += GZIP_SORT_THREADS)
+        gzip.candidates[i] = bits[i];
+    if (threadIdx.x == 0)
+        gzip.counters->parts = count;
+}
+
+#endif
