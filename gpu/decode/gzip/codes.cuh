@@ -89,11 +89,11 @@ static __device__ inline gzip_entry gzip_distance_entry(unsigned symbol, unsigne
 
 // A canonical code of Symbols symbols. Codes of `l` bits, followed by zeros up to GZIP_CODE_MOST,
 // are below limit[l]; the first bits of such a one, as a number, and place[l] added to it, are an
-// index of `sorted`.
+// index of `entries`.
 template <unsigned Symbols> struct gzip_code {
     unsigned limit[GZIP_CODE_MOST + 1], place[GZIP_CODE_MOST + 1];
     unsigned next[GZIP_CODE_MOST + 1]; // while it is made
-    uint16_t sorted[Symbols];          // the symbols, by the lengths of their codes
+    gzip_entry entries[Symbols];       // by the lengths of their codes
 };
 
 // What a warp needs to parse blocks: shared memory.
@@ -120,19 +120,16 @@ static __device__ __forceinline__ unsigned gzip_code_number(unsigned bits)
 }
 
 // The entry of the code with which these bits begin, if it has First to Last bits; otherwise 0.
-template <unsigned Symbols>
-static __device__ inline gzip_entry gzip_find_code(const gzip_code<Symbols> &code, unsigned bits,
-                                                   unsigned first, unsigned last)
+// Without a loop that ends early, as lanes would wait for each other in it.
+template <unsigned First, unsigned Last, unsigned Symbols>
+static __device__ inline gzip_entry gzip_find_code(const gzip_code<Symbols> &code, unsigned bits)
 {
     const unsigned number = gzip_code_number(bits);
-    unsigned length = first;
-    while (length <= last && number >= code.limit[length])
-        length++;
-    if (length > last)
+    unsigned length = First;
+    UNROLL for (unsigned i = First; i <= Last; i++) length += number >= code.limit[i] ? 1 : 0;
+    if (length > Last)
         return 0;
-    const unsigned symbol = code.sorted[(number >> (GZIP_CODE_MOST - length)) + code.place[length]];
-    return Symbols == GZIP_LITERAL_CODES ? gzip_literal_entry(symbol, length)
-                                         : gzip_distance_entry(symbol, length);
+    return code.entries[(number >> (GZIP_CODE_MOST - length)) + code.place[length]];
 }
 
 // --- making a code ---
@@ -191,7 +188,9 @@ static __device__ inline void gzip_sort_symbols(gzip_code<Symbols> &code, const 
         const unsigned at = code.next[length];
         __syncwarp();
         if (length > 0) {
-            code.sorted[at + before] = static_cast<uint16_t>(symbol);
+            code.entries[at + before] = Symbols == GZIP_LITERAL_CODES
+                                            ? gzip_literal_entry(symbol, length)
+                                            : gzip_distance_entry(symbol, length);
             if (before == 0)
                 code.next[length] = at + static_cast<unsigned>(__popc(same));
         }
@@ -199,16 +198,16 @@ static __device__ inline void gzip_sort_symbols(gzip_code<Symbols> &code, const 
     }
 }
 
-// Makes a code, and the table of 1 << bits entries. False as gzip_set_limits.
-template <unsigned Symbols>
+// Makes a code, and the table of 1 << Bits entries. False as gzip_set_limits.
+template <unsigned Bits, unsigned Symbols>
 static __device__ inline bool gzip_make_code(gzip_code<Symbols> &code, gzip_entry *table,
-                                             unsigned bits, const uint8_t *lengths, unsigned count)
+                                             const uint8_t *lengths, unsigned count)
 {
     if (!gzip_set_limits(code, lengths, count))
         return false;
     gzip_sort_symbols(code, lengths, count);
-    for (unsigned i = threadIdx.x % 32; i < 1u << bits; i += 32)
-        table[i] = gzip_find_code(code, i, 1, bits);
+    for (unsigned i = threadIdx.x % 32; i < 1u << Bits; i += 32)
+        table[i] = gzip_find_code<1, Bits>(code, i);
     __syncwarp();
     return true;
 }
@@ -296,10 +295,10 @@ static __device__ inline gzip_read gzip_read_codes(gzip_codes &codes, const gzip
     if (read != GZIP_READ)
         return read;
     const bool are_good = codes.lengths[GZIP_END_CODE] > 0 &&
-                          gzip_make_code(codes.literals, codes.literal_table, GZIP_LITERAL_BITS,
-                                         codes.lengths, literals) &&
-                          gzip_make_code(codes.distances, codes.distance_table, GZIP_DISTANCE_BITS,
-                                         codes.lengths + literals, distances);
+                          gzip_make_code<GZIP_LITERAL_BITS>(codes.literals, codes.literal_table,
+                                                            codes.lengths, literals) &&
+                          gzip_make_code<GZIP_DISTANCE_BITS>(codes.distances, codes.distance_table,
+                                                             codes.lengths + literals, distances);
     return are_good ? GZIP_READ : GZIP_WRONG;
 }
 
@@ -310,10 +309,10 @@ static __device__ inline void gzip_fixed_codes(gzip_codes &codes)
     for (unsigned i = threadIdx.x % 32; i < GZIP_LITERAL_CODES + GZIP_DISTANCE_CODES; i += 32)
         codes.lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : i < 288 ? 8 : 5;
     __syncwarp();
-    gzip_make_code(codes.literals, codes.literal_table, GZIP_LITERAL_BITS, codes.lengths,
-                   GZIP_LITERAL_CODES);
-    gzip_make_code(codes.distances, codes.distance_table, GZIP_DISTANCE_BITS,
-                   codes.lengths + GZIP_LITERAL_CODES, GZIP_DISTANCE_CODES);
+    gzip_make_code<GZIP_LITERAL_BITS>(codes.literals, codes.literal_table, codes.lengths,
+                                      GZIP_LITERAL_CODES);
+    gzip_make_code<GZIP_DISTANCE_BITS>(codes.distances, codes.distance_table,
+                                       codes.lengths + GZIP_LITERAL_CODES, GZIP_DISTANCE_CODES);
 }
 
 #endif

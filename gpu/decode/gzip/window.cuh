@@ -29,7 +29,7 @@
 constexpr unsigned GZIP_REGION_LARGE = 65, GZIP_REGION_SMALL = 17;
 static_assert(GZIP_REGION_SMALL * 32 / 2 * 258 + 258 <= GZIP_UNIT_CONTENT, "a region is a unit");
 
-constexpr unsigned GZIP_WARM_UP = 512; // bits before a region
+constexpr unsigned GZIP_WARM_UP = 512; // bits before a region, and of its head
 constexpr unsigned GZIP_WINDOW_WORDS = 32 * GZIP_REGION_LARGE + 8;
 
 // What a warp needs to parse: shared memory.
@@ -105,7 +105,7 @@ static __device__ __forceinline__ gzip_lane_stop gzip_decode(const gzip_parser &
         const unsigned low = __funnelshift_r(words[0], words[1], bit);
         gzip_entry entry = codes.literal_table[low & ((1u << GZIP_LITERAL_BITS) - 1)];
         if (entry == 0) {
-            entry = gzip_find_code(codes.literals, low, GZIP_LITERAL_BITS + 1, GZIP_CODE_MOST);
+            entry = gzip_find_code<GZIP_LITERAL_BITS + 1, GZIP_CODE_MOST>(codes.literals, low);
             entry = entry ? entry : GZIP_NO_CODE;
         }
         unsigned used = entry & 15;
@@ -131,7 +131,7 @@ static __device__ __forceinline__ gzip_lane_stop gzip_decode(const gzip_parser &
         gzip_entry distance = codes.distance_table[rest & ((1u << GZIP_DISTANCE_BITS) - 1)];
         if (distance == 0) {
             distance =
-                gzip_find_code(codes.distances, rest, GZIP_DISTANCE_BITS + 1, GZIP_CODE_MOST);
+                gzip_find_code<GZIP_DISTANCE_BITS + 1, GZIP_CODE_MOST>(codes.distances, rest);
             distance = distance ? distance : GZIP_NO_CODE;
         }
         if (kind == GZIP_INVALID || gzip_entry_kind(distance) == GZIP_INVALID)
@@ -165,19 +165,41 @@ static __device__ inline unsigned gzip_fall_into_step(const gzip_parser &parser,
 
 // --- the window ---
 
-// What a lane has decoded of its region.
+// What a lane has decoded of its region: its head, and the rest. Whoever begins elsewhere has
+// mostly fallen into step with the codes before the rest, which then need not be decoded again.
 struct gzip_lane {
-    unsigned begin, end; // bits of parser.words
+    unsigned begin, middle, end; // bits of parser.words
     gzip_lane_stop stop;
-    gzip_count count;
+    gzip_count head, rest;
 };
 
-static __device__ __forceinline__ void gzip_lane_decode(const gzip_parser &parser, gzip_lane &lane,
-                                                        unsigned limit, unsigned end)
+static __device__ __forceinline__ gzip_count gzip_count_of(const gzip_lane &lane)
 {
-    lane.count = gzip_count();
-    lane.end = lane.begin;
-    lane.stop = gzip_decode(parser, lane.end, limit, end, lane.count);
+    gzip_count sum;
+    sum.sequences = lane.head.sequences + lane.rest.sequences;
+    sum.literals = lane.head.literals + lane.rest.literals;
+    sum.copied = lane.head.copied + lane.rest.copied;
+    sum.after = lane.rest.sequences > 0 ? lane.rest.after : lane.head.after + lane.rest.after;
+    return sum;
+}
+
+// Decodes the codes that begin before `limit`; those of the head before `head`. What was decoded
+// before ends as it did if the head does, unless it is the first time.
+static __device__ __forceinline__ void gzip_lane_decode(const gzip_parser &parser, gzip_lane &lane,
+                                                        unsigned head, unsigned limit, unsigned end,
+                                                        bool is_first)
+{
+    unsigned bit = lane.begin;
+    lane.head = gzip_count();
+    const gzip_lane_stop stop = gzip_decode(parser, bit, min(head, limit), end, lane.head);
+    if (stop == GZIP_LANE_GOES_ON && bit == lane.middle && !is_first)
+        return;
+    lane.middle = stop == GZIP_LANE_GOES_ON ? bit : DECODE_NONE;
+    lane.rest = gzip_count();
+    lane.stop = stop;
+    if (stop == GZIP_LANE_GOES_ON)
+        lane.stop = gzip_decode(parser, bit, limit, end, lane.rest);
+    lane.end = bit;
 }
 
 // What became of a window.
@@ -214,10 +236,10 @@ static __device__ inline void gzip_load_window(gzip_parser &parser, const gzip_i
 // Has every lane decode its region, until all that count are right: those up to the first that
 // stops.
 static __device__ inline unsigned gzip_decode_regions(const gzip_parser &parser, gzip_lane &own,
-                                                      unsigned limit, unsigned end)
+                                                      unsigned head, unsigned limit, unsigned end)
 {
     const unsigned lane = threadIdx.x % 32;
-    gzip_lane_decode(parser, own, limit, end);
+    gzip_lane_decode(parser, own, head, limit, end, true);
     for (;;) {
         const unsigned before = __shfl_up_sync(GZIP_ALL_LANES, own.end, 1);
         const unsigned stops = __ballot_sync(GZIP_ALL_LANES, own.stop != GZIP_LANE_GOES_ON);
@@ -229,7 +251,7 @@ static __device__ inline unsigned gzip_decode_regions(const gzip_parser &parser,
             return stopped;
         if (!is_right && !is_stopped) {
             own.begin = before;
-            gzip_lane_decode(parser, own, limit, end);
+            gzip_lane_decode(parser, own, head, limit, end, false);
         }
     }
 }
@@ -247,8 +269,9 @@ static __device__ inline gzip_window gzip_decode_window(gzip_parser &parser,
     const unsigned limit = min(begin + region * 32, end);
     own.begin =
         lane == 0 ? begin : gzip_fall_into_step(parser, begin - GZIP_WARM_UP, min(begin, end), end);
-    const unsigned lanes = gzip_decode_regions(parser, own, limit, end);
-    const unsigned content = gzip_sum(lane < lanes ? own.count.literals + own.count.copied : 0);
+    const unsigned lanes = gzip_decode_regions(parser, own, begin + GZIP_WARM_UP, limit, end);
+    const gzip_count count = gzip_count_of(own);
+    const unsigned content = gzip_sum(lane < lanes ? count.literals + count.copied : 0);
     const bool fits = lane < lanes && content <= GZIP_UNIT_CONTENT;
     const unsigned most = static_cast<unsigned>(__popc(__ballot_sync(GZIP_ALL_LANES, fits)));
     const int last = static_cast<int>(most) - 1;
@@ -260,9 +283,8 @@ static __device__ inline gzip_window gzip_decode_window(gzip_parser &parser,
         __shfl_sync(GZIP_ALL_LANES, static_cast<unsigned>(own.stop), last));
     window.content = __shfl_sync(GZIP_ALL_LANES, content, last);
     window.sequences =
-        __shfl_sync(GZIP_ALL_LANES, gzip_sum(lane < most ? own.count.sequences : 0), last);
-    window.literals =
-        __shfl_sync(GZIP_ALL_LANES, gzip_sum(lane < most ? own.count.literals : 0), last);
+        __shfl_sync(GZIP_ALL_LANES, gzip_sum(lane < most ? count.sequences : 0), last);
+    window.literals = __shfl_sync(GZIP_ALL_LANES, gzip_sum(lane < most ? count.literals : 0), last);
     return window;
 }
 
@@ -282,23 +304,22 @@ static __device__ __forceinline__ unsigned gzip_most_before(unsigned value)
 
 // Writes what a window has: its sequences, and one more that has the literals after them.
 static __device__ inline void gzip_write_window(const gzip_parser &parser,
-                                                const gzip_window &window, gzip_lane own,
+                                                const gzip_window &window, const gzip_lane &own,
                                                 decode_sequence *sequences, unsigned char *literals)
 {
     const unsigned lane = threadIdx.x % 32;
-    if (lane >= window.lanes)
-        own.count = gzip_count();
-    const unsigned sequence_end = gzip_sum(own.count.sequences);
-    const unsigned literal_end = gzip_sum(own.count.literals);
-    const unsigned content_end = gzip_sum(own.count.literals + own.count.copied);
-    const bool has_match = own.count.sequences > 0;
+    const gzip_count count = lane < window.lanes ? gzip_count_of(own) : gzip_count();
+    const unsigned sequence_end = gzip_sum(count.sequences);
+    const unsigned literal_end = gzip_sum(count.literals);
+    const unsigned content_end = gzip_sum(count.literals + count.copied);
+    const bool has_match = count.sequences > 0;
     // Where the next sequence begins after this lane, as positions do not go back.
-    const unsigned begin = has_match ? content_end - own.count.after : 0;
-    const unsigned first = has_match ? literal_end - own.count.after : 0;
-    const unsigned literal_begin = literal_end - own.count.literals;
-    gzip_write write = {sequences + (sequence_end - own.count.sequences),
+    const unsigned begin = has_match ? content_end - count.after : 0;
+    const unsigned first = has_match ? literal_end - count.after : 0;
+    const unsigned literal_begin = literal_end - count.literals;
+    gzip_write write = {sequences + (sequence_end - count.sequences),
                         literals + literal_begin,
-                        content_end - own.count.literals - own.count.copied,
+                        content_end - count.literals - count.copied,
                         literal_begin,
                         gzip_most_before(begin),
                         gzip_most_before(first)};
