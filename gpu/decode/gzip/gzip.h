@@ -112,9 +112,9 @@ struct gzip_carry {
     uint32_t state; /* enum gzip_state */
     struct gzip_place place;
     uint64_t member_at; /* where the member begins in the file, or what follows the last one */
-    uint32_t shift;     /* the header of the block around, if a code of it comes next, begins with
-                         * this bit of */
-    uint32_t header[GZIP_HEADER_MOST / 4];
+    uint32_t header[GZIP_HEADER_MOST / 4]; /* of the block around, if a code of it comes next; at a
+                                            * multiple of 16 bytes */
+    uint32_t shift;                        /* the bit of these with which it begins */
     uint32_t crc; /* of the member so far, as in struct gzip_member; from `verify` */
 };
 #define GZIP_CARRY_AT 64u /* bytes into the carry */

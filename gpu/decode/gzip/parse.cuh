@@ -110,14 +110,20 @@ static __device__ inline bool gzip_add_window(const gzip_parser &parser, const d
 
 // Reads the codes of the block that begins at `bit`, and sets *end to where they end. Not of a
 // stored one.
-static __device__ inline gzip_read gzip_load_codes(gzip_codes &codes, const gzip_input &input,
+static __device__ inline gzip_read gzip_load_codes(gzip_parser &parser, const gzip_input &input,
                                                    unsigned bit, unsigned *end)
 {
-    *end = bit + 3;
-    if ((gzip_bits(input.words, bit) >> 1 & 3) == 2)
-        return gzip_read_codes(codes, input, end);
-    gzip_fixed_codes(codes);
-    return GZIP_READ;
+    const unsigned first = bit / 128 * 4, shift = first * 32;
+    gzip_load(parser, input, first, GZIP_HEADER_MOST / 4 + GZIP_WORDS_MORE);
+    const gzip_input header = {parser.words, input.end - shift};
+    unsigned at = bit - shift + 3;
+    gzip_read read = GZIP_READ;
+    if ((gzip_bits(header.words, bit - shift) >> 1 & 3) == 2)
+        read = gzip_read_codes(parser.codes, header, &at);
+    else
+        gzip_fixed_codes(parser.codes);
+    *end = at + shift;
+    return read;
 }
 
 // Begins the stored block whose size begins with the next byte after `bit`.
@@ -152,7 +158,7 @@ static __device__ inline gzip_stop gzip_begin_block(gzip_parser &parser, const g
         return stop;
     }
     unsigned end;
-    const gzip_read read = gzip_load_codes(parser.codes, input, bit, &end);
+    const gzip_read read = gzip_load_codes(parser, input, bit, &end);
     if (read != GZIP_READ)
         return read == GZIP_SHORT ? GZIP_STOP_CUT : GZIP_STOP_BAD;
     place = {end, GZIP_IN_CODES, bit, 0, type & 1};
@@ -230,7 +236,7 @@ static __device__ inline void gzip_resume_codes(gzip_parser &parser, const gzip_
     const gzip_input carried = {carry.header, 8 * GZIP_HEADER_MOST};
     unsigned end;
     // It was read before, so it can be read.
-    (void)gzip_load_codes(parser.codes, is_carried ? carried : input,
+    (void)gzip_load_codes(parser, is_carried ? carried : input,
                           is_carried ? carry.shift : place.header, &end);
 }
 

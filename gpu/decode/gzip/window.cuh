@@ -30,12 +30,14 @@ constexpr unsigned GZIP_REGION_LARGE = 65, GZIP_REGION_SMALL = 17;
 static_assert(GZIP_REGION_SMALL * 32 / 2 * 258 + 258 <= GZIP_UNIT_CONTENT, "a region is a unit");
 
 constexpr unsigned GZIP_WARM_UP = 512; // bits before a region, and of its head
-constexpr unsigned GZIP_WINDOW_WORDS = 32 * GZIP_REGION_LARGE + 8;
+
+// Words of a window beside its regions: it begins with one of four words, and ends with a code.
+constexpr unsigned GZIP_WORDS_MORE = 8;
 
 // What a warp needs to parse: shared memory.
 struct gzip_parser {
     gzip_codes codes;
-    unsigned words[GZIP_WINDOW_WORDS]; // of the window
+    __align__(16) unsigned words[32 * GZIP_REGION_LARGE + GZIP_WORDS_MORE]; // of the input
 };
 
 enum gzip_lane_stop {
@@ -221,15 +223,17 @@ static __device__ __forceinline__ unsigned gzip_sum(unsigned value)
     return value;
 }
 
-// Copies the words of a window that begins with this word of the input; zeros after its end.
-static __device__ inline void gzip_load_window(gzip_parser &parser, const gzip_input &input,
-                                               unsigned first, unsigned words)
+// Copies words of the input from a multiple of four on, as far as there are some. What is after the
+// end of the input may be anything.
+static __device__ inline void gzip_load(gzip_parser &parser, const gzip_input &input,
+                                        unsigned first, unsigned words)
 {
     const unsigned there = (input.end + 31) / 32;
-    __syncwarp(); // whoever still uses the window before
-    UNROLL_BY(8)
-    for (unsigned i = threadIdx.x % 32; i < words; i += 32)
-        parser.words[i] = first + i < there ? __ldg(input.words + first + i) : 0;
+    __syncwarp(); // whoever still uses the words before
+    for (unsigned i = threadIdx.x % 32 * 4; i < words && first + i < there; i += 128)
+        copy_16(parser.words + i, input.words + first + i);
+    copies_end_group();
+    copies_wait<0>();
     __syncwarp();
 }
 
@@ -262,9 +266,9 @@ static __device__ inline gzip_window gzip_decode_window(gzip_parser &parser,
                                                         const gzip_input &input, unsigned from,
                                                         unsigned region, gzip_lane &own)
 {
-    const unsigned lane = threadIdx.x % 32, first = from / 32, shift = first * 32;
+    const unsigned lane = threadIdx.x % 32, first = from / 128 * 4, shift = first * 32;
     const unsigned end = input.end - shift;
-    gzip_load_window(parser, input, first, 32 * region + 8);
+    gzip_load(parser, input, first, 32 * region + GZIP_WORDS_MORE);
     const unsigned begin = from - shift + lane * region * 32;
     const unsigned limit = min(begin + region * 32, end);
     own.begin =
