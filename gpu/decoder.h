@@ -9,6 +9,7 @@
 #define GPUHISTO_GPU_DECODER_H
 
 #include "src/engine/engine.h"
+#include "src/frames/codec.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,12 +19,13 @@ struct gpu_decoder;
 
 /* Where in a compressed file the GPU begins. */
 struct compressed_start {
-    uint64_t offset;   /* where a frame begins, bytes into the file */
-    uint64_t skip;     /* bytes of its content that were counted; a record follows them */
-    size_t repeated;   /* of pairs: bytes after these that were in a chunk before, too */
-    uint64_t index;    /* of the first chunk, as in struct position */
-    uint64_t size;     /* bytes from offset to the end of the file; 0: not known */
-    uint64_t memlimit; /* frames with a larger window are left */
+    const struct codec *codec; /* of the file */
+    uint64_t offset;           /* where a frame begins, bytes into the file */
+    uint64_t skip;             /* bytes of its content that were counted; a record follows them */
+    size_t repeated;           /* of pairs: bytes after these that were in a chunk before, too */
+    uint64_t index;            /* of the first chunk, as in struct position */
+    uint64_t size;             /* bytes from offset to the end of the file; 0: not known */
+    uint64_t memlimit;         /* frames with a larger window are left */
 };
 
 /* What the GPU needs next of a compressed file. */
@@ -53,16 +55,16 @@ struct compressed_rest {
  * is the engine of one GPU (gpu_engine.h) or of several (gpu_group.h), here and below. */
 bool gpu_decoder_is_idle(struct engine *gpu);
 
-/* Begins a zstd file on an idle GPU. NULL if none can take it now. Any thread. */
+/* Begins a file on an idle GPU. NULL if none can take it now. Any thread. */
 struct gpu_decoder *gpu_decoder_begin(struct engine *gpu, const struct compressed_start *start);
 
 /* Returns memory for the next bytes, or waits for it. NULL if the GPU takes no more of the file:
  * call finish. */
 struct chunk *gpu_decoder_acquire(struct gpu_decoder *decoder);
 
-/* Takes back a chunk that was filled from byte `offset` of the file on: the beginning of a frame,
- * or of a block of the frame that the last chunk has begun. It may end anywhere; its end is
- * ENDS_FILE if the file ends with it. Sets *next, whose `at` is not before `offset`. */
+/* Takes back a chunk that was filled from byte `offset` of the file on: where it is to begin, or
+ * what the last one has named. It may end anywhere; its end is ENDS_FILE if the file ends with it.
+ * Sets *next, whose `at` is not before `offset`. */
 void gpu_decoder_submit(struct gpu_decoder *decoder, struct chunk *chunk, uint64_t offset,
                         struct compressed_next *next);
 

@@ -19,6 +19,7 @@ gpu_engine_sources = \
 	gpu/decode/decoder_inputs.c \
 	gpu/decode/decoder_memory.c \
 	gpu/decode/decoder_queue.c \
+	gpu/decode/planner.c gpu/decode/planner.h \
 	gpu/device.h \
 	gpu/gpu_arrivals.c \
 	gpu/gpu_engine.c gpu/gpu_engine.h gpu/gpu_engine_internal.h \

@@ -129,14 +129,16 @@ static int begin(struct gpu_decoder *decoder, const struct compressed_start *sta
         if (decoder_memory_open(decoder, size) != 0)
             return -1;
     }
-    unsigned char *tail = memory->decoding.batches > 0 ? malloc(memory->decoding.keep_least) : NULL;
+    const struct decode_planner *planner = decode_planner_find(start->codec);
+    unsigned char *tail =
+        planner && memory->decoding.batches > 0 ? malloc(memory->decoding.keep_least) : NULL;
     if (!tail)
         return 0;
-    const struct zstd_walk walk = {.at = start->offset,
-                                   .frame_at = start->offset,
-                                   .window_max = window_max(decoder, start->memlimit),
-                                   .leave_checksums =
-                                       !decoder->gpu->options.no_check && !memory->check};
+    const struct decode_limits limits = {.window_max = window_max(decoder, start->memlimit),
+                                         .no_check = decoder->gpu->options.no_check,
+                                         .can_hash = memory->check != NULL};
+    struct decode_walk walk = {.planner = planner};
+    planner->begin(&walk, start->offset, &limits);
     const struct record_kind kind = record_kind_of_all(decoder->gpu->histogram);
     decoder->file = decoder_file_begin(start, &kind, &walk);
     decoder->file.tail.bytes = tail;

@@ -6,7 +6,8 @@
 #include <string.h>
 
 struct decoder_file decoder_file_begin(const struct compressed_start *start,
-                                       const struct record_kind *kind, const struct zstd_walk *walk)
+                                       const struct record_kind *kind,
+                                       const struct decode_walk *walk)
 {
     return (struct decoder_file){.start = *start,
                                  .kind = *kind,
@@ -45,11 +46,13 @@ uint64_t decoder_file_kept(struct decoder_file *file)
 static void add_point(struct decoder_file *file, const struct decoder_batch *batch)
 {
     struct resume_points *points = &file->points;
+    const bool is_told = batch->next_at == DECODE_FRAME_TOLD;
     forget_counted_points(file);
     if (points->count == RESUME_POINTS)
         forget_point(points, 1);
     points->point[points->count++] =
-        (struct resume_point){batch->next_at, file->content - batch->verdict->before};
+        (struct resume_point){is_told ? batch->verdict->frame_at : batch->next_at,
+                              file->content - batch->verdict->before};
 }
 
 /* --- batches --- */

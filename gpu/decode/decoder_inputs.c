@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compressed bytes: read into pinned memory, planned as blocks of a batch, and copied to the
+/* Compressed bytes: read into pinned memory, planned as batches, and copied to the
  * device. */
 #include "gpu/gpu_engine_internal.h"
 
@@ -67,7 +67,8 @@ static int plan_input(struct gpu_decoder *decoder, struct decoder_input *input,
         struct decoder_batch *batch = decoder->queue.planned;
         struct decode_plan *plan = &batch->plan;
         const size_t done = input->planned < chunk->len ? (size_t)input->planned : chunk->len;
-        *planned = zstd_plan_blocks(&file->walk, plan, chunk->data + done, chunk->len - done);
+        *planned = file->walk.planner->plan(&file->walk, plan, chunk->data + done,
+                                            chunk->len - done, chunk->origin.end == ENDS_FILE);
         input->planned += plan->taken;
         file->need = plan->need;
         if (*planned == DECODE_NEEDS_MORE || *planned == DECODE_LEFT)
@@ -97,7 +98,8 @@ static enum file_end end_after(const struct decoder_file *file, const struct dec
     const struct chunk *chunk = &input->chunk;
     bool is_last = chunk->origin.end == ENDS_FILE, is_full = chunk->len == chunk->cap;
     bool is_end = is_last && input->planned >= chunk->len;
-    bool is_cut_short = is_end && (file->walk.in_frame || input->planned > chunk->len);
+    bool is_cut_short =
+        is_end && (file->walk.planner->look(&file->walk).in_frame || input->planned > chunk->len);
     bool is_stuck = planned == DECODE_NEEDS_MORE && input->planned == 0 && (is_last || is_full);
     if (is_end && !is_cut_short)
         return FILE_WHOLE;

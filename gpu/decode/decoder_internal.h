@@ -9,7 +9,7 @@
 #define GPUHISTO_DECODER_INTERNAL_H
 
 #include "content_check.h"
-#include "gpu/decode/zstd/zstd_plan.h"
+#include "planner.h"
 #include "gpu/decoder.h"
 #include "gpu/pinned.h"
 #include "gpu/slots.h"
@@ -42,7 +42,8 @@ struct decoder_batch {
     struct decode_verdict *verdict;
     uint32_t *frame_ends;
     struct content_job job; /* of its content, if that is verified */
-    uint64_t next_at; /* where in the file the frame begins that follows the batch, or goes on */
+    uint64_t next_at; /* where in the file the frame begins that follows the batch, or goes on, or
+                       * DECODE_FRAME_TOLD */
     int64_t begin;    /* of what is counted, from where the batch's content begins */
     uint32_t shared;  /* of pairs: bytes of it that are counted with the next batch, too */
 };
@@ -122,8 +123,8 @@ struct content_tail {
 struct decoder_file {
     struct compressed_start start;
     struct record_kind kind; /* what the content is cut into */
-    struct zstd_walk walk;
-    uint64_t need; /* compressed bytes, for the next block */
+    struct decode_walk walk;
+    uint64_t need; /* compressed bytes, to go on */
     enum file_end end;
     uint64_t launched; /* batches; */
     uint64_t judged;   /* of these, counted or empty */
@@ -184,7 +185,7 @@ struct decoder_input *decoder_memory_add_input(struct gpu_decoder *decoder);
 /* Returns a file of which nothing was planned. */
 struct decoder_file decoder_file_begin(const struct compressed_start *start,
                                        const struct record_kind *kind,
-                                       const struct zstd_walk *walk);
+                                       const struct decode_walk *walk);
 
 /* Returns the bytes at the end of the next batch to be judged that are not counted with it. If they
  * are more than a record can have, the batch must not be counted. */

@@ -48,6 +48,7 @@ bool decoder_queue_open_batch(struct gpu_decoder *decoder, const struct origin *
         return false;
     batch->state = BATCH_PLANNED;
     batch->slot.chunk = (struct chunk){.engine = &decoder->gpu->engine, .origin = *origin};
+    batch->plan.format = decoder->file.walk.planner->format;
     decode_plan_clear(&batch->plan);
     queue->planned = batch;
     queue->turn = (queue->turn + 1) % decoder->memory.decoding.batches;
@@ -61,17 +62,17 @@ int decoder_queue_launch(struct gpu_decoder *decoder)
     struct decoder_queue *queue = &decoder->queue;
     struct decoder_file *file = &decoder->file;
     struct decoder_batch *batch = queue->planned;
-    const struct zstd_walk *walk = &file->walk;
+    const struct decode_ahead ahead = file->walk.planner->look(&file->walk);
     const bool begins = file->launched == 0;
     if (decoder->memory.batch[queue->turn].state != BATCH_FREE)
         return 0;
     batch->slot.chunk.origin.at.index = file->start.index + file->launched;
     batch->slot.chunk.origin.end = ENDS_NOTHING;
-    batch->next_at = walk->in_frame ? walk->frame_at : walk->at;
+    batch->next_at = ahead.frame_at;
     batch->job = (struct content_job){.slot = batch->slot.index,
                                       .plan = &batch->plan,
                                       .frame_ends = batch->frame_ends,
-                                      .goes_on = walk->in_frame && walk->has_checksum};
+                                      .goes_on = ahead.is_hashed};
     batch->state = BATCH_DECODING;
     file->launched++;
     queue->planned = NULL;
@@ -87,7 +88,7 @@ int decoder_queue_launch(struct gpu_decoder *decoder)
 static bool has_planned(const struct gpu_decoder *decoder)
 {
     const struct decoder_batch *batch = decoder->queue.planned;
-    return batch && batch->plan.blocks > 0 && decoder->file.end != FILE_REFUSED;
+    return batch && batch->plan.in_size > 0 && decoder->file.end != FILE_REFUSED;
 }
 
 int decoder_queue_launch_due(struct gpu_decoder *decoder)
@@ -95,7 +96,8 @@ int decoder_queue_launch_due(struct gpu_decoder *decoder)
     if (!has_planned(decoder))
         return 0;
     const unsigned decoding = decoder_queue_count_in(decoder, BATCH_DECODING);
-    bool has_enough = decoder->queue.planned->plan.blocks >= BLOCKS_FOR_EACH * decoding;
+    const struct decode_plan *plan = &decoder->queue.planned->plan;
+    bool has_enough = plan->is_complete || plan->blocks >= BLOCKS_FOR_EACH * decoding;
     return has_enough || decoder->file.end != FILE_GOES_ON ? decoder_queue_launch(decoder) : 0;
 }
 

@@ -6,10 +6,12 @@ void decode_plan_clear(struct decode_plan *plan)
     plan->blocks = plan->frames = plan->room = plan->frame_room = 0;
     plan->in_size = plan->in_at = 0;
     plan->taken = 0;
+    plan->is_complete = false;
 }
 
 void decode_batch_set_plan(struct decode_batch *batch, const struct decode_plan *plan)
 {
+    batch->format = plan->format;
     batch->in_size = DECODE_CARRY + plan->in_size;
     batch->blocks = plan->blocks;
     batch->frames = plan->frames;

@@ -26,25 +26,27 @@ struct decode_plan {
     struct decode_block *block;
     struct decode_frame *frame;
     struct decode_frame_end *frame_end;
+    enum decode_format format;
     uint32_t blocks, frames; /* how many there are */
     uint32_t room;           /* the sum of the rooms of all blocks */
     uint32_t frame_room;     /* the most that blocks of one frame have of it */
     uint32_t in_size;        /* compressed bytes, up to the end of the last block; */
     uint32_t in_at;          /* of these, before the last call's */
+    bool is_complete;        /* nothing more is to be added */
     uint64_t taken;          /* bytes of the last call's that the walk went over; may be more than
                               * were there, where a skippable frame goes on */
     uint64_t need;           /* with DECODE_NEEDS_MORE: bytes that must be there after these */
 };
 
 enum decode_planned {
-    DECODE_PLANNED,    /* at least one block was added */
-    DECODE_NEEDS_MORE, /* there is no whole block. At the end of a file the frame, or bytes that
+    DECODE_PLANNED,    /* something was added */
+    DECODE_NEEDS_MORE, /* there is not enough. At the end of a file the frame, or bytes that
                         * were not taken, are cut short */
-    DECODE_LEFT,       /* what follows is left to libzstd; in a frame, the frame is */
-    DECODE_FULL        /* the next block does not fit in the batch */
+    DECODE_LEFT, /* what follows is left to the codec's own decoder; in a frame, the frame is */
+    DECODE_FULL  /* what comes next does not fit in the batch */
 };
 
-/* Makes a plan one of nothing. */
+/* Makes a plan one of nothing, of the same format. */
 void decode_plan_clear(struct decode_plan *plan);
 
 /* Sets the sizes of a batch to those of a plan. */

@@ -52,6 +52,7 @@ struct engine *gpu_choose(struct worker *worker, const struct file *file)
 bool gpu_begin(struct extent *extent, struct engine *gpu, struct compressed_start start)
 {
     const struct bytes *bytes = &extent->file->input.bytes;
+    start.codec = extent->file->input.frames.codec;
     start.size = bytes->regular ? bytes->opened_size - start.offset : 0;
     start.memlimit = extent->worker->source->options.decoding.memlimit;
     extent->next = (struct compressed_next){.is_wanted = true, .at = start.offset, .need = 1};

@@ -176,6 +176,7 @@ static int give(struct engine *gpu, const struct run *run, struct compressed_res
 {
     const struct file *file = run->file;
     struct compressed_start start = run->start;
+    start.codec = &codec_zstd;
     start.memlimit = UINT64_MAX;
     start.size = run->is_stream ? 0 : file->len - start.offset;
     struct gpu_decoder *decoder = gpu_decoder_begin(gpu, &start);

@@ -479,8 +479,8 @@ static void leave_alone_part(const void *arg)
         engine_submit(chunks[i]);
     }
     nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
-    struct gpu_decoder *decoder =
-        gpu_decoder_begin(gpu, &(struct compressed_start){.memlimit = 1 << 27});
+    struct gpu_decoder *decoder = gpu_decoder_begin(
+        gpu, &(struct compressed_start){.codec = &codec_zstd, .memlimit = 1 << 27});
     struct chunk *frame = decoder ? gpu_decoder_acquire(decoder) : NULL;
     engine_peek(gpu, &tally); /* asks for one */
     nanosleep(&(struct timespec){.tv_sec = STOPPED_DEADLINE_MS / 1000 + 1}, NULL);

@@ -130,7 +130,7 @@ static void none_part(const void *arg)
 /* A file that is decompressed by one of them, and one for which there is no memory. */
 static void feeding_part(const void *arg)
 {
-    const struct compressed_start start = {.memlimit = MEMORY};
+    const struct compressed_start start = {.codec = &codec_zstd, .memlimit = MEMORY};
     const struct frame_settings settings = {.level = 3};
     struct histogram histogram;
     struct compressed_next next;

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "planner.h"
+
+/* --- zstd --- */
+
+static void begin_zstd(struct decode_walk *walk, uint64_t at, const struct decode_limits *limits)
+{
+    walk->zstd = (struct zstd_walk){.at = at,
+                                    .frame_at = at,
+                                    .window_max = limits->window_max,
+                                    .leave_checksums = !limits->no_check && !limits->can_hash};
+}
+
+static enum decode_planned plan_zstd(struct decode_walk *walk, struct decode_plan *plan,
+                                     const unsigned char *in, size_t len, bool is_end)
+{
+    (void)is_end;
+    return zstd_plan_blocks(&walk->zstd, plan, in, len);
+}
+
+static struct decode_ahead look_zstd(const struct decode_walk *walk)
+{
+    const struct zstd_walk *zstd = &walk->zstd;
+    return (struct decode_ahead){.frame_at = zstd->in_frame ? zstd->frame_at : zstd->at,
+                                 .in_frame = zstd->in_frame,
+                                 .is_hashed = zstd->in_frame && zstd->has_checksum};
+}
+
+/* --- all --- */
+
+static const struct decode_planner planners[] = {
+    {DECODE_ZSTD, &codec_zstd, begin_zstd, plan_zstd, look_zstd},
+};
+
+const struct decode_planner *decode_planner_find(const struct codec *codec)
+{
+    for (size_t i = 0; i < sizeof planners / sizeof planners[0]; i++)
+        if (planners[i].codec == codec)
+            return &planners[i];
+    return NULL;
+}

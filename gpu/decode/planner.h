@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* The host's part of each format: what a file is cut into batches by. One thread for each file. */
+#ifndef GPUHISTO_DECODE_PLANNER_H
+#define GPUHISTO_DECODE_PLANNER_H
+
+#include "gpu/decode/zstd/zstd_plan.h"
+#include "src/frames/codec.h"
+
+/* Where the host is in a file. */
+struct decode_walk {
+    const struct decode_planner *planner;
+    union {
+        struct zstd_walk zstd;
+    };
+};
+
+struct decode_limits {
+    uint32_t window_max; /* bytes; frames with a larger window are left, */
+    bool no_check;       /* checksums need not be compared; otherwise, */
+    bool can_hash;       /* those that the device does not compute, the host can */
+};
+
+/* What a file goes on with after all that was planned. */
+struct decode_ahead {
+    uint64_t
+        frame_at;   /* where the frame begins that goes on, or comes next; or DECODE_FRAME_TOLD */
+    bool in_frame;  /* a frame goes on: the file must not end here */
+    bool is_hashed; /* the same, and the host is to hash its content */
+};
+
+#define DECODE_FRAME_TOLD UINT64_MAX /* the verdict on the batch says it */
+
+struct decode_planner {
+    enum decode_format format;
+    const struct codec *codec;
+
+    /* Begins a file with the frame at byte `at`. */
+    void (*begin)(struct decode_walk *walk, uint64_t at, const struct decode_limits *limits);
+
+    /* Adds to a plan as much of in[0..len) as there is and fits. in[0] is what follows in the file
+     * after all that was taken; is_end: the file ends with in[len]. Bytes that are added now,
+     * plan->in_size - plan->in_at from in[0] on, will be in the batch's memory at DECODE_CARRY +
+     * plan->in_at. Goes on from what was taken, also with DECODE_NEEDS_MORE. */
+    enum decode_planned (*plan)(struct decode_walk *walk, struct decode_plan *plan,
+                                const unsigned char *in, size_t len, bool is_end);
+
+    struct decode_ahead (*look)(const struct decode_walk *walk);
+};
+
+/* Returns the planner for a codec, or NULL: no GPU decompresses that. */
+const struct decode_planner *decode_planner_find(const struct codec *codec);
+
+#endif
