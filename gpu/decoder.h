@@ -31,9 +31,11 @@ struct compressed_start {
 /* What the GPU needs next of a compressed file. */
 struct compressed_next {
     bool is_wanted; /* false: nothing, call finish */
-    uint64_t at;    /* where in the file the next chunk begins; may be after its end */
+    uint64_t at;    /* where in the file the next chunk begins; may be after its end, and before
+                     * that of the last chunk */
     uint64_t need;  /* bytes from there without which it can do nothing, unless the file ends */
-    uint64_t kept;  /* nothing before this byte of the file will be left to the reader */
+    uint64_t kept;  /* nothing before this byte of the file is wanted, or will be left to the
+                     * reader */
 };
 
 /* What the GPU counted of a compressed file, and what it left. */

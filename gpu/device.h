@@ -5,7 +5,7 @@
  * here that runs the kernels on the CPU and fails at the n-th call.
  *
  * A slot here is a buffer on the device, and the events that show how far a chunk's work in it has
- * come. A batch of compressed blocks has memory of its own, and is counted as a slot is: its slot
+ * come. A compressed batch has memory of its own, and is counted as a slot is: its slot
  * is number plan->slots and on, and has no buffer. Work is enqueued and done later. Copies run on
  * one stream, counting and snapshots on another, each in the order of the calls.
  *
@@ -78,7 +78,7 @@ int device_pin(struct device *device, void *memory, size_t size);
 /* Undoes device_pin, before the memory is freed. */
 void device_unpin(struct device *device, void *memory);
 
-/* --- decompressing zstd --- */
+/* --- decompressing --- */
 
 /* What ends a record of the content. */
 enum device_separators {
@@ -157,7 +157,7 @@ struct device_batch {
     struct decode_plan plan;
     bool begins;
     struct decode_verdict *verdict; /* where it is written what it came to, */
-    uint32_t *frame_ends;           /* and where the content of each frame ends */
+    uint32_t *frame_ends;           /* and where the content of each frame in the plan ends */
 };
 
 /* Bytes [begin, begin + len) of the content of a batch that was not refused. Those that were kept

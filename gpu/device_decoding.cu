@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Batches of zstd blocks on the device: their memory, and the stages. And the work of all slots.
+// Compressed batches on the device: their memory, and the stages. And the work of all slots.
 //
 // Batches take turns. What a batch leaves for the next one, the carry and the content right before
 // the next one's, is written to that one's memory by its own stages, so streams may be ahead of the
@@ -221,9 +221,17 @@ static bool copy_blocks(struct device *device, const struct device_work *work)
            device_record(device, decoding->copied[work->copy], device->copies);
 }
 
+// What the stages count begins with zero.
+static bool zero_counters(struct device *device, const struct decode_batch *batch,
+                          cudaStream_t stream)
+{
+    return !batch->counts ||
+           zero(device, batch->gzip.counters, sizeof *batch->gzip.counters, stream);
+}
+
 // What the host has laid, and the padding after the compressed bytes, on the stream of the copies:
 // after those bytes.
-static bool copy_plan(struct device *device, struct slot *slot, struct decode_batch *batch,
+static bool copy_plan(struct device *device, struct slot *slot, const struct decode_batch *batch,
                       const struct decode_plan *plan)
 {
     return (!device->timing || device_record(device, slot->copying, device->copies)) &&
@@ -259,22 +267,23 @@ static bool copy_out(struct device *device, void *to, const void *from, size_t s
 static bool decode(struct device *device, unsigned index, const struct device_batch *work)
 {
     struct slot *slot = &device->slots[index];
-    struct decode_batch *batch = batch_of(device, index);
+    struct decode_batch batch = *batch_of(device, index);
     struct decoding *decoding = device->decoding;
     const unsigned turn = index - device->buffers;
     const struct decode_lane *lane = &decoding->lane[turn];
     const decode_pipeline pipeline = {&decoding->residents, decoding->lane, decoding->plan.batches,
                                       decoding->matches};
-    decode_batch_set_plan(batch, &work->plan);
-    return device_enter(device, "decompressing") && copy_plan(device, slot, batch, &work->plan) &&
+    decode_batch_set_plan(&batch, &work->plan);
+    return device_enter(device, "decompressing") && copy_plan(device, slot, &batch, &work->plan) &&
            device_ok(device, cudaStreamWaitEvent(lane->stream, slot->copied, 0),
                      "waiting for a batch") &&
-           (!work->begins || zero(device, batch->in, DECODE_CARRY, lane->stream)) &&
-           device_ok(device, decode_launch(pipeline, *batch, turn), "launching a stage") &&
-           launch_tail(device, *batch) &&
-           copy_out(device, work->verdict, batch->verdict, sizeof *batch->verdict) &&
-           copy_out(device, work->frame_ends, batch->frame_ends,
-                    work->plan.frames * sizeof *batch->frame_ends) &&
+           (!work->begins || zero(device, batch.in, DECODE_CARRY, lane->stream)) &&
+           zero_counters(device, &batch, lane->stream) &&
+           device_ok(device, decode_launch(pipeline, batch, turn), "launching a stage") &&
+           launch_tail(device, batch) &&
+           copy_out(device, work->verdict, batch.verdict, sizeof *batch.verdict) &&
+           copy_out(device, work->frame_ends, batch.frame_ends,
+                    work->plan.frames * sizeof *batch.frame_ends) &&
            device_record(device, lane->done, decoding->matches);
 }
 

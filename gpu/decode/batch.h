@@ -204,7 +204,7 @@ struct decode_batch {
     unsigned char *in;            /* the carry, then compressed bytes, then the padding */
     uint32_t in_size;             /* bytes, without the padding */
     uint32_t blocks, frames;      /* how many, if `counts` is null */
-    struct decode_counts *counts; /* otherwise stages write them there, and these arrays */
+    struct decode_counts *counts; /* otherwise stages write them there, and these arrays: of gzip */
     uint32_t room;                /* the sum of all blocks' rooms */
     uint32_t frame_room;          /* the most that blocks of one frame have of it */
     bool begins;                  /* its first frame begins in it; the host cannot read `frame` */

@@ -12,6 +12,27 @@ static void *array(unsigned char *at, size_t *size, uint64_t count, size_t each)
     return array;
 }
 
+/* Blocks of gzip are mostly of a hundred KiB, and so are units; the same ones may be parsed twice,
+ * and what was taken for a block may not be one. */
+#define UNITS_FOR_EACH 4u
+
+static size_t take_gzip(struct gzip_batch *gzip, const struct decode_capacity *capacity,
+                        unsigned char *at, size_t size)
+{
+    gzip->candidates_most =
+        2 * capacity->blocks < GZIP_CANDIDATES_MOST ? 2 * capacity->blocks : GZIP_CANDIDATES_MOST;
+    gzip->parts_most = gzip->candidates_most + capacity->blocks;
+    gzip->units_most = UNITS_FOR_EACH * capacity->blocks;
+    gzip->sequences_most = decode_sequences_at(capacity->room, capacity->blocks);
+    gzip->literals_most = capacity->room;
+    gzip->candidates = array(at, &size, gzip->candidates_most, sizeof *gzip->candidates);
+    gzip->parts = array(at, &size, gzip->parts_most, sizeof *gzip->parts);
+    gzip->units = array(at, &size, gzip->units_most, sizeof *gzip->units);
+    gzip->members = array(at, &size, capacity->frames, sizeof *gzip->members);
+    gzip->counters = array(at, &size, 1, sizeof *gzip->counters);
+    return size;
+}
+
 size_t decode_own_memory(struct decode_batch *batch, const struct decode_capacity *capacity,
                          unsigned char *at)
 {
@@ -28,8 +49,10 @@ size_t decode_own_memory(struct decode_batch *batch, const struct decode_capacit
     batch->heading = array(at, &size, blocks, sizeof *batch->heading);
     batch->outcome = array(at, &size, blocks, sizeof *batch->outcome);
     batch->literals = array(at, &size, room + DECODE_PADDING, 1);
-    batch->sequences =
-        array(at, &size, room / DECODE_MATCH_MIN + 2 * blocks, sizeof *batch->sequences);
+    batch->sequences = array(at, &size, decode_sequences_at(capacity->room, capacity->blocks),
+                             sizeof *batch->sequences);
+    batch->counts = array(at, &size, 1, sizeof *batch->counts);
+    size = take_gzip(&batch->gzip, capacity, at, size);
     (void)array(at, &size, capacity->window, 1);
     batch->out = array(at, &size, room + DECODE_PADDING, 1);
     return size;

@@ -121,11 +121,12 @@ int decoder_inputs_plan(struct gpu_decoder *decoder, struct chunk *chunk, uint64
     input->state = input->is_copied ? INPUT_COPYING : INPUT_FREE;
     if (decoder_queue_launch_due(decoder) < 0)
         return -1;
+    const uint64_t at = offset + input->planned, left = decoder_file_kept(file);
     *next = (struct compressed_next){
         .is_wanted = file->end == FILE_GOES_ON,
-        .at = offset + input->planned,
+        .at = at,
         .need = file->need,
-        .kept = decoder_file_kept(file),
+        .kept = left < at ? left : at,
     };
     return 1;
 }

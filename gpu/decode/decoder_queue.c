@@ -165,7 +165,9 @@ static enum content_verdict judge(struct gpu_decoder *decoder, const struct deco
     enum content_verdict verdict = CONTENT_GOOD;
     if (file->is_cut_off)
         return CONTENT_CORRUPT;
-    if (batch->verdict->refused != DECODE_NONE || tail > file->kind.most)
+    if (batch->verdict->refused != DECODE_NONE)
+        verdict = batch->verdict->refusal == DECODE_BAD_CHECKSUM ? CONTENT_WRONG : CONTENT_CORRUPT;
+    else if (tail > file->kind.most)
         verdict = CONTENT_CORRUPT;
     else if (decoder->memory.check)
         verdict = content_check_verdict(decoder->memory.check, &batch->job);

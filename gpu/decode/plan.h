@@ -27,7 +27,10 @@ struct decode_plan {
     struct decode_frame *frame;
     struct decode_frame_end *frame_end;
     enum decode_format format;
-    uint32_t blocks, frames; /* how many there are */
+    bool no_check;           /* checksums need not be compared; of gzip, as the next two: */
+    bool is_end;             /* the file ends with the batch */
+    uint64_t at;             /* where in the file its first byte is */
+    uint32_t blocks, frames; /* how many there are; none: stages count them */
     uint32_t room;           /* the sum of the rooms of all blocks */
     uint32_t frame_room;     /* the most that blocks of one frame have of it */
     uint32_t in_size;        /* compressed bytes, up to the end of the last block; */
@@ -49,7 +52,7 @@ enum decode_planned {
 /* Makes a plan one of nothing, of the same format. */
 void decode_plan_clear(struct decode_plan *plan);
 
-/* Sets the sizes of a batch to those of a plan. */
+/* Makes a batch, which has its memory, one that is planned so. */
 void decode_batch_set_plan(struct decode_batch *batch, const struct decode_plan *plan);
 
 #ifdef __cplusplus

@@ -26,10 +26,38 @@ static struct decode_ahead look_zstd(const struct decode_walk *walk)
                                  .is_hashed = zstd->in_frame && zstd->has_checksum};
 }
 
+/* --- gzip --- */
+
+#if HAVE_ISAL
+
+static void begin_gzip(struct decode_walk *walk, uint64_t at, const struct decode_limits *limits)
+{
+    walk->gzip = (struct gzip_walk){.at = at, .no_check = limits->no_check};
+}
+
+static enum decode_planned plan_gzip(struct decode_walk *walk, struct decode_plan *plan,
+                                     const unsigned char *in, size_t len, bool is_end)
+{
+    (void)in;
+    return gzip_plan_piece(&walk->gzip, plan, len, is_end);
+}
+
+/* A member that is cut short, the device refuses. */
+static struct decode_ahead look_gzip(const struct decode_walk *walk)
+{
+    (void)walk;
+    return (struct decode_ahead){.frame_at = DECODE_FRAME_TOLD};
+}
+
+#endif
+
 /* --- all --- */
 
 static const struct decode_planner planners[] = {
     {DECODE_ZSTD, &codec_zstd, begin_zstd, plan_zstd, look_zstd},
+#if HAVE_ISAL
+    {DECODE_GZIP, &codec_gzip, begin_gzip, plan_gzip, look_gzip},
+#endif
 };
 
 const struct decode_planner *decode_planner_find(const struct codec *codec)

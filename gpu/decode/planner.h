@@ -3,6 +3,7 @@
 #ifndef GPUHISTO_DECODE_PLANNER_H
 #define GPUHISTO_DECODE_PLANNER_H
 
+#include "gpu/decode/gzip/gzip_plan.h"
 #include "gpu/decode/zstd/zstd_plan.h"
 #include "src/frames/codec.h"
 
@@ -11,6 +12,7 @@ struct decode_walk {
     const struct decode_planner *planner;
     union {
         struct zstd_walk zstd;
+        struct gzip_walk gzip;
     };
 };
 

@@ -133,6 +133,8 @@ void run_stages(struct device *device, struct decode_batch batch, const struct d
     decode_batch_set_plan(&batch, &planned);
     if (wanted.begins)
         std::memset(batch.in, 0, DECODE_CARRY);
+    if (batch.counts)
+        std::memset(batch.gzip.counters, 0, sizeof *batch.gzip.counters);
     std::memcpy(const_cast<struct decode_block *>(batch.block), planned.block,
                 planned.blocks * sizeof *planned.block);
     std::memcpy(const_cast<struct decode_frame *>(batch.frame), planned.frame,

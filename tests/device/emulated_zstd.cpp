@@ -138,9 +138,9 @@ static int decode(struct device *device, const struct device_work &work)
     const struct decode_capacity &capacity = device->decoding.capacity;
     if (index < device->buffers)
         broken("a batch without memory");
-    if (planned->blocks < 1 || planned->blocks > capacity.blocks ||
-        planned->frames > capacity.frames || planned->room > capacity.room ||
-        planned->in_size > capacity.in)
+    if ((planned->format == DECODE_ZSTD && planned->blocks < 1) ||
+        planned->blocks > capacity.blocks || planned->frames > capacity.frames ||
+        planned->room > capacity.room || planned->in_size > capacity.in)
         broken("a batch of a wrong size");
     {
         std::lock_guard<std::mutex> guard(device->lock);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#include "gzip_plan.h"
+
+/* How many bytes a batch takes: no more content may come of them than it has room for. */
+static size_t piece_most(const struct decode_capacity *capacity)
+{
+    const uint32_t most = capacity->room / GZIP_RATIO_MOST;
+    return most < capacity->in ? most : capacity->in;
+}
+
+enum decode_planned gzip_plan_piece(struct gzip_walk *walk, struct decode_plan *plan, size_t len,
+                                    bool is_end)
+{
+    const size_t most = piece_most(&plan->capacity);
+    plan->in_at = plan->in_size;
+    plan->taken = 0;
+    plan->need = GZIP_PIECE_LEAST;
+    if (len == 0 || (len < GZIP_PIECE_LEAST && !is_end))
+        return DECODE_NEEDS_MORE;
+    if (plan->is_complete)
+        return DECODE_FULL;
+    plan->is_complete = true;
+    plan->is_end = is_end && len <= most;
+    plan->no_check = walk->no_check;
+    plan->at = walk->at;
+    plan->in_size = (uint32_t)(len < most ? len : most);
+    plan->room = plan->frame_room = plan->capacity.room;
+    plan->taken = plan->in_size - (plan->is_end ? 0 : GZIP_MARGIN);
+    walk->at += plan->taken;
+    return DECODE_PLANNED;
+}
