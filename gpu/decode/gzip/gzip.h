@@ -5,9 +5,13 @@
  *     parse    from each candidate on, blocks to units, up to where another one begins
  *     chain    from where the batch before has ended, which parts follow each other; members
  *     order    the units of these parts, as blocks in the order of the content
+ *     place    where the content of each begins; segments
+ *     copy     segments to symbols: bytes, and places in the 32 KiB before the segment
+ *     windows  these 32 KiB of each segment
+ *     resolve  symbols to bytes
+ *     crc, verify
  *
- * After these it is as a batch of zstd's blocks, and the same stages place and copy; then its
- * CRC-32 are computed and compared.
+ * Then it is as a batch of zstd's blocks is, and the same stage keeps what the next one needs.
  *
  * The host knows neither blocks nor members, so a batch is any piece of the file, and they are cut
  * anywhere. What is cut, the next batch goes on with: so each begins GZIP_MARGIN bytes before the
@@ -47,6 +51,14 @@ struct gzip_place {
     uint32_t is_last; /* the block around is the last one of its member */
 };
 #define GZIP_CARRIED UINT32_MAX
+
+/* A segment: units in a row, of which the content is copied by one CUDA block, from its beginning
+ * to its end. The first one begins at a multiple of GZIP_SEGMENT bytes of content or after it. */
+#define GZIP_SEGMENT (1u << 19)
+
+/* A symbol: a byte, or with GZIP_FROM_WINDOW one of the GZIP_WINDOW bytes before the segment, from
+ * the farthest on. */
+#define GZIP_FROM_WINDOW 0x8000u
 
 /* What ended a part. */
 enum gzip_stop {
@@ -111,10 +123,12 @@ enum gzip_state {
 struct gzip_carry {
     uint32_t state; /* enum gzip_state */
     struct gzip_place place;
+    uint64_t before;    /* bytes of the member's content so far */
     uint64_t member_at; /* where the member begins in the file, or what follows the last one */
-    uint32_t header[GZIP_HEADER_MOST / 4]; /* of the block around, if a code of it comes next; at a
-                                            * multiple of 16 bytes */
-    uint32_t shift;                        /* the bit of these with which it begins */
+    uint32_t shift;     /* the bit of `header` with which the block around begins */
+    uint32_t reserved;
+    uint32_t
+        header[GZIP_HEADER_MOST / 4]; /* if a code of it comes next; at a multiple of 16 bytes */
     uint32_t crc; /* of the member so far, as in struct gzip_member; from `verify` */
 };
 #define GZIP_CARRY_AT 64u /* bytes into the carry */
@@ -126,6 +140,8 @@ struct gzip_batch {
     struct gzip_unit *units;     /* [units_most] */
     struct gzip_member *members; /* [frames] */
     struct gzip_counters *counters;
+    uint32_t *segments; /* [room / GZIP_SEGMENT + 1]: the first unit of each, in their order */
+    uint16_t *symbols;  /* [room] */
     uint32_t candidates_most; /* up to GZIP_CANDIDATES_MOST */
     uint32_t parts_most, units_most;
     uint32_t sequences_most, literals_most; /* what the batch has places for */
