@@ -475,6 +475,11 @@ inline unsigned atomicOr(unsigned *address, unsigned value)
     return __atomic_fetch_or(address, value, __ATOMIC_RELAXED);
 }
 
+inline unsigned atomicXor(unsigned *address, unsigned value)
+{
+    return __atomic_fetch_xor(address, value, __ATOMIC_RELAXED);
+}
+
 inline unsigned atomicExch(unsigned *address, unsigned value)
 {
     return __atomic_exchange_n(address, value, __ATOMIC_RELAXED);

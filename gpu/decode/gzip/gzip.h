@@ -107,6 +107,7 @@ struct gzip_counters {
                           * on it counts these */
     uint32_t units;
     uint32_t sequences, literals; /* places that are taken, of those in the batch */
+    uint32_t refusal;             /* of the whole batch, from `chain`: enum decode_refusal */
 };
 
 /* Where the chain is. */
