@@ -9,6 +9,9 @@
 // compressed bytes (32 MiB), so many of them side by side (8), with the copies to the device: the
 // wall time of that is "pipeline", of the median repeat.
 //
+// Of gzip it prints how many candidates, parts, units, sequences and literals the stages have
+// found, and how many units became blocks, of how many members; both count again in each batch.
+//
 // The content is compared with what one core makes by the library that gpuhisto uses, whose time is
 // printed as well.
 #include "bench/device.cuh"
@@ -16,8 +19,7 @@
 #include "gpu/decode/pipeline.cuh"
 
 extern "C" {
-#include "gpu/decode/zstd/zstd_plan.h"
-#include "src/frames/codec.h"
+#include "gpu/decode/planner.h"
 }
 
 #include <algorithm>
@@ -109,15 +111,21 @@ static void free_pieces(const std::vector<piece> &pieces)
     }
 }
 
-static std::vector<piece> plan_all(const decode_capacity &capacity, const byte_vector &file)
+static std::vector<piece> plan_all(const decode_planner *planner, const decode_capacity &capacity,
+                                   const byte_vector &file)
 {
     std::vector<piece> pieces;
-    zstd_walk walk = {};
-    walk.window_max = ZSTD_WINDOW_MOST;
+    decode_walk walk = {};
+    decode_limits limits = {};
+    limits.window_max = ZSTD_WINDOW_MOST;
+    limits.can_hash = true;
+    walk.planner = planner;
+    planner->begin(&walk, 0, &limits);
     for (size_t at = 0; at < file.size();) {
         piece piece = {at, new_plan(capacity)};
-        const size_t left = std::min<size_t>(file.size() - at, capacity.in);
-        if (zstd_plan_blocks(&walk, &piece.plan, file.data() + at, left) == DECODE_PLANNED)
+        piece.plan.format = planner->format;
+        if (planner->plan(&walk, &piece.plan, file.data() + at, file.size() - at, true) ==
+            DECODE_PLANNED)
             pieces.push_back(piece);
         else if (piece.plan.taken == 0)
             die("FILE has something that is left to the library, or does not fit in a batch");
@@ -126,12 +134,12 @@ static std::vector<piece> plan_all(const decode_capacity &capacity, const byte_v
     return pieces;
 }
 
-static decode_capacity capacity_of(size_t room, size_t in)
+static decode_capacity capacity_of(size_t room, size_t in, size_t blocks)
 {
-    if (in > 1u << 30 || room > 1u << 30)
-        die("FILE and batches may have 1 GiB each");
-    const uint32_t blocks = static_cast<uint32_t>(room / 4096 + 1);
-    return {static_cast<uint32_t>(std::max<size_t>(in, 1 << 18)), blocks, blocks,
+    in = std::clamp<size_t>(in, 1 << 18, 1 << 30);
+    if (room > 1u << 30)
+        die("a batch may have 1 GiB");
+    return {static_cast<uint32_t>(in), static_cast<uint32_t>(blocks), static_cast<uint32_t>(blocks),
             static_cast<uint32_t>(room), ZSTD_WINDOW_MOST};
 }
 
@@ -174,6 +182,13 @@ static void free_memory(const batch_ring &ring)
         check(cudaFree(memory), "memory");
 }
 
+// Zeroes what stages count in.
+static void begin_batch(const decode_batch &batch, cudaStream_t stream)
+{
+    if (batch.counts)
+        check(cudaMemsetAsync(batch.gzip.counters, 0, sizeof *batch.gzip.counters, stream), "zero");
+}
+
 // Has a piece copied to the device.
 static void fill_batch(decode_batch &batch, const piece &piece, const byte_vector &file,
                        cudaStream_t stream)
@@ -189,6 +204,7 @@ static void fill_batch(decode_batch &batch, const piece &piece, const byte_vecto
     copy(batch.in + DECODE_CARRY, file.data() + piece.at, plan.in_size);
     copy(batch.block, plan.block, plan.blocks * sizeof *plan.block);
     copy(batch.frame, plan.frame, plan.frames * sizeof *plan.frame);
+    begin_batch(batch, stream);
 }
 
 static decode_verdict verdict_of(const decode_batch &batch)
@@ -205,20 +221,48 @@ static decode_verdict verdict_of(const decode_batch &batch)
 
 // --- the stages, one after the other ---
 
+// What the stages of gzip have found, in all batches.
+struct found_counts {
+    uint64_t candidates, parts, units, sequences, literals; // of parts that lead nowhere, too
+    uint64_t blocks, frames;
+};
+
+static void add_found(found_counts &found, const decode_batch &batch)
+{
+    gzip_counters counters;
+    decode_counts counts;
+    check(cudaMemcpy(&counters, batch.gzip.counters, sizeof counters, cudaMemcpyDeviceToHost),
+          "counters");
+    check(cudaMemcpy(&counts, batch.counts, sizeof counts, cudaMemcpyDeviceToHost), "counters");
+    found.candidates += counters.candidates;
+    found.parts += counters.parts;
+    found.units += counters.units;
+    found.sequences += counters.sequences;
+    found.literals += counters.literals;
+    found.blocks += counts.blocks;
+    found.frames += counts.frames;
+}
+
 struct launching {
+    const decode_planner *planner;
     decode_stage_list stages;
     decode_residents residents;
     std::vector<std::vector<cudaEvent_t>> events; // by repeat: before each stage, and at the end
     std::vector<double> seconds;                  // by stage, of all batches
+    found_counts found;
 };
 
 // How many blocks of each stage fit on the device, and the events to time them with.
-static launching prepare(const options &options)
+static launching prepare(const options &options, const codec *codec)
 {
     launching launching = {};
     int processors;
     check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "device");
-    launching.stages = decode_stages[DECODE_ZSTD];
+    launching.planner = decode_planner_find(codec);
+    if (launching.planner)
+        launching.stages = decode_stages[launching.planner->format];
+    if (launching.stages.count == 0)
+        die("no GPU decompresses FILE");
     check(decode_prepare_stages(&launching.residents, processors), "occupancy");
     launching.events.resize(static_cast<size_t>(options.repeats),
                             std::vector<cudaEvent_t>(launching.stages.count + 1));
@@ -259,9 +303,13 @@ static void add_times(launching &launching)
 static size_t time_batch(const decode_batch &batch, launching &launching, const unsigned char *due,
                          size_t left)
 {
-    for (const auto &events : launching.events)
+    for (const auto &events : launching.events) {
+        begin_batch(batch, nullptr);
         launch_stages(batch, launching, events);
+    }
     add_times(launching);
+    if (batch.counts)
+        add_found(launching.found, batch);
     byte_vector content(verdict_of(batch).content);
     check(cudaMemcpy(content.data(), batch.out, content.size(), cudaMemcpyDeviceToHost), "content");
     if (content.size() > left || std::memcmp(content.data(), due, content.size()) != 0)
@@ -273,8 +321,9 @@ static size_t time_batch(const decode_batch &batch, launching &launching, const 
 static size_t time_stages(const options &options, const byte_vector &file, const byte_vector &due,
                           launching &launching)
 {
-    const decode_capacity capacity = capacity_of(options.batch << 20, file.size());
-    const std::vector<piece> pieces = plan_all(capacity, file);
+    const decode_capacity capacity =
+        capacity_of(options.batch << 20, file.size(), (options.batch << 8) + 1);
+    const std::vector<piece> pieces = plan_all(launching.planner, capacity, file);
     batch_ring ring = take_memory(capacity, 2);
     size_t made = 0;
     for (size_t i = 0; i < pieces.size(); i++) {
@@ -353,9 +402,9 @@ static size_t run_pipeline(pipeline &pipeline, const std::vector<piece> &pieces,
 static double time_pipeline(const options &options, byte_vector &file, size_t due,
                             const launching &launching)
 {
-    const decode_capacity capacity = capacity_of(options.batch << 19, options.in << 20);
+    const decode_capacity capacity = capacity_of(options.batch << 19, options.in << 20, 4096);
     check(cudaHostRegister(file.data(), file.size(), 0), "pinning");
-    const std::vector<piece> pieces = plan_all(capacity, file);
+    const std::vector<piece> pieces = plan_all(launching.planner, capacity, file);
     pipeline pipeline = open_pipeline(options, capacity);
     std::vector<double> times;
     for (int i = 0; i < options.repeats + 1; i++) {
@@ -403,6 +452,20 @@ static void print_rate(const char *what, double seconds, double gigabytes)
     std::printf("%-10s %9.3f ms %8.1f GB/s\n", what, seconds * 1e3, gigabytes / seconds);
 }
 
+static void print_found(const found_counts &found)
+{
+    const auto print = [](const char *what, uint64_t count) {
+        std::printf("%-10s %12llu\n", what, static_cast<unsigned long long>(count));
+    };
+    print("candidates", found.candidates);
+    print("parts", found.parts);
+    print("units", found.units);
+    print("sequences", found.sequences);
+    print("literals", found.literals);
+    print("blocks", found.blocks);
+    print("frames", found.frames);
+}
+
 int main(int argc, char **argv)
 {
     const options options = parse_options(argc, argv);
@@ -410,11 +473,13 @@ int main(int argc, char **argv)
     const codec *const codec = codec_of(file);
     double by_library, all = 0;
     const byte_vector due = decode_by_library(codec, file, &by_library);
-    launching launching = prepare(options);
+    launching launching = prepare(options, codec);
     const size_t count = time_stages(options, file, due, launching);
     const double size = static_cast<double>(due.size()) / 1e9;
     std::printf("%s: %.3f GB of content, %.3f GB compressed, %zu batches\n", options.file, size,
                 static_cast<double>(file.size()) / 1e9, count);
+    if (launching.planner->format == DECODE_GZIP)
+        print_found(launching.found);
     for (unsigned i = 0; i < launching.stages.count; i++) {
         all += launching.seconds[i];
         print_rate(launching.stages.stage[i].name, launching.seconds[i], size);
