@@ -104,8 +104,9 @@ struct codec {
 
     /* Resets a decoder to the beginning of the frame at in[0..len), and takes the memory that this
      * frame needs, as far as that can be seen. decode takes no more for it, nor for later frames
-     * that need no more. 0, or -1: out of memory, and what the decoder had was freed. */
-    int (*reserve)(struct decoder *decoder, const unsigned char *in, size_t len);
+     * that need no more. is_first: no frame is before it; otherwise anything may come that may
+     * follow one. 0, or -1: out of memory, and what the decoder had was freed. */
+    int (*reserve)(struct decoder *decoder, const unsigned char *in, size_t len, bool is_first);
 
     /* Decodes on. A step ends with a frame at the latest. It may write without reading: repeat it
      * with in_len 0 while made is cap and the decoder is not complete. A frame that does not hold

@@ -87,11 +87,11 @@ static struct decoder *gzip_open(const struct codec_options *options)
     return &gzip->decoder;
 }
 
-static int gzip_reserve(struct decoder *decoder, const unsigned char *in, size_t len)
+static int gzip_reserve(struct decoder *decoder, const unsigned char *in, size_t len, bool is_first)
 {
     (void)in;
     (void)len;
-    ((struct gzip_decoder *)decoder)->state = GZIP_FIRST;
+    ((struct gzip_decoder *)decoder)->state = is_first ? GZIP_FIRST : GZIP_NEXT;
     return 0;
 }
 

@@ -145,8 +145,9 @@ static int make_context(struct zstd_decoder *zstd)
     return -1;
 }
 
-static int zstd_reserve(struct decoder *decoder, const unsigned char *in, size_t len)
+static int zstd_reserve(struct decoder *decoder, const unsigned char *in, size_t len, bool is_first)
 {
+    (void)is_first;
     struct zstd_decoder *zstd = (struct zstd_decoder *)decoder;
     if (!zstd->context && make_context(zstd) != 0)
         return -1;

@@ -15,6 +15,18 @@ bool offload_is_wanted(struct worker *worker, const struct file *file)
 
 /* --- the frame that is decoded --- */
 
+/* Returns what is known of it. What several decode may have begun more than one. */
+static struct current_frame frame_of(const struct extent *extent)
+{
+    struct current_frame frame = extent->frame;
+    if (extent->in_blocks) {
+        const struct block_restart restart = block_decoder_restart(extent->blocks);
+        frame.offset += restart.at;
+        frame.made = restart.content;
+    }
+    return frame;
+}
+
 /* Returns where in the file the decoder stands. */
 static uint64_t position_of(const struct extent *extent)
 {
@@ -38,7 +50,7 @@ static void keep_frame(struct extent *extent)
     struct bytes *bytes = &extent->file->input.bytes;
     const struct frame_batch *batch = &extent->worker->batch;
     if (bytes->keeps_freely)
-        window_drop(&bytes->window, extent->frame.offset);
+        window_drop(&bytes->window, frame_of(extent).offset);
     else if (decode_is_complete(extent))
         bytes->keeps_freely =
             bytes_keep(bytes, batch->data + batch->pos, batch->len - batch->pos) == 0;
@@ -50,7 +62,7 @@ static void record_frame(struct extent *extent, const struct decode_step *step, 
     struct source *source = extent->worker->source;
     struct stream_content *stream = &source->stream;
     const struct bytes *bytes = &extent->file->input.bytes;
-    const uint64_t made = extent->frame.made;
+    const uint64_t made = frame_of(extent).made;
     pthread_mutex_lock(&source->lock);
     stream->taken += (double)step->used;
     stream->done += (double)step->made;
@@ -123,14 +135,14 @@ static bool find_start(const struct extent *extent, struct compressed_start *sta
     const struct records *records = extent->segment.records;
     const struct span *span = extent->segment.span;
     const struct bytes *bytes = &extent->file->input.bytes;
-    const uint64_t made = extent->frame.made;
+    const struct current_frame frame = frame_of(extent);
     *start = (struct compressed_start){
-        .offset = extent->frame.offset,
-        .skip = made - records->cut_len,
+        .offset = frame.offset,
+        .skip = frame.made - records->cut_len,
         .repeated = records_repeated(records, records->cut_len),
         .index = extent->segment.at.index,
     };
-    return made >= records->cut_len && !records->too_long && extent->skip == 0 &&
+    return frame.made >= records->cut_len && !records->too_long && extent->skip == 0 &&
            (!span || span->has_boundary) && start->offset < bytes_end(bytes) &&
            (bytes->regular || (bytes->keeps_freely && start->offset >= bytes->window.begin));
 }
@@ -140,7 +152,7 @@ static struct offload_offer offer_of_file(const struct extent *extent)
 {
     const uint64_t at = position_of(extent), size = extent->file->input.bytes.opened_size;
     const double seconds = clock_seconds_since(&extent->began);
-    struct offload_offer offer = {.again = (double)extent->frame.made};
+    struct offload_offer offer = {.again = (double)frame_of(extent).made};
     if (seconds >= RATE_SECONDS)
         offer.rate = (double)extent->segment.content / seconds;
     if (at < size)
@@ -154,7 +166,7 @@ static struct offload_offer offer_of_file(const struct extent *extent)
 static struct offload_offer offer_of_stream(const struct extent *extent)
 {
     const struct stream_content stream = source_stream_content(extent->worker->source);
-    struct offload_offer offer = {.again = (double)extent->frame.made};
+    struct offload_offer offer = {.again = (double)frame_of(extent).made};
     if (stream.seconds >= RATE_SECONDS)
         offer.rate = stream.done / stream.seconds;
     if (!decode_is_complete(extent))
@@ -206,8 +218,9 @@ static int decode_rest(struct extent *extent, const struct compressed_rest *rest
     }
     if (gpu_go_back(extent, rest) != 0)
         return -1;
-    /* A pipe is decoded to its end by this worker. */
-    bool is_last = !file->input.bytes.regular || rest->offset >= bytes_end(&file->input.bytes);
+    /* A pipe, or a chain, is decoded to its end by this worker. */
+    bool is_last = !file->input.bytes.regular || file->input.frames.codec->is_chain ||
+                   rest->offset >= bytes_end(&file->input.bytes);
     helped_stop(extent);
     batch->pos = batch->len = 0;
     batch->offset = rest->offset;
@@ -220,7 +233,8 @@ static int decode_rest(struct extent *extent, const struct compressed_rest *rest
         extent->skip += records->cut_len;
     else if (records_begin_with(records, rest->tail, rest->tail_len) != 0)
         return source_fail_for_memory(source, file);
-    if (worker->decoder->codec->reserve(worker->decoder, batch->data, 0) != 0)
+    if (worker->decoder->codec->reserve(worker->decoder, batch->data, 0,
+                                        rest->offset == file->input.bytes.begin) != 0)
         return source_fail_for_memory(source, file);
     return 0;
 }

@@ -70,7 +70,8 @@ static int prepare_decoder(struct worker *worker, const struct input *input,
     if (!worker->decoder)
         return -1;
     return input->frames.codec->reserve(worker->decoder, batch->data + ahead->largest,
-                                        batch->len - ahead->largest);
+                                        batch->len - ahead->largest,
+                                        batch->offset == input->bytes.begin);
 }
 
 /* Moves a batch from the file to the worker. 0, or -1: out of memory, and nothing has moved. */
