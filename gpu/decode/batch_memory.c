@@ -30,6 +30,7 @@ static size_t take_gzip(struct gzip_batch *gzip, const struct decode_capacity *c
     gzip->units = array(at, &size, gzip->units_most, sizeof *gzip->units);
     gzip->members = array(at, &size, capacity->frames, sizeof *gzip->members);
     gzip->counters = array(at, &size, 1, sizeof *gzip->counters);
+    gzip->segments = array(at, &size, capacity->room / GZIP_SEGMENT + 1, sizeof *gzip->segments);
     return size;
 }
 
@@ -63,8 +64,10 @@ size_t decode_stage_memory(struct decode_batch *batch, const struct decode_capac
 {
     size_t size = 0;
     void *links = array(at, &size, capacity->room, sizeof *batch->links);
-    if (at)
+    if (at) {
         batch->links = links;
+        batch->gzip.symbols = links; /* which gzip has in their place */
+    }
     return size;
 }
 

@@ -142,7 +142,7 @@ struct gzip_batch {
     struct gzip_member *members; /* [frames] */
     struct gzip_counters *counters;
     uint32_t *segments; /* [room / GZIP_SEGMENT + 1]: the first unit of each, in their order */
-    uint16_t *symbols;  /* [room] */
+    uint16_t *symbols;  /* [room]; all batches share them */
     uint32_t candidates_most; /* up to GZIP_CANDIDATES_MOST */
     uint32_t parts_most, units_most;
     uint32_t sequences_most, literals_most; /* what the batch has places for */
