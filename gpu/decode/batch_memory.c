@@ -23,6 +23,8 @@ static size_t take_gzip(struct gzip_batch *gzip, const struct decode_capacity *c
         2 * capacity->blocks < GZIP_CANDIDATES_MOST ? 2 * capacity->blocks : GZIP_CANDIDATES_MOST;
     gzip->parts_most = gzip->candidates_most + capacity->blocks;
     gzip->units_most = UNITS_FOR_EACH * capacity->blocks;
+    gzip->blocks_most = capacity->blocks;
+    gzip->frames_most = capacity->frames;
     gzip->sequences_most = decode_sequences_at(capacity->room, capacity->blocks);
     gzip->literals_most = capacity->room;
     gzip->candidates = array(at, &size, gzip->candidates_most, sizeof *gzip->candidates);

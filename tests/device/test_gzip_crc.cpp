@@ -48,6 +48,11 @@ struct carried {
     bytes before; // the member that goes on, so far
 };
 
+gzip_carry *carry_of(bytes &in)
+{
+    return reinterpret_cast<gzip_carry *>(in.data() + GZIP_CARRY_AT);
+}
+
 struct member {
     bytes content;               // in the batch
     std::vector<unsigned> units; // bytes of each, at least one
@@ -77,11 +82,11 @@ class batch
         // Units are there in any order.
         for (size_t i = units_.size(); i > 1; i--)
             std::swap(units_[i - 1], units_[random_below(static_cast<unsigned>(i))]);
-        reinterpret_cast<gzip_carry *>(next_.data() + GZIP_CARRY_AT)->member_at = 123456789012345;
+        carry_of(next_)->member_at = 123456789012345;
         batch_.no_check = no_check;
         batch_.in = from.in.data();
         batch_.counts = &counts_;
-        batch_.frames = counts_.frames;
+        batch_.gzip.frames_most = counts_.frames;
         batch_.room = static_cast<uint32_t>(content_.size());
         batch_.block = blocks_.data();
         batch_.frame = frames_.data();
@@ -194,8 +199,7 @@ class batch
     void hand_on()
     {
         expect(verdict_.frame_at == 123456789012345, "where the next member begins", 0);
-        reinterpret_cast<decode_carry *>(next_.data())->before =
-            goes_on_ ? from_.before.size() : 77;
+        carry_of(next_)->before = goes_on_ ? from_.before.size() : 77;
         from_.in = next_;
         from_.goes_on = goes_on_;
     }
@@ -328,7 +332,7 @@ void large()
         crc = crc32_combine(crc, crc, static_cast<long>(zeros));
     carried from;
     from.goes_on = true;
-    reinterpret_cast<decode_carry *>(from.in.data())->before = zeros;
+    carry_of(from.in)->before = zeros;
     const member rest = member_of({900, 100});
     batch one({rest}, from, false, false);
     one.state(0, crc32_combine(crc, crc32(0, rest.content.data(), 1000), 1000), zeros + 1000);

@@ -75,6 +75,7 @@ struct gzip_part {
     uint32_t begin;        /* bit */
     uint32_t stop;         /* enum gzip_stop */
     struct gzip_place end; /* where it stopped */
+    uint32_t next;         /* GZIP_STOP_FOUND: the candidate */
     uint32_t units;        /* how many */
     uint32_t content;      /* bytes, saturated */
     uint32_t is_chained;   /* from `chain` on: its units are content of the batch; */
@@ -117,6 +118,7 @@ enum gzip_state {
     GZIP_TRAILER, /* at the eight bytes after its blocks */
     GZIP_NEXT,    /* after a member */
     GZIP_ZEROS,   /* in the padding after the last one */
+    GZIP_REFUSED, /* what comes before was refused */
 };
 
 /* What a batch leaves for the next one, beside struct decode_carry. Bits count from the next batch.
@@ -139,12 +141,13 @@ struct gzip_batch {
     uint32_t *candidates;        /* [candidates_most]: bits, in order after `find` */
     struct gzip_part *parts;     /* [parts_most]: more than there may be candidates */
     struct gzip_unit *units;     /* [units_most] */
-    struct gzip_member *members; /* [frames] */
+    struct gzip_member *members; /* [frames_most] */
     struct gzip_counters *counters;
     uint32_t *segments; /* [room / GZIP_SEGMENT + 1]: the first unit of each, in their order */
     uint16_t *symbols;  /* [room]; all batches share them */
-    uint32_t candidates_most; /* up to GZIP_CANDIDATES_MOST */
-    uint32_t parts_most, units_most;
+    uint32_t candidates_most;        /* up to GZIP_CANDIDATES_MOST */
+    uint32_t parts_most, units_most; /* units: below 2^15, so that their content is below 2^32 */
+    uint32_t blocks_most, frames_most;
     uint32_t sequences_most, literals_most; /* what the batch has places for */
     uint32_t is_end;                        /* the file ends with the batch */
     uint64_t at;                            /* where in the file in[DECODE_CARRY] is */

@@ -167,15 +167,15 @@ static __device__ inline gzip_stop gzip_begin_block(gzip_parser &parser, const g
 }
 
 // Ends a block: of the member, it may be the last one.
-static __device__ inline gzip_stop gzip_end_block(const decode_batch &batch, gzip_place &place)
+static __device__ inline gzip_stop gzip_end_block(const decode_batch &batch, gzip_parsing &parsing)
 {
+    gzip_place &place = parsing.place;
     const bool is_last = place.is_last;
     place = {place.bit, GZIP_AT_BLOCK, 0, 0, 0};
     if (is_last)
         return GZIP_STOP_ENDED;
-    return gzip_find_candidate(batch.gzip, place.bit) < gzip_candidate_count(batch.gzip)
-               ? GZIP_STOP_FOUND
-               : GZIP_STOP_NONE;
+    parsing.part.next = gzip_find_candidate(batch.gzip, place.bit);
+    return parsing.part.next < gzip_candidate_count(batch.gzip) ? GZIP_STOP_FOUND : GZIP_STOP_NONE;
 }
 
 // Goes on with a stored block.
@@ -185,7 +185,7 @@ gzip_take_stored(const gzip_input &input, const decode_batch &batch, gzip_parsin
     gzip_place &place = parsing.place;
     const unsigned size = min(place.left, (input.end - place.bit) / 8);
     if (place.left == 0)
-        return gzip_end_block(batch, place);
+        return gzip_end_block(batch, parsing);
     if (size == 0)
         return GZIP_STOP_CUT;
     gzip_unit unit = {};
@@ -219,7 +219,7 @@ static __device__ inline gzip_stop gzip_take_codes(gzip_parser &parser, const gz
     case GZIP_LANE_GOES_ON:
         return GZIP_STOP_NONE;
     case GZIP_LANE_END:
-        return gzip_end_block(batch, parsing.place);
+        return gzip_end_block(batch, parsing);
     case GZIP_LANE_CUT:
         return GZIP_STOP_CUT;
     default:

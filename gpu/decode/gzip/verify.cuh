@@ -15,7 +15,7 @@ constexpr unsigned GZIP_VERIFY_THREADS = 128;
 // A few CUDA blocks: a batch has one member, or thousands.
 static inline unsigned gzip_verify_grid(const struct decode_batch *batch, unsigned resident)
 {
-    const unsigned most = batch->frames / (GZIP_VERIFY_THREADS / 32) + 1;
+    const unsigned most = batch->gzip.frames_most / (GZIP_VERIFY_THREADS / 32) + 1;
     return most < resident ? most : resident;
 }
 
@@ -35,7 +35,7 @@ static __device__ inline gzip_whole gzip_whole_of(const decode_batch &batch, uns
     if (!frame.begins) {
         const gzip_carry &carry = *reinterpret_cast<const gzip_carry *>(batch.in + GZIP_CARRY_AT);
         whole.crc ^= gzip_crc_times(carry.crc, gzip_crc_after(size));
-        whole.size += reinterpret_cast<const decode_carry *>(batch.in)->before;
+        whole.size += carry.before;
     }
     return whole;
 }
