@@ -16,6 +16,16 @@ static void *array(unsigned char *at, size_t *size, uint64_t count, size_t each)
  * and what was taken for a block may not be one. */
 #define UNITS_FOR_EACH 4u
 
+/* Symbols take most of the memory of zstd's sequences, as gzip has fewer: a match of three bytes
+ * takes more than one compressed byte, of which a batch has one for sixteen of room. */
+static void share_sequences(struct decode_batch *batch, const struct decode_capacity *capacity)
+{
+    const uint32_t all = decode_sequences_at(capacity->room, capacity->blocks);
+    const uint32_t symbols = capacity->room / (sizeof *batch->sequences / sizeof(uint16_t)) + 2;
+    batch->gzip.sequences_most = (all - symbols) & ~1u;
+    batch->gzip.symbols = (uint16_t *)(batch->sequences + batch->gzip.sequences_most);
+}
+
 static size_t take_gzip(struct gzip_batch *gzip, const struct decode_capacity *capacity,
                         unsigned char *at, size_t size)
 {
@@ -25,7 +35,6 @@ static size_t take_gzip(struct gzip_batch *gzip, const struct decode_capacity *c
     gzip->units_most = UNITS_FOR_EACH * capacity->blocks;
     gzip->blocks_most = capacity->blocks;
     gzip->frames_most = capacity->frames;
-    gzip->sequences_most = decode_sequences_at(capacity->room, capacity->blocks);
     gzip->literals_most = capacity->room;
     gzip->candidates = array(at, &size, gzip->candidates_most, sizeof *gzip->candidates);
     gzip->parts = array(at, &size, gzip->parts_most, sizeof *gzip->parts);
@@ -56,6 +65,7 @@ size_t decode_own_memory(struct decode_batch *batch, const struct decode_capacit
                              sizeof *batch->sequences);
     batch->counts = array(at, &size, 1, sizeof *batch->counts);
     size = take_gzip(&batch->gzip, capacity, at, size);
+    share_sequences(batch, capacity);
     (void)array(at, &size, capacity->window, 1);
     batch->out = array(at, &size, room + DECODE_PADDING, 1);
     return size;
@@ -66,10 +76,8 @@ size_t decode_stage_memory(struct decode_batch *batch, const struct decode_capac
 {
     size_t size = 0;
     void *links = array(at, &size, capacity->room, sizeof *batch->links);
-    if (at) {
+    if (at)
         batch->links = links;
-        batch->gzip.symbols = links; /* which gzip has in their place */
-    }
     return size;
 }
 

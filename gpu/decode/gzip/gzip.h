@@ -144,7 +144,7 @@ struct gzip_batch {
     struct gzip_member *members; /* [frames_most] */
     struct gzip_counters *counters;
     uint32_t *segments; /* [room / GZIP_SEGMENT + 1]: the first unit of each, in their order */
-    uint16_t *symbols;  /* [room]; all batches share them */
+    uint16_t *symbols;  /* [room]: in what is left of the memory of sequences */
     uint32_t candidates_most;        /* up to GZIP_CANDIDATES_MOST */
     uint32_t parts_most, units_most; /* units: below 2^15, so that their content is below 2^32 */
     uint32_t blocks_most, frames_most;
