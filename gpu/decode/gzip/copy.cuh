@@ -18,7 +18,7 @@
 
 // Bytes of content of a tile, and threads that work on it.
 constexpr unsigned GZIP_COPY_TILE = 8192;
-constexpr unsigned GZIP_COPY_THREADS = 256;
+constexpr unsigned GZIP_COPY_THREADS = 512;
 constexpr unsigned GZIP_COPY_EACH = 8;     // bytes of a strip that each of them has
 constexpr unsigned GZIP_COPY_TOGETHER = 8; // those that it fills at a time
 
@@ -93,7 +93,7 @@ static __device__ inline bool gzip_copy_unit(const decode_batch &batch, decode_t
     return false;
 }
 
-// The CUDA blocks are the segments. Four of 256 threads leave each thread 64 registers.
+// The CUDA blocks are the segments. Two of 512 threads leave each thread 64 registers.
 static __global__ void __launch_bounds__(GZIP_COPY_THREADS, 1024 / GZIP_COPY_THREADS)
     gzip_copy(decode_batch batch)
 {
