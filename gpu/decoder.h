@@ -34,8 +34,8 @@ struct compressed_next {
     uint64_t at;    /* where in the file the next chunk begins; may be after its end, and before
                      * that of the last chunk */
     uint64_t need;  /* bytes from there without which it can do nothing, unless the file ends */
-    uint64_t kept;  /* nothing before this byte of the file is wanted, or will be left to the
-                     * reader */
+    uint64_t again; /* nothing before this byte of the file will be wanted; */
+    uint64_t kept;  /* nor left to the reader before this one */
 };
 
 /* What the GPU counted of a compressed file, and what it left. */

@@ -198,6 +198,11 @@ void gpu_decoder_submit(struct gpu_decoder *decoder, struct chunk *chunk, uint64
         else if (planned == 0)
             wait_a_moment(gpu); /* for a batch */
     }
+    /* At the end of a file it is waited for whether some of it must come again. */
+    while (!gpu->is_lost && !next->is_wanted && decoder_queue_may_go_back(decoder)) {
+        wait_a_moment(gpu);
+        *next = decoder_inputs_next(decoder);
+    }
     if (gpu_recount(gpu))
         next->is_wanted = false;
     pthread_mutex_unlock(&gpu->lock);

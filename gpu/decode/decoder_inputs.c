@@ -111,7 +111,9 @@ int decoder_inputs_plan(struct gpu_decoder *decoder, struct chunk *chunk, uint64
 {
     struct decoder_input *input = (struct decoder_input *)(void *)chunk;
     struct decoder_file *file = &decoder->file;
-    if (file->end == FILE_GOES_ON) {
+    const struct decode_walk *walk = &file->walk;
+    const bool is_next = offset + input->planned == walk->planner->look(walk).at;
+    if (file->end == FILE_GOES_ON && is_next) { /* otherwise it has gone back meanwhile */
         enum decode_planned planned;
         int rc = plan_input(decoder, input, &planned);
         if (rc != 1)
@@ -121,12 +123,19 @@ int decoder_inputs_plan(struct gpu_decoder *decoder, struct chunk *chunk, uint64
     input->state = input->is_copied ? INPUT_COPYING : INPUT_FREE;
     if (decoder_queue_launch_due(decoder) < 0)
         return -1;
-    const uint64_t at = offset + input->planned, left = decoder_file_kept(file);
-    *next = (struct compressed_next){
-        .is_wanted = file->end == FILE_GOES_ON,
-        .at = at,
-        .need = file->need,
-        .kept = left < at ? left : at,
-    };
+    *next = decoder_inputs_next(decoder);
     return 1;
+}
+
+struct compressed_next decoder_inputs_next(struct gpu_decoder *decoder)
+{
+    struct decoder_file *file = &decoder->file;
+    const uint64_t again = decoder_queue_again(decoder), left = decoder_file_kept(file);
+    return (struct compressed_next){
+        .is_wanted = file->end == FILE_GOES_ON,
+        .at = file->walk.planner->look(&file->walk).at,
+        .need = file->need,
+        .again = again,
+        .kept = left < again ? left : again,
+    };
 }

@@ -44,6 +44,7 @@ struct decoder_batch {
     struct content_job job; /* of its content, if that is verified */
     uint64_t next_at; /* where in the file the frame begins that follows the batch, or goes on, or
                        * DECODE_FRAME_TOLD */
+    bool is_dropped;  /* it is decoded in vain, as the file goes back to before it */
     int64_t begin;    /* of what is counted, from where the batch's content begins */
     uint32_t shared;  /* of pairs: bytes of it that are counted with the next batch, too */
 };
@@ -245,6 +246,12 @@ bool decoder_queue_is_busy(const struct gpu_decoder *decoder);
 /* True if all that is waited for is hashing. */
 bool decoder_queue_is_hashing(const struct gpu_decoder *decoder);
 
+/* True if the file may go back to a batch that is being decoded. */
+bool decoder_queue_may_go_back(const struct gpu_decoder *decoder);
+
+/* Returns the first byte of the file that may be needed again if the device goes on. */
+uint64_t decoder_queue_again(const struct gpu_decoder *decoder);
+
 /* Drops the batch that is planned, as the file has ended. */
 void decoder_queue_drain(struct gpu_decoder *decoder);
 
@@ -264,6 +271,9 @@ struct chunk *decoder_inputs_take(struct gpu_decoder *decoder);
  * when it is due. Sets *next. 0: no batch is free, so it must be called again. */
 int decoder_inputs_plan(struct gpu_decoder *decoder, struct chunk *chunk, uint64_t offset,
                         struct compressed_next *next);
+
+/* Returns what comes next. */
+struct compressed_next decoder_inputs_next(struct gpu_decoder *decoder);
 
 /* True while the device is to copy an input. */
 bool decoder_inputs_are_busy(const struct gpu_decoder *decoder);

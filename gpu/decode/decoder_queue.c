@@ -47,6 +47,7 @@ bool decoder_queue_open_batch(struct gpu_decoder *decoder, const struct origin *
     if (batch->state != BATCH_FREE)
         return false;
     batch->state = BATCH_PLANNED;
+    batch->is_dropped = false;
     batch->slot.chunk = (struct chunk){.engine = &decoder->gpu->engine, .origin = *origin};
     batch->plan.format = decoder->file.walk.planner->format;
     decode_plan_clear(&batch->plan);
@@ -141,18 +142,55 @@ void decoder_queue_count(struct gpu_decoder *decoder, struct slot *slot)
 
 /* --- verdicts --- */
 
-/* Looks whether the next verdict has arrived. If it is good, hashing begins. */
+/* Plans a batch anew for which there was no room, and all that follow. These are decoded in vain:
+ * what the batch goes on from is still in its memory. False: it must be left. */
+static bool go_back(struct gpu_decoder *decoder, struct decoder_batch *refused)
+{
+    struct decoder_file *file = &decoder->file;
+    const struct decode_planner *planner = file->walk.planner;
+    if (refused->verdict->refusal != DECODE_NO_ROOM || !planner->plan_again ||
+        file->end == FILE_REFUSED || !planner->plan_again(&file->walk, &refused->plan))
+        return false;
+    decoder_queue_drain(decoder);
+    refused->state = BATCH_FREE;
+    file->launched--;
+    for (unsigned i = 0; i < decoder->memory.decoding.batches; i++) {
+        struct decoder_batch *batch = &decoder->memory.batch[i];
+        if (batch->state != BATCH_DECODING || batch->is_dropped)
+            continue;
+        batch->is_dropped = true;
+        file->launched--;
+    }
+    decoder->queue.turn = (unsigned)(refused - decoder->memory.batch);
+    file->end = FILE_GOES_ON;
+    return true;
+}
+
+/* Goes on with a batch that was decoded. If it is good, hashing begins. */
+static void take_verdict(struct gpu_decoder *decoder, struct decoder_batch *batch)
+{
+    struct decoder_file *file = &decoder->file;
+    const struct decode_planner *planner = file->walk.planner;
+    const bool is_good = batch->verdict->refused == DECODE_NONE;
+    batch->state = batch->is_dropped ? BATCH_FREE : BATCH_DECODED;
+    if (batch->is_dropped || (!is_good && go_back(decoder, batch)))
+        return;
+    if (is_good && planner->learn)
+        planner->learn(&file->walk, &batch->plan, batch->verdict->content);
+    if (!is_good)
+        file->end = FILE_REFUSED;
+    else if (decoder->memory.check && file->end != FILE_REFUSED)
+        content_check_begin(decoder->memory.check, &batch->job);
+}
+
+/* Looks whether the next verdict has arrived. */
 static int poll_verdict(struct gpu_decoder *decoder)
 {
     struct decoder_batch *batch = oldest_in(decoder, BATCH_DECODING);
     int arrived = batch ? calls_arrived(decoder->gpu->calls, WORK_DECODE, batch->slot.index) : 0;
     if (arrived != 1)
         return arrived;
-    batch->state = BATCH_DECODED;
-    if (batch->verdict->refused != DECODE_NONE)
-        decoder->file.end = FILE_REFUSED;
-    else if (decoder->memory.check && decoder->file.end != FILE_REFUSED)
-        content_check_begin(decoder->memory.check, &batch->job);
+    take_verdict(decoder, batch);
     return 1;
 }
 
@@ -248,6 +286,25 @@ bool decoder_queue_is_busy(const struct gpu_decoder *decoder)
     return has_planned(decoder) ||
            decoder_queue_count_in(decoder, BATCH_DECODING | BATCH_DECODED | BATCH_COUNTING |
                                                BATCH_HASHING) > 0;
+}
+
+bool decoder_queue_may_go_back(const struct gpu_decoder *decoder)
+{
+    return decoder->file.walk.planner->plan_again && decoder->file.end != FILE_REFUSED &&
+           decoder_queue_count_in(decoder, BATCH_DECODING) > 0;
+}
+
+uint64_t decoder_queue_again(const struct gpu_decoder *decoder)
+{
+    const struct decode_walk *walk = &decoder->file.walk;
+    uint64_t again = walk->planner->look(walk).at;
+    for (unsigned i = 0; walk->planner->plan_again && i < decoder->memory.decoding.batches; i++) {
+        const struct decoder_batch *batch = &decoder->memory.batch[i];
+        const bool is_open = batch->state & (BATCH_PLANNED | BATCH_DECODING);
+        if (is_open && batch->plan.in_size > 0 && batch->plan.at < again)
+            again = batch->plan.at;
+    }
+    return again;
 }
 
 void decoder_queue_drain(struct gpu_decoder *decoder)

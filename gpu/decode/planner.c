@@ -21,7 +21,8 @@ static enum decode_planned plan_zstd(struct decode_walk *walk, struct decode_pla
 static struct decode_ahead look_zstd(const struct decode_walk *walk)
 {
     const struct zstd_walk *zstd = &walk->zstd;
-    return (struct decode_ahead){.frame_at = zstd->in_frame ? zstd->frame_at : zstd->at,
+    return (struct decode_ahead){.at = zstd->at,
+                                 .frame_at = zstd->in_frame ? zstd->frame_at : zstd->at,
                                  .in_frame = zstd->in_frame,
                                  .is_hashed = zstd->in_frame && zstd->has_checksum};
 }
@@ -45,8 +46,17 @@ static enum decode_planned plan_gzip(struct decode_walk *walk, struct decode_pla
 /* A member that is cut short, the device refuses. */
 static struct decode_ahead look_gzip(const struct decode_walk *walk)
 {
-    (void)walk;
-    return (struct decode_ahead){.frame_at = DECODE_FRAME_TOLD};
+    return (struct decode_ahead){.at = walk->gzip.at, .frame_at = DECODE_FRAME_TOLD};
+}
+
+static void learn_gzip(struct decode_walk *walk, const struct decode_plan *plan, uint32_t content)
+{
+    gzip_plan_learn(&walk->gzip, plan, content);
+}
+
+static bool plan_gzip_again(struct decode_walk *walk, const struct decode_plan *plan)
+{
+    return gzip_plan_again(&walk->gzip, plan);
 }
 
 #endif
@@ -54,9 +64,9 @@ static struct decode_ahead look_gzip(const struct decode_walk *walk)
 /* --- all --- */
 
 static const struct decode_planner planners[] = {
-    {DECODE_ZSTD, &codec_zstd, begin_zstd, plan_zstd, look_zstd},
+    {DECODE_ZSTD, &codec_zstd, begin_zstd, plan_zstd, look_zstd, NULL, NULL},
 #if HAVE_ISAL
-    {DECODE_GZIP, &codec_gzip, begin_gzip, plan_gzip, look_gzip},
+    {DECODE_GZIP, &codec_gzip, begin_gzip, plan_gzip, look_gzip, learn_gzip, plan_gzip_again},
 #endif
 };
 

@@ -24,10 +24,10 @@ struct decode_limits {
 
 /* What a file goes on with after all that was planned. */
 struct decode_ahead {
-    uint64_t
-        frame_at;   /* where the frame begins that goes on, or comes next; or DECODE_FRAME_TOLD */
-    bool in_frame;  /* a frame goes on: the file must not end here */
-    bool is_hashed; /* the same, and the host is to hash its content */
+    uint64_t at;       /* where that begins in the file */
+    uint64_t frame_at; /* where the frame does that goes on or comes next; or DECODE_FRAME_TOLD */
+    bool in_frame;     /* a frame goes on: the file must not end here; */
+    bool is_hashed;    /* and the host is to hash its content */
 };
 
 #define DECODE_FRAME_TOLD UINT64_MAX /* the verdict on the batch says it */
@@ -47,6 +47,13 @@ struct decode_planner {
                                 const unsigned char *in, size_t len, bool is_end);
 
     struct decode_ahead (*look)(const struct decode_walk *walk);
+
+    /* A batch was good, and has so much content. NULL: that is of no use. */
+    void (*learn)(struct decode_walk *walk, const struct decode_plan *plan, uint32_t content);
+
+    /* There was no room for a batch: goes back to where it began, and plans a smaller one. False:
+     * it cannot be smaller. NULL: there always is. */
+    bool (*plan_again)(struct decode_walk *walk, const struct decode_plan *plan);
 };
 
 /* Returns the planner for a codec, or NULL: no GPU decompresses that. */

@@ -178,7 +178,7 @@ static bool is_cut_short(struct extent *extent)
     if (bytes->regular)
         return extent->next.at > bytes->opened_size;
     window_drop(&bytes->window, extent->next.kept);
-    limit_window(extent, extent->next.at);
+    limit_window(extent, extent->next.again);
     return bytes->ended && extent->next.at > bytes->window.end;
 }
 

@@ -26,15 +26,20 @@ struct arriving {
     bool is_first, is_over;
 };
 
+static size_t piece_most(const struct decode_plan *plan)
+{
+    const size_t room = plan->capacity.room / GZIP_RATIO;
+    return room < plan->capacity.in ? room : plan->capacity.in;
+}
+
 static void check_piece(struct arriving *file, const struct decode_plan *plan, uint64_t at)
 {
     const uint64_t end = at + plan->in_size;
-    const size_t most = plan->capacity.room / GZIP_RATIO_MOST;
     check(!file->is_over, "a piece after the last one", file->size, at);
     check(file->is_first || at == file->end - GZIP_MARGIN, "it begins elsewhere", file->size, at);
     check(plan->at == at, "it does not know where it is", file->size, at);
     check(end <= file->arrived, "bytes that have not come", file->size, at);
-    check(plan->in_size <= most && plan->in_size <= plan->capacity.in, "too large", file->size, at);
+    check(plan->in_size <= piece_most(plan), "too large", file->size, at);
     check(plan->in_size >= GZIP_PIECE_LEAST || plan->is_end, "too small", file->size, at);
     check(plan->in_at == 0 && plan->blocks == 0 && plan->is_complete, "not whole", file->size, at);
     check(!decode_copies_frames(
@@ -87,6 +92,48 @@ static void go_through(uint64_t size, const struct decode_capacity *capacity, ui
     check(file.is_over && file.end == size, "the end is left out", size, at);
 }
 
+/* Returns the content of a piece of a file, of which the `dense` bytes in the middle give 200 bytes
+ * each, and others three. */
+static uint32_t content_of(const struct decode_plan *plan, uint64_t size, uint64_t dense)
+{
+    const uint64_t begin = (size - dense) / 2, end = begin + dense, last = plan->at + plan->in_size;
+    const uint64_t from = plan->at > begin ? plan->at : begin, to = last < end ? last : end;
+    const uint64_t inside = from < to ? to - from : 0;
+    return (uint32_t)(200 * inside + 3 * (plan->in_size - inside));
+}
+
+/* Goes back where there is no room for what a piece gives, to pieces that become smaller, and then
+ * larger again. */
+static void go_back(uint64_t size, uint64_t dense)
+{
+    struct gzip_walk walk = {.at = 0};
+    struct decode_plan plan = {.capacity = {.in = 8 << 20, .room = 16 << 20},
+                               .format = DECODE_GZIP};
+    unsigned refused = 0;
+    uint64_t end = 0;
+    for (bool is_end = false; !is_end;) {
+        const uint64_t at = walk.at;
+        decode_plan_clear(&plan);
+        if (gzip_plan_piece(&walk, &plan, (size_t)(size - at), true) != DECODE_PLANNED)
+            break;
+        const uint32_t content = content_of(&plan, size, dense);
+        check(plan.in_size <= piece_most(&plan), "too large", size, at);
+        if (content <= plan.capacity.room) {
+            end = plan.at + plan.in_size;
+            is_end = plan.is_end;
+            gzip_plan_learn(&walk, &plan, content);
+            continue;
+        }
+        refused++;
+        check(gzip_plan_again(&walk, &plan) && walk.at == at, "it does not go back", size, at);
+    }
+    check(end == size, "the end is left out", size, end);
+    check(refused <= 8, "it goes back too often", size, refused);
+    check(dense > 0 || walk.most == piece_most(&plan), "pieces stay small", size, walk.most);
+    plan.in_size = 2 * GZIP_PIECE_LEAST - 1;
+    check(!gzip_plan_again(&walk, &plan), "smaller than the smallest", size, 0);
+}
+
 int main(void)
 {
     static const uint64_t sizes[] = {1,     18,    4095,  4096,  4097,  8191,   8192,  8193,
@@ -102,6 +149,10 @@ int main(void)
         for (size_t k = 0; k < sizeof capacities / sizeof capacities[0]; k++)
             for (size_t n = 0; n < sizeof steps / sizeof steps[0]; n++)
                 go_through(sizes[i], &capacities[k], steps[n]);
+    go_back(50000000, 0);
+    go_back(50000000, 20000);
+    go_back(50000000, 5000000);
+    go_back(50000000, 50000000);
     printf("%u cases, %u wrong\n", cases, wrong);
     return wrong > 0;
 }

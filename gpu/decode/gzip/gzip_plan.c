@@ -1,17 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 #include "gzip_plan.h"
 
-/* How many bytes a batch takes: no more content may come of them than it has room for. */
-static size_t piece_most(const struct decode_capacity *capacity)
+/* How many bytes a batch takes, if nothing else is known. */
+static uint32_t piece_most(const struct decode_capacity *capacity)
 {
-    const uint32_t most = capacity->room / GZIP_RATIO_MOST;
+    const uint32_t most = capacity->room / GZIP_RATIO;
     return most < capacity->in ? most : capacity->in;
+}
+
+void gzip_plan_learn(struct gzip_walk *walk, const struct decode_plan *plan, uint32_t content)
+{
+    const uint64_t room = plan->capacity.room / 4 * 3, all = piece_most(&plan->capacity);
+    const uint64_t most = content > 0 ? plan->in_size * room / content : all;
+    walk->most = (uint32_t)(most > all ? all : most < GZIP_PIECE_LEAST ? GZIP_PIECE_LEAST : most);
+}
+
+bool gzip_plan_again(struct gzip_walk *walk, const struct decode_plan *plan)
+{
+    if (plan->in_size / 2 < GZIP_PIECE_LEAST)
+        return false;
+    walk->at = plan->at;
+    walk->most = plan->in_size / 2;
+    return true;
 }
 
 enum decode_planned gzip_plan_piece(struct gzip_walk *walk, struct decode_plan *plan, size_t len,
                                     bool is_end)
 {
-    const size_t most = piece_most(&plan->capacity);
+    const size_t most = walk->most > 0 ? walk->most : piece_most(&plan->capacity);
     plan->in_at = plan->in_size;
     plan->taken = 0;
     plan->need = GZIP_PIECE_LEAST;

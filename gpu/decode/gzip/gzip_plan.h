@@ -14,11 +14,12 @@ extern "C" {
  * in the next one, and as many that do not. */
 #define GZIP_PIECE_LEAST (2 * GZIP_MARGIN)
 
-/* Bytes of content for each byte of a piece that a batch has room for. */
-#define GZIP_RATIO_MOST 16u
+/* Bytes of content for each byte of a piece that a batch has room for, until more is known. */
+#define GZIP_RATIO 16u
 
 struct gzip_walk {
     uint64_t at;   /* where the next piece begins in the file */
+    uint32_t most; /* bytes that it may have; 0: as many as there is room for usually */
     bool no_check; /* checksums need not be compared */
 };
 
@@ -27,6 +28,12 @@ struct gzip_walk {
  * ends with in[len]. */
 enum decode_planned gzip_plan_piece(struct gzip_walk *walk, struct decode_plan *plan, size_t len,
                                     bool is_end);
+
+/* A piece has given so much content: those that come are as large as leaves room for some more. */
+void gzip_plan_learn(struct gzip_walk *walk, const struct decode_plan *plan, uint32_t content);
+
+/* Goes back to a piece for which there was no room, and makes it smaller. False: it cannot be. */
+bool gzip_plan_again(struct gzip_walk *walk, const struct decode_plan *plan);
 
 #ifdef __cplusplus
 }
