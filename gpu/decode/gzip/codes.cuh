@@ -122,11 +122,12 @@ static __device__ __forceinline__ unsigned gzip_code_number(unsigned bits)
 // The entry of the code with which these bits begin, if it has First to Last bits; otherwise 0.
 // Without a loop that ends early, as lanes would wait for each other in it.
 template <unsigned First, unsigned Last, unsigned Symbols>
-static __device__ inline gzip_entry gzip_find_code(const gzip_code<Symbols> &code, unsigned bits)
+static __device__ __forceinline__ gzip_entry gzip_find_code(
+    const gzip_code<Symbols> &code, const unsigned (&limit)[GZIP_CODE_MOST + 1], unsigned bits)
 {
     const unsigned number = gzip_code_number(bits);
     unsigned length = First;
-    UNROLL for (unsigned i = First; i <= Last; i++) length += number >= code.limit[i] ? 1 : 0;
+    UNROLL for (unsigned i = First; i <= Last; i++) length += number >= limit[i] ? 1 : 0;
     if (length > Last)
         return 0;
     return code.entries[(number >> (GZIP_CODE_MOST - length)) + code.place[length]];
@@ -206,8 +207,10 @@ static __device__ inline bool gzip_make_code(gzip_code<Symbols> &code, gzip_entr
     if (!gzip_set_limits(code, lengths, count))
         return false;
     gzip_sort_symbols(code, lengths, count);
+    unsigned limit[GZIP_CODE_MOST + 1]; // in registers
+    UNROLL for (unsigned i = 1; i <= GZIP_CODE_MOST; i++) limit[i] = code.limit[i];
     for (unsigned i = threadIdx.x % 32; i < 1u << Bits; i += 32)
-        table[i] = gzip_find_code<1, Bits>(code, i);
+        table[i] = gzip_find_code<1, Bits>(code, limit, i);
     __syncwarp();
     return true;
 }
@@ -253,25 +256,45 @@ static __device__ inline bool gzip_read_precode(gzip_codes &codes, const gzip_in
     return true;
 }
 
+// What a code of the precode at this bit stands for. From the lowest bit: 4 bits, how many it and
+// what follows it take; 8 bits, how many lengths; 4 bits, each of them; 1 bit, they are as the last
+// one was.
+static __device__ inline unsigned gzip_lengths_at(const gzip_codes &codes, const gzip_input &input,
+                                                  unsigned bit)
+{
+    const unsigned bits = gzip_bits(input.words, bit);
+    const unsigned entry = codes.precode[bits & ((1u << GZIP_PRECODE_BITS) - 1)];
+    const unsigned symbol = entry >> 3, rest = bits >> (entry & 7);
+    const unsigned extra = symbol < 16 ? 0 : symbol == 16 ? 2 : symbol == 17 ? 3 : 7;
+    const unsigned times = (symbol < 16 ? 1 : symbol < 18 ? 3 : 11) + (rest & ((1u << extra) - 1));
+    const unsigned length = symbol < 16 ? symbol : 0;
+    return ((entry & 7) + extra) | times << 4 | length << 12 | (symbol == 16 ? 1u : 0u) << 16;
+}
+
 // Reads `total` lengths of codes that are written in the precode, from *bit on, which goes on.
+// Lanes look at a bit each, as if a code began there; those where one does are then gone through.
 static __device__ inline gzip_read gzip_read_lengths(gzip_codes &codes, const gzip_input &input,
                                                      unsigned *bit, unsigned total)
 {
+    const unsigned lane = threadIdx.x % 32;
     unsigned length = 0; // the last one
-    for (unsigned count = 0, times; count < total; count += times) {
-        const unsigned bits = gzip_bits(input.words, *bit);
-        const unsigned entry = codes.precode[bits & ((1u << GZIP_PRECODE_BITS) - 1)];
-        const unsigned symbol = entry >> 3, rest = bits >> (entry & 7);
-        const unsigned extra = symbol < 16 ? 0 : symbol == 16 ? 2 : symbol == 17 ? 3 : 7;
-        times = (symbol < 16 ? 1 : symbol < 18 ? 3 : 11) + (rest & ((1u << extra) - 1));
-        *bit += (entry & 7) + extra;
-        if (*bit > input.end)
-            return GZIP_SHORT;
-        if ((symbol == 16 && count == 0) || times > total - count)
-            return GZIP_WRONG;
-        length = symbol < 16 ? symbol : symbol == 16 ? length : 0;
-        for (unsigned i = threadIdx.x % 32; i < times; i += 32)
-            codes.lengths[count + i] = static_cast<uint8_t>(length);
+    for (unsigned count = 0; count < total;) {
+        const unsigned own = gzip_lengths_at(codes, input, *bit + lane);
+        unsigned offset = 0;
+        while (offset < 32 && count < total) {
+            const unsigned here = __shfl_sync(GZIP_ALL_LANES, own, static_cast<int>(offset));
+            const unsigned times = here >> 4 & 255, is_again = here >> 16;
+            offset += here & 15;
+            if (*bit + offset > input.end)
+                return GZIP_SHORT;
+            if ((is_again && count == 0) || times > total - count)
+                return GZIP_WRONG;
+            length = is_again ? length : here >> 12 & 15;
+            for (unsigned i = lane; i < times; i += 32)
+                codes.lengths[count + i] = static_cast<uint8_t>(length);
+            count += times;
+        }
+        *bit += offset;
     }
     __syncwarp();
     return GZIP_READ;

@@ -107,7 +107,8 @@ static __device__ __forceinline__ gzip_lane_stop gzip_decode(const gzip_parser &
         const unsigned low = __funnelshift_r(words[0], words[1], bit);
         gzip_entry entry = codes.literal_table[low & ((1u << GZIP_LITERAL_BITS) - 1)];
         if (entry == 0) {
-            entry = gzip_find_code<GZIP_LITERAL_BITS + 1, GZIP_CODE_MOST>(codes.literals, low);
+            entry = gzip_find_code<GZIP_LITERAL_BITS + 1, GZIP_CODE_MOST>(
+                codes.literals, codes.literals.limit, low);
             entry = entry ? entry : GZIP_NO_CODE;
         }
         unsigned used = entry & 15;
@@ -132,8 +133,8 @@ static __device__ __forceinline__ gzip_lane_stop gzip_decode(const gzip_parser &
         const unsigned rest = __funnelshift_r(low, high, used);
         gzip_entry distance = codes.distance_table[rest & ((1u << GZIP_DISTANCE_BITS) - 1)];
         if (distance == 0) {
-            distance =
-                gzip_find_code<GZIP_DISTANCE_BITS + 1, GZIP_CODE_MOST>(codes.distances, rest);
+            distance = gzip_find_code<GZIP_DISTANCE_BITS + 1, GZIP_CODE_MOST>(
+                codes.distances, codes.distances.limit, rest);
             distance = distance ? distance : GZIP_NO_CODE;
         }
         if (kind == GZIP_INVALID || gzip_entry_kind(distance) == GZIP_INVALID)
