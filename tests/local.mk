@@ -99,6 +99,7 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/block_courses.c tests/helpers/block_courses.h \
 	tests/helpers/check_characters.c tests/helpers/check_characters.h \
 	tests/helpers/compressed.c tests/helpers/compressed.h \
+	tests/helpers/compressor.h tests/helpers/compressor_zstd.c \
 	tests/helpers/execute_bytes.c tests/helpers/execute_bytes.h \
 	tests/helpers/field_texts.c tests/helpers/field_texts.h \
 	tests/helpers/frame_by_blocks.c tests/helpers/frame_by_blocks.h \
@@ -314,6 +315,7 @@ tests_device_test_characters_strategy_emulated_SOURCES = tests/device/test_chara
 nodist_EXTRA_tests_device_test_characters_strategy_emulated_SOURCES = cxx.cpp
 tests_device_test_characters_strategy_emulated_LDADD = $(emulated)
 tests_device_test_decoder_SOURCES = tests/device/test_decoder.c
+tests_device_test_decoder_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPRESSOR=compressor_zstd
 nodist_EXTRA_tests_device_test_decoder_SOURCES = cxx.cpp
 tests_device_test_decoder_LDADD = $(emulated)
 emulated_program = tests/device/gpuhisto-emulated

@@ -3,22 +3,24 @@
  * what it counts, with what it leaves, is the entire content, exactly once, whatever the frames,
  * the records, the damage to the data, and whenever the device fails.
  *
- * libzstd is the oracle of what the content is, and the CPU's engine that of the counts. */
+ * The format's own library is the oracle of what the content is, and the CPU's engine that of the
+ * counts. The format is COMPRESSOR. */
 #include "gpu/decoder.h"
 #include "gpu/gpu_engine.h"
 #include "src/cpu/cpu_engine.h"
 #include "src/records/records.h"
 #include "tests/device/emulated_device.h"
+#include "tests/helpers/compressor.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
-#include "tests/helpers/zstd_frames.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
+
+static const struct compressor *const compressor = &COMPRESSOR;
 
 #define DEADLINE_MS 20000
 #define HUNG_DEADLINE_MS 50  /* of a device that never answers */
@@ -33,7 +35,7 @@
  * content than that. */
 #define GOOD_BATCHES ((size_t)4 << 17)
 
-/* A file, and what libzstd makes of it. */
+/* A file, and what there is in it. */
 struct file {
     unsigned char *bytes;
     size_t len, cap;
@@ -82,28 +84,18 @@ static void make_text(unsigned char *text, size_t len)
 static void add_frame(struct file *file, const struct frame_settings *settings,
                       const unsigned char *content, size_t size)
 {
-    size_t bound = frame_bound(settings, size);
+    size_t bound = compressor->bound(settings, size);
     file->bytes = need(realloc(file->bytes, file->len + bound));
-    file->len += frame_compress(file->bytes + file->len, bound, settings, content, size);
+    file->len += compressor->compress(file->bytes + file->len, bound, settings, content, size);
 }
 
-/* What libzstd decodes, checksums and all. */
+/* What there is in it. */
 static void decode_file(struct file *file)
 {
-    ZSTD_DCtx *context = need(ZSTD_createDCtx());
-    ZSTD_inBuffer in = {file->bytes, file->len, 0};
-    size_t cap = (size_t)8 << 20, rc = 0;
+    const size_t cap = (size_t)8 << 20;
     file->content = need(malloc(cap));
-    ZSTD_outBuffer out = {file->content, cap, 0};
-    for (size_t before = 1; !ZSTD_isError(rc) && in.pos + out.pos != before;) {
-        before = in.pos + out.pos;
-        size_t hint = ZSTD_decompressStream(context, &out, &in);
-        if (ZSTD_isError(hint) || in.pos + out.pos != before)
-            rc = hint;
-    }
-    file->size = out.pos;
-    file->is_valid = rc == 0 && in.pos == file->len;
-    ZSTD_freeDCtx(context);
+    file->is_valid =
+        compressor->decompress(file->bytes, file->len, file->content, cap, &file->size);
 }
 
 static struct file make_file(const unsigned char *content, size_t size, size_t frame,
@@ -176,7 +168,7 @@ static int give(struct engine *gpu, const struct run *run, struct compressed_res
 {
     const struct file *file = run->file;
     struct compressed_start start = run->start;
-    start.codec = &codec_zstd;
+    start.codec = compressor->codec;
     start.memlimit = UINT64_MAX;
     start.size = run->is_stream ? 0 : file->len - start.offset;
     struct gpu_decoder *decoder = gpu_decoder_begin(gpu, &start);
@@ -456,7 +448,7 @@ static void begin_within(struct run *run, size_t frame, size_t at)
     if (number * frame == file->size && number > 0)
         number--;
     for (size_t i = 0; i < number; i++)
-        offset += ZSTD_findFrameCompressedSize(file->bytes + offset, file->len - offset);
+        offset += compressor->first(file->bytes + offset, file->len - offset);
     run->start = (struct compressed_start){.offset = offset,
                                            .skip = run->before - number * frame,
                                            .repeated = has_pairs && at > 0,
@@ -595,7 +587,8 @@ static void check_checksum(const unsigned char *content, size_t size, size_t fra
     for (size_t at = 0, i = 0; at < size; at += frame, i++) {
         add_frame(&file, &settings, content + at, size - at < frame ? size - at : frame);
         if (i == n)
-            file.bytes[file.len - 1 - random_below(4)] ^= (unsigned char)(1u << random_below(8));
+            file.bytes[file.len - 1 - random_below((unsigned)compressor->checksum)] ^=
+                (unsigned char)(1u << random_below(8));
     }
     decode_file(&file);
     const bool is_few = scale_is_small_or_slow();
@@ -663,7 +656,7 @@ static void go_through_files(const struct histogram *histogram)
         if (!scale_is_small_or_slow() || from_middle)
             go_through_faults(run);
         go_through_starts(&file, histogram, frames[i]);
-        if (settings.checksum)
+        if (settings.checksum && compressor->is_hashed)
             go_through_reads(&file, histogram);
         free_file(&file);
     }
@@ -687,7 +680,7 @@ static void go_through_long_records(void)
     }
 }
 
-/* Damage to any byte: what is taken is what libzstd takes. */
+/* Damage to any byte: what is taken is what the library takes. */
 static void go_through_damage(void)
 {
     static unsigned char content[600000];
@@ -762,5 +755,5 @@ int main(void)
            read_faults[0], read_faults[1], read_faults[2], read_faults[3]);
     bool is_through =
         read_faults[0] > 0 && read_faults[1] > 0 && read_faults[2] > 0 && read_faults[3] > 0;
-    return wrong > 0 || (!is_through && !scale_is_slow());
+    return wrong > 0 || (compressor->is_hashed && !is_through && !scale_is_slow());
 }
