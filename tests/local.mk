@@ -301,7 +301,9 @@ emulated_tests = tests/device/test_characters_kernel tests/device/test_character
 	tests/device/test_zstd_device_emulated tests/device/test_zstd_entropy tests/device/test_zstd_matches \
 	tests/device/test_zstd_stages
 if HAVE_ZLIB
-emulated_tests += tests/device/test_gzip_crc tests/device/test_gzip_find tests/device/test_gzip_parse
+emulated_tests += tests/device/test_gzip_chain tests/device/test_gzip_crc tests/device/test_gzip_find tests/device/test_gzip_parse
+tests_device_test_gzip_chain_SOURCES = tests/device/test_gzip_chain.cpp $(gzip_members)
+tests_device_test_gzip_chain_LDADD = $(emulated) -lz
 tests_device_test_gzip_crc_SOURCES = tests/device/test_gzip_crc.cpp
 tests_device_test_gzip_crc_LDADD = $(emulated) -lz
 tests_device_test_gzip_find_SOURCES = tests/device/test_gzip_find.cpp

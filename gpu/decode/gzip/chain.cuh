@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: MIT
+// Stage chain of gzip: which parts follow each other from where the batch before has ended; and the
+// members that they are of.
+//
+// Takes parts, candidates and the carry; marks the parts that are content, and gives frames, which
+// are members, what these state at their ends, counts of frames and blocks, and the carry of the
+// next batch. Or it refuses the batch: what is corrupt, does not fit, or ends with the file too
+// early.
+//
+// One warp goes from one part to the next, 32 parts in a row at a time: each lane knows where its
+// own part goes on, so the way is a few shuffles, and where each part is in the content a sum. What
+// begins at no candidate it parses itself: last blocks of members, above all.
+//
+// A batch has at least one frame, and a frame at least one unit, which may be empty.
+//
+// Shared memory: 20 KiB, to parse.
+#ifndef GPUHISTO_GZIP_CHAIN_CUH
+#define GPUHISTO_GZIP_CHAIN_CUH
+
+#include "gpu/decode/gzip/member.cuh"
+#include "gpu/decode/gzip/parse.cuh"
+
+constexpr unsigned GZIP_CHAIN_THREADS = 32;
+
+static inline unsigned gzip_chain_grid(const struct decode_batch *, unsigned)
+{
+    return 1;
+}
+
+// How far the chain is. All lanes know the same.
+struct gzip_chaining {
+    gzip_state state;
+    gzip_place place;
+    unsigned long long member_at; // as in the carry
+    unsigned long long before;    // bytes of content of the member before the batch
+    unsigned units, content;      // so far, of all frames
+    unsigned frames;              // before the one that is open
+    unsigned frame_first;         // the unit and
+    unsigned frame_content;       // the byte of content with which the frame begins
+    bool begins;                  // that is in this batch
+    unsigned parts;               // that there are
+    bool is_over;                 // the batch has no more, or is refused
+    decode_refusal refusal;
+};
+
+static __device__ inline void gzip_chain_refuse(gzip_chaining &chain, decode_refusal why)
+{
+    chain.refusal = why;
+    chain.is_over = true;
+}
+
+static __device__ inline gzip_chaining gzip_chain_begin(const decode_batch &batch)
+{
+    const gzip_carry &carry = gzip_carry_of(batch);
+    gzip_chaining chain = {};
+    chain.state = static_cast<gzip_state>(carry.state);
+    chain.place = carry.place;
+    chain.member_at = carry.member_at;
+    chain.before = carry.before;
+    chain.parts = gzip_candidate_count(batch.gzip);
+    if (chain.state == GZIP_REFUSED)
+        gzip_chain_refuse(chain, DECODE_BAD_BLOCK);
+    return chain;
+}
+
+// --- parts ---
+
+// What the next lane needs to know of a part.
+struct gzip_link {
+    unsigned stop, next, units, content;
+};
+
+static __device__ inline gzip_link gzip_link_of(const gzip_batch &gzip, unsigned index)
+{
+    if (index >= gzip_candidate_count(gzip))
+        return {GZIP_STOP_NONE, 0, 0, 0};
+    const gzip_part &part = gzip.parts[index];
+    return {part.stop, part.next, part.units, part.content};
+}
+
+// Adds units with so many bytes of content. False, and the batch is refused, if there is no room.
+static __device__ inline bool gzip_chain_add(const decode_batch &batch, gzip_chaining &chain,
+                                             unsigned units, unsigned content)
+{
+    if (units > batch.gzip.blocks_most - chain.units || content > batch.room - chain.content) {
+        gzip_chain_refuse(chain, DECODE_NO_ROOM);
+        return false;
+    }
+    chain.units += units;
+    chain.content += content;
+    return true;
+}
+
+// Returns the lanes on the way from lane 0 on, and sets *last to the last one. `after` is the lane
+// after this one on the way, 32 if none is.
+static __device__ inline unsigned gzip_chain_way(unsigned after, unsigned *last)
+{
+    // Lanes that are followed by their neighbour, which most are.
+    const unsigned steps =
+        __ballot_sync(GZIP_ALL_LANES, after == threadIdx.x % 32 + 1) & 0x7fffffff;
+    unsigned way = 0;
+    for (unsigned at = 0; at < 32;) {
+        const unsigned run = static_cast<unsigned>(__ffs(static_cast<int>(~(steps >> at)))) - 1;
+        *last = at + run;
+        way |= (0xffffffffu >> (31 - run)) << at;
+        at = __shfl_sync(GZIP_ALL_LANES, after, static_cast<int>(*last));
+    }
+    return way;
+}
+
+// What ended the chain of parts, and where.
+static __device__ inline void gzip_chain_stop(gzip_chaining &chain, unsigned stop,
+                                              const gzip_place &place)
+{
+    chain.place = place;
+    if (stop == GZIP_STOP_ENDED) {
+        chain.state = GZIP_TRAILER;
+        chain.place.bit = (place.bit + 7) / 8 * 8;
+    } else if (stop == GZIP_STOP_CUT) {
+        chain.is_over = true;
+    } else {
+        gzip_chain_refuse(chain, stop == GZIP_STOP_FULL ? DECODE_NO_ROOM : DECODE_BAD_BLOCK);
+    }
+}
+
+// Takes the part of a candidate and those after it.
+static __device__ inline void gzip_chain_parts(const decode_batch &batch, gzip_chaining &chain,
+                                               unsigned index)
+{
+    const gzip_batch &gzip = batch.gzip;
+    const unsigned lane = threadIdx.x % 32;
+    for (;;) {
+        const gzip_link link = gzip_link_of(gzip, index + lane);
+        const unsigned after = link.stop == GZIP_STOP_FOUND ? min(link.next - index, 32u) : 32;
+        unsigned last;
+        const bool is_on_way = gzip_chain_way(after, &last) >> lane & 1;
+        const unsigned units = gzip_sum(is_on_way ? link.units : 0);
+        const unsigned content = gzip_sum(is_on_way ? link.content : 0);
+        const unsigned first = chain.units + units - link.units;
+        if (!gzip_chain_add(batch, chain, __shfl_sync(GZIP_ALL_LANES, units, 31),
+                            __shfl_sync(GZIP_ALL_LANES, content, 31)))
+            return;
+        if (is_on_way) {
+            gzip_part &part = gzip.parts[index + lane];
+            part.is_chained = 1;
+            part.first = first;
+            part.frame = chain.frames;
+        }
+        const unsigned stop = __shfl_sync(GZIP_ALL_LANES, link.stop, static_cast<int>(last));
+        if (stop != GZIP_STOP_FOUND)
+            return gzip_chain_stop(chain, stop, gzip.parts[index + last].end);
+        index = __shfl_sync(GZIP_ALL_LANES, link.next, static_cast<int>(last));
+    }
+}
+
+// Adds a part that is not of a candidate.
+static __device__ inline bool gzip_chain_own_part(const decode_batch &batch, gzip_chaining &chain,
+                                                  gzip_part part)
+{
+    part.is_chained = 1;
+    part.first = chain.units;
+    part.frame = chain.frames;
+    if (threadIdx.x % 32 == 0)
+        batch.gzip.parts[chain.parts] = part;
+    chain.parts++;
+    return gzip_chain_add(batch, chain, part.units, part.content);
+}
+
+// Goes on with blocks of a member.
+static __device__ inline void gzip_chain_blocks(gzip_parser &parser, const decode_batch &batch,
+                                                gzip_chaining &chain)
+{
+    const gzip_batch &gzip = batch.gzip;
+    const unsigned count = gzip_candidate_count(gzip);
+    unsigned index = count;
+    if (chain.place.inside == GZIP_AT_BLOCK)
+        index = gzip_find_candidate(gzip, chain.place.bit);
+    if (index == count) {
+        if (chain.parts >= gzip.parts_most)
+            return gzip_chain_refuse(chain, DECODE_NO_ROOM);
+        const gzip_part part = gzip_parse_part(parser, batch, chain.parts, chain.place);
+        if (!gzip_chain_own_part(batch, chain, part))
+            return;
+        if (part.stop != GZIP_STOP_FOUND)
+            return gzip_chain_stop(chain, part.stop, part.end);
+        index = part.next;
+    }
+    gzip_chain_parts(batch, chain, index);
+}
+
+// --- members ---
+
+static __device__ inline void gzip_chain_open(const decode_batch &batch, gzip_chaining &chain)
+{
+    if (chain.frames >= batch.gzip.frames_most)
+        return gzip_chain_refuse(chain, DECODE_NO_ROOM);
+    chain.frame_first = chain.units;
+    chain.frame_content = chain.content;
+    chain.before = 0;
+    chain.begins = true;
+}
+
+// Adds an empty unit.
+static __device__ inline void gzip_chain_add_empty(const decode_batch &batch, gzip_chaining &chain)
+{
+    gzip_parsing parsing = {};
+    gzip_unit unit = {};
+    parsing.number = chain.parts;
+    unit.is_stored = 1;
+    unit.literals_at = DECODE_CARRY;
+    if (chain.parts >= batch.gzip.parts_most || !gzip_add_unit(batch, parsing, unit))
+        return gzip_chain_refuse(chain, DECODE_NO_ROOM);
+    (void)gzip_chain_own_part(batch, chain, parsing.part);
+}
+
+// Ends the frame that is open, of which `member` is what it states; ends: so does the member.
+static __device__ inline void gzip_chain_close(const decode_batch &batch, gzip_chaining &chain,
+                                               bool ends, const gzip_member &member)
+{
+    if (chain.units == chain.frame_first)
+        gzip_chain_add_empty(batch, chain);
+    if (threadIdx.x % 32 == 0) {
+        decode_frame frame = {};
+        frame.content = DECODE_CONTENT_UNKNOWN;
+        frame.window = GZIP_WINDOW;
+        frame.first = chain.frame_first;
+        frame.blocks = chain.units - chain.frame_first;
+        frame.begins = chain.begins;
+        frame.ends = ends;
+        const_cast<decode_frame *>(batch.frame)[chain.frames] = frame;
+        batch.gzip.members[chain.frames] = member;
+    }
+    chain.frames++;
+}
+
+// Goes on with what is between members.
+static __device__ inline void gzip_chain_between(const decode_batch &batch, gzip_chaining &chain)
+{
+    const gzip_input input = gzip_input_of(batch);
+    const unsigned begin = chain.place.bit / 8;
+    unsigned end = begin;
+    if (8 * begin >= input.end) {
+        chain.is_over = true;
+        return;
+    }
+    if (chain.state != GZIP_FIRST)
+        end = gzip_find_byte(input, begin, false);
+    if (chain.state == GZIP_ZEROS || end > begin) {
+        chain.state = GZIP_ZEROS;
+        chain.place.bit = 8 * end;
+        if (end == begin)
+            gzip_chain_refuse(chain, DECODE_BAD_BLOCK);
+        return;
+    }
+    const gzip_read read = gzip_read_member(input, begin, &end);
+    chain.is_over = read != GZIP_READ;
+    if (read == GZIP_WRONG)
+        gzip_chain_refuse(chain, DECODE_BAD_BLOCK);
+    if (chain.is_over)
+        return;
+    chain.member_at = batch.gzip.at + begin;
+    chain.place = {8 * end, GZIP_AT_BLOCK, 0, 0, 0};
+    chain.state = GZIP_BLOCKS;
+    gzip_chain_open(batch, chain);
+}
+
+static __device__ inline void gzip_chain_trailer(const decode_batch &batch, gzip_chaining &chain)
+{
+    const gzip_input input = gzip_input_of(batch);
+    const unsigned at = chain.place.bit / 8;
+    if (at + GZIP_TRAILER_BYTES > input.end / 8) {
+        chain.is_over = true;
+        return;
+    }
+    gzip_chain_close(batch, chain, true, {gzip_bytes(input, at), gzip_bytes(input, at + 4), 0});
+    chain.place.bit += 8 * GZIP_TRAILER_BYTES;
+    chain.member_at = batch.gzip.at + at + GZIP_TRAILER_BYTES;
+    chain.state = GZIP_NEXT;
+}
+
+// --- the end of the batch ---
+
+static __device__ inline bool gzip_chain_in_member(const gzip_chaining &chain)
+{
+    return chain.state == GZIP_BLOCKS || chain.state == GZIP_TRAILER;
+}
+
+// Closes the last frame, or makes one if there is none. Refuses a file that is cut, and what the
+// next batch does not begin early enough for.
+static __device__ inline void gzip_chain_end(const decode_batch &batch, gzip_chaining &chain)
+{
+    const unsigned size = batch.in_size - DECODE_CARRY;
+    const bool in_member = gzip_chain_in_member(chain);
+    const bool is_left = in_member || chain.place.bit < 8 * size;
+    if (batch.gzip.is_end ? is_left : chain.place.bit + 8 * GZIP_MARGIN < 8 * size)
+        return gzip_chain_refuse(chain, DECODE_BAD_BLOCK);
+    if (!in_member && chain.frames > 0)
+        return;
+    if (!in_member)
+        gzip_chain_open(batch, chain);
+    if (chain.refusal == DECODE_TAKEN)
+        gzip_chain_close(batch, chain, !in_member, {0, 0, 0});
+}
+
+// Copies the header of the block around to the next carry.
+static __device__ inline void gzip_chain_keep_header(const decode_batch &batch,
+                                                     const gzip_place &place, gzip_carry *next)
+{
+    const gzip_input input = gzip_input_of(batch);
+    const gzip_carry &carry = gzip_carry_of(batch);
+    const bool is_carried = place.header == GZIP_CARRIED;
+    const unsigned first = place.header / 32, words = (input.end + 31) / 32;
+    for (unsigned i = threadIdx.x % 32; i < GZIP_HEADER_MOST / 4; i += 32) {
+        const unsigned word = first + i < words && !is_carried ? input.words[first + i] : 0;
+        next->header[i] = is_carried ? carry.header[i] : word;
+    }
+    if (threadIdx.x % 32 == 0)
+        next->shift = is_carried ? carry.shift : place.header % 32;
+}
+
+static __device__ inline void gzip_chain_keep(const decode_batch &batch, const gzip_chaining &chain)
+{
+    gzip_carry *const next = reinterpret_cast<gzip_carry *>(batch.next + GZIP_CARRY_AT);
+    const unsigned gone = batch.in_size - DECODE_CARRY - GZIP_MARGIN; // bytes before the next batch
+    gzip_place place = chain.place;
+    place.bit -= 8 * gone;
+    if (place.inside == GZIP_IN_CODES) {
+        gzip_chain_keep_header(batch, place, next);
+        place.header = GZIP_CARRIED;
+    }
+    if (threadIdx.x % 32 > 0)
+        return;
+    next->state = chain.refusal == DECODE_TAKEN ? chain.state : GZIP_REFUSED;
+    next->place = place;
+    next->before =
+        gzip_chain_in_member(chain) ? chain.before + chain.content - chain.frame_content : 0;
+    next->member_at = chain.member_at;
+}
+
+// Says what the batch has; where it is refused, one frame of one block.
+static __device__ inline void gzip_chain_tell(const decode_batch &batch, const gzip_chaining &chain)
+{
+    batch.gzip.counters->refusal = chain.refusal;
+    batch.gzip.counters->parts = chain.parts;
+    *batch.counts = {chain.units, chain.frames};
+    if (chain.refusal == DECODE_TAKEN)
+        return;
+    decode_frame frame = {};
+    frame.content = DECODE_CONTENT_UNKNOWN;
+    frame.window = GZIP_WINDOW;
+    frame.blocks = frame.begins = frame.ends = 1;
+    const_cast<decode_frame *>(batch.frame)[0] = frame;
+    batch.gzip.members[0] = {0, 0, 0};
+    *batch.counts = {1, 1};
+}
+
+static __global__ void __launch_bounds__(GZIP_CHAIN_THREADS) gzip_chain(decode_batch batch)
+{
+    __shared__ gzip_parser parser;
+    gzip_chaining chain = gzip_chain_begin(batch);
+    while (!chain.is_over) {
+        if (chain.state == GZIP_BLOCKS)
+            gzip_chain_blocks(parser, batch, chain);
+        else if (chain.state == GZIP_TRAILER)
+            gzip_chain_trailer(batch, chain);
+        else
+            gzip_chain_between(batch, chain);
+    }
+    if (chain.refusal == DECODE_TAKEN)
+        gzip_chain_end(batch, chain);
+    gzip_chain_keep(batch, chain);
+    if (threadIdx.x == 0)
+        gzip_chain_tell(batch, chain);
+}
+
+#endif
