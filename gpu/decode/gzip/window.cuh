@@ -92,6 +92,73 @@ struct gzip_write {
     }
 };
 
+// The entry of the literal or the length that these bits begin with, and of the distance.
+static __device__ __forceinline__ gzip_entry gzip_literal_at(const gzip_codes &codes, unsigned bits)
+{
+    gzip_entry entry = codes.literal_table[bits & ((1u << GZIP_LITERAL_BITS) - 1)];
+    if (entry == 0)
+        entry = gzip_find_code<GZIP_LITERAL_BITS + 1, GZIP_CODE_MOST>(codes.literals,
+                                                                      codes.literals.limit, bits);
+    return entry ? entry : GZIP_NO_CODE;
+}
+
+static __device__ __forceinline__ gzip_entry gzip_distance_at(const gzip_codes &codes,
+                                                              unsigned bits)
+{
+    gzip_entry entry = codes.distance_table[bits & ((1u << GZIP_DISTANCE_BITS) - 1)];
+    if (entry == 0)
+        entry = gzip_find_code<GZIP_DISTANCE_BITS + 1, GZIP_CODE_MOST>(codes.distances,
+                                                                       codes.distances.limit, bits);
+    return entry ? entry : GZIP_NO_CODE;
+}
+
+// Takes a literal. False if it is cut.
+template <typename Sink>
+static __device__ __forceinline__ bool gzip_take_literal(gzip_entry entry, unsigned &bit,
+                                                         unsigned end, Sink &sink)
+{
+    if (bit + (entry & 15) > end)
+        return false;
+    sink.literal(entry >> GZIP_VALUE_SHIFT);
+    bit += entry & 15;
+    return true;
+}
+
+constexpr unsigned GZIP_MATCH_BITS = 48; // of a length, a distance and what is added to them
+
+// Takes a length and the distance after it, or the end of the block. `low` and `high` have the bits
+// from it on, of which GZIP_MATCH_BITS count.
+template <typename Sink>
+static __device__ __forceinline__ gzip_lane_stop gzip_take_match(const gzip_codes &codes,
+                                                                 gzip_entry entry, unsigned low,
+                                                                 unsigned high, unsigned &bit,
+                                                                 unsigned end, Sink &sink)
+{
+    const unsigned kind = gzip_entry_kind(entry), extra = entry >> 4 & 15;
+    unsigned used = entry & 15;
+    if (kind == GZIP_END) {
+        if (bit + used > end)
+            return GZIP_LANE_CUT;
+        bit += used;
+        return GZIP_LANE_END;
+    }
+    const unsigned length = (entry >> GZIP_VALUE_SHIFT) + (low >> used & ((1u << extra) - 1));
+    used += extra;
+    const unsigned rest = __funnelshift_r(low, high, used);
+    const gzip_entry distance = gzip_distance_at(codes, rest);
+    if (kind == GZIP_INVALID || gzip_entry_kind(distance) == GZIP_INVALID)
+        return bit + GZIP_MATCH_BITS > end ? GZIP_LANE_CUT : GZIP_LANE_BAD;
+    const unsigned distance_bits = distance & 15, more = distance >> 4 & 15;
+    const unsigned back =
+        (distance >> GZIP_VALUE_SHIFT) + (rest >> distance_bits & ((1u << more) - 1));
+    used += distance_bits + more;
+    if (bit + used > end)
+        return GZIP_LANE_CUT;
+    sink.match(length, back);
+    bit += used;
+    return GZIP_LANE_GOES_ON;
+}
+
 // Decodes codes from `bit` on that begin before `limit`. `bit` goes on to the next one, or stays at
 // one that is cut or bad. Bits count from parser.words; the input ends at `end`. After that it may
 // be anything, so that a code may look bad there; whether it is, is seen when the rest has come.
@@ -100,56 +167,18 @@ static __device__ __forceinline__ gzip_lane_stop gzip_decode(const gzip_parser &
                                                              unsigned &bit, unsigned limit,
                                                              unsigned end, Sink &sink)
 {
-    constexpr unsigned code_most = 48; // bits of a length, a distance and what is added to them
-    const gzip_codes &codes = parser.codes;
-    while (bit < limit) {
+    gzip_lane_stop stop = GZIP_LANE_GOES_ON;
+    while (stop == GZIP_LANE_GOES_ON && bit < limit) {
         const unsigned *const words = parser.words + bit / 32;
         const unsigned low = __funnelshift_r(words[0], words[1], bit);
-        gzip_entry entry = codes.literal_table[low & ((1u << GZIP_LITERAL_BITS) - 1)];
-        if (entry == 0) {
-            entry = gzip_find_code<GZIP_LITERAL_BITS + 1, GZIP_CODE_MOST>(
-                codes.literals, codes.literals.limit, low);
-            entry = entry ? entry : GZIP_NO_CODE;
-        }
-        unsigned used = entry & 15;
-        const unsigned kind = gzip_entry_kind(entry);
-        if (kind == GZIP_LITERAL) {
-            if (bit + used > end)
-                return GZIP_LANE_CUT;
-            sink.literal(entry >> GZIP_VALUE_SHIFT);
-            bit += used;
-            continue;
-        }
-        if (kind == GZIP_END) {
-            if (bit + used > end)
-                return GZIP_LANE_CUT;
-            bit += used;
-            return GZIP_LANE_END;
-        }
-        const unsigned high = __funnelshift_r(words[1], words[2], bit);
-        unsigned extra = entry >> 4 & 15;
-        const unsigned length = (entry >> GZIP_VALUE_SHIFT) + (low >> used & ((1u << extra) - 1));
-        used += extra;
-        const unsigned rest = __funnelshift_r(low, high, used);
-        gzip_entry distance = codes.distance_table[rest & ((1u << GZIP_DISTANCE_BITS) - 1)];
-        if (distance == 0) {
-            distance = gzip_find_code<GZIP_DISTANCE_BITS + 1, GZIP_CODE_MOST>(
-                codes.distances, codes.distances.limit, rest);
-            distance = distance ? distance : GZIP_NO_CODE;
-        }
-        if (kind == GZIP_INVALID || gzip_entry_kind(distance) == GZIP_INVALID)
-            return bit + code_most > end ? GZIP_LANE_CUT : GZIP_LANE_BAD;
-        extra = distance >> 4 & 15;
-        const unsigned distance_bits = distance & 15;
-        const unsigned back =
-            (distance >> GZIP_VALUE_SHIFT) + (rest >> distance_bits & ((1u << extra) - 1));
-        used += distance_bits + extra;
-        if (bit + used > end)
-            return GZIP_LANE_CUT;
-        sink.match(length, back);
-        bit += used;
+        const gzip_entry entry = gzip_literal_at(parser.codes, low);
+        if (gzip_entry_kind(entry) != GZIP_LITERAL)
+            stop = gzip_take_match(parser.codes, entry, low,
+                                   __funnelshift_r(words[1], words[2], bit), bit, end, sink);
+        else if (!gzip_take_literal(entry, bit, end, sink))
+            stop = GZIP_LANE_CUT;
     }
-    return GZIP_LANE_GOES_ON;
+    return stop;
 }
 
 // The first code at `limit` or later, if codes that begin with `bit` fall into step before.
