@@ -9,7 +9,7 @@
 //
 // One warp goes from one part to the next, 32 parts in a row at a time: each lane knows where its
 // own part goes on, so the way is a few shuffles, and where each part is in the content a sum. What
-// begins at no candidate it parses itself: last blocks of members, above all.
+// begins at no candidate it parses itself: blocks that are cut by the batch, stored and fixed ones.
 //
 // A batch has at least one frame, and a frame at least one unit, which may be empty.
 //

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// find: the bits of a batch with which a dynamic block may begin that is not the last of its
-// member. They are those that deflate_find finds (src/blocks/deflate_find.c).
+// find: the bits of a batch with which a dynamic block may begin: one of which all of the header is
+// there, and right. Those of blocks that are not the last of a member are what deflate_find finds
+// (src/blocks/deflate_find.c).
 //
 // Takes in[DECODE_CARRY..in_size); gives candidates in ascending order, and their number in the
 // counters, which begin zeroed. If there are more than there is room for, any of them are left out.
 //
 // gzip_find: a CUDA block has a piece. Each thread rules out most beginnings of a word together by
-// the type and the counts of codes, one bit of a mask for each. One in nine is left, of which the
-// space that the precode fills is looked up, four lengths at a time. One in a thousand passes and
-// is queued, and threads then take beginnings from the queue and read the lengths of codes until
-// one of the codes has more than its space. Where there is no room in the queue, threads go on
-// once it is empty.
+// the type and the counts of codes, one bit of a mask for each. Two in nine are left, of which the
+// space that the precode fills is looked up, four lengths at a time. Two in a thousand pass and are
+// queued, and threads then take beginnings from the queue and read the lengths of codes until one
+// of the codes has more than its space. Where there is no room in the queue, threads go on once it
+// is empty.
 //
 // gzip_sort: one CUDA block sorts the candidates in shared memory (bitonic: Batcher, 1968).
 //
@@ -23,7 +24,7 @@
 constexpr unsigned GZIP_FIND_THREADS = 256;
 constexpr unsigned GZIP_FIND_EACH = 16; // words of a thread: to be tuned
 constexpr unsigned GZIP_FIND_PIECE = GZIP_FIND_THREADS * GZIP_FIND_EACH;
-constexpr unsigned GZIP_FIND_QUEUE = 512; // random bytes have 116 entries in a piece
+constexpr unsigned GZIP_FIND_QUEUE = 512; // random bytes have 230 entries in a piece
 constexpr unsigned GZIP_SORT_THREADS = 1024;
 
 constexpr unsigned find_header = 17; // bits before the precode: type, and counts of codes
@@ -48,13 +49,13 @@ static inline unsigned gzip_find_grid(const struct decode_batch *batch, unsigned
     return (batch->in_size - DECODE_CARRY) / (4 * GZIP_FIND_PIECE) + 1;
 }
 
-// Returns a bit for each beginning in `low`: 1 if the block is dynamic and not the last, and
-// neither count of codes is 30 or 31. `high` is the word after it.
+// Returns a bit for each beginning in `low`: 1 if the block is dynamic, and neither count of codes
+// is 30 or 31. `high` is the word after it.
 static __device__ inline unsigned find_may_begin(unsigned low, unsigned high)
 {
     const unsigned long long word = static_cast<unsigned long long>(high) << 32 | low;
     const unsigned long long two = word & word >> 1, four = two & two >> 2; // so many set bits
-    return static_cast<unsigned>(~word & ~(word >> 1) & word >> 2 & ~(four >> 4) & ~(four >> 9));
+    return static_cast<unsigned>(~(word >> 1) & word >> 2 & ~(four >> 4) & ~(four >> 9));
 }
 
 // Makes the table of what four lengths of a precode fill of 128; 255 stands for more, too.
