@@ -301,7 +301,7 @@ emulated_tests = tests/device/test_characters_kernel tests/device/test_character
 	tests/device/test_zstd_device_emulated tests/device/test_zstd_entropy tests/device/test_zstd_matches \
 	tests/device/test_zstd_stages
 if HAVE_ZLIB
-emulated_tests += tests/device/test_gzip_chain tests/device/test_gzip_crc tests/device/test_gzip_find tests/device/test_gzip_parse
+emulated_tests += tests/device/test_gzip_chain tests/device/test_gzip_crc tests/device/test_gzip_find tests/device/test_gzip_parse tests/device/test_gzip_stages
 tests_device_test_gzip_chain_SOURCES = tests/device/test_gzip_chain.cpp $(gzip_members)
 tests_device_test_gzip_chain_LDADD = $(emulated) -lz
 tests_device_test_gzip_crc_SOURCES = tests/device/test_gzip_crc.cpp
@@ -378,6 +378,9 @@ tests_device_test_zstd_entropy_SOURCES = tests/device/test_zstd_entropy.cpp $(zs
 tests_device_test_zstd_entropy_LDADD = $(emulated)
 tests_device_test_zstd_matches_SOURCES = tests/device/test_zstd_matches.cpp
 tests_device_test_zstd_matches_LDADD = $(emulated)
+gzip_batches = tests/device/gzip_batches.cpp tests/device/gzip_batches.h
+tests_device_test_gzip_stages_SOURCES = tests/device/test_gzip_stages.cpp $(gzip_batches) $(gzip_members)
+tests_device_test_gzip_stages_LDADD = $(emulated) -lz
 zstd_batches = tests/device/zstd_batches.cpp tests/device/zstd_batches.h
 tests_device_test_zstd_stages_SOURCES = tests/device/test_zstd_stages.cpp $(zstd_batches)
 tests_device_test_zstd_stages_LDADD = $(emulated)

@@ -65,7 +65,8 @@ size_t decode_own_memory(struct decode_batch *batch, const struct decode_capacit
                              sizeof *batch->sequences);
     batch->counts = array(at, &size, 1, sizeof *batch->counts);
     size = take_gzip(&batch->gzip, capacity, at, size);
-    share_sequences(batch, capacity);
+    if (at)
+        share_sequences(batch, capacity);
     (void)array(at, &size, capacity->window, 1);
     batch->out = array(at, &size, room + DECODE_PADDING, 1);
     return size;

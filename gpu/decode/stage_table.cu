@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The stages of all formats, in their order. The tests compile this for the host as well.
 #include "copy.cuh"
+#include "gpu/decode/gzip/chain.cuh"
+#include "gpu/decode/gzip/copy.cuh"
+#include "gpu/decode/gzip/crc.cuh"
+#include "gpu/decode/gzip/find.cuh"
+#include "gpu/decode/gzip/order.cuh"
+#include "gpu/decode/gzip/parse.cuh"
+#include "gpu/decode/gzip/place.cuh"
+#include "gpu/decode/gzip/resolve.cuh"
+#include "gpu/decode/gzip/verify.cuh"
+#include "gpu/decode/gzip/windows.cuh"
 #include "follow.cuh"
 #include "keep.cuh"
 #include "link.cuh"
@@ -31,6 +41,23 @@ static const struct decode_stage zstd_stages[] = {
     {"keep", DECODE_PART_END, decode_keep, DECODE_KEEP_THREADS, 0, keep_grid},
 };
 
+static const struct decode_stage gzip_stages[] = {
+    {"find", DECODE_PART_FREE, gzip_find, GZIP_FIND_THREADS, 0, gzip_find_grid},
+    {"sort", DECODE_PART_FREE, gzip_sort, GZIP_SORT_THREADS, 0, gzip_sort_grid},
+    {"parse", DECODE_PART_FREE, gzip_parse, GZIP_PARSE_THREADS, 0, gzip_parse_grid},
+    {"chain", DECODE_PART_CHAINED, gzip_chain, GZIP_CHAIN_THREADS, 0, gzip_chain_grid},
+    {"order", DECODE_PART_FREE, gzip_order, GZIP_ORDER_THREADS, 0, gzip_order_grid},
+    {"place", DECODE_PART_FREE, gzip_place_units, GZIP_PLACE_THREADS, 0, place_grid},
+    {"copy", DECODE_PART_FREE, gzip_copy, GZIP_COPY_THREADS, decode_tile_shared(GZIP_COPY_TILE),
+     gzip_copy_grid},
+    {"windows", DECODE_PART_MATCHES, gzip_windows, GZIP_WINDOWS_THREADS, GZIP_WINDOWS_SHARED,
+     gzip_windows_grid},
+    {"resolve", DECODE_PART_MATCHES, gzip_resolve, GZIP_RESOLVE_THREADS, 0, gzip_resolve_grid},
+    {"crc", DECODE_PART_MATCHES, gzip_crc, GZIP_CRC_THREADS, 0, gzip_crc_grid},
+    {"verify", DECODE_PART_MATCHES, gzip_verify, GZIP_VERIFY_THREADS, 0, gzip_verify_grid},
+    {"keep", DECODE_PART_END, decode_keep, DECODE_KEEP_THREADS, 0, keep_grid},
+};
+
 void (*const decode_tail_kernel)(decode_batch, unsigned, bool) = decode_tail;
 const unsigned decode_tail_threads = DECODE_TAIL_THREADS;
 
@@ -43,4 +70,5 @@ static constexpr struct decode_stage_list list_of(const struct decode_stage (&st
 
 const struct decode_stage_list decode_stages[DECODE_FORMATS] = {
     list_of(zstd_stages), // DECODE_ZSTD
+    list_of(gzip_stages), // DECODE_GZIP
 };

@@ -8,6 +8,7 @@ objects = $(patsubst %,tests/fuzz/objects/%.o,$(basename $(filter %.c %.cpp,$(fu
 # What a fuzzer is linked with beside $(LIBS).
 link_chain_gzip = $(FUZZ_ZLIB)
 link_compressed = -Wl,--wrap=idle_wait $(FUZZ_ZLIB)
+link_gpu_gzip = $(FUZZ_ZLIB)
 link_gzip = $(FUZZ_ZLIB)
 link_parse_gzip = $(FUZZ_ZLIB)
 link_shares = -Wl,--wrap=idle_wait $(FUZZ_ZLIB)

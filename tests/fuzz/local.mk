@@ -20,9 +20,9 @@ fuzzers = tests/fuzz/characters tests/fuzz/fields tests/fuzz/gpu_zstd tests/fuzz
 	tests/fuzz/options tests/fuzz/pairs tests/fuzz/parse_zstd
 fuzz_shared = tests/fuzz/fuzz.c tests/fuzz/made_zstd.cpp
 if FUZZ_GZIP
-fuzzers += tests/fuzz/chain_gzip tests/fuzz/compressed tests/fuzz/gzip tests/fuzz/parse_gzip tests/fuzz/shares
+fuzzers += tests/fuzz/chain_gzip tests/fuzz/compressed tests/fuzz/gpu_gzip tests/fuzz/gzip tests/fuzz/parse_gzip tests/fuzz/shares
 fuzz_shared += tests/fuzz/made_files.c tests/helpers/deflate_oracle.c tests/helpers/gzip_members.c \
-	tests/helpers/gzip_runs.c
+	tests/helpers/gzip_runs.c tests/device/gzip_batches.cpp
 endif
 if HAVE_YAJL
 fuzzers += tests/fuzz/merge
@@ -30,7 +30,8 @@ endif
 EXTRA_DIST += tests/fuzz/fuzzers.mk tests/fuzz/make_seeds tests/fuzz/smoke \
 	tests/fuzz/fuzz.c tests/fuzz/fuzz.h tests/fuzz/made_files.c tests/fuzz/made_files.h \
 	tests/fuzz/made_zstd.cpp tests/fuzz/made_zstd.h tests/fuzz/parse_zstd.cpp \
-	tests/fuzz/chain_gzip.c tests/fuzz/characters.c tests/fuzz/compressed.c tests/fuzz/fields.c tests/fuzz/gpu_zstd.cpp \
+	tests/fuzz/chain_gzip.c tests/fuzz/characters.c tests/fuzz/compressed.c tests/fuzz/fields.c tests/fuzz/gpu_gzip.cpp \
+	tests/fuzz/gpu_zstd.cpp \
 	tests/fuzz/gzip.c tests/fuzz/merge.c tests/fuzz/merge.dict tests/fuzz/merge.options \
 	tests/fuzz/header.c tests/fuzz/header.dict tests/fuzz/number.c tests/fuzz/number.dict \
 	tests/fuzz/options.c tests/fuzz/options.dict tests/fuzz/pairs.c tests/fuzz/parse_gzip.c tests/fuzz/shares.c \

@@ -32,7 +32,7 @@ static __device__ inline unsigned gzip_scan(unsigned own, unsigned *warps, unsig
     return at;
 }
 
-static __global__ void __launch_bounds__(GZIP_PLACE_THREADS) gzip_place(decode_batch batch)
+static __global__ void __launch_bounds__(GZIP_PLACE_THREADS) gzip_place_units(decode_batch batch)
 {
     __shared__ unsigned warps[32];
     __shared__ unsigned refused;

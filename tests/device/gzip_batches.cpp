@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "tests/device/emulation.h"
+
+#include "gpu/decode/gzip/gzip_plan.h"
+#include "gpu/decode/stages.h"
+
+#include "tests/device/gzip_batches.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+namespace
+{
+
+using owned = std::unique_ptr<unsigned char[], decltype(&std::free)>;
+
+class decoder
+{
+  public:
+    explicit decoder(const gzip_cut &cut)
+        : like_(cut), window_(std::max(GZIP_WINDOW, (cut.keep_least + 255) / 256 * 256)),
+          next_in_(memory_of(DECODE_CARRY)), next_out_(memory_of(window_))
+    {
+        std::memset(next_in_.get(), 0, DECODE_CARRY);
+        walk_.no_check = cut.no_check;
+        plan_.format = DECODE_GZIP;
+        plan_.capacity = {cut.size, cut.blocks, cut.frames, cut.room, window_};
+    }
+
+    gzip_decoded all(const unsigned char *in, size_t len)
+    {
+        while (!plan_.is_end) {
+            const size_t at = static_cast<size_t>(walk_.at);
+            decode_plan_clear(&plan_);
+            if (gzip_plan_piece(&walk_, &plan_, len - at, true) != DECODE_PLANNED)
+                return result_;
+            decode(in + at);
+            if (result_.refusal != DECODE_TAKEN || result_.broken)
+                return result_;
+        }
+        result_.is_taken = true;
+        return result_;
+    }
+
+  private:
+    owned memory_of(size_t size) const
+    {
+        unsigned char *memory =
+            static_cast<unsigned char *>(std::aligned_alloc(256, (size / 256 + 1) * 256));
+        if (!memory)
+            std::abort();
+        std::memset(memory, like_.fill, size);
+        return {memory, std::free};
+    }
+
+    void require(bool holds, const char *what)
+    {
+        if (!holds && !result_.broken)
+            result_.broken = what;
+    }
+
+    void decode(const unsigned char *in)
+    {
+        decode_batch batch = {};
+        const owned own = memory_of(decode_own_memory(nullptr, &plan_.capacity, nullptr));
+        // In memory of its own, which ends where what may be read does.
+        const owned exact_in = memory_of(DECODE_CARRY + plan_.in_size + DECODE_PADDING);
+        decode_own_memory(&batch, &plan_.capacity, own.get());
+        batch.in = exact_in.get();
+        std::memcpy(batch.in, next_in_.get(), DECODE_CARRY);
+        std::memcpy(batch.in + DECODE_CARRY, in, plan_.in_size);
+        std::memset(batch.gzip.counters, 0, sizeof *batch.gzip.counters);
+        std::copy(result_.content.end() - kept_, result_.content.end(), batch.out - kept_);
+        decode_batch_set_plan(&batch, &plan_);
+        batch.keep_least = like_.keep_least;
+        next_in_ = memory_of(DECODE_CARRY);
+        next_out_ = memory_of(window_);
+        batch.next = next_in_.get();
+        batch.next_out = next_out_.get() + window_;
+        const decode_stage_list &list = decode_stages[DECODE_GZIP];
+        for (unsigned i = 0; i < list.count; i++)
+            launch(list.stage[i], batch);
+        take(batch);
+    }
+
+    static void launch(const decode_stage &stage, const decode_batch &batch)
+    {
+        const decode_kernel kernel = stage.kernel;
+        const unsigned grid = stage.grid(&batch, 3);
+        if (grid > 0)
+            emulate_launch(grid, stage.block, stage.shared, [=] { kernel(batch); });
+    }
+
+    // Takes the content of a batch, and what is left for the next one.
+    void take(const decode_batch &batch)
+    {
+        const decode_verdict &verdict = *batch.verdict;
+        result_.batches++;
+        if (verdict.refused != DECODE_NONE) {
+            result_.refusal = verdict.refusal;
+            require(result_.refusal != DECODE_TAKEN, "refused for no reason");
+            return;
+        }
+        require(verdict.content <= batch.room, "more content than room");
+        if (result_.broken)
+            return;
+        std::vector<unsigned char> &content = result_.content;
+        content.insert(content.end(), batch.out, batch.out + verdict.content);
+        kept_ = reinterpret_cast<decode_carry *>(next_in_.get())->kept;
+        require(verdict.before <= content.size(), "a member longer than the content");
+        const uint64_t least =
+            std::max<uint64_t>(std::min<uint64_t>(GZIP_WINDOW, verdict.before),
+                               std::min<uint64_t>(like_.keep_least, content.size()));
+        require(kept_ == least, "more or less is kept than is needed");
+        if (!result_.broken)
+            require(std::equal(batch.next_out - kept_, batch.next_out, content.end() - kept_),
+                    "something else is kept");
+    }
+
+    const gzip_cut like_;
+    const uint32_t window_;
+    gzip_walk walk_ = {};
+    decode_plan plan_ = {};
+    owned next_in_, next_out_;
+    uint32_t kept_ = 0; // bytes of content before the batch
+    gzip_decoded result_;
+};
+
+} // namespace
+
+gzip_decoded gzip_decode_all(const unsigned char *in, size_t len, const gzip_cut &cut)
+{
+    return decoder(cut).all(in, len);
+}
