@@ -6,12 +6,12 @@
 // Takes in[DECODE_CARRY..in_size); gives candidates in ascending order, and their number in the
 // counters, which begin zeroed. If there are more than there is room for, any of them are left out.
 //
-// gzip_find: a CUDA block has a piece. Each thread rules out most beginnings of a word together by
-// the type and the counts of codes, one bit of a mask for each. Two in nine are left, of which the
-// space that the precode fills is looked up, four lengths at a time. Two in a thousand pass and are
-// queued, and threads then take beginnings from the queue and read the lengths of codes until one
-// of the codes has more than its space. Where there is no room in the queue, threads go on once it
-// is empty.
+// gzip_find: a CUDA block has a piece. Each thread rules out most beginnings of a word together,
+// one bit of a mask for each: by the type, by the counts of codes, and by what the precode fills
+// modulo 4. One in 18 is left, of which all that it fills is looked up, four lengths at a time. Two
+// in a thousand pass and are queued, and threads then take beginnings from the queue and read the
+// lengths of codes until one of the codes has more than its space. Where there is no room in the
+// queue, threads go on once it is empty.
 //
 // gzip_sort: one CUDA block sorts the candidates in shared memory (bitonic: Batcher, 1968).
 //
@@ -58,6 +58,50 @@ static __device__ inline unsigned find_may_begin(unsigned low, unsigned high)
     return static_cast<unsigned>(~(word >> 1) & word >> 2 & ~(four >> 4) & ~(four >> 9));
 }
 
+// Returns a bit for each beginning in word[0]: 1 if the i-th length of the precode is there. Their
+// number less 4 is written 13 bits after the beginning.
+static __device__ __forceinline__ unsigned find_has_length(const unsigned (&word)[4], unsigned i)
+{
+    const unsigned one = __funnelshift_r(word[0], word[1], 13),
+                   two = __funnelshift_r(word[0], word[1], 14),
+                   four = __funnelshift_r(word[0], word[1], 15),
+                   eight = __funnelshift_r(word[0], word[1], 16);
+    const unsigned all = 0xffffffff;
+    // The lower, and the upper two bits are at least so much.
+    const unsigned low[4] = {all, one | two, two, one & two},
+                   high[5] = {all, four | eight, eight, four & eight, 0};
+    if (i < 4)
+        return all;
+    return high[(i - 3) / 4 + 1] | (high[(i - 3) / 4] & low[(i - 3) % 4]);
+}
+
+// Returns a bit for each beginning in word[0]: 1 if what its precode fills of 128 is a multiple of
+// 4. A code of 7 bits fills 1, one of 6 bits 2, and the others multiples of 4.
+static __device__ inline unsigned find_fills_fours(const unsigned (&word)[4])
+{
+    unsigned sixes[4], sevens[4]; // such a length would begin there
+    UNROLL for (unsigned i = 0; i < 4; i++)
+    {
+        const unsigned next = i < 3 ? word[i + 1] : 0; // no length is that far
+        const unsigned two = __funnelshift_r(word[i], next, 1),
+                       four = __funnelshift_r(word[i], next, 2);
+        sixes[i] = ~word[i] & two & four;
+        sevens[i] = word[i] & two & four;
+    }
+    unsigned ones = 0, twos = 0; // the lowest bits of the sums
+    UNROLL for (unsigned i = 0; i < GZIP_PRECODES; i++)
+    {
+        const unsigned at = find_header + 3 * i, is_there = find_has_length(word, i);
+        const unsigned six =
+            __funnelshift_r(sixes[at / 32], sixes[at / 32 + 1], at % 32) & is_there;
+        const unsigned seven =
+            __funnelshift_r(sevens[at / 32], sevens[at / 32 + 1], at % 32) & is_there;
+        twos ^= six ^ (ones & seven);
+        ones ^= seven;
+    }
+    return ~(ones | twos);
+}
+
 // Makes the table of what four lengths of a precode fill of 128; 255 stands for more, too.
 static __device__ inline void find_make_table(unsigned char *table)
 {
@@ -69,16 +113,13 @@ static __device__ inline void find_make_table(unsigned char *table)
     }
 }
 
-// True if the precode of the block that begins with this bit of word[0] is complete.
+// True if the precode of a block is complete, of which the number of lengths begins with this bit
+// of word[0].
 static __device__ inline bool find_has_precode(const unsigned char *table,
-                                               const unsigned (&word)[4], unsigned bit)
+                                               const unsigned (&word)[3], unsigned bit)
 {
-    const unsigned at = bit + find_header - 4; // the number of lengths comes before them
-    const bool is_next = at >= 32;
-    const unsigned first = is_next ? word[1] : word[0], second = is_next ? word[2] : word[1],
-                   third = is_next ? word[3] : word[2];
-    const unsigned low = __funnelshift_r(first, second, at % 32),
-                   high = __funnelshift_r(second, third, at % 32);
+    const unsigned low = __funnelshift_r(word[0], word[1], bit),
+                   high = __funnelshift_r(word[1], word[2], bit);
     unsigned long long lengths = static_cast<unsigned long long>(high) << 32 | low;
     const unsigned count = (low & 15) + 4;
     lengths = lengths >> 4 & ((1ull << 3 * count) - 1);
@@ -229,18 +270,25 @@ static __device__ inline bool find_has_codes(const gzip_input &input, unsigned b
 struct find_place {
     unsigned word, end;
     unsigned left;    // beginnings in the word that are yet to be looked at
-    unsigned read[4]; // the word, and those after it
+    unsigned read[3]; // what comes 13 bits after them: lengths of precodes, and their numbers
 };
+
+static __device__ inline void find_read(const unsigned *words, find_place &place)
+{
+    unsigned word[4];
+    UNROLL for (unsigned i = 0; i < 4; i++) word[i] = words[place.word + i];
+    UNROLL for (unsigned i = 0; i < 3; i++) place.read[i] =
+        __funnelshift_r(word[i], word[i + 1], find_header - 4);
+    place.left = find_may_begin(word[0], word[1]) & find_fills_fours(word);
+}
 
 // Queues beginnings with a complete precode until none is left, or there is no room.
 static __device__ inline void find_queue(const gzip_input &input, const unsigned char *table,
                                          find_place &place, unsigned *queue, unsigned *queued)
 {
     for (; place.word < place.end; place.word += GZIP_FIND_THREADS) {
-        if (place.left == 0) {
-            UNROLL for (unsigned i = 0; i < 4; i++) place.read[i] = input.words[place.word + i];
-            place.left = find_may_begin(place.read[0], place.read[1]);
-        }
+        if (place.left == 0)
+            find_read(input.words, place);
         for (; place.left; place.left &= place.left - 1) {
             const unsigned i = static_cast<unsigned>(__ffs(static_cast<int>(place.left))) - 1;
             if (!find_has_precode(table, place.read, i))
