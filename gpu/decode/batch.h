@@ -202,7 +202,6 @@ struct decode_counts {
  * bytes after `literals` and `out` may be read and mean nothing. */
 struct decode_batch {
     enum decode_format format;
-    bool no_check;                /* checksums need not be compared */
     unsigned char *in;            /* the carry, then compressed bytes, then the padding */
     uint32_t in_size;             /* bytes, without the padding */
     uint32_t blocks, frames;      /* how many, if `counts` is null */

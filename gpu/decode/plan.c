@@ -6,14 +6,13 @@ void decode_plan_clear(struct decode_plan *plan)
     plan->blocks = plan->frames = plan->room = plan->frame_room = 0;
     plan->in_size = plan->in_at = 0;
     plan->taken = 0;
-    plan->is_complete = plan->is_end = plan->no_check = false;
+    plan->is_complete = plan->is_end = false;
     plan->at = 0;
 }
 
 void decode_batch_set_plan(struct decode_batch *batch, const struct decode_plan *plan)
 {
     batch->format = plan->format;
-    batch->no_check = plan->no_check;
     batch->gzip.is_end = plan->is_end;
     batch->gzip.at = plan->at;
     batch->in_size = DECODE_CARRY + plan->in_size;

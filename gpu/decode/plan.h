@@ -27,9 +27,8 @@ struct decode_plan {
     struct decode_frame *frame;
     struct decode_frame_end *frame_end;
     enum decode_format format;
-    bool no_check;           /* checksums need not be compared; of gzip, as the next two: */
-    bool is_end;             /* the file ends with the batch */
-    uint64_t at;             /* where in the file its first byte is */
+    bool is_end;             /* of gzip: the file ends with the batch, */
+    uint64_t at;             /* and where in the file its first byte is */
     uint32_t blocks, frames; /* how many there are; none: stages count them */
     uint32_t room;           /* the sum of the rooms of all blocks */
     uint32_t frame_room;     /* the most that blocks of one frame have of it */

@@ -18,8 +18,8 @@ struct decode_walk {
 
 struct decode_limits {
     uint32_t window_max; /* bytes; frames with a larger window are left, */
-    bool no_check;       /* checksums need not be compared; otherwise, */
-    bool can_hash;       /* those that the device does not compute, the host can */
+    bool no_check;       /* the host need not compare checksums; otherwise, */
+    bool can_hash;       /* it can */
 };
 
 /* What a file goes on with after all that was planned. */

@@ -174,8 +174,6 @@ static __global__ void __launch_bounds__(GZIP_CRC_THREADS) gzip_crc(decode_batch
 static inline unsigned gzip_crc_grid(const struct decode_batch *batch, unsigned resident)
 {
     const unsigned most = batch->room / (32u << 10) + 1;
-    if (batch->no_check)
-        return 0;
     return most < resident ? most : resident;
 }
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "gzip_plan.h"
 
+/* This part of it the limit of pieces grows by with each batch that is good. */
+#define GROWTH 32
+
 /* How many bytes a batch takes, if nothing else is known. */
 static uint32_t piece_most(const struct decode_capacity *capacity)
 {
@@ -11,16 +14,25 @@ static uint32_t piece_most(const struct decode_capacity *capacity)
 void gzip_plan_learn(struct gzip_walk *walk, const struct decode_plan *plan, uint32_t content)
 {
     const uint64_t room = plan->capacity.room / 4 * 3, all = piece_most(&plan->capacity);
-    const uint64_t most = content > 0 ? plan->in_size * room / content : all;
-    walk->most = (uint32_t)(most > all ? all : most < GZIP_PIECE_LEAST ? GZIP_PIECE_LEAST : most);
+    uint64_t most = content > 0 ? plan->in_size * room / content : all;
+    if (walk->limit > 0)
+        walk->limit += walk->limit / GROWTH + 1;
+    if (walk->limit >= all)
+        walk->limit = 0;
+    if (most > all)
+        most = all;
+    if (walk->limit > 0 && most > walk->limit)
+        most = walk->limit;
+    walk->most = most < GZIP_PIECE_LEAST ? GZIP_PIECE_LEAST : (uint32_t)most;
 }
 
 bool gzip_plan_again(struct gzip_walk *walk, const struct decode_plan *plan)
 {
-    if (plan->in_size / 2 < GZIP_PIECE_LEAST)
+    const uint32_t half = plan->in_size / 2;
+    if (plan->in_size <= GZIP_PIECE_LEAST)
         return false;
     walk->at = plan->at;
-    walk->most = plan->in_size / 2;
+    walk->most = walk->limit = half > GZIP_PIECE_LEAST ? half : GZIP_PIECE_LEAST;
     return true;
 }
 
@@ -37,7 +49,6 @@ enum decode_planned gzip_plan_piece(struct gzip_walk *walk, struct decode_plan *
         return DECODE_FULL;
     plan->is_complete = true;
     plan->is_end = is_end && len <= most;
-    plan->no_check = walk->no_check;
     plan->at = walk->at;
     plan->in_size = (uint32_t)(len < most ? len : most);
     plan->room = plan->frame_room = plan->capacity.room;

@@ -18,9 +18,9 @@ extern "C" {
 #define GZIP_RATIO 16u
 
 struct gzip_walk {
-    uint64_t at;   /* where the next piece begins in the file */
-    uint32_t most; /* bytes that it may have; 0: as many as there is room for usually */
-    bool no_check; /* checksums need not be compared */
+    uint64_t at;    /* where the next piece begins in the file */
+    uint32_t most;  /* bytes that it may have; 0: as many as there is room for usually, */
+    uint32_t limit; /* and how many that may become; 0: the same */
 };
 
 /* Makes a plan of as much of in[0..len) as it has room for, GZIP_MARGIN bytes of which are in the
@@ -29,7 +29,8 @@ struct gzip_walk {
 enum decode_planned gzip_plan_piece(struct gzip_walk *walk, struct decode_plan *plan, size_t len,
                                     bool is_end);
 
-/* A piece has given so much content: those that come are as large as leaves room for some more. */
+/* A piece has given so much content: those that come are as large as leaves room for some more.
+ * After one for which there was none, for another reason perhaps, they grow slowly. */
 void gzip_plan_learn(struct gzip_walk *walk, const struct decode_plan *plan, uint32_t content);
 
 /* Goes back to a piece for which there was no room, and makes it smaller. False: it cannot be. */
