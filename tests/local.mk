@@ -301,6 +301,13 @@ emulated_tests = tests/device/test_characters_kernel tests/device/test_character
 	tests/device/test_zstd_device_emulated tests/device/test_zstd_entropy tests/device/test_zstd_matches \
 	tests/device/test_zstd_stages
 if HAVE_ZLIB
+if HAVE_ISAL
+emulated_tests += tests/device/test_decoder_gzip
+tests_device_test_decoder_gzip_SOURCES = tests/device/test_decoder.c tests/helpers/compressor_gzip.c $(gzip_members)
+nodist_EXTRA_tests_device_test_decoder_gzip_SOURCES = cxx.cpp
+tests_device_test_decoder_gzip_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPRESSOR=compressor_gzip
+tests_device_test_decoder_gzip_LDADD = $(emulated) -lz
+endif
 emulated_tests += tests/device/test_gzip_chain tests/device/test_gzip_crc tests/device/test_gzip_find tests/device/test_gzip_parse tests/device/test_gzip_stages
 tests_device_test_gzip_chain_SOURCES = tests/device/test_gzip_chain.cpp $(gzip_members)
 tests_device_test_gzip_chain_LDADD = $(emulated) -lz
