@@ -24,7 +24,6 @@ class decoder
           next_in_(memory_of(DECODE_CARRY)), next_out_(memory_of(window_))
     {
         std::memset(next_in_.get(), 0, DECODE_CARRY);
-        walk_.no_check = cut.no_check;
         plan_.format = DECODE_GZIP;
         plan_.capacity = {cut.size, cut.blocks, cut.frames, cut.room, window_};
     }

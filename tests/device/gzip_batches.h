@@ -15,7 +15,6 @@ struct gzip_cut {
     uint32_t frames = 64;      // the same
     uint32_t keep_least = 0;   // as in struct decode_batch
     unsigned char fill = 0xa5; // what memory is full of that nobody has written
-    bool no_check = false;
 };
 
 // What became of a file.
