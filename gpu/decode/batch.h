@@ -49,6 +49,8 @@ enum decode_refusal {
     DECODE_BAD_LENGTHS, /* more content than a block has room for, or literals that are not there */
     DECODE_BAD_OFFSET,  /* from before the frame or its window, or 0 */
     DECODE_BAD_CONTENT, /* the frame's content is not as long as it states */
+    DECODE_TOO_MANY,    /* of gzip: members or blocks that are better left to the cores, as one warp
+                         * would take them one after the other */
     DECODE_NO_ROOM,     /* of gzip: memory is short, so fewer bytes may not be refused; of zstd, the
                          * host knows that before */
     DECODE_BAD_CHECKSUM /* all is well but the checksum of the content, or its length where only a

@@ -492,14 +492,52 @@ void short_memory()
         const unsigned which = random_below(5);
         few.candidates = random_below(2) ? 500 : random_below(10);
         few.parts = few.candidates + (which == 0 ? random_below(40) : 1000);
-        (which == 1 ? few.blocks : which == 2 ? few.units : few.frames) = 1 + random_below(40);
+        if (which > 0 && which < 4)
+            (which == 1 ? few.blocks : which == 2 ? few.units : few.frames) = 1 + random_below(40);
         if (which == 4)
             few.room = 1 + random_below(100000);
         const decoded is = decoder(made, few, "short memory").all(any_piece);
         cases++;
-        if (is.is_taken ? is.content != made.content : is.refusal != DECODE_NO_ROOM)
+        if (is.is_taken
+                ? is.content != made.content
+                : is.refusal != DECODE_NO_ROOM && !(is.refusal == DECODE_TOO_MANY && which == 3))
             fail("other content, or refused for something else", "short memory", is.refusal);
         refusals += !is.is_taken;
+    }
+}
+
+// Blocks that cannot be found, one more than the chain takes. Members are of no block that has
+// content, or of one.
+void too_many()
+{
+    limits many;
+    many.parts = 3 * GZIP_CHAIN_UNITS;
+    for (unsigned more = 0; more < 2; more++) {
+        gzip_made blocks, members;
+        const bytes header = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0};
+        blocks.file = header;
+        blocks.starts = members.starts = {0};
+        for (unsigned i = GZIP_CHAIN_UNITS + more; i > 0; i--) {
+            const bytes stored = {i == 1, 1, 0, 0xfe, 0xff, 'x'},
+                        empty = {3, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+            blocks.file.insert(blocks.file.end(), stored.begin(), stored.end());
+            blocks.content.push_back('x');
+            members.file.insert(members.file.end(), header.begin(), header.end());
+            members.file.insert(members.file.end(), empty.begin(), empty.end());
+            members.starts.push_back(members.file.size());
+        }
+        const unsigned size = static_cast<unsigned>(blocks.content.size());
+        const uint32_t trailer[2] = {static_cast<uint32_t>(crc32(0, blocks.content.data(), size)),
+                                     size};
+        blocks.file.resize(blocks.file.size() + 8);
+        std::memcpy(&*(blocks.file.end() - 8), trailer, 8);
+        blocks.starts.push_back(blocks.file.size());
+        for (const gzip_made *made : {&blocks, &members}) {
+            const decoded is = decoder(*made, many, "too many").all([] { return size_t{1} << 30; });
+            cases++;
+            if (more ? is.refusal != DECODE_TOO_MANY : !is.is_taken || is.content != made->content)
+                fail(more ? "taken" : "refused", "many blocks or members", is.refusal);
+        }
     }
 }
 
@@ -536,6 +574,7 @@ int main()
     altered_files();
     long_header();
     short_memory();
+    too_many();
     after_a_refusal();
     std::printf("%lu cases, %lu batches, %lu refused, %lu wrong\n", cases, batches, refusals,
                 wrong);

@@ -11,6 +11,9 @@
 // own part goes on, so the way is a few shuffles, and where each part is in the content a sum. What
 // begins at no candidate it parses itself: blocks that are cut by the batch, stored and fixed ones.
 //
+// It is one warp, though, and a core is faster: so files of very many members, or with very many
+// blocks that cannot be found, are left to the cores.
+//
 // A batch has at least one frame, and a frame at least one unit, which may be empty.
 //
 // Shared memory: 20 KiB, to parse.
@@ -21,6 +24,10 @@
 #include "gpu/decode/gzip/parse.cuh"
 
 constexpr unsigned GZIP_CHAIN_THREADS = 32;
+
+// The units that the chain adds itself to a batch, at most. In incompressible content each is a
+// stored block, which takes some microseconds; one of a few codes takes ten times that.
+constexpr unsigned GZIP_CHAIN_UNITS = 2048;
 
 static inline unsigned gzip_chain_grid(const struct decode_batch *, unsigned)
 {
@@ -39,6 +46,7 @@ struct gzip_chaining {
     unsigned frame_content;       // the byte of content with which the frame begins
     bool begins;                  // that is in this batch
     unsigned parts;               // that there are
+    unsigned own_units;           // of parts that are not of candidates
     bool is_over;                 // the batch has no more, or is refused
     decode_refusal refusal;
 };
@@ -47,6 +55,12 @@ static __device__ inline void gzip_chain_refuse(gzip_chaining &chain, decode_ref
 {
     chain.refusal = why;
     chain.is_over = true;
+}
+
+// Refuses the batch because no more units, parts or members can be added.
+static __device__ inline void gzip_chain_full(gzip_chaining &chain)
+{
+    gzip_chain_refuse(chain, chain.own_units < GZIP_CHAIN_UNITS ? DECODE_NO_ROOM : DECODE_TOO_MANY);
 }
 
 static __device__ inline gzip_chaining gzip_chain_begin(const decode_batch &batch)
@@ -118,8 +132,10 @@ static __device__ inline void gzip_chain_stop(gzip_chaining &chain, unsigned sto
         chain.place.bit = (place.bit + 7) / 8 * 8;
     } else if (stop == GZIP_STOP_CUT) {
         chain.is_over = true;
+    } else if (stop == GZIP_STOP_FULL) {
+        gzip_chain_full(chain);
     } else {
-        gzip_chain_refuse(chain, stop == GZIP_STOP_FULL ? DECODE_NO_ROOM : DECODE_BAD_BLOCK);
+        gzip_chain_refuse(chain, DECODE_BAD_BLOCK);
     }
 }
 
@@ -163,6 +179,7 @@ static __device__ inline bool gzip_chain_own_part(const decode_batch &batch, gzi
     if (threadIdx.x % 32 == 0)
         batch.gzip.parts[chain.parts] = part;
     chain.parts++;
+    chain.own_units += part.units;
     return gzip_chain_add(batch, chain, part.units, part.content);
 }
 
@@ -177,7 +194,7 @@ static __device__ inline void gzip_chain_blocks(gzip_parser &parser, const decod
         index = gzip_find_candidate(gzip, chain.place.bit);
     if (index == count) {
         if (chain.parts >= gzip.parts_most)
-            return gzip_chain_refuse(chain, DECODE_NO_ROOM);
+            return gzip_chain_full(chain);
         const gzip_part part = gzip_parse_part(parser, batch, chain.parts, chain.place);
         if (!gzip_chain_own_part(batch, chain, part))
             return;
@@ -193,7 +210,7 @@ static __device__ inline void gzip_chain_blocks(gzip_parser &parser, const decod
 static __device__ inline void gzip_chain_open(const decode_batch &batch, gzip_chaining &chain)
 {
     if (chain.frames >= batch.gzip.frames_most)
-        return gzip_chain_refuse(chain, DECODE_NO_ROOM);
+        return gzip_chain_refuse(chain, DECODE_TOO_MANY);
     chain.frame_first = chain.units;
     chain.frame_content = chain.content;
     chain.before = 0;
@@ -209,7 +226,7 @@ static __device__ inline void gzip_chain_add_empty(const decode_batch &batch, gz
     unit.is_stored = 1;
     unit.literals_at = DECODE_CARRY;
     if (chain.parts >= batch.gzip.parts_most || !gzip_add_unit(batch, parsing, unit))
-        return gzip_chain_refuse(chain, DECODE_NO_ROOM);
+        return gzip_chain_full(chain);
     (void)gzip_chain_own_part(batch, chain, parsing.part);
 }
 
@@ -358,6 +375,9 @@ static __global__ void __launch_bounds__(GZIP_CHAIN_THREADS) gzip_chain(decode_b
 {
     __shared__ gzip_parser parser;
     gzip_chaining chain = gzip_chain_begin(batch);
+    // Of one lane, as that adds units later.
+    const unsigned units = __shfl_sync(GZIP_ALL_LANES, batch.gzip.counters->units, 0);
+    batch.gzip.units_most = min(batch.gzip.units_most, units + GZIP_CHAIN_UNITS);
     while (!chain.is_over) {
         if (chain.state == GZIP_BLOCKS)
             gzip_chain_blocks(parser, batch, chain);
