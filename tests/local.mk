@@ -417,7 +417,8 @@ scripts = \
 # With a GPU that is emulated.
 emulated_scripts = \
 	tests/cli/faults_emulated.sh tests/cli/gpus_emulated.sh tests/cli/modes_emulated.sh tests/cli/shared_emulated.sh \
-	tests/cli/snapshots_emulated.sh tests/cli/offload_emulated.sh tests/cli/gpu_files_emulated.sh
+	tests/cli/snapshots_emulated.sh tests/cli/offload_emulated.sh tests/cli/gpu_files_emulated.sh \
+	tests/cli/gzip_files_emulated.sh
 
 # Scripts once more on another engine: SCRIPT_ENGINE.on is a file without content that has tests/helpers/on run
 # SCRIPT.sh with ENGINE. On a GPU they are skipped where there is none. What the emulated ones prove is the sum of what
@@ -428,7 +429,7 @@ AM_ON_LOG_FLAGS = $(AM_LOG_FLAGS)
 on_gpu = \
 	tests/cli/characters_gpu.on tests/cli/counts_gpu.on tests/cli/counts_gpus.on tests/cli/each_gpu.on \
 	tests/cli/fields_gpu.on tests/cli/large_gpu.on tests/cli/numbers_gpu.on tests/cli/pairs_gpu.on \
-	tests/cli/values_gpu.on tests/cli/zstd_gpu.on
+	tests/cli/values_gpu.on tests/cli/gzip_gpu.on tests/cli/zstd_gpu.on
 on_emulated = \
 	tests/cli/characters_emulated.on tests/cli/counts_emulated.on tests/cli/each_emulated.on \
 	tests/cli/fields_emulated.on tests/cli/gzip_emulated.on tests/cli/interval_emulated.on \
