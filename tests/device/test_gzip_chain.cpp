@@ -506,39 +506,54 @@ void short_memory()
     }
 }
 
-// Blocks that cannot be found, one more than the chain takes. Members are of no block that has
-// content, or of one.
+const bytes plain_header = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0};
+
+// A member of so many stored blocks, each with these bytes.
+gzip_made of_stored(unsigned blocks, const bytes &each)
+{
+    gzip_made made = {plain_header, {}, {0}};
+    const unsigned char size = static_cast<unsigned char>(each.size());
+    for (; blocks > 0; blocks--) {
+        const bytes head = {blocks == 1, size, 0, static_cast<unsigned char>(~size), 0xff};
+        made.file.insert(made.file.end(), head.begin(), head.end());
+        made.file.insert(made.file.end(), each.begin(), each.end());
+        made.content.insert(made.content.end(), each.begin(), each.end());
+    }
+    const unsigned len = static_cast<unsigned>(made.content.size());
+    const uint32_t trailer[2] = {static_cast<uint32_t>(crc32(0, made.content.data(), len)), len};
+    made.file.resize(made.file.size() + sizeof trailer);
+    std::memcpy(made.file.data() + made.file.size() - sizeof trailer, trailer, sizeof trailer);
+    made.starts.push_back(made.file.size());
+    return made;
+}
+
+// So many members without content.
+gzip_made of_members(unsigned members)
+{
+    const bytes rest = {3, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    gzip_made made = {{}, {}, {0}};
+    for (; members > 0; members--) {
+        made.file.insert(made.file.end(), plain_header.begin(), plain_header.end());
+        made.file.insert(made.file.end(), rest.begin(), rest.end());
+        made.starts.push_back(made.file.size());
+    }
+    return made;
+}
+
+// Members, and blocks that cannot be found, as many as the stages take, and one more.
 void too_many()
 {
-    limits many;
-    many.parts = 3 * GZIP_CHAIN_UNITS;
-    for (unsigned more = 0; more < 2; more++) {
-        gzip_made blocks, members;
-        const bytes header = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0};
-        blocks.file = header;
-        blocks.starts = members.starts = {0};
-        for (unsigned i = GZIP_CHAIN_UNITS + more; i > 0; i--) {
-            const bytes stored = {i == 1, 1, 0, 0xfe, 0xff, 'x'},
-                        empty = {3, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-            blocks.file.insert(blocks.file.end(), stored.begin(), stored.end());
-            blocks.content.push_back('x');
-            members.file.insert(members.file.end(), header.begin(), header.end());
-            members.file.insert(members.file.end(), empty.begin(), empty.end());
-            members.starts.push_back(members.file.size());
-        }
-        const unsigned size = static_cast<unsigned>(blocks.content.size());
-        const uint32_t trailer[2] = {static_cast<uint32_t>(crc32(0, blocks.content.data(), size)),
-                                     size};
-        blocks.file.resize(blocks.file.size() + 8);
-        std::memcpy(&*(blocks.file.end() - 8), trailer, 8);
-        blocks.starts.push_back(blocks.file.size());
-        for (const gzip_made *made : {&blocks, &members}) {
-            const decoded is = decoder(*made, many, "too many").all([] { return size_t{1} << 30; });
+    limits large;
+    large.parts = 3 * GZIP_CHAIN_UNITS;
+    for (unsigned more = 0; more < 2; more++)
+        for (const gzip_made &made :
+             {of_stored(GZIP_PART_BLOCKS + more, {'x'}), of_stored(GZIP_PART_BLOCKS + more, {}),
+              of_members(GZIP_CHAIN_UNITS + more)}) {
+            const decoded is = decoder(made, large, "too many").all([] { return size_t{1} << 30; });
             cases++;
-            if (more ? is.refusal != DECODE_TOO_MANY : !is.is_taken || is.content != made->content)
+            if (more ? is.refusal != DECODE_TOO_MANY : !is.is_taken || is.content != made.content)
                 fail(more ? "taken" : "refused", "many blocks or members", is.refusal);
         }
-    }
 }
 
 // What comes after a refused batch is refused.

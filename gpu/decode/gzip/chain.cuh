@@ -134,6 +134,8 @@ static __device__ inline void gzip_chain_stop(gzip_chaining &chain, unsigned sto
         chain.is_over = true;
     } else if (stop == GZIP_STOP_FULL) {
         gzip_chain_full(chain);
+    } else if (stop == GZIP_STOP_MANY) {
+        gzip_chain_refuse(chain, DECODE_TOO_MANY);
     } else {
         gzip_chain_refuse(chain, DECODE_BAD_BLOCK);
     }

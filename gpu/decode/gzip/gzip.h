@@ -68,6 +68,7 @@ enum gzip_stop {
     GZIP_STOP_CUT,   /* the batch ends before the header or the code there does, or with it */
     GZIP_STOP_BAD,   /* what is there is corrupt */
     GZIP_STOP_FULL,  /* memory is short */
+    GZIP_STOP_MANY,  /* more blocks are not worth it: a core is faster */
 };
 
 /* Blocks that follow each other, from a candidate on or as the chain has parsed them. */

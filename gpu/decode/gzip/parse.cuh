@@ -16,12 +16,16 @@
 
 constexpr unsigned GZIP_PARSE_THREADS = 32;
 
+// Blocks of a part, at most. Content that is not compressed has some hundred in a batch.
+constexpr unsigned GZIP_PART_BLOCKS = 2048;
+
 // A part, as far as it is parsed.
 struct gzip_parsing {
     gzip_part part;
     unsigned number; // of the part
     gzip_place place;
     unsigned region; // words of a window's regions, in this block
+    unsigned blocks; // that have begun
 };
 
 static __device__ inline const gzip_carry &gzip_carry_of(const decode_batch &batch)
@@ -149,6 +153,8 @@ static __device__ inline gzip_stop gzip_begin_block(gzip_parser &parser, const g
     const unsigned bit = place.bit;
     if (bit + 3 > input.end)
         return GZIP_STOP_CUT;
+    if (parsing.blocks++ >= GZIP_PART_BLOCKS)
+        return GZIP_STOP_MANY;
     const unsigned type = gzip_bits(input.words, bit);
     if ((type >> 1 & 3) == 3)
         return GZIP_STOP_BAD;
@@ -246,7 +252,7 @@ static __device__ inline gzip_part gzip_parse_part(gzip_parser &parser, const de
                                                    unsigned number, const gzip_place &begin)
 {
     const gzip_input input = gzip_input_of(batch);
-    gzip_parsing parsing = {{}, number, begin, GZIP_REGION_LARGE};
+    gzip_parsing parsing = {{}, number, begin, GZIP_REGION_LARGE, 0};
     gzip_stop stop = GZIP_STOP_NONE;
     if (begin.inside == GZIP_IN_CODES)
         gzip_resume_codes(parser, input, batch, begin);
