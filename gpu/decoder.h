@@ -70,6 +70,10 @@ struct chunk *gpu_decoder_acquire(struct gpu_decoder *decoder);
 void gpu_decoder_submit(struct gpu_decoder *decoder, struct chunk *chunk, uint64_t offset,
                         struct compressed_next *next);
 
+/* What comes next can no longer be left: it has begun in bytes that a stream is not kept for. So
+ * the GPU also takes what others would decompress faster. */
+void gpu_decoder_insist(struct gpu_decoder *decoder);
+
 /* True while any of the file is being decompressed or counted. To be called now and then while
  * there is nothing to submit, as this is what makes the GPU go on. */
 bool gpu_decoder_poll(struct gpu_decoder *decoder);

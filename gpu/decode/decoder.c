@@ -208,6 +208,14 @@ void gpu_decoder_submit(struct gpu_decoder *decoder, struct chunk *chunk, uint64
     pthread_mutex_unlock(&gpu->lock);
 }
 
+void gpu_decoder_insist(struct gpu_decoder *decoder)
+{
+    struct gpu_engine *gpu = decoder->gpu;
+    pthread_mutex_lock(&gpu->lock);
+    decoder->file.must_go_on = true;
+    pthread_mutex_unlock(&gpu->lock);
+}
+
 bool gpu_decoder_poll(struct gpu_decoder *decoder)
 {
     struct gpu_engine *gpu = decoder->gpu;

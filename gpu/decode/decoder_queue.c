@@ -142,14 +142,21 @@ void decoder_queue_count(struct gpu_decoder *decoder, struct slot *slot)
 
 /* --- verdicts --- */
 
-/* Plans a batch anew for which there was no room, and all that follow. These are decoded in vain:
- * what the batch goes on from is still in its memory. False: it must be left. */
+/* True if fewer bytes may not be refused, and are worth it. */
+static bool is_too_large(const struct gpu_decoder *decoder, const struct decoder_batch *refused)
+{
+    const uint32_t why = refused->verdict->refusal;
+    return why == DECODE_NO_ROOM || (why == DECODE_TOO_MANY && decoder->file.must_go_on);
+}
+
+/* Plans a batch anew that was too large, and all that follow. These are decoded in vain: what the
+ * batch goes on from is still in its memory. False: it must be left. */
 static bool go_back(struct gpu_decoder *decoder, struct decoder_batch *refused)
 {
     struct decoder_file *file = &decoder->file;
     const struct decode_planner *planner = file->walk.planner;
-    if (refused->verdict->refusal != DECODE_NO_ROOM || !planner->plan_again ||
-        file->end == FILE_REFUSED || !planner->plan_again(&file->walk, &refused->plan))
+    if (!is_too_large(decoder, refused) || !planner->plan_again || file->end == FILE_REFUSED ||
+        !planner->plan_again(&file->walk, &refused->plan))
         return false;
     decoder_queue_drain(decoder);
     refused->state = BATCH_FREE;

@@ -139,12 +139,16 @@ static ssize_t read_stream(struct extent *extent, unsigned char *out, size_t cap
     return got < 0 ? source_fail(extent->worker->source, &why) : got;
 }
 
-/* Drops bytes before `at` of what is kept of a stream, if that became too much. */
+/* Drops bytes before `at` of what is kept of a stream, if that became too much: what the GPU may
+ * leave, too. */
 static void limit_window(struct extent *extent, uint64_t at)
 {
     struct replay_window *window = &extent->file->input.bytes.window;
-    if (window_size(window) > left_replay_most(extent->worker->source))
-        window_drop(window, at);
+    if (window_size(window) <= left_replay_most(extent->worker->source))
+        return;
+    window_drop(window, at);
+    if (at > extent->next.kept)
+        gpu_decoder_insist(extent->gpu);
 }
 
 /* Fills the chunk from byte `at` of a stream: with what was kept, and what has arrived. 0 or -1. */

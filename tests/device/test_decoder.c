@@ -52,6 +52,7 @@ struct run {
     bool is_stream;            /* its bytes arrive in pieces */
     bool fallback;             /* the CPU replaces a lost device */
     bool may_leave;            /* not all of the file is for the device */
+    bool insists;              /* it must not be left for being slow */
     size_t bad_from;           /* with has_bad: bytes of content before a frame whose checksum is */
     bool has_bad;              /* wrong, of which nothing may be counted as if it were right */
     uint64_t memory_left;      /* bytes of host memory; 0: any amount */
@@ -175,6 +176,8 @@ static int give(struct engine *gpu, const struct run *run, struct compressed_res
     struct compressed_next next = {.is_wanted = true, .at = start.offset, .need = 1};
     uint64_t index = 0;
     size_t arrived = 0;
+    if (decoder && run->insists)
+        gpu_decoder_insist(decoder);
     *rest = (struct compressed_rest){
         .is_left = true, .offset = start.offset, .skip = start.skip, .index = start.index};
     *kept = 0;
@@ -710,6 +713,22 @@ static void go_through_damage(void)
     }
 }
 
+/* Many small frames: a device may leave them, but not if it must go on. */
+static void go_through_many(void)
+{
+    static unsigned char content[200000];
+    frame_content(CONTENT_RANDOM, content, sizeof content);
+    struct file file = make_file(content, sizeof content, 300, (struct frame_settings){.level = 6});
+    struct run run = {.file = &file, .histogram = &all_modes[0], .may_leave = true};
+    for (unsigned i = 0; i < 4; i++) {
+        run.is_stream = i % 2;
+        run.insists = i / 2;
+        run.may_leave = !run.insists;
+        check_run(&run);
+    }
+    free_file(&file);
+}
+
 /* Memory that is short: batches are smaller, or there are none and all is left. */
 static void go_through_memory(void)
 {
@@ -740,6 +759,7 @@ int main(void)
     random_seed(20261122);
     lay_modes();
     go_through_memory();
+    go_through_many();
     go_through_checksums();
     go_through_tails();
     go_through_two_files();
