@@ -70,7 +70,7 @@ void add(gzip_made &made, size_t size, int level, int memory, int strategy = Z_D
         comment(random_below(long_most) + 1, 'c');
     name.back() = comment.back() = 0;
     gz_header header = {};
-    header.hcrc = random_below(2);
+    header.hcrc = static_cast<int>(random_below(2));
     header.extra = random_below(2) ? extra.data() : nullptr;
     header.extra_len = static_cast<uInt>(extra.size());
     header.name = random_below(2) ? name.data() : nullptr;
