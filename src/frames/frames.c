@@ -278,6 +278,8 @@ bool frames_go_on(const struct frames *frames, struct frame_batch *batch)
     }
     bool goes_on = !next.part && next.kind != FRAMES_WHOLE && next.memory <= batch->memory;
     batch->in_order = goes_on ? at : 0;
+    if (goes_on && frames->codec->is_chain)
+        batch->kind = FRAMES_TO_END;
     return goes_on;
 }
 

@@ -84,7 +84,8 @@ int frames_gather(struct frames *frames, struct frame_batch *batch, size_t least
                   struct reason *why);
 
 /* True if a batch of FRAMES_OPEN goes on at pos, where a frame has ended: with one that must be
- * decoded in order as well and needs no more memory, perhaps after a few others that are small. */
+ * decoded in order as well and needs no more memory, perhaps after a few others that are small. Of
+ * a codec that is a chain, it then goes on to the end of the file. */
 bool frames_go_on(const struct frames *frames, struct frame_batch *batch);
 
 /* Moves what was not decoded of a batch of FRAMES_OPEN back. */
