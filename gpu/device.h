@@ -152,9 +152,9 @@ struct device_blocks {
 };
 
 /* A batch, of which plan.in_size bytes were copied. It goes on where the batch before ended, unless
- * `begins`. The plan's arrays must not change before the verdict has arrived. A
- * batch that was refused may be decoded again, of fewer bytes: what it goes on from is still there.
- * So are those after it then. */
+ * `begins`. The plan's arrays must not change before the verdict has arrived. A batch that was
+ * refused may be decoded again, of fewer bytes, and then those after it: what they go on from is
+ * still there. */
 struct device_batch {
     struct decode_plan plan;
     bool begins;
