@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // What the files of the emulated device share: emulated_plan.cpp (what is to go wrong),
 // emulated_streams.cpp (the thread that does the work), and the functions of the seam, for chunks
-// in emulated_device.cpp and for compressed blocks in emulated_zstd.cpp.
+// in emulated_device.cpp and for compressed bytes in emulated_decoding.cpp.
 #ifndef GPUHISTO_TESTS_EMULATED_DEVICE_INTERNAL_H
 #define GPUHISTO_TESTS_EMULATED_DEVICE_INTERNAL_H
 

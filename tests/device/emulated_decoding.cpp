@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions of the seam for compressed blocks, and for all work, on an emulated device.
+// The functions of the seam for compressed bytes, and for all work, on an emulated device.
 #include "tests/device/emulated_device_internal.h"
 
 #include <algorithm>
