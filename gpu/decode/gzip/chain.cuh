@@ -377,8 +377,9 @@ static __global__ void __launch_bounds__(GZIP_CHAIN_THREADS) gzip_chain(decode_b
 {
     __shared__ gzip_parser parser;
     gzip_chaining chain = gzip_chain_begin(batch);
-    // Of one lane, as that adds units later.
-    const unsigned units = __shfl_sync(GZIP_ALL_LANES, batch.gzip.counters->units, 0);
+    // One lane reads it, as that adds units later.
+    const unsigned own = threadIdx.x == 0 ? batch.gzip.counters->units : 0;
+    const unsigned units = __shfl_sync(GZIP_ALL_LANES, own, 0);
     batch.gzip.units_most = min(batch.gzip.units_most, units + GZIP_CHAIN_UNITS);
     while (!chain.is_over) {
         if (chain.state == GZIP_BLOCKS)
