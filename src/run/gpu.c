@@ -171,7 +171,8 @@ static int fill_from_stream(struct extent *extent, struct chunk *chunk, uint64_t
             return -1;
         chunk->len += (size_t)got;
     }
-    chunk->origin.end = bytes->ended && window->end >= at ? ENDS_FILE : ENDS_NOTHING;
+    bool is_end = bytes->ended && at + chunk->len == window->end;
+    chunk->origin.end = is_end ? ENDS_FILE : ENDS_NOTHING;
     return 0;
 }
 

@@ -76,7 +76,10 @@ cp one.gz level.name
 gzip -N -c level.name >named
 # Zeros between other content, so that a piece of the file may have no room for what it gives.
 { cat in zeros && head -c 9000 in && cat zeros && head -c 9000 in && cat zeros noise; } | gzip >mixed
-for file in level.1 level.6 level.9 stored several fixed bgzf padded named mixed; do
+# The same where a pipe has ended, and more than one chunk of it comes again.
+{ data uniform 480000 && cat zeros && head -c 9000 in && cat zeros && head -c 9000 in && cat zeros &&
+    data uniform 530000; } | gzip >late
+for file in level.1 level.6 level.9 stored several fixed bgzf padded named mixed late; do
     "$GPUHISTO" --device=cpu -b $file >table
     taken 1 -b --threads=1 --timing $file
     by_gpu "$file, FILE"
