@@ -74,6 +74,10 @@ void gpu_decoder_submit(struct gpu_decoder *decoder, struct chunk *chunk, uint64
  * the GPU also takes what others would decompress faster. */
 void gpu_decoder_insist(struct gpu_decoder *decoder);
 
+/* True if the GPU wants something else of the file than it did last: submit the chunk as it is, for
+ * nothing, to know what. */
+bool gpu_decoder_goes_back(struct gpu_decoder *decoder);
+
 /* True while any of the file is being decompressed or counted. To be called now and then while
  * there is nothing to submit, as this is what makes the GPU go on. */
 bool gpu_decoder_poll(struct gpu_decoder *decoder);

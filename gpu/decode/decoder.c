@@ -216,6 +216,15 @@ void gpu_decoder_insist(struct gpu_decoder *decoder)
     pthread_mutex_unlock(&gpu->lock);
 }
 
+bool gpu_decoder_goes_back(struct gpu_decoder *decoder)
+{
+    struct gpu_engine *gpu = decoder->gpu;
+    pthread_mutex_lock(&gpu->lock);
+    const bool goes_back = decoder->file.goes_back;
+    pthread_mutex_unlock(&gpu->lock);
+    return goes_back;
+}
+
 bool gpu_decoder_poll(struct gpu_decoder *decoder)
 {
     struct gpu_engine *gpu = decoder->gpu;

@@ -133,6 +133,7 @@ struct decoder_file {
     uint64_t counted;  /* bytes, as far as snapshots tell, and those before the start; */
     uint64_t fresh;    /* of these here, bytes that no chunk had before */
     size_t repeated;   /* of pairs: bytes still to come that a chunk had before */
+    bool goes_back;    /* the reader does not know yet that what comes next was there before */
     bool must_go_on;   /* nothing is to be left because that would be faster */
     bool is_cut_off;   /* a batch was not counted; nor are those after it */
     bool is_wrong;     /* content that was counted failed its checksum */

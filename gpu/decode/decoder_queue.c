@@ -170,6 +170,7 @@ static bool go_back(struct gpu_decoder *decoder, struct decoder_batch *refused)
     }
     decoder->queue.turn = (unsigned)(refused - decoder->memory.batch);
     file->end = FILE_GOES_ON;
+    file->goes_back = true;
     return true;
 }
 

@@ -121,13 +121,14 @@ static int fill_from_file(struct extent *extent, struct chunk *chunk, uint64_t a
 }
 
 /* Returns whether to read more of a stream: what has arrived, or what comes while the GPU is busy
- * or has too few bytes to go on. */
+ * or has too few bytes to go on, and does not go back. */
 static bool is_read_on(const struct extent *extent, bool is_enough)
 {
     const struct bytes *bytes = &extent->file->input.bytes;
     for (int patience = 0; !bytes_ready(bytes, patience); patience = POLL_MS)
         if (!gpu_decoder_poll(extent->gpu))
-            return !is_enough && !gpu_decoder_loss(extent->gpu);
+            return !is_enough && !gpu_decoder_loss(extent->gpu) &&
+                   !gpu_decoder_goes_back(extent->gpu);
     return true;
 }
 

@@ -60,7 +60,7 @@ by_gpu()
 
 data text 300000 >in
 data uniform 100000 >noise
-data same 200000 0 >zeros
+data same 150000 0 >zeros
 gzip -6 <in >one.gz
 for level in 1 6 9; do
     gzip -$level <in >level.$level
@@ -132,6 +132,17 @@ pid=$!
 exec 3>open
 head -c 60000 one.gz >&3
 check "an open pipe: some is counted" eventually grep -q '^0x20.[1-9]' out
+exec 3>&-
+wait $pid
+
+# The same where that is decoded again, as there was no room for it.
+{ cat zeros && head -c 9000 in && cat zeros && head -c 9000 in && cat zeros && head -c 9000 in && cat noise; } |
+    gzip >early
+run -b --interval=0.1 open &
+pid=$!
+exec 3>open
+head -c 22000 early >&3
+check "an open pipe, zeros: some are counted" eventually grep -q '^0x00.[1-9]' out
 exec 3>&-
 wait $pid
 
