@@ -56,8 +56,8 @@ struct input {
     struct plan plan;
     struct records records; /* where what is read in order was cut */
     bool has_header;        /* the first record, a header, was not handed out yet */
-    bool is_begun;          /* the first record was handed out by input_cut; */
-    bool is_one_line;       /* it ends with the file, and has carriage returns in it */
+    bool is_begun;          /* the first record was handed out; */
+    bool is_one_line;       /* by input_cut, ends with the file, and has carriage returns in it */
 };
 
 /* Opens a file, which is then held no longer, recognises its format, looks at what its content

@@ -38,6 +38,7 @@ static void claim_piece(struct source *source, struct file *file, struct copying
     copying->len = left < cap ? (size_t)left : cap;
     copying->chunk->origin.has_header = input->has_header;
     input->has_header = false;
+    input->is_begun = true;
     input->bytes.taken += copying->len;
     atomic_fetch_sub(&source->left.plain, copying->len);
     atomic_fetch_add(&source->left.read, copying->len);

@@ -270,6 +270,7 @@ int gpu_go_back(struct extent *extent, const struct compressed_rest *rest)
         frames_seek(&input->frames, rest->offset);
     else
         input->frames.pending.offset = rest->offset;
+    input->is_begun |= rest->bytes > 0;
     left_add_read(source, extent->file, (int64_t)(rest->offset - extent->next.at), 0);
     return 0;
 }

@@ -596,6 +596,12 @@ one_lines()
         run $way -k2 --header-line dos
         check "lines of DOS, $way" [ ! -s err ]
     done
+    # Only the last line has one, which ends with the file.
+    for rows in 2 300000; do
+        { seq $rows && printf '1\r2'; } >last
+        run -nk1 last
+        lines_are "last: line $((rows + 1)): '1\\x0d2' is not a number"
+    done
     run -t , -k2 --header-line --each dos mac mac.large mac.zst --threads=3
     lines_are "warning: mac: $returns; so are 2 more files"
     if can_share; then

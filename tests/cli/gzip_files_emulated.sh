@@ -111,6 +111,8 @@ as_on_cpu "numbers" numbers.gz -n
 sed '50000s/.*/many/' numbers | gzip >tokens.gz
 as_on_cpu "a token that is no number" tokens.gz -n
 as_on_cpu "a token that is no number, --invalid=error" tokens.gz -n --invalid=error
+{ cat numbers && printf '1\r2'; } | gzip >returns.gz
+as_on_cpu "a last line with a carriage return" returns.gz -nk1
 for options in --each "--each -l1"; do
     "$GPUHISTO" --device=cpu $options one.gz several bgzf >table
     run $options one.gz several bgzf
