@@ -248,7 +248,7 @@ bool decoder_queue_is_busy(const struct gpu_decoder *decoder);
 /* True if all that is waited for is hashing. */
 bool decoder_queue_is_hashing(const struct gpu_decoder *decoder);
 
-/* True if the file may go back to a batch that is being decoded. */
+/* True if the file may go back to a batch that is being decoded, or is to be. */
 bool decoder_queue_may_go_back(const struct gpu_decoder *decoder);
 
 /* Returns the first byte of the file that may be needed again if the device goes on. */

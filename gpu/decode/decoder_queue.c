@@ -299,7 +299,7 @@ bool decoder_queue_is_busy(const struct gpu_decoder *decoder)
 bool decoder_queue_may_go_back(const struct gpu_decoder *decoder)
 {
     return decoder->file.walk.planner->plan_again && decoder->file.end != FILE_REFUSED &&
-           decoder_queue_count_in(decoder, BATCH_DECODING) > 0;
+           (has_planned(decoder) || decoder_queue_count_in(decoder, BATCH_DECODING) > 0);
 }
 
 uint64_t decoder_queue_again(const struct gpu_decoder *decoder)

@@ -100,6 +100,21 @@ for file in small many dense; do
     as_on_cpu "$file" $file -b
 done
 
+# A pipe ends with zeros for which a batch has no room, while characters of those before are still counted. What the
+# CPU decompressed would be counted as a chunk for each KiB.
+data same 250000 0 >zeros
+ends_in_zeros()
+{
+    seq 90000 && cat zeros && seq 3000 && cat zeros
+}
+ends_in_zeros | gzip >numbers.gz
+ends_in_zeros | "$GPUHISTO" --device=cpu -c >table
+# shellcheck disable=SC2002
+cat numbers.gz | run_as "$GPUHISTO" $ANY_MODE --chunk-size=1K -c --timing
+same "zeros at the end of a pipe" table out
+check "zeros at the end of a pipe: in few chunks" \
+    [ "$(sed -n 's/^gpuhisto: gpu: .* bytes in \([0-9]*\) chunks.*/\1/p' err)" -lt 100 ]
+
 vectorized=$ENGINE
 ENGINE=$ANY_MODE
 for mode in -c -l1 -p "--values=u16 -B 16 --min=0 --max=65536"; do
