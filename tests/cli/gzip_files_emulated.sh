@@ -102,10 +102,10 @@ done
 
 # A pipe ends with zeros for which a batch has no room, while characters of those before are still counted. What the
 # CPU decompressed would be counted as a chunk for each KiB.
-data same 250000 0 >zeros
+data same 250000 0 >more_zeros
 ends_in_zeros()
 {
-    seq 90000 && cat zeros && seq 3000 && cat zeros
+    seq 90000 && cat more_zeros && seq 3000 && cat more_zeros
 }
 ends_in_zeros | gzip >numbers.gz
 ends_in_zeros | "$GPUHISTO" --device=cpu -c >table
