@@ -79,7 +79,7 @@ gzip -N -c level.name >named
 # The same where a pipe has ended, and more than one chunk of it comes again.
 { data uniform 480000 && cat zeros && head -c 9000 in && cat zeros && head -c 9000 in && cat zeros &&
     data uniform 530000; } | gzip >late
-for file in level.1 level.6 level.9 stored several fixed bgzf padded named mixed late; do
+for file in $(few 3 mixed level.1 level.9 several named fixed padded stored level.6 bgzf late); do
     "$GPUHISTO" --device=cpu -b $file >table
     taken 1 -b --threads=1 --timing $file
     by_gpu "$file, FILE"
@@ -166,16 +166,16 @@ wait $pid
 # --- what is wrong with the data ---
 
 size=$(wc -c <one.gz)
-for cut in $(few 3 1 4 8 9 100 4096 5000 20480 50000 $((size - 12)) $((size - 3))); do
+for cut in $(few 5 1 4 8 9 100 4096 5000 20480 50000 $((size - 12)) $((size - 3))); do
     head -c -$cut one.gz >bad
     as_on_cpu "$cut bytes are missing" bad -b
 done
 several=$(wc -c <several)
-for cut in $(few 3 1 9 2000 3000 9000 30000 60000 100000); do
+for cut in $(few 4 1 9 2000 3000 9000 30000 60000 100000); do
     head -c $((several - cut)) several >bad
     as_on_cpu "$cut bytes of several are missing" bad -b
 done
-for what in garbage '\037\213\010' '\037\213\010\040aaaaaaaaaaaaaaaaaaaaaaaa' '\000\000\001' '\000\000\037\213'; do
+for what in $(few 2 garbage '\037\213\010' '\037\213\010\040aaaaaaaaaaaaaaaaaaaaaaaa' '\000\000\001' '\000\000\037\213'); do
     # shellcheck disable=SC2059
     { cat several && printf "$what"; } >bad
     as_on_cpu "'$what' after it" bad -b
@@ -191,14 +191,15 @@ as_on_cpu "a wrong length" bad -b
 { gzipped -f <in && gzipped -H -f <in; } >bad
 as_on_cpu "a wrong checksum of a header" bad -b
 # One byte after another.
+[ "$SCALE" = small ] && changes=12 || changes=200
 changed=0
-step=$((size / $(few 6 200)))
+step=$((size / changes))
 while [ $changed -lt "$size" ]; do
     { head -c $changed one.gz && printf '\252' && tail -c +$((changed + 2)) one.gz; } >bad
     as_on_cpu "byte $changed is another" bad -b
     changed=$((changed + step))
 done
-step=$((several / $(few 4 100)))
+step=$((several / changes))
 changed=7
 while [ $changed -lt "$several" ]; do
     { head -c $changed several && printf '\143' && tail -c +$((changed + 2)) several; } >bad
@@ -209,7 +210,7 @@ done
 # --- a device that is lost: nothing replaces it with --device=gpu, but a second one does ---
 
 "$GPUHISTO" --device=cpu -b in >table
-for call in $(few 3 3 8 12 16 20 25 30 40); do
+for call in $(few 4 3 8 12 16 20 25 30 40); do
     "$HELPERS/dribble" -n 30001 <one.gz | run_as env GPUHISTO_FAULT=error:$call "$GPUHISTO" $ENGINE -b
     refuses "a pipe, call $call fails" 1 "GPU"
     run_as env GPUHISTO_DEVICES=2 GPUHISTO_FAULT=error:$call "$GPUHISTO" --device=gpu:0,1 -b -q one.gz
@@ -233,14 +234,14 @@ cat in in in in | gzip >long.gz
 { gzip <in && gzip <noise && gzip -1 <in; } >members.gz
 for file in long.gz members.gz bgzf; do
     "$GPUHISTO" --device=cpu -b $file >table
-    for after in $(few 2 1 20000 100000 200000); do
+    for after in $(few 3 20000 1 100000 200000); do
         taken $after -b --threads=1 --timing $file
         by_both "$file, after $after bytes"
     done
 done
 for file in long.gz members.gz; do
     "$GPUHISTO" --device=cpu -b $file >table
-    for after in $(few 2 1 20000 100000 200000); do
+    for after in $(few 3 20000 1 100000 200000); do
         cat $file | taken $after -b --threads=1 --timing
         by_both "a pipe, $file, after $after bytes"
     done
@@ -259,7 +260,7 @@ done
 data text 20000000 >shared
 { gzip -1 <in && gzip -1 <shared; } >shared.gz
 "$GPUHISTO" --device=cpu -b shared.gz >table
-for fault in none:1 error:90 error:600; do
+for fault in $(few 2 none:1 error:90 error:600); do
     run_as env GPUHISTO_FAULT=$fault GPUHISTO_OFFLOAD=3000000 "$GPUHISTO" --device=auto --chunk-size=256K \
         --threads=3 -b -q shared.gz
     same "several workers, $fault" table out
@@ -268,7 +269,7 @@ done
 # What the GPU leaves, the CPU goes on with, and says what is wrong.
 "$GPUHISTO" --device=cpu -b long.gz >table
 lost=0
-for call in $(few 4 3 8 12 16 20 25 30 40 50 70); do
+for call in $(few 5 3 8 12 16 20 25 30 40 50 70); do
     run_as env GPUHISTO_OFFLOAD=20000 GPUHISTO_FAULT=error:$call "$GPUHISTO" $ENGINE -b --threads=1 long.gz
     same "call $call fails" table out
     check "call $call fails: one warning" [ "$(wc -l <err)" -le 1 ]
