@@ -35,7 +35,7 @@ gpu_engine_sources = \
 gpu_decode_sources = \
 	gpu/decode/batch.h \
 	gpu/decode/batch_memory.c gpu/decode/batch_memory.h \
-	gpu/decode/gzip/gzip_plan.c gpu/decode/gzip/gzip_plan.h \
+	gpu/decode/gzip/gzip.h gpu/decode/gzip/gzip_plan.c gpu/decode/gzip/gzip_plan.h \
 	gpu/decode/plan.c gpu/decode/plan.h \
 	gpu/decode/zstd/zstd_plan.c gpu/decode/zstd/zstd_plan.h
 
