@@ -123,8 +123,9 @@ class batch
         std::copy(bytes, bytes + len, in_.begin() + DECODE_CARRY);
         gzip_carry carry = {};
         carry.shift = from.shift;
-        std::memcpy(carry.header, from.header.data(),
-                    std::min<size_t>(from.header.size(), sizeof carry.header));
+        const size_t size = std::min(from.header.size(), sizeof carry.header);
+        std::copy(from.header.begin(), from.header.begin() + static_cast<std::ptrdiff_t>(size),
+                  reinterpret_cast<unsigned char *>(carry.header));
         std::memcpy(in_.data() + GZIP_CARRY_AT, &carry, sizeof carry);
         batch_.in = in_.data();
         batch_.in_size = static_cast<uint32_t>(DECODE_CARRY + len);
