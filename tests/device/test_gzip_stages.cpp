@@ -13,6 +13,7 @@ extern "C" {
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <vector>
 
 namespace
@@ -101,7 +102,7 @@ void check_kinds()
             one.add(100000 + random_below(200000), kind, level, level == 6);
             check_file("kind", one.file);
         }
-    for (size_t len : {0, 1, 2, 65535, 65536, 131072, 131073}) {
+    for (size_t len : std::initializer_list<size_t>{0, 1, 2, 65535, 65536, 131072, 131073}) {
         owned_file one;
         one.add(len, MEMBER_TEXT, 6);
         one.add(0, MEMBER_TEXT, 6);
