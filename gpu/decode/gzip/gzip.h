@@ -73,7 +73,6 @@ enum gzip_stop {
 
 /* Blocks that follow each other, from a candidate on or as the chain has parsed them. */
 struct gzip_part {
-    uint32_t begin;        /* bit */
     uint32_t stop;         /* enum gzip_stop */
     struct gzip_place end; /* where it stopped */
     uint32_t next;         /* GZIP_STOP_FOUND: the candidate */
@@ -130,7 +129,7 @@ struct gzip_carry {
     uint64_t before;    /* bytes of the member's content so far */
     uint64_t member_at; /* where the member begins in the file, or what follows the last one */
     uint32_t shift;     /* the bit of `header` with which the block around begins */
-    uint32_t reserved;
+    uint32_t reserved;  /* for the alignment of what follows */
     uint32_t
         header[GZIP_HEADER_MOST / 4]; /* if a code of it comes next; at a multiple of 16 bytes */
     uint32_t crc; /* of the member so far, as in struct gzip_member; from `verify` */

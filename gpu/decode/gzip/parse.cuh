@@ -264,7 +264,6 @@ static __device__ inline gzip_part gzip_parse_part(gzip_parser &parser, const de
         else
             stop = gzip_take_codes(parser, input, batch, parsing);
     }
-    parsing.part.begin = begin.bit;
     parsing.part.stop = stop;
     parsing.part.end = parsing.place;
     return parsing.part;
