@@ -75,7 +75,8 @@ struct decoder {
 
 struct codec {
     const char *name; /* as --decompress and messages call it */
-    bool on_gpu;      /* the GPU decompresses it, too (gpu/decoder.h) */
+    double gpu_rate;  /* bytes of content a second that a GPU decompresses (gpu/decoder.h); 0: none
+                       * does */
     bool is_chain; /* whether a frame may follow depends on those before: once in order, a file is
                     * decoded so to its end */
 

@@ -209,7 +209,7 @@ static void gzip_close(struct decoder *decoder)
 
 const struct codec codec_gzip = {
     .name = "gzip",
-    .on_gpu = true,
+    .gpu_rate = 30e9,
     .is_chain = true,
     .magic = gzip_match,
     .load = libisal_load,

@@ -255,7 +255,7 @@ static enum decode_status zstd_decode(struct decoder *decoder, struct decode_ste
 
 const struct codec codec_zstd = {
     .name = "zstd",
-    .on_gpu = true,
+    .gpu_rate = 15e9,
     .magic = zstd_magic,
     .load = libzstd_load,
     .look = zstd_look,

@@ -28,7 +28,7 @@ const struct policy_tuning policy_defaults = {
     .stream_break_even = 2.0,
     .stream_counting = 0.1,
     .stream_busy = 0.5,
-    .decoding_rate = 15e9,
+    .decoding_time = 1,
     .decoding_start = 0.01,
 };
 
@@ -59,11 +59,10 @@ static double gpu_start(const struct situation *now, const struct policy_tuning 
 static double offload_saves(const struct offload_offer *offer, const struct policy_tuning *tuning,
                             double start)
 {
-    const double rate = tuning->decoding_rate;
     if (offer->rate <= 0)
         return HUGE_VAL; /* nothing is known of anything better */
-    double again = rate > 0 ? offer->again / rate : 0;
-    double byte = 1 / offer->rate - (rate > 0 ? 1 / rate : 0);
+    double on_gpu = tuning->decoding_time / offer->gpu_rate; /* a byte */
+    double again = offer->again * on_gpu, byte = 1 / offer->rate - on_gpu;
     double frame = offer->frame_left * byte - again;
     return frame < 0 ? frame : offer->left * byte - again - start;
 }
@@ -75,10 +74,10 @@ static unsigned gpus_worth(const struct situation *now, const struct policy_tuni
 {
     unsigned gpus = 1;
     double before = HUGE_VAL;
-    for (unsigned wanted = 1; tuning->decoding_rate > 0 && wanted <= now->gpus_most; wanted++) {
+    for (unsigned wanted = 1; tuning->decoding_time > 0 && wanted <= now->gpus_most; wanted++) {
         double ready = start + tuning->gpu_more * (wanted - 1);
         double rest = now->content.left - now->rate * ready;
-        double together = now->rate + wanted * tuning->decoding_rate;
+        double together = now->rate + wanted * now->content.gpu_rate / tuning->decoding_time;
         double seconds = ready + (rest > 0 ? rest / together : 0);
         if (wanted > 1 && seconds > before - tuning->break_even)
             break;
@@ -94,7 +93,8 @@ static unsigned gpus_for_files(const struct situation *now, const struct policy_
 {
     const struct source_content *content = &now->content;
     const double start = gpu_start(now, tuning);
-    const struct offload_offer offer = {.again = content->done,
+    const struct offload_offer offer = {.gpu_rate = content->gpu_rate,
+                                        .again = content->done,
                                         .frame_left = content->left,
                                         .left = content->left,
                                         .rate = now->rate};
@@ -114,7 +114,8 @@ static bool pays_for_stream(const struct situation *now, const struct policy_tun
         return false;
     if (stream->taken / stream->seconds * tuning->gpu_start > stream->room)
         return false; /* more of the frame would have come by then than can be kept */
-    const struct offload_offer offer = {.again = stream->again,
+    const struct offload_offer offer = {.gpu_rate = stream->gpu_rate,
+                                        .again = stream->again,
                                         .frame_left = stream->left,
                                         .left = stream->left,
                                         .rate = stream->done / stream->seconds};

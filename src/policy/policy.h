@@ -18,7 +18,7 @@ struct policy_tuning {
     double stream_break_even; /* for pipes and decompressed data: how long they have lasted */
     double stream_counting;   /* fraction of readers' time above which others do the counting */
     double stream_busy;       /* fraction of the time that the decoder of a pipe must be at work */
-    double decoding_rate;     /* content that a GPU decompresses; 0: any amount at once */
+    double decoding_time;     /* of a GPU, how many times what its rate says; 0: none */
     double decoding_start;    /* what it takes to begin and end a file */
 };
 

@@ -16,6 +16,7 @@ enum flow {
 
 /* What a GPU could decompress of a file that it does not have, in bytes of content. */
 struct offload_offer {
+    double gpu_rate;   /* bytes a second that the GPU decompresses */
     double again;      /* what the frame that it would begin with has given already */
     double frame_left; /* what is left of that frame: after it nothing is done again */
     double left;       /* what is left of the file; HUGE_VAL: not known */
@@ -33,8 +34,9 @@ struct frame_offer {
 
 /* Of compressed files that a GPU could decompress, bytes of content. */
 struct source_content {
-    double done; /* decompressed by workers so far */
-    double left; /* still to come, if files go on, and are, as those before */
+    double done;     /* decompressed by workers so far */
+    double left;     /* still to come, if files go on, and are, as those before */
+    double gpu_rate; /* bytes a second that a GPU decompresses, of the slowest format */
 };
 
 /* Of pipes, while one is decoded whose frame a GPU could begin anew. */
@@ -46,6 +48,7 @@ struct stream_content {
     double left;    /* content still to come: what the frame states, or as much as it has given; and
                      * as much as came before it; 0: no frame could begin anew */
     double room;    /* bytes of the frame that can still be kept: with more it cannot begin anew */
+    double gpu_rate; /* content a second that a GPU decompresses */
 };
 
 /* What bytes cost a worker, as measured in this run. */

@@ -42,7 +42,9 @@ struct engine *gpu_choose(struct worker *worker, const struct file *file)
     const struct input *input = &file->input;
     const struct source *source = worker->source;
     const struct sink *sink = worker->sink;
-    struct offload_offer offer = {.left = HUGE_VAL, .is_last = source->opened == source->count};
+    struct offload_offer offer = {.gpu_rate = input->frames.codec->gpu_rate,
+                                  .left = HUGE_VAL,
+                                  .is_last = source->opened == source->count};
     if (input->bytes.regular)
         offer.left = (double)(input->bytes.opened_size - input->frames.pending.offset) *
                      left_content_ratio(worker->source);

@@ -64,6 +64,7 @@ static void record_frame(struct extent *extent, const struct decode_step *step, 
     const struct bytes *bytes = &extent->file->input.bytes;
     const uint64_t made = frame_of(extent).made;
     pthread_mutex_lock(&source->lock);
+    stream->gpu_rate = extent->file->input.frames.codec->gpu_rate;
     stream->taken += (double)step->used;
     stream->done += (double)step->made;
     stream->seconds += seconds;
@@ -152,7 +153,8 @@ static struct offload_offer offer_of_file(const struct extent *extent)
 {
     const uint64_t at = position_of(extent), size = extent->file->input.bytes.opened_size;
     const double seconds = clock_seconds_since(&extent->began);
-    struct offload_offer offer = {.again = (double)frame_of(extent).made};
+    struct offload_offer offer = {.gpu_rate = extent->file->input.frames.codec->gpu_rate,
+                                  .again = (double)frame_of(extent).made};
     if (seconds >= RATE_SECONDS)
         offer.rate = (double)extent->segment.content / seconds;
     if (at < size)
@@ -166,7 +168,8 @@ static struct offload_offer offer_of_file(const struct extent *extent)
 static struct offload_offer offer_of_stream(const struct extent *extent)
 {
     const struct stream_content stream = source_stream_content(extent->worker->source);
-    struct offload_offer offer = {.again = (double)frame_of(extent).made};
+    struct offload_offer offer = {.gpu_rate = extent->file->input.frames.codec->gpu_rate,
+                                  .again = (double)frame_of(extent).made};
     if (stream.seconds >= RATE_SECONDS)
         offer.rate = stream.done / stream.seconds;
     if (!decode_is_complete(extent))

@@ -16,6 +16,9 @@ void left_add_file(struct source *source, const struct file *file)
         atomic_store(&source->left.is_unsized, true);
     if (!file->is_offloadable)
         return;
+    const double rate = input->frames.codec->gpu_rate, slowest = atomic_load(&compressed->gpu_rate);
+    if (slowest == 0 || rate < slowest)
+        atomic_store(&compressed->gpu_rate, rate);
     atomic_fetch_add(&compressed->offloadable, size);
     atomic_fetch_add(&compressed->left, (int64_t)size);
 }
@@ -71,12 +74,13 @@ struct source_content source_content(struct source *source)
     uint64_t offloadable = atomic_load(&compressed->offloadable);
     int64_t left = atomic_load(&compressed->left); /* a file may grow */
     if (offloadable == 0)
-        return (struct source_content){0, 0};
+        return (struct source_content){.left = 0};
     double unopened = (double)atomic_load(&compressed->unopened);
     unopened *= (double)offloadable / (double)opened;
     return (struct source_content){.done = (double)atomic_load(&compressed->out),
                                    .left = ((left > 0 ? (double)left : 0) + unopened) *
-                                           left_content_ratio(source)};
+                                           left_content_ratio(source),
+                                   .gpu_rate = atomic_load(&compressed->gpu_rate)};
 }
 
 struct stream_content source_stream_content(struct source *source)

@@ -143,7 +143,7 @@ static struct file *take_parked(struct source *source)
 
 bool source_is_offloadable(const struct input *input)
 {
-    return input->frames.codec && input->frames.codec->on_gpu && !input->bytes.may_be_short &&
+    return input->frames.codec && input->frames.codec->gpu_rate > 0 && !input->bytes.may_be_short &&
            !input_is_serial(input) && !content_is_partial(&input->plan.range) && !input->has_header;
 }
 

@@ -41,6 +41,7 @@ struct file {
 struct compressed_left {
     _Atomic uint64_t opened;      /* bytes of all regular files that were opened, */
     _Atomic uint64_t offloadable; /* and of those such files, as they are; */
+    _Atomic double gpu_rate;      /* of their formats' the slowest (struct codec); */
     _Atomic int64_t left;         /* of the latter, bytes that were not decoded */
     _Atomic uint64_t unopened;    /* bytes of files that were not opened, as they are */
     _Atomic uint64_t in, out;     /* bytes that were decoded, and of content that they gave */

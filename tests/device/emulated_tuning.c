@@ -25,7 +25,7 @@ int __wrap_options_parse(int argc, char **argv, struct options *options, struct 
     if (!bytes)
         return rc;
     options->pool.tuning =
-        (struct policy_tuning){.short_input = strtoull(bytes, NULL, 10), .decoding_rate = 1e12};
+        (struct policy_tuning){.short_input = strtoull(bytes, NULL, 10), .decoding_time = 0.01};
     options->pool.opens_at_once = true;
     options->input.frame_memory = LARGE_UNIT;
     return rc;

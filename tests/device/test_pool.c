@@ -220,7 +220,7 @@ static void run(const struct scenario *scenario)
         .buffers = scenario->buffers,
         .threads = scenario->threads,
         .files = totals->runs % 2 ? file_tallies_open(count, 1) : NULL,
-        .tuning = {.decoding_rate = scenario->grows ? 1e12 : 0},
+        .tuning = {.decoding_time = scenario->grows ? 0.01 : 0},
         .deadline_ms = scale_is_slow() ? 200000 : 20000, /* of a device that is emulated */
         .opens_at_once = scenario->grows};
     struct source *source = source_open(

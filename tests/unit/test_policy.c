@@ -103,17 +103,20 @@ static const struct {
     const char *what;
     double done, left;
     unsigned most, expected;
+    double rate;
 } files[] = {
-    {"4 GB", 0, 4, 16, 1},
-    {"30 GB", 0, 30, 16, 2},
-    {"30 GB in one file", 0, 30, 1, 1},
-    {"1 TB", 0, 1e3, 16, 12},
-    {"1 TB, four files", 0, 1e3, 4, 4},
-    {"nothing is left when it is ready", 0, 0.1, 16, 0},
-    {"nothing is left when a second one is ready", 0, 0.55, 16, 1},
-    {"it would save little", 0, 0.4, 16, 0},
-    {"most of it would be done again", 15.5, 0.7, 16, 0},
-    {"nothing is left", 4, 0, 16, 0},
+    {"4 GB", 0, 4, 16, 1, GPU},
+    {"30 GB", 0, 30, 16, 2, GPU},
+    {"30 GB in one file", 0, 30, 1, 1, GPU},
+    {"1 TB", 0, 1e3, 16, 12, GPU},
+    {"1 TB, four files", 0, 1e3, 4, 4, GPU},
+    {"nothing is left when it is ready", 0, 0.1, 16, 0, GPU},
+    {"nothing is left when a second one is ready", 0, 0.55, 16, 1, GPU},
+    {"it would save little", 0, 0.4, 16, 0, GPU},
+    {"most of it would be done again", 15.5, 0.7, 16, 0, GPU},
+    {"nothing is left", 4, 0, 16, 0, GPU},
+    {"eight times as much would be done again", 8, 0.9, 16, 0, GPU},
+    {"the same, by one that is twice as fast", 8, 0.9, 16, 1, 2 * GPU},
 };
 
 /* A pipe's frame, GB of content at one a second: true if a GPU is opened to begin it anew. */
@@ -242,15 +245,17 @@ static void check_offers(void)
 {
     for (size_t i = 0; i < LENGTH(offers); i++) {
         const struct situation now = {.rate = 0};
-        const struct policy_tuning own = {.decoding_rate = offers[i].rate,
+        const struct policy_tuning own = {.decoding_time = offers[i].rate > 0,
                                           .decoding_start = offers[i].start};
-        check("offer", offers[i].what, policy_offloads(&now, &own, &offers[i].offer),
-              offers[i].expected);
+        struct offload_offer offer = offers[i].offer;
+        offer.gpu_rate = offers[i].rate > 0 ? offers[i].rate : GPU;
+        check("offer", offers[i].what, policy_offloads(&now, &own, &offer), offers[i].expected);
     }
     for (size_t i = 0; i < LENGTH(not_begun); i++) {
         const struct situation now = {.rate = not_begun[i].all_rate,
                                       .worker_rate = not_begun[i].worker_rate};
-        const struct offload_offer offer = {.left = 1e10, .is_last = not_begun[i].is_last};
+        const struct offload_offer offer = {
+            .gpu_rate = GPU, .left = 1e10, .is_last = not_begun[i].is_last};
         check("not begun", not_begun[i].what, policy_offloads(&now, tuning, &offer),
               not_begun[i].expected);
     }
@@ -272,27 +277,30 @@ static void check_wishes(void)
                                       .workers = busy[i].workers,
                                       .processors = busy[i].processors,
                                       .rate = CORE,
-                                      .content = {.left = 0.6e9},
+                                      .content = {.left = 0.6e9, .gpu_rate = GPU},
                                       .gpus_most = 1};
         check("busy", busy[i].what, wish(&now), busy[i].expected ? 101 : 0);
     }
     for (size_t i = 0; i < LENGTH(files); i++) {
-        const struct situation now = {
-            .flow = FLOW_DECODED,
-            .workers = 1,
-            .processors = 64,
-            .rate = CORE,
-            .content = {.done = files[i].done * 1e9, .left = files[i].left * 1e9},
-            .gpus_most = files[i].most};
+        const struct situation now = {.flow = FLOW_DECODED,
+                                      .workers = 1,
+                                      .processors = 64,
+                                      .rate = CORE,
+                                      .content = {.done = files[i].done * 1e9,
+                                                  .left = files[i].left * 1e9,
+                                                  .gpu_rate = files[i].rate},
+                                      .gpus_most = files[i].most};
         check("files", files[i].what, wish(&now), files[i].expected ? 100 + files[i].expected : 0);
     }
     for (size_t i = 0; i < LENGTH(streams); i++) {
+        struct stream_content stream = streams[i].stream;
+        stream.gpu_rate = GPU;
         const struct situation now = {.flow = FLOW_DECODED,
                                       .seconds = 1,
                                       .workers = 1,
                                       .processors = 1,
                                       .rate = CORE,
-                                      .stream = streams[i].stream,
+                                      .stream = stream,
                                       .gpus_most = 1};
         check("stream", streams[i].what, wish(&now), streams[i].expected ? 101 : 0);
     }
