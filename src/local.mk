@@ -159,6 +159,7 @@ gpuhisto_sources = \
 	src/report/format.c src/report/format.h src/report/formats.def \
 	src/report/format_delimited.c src/report/format_json.c src/report/format_pgm.c \
 	src/report/format_plot.c \
+	src/report/groups.c src/report/groups.h \
 	src/report/json.c src/report/json.h \
 	src/report/mount_point.c src/report/mount_point.h \
 	src/report/output.c src/report/output.h src/report/permissions.c src/report/permissions.h \

@@ -80,10 +80,12 @@ static void write_each(struct writer *out, const struct options *options, struct
 {
     const struct file_tallies *tallies = options->pool.files;
     for (const struct options *at = options; at; at = at->also, tally = tally->also) {
-        struct report_files files = {tallies, options->operand_count ? options->operands : NULL,
-                                     options->pool.invalid == INVALID_SKIP};
+        const struct file_groups files = {tallies,
+                                          options->operand_count ? options->operands : NULL};
+        struct groups groups = groups_of_files(&files);
+        groups.skip_invalid = options->pool.invalid == INVALID_SKIP;
         report_write_gap(out, &at->report, at != options);
-        report_write_each(out, &at->report, &at->histogram, &files, tally);
+        report_write_groups(out, &at->report, &at->histogram, &groups, tally);
         tallies = file_tallies_also(tallies);
     }
 }

@@ -25,9 +25,10 @@ struct table {
     struct writer *out;
     const struct format *format;
     const struct report_options *options;
-    const char *file;      /* whose rows these are, as printable text; NULL: of all files */
-    unsigned channel;      /* the same, from 1; 0: of all channels */
-    struct counts shown;   /* the rows of the table */
+    const struct groups *groups; /* of which this one is; NULL: there are none */
+    const char *group;           /* its name, as printable text */
+    unsigned channel;            /* the same, from 1; 0: of all channels */
+    struct counts shown;         /* the rows of the table */
     struct counts counted; /* what statistics are found in: bins may be finer than those shown */
     struct totals totals;  /* of the rows */
     size_t written;        /* for the format: how much of the rows it has written, from 0 */
@@ -44,8 +45,8 @@ struct diff;
  * table->out. */
 struct format {
     const char *name;
-    char separator;  /* of columns: rows of all files follow each other, and statistics take the
-                      * place of rows; '\0': each file has a table, and statistics follow rows */
+    char separator;  /* of columns: rows of all groups follow each other, and statistics take the
+                      * place of rows; '\0': each group has a table, and statistics follow rows */
     bool is_picture; /* for people: empty rows are mostly left out, bins are few, and each channel
                       * has a picture */
     bool is_binary;  /* not for terminals */
@@ -61,7 +62,7 @@ struct format {
     void (*statistics)(struct table *table, const struct statistics *statistics);
     void (*end)(struct table *table);
 
-    /* With a separator, instead of all others: the statistics of one of several files or channels
+    /* With a separator, instead of all others: the statistics of one of several groups or channels
      * as a row, below a header if it is the first. */
     void (*statistics_row)(struct table *table, const struct statistics *statistics, bool is_first);
 };

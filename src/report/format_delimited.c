@@ -47,8 +47,8 @@ static void begin(struct table *table)
     const char *const *columns = table->shown.histogram->mode->columns;
     if (!table->options->header)
         return;
-    if (table->file)
-        writer_format(table->out, "file%c", separator);
+    if (table->groups)
+        writer_format(table->out, "%s%c", table->groups->column, separator);
     for (size_t i = 0; i < MODE_COLUMNS && columns[i]; i++) {
         if (i > 0)
             separate(table);
@@ -66,8 +66,8 @@ static void write_row(struct table *table, const struct row *row)
 {
     const bool has_percents = table->options->percent;
     const char separator[] = {table->format->separator, '\0'};
-    if (table->file) {
-        field(table, table->file);
+    if (table->groups) {
+        field(table, table->group);
         separate(table);
     }
     field(table, row->label.name);
@@ -102,8 +102,8 @@ static void write_statistics(struct table *table, const struct statistics *stati
 static void write_header(struct table *table, const struct statistics *statistics)
 {
     const char separator = table->format->separator;
-    writer_text(table->out, table->file ? "file" : "channel");
-    if (table->file && table->channel)
+    writer_text(table->out, table->groups ? table->groups->column : "channel");
+    if (table->groups && table->channel)
         writer_format(table->out, "%cchannel", separator);
     for (size_t i = 0; i < statistics->count; i++) {
         const struct statistic *statistic = &statistics->list[i];
@@ -120,9 +120,9 @@ static void write_statistics_row(struct table *table, const struct statistics *s
     const char separator = table->format->separator;
     if (is_first)
         write_header(table, statistics);
-    if (table->file)
-        field(table, table->file);
-    if (table->file && table->channel)
+    if (table->groups)
+        field(table, table->group);
+    if (table->groups && table->channel)
         separate(table);
     if (table->channel)
         writer_count(table->out, table->channel);

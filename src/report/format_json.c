@@ -42,9 +42,9 @@ static void json_begin(struct table *table)
     const struct histogram *histogram = table->shown.histogram;
     const struct mode *mode = histogram->mode;
     writer_text(out, "{\"schema\":\"gpuhisto/1\"");
-    if (table->file) {
-        writer_text(out, ",\"file\":");
-        json_string(out, table->file);
+    if (table->groups) {
+        writer_format(out, ",\"%s\":", table->groups->column);
+        json_string(out, table->group);
     }
     writer_format(out, ",\"mode\":\"%s\"", mode->name);
     if (mode->has_types)

@@ -19,9 +19,9 @@ static void pgm_begin(struct table *table)
 {
     struct writer *out = table->out;
     writer_text(out, "P5\n");
-    if (table->file) {
+    if (table->groups) {
         writer_text(out, "# ");
-        writer_text(out, table->file);
+        writer_text(out, table->group);
         writer_char(out, '\n');
     }
     writer_format(out, "# pairs %" PRIu64 ", largest count %" PRIu64 "\n", table->totals.samples,

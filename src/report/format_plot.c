@@ -61,16 +61,16 @@ static const char *sides_of(const struct mode *mode)
     return mode->is_binned ? "rrrr" : "lrrl";
 }
 
-/* Writes the name of the file, as head(1) does, and of the channel, where there are several. */
+/* Writes the name of the group, as head(1) does, and of the channel, where there are several. */
 static void name_table(struct table *table)
 {
-    if (!table->file && table->channel == 0)
+    if (!table->groups && table->channel == 0)
         return;
     writer_text(table->out, table->tables > 0 ? "\n==> " : "==> ");
-    if (table->file)
-        writer_text(table->out, table->file);
+    if (table->groups)
+        writer_text(table->out, table->group);
     if (table->channel)
-        writer_format(table->out, "%schannel %u", table->file ? ", " : "", table->channel);
+        writer_format(table->out, "%schannel %u", table->groups ? ", " : "", table->channel);
     writer_text(table->out, " <==\n");
 }
 

@@ -8,6 +8,7 @@
 #include "src/count/tally.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct table table_of(struct writer *out, const struct report_options *options)
@@ -202,33 +203,49 @@ void report_write(struct writer *out, const struct report_options *options,
     write_table(&table);
 }
 
-/* --- a result for each file --- */
+/* --- a result for each group --- */
 
-#define FILE_NAME_MAX 4096 /* bytes: no file with a longer name can be opened */
+#define SHOWN_BYTE 4  /* characters of a byte that is not printable: \xNN */
+#define SHOWN_MORE 16 /* besides, for show_text */
 
-/* The file that is being written. */
-struct file_report {
-    const struct report_files *files;
+/* The group that is being written. */
+struct group_report {
+    const struct groups *groups;
     const struct histogram *histogram;
     struct tally *tally;
-    struct row_blocks blocks;          /* of the tally */
-    char name[4 * FILE_NAME_MAX + 16]; /* as printable text */
+    struct row_blocks blocks; /* of the tally */
+    char *name;               /* as printable text, with room for the longest one */
+    size_t room;
 };
 
-/* Loads the name and the counts of a file into the report, and sets the table to them. */
-static void load_file(struct file_report *report, struct table *table, size_t file)
+/* Makes room for the longest name. Returns 0, or -1 if memory is short. */
+static int make_room(struct group_report *report)
 {
-    const struct report_files *files = report->files;
-    const char *name = files->names ? files->names[file] : "-";
-    show_text(name, strlen(name), report->name, sizeof report->name);
-    file_tallies_load(files->tallies, file, report->tally);
-    if (files->skip_invalid)
+    const struct groups *groups = report->groups;
+    size_t longest = 0;
+    for (size_t group = 0; group < groups->count; group++) {
+        const size_t len = groups->name(groups->of, group).len;
+        longest = len > longest ? len : longest;
+    }
+    report->room = SHOWN_BYTE * longest + SHOWN_MORE;
+    report->name = malloc(report->room);
+    return report->name ? 0 : -1;
+}
+
+/* Loads the name and the counts of a group into the report, and sets the table to them. */
+static void load_group(struct group_report *report, struct table *table, size_t group)
+{
+    const struct groups *groups = report->groups;
+    const struct group_name name = groups->name(groups->of, group);
+    show_text(name.bytes, name.len, report->name, report->room);
+    groups->load(groups->of, group, report->tally);
+    if (groups->skip_invalid)
         tally_skip_invalid(report->tally, report->histogram);
-    table->file = report->name;
+    table->group = report->name;
     table->counted = (struct counts){report->histogram, report->tally};
 }
 
-static void write_file_rows(struct table *table)
+static void write_group_rows(struct table *table)
 {
     struct coarse_rows rows;
     const bool is_wider = widen_bins(table, 0, &rows);
@@ -238,42 +255,47 @@ static void write_file_rows(struct table *table)
         coarse_rows_free(&rows);
 }
 
-static void write_files(struct file_report *report, struct table table)
+static void write_groups(struct group_report *report, struct table table)
 {
-    const size_t count = file_tallies_count(report->files->tallies);
+    const size_t count = report->groups->count;
     const bool is_delimited = table.format->separator;
     const bool stats = table.options->stats;
+    table.groups = report->groups;
     const struct table empty = table;
     if (is_delimited && !stats) {
-        table.file = report->name;
         table.shown.histogram = report->histogram;
         table.format->begin(&table);
     }
-    for (size_t file = 0; file < count && !table.out->error; file++) {
+    for (size_t group = 0; group < count && !table.out->error; group++) {
         if (!is_delimited)
             table = empty;
-        table.tables = file;
-        load_file(report, &table, file);
+        table.tables = group;
+        load_group(report, &table, group);
         if (!is_delimited)
             write_table(&table);
         else if (stats)
-            write_statistics(&table, true, file == 0);
+            write_statistics(&table, true, group == 0);
         else
-            write_file_rows(&table);
+            write_group_rows(&table);
     }
 }
 
-void report_write_each(struct writer *out, const struct report_options *options,
-                       const struct histogram *histogram, const struct report_files *files,
-                       struct tally *tally)
+void report_write_groups(struct writer *out, const struct report_options *options,
+                         const struct histogram *histogram, const struct groups *groups,
+                         struct tally *tally)
 {
-    struct file_report report = {.files = files, .histogram = histogram, .tally = tally};
+    struct group_report report = {.groups = groups, .histogram = histogram, .tally = tally};
+    if (make_room(&report) != 0) {
+        out->error = out->error ? out->error : ENOMEM;
+        return;
+    }
     /* With a GPU it has counts of all files. */
     memset(tally->counts, 0, tally->bins * sizeof tally->counts[0]);
     row_blocks_clear(&report.blocks, tally->bins);
     tally->blocks = &report.blocks;
-    write_files(&report, table_of(out, options));
+    write_groups(&report, table_of(out, options));
     tally->blocks = NULL;
+    free(report.name);
 }
 
 #define TERMINAL_CLEAR "\033[H\033[J" /* from the upper left corner on, as ECMA-48 has it */

@@ -3,12 +3,12 @@
 #ifndef GPUHISTO_REPORT_H
 #define GPUHISTO_REPORT_H
 
+#include "groups.h"
 #include "rows.h"
 #include "shard_record.h"
 #include "writer.h"
 
 #include "src/base/words.h"
-#include "src/count/file_tallies.h"
 #include "src/count/quantile.h"
 
 #include <stdbool.h>
@@ -46,22 +46,15 @@ struct report_options {
     struct probability quantiles[QUANTILES_MAX]; /* among the statistics of numbers */
 };
 
-/* The files of --each, in order. */
-struct report_files {
-    const struct file_tallies *tallies;
-    char *const *names; /* as typed; NULL: the only one is standard input */
-    bool skip_invalid;  /* what is not a number is left out, also of the total */
-};
-
 /* Writes the table, or statistics. Errors stay with the writer until it is flushed. */
 void report_write(struct writer *out, const struct report_options *options,
                   const struct histogram *histogram, const struct tally *tally);
 
-/* Writes a result for each file, and its name first. `tally`, one of the histogram's, is worked
+/* Writes a result for each group, and its name first. `tally`, one of the histogram's, is worked
  * with. */
-void report_write_each(struct writer *out, const struct report_options *options,
-                       const struct histogram *histogram, const struct report_files *files,
-                       struct tally *tally);
+void report_write_groups(struct writer *out, const struct report_options *options,
+                         const struct histogram *histogram, const struct groups *groups,
+                         struct tally *tally);
 
 /* Writes what separates a table from the one before it, if it `follows` one: an empty line, unless
  * each is a line. On a terminal a picture replaces the one before. */
