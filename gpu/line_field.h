@@ -21,8 +21,8 @@ struct line_field {
  * records of CSV end, and only in each file which number a column's name stands for. */
 static inline bool line_field_takes(const struct field *field)
 {
-    return field->kind != FIELD_NONE && field->kind != FIELD_CSV && !field->name &&
-           field->after_len <= LINE_FIELD_AFTER_MAX;
+    return field->kind != FIELD_NONE && field->kind != FIELD_CSV && field->kind != FIELD_JSON &&
+           !field->name && field->after_len <= LINE_FIELD_AFTER_MAX;
 }
 
 /* The field as the kernel takes it. */

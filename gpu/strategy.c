@@ -36,7 +36,7 @@ const char *strategy_cannot(const struct histogram *histogram)
         return "read --units";
     return field->kind == FIELD_NONE || line_field_takes(field)
                ? NULL
-               : "count CSV, named columns or what follows a long STRING";
+               : "count CSV, JSON, named columns or what follows a long STRING";
 }
 
 bool strategy_counts(const struct strategy *strategy, const struct histogram *histogram)

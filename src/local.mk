@@ -28,7 +28,7 @@ histogram_sources = \
 	src/count/chi_square.c src/count/chi_square.h \
 	src/count/coarsen.c src/count/coarsen.h \
 	src/count/exact_sum.c src/count/exact_sum.h \
-	src/count/field.c src/count/field.h src/count/field_csv.c \
+	src/count/field.c src/count/field.h src/count/field_csv.c src/count/json_path.c src/count/json_path.h \
 	src/count/file_tallies.c src/count/file_tallies.h \
 	src/count/histogram.c src/count/histogram.h \
 	src/count/long_power.c src/count/long_power.h \

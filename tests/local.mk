@@ -102,6 +102,7 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/compressor.h tests/helpers/compressor_zstd.c \
 	tests/helpers/execute_bytes.c tests/helpers/execute_bytes.h \
 	tests/helpers/field_texts.c tests/helpers/field_texts.h \
+	tests/helpers/check_json.c tests/helpers/check_json.h tests/helpers/json_texts.c tests/helpers/json_texts.h \
 	tests/helpers/frame_by_blocks.c tests/helpers/frame_by_blocks.h \
 	tests/helpers/guarded.c tests/helpers/guarded.h \
 	tests/helpers/layouts.c tests/helpers/layouts.h \
@@ -166,6 +167,7 @@ unit_tests = \
 	tests/unit/test_file_tallies \
 	tests/unit/test_frames \
 	tests/unit/test_replay_window \
+	tests/unit/test_json_path \
 	tests/unit/test_limits \
 	tests/unit/test_lines \
 	tests/unit/test_merge \
@@ -232,6 +234,7 @@ tests_unit_test_file_tallies_LDADD = tests/helpers/libhelpers.a libhistogram.a -
 tests_unit_test_frames_LDADD = $(with_device)
 tests_unit_test_frames_LDFLAGS = $(reading_by_turns)
 tests_unit_test_replay_window_LDADD = $(libraries)
+tests_unit_test_json_path_LDADD = $(libraries) -lm
 tests_unit_test_limits_LDADD = $(libraries)
 tests_unit_test_lines_LDADD = $(libraries)
 tests_unit_test_merge_LDADD = $(with_device)

@@ -57,24 +57,39 @@ static bool is_like_name(const char *text)
 static int check_field(const struct draft *draft, struct reason *why)
 {
     static const char allowed[] =
-        "must be 1 to 1048576, -1 for the last field or, with --header-line, a name";
+        "must be 1 to 1048576, -1 for the last field, a path into JSON such as .a.b or, with "
+        "--header-line, a name";
     const char *field = draft->field;
     if (!field || draft->field_number != 0)
         return 0;
     if (draft_gave(draft, "header-line") && *field && strcmp(field, "0") != 0)
         return 0;
     if (is_like_name(field))
-        return reason_of_option(why, "--field", field, "%s; for JSON lines, use --after='\"%s\":'",
+        return reason_of_option(why, "--field", field, "%s; for JSON lines, use --field=.%s",
                                 allowed, field);
     return reason_of_option(why, "--field", field, "%s", allowed);
+}
+
+/* Sets a field of JSON. */
+static int finish_path(const struct draft *draft, struct field *field, struct reason *why)
+{
+    field->kind = FIELD_JSON;
+    if (!json_path_parse(draft->field, &field->path))
+        return reason_of_option(why, "--field", draft->field,
+                                "must be a path such as .http.latency_ms, .spans[0].ms or "
+                                ".\"odd name\"");
+    return option_conflict(draft, "field=", "csv separator=", "; a path is for lines of JSON", why);
 }
 
 int fields_finish(const struct draft *draft, struct field *field, struct reason *why)
 {
     const bool has_separator = draft_gave(draft, "separator");
+    const bool is_path = draft->field && *draft->field == '.' && !draft_gave(draft, "header-line");
     *field = (struct field){.kind = FIELD_NONE, .has_units = draft_gave(draft, "units")};
     if (!draft->field && !draft->after)
         return 0;
+    if (is_path)
+        return finish_path(draft, field, why);
     int rc = check_field(draft, why);
     if (rc == 0 && has_separator && draft->separator == '"')
         rc = option_conflict(draft, "separator=", "csv", ", as CSV quotes fields with it", why);

@@ -3,6 +3,8 @@
 #include "field.h"
 #include "number_units.h"
 
+#include <stdio.h>
+
 /* Returns where a byte is in [at, end), or end. */
 static const unsigned char *find_byte(const unsigned char *at, const unsigned char *end,
                                       unsigned char byte)
@@ -131,6 +133,20 @@ static enum field_found find_after(const struct field *field, const unsigned cha
     return *to > *from ? FIELD_FOUND : FIELD_MISSING;
 }
 
+static enum field_found find_json(const struct field *field, const unsigned char *begin,
+                                  const unsigned char *end, const unsigned char **from,
+                                  const unsigned char **to)
+{
+    const unsigned char *at = begin;
+    while (at < end && json_is_space(*at))
+        at++;
+    if (at == end)
+        return FIELD_EMPTY;
+    if (!json_find(&field->path, at, end, from, to))
+        return FIELD_BROKEN;
+    return *from ? FIELD_FOUND : FIELD_MISSING;
+}
+
 enum field_found field_find(const struct field *field, const unsigned char *begin,
                             const unsigned char *end, const unsigned char **from,
                             const unsigned char **to)
@@ -142,6 +158,8 @@ enum field_found field_find(const struct field *field, const unsigned char *begi
         return FIELD_EMPTY;
     if (field->kind == FIELD_AFTER)
         return find_after(field, begin, end, from, to);
+    if (field->kind == FIELD_JSON)
+        return find_json(field, begin, end, from, to);
     const struct walk start = {.at = begin, .end = end};
     struct walk all = start, walk = start;
     int64_t number = field->number;
@@ -246,14 +264,15 @@ bool field_find_invalid(const struct field *field, const unsigned char *text, si
     for (const unsigned char *at = text, *end; at < limit; at = end + 1) {
         end = field_record_end(field, at, limit);
         enum field_found found = field_find(field, at, end, &from, &to);
-        field_strip(&from, &to);
+        if (found == FIELD_FOUND)
+            field_strip(&from, &to);
         if (found == FIELD_EMPTY || (found == FIELD_FOUND && is_number(field, from, to)))
             continue;
-        bool has_text = found == FIELD_FOUND;
-        *fault = (struct field_fault){.at = (size_t)(at - text),
-                                      .what = found,
-                                      .from = has_text ? (size_t)(from - text) : 0,
-                                      .len = has_text ? (size_t)(to - from) : 0};
+        *fault = (struct field_fault){.at = (size_t)(at - text), .what = found};
+        if (found == FIELD_FOUND || found == FIELD_BROKEN) {
+            fault->from = (size_t)(from - text);
+            fault->len = (size_t)(to - from);
+        }
         return true;
     }
     return false;
@@ -269,23 +288,38 @@ static bool begins_number(const unsigned char *at, const unsigned char *end)
     return at < end && number_is_digit(*at);
 }
 
-/* Sets the hint to [from, to), unless the shell would change that within single quotes. */
-static void set_hint(const unsigned char *from, const unsigned char *to, char hint[FIELD_HINT_SIZE])
+/* Sets the hint to --after with [from, to), unless the shell would change that within single
+ * quotes. */
+static void hint_after(const unsigned char *from, const unsigned char *to,
+                       char hint[FIELD_HINT_SIZE])
 {
     const size_t len = (size_t)(to - from);
-    if (len >= FIELD_HINT_SIZE)
-        return;
     for (size_t i = 0; i < len; i++)
         if (from[i] < ' ' || from[i] > '~' || from[i] == '\'')
             return;
-    memcpy(hint, from, len);
-    hint[len] = '\0';
+    if (snprintf(hint, FIELD_HINT_SIZE, "--after='%.*s'", (int)len, (const char *)from) >=
+        FIELD_HINT_SIZE)
+        hint[0] = '\0';
 }
 
-void field_hint_after(const unsigned char *begin, const unsigned char *end, const char *name,
+/* Sets the hint to --field with a path, if that leads to a value in the line. */
+static void hint_path(const unsigned char *begin, const unsigned char *end, const char *name,
                       size_t len, char hint[FIELD_HINT_SIZE])
 {
+    const char *option = len > 0 && *name == '.' ? "--field=" : "--field=.";
+    const unsigned char *from = NULL, *to;
+    struct json_path path;
+    if (snprintf(hint, FIELD_HINT_SIZE, "%s%.*s", option, (int)len, name) >= FIELD_HINT_SIZE ||
+        !json_path_parse(strchr(hint, '.'), &path) || !json_find(&path, begin, end, &from, &to) ||
+        !from)
+        hint[0] = '\0';
+}
+
+void field_hint(const unsigned char *begin, const unsigned char *end, const char *name, size_t len,
+                char hint[FIELD_HINT_SIZE])
+{
     hint[0] = '\0';
+    hint_path(begin, end, name, len, hint);
     for (const unsigned char *at = begin, *to; !*hint; at = to) {
         at = memmem(at, (size_t)(end - at), name, len);
         if (!at)
@@ -297,6 +331,6 @@ void field_hint_after(const unsigned char *begin, const unsigned char *end, cons
             between++;
         if (between < end && (*between == ':' || *between == '=') &&
             begins_number(field_after_gap(between + 1, end), end))
-            set_hint(at - is_quoted, between + 1, hint);
+            hint_after(at - is_quoted, between + 1, hint);
     }
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Which part of a line is the number: a field, as in sort and cut, or what follows a string. These
- * functions define it; the CPU's fast ways (src/cpu/field_*.c) and the GPU's find the same.
+/* Which part of a line is the number: a field, as in sort and cut, what follows a string, or what a
+ * path into JSON leads to. These functions define it; the CPU's fast ways (src/cpu/field_*.c) and
+ * the GPU's find the same.
  *
  * A record is a line, up to its newline or the end of the text. In CSV a quoted field may contain
  * newlines. A carriage return at the end of a record does not belong to it. Empty records do not
- * count; where blanks separate fields, neither do records of blanks. Every other record is one
- * sample, the number in its field. It is invalid if the field is missing or not a number, or if the
- * record is longer than FIELD_RECORD_MAX bytes. */
+ * count; where blanks separate fields, and in JSON, neither do records of white space. Every other
+ * record is one sample, the number in its field. It is invalid if the field is missing or not a
+ * number, if the record is longer than FIELD_RECORD_MAX bytes, or if it should be JSON and is not.
+ */
 #ifndef GPUHISTO_FIELD_H
 #define GPUHISTO_FIELD_H
 
+#include "json_path.h"
 #include "number.h"
 
 #define FIELD_RECORD_MAX ((size_t)1 << 20) /* bytes, without the newline */
@@ -20,6 +23,7 @@ enum field_kind {
     FIELD_SEPARATED, /* between single separators */
     FIELD_CSV,       /* by RFC 4180: quoted fields may contain separators and newlines */
     FIELD_AFTER,     /* the token after the first occurrence of a string (field_token_end) */
+    FIELD_JSON,      /* what a path leads to; each record is a value of JSON */
 };
 
 struct field {
@@ -30,7 +34,8 @@ struct field {
     const char *name;        /* or NULL */
     const char *after;       /* AFTER: the string, of after_len bytes, without a newline */
     size_t after_len;
-    bool has_units; /* numbers may have units (number_units.h) */
+    bool has_units;        /* numbers may have units (number_units.h) */
+    struct json_path path; /* JSON */
 };
 
 /* What a record holds. */
@@ -39,6 +44,7 @@ enum field_found {
     FIELD_EMPTY, /* the record does not count */
     FIELD_MISSING,
     FIELD_TOO_LONG, /* the record is */
+    FIELD_BROKEN,   /* the record is not JSON */
 };
 
 /* Where between two bytes of CSV a scan stands. */
@@ -77,7 +83,8 @@ const unsigned char *field_record_end(const struct field *field, const unsigned 
                                       const unsigned char *limit);
 
 /* Finds the field of the record [begin, end). If it is FIELD_FOUND, sets [*from, *to) to it, which
- * may be empty. Once it is stripped (field_strip) it should be a number. */
+ * may be empty. Once it is stripped (field_strip) it should be a number. If the record is
+ * FIELD_BROKEN, sets *from to where. */
 enum field_found field_find(const struct field *field, const unsigned char *begin,
                             const unsigned char *end, const unsigned char **from,
                             const unsigned char **to);
@@ -135,7 +142,7 @@ size_t field_header_len(const struct field *field, const unsigned char *text, si
 struct field_fault {
     size_t at;             /* where it begins in the text */
     enum field_found what; /* FOUND: its field is not a number */
-    size_t from, len;      /* of that field */
+    size_t from, len;      /* of that field; BROKEN: where */
 };
 
 /* Finds the first invalid record of text[0..len). False if there is none. Slow. Any thread. */
@@ -144,10 +151,11 @@ bool field_find_invalid(const struct field *field, const unsigned char *text, si
 
 #define FIELD_HINT_SIZE 96
 
-/* Sets the hint to what the string of --after was probably meant to be: a name in the line that is
- * followed by quotes, blanks, a ':' or '=' and a number, as in JSON, up to the number. To an empty
- * string if there is none that can be shown. */
-void field_hint_after(const unsigned char *begin, const unsigned char *end, const char *name,
-                      size_t len, char hint[FIELD_HINT_SIZE]);
+/* Sets the hint to the option that was probably meant by a name: --field with a path if that leads
+ * to a value in the line; or --after, if the name is followed by quotes,
+ * blanks, a ':' or '=' and a number, with a string up to the number. To an empty string if there is
+ * none that can be shown. */
+void field_hint(const unsigned char *begin, const unsigned char *end, const char *name, size_t len,
+                char hint[FIELD_HINT_SIZE]);
 
 #endif

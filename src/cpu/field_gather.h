@@ -83,7 +83,7 @@ TARGET INLINE void gather_fields(const struct field *field, struct record_text *
                                  struct field_tokens *tokens)
 {
     const bool back = field->number < 0;
-    if (field->kind == FIELD_AFTER && field->has_units)
+    if (field->kind == FIELD_JSON || (field->kind == FIELD_AFTER && field->has_units))
         gather_in_way(BY_DEFINITION, field, text, tokens);
     else if (field->kind == FIELD_AFTER)
         gather_in_way(AFTER_STRING, field, text, tokens);

@@ -146,6 +146,11 @@ static void describe_record(const struct field *field, const unsigned char *text
         describe_token(field, text + fault->from, fault->len, what);
     } else if (fault->what == FIELD_TOO_LONG) {
         reason_set(what, "longer than %zu bytes", FIELD_RECORD_MAX);
+    } else if (fault->what == FIELD_BROKEN) {
+        reason_set(what, "not valid JSON at byte %zu", fault->from - fault->at + 1);
+    } else if (field->kind == FIELD_JSON) {
+        show_token((const unsigned char *)field->path.text, strlen(field->path.text), shown);
+        reason_set(what, "no %s", shown);
     } else if (field->kind == FIELD_AFTER) {
         show_token((const unsigned char *)field->after, field->after_len, shown);
         reason_set(what, "no number after '%s'", shown);
@@ -154,18 +159,19 @@ static void describe_record(const struct field *field, const unsigned char *text
     }
 }
 
-/* Adds to *what how --after was probably meant, from the record that text[0..len) begins with. */
+/* Adds to *what what was probably meant instead of --after, from the record that text[0..len)
+ * begins with. */
 static void add_hint(const struct field *field, const unsigned char *text, size_t len,
                      struct reason *what)
 {
     char hint[FIELD_HINT_SIZE];
     if (field->kind != FIELD_AFTER)
         return;
-    field_hint_after(text, field_record_end(field, text, text + len), field->after,
-                     field->after_len, hint);
+    field_hint(text, field_record_end(field, text, text + len), field->after, field->after_len,
+               hint);
     const size_t used = strlen(what->text);
     if (*hint)
-        snprintf(what->text + used, sizeof what->text - used, "; did you mean --after='%s'?", hint);
+        snprintf(what->text + used, sizeof what->text - used, "; did you mean %s?", hint);
 }
 
 /* Finds the first invalid sample of a chunk: *at is where it, or its line, begins. */

@@ -202,10 +202,10 @@ int records_find_column(const struct field *field, const unsigned char *text, si
     *column = field_column(field, text, end);
     if (*column > 0)
         return 0;
-    field_hint_after(text, end, field->name, strlen(field->name), hint);
+    field_hint(text, end, field->name, strlen(field->name), hint);
     if (*hint)
-        reason_of(why, name, "no column is called '%s'; did you mean --after='%s'?", field->name,
-                  hint);
+        reason_of(why, name, "no column is called '%s'; did you mean %s%s?", field->name, hint,
+                  strncmp(hint, "--field", 7) == 0 ? " without --header-line" : "");
     else
         reason_of(why, name, "no column is called '%s'", field->name);
     return -1;

@@ -551,7 +551,7 @@ printf '{"latency_ms":5,"a":"latency_ms"}\n{"latency_ms":6}\n' >json
 for more in "" --each "--stats --invalid=count"; do
     [ "$on_gpu" ] && [ "$more" ] && continue
     run -n --after=latency_ms $more json
-    lines_are "json: line 1: no number after 'latency_ms'; did you mean --after='\"latency_ms\":'?" \
+    lines_are "json: line 1: no number after 'latency_ms'; did you mean --field=.latency_ms?" \
         "warning: all 2 lines are invalid$none"
 done
 run -n --after=latency_ms --invalid=skip json
@@ -571,9 +571,9 @@ lines_are "standard input: line 1: 'x' is not a number"
 hint_at_json()
 {
     run --header-line -k latency_ms json
-    refuses "a name of JSON" 1 "json: no column is called 'latency_ms'; did you mean --after='\"latency_ms\":'?"
+    refuses "a name of JSON" 1 "json: no column is called 'latency_ms'; did you mean --field=.latency_ms without --header-line?"
     "$HELPERS/make_zstd" <json | run --csv --header-line -k latency_ms
-    refuses "a name of JSON in zstd" 1 "called 'latency_ms'; did you mean --after='\"latency_ms\":'?"
+    refuses "a name of JSON in zstd" 1 "called 'latency_ms'; did you mean --field=.latency_ms without --header-line?"
 }
 [ "$on_gpu" ] || hint_at_json
 
@@ -670,10 +670,10 @@ for arguments in "-n -k 1 --after=x" "-n -t , --after=x" "-n --csv --after=x"; d
 done
 for arguments in "-n -k 0" "-n -k x" "-n -k 0 --header-line" "-n -k 1,2" "-n -k --1" "-n -k 99999999"; do
     run $arguments </dev/null
-    refuses "$arguments" 2 "--field=" "must be 1 to 1048576, -1 for the last field or, with --header-line, a name"
+    refuses "$arguments" 2 "--field=" "must be 1 to 1048576, -1 for the last field, a path into JSON such as .a.b or, with --header-line, a name"
 done
 run -k latency_ms </dev/null
-refuses "a name without a header" 2 "--field=latency_ms: must be " "a name; for JSON lines, use --after='\"latency_ms\":'"
+refuses "a name without a header" 2 "--field=latency_ms: must be " "a name; for JSON lines, use --field=.latency_ms"
 for separator in "" ab "
 " '\n'; do
     run -n -k 1 -t "$separator" </dev/null
@@ -687,9 +687,9 @@ b"; do
     refuses "--after='$string'" 2 "--after=" "must be text within a line"
 done
 after=$(printf '%0129d' 0)
-for arguments in "--csv -k 1" "-k x --header-line" "--after=$after"; do
+for arguments in "--csv -k 1" "-k .a" "-k x --header-line" "--after=$after"; do
     run_as "$GPUHISTO" --device=gpu -n $arguments </dev/null
-    refuses "--device=gpu $arguments" 2 "--device=gpu: the GPU cannot count CSV, named columns or what follows a long STRING; leave out --device"
+    refuses "--device=gpu $arguments" 2 "--device=gpu: the GPU cannot count CSV, JSON, named columns or what follows a long STRING; leave out --device"
 done
 run_as "$GPUHISTO" --kernel=numbers -n -k 1 </dev/null
 refuses "--kernel=numbers" 2 "--kernel=numbers: cannot count in this mode"

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Compares all that finds values in JSON lines with the definition (src/count/json_path.h). */
+#ifndef GPUHISTO_TESTS_CHECK_JSON_H
+#define GPUHISTO_TESTS_CHECK_JSON_H
+
+#include "src/count/field.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether every parser that this processor can run, asked for `cap` values at a time, gives the
+ * values that field_find finds in text[0..len), to the bit. If not, says so on standard error.
+ * number_prepare was called. */
+bool check_json(const struct field *field, const unsigned char *text, size_t len, size_t cap);
+
+#endif
