@@ -39,6 +39,29 @@ TARGET INLINE void copy_32(unsigned char *to, const unsigned char *from)
     _mm256_storeu_si256((void *)to, half_of(from, 0));
 }
 
+/* A mark with bit 5 set is told by its four low bits, and so is a space. */
+TARGET INLINE struct json_bytes json_bytes_at(const unsigned char *at)
+{
+    const __m256i marks = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', '{', ',', '}', 0, 0,
+                                           0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', '{', ',', '}', 0, 0);
+    const __m256i spaces = _mm256_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', 0, 0, 0, '\r', 0, 0,
+                                            ' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', 0, 0, 0, '\r', 0, 0);
+    const __m256i quote = _mm256_set1_epi8('"'), backslash = _mm256_set1_epi8('\\');
+    const __m256i bit = _mm256_set1_epi8(0x20), most = _mm256_set1_epi8(0x1f);
+    const __m256i low = half_of(at, 0), high = half_of(at, 1);
+    return (struct json_bytes){
+        .quotes = mask_of_halves(_mm256_cmpeq_epi8(low, quote), _mm256_cmpeq_epi8(high, quote)),
+        .backslashes =
+            mask_of_halves(_mm256_cmpeq_epi8(low, backslash), _mm256_cmpeq_epi8(high, backslash)),
+        .marks = mask_of_halves(
+            _mm256_cmpeq_epi8(_mm256_or_si256(low, bit), _mm256_shuffle_epi8(marks, low)),
+            _mm256_cmpeq_epi8(_mm256_or_si256(high, bit), _mm256_shuffle_epi8(marks, high))),
+        .spaces = mask_of_halves(_mm256_cmpeq_epi8(low, _mm256_shuffle_epi8(spaces, low)),
+                                 _mm256_cmpeq_epi8(high, _mm256_shuffle_epi8(spaces, high))),
+        .controls = mask_of_halves(_mm256_cmpeq_epi8(_mm256_min_epu8(low, most), low),
+                                   _mm256_cmpeq_epi8(_mm256_min_epu8(high, most), high))};
+}
+
 #include "field_gather.h"
 
 TARGET void fields_gather_avx2(const struct field *field, struct record_text *text,

@@ -24,6 +24,23 @@ TARGET INLINE void copy_32(unsigned char *to, const unsigned char *from)
     _mm256_storeu_si256((void *)to, _mm256_loadu_si256((const void *)from));
 }
 
+/* A mark with bit 5 set is told by its four low bits, and so is a space. */
+TARGET INLINE struct json_bytes json_bytes_at(const unsigned char *at)
+{
+    const __m512i marks = _mm512_broadcast_i32x4(
+        _mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', '{', ',', '}', 0, 0));
+    const __m512i spaces = _mm512_broadcast_i32x4(
+        _mm_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', 0, 0, 0, '\r', 0, 0));
+    const __m512i bytes = _mm512_loadu_si512(at);
+    const __m512i folded = _mm512_or_si512(bytes, _mm512_set1_epi8(0x20));
+    return (struct json_bytes){
+        .quotes = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('"')),
+        .backslashes = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('\\')),
+        .marks = _mm512_cmpeq_epi8_mask(folded, _mm512_shuffle_epi8(marks, bytes)),
+        .spaces = _mm512_cmpeq_epi8_mask(bytes, _mm512_shuffle_epi8(spaces, bytes)),
+        .controls = _mm512_cmple_epu8_mask(bytes, _mm512_set1_epi8(0x1f))};
+}
+
 #include "field_gather.h"
 
 TARGET void fields_gather_avx512(const struct field *field, struct record_text *text,

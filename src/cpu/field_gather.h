@@ -4,8 +4,10 @@
  *
  *     bytes_low(at)       a bit for each of 64 bytes that is a space or less
  *     copy_32(to, from)   copies 32 bytes
+ *     json_bytes_at(at)   what is at 64 bytes, as struct json_bytes
  *
  * It calls gather_fields. */
+#include "field_json.h"
 #include "field_lines.h"
 
 #define SHORT_TOKEN 32 /* bytes that are copied at once */
@@ -58,6 +60,16 @@ TARGET INLINE void put_field(struct field_tokens *tokens, const unsigned char *f
     tokens->count++;
 }
 
+TARGET INLINE void put_line(struct field_tokens *tokens, struct record_text *rest,
+                            const struct found_line *line)
+{
+    if ((size_t)(line->end - rest->at) > FIELD_RECORD_MAX || line->what > FIELD_EMPTY)
+        field_tokens_put_invalid(tokens);
+    else if (line->what == FIELD_FOUND)
+        put_field(tokens, line->from, line->to, rest->limit);
+    rest->at = line->end < rest->limit ? line->end + 1 : rest->limit;
+}
+
 TARGET INLINE void gather_in_way(enum field_way way, const struct field *field,
                                  struct record_text *text, struct field_tokens *tokens)
 {
@@ -70,11 +82,27 @@ TARGET INLINE void gather_in_way(enum field_way way, const struct field *field,
         }
         if (!find_field(way, field, &rest, &line))
             find_field_slowly(field, rest.at, rest.limit, &line);
-        if ((size_t)(line.end - rest.at) > FIELD_RECORD_MAX || line.what > FIELD_EMPTY)
-            field_tokens_put_invalid(tokens);
-        else if (line.what == FIELD_FOUND)
-            put_field(tokens, line.from, line.to, rest.limit);
-        rest.at = line.end < rest.limit ? line.end + 1 : rest.limit;
+        put_line(tokens, &rest, &line);
+    }
+    text->at = rest.at;
+}
+
+TARGET static void gather_json(const struct field *field, struct record_text *text,
+                               struct field_tokens *tokens)
+{
+    struct record_text rest = *text;
+    struct json_name names[JSON_STEPS_MAX];
+    struct json_scan scan;
+    struct json_walk walk = {.scan = &scan, .names = names, .steps = field->path.count};
+    json_prepare_names(&field->path, names);
+    json_begin_scan(&scan, text);
+    while (rest.at < rest.limit && tokens->count < tokens->cap && field_tokens_have_room(tokens)) {
+        struct found_line line;
+        if (!find_in_json(&walk, rest.at, &line)) {
+            find_field_slowly(field, rest.at, rest.limit, &line);
+            json_skip_record(&scan, line.end);
+        }
+        put_line(tokens, &rest, &line);
     }
     text->at = rest.at;
 }
@@ -83,7 +111,9 @@ TARGET INLINE void gather_fields(const struct field *field, struct record_text *
                                  struct field_tokens *tokens)
 {
     const bool back = field->number < 0;
-    if (field->kind == FIELD_JSON || (field->kind == FIELD_AFTER && field->has_units))
+    if (field->kind == FIELD_JSON && json_path_is_plain(&field->path))
+        gather_json(field, text, tokens);
+    else if (field->kind == FIELD_JSON || (field->kind == FIELD_AFTER && field->has_units))
         gather_in_way(BY_DEFINITION, field, text, tokens);
     else if (field->kind == FIELD_AFTER)
         gather_in_way(AFTER_STRING, field, text, tokens);

@@ -6,6 +6,9 @@
  *
  * A line is read from its beginning, or from its end if fields are counted from there. Where 64
  * bytes cannot be read, or quotes are odd, it is left to field_find. */
+#ifndef GPUHISTO_FIELD_LINES_H
+#define GPUHISTO_FIELD_LINES_H
+
 #include "field_parser.h"
 #include "src/base/byte_masks.h"
 #include "src/count/field.h"
@@ -343,3 +346,5 @@ TARGET INLINE bool find_after_string(const struct field *field, const struct rec
     }
     return false;
 }
+
+#endif

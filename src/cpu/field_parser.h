@@ -32,6 +32,14 @@ static inline bool field_tokens_have_room(const struct field_tokens *tokens)
     return tokens->len + NUMBER_MAX + 1 <= FIELD_TOKENS_SIZE;
 }
 
+/* A bit for each of 64 bytes of JSON. */
+struct json_bytes {
+    uint64_t quotes, backslashes;
+    uint64_t marks;    /* brackets of both kinds, colons and commas; perhaps controls */
+    uint64_t spaces;   /* spaces, tabs and carriage returns */
+    uint64_t controls; /* all below a space */
+};
+
 /* Appends the field [from, to) of a record, whatever is in it. */
 void field_tokens_put(struct field_tokens *tokens, const unsigned char *from,
                       const unsigned char *to);

@@ -22,6 +22,17 @@ INLINE void copy_32(unsigned char *to, const unsigned char *from)
         to[i] = from[i];
 }
 
+INLINE struct json_bytes json_bytes_at(const unsigned char *at)
+{
+    return (struct json_bytes){
+        .quotes = byte_mask_equal(at, '"'),
+        .backslashes = byte_mask_equal(at, '\\'),
+        .marks = byte_mask_equal(at, '{') | byte_mask_equal(at, '}') | byte_mask_equal(at, '[') |
+                 byte_mask_equal(at, ']') | byte_mask_equal(at, ':') | byte_mask_equal(at, ','),
+        .spaces = byte_mask_equal(at, ' ') | byte_mask_equal(at, '\t') | byte_mask_equal(at, '\r'),
+        .controls = byte_mask_up_to(at, 0x1f)};
+}
+
 #include "field_gather.h"
 
 void fields_gather_portable(const struct field *field, struct record_text *text,

@@ -232,6 +232,21 @@ static void check_depth(size_t n, bool is_valid)
     check(&field, text, LONG_SIZE, 3);
 }
 
+/* The same of n objects in each other, of which the outermost has another member. */
+static void check_objects(size_t n)
+{
+    const struct field field = field_of(".b");
+    unsigned char *text = long_memory, *at = text;
+    for (size_t i = 0; i < n; i++, at += 5)
+        memcpy(at, "{\"a\":", 5);
+    *at++ = '1';
+    for (size_t i = 1; i < n; i++)
+        *at++ = '}';
+    memcpy(at, ",\"b\":7}\n", 9);
+    memset(at + 9, ' ', 200);
+    check(&field, text, (size_t)(at - text) + 209, 3);
+}
+
 static void check_long(void)
 {
     static const char begin[] = "{\"a\":\"", end[] = "\",\"b\":12}\n{\"b\":3}\n";
@@ -245,8 +260,10 @@ static void check_long(void)
         check(&field, long_memory, len + 209, 3);
         check(&field, long_memory, len + 9, 3);
     }
-    for (size_t n = 62; n <= 66; n++)
+    for (size_t n = 62; n <= 66; n++) {
         check_depth(n, true);
+        check_objects(n);
+    }
     check_depth(JSON_DEPTH_MAX, true);
     check_depth(JSON_DEPTH_MAX + 1, false);
     check_depth((size_t)1 << 20, false);
