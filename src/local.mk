@@ -31,11 +31,15 @@ histogram_sources = \
 	src/count/field.c src/count/field.h src/count/field_csv.c src/count/json_path.c src/count/json_path.h \
 	src/count/file_tallies.c src/count/file_tallies.h \
 	src/count/histogram.c src/count/histogram.h \
+	src/count/key.c src/count/key.h \
+	src/count/key_sums.c src/count/key_sums.h \
+	src/count/key_table.c src/count/key_table.h \
+	src/count/key_tallies.c src/count/key_tallies.h \
 	src/count/long_power.c src/count/long_power.h \
 	src/count/mode.c src/count/mode.h src/count/modes.def \
 	src/count/characters.c src/count/characters.h src/count/mode_characters.c \
 	src/count/unicode_groups.c \
-	src/count/mode_bytes.c src/count/mode_letters.c \
+	src/count/mode_bytes.c src/count/mode_letters.c src/count/mode_lines.c \
 	src/count/mode_numbers.c src/count/mode_pairs.c \
 	src/count/moments.c src/count/moments.h \
 	src/count/moments_text.c src/count/moments_text.h \

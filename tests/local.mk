@@ -168,6 +168,7 @@ unit_tests = \
 	tests/unit/test_frames \
 	tests/unit/test_replay_window \
 	tests/unit/test_json_path \
+	tests/unit/test_key tests/unit/test_key_tallies \
 	tests/unit/test_limits \
 	tests/unit/test_lines \
 	tests/unit/test_merge \
@@ -235,6 +236,8 @@ tests_unit_test_frames_LDADD = $(with_device)
 tests_unit_test_frames_LDFLAGS = $(reading_by_turns)
 tests_unit_test_replay_window_LDADD = $(libraries)
 tests_unit_test_json_path_LDADD = $(libraries) -lm
+tests_unit_test_key_LDADD = $(libraries)
+tests_unit_test_key_tallies_LDADD = $(libraries) -lm
 tests_unit_test_limits_LDADD = $(libraries)
 tests_unit_test_lines_LDADD = $(libraries)
 tests_unit_test_merge_LDADD = $(with_device)

@@ -4,7 +4,7 @@
 #define GPUHISTO_HISTOGRAM_H
 
 #include "binning.h"
-#include "field.h"
+#include "key.h"
 #include "mode.h"
 #include "value_type.h"
 
@@ -30,7 +30,8 @@ struct histogram {
     struct value_type type;                /* if mode->is_binned; of numbers f64 */
     struct binning binning;                /* if mode->is_binned */
     bool has_moments;                      /* tallies have moments; only if mode->is_binned */
-    struct field field;                    /* of numbers: where in a line they stand */
+    struct field field;                    /* of numbers and lines: where in a line they stand */
+    struct key key;                        /* of numbers and lines: what they are counted by */
     const struct histogram *also;          /* the next one by which the same input is counted */
 };
 
@@ -45,6 +46,9 @@ void histogram_letters(struct histogram *histogram, unsigned width, bool fold);
 void histogram_characters(struct histogram *histogram);
 void histogram_categories(struct histogram *histogram);
 void histogram_blocks(struct histogram *histogram);
+
+/* Counts lines by a key, which is set afterwards; the field is that of the key. */
+void histogram_lines(struct histogram *histogram);
 
 /* Lays a bin for each pair of bytes. */
 void histogram_pairs(struct histogram *histogram, bool is_aligned);

@@ -107,6 +107,7 @@ static void count(const struct count_plan *plan, const unsigned char *data, size
     case MODE_PAIRS:
         count_byte_pairs(data, len, plan->histogram->is_aligned, tally, paged);
         break;
+    case MODE_LINES:
     case MODES:
         break;
     }

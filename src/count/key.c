@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "key.h"
+
+/* Removes the quotes around a field of CSV and what may follow them. Doubled quotes are one, for
+ * which the field is copied. */
+static struct key_name without_quotes(const unsigned char *from, const unsigned char *to,
+                                      unsigned char *room)
+{
+    size_t len = 0, quotes = 0;
+    for (const unsigned char *at = from + 1; at < to; at++) {
+        if (*at == '"' && (to - at < 2 || at[1] != '"'))
+            return quotes > 0 ? (struct key_name){room, len} : (struct key_name){from + 1, len};
+        quotes += *at == '"';
+        at += *at == '"';
+        room[len++] = *at;
+    }
+    return (struct key_name){room, len}; /* the quote is not closed */
+}
+
+static bool begins_character(unsigned char byte)
+{
+    return (byte & 0xc0) != 0x80;
+}
+
+/* Returns where the character after `count` characters begins, or the end. */
+static const unsigned char *after_characters(const unsigned char *at, const unsigned char *end,
+                                             uint32_t count)
+{
+    for (; at < end && count > 0; count--)
+        for (at++; at < end && !begins_character(*at);)
+            at++;
+    return at;
+}
+
+struct key_name key_of_field(const struct key *key, const unsigned char *from,
+                             const unsigned char *to, unsigned char *room)
+{
+    struct key_name name = {from, (size_t)(to - from)};
+    if (key->field.kind == FIELD_CSV && from < to && *from == '"')
+        name = without_quotes(from, to, room);
+    if (key->first == 0)
+        return name;
+    const unsigned char *end = name.bytes + name.len;
+    const unsigned char *first = after_characters(name.bytes, end, key->first - 1);
+    const unsigned char *last = after_characters(first, end, key->last - key->first + 1);
+    return (struct key_name){first, (size_t)(last - first)};
+}
+
+enum field_found key_find(const struct key *key, const unsigned char *begin,
+                          const unsigned char *end, unsigned char *room, struct key_name *name)
+{
+    const unsigned char *from, *to;
+    const enum field_found found = field_find(&key->field, begin, end, &from, &to);
+    if (found == FIELD_FOUND)
+        *name = key_of_field(key, from, to, room);
+    return found;
+}

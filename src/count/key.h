@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* The key of a record, for a result by key: a field, or some characters of it. Records are those of
+ * field.h. One that counts but lacks the field, or is longer than FIELD_RECORD_MAX bytes, has no
+ * key, which is not the same as an empty one. */
+#ifndef GPUHISTO_KEY_H
+#define GPUHISTO_KEY_H
+
+#include "field.h"
+
+/* A character is a byte that does not continue one of UTF-8, and those after it that do; so is what
+ * a key begins with, whatever it is. Past the end of a field there are no characters. */
+struct key {
+    struct field field;   /* FIELD_NONE: there are no keys */
+    uint32_t first, last; /* characters of the field, from 1; 0, 0: all of it */
+};
+
+/* The bytes of a key, any bytes. */
+struct key_name {
+    const unsigned char *bytes; /* NULL: that of records without a key */
+    size_t len;
+};
+
+static inline bool key_is_used(const struct key *key)
+{
+    return key->field.kind != FIELD_NONE;
+}
+
+/* True if a field [from, to), as field_find gives it, may not be the key as it is. */
+static inline bool key_is_part(const struct key *key, const unsigned char *from,
+                               const unsigned char *to)
+{
+    return key->first > 0 || (key->field.kind == FIELD_CSV && from < to && *from == '"');
+}
+
+/* Returns the key in such a field: of CSV without the quotes around it, and doubled quotes are one;
+ * of that characters `first` to `last`. It is in the field, or in `room`, which has to - from
+ * bytes. */
+struct key_name key_of_field(const struct key *key, const unsigned char *from,
+                             const unsigned char *to, unsigned char *room);
+
+/* Finds the key of the record [begin, end), as field_find. If it is FIELD_FOUND, sets *name; `room`
+ * has end - begin bytes. */
+enum field_found key_find(const struct key *key, const unsigned char *begin,
+                          const unsigned char *end, unsigned char *room, struct key_name *name);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+#include "key_sums.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A number fits if its lowest bit counts 2^exponent to 2^(exponent + SHIFT_MOST): then the sum of
+ * 2^40 numbers has up to 53 + SHIFT_MOST + 40 bits and a sign, and that of their squares
+ * 2 * (53 + SHIFT_MOST) + 40. Sums that were merged may have 8 bits more. */
+#define SHIFT_MOST 80
+#define SUM_BITS (53 + SHIFT_MOST + 48)
+#define SQUARES_BITS (2 * (53 + SHIFT_MOST) + 48)
+
+/* The first number fits so that later ones may be less, or have more digits. */
+#define SHIFT_FIRST 40
+
+/* Exponents for which exact_sum_add_whole takes all words. */
+#define EXPONENT_LEAST (-1074)
+#define EXPONENT_MOST 384
+
+/* A double, taken apart: mantissa * 2^exponent without its sign. */
+struct parts {
+    uint64_t mantissa;
+    int exponent;
+};
+
+static struct parts parts_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const int biased = (int)(bits >> 52 & 0x7ff);
+    const uint64_t fraction = bits & (((uint64_t)1 << 52) - 1);
+    return (struct parts){biased > 0 ? fraction | (uint64_t)1 << 52 : fraction,
+                          (biased > 0 ? biased : 1) - 1075};
+}
+
+/* --- words --- */
+
+/* Adds `count` words. */
+static inline void add_words(uint64_t *into, const uint64_t *from, size_t count)
+{
+    unsigned_whole carry = 0;
+    for (size_t i = 0; i < count; i++) {
+        carry += (unsigned_whole)into[i] + from[i];
+        into[i] = (uint64_t)carry;
+        carry >>= 64;
+    }
+}
+
+static void negate_words(uint64_t *words, size_t count)
+{
+    unsigned_whole carry = 1;
+    for (size_t i = 0; i < count; i++) {
+        carry += ~words[i];
+        words[i] = (uint64_t)carry;
+        carry >>= 64;
+    }
+}
+
+/* Returns the number of bits up to the highest one. */
+static unsigned width_of(const uint64_t *words, size_t count)
+{
+    while (count > 0 && words[count - 1] == 0)
+        count--;
+    return count > 0 ? (unsigned)count * 64 - (unsigned)__builtin_clzll(words[count - 1]) : 0;
+}
+
+static void shift_words(uint64_t *words, size_t count, unsigned by)
+{
+    const size_t skipped = by / 64;
+    for (size_t i = count; i-- > 0;) {
+        const uint64_t high = i >= skipped ? words[i - skipped] : 0;
+        const uint64_t low = i > skipped ? words[i - skipped - 1] : 0;
+        words[i] = by % 64 == 0 ? high : high << by % 64 | low >> (64 - by % 64);
+    }
+}
+
+/* --- moments of their own --- */
+
+static bool is_negative(const struct key_sums *sums)
+{
+    return sums->sum[KEY_SUM_WORDS - 1] >> 63;
+}
+
+/* Sets `words` to the magnitude of the sum. */
+static void magnitude_of(const struct key_sums *sums, uint64_t words[KEY_SUM_WORDS])
+{
+    memcpy(words, sums->sum, sizeof sums->sum);
+    if (is_negative(sums))
+        negate_words(words, KEY_SUM_WORDS);
+}
+
+void key_sums_add_to(const struct key_sums *sums, struct moments *moments)
+{
+    uint64_t words[KEY_SUM_WORDS];
+    if (sums->moments)
+        moments_merge(moments, sums->moments);
+    if (!sums->any)
+        return;
+    moments_widen(moments, sums->min, sums->max);
+    if (!sums->has_exponent)
+        return;
+    magnitude_of(sums, words);
+    for (int i = 0; i < KEY_SUM_WORDS; i++)
+        exact_sum_add_whole(&moments->sum, is_negative(sums) ? -(whole)words[i] : (whole)words[i],
+                            sums->exponent + 64 * i);
+    for (int i = 0; i < KEY_SQUARES_WORDS; i++)
+        exact_sum_add_whole(&moments->squares, sums->squares[i], 2 * sums->exponent + 64 * i);
+}
+
+/* Makes moments of what was added so far, to which others can be added. False if memory is short.
+ */
+static bool make_moments(struct key_sums *sums)
+{
+    if (sums->moments)
+        return true;
+    struct moments *moments = calloc(1, sizeof *moments);
+    if (!moments)
+        return false;
+    key_sums_add_to(sums, moments);
+    *sums = (struct key_sums){.moments = moments};
+    return true;
+}
+
+static bool add_to_moments(struct key_sums *sums, double value)
+{
+    if (!make_moments(sums))
+        return false;
+    struct moments *moments = sums->moments;
+    moments_widen(moments, value, value);
+    if (isinf(value)) {
+        moments->lowest += value < 0;
+        moments->highest += value > 0;
+    } else {
+        exact_sum_add(&moments->sum, value);
+        exact_sum_add_square(&moments->squares, value);
+    }
+    return true;
+}
+
+bool key_sums_add_large(struct key_sums *sums, double nearest, whole number)
+{
+    struct large_numbers large = {.any = false};
+    if (!add_to_moments(sums, nearest))
+        return false;
+    large_numbers_add(&large, nearest, number);
+    moments_add_large(sums->moments, &large);
+    return true;
+}
+
+bool key_sums_add_moments(struct key_sums *sums, const struct moments *moments)
+{
+    if (!make_moments(sums))
+        return false;
+    moments_merge(sums->moments, moments);
+    return true;
+}
+
+/* --- sums of few bits --- */
+
+static void widen(struct key_sums *sums, double min, double max)
+{
+    sums->min = !sums->any || min < sums->min ? min : sums->min;
+    sums->max = !sums->any || max > sums->max ? max : sums->max;
+    sums->any = true;
+}
+
+/* Adds mantissa * 2^shift. */
+static inline void add_parts(struct key_sums *sums, uint64_t mantissa, unsigned shift,
+                             bool is_negative)
+{
+    const unsigned_whole moved = (unsigned_whole)mantissa << shift % 64;
+    const unsigned_whole square = (unsigned_whole)mantissa * mantissa;
+    const unsigned by = 2 * shift % 64, at = shift / 64, square_at = 2 * shift / 64;
+    const uint64_t flip = is_negative ? UINT64_MAX : 0;
+    uint64_t words[KEY_SUM_WORDS] = {0}, squares[KEY_SQUARES_WORDS] = {0};
+    words[at] = (uint64_t)moved;
+    words[at + 1] = (uint64_t)(moved >> 64);
+    unsigned_whole carry = is_negative;
+    for (size_t i = 0; i < KEY_SUM_WORDS; i++) {
+        carry += (unsigned_whole)sums->sum[i] + (words[i] ^ flip);
+        sums->sum[i] = (uint64_t)carry;
+        carry >>= 64;
+    }
+    squares[square_at] = (uint64_t)(square << by);
+    squares[square_at + 1] = (uint64_t)(square << by >> 64);
+    squares[square_at + 2] = by > 0 ? (uint64_t)(square >> 64) >> (64 - by) : 0;
+    add_words(sums->squares, squares, KEY_SQUARES_WORDS);
+}
+
+/* Adds a number that does not fit as it is: perhaps without the zeros that its mantissa ends with.
+ */
+static __attribute__((noinline)) bool add_odd(struct key_sums *sums, double value)
+{
+    struct parts parts = parts_of(value);
+    const unsigned zeros = parts.mantissa > 0 ? (unsigned)__builtin_ctzll(parts.mantissa) : 0;
+    if (sums->moments || isinf(value))
+        return add_to_moments(sums, value);
+    if (!sums->has_exponent) {
+        const int exponent = parts.exponent - SHIFT_FIRST;
+        if (exponent > EXPONENT_MOST)
+            return add_to_moments(sums, value);
+        sums->exponent = exponent > EXPONENT_LEAST ? exponent : EXPONENT_LEAST;
+        sums->has_exponent = true;
+    } else {
+        parts.mantissa >>= zeros;
+        parts.exponent += (int)zeros;
+    }
+    const unsigned shift = (unsigned)(parts.exponent - sums->exponent);
+    if (shift > SHIFT_MOST)
+        return add_to_moments(sums, value);
+    widen(sums, value, value);
+    add_parts(sums, parts.mantissa, shift, signbit(value));
+    return true;
+}
+
+bool key_sums_add(struct key_sums *sums, double value)
+{
+    const struct parts parts = parts_of(value);
+    const unsigned shift = (unsigned)(parts.exponent - sums->exponent);
+    const bool fits = sums->has_exponent && shift <= SHIFT_MOST && !isinf(value);
+    if (!fits && (value != 0 || sums->moments))
+        return add_odd(sums, value);
+    widen(sums, value, value);
+    if (fits)
+        add_parts(sums, parts.mantissa, shift, signbit(value));
+    return true;
+}
+
+/* Lowers the exponent. False, and nothing changes, if the sums would have too many bits. */
+static bool lower(struct key_sums *sums, int exponent)
+{
+    uint64_t words[KEY_SUM_WORDS];
+    const unsigned by = (unsigned)(sums->exponent - exponent);
+    magnitude_of(sums, words);
+    if (width_of(words, KEY_SUM_WORDS) + by > SUM_BITS ||
+        width_of(sums->squares, KEY_SQUARES_WORDS) + 2 * by > SQUARES_BITS)
+        return false;
+    shift_words(sums->sum, KEY_SUM_WORDS, by);
+    shift_words(sums->squares, KEY_SQUARES_WORDS, 2 * by);
+    sums->exponent = exponent;
+    return true;
+}
+
+/* Adds sums of few bits. False, and nothing changes, if both together need too many. */
+static bool add_sums(struct key_sums *into, struct key_sums *from)
+{
+    if (into->moments || from->moments)
+        return false;
+    const int least = into->exponent < from->exponent ? into->exponent : from->exponent;
+    if (into->has_exponent && from->has_exponent && !(lower(into, least) && lower(from, least)))
+        return false;
+    widen(into, from->min, from->max);
+    if (!from->has_exponent)
+        return true;
+    into->exponent = from->exponent;
+    into->has_exponent = true;
+    add_words(into->sum, from->sum, KEY_SUM_WORDS);
+    add_words(into->squares, from->squares, KEY_SQUARES_WORDS);
+    return true;
+}
+
+bool key_sums_move(struct key_sums *into, struct key_sums *from)
+{
+    bool done = true;
+    if (!from->any && !from->moments)
+        return true;
+    if (!into->any && !into->moments) {
+        *into = *from;
+        *from = (struct key_sums){.moments = NULL};
+        return true;
+    }
+    if (add_sums(into, from)) {
+        done = lower(into, into->exponent) || make_moments(into);
+    } else {
+        done = make_moments(into);
+        if (done)
+            key_sums_add_to(from, into->moments);
+    }
+    key_sums_close(from);
+    return done;
+}
+
+void key_sums_close(struct key_sums *sums)
+{
+    free(sums->moments);
+    *sums = (struct key_sums){.moments = NULL};
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Moments of the numbers of a key, in a fiftieth of the memory: exact sums that have as many bits
+ * as numbers need that are alike. A key whose numbers are further apart gets its struct moments. */
+#ifndef GPUHISTO_KEY_SUMS_H
+#define GPUHISTO_KEY_SUMS_H
+
+#include "moments.h"
+
+#include <stddef.h>
+
+#define KEY_SUM_WORDS 3     /* of 64 bits */
+#define KEY_SQUARES_WORDS 5 /* twice the bits of numbers need twice the width */
+
+/* All zeros before any number. Sums are whole numbers in words of 64 bits, the lowest first. */
+struct key_sums {
+    struct moments
+        *moments; /* all numbers so far, and nothing below counts; NULL: they are below */
+    double min, max;
+    uint64_t sum[KEY_SUM_WORDS];         /* times 2^exponent; two's complement */
+    uint64_t squares[KEY_SQUARES_WORDS]; /* times 2^(2 * exponent) */
+    int exponent;                        /* if has_exponent */
+    bool has_exponent;                   /* a number that is not 0 was added */
+    bool any;
+};
+
+/* Adds a number, which may be infinite. False if memory is short: the number is lost. */
+bool key_sums_add(struct key_sums *sums, double value);
+
+/* Adds a whole number of at most 64 bits, of MOMENTS_LARGE at least, and the double nearest to it.
+ * False if memory is short. */
+bool key_sums_add_large(struct key_sums *sums, double nearest, whole number);
+
+/* Adds what was counted elsewhere, and makes `from` all zeros. False if memory is short. */
+bool key_sums_move(struct key_sums *into, struct key_sums *from);
+
+/* Adds moments. False if memory is short. */
+bool key_sums_add_moments(struct key_sums *sums, const struct moments *moments);
+
+/* Adds them to moments. */
+void key_sums_add_to(const struct key_sums *sums, struct moments *moments);
+
+/* Frees what they have beside themselves. */
+void key_sums_close(struct key_sums *sums);
+
+#endif

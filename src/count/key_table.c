@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+#include "key_table.h"
+#include "src/base/byte_word.h"
+#include "src/base/grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOTS_FIRST 64
+#define CELLS_FIRST 64
+#define BLOCK_SIZE ((size_t)64 << 10) /* of names, bytes; a longer name has a block of its own */
+
+/* --- names --- */
+
+struct name_block {
+    struct name_block *next;
+    size_t used, size;
+    unsigned char bytes[];
+};
+
+/* Copies a name. NULL if memory is short. */
+static unsigned char *keep_name(struct key_table *table, const unsigned char *name, size_t len)
+{
+    struct name_block *block = table->names;
+    if (!block || block->size - block->used < len) {
+        const size_t size = len > BLOCK_SIZE / 4 ? len : BLOCK_SIZE - sizeof *block;
+        block = malloc(sizeof *block + size);
+        if (!block)
+            return NULL;
+        *block = (struct name_block){.size = size};
+        /* A block that is full at once stands behind the one that is being filled. */
+        struct name_block **at = table->names && size == len ? &table->names->next : &table->names;
+        block->next = *at;
+        *at = block;
+    }
+    unsigned char *kept = block->bytes + block->used;
+    if (len > 0)
+        memcpy(kept, name, len);
+    block->used += len;
+    table->name_bytes += len;
+    return kept;
+}
+
+static void free_names(struct key_table *table)
+{
+    while (table->names) {
+        struct name_block *next = table->names->next;
+        free(table->names);
+        table->names = next;
+    }
+    table->name_bytes = 0;
+}
+
+/* --- hashes --- */
+
+/* Words that are multiplied are neither 0 nor known, as the seed is in them. */
+static inline uint64_t mix(uint64_t a, uint64_t b)
+{
+    const unsigned_whole product = (unsigned_whole)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Returns up to 16 bytes as two words, which differ for names that do. */
+static inline void short_words(const unsigned char *name, size_t len, uint64_t words[2])
+{
+    if (len >= 8) {
+        words[0] = byte_word(name);
+        words[1] = byte_word(name + len - 8);
+    } else if (len >= 4) {
+        words[0] = byte_word_of_4(name);
+        words[1] = byte_word_of_4(name + len - 4);
+    } else {
+        words[0] =
+            len > 0 ? (uint64_t)name[0] << 16 | (uint64_t)name[len / 2] << 8 | name[len - 1] : 0;
+        words[1] = 0;
+    }
+}
+
+uint64_t key_hash(const struct key_seed *seed, const unsigned char *name, size_t len)
+{
+    uint64_t hash = seed->words[0] ^ len, words[2];
+    for (; len > 16; len -= 16, name += 16)
+        hash = mix(byte_word(name) ^ seed->words[1], byte_word(name + 8) ^ hash);
+    short_words(name, len, words);
+    hash = mix(words[0] ^ seed->words[1], words[1] ^ hash);
+    return mix(hash ^ UINT64_C(0x9e3779b97f4a7c15), seed->words[1]);
+}
+
+/* --- the table --- */
+
+int key_table_open(struct key_table *table, const struct key_seed *seed, bool has_sums)
+{
+    *table = (struct key_table){.seed = *seed, .has_sums = has_sums};
+    table->cells.factor = seed->words[0] | 1;
+    table->slot_count = SLOTS_FIRST;
+    table->slots = calloc(table->slot_count, sizeof table->slots[0]);
+    table->room = SLOTS_FIRST / 2;
+    table->entries = calloc(table->room, sizeof table->entries[0]);
+    if (has_sums)
+        table->sums = calloc(table->room, sizeof table->sums[0]);
+    table->count = 1;
+    return table->slots && table->entries && (table->sums || !has_sums) ? 0 : -1;
+}
+
+static void close_sums(struct key_table *table)
+{
+    for (size_t i = 0; table->sums && i < table->count; i++)
+        key_sums_close(&table->sums[i]);
+}
+
+void key_table_close(struct key_table *table)
+{
+    close_sums(table);
+    free_names(table);
+    free(table->slots);
+    free(table->entries);
+    free(table->sums);
+    free(table->cells.cells);
+    *table = (struct key_table){.count = 0};
+}
+
+void key_table_clear(struct key_table *table)
+{
+    close_sums(table);
+    free_names(table);
+    memset(table->slots, 0, table->slot_count * sizeof table->slots[0]);
+    table->entries[KEY_MISSING].samples = 0;
+    table->count = 1;
+    table->last = KEY_MISSING;
+    if (table->cells.count > 0)
+        memset(table->cells.cells, 0, table->cells.room * sizeof table->cells.cells[0]);
+    table->cells.count = 0;
+    table->cells.are_grouped = false;
+}
+
+/* Puts keys into twice as many slots. */
+static bool grow_slots(struct key_table *table)
+{
+    const size_t count = 2 * table->slot_count;
+    uint64_t *slots = calloc(count, sizeof slots[0]);
+    if (!slots)
+        return false;
+    for (size_t i = 1; i < table->count; i++) {
+        const uint64_t hash = table->entries[i].hash;
+        size_t slot = hash & (count - 1);
+        while (slots[slot])
+            slot = (slot + 1) & (count - 1);
+        slots[slot] = (hash >> 32 << 32) | i;
+    }
+    free(table->slots);
+    table->slots = slots;
+    table->slot_count = count;
+    return true;
+}
+
+/* Makes room for another key. */
+static bool grow_entries(struct key_table *table)
+{
+    size_t room = table->room;
+    struct key_entry *entries =
+        grow_list(table->entries, &room, table->count + 1, sizeof entries[0]);
+    if (!entries)
+        return false;
+    table->entries = entries;
+    if (table->has_sums) {
+        struct key_sums *sums = realloc(table->sums, room * sizeof sums[0]);
+        if (!sums)
+            return false;
+        table->sums = sums;
+    }
+    table->room = room;
+    return true;
+}
+
+/* Adds a key that is not there. Its slot was found free. */
+static uint32_t add_key(struct key_table *table, uint64_t hash, const unsigned char *name,
+                        size_t len)
+{
+    if (2 * (table->count + 1) > table->slot_count && !grow_slots(table))
+        return KEY_FAILED;
+    if (table->count == table->room && !grow_entries(table))
+        return KEY_FAILED;
+    const unsigned char *kept = keep_name(table, name, len);
+    if (!kept)
+        return KEY_FAILED;
+    const size_t mask = table->slot_count - 1, number = table->count++;
+    size_t slot = hash & mask;
+    while (table->slots[slot])
+        slot = (slot + 1) & mask;
+    table->slots[slot] = (hash >> 32 << 32) | number;
+    table->entries[number] = (struct key_entry){.hash = hash, .name = kept, .len = len};
+    if (table->has_sums)
+        table->sums[number] = (struct key_sums){.moments = NULL};
+    return table->last = (uint32_t)number;
+}
+
+static bool is_same(const struct key_entry *entry, const unsigned char *name, size_t len)
+{
+    return entry->len == len && entry->name && memcmp(entry->name, name, len) == 0;
+}
+
+uint32_t key_table_find(struct key_table *table, uint64_t hash, const unsigned char *name,
+                        size_t len)
+{
+    const size_t mask = table->slot_count - 1;
+    for (size_t slot = hash & mask; table->slots[slot]; slot = (slot + 1) & mask) {
+        const uint32_t number = (uint32_t)table->slots[slot];
+        if (table->slots[slot] >> 32 == hash >> 32 && is_same(&table->entries[number], name, len))
+            return table->last = number;
+    }
+    return add_key(table, hash, name, len);
+}
+
+/* --- cells --- */
+
+static inline size_t place_of_cell(const struct key_cells *cells, uint32_t key, uint32_t row)
+{
+    const uint64_t hash = ((uint64_t)key << 32 | row) * cells->factor;
+    return (size_t)((hash ^ hash >> 32) * cells->factor >> 32) & (cells->room - 1);
+}
+
+/* Returns the cell of a row of a key, or the empty one where it belongs. */
+static inline struct key_cell *find_cell(const struct key_cells *cells, uint32_t key, uint32_t row)
+{
+    size_t at = place_of_cell(cells, key, row);
+    while (cells->cells[at].count > 0 &&
+           (cells->cells[at].key != key || cells->cells[at].row != row))
+        at = (at + 1) & (cells->room - 1);
+    return &cells->cells[at];
+}
+
+/* Puts all cells into a table of so much room. */
+static bool place_cells(struct key_cells *cells, size_t room)
+{
+    struct key_cells table = {.room = room, .count = cells->count, .factor = cells->factor};
+    table.cells = calloc(room, sizeof table.cells[0]);
+    if (!table.cells)
+        return false;
+    for (size_t i = 0; i < cells->room; i++)
+        if (cells->cells[i].count > 0)
+            *find_cell(&table, cells->cells[i].key, cells->cells[i].row) = cells->cells[i];
+    free(cells->cells);
+    *cells = table;
+    return true;
+}
+
+bool key_cells_add(struct key_cells *cells, uint32_t key, uint32_t row, uint64_t count)
+{
+    if (4 * (cells->count + 1) > 3 * cells->room &&
+        !place_cells(cells, cells->room ? 2 * cells->room : CELLS_FIRST))
+        return false;
+    struct key_cell *cell = find_cell(cells, key, row);
+    cells->count += cell->count == 0;
+    cell->key = key;
+    cell->row = row;
+    cell->count += count;
+    return true;
+}
+
+static int compare_cells(const void *a, const void *b)
+{
+    const struct key_cell *left = a, *right = b;
+    if (left->key != right->key)
+        return left->key < right->key ? -1 : 1;
+    return left->row == right->row ? 0 : left->row < right->row ? -1 : 1;
+}
+
+bool key_cells_group(struct key_cells *cells)
+{
+    size_t count = 0;
+    if (cells->are_grouped)
+        return true;
+    for (size_t i = 0; i < cells->room; i++)
+        if (cells->cells[i].count > 0)
+            cells->cells[count++] = cells->cells[i];
+    if (count > 0)
+        memset(cells->cells + count, 0, (cells->room - count) * sizeof cells->cells[0]);
+    if (count > 1)
+        qsort(cells->cells, count, sizeof cells->cells[0], compare_cells);
+    cells->are_grouped = true;
+    return true;
+}
+
+bool key_cells_ungroup(struct key_cells *cells)
+{
+    return !cells->are_grouped || cells->room == 0 || place_cells(cells, cells->room);
+}

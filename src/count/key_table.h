@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* A table of keys: for each its samples and, of numbers, the rows that have some of them and sums.
+ * One thread at a time. */
+#ifndef GPUHISTO_KEY_TABLE_H
+#define GPUHISTO_KEY_TABLE_H
+
+#include "key.h"
+#include "key_sums.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Records without a key have this number in every table, and no name. */
+#define KEY_MISSING 0
+
+/* What no key has as its number. */
+#define KEY_FAILED UINT32_MAX
+
+/* Makes keys' places in tables unpredictable, so that nobody can choose keys that meet there. All
+ * tables of a run share it. */
+struct key_seed {
+    uint64_t words[2];
+};
+
+struct key_entry {
+    uint64_t hash;
+    const unsigned char *name; /* of the table; NULL for KEY_MISSING */
+    size_t len;
+    uint64_t samples;
+};
+
+/* How many samples of a key are in a row. */
+struct key_cell {
+    uint32_t key, row;
+    uint64_t count; /* 0: no cell is here */
+};
+
+/* Open addressing; or, once they are grouped, a list without gaps. */
+struct key_cells {
+    struct key_cell *cells;
+    size_t count, room; /* the room is a power of two, or 0 */
+    uint64_t factor;    /* of the hash; odd */
+    bool are_grouped;
+};
+
+struct name_block;
+
+struct key_table {
+    struct key_seed seed;
+    struct key_entry *entries; /* by number; the first is KEY_MISSING */
+    struct key_sums *sums;     /* by number; NULL: none are wanted */
+    size_t count, room;        /* keys, with KEY_MISSING */
+    uint64_t *slots;           /* the upper half of a hash, and the number of the key; 0: empty */
+    size_t slot_count;         /* a power of two */
+    struct key_cells cells;
+    struct name_block *names;
+    size_t name_bytes; /* of all names */
+    uint32_t last;     /* the key that was found last */
+    bool has_sums;
+};
+
+/* Makes a table without keys. 0, or -1 if memory is short: key_table_close is due in any case. */
+int key_table_open(struct key_table *table, const struct key_seed *seed, bool has_sums);
+
+/* Frees what a table has. Does nothing with an all-zero one. */
+void key_table_close(struct key_table *table);
+
+/* Removes all keys, but keeps memory for those to come. */
+void key_table_clear(struct key_table *table);
+
+/* Returns the hash of a name by a seed. */
+uint64_t key_hash(const struct key_seed *seed, const unsigned char *name, size_t len);
+
+/* Returns the number of a key, which is made if it is new, given its hash. KEY_FAILED if memory is
+ * short. */
+uint32_t key_table_find(struct key_table *table, uint64_t hash, const unsigned char *name,
+                        size_t len);
+
+/* Adds to the count of a row of a key. False if memory is short. Not while cells are grouped. */
+bool key_cells_add(struct key_cells *cells, uint32_t key, uint32_t row, uint64_t count);
+
+/* Sorts the cells by key and row, without gaps. False if memory is short. */
+bool key_cells_group(struct key_cells *cells);
+
+/* Makes it a table again, to which can be added. False if memory is short. */
+bool key_cells_ungroup(struct key_cells *cells);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples and counts of each key, for --by. Engines count into small tables of their own, and move
+ * what these contain. So memory is that of the keys, and of a small table for each thread. */
+#ifndef GPUHISTO_KEY_TALLIES_H
+#define GPUHISTO_KEY_TALLIES_H
+
+#include "key_table.h"
+#include "tally.h"
+
+struct key_tallies;
+
+enum key_tallies_state {
+    KEYS_COMPLETE,
+    KEYS_TOO_MANY, /* more than max_keys: some are lost */
+    KEYS_NO_MEMORY,
+};
+
+enum key_order {
+    KEYS_BY_NAME,  /* bytes as in the C locale; but if all are numbers, these */
+    KEYS_BY_COUNT, /* most samples first; of as many, by name */
+};
+
+/* Makes tallies by a histogram, which must outlive them, without keys. NULL if memory is short. */
+struct key_tallies *key_tallies_open(const struct histogram *histogram, size_t max_keys);
+
+/* Frees the tallies; does nothing with NULL. */
+void key_tallies_close(struct key_tallies *keys);
+
+/* What happened so far. Any thread. */
+enum key_tallies_state key_tallies_state(const struct key_tallies *keys);
+
+/* Records that samples are lost, as memory was short. Any thread. */
+void key_tallies_lose(struct key_tallies *keys);
+
+/* --- counting --- */
+
+/* Makes a table from which can be moved. 0, or -1 if memory is short: key_table_close is due in any
+ * case. */
+int key_tallies_open_table(const struct key_tallies *keys, struct key_table *table);
+
+/* Adds what a table has, which then has nothing. Any thread; the table belongs to the caller. */
+void key_tallies_move(struct key_tallies *keys, struct key_table *table);
+
+/* Adds the tally of a key. Any thread. */
+void key_tallies_add(struct key_tallies *keys, struct key_name name, const struct tally *tally);
+
+/* --- reading --- */
+
+/* Numbers the keys from 0 in an order, which they have until something is moved or added. Until
+ * key_tallies_thaw, threads that would do so wait. 0, or -1 if memory is short. */
+int key_tallies_sort(struct key_tallies *keys, enum key_order order);
+void key_tallies_thaw(struct key_tallies *keys);
+
+/* What follows is for keys that were sorted. */
+
+/* Returns the number of keys, without KEY_MISSING, whose number this is: it has no name, and
+ * perhaps no samples. */
+size_t key_tallies_count(const struct key_tallies *keys);
+
+/* Returns the name, which lives until the keys are closed, and the samples of key i. */
+struct key_name key_tallies_name(const struct key_tallies *keys, size_t i);
+uint64_t key_tallies_samples(const struct key_tallies *keys, size_t i);
+
+/* Sets the samples, counts and moments of a tally to those of key i, or to those of all keys from i
+ * on together, and marks its blocks, which it must have. The tally is all zeros, or was set before.
+ */
+void key_tallies_load(const struct key_tallies *keys, size_t i, struct tally *tally);
+void key_tallies_load_from(const struct key_tallies *keys, size_t i, struct tally *tally);
+
+#endif

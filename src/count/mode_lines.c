@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines, or records of CSV: each is a sample, in the one row there is. What they are counted for is
+ * their keys. */
+#include "histogram.h"
+#include "statistics.h"
+#include "tally.h"
+
+#include <stdio.h>
+
+static void lines_label_row(const struct histogram *histogram, size_t row, struct row_label *label)
+{
+    (void)histogram;
+    (void)row;
+    snprintf(label->name, sizeof label->name, "lines");
+}
+
+static void lines_add_statistics(const struct histogram *histogram, const struct tally *tally,
+                                 struct statistics *to)
+{
+    (void)histogram;
+    statistics_add_count(to, "lines", tally->samples);
+}
+
+const struct mode mode_lines = {
+    .id = MODE_LINES,
+    .name = "lines",
+    .is_text = true,
+    .counts_every = true,
+    .columns = {"bin", "count"},
+    .label_row = lines_label_row,
+    .add_statistics = lines_add_statistics,
+};
+
+void histogram_lines(struct histogram *histogram)
+{
+    *histogram = (struct histogram){.mode = &mode_lines, .bins = 1};
+}

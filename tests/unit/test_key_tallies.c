@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/* Tallies of keys: tables of any content, moved by several threads, compared with plain arrays; the
+ * order of names, of numbers and of counts; the limit; and keys whose hashes are equal. */
+#include "src/count/key_tallies.h"
+#include "src/count/tally.h"
+#include "tests/helpers/need.h"
+#include "tests/helpers/random.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Ends the test if memory is short. */
+static void need_that(bool there)
+{
+    (void)need(there ? &there : NULL);
+}
+
+#define KEYS 1500
+#define ROWS_HERE 40
+#define THREADS 4
+#define TABLES 60 /* that each thread moves */
+#define SAMPLES 400
+
+static unsigned tried, wrong;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what is expected, and random */
+
+static void check_that(bool holds, const char *what, size_t key)
+{
+    tried++;
+    if (!holds && wrong++ < 20)
+        printf("%s: key %zu\n", what, key);
+}
+
+/* --- what is expected --- */
+
+struct expected {
+    unsigned char name[40];
+    size_t len;
+    uint64_t samples, counts[ROWS_HERE];
+    struct moments moments;
+};
+
+/* The first is that of records without a key. */
+static struct expected expected[KEYS];
+
+/* Names of all lengths from 0, which differ in the first, the last or some other byte. */
+static void make_names(void)
+{
+    for (size_t i = 1; i < KEYS; i++) {
+        struct expected *key = &expected[i];
+        key->len = i < 3 ? i - 1 : 1 + i % (sizeof key->name - 1);
+        memset(key->name, i % 3 ? 'k' : '\0', key->len);
+        const size_t at = key->len > 2 ? random_below((unsigned)key->len - 1) : 0;
+        if (key->len > 1) {
+            key->name[at] = (unsigned char)i;
+            key->name[at + 1] = (unsigned char)(i >> 8);
+        } else if (key->len == 1) {
+            key->name[0] = (unsigned char)i;
+        }
+        for (size_t k = 1; k < i; k++)
+            if (expected[k].len == key->len && memcmp(expected[k].name, key->name, key->len) == 0)
+                key->len = (size_t)snprintf((char *)key->name, sizeof key->name, "other %zu", i);
+    }
+}
+
+/* Like those of one column: close together; a few are far away, so that key_sums has to grow. */
+static double make_number(size_t key)
+{
+    const double number = (random_fraction() - 0.3) * 1000;
+    const unsigned kind = random_below(4000);
+    if (key % 7 == 0)
+        return floor(number);
+    return kind == 0   ? HUGE_VAL
+           : kind == 1 ? -HUGE_VAL
+           : kind == 2 ? number * 0x1p-1060
+           : kind == 3 ? number * 0x1p900
+           : kind < 30 ? number * 0x1p-30
+           : kind < 60 ? number * 0x1p30
+           : kind < 90 ? 0
+                       : number;
+}
+
+static void add_number(struct moments *moments, double number)
+{
+    moments_widen(moments, number, number);
+    if (isinf(number)) {
+        moments->lowest += number < 0;
+        moments->highest += number > 0;
+        return;
+    }
+    exact_sum_add(&moments->sum, number);
+    exact_sum_add_square(&moments->squares, number);
+}
+
+/* Adds a sample to a table and to what is expected. */
+static bool add_sample(struct key_table *table, size_t i)
+{
+    struct expected *key = &expected[i];
+    const uint32_t row = random_below(10) ? (uint32_t)(i % ROWS_HERE) : random_below(ROWS_HERE);
+    const double number = make_number(i);
+    const uint64_t hash = key_hash(&table->seed, key->name, key->len);
+    const uint32_t found = i == 0 ? KEY_MISSING : key_table_find(table, hash, key->name, key->len);
+    if (found == KEY_FAILED || !key_cells_add(&table->cells, found, row, 1))
+        return false;
+    table->entries[found].samples++;
+    key->samples++;
+    key->counts[row]++;
+    add_number(&key->moments, number);
+    if (random_below(100) == 0) { /* a number of 64 bits, which no double equals */
+        struct large_numbers large = {.any = false};
+        const whole id = (whole)1 << 60 | 1;
+        add_number(&key->moments, (double)id);
+        large_numbers_add(&large, (double)id, id);
+        moments_add_large(&key->moments, &large);
+        if (!key_sums_add_large(&table->sums[found], (double)id, id))
+            return false;
+    }
+    return key_sums_add(&table->sums[found], number);
+}
+
+static void *move_tables(void *arg)
+{
+    struct key_tallies *keys = arg;
+    struct key_table table;
+    need_that(key_tallies_open_table(keys, &table) == 0);
+    for (unsigned i = 0; i < TABLES; i++) {
+        pthread_mutex_lock(&lock);
+        const unsigned least = random_below(KEYS), few = 1 + random_below(KEYS - least);
+        for (unsigned k = 0; k < SAMPLES; k++)
+            need_that(add_sample(&table, least + random_below(few)));
+        pthread_mutex_unlock(&lock);
+        key_tallies_move(keys, &table);
+        pthread_mutex_lock(&lock);
+        check_that(table.count == 1 && table.entries[0].samples == 0 && table.cells.count == 0,
+                   "a table that was moved", i);
+        pthread_mutex_unlock(&lock);
+    }
+    key_table_close(&table);
+    return NULL;
+}
+
+/* --- comparing --- */
+
+static struct histogram made_histogram(struct binning *binning)
+{
+    struct histogram histogram;
+    need_that(binning_equal(binning, 0, 1, ROWS_HERE - 3) == BINNING_OK);
+    histogram_numbers(&histogram, binning);
+    histogram.has_moments = true;
+    return histogram;
+}
+
+static bool are_same(const struct moments *a, const struct moments *b, uint64_t count)
+{
+    whole of_a = 0, of_b = 0;
+    if (a->any != b->any)
+        return false;
+    if (!a->any)
+        return true;
+    const double sums[2] = {moments_sum(a), moments_sum(b)};
+    const double deviations[2] = {moments_deviation(a, count), moments_deviation(b, count)};
+    return a->min == b->min && a->max == b->max &&
+           (sums[0] == sums[1] || (isnan(sums[0]) && isnan(sums[1]))) &&
+           (deviations[0] == deviations[1] || (isnan(deviations[0]) && isnan(deviations[1]))) &&
+           moments_greatest_large(a, &of_a) == moments_greatest_large(b, &of_b) && of_a == of_b &&
+           moments_sum_large(a, &of_a) == moments_sum_large(b, &of_b) && of_a == of_b;
+}
+
+/* Returns the expected key of a name. */
+static size_t find_expected(struct key_name name)
+{
+    for (size_t i = 1; i < KEYS; i++)
+        if (expected[i].len == name.len && memcmp(expected[i].name, name.bytes, name.len) == 0)
+            return i;
+    return 0;
+}
+
+static void compare_key(const struct key_tallies *keys, size_t i, size_t key, struct tally *tally)
+{
+    const struct expected *want = &expected[key];
+    key_tallies_load(keys, i, tally);
+    check_that(tally->samples == want->samples, "samples", key);
+    check_that(key_tallies_samples(keys, i) == want->samples, "samples of a name", key);
+    check_that(memcmp(tally->counts, want->counts, sizeof want->counts) == 0, "counts", key);
+    check_that(are_same(tally->moments, &want->moments, want->samples + 1), "moments", key);
+}
+
+static int compare_names(struct key_name a, struct key_name b)
+{
+    const size_t len = a.len < b.len ? a.len : b.len;
+    const int order = memcmp(a.bytes, b.bytes, len);
+    return order != 0 ? order : a.len < b.len ? -1 : 1;
+}
+
+static void compare_order(const struct key_tallies *keys, enum key_order order)
+{
+    for (size_t i = 1; i < key_tallies_count(keys); i++) {
+        const uint64_t one = key_tallies_samples(keys, i - 1), two = key_tallies_samples(keys, i);
+        const bool names =
+            compare_names(key_tallies_name(keys, i - 1), key_tallies_name(keys, i)) < 0;
+        check_that(order == KEYS_BY_NAME ? names : one > two || (one == two && names), "order", i);
+    }
+}
+
+static void compare_rest(const struct key_tallies *keys, struct tally *tally)
+{
+    const size_t from = key_tallies_count(keys) / 2;
+    uint64_t counts[ROWS_HERE] = {0}, samples = 0;
+    struct moments moments = {.any = false};
+    for (size_t i = from; i < key_tallies_count(keys); i++) {
+        const struct expected *key = &expected[find_expected(key_tallies_name(keys, i))];
+        samples += key->samples;
+        moments_merge(&moments, &key->moments);
+        for (size_t row = 0; row < ROWS_HERE; row++)
+            counts[row] += key->counts[row];
+    }
+    key_tallies_load_from(keys, from, tally);
+    check_that(tally->samples == samples, "samples of the rest", from);
+    check_that(memcmp(tally->counts, counts, sizeof counts) == 0, "counts of the rest", from);
+    check_that(are_same(tally->moments, &moments, samples), "moments of the rest", from);
+    key_tallies_load_from(keys, key_tallies_count(keys), tally);
+    check_that(tally->samples == 0 && tally_counted(tally) == 0, "no rest", 0);
+}
+
+static void compare(struct key_tallies *keys, enum key_order order,
+                    const struct histogram *histogram)
+{
+    struct tally tally;
+    struct row_blocks blocks;
+    size_t seen = 0;
+    need_that(tally_open(&tally, histogram) == 0);
+    row_blocks_clear(&blocks, tally.bins);
+    tally.blocks = &blocks;
+    need_that(key_tallies_sort(keys, order) == 0);
+    for (size_t i = 1; i < KEYS; i++)
+        seen += expected[i].samples > 0;
+    check_that(key_tallies_count(keys) == seen, "number of keys", seen);
+    for (size_t i = 0; i < key_tallies_count(keys); i++)
+        compare_key(keys, i, find_expected(key_tallies_name(keys, i)), &tally);
+    check_that(!key_tallies_name(keys, seen).bytes, "name of no key", 0);
+    compare_key(keys, seen, 0, &tally);
+    compare_order(keys, order);
+    compare_rest(keys, &tally);
+    key_tallies_thaw(keys);
+    tally_close(&tally);
+}
+
+/* Adds tallies of keys, as tables of earlier runs have them. */
+static void add_tallies(struct key_tallies *keys, const struct histogram *histogram)
+{
+    struct tally tally;
+    need_that(tally_open(&tally, histogram) == 0);
+    for (size_t i = 0; i < KEYS; i += 100) {
+        struct expected *key = &expected[i];
+        const struct key_name name = {i > 0 ? key->name : NULL, key->len};
+        tally_clear(&tally);
+        tally.counts[i % ROWS_HERE] = tally.samples = i + 1;
+        add_number(tally.moments, (double)i);
+        add_number(&key->moments, (double)i);
+        key->samples += i + 1;
+        key->counts[i % ROWS_HERE] += i + 1;
+        key_tallies_add(keys, name, &tally);
+    }
+    tally_close(&tally);
+}
+
+static void check_by_threads(const struct histogram *histogram)
+{
+    pthread_t threads[THREADS];
+    struct key_tallies *keys = need(key_tallies_open(histogram, KEYS - 1));
+    make_names();
+    compare(keys, KEYS_BY_NAME, histogram);
+    for (unsigned i = 0; i < THREADS; i++)
+        need_that(pthread_create(&threads[i], NULL, move_tables, keys) == 0);
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    compare(keys, KEYS_BY_NAME, histogram);
+    compare(keys, KEYS_BY_COUNT, histogram);
+    add_tallies(keys, histogram);
+    compare(keys, KEYS_BY_COUNT, histogram);
+    check_that(key_tallies_state(keys) == KEYS_COMPLETE, "complete", 0);
+    key_tallies_close(keys);
+    key_tallies_close(NULL);
+}
+
+/* --- orders of numbers --- */
+
+static void add_names(struct key_tallies *keys, const char *const *names, size_t count,
+                      const struct histogram *histogram)
+{
+    struct tally tally;
+    need_that(tally_open(&tally, histogram) == 0);
+    for (size_t i = 0; i < count; i++)
+        key_tallies_add(keys, (struct key_name){(const unsigned char *)names[i], strlen(names[i])},
+                        &tally);
+    tally_close(&tally);
+}
+
+static void check_names(const char *const *names, size_t count, const char *expected_names)
+{
+    struct histogram histogram;
+    char text[200] = "";
+    histogram_lines(&histogram);
+    struct key_tallies *keys = need(key_tallies_open(&histogram, 100));
+    add_names(keys, names, count, &histogram);
+    need_that(key_tallies_sort(keys, KEYS_BY_NAME) == 0);
+    for (size_t i = 0; i < key_tallies_count(keys); i++) {
+        const struct key_name name = key_tallies_name(keys, i);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%.*s ", (int)name.len,
+                 (const char *)name.bytes);
+    }
+    check_that(strcmp(text, expected_names) == 0, text, 0);
+    key_tallies_close(keys);
+}
+
+static void check_orders(void)
+{
+    static const char *const numbers[] = {
+        "10", "9", "1e1", "-2", "0.5", "-3", "+9.25", "9007199254740993", "9007199254740992"};
+    static const char *const few[] = {"10", "9", "x"};
+    static const char *const empty[] = {"10", "9", ""};
+    static const char *const spaces[] = {"10", "9", "1 "};
+    check_names(numbers, sizeof numbers / sizeof numbers[0],
+                "-3 -2 0.5 9 +9.25 10 1e1 9007199254740992 9007199254740993 ");
+    check_names(few, 3, "10 9 x ");
+    check_names(empty, 3, " 10 9 ");
+    check_names(spaces, 3, "1  10 9 ");
+}
+
+/* --- the limit, and hashes --- */
+
+static void check_limit(void)
+{
+    struct histogram histogram;
+    static const char *const names[] = {"a", "b", "a", "c"};
+    histogram_lines(&histogram);
+    struct key_tallies *keys = need(key_tallies_open(&histogram, 2));
+    add_names(keys, names, 3, &histogram);
+    key_tallies_add(keys, (struct key_name){NULL, 0}, &(struct tally){.samples = 1});
+    check_that(key_tallies_state(keys) == KEYS_COMPLETE, "as many as allowed", 2);
+    add_names(keys, names + 3, 1, &histogram);
+    check_that(key_tallies_state(keys) == KEYS_TOO_MANY, "one more", 3);
+    key_tallies_close(keys);
+}
+
+/* Keys whose hashes agree, in all bits or in those that choose the slot, must stay apart. */
+static void check_equal_hashes(void)
+{
+    const struct key_seed seed = {{1, 2}};
+    struct key_table table;
+    unsigned char name[8];
+    need_that(key_table_open(&table, &seed, false) == 0);
+    for (unsigned round = 0; round < 3; round++)
+        for (uint32_t i = 0; i < 600; i++) {
+            memcpy(name, &i, sizeof i);
+            memset(name + 4, 'x', 4);
+            const uint64_t hash = i % 2 ? 77 : (uint64_t)i << 40;
+            check_that(key_table_find(&table, hash, name, 4 + i % 5) == i + 1, "equal hashes", i);
+        }
+    check_that(table.count == 601, "keys of equal hashes", table.count);
+    key_table_close(&table);
+}
+
+/* No two of many short names, nor of long ones that differ in a bit, have the same hash; and the
+ * seed changes it. */
+static void check_hashes(void)
+{
+    const struct key_seed seed = {{random_word(), random_word()}}, other = {{seed.words[0], 5}};
+    unsigned char name[100] = {0};
+    for (size_t len = 0; len < sizeof name; len++) {
+        const uint64_t hash = key_hash(&seed, name, len);
+        check_that(hash != key_hash(&other, name, len), "the seed", len);
+        check_that(hash != key_hash(&seed, name, len + 1), "the length", len);
+        for (size_t bit = 0; bit < 8 * len; bit++) {
+            name[bit / 8] ^= (unsigned char)(1 << bit % 8);
+            check_that(key_hash(&seed, name, len) != hash, "a bit", bit);
+            name[bit / 8] ^= (unsigned char)(1 << bit % 8);
+        }
+    }
+}
+
+int main(void)
+{
+    struct binning binning;
+    const struct histogram histogram = made_histogram(&binning);
+    check_by_threads(&histogram);
+    check_orders();
+    check_limit();
+    check_equal_hashes();
+    check_hashes();
+    binning_free(&binning);
+    printf("test_key_tallies: %u cases, %u wrong\n", tried, wrong);
+    return wrong > 0;
+}
