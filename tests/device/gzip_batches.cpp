@@ -4,17 +4,14 @@
 #include "gpu/decode/gzip/gzip_plan.h"
 #include "gpu/decode/stages.h"
 
+#include "tests/device/batch_memory.h"
 #include "tests/device/gzip_batches.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 
 namespace
 {
-
-using owned = std::unique_ptr<unsigned char[], decltype(&std::free)>;
 
 class decoder
 {
@@ -44,14 +41,9 @@ class decoder
     }
 
   private:
-    owned memory_of(size_t size) const
+    owned_memory memory_of(size_t size) const
     {
-        unsigned char *memory =
-            static_cast<unsigned char *>(std::aligned_alloc(256, (size / 256 + 1) * 256));
-        if (!memory)
-            std::abort();
-        std::memset(memory, like_.fill, size);
-        return {memory, std::free};
+        return batch_memory_of(size, like_.fill);
     }
 
     void require(bool holds, const char *what)
@@ -63,9 +55,9 @@ class decoder
     void decode(const unsigned char *in)
     {
         decode_batch batch = {};
-        const owned own = memory_of(decode_own_memory(nullptr, &plan_.capacity, nullptr));
+        const owned_memory own = memory_of(decode_own_memory(nullptr, &plan_.capacity, nullptr));
         // In memory of its own, which ends where what may be read does.
-        const owned exact_in = memory_of(DECODE_CARRY + plan_.in_size + DECODE_PADDING);
+        const owned_memory exact_in = memory_of(DECODE_CARRY + plan_.in_size + DECODE_PADDING);
         decode_own_memory(&batch, &plan_.capacity, own.get());
         batch.in = exact_in.get();
         std::memcpy(batch.in, next_in_.get(), DECODE_CARRY);
@@ -122,7 +114,7 @@ class decoder
     const uint32_t window_;
     gzip_walk walk_ = {};
     decode_plan plan_ = {};
-    owned next_in_, next_out_;
+    owned_memory next_in_, next_out_;
     uint32_t kept_ = 0; // bytes of content before the batch
     gzip_decoded result_;
 };

@@ -6,17 +6,14 @@
 #include "gpu/decode/link.cuh"
 #include "gpu/decode/stages.h"
 
+#include "tests/device/batch_memory.h"
 #include "tests/device/zstd_batches.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 
 namespace
 {
-
-using owned = std::unique_ptr<unsigned char[], decltype(&std::free)>;
 
 constexpr uint32_t in_most = 1u << 20;
 
@@ -59,14 +56,9 @@ class decoder
     }
 
   private:
-    owned memory_of(size_t size) const
+    owned_memory memory_of(size_t size) const
     {
-        unsigned char *memory =
-            static_cast<unsigned char *>(std::aligned_alloc(256, (size / 256 + 1) * 256));
-        if (!memory)
-            std::abort();
-        std::memset(memory, like_.fill, size);
-        return {memory, std::free};
+        return batch_memory_of(size, like_.fill);
     }
 
     void require(bool holds, const char *what)
@@ -85,12 +77,12 @@ class decoder
         capacity.frames = plan_.frames;
         capacity.room = plan_.room;
         capacity.window = kept_;
-        const owned own = memory_of(decode_own_memory(nullptr, &capacity, nullptr));
-        const owned stage = memory_of(decode_stage_memory(nullptr, &capacity, nullptr));
+        const owned_memory own = memory_of(decode_own_memory(nullptr, &capacity, nullptr));
+        const owned_memory stage = memory_of(decode_stage_memory(nullptr, &capacity, nullptr));
         decode_own_memory(&batch, &capacity, own.get());
         decode_stage_memory(&batch, &capacity, stage.get());
-        const owned exact_in = memory_of(DECODE_CARRY + plan_.in_size + DECODE_PADDING);
-        const owned exact_literals = memory_of(plan_.room + DECODE_PADDING);
+        const owned_memory exact_in = memory_of(DECODE_CARRY + plan_.in_size + DECODE_PADDING);
+        const owned_memory exact_literals = memory_of(plan_.room + DECODE_PADDING);
         batch.in = exact_in.get();
         batch.literals = exact_literals.get();
         std::memcpy(batch.in, next_in_.get(), sizeof(decode_carry));
@@ -234,7 +226,7 @@ class decoder
     std::vector<decode_block> blocks_;
     std::vector<decode_frame> frames_;
     std::vector<decode_frame_end> frame_ends_;
-    owned next_in_, next_out_;
+    owned_memory next_in_, next_out_;
     uint32_t kept_ = 0;   // bytes of content before the batch
     uint64_t before_ = 0; // bytes of the frame before the batch
     zstd_decoded result_;
