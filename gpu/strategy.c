@@ -34,6 +34,8 @@ const char *strategy_cannot(const struct histogram *histogram)
         return "count integers with --digits";
     if (field->has_units)
         return "read --units";
+    if (histogram->filter.count > 0)
+        return "leave lines out";
     return field->kind == FIELD_NONE || line_field_takes(field)
                ? NULL
                : "count CSV, JSON, named columns or what follows a long STRING";

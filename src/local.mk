@@ -35,6 +35,7 @@ histogram_sources = \
 	src/count/key_sums.c src/count/key_sums.h \
 	src/count/key_table.c src/count/key_table.h \
 	src/count/key_tallies.c src/count/key_tallies.h \
+	src/count/line_filter.c src/count/line_filter.h \
 	src/count/long_power.c src/count/long_power.h \
 	src/count/mode.c src/count/mode.h src/count/modes.def \
 	src/count/characters.c src/count/characters.h src/count/mode_characters.c \
@@ -72,7 +73,9 @@ cpu_sources = \
 	src/cpu/digits_avx2.h src/cpu/digits_avx512.h \
 	src/cpu/field_avx2.c src/cpu/field_avx512.c src/cpu/field_gather.h src/cpu/field_json.h src/cpu/field_lines.h \
 	src/cpu/field_parser.c src/cpu/field_parser.h src/cpu/field_portable.c \
+	src/cpu/find_string.h \
 	src/cpu/large_numbers.c src/cpu/large_numbers.h \
+	src/cpu/line_spans.c src/cpu/line_spans.h \
 	src/cpu/number_avx2.c src/cpu/number_avx512.c src/cpu/number_parser.c \
 	src/cpu/number_parser.h src/cpu/number_portable.c \
 	src/cpu/paged_counts.c src/cpu/paged_counts.h \

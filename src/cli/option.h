@@ -36,6 +36,7 @@ struct draft {
     const char *field, *after;           /* as typed; NULL: not given */
     int32_t field_number;                /* of --field; 0: it is not a number */
     unsigned char separator;             /* of --separator */
+    struct line_filter filter;           /* of --lines-with and --lines-without */
     bool ends;                           /* --also: the options of another histogram follow */
 };
 

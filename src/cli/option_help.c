@@ -43,6 +43,10 @@ static void write_option(struct writer *out, const struct option_row *row, const
     char names[80];
     snprintf(names, sizeof names, "  %s--%s%s%s%s", row->letter ? letter : "    ", row->name,
              before[row->takes], row->value, after[row->takes]);
+    if (strlen(names) + 2 > HELP_COLUMN) { /* the help follows on a line of its own */
+        writer_format(out, "%s\n", names);
+        names[0] = '\0';
+    }
     do {
         int len = (int)strcspn(help, "\n");
         writer_format(out, "%-*s%.*s\n", HELP_COLUMN, names, len, help);

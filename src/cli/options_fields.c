@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which part of a line is the number, and how it is written: --field, --separator, --csv,
- * --header-line, --after, --units. */
+ * --header-line, --after, --units; and which lines count: --lines-with, --lines-without. */
 #include "option.h"
 #include "parse.h"
 
@@ -43,6 +43,29 @@ int option_after(struct draft *draft, const char *value, struct reason *why)
                                 "must be text within a line, as in --after=rt=");
     draft->after = value;
     return 0;
+}
+
+/* Adds the string of --lines-with or --lines-without. */
+static int add_string(struct draft *draft, const char *option, const char *value, bool is_unwanted,
+                      struct reason *why)
+{
+    if (!*value || strpbrk(value, "\r\n"))
+        return reason_of_option(why, option, value, "must be text within a line, as in %s=GET",
+                                option);
+    if (!line_filter_add(&draft->filter, value, is_unwanted))
+        return reason_of_option(why, option, value, "there may be at most %d such strings",
+                                LINE_STRINGS_MAX);
+    return 0;
+}
+
+int option_lines_with(struct draft *draft, const char *value, struct reason *why)
+{
+    return add_string(draft, "--lines-with", value, false, why);
+}
+
+int option_lines_without(struct draft *draft, const char *value, struct reason *why)
+{
+    return add_string(draft, "--lines-without", value, true, why);
 }
 
 /* True if a text looks like the name of a member of JSON: letters, digits, '_', '.' and '-'. */

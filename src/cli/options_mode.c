@@ -116,5 +116,6 @@ int mode_finish(const struct draft *draft, struct reason *why)
     if (rc == 0 && !mode->is_binned)
         lay(draft, NULL);
     draft->options->histogram.field = field;
+    draft->options->histogram.filter = draft->filter;
     return rc;
 }

@@ -44,7 +44,12 @@ static unsigned digit_value(char digit)
 
 void words_unescape(char *word)
 {
-    if (strncmp(word, "--field=", 8) != 0 && strncmp(word, "--after=", 8) != 0)
+    static const char *const with_text[] = {
+        "--field=", "--after=", "--lines-with=", "--lines-without="};
+    bool has_text = false;
+    for (size_t i = 0; i < sizeof with_text / sizeof with_text[0]; i++)
+        has_text |= strncmp(word, with_text[i], strlen(with_text[i])) == 0;
+    if (!has_text)
         return;
     char *to = word;
     for (const char *at = word; *at; at++) {
@@ -83,6 +88,11 @@ static int add_field(const struct draft *draft, struct words *words)
         rc |= words_format(words, "--header-line");
     if (draft->after)
         rc |= add_text(words, "--after=", draft->after);
+    for (size_t i = 0; i < draft->filter.count; i++) {
+        const struct line_string *string = &draft->filter.strings[i];
+        rc |= add_text(words,
+                       string->is_unwanted ? "--lines-without=" : "--lines-with=", string->text);
+    }
     if (draft_gave(draft, "units"))
         rc |= words_format(words, "--units");
     if (draft->options->pool.invalid == INVALID_SKIP)

@@ -5,6 +5,7 @@
 
 #include "binning.h"
 #include "key.h"
+#include "line_filter.h"
 #include "mode.h"
 #include "value_type.h"
 
@@ -32,6 +33,7 @@ struct histogram {
     bool has_moments;                      /* tallies have moments; only if mode->is_binned */
     struct field field;                    /* of numbers and lines: where in a line they stand */
     struct key key;                        /* of numbers and lines: what they are counted by */
+    struct line_filter filter;             /* of numbers and lines: which lines count */
     const struct histogram *also;          /* the next one by which the same input is counted */
 };
 
@@ -58,7 +60,7 @@ void histogram_values(struct histogram *histogram, const struct value_type *type
                       const struct binning *binning);
 
 /* Counts numbers in text by a binning of doubles, which belongs to the histogram from then on. They
- * are tokens between white space, unless `field` is set afterwards. */
+ * are tokens between white space of all lines, unless `field` and `filter` are set afterwards. */
 void histogram_numbers(struct histogram *histogram, const struct binning *binning);
 
 /* Makes values those of 1 to CHANNELS_MAX alternating channels, each with rows of its own. */

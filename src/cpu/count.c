@@ -2,6 +2,8 @@
 /* The table of counters, and how each mode is counted. */
 #include "count.h"
 #include "byte_pairs.h"
+#include "line_spans.h"
+#include "src/base/byte_masks.h"
 
 #include <string.h>
 
@@ -80,8 +82,9 @@ static void count_values(const struct count_plan *plan, const unsigned char *dat
         plan->counter->count_values(plan, data, len, tally, paged);
 }
 
-static void count(const struct count_plan *plan, const unsigned char *data, size_t len,
-                  struct tally *tally, struct paged_counts *paged)
+/* Counts all samples of data[0..len). */
+static void count_all(const struct count_plan *plan, const unsigned char *data, size_t len,
+                      struct tally *tally, struct paged_counts *paged)
 {
     const struct counter *counter = plan->counter;
     switch (plan->histogram->mode->id) {
@@ -113,12 +116,54 @@ static void count(const struct count_plan *plan, const unsigned char *data, size
     }
 }
 
+#define GATHERED_SIZE ((size_t)64 << 10) /* bytes of records that are counted together */
+
+#define LONG_SPAN ((size_t)16 << 10) /* bytes of one that is counted where it is */
+
+/* Counts the records that the filter keeps. Short spans of them are gathered, as a loop takes long
+ * to begin and to end. Not inlined, as these take some pages of the stack. */
+static __attribute__((noinline)) void count_kept(const struct count_plan *plan,
+                                                 const unsigned char *data, size_t len,
+                                                 struct tally *tally, struct paged_counts *paged)
+{
+    const uint64_t newlines = tally->newlines + byte_count(data, len, '\n');
+    const unsigned char *from, *to;
+    unsigned char gathered[GATHERED_SIZE];
+    size_t used = 0;
+    struct line_spans spans;
+    line_spans_begin(&spans, plan->histogram, &plan->field, plan->parser, data, len);
+    while (line_spans_next(&spans, &from, &to)) {
+        const size_t size = (size_t)(to - from);
+        if (size >= LONG_SPAN) {
+            count_all(plan, from, size, tally, paged);
+            continue;
+        }
+        if (size > GATHERED_SIZE - used) {
+            count_all(plan, gathered, used, tally, paged);
+            used = 0;
+        }
+        memcpy(gathered + used, from, size);
+        used += size;
+    }
+    count_all(plan, gathered, used, tally, paged);
+    tally->newlines = newlines; /* of all lines, as messages number them */
+}
+
+static void count(const struct count_plan *plan, const unsigned char *data, size_t len,
+                  struct tally *tally, struct paged_counts *paged)
+{
+    if (plan->histogram->filter.count > 0)
+        count_kept(plan, data, len, tally, paged);
+    else
+        count_all(plan, data, len, tally, paged);
+}
+
 struct count_plan count_plan(const struct counter *counter, const struct histogram *histogram)
 {
     struct count_plan plan = {.counter = counter, .histogram = histogram};
     if (histogram->mode->is_binned)
         plan.rows = row_plan_of(histogram);
-    if (histogram->mode->id == MODE_NUMBERS) {
+    if (histogram->mode->is_text) {
         plan.parser = number_parser_find(counter->parser);
         plan.field = histogram->field;
     } else if (histogram->mode->id == MODE_LETTERS) {

@@ -30,8 +30,8 @@ struct count_plan {
     const struct counter *counter;
     struct letter_classes letters;
     struct row_plan rows;               /* of values and numbers */
-    const struct number_parser *parser; /* of numbers */
-    struct field field;                 /* of numbers */
+    const struct number_parser *parser; /* of text */
+    struct field field;                 /* of text */
     bool skip_repeated; /* chunks overlap, as only another histogram's pairs need: count the rest */
 };
 

@@ -42,11 +42,18 @@ TARGET INLINE struct json_bytes json_bytes_at(const unsigned char *at)
 }
 
 #include "field_gather.h"
+#include "find_string.h"
 
 TARGET void fields_gather_avx512(const struct field *field, struct record_text *text,
                                  struct field_tokens *tokens)
 {
     gather_fields(field, text, tokens);
+}
+
+TARGET const unsigned char *find_string_avx512(const struct line_string *string,
+                                               const unsigned char *at, const unsigned char *limit)
+{
+    return find_string(string, at, limit);
 }
 
 #endif

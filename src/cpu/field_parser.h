@@ -6,6 +6,7 @@
 
 #include "number_parser.h"
 #include "src/count/field.h"
+#include "src/count/line_filter.h"
 
 /* Bytes that a vector may write beyond what it is to write. */
 #define FIELD_SLACK 64
@@ -60,5 +61,13 @@ void fields_gather_avx2(const struct field *field, struct record_text *text,
                         struct field_tokens *tokens);
 void fields_gather_portable(const struct field *field, struct record_text *text,
                             struct field_tokens *tokens);
+
+/* Their finders of strings. */
+const unsigned char *find_string_avx512(const struct line_string *string, const unsigned char *at,
+                                        const unsigned char *limit);
+const unsigned char *find_string_avx2(const struct line_string *string, const unsigned char *at,
+                                      const unsigned char *limit);
+const unsigned char *find_string_portable(const struct line_string *string, const unsigned char *at,
+                                          const unsigned char *limit);
 
 #endif

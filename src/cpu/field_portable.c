@@ -34,9 +34,16 @@ INLINE struct json_bytes json_bytes_at(const unsigned char *at)
 }
 
 #include "field_gather.h"
+#include "find_string.h"
 
 void fields_gather_portable(const struct field *field, struct record_text *text,
                             struct field_tokens *tokens)
 {
     gather_fields(field, text, tokens);
+}
+
+const unsigned char *find_string_portable(const struct line_string *string, const unsigned char *at,
+                                          const unsigned char *limit)
+{
+    return find_string(string, at, limit);
 }

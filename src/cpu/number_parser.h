@@ -7,6 +7,7 @@
 #include "src/count/number.h"
 
 struct field;
+struct line_string;
 struct record_text;
 struct field_tokens;
 
@@ -24,6 +25,10 @@ struct number_parser {
      * is no more room, or the text ends. Moves text->at to the next record. Any thread. */
     void (*gather)(const struct field *field, struct record_text *text,
                    struct field_tokens *tokens);
+    /* Returns where a string is first in [at, limit), or the limit. Reads nothing else of the text.
+     * Any thread. */
+    const unsigned char *(*find)(const struct line_string *string, const unsigned char *at,
+                                 const unsigned char *limit);
 };
 
 /* All parsers, fastest first; ends with NULL. The last one runs anywhere. */

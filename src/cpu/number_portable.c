@@ -84,4 +84,5 @@ const struct number_parser number_parser_portable = {
     .runs_here = number_portable_runs_here,
     .parse = number_portable_parse,
     .gather = fields_gather_portable,
+    .find = find_string_portable,
 };

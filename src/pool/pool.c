@@ -72,8 +72,7 @@ static int open_cpu(struct pool *pool, unsigned threads)
         return 0;
     size_t on_gpu = (size_t)gpus_most(&options->gpus) *
                     (options->buffers + 2 * (size_t)threads + DEVICE_BATCHES_MAX);
-    pool->lines =
-        lines_open(&histogram->field, source_files(pool->source), cpu.chunks + on_gpu, threads);
+    pool->lines = lines_open(histogram, source_files(pool->source), cpu.chunks + on_gpu, threads);
     pool->cpu->lines = pool->lines;
     return pool->lines ? 0 : -1;
 }

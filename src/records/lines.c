@@ -5,8 +5,7 @@
 #include "lines.h"
 #include "src/base/byte_masks.h"
 #include "src/base/show.h"
-#include "src/count/field.h"
-#include "src/count/number.h"
+#include "src/count/histogram.h"
 #include "src/count/number_units.h"
 
 #include <inttypes.h>
@@ -32,7 +31,7 @@ struct run {
 };
 
 struct lines {
-    const struct field *field;
+    const struct histogram *histogram;
     atomic_bool found;       /* an invalid sample */
     pthread_mutex_t lock;    /* the rest */
     struct origin first;     /* of the first chunk known to have an invalid sample, if found */
@@ -44,7 +43,8 @@ struct lines {
     struct run runs[]; /* of these others, ascending; what is still out are the gaps between them */
 };
 
-struct lines *lines_open(const struct field *field, size_t files, size_t chunks, size_t readers)
+struct lines *lines_open(const struct histogram *histogram, size_t files, size_t chunks,
+                         size_t readers)
 {
     /* In each gap is a chunk that is out, or the end of what was read of a segment. A file has one
      * run more than gaps; and a run is added before it is joined. */
@@ -56,7 +56,7 @@ struct lines *lines_open(const struct field *field, size_t files, size_t chunks,
         free(added);
         return NULL;
     }
-    lines->field = field;
+    lines->histogram = histogram;
     lines->added = added;
     lines->files = files;
     pthread_mutex_init(&lines->lock, NULL);
@@ -174,27 +174,60 @@ static void add_hint(const struct field *field, const unsigned char *text, size_
         snprintf(what->text + used, sizeof what->text - used, "; did you mean %s?", hint);
 }
 
+/* Finds the first invalid sample of a text, all records of which count. */
+static bool find_in_all(const struct field *field, const unsigned char *text, size_t len,
+                        struct field_fault *fault)
+{
+    size_t at, token;
+    if (field->kind != FIELD_NONE)
+        return field_find_invalid(field, text, len, fault);
+    if (!numbers_find_invalid(text, len, field->has_units, &at, &token))
+        return false;
+    *fault = (struct field_fault){.at = at, .what = FIELD_FOUND, .from = at, .len = token};
+    return true;
+}
+
+/* The same of a text whose records count if the filter keeps them. */
+static bool find_in_kept(const struct line_filter *filter, const struct field *field,
+                         const unsigned char *text, size_t len, struct field_fault *fault)
+{
+    const unsigned char *limit = text + len;
+    for (const unsigned char *at = text, *end; at < limit; at = end + 1) {
+        end = field_record_end(field, at, limit);
+        if (!line_filter_keeps(filter, at, end))
+            continue;
+        const bool is_long = (size_t)(end - at) > FIELD_RECORD_MAX;
+        if (is_long)
+            *fault = (struct field_fault){.what = FIELD_TOO_LONG};
+        if (is_long || find_in_all(field, at, (size_t)(end - at), fault)) {
+            fault->at += (size_t)(at - text);
+            fault->from += (size_t)(at - text);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Finds the first invalid sample of a chunk: *at is where it, or its line, begins. */
-static bool find_invalid(const struct field *of_run, const struct chunk *chunk, size_t *at,
+static bool find_invalid(const struct histogram *histogram, const struct chunk *chunk, size_t *at,
                          struct reason *what)
 {
-    struct field field = *of_run;
+    struct field field = histogram->field;
     struct field_fault fault;
-    size_t len, begin = chunk->begin;
-    if (field.kind == FIELD_NONE) {
-        if (!numbers_find_invalid(chunk->data, chunk->len, field.has_units, at, &len))
-            return false;
-        describe_token(&field, chunk->data + *at, len, what);
-        return true;
-    }
+    size_t begin = chunk->begin;
     if (chunk->origin.column)
         field.number = chunk->origin.column;
     if (chunk->origin.has_header)
         begin += field_header_len(&field, chunk->data + begin, chunk->len - begin);
-    if (!field_find_invalid(&field, chunk->data + begin, chunk->len - begin, &fault))
+    const unsigned char *text = chunk->data + begin;
+    const size_t len = chunk->len - begin;
+    const bool is_found = histogram->filter.count > 0
+                              ? find_in_kept(&histogram->filter, &field, text, len, &fault)
+                              : find_in_all(&field, text, len, &fault);
+    if (!is_found)
         return false;
     *at = begin + fault.at;
-    describe_record(&field, chunk->data + begin, &fault, what);
+    describe_record(&field, text, &fault, what);
     add_hint(&field, chunk->data + *at, chunk->len - *at, what);
     return true;
 }
@@ -203,7 +236,7 @@ static bool find_invalid(const struct field *of_run, const struct chunk *chunk, 
 static void keep_invalid(struct lines *lines, const struct chunk *chunk)
 {
     size_t at;
-    if (!find_invalid(lines->field, chunk, &at, &lines->what))
+    if (!find_invalid(lines->histogram, chunk, &at, &lines->what))
         return;
     atomic_store(&lines->found, true);
     lines->first = chunk->origin;
@@ -277,7 +310,7 @@ void lines_add_unseen(struct lines *lines, const struct chunk *chunk)
     if (!lines || !chunk->origin.name)
         return;
     lines_add(lines, chunk, byte_count(chunk->data + chunk->begin, chunk->len - chunk->begin, '\n'),
-              find_invalid(lines->field, chunk, &at, &unused));
+              find_invalid(lines->histogram, chunk, &at, &unused));
 }
 
 bool lines_first(struct lines *lines, struct reason *what)

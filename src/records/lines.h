@@ -8,12 +8,13 @@
 #include "src/engine/chunk.h"
 #include "src/base/reason.h"
 
-struct field;
+struct histogram;
 struct lines;
 
 /* Opens one for `files` files, of which at most `chunks` chunks are filled or counted at a time and
- * at most `readers` segments are read. `field` must outlive it. NULL: out of memory. */
-struct lines *lines_open(const struct field *field, size_t files, size_t chunks, size_t readers);
+ * at most `readers` segments are read. The histogram must outlive it. NULL: out of memory. */
+struct lines *lines_open(const struct histogram *histogram, size_t files, size_t chunks,
+                         size_t readers);
 
 /* Adds a chunk, once: how many newlines it has, and whether a sample is invalid. Any thread. */
 void lines_add(struct lines *lines, const struct chunk *chunk, uint64_t newlines, bool invalid);

@@ -476,7 +476,7 @@ check "--help: 80 columns" [ "$(awk 'length > 80' help | wc -l)" -eq 0 ]
 # listed FILE: "b bytes", "- values=type" or "l letters[=width]" for each option of the help.
 listed()
 {
-    sed -nE 's/^(  -(.), |      )--([a-z-]+)(\[?=[^ ]*)? .*$/\2 \3 \4/p' "$1" |
+    sed -nE 's/^(  -(.), |      )--([a-z-]+)(\[?=[^ ]*)?( .*)?$/\2 \3 \4/p' "$1" |
         awk '{ print (/^ / ? "- " : $1 " ") (/^ / ? $1 tolower($2) : $2 tolower($3)) }' | sort
 }
 # documented FILE: the same of the items of the man page. The macros of an item are

@@ -216,7 +216,7 @@ static int count(struct run *run, struct outcome *outcome, struct reason *why)
 {
     struct lines *lines = NULL;
     if (run->histogram->mode->is_text)
-        lines = need(lines_open(&run->histogram->field, 1, 64, THREADS_MAX));
+        lines = need(lines_open(run->histogram, 1, 64, THREADS_MAX));
     open_engines(run, lines, why);
     int rc = gpu || run->is_alone ? count_file(run, why) : -1;
     if (gpu && rc == 0)

@@ -260,7 +260,7 @@ static void read_files(struct drawn *plan, enum kind kind, size_t count)
     struct source *source = source_open(operands, count, &options);
     fuzz_require(source && tally_open(&reading.tally, &histogram) == 0, "out of memory");
     if (kind == COUNT_TEXT)
-        reading.lines = lines_open(&histogram.field, count, reading.readers, reading.readers);
+        reading.lines = lines_open(&histogram, count, reading.readers, reading.readers);
     int rc = readers_read(source, &reading);
     fuzz_require(verdict != VERDICT_WHOLE || rc == 0, rc != 0 ? source_error(source) : "");
     fuzz_require(verdict != VERDICT_REFUSED || rc != 0, "what is wrong is not refused");

@@ -346,8 +346,7 @@ static bool read_by_turns(const struct way *way, const char *fault)
     reading.chunk_size = way->chunk_size;
     reading.readers = way->readers;
     reading.fill = random_below(2);
-    reading.lines =
-        is_text ? lines_open(&histogram.field, way->files, way->readers, way->readers) : NULL;
+    reading.lines = is_text ? lines_open(&histogram, way->files, way->readers, way->readers) : NULL;
     int rc = readers_read(source, &reading);
     if (is_text)
         lines_first(reading.lines, &invalid);

@@ -3,7 +3,7 @@
  * side and chunks are added in any order: it must be the one that a naive loop finds, and be known
  * as soon as all in front of it was added, no sooner. */
 #include "src/records/lines.h"
-#include "src/count/field.h"
+#include "src/count/histogram.h"
 #include "tests/helpers/random.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #define OUT_MAX 6 /* chunks that may be out at a time */
 #define READERS 3
 
-static const struct field tokens = {.kind = FIELD_NONE};
+static const struct histogram of_tokens = {.field.kind = FIELD_NONE};
 
 static unsigned cases, wrong;
 
@@ -164,7 +164,7 @@ static void add_all(struct lines *lines, struct text *text)
 static void add_around_gaps(size_t files)
 {
     static const enum chunk_end ends[] = {ENDS_NOTHING, ENDS_NOTHING, ENDS_FILE};
-    struct lines *lines = lines_open(&tokens, files, files, 1);
+    struct lines *lines = lines_open(&of_tokens, files, files, 1);
     struct reason what;
     for (size_t i = 0; lines && i < files * 3; i++) {
         size_t index = i < files ? 0 : i < 2 * files ? 2 : 1;
@@ -181,7 +181,7 @@ int main(void)
     static struct text text;
     for (unsigned round = 0; round < 40000; round++) {
         make_text(&text);
-        struct lines *lines = lines_open(&tokens, text.files, OUT_MAX, READERS);
+        struct lines *lines = lines_open(&of_tokens, text.files, OUT_MAX, READERS);
         if (!lines)
             return 99;
         add_all(lines, &text);

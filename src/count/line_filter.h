@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Which records of a text count: those with all strings of --lines-with and none of
+ * --lines-without. These functions define it; src/cpu/line_spans.c finds the same faster.
+ *
+ * A record is what field.h says, also where numbers are tokens: then it is a line. Strings are
+ * searched as bytes, before fields are looked for, in the record without its newline. */
+#ifndef GPUHISTO_LINE_FILTER_H
+#define GPUHISTO_LINE_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define LINE_STRINGS_MAX 16 /* of a filter */
+
+struct line_string {
+    const char *text; /* without a newline or carriage return */
+    size_t len;       /* of it, at least 1 */
+    bool is_unwanted; /* no record that counts has it; otherwise all have */
+};
+
+/* All zeros: every record counts. */
+struct line_filter {
+    size_t count;
+    struct line_string strings[LINE_STRINGS_MAX]; /* in one order, whatever was typed */
+};
+
+/* Adds a string, which must outlive the filter, unless it has it already. False: it is full. */
+bool line_filter_add(struct line_filter *filter, const char *text, bool is_unwanted);
+
+/* True if the record [begin, end) counts. One longer than FIELD_RECORD_MAX always does, as an
+ * invalid sample: the rest of it may have been dropped. Any thread. */
+bool line_filter_keeps(const struct line_filter *filter, const unsigned char *begin,
+                       const unsigned char *end);
+
+#endif
