@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pairs [-u] [-n ROUNDS] [-c LABEL] COMMAND_A COMMAND_B...: runs shell commands in turn and
+/* pairs [-um] [-n ROUNDS] [-c LABEL] COMMAND_A COMMAND_B...: runs shell commands in turn and
  * compares A with each of the others.
  *
  * Machines are noisy and drift. So the commands alternate, each round gives one ratio, and the
@@ -11,7 +11,9 @@
  * values for each ratio instead: LABEL, A's wall and CPU seconds, the other's, the ratio, the
  * smallest, the largest, the rounds, and which other (B is 1). With -u the same three numbers
  * follow for the ratio of CPU seconds, before the rounds: that ratio is good on a busy machine,
- * too. An unmeasured round comes first. Exit status 1 if a command fails. */
+ * too. With -m two more columns follow, last before the rounds: the most memory in MiB that a
+ * process of A and of the other had. An unmeasured round comes first. Exit status 1 if a command
+ * fails. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +28,12 @@
 
 struct cost {
     double wall, cpu; /* seconds */
+    double peak;      /* MiB, of the largest process */
+};
+
+struct columns {
+    const char *label; /* NULL: lines for people */
+    bool with_cpu, with_peak;
 };
 
 static double cpu_of_children(void)
@@ -39,6 +47,7 @@ static double cpu_of_children(void)
 static struct cost run(const char *command)
 {
     struct timespec begin, end;
+    struct rusage usage;
     double cpu = cpu_of_children();
     int status;
     clock_gettime(CLOCK_MONOTONIC, &begin);
@@ -47,14 +56,14 @@ static struct cost run(const char *command)
         execl("/bin/sh", "sh", "-c", command, (char *)NULL);
         _exit(127);
     }
-    if (child < 0 || waitpid(child, &status, 0) != child || status != 0) {
+    if (child < 0 || wait4(child, &status, 0, &usage) != child || status != 0) {
         fprintf(stderr, "pairs: failed: %s\n", command);
         exit(1);
     }
     clock_gettime(CLOCK_MONOTONIC, &end);
     return (struct cost){(double)(end.tv_sec - begin.tv_sec) +
                              (double)(end.tv_nsec - begin.tv_nsec) / 1e9,
-                         cpu_of_children() - cpu};
+                         cpu_of_children() - cpu, (double)usage.ru_maxrss / 1024};
 }
 
 static int ascending(const void *a, const void *b)
@@ -71,6 +80,7 @@ static double median(double *values, int count)
 }
 
 static double walls[COMMANDS_MAX][ROUNDS_MAX], cpus[COMMANDS_MAX][ROUNDS_MAX];
+static double peaks[COMMANDS_MAX][ROUNDS_MAX];
 
 /* A's cost over the command's. */
 static double wall_ratios[COMMANDS_MAX][ROUNDS_MAX], cpu_ratios[COMMANDS_MAX][ROUNDS_MAX];
@@ -92,6 +102,7 @@ static void measure(char **commands, int count, int rounds)
                 continue;
             walls[i][round] = cost.wall;
             cpus[i][round] = cost.cpu;
+            peaks[i][round] = cost.peak;
         }
     for (int i = 0; i < count; i++)
         for (int round = 0; round < rounds; round++) {
@@ -112,47 +123,63 @@ static void print_ratio(double *ratios, int rounds, const char *what, int comman
                rounds);
 }
 
-static void print(char **commands, int count, int rounds, const char *label, bool with_cpu)
+/* A row of comma-separated values. Sorts the ratios. */
+static void print_row(int command, int rounds, const struct cost *costs,
+                      const struct columns *columns)
 {
-    double wall[COMMANDS_MAX], cpu[COMMANDS_MAX];
+    const struct cost *a = &costs[0], *b = &costs[command];
+    printf("%s,%.5f,%.5f,%.5f,%.5f,", columns->label, a->wall, a->cpu, b->wall, b->cpu);
+    print_ratio(wall_ratios[command], rounds, "", command, true);
+    if (columns->with_cpu)
+        print_ratio(cpu_ratios[command], rounds, ", CPU", command, true);
+    if (columns->with_peak)
+        printf("%.1f,%.1f,", a->peak, b->peak);
+    printf("%d,%d\n", rounds, command);
+}
+
+static void print(char **commands, int count, int rounds, const struct columns *columns)
+{
+    struct cost costs[COMMANDS_MAX];
     for (int i = 0; i < count; i++) {
-        wall[i] = median(walls[i], rounds);
-        cpu[i] = median(cpus[i], rounds);
-        if (!label)
-            printf("%c: wall %.4f s, cpu %.4f s: %s\n", 'A' + i, wall[i], cpu[i], commands[i]);
+        costs[i] = (struct cost){median(walls[i], rounds), median(cpus[i], rounds),
+                                 median(peaks[i], rounds)};
+        if (!columns->label)
+            printf("%c: wall %.4f s, cpu %.4f s, %.1f MiB: %s\n", 'A' + i, costs[i].wall,
+                   costs[i].cpu, costs[i].peak, commands[i]);
     }
     for (int i = 1; i < count; i++) {
-        if (label)
-            printf("%s,%.5f,%.5f,%.5f,%.5f,", label, wall[0], cpu[0], wall[i], cpu[i]);
-        print_ratio(wall_ratios[i], rounds, "", i, label != NULL);
-        if (with_cpu)
-            print_ratio(cpu_ratios[i], rounds, ", CPU", i, label != NULL);
-        if (label)
-            printf("%d,%d\n", rounds, i);
+        if (columns->label) {
+            print_row(i, rounds, costs, columns);
+            continue;
+        }
+        print_ratio(wall_ratios[i], rounds, "", i, false);
+        if (columns->with_cpu)
+            print_ratio(cpu_ratios[i], rounds, ", CPU", i, false);
     }
 }
 
 int main(int argc, char **argv)
 {
-    const char *label = NULL;
+    struct columns columns = {NULL, false, false};
     int rounds = 7, option;
-    bool with_cpu = false;
-    while ((option = getopt(argc, argv, "un:c:")) != -1) {
+    while ((option = getopt(argc, argv, "umn:c:")) != -1) {
         if (option == 'u')
-            with_cpu = true;
+            columns.with_cpu = true;
+        else if (option == 'm')
+            columns.with_peak = true;
         else if (option == 'n')
             rounds = atoi(optarg);
         else if (option == 'c')
-            label = optarg;
+            columns.label = optarg;
         else
             rounds = 0;
     }
     int count = argc - optind;
     if (count < 2 || count > COMMANDS_MAX || rounds < 1 || rounds > ROUNDS_MAX) {
-        fprintf(stderr, "usage: pairs [-u] [-n ROUNDS] [-c LABEL] COMMAND_A COMMAND_B...\n");
+        fprintf(stderr, "usage: pairs [-um] [-n ROUNDS] [-c LABEL] COMMAND_A COMMAND_B...\n");
         return 2;
     }
     measure(argv + optind, count, rounds);
-    print(argv + optind, count, rounds, label, with_cpu);
+    print(argv + optind, count, rounds, &columns);
     return 0;
 }
