@@ -276,8 +276,10 @@ static bool open_container(struct walk *walk, bool is_object, bool is_wanted)
     walk->depth++;
     walk->at++;
     walk->is_first = true;
+    if (!is_wanted || depth == walk->path->count)
+        return true;
     const struct json_step *step = &walk->path->steps[depth];
-    if (!is_wanted || depth == walk->path->count || is_object != (step->name != NULL))
+    if (is_object != (step->name != NULL))
         return true;
     walk->on = depth + 1;
     if (!is_object)

@@ -92,15 +92,17 @@ TARGET static void gather_json(const struct field *field, struct record_text *te
 {
     struct record_text rest = *text;
     struct json_name names[JSON_STEPS_MAX];
+    int32_t before[JSON_STEPS_MAX];
     struct json_scan scan;
-    struct json_walk walk = {.scan = &scan, .names = names, .steps = field->path.count};
+    struct json_walk walk = {
+        .scan = &scan, .names = names, .steps = field->path.count, .before = before};
     json_prepare_names(&field->path, names);
     json_begin_scan(&scan, text);
     while (rest.at < rest.limit && tokens->count < tokens->cap && field_tokens_have_room(tokens)) {
         struct found_line line;
         if (!find_in_json(&walk, rest.at, &line)) {
             find_field_slowly(field, rest.at, rest.limit, &line);
-            json_skip_record(&scan, line.end);
+            json_skip_record(&walk, line.end);
         }
         put_line(tokens, &rest, &line);
     }

@@ -31,8 +31,8 @@ struct json_carry {
 struct json_scan {
     const unsigned char *at, *limit; /* what is to be scanned */
     struct json_carry carry;
-    const unsigned char *base; /* of the places: */
-    unsigned next, count;
+    const unsigned char *base; /* of the places */
+    unsigned count;
     const unsigned char *escapes_end;         /* of the last window that has a backslash */
     uint16_t places[JSON_BLOCK + 2 * WINDOW]; /* with room for what is written too much */
 };
@@ -117,16 +117,16 @@ TARGET INLINE uint64_t json_scan_window(struct json_scan *scan)
     return places & (below_first(newlines) | (newlines & -newlines));
 }
 
-/* Appends places. Eight at a time: how many there are in a window cannot be predicted. */
+/* Appends places. Four at a time: how many there are in a window cannot be predicted. */
 TARGET INLINE void json_put_places(struct json_scan *scan, uint64_t bits, unsigned offset)
 {
     uint16_t *to = scan->places + scan->count;
     scan->count += (unsigned)__builtin_popcountll(bits);
     while (bits) {
-#pragma GCC unroll 8
-        for (unsigned i = 0; i < 8; i++, bits &= bits - 1)
+#pragma GCC unroll 4
+        for (unsigned i = 0; i < 4; i++, bits &= bits - 1)
             to[i] = (uint16_t)(offset + first_bit(bits | UINT64_C(1) << 63));
-        to += 8;
+        to += 4;
     }
 }
 
@@ -135,14 +135,13 @@ TARGET INLINE void json_begin_scan(struct json_scan *scan, const struct record_t
     scan->at = scan->base = scan->escapes_end = text->at;
     scan->limit = text->limit;
     scan->carry = json_line_start;
-    scan->next = scan->count = 0;
 }
 
 /* Scans the next block. False if the text is too close to its end. */
 TARGET static __attribute__((noinline)) bool json_scan_block(struct json_scan *scan)
 {
     scan->base = scan->at;
-    scan->next = scan->count = 0;
+    scan->count = 0;
     while (scan->at - scan->base < JSON_BLOCK && scan->limit - scan->at >= WINDOW + JSON_SLACK) {
         const unsigned offset = (unsigned)(scan->at - scan->base);
         json_put_places(scan, json_scan_window(scan), offset);
@@ -150,21 +149,12 @@ TARGET static __attribute__((noinline)) bool json_scan_block(struct json_scan *s
     return scan->at > scan->base;
 }
 
-/* Returns the next place, or NULL if the text is too close to its end. */
-TARGET INLINE const unsigned char *json_next(struct json_scan *scan)
-{
-    while (scan->next == scan->count)
-        if (!json_scan_block(scan))
-            return NULL;
-    return scan->base + scan->places[scan->next++];
-}
-
 /* --- tokens --- */
 
 /* Returns the token from `at` on before the next place, or that place if there is none. */
 INLINE const unsigned char *json_token(const unsigned char *at, const unsigned char *place)
 {
-    while (at < place && json_is_space(*at))
+    while (*at <= ' ' && at < place)
         at++;
     return at;
 }
@@ -212,7 +202,7 @@ INLINE bool json_is_scalar(const unsigned char *at, const unsigned char *end)
 
 /* A step as it is compared with names. */
 struct json_name {
-    uint64_t word, mask; /* the first eight bytes of the name and the quote after it */
+    uint64_t words[2], masks[2]; /* up to 16 bytes of the name and the quote after it */
     const struct json_step *step;
 };
 
@@ -229,16 +219,16 @@ static void json_prepare_names(const struct json_path *path, struct json_name *n
 {
     for (unsigned i = 0; i < path->count; i++) {
         const struct json_step *step = &path->steps[i];
-        unsigned char bytes[8] = {0};
-        names[i] = (struct json_name){.mask = 0, .step = step};
-        if (!step->name)
-            continue;
-        const size_t len = step->len < 8 ? step->len : 8;
-        memcpy(bytes, step->name, len);
-        if (len < 8)
+        unsigned char bytes[16] = {0}, masks[16] = {0};
+        const size_t len = !step->name ? 0 : step->len < 16 ? step->len : 16;
+        if (step->name)
+            memcpy(bytes, step->name, len);
+        if (len < 16)
             bytes[len] = '"';
-        names[i].word = byte_word(bytes);
-        names[i].mask = len < 7 ? (UINT64_C(1) << 8 * (len + 1)) - 1 : UINT64_MAX;
+        memset(masks, 0xff, len < 16 ? len + 1 : 16);
+        names[i] = (struct json_name){{byte_word(bytes), byte_word(bytes + 8)},
+                                      {byte_word(masks), byte_word(masks + 8)},
+                                      step};
     }
 }
 
@@ -248,9 +238,10 @@ TARGET INLINE bool json_name_matches(const struct json_name *name, const unsigne
 {
     const struct json_step *step = name->step;
     if (scan->escapes_end <= at && !step->is_escaped) {
-        if ((byte_word(at + 1) ^ name->word) & name->mask)
+        if (((byte_word(at + 1) ^ name->words[0]) & name->masks[0]) != 0 ||
+            ((byte_word(at + 9) ^ name->words[1]) & name->masks[1]) != 0)
             return false;
-        if (step->len < 8)
+        if (step->len < 16)
             return true;
     }
     return json_name_is(step, at + 1, json_token_end(colon) - 1);
@@ -262,24 +253,33 @@ TARGET INLINE bool json_name_matches(const struct json_name *name, const unsigne
  * open. */
 struct json_walk {
     struct json_scan *scan;
+    const uint16_t *next, *last; /* places of the scan that are left */
     const struct json_name *names;
     unsigned steps, depth, on;
-    uint64_t objects;               /* a bit for each that is open, the innermost lowest */
-    int32_t before[JSON_STEPS_MAX]; /* elements before the wanted one */
-    const unsigned char *token;     /* what is read next, or the place, if no token is before it */
+    uint64_t objects;           /* a bit for each that is open, the innermost lowest */
+    int32_t *before;            /* of each step: elements before the wanted one */
+    const unsigned char *token; /* what is read next, or the place, if no token is before it */
     const unsigned char *place;
     const unsigned char *from, *to; /* the value, or `from` is NULL */
 };
 
-/* Moves to what comes after the place. False if the text is too close to its end. */
+/* Moves to the next place, and the token after `at`. False if the text is too close to its end. */
+TARGET INLINE bool json_advance_from(struct json_walk *walk, const unsigned char *at)
+{
+    while (walk->next == walk->last) {
+        if (!json_scan_block(walk->scan))
+            return false;
+        walk->next = walk->scan->places;
+        walk->last = walk->next + walk->scan->count;
+    }
+    walk->place = walk->scan->base + *walk->next++;
+    walk->token = json_token(at, walk->place);
+    return true;
+}
+
 TARGET INLINE bool json_advance(struct json_walk *walk)
 {
-    const unsigned char *after = walk->place + 1;
-    walk->place = json_next(walk->scan);
-    if (!walk->place)
-        return false;
-    walk->token = json_token(after, walk->place);
-    return true;
+    return json_advance_from(walk, walk->place + 1);
 }
 
 /* Enters the container at the place. False if there is none, or it is nested too deep. */
@@ -307,14 +307,15 @@ TARGET INLINE bool json_begin_value(struct json_walk *walk, bool is_wanted)
 {
     if (walk->token == walk->place)
         return json_open(walk, is_wanted);
+    const bool is_string = *walk->token == '"';
+    if (is_string && !is_wanted)
+        return true;
     const unsigned char *end = json_token_end(walk->place);
-    if (*walk->token != '"' && !json_is_scalar(walk->token, end))
-        return false;
     if (is_wanted) {
         walk->from = walk->depth == walk->steps ? walk->token : NULL;
         walk->to = end;
     }
-    return true;
+    return is_string || json_is_scalar(walk->token, end);
 }
 
 /* True if the place is the end of the innermost container. */
@@ -367,7 +368,7 @@ TARGET INLINE bool json_walk_record(struct json_walk *walk)
         if (!json_begin_value(walk, is_wanted) || (is_container && !json_advance(walk)))
             return false;
         if (!is_container || (walk->token == walk->place && json_is_end(walk))) {
-            if (!json_close(walk))
+            if (*walk->place != ',' && !json_close(walk))
                 return false;
             if (walk->depth == 0)
                 return *walk->place == '\n';
@@ -383,10 +384,8 @@ TARGET INLINE bool find_in_json(struct json_walk *walk, const unsigned char *beg
                                 struct found_line *line)
 {
     walk->depth = walk->on = 0;
-    walk->place = json_next(walk->scan);
-    if (!walk->place)
+    if (!json_advance_from(walk, begin))
         return false;
-    walk->token = json_token(begin, walk->place);
     line->what = FIELD_EMPTY;
     if (walk->token < walk->place || *walk->place != '\n') {
         if (!json_walk_record(walk))
@@ -400,14 +399,18 @@ TARGET INLINE bool find_in_json(struct json_walk *walk, const unsigned char *beg
 }
 
 /* Skips the places of a record, given its end. */
-TARGET static __attribute__((noinline)) void json_skip_record(struct json_scan *scan,
-                                                              const unsigned char *end)
+TARGET INLINE void json_skip_record(struct json_walk *walk, const unsigned char *end)
 {
-    do
-        for (; scan->next < scan->count; scan->next++)
-            if (scan->base + scan->places[scan->next] > end)
+    struct json_scan *scan = walk->scan;
+    for (;;) {
+        for (; walk->next < walk->last; walk->next++)
+            if (scan->base + *walk->next > end)
                 return;
-    while (scan->at <= end && json_scan_block(scan));
+        if (scan->at > end || !json_scan_block(scan))
+            return;
+        walk->next = scan->places;
+        walk->last = walk->next + scan->count;
+    }
 }
 
 #endif
