@@ -164,9 +164,11 @@ gpuhisto_sources = \
 	src/report/diff.c src/report/diff.h \
 	src/report/field_text.c src/report/field_text.h \
 	src/report/format.c src/report/format.h src/report/formats.def \
-	src/report/format_delimited.c src/report/format_json.c src/report/format_pgm.c \
-	src/report/format_plot.c \
+	src/report/format_delimited.c src/report/format_heat.c src/report/format_json.c \
+	src/report/format_pgm.c src/report/format_plot.c \
+	src/report/group_rows.c src/report/group_rows.h \
 	src/report/groups.c src/report/groups.h \
+	src/report/heat.c src/report/heat.h \
 	src/report/json.c src/report/json.h \
 	src/report/mount_point.c src/report/mount_point.h \
 	src/report/output.c src/report/output.h src/report/permissions.c src/report/permissions.h \

@@ -141,7 +141,9 @@ static int reduce_bins(struct options *options, struct sides *sides, struct reas
         main_hint_range(options, sides->histogram, &sides->both);
         outcome = coarsen_equal(sides->histogram, &sides->both, most, &rows);
     } else if (is_picture && has_digits) {
-        outcome = coarsen_picture(sides->histogram, &sides->both, PICTURE_ROWS, &rows);
+        outcome = coarsen_picture(
+            sides->histogram, &sides->both,
+            &(struct picture_bins){PICTURE_ROWS, DECADE_PARTS, PICTURE_CROWDED}, &rows);
     }
     if (outcome == COARSEN_NO_MEMORY)
         return reason_set(why, "out of memory");

@@ -9,10 +9,12 @@
 extern "C" {
 #endif
 
-/* Writes text[0..len) to shown[0..size), size at least 16, as one printable line. Bytes of control
- * characters, of invisible characters such as a byte order mark, and of invalid UTF-8 become \xNN.
- * What does not fit is left out in the middle and replaced by "...". Always terminated. Returns the
- * length. Any thread. */
+#define SHOW_TEXT_MIN 16
+
+/* Writes text[0..len) to shown[0..size), size at least SHOW_TEXT_MIN, as one printable line. Bytes
+ * of control characters, of invisible characters such as a byte order mark, and of invalid UTF-8
+ * become \xNN. What does not fit is left out in the middle and replaced by "...". Always
+ * terminated. Returns the length. Any thread. */
 size_t show_text(const char *text, size_t len, char *shown, size_t size);
 
 #ifdef __cplusplus

@@ -115,9 +115,12 @@ void binning_digits_whole(struct binning *binning, unsigned digits);
 
 /* Bins of a decade in `parts`: 1, or DECADE_PARTS with edges at 1, 2 and 5 times the power of ten,
  * on both sides of zero. Doubles: from -1e39 to 1e39; those of binning_digits nest in them, and the
- * three bins around zero are the same. Whole values: all of so many bits, 8 to 64; zero is a bin.
- * The only error is BINNING_NO_MEMORY. */
+ * three bins around zero are the same. Of these bins a decade may also have DECADE_PARTS_FINE,
+ * nearly as wide as each other on a logarithmic scale; in them nest those of binning_digits with 3
+ * digits or more. Whole values: all of so many bits, 8 to 64; zero is a bin. The only error is
+ * BINNING_NO_MEMORY. */
 #define DECADE_PARTS 3
+#define DECADE_PARTS_FINE 10
 enum binning_error binning_decades(struct binning *binning, unsigned parts);
 enum binning_error binning_decades_whole(struct binning *binning, unsigned parts, unsigned bits,
                                          bool is_signed);

@@ -210,6 +210,19 @@ whole digits_whole_edge(const struct digits_layout *layout, size_t k)
 
 static const int factors[DECADE_PARTS] = {1, 2, 5};
 
+/* Nearly the powers of the tenth root of ten, in hundredths. */
+static const int fine_factors[DECADE_PARTS_FINE] = {100, 125, 160, 200, 250,
+                                                    320, 400, 500, 640, 800};
+
+/* Returns edge k, from 0, of the decades over zero. */
+static struct digits_decimal decades_edge(unsigned parts, size_t k)
+{
+    const int power = DECADE_FIRST + (int)(k / parts);
+    if (parts == DECADE_PARTS_FINE)
+        return (struct digits_decimal){fine_factors[k % parts], power - 2};
+    return (struct digits_decimal){factors[k % parts], power};
+}
+
 enum binning_error binning_decades(struct binning *binning, unsigned parts)
 {
     const size_t side = (size_t)DECADES * parts, count = 2 * side + 4;
@@ -219,8 +232,7 @@ enum binning_error binning_decades(struct binning *binning, unsigned parts)
     number_prepare();
     above_zero = edges + side + 3;
     for (size_t k = 0; k <= side; k++) {
-        above_zero[k] = digits_nearest(
-            (struct digits_decimal){factors[k % parts], DECADE_FIRST + (int)(k / parts)});
+        above_zero[k] = digits_nearest(decades_edge(parts, k));
         edges[side - k] = -above_zero[k];
     }
     edges[side + 1] = 0;

@@ -244,21 +244,37 @@ static size_t decades_shown(const struct coarse_rows *rows, size_t bins)
     return shown;
 }
 
+/* True if a decade can be cut into many parts: the counted bins nest in them, and no part between
+ * two whole numbers is empty because there are no others. */
+static bool can_be_fine(const struct binning *binning, const struct tally *tally)
+{
+    const struct seen_bins seen = seen_bins_of(binning, tally);
+    if (binning->digits.digits < 3)
+        return false;
+    return !seen.is_whole || digits_shown_edge(&binning->digits, seen.first) >= 10 ||
+           digits_shown_edge(&binning->digits, seen.last) <= -10;
+}
+
 /* Replaces equal bins by decades if these are few enough and spread the samples more. */
 static enum coarsen_outcome try_decades(const struct histogram *histogram,
-                                        const struct tally *tally, size_t most,
+                                        const struct tally *tally, const struct picture_bins *bins,
                                         struct coarse_rows *rows)
 {
+    static const unsigned ways[] = {DECADE_PARTS_FINE, DECADE_PARTS, 1};
     const uint64_t largest = spread_of(&rows->histogram, &rows->tally).largest;
-    for (unsigned parts = DECADE_PARTS; parts > 0; parts -= 2) {
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        const unsigned parts = ways[i];
         struct coarse_rows decades;
+        if (parts > bins->parts ||
+            (parts == DECADE_PARTS_FINE && !can_be_fine(&histogram->binning, tally)))
+            continue;
         const enum coarsen_outcome outcome = coarsen_decades(histogram, tally, parts, &decades);
         if (outcome != COARSEN_DONE) {
             coarse_rows_free(rows);
             return outcome;
         }
         const struct spread spread = spread_of(&decades.histogram, &decades.tally);
-        if (decades_shown(&decades, spread.bins) <= most && spread.largest < largest) {
+        if (decades_shown(&decades, spread.bins) <= bins->most && spread.largest < largest) {
             coarse_rows_free(rows);
             *rows = decades;
             return COARSEN_DONE;
@@ -269,18 +285,18 @@ static enum coarsen_outcome try_decades(const struct histogram *histogram,
 }
 
 enum coarsen_outcome coarsen_picture(const struct histogram *histogram, const struct tally *tally,
-                                     size_t most, struct coarse_rows *rows)
+                                     const struct picture_bins *bins, struct coarse_rows *rows)
 {
     const struct spread counted = spread_of(histogram, tally);
-    if (counted.bins <= most)
+    if (counted.bins <= bins->most)
         return COARSEN_AS_COUNTED;
-    const enum coarsen_outcome outcome = coarsen_equal(histogram, tally, most, rows);
+    const enum coarsen_outcome outcome = coarsen_equal(histogram, tally, bins->most, rows);
     if (outcome != COARSEN_DONE)
         return outcome;
     const uint64_t largest = spread_of(&rows->histogram, &rows->tally).largest;
-    if (counted.samples - largest >= counted.samples / 10)
+    if ((double)largest <= (double)counted.samples * bins->crowded / 100)
         return COARSEN_DONE;
-    return try_decades(histogram, tally, most, rows);
+    return try_decades(histogram, tally, bins, rows);
 }
 
 /* --- the range that narrower bins need --- */

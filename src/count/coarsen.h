@@ -37,11 +37,16 @@ enum coarsen_outcome coarsen_equal(const struct histogram *histogram, const stru
 enum coarsen_outcome coarsen_decades(const struct histogram *histogram, const struct tally *tally,
                                      unsigned parts, struct coarse_rows *rows);
 
-/* For a picture of at most `most` rows: the counted rows if they are few enough; otherwise equal
- * bins; or decades, in as many parts as there is room for, if one of the equal bins would have more
- * than nine tenths of the samples and decades spread them. */
+/* For a picture: the counted rows if they are few enough; otherwise equal bins; or decades, in as
+ * many parts as there is room for, if one of the equal bins would be crowded and decades spread its
+ * samples. */
+struct picture_bins {
+    size_t most;      /* rows that the picture may have */
+    unsigned parts;   /* of a decade, at most: DECADE_PARTS or DECADE_PARTS_FINE */
+    unsigned crowded; /* percent of the samples: a bin with more is crowded */
+};
 enum coarsen_outcome coarsen_picture(const struct histogram *histogram, const struct tally *tally,
-                                     size_t most, struct coarse_rows *rows);
+                                     const struct picture_bins *bins, struct coarse_rows *rows);
 
 void coarse_rows_free(struct coarse_rows *rows);
 

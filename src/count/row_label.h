@@ -11,6 +11,7 @@ enum row_kind {
     ROW_KIND_BELOW,   /* numbers below the first edge */
     ROW_KIND_ABOVE,   /* numbers from the last edge on */
     ROW_KIND_INVALID, /* not a number, or not UTF-8 */
+    ROW_KIND_REST,    /* keys that have no row of their own */
     ROW_KINDS,
 };
 

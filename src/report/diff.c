@@ -63,7 +63,8 @@ static void for_each_row(struct diff *diff, void (*visit)(struct diff *diff, con
 {
     struct rows rows;
     const struct row *row;
-    rows_begin(&rows, diff->counts->histogram, diff->counts->both,
+    const struct row_names names = {.groups = NULL};
+    rows_begin(&rows, diff->counts->histogram, diff->counts->both, &names,
                report_empty_rows(diff->options));
     while ((row = rows_next(&rows)) && !diff->out->error)
         visit(diff, row);
@@ -75,7 +76,7 @@ static void delimited_row(struct diff *diff, const struct row *row)
 {
     const struct diff_row texts = make_row(diff, row);
     const char by = diff->options->format->separator;
-    writer_format(diff->out, "%s%c%s%c%s", row->label.name, by, texts.before, by, texts.after);
+    writer_format(diff->out, "%s%c%s%c%s", row->name, by, texts.before, by, texts.after);
     if (diff->mode->columns[MODE_COLUMNS - 1]) {
         writer_char(diff->out, by);
         field_write(diff->out, by, row->label.note);

@@ -27,6 +27,8 @@ struct table {
     const struct report_options *options;
     const struct groups *groups; /* of which this one is; NULL: there are none */
     const char *group;           /* its name, as printable text */
+    size_t group_index;          /* which one it is */
+    struct row_names names;      /* if rows are groups */
     unsigned channel;            /* the same, from 1; 0: of all channels */
     struct counts shown;         /* the rows of the table */
     struct counts counted; /* what statistics are found in: bins may be finer than those shown */
@@ -40,6 +42,7 @@ struct table {
 };
 
 struct diff;
+struct heat_format; /* heat.h */
 
 /* Functions are called in this order; measure, statistics and end may be NULL. Errors stay with
  * table->out. */
@@ -54,6 +57,7 @@ struct format {
 
     void (*prepare)(void);           /* what the sandbox would forbid; or NULL */
     void (*diff)(struct diff *diff); /* writes two tables; NULL: options.def refuses --diff */
+    const struct heat_format *heat;  /* numbers by key as one picture; NULL: a table for each key */
     void (*measure)(struct table *table, const struct row *row); /* once for each row */
     void (*begin)(struct table *table);
     void (*row)(struct table *table, const struct row *row); /* once for each row */

@@ -70,7 +70,7 @@ static void write_row(struct table *table, const struct row *row)
         field(table, table->group);
         separate(table);
     }
-    field(table, row->label.name);
+    field(table, row->name);
     separate(table);
     format_counts(table, row, table->format->separator);
     if (row->label.note[0] || (has_notes(table) && (is_csv(table) || has_percents))) {

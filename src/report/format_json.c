@@ -42,8 +42,11 @@ static void json_begin(struct table *table)
     const struct histogram *histogram = table->shown.histogram;
     const struct mode *mode = histogram->mode;
     writer_text(out, "{\"schema\":\"gpuhisto/1\"");
-    if (table->groups) {
-        writer_format(out, ",\"%s\":", table->groups->column);
+    if (table->groups && table->groups->are_keys) {
+        writer_char(out, ',');
+        json_key(out, table->groups, table->group_index);
+    } else if (table->groups) {
+        writer_text(out, ",\"file\":");
         json_string(out, table->group);
     }
     writer_format(out, ",\"mode\":\"%s\"", mode->name);
@@ -56,7 +59,7 @@ static void json_begin(struct table *table)
     }
     writer_char(out, ',');
     json_totals(out, mode, &table->totals);
-    if (mode->has_characters)
+    if (mode->has_characters || table->names.groups)
         json_count(out, ",\"invalid\":", table->totals.of[ROW_KIND_INVALID]);
     write_channels(table);
     writer_text(out, ",\"bins\":[");
@@ -78,7 +81,9 @@ static void json_row(struct table *table, const struct row *row)
         return;
     writer_text(out, table->written++ ? ",{" : "{");
     const bool is_named = !table->shown.histogram->mode->is_binned;
-    if (is_named)
+    if (table->names.groups)
+        json_key(out, table->names.groups, row->index);
+    else if (is_named)
         writer_format(out, "\"bin\":\"%s\"", row->label.name);
     if (row->label.lo[0]) {
         json_member(out, is_named ? ",\"lo\":" : "\"lo\":", row->label.lo);

@@ -3,6 +3,7 @@
  * the first byte as the line and the second as the column. A pixel has 16 bits and grows with the
  * logarithm of the count, as counts of pairs span many orders of magnitude. */
 #include "format.h"
+#include "heat.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -62,6 +63,7 @@ const struct format format_pgm = {
     .name = "pgm",
     .is_binary = true,
     .mode = &mode_pairs,
+    .heat = &heat_pgm,
     .measure = pgm_measure,
     .begin = pgm_begin,
     .row = pgm_row,

@@ -4,6 +4,7 @@
  * count and its percent; of numbers the running percent, of bytes the character; and the bar. */
 #include "diff.h"
 #include "format.h"
+#include "heat.h"
 #include "percent.h"
 #include "screen.h"
 
@@ -23,9 +24,10 @@ static void make_row(const struct table *table, const struct row *row, struct pl
     const struct mode *mode = table->shown.histogram->mode;
     const uint64_t samples = table->totals.samples;
     picture_label(table->shown.histogram, row, texts->label);
+    const char *label = table->names.groups ? row->name : texts->label;
     show_unsigned(row->count, texts->digits);
     percent_show(row->count, samples, PLOT_DIGITS, texts->percent);
-    texts->cells = (struct picture_cells){{texts->label, texts->digits, texts->percent}, 3};
+    texts->cells = (struct picture_cells){{label, texts->digits, texts->percent}, 3};
     if (mode->is_binned) {
         percent_show(row->running, samples, PLOT_DIGITS, texts->running);
         texts->cells.text[texts->cells.count++] = texts->running;
@@ -130,6 +132,7 @@ const struct format format_plot = {
     .is_picture = true,
     .prepare = screen_prepare,
     .diff = diff_plot,
+    .heat = &heat_plot,
     .measure = plot_measure,
     .begin = plot_begin,
     .row = plot_row,

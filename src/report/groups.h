@@ -1,31 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* The results of a run that has several: one for each group of its samples, such as a file of
- * --each. */
+/* The results of a run that has several: one for each group of its samples, which are those of a
+ * file (--each), or those with a key (--by). */
 #ifndef GPUHISTO_GROUPS_H
 #define GPUHISTO_GROUPS_H
 
 #include "src/count/file_tallies.h"
+#include "src/count/key_tallies.h"
 #include "src/count/tally.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-/* A name as it was found; it need not be printable. */
-struct group_name {
-    const void *bytes;
-    size_t len;
-};
+#define GROUP_REST "other"      /* the name of all keys that are not shown alone */
+#define GROUP_MISSING "invalid" /* and of records without a key */
 
-/* Groups in the order in which they are shown. Functions take `of`, and the number of a group below
- * `count`. */
+/* Groups in the order in which they are shown, numbered from 0. */
 struct groups {
     const char *column; /* what a group is, as headers call it */
-    size_t count;
-    bool skip_invalid; /* what is not a number is left out, also of the total */
+    bool are_keys;      /* names are text of the input */
+    size_t count;       /* that are shown */
+    size_t all;         /* keys or files */
+    size_t rest;        /* the group that is this one and all that follow, added up; SIZE_MAX: there
+                         * is none */
+    size_t missing;     /* that of records without a key; SIZE_MAX: there are none, or they are left
+                         * out */
+    bool skip_invalid;  /* what is not a number is left out, also of the total */
+
+    /* For the functions below. Group `all` is that of records without a key. */
     const void *of;
-    struct group_name (*name)(const void *of, size_t group);
-    /* As file_tallies_load. */
-    void (*load)(const void *of, size_t group, struct tally *tally);
+    struct key_name (*name)(const void *of, size_t group);
+    uint64_t (*samples)(const void *of, size_t group);                    /* of keys only */
+    void (*load)(const void *of, size_t group, struct tally *tally);      /* as file_tallies_load */
+    void (*load_from)(const void *of, size_t group, struct tally *tally); /* of keys only */
 };
 
 /* The files of --each, in order. */
@@ -36,5 +43,27 @@ struct file_groups {
 
 /* Makes groups of files, which must outlive them. */
 struct groups groups_of_files(const struct file_groups *files);
+
+/* Makes groups of keys, which must outlive them, in the order in which they were sorted last: the
+ * first `top` ones, and all others, if there are any, as one. */
+struct groups groups_of_keys(const struct key_tallies *keys, size_t top, const char *column,
+                             bool skip_invalid);
+
+/* Returns the name of a group as it was found, which need not be printable. */
+struct key_name groups_name(const struct groups *groups, size_t group);
+
+/* Returns the samples of a key. */
+uint64_t groups_samples(const struct groups *groups, size_t group);
+
+/* Sets a tally of the histogram, with blocks, which is all zeros or has those of another group. */
+void groups_load(const struct groups *groups, size_t group, const struct histogram *histogram,
+                 struct tally *tally);
+
+/* Shows a name as one printable line of at most room - 1 bytes; room is at least SHOW_TEXT_MIN
+ * (src/base/show.h). */
+void groups_show_name(const struct groups *groups, size_t group, char *text, size_t room);
+
+/* Returns the room that the longest name needs. */
+size_t groups_name_room(const struct groups *groups);
 
 #endif

@@ -1,18 +1,61 @@
 /* SPDX-License-Identifier: MIT */
 #include "json.h"
 
+#include "src/count/characters.h"
+
+/* Writes a byte of a string. */
+static void write_byte(struct writer *out, char byte)
+{
+    if (byte == '"' || byte == '\\')
+        writer_char(out, '\\');
+    if ((unsigned char)byte < ' ')
+        writer_format(out, "\\u%04x", (unsigned)(unsigned char)byte);
+    else
+        writer_char(out, byte);
+}
+
 void json_string(struct writer *out, const char *text)
 {
     writer_char(out, '"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            writer_char(out, '\\');
-        if ((unsigned char)*text < ' ')
-            writer_format(out, "\\u%04x", (unsigned)(unsigned char)*text);
-        else
-            writer_char(out, *text);
+    for (; *text; text++)
+        write_byte(out, *text);
+    writer_char(out, '"');
+}
+
+/* Writes a string of bytes. False if these are not all in it as they are. */
+static bool write_text(struct writer *out, const unsigned char *at, size_t len)
+{
+    bool is_whole = true;
+    uint32_t character;
+    writer_char(out, '"');
+    for (size_t size; len > 0; at += size, len -= size) {
+        size = character_decode(at, len, &character);
+        is_whole &= character != CHARACTER_INVALID && character != 0;
+        if (character == CHARACTER_INVALID)
+            writer_text(out, "\ufffd");
+        for (size_t i = 0; character != CHARACTER_INVALID && i < size; i++)
+            write_byte(out, (char)at[i]);
     }
     writer_char(out, '"');
+    return is_whole;
+}
+
+void json_key(struct writer *out, const struct groups *groups, size_t group)
+{
+    const struct key_name name = groups_name(groups, group);
+    if (group == groups->rest) {
+        json_count(out, "\"keys\":", groups->all - groups->rest);
+        return;
+    }
+    writer_text(out, "\"key\":");
+    if (group == groups->missing) {
+        writer_text(out, "null");
+    } else if (!write_text(out, name.bytes, name.len)) {
+        writer_text(out, ",\"key_bytes\":\"");
+        for (size_t i = 0; i < name.len; i++)
+            writer_format(out, "%02x", (unsigned)name.bytes[i]);
+        writer_char(out, '"');
+    }
 }
 
 void json_member(struct writer *out, const char *key, const char *number)

@@ -10,9 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PICTURE_COLUMNS 5 /* before the bar, at most */
-#define PICTURE_ROWS 40   /* that people see at a glance */
-#define PICTURE_GAP 2     /* blanks between columns */
+#define PICTURE_COLUMNS 5  /* before the bar, at most */
+#define PICTURE_ROWS 40    /* that people see at a glance */
+#define PICTURE_GAP 2      /* blanks between columns */
+#define PICTURE_CROWDED 90 /* percent of the samples in one bar: then others cannot be seen */
 #define PICTURE_LABEL (ROW_TEXT + 2)
 #define BAR_EIGHTHS 8 /* of a character, which the blocks of Unicode show */
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "report.h"
 #include "format.h"
+#include "group_rows.h"
+#include "heat.h"
+#include "screen.h"
 
 #include "src/base/show.h"
 #include "src/count/coarsen.h"
@@ -30,17 +33,24 @@ static void for_each_row(struct table *table,
 {
     struct rows rows;
     const struct row *row;
-    rows_begin(&rows, table->shown.histogram, table->shown.tally,
+    rows_begin(&rows, table->shown.histogram, table->shown.tally, &table->names,
                report_empty_rows(table->options));
     table->cut = table->most > 0 ? rows_cut(&rows, table->most) : 0;
     while ((row = rows_next(&rows)) && !table->out->error)
         visit(table, row);
 }
 
+static void add_up(struct table *table)
+{
+    const struct counts *shown = &table->shown;
+    table->totals = table->names.groups ? rows_add_up_groups(table->names.groups, shown->tally)
+                                        : rows_add_up(shown->histogram, shown->tally);
+}
+
 static void write_rows(struct table *table)
 {
     const struct format *format = table->format;
-    table->totals = rows_add_up(table->shown.histogram, table->shown.tally);
+    add_up(table);
     table->written = 0;
     if (format->measure) {
         table->picture = (struct picture){.largest = 0};
@@ -142,7 +152,10 @@ static bool widen_bins(struct table *table, size_t most, struct coarse_rows *row
     else if (options->bins.log_parts > 0)
         outcome = coarsen_decades(histogram, tally, options->bins.log_parts, rows);
     else if (table->format->is_picture && !options->bins.keep && histogram->binning.digits.scales)
-        outcome = coarsen_picture(histogram, tally, bins_that_fit(most, &table->counted), rows);
+        outcome = coarsen_picture(histogram, tally,
+                                  &(struct picture_bins){bins_that_fit(most, &table->counted),
+                                                         DECADE_PARTS, PICTURE_CROWDED},
+                                  rows);
     if (outcome == COARSEN_NO_MEMORY && !table->out->error)
         table->out->error = ENOMEM;
     table->shown =
@@ -179,18 +192,23 @@ static void write_pictures(struct table *table)
     }
 }
 
-/* Writes all of a table, of which the counts are set. */
-static void write_table(struct table *table)
+/* Writes all of a table whose rows are chosen; `most` fit on the screen. */
+static void write_chosen(struct table *table, size_t most)
 {
-    const bool has_channels = histogram_channels(table->counted.histogram) > 1;
-    const size_t most = rows_that_fit(table);
-    struct coarse_rows rows;
-    const bool is_wider = widen_bins(table, most, &rows);
     table->most = table->options->terminal.is_replaced ? most : 0;
-    if (table->format->is_picture && has_channels)
+    if (table->format->is_picture && histogram_channels(table->counted.histogram) > 1)
         write_pictures(table);
     else
         write_content(table);
+}
+
+/* Writes all of a table, of which the counts are set. */
+static void write_table(struct table *table)
+{
+    const size_t most = rows_that_fit(table);
+    struct coarse_rows rows;
+    const bool is_wider = widen_bins(table, most, &rows);
+    write_chosen(table, most);
     if (is_wider)
         coarse_rows_free(&rows);
 }
@@ -205,8 +223,7 @@ void report_write(struct writer *out, const struct report_options *options,
 
 /* --- a result for each group --- */
 
-#define SHOWN_BYTE 4  /* characters of a byte that is not printable: \xNN */
-#define SHOWN_MORE 16 /* besides, for show_text */
+#define NAME_PART 3 /* names of keys take at most one part of so many of a picture's line */
 
 /* The group that is being written. */
 struct group_report {
@@ -218,30 +235,14 @@ struct group_report {
     size_t room;
 };
 
-/* Makes room for the longest name. Returns 0, or -1 if memory is short. */
-static int make_room(struct group_report *report)
-{
-    const struct groups *groups = report->groups;
-    size_t longest = 0;
-    for (size_t group = 0; group < groups->count; group++) {
-        const size_t len = groups->name(groups->of, group).len;
-        longest = len > longest ? len : longest;
-    }
-    report->room = SHOWN_BYTE * longest + SHOWN_MORE;
-    report->name = malloc(report->room);
-    return report->name ? 0 : -1;
-}
-
 /* Loads the name and the counts of a group into the report, and sets the table to them. */
 static void load_group(struct group_report *report, struct table *table, size_t group)
 {
     const struct groups *groups = report->groups;
-    const struct group_name name = groups->name(groups->of, group);
-    show_text(name.bytes, name.len, report->name, report->room);
-    groups->load(groups->of, group, report->tally);
-    if (groups->skip_invalid)
-        tally_skip_invalid(report->tally, report->histogram);
+    groups_show_name(groups, group, report->name, report->room);
+    groups_load(groups, group, report->histogram, report->tally);
     table->group = report->name;
+    table->group_index = group;
     table->counted = (struct counts){report->histogram, report->tally};
 }
 
@@ -249,7 +250,7 @@ static void write_group_rows(struct table *table)
 {
     struct coarse_rows rows;
     const bool is_wider = widen_bins(table, 0, &rows);
-    table->totals = rows_add_up(table->shown.histogram, table->shown.tally);
+    add_up(table);
     for_each_row(table, table->format->row);
     if (is_wider)
         coarse_rows_free(&rows);
@@ -280,12 +281,48 @@ static void write_groups(struct group_report *report, struct table table)
     }
 }
 
+/* Writes a table of keys: a row for each. */
+static void write_group_table(struct group_report *report, struct table *table)
+{
+    struct groups each = *report->groups;
+    struct group_rows shown, counted;
+    each.count = each.all;
+    each.rest = SIZE_MAX;
+    each.missing = SIZE_MAX;
+    const bool is_made = group_rows_make(&shown, report->histogram, report->groups) == 0;
+    if (is_made && group_rows_make(&counted, report->histogram, &each) == 0) {
+        counted.tally.samples = shown.tally.samples;
+        table->names = (struct row_names){report->groups, report->name, report->room};
+        table->shown = (struct counts){&shown.histogram, &shown.tally};
+        table->counted = (struct counts){&counted.histogram, &counted.tally};
+        write_chosen(table, rows_that_fit(table));
+        group_rows_free(&counted);
+    } else {
+        table->out->error = ENOMEM;
+    }
+    if (is_made)
+        group_rows_free(&shown);
+}
+
+/* Returns the room for a name: a picture has some beside it. */
+static size_t room_for_names(const struct table *table, const struct groups *groups)
+{
+    const size_t room = groups_name_room(groups);
+    const size_t part = screen_of(table->out->fd).columns / NAME_PART + 1;
+    const size_t most = part > SHOW_TEXT_MIN ? part : SHOW_TEXT_MIN;
+    return table->format->is_picture && groups->are_keys && room > most ? most : room;
+}
+
 void report_write_groups(struct writer *out, const struct report_options *options,
                          const struct histogram *histogram, const struct groups *groups,
                          struct tally *tally)
 {
-    struct group_report report = {.groups = groups, .histogram = histogram, .tally = tally};
-    if (make_room(&report) != 0) {
+    struct table table = table_of(out, options);
+    struct group_report report = {.groups = groups,
+                                  .histogram = histogram,
+                                  .tally = tally,
+                                  .room = room_for_names(&table, groups)};
+    if (!(report.name = malloc(report.room))) {
         out->error = out->error ? out->error : ENOMEM;
         return;
     }
@@ -293,7 +330,13 @@ void report_write_groups(struct writer *out, const struct report_options *option
     memset(tally->counts, 0, tally->bins * sizeof tally->counts[0]);
     row_blocks_clear(&report.blocks, tally->bins);
     tally->blocks = &report.blocks;
-    write_groups(&report, table_of(out, options));
+    if (groups->are_keys && !histogram->mode->is_binned)
+        write_group_table(&report, &table);
+    else if (groups->are_keys && options->format->heat)
+        heat_write(out, options, histogram, &(struct row_names){groups, report.name, report.room},
+                   tally);
+    else
+        write_groups(&report, table);
     tally->blocks = NULL;
     free(report.name);
 }

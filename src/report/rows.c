@@ -23,6 +23,18 @@ struct totals rows_add_up(const struct histogram *histogram, const struct tally 
     return totals;
 }
 
+struct totals rows_add_up_groups(const struct groups *groups, const struct tally *tally)
+{
+    struct totals totals = {.samples = tally->samples};
+    if (groups->rest != SIZE_MAX)
+        totals.of[ROW_KIND_REST] = tally->counts[groups->rest];
+    if (groups->missing != SIZE_MAX)
+        totals.of[ROW_KIND_INVALID] = tally->counts[groups->missing];
+    totals.of[ROW_KIND_BIN] =
+        tally_counted(tally) - totals.of[ROW_KIND_REST] - totals.of[ROW_KIND_INVALID];
+    return totals;
+}
+
 /* Decides which rows are shown though they are empty. Kinds are looked up here, not for each of a
  * hundred thousand rows: rows that are no bins come before all bins or after them. */
 static void choose_empty_rows(struct rows *rows, enum empty_rows empty)
@@ -51,10 +63,11 @@ static void choose_empty_rows(struct rows *rows, enum empty_rows empty)
 }
 
 void rows_begin(struct rows *rows, const struct histogram *histogram, const struct tally *tally,
-                enum empty_rows empty)
+                const struct row_names *names, enum empty_rows empty)
 {
     *rows = (struct rows){.histogram = histogram,
                           .tally = tally,
+                          .names = *names,
                           .count = histogram_rows(histogram),
                           .least_count = UINT64_MAX};
     choose_empty_rows(rows, empty);
@@ -107,9 +120,23 @@ static bool is_cut(struct rows *rows, uint64_t count)
     return false;
 }
 
+static void name_row(struct rows *rows, size_t row)
+{
+    const struct row_names *names = &rows->names;
+    histogram_label_row(rows->histogram, row, &rows->row.label);
+    rows->row.name = rows->row.label.name;
+    if (!names->groups)
+        return;
+    groups_show_name(names->groups, row, names->text, names->room);
+    rows->row.name = names->text;
+    if (row == names->groups->rest)
+        rows->row.label.kind = ROW_KIND_REST;
+    if (row == names->groups->missing)
+        rows->row.label.kind = ROW_KIND_INVALID;
+}
+
 const struct row *rows_next(struct rows *rows)
 {
-    const struct histogram *histogram = rows->histogram;
     const size_t end = rows->count;
     for (size_t row = rows->next; (row = skip_empty(rows, row)) < end; row++) {
         if (!is_shown(rows, row))
@@ -118,7 +145,7 @@ const struct row *rows_next(struct rows *rows)
         rows->row.running += rows->row.count;
         if (is_cut(rows, rows->row.count))
             continue;
-        histogram_label_row(histogram, row, &rows->row.label);
+        name_row(rows, row);
         rows->row.index = row;
         rows->next = row + 1;
         return &rows->row;

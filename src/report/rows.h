@@ -3,6 +3,8 @@
 #ifndef GPUHISTO_ROWS_H
 #define GPUHISTO_ROWS_H
 
+#include "groups.h"
+
 #include "src/count/histogram.h"
 #include "src/count/tally.h"
 
@@ -14,8 +16,16 @@ struct totals {
     uint64_t of[ROW_KINDS]; /* by enum row_kind */
 };
 
+/* Names of rows that are groups, and memory for one of them as printable text. */
+struct row_names {
+    const struct groups *groups; /* NULL: rows have labels */
+    char *text;
+    size_t room; /* longer names are cut */
+};
+
 struct row {
     struct row_label label;
+    const char *name; /* label.name, or that of the group */
     size_t index;     /* among the rows of a channel */
     uint64_t count;   /* in all channels */
     uint64_t running; /* the sum of this row and all rows before it, shown or not */
@@ -40,15 +50,19 @@ struct rows {
     size_t next;
     uint64_t least;       /* rows with fewer samples are left out (rows_cut) */
     uint64_t least_count; /* how many of those with just as many are still shown */
-    struct row row;       /* the current one */
+    struct row_names names;
+    struct row row; /* the current one */
 };
 
 /* Returns the sums of a tally's rows. */
 struct totals rows_add_up(const struct histogram *histogram, const struct tally *tally);
 
-/* Begins a walk. Histogram and tally must outlive it. */
+/* The same of rows that are groups. */
+struct totals rows_add_up_groups(const struct groups *groups, const struct tally *tally);
+
+/* Begins a walk. Histogram, tally and the groups of the names must outlive it. */
 void rows_begin(struct rows *rows, const struct histogram *histogram, const struct tally *tally,
-                enum empty_rows empty);
+                const struct row_names *names, enum empty_rows empty);
 
 /* Leaves out the rows with the least counts if there are more than `most`, at least 2; of the same
  * counts the last ones. One line is left free to say so. Returns how many are left out. Before the

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* A table of keys: a row for each, with the number of its samples. */
+#ifndef GPUHISTO_GROUP_ROWS_H
+#define GPUHISTO_GROUP_ROWS_H
+
+#include "groups.h"
+
+#include "src/count/histogram.h"
+
+/* A histogram whose rows are groups. Of the names of rows only groups->name knows: labels are
+ * empty. */
+struct group_rows {
+    struct mode mode;
+    struct histogram histogram;
+    struct tally tally;
+};
+
+/* Makes rows of groups that are keys of a histogram without bins of its own. Free them. 0, or -1:
+ * memory is short. */
+int group_rows_make(struct group_rows *rows, const struct histogram *histogram,
+                    const struct groups *groups);
+
+void group_rows_free(struct group_rows *rows);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Results by key as every format writes them: ugly names, the first keys and the others, records
+ * without a key, heat maps. */
+#include "src/count/key_tallies.h"
+#include "src/count/number.h"
+#include "src/report/format.h"
+#include "src/report/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OUTPUT_MAX 65536
+
+static unsigned tried, wrong;
+
+static void check_text(const char *what, const char *found, const char *expected)
+{
+    tried++;
+    if (strcmp(found, expected) == 0)
+        return;
+    wrong++;
+    printf("%s:\n%s\nexpected:\n%s\n", what, found, expected);
+}
+
+/* Adds samples of a key, each with a number if the histogram counts these. */
+static void add(struct key_tallies *keys, const struct histogram *histogram, const char *name,
+                size_t len, uint64_t samples, double number)
+{
+    struct tally tally;
+    if (tally_open(&tally, histogram) != 0)
+        exit(99);
+    tally.samples = samples;
+    tally.counts[histogram->mode->is_binned ? binning_row(&histogram->binning, number) : 0] =
+        samples;
+    key_tallies_add(keys, (struct key_name){(const unsigned char *)name, len}, &tally);
+    tally_close(&tally);
+}
+
+/* Writes the first `top` keys, and returns the text, which is valid until the next call. */
+static const char *write_keys(struct key_tallies *keys, const struct histogram *histogram,
+                              const struct format *format, size_t top, bool header)
+{
+    static struct writer out;
+    static char text[OUTPUT_MAX];
+    const struct words none = {.count = 0};
+    const struct report_options options = {.format = format, .header = header, .words = &none};
+    FILE *file = tmpfile();
+    struct tally tally;
+    if (!file || tally_open(&tally, histogram) != 0 ||
+        key_tallies_sort(keys, top == SIZE_MAX ? KEYS_BY_NAME : KEYS_BY_COUNT) != 0)
+        exit(99);
+    const struct groups groups = groups_of_keys(keys, top, "key", false);
+    writer_begin(&out, fileno(file));
+    report_write_groups(&out, &options, histogram, &groups, &tally);
+    if (writer_flush(&out) != 0)
+        exit(99);
+    tally_close(&tally);
+    rewind(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+static void test_lines(void)
+{
+    struct histogram histogram;
+    histogram_lines(&histogram);
+    struct key_tallies *keys = key_tallies_open(&histogram, 100);
+    if (!keys)
+        exit(99);
+    add(keys, &histogram, "", 0, 1, 0);
+    add(keys, &histogram, "a\tb\n", 4, 2, 0);
+    add(keys, &histogram, "\0", 1, 3, 0);
+    add(keys, &histogram, "caf\xe9", 4, 4, 0);
+    add(keys, &histogram, "x,\"y\"", 5, 5, 0);
+    check_text("tsv", write_keys(keys, &histogram, &format_tsv, SIZE_MAX, true),
+               "key\tcount\n\t1\n\\x00\t3\na\\x09b\\x0a\t2\ncaf\\xe9\t4\nx,\\x22y\\x22\t5\n");
+    check_text("csv", write_keys(keys, &histogram, &format_csv, SIZE_MAX, false),
+               ",1\n\\x00,3\na\\x09b\\x0a,2\ncaf\\xe9,4\n\"x,\"\"y\"\"\",5\n");
+    check_text("json", write_keys(keys, &histogram, &format_json, SIZE_MAX, false),
+               "{\"schema\":\"gpuhisto/1\",\"mode\":\"lines\",\"options\":[],\"total\":15,"
+               "\"counted\":15,\"other\":0,\"invalid\":0,\"bins\":[{\"key\":\"\",\"count\":1},"
+               "{\"key\":\"\\u0000\",\"key_bytes\":\"00\",\"count\":3},"
+               "{\"key\":\"a\\u0009b\\u000a\",\"count\":2},"
+               "{\"key\":\"caf\ufffd\",\"key_bytes\":\"636166e9\",\"count\":4},"
+               "{\"key\":\"x,\\\"y\\\"\",\"count\":5}]}\n");
+    struct tally lost;
+    if (tally_open(&lost, &histogram) != 0)
+        exit(99);
+    lost.samples = lost.counts[0] = 7;
+    key_tallies_thaw(keys);
+    key_tallies_add(keys, (struct key_name){NULL, 0}, &lost);
+    tally_close(&lost);
+    check_text("the two first, and a row for those without a key",
+               write_keys(keys, &histogram, &format_tsv, 2, false),
+               "x,\\x22y\\x22\t5\ncaf\\xe9\t4\nother\t6\ninvalid\t7\n");
+    check_text("all but one", write_keys(keys, &histogram, &format_tsv, 4, false),
+               "x,\\x22y\\x22\t5\ncaf\\xe9\t4\n\\x00\t3\na\\x09b\\x0a\t2\nother\t1\ninvalid\t7\n");
+    check_text("as many as there are", write_keys(keys, &histogram, &format_tsv, 5, false),
+               "x,\\x22y\\x22\t5\ncaf\\xe9\t4\n\\x00\t3\na\\x09b\\x0a\t2\n\t1\ninvalid\t7\n");
+    check_text("json of the first", write_keys(keys, &histogram, &format_json, 1, false),
+               "{\"schema\":\"gpuhisto/1\",\"mode\":\"lines\",\"options\":[],\"total\":22,"
+               "\"counted\":5,\"other\":17,\"invalid\":7,\"bins\":["
+               "{\"key\":\"x,\\\"y\\\"\",\"count\":5}]}\n");
+    check_text("plot", write_keys(keys, &histogram, &format_plot, 1, true),
+               "key      count  share\n"
+               "x,\"y\"        5  22.73  #########################\n"
+               "other       10  45.45  #################################################\n"
+               "invalid      7  31.82  ##################################\n" +
+                   0);
+    key_tallies_close(keys);
+}
+
+static void test_heat(void)
+{
+    struct histogram histogram;
+    struct binning binning;
+    number_prepare();
+    if (binning_digits(&binning, 3, false) != BINNING_OK)
+        exit(99);
+    histogram_numbers(&histogram, &binning);
+    histogram.has_moments = false;
+    struct key_tallies *keys = key_tallies_open(&histogram, 100);
+    if (!keys)
+        exit(99);
+    add(keys, &histogram, "b", 1, 128, 5);
+    add(keys, &histogram, "b", 1, 64, 3);
+    add(keys, &histogram, "b", 1, 16, 2);
+    add(keys, &histogram, "b", 1, 4, 1);
+    add(keys, &histogram, "b", 1, 1, 0);
+    add(keys, &histogram, "a", 1, 1, 5);
+    check_text("few values: a column for each",
+               write_keys(keys, &histogram, &format_plot, SIZE_MAX, true),
+               "key  0       1       2       3       5         count\n"
+               "a                                    ########      1\n"
+               "b    ::::::::--------========################    213\n");
+    check_text("an object for each, and one for all others",
+               write_keys(keys, &histogram, &format_json, 1, false),
+               "{\"schema\":\"gpuhisto/1\",\"key\":\"b\",\"mode\":\"numbers\",\"options\":[],"
+               "\"total\":213,\"counted\":213,\"other\":0,\"below\":0,\"above\":0,\"invalid\":0,"
+               "\"bins\":[{\"lo\":0,\"hi\":0,\"count\":1},{\"lo\":1,\"hi\":1.01,\"count\":4},"
+               "{\"lo\":2,\"hi\":2.01,\"count\":16},{\"lo\":3,\"hi\":3.01,\"count\":64},"
+               "{\"lo\":5,\"hi\":5.01,\"count\":128}]}\n"
+               "{\"schema\":\"gpuhisto/1\",\"keys\":1,\"mode\":\"numbers\",\"options\":[],"
+               "\"total\":1,\"counted\":1,\"other\":0,\"below\":0,\"above\":0,\"invalid\":0,"
+               "\"bins\":[{\"lo\":5,\"hi\":5.01,\"count\":1}]}\n");
+    check_text("tsv", write_keys(keys, &histogram, &format_tsv, 1, true),
+               "key\tlo\tcount\thi\nb\t0\t1\t0\nb\t1\t4\t1.01\nb\t2\t16\t2.01\nb\t3\t64\t3.01\n"
+               "b\t5\t128\t5.01\nb\tinvalid\t0\nother\t5\t1\t5.01\nother\tinvalid\t0\n");
+    key_tallies_thaw(keys);
+    for (int i = 0; i < 100; i++)
+        add(keys, &histogram, "spread", 6, 1, 10.0 * i);
+    check_text("many values: decades", write_keys(keys, &histogram, &format_plot, SIZE_MAX, false),
+               "        0    1    2    5    10   20   50   100  200  500\n"
+               "a                      #####                                  1\n"
+               "b       :::::-----##########                                213\n"
+               "spread  :::::               :::::----------=====##########  100\n");
+    key_tallies_close(keys);
+    binning_free(&histogram.binning);
+}
+
+int main(void)
+{
+    setenv("COLUMNS", "72", 1);
+    setenv("LC_ALL", "C", 1);
+    test_lines();
+    test_heat();
+    printf("%u texts, %u wrong\n", tried, wrong);
+    return wrong > 0;
+}
