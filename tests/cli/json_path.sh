@@ -1,0 +1,195 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Paths into JSON, -k .a.b: of lines that are valid and broken in every way, however these come, against
+# Python's json, and jq where it is installed.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+python=${PYTHON:-python3}
+command -v "$python" >/dev/null || skip "there is no $python"
+watch_over 600
+counters=$(counters_here)
+if [ "$SCALE" = small ] || [ "$SANITIZED" = yes ]; then
+    chunks="1 13 1000" limits="4096 1048576"
+else
+    chunks="1 2 3 7 13 64 100 1000 5000" limits="64 2048 4096 1048575 1048576 1048577"
+fi
+
+oracle_json()
+{
+    "$python" "$srcdir/tests/helpers/oracle_json.py" "$@"
+}
+
+for kind in valid broken cut long; do
+    oracle_json --lines=$kind >$kind || broken "oracle_json.py failed"
+done
+check "the number of lines" [ "$(wc -l <cut)" -gt 10000 ]
+
+# The path and the steps that it has.
+paths()
+{
+    cat <<'END'
+.a ["a"]
+.a.b ["a","b"]
+.a[0] ["a",0]
+.a[1].b ["a",1,"b"]
+.a[-1] ["a",-1]
+.a[-2] ["a",-2]
+.["a"][0] ["a",0]
+. []
+.[0] [0]
+.[-1].a [-1,"a"]
+."a\u0020b" ["a b"]
+.é ["é"]
+."\u00e9" ["é"]
+.["😀"] ["😀"]
+."" [""]
+.latency ["latency"]
+.latency_ms ["latency_ms"]
+."a.b" ["a.b"]
+."a name that is longer than sixteen bytes" ["a name that is longer than sixteen bytes"]
+END
+}
+
+# expect FILE: the table of the path, and what is wrong with the first invalid line, as Python finds it.
+expect()
+{
+    oracle_json "$steps" <"$1" >tokens 2>wrong || broken "oracle_json.py failed"
+    "$GPUHISTO" --device=cpu -n -q tokens >expected
+}
+
+# shows CASE: the last run gave both.
+shows()
+{
+    read -r status <status
+    check "$1: status" [ "$status" -eq 0 ]
+    same "$1" expected out
+    line=
+    read -r line what <wrong
+    if [ "$line" ]; then
+        check "$1: message about line $line: $what" grep -q "line $line: .*$what" err
+    else
+        check "$1: no message" [ ! -s err ]
+    fi
+}
+
+paths | while read -r path steps; do
+    # A name with blanks.
+    case $path$steps in *'["a name'*)
+        path='."a name that is longer than sixteen bytes"' steps='["a name that is longer than sixteen bytes"]' ;;
+    esac
+    case $SCALE,$path in small,.[!a]* | small,.a?[01]*) kinds="valid broken" ;; *) kinds="valid broken cut" ;; esac
+    for kind in $kinds; do
+        expect $kind
+        for cpu in $counters; do
+            run_as env GPUHISTO_CPU="$cpu" "$GPUHISTO" $ENGINE -k "$path" $kind
+            shows "$kind, $path, $cpu"
+        done
+    done
+    printf '%s %s\n' $cases $failures >counted
+    [ "$failures" -eq 0 ] || exit 1
+done
+read -r done_ bad_ <counted
+cases=$done_ failures=$bad_
+
+# --- however they come ---
+
+"$HELPERS/make_zstd" -f 777 <long >long.zst
+"$HELPERS/make_gzip" -m 777 <long >long.gz 2>/dev/null || rm -f long.gz
+path=.a.b steps='["a","b"]'
+expect long
+for file in long long.zst long.gz; do
+    [ -e $file ] || continue
+    for more in "" "--threads=3" "--threads=3 --chunk-size=1000"; do
+        run -k $path $more $file
+        shows "$file $more"
+    done
+    "$HELPERS/dribble" -n 100 <$file | run -k $path
+    shows "$file in pieces"
+done
+for chunk in $chunks; do
+    run -k $path --chunk-size="$chunk" long
+    shows "chunks of $chunk"
+    cat long | run -k $path --chunk-size="$chunk"
+    shows "a pipe, chunks of $chunk"
+done
+steps='["a"]'
+expect cut
+run -k .a --threads=3 --chunk-size=100 cut
+shows "broken lines, 3 threads, small chunks"
+
+# --- records around the longest ---
+
+for limit in $limits; do
+    {
+        printf '{"x":"%*s","a":1}\n' $((limit - 15)) ''
+        printf '{"a":2,"x":"%*s"}\n' $((limit - 14)) ''
+        printf '{"a":3}\n'
+    } >records
+    awk '{ print (length() > 1048576 ? "x" : NR) }' records | "$GPUHISTO" --device=cpu -n -q >expected
+    run -q -k .a records
+    counts "records of $limit bytes" expected
+done
+
+# --- exact integers, units, options ---
+
+printf '{"n":18446744073709551615}\n{"n":"18446744073709551615"}\n{"n":9007199254740993}\n' >large
+printf '18446744073709551615\n18446744073709551615\n9007199254740993\n' | "$GPUHISTO" --device=cpu -sn >expected
+run -sk .n large
+counts "statistics" expected
+check "2^64 - 1 is exact" grep -q "^max${tab}18446744073709551615$" out
+check "2^53 + 1 is exact" grep -q "^min${tab}9007199254740993$" out
+printf '0.35\n4096\n0.012\n7\nx\n' | "$GPUHISTO" --device=cpu -nq >expected
+printf '{"t":"350ms"}\n{"t":"4KiB"}\n{"t":"12 ms"}\n{"t":7}\n{"t":7ms}\n' >units
+run -q --units -k .t units
+counts "units" expected
+run -k .t units
+message "advice" "units: line 1: '350ms' is not a number; to read units, use --units"
+printf '{"a":1}\n{"a":2}\n[{"a":3]\n{"b":1}\n' >lines
+run -k .a --invalid=error lines
+refuses "--invalid=error" 1 "gpuhisto: lines: line 3: not valid JSON at byte 8"
+run -k .b --invalid=error lines
+refuses "no value" 1 "gpuhisto: lines: line 1: no .b"
+printf '1\n2\n' | "$GPUHISTO" --device=cpu -n >expected
+run -k .a --invalid=skip lines
+counts "--invalid=skip" expected
+run -k .a -F json lines
+check "options in a table" grep -q '"options":\["--numbers","--field=.a"' out
+printf '{"a":5,"b":{"c":6}}\n' | run -qk .a --also -k .b.c
+check "--also" grep -q "^6${tab}1${tab}" out
+for path in .. .a. .a[ .a[] .a[x] '.a b' .a? '."a' '.[1048577]' .a]; do
+    run -k "$path" lines
+    refuses "-k '$path'" 2 "--field=$path: must be a path such as .http.latency_ms"
+done
+run -k .a --csv lines
+refuses "--csv" 2 "-k .a and --csv cannot be combined; a path is for lines of JSON"
+run -k .a -t, lines
+refuses "-t" 2 "-k .a and -t , cannot be combined"
+run -k .a --after=a lines
+refuses "--after" 2 "-k and --after cannot be combined"
+printf '.a b\n7 8\n' | run -k .a --header-line
+check "a column whose name begins with a period" grep -q "^7${tab}1" out
+run_as "$GPUHISTO" --device=gpu -k .a lines
+refuses "a GPU" 2 "--device=gpu: the GPU cannot count"
+if "$GPUHISTO" --merge /dev/null 2>&1 | grep -q 'no yajl'; then
+    skip_part "--merge: this build does not read JSON"
+else
+    run -q -k '."a \u00e9\\"[-1].b' -F json -o table long
+    "$GPUHISTO" -q -k '."a \u00e9\\"[-1].b' long >expected
+    run_as "$GPUHISTO" --merge table
+    counts "a path in a table" expected
+fi
+
+# --- as jq ---
+
+if command -v jq >/dev/null; then
+    for path in .a.b .x[0] .x[-1].b .a[0] .time '."a b"'; do
+        jq -r "try ($path | if type == \"number\" then . else \"x\" end) catch \"x\"" <long |
+            "$GPUHISTO" --device=cpu -nq >expected
+        sed 's/"\([0-9]*\)"/"q\1"/g' long >unquoted # numbers in quotes are no numbers for jq
+        run -q -k "$path" unquoted
+        counts "jq, $path" expected
+    done
+else
+    skip_part "there is no jq"
+fi
+summary
