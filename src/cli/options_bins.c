@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The bins of numbers and values: --bins, --min, --max, --edges, --log, --digits; and what to do
- * with what is not a number: --invalid. */
+/* The bins of numbers and values: --bins, --min, --max, --edges, --log, --digits, --right; and what
+ * to do with what is not a number: --invalid. */
 #include "option.h"
 #include "parse.h"
 #include "src/base/show.h"
@@ -253,7 +253,7 @@ static int finish_own(const struct draft *draft, struct binning *binning, struct
     return 0;
 }
 
-int bins_finish(const struct draft *draft, struct binning *binning, struct reason *why)
+static int lay_bins(const struct draft *draft, struct binning *binning, struct reason *why)
 {
     if (draft->edges)
         return finish_edges(draft, binning, why);
@@ -264,4 +264,14 @@ int bins_finish(const struct draft *draft, struct binning *binning, struct reaso
     if (draft->log)
         return finish_decades(draft, binning, why);
     return is_whole(draft) ? finish_own(draft, binning, why) : finish_digits(draft, binning, why);
+}
+
+int bins_finish(const struct draft *draft, struct binning *binning, struct reason *why)
+{
+    int rc = lay_bins(draft, binning, why);
+    if (rc == 0 && draft_gave(draft, "right") && binning_include_upper(binning) != BINNING_OK) {
+        binning_free(binning);
+        rc = option_no_memory(why);
+    }
+    return rc;
 }

@@ -142,9 +142,9 @@ static int add_base(struct words *words, const char *text)
 static int add_bins(const struct draft *draft, struct words *words)
 {
     const struct binning *binning = &draft->options->histogram.binning;
-    int rc = 0;
+    int rc = draft_gave(draft, "right") ? words_format(words, "--right") : 0;
     if (draft->edges)
-        return add_edges(binning, words);
+        return rc | add_edges(binning, words);
     if (draft->log && !draft->min && draft->log_alone)
         return words_format(words, "--log");
     if (draft->log && !draft->min)

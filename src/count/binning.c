@@ -137,6 +137,31 @@ enum binning_error binning_edges(struct binning *binning, const double *edges, s
     return BINNING_OK;
 }
 
+/* Makes equal bins of doubles those between given edges. */
+static enum binning_error list_edges(struct binning *binning)
+{
+    double *edges = malloc((binning->bins + 1) * sizeof edges[0]);
+    if (!edges)
+        return BINNING_NO_MEMORY;
+    for (size_t k = 0; k <= binning->bins; k++)
+        edges[k] = binning_edge(binning, k);
+    *binning = (struct binning){.kind = BINNING_EDGES, .bins = binning->bins, .edges = edges};
+    return BINNING_OK;
+}
+
+enum binning_error binning_include_upper(struct binning *binning)
+{
+    if (!binning->is_whole && !binning->edges && list_edges(binning) != BINNING_OK)
+        return BINNING_NO_MEMORY;
+    for (size_t k = 0; binning->edges && k <= binning->bins; k++)
+        binning->edges[k] = nextafter(binning->edges[k], HUGE_VAL);
+    for (size_t k = 0; binning->whole_edges && k <= binning->bins; k++)
+        binning->whole_edges[k]++;
+    binning->first += binning->is_whole && !binning->whole_edges;
+    binning->is_right = true;
+    return BINNING_OK;
+}
+
 void binning_log_linear(struct binning *binning)
 {
     *binning = (struct binning){.kind = BINNING_LOG_LINEAR, .bins = LOG_LINEAR_BINS};
@@ -205,14 +230,25 @@ size_t binning_row(const struct binning *binning, double value)
 
 /* --- showing --- */
 
+whole binning_shown_whole_edge(const struct binning *binning, size_t k)
+{
+    return binning_whole_edge(binning, k) - binning->is_right;
+}
+
+double binning_shown_edge(const struct binning *binning, size_t k)
+{
+    if (binning->kind == BINNING_DIGITS)
+        return digits_shown_edge(&binning->digits, k);
+    const double edge = binning_edge(binning, k);
+    return binning->is_right ? nextafter(edge, -HUGE_VAL) + 0.0 : edge; /* not -0 */
+}
+
 void binning_show_edge(const struct binning *binning, size_t k, char *text)
 {
     if (binning->is_whole)
-        show_whole(binning_whole_edge(binning, k), text);
-    else if (binning->kind == BINNING_DIGITS)
-        show_double(digits_shown_edge(&binning->digits, k), text);
+        show_whole(binning_shown_whole_edge(binning, k), text);
     else
-        show_double(binning_edge(binning, k), text);
+        show_double(binning_shown_edge(binning, k), text);
 }
 
 void binning_free(struct binning *binning)

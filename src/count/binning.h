@@ -17,12 +17,15 @@ enum binning_kind {
 };
 
 /* The edges of the bins, ascending: bin k, from 0, contains the values from edge k on that are
- * below edge k + 1. Values are either whole, or doubles. Never changes once it is laid, so any
- * number of threads may look values up. Members that a kind does not use are 0. */
+ * below edge k + 1. With is_right bins include their upper edge instead, as tables show it: then
+ * these edges are the next numbers above those that are shown. Values are either whole, or doubles.
+ * Never changes once it is laid, so any number of threads may look values up. Members that a kind
+ * does not use are 0. */
 struct binning {
     enum binning_kind kind;
     bool is_whole;
-    size_t bins; /* 1 to BINS_MAX */
+    bool is_right; /* EQUAL and EDGES */
+    size_t bins;   /* 1 to BINS_MAX */
 
     whole *whole_edges; /* bins + 1; of EDGES and DECADES that are whole */
     double *edges;      /* of those that are doubles */
@@ -125,6 +128,10 @@ enum binning_error binning_decades(struct binning *binning, unsigned parts);
 enum binning_error binning_decades_whole(struct binning *binning, unsigned parts, unsigned bits,
                                          bool is_signed);
 
+/* Makes bins, EQUAL or EDGES, include their upper edge instead of the lower. The only error is
+ * BINNING_NO_MEMORY. */
+enum binning_error binning_include_upper(struct binning *binning);
+
 /* Frees the edges. */
 void binning_free(struct binning *binning);
 
@@ -170,6 +177,10 @@ size_t binning_row(const struct binning *binning, double value);
 /* Returns edge k, from 0 to bins. */
 whole binning_whole_edge(const struct binning *binning, size_t k);
 double binning_edge(const struct binning *binning, size_t k);
+
+/* Returns the edge as it is shown. */
+whole binning_shown_whole_edge(const struct binning *binning, size_t k);
+double binning_shown_edge(const struct binning *binning, size_t k);
 
 /* Writes edge k, from 0 to bins, as text of at most SHOW_NUMBER bytes. */
 void binning_show_edge(const struct binning *binning, size_t k, char *text);

@@ -113,7 +113,8 @@ static void set_doubles(struct quantile *found, const struct binning *binning,
         set_end(found->lower, &found->upper, found->upper_text);
         return;
     }
-    found->upper = binning_edge(binning, row);
+    found->upper =
+        binning->is_right ? binning_shown_edge(binning, row) : binning_edge(binning, row);
     binning_show_edge(binning, row, found->upper_text);
 }
 

@@ -11,18 +11,11 @@ static size_t find_whole(const struct binning *binning, const char *lo, const ch
     whole from, to;
     if (!read_shown_whole(lo, &from) || !read_shown_whole(hi, &to) || from >= to)
         return SIZE_MAX;
-    const size_t row = binning_row_whole(binning, from);
-    if (row < 1 || row > binning->bins || binning_whole_edge(binning, row - 1) != from ||
-        binning_whole_edge(binning, row) != to)
+    const size_t row = binning_row_whole(binning, from + binning->is_right);
+    if (row < 1 || row > binning->bins || binning_shown_whole_edge(binning, row - 1) != from ||
+        binning_shown_whole_edge(binning, row) != to)
         return SIZE_MAX;
     return row;
-}
-
-/* Returns edge k as it is shown. */
-static double shown_edge(const struct binning *binning, size_t k)
-{
-    return binning->digits.scales ? digits_shown_edge(&binning->digits, k)
-                                  : binning_edge(binning, k);
 }
 
 static size_t find_double(const struct binning *binning, const char *lo, const char *hi)
@@ -33,13 +26,15 @@ static size_t find_double(const struct binning *binning, const char *lo, const c
     const bool is_zero = from == 0 && to == 0;
     if (!is_zero && from >= to)
         return SIZE_MAX;
-    /* A float's edge may lie just above or below the decimal that is shown. */
+    /* A float's edge may lie just above or below the decimal that is shown, and that of a bin that
+     * includes its upper edge is above. */
     const size_t near = binning_row(binning, from);
     for (size_t row = near > 1 ? near - 1 : 1; row <= near + 1 && row <= binning->bins; row++) {
         const bool is_zero_alone = binning_is_zero_alone(binning, row - 1);
         if (is_zero != is_zero_alone)
             continue;
-        if (is_zero || (shown_edge(binning, row - 1) == from && shown_edge(binning, row) == to))
+        if (is_zero || (binning_shown_edge(binning, row - 1) == from &&
+                        binning_shown_edge(binning, row) == to))
             return row;
     }
     return SIZE_MAX;

@@ -70,10 +70,10 @@ static bool has_powers(const struct binning *binning)
 {
     if (!binning->powers_of_two)
         return false;
-    const double first =
-        binning->is_whole ? (double)binning_whole_edge(binning, 0) : binning_edge(binning, 0);
-    const double last = binning->is_whole ? (double)binning_whole_edge(binning, binning->bins)
-                                          : binning_edge(binning, binning->bins);
+    const double first = binning->is_whole ? (double)binning_shown_whole_edge(binning, 0)
+                                           : binning_shown_edge(binning, 0);
+    const double last = binning->is_whole ? (double)binning_shown_whole_edge(binning, binning->bins)
+                                          : binning_shown_edge(binning, binning->bins);
     return first < 1 || last > POWER_PLAIN;
 }
 
@@ -82,9 +82,11 @@ void picture_label(const struct histogram *histogram, const struct row *row,
 {
     const struct row_label *label = &row->label;
     const bool has_edges = histogram->mode->is_binned && label->kind != ROW_KIND_INVALID;
-    const bool is_below = label->kind == ROW_KIND_BELOW;
-    const char *side = is_below ? "<" : label->kind == ROW_KIND_ABOVE ? ">=" : "";
-    const char *edge = is_below ? label->hi : label->lo, *other = is_below ? label->lo : label->hi;
+    const bool is_right = histogram->binning.is_right;
+    const bool is_below = label->kind == ROW_KIND_BELOW, is_above = label->kind == ROW_KIND_ABOVE;
+    const bool by_upper = is_below || (is_right && !is_above);
+    const char *side = is_below ? (is_right ? "<=" : "<") : is_above ? (is_right ? ">" : ">=") : "";
+    const char *edge = by_upper ? label->hi : label->lo, *other = by_upper ? label->lo : label->hi;
     char shown[ROW_TEXT];
     if (!has_edges || strcmp(label->lo, label->hi) == 0) {
         snprintf(text, PICTURE_LABEL, "%s", label->name);
