@@ -54,10 +54,13 @@ rotated = newer + older
 latencies = [random.choice(["12.5", "8", "130", "9.25", "12500", "0.5"]) for _ in range(400)]
 json_lines, latency_values, latency_faults = [], [], 0
 for latency in latencies:
-    line = random.choice(['{"x_latency_ms":7,"latency_ms": %s}', '{"latency_ms":%s,"ok":true}', '{"latency_ms": "%s"}',
-                          '{"latency_ms":null}', '{"path":"/"}', '{"latency_ms":"%s ms"}', '{"latency_ms":\t%s }'])
+    line = random.choice(['{"latency_ms":7,"http":{"latency_ms": %s}}', '{"http":{"latency_ms":%s,"ok":true}}',
+                          '{"http":{"latency_ms": "%s"},"db":{"latency_ms":3}}', '{"http":{"latency_\\u006ds":\t%s } }',
+                          '{"path":"\\"http\\":{\\"latency_ms\\":4}","http":{"latency_ms":1,"latency_ms":%s}}',
+                          '{"http":{"latency_ms":null}}', '{"latency_ms":5}', '{"http":{"latency_ms":"6 ms"}}',
+                          '{"http":{"latency_ms":6}', '{"http":{"latency_ms":06}}', 'starting'])
     json_lines.append(line % latency if "%s" in line else line)
-    is_number = "%s" in line # quoted or not, and up to a blank
+    is_number = "%s" in line
     latency_values += [float(latency)] if is_number else []
     latency_faults += not is_number
 write("log.json", "\n".join(json_lines) + "\n")
@@ -294,8 +297,9 @@ checks = [
     (r"gpuhisto -n --after=\S* access\.log \| head -n 2", minutes(2)),
     (r"grep .* access\.log \| gpuhisto -np -k-1 -B5", plot(failures)),
     (r"grep .* access\.log \| gpuhisto -nk-1 -B5 --nonzero", table(failures, None)),
-    (r"gpuhisto -np --after='\"latency_ms\":' log\.json", plot(latency_values)),
-    (r"gpuhisto -ns --after='\"latency_ms\":' log\.json", stats(latency_values, latency_faults)),
+    (r"gpuhisto -pk \.http\.latency_ms log\.json", plot(latency_values)),
+    (r"gpuhisto -sk \.http\.latency_ms log\.json", stats(latency_values, latency_faults)),
+    (r"printf (.|\n)* \| gpuhisto -k '\.spans\[-1\]\.ms'", table([7, 7, 9], 1)),
     (r"gpuhisto -n --after=.* log\.fmt", table(rt_values, 60)),
     (r"gpuhisto -n --units --after=.* durations\.log", table(seconds, 40)),
     (r"printf .* \| sed .* \| gpuhisto -n --units -k1", table([4096, 12288, 1572864, 1572864], 0)),
