@@ -65,7 +65,7 @@ cpu_sources = \
 	src/cpu/classes_avx512.h \
 	src/cpu/count.c src/cpu/count.h src/cpu/count_avx2.c src/cpu/count_avx512.c \
 	src/cpu/count_neon.c src/cpu/count_portable.c \
-	src/cpu/count_bytes.h src/cpu/count_characters.h src/cpu/count_letters.h \
+	src/cpu/count_bytes.h src/cpu/count_characters.h src/cpu/count_keys.h src/cpu/count_letters.h \
 	src/cpu/count_numbers.h src/cpu/count_tables.c src/cpu/count_tables.h \
 	src/cpu/count_values.h \
 	src/cpu/counter.h \
@@ -74,6 +74,7 @@ cpu_sources = \
 	src/cpu/field_avx2.c src/cpu/field_avx512.c src/cpu/field_gather.h src/cpu/field_json.h src/cpu/field_lines.h \
 	src/cpu/field_parser.c src/cpu/field_parser.h src/cpu/field_portable.c \
 	src/cpu/find_string.h \
+	src/cpu/keyed_counts.c src/cpu/keyed_counts.h \
 	src/cpu/large_numbers.c src/cpu/large_numbers.h \
 	src/cpu/line_spans.c src/cpu/line_spans.h \
 	src/cpu/number_avx2.c src/cpu/number_avx512.c src/cpu/number_parser.c \

@@ -36,8 +36,11 @@ struct key_name key_of_field(const struct key *key, const unsigned char *from,
                              const unsigned char *to, unsigned char *room)
 {
     struct key_name name = {from, (size_t)(to - from)};
-    if (key->field.kind == FIELD_CSV && from < to && *from == '"')
+    const bool is_quoted = from < to && *from == '"';
+    if (key->field.kind == FIELD_CSV && is_quoted)
         name = without_quotes(from, to, room);
+    else if (key->field.kind == FIELD_JSON && is_quoted)
+        name = (struct key_name){room, json_value_text(from, to, room)};
     if (key->first == 0)
         return name;
     const unsigned char *end = name.bytes + name.len;
@@ -54,4 +57,23 @@ enum field_found key_find(const struct key *key, const unsigned char *begin,
     if (found == FIELD_FOUND)
         *name = key_of_field(key, from, to, room);
     return found;
+}
+
+bool key_find_missing(const struct key *key, const struct field *field, const unsigned char *text,
+                      size_t len, struct field_fault *fault)
+{
+    const unsigned char *limit = text + len, *from = text, *to;
+    for (const unsigned char *at = text, *end; at < limit; at = end + 1) {
+        end = field_record_end(field, at, limit);
+        if (field_find(field, at, end, &from, &to) == FIELD_EMPTY)
+            continue;
+        const enum field_found found = field_find(&key->field, at, end, &from, &to);
+        if (found == FIELD_FOUND)
+            continue;
+        *fault = (struct field_fault){.at = (size_t)(at - text), .what = found};
+        if (found == FIELD_BROKEN)
+            fault->from = (size_t)(from - text);
+        return true;
+    }
+    return false;
 }

@@ -29,12 +29,14 @@ static inline bool key_is_used(const struct key *key)
 static inline bool key_is_part(const struct key *key, const unsigned char *from,
                                const unsigned char *to)
 {
-    return key->first > 0 || (key->field.kind == FIELD_CSV && from < to && *from == '"');
+    const enum field_kind kind = key->field.kind;
+    const bool is_quoted = from < to && *from == '"';
+    return key->first > 0 || (is_quoted && (kind == FIELD_CSV || kind == FIELD_JSON));
 }
 
 /* Returns the key in such a field: of CSV without the quotes around it, and doubled quotes are one;
- * of that characters `first` to `last`. It is in the field, or in `room`, which has to - from
- * bytes. */
+ * of JSON the content of a string, decoded (json_value_text); of that characters `first` to `last`.
+ * It is in the field, or in `room`, which has to - from bytes. */
 struct key_name key_of_field(const struct key *key, const unsigned char *from,
                              const unsigned char *to, unsigned char *room);
 
@@ -42,5 +44,10 @@ struct key_name key_of_field(const struct key *key, const unsigned char *from,
  * has end - begin bytes. */
 enum field_found key_find(const struct key *key, const unsigned char *begin,
                           const unsigned char *end, unsigned char *room, struct key_name *name);
+
+/* Finds the first record of text[0..len) that has no key, among those that count as records of
+ * `field`. False if there is none. Slow. Any thread. */
+bool key_find_missing(const struct key *key, const struct field *field, const unsigned char *text,
+                      size_t len, struct field_fault *fault);
 
 #endif

@@ -99,6 +99,11 @@ enum key_tallies_state key_tallies_state(const struct key_tallies *keys)
     return (enum key_tallies_state)atomic_load_explicit(&keys->state, memory_order_relaxed);
 }
 
+size_t key_tallies_most(const struct key_tallies *keys)
+{
+    return keys->max_keys;
+}
+
 void key_tallies_lose(struct key_tallies *keys)
 {
     atomic_store(&keys->state, KEYS_NO_MEMORY);

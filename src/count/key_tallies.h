@@ -29,6 +29,9 @@ void key_tallies_close(struct key_tallies *keys);
 /* What happened so far. Any thread. */
 enum key_tallies_state key_tallies_state(const struct key_tallies *keys);
 
+/* Returns how many keys there may be. */
+size_t key_tallies_most(const struct key_tallies *keys);
+
 /* Records that samples are lost, as memory was short. Any thread. */
 void key_tallies_lose(struct key_tallies *keys);
 

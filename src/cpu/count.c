@@ -82,9 +82,30 @@ static void count_values(const struct count_plan *plan, const unsigned char *dat
         plan->counter->count_values(plan, data, len, tally, paged);
 }
 
-/* Counts all samples of data[0..len). */
-static void count_all(const struct count_plan *plan, const unsigned char *data, size_t len,
-                      struct tally *tally, struct paged_counts *paged)
+/* Where samples are counted. */
+struct destination {
+    struct tally *tally;
+    struct paged_counts *paged; /* NULL: in the tally */
+    struct keyed_counts *keyed; /* NULL: there are no keys */
+};
+
+/* Counts records that are nothing but their keys. */
+static void count_keys(const struct count_plan *plan, const unsigned char *data, size_t len,
+                       const struct destination *to)
+{
+    struct record_text text = {data, data, data + len};
+    struct key_span spans[KEYED_MOST];
+    uint32_t numbers[KEYED_MOST];
+    to->tally->newlines += byte_count(data, len, '\n');
+    while (text.at < text.limit) {
+        const size_t n = plan->parser->find_fields(&plan->key.field, &text, spans, KEYED_MOST);
+        keyed_count(to->keyed, &plan->key, spans, n, numbers);
+    }
+}
+
+/* Counts all samples of data[0..len) that have no keys. */
+static void count_plain(const struct count_plan *plan, const unsigned char *data, size_t len,
+                        struct tally *tally, struct paged_counts *paged)
 {
     const struct counter *counter = plan->counter;
     switch (plan->histogram->mode->id) {
@@ -116,6 +137,18 @@ static void count_all(const struct count_plan *plan, const unsigned char *data, 
     }
 }
 
+/* Counts all samples of data[0..len). */
+static void count_all(const struct count_plan *plan, const unsigned char *data, size_t len,
+                      const struct destination *to)
+{
+    if (!to->keyed)
+        count_plain(plan, data, len, to->tally, to->paged);
+    else if (plan->histogram->mode->id == MODE_LINES)
+        count_keys(plan, data, len, to);
+    else
+        plan->counter->count_keyed_numbers(plan, data, len, to->tally, to->keyed);
+}
+
 #define GATHERED_SIZE ((size_t)64 << 10) /* bytes of records that are counted together */
 
 #define LONG_SPAN ((size_t)16 << 10) /* bytes of one that is counted where it is */
@@ -124,9 +157,9 @@ static void count_all(const struct count_plan *plan, const unsigned char *data, 
  * to begin and to end. Not inlined, as these take some pages of the stack. */
 static __attribute__((noinline)) void count_kept(const struct count_plan *plan,
                                                  const unsigned char *data, size_t len,
-                                                 struct tally *tally, struct paged_counts *paged)
+                                                 const struct destination *into)
 {
-    const uint64_t newlines = tally->newlines + byte_count(data, len, '\n');
+    const uint64_t newlines = into->tally->newlines + byte_count(data, len, '\n');
     const unsigned char *from, *to;
     unsigned char gathered[GATHERED_SIZE];
     size_t used = 0;
@@ -135,27 +168,27 @@ static __attribute__((noinline)) void count_kept(const struct count_plan *plan,
     while (line_spans_next(&spans, &from, &to)) {
         const size_t size = (size_t)(to - from);
         if (size >= LONG_SPAN) {
-            count_all(plan, from, size, tally, paged);
+            count_all(plan, from, size, into);
             continue;
         }
         if (size > GATHERED_SIZE - used) {
-            count_all(plan, gathered, used, tally, paged);
+            count_all(plan, gathered, used, into);
             used = 0;
         }
         memcpy(gathered + used, from, size);
         used += size;
     }
-    count_all(plan, gathered, used, tally, paged);
-    tally->newlines = newlines; /* of all lines, as messages number them */
+    count_all(plan, gathered, used, into);
+    into->tally->newlines = newlines; /* of all lines, as messages number them */
 }
 
 static void count(const struct count_plan *plan, const unsigned char *data, size_t len,
-                  struct tally *tally, struct paged_counts *paged)
+                  const struct destination *to)
 {
     if (plan->histogram->filter.count > 0)
-        count_kept(plan, data, len, tally, paged);
+        count_kept(plan, data, len, to);
     else
-        count_all(plan, data, len, tally, paged);
+        count_all(plan, data, len, to);
 }
 
 struct count_plan count_plan(const struct counter *counter, const struct histogram *histogram)
@@ -166,6 +199,7 @@ struct count_plan count_plan(const struct counter *counter, const struct histogr
     if (histogram->mode->is_text) {
         plan.parser = number_parser_find(counter->parser);
         plan.field = histogram->field;
+        plan.key = histogram->key;
     } else if (histogram->mode->id == MODE_LETTERS) {
         counter->prepare_letters(&plan);
     }
@@ -175,7 +209,7 @@ struct count_plan count_plan(const struct counter *counter, const struct histogr
 void count_samples(const struct count_plan *plan, const unsigned char *data, size_t len,
                    struct tally *tally)
 {
-    count(plan, data, len, tally, NULL);
+    count(plan, data, len, &(struct destination){.tally = tally});
 }
 
 /* Counts the newlines of a header. Returns its length without its last newline, which then is an
@@ -195,8 +229,9 @@ bool count_can_page(const struct histogram *histogram)
            (histogram->mode->is_binned && histogram->type.size > 1);
 }
 
-void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
-                 struct paged_counts *paged)
+/* Counts the records of a chunk. */
+static void count_records(const struct count_plan *plan, const struct chunk *chunk,
+                          const struct destination *to)
 {
     const unsigned char *data = chunk->data + chunk->begin;
     size_t len = chunk->len - chunk->begin;
@@ -204,17 +239,44 @@ void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struc
         data += chunk->repeated;
         len = chunk->origin.bytes;
     }
-    tally->bytes += chunk->origin.bytes;
+    to->tally->bytes += chunk->origin.bytes;
     if (chunk->origin.has_header) {
-        size_t header = count_header(plan, data, len, tally);
+        size_t header = count_header(plan, data, len, to->tally);
         data += header;
         len -= header;
     }
-    if (chunk->origin.column == 0) {
-        count(plan, data, len, tally, paged);
-        return;
-    }
+    count(plan, data, len, to);
+}
+
+/* The same if some columns have names. */
+static void count_columns(const struct count_plan *plan, const struct chunk *chunk,
+                          const struct destination *to)
+{
     struct count_plan of_file = *plan;
-    of_file.field.number = chunk->origin.column;
-    count(&of_file, data, len, tally, paged);
+    if (chunk->origin.column != 0)
+        of_file.field.number = chunk->origin.column;
+    if (chunk->origin.key_column != 0)
+        of_file.key.field.number = chunk->origin.key_column;
+    count_records(&of_file, chunk, to);
+}
+
+static void count_chunk_to(const struct count_plan *plan, const struct chunk *chunk,
+                           const struct destination *to)
+{
+    if (chunk->origin.column != 0 || chunk->origin.key_column != 0)
+        count_columns(plan, chunk, to);
+    else
+        count_records(plan, chunk, to);
+}
+
+void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
+                 struct paged_counts *paged)
+{
+    count_chunk_to(plan, chunk, &(struct destination){.tally = tally, .paged = paged});
+}
+
+void count_chunk_by_key(const struct count_plan *plan, const struct chunk *chunk,
+                        struct tally *tally, struct keyed_counts *keyed)
+{
+    count_chunk_to(plan, chunk, &(struct destination){.tally = tally, .keyed = keyed});
 }

@@ -26,6 +26,10 @@ void count_samples(const struct count_plan *plan, const unsigned char *data, siz
 void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
                  struct paged_counts *paged);
 
+/* As count_chunk, of a histogram with keys; the tally gets bytes and newlines only. */
+void count_chunk_by_key(const struct count_plan *plan, const struct chunk *chunk,
+                        struct tally *tally, struct keyed_counts *keyed);
+
 /* True if samples of the histogram can be counted in pages. */
 bool count_can_page(const struct histogram *histogram);
 

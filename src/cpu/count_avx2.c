@@ -67,6 +67,7 @@ TARGET INLINE bool step_is_ascii(const unsigned char *data)
 #include "digits_avx2.h"
 #include "count_values.h"
 #include "count_numbers.h"
+#include "count_keys.h"
 #include "characters_avx2.h"
 #include "count_characters.h"
 
@@ -85,6 +86,7 @@ const struct counter counter_avx2 = {
     .count_bytes = count_in_pieces,
     .count_values = count_values,
     .count_numbers = count_numbers,
+    .count_keyed_numbers = count_keyed_numbers,
     .count_characters = count_characters,
     .parser = &number_parser_avx2,
 };

@@ -15,6 +15,7 @@
 #include "digits_avx512.h"
 #include "count_values.h"
 #include "count_numbers.h"
+#include "count_keys.h"
 #include "words_avx512.h"
 #include "characters_avx512.h"
 #include "count_characters.h"
@@ -88,6 +89,7 @@ const struct counter counter_avx512 = {
     .count_bytes = count_bytes,
     .count_values = count_values_or_words,
     .count_numbers = count_numbers,
+    .count_keyed_numbers = count_keyed_numbers,
     .count_characters = count_characters,
     .parser = &number_parser_avx512,
 };

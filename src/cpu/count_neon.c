@@ -48,6 +48,7 @@ INLINE void add_plane(uint64_t totals[8], vector plane, unsigned weight)
 #define SQUARE_BY_FMA
 #include "count_values.h"
 #include "count_numbers.h"
+#include "count_keys.h"
 
 static bool neon_runs_here(void)
 {
@@ -64,6 +65,7 @@ const struct counter counter_neon = {
     .count_values = count_values,
     .count_characters = portable_count_characters,
     .count_numbers = count_numbers,
+    .count_keyed_numbers = count_keyed_numbers,
     .parser = &number_parser_portable,
 };
 

@@ -42,6 +42,7 @@ static void prepare_letters(struct count_plan *plan)
 
 #include "count_values.h"
 #include "count_numbers.h"
+#include "count_keys.h"
 
 #include "characters_portable.h"
 #include "count_characters.h"
@@ -66,6 +67,7 @@ const struct counter counter_portable = {
     .count_bytes = portable_count_bytes,
     .count_values = count_values,
     .count_numbers = count_numbers,
+    .count_keyed_numbers = count_keyed_numbers,
     .count_characters = portable_count_characters,
     .parser = &number_parser_portable,
 };

@@ -56,10 +56,26 @@ int count_tables_open(struct count_tables *tables, const struct histogram *histo
     return paged ? open_pages(tables, bins) : open_counts(tables, step);
 }
 
+int count_tables_open_keyed(struct count_tables *tables, struct key_tallies *keys, unsigned chunks)
+{
+    int rc = 0;
+    *tables = (struct count_tables){.tables = cache_lines_open(chunks * sizeof *tables->tables)};
+    if (!tables->tables)
+        return -1;
+    tables->count = chunks;
+    for (size_t i = 0; i < chunks; i++) {
+        pthread_mutex_init(&tables->tables[i].lock, NULL);
+        rc |= keyed_open(&tables->tables[i].keyed, keys);
+    }
+    return rc;
+}
+
 void count_tables_close(struct count_tables *tables)
 {
-    for (size_t i = 0; i < tables->count; i++)
+    for (size_t i = 0; i < tables->count; i++) {
         pthread_mutex_destroy(&tables->tables[i].lock);
+        keyed_close(&tables->tables[i].keyed);
+    }
     free(tables->counts);
     paged_close(tables->paged);
     free(tables->tables);
@@ -72,7 +88,7 @@ void count_table_add(const struct count_table *table, struct tally *tally)
     if (!table->used)
         return;
     tally->bytes += table->moved_bytes;
-    tally->bins = table->paged ? 0 : bins;
+    tally->bins = table->tally.counts ? bins : 0;
     tally_add(tally, &table->tally);
     tally->bins = bins;
 }

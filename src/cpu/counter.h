@@ -7,6 +7,7 @@
 #include "src/count/row_plan.h"
 #include "src/count/tally.h"
 #include "number_parser.h"
+#include "keyed_counts.h"
 #include "paged_counts.h"
 
 #include <stdbool.h>
@@ -32,6 +33,7 @@ struct count_plan {
     struct row_plan rows;               /* of values and numbers */
     const struct number_parser *parser; /* of text */
     struct field field;                 /* of text */
+    struct key key;                     /* of text */
     bool skip_repeated; /* chunks overlap, as only another histogram's pairs need: count the rest */
 };
 
@@ -52,6 +54,9 @@ struct counter {
                          struct tally *tally, struct paged_counts *paged);
     void (*count_numbers)(const struct count_plan *plan, const unsigned char *text, size_t len,
                           struct tally *tally, struct paged_counts *paged);
+    /* Numbers by the key of their records. Adds newlines, but no samples: keys have these. */
+    void (*count_keyed_numbers)(const struct count_plan *plan, const unsigned char *text,
+                                size_t len, struct tally *tally, struct keyed_counts *keyed);
     void (*count_characters)(const struct count_plan *plan, const unsigned char *data, size_t len,
                              struct tally *tally, struct paged_counts *paged);
     const struct number_parser *parser; /* for the same instructions, or for fewer */

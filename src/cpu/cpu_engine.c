@@ -60,10 +60,12 @@ static struct chunk *cpu_acquire(struct engine *engine, bool wait)
     return &chunk->chunk;
 }
 
-/* Moves what a table has counted to the tally of its file: the next chunk is of another one, or
- * there is none. */
+/* Moves what a table has counted to the tally of its file, or to those of its keys: the next chunk
+ * is of another file, or there is none. */
 static void empty_table(struct cpu_engine *cpu, struct count_table *table)
 {
+    if (cpu->engine.keys && table->used)
+        keyed_move(&table->keyed);
     if (!cpu->engine.files || !table->used)
         return;
     table->moved_bytes += table->tally.bytes;
@@ -72,6 +74,8 @@ static void empty_table(struct cpu_engine *cpu, struct count_table *table)
 
 static uint64_t count_of_invalid(const struct cpu_engine *cpu, const struct count_table *table)
 {
+    if (cpu->engine.keys)
+        return table->keyed.invalid;
     return table->paged ? paged_count_of_last(table->paged)
                         : table->tally.counts[ROW_INVALID(&cpu->plan.histogram->binning)];
 }
@@ -82,13 +86,16 @@ static void count_into_table(struct cpu_engine *cpu, const struct chunk *chunk,
                              struct count_table *table)
 {
     struct tally *tally = &table->tally;
-    if (table->file != chunk->origin.at.file)
+    if (cpu->engine.files && table->file != chunk->origin.at.file)
         empty_table(cpu, table);
     table->file = chunk->origin.at.file;
     bool tell = cpu->engine.lines != NULL && chunk->origin.name != NULL;
     uint64_t newlines = tally->newlines, invalid = tell ? count_of_invalid(cpu, table) : 0;
     table->used = true;
-    count_chunk(&cpu->plan, chunk, tally, table->paged);
+    if (cpu->engine.keys)
+        count_chunk_by_key(&cpu->plan, chunk, tally, &table->keyed);
+    else
+        count_chunk(&cpu->plan, chunk, tally, table->paged);
     if (tell)
         lines_add(cpu->engine.lines, chunk, tally->newlines - newlines,
                   count_of_invalid(cpu, table) > invalid);
@@ -182,12 +189,15 @@ static void peek_at_pages(struct cpu_engine *cpu, struct tally *tally)
     pthread_mutex_unlock(&cpu->lock);
 }
 
-/* Adds one table after the other: a worker waits at most while its own is added. */
+/* Adds one table after the other: a worker waits at most while its own is added. Of keys all are
+ * moved. */
 static void peek_at_tables(struct cpu_engine *cpu, struct tally *tally)
 {
     for (size_t i = 0; i < cpu->tables.count; i++) {
         struct count_table *table = &cpu->tables.tables[i];
         pthread_mutex_lock(&table->lock);
+        if (cpu->engine.keys)
+            empty_table(cpu, table);
         count_table_add(table, tally);
         pthread_mutex_unlock(&table->lock);
     }
@@ -255,10 +265,14 @@ static struct cpu_engine *open_one(const struct histogram *histogram,
         return NULL;
     cpu->engine.ops = &cpu_ops;
     cpu->engine.files = files;
+    cpu->engine.keys = options->keys;
     pthread_mutex_init(&cpu->lock, NULL);
     pthread_cond_init(&cpu->freed, NULL);
     pthread_cond_init(&cpu->idle, NULL);
-    if (count_tables_open(&cpu->tables, histogram, chunks, options->threads, files != NULL) != 0) {
+    const int rc = options->keys ? count_tables_open_keyed(&cpu->tables, options->keys, chunks)
+                                 : count_tables_open(&cpu->tables, histogram, chunks,
+                                                     options->threads, files != NULL);
+    if (rc != 0) {
         cpu_close(&cpu->engine);
         return NULL;
     }

@@ -11,6 +11,7 @@
 
 struct counter;
 struct file_tallies;
+struct key_tallies;
 
 struct cpu_engine_options {
     const struct counter *counter; /* NULL: the fastest */
@@ -18,6 +19,7 @@ struct cpu_engine_options {
     unsigned chunks;               /* as many as are ever out at a time, 1 or more */
     unsigned threads; /* that count at a time, 1 or more; with very many bins others wait */
     struct file_tallies *files; /* as engine.files, and file_tallies_also for further histograms */
+    struct key_tallies *keys;   /* as engine.keys; then there are no further histograms */
 };
 
 /* Opens an engine that counts each chunk by a histogram and those after it (histogram->also), which

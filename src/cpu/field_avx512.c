@@ -56,4 +56,10 @@ TARGET const unsigned char *find_string_avx512(const struct line_string *string,
     return find_string(string, at, limit);
 }
 
+TARGET size_t fields_find_avx512(const struct field *field, struct record_text *text,
+                                 struct key_span *keys, size_t cap)
+{
+    return find_fields(field, text, keys, cap);
+}
+
 #endif

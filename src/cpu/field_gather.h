@@ -6,7 +6,7 @@
  *     copy_32(to, from)   copies 32 bytes
  *     json_bytes_at(at)   what is at 64 bytes, as struct json_bytes
  *
- * It calls gather_fields. */
+ * It calls gather_fields and find_fields. */
 #include "field_json.h"
 #include "field_lines.h"
 
@@ -60,12 +60,52 @@ TARGET INLINE void put_field(struct field_tokens *tokens, const unsigned char *f
     tokens->count++;
 }
 
+/* Returns how a field is found. */
+INLINE enum field_way way_of(const struct field *field)
+{
+    const bool back = field->number < 0;
+    switch (field->kind) {
+    case FIELD_BLANKS:
+        return back ? FROM_BACK_BLANKS : FROM_FRONT_BLANKS;
+    case FIELD_CSV:
+        return back ? FROM_BACK_CSV : FROM_FRONT_CSV;
+    case FIELD_SEPARATED:
+        return back ? FROM_BACK : FROM_FRONT;
+    case FIELD_AFTER:
+        return field->has_units ? BY_DEFINITION : AFTER_STRING;
+    default:
+        return BY_DEFINITION;
+    }
+}
+
+/* Returns what was found in the record at `begin` as a key. */
+INLINE struct key_span span_of(const struct found_line *line, const unsigned char *begin)
+{
+    if (line->what != FIELD_FOUND || (size_t)(line->end - begin) > FIELD_RECORD_MAX)
+        return (struct key_span){NULL, 0};
+    return (struct key_span){line->from, (size_t)(line->to - line->from)};
+}
+
+/* Returns the key of the record at text->at. */
+TARGET static __attribute__((noinline)) struct key_span key_at(const struct field *key,
+                                                               const struct record_text *text)
+{
+    struct found_line line;
+    if (!find_field(way_of(key), key, text, &line))
+        find_field_slowly(key, text->at, text->limit, &line);
+    return span_of(&line, text->at);
+}
+
 TARGET INLINE void put_line(struct field_tokens *tokens, struct record_text *rest,
                             const struct found_line *line)
 {
-    if ((size_t)(line->end - rest->at) > FIELD_RECORD_MAX || line->what > FIELD_EMPTY)
+    const bool is_too_long = (size_t)(line->end - rest->at) > FIELD_RECORD_MAX;
+    const bool counts = is_too_long || line->what != FIELD_EMPTY;
+    if (counts && tokens->keys)
+        tokens->keys[tokens->count] = key_at(tokens->key, rest);
+    if (is_too_long || line->what > FIELD_EMPTY)
         field_tokens_put_invalid(tokens);
-    else if (line->what == FIELD_FOUND)
+    else if (counts)
         put_field(tokens, line->from, line->to, rest->limit);
     rest->at = line->end < rest->limit ? line->end + 1 : rest->limit;
 }
@@ -112,23 +152,53 @@ TARGET static void gather_json(const struct field *field, struct record_text *te
 TARGET INLINE void gather_fields(const struct field *field, struct record_text *text,
                                  struct field_tokens *tokens)
 {
-    const bool back = field->number < 0;
-    if (field->kind == FIELD_JSON && json_path_is_plain(&field->path))
+    if (field->kind == FIELD_JSON && json_path_is_plain(&field->path)) {
         gather_json(field, text, tokens);
-    else if (field->kind == FIELD_JSON || (field->kind == FIELD_AFTER && field->has_units))
-        gather_in_way(BY_DEFINITION, field, text, tokens);
-    else if (field->kind == FIELD_AFTER)
-        gather_in_way(AFTER_STRING, field, text, tokens);
-    else if (field->kind == FIELD_BLANKS && back)
-        gather_in_way(FROM_BACK_BLANKS, field, text, tokens);
-    else if (field->kind == FIELD_BLANKS)
-        gather_in_way(FROM_FRONT_BLANKS, field, text, tokens);
-    else if (field->kind == FIELD_CSV && back)
-        gather_in_way(FROM_BACK_CSV, field, text, tokens);
-    else if (field->kind == FIELD_CSV)
-        gather_in_way(FROM_FRONT_CSV, field, text, tokens);
-    else if (back)
-        gather_in_way(FROM_BACK, field, text, tokens);
-    else
-        gather_in_way(FROM_FRONT, field, text, tokens);
+        return;
+    }
+    switch (way_of(field)) {
+#define WAY(way)                                                                                   \
+    case way:                                                                                      \
+        gather_in_way(way, field, text, tokens);                                                   \
+        break;
+        EACH_WAY
+#undef WAY
+    }
+}
+
+/* --- fields alone --- */
+
+TARGET INLINE size_t find_in_way(enum field_way way, const struct field *field,
+                                 struct record_text *text, struct key_span *keys, size_t cap)
+{
+    struct record_text rest = *text;
+    size_t count = 0;
+    while (rest.at < rest.limit && count < cap) {
+        struct found_line line;
+        if (*rest.at == '\n') {
+            rest.at++;
+            continue;
+        }
+        if (!find_field(way, field, &rest, &line))
+            find_field_slowly(field, rest.at, rest.limit, &line);
+        const bool is_too_long = (size_t)(line.end - rest.at) > FIELD_RECORD_MAX;
+        if (is_too_long || line.what != FIELD_EMPTY)
+            keys[count++] = span_of(&line, rest.at);
+        rest.at = line.end < rest.limit ? line.end + 1 : rest.limit;
+    }
+    text->at = rest.at;
+    return count;
+}
+
+TARGET INLINE size_t find_fields(const struct field *field, struct record_text *text,
+                                 struct key_span *keys, size_t cap)
+{
+    switch (way_of(field)) {
+#define WAY(way)                                                                                   \
+    case way:                                                                                      \
+        return find_in_way(way, field, text, keys, cap);
+        EACH_WAY
+#undef WAY
+    }
+    return 0;
 }

@@ -29,6 +29,16 @@ enum field_way {
     BY_DEFINITION, /* by field_find alone */
 };
 
+#define EACH_WAY                                                                                   \
+    WAY(FROM_FRONT)                                                                                \
+    WAY(FROM_FRONT_BLANKS)                                                                         \
+    WAY(FROM_FRONT_CSV)                                                                            \
+    WAY(FROM_BACK)                                                                                 \
+    WAY(FROM_BACK_BLANKS)                                                                          \
+    WAY(FROM_BACK_CSV)                                                                             \
+    WAY(AFTER_STRING)                                                                              \
+    WAY(BY_DEFINITION)
+
 struct found_line {
     enum field_found what;
     const unsigned char *from, *to; /* the field, if FIELD_FOUND, perhaps with spaces around it */

@@ -42,15 +42,18 @@ static size_t parse_tokens(const struct number_parser *parser, const struct fiel
 /* Not inlined, as the tokens take some pages of the stack. */
 static __attribute__((noinline)) size_t parse_records(const struct number_parser *parser,
                                                       const struct field *field,
+                                                      const struct field *key,
                                                       struct record_text *text, double *values,
-                                                      size_t cap)
+                                                      struct key_span *keys, size_t cap)
 {
     struct field_tokens tokens;
     size_t count = 0;
     tokens.has_units = field->has_units;
+    tokens.key = key;
     while (count < cap && text->at < text->limit) {
         tokens.count = tokens.len = 0;
         tokens.cap = cap - count;
+        tokens.keys = keys ? keys + count : NULL;
         parser->gather(field, text, &tokens);
         /* With white space at the end vectors can parse the last tokens too. */
         memset(tokens.bytes + tokens.len, ' ', FIELD_SLACK);
@@ -66,5 +69,12 @@ size_t fields_parse(const struct number_parser *parser, const struct field *fiel
                     struct record_text *text, double *values, size_t cap)
 {
     return field->kind == FIELD_NONE ? parse_tokens(parser, field, text, values, cap)
-                                     : parse_records(parser, field, text, values, cap);
+                                     : parse_records(parser, field, NULL, text, values, NULL, cap);
+}
+
+size_t fields_parse_keyed(const struct number_parser *parser, const struct field *field,
+                          const struct field *key, struct record_text *text, double *values,
+                          struct key_span *keys, size_t cap)
+{
+    return parse_records(parser, field, key, text, values, keys, cap);
 }

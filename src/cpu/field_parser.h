@@ -18,12 +18,20 @@ struct record_text {
     const unsigned char *begin, *at, *limit;
 };
 
+/* The field with the key of a record, as field_find gives it; `from` is NULL if there is none. */
+struct key_span {
+    const unsigned char *from;
+    size_t len;
+};
+
 /* Tokens, each with a space after it: one for every record that counts. That of an invalid record
  * is not a number. */
 struct field_tokens {
     bool has_units;
     size_t cap; /* tokens to gather */
     size_t count, len;
+    const struct field *key; /* where keys are, if `keys` is not NULL */
+    struct key_span *keys;   /* gets that of the record of each token; NULL: none are wanted */
     unsigned char bytes[FIELD_TOKENS_SIZE + FIELD_SLACK];
 };
 
@@ -54,13 +62,24 @@ void field_tokens_put_invalid(struct field_tokens *tokens);
 size_t fields_parse(const struct number_parser *parser, const struct field *field,
                     struct record_text *text, double *values, size_t cap);
 
-/* The gatherers of the parsers. */
+/* As fields_parse, but not with FIELD_NONE; also sets the keys of the records. */
+size_t fields_parse_keyed(const struct number_parser *parser, const struct field *field,
+                          const struct field *key, struct record_text *text, double *values,
+                          struct key_span *keys, size_t cap);
+
+/* The gatherers of the parsers, and what finds keys. */
 void fields_gather_avx512(const struct field *field, struct record_text *text,
                           struct field_tokens *tokens);
 void fields_gather_avx2(const struct field *field, struct record_text *text,
                         struct field_tokens *tokens);
 void fields_gather_portable(const struct field *field, struct record_text *text,
                             struct field_tokens *tokens);
+size_t fields_find_avx512(const struct field *field, struct record_text *text,
+                          struct key_span *keys, size_t cap);
+size_t fields_find_avx2(const struct field *field, struct record_text *text, struct key_span *keys,
+                        size_t cap);
+size_t fields_find_portable(const struct field *field, struct record_text *text,
+                            struct key_span *keys, size_t cap);
 
 /* Their finders of strings. */
 const unsigned char *find_string_avx512(const struct line_string *string, const unsigned char *at,

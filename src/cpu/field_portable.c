@@ -47,3 +47,9 @@ const unsigned char *find_string_portable(const struct line_string *string, cons
 {
     return find_string(string, at, limit);
 }
+
+size_t fields_find_portable(const struct field *field, struct record_text *text,
+                            struct key_span *keys, size_t cap)
+{
+    return find_fields(field, text, keys, cap);
+}

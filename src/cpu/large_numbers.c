@@ -42,29 +42,29 @@ static bool read_whole(const unsigned char *begin, const unsigned char *end, who
     return true;
 }
 
-/* Adds a token. One with a point or an exponent counts as the whole number that its double is. */
-static void add_token(const unsigned char *begin, const unsigned char *end,
-                      struct large_numbers *large)
+/* Sets *number to a token. One with a point or an exponent is the whole number that its double is.
+ * False if it has more than 64 bits, or is no number. */
+static bool whole_of_token(const unsigned char *begin, const unsigned char *end, whole *number)
 {
-    whole number;
-    if (read_whole(begin, end, &number)) {
-        large_numbers_add(large, (double)number, number);
-        return;
-    }
+    if (read_whole(begin, end, number))
+        return true;
     const double value = number_of_token(begin, end, end);
-    if (fabs(value) <= MOMENTS_LARGE_END)
-        large_numbers_add(large, value, (whole)value);
+    const bool fits = fabs(value) <= MOMENTS_LARGE_END;
+    *number = fits ? (whole)value : 0;
+    return fits;
 }
 
 static void add_tokens(const unsigned char *text, size_t len, struct large_numbers *large)
 {
     const unsigned char *limit = text + len;
+    whole number;
     for (const unsigned char *at = text, *end; at < limit; at = end) {
         end = at + 1;
         if (number_is_space(*at))
             continue;
         end = number_token_end(at, limit);
-        add_token(at, end, large);
+        if (whole_of_token(at, end, &number))
+            large_numbers_add(large, (double)number, number);
     }
 }
 
@@ -81,4 +81,19 @@ void large_numbers_read(const struct number_parser *parser, const struct field *
         add_tokens(tokens.bytes, tokens.len, &large);
     }
     moments_add_large(moments, &large);
+}
+
+void large_numbers_list(const struct number_parser *parser, const struct field *field,
+                        struct record_text text, struct listed_number *numbers)
+{
+    struct field_tokens tokens = {.has_units = field->has_units, .cap = SIZE_MAX};
+    while (text.at < text.limit) {
+        tokens.count = tokens.len = 0;
+        parser->gather(field, &text, &tokens);
+        const unsigned char *at = tokens.bytes, *const limit = at + tokens.len;
+        for (const unsigned char *end; at < limit; at = end + 1, numbers++) {
+            end = number_token_end(at, limit);
+            numbers->is_whole = whole_of_token(at, end, &numbers->number);
+        }
+    }
 }

@@ -13,4 +13,13 @@
 void large_numbers_read(const struct number_parser *parser, const struct field *field,
                         struct record_text text, struct moments *moments);
 
+struct listed_number {
+    whole number;
+    bool is_whole; /* it is the one that was written, of at most 64 bits */
+};
+
+/* Lists the numbers of a batch in fields, one for each record that counts. */
+void large_numbers_list(const struct number_parser *parser, const struct field *field,
+                        struct record_text text, struct listed_number *numbers);
+
 #endif

@@ -344,6 +344,7 @@ const struct number_parser number_parser_avx2 = {
     .parse = number_avx2_parse,
     .gather = fields_gather_avx2,
     .find = find_string_avx2,
+    .find_fields = fields_find_avx2,
 };
 
 #endif

@@ -447,6 +447,7 @@ const struct number_parser number_parser_avx512 = {
     .parse = number_avx512_parse,
     .gather = fields_gather_avx512,
     .find = find_string_avx512,
+    .find_fields = fields_find_avx512,
 };
 
 #endif

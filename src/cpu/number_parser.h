@@ -10,6 +10,7 @@ struct field;
 struct line_string;
 struct record_text;
 struct field_tokens;
+struct key_span;
 
 struct number_parser {
     const char *name;
@@ -29,6 +30,10 @@ struct number_parser {
      * Any thread. */
     const unsigned char *(*find)(const struct line_string *string, const unsigned char *at,
                                  const unsigned char *limit);
+    /* Finds the fields of the records from text->at on that count, `cap` at most, and moves
+     * text->at past these. Returns how many. Any thread. */
+    size_t (*find_fields)(const struct field *field, struct record_text *text,
+                          struct key_span *keys, size_t cap);
 };
 
 /* All parsers, fastest first; ends with NULL. The last one runs anywhere. */

@@ -85,4 +85,5 @@ const struct number_parser number_parser_portable = {
     .parse = number_portable_parse,
     .gather = fields_gather_portable,
     .find = find_string_portable,
+    .find_fields = fields_find_portable,
 };

@@ -35,7 +35,8 @@ struct origin {
     uint64_t counted_from; /* bytes of the file, as stored, before what is counted of it */
     int32_t column; /* of lines: the field that a column's name means in this file; 0 if there is no
                      * name */
-    bool has_header; /* the first record is the file's header, which is not counted */
+    int32_t key_column; /* the same for that of the key */
+    bool has_header;    /* the first record is the file's header, which is not counted */
 };
 
 /* Memory of somebody else's that a chunk has for once. It is not written to. */

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct file_tallies;
+struct key_tallies;
 struct lines;
 
 struct engine_ops {
@@ -23,9 +24,10 @@ struct engine_ops {
      * at once. A len of 0 only gives it back, and is reported to lines_add as any other. 0, or -1
      * once the device is lost and may not be replaced. */
     int (*submit)(struct engine *engine, struct chunk *chunk);
-    /* Waits for all that was submitted and adds the exact counts to the tally; with engine.files,
-     * those of each FILE are there, and of the tally only bytes and newlines are of use. No chunk
-     * may be out. 0, or -1 (the tally is then of no use) as submit. Called once. */
+    /* Waits for all that was submitted and adds the exact counts to the tally; with engine.files
+     * or engine.keys, those of each FILE or key are there, and of the tally only bytes and newlines
+     * are of use. No chunk may be out. 0, or -1 (the tally is then of no use) as submit. Called
+     * once. */
     int (*finish)(struct engine *engine, struct tally *tally);
     /* Adds to the tally what was counted so far: of some of the chunks, and of these all. 0, or -1
      * if that is only known at the end (the tally is then of no use). Not after finish. */
@@ -42,6 +44,7 @@ struct engine {
     struct lines *lines;        /* gets what chunks of text hold (lines_add); or NULL */
     struct file_tallies *files; /* gets the samples and counts of each FILE, all of them by the end
                                  * of finish; or NULL */
+    struct key_tallies *keys; /* gets those of each key, the same way; or NULL. The GPU has none */
 };
 
 static inline struct chunk *engine_acquire(struct engine *engine, bool wait)

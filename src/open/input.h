@@ -20,6 +20,7 @@ struct input_options {
     struct content_options content;
     struct record_kind record; /* what the content is cut into */
     const struct field *field; /* of lines; it must outlive the inputs */
+    const struct field *key;   /* of their keys; the same; or NULL */
     size_t replay_most;  /* bytes of a compressed stream that are kept while an engine decompresses
                           * it by itself, in case it fails; 0: 256 MiB */
     struct shard *shard; /* of the files; NULL: all of them */
@@ -48,16 +49,18 @@ struct plan {
     struct shard_edges edges; /* compressed: of the shard, if there are shards */
     uint64_t counted_from;    /* bytes of the file, as stored, before those of the shard */
     int32_t column;           /* that is named; 0: not known, or not needed */
+    int32_t key_column;       /* the same of the key */
 };
 
 struct input {
     struct bytes bytes;
     struct frames frames;
     struct plan plan;
-    struct records records; /* where what is read in order was cut */
-    bool has_header;        /* the first record, a header, was not handed out yet */
-    bool is_begun;          /* the first record was handed out; */
-    bool is_one_line;       /* by input_cut, ends with the file, and has carriage returns in it */
+    const struct field *key; /* of lines; NULL: they have none */
+    struct records records;  /* where what is read in order was cut */
+    bool has_header;         /* the first record, a header, was not handed out yet */
+    bool is_begun;           /* the first record was handed out; */
+    bool is_one_line;        /* by input_cut, ends with the file, and has carriage returns in it */
 };
 
 /* Opens a file, which is then held no longer, recognises its format, looks at what its content
@@ -71,6 +74,14 @@ int input_open(struct input *input, struct held *file, const struct input_option
  * reason set if there is no type of values. */
 int input_find_header(struct held *file, const struct input_options *options, struct header *header,
                       struct reason *why);
+
+/* True if columns are named that were not found yet. */
+bool input_seeks_columns(const struct input *input);
+
+/* Finds the columns that are named in the first record of text[0..len). 0, or -1 with the reason
+ * set. */
+int input_find_columns(struct input *input, const unsigned char *text, size_t len,
+                       struct reason *why);
 
 /* For input_open, without shards: takes off the size what may not be a whole record, and is read in
  * order. 0, or -1 with the reason set. */
@@ -86,12 +97,12 @@ ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t 
                          uint64_t offset, struct reason *why);
 
 /* True if all of the input has to be read in order, by one reader: only from the beginning on is it
- * known which newlines of CSV are in quotes, and in a range which column is named. */
+ * known which newlines of CSV are in quotes, and in a range which columns are named. */
 bool input_is_serial(const struct input *input);
 
 /* Cuts a chunk of an input that is read in order, as records_cut. Sets how many bytes it accounts
- * for, marks it if its first record is the file's header, and finds the column that is named. 0, or
- * -1 with the reason set. One thread at a time. */
+ * for, marks it if its first record is the file's header, and finds the columns that are named. 0,
+ * or -1 with the reason set. One thread at a time. */
 int input_cut(struct input *input, struct chunk *chunk, size_t waited, bool at_end,
               struct reason *why);
 

@@ -65,6 +65,7 @@ static int open_file(struct input *input, struct held *file, const struct input_
                    .batch_size = options->batch_size,
                    .frame_memory = frame_memory > 0 ? frame_memory : FRAMES_MEMORY_MAX},
         .plan = {.range = range, .content = &options->content},
+        .key = options->key,
         .records = {.kind = options->record, .field = options->field},
         .has_header = options->field && options->field->has_header};
     if (bytes_open(&input->bytes, file, why) != 0)
@@ -209,23 +210,22 @@ static int take_line(void *arg, const unsigned char *data, size_t len)
     return beginning->len <= FIELD_RECORD_MAX && !memchr(data, '\n', len);
 }
 
-/* Finds the column that is named, in the first line of a text that is not CSV. In what is
+/* Finds the columns that are named, in the first line of a text that is not CSV. In what is
  * compressed, a range that does not begin with the content is only found by decoding (input_cut). 0
  * or -1. */
-static int find_column(struct input *input, struct reason *why)
+static int find_columns(struct input *input, struct reason *why)
 {
     const struct content_range *range = &input->plan.range;
     const struct field *field = input->records.field;
     const uint64_t end = end_of(&input->bytes);
     const struct peek peek = {&input->frames, range->begin, range->end < end ? range->end : end};
     struct beginning beginning = {.len = 0};
-    if (!input->has_header || !field->name || field->kind == FIELD_CSV ||
+    if (!input->has_header || !input_seeks_columns(input) || field->kind == FIELD_CSV ||
         (input->frames.codec && content_is_partial(range)))
         return 0;
     int rc = peek_content(&peek, take_line, &beginning, why);
     if (rc == 0)
-        rc = records_find_column(field, beginning.data, beginning.len, input->bytes.name,
-                                 &input->plan.column, why);
+        rc = input_find_columns(input, beginning.data, beginning.len, why);
     free(beginning.data);
     return rc;
 }
@@ -250,7 +250,7 @@ int input_open(struct input *input, struct held *file, const struct input_option
     if (rc == 0 && !input->frames.codec)
         rc = bytes_select(&input->bytes, range->begin, range->end + range->is_whole, why);
     if (rc == 0)
-        rc = find_column(input, why);
+        rc = find_columns(input, why);
     input->frames.needs_sizes = needs_positions(input);
     if (rc == 0)
         rc = shard ? file_shard_select(input, shard, why) : input_trim(input, why);

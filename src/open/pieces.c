@@ -13,10 +13,29 @@ bool input_parallel(const struct input *input)
     return input->bytes.taken < input->plan.end;
 }
 
+bool input_seeks_columns(const struct input *input)
+{
+    const struct field *field = input->records.field, *key = input->key;
+    return (field && field->name && input->plan.column == 0) ||
+           (key && key->name && input->plan.key_column == 0);
+}
+
+int input_find_columns(struct input *input, const unsigned char *text, size_t len,
+                       struct reason *why)
+{
+    const struct field *field = input->records.field, *key = input->key;
+    const char *name = input->bytes.name;
+    int rc = 0;
+    if (field && field->name)
+        rc = records_find_column(field, text, len, name, &input->plan.column, why);
+    if (rc == 0 && key && key->name)
+        rc = records_find_column(key, text, len, name, &input->plan.key_column, why);
+    return rc;
+}
+
 bool input_is_serial(const struct input *input)
 {
-    const struct field *field = input->records.field;
-    const bool is_sought = field && field->name && input->frames.codec && input->plan.column == 0;
+    const bool is_sought = input->frames.codec && input_seeks_columns(input);
     return is_sought || input->records.kind.type == RECORD_CSV;
 }
 
@@ -124,21 +143,22 @@ ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t 
     return got > (ssize_t)len ? (ssize_t)len : got;
 }
 
-/* Marks the chunk if its first record is the file's header, and finds the column that is named. 0,
- * or -1 with the reason set. */
+/* Marks the chunk if its first record is the file's header, and finds the columns that are named.
+ * 0, or -1 with the reason set. */
 static int take_header(struct input *input, struct chunk *chunk, bool at_end, struct reason *why)
 {
+    const bool is_empty = chunk->begin == chunk->len, seeks = input_seeks_columns(input);
     const struct field *field = input->records.field;
-    bool is_empty = chunk->begin == chunk->len, is_named = field && field->name;
+    const bool is_named = (field && field->name) || (input->key && input->key->name);
     if (!input->has_header || (is_empty && !(at_end && is_named)))
         return 0;
     input->has_header = false;
     chunk->origin.has_header = true;
-    if (is_named && input->plan.column == 0 &&
-        records_find_column(field, chunk->data + chunk->begin, chunk->len - chunk->begin,
-                            input->bytes.name, &input->plan.column, why) != 0)
+    if (seeks &&
+        input_find_columns(input, chunk->data + chunk->begin, chunk->len - chunk->begin, why) != 0)
         return -1;
     chunk->origin.column = input->plan.column;
+    chunk->origin.key_column = input->plan.key_column;
     return 0;
 }
 

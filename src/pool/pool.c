@@ -7,6 +7,7 @@
 #include "src/cpu/cpu_engine.h"
 #include "src/records/lines.h"
 #include "src/count/file_tallies.h"
+#include "src/count/key_tallies.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -64,7 +65,8 @@ static int open_cpu(struct pool *pool, unsigned threads)
                                            .chunk_size = options->chunk_size,
                                            .chunks = threads + DONATED_MAX,
                                            .threads = threads,
-                                           .files = options->files};
+                                           .files = options->files,
+                                           .keys = options->keys};
     pool->cpu = cpu_engine_open(histogram, &cpu);
     if (!pool->cpu)
         return -1;
@@ -125,7 +127,7 @@ static int gather(struct pool *pool, struct engine *gpu, struct tally *tally,
     outcome->cpu_bytes = bytes - outcome->gpu_bytes;
     if (pool->options.files && !file_tallies_complete(pool->options.files))
         return reason_set(why, "out of memory");
-    return 0;
+    return workers_check_keys(pool, why);
 }
 
 static void describe_gpu(struct engine *engine, int number, struct pool_gpu *gpu)

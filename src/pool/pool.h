@@ -14,6 +14,7 @@
 struct counter;
 struct engine;
 struct file_tallies;
+struct key_tallies;
 struct strategy;
 
 enum device_choice {
@@ -56,6 +57,8 @@ struct pool_options {
     bool opens_at_once;   /* workers wait while a GPU is opened: tests know then when it is there */
     /* Gets the samples and counts of each file; NULL: they are not needed apart. */
     struct file_tallies *files;
+    /* Gets those of each key; NULL: there are no keys. Only with DEVICE_CPU. */
+    struct key_tallies *keys;
     /* If not NULL: called ten times a second by the thread that waits, with look_arg; and once more
      * if the run has failed. */
     void (*look)(void *arg, const struct pool_view *view);
@@ -91,9 +94,9 @@ struct pool_outcome {
     struct pool_gpu gpus[GPUS_MAX];
 };
 
-/* Counts all of the source. With options->files the counts go there, and the tally gets bytes and
- * newlines only. 0, or -1 with the reason set: the tally then holds nothing of use, and threads may
- * still be running, so nothing may be freed and the process should exit. */
+/* Counts all of the source. With options->files or options->keys the counts go there, and the tally
+ * gets bytes and newlines only. 0, or -1 with the reason set: the tally then holds nothing of use,
+ * and threads may still be running, so nothing may be freed and the process should exit. */
 int pool_run(const struct pool_options *options, const struct pool_task *task,
              struct pool_outcome *outcome, struct reason *why);
 

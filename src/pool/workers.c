@@ -2,7 +2,10 @@
 #include "pool_state.h"
 #include "machine.h"
 #include "gpu/gpu_group.h"
+#include "src/count/key_tallies.h"
 #include "src/run/run.h"
+
+#include <inttypes.h>
 
 /* Between calls of options.look. */
 #define LOOK_NS 100000000
@@ -138,6 +141,29 @@ static bool has_invalid(struct pool *pool)
     return true;
 }
 
+int workers_check_keys(const struct pool *pool, struct reason *why)
+{
+    const struct key_tallies *keys = pool->options.keys;
+    if (!keys || key_tallies_state(keys) == KEYS_COMPLETE)
+        return 0;
+    if (key_tallies_state(keys) == KEYS_NO_MEMORY)
+        return reason_set(why, "out of memory");
+    return reason_set(why,
+                      "more than %zu keys; use a shorter part of the field, such as --by=1:1-8, or "
+                      "a greater --max-keys",
+                      key_tallies_most(keys));
+}
+
+/* Ends a run that cannot count its keys. True if it did. */
+static bool lacks_keys(struct pool *pool)
+{
+    struct reason what;
+    if (workers_check_keys(pool, &what) == 0)
+        return false;
+    fail(&pool->workers, what.text);
+    return true;
+}
+
 /* Calls for help when the input proves long; `len` bytes more were read. */
 static void call_for_help(struct pool *pool, enum flow flow, size_t len)
 {
@@ -185,7 +211,7 @@ static int worker_count(void *arg, struct chunk *chunk, enum flow flow)
         fail_for_loss(pool);
         return -1;
     }
-    if (has_invalid(pool))
+    if (has_invalid(pool) || lacks_keys(pool))
         return -1;
     call_for_help(pool, flow, len);
     if (sink->looks && pool->options.look && pool_seconds(pool) - sink->looked >= LOOK_SECONDS) {
@@ -241,7 +267,7 @@ static unsigned worker_count_most(void *arg)
 
 static bool worker_has_ended(void *arg)
 {
-    return has_invalid(pool_of(arg));
+    return has_invalid(pool_of(arg)) || lacks_keys(pool_of(arg));
 }
 
 /* Runs one worker to its end. */

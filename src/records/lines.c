@@ -174,8 +174,15 @@ static void add_hint(const struct field *field, const unsigned char *text, size_
         snprintf(what->text + used, sizeof what->text - used, "; did you mean %s?", hint);
 }
 
-/* Finds the first invalid sample of a text, all records of which count. */
-static bool find_in_all(const struct field *field, const unsigned char *text, size_t len,
+/* What is searched for invalid samples. */
+struct searched {
+    const struct histogram *histogram;
+    struct field field; /* in this file */
+    struct key key;     /* in this file */
+    bool is_of_key;     /* what was found is a record without a key */
+};
+
+static bool find_number(const struct field *field, const unsigned char *text, size_t len,
                         struct field_fault *fault)
 {
     size_t at, token;
@@ -187,19 +194,36 @@ static bool find_in_all(const struct field *field, const unsigned char *text, si
     return true;
 }
 
+/* Finds the first invalid sample of a text, all records of which count: one that is not a number,
+ * or has no key. */
+static bool find_in_all(struct searched *searched, const unsigned char *text, size_t len,
+                        struct field_fault *fault)
+{
+    const struct field *field = &searched->field;
+    const bool is_number =
+        searched->histogram->mode->is_binned && find_number(field, text, len, fault);
+    struct field_fault other;
+    searched->is_of_key = key_is_used(&searched->key) &&
+                          key_find_missing(&searched->key, field, text, len, &other) &&
+                          !(is_number && fault->at <= other.at);
+    if (searched->is_of_key)
+        *fault = other;
+    return is_number || searched->is_of_key;
+}
+
 /* The same of a text whose records count if the filter keeps them. */
-static bool find_in_kept(const struct line_filter *filter, const struct field *field,
-                         const unsigned char *text, size_t len, struct field_fault *fault)
+static bool find_in_kept(struct searched *searched, const unsigned char *text, size_t len,
+                         struct field_fault *fault)
 {
     const unsigned char *limit = text + len;
     for (const unsigned char *at = text, *end; at < limit; at = end + 1) {
-        end = field_record_end(field, at, limit);
-        if (!line_filter_keeps(filter, at, end))
+        end = field_record_end(&searched->field, at, limit);
+        if (!line_filter_keeps(&searched->histogram->filter, at, end))
             continue;
         const bool is_long = (size_t)(end - at) > FIELD_RECORD_MAX;
         if (is_long)
             *fault = (struct field_fault){.what = FIELD_TOO_LONG};
-        if (is_long || find_in_all(field, at, (size_t)(end - at), fault)) {
+        if (is_long || find_in_all(searched, at, (size_t)(end - at), fault)) {
             fault->at += (size_t)(at - text);
             fault->from += (size_t)(at - text);
             return true;
@@ -212,23 +236,26 @@ static bool find_in_kept(const struct line_filter *filter, const struct field *f
 static bool find_invalid(const struct histogram *histogram, const struct chunk *chunk, size_t *at,
                          struct reason *what)
 {
-    struct field field = histogram->field;
+    const struct origin *origin = &chunk->origin;
+    struct searched searched = {histogram, histogram->field, histogram->key, false};
     struct field_fault fault;
     size_t begin = chunk->begin;
-    if (chunk->origin.column)
-        field.number = chunk->origin.column;
-    if (chunk->origin.has_header)
-        begin += field_header_len(&field, chunk->data + begin, chunk->len - begin);
+    if (origin->column)
+        searched.field.number = origin->column;
+    if (origin->key_column)
+        searched.key.field.number = origin->key_column;
+    if (origin->has_header)
+        begin += field_header_len(&searched.field, chunk->data + begin, chunk->len - begin);
     const unsigned char *text = chunk->data + begin;
     const size_t len = chunk->len - begin;
-    const bool is_found = histogram->filter.count > 0
-                              ? find_in_kept(&histogram->filter, &field, text, len, &fault)
-                              : find_in_all(&field, text, len, &fault);
+    const bool is_found = histogram->filter.count > 0 ? find_in_kept(&searched, text, len, &fault)
+                                                      : find_in_all(&searched, text, len, &fault);
     if (!is_found)
         return false;
     *at = begin + fault.at;
-    describe_record(&field, text, &fault, what);
-    add_hint(&field, chunk->data + *at, chunk->len - *at, what);
+    const struct field *field = searched.is_of_key ? &searched.key.field : &searched.field;
+    describe_record(field, text, &fault, what);
+    add_hint(field, chunk->data + *at, chunk->len - *at, what);
     return true;
 }
 

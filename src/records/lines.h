@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the line of the first invalid sample: a token or field that is not a number, or a line
- * without that field. Engines report chunks in any order; the line is known once every chunk and
- * file before it was counted. */
+ * without that field or its key. Engines report chunks in any order; the line is known once every
+ * chunk and file before it was counted. */
 #ifndef GPUHISTO_LINES_H
 #define GPUHISTO_LINES_H
 

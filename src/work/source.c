@@ -234,7 +234,8 @@ void source_place_chunk(const struct file *file, struct position *at, struct chu
     chunk->origin = (struct origin){.at = *at,
                                     .name = file->input.bytes.name,
                                     .counted_from = file->input.plan.counted_from,
-                                    .column = file->input.plan.column};
+                                    .column = file->input.plan.column,
+                                    .key_column = file->input.plan.key_column};
     at->index++;
 }
 
