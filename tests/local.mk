@@ -422,7 +422,7 @@ scripts = \
 	tests/cli/npy.sh tests/cli/numbers.sh tests/cli/numpy.sh \
 	tests/cli/options.sh tests/cli/output.sh tests/cli/pairs.sh tests/cli/parallel_ssh.sh tests/cli/part.sh \
 	tests/cli/plot.sh tests/cli/progress.sh tests/cli/ranges.sh tests/cli/recipes.sh tests/cli/reproducible.sh \
-	tests/cli/right.sh tests/cli/sandbox.sh \
+	tests/cli/prometheus.sh tests/cli/right.sh tests/cli/sandbox.sh \
 	tests/cli/sbom.sh tests/cli/setup.sh tests/cli/signals.sh tests/cli/slurm.sh tests/cli/sources.sh \
 	tests/cli/startup.sh tests/cli/stats.sh tests/cli/units.sh tests/cli/values.sh tests/cli/zstd.sh
 
@@ -467,7 +467,7 @@ TESTS = $(emulated_tests) $(emulated_scripts) $(scripts) $(on_gpu) $(unit_tests)
 EXTRA_DIST += $(scripts) $(emulated_scripts) tests/helpers/lib.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \
 	tests/helpers/many_cores.sh \
 	tests/helpers/examples.sh tests/helpers/isolated.sh \
-	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/kept_lines.py tests/helpers/oracle_json.py tests/helpers/right_bins.py tests/helpers/statistics_by_fractions.py tests/helpers/statistics_by_numpy.py tests/helpers/pairs_by_numpy.py tests/helpers/pgm_of_pairs.py tests/helpers/recipes.py tests/helpers/escape.c tests/helpers/interpose.c \
+	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/kept_lines.py tests/helpers/oracle_json.py tests/helpers/openmetrics.py tests/helpers/right_bins.py tests/helpers/statistics_by_fractions.py tests/helpers/statistics_by_numpy.py tests/helpers/pairs_by_numpy.py tests/helpers/pgm_of_pairs.py tests/helpers/recipes.py tests/helpers/escape.c tests/helpers/interpose.c \
 	tests/cli/formats_bytes.csv tests/cli/formats_bytes.json tests/cli/formats_bytes.tsv \
 	tests/cli/formats_letters.json
 

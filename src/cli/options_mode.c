@@ -90,7 +90,9 @@ static int finish_binned(const struct draft *draft, struct reason *why)
     if (rc != 0)
         return rc;
     lay(draft, &binning);
-    draft->options->histogram.has_moments = draft->options->report.stats || needs_range(draft);
+    const struct report_options *report = &draft->options->report;
+    draft->options->histogram.has_moments =
+        report->stats || report->format->is_cumulative || needs_range(draft);
     return finish_channels(draft, why);
 }
 
@@ -105,6 +107,11 @@ int mode_finish(const struct draft *draft, struct reason *why)
         snprintf(needed, sizeof needed, "--%s", format->mode->name);
         return option_needs(draft, "format=", needed, why);
     }
+    if (format->is_cumulative && (!mode->is_binned || (!draft->edges && !draft->min)))
+        return option_needs(draft, "format=",
+                            "--numbers or --values with --edges, or with --bins or --log and "
+                            "--min and --max",
+                            why);
     if (draft->channels > 1 && !format->is_picture)
         rc = option_conflict(draft, "channels", "percent", "; use --plot", why);
     if (rc == 0)

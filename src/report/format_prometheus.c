@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* A histogram in the text format of OpenMetrics 1.0, which Prometheus reads: a bucket has the count
+ * of all numbers up to its edge. What is not a number is left out. */
+#include "format.h"
+#include "groups.h"
+
+#include "src/count/characters.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPONENT_FIRST 6 /* powers of ten from this on are written with an exponent */
+
+/* --- labels --- */
+
+static void write_byte(struct writer *out, unsigned char byte)
+{
+    if (byte == '"' || byte == '\\')
+        writer_char(out, '\\');
+    if (byte == '\n')
+        writer_text(out, "\\n");
+    else
+        writer_char(out, (char)byte);
+}
+
+/* Writes the name of a group. What is not UTF-8 becomes \xNN. */
+static void write_name(struct writer *out, const unsigned char *at, size_t len)
+{
+    uint32_t character;
+    for (size_t size; len > 0; at += size, len -= size) {
+        size = character_decode(at, len, &character);
+        for (size_t i = 0; i < size; i++)
+            if (character == CHARACTER_INVALID)
+                writer_format(out, "\\\\x%02x", (unsigned)at[i]);
+            else
+                write_byte(out, at[i]);
+    }
+}
+
+/* Writes the label of the group, if there are groups. */
+static void write_group(struct table *table)
+{
+    if (!table->groups)
+        return;
+    const struct key_name name = groups_name(table->groups, table->group_index);
+    writer_format(table->out, "%s=\"", table->groups->are_keys ? "key" : "file");
+    if (name.bytes)
+        write_name(table->out, name.bytes, name.len);
+    else
+        writer_text(table->out, table->group);
+    writer_char(table->out, '"');
+}
+
+/* Writes an edge as Prometheus does: 1.0, and 1e+06 from there on if it is a power of ten. */
+static void write_edge(struct writer *out, const char *edge)
+{
+    const size_t len = strlen(edge), zeros = len - 1;
+    if (strcmp(edge, "inf") == 0)
+        writer_text(out, "+Inf");
+    else if (edge[0] == '1' && zeros >= EXPONENT_FIRST && strspn(edge + 1, "0") == zeros)
+        writer_format(out, "1e+%02zu", zeros);
+    else
+        writer_format(out, "%s%s", edge, strpbrk(edge, ".e") ? "" : ".0");
+}
+
+/* --- lines --- */
+
+/* Begins a line: the name of a sample. */
+static void begin_sample(struct table *table, const char *suffix)
+{
+    writer_format(table->out, "gpuhisto_%s_%s", table->shown.histogram->mode->name, suffix);
+}
+
+static void prometheus_begin(struct table *table)
+{
+    if (table->tables == 0)
+        writer_format(table->out, "# TYPE gpuhisto_%s histogram\n",
+                      table->shown.histogram->mode->name);
+}
+
+static void prometheus_row(struct table *table, const struct row *row)
+{
+    if (row->label.kind == ROW_KIND_INVALID)
+        return;
+    begin_sample(table, "bucket{");
+    write_group(table);
+    writer_text(table->out, table->groups ? ",le=\"" : "le=\"");
+    write_edge(table->out, row->label.hi);
+    writer_text(table->out, "\"} ");
+    writer_count(table->out, row->running);
+    writer_char(table->out, '\n');
+}
+
+/* Writes a sample of the whole histogram. */
+static void write_sample(struct table *table, const char *suffix, const char *value)
+{
+    begin_sample(table, suffix);
+    if (table->groups) {
+        writer_char(table->out, '{');
+        write_group(table);
+        writer_char(table->out, '}');
+    }
+    writer_format(table->out, " %s\n", strcmp(value, "inf") == 0 ? "+Inf" : value);
+}
+
+/* True if all numbers and edges are at least 0. Otherwise OpenMetrics allows no sum, as it would
+ * not grow with each number, and no count without a sum. */
+static bool is_counter(const struct histogram *histogram, const struct tally *tally)
+{
+    const struct binning *binning = &histogram->binning;
+    const double first = binning->is_whole ? (double)binning_shown_whole_edge(binning, 0)
+                                           : binning_shown_edge(binning, 0);
+    return first >= 0 && !(tally->moments->min < 0);
+}
+
+static void prometheus_end(struct table *table)
+{
+    const struct counts *counted = &table->counted;
+    struct statistics statistics = {.count = 0};
+    counted->histogram->mode->add_statistics(counted->histogram, counted->tally, &statistics);
+    for (size_t i = 0; i < statistics.count && is_counter(counted->histogram, counted->tally); i++)
+        if (strcmp(statistics.list[i].name, "sum") == 0)
+            write_sample(table, "sum", statistics.list[i].value);
+        else if (strcmp(statistics.list[i].name, "count") == 0)
+            write_sample(table, "count", statistics.list[i].value);
+    if (!table->groups || table->group_index + 1 == table->groups->count)
+        writer_text(table->out, "# EOF\n");
+}
+
+const struct format format_prometheus = {
+    .name = "prometheus",
+    .is_cumulative = true,
+    .begin = prometheus_begin,
+    .row = prometheus_row,
+    .end = prometheus_end,
+};

@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --format=prometheus is OpenMetrics (openmetrics.py), and its buckets, sum and count are those of
+# fractions: of numbers and values, with every option for edges, of files and of keys.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+watch_over 200
+command -v python3 >/dev/null || skip "python3 is not installed"
+
+# buckets NAME FILE EDGE...: adds what is expected of the numbers in FILE.
+buckets()
+{
+    python3 - "$@" >>expected <<'END'
+import sys
+from fractions import Fraction
+name, file, edges = sys.argv[1], sys.argv[2], sys.argv[3:]
+numbers = [Fraction(word) for word in open(file).read().split() if word != 'x']
+for edge in edges:
+    print('bucket', name, edge, sum(number <= Fraction(edge) for number in numbers), sep='\t')
+print('bucket', name, '+Inf', len(numbers), sep='\t')
+if Fraction(edges[0]) >= 0 and min(numbers, default=0) >= 0:
+    total = sum(numbers)
+    print('count', name, '', len(numbers), sep='\t')
+    print('sum', name, '', total if total.denominator == 1 else float(total), sep='\t')
+END
+}
+
+# shows CASE: the last run printed what was expected, in the grammar of OpenMetrics.
+shows()
+{
+    read -r status <status
+    check "$1: status" [ "$status" -eq 0 ]
+    python3 "$srcdir/tests/helpers/openmetrics.py" <out >read 2>why || failed "$1: $(tail -n 1 why)"
+    same "$1" expected read
+    : >expected
+}
+: >expected
+
+python3 -c '
+import random
+random.seed(3)
+print("x", *(random.choice([0, 1, 5, 10, 0.5, 1000000, 12]) for _ in range(2000)), *(random.randrange(0, 12000) / 1000 for _ in range(2000)), sep="\n")' >numbers
+tr -d x <numbers | awk 'NF { print -$1 }' >negative
+seq 1 300 >seconds
+: >empty
+buckets "" numbers 0.0 1.0 5.0 10.0
+run -nq -F prometheus --edges=0,1,5,10 numbers
+shows "--edges"
+buckets "" numbers 0.0 1.0 5.0 10.0
+run -nq --right --format=prometheus --edges=0,1,5,10 --threads=3 --chunk-size=100 numbers
+shows "--right, too"
+buckets "" numbers 0.0 2.5 5.0 7.5 10.0
+run -nq -F prometheus --bins=4 --min=0 --max=10 numbers
+shows "--bins"
+buckets "" numbers 1.0 10.0 100.0 1000.0 10000.0 100000.0 1e+06 1e+07
+run -nq -F prometheus --log --min=1 --max=10000000 numbers
+shows "--log"
+buckets "" negative -5.0 0.5
+run -nq -F prometheus --edges=-5,0.5 negative
+shows "edges below 0"
+buckets "" negative 1.0 2.0
+run -nq -F prometheus --edges=1,2 negative
+shows "numbers below 0"
+buckets "" empty 1e-05 0.001 1000001.0
+run -nq -F prometheus --edges=0.00001,0.001,1000001 empty
+shows "nothing"
+LC_ALL=C awk 'BEGIN { for (i = 1; i <= 300; i++) printf "%c", i % 100 + 20 }' >bytes
+od -An -tu1 -v bytes >bytes.numbers
+buckets "" bytes.numbers 50.0 100.0
+run -F prometheus --values=u8 --edges=50,100 bytes
+shows "values"
+check "the name of values" grep -q '^# TYPE gpuhisto_values histogram$' out
+
+# --- labels ---
+
+for odd in 'a"b' 'back\slash' 'tab	é'; do
+    cp seconds "$odd"
+done
+cp seconds "$(printf 'new\nline')"
+cp seconds "$(printf 'not\377utf8')"
+buckets 'a"b' seconds 100.0 200.0
+buckets 'back\\slash' seconds 100.0 200.0
+buckets 'tab\t\xe9' seconds 100.0 200.0
+buckets 'new\nline' seconds 100.0 200.0
+buckets 'not\\xffutf8' seconds 100.0 200.0
+buckets 'empty' empty 100.0 200.0
+run -n -F prometheus --each --edges=100,200 'a"b' 'back\slash' 'tab	é' "$(printf 'new\nline')" "$(printf 'not\377utf8')" empty
+shows "names of files"
+check "--each" grep -qF '{file="a\"b",le="100.0"}' out
+
+# --- what is refused ---
+
+for arguments in "" "-b" "-c" "-n" "-n -B9" "-n --digits=2" "-n --log" "--values=u8" "--pairs"; do
+    run $arguments -F prometheus </dev/null
+    refuses "$arguments" 2 "gpuhisto: -F prometheus needs --numbers or --values with --edges, or with --bins or --log and --min and --max"
+done
+for arguments in -s --quantiles --percent --nonzero --all --header "--also -n" --interval=1; do
+    run -n --edges=1,2 -F prometheus $arguments </dev/null
+    refuses "$arguments" 2 "cannot be combined"
+done
+run --values=u8 --edges=1,2 --channels=2 -F prometheus </dev/null
+refuses "--channels" 2 "cannot be combined"
+for arguments in --merge --diff; do
+    ENGINE='' run $arguments -F prometheus one two
+    refuses "$arguments" 2 "cannot be combined"
+done
+
+summary
