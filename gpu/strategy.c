@@ -24,6 +24,8 @@ const char *strategy_cannot(const struct histogram *histogram)
 {
     const struct binning *binning = &histogram->binning;
     const struct field *field = &histogram->field;
+    if (key_is_used(&histogram->key))
+        return "count by key";
     if (histogram->has_moments)
         return "sum numbers for --stats and --quantiles";
     if (histogram->also)

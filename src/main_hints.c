@@ -32,7 +32,7 @@ void main_remark(const struct options *options, struct source *source, const str
     *remarks = (struct main_remarks){.is_decoded = source_has_decoded(source)};
     source_foreign(source, &remarks->foreign);
     source_one_line(source, &remarks->one_line);
-    if (!histogram->mode->is_text)
+    if (!histogram->mode->is_text || options->pool.keys)
         return;
     const size_t row = ROW_INVALID(&histogram->binning);
     if (options->pool.files)

@@ -39,6 +39,9 @@ int main_tables_open(struct main_tables *tables, const struct source *source, st
     if (options->each &&
         !(options->pool.files = file_tallies_open(source_files(source), count_histograms(options))))
         return -1;
+    if (key_is_used(&options->histogram.key) &&
+        !(options->pool.keys = key_tallies_open(&options->histogram, options->max_keys)))
+        return -1;
     if (options->interval > 0 && tally_open(&tables->so_far, &options->histogram) != 0)
         return -1;
     return tally_open(tally, &options->histogram);
@@ -50,6 +53,7 @@ void main_tables_close(struct main_tables *tables, struct tally *tally)
     if (tables->options->interval > 0)
         tally_close(&tables->so_far);
     file_tallies_close(tables->options->pool.files);
+    key_tallies_close(tables->options->pool.keys);
 }
 
 /* --- what is written --- */
@@ -90,6 +94,21 @@ static void write_each(struct writer *out, const struct options *options, struct
     }
 }
 
+/* Writes the tables of all keys, and works with the tally. 0, or -1 if memory is short. */
+static int write_keys(struct writer *out, const struct options *options, bool follows,
+                      struct tally *tally)
+{
+    struct key_tallies *keys = options->pool.keys;
+    if (key_tallies_sort(keys, KEYS_BY_NAME) != 0)
+        return -1;
+    const bool skip_invalid = options->pool.invalid == INVALID_SKIP;
+    const struct groups groups = groups_of_keys(keys, SIZE_MAX, "key", skip_invalid);
+    report_write_gap(out, &options->report, follows);
+    report_write_groups(out, &options->report, &options->histogram, &groups, tally);
+    key_tallies_thaw(keys);
+    return 0;
+}
+
 /* Makes all tables together fit on the terminal, whose size may have changed. Between two is an
  * empty line, and the cursor needs one below the last. */
 static void fit_terminal(struct options *options, bool is_replaced)
@@ -112,10 +131,15 @@ static void print_so_far(struct main_tables *tables, const struct pool_view *vie
     tally_clear(&tables->so_far);
     if (pool_so_far(view, &tables->so_far) != 0)
         return;
-    skip_invalid(options, &tables->so_far);
     progress_end(&tables->progress);
     fit_terminal(options, !is_last);
-    write_tables(output_open(tables->output, &why), options, tables->has_printed, &tables->so_far);
+    struct writer *out = output_open(tables->output, &why);
+    if (!options->pool.keys) {
+        skip_invalid(options, &tables->so_far);
+        write_tables(out, options, tables->has_printed, &tables->so_far);
+    } else if (write_keys(out, options, tables->has_printed, &tables->so_far) != 0) {
+        main_leave(main_no_memory());
+    }
     tables->has_printed = true;
     if (output_flush(tables->output, &why) != 0)
         main_leave(main_failed(&why));
@@ -183,7 +207,7 @@ int main_tables_print(struct main_tables *tables, struct tally *tally)
     struct reason why;
     if (check_also(options, tally) != 0)
         return STATUS_FAILED;
-    if (!options->each)
+    if (!options->each && !options->pool.keys)
         skip_invalid(options, tally);
     fit_terminal(options, false);
     struct writer *out = output_open(tables->output, &why);
@@ -191,8 +215,10 @@ int main_tables_print(struct main_tables *tables, struct tally *tally)
         return main_failed(&why);
     if (options->each)
         write_each(out, options, tally);
-    else
+    else if (!options->pool.keys)
         write_tables(out, options, tables->has_printed, tally);
+    else if (write_keys(out, options, tables->has_printed, tally) != 0)
+        return main_no_memory();
     const int status = main_end_output(tables->output, options->verbosity);
     for (; options && status == STATUS_COUNTED; options = options->also, tally = tally->also)
         main_hint_range(options, &options->histogram, tally);

@@ -35,6 +35,8 @@ struct draft {
     bool log_alone;                      /* --log without a base */
     const char *field, *after;           /* as typed; NULL: not given */
     int32_t field_number;                /* of --field; 0: it is not a number */
+    const char *by;                      /* as typed; NULL: not given; options->by_field */
+    struct key key;                      /* of --by, without its field */
     unsigned char separator;             /* of --separator */
     struct line_filter filter;           /* of --lines-with and --lines-without */
     bool ends;                           /* --also: the options of another histogram follow */
@@ -155,6 +157,9 @@ int bins_finish(const struct draft *draft, struct binning *binning, struct reaso
 
 /* options_fields.c: where in a line numbers stand. 0, or OPTIONS_WRONG with a reason. */
 int fields_finish(const struct draft *draft, struct field *field, struct reason *why);
+
+/* The same file: what records are counted by. 0, or OPTIONS_WRONG with a reason. */
+int keys_finish(const struct draft *draft, struct key *key, struct reason *why);
 
 /* options_mode.c: makes options->histogram. 0; OPTIONS_WRONG or OPTIONS_FAILED with a reason. */
 int mode_finish(const struct draft *draft, struct reason *why);

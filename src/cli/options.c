@@ -9,6 +9,7 @@
 
 #define MIB ((uint64_t)1 << 20)
 #define CHUNK_DEFAULT (8 * MIB)
+#define MAX_KEYS_DEFAULT 1000000
 #define MEMLIMIT_DEFAULT (128 * MIB)
 
 #define LONG_CODE 256 /* what getopt gives for row i is LONG_CODE + i, or the letter */
@@ -193,10 +194,15 @@ static void copy_common(struct draft *drafts, unsigned count)
     }
 }
 
-/* Sets the mode that an option implies, or bytes, unless one was given. Messages name that option
+/* Sets the mode that an option implies, or bytes, unless one was given. With --by and nothing that
+ * says where numbers are, lines are counted. Messages name that option
  * instead. 0, or OPTIONS_WRONG with a reason. */
 static int imply_mode(struct draft *draft, struct reason *why)
 {
+    const bool has_number =
+        draft_gave(draft, "field") || draft_gave(draft, "after") || draft_gave(draft, "units");
+    if (!draft->mode && draft->by && !has_number)
+        draft->mode = &mode_lines;
     for (size_t i = 0; i < option_count && !draft->mode; i++) {
         const struct option_row *row = &option_rows[i];
         if (!row->implies || !draft_gave(draft, row->name))
@@ -402,6 +408,7 @@ int options_parse(int argc, char **argv, struct options *options, struct reason 
         return option_no_memory(why);
     *options = (struct options){
         .input = {.decoding.memlimit = MEMLIMIT_DEFAULT},
+        .max_keys = MAX_KEYS_DEFAULT,
         .pool = {.device = DEVICE_AUTO,
                  .gpus = {.count = 1, .most = GPUS_MAX},
                  .chunk_size = CHUNK_DEFAULT,

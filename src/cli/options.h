@@ -57,6 +57,8 @@ struct options {
     struct report_options report;
     bool incomplete;    /* --merge accepts missing shares */
     bool each;          /* a result for each file */
+    char by_field[256]; /* of --by, without characters; the histogram's key refers to it */
+    unsigned max_keys;  /* that are counted, at most */
     const char *output; /* a file, or NULL: standard output */
     double interval;    /* seconds between tables; 0: there is one, at the end */
     enum verbosity verbosity;
@@ -70,6 +72,8 @@ struct options {
     struct options *also;    /* of another histogram of the same input, with its own mode, bins and
                               * words; owned; or NULL */
 };
+
+#define KEYS_LIMIT 1000000000 /* that --max-keys may be */
 
 /* Errors of options_parse. */
 #define OPTIONS_WRONG (-1)  /* a usage error, as reason_set returns */

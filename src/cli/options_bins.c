@@ -192,8 +192,10 @@ static int finish_digits(const struct draft *draft, struct binning *binning, str
 {
     const bool singles = !draft->mode->is_text && draft->type->size == 4;
     const unsigned digits = draft->digits ? draft->digits : DIGITS_DEFAULT;
-    if (draft->bins && draft->options->each)
-        return option_needs(draft, "bins", "--min and --max with --each", why);
+    if (draft->bins && (draft->options->each || draft->by))
+        return option_needs(draft, "bins",
+                            draft->by ? "--min and --max with --by" : "--min and --max with --each",
+                            why);
     draft->options->report.bins.most = draft->bins;
     draft->options->report.bins.keep = draft->digits > 0;
     return binning_digits(binning, digits, singles) == BINNING_OK ? 0 : option_no_memory(why);

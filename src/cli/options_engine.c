@@ -194,6 +194,14 @@ static void finish_text(struct options *options)
         options->pool.device = DEVICE_CPU;
 }
 
+/* A GPU does not count by key, and without counting there it would have nothing to decompress for.
+ */
+static void finish_keys(struct options *options)
+{
+    if (options->pool.device == DEVICE_AUTO && key_is_used(&options->histogram.key))
+        options->pool.device = DEVICE_CPU;
+}
+
 int devices_finish(const struct draft *draft, struct reason *why)
 {
     struct options *options = draft->options;
@@ -201,6 +209,8 @@ int devices_finish(const struct draft *draft, struct reason *why)
     size_t *chunk = &options->pool.chunk_size;
     options->input.record = kind;
     options->input.field = record_is_text(&kind) ? &options->histogram.field : NULL;
+    options->input.key =
+        key_is_used(&options->histogram.key) ? &options->histogram.key.field : NULL;
     if (!record_is_text(&kind))
         *chunk = (*chunk + kind.size - 1) / kind.size * kind.size; /* whole samples */
     int rc = finish_strategy(draft, why);
@@ -209,5 +219,6 @@ int devices_finish(const struct draft *draft, struct reason *why)
     if (rc == 0)
         rc = finish_interval(options, why);
     finish_text(options);
+    finish_keys(options);
     return rc == 0 ? finish_counter(options, why) : rc;
 }

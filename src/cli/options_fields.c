@@ -1,25 +1,82 @@
 /* SPDX-License-Identifier: MIT */
 /* Which part of a line is the number, and how it is written: --field, --separator, --csv,
- * --header-line, --after, --units; and which lines count: --lines-with, --lines-without. */
+ * --header-line, --after, --units; which part is the key: --by, --max-keys; and which lines count:
+ * --lines-with, --lines-without. */
 #include "option.h"
 #include "parse.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NAME_SHOWN 64 /* bytes of a name that a hint has, at most */
 
+/* Returns the number that a field was typed as; 0: it is none. */
+static int32_t number_of_field(const char *field)
+{
+    const bool from_back = *field == '-';
+    uint64_t number;
+    if (!parse_digits(field + from_back, FIELD_RECORD_MAX, &number))
+        return 0;
+    return from_back ? -(int32_t)number : (int32_t)number;
+}
+
 int option_field(struct draft *draft, const char *value, struct reason *why)
 {
-    bool from_back = *value == '-';
-    uint64_t number;
     (void)why;
     draft->field = value;
-    draft->field_number = 0;
-    if (parse_digits(value + from_back, FIELD_RECORD_MAX, &number))
-        draft->field_number = from_back ? -(int32_t)number : (int32_t)number;
+    draft->field_number = number_of_field(value);
     return 0;
+}
+
+/* Reads FIRST-LAST, FIRST- or FIRST. False if it is none of these. */
+static bool parse_characters(const char *text, struct key *key)
+{
+    char first[16];
+    uint64_t begin, end;
+    const size_t len = strspn(text, "0123456789");
+    const bool has_dash = text[len] == '-';
+    if (len == 0 || len >= sizeof first)
+        return false;
+    memcpy(first, text, len);
+    first[len] = '\0';
+    if (!parse_digits(first, FIELD_RECORD_MAX, &begin))
+        return false;
+    end = has_dash ? FIELD_RECORD_MAX : begin;
+    if (text[len + has_dash] != '\0' &&
+        (!has_dash || !parse_digits(text + len + 1, FIELD_RECORD_MAX, &end)))
+        return false;
+    key->first = (uint32_t)begin;
+    key->last = (uint32_t)end;
+    return begin > 0 && end >= begin;
+}
+
+/* What follows the last colon are characters if they could be; otherwise it is part of a name. */
+int option_by(struct draft *draft, const char *value, struct reason *why)
+{
+    struct options *options = draft->options;
+    const char *colon = strrchr(value, ':');
+    size_t len = strlen(value);
+    draft->by = value;
+    draft->key = (struct key){.first = 0};
+    if (colon && colon[1] && colon[1 + strspn(colon + 1, "0123456789-")] == '\0') {
+        len = (size_t)(colon - value);
+        if (!parse_characters(colon + 1, &draft->key))
+            return reason_of_option(why, "--by", value,
+                                    "characters must be FIRST-LAST, from 1, as in --by=4:14-15");
+    }
+    if (len == 0 || len >= sizeof options->by_field)
+        return reason_of_option(why, "--by", value, "must be a field of 1 to %zu bytes",
+                                sizeof options->by_field - 1);
+    memcpy(options->by_field, value, len);
+    options->by_field[len] = '\0';
+    return 0;
+}
+
+int option_max_keys(struct draft *draft, const char *value, struct reason *why)
+{
+    return parse_count("--max-keys", value, KEYS_LIMIT, &draft->options->max_keys, why);
 }
 
 int option_separator(struct draft *draft, const char *value, struct reason *why)
@@ -76,57 +133,89 @@ static bool is_like_name(const char *text)
     return isalpha((unsigned char)*text) && len <= NAME_SHOWN && strspn(text, most) == len;
 }
 
+/* A field as it was typed for --field or --by. */
+struct typed_field {
+    const char *option, *text;
+    int32_t number; /* 0: it is none */
+};
+
 /* Checks that the field is a number, or with --header-line the name of a column. */
-static int check_field(const struct draft *draft, struct reason *why)
+static int check_field(const struct draft *draft, const struct typed_field *typed,
+                       struct reason *why)
 {
     static const char allowed[] =
         "must be 1 to 1048576, -1 for the last field, a path into JSON such as .a.b or, with "
         "--header-line, a name";
-    const char *field = draft->field;
-    if (!field || draft->field_number != 0)
+    const char *text = typed->text;
+    if (typed->number != 0)
         return 0;
-    if (draft_gave(draft, "header-line") && *field && strcmp(field, "0") != 0)
+    if (draft_gave(draft, "header-line") && *text && strcmp(text, "0") != 0)
         return 0;
-    if (is_like_name(field))
-        return reason_of_option(why, "--field", field, "%s; for JSON lines, use --field=.%s",
-                                allowed, field);
-    return reason_of_option(why, "--field", field, "%s", allowed);
+    if (is_like_name(text))
+        return reason_of_option(why, typed->option, text, "%s; for JSON lines, use %s=.%s", allowed,
+                                typed->option, text);
+    return reason_of_option(why, typed->option, text, "%s", allowed);
 }
 
 /* Sets a field of JSON. */
-static int finish_path(const struct draft *draft, struct field *field, struct reason *why)
+static int finish_path(const struct draft *draft, const struct typed_field *typed,
+                       struct field *field, struct reason *why)
 {
+    char term[16];
     field->kind = FIELD_JSON;
-    if (!json_path_parse(draft->field, &field->path))
-        return reason_of_option(why, "--field", draft->field,
+    if (!json_path_parse(typed->text, &field->path))
+        return reason_of_option(why, typed->option, typed->text,
                                 "must be a path such as .http.latency_ms, .spans[0].ms or "
                                 ".\"odd name\"");
-    return option_conflict(draft, "field=", "csv separator=", "; a path is for lines of JSON", why);
+    snprintf(term, sizeof term, "%s=", typed->option + 2);
+    return option_conflict(draft, term, "csv separator=", "; a path is for lines of JSON", why);
 }
 
-int fields_finish(const struct draft *draft, struct field *field, struct reason *why)
+/* Sets a field that was typed. */
+static int finish_field(const struct draft *draft, const struct typed_field *typed,
+                        struct field *field, struct reason *why)
 {
     const bool has_separator = draft_gave(draft, "separator");
-    const bool is_path = draft->field && *draft->field == '.' && !draft_gave(draft, "header-line");
-    *field = (struct field){.kind = FIELD_NONE, .has_units = draft_gave(draft, "units")};
-    if (!draft->field && !draft->after)
-        return 0;
-    if (is_path)
-        return finish_path(draft, field, why);
-    int rc = check_field(draft, why);
+    if (*typed->text == '.' && !draft_gave(draft, "header-line"))
+        return finish_path(draft, typed, field, why);
+    int rc = check_field(draft, typed, why);
     if (rc == 0 && has_separator && draft->separator == '"')
         rc = option_conflict(draft, "separator=", "csv", ", as CSV quotes fields with it", why);
     if (rc != 0)
         return rc;
-    field->kind = draft->after               ? FIELD_AFTER
-                  : draft_gave(draft, "csv") ? FIELD_CSV
-                  : has_separator            ? FIELD_SEPARATED
-                                             : FIELD_BLANKS;
-    field->number = draft->field_number;
+    field->kind = draft_gave(draft, "csv") ? FIELD_CSV
+                  : has_separator          ? FIELD_SEPARATED
+                                           : FIELD_BLANKS;
+    field->number = typed->number;
     field->separator = has_separator ? draft->separator : ',';
     field->has_header = draft_gave(draft, "header-line");
-    field->name = draft->field && draft->field_number == 0 ? draft->field : NULL;
-    field->after = draft->after;
-    field->after_len = draft->after ? strlen(draft->after) : 0;
+    field->name = typed->number == 0 ? typed->text : NULL;
     return 0;
+}
+
+int fields_finish(const struct draft *draft, struct field *field, struct reason *why)
+{
+    const struct typed_field typed = {"--field", draft->field, draft->field_number};
+    *field = (struct field){.kind = FIELD_NONE, .has_units = draft_gave(draft, "units")};
+    if (draft->field)
+        return finish_field(draft, &typed, field, why);
+    if (!draft->after)
+        return 0;
+    field->kind = FIELD_AFTER;
+    field->after = draft->after;
+    field->after_len = strlen(draft->after);
+    field->has_header = draft_gave(draft, "header-line");
+    return 0;
+}
+
+int keys_finish(const struct draft *draft, struct key *key, struct reason *why)
+{
+    const char *text = draft->options->by_field;
+    const struct typed_field typed = {"--by", text, number_of_field(text)};
+    *key = draft->key;
+    if (!draft->by)
+        return 0;
+    if (draft->mode->is_binned && !draft->field && !draft->after)
+        return option_needs(draft, "by=", "--field or --after with --numbers", why);
+    return finish_field(draft, &typed, &key->field, why);
 }

@@ -94,7 +94,7 @@ int options_lay(const struct words *words, struct histogram *histogram, struct r
     if (is_written && options.report.bins.most == 0) {
         *histogram = options.histogram;
         /* It refers to what is freed, and only counting needs it. */
-        histogram->field = (struct field){.kind = FIELD_NONE};
+        histogram->field = histogram->key.field = (struct field){.kind = FIELD_NONE};
         histogram->filter = (struct line_filter){.count = 0};
         words_free(&options.words);
         return lay_shown(histogram, &options.report, why);

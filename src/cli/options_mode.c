@@ -101,6 +101,7 @@ int mode_finish(const struct draft *draft, struct reason *why)
     const struct format *format = draft->options->report.format;
     const struct mode *mode = draft->mode;
     struct field field = {.kind = FIELD_NONE};
+    struct key key = {.first = 0};
     char needed[32];
     int rc = 0;
     if (format->mode && format->mode != mode) {
@@ -116,13 +117,16 @@ int mode_finish(const struct draft *draft, struct reason *why)
         rc = option_conflict(draft, "channels", "percent", "; use --plot", why);
     if (rc == 0)
         rc = fields_finish(draft, &field, why);
+    if (rc == 0)
+        rc = keys_finish(draft, &key, why);
     if (rc == 0 && mode->is_binned)
         rc = finish_binned(draft, why);
     if (rc == 0)
         rc = report_finish(draft, why);
     if (rc == 0 && !mode->is_binned)
         lay(draft, NULL);
-    draft->options->histogram.field = field;
+    draft->options->histogram.field = mode == &mode_lines ? key.field : field;
+    draft->options->histogram.key = key;
     draft->options->histogram.filter = draft->filter;
     return rc;
 }

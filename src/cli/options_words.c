@@ -45,7 +45,7 @@ static unsigned digit_value(char digit)
 void words_unescape(char *word)
 {
     static const char *const with_text[] = {
-        "--field=", "--after=", "--lines-with=", "--lines-without="};
+        "--field=", "--after=", "--by=", "--lines-with=", "--lines-without="};
     bool has_text = false;
     for (size_t i = 0; i < sizeof with_text / sizeof with_text[0]; i++)
         has_text |= strncmp(word, with_text[i], strlen(with_text[i])) == 0;
@@ -80,6 +80,8 @@ static int add_field(const struct draft *draft, struct words *words)
         rc |= words_format(words, "--field=%" PRId32, draft->field_number);
     else if (draft->field)
         rc |= add_text(words, "--field=", draft->field);
+    if (draft->by)
+        rc |= add_text(words, "--by=", draft->by);
     if (draft_gave(draft, "separator") && !is_comma)
         rc |= add_separator(words, draft->separator);
     if (is_csv)
@@ -164,7 +166,9 @@ static int add_bins(const struct draft *draft, struct words *words)
 static int add_mode(const struct draft *draft, struct words *words)
 {
     const struct mode *mode = draft->options->histogram.mode;
-    int rc = words_format(words, "--%s%s%s", mode->name, *draft->which ? "=" : "", draft->which);
+    int rc = 0;
+    if (mode != &mode_lines) /* which --by alone means */
+        rc |= words_format(words, "--%s%s%s", mode->name, *draft->which ? "=" : "", draft->which);
     if (draft_gave(draft, "fold-case"))
         rc |= words_format(words, "--fold-case");
     if (mode->is_text)

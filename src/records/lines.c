@@ -201,7 +201,7 @@ static bool find_in_all(struct searched *searched, const unsigned char *text, si
 {
     const struct field *field = &searched->field;
     const bool is_number =
-        searched->histogram->mode->is_binned && find_number(field, text, len, fault);
+        searched->histogram->mode != &mode_lines && find_number(field, text, len, fault);
     struct field_fault other;
     searched->is_of_key = key_is_used(&searched->key) &&
                           key_find_missing(&searched->key, field, text, len, &other) &&

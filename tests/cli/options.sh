@@ -177,7 +177,7 @@ needs()
 usage "gpuhisto: --bytes and --letters cannot be combined; put --also between them" --bytes --letters
 usage "gpuhisto: -l and -b cannot be combined; put --also between them" -l2 -b
 clash -n -b -nb
-modes=$(sed -n 's/^MODE([A-Z]*, \([a-z]*\),.*/\1/p' "$srcdir/src/count/modes.def")
+modes=$(sed -n 's/^MODE([A-Z]*, \([a-z]*\),.*/\1/p' "$srcdir/src/count/modes.def" | grep -vx lines) # by --by alone
 check "modes" [ "$(echo "$modes" | wc -l)" -ge 8 ]
 for one in $modes; do
     for other in $modes; do
@@ -224,9 +224,29 @@ needs --quantiles "--numbers, --values or --merge" -l --quantiles=0.5
 needs --invalid --numbers --stats --values=u8 --invalid=count
 needs -f --letters -f
 needs --fold --letters --bytes --fold
-needs --csv --field=N -n --csv
-needs -t --field=N -n -t,
-needs --header-line "--field=N or --after=STRING" -n --header-line
+needs --csv "--field=N or --by=FIELD" -n --csv
+needs -t "--field=N or --by=FIELD" -n -t,
+needs --header-line "--field=N, --after=STRING or --by=FIELD" -n --header-line
+needs --by=2 "--field or --after with --numbers" -n --by=2
+needs --bins "--min and --max with --by" -k1 --by=2 --bins=3
+needs --max-keys --by=FIELD --max-keys=3
+clash -b --by -b --by=1
+clash --by --each --by=1 --each
+clash --by --also --by=1 --also -b
+clash --by --part --by=1 --part=1/2
+clash --by=.a --csv --by=.a --csv
+ENGINE='' usage "--device=gpu: the GPU cannot count by key; leave out --device" --by=1 --device=gpu
+for bad in 1:0 1:0-1 1:2-1 1:-2 1:2-3-4 1:- 1:1048577 1:1-1048577 1:9999999999999999999; do
+    usage "--by=$bad: characters must be FIRST-LAST, from 1, as in --by=4:14-15" "--by=$bad"
+done
+for bad in 0 x -x 1048577 '1 ' 1:x; do
+    usage "--by=$bad: must be 1 to 1048576, -1 for the last field" "--by=$bad"
+done
+usage "--by=:1-2: must be a field of 1 to 255 bytes" --by=:1-2
+usage "--by=.a[: must be a path such as" --by=.a[
+for bad in 0 -1 x 1000000001; do
+    usage "--max-keys=$bad: must be a whole number from 1 to 1000000000" --by=1 "--max-keys=$bad"
+done
 clash --csv '-t "' -n --csv -t '"' -k1
 usage "gpuhisto: --percent and -s cannot be combined; --format=json and --plot have both" -b --percent -s
 clash "-F pgm" --header --pairs -F pgm --header
@@ -341,7 +361,7 @@ fine --letters=03
 fine -l3 --chunk=1 --buf=2 --th=2 --mem=1M --dec=none --dev=cpu --form=tsv
 usage "--he: ambiguous; could be --header-line, --header or --help" --he
 usage "--ver: ambiguous; could be --verbose or --version" --ver
-usage "--b: ambiguous; could be --bytes, --blocks, --bins or --buffers" --b
+usage "--b: ambiguous; could be --bytes, --blocks, --bins, --by or --buffers" --b
 usage "--t: ambiguous; could be --threads or --timing" --t
 usage "--f: ambiguous; could be --fold-case, --field or --format" --f
 usage "--d=cpu: ambiguous; could be --digits, --decompress, --diff or --device" --d=cpu
