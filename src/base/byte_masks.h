@@ -151,6 +151,19 @@ static inline uint64_t byte_count(const unsigned char *data, size_t len, unsigne
     return count;
 }
 
+/* Writes the numbers of the bits that are set, each plus `offset`, to to[0..64), in ascending
+ * order; what comes after them is overwritten, too. Four at a time, as how many there are cannot be
+ * predicted. */
+static inline void mask_places(uint64_t bits, unsigned offset, uint16_t *to)
+{
+    while (bits) {
+#pragma GCC unroll 4
+        for (unsigned i = 0; i < 4; i++, bits &= bits - 1)
+            to[i] = (uint16_t)(offset + (unsigned)__builtin_ctzll(bits | UINT64_C(1) << 63));
+        to += 4;
+    }
+}
+
 /* Returns the highest bit alone; of none, the lowest bit. */
 static inline uint64_t mask_highest(uint64_t bits)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Gathers fields with AVX2. A mask of 64 bytes takes two vectors. */
 #include "field_parser.h"
+#include "src/base/byte_masks.h"
 
 #if defined __x86_64__ && defined __GNUC__
 
@@ -60,6 +61,11 @@ TARGET INLINE struct json_bytes json_bytes_at(const unsigned char *at)
                                  _mm256_cmpeq_epi8(high, _mm256_shuffle_epi8(spaces, high))),
         .controls = mask_of_halves(_mm256_cmpeq_epi8(_mm256_min_epu8(low, most), low),
                                    _mm256_cmpeq_epi8(_mm256_min_epu8(high, most), high))};
+}
+
+TARGET INLINE void json_write_places(uint64_t bits, unsigned offset, uint16_t *to)
+{
+    mask_places(bits, offset, to);
 }
 
 #include "field_gather.h"

@@ -4,7 +4,8 @@
  *
  *     bytes_low(at)       a bit for each of 64 bytes that is a space or less
  *     copy_32(to, from)   copies 32 bytes
- *     json_bytes_at(at)   what is at 64 bytes, as struct json_bytes
+ *
+ * and what field_json.h needs.
  *
  * It calls gather_fields and find_fields. */
 #include "field_json.h"

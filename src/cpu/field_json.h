@@ -2,7 +2,8 @@
 /* Finds what a path into JSON leads to, by masks of 64 bytes: a part of a gatherer's file, which
  * defines first what field_lines.h needs, and
  *
- *     json_bytes_at(at)   what is at 64 bytes, as struct json_bytes
+ *     json_bytes_at(at)                     what is at 64 bytes, as struct json_bytes
+ *     json_write_places(bits, offset, to)   as mask_places
  *
  * Two steps. A scan gives the places of what structures a text: brackets, colons and commas outside
  * of strings, and newlines. With masks it also checks that tokens stand only where one may begin:
@@ -117,19 +118,6 @@ TARGET INLINE uint64_t json_scan_window(struct json_scan *scan)
     return places & (below_first(newlines) | (newlines & -newlines));
 }
 
-/* Appends places. Four at a time: how many there are in a window cannot be predicted. */
-TARGET INLINE void json_put_places(struct json_scan *scan, uint64_t bits, unsigned offset)
-{
-    uint16_t *to = scan->places + scan->count;
-    scan->count += (unsigned)__builtin_popcountll(bits);
-    while (bits) {
-#pragma GCC unroll 4
-        for (unsigned i = 0; i < 4; i++, bits &= bits - 1)
-            to[i] = (uint16_t)(offset + first_bit(bits | UINT64_C(1) << 63));
-        to += 4;
-    }
-}
-
 TARGET INLINE void json_begin_scan(struct json_scan *scan, const struct record_text *text)
 {
     scan->at = scan->base = scan->escapes_end = text->at;
@@ -144,7 +132,9 @@ TARGET static __attribute__((noinline)) bool json_scan_block(struct json_scan *s
     scan->count = 0;
     while (scan->at - scan->base < JSON_BLOCK && scan->limit - scan->at >= WINDOW + JSON_SLACK) {
         const unsigned offset = (unsigned)(scan->at - scan->base);
-        json_put_places(scan, json_scan_window(scan), offset);
+        const uint64_t places = json_scan_window(scan);
+        json_write_places(places, offset, scan->places + scan->count);
+        scan->count += (unsigned)__builtin_popcountll(places);
     }
     return scan->at > scan->base;
 }
