@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""fields_peers.py duckdb|polars log|short|csv table|statistics FILE: one column of FILE, as bench/fields makes it.
+"""fields_peers.py duckdb|polars log|short|csv|json table|statistics FILE: one column of FILE, as bench/fields makes it.
 
 table: each value with its count, in order. statistics: count, least, greatest, sum, mean, deviation and four
 quantiles. Only that column is converted, and all processors are used."""
@@ -12,18 +12,25 @@ SEPARATOR = {"log": " ", "short": " ", "csv": ","}
 QUANTILES = [0.5, 0.9, 0.99, 0.999]
 
 
-def by_duckdb(kind, job, file):
-    import duckdb
-
+def csv_for_duckdb(kind, file):
     types = ", ".join(
         f"'c{i}': '{'DOUBLE' if f'c{i}' == COLUMN[kind] else 'VARCHAR'}'"
         for i in range(1, COLUMNS[kind] + 1)
     )
-    source = (
+    return (
         f"read_csv('{file}', auto_detect=false, delim='{SEPARATOR[kind]}', quote='\"', escape='\"', "
         f"header=false, columns={{{types}}})"
     )
-    column = COLUMN[kind]
+
+
+def by_duckdb(kind, job, file):
+    import duckdb
+
+    if kind == "json":
+        column = "http.latency_ms"
+        source = f"read_ndjson('{file}', columns={{http: 'STRUCT(latency_ms DOUBLE)'}})"
+    else:
+        column, source = COLUMN[kind], csv_for_duckdb(kind, file)
     if job == "table":
         query = f"SELECT {column}, count(*) FROM {source} GROUP BY 1 ORDER BY 1"
     else:
@@ -34,19 +41,29 @@ def by_duckdb(kind, job, file):
     return duckdb.sql(query).fetchall()
 
 
-def by_polars(kind, job, file):
+def rows_for_polars(kind, file):
     import polars
 
+    if kind == "json":
+        schema = {"http": polars.Struct({"latency_ms": polars.Float64})}
+        rows = polars.scan_ndjson(file, schema=schema)
+        return rows.select(polars.col("http").struct.field("latency_ms").alias("c"))
     names = [f"c{i}" for i in range(1, COLUMNS[kind] + 1)]
-    column = polars.col(COLUMN[kind])
     rows = polars.scan_csv(
         file,
         separator=SEPARATOR[kind],
         has_header=False,
         schema={name: polars.Float64 if name == COLUMN[kind] else polars.String for name in names},
     )
+    return rows.select(polars.col(COLUMN[kind]).alias("c"))
+
+
+def by_polars(kind, job, file):
+    import polars
+
+    column, rows = polars.col("c"), rows_for_polars(kind, file)
     if job == "table":
-        query = rows.group_by(column).len().sort(COLUMN[kind])
+        query = rows.group_by(column).len().sort("c")
     else:
         query = rows.select(
             column.count().alias("count"),
