@@ -5,6 +5,7 @@
 #include "src/base/signals.h"
 #include "src/cli/diag.h"
 #include "src/count/file_tallies.h"
+#include "src/report/format.h"
 #include "src/report/screen.h"
 
 #include <inttypes.h>
@@ -94,15 +95,32 @@ static void write_each(struct writer *out, const struct options *options, struct
     }
 }
 
+/* Sorts keys: by name, or if not all are shown by their samples. Sets *top to how many are shown.
+ * 0, or -1 if memory is short. */
+static int sort_keys(const struct options *options, size_t *top)
+{
+    const struct report_options *report = &options->report;
+    struct key_tallies *keys = options->pool.keys;
+    const bool is_cut = report->format->is_picture && report->empty != EMPTY_SHOWN;
+    *top = options->top > 0 ? options->top : is_cut ? PICTURE_ROWS : SIZE_MAX;
+    if (key_tallies_sort(keys, KEYS_BY_NAME) != 0)
+        return -1;
+    if (options->top > 0 || key_tallies_count(keys) > *top)
+        return key_tallies_sort(keys, KEYS_BY_COUNT);
+    return 0;
+}
+
 /* Writes the tables of all keys, and works with the tally. 0, or -1 if memory is short. */
 static int write_keys(struct writer *out, const struct options *options, bool follows,
                       struct tally *tally)
 {
     struct key_tallies *keys = options->pool.keys;
-    if (key_tallies_sort(keys, KEYS_BY_NAME) != 0)
-        return -1;
+    const char *column = options->histogram.key.field.number != 0 ? "key" : options->by_field;
     const bool skip_invalid = options->pool.invalid == INVALID_SKIP;
-    const struct groups groups = groups_of_keys(keys, SIZE_MAX, "key", skip_invalid);
+    size_t top;
+    if (sort_keys(options, &top) != 0)
+        return -1;
+    const struct groups groups = groups_of_keys(keys, top, column, skip_invalid);
     report_write_gap(out, &options->report, follows);
     report_write_groups(out, &options->report, &options->histogram, &groups, tally);
     key_tallies_thaw(keys);

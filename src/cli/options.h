@@ -59,6 +59,7 @@ struct options {
     bool each;          /* a result for each file */
     char by_field[256]; /* of --by, without characters; the histogram's key refers to it */
     unsigned max_keys;  /* that are counted, at most */
+    unsigned top;       /* keys that are printed, those with most samples first; 0: all, by name */
     const char *output; /* a file, or NULL: standard output */
     double interval;    /* seconds between tables; 0: there is one, at the end */
     enum verbosity verbosity;

@@ -104,7 +104,8 @@ int mode_finish(const struct draft *draft, struct reason *why)
     struct key key = {.first = 0};
     char needed[32];
     int rc = 0;
-    if (format->mode && format->mode != mode) {
+    const bool has_heat = draft->by && mode->is_binned && format->heat;
+    if (format->mode && format->mode != mode && !has_heat) {
         snprintf(needed, sizeof needed, "--%s", format->mode->name);
         return option_needs(draft, "format=", needed, why);
     }

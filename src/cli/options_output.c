@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How the table is written: --stats, --quantiles, --format, --plot, --percent, --nonzero, --all,
- * --each, --header, --output, --interval. */
+ * --each, --top, --header, --output, --interval. */
 #include "option.h"
 #include "parse.h"
 #include "src/report/format.h"
@@ -99,6 +99,11 @@ OPTION_FLAG(option_all, draft->options->report.empty = EMPTY_SHOWN)
 OPTION_FLAG(option_each, draft->options->each = true)
 OPTION_FLAG(option_header, draft->options->report.header = true)
 
+int option_top(struct draft *draft, const char *value, struct reason *why)
+{
+    return parse_count("--top", value, KEYS_LIMIT, &draft->options->top, why);
+}
+
 int option_output(struct draft *draft, const char *value, struct reason *why)
 {
     draft->options->output = value;
@@ -124,6 +129,9 @@ int report_finish(const struct draft *draft, struct reason *why)
     if (format->is_binary && !draft->options->output && isatty(STDOUT_FILENO))
         return reason_set(why, "--format=%s: standard output is a terminal; use --output",
                           format->name);
+    if (report->stats && draft->by && draft->mode->is_binned && format->heat)
+        return reason_set(why, "--plot --by: a heat map has no statistics; use --stats without "
+                               "--plot");
     if (!report->stats || !format->separator)
         return 0;
     for (size_t i = 0; i < sizeof of_rows / sizeof of_rows[0]; i++)

@@ -228,6 +228,7 @@ needs --csv "--field=N or --by=FIELD" -n --csv
 needs -t "--field=N or --by=FIELD" -n -t,
 needs --header-line "--field=N, --after=STRING or --by=FIELD" -n --header-line
 needs --by=2 "--field or --after with --numbers" -n --by=2
+needs --top "--by=FIELD" --top=3
 needs --bins "--min and --max with --by" -k1 --by=2 --bins=3
 needs --max-keys --by=FIELD --max-keys=3
 clash -b --by -b --by=1
@@ -362,7 +363,7 @@ fine -l3 --chunk=1 --buf=2 --th=2 --mem=1M --dec=none --dev=cpu --form=tsv
 usage "--he: ambiguous; could be --header-line, --header or --help" --he
 usage "--ver: ambiguous; could be --verbose or --version" --ver
 usage "--b: ambiguous; could be --bytes, --blocks, --bins, --by or --buffers" --b
-usage "--t: ambiguous; could be --threads or --timing" --t
+usage "--t: ambiguous; could be --top, --threads or --timing" --t
 usage "--f: ambiguous; could be --fold-case, --field or --format" --f
 usage "--d=cpu: ambiguous; could be --digits, --decompress, --diff or --device" --d=cpu
 usage "--threads=0: must be" --th=0

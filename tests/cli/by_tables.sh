@@ -1,0 +1,180 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What --by prints: keys in every format, in their order, the first ones (--top), and heat maps.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+watch_over 300
+
+utf8=
+if [ "$(LC_ALL=C.UTF-8 locale charmap 2>/dev/null)" = UTF-8 ]; then utf8=C.UTF-8; fi
+
+# --- lines ---
+
+printf 'b 1\na 2\nb 3\nc 4\nb 5\nc 6\n' >few
+printf 'a\t1\nb\t3\nc\t2\n' >expected
+run --by=1 few
+counts "by name" expected
+printf '1\t1\n2\t1\n3\t1\n4\t1\n5\t1\n6\t1\n' >expected
+run --by=2 few
+counts "another field" expected
+printf 'key\tcount\tshare\trunning\nb\t3\t50.0000\t50.0000\nc\t2\t33.3333\t83.3333\nother\t1\t16.6667\t100.0000\n' >expected
+run --by=1 --top=2 --header --percent few
+counts "the first two" expected
+printf 'b\t3\nc\t2\na\t1\n' >expected
+for top in 3 4 1000; do
+    run --by=1 --top=$top few
+    counts "--top=$top of 3" expected
+done
+printf 'b,3\nother,3\n' >expected
+run --by=1 --top=1 -F csv few
+counts "--top=1" expected
+run --by=1 --top=0 few
+refuses "--top=0" 2 "--top=0: "
+run --top=1 few
+refuses "--top without --by" 2 "--top"
+printf 'x 1\n\n \ny\n' >lacks
+printf '1\t1\ninvalid\t1\n' >expected
+run -q --by=2 lacks
+counts "a line without the field" expected
+printf '1\t1\n' >expected
+run --by=2 --invalid=skip lacks
+counts "it is left out" expected
+: >empty
+run --by=1 empty
+counts "no lines" empty
+
+# --- names ---
+
+printf 'a,b\n"c ""d""",1\n\000,2\n\377\303\251,3\n"x\ty\nz",4\n,5\n' >ugly
+cat >expected <<'EOF_'
+,1
+\x00,1
+a,1
+"c ""d""",1
+x\x09y\x0az,1
+\xffé,1
+EOF_
+run --by=1 --csv -F csv ugly
+counts "csv" expected
+tr , '\t' <expected | sed 's/^"c ""d"""/c \\x22d\\x22/' >expected.tsv
+run --by=1 --csv ugly
+counts "tsv" expected.tsv
+run --by=1 --csv -F json ugly
+cat >expected <<'EOF_'
+{"key":"","count":1}
+{"key":"\u0000","key_bytes":"00","count":1}
+{"key":"a","count":1}
+{"key":"c \"d\"","count":1}
+{"key":"x\u0009y\u000az","count":1}
+{"key":"�é","key_bytes":"ffc3a9","count":1}
+EOF_
+sed 's/.*"bins":\[//; s/\]}$//; s/},{/}\n{/g' <out >rows
+same "json" expected rows
+run --by=1 --top=2 -F json few
+check "json: totals" grep -q '"mode":"lines",.*"total":6,"counted":5,"other":1,"invalid":0,"bins":\[{"key":"b","count":3},{"key":"c","count":2}\]}$' out
+
+# --- numbers ---
+
+cat >expected <<'EOF_'
+b	1	1	1.01
+b	3	1	3.01
+b	5	1	5.01
+other	2	1	2.01
+other	4	1	4.01
+other	6	1	6.01
+EOF_
+run --by=1 -k2 --top=1 --nonzero few
+counts "numbers" expected
+printf 'key\tcount\tinvalid\tmin\tmax\tsum\tmean\na\t1\t0\t2\t2\t2\t2\nb\t3\t0\t1\t5\t9\t3\nc\t2\t0\t4\t6\t10\t5\n' >expected
+run --by=1 -k2 -s few
+cut -f 1-7 out >rows
+same "statistics" expected rows
+run --by=1 -k2 -s -F json --top=1 few
+check "statistics, json" [ "$(grep -c '"key":"b".*"sum":9,' out)-$(grep -c '"keys":2.*"sum":12,' out)" = 1-1 ]
+run --by=1 -k2 -F json few
+for table in merge diff; do
+    cp out table.json
+    ENGINE='' run --$table table.json table.json
+    refuses "--$table" 1 "table.json: "
+    run --by=1 -k2 -F json few
+done
+run --by=1 -k2 -s -p few
+refuses "a heat map with statistics" 2 "--plot --by: a heat map has no statistics"
+printf 'lines\t6\ninvalid\t0\nkeys\t3\nentropy\t1.459148\n' >expected
+run --by=1 -s few
+counts "statistics of keys" expected
+
+# --- pictures ---
+
+cat >expected <<'EOF_'
+b  3  50.00  ###################
+c  2  33.33  #############
+a  1  16.67  ######
+EOF_
+LC_ALL=C COLUMNS=32 run --by=1 -p --top=3 few
+counts "plot" expected
+seq 1 50 | awk '{ for (i = 0; i < $1; i++) print "k" $1 }' >many
+COLUMNS=60 run --by=1 -p many
+check "a plot of 40 keys" [ "$(wc -l <out) $(head -n 1 out | cut -d ' ' -f 1) $(tail -n 1 out | cut -d ' ' -f 1)" = "41 k50 other" ]
+COLUMNS=60 run --by=1 -p --all many
+check "a plot of all" [ "$(wc -l <out)" -eq 50 ]
+
+# A day of latencies: at 9 some requests are ten times as slow, at 3 a server hangs.
+awk 'BEGIN {
+    for (hour = 0; hour < 24; hour += 3) for (i = 1; i <= 60 + hour * 20; i++) {
+        u = (i * 7919 % 997 + 1) / 998
+        ms = exp(3 + 0.8 * log(u / (1 - u)))
+        if (hour == 9 && i % 4 == 0) ms *= 10
+        if (hour == 3 && i % 3 == 0) ms = 2000 + i
+        printf "%02d %.3f\n", hour, ms / 1000
+    }
+}' >day
+cat >expected <<'EOF_'
+key  0.001     0.01      0.1       1  2   5  10   count
+00   =  == =#=#########=====  =           =          60
+03   -  -- ---======-==----- ::       #:  :         120
+06   =  == =#=#########===== ==     ----  -         180
+09   =  == =#=###########=#======-=----=  -    -    240
+12   =  == =#=#########=#=== =-   ------  -         300
+15   =  == =#=#########===== =-  -------  -         360
+18   =  == =#=#########===== =-  ---::::  :         420
+21   =  == =#=##########====:=-  ---::::  :         480
+EOF_
+LC_ALL=C COLUMNS=80 run --by=1 -k2 -p --header day
+counts "a heat map of 80 columns" expected
+cat >expected <<'EOF_'
+key  0.001       0.004   0.01  0.02    0.05  0.1   0.2     0.5   1     2       5     10  16  count
+00   ==    ====  ==##==##################==========    ==                      ==               60
+03   --    ----  ------============--====----------  ::::              ##::    ::              120
+06   ==    ====  ==##==##################==========  ====          --------    --              180
+09   ==    ====  ==##==######################==##============--==--------==    --        --    240
+12   ==    ====  ==##==##################==##======  ==--      ------------    --              300
+15   ==    ====  ==##==##################==========  ==--    --------------    --              360
+18   ==    ====  ==##==##################==========  ==--    ------::::::::    ::              420
+21   ==    ====  ==##==####################========::==--    ------::::::::    ::              480
+EOF_
+LC_ALL=C COLUMNS=132 run --by=1 -k2 -p --header day
+counts "a heat map of 132 columns" expected
+cat >expected <<'EOF_'
+    0.001     0.01      0.1       1  2   5  10
+00  ▓  ▓▓ ▓█▓█████████▓▓▓▓▓  ▓           ▓        60
+03  ▒  ▒▒ ▒▒▒▓▓▓▓▓▓▒▓▓▒▒▒▒▒ ░░       █░  ░       120
+06  ▓  ▓▓ ▓█▓█████████▓▓▓▓▓ ▓▓     ▒▒▒▒  ▒       180
+09  ▓  ▓▓ ▓█▓███████████▓█▓▓▓▓▓▓▒▓▒▒▒▒▓  ▒    ▒  240
+12  ▓  ▓▓ ▓█▓█████████▓█▓▓▓ ▓▒   ▒▒▒▒▒▒  ▒       300
+15  ▓  ▓▓ ▓█▓█████████▓▓▓▓▓ ▓▒  ▒▒▒▒▒▒▒  ▒       360
+18  ▓  ▓▓ ▓█▓█████████▓▓▓▓▓ ▓▒  ▒▒▒░░░░  ░       420
+21  ▓  ▓▓ ▓█▓██████████▓▓▓▓░▓▒  ▒▒▒░░░░  ░       480
+EOF_
+if [ -n "$utf8" ]; then
+    LC_ALL=$utf8 COLUMNS=80 run --by=1 -k2 -p day
+    counts "a heat map in UTF-8" expected
+else
+    skip_part "a heat map in UTF-8: there is no such locale"
+fi
+run --by=1 -k2 -F pgm -o image.pgm day
+check "pgm: no more bytes than cells" [ "$(tail -c +"$(($(grep -a -b -m 1 '^65535$' image.pgm | cut -d : -f 1) + 7))" image.pgm | wc -c)" -eq \
+    $((2 * $(grep -a -m 1 '^[0-9]* 8$' image.pgm | tr ' ' '*'))) ]
+check "pgm: its lines" [ "$(grep -a -c '^# line [0-9]*: ' image.pgm)" -eq 8 ]
+
+summary
