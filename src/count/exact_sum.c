@@ -7,12 +7,17 @@
 #define DIGIT_BITS 32
 #define ADDED_MAX ((uint32_t)1 << 29) /* a number changes a digit by less than 2^33 */
 
-/* Carries digits, so that all but the last are from 0 up to 2^32. The last one keeps the sign. */
+/* Carries digits, so that all but the last are from 0 up to 2^32. The last one keeps the sign. Most
+ * digits are 0, which costs less to find out than to carry them: a result by key has many sums. */
 static void carry_digits(struct exact_sum *sum)
 {
     int64_t carry = 0;
     for (int i = 0; i < EXACT_DIGITS - 1; i++) {
         int64_t digit = sum->digits[i] + carry, low = digit & UINT32_MAX;
+        if (digit == 0) {
+            sum->digits[i] = carry = 0;
+            continue;
+        }
         carry = (digit - low) / ((int64_t)1 << DIGIT_BITS);
         sum->digits[i] = low;
     }
@@ -80,11 +85,12 @@ void exact_sum_merge(struct exact_sum *into, const struct exact_sum *from)
 bool exact_sum_make_positive(struct exact_sum *sum)
 {
     carry_digits(sum);
-    const bool negative = sum->digits[EXACT_DIGITS - 1] < 0;
-    for (int i = 0; negative && i < EXACT_DIGITS; i++)
+    if (sum->digits[EXACT_DIGITS - 1] >= 0)
+        return false;
+    for (int i = 0; i < EXACT_DIGITS; i++)
         sum->digits[i] = -sum->digits[i];
     carry_digits(sum);
-    return negative;
+    return true;
 }
 
 bool exact_sum_is_whole(const struct exact_sum *sum, whole *number)
@@ -123,13 +129,25 @@ static bool read_sum(const struct exact_sum *sum, struct long_number *number)
     return negative;
 }
 
+/* Returns how many digits a number has without zeros in front. */
+static int length_of(const struct long_number *number)
+{
+    int length = LONG_DIGITS;
+    while (length > 0 && number->digits[length - 1] == 0)
+        length--;
+    return length;
+}
+
 /* Multiplies a number by another, or by itself. */
 static void multiply(struct long_number *number, const struct long_number *by)
 {
     struct long_number product = {{0}};
+    const int length = length_of(by);
     for (int i = 0; i < LONG_DIGITS; i++) {
         uint64_t carry = 0;
-        for (int k = 0; number->digits[i] != 0 && i + k < LONG_DIGITS; k++) {
+        if (number->digits[i] == 0)
+            continue;
+        for (int k = 0; (k < length || carry != 0) && i + k < LONG_DIGITS; k++) {
             carry += product.digits[i + k] + (uint64_t)number->digits[i] * by->digits[k];
             product.digits[i + k] = (uint32_t)carry;
             carry >>= DIGIT_BITS;
@@ -142,10 +160,7 @@ static void multiply(struct long_number *number, const struct long_number *by)
 static bool divide(struct long_number *number, uint64_t n)
 {
     uint64_t rest = 0;
-    int top = LONG_DIGITS - 1;
-    while (top >= 0 && number->digits[top] == 0)
-        top--;
-    for (int i = top; i >= 0; i--) {
+    for (int i = length_of(number) - 1; i >= 0; i--) {
         unsigned_whole dividend = (unsigned_whole)rest << DIGIT_BITS | number->digits[i];
         number->digits[i] = (uint32_t)(dividend / n);
         rest = (uint64_t)(dividend % n);
@@ -173,9 +188,8 @@ static bool bit_of(const struct long_number *number, int bit)
  * half way to even. Returns the mantissa, and in *bit where it begins. */
 static uint64_t round_number(const struct long_number *number, bool more, int least, int *bit)
 {
-    int top = LONG_DIGITS * DIGIT_BITS - 1;
-    while (top >= DIGIT_BITS && number->digits[top / DIGIT_BITS] == 0)
-        top -= DIGIT_BITS;
+    const int length = length_of(number);
+    int top = (length > 0 ? length : 1) * DIGIT_BITS - 1;
     while (top > 0 && !bit_of(number, top))
         top--;
     *bit = top - 52 > least ? top - 52 : least;
