@@ -1,0 +1,236 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --by, --max-keys: keys, their counts and the sums of their numbers are those of oracle_by.py, a dict of Fractions,
+# however the text comes, wherever it is cut, and however many keys there are.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+watch_over 900
+command -v python3 >/dev/null || skip "python3 is not installed"
+
+if [ "$SANITIZED" = yes ] || [ "$SCALE" = small ]; then
+    lines=150 chunks="1 100" distinct=20000
+else
+    lines=3000 chunks="1 2 3 5 8 13 64 100 1000" distinct=1000000
+fi
+oracle_by="python3 $srcdir/tests/helpers/oracle_by.py"
+
+# expect FILE OPTION...: sets `way` and `options`, and makes the table that is expected.
+expect()
+{
+    file=$1
+    shift
+    way=$*
+    options="-q $*"
+    case $way in
+    *-k*) options="-s $options" ;;
+    esac
+    $oracle_by "$@" <"$file" >expected || broken "oracle_by.py $way"
+}
+
+# shows CASE: the last run printed that.
+shows()
+{
+    read -r status <status
+    check "$way, $1: status" [ "$status" -eq 0 ]
+    case $options in
+    -s*) tail -n +2 out | cut -f1-6 >rows ;;
+    *) cp out rows ;;
+    esac
+    same "$way, $1" expected rows
+}
+
+# --- a text that has everything, cut everywhere ---
+
+cat >make_text.py <<'END'
+import random, sys
+random.seed(int(sys.argv[2]))
+keys = ['a', 'b', 'bb', 'GET', 'x' * 15, 'x' * 16, 'x' * 17, 'y' * 40, 'ä€', 'e\u0301', '10', '9', '-3', '1.5', '', '\x01', 'z\\']
+keys = [key.encode() for key in keys] + [b'\xff', b'a\0b', b'\x80\x80q', b'2026-07-14T08:15:00', b'2026-07-14T09:00:01']
+def number():
+    return random.choice([b'%d' % random.randrange(1000), b'%.3f' % random.random(), b'x', b'0', b'-%d' % random.randrange(9),
+                          b'9007199254740993', b'1e3', b'"7"', b' 8 '])
+text = b''
+for _ in range(int(sys.argv[1])):
+    key = random.choice(keys)
+    kind = random.randrange(8)
+    quoted = b'"' + key + random.choice([b'', b',', b'""', b'\n', b'"",""']) + b'"'
+    if kind == 0: line = key + b',' + number() + b',' + key
+    elif kind == 1: line = quoted + b',' + number()
+    elif kind == 2: line = number() + b',' + quoted + b',' + number()
+    elif kind == 3: line = b'  ' + key + b' ' + number() + b'\t' + key + b' '
+    elif kind == 4: line = random.choice([b'', b'   ', b'\t', b','])
+    elif kind == 5: line = key
+    elif kind == 6: line = b' '.join(random.choice(keys) for _ in range(random.randrange(12))) + b' ' + number()
+    else: line = key + b' ' + b'-' * random.randrange(150) + b' ' + number()
+    text += line + random.choice([b'\n', b'\n', b'\n', b'\r\n'])
+sys.stdout.buffer.write(text[:-1] if random.randrange(2) else text)
+END
+make_text()
+{
+    python3 make_text.py "$@"
+}
+
+ways()
+{
+    cat <<'END'
+--by=1
+--by=2
+--by=-1
+--by=-2
+--by=1:1-2
+--by=1:12-13
+--by=1:2-
+-t , --by=1
+-t , --by=2:1
+-t , --by=-2
+--csv --by=1
+--csv --by=2
+--csv --by=-1
+--csv --by=1:2-3
+-k 2 --by=1
+-k -1 --by=1
+-k -1 --by=-2
+-k 1 --by=3:1-1
+-t , -k 2 --by=1
+-t , -k -1 --by=-2
+--csv -k 2 --by=1
+--csv -k -1 --by=2
+END
+}
+
+make_text $lines 7 >in
+for frame in 50 1000; do
+    "$HELPERS/make_zstd" -f $frame <in >frames.$frame
+done
+gzip -c in >in.gz
+codecs="zstd"
+"$GPUHISTO" --device=cpu -d gzip in.gz >/dev/null 2>&1 && codecs="zstd gzip"
+ways >all_ways
+while read -r way; do
+    expect in $way
+    run $options in
+    shows FILE
+    for chunk in $chunks; do
+        run $options --chunk-size=$chunk in
+        shows "chunks of $chunk"
+        run $options --chunk-size=$chunk --threads=8 in
+        shows "chunks of $chunk, 8 threads"
+        cat in | run $options --chunk-size=$chunk --threads=2
+        shows "pipe, chunks of $chunk"
+    done
+    for cpu in $(counters_here); do
+        run_as env GPUHISTO_CPU="$cpu" "$GPUHISTO" $ENGINE $options in
+        shows "$cpu"
+    done
+    for frame in 50 1000; do
+        run $options frames.$frame
+        shows "frames of $frame"
+        run $options --threads=3 --chunk-size=100 frames.$frame
+        shows "frames of $frame, 3 threads"
+    done
+    case $codecs in
+    *gzip*)
+        run $options --threads=3 in.gz
+        shows gzip
+        ;;
+    esac
+done <all_ways
+
+# The first 2 KiB, which end anywhere, byte by byte.
+for len in $(seq 1 31 2048); do
+    head -c "$len" in >part
+    for way in "--by=2" "-t , -k 2 --by=1"; do
+        expect part $way
+        "$HELPERS/dribble" -n 1 <part | run $options
+        shows "$len bytes, byte by byte"
+        for cpu in $(counters_here); do
+            run_as env GPUHISTO_CPU="$cpu" "$GPUHISTO" $ENGINE $options part
+            shows "$len bytes, $cpu"
+        done
+    done
+done
+
+# --- names of columns, several files ---
+
+printf 'who,ms\na,1\nb,2\n' >one.csv
+printf 'ms,"who"\n3,a\n"4","c,c"\n' >two.csv
+printf 'a\t2\nb\t1\nc,c\t1\n' >expected
+run --csv --header-line --by=who one.csv two.csv
+counts "keys by name" expected
+printf 'a\t2\t0\t1\t3\t4\nb\t1\t0\t2\t2\t2\nc,c\t1\t0\t4\t4\t4\n' >expected
+for chunk in 1 100; do
+    run -s --csv --header-line --by=who -k ms --chunk-size=$chunk one.csv two.csv
+    tail -n +2 out | cut -f1-6 >rows
+    same "keys and numbers by name, chunks of $chunk" expected rows
+done
+printf 'ms who\n1 a\n2 b\n3 a\n' >three
+"$HELPERS/make_zstd" -f 5 <three >three.zst
+printf 'a\t2\t0\t1\t3\t4\nb\t1\t0\t2\t2\t2\n' >expected
+for file in three three.zst; do
+    run -s --header-line --by=who -k ms $file
+    tail -n +2 out | cut -f1-6 >rows
+    same "keys and numbers by name, $file" expected rows
+    run -s --header-line --by=who -k 1 --threads=3 $file
+    tail -n +2 out | cut -f1-6 >rows
+    same "keys by name, numbers by number, $file" expected rows
+done
+run --csv --header-line --by=nobody one.csv
+refuses "a column that is missing" 1 "one.csv: no column is called 'nobody'"
+
+# --- long keys, and what has none ---
+
+for bytes in 100 70000 1048574 1048575 1048577; do
+    python3 -c "
+k = b'k' * ($bytes - 1)
+import sys; sys.stdout.buffer.write(b'\n'.join([k + b'a 1', k + b'b 2', k + b'a 3', b'short 4']))" >long
+    for way in "--by=1" "-k -1 --by=1" "--by=1:1-3"; do
+        expect long $way
+        for chunk in 100000 8M; do
+            run $options --chunk-size=$chunk long
+            shows "keys of $bytes bytes, chunks of $chunk"
+            cat long | run $options --chunk-size=$chunk
+            shows "keys of $bytes bytes, chunks of $chunk, pipe"
+        done
+    done
+done
+printf 'a 1 x\nb 2\n\nc 3\n' >in
+run --by=3 in
+message "the first line without a key" "in: line 2: no field 3"
+run --by=3 --invalid=error in
+refuses "a line without a key" 1 "in: line 2: no field 3"
+printf 'x\t1\n' >expected
+run --by=3 --invalid=skip in
+counts "lines without a key are left out" expected
+run -k 3 --by=1 in
+message "a number that is none" "in: line 1: 'x' is not a number"
+
+# --- many keys, and too many ---
+
+awk -v n="$distinct" 'BEGIN { for (i = 0; i < 3 * n; i++) printf "key%d %d\n", (i * 7919) % n, i % 1000 }' >many
+for way in "--by=1" "-k 2 --by=1"; do
+    expect many $way
+    for threads in 1 2 8; do
+        run $options --threads=$threads many
+        shows "$distinct keys, $threads threads"
+    done
+    cat many | run $options --max-keys="$distinct"
+    shows "$distinct keys of as many"
+    run $options --max-keys=$((distinct - 1)) many
+    refuses "$way, $distinct keys, one less allowed" 1 "more than $((distinct - 1)) keys; "
+done
+run --by=1 --max-keys=1 in
+refuses "--max-keys=1" 1 "gpuhisto: more than 1 keys; use a shorter part of the field, such as --by=1:1-8, or a greater --max-keys"
+
+# --- together with others ---
+
+"$HELPERS/dribble" -n 4000 <many | run --by=1:1-4 --interval=0.1 --threads=2
+read -r status <status
+check "--interval: status" [ "$status" -eq 0 ]
+tail -n 10 out >rows
+$oracle_by --by=1:1-4 <many >expected
+same "--interval" expected rows
+grep -F 'key1' many >kept
+expect kept --by=2
+run --by=2 --lines-with=key1 many
+shows "--lines-with"
+summary

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""Writes what --by prints of standard input, by a dict of Fractions:
+
+    oracle_by.py [-t C | --csv] [--header-line] [-k N] --by=FIELD[:FIRST-LAST] <IN
+
+Without -k each key and the number of its lines; with it each key, and count, invalid, min, max and sum of its
+numbers, as -s prints them."""
+import argparse
+import re
+import sys
+from fractions import Fraction
+
+MOST = 1 << 20
+NUMBER = re.compile(rb'[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$')
+
+parser = argparse.ArgumentParser()
+parser.add_argument('-t', dest='separator', default=None)
+parser.add_argument('--csv', action='store_true')
+parser.add_argument('--header-line', action='store_true')
+parser.add_argument('-k', dest='field')
+parser.add_argument('--by', required=True)
+options = parser.parse_args()
+separator = options.separator.encode() if options.separator else b',' if options.csv else None
+
+
+def quoted_end(text, at):
+    """Returns where the quoted text after the quote before `at` ends: at its quote, or at the end."""
+    while True:
+        at = text.find(b'"', at)
+        if at < 0 or text[at + 1:at + 2] != b'"':
+            return len(text) if at < 0 else at
+        at += 2
+
+
+def records(text):
+    begin = 0
+    while begin < len(text):
+        at = begin
+        while options.csv:
+            if text[at:at + 1] == b'"':
+                at = quoted_end(text, at + 1)
+            next_field, newline = text.find(separator, at), text.find(b'\n', at)
+            if next_field < 0 or 0 <= newline < next_field:
+                break
+            at = next_field + 1
+        newline = text.find(b'\n', at)
+        end = newline if newline >= 0 else len(text)
+        yield text[begin:end]
+        begin = end + 1
+
+
+def fields(record):
+    """Returns the fields of a record; None if it does not count, no list if it is too long."""
+    if len(record) > MOST:
+        return []
+    record = record[:-1] if record.endswith(b'\r') else record
+    if not record:
+        return None
+    if separator is None:
+        return re.findall(rb'[^ \t]+', record) or None
+    if not options.csv:
+        return record.split(separator)
+    found, at = [], 0
+    while True:
+        end = quoted_end(record, at + 1) if record[at:at + 1] == b'"' else at
+        end = record.find(separator, end)
+        if end < 0:
+            return found + [record[at:]]
+        found.append(record[at:end])
+        at = end + 1
+
+
+def pick(found, number):
+    number = number - 1 if number > 0 else len(found) + number
+    return found[number] if 0 <= number < len(found) else None
+
+
+def key_of(field):
+    """Returns the key in a field."""
+    if field is None:
+        return None
+    if options.csv and field.startswith(b'"'):
+        field = field[1:quoted_end(field, 1)].replace(b'""', b'"')
+    if characters:
+        # Bytes that continue a character stay with what is before them.
+        all_characters = re.findall(rb'[\x00-\xff][\x80-\xbf]*', field)
+        field = b''.join(all_characters[characters[0] - 1:characters[1]])
+    return field
+
+
+def number_of(field):
+    """Returns the number in a field, or None: whole numbers as they are, others as doubles."""
+    text = (field or b'').strip(b' \t\n\v\f\r')
+    if len(text) > 1 and text.startswith(b'"') and text.endswith(b'"'):
+        text = text[1:-1].strip(b' \t\n\v\f\r')
+    if re.fullmatch(rb'[+-]?[0-9]+', text):
+        return Fraction(int(text))
+    return Fraction(float(text)) if NUMBER.match(text) else None
+
+
+def show(key):
+    """Shows bytes as one printable line: what is no character of UTF-8, or controls something, as \\xNN."""
+    if key is None:
+        return 'invalid'
+    shown = ''
+    for c in key.decode('utf-8', 'surrogateescape'):
+        code = ord(c)
+        if 0xdc80 <= code <= 0xdcff:
+            shown += '\\x%02x' % (code - 0xdc00)
+        elif code < 0x20 or 0x7f <= code < 0xa0:
+            shown += ''.join('\\x%02x' % byte for byte in c.encode())
+        else:
+            shown += c
+    return shown.replace('"', '\\x22')
+
+
+def show_number(value):
+    if value is None:
+        return 'nan'
+    if value.denominator == 1 and abs(value) < 1 << 64:
+        return str(value.numerator)
+    nearest = float(value)
+    return str(int(nearest)) if nearest.is_integer() else repr(nearest)
+
+
+class Numbers:
+    def __init__(self):
+        self.samples = self.invalid = 0
+        self.sum = Fraction(0)
+        self.least = self.greatest = None
+
+    def add(self, value):
+        self.samples += 1
+        if value is None:
+            self.invalid += 1
+            return
+        self.sum += value
+        self.least = value if self.least is None else min(self.least, value)
+        self.greatest = value if self.greatest is None else max(self.greatest, value)
+
+
+by, colon, range_ = options.by.rpartition(':')
+by = by if colon else range_
+characters = None
+if colon:
+    first, dash, last = range_.partition('-')
+    characters = int(first), int(last) if last else MOST if dash else int(first)
+
+
+def column(found, name):
+    if re.fullmatch('-?[0-9]+', name):
+        return int(name)
+    names = [field.decode().strip('"') for field in found]
+    return names.index(name) + 1
+
+
+keys = {}
+key_number = None if options.header_line else int(by)
+number = int(options.field) if options.field and not options.header_line else None
+for index, record in enumerate(records(sys.stdin.buffer.read())):
+    found = fields(record)
+    if options.header_line and index == 0:
+        key_number = column(found, by)
+        number = column(found, options.field) if options.field else None
+        continue
+    if found is None:
+        continue
+    numbers = keys.setdefault(key_of(pick(found, key_number)), Numbers())
+    numbers.add(number_of(pick(found, number)) if number else Fraction(0))
+
+named = [key for key in keys if key is not None]
+if all(NUMBER.match(key) for key in named):
+    named.sort(key=lambda key: (float(key), key if float(key) >= 0 else bytes(255 - byte for byte in key)))
+else:
+    named.sort()
+for key in named + [key for key in keys if key is None]:
+    of_key = keys[key]
+    row = [show(key), str(of_key.samples)]
+    if options.field:
+        row[1] = str(of_key.samples - of_key.invalid)
+        row += [str(of_key.invalid), show_number(of_key.least), show_number(of_key.greatest),
+                show_number(of_key.sum)]
+    sys.stdout.buffer.write(('\t'.join(row) + '\n').encode())
