@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 # --- the benchmarks: `make bench` builds them, `make bench-stream` measures the whole program,
-# `make bench-fields` fields of a log and of CSV, beside awk, DuckDB and polars, `make bench-characters`
+# `make bench-fields` fields of a log and of CSV, beside awk, DuckDB and polars, `make bench-by` results by
+# key and JSON lines, beside these and `sort | uniq -c`, miller and jq, `make bench-characters`
 # characters and pairs, beside Python, perl and pipelines, `make bench-scaling` how the CPU's part scales
-# with the number of workers, `make bench-startup` a small file beside `wc -c` ---
+# with the number of workers, `make bench-startup` a small file beside `wc -c`, `make bench-tasks` twenty
+# questions beside what people use instead ---
 
 benchmarks += bench/blocks bench/cpu bench/hash bench/numbers bench/pairs bench/produce bench/read_only bench/zstd_only
 bench_blocks_SOURCES = bench/blocks.c bench/blocks.h bench/blocks_gzip.c bench/blocks_zstd.c
@@ -16,7 +18,7 @@ bench_libdata_a_SOURCES = bench/data.c bench/data.h bench/texts.c bench/texts.h 
 	tests/helpers/random.c tests/helpers/random.h
 EXTRA_DIST += bench/ceiling.h bench/character_kernels.cu bench/device.cuh bench/read_file.cuh bench/kernels.cu bench/number_kernels.cu bench/pair_kernels.cu bench/value_kernels.cu \
 	bench/zstd_nvcomp.cu bench/decode_stages.cu \
-	bench/characters bench/fields bench/fields_peers.py bench/merge bench/plot bench/scaling.py bench/startup.py bench/stream bench/results/h200-1g.csv \
+	bench/by bench/characters bench/fields bench/fields_peers.py bench/logs.py bench/merge bench/plot bench/scaling.py bench/startup.py bench/stream bench/tasks.py bench/results/h200-1g.csv \
 	bench/results/h200-bins.csv bench/results/h200-characters.csv bench/results/h200-cpu.csv bench/results/h200-decoding.csv bench/results/h200-frames.csv bench/results/h200-modes.csv bench/results/h200-numbers.csv bench/results/h200-sizes.csv bench/results/h100-bins.csv bench/results/h100-cores.csv bench/results/h100-members.csv bench/results/h100-pairs.csv bench/results/h100-partitioned.csv bench/results/h100x2.csv bench/results/h200x2.csv \
 	bench/results/h200-pairs.csv bench/results/h200-published.csv bench/results/h200-stream.csv \
 	bench/results/h200-tuning.csv bench/results/h200-values.csv bench/results/xeon-characters.csv bench/results/xeon-cpu.csv \
@@ -45,16 +47,20 @@ bench/zstd_nvcomp: bench/zstd_nvcomp.cu bench/device.cuh bench/read_file.cuh
 	  -I$(NVCOMP)/include -o $@ $(srcdir)/$@.cu -Xlinker $(NVCOMP)/lib64/libnvcomp.so.6 \
 	  -Xlinker -rpath,$(NVCOMP)/lib64 $(LIBS)
 
-.PHONY: bench bench-characters bench-fields bench-scaling bench-startup bench-stream
+.PHONY: bench bench-by bench-characters bench-fields bench-scaling bench-startup bench-stream bench-tasks
 bench: $(benchmarks) $(cuda_benchmarks)
 bench-stream: bench gpuhisto$(EXEEXT) tests/helpers/make_zstd$(EXEEXT) tests/helpers/make_data$(EXEEXT)
 	@GPUHISTO=./gpuhisto$(EXEEXT) HELPERS=bench $(srcdir)/bench/stream $(STREAMFLAGS)
+bench-by: bench/pairs gpuhisto$(EXEEXT)
+	@GPUHISTO=./gpuhisto$(EXEEXT) HELPERS=bench $(srcdir)/bench/by $(BYFLAGS)
 bench-characters: bench/pairs gpuhisto$(EXEEXT)
 	@GPUHISTO=./gpuhisto$(EXEEXT) HELPERS=bench $(srcdir)/bench/characters $(CHARACTERSFLAGS)
 bench-scaling: gpuhisto$(EXEEXT)
 	@python3 $(srcdir)/bench/scaling.py $(SCALINGFLAGS)
 bench-startup: gpuhisto$(EXEEXT)
 	@python3 $(srcdir)/bench/startup.py $(STARTUPFLAGS)
+bench-tasks: gpuhisto$(EXEEXT)
+	@python3 $(srcdir)/bench/tasks.py $(TASKSFLAGS)
 bench-fields: bench/pairs gpuhisto$(EXEEXT)
 	@GPUHISTO=./gpuhisto$(EXEEXT) HELPERS=bench $(srcdir)/bench/fields $(FIELDSFLAGS)
 CLEANFILES += $(cuda_benchmarks) bench/zstd_nvcomp
