@@ -31,7 +31,11 @@ expect()
         *) set -- "$@" "$option_" ;;
         esac
     done
-    "$GPUHISTO" --device=cpu -n "$@" kept >expected 2>told
+    case $options in
+    "--by=1 "*) mode= ;;
+    *) mode=-n ;;
+    esac
+    "$GPUHISTO" --device=cpu $mode "$@" kept >expected 2>told
     line=$(sed -n 's/^gpuhisto: kept: line \([0-9]*\):.*/\1/p' told)
     [ -z "$line" ] || line=$(sed -n "${line}p" numbers)
     sed -i "s/^gpuhisto: kept: line [0-9]*:/gpuhisto: NAME: line $line:/
@@ -64,7 +68,7 @@ make_text() # LINES SEED
             else if (kind == 2) line = number() ",\"x\"\"" word() ",\nPOST 1\"," number()
             else if (kind == 3) line = number() ",\"" word() "\"," number() "aab"
             else if (kind == 4) line = number() " " number() " GET POST " number()
-            else if (kind == 5) line = any(2) ? "" : "   "
+            else if (kind == 5) line = any(2) ? "{\"a\": [\"" word() "\", " number() "]}" : any(2) ? "" : "   "
             else line = number() " error"
             printf "%s%s", line, i + 1 == lines ? "" : any(4) ? "\n" : "\r\n"
         }
@@ -90,6 +94,7 @@ ways()
 --after=rt= --lines-with=GET --lines-with=.
 --after=GET --lines-without=nowhere
 -k 2 --lines-with=nowhere
+-k .a[1] --lines-with=GET --lines-without=aab
 END
 }
 
@@ -193,6 +198,16 @@ for len in $(seq 1 7 400); do
     for cpu in $(counters_here); do
         run_as env GPUHISTO_CPU="$cpu" "$GPUHISTO" $ENGINE -nq -k 1 -B300 --lines-with="$string" strings
         counts "a string of $len bytes, $cpu" expected
+    done
+done
+
+# --- by key ---
+
+for way in "--by=1" "-k -1 --by=1 --digits=1" "--csv -k 1 --by=2:1-2"; do
+    expect large $way --lines-with=GET --lines-without=rt=
+    for file in large large.zst; do
+        run -q $options --threads=3 $file
+        counts "$way, $file" expected
     done
 done
 

@@ -88,6 +88,16 @@ run -n -F prometheus --each --edges=100,200 'a"b' 'back\slash' 'tab	é' "$(print
 shows "names of files"
 check "--each" grep -qF '{file="a\"b",le="100.0"}' out
 
+# By key: numbers of odd and of even lines, and a key that has to be escaped.
+awk '{ print (NR % 2 ? "odd" : "\\\"even"), $1 }' seconds >keyed
+awk 'NR % 2 == 0' seconds >even
+awk 'NR % 2' seconds >odd
+buckets '\\"even' even 100.0 200.0
+buckets odd odd 100.0 200.0
+run -n -k 2 --by=1 -F prometheus --edges=100,200 keyed
+shows "keys"
+check "--by" grep -qF '{key="\\\"even",le="100.0"}' out
+
 # --- what is refused ---
 
 for arguments in "" "-b" "-c" "-n" "-n -B9" "-n --digits=2" "-n --log" "--values=u8" "--pairs"; do
