@@ -49,6 +49,8 @@ def chunk(name, data):
 requests = make_requests(5000)
 write("access.log", "\n".join(request.line for request in requests)) # the last line is being written
 older, newer = requests[:1500], requests[-500:]
+write("day.log", "".join(request.line + "\n" for request in requests))
+whole_day = requests[:4000] + requests[-2000:] # as head and tail cut it
 rotated = newer + older
 
 latencies = [random.choice(["12.5", "8", "130", "9.25", "12500", "0.5"]) for _ in range(400)]
@@ -287,7 +289,67 @@ all_times, faults = times_of(requests), faults_of(requests)
 month, month_faults = times_of(days["01"] + days["02"] + days["03"]), faults_of(days["01"] + days["02"] + days["03"])
 bounds = ("0.05", "0.1", "0.25", "0.5", "1", "+Inf")
 # A pattern of commands, and the check of what they print.
+# Requests by what a function makes of their fields.
+def by_key(key_of):
+    groups = collections.defaultdict(list)
+    for request in whole_day:
+        groups[key_of(request.line.split())].append(request.time)
+    return groups
+
+def an_hour(fields):
+    return fields[3][13:15]
+
+# Rows of statistics: the samples of each key, and intervals around its quantiles.
+def key_statistics(key_of, quantiles):
+    def check(out):
+        groups = {key.replace('"', r"\x22"): times_of(times) for key, times in by_key(key_of).items()}
+        for line in out.splitlines()[1:]:
+            key, count, *ends = line.split("\t")
+            values = sorted(groups[key])
+            if int(count) != len(values):
+                return "%s: %d numbers" % (line, len(values))
+            for i, q in enumerate(quantiles if values else []):
+                value = values[max(0, math.ceil(q * len(values)) - 1)]
+                if not float(ends[2 * i]) <= value <= float(ends[2 * i + 1]):
+                    return "%s: %g is %g" % (line, q, value)
+    return check
+
+# A heat map: keys in their order, and all their samples at the right; or some of its lines.
+def heat_map(chosen=None):
+    def check(out):
+        groups = by_key(an_hour)
+        due = ["%s %d" % (key, len(groups[key])) for key in sorted(groups)]
+        due = [due[i] for i in chosen if i < len(due)] if chosen else due
+        return same(due)("".join("%s %s\n" % (line[:2].strip(), line.split()[-1]) for line in out.splitlines()[1:]))
+    return check
+
+client_counts = {key: len(times) for key, times in by_key(lambda fields: fields[0]).items()}
+
+def first_clients(most):
+    order = sorted(client_counts, key=lambda key: (-client_counts[key], key))
+    rest = sum(client_counts[key] for key in order[most:])
+    return ["%s\t%d" % (key, client_counts[key]) for key in order[:most]] + ["other\t%d" % rest]
+
+def client_bars(out):
+    return same(first_clients(3))("".join("\t".join(line.split()[:2]) + "\n" for line in out.splitlines()))
+
+def first_client(out):
+    key = min(client_counts)
+    return None if json.loads(out) == {"key": key, "count": client_counts[key]} else out
+
+def client_statistics(out):
+    due = ["lines\t%d" % len(whole_day), "invalid\t0", "keys\t%d" % len(client_counts)]
+    return same(due)("".join(out.splitlines(True)[:3]))
+
 checks = [
+    (r"gpuhisto --by=7 -k-1 --quantiles=0.5,0.99 .*", key_statistics(lambda fields: fields[6], [0.5, 0.99])),
+    (r"gpuhisto --by=4:14-15 -k-1 --quantiles=0.99 .*", key_statistics(an_hour, [0.99])),
+    (r"gpuhisto --by=4:14-15 -k-1 -p day[^|]*", heat_map()),
+    (r"LC_ALL=C gpuhisto --by=4:14-15 -k-1 -p .*", heat_map([2, 3, 4, 8, 9, 10])),
+    (r"gpuhisto --by=1 --top=3 day.*", same(first_clients(3))),
+    (r"gpuhisto --by=1 --top=3 -p .*", client_bars),
+    (r"gpuhisto --by=1 -s .*", client_statistics),
+    (r"gpuhisto --by=1 -F json .*", first_client),
     (r"gpuhisto -np -k-1( -B10)? access\.log\.\*", plot(times_of(rotated))),
     (r"gpuhisto (-ns -k-1|-nsk-1) access\.log\.\*", stats(times_of(rotated), faults_of(rotated))),
     (r"gpuhisto -ns -k-1 --each access\.log\.\* \| cut .*", each),
