@@ -97,13 +97,15 @@ TARGET static __attribute__((noinline)) struct key_span key_at(const struct fiel
     return span_of(&line, text->at);
 }
 
+/* Appends the field of the record at rest->at, and its key, if there are keys: `key`, or if that is
+ * NULL, what key_at finds. Moves rest->at. */
 TARGET INLINE void put_line(struct field_tokens *tokens, struct record_text *rest,
-                            const struct found_line *line)
+                            const struct found_line *line, const struct found_line *key)
 {
     const bool is_too_long = (size_t)(line->end - rest->at) > FIELD_RECORD_MAX;
     const bool counts = is_too_long || line->what != FIELD_EMPTY;
     if (counts && tokens->keys)
-        tokens->keys[tokens->count] = key_at(tokens->key, rest);
+        tokens->keys[tokens->count] = key ? span_of(key, rest->at) : key_at(tokens->key, rest);
     if (is_too_long || line->what > FIELD_EMPTY)
         field_tokens_put_invalid(tokens);
     else if (counts)
@@ -123,29 +125,50 @@ TARGET INLINE void gather_in_way(enum field_way way, const struct field *field,
         }
         if (!find_field(way, field, &rest, &line))
             find_field_slowly(field, rest.at, rest.limit, &line);
-        put_line(tokens, &rest, &line);
+        put_line(tokens, &rest, &line, NULL);
     }
     text->at = rest.at;
+}
+
+INLINE bool is_plain_json(const struct field *field)
+{
+    return field->kind == FIELD_JSON && json_path_is_plain(&field->path);
+}
+
+/* Finds a field of JSON in the record at rest->at. */
+TARGET INLINE void find_json(struct json_walk *walk, const struct field *field,
+                             const struct record_text *rest, struct found_line *line)
+{
+    if (find_in_json(walk, rest->at, line))
+        return;
+    find_field_slowly(field, rest->at, rest->limit, line);
+    json_skip_record(walk, line->end);
+}
+
+/* The same for keys: a function of its own, as the code is long. */
+TARGET static __attribute__((noinline)) void find_json_key(struct json_walk *walk,
+                                                           const struct field *field,
+                                                           const struct record_text *rest,
+                                                           struct found_line *line)
+{
+    find_json(walk, field, rest, line);
 }
 
 TARGET static void gather_json(const struct field *field, struct record_text *text,
                                struct field_tokens *tokens)
 {
+    const bool has_key = tokens->keys && is_plain_json(tokens->key);
     struct record_text rest = *text;
-    struct json_name names[JSON_STEPS_MAX];
-    int32_t before[JSON_STEPS_MAX];
-    struct json_scan scan;
-    struct json_walk walk = {
-        .scan = &scan, .names = names, .steps = field->path.count, .before = before};
-    json_prepare_names(&field->path, names);
-    json_begin_scan(&scan, text);
+    struct json_reader reader, key_reader;
+    struct json_walk walk = json_begin(&reader, field, text), key_walk;
+    if (has_key)
+        key_walk = json_begin(&key_reader, tokens->key, text);
     while (rest.at < rest.limit && tokens->count < tokens->cap && field_tokens_have_room(tokens)) {
-        struct found_line line;
-        if (!find_in_json(&walk, rest.at, &line)) {
-            find_field_slowly(field, rest.at, rest.limit, &line);
-            json_skip_record(&walk, line.end);
-        }
-        put_line(tokens, &rest, &line);
+        struct found_line line, key;
+        find_json(&walk, field, &rest, &line);
+        if (has_key)
+            find_json_key(&key_walk, tokens->key, &rest, &key);
+        put_line(tokens, &rest, &line, has_key ? &key : NULL);
     }
     text->at = rest.at;
 }
@@ -153,7 +176,7 @@ TARGET static void gather_json(const struct field *field, struct record_text *te
 TARGET INLINE void gather_fields(const struct field *field, struct record_text *text,
                                  struct field_tokens *tokens)
 {
-    if (field->kind == FIELD_JSON && json_path_is_plain(&field->path)) {
+    if (is_plain_json(field)) {
         gather_json(field, text, tokens);
         return;
     }
@@ -169,6 +192,19 @@ TARGET INLINE void gather_fields(const struct field *field, struct record_text *
 
 /* --- fields alone --- */
 
+/* Sets *span to what was found in the record at rest->at, and moves that. Returns how many records
+ * that counts as: 0 if it is empty. */
+INLINE size_t add_span(const struct found_line *line, struct record_text *rest,
+                       struct key_span *span)
+{
+    const bool is_too_long = (size_t)(line->end - rest->at) > FIELD_RECORD_MAX;
+    const bool counts = is_too_long || line->what != FIELD_EMPTY;
+    if (counts)
+        *span = span_of(line, rest->at);
+    rest->at = line->end < rest->limit ? line->end + 1 : rest->limit;
+    return counts;
+}
+
 TARGET INLINE size_t find_in_way(enum field_way way, const struct field *field,
                                  struct record_text *text, struct key_span *keys, size_t cap)
 {
@@ -182,10 +218,23 @@ TARGET INLINE size_t find_in_way(enum field_way way, const struct field *field,
         }
         if (!find_field(way, field, &rest, &line))
             find_field_slowly(field, rest.at, rest.limit, &line);
-        const bool is_too_long = (size_t)(line.end - rest.at) > FIELD_RECORD_MAX;
-        if (is_too_long || line.what != FIELD_EMPTY)
-            keys[count++] = span_of(&line, rest.at);
-        rest.at = line.end < rest.limit ? line.end + 1 : rest.limit;
+        count += add_span(&line, &rest, &keys[count]);
+    }
+    text->at = rest.at;
+    return count;
+}
+
+TARGET static size_t find_all_json(const struct field *field, struct record_text *text,
+                                   struct key_span *keys, size_t cap)
+{
+    struct record_text rest = *text;
+    struct json_reader reader;
+    struct json_walk walk = json_begin(&reader, field, text);
+    size_t count = 0;
+    while (rest.at < rest.limit && count < cap) {
+        struct found_line line;
+        find_json_key(&walk, field, &rest, &line);
+        count += add_span(&line, &rest, &keys[count]);
     }
     text->at = rest.at;
     return count;
@@ -194,6 +243,8 @@ TARGET INLINE size_t find_in_way(enum field_way way, const struct field *field,
 TARGET INLINE size_t find_fields(const struct field *field, struct record_text *text,
                                  struct key_span *keys, size_t cap)
 {
+    if (is_plain_json(field))
+        return find_all_json(field, text, keys, cap);
     switch (way_of(field)) {
 #define WAY(way)                                                                                   \
     case way:                                                                                      \

@@ -298,6 +298,10 @@ TARGET INLINE bool json_begin_value(struct json_walk *walk, bool is_wanted)
     if (walk->token == walk->place)
         return json_open(walk, is_wanted);
     const bool is_string = *walk->token == '"';
+    /* A newline in a string is a place, too, and after the outermost value nothing else tells that
+     * the string has not ended. */
+    if (is_string && walk->depth == 0)
+        return false;
     if (is_string && !is_wanted)
         return true;
     const unsigned char *end = json_token_end(walk->place);
@@ -386,6 +390,25 @@ TARGET INLINE bool find_in_json(struct json_walk *walk, const unsigned char *beg
     line->to = walk->to;
     line->end = walk->place;
     return true;
+}
+
+/* What a walk refers to. */
+struct json_reader {
+    struct json_name names[JSON_STEPS_MAX];
+    int32_t before[JSON_STEPS_MAX];
+    struct json_scan scan;
+};
+
+/* Begins at text->at, where a record begins. */
+TARGET INLINE struct json_walk json_begin(struct json_reader *reader, const struct field *field,
+                                          const struct record_text *text)
+{
+    json_prepare_names(&field->path, reader->names);
+    json_begin_scan(&reader->scan, text);
+    return (struct json_walk){.scan = &reader->scan,
+                              .names = reader->names,
+                              .steps = field->path.count,
+                              .before = reader->before};
 }
 
 /* Skips the places of a record, given its end. */

@@ -22,6 +22,7 @@ oracle_json()
 for kind in valid broken cut long; do
     oracle_json --lines=$kind >$kind || broken "oracle_json.py failed"
 done
+head -n 600 long >small
 check "the number of lines" [ "$(wc -l <cut)" -gt 10000 ]
 
 # The path and the steps that it has.
@@ -178,6 +179,22 @@ else
     run_as "$GPUHISTO" --merge table
     counts "a path in a table" expected
 fi
+
+# --- keys ---
+
+printf '{"a":"\\u00e9\\n","b":1}\n{"a":"\303\251\\n","b":"2"}\n{"a":\n{"a":{"x":1},"b":3}\n{"a":12,"b":null}\n"a\n{"b":4}\n' >keys
+printf '12\t1\n{\\x22x\\x22:1}\t1\n\303\251\\x0a\t2\ninvalid\t3\n' >expected
+for cpu in $counters; do
+    run_as env GPUHISTO_CPU="$cpu" "$GPUHISTO" $ENGINE -q --by .a keys
+    counts "--by a path, $cpu" expected
+done
+for cpu in $counters; do
+    for way in "--by .time:15-16 -s -k .a.b" "--by .b -k .x[0]" "--by .a.b" "--by .x[-2] --stats -k .x[0]"; do
+        "$GPUHISTO" --device=cpu --threads=1 -q $way small >expected
+        run_as env GPUHISTO_CPU="$cpu" "$GPUHISTO" $ENGINE -q --threads=3 --chunk-size=1000 $way small
+        counts "$way, $cpu" expected
+    done
+done
 
 # --- as jq ---
 

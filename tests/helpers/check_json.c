@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Moves *at past the next record that counts, and sets *value to its number, or NaN. False if there
- * is none. */
+/* Moves *at past the next record that counts, and sets *value to its number, or NaN, and *key to
+ * its field. False if there is none. */
 static bool next_value(const struct field *field, const unsigned char **at,
-                       const unsigned char *limit, double *value)
+                       const unsigned char *limit, double *value, struct key_span *key)
 {
     const unsigned char *from = NULL, *to = NULL;
     while (*at < limit) {
@@ -23,8 +23,10 @@ static bool next_value(const struct field *field, const unsigned char **at,
         if (found == FIELD_EMPTY)
             continue;
         *value = NAN;
+        *key = (struct key_span){NULL, 0};
         if (found == FIELD_FOUND) {
             unsigned char token[NUMBER_MAX];
+            *key = (struct key_span){from, (size_t)(to - from)};
             field_strip(&from, &to);
             const size_t len = field_copy_token(field->has_units, from, to, token);
             if (len > 0)
@@ -44,25 +46,40 @@ static bool complain(const struct number_parser *parser, const struct field *fie
     return false;
 }
 
-static bool check_parser(const struct number_parser *parser, const struct field *field,
-                         const unsigned char *text, size_t len, size_t cap, double *values)
+static bool same_key(struct key_span a, struct key_span b)
+{
+    return a.from == b.from && a.len == b.len;
+}
+
+/* What a parser is asked for. */
+enum asked { VALUES, KEYS, VALUES_AND_KEYS };
+
+static bool check_parser(const struct number_parser *parser, enum asked asked,
+                         const struct field *field, const unsigned char *text, size_t len,
+                         size_t cap, double *values, struct key_span *keys)
 {
     struct record_text rest = {text, text, text + len};
     const unsigned char *at = text;
+    struct key_span key;
     double value;
     size_t count;
     do {
-        count = fields_parse(parser, field, &rest, values, cap);
+        count = asked == VALUES ? fields_parse(parser, field, &rest, values, cap)
+                : asked == KEYS
+                    ? parser->find_fields(field, &rest, keys, cap)
+                    : fields_parse_keyed(parser, field, field, &rest, values, keys, cap);
         if (count > cap)
             return complain(parser, field, text, at, "too many values");
         for (size_t i = 0; i < count; i++) {
-            if (!next_value(field, &at, rest.limit, &value))
+            if (!next_value(field, &at, rest.limit, &value, &key))
                 return complain(parser, field, text, at, "more values than records");
-            if (!naive_same(values[i], value))
+            if (asked != KEYS && !naive_same(values[i], value))
                 return complain(parser, field, text, at, "another value");
+            if (asked != VALUES && !same_key(keys[i], key))
+                return complain(parser, field, text, at, "another key");
         }
     } while (count == cap);
-    if (rest.at != rest.limit || next_value(field, &at, rest.limit, &value))
+    if (rest.at != rest.limit || next_value(field, &at, rest.limit, &value, &key))
         return complain(parser, field, text, at, "fewer values than records");
     return true;
 }
@@ -70,12 +87,14 @@ static bool check_parser(const struct number_parser *parser, const struct field 
 bool check_json(const struct field *field, const unsigned char *text, size_t len, size_t cap)
 {
     double *values = malloc(cap * sizeof *values); /* of that size, for a sanitizer */
+    struct key_span *keys = malloc(cap * sizeof *keys);
     bool right = true;
-    if (!values)
+    if (!values || !keys)
         abort();
     for (const struct number_parser *const *parser = number_parsers; *parser; parser++)
-        if ((*parser)->runs_here())
-            right &= check_parser(*parser, field, text, len, cap, values);
+        for (enum asked asked = VALUES; asked <= VALUES_AND_KEYS && (*parser)->runs_here(); asked++)
+            right &= check_parser(*parser, asked, field, text, len, cap, values, keys);
     free(values);
+    free(keys);
     return right;
 }

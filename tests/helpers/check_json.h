@@ -9,7 +9,8 @@
 #include <stddef.h>
 
 /* Whether every parser that this processor can run, asked for `cap` values at a time, gives the
- * values that field_find finds in text[0..len), to the bit. If not, says so on standard error.
+ * values that field_find finds in text[0..len), to the bit, and the same field as a key, alone and
+ * beside the values. If not, says so on standard error.
  * number_prepare was called. */
 bool check_json(const struct field *field, const unsigned char *text, size_t len, size_t cap);
 
