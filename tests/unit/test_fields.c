@@ -53,8 +53,15 @@ static void check_short(unsigned longest)
                 text[i] = (unsigned char)bytes[rest % base];
             for (int kind = FIELD_BLANKS; kind <= FIELD_CSV; kind++)
                 for (int32_t number = -2; number <= 2; number += number == -1 ? 2 : 1)
-                    check(&(struct field){(enum field_kind)kind, number, ',', false, NULL, NULL, 0,
-                                          false},
+                    check(&(struct field){(enum field_kind)kind,
+                                          number,
+                                          ',',
+                                          false,
+                                          NULL,
+                                          NULL,
+                                          0,
+                                          false,
+                                          {.count = 0}},
                           text, len, 8, len / 2);
         }
 }
@@ -66,7 +73,8 @@ static void check_long(void)
                                   FIELD_RECORD_MAX + 70, 2 * FIELD_RECORD_MAX};
     for (size_t i = 0; i < sizeof lens / sizeof lens[0]; i++)
         for (int kind = FIELD_BLANKS; kind <= FIELD_AFTER; kind++) {
-            struct field field = {(enum field_kind)kind, -1, ' ', false, NULL, "a", 1, true};
+            struct field field = {(enum field_kind)kind, -1, ' ', false, NULL, "a", 1, true,
+                                  {.count = 0}};
             unsigned char *text = long_memory;
             memset(text, 'a', LONG_SIZE);
             text[lens[i] - 2] = kind == FIELD_AFTER ? 'a' : ' ';
@@ -79,7 +87,8 @@ static void check_long(void)
         }
     for (size_t len = NUMBER_MAX - 1; len <= NUMBER_MAX + 1; len++)
         for (int kind = FIELD_BLANKS; kind <= FIELD_AFTER; kind++) {
-            struct field field = {(enum field_kind)kind, 2, ' ', false, NULL, "a ", 2, true};
+            struct field field = {(enum field_kind)kind, 2, ' ', false, NULL, "a ", 2, true,
+                                  {.count = 0}};
             memcpy(memory, "a ", 2);
             memset(memory + 2, '7', len);
             memcpy(memory + 2 + len, " b\n", 3);
