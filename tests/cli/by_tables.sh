@@ -43,6 +43,11 @@ counts "it is left out" expected
 run --by=1 empty
 counts "no lines" empty
 
+run --by=1 --top=1 --interval=0.1 few
+tail -n 2 out >rows
+printf 'b\t3\nother\t3\n' >expected
+same "the last table of --interval" expected rows
+
 # --- names ---
 
 printf 'a,b\n"c ""d""",1\n\000,2\n\377\303\251,3\n"x\ty\nz",4\n,5\n' >ugly
