@@ -213,16 +213,10 @@ uint32_t key_table_find(struct key_table *table, uint64_t hash, const unsigned c
 
 /* --- cells --- */
 
-static inline size_t place_of_cell(const struct key_cells *cells, uint32_t key, uint32_t row)
-{
-    const uint64_t hash = ((uint64_t)key << 32 | row) * cells->factor;
-    return (size_t)((hash ^ hash >> 32) * cells->factor >> 32) & (cells->room - 1);
-}
-
 /* Returns the cell of a row of a key, or the empty one where it belongs. */
 static inline struct key_cell *find_cell(const struct key_cells *cells, uint32_t key, uint32_t row)
 {
-    size_t at = place_of_cell(cells, key, row);
+    size_t at = key_cells_place(cells, key, row);
     while (cells->cells[at].count > 0 &&
            (cells->cells[at].key != key || cells->cells[at].row != row))
         at = (at + 1) & (cells->room - 1);

@@ -72,10 +72,30 @@ void key_table_clear(struct key_table *table);
 /* Returns the hash of a name by a seed. */
 uint64_t key_hash(const struct key_seed *seed, const unsigned char *name, size_t len);
 
+/* Has the processor fetch what key_table_find will look at first. */
+static inline void key_table_prefetch(const struct key_table *table, uint64_t hash)
+{
+    __builtin_prefetch(&table->slots[hash & (table->slot_count - 1)]);
+}
+
 /* Returns the number of a key, which is made if it is new, given its hash. KEY_FAILED if memory is
  * short. */
 uint32_t key_table_find(struct key_table *table, uint64_t hash, const unsigned char *name,
                         size_t len);
+
+/* Returns where the cell of a row of a key belongs. */
+static inline size_t key_cells_place(const struct key_cells *cells, uint32_t key, uint32_t row)
+{
+    const uint64_t hash = ((uint64_t)key << 32 | row) * cells->factor;
+    return (size_t)((hash ^ hash >> 32) * cells->factor >> 32) & (cells->room - 1);
+}
+
+/* Has the processor fetch it. */
+static inline void key_cells_prefetch(const struct key_cells *cells, uint32_t key, uint32_t row)
+{
+    if (cells->room > 0)
+        __builtin_prefetch(&cells->cells[key_cells_place(cells, key, row)]);
+}
 
 /* Adds to the count of a row of a key. False if memory is short. Not while cells are grouped. */
 bool key_cells_add(struct key_cells *cells, uint32_t key, uint32_t row, uint64_t count);

@@ -161,6 +161,28 @@ struct moving {
     uint32_t *moved; /* the number of each key in its share */
 };
 
+#define CELLS_AT_ONCE 32 /* whose memory is fetched at the same time */
+
+/* Moves the cells of a share, which is locked, after its keys. */
+static void move_cells(struct key_tallies *keys, size_t number, const struct key_table *from,
+                       const struct moving *moving)
+{
+    struct key_cells *cells = &keys->shares[number].table.cells;
+    struct key_cell some[CELLS_AT_ONCE];
+    for (uint32_t i = moving->first_cell[number]; i > 0;) {
+        size_t count = 0;
+        for (; i > 0 && count < CELLS_AT_ONCE; i = moving->next_cell[i - 1]) {
+            some[count] = from->cells.cells[i - 1];
+            some[count].key = moving->moved[some[count].key];
+            key_cells_prefetch(cells, some[count].key, some[count].row);
+            count += some[count].key != KEY_FAILED;
+        }
+        for (size_t k = 0; k < count; k++)
+            if (!key_cells_add(cells, some[k].key, some[k].row, some[k].count))
+                key_tallies_lose(keys);
+    }
+}
+
 static void move_share(struct key_tallies *keys, size_t number, struct key_table *from,
                        struct moving *moving)
 {
@@ -172,12 +194,7 @@ static void move_share(struct key_tallies *keys, size_t number, struct key_table
         key_tallies_lose(keys);
     for (uint32_t i = moving->first_key[number]; i > 0; i = moving->next_key[i - 1])
         moving->moved[i - 1] = move_key(keys, share, from, i - 1);
-    for (uint32_t i = moving->first_cell[number]; i > 0; i = moving->next_cell[i - 1]) {
-        const struct key_cell *cell = &from->cells.cells[i - 1];
-        const uint32_t key = moving->moved[cell->key];
-        if (key != KEY_FAILED && !key_cells_add(&share->table.cells, key, cell->row, cell->count))
-            key_tallies_lose(keys);
-    }
+    move_cells(keys, number, from, moving);
     pthread_mutex_unlock(&share->lock);
 }
 

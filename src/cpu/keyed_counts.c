@@ -7,9 +7,12 @@
 #include <string.h>
 
 /* What a table may have before it is moved: a few megabytes, as much as a core's cache. */
-#define KEYS_MOST ((size_t)1 << 14)
-#define CELLS_MOST ((size_t)3 << 15)
+#define KEYS_MOST ((size_t)1 << 15)
+#define CELLS_MOST ((size_t)3 << 16)
 #define NAMES_MOST ((size_t)1 << 20) /* bytes */
+
+/* Records ahead for which memory is fetched. */
+#define AHEAD 16
 
 int keyed_open(struct keyed_counts *keyed, struct key_tallies *keys)
 {
@@ -48,35 +51,73 @@ static struct key_name name_of(struct keyed_counts *keyed, const struct key *key
     return key_of_field(key, span->from, span->from + span->len, keyed->room);
 }
 
-static uint32_t number_of(struct keyed_counts *keyed, const struct key *key,
-                          const struct key_span *span)
+/* A key that is going to be found. */
+struct wanted {
+    struct key_name name; /* no bytes: the number is known */
+    uint64_t hash;
+    bool is_repeated; /* it is that of the record before */
+};
+
+static uint32_t find_number(struct keyed_counts *keyed, const struct wanted *wanted)
 {
-    struct key_table *table = &keyed->table;
-    if (!span->from) {
-        keyed->invalid++;
-        return KEY_MISSING;
-    }
-    const struct key_name name = name_of(keyed, key, span);
-    const struct key_entry *last = &table->entries[table->last];
-    if (last->name && last->len == name.len && memcmp(last->name, name.bytes, name.len) == 0)
-        return table->last;
     const uint32_t number =
-        name.bytes ? key_table_find(table, key_hash(&table->seed, name.bytes, name.len), name.bytes,
-                                    name.len)
-                   : KEY_FAILED;
+        key_table_find(&keyed->table, wanted->hash, wanted->name.bytes, wanted->name.len);
     if (number != KEY_FAILED)
         return number;
     key_tallies_lose(keyed->keys);
     return KEY_MISSING;
 }
 
+static bool is_same_name(const struct key_name *one, const struct key_name *other)
+{
+    return one->bytes && other->bytes && one->len == other->len &&
+           memcmp(one->bytes, other->bytes, one->len) == 0;
+}
+
+/* Prepares the key of a record: sets its number if that is known at once. `before` is what was
+ * prepared before, or NULL. */
+static void prepare(struct keyed_counts *keyed, const struct key *key, const struct key_span *span,
+                    const struct wanted *before, struct wanted *wanted, uint32_t *number)
+{
+    *wanted = (struct wanted){.hash = 0};
+    *number = KEY_MISSING;
+    if (!span->from) {
+        keyed->invalid++;
+        return;
+    }
+    wanted->name = name_of(keyed, key, span);
+    if (!wanted->name.bytes) {
+        key_tallies_lose(keyed->keys);
+        return;
+    }
+    if (before && is_same_name(&wanted->name, &before->name)) {
+        wanted->is_repeated = true;
+        return;
+    }
+    wanted->hash = key_hash(&keyed->table.seed, wanted->name.bytes, wanted->name.len);
+    /* A key in `room` is there only until the next one. */
+    if (keyed->room && wanted->name.bytes >= keyed->room &&
+        wanted->name.bytes < keyed->room + FIELD_RECORD_MAX) {
+        *number = find_number(keyed, wanted);
+        wanted->name.bytes = NULL;
+        return;
+    }
+    key_table_prefetch(&keyed->table, wanted->hash);
+}
+
 void keyed_count(struct keyed_counts *keyed, const struct key *key, const struct key_span *spans,
                  size_t n, uint32_t *numbers)
 {
+    struct wanted wanted[KEYED_MOST];
     if (is_full(&keyed->table))
         keyed_move(keyed);
+    for (size_t i = 0; i < n; i++)
+        prepare(keyed, key, &spans[i], i > 0 ? &wanted[i - 1] : NULL, &wanted[i], &numbers[i]);
     for (size_t i = 0; i < n; i++) {
-        numbers[i] = number_of(keyed, key, &spans[i]);
+        if (wanted[i].is_repeated)
+            numbers[i] = numbers[i - 1];
+        else if (wanted[i].name.bytes)
+            numbers[i] = find_number(keyed, &wanted[i]);
         keyed->table.entries[numbers[i]].samples++;
     }
 }
@@ -85,8 +126,13 @@ void keyed_count_rows(struct keyed_counts *keyed, const uint32_t *numbers, const
                       size_t n)
 {
     bool done = true;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < AHEAD && i < n; i++)
+        key_cells_prefetch(&keyed->table.cells, numbers[i], rows[i]);
+    for (size_t i = 0; i < n; i++) {
+        if (i + AHEAD < n)
+            key_cells_prefetch(&keyed->table.cells, numbers[i + AHEAD], rows[i + AHEAD]);
         done &= key_cells_add(&keyed->table.cells, numbers[i], rows[i], 1);
+    }
     if (!done)
         key_tallies_lose(keyed->keys);
 }
@@ -97,6 +143,8 @@ void keyed_add_values(struct keyed_counts *keyed, const uint32_t *numbers, const
     struct key_sums *sums = keyed->table.sums;
     bool done = true;
     for (size_t i = 0; i < n; i++) {
+        if (sums && i + AHEAD < n) /* which has two lines */
+            __builtin_prefetch((const char *)&sums[numbers[i + AHEAD]] + 64);
         if (isnan(values[i])) {
             keyed->invalid++;
             continue;
