@@ -65,7 +65,7 @@ int count_tables_open_keyed(struct count_tables *tables, struct key_tallies *key
     tables->count = chunks;
     for (size_t i = 0; i < chunks; i++) {
         pthread_mutex_init(&tables->tables[i].lock, NULL);
-        rc |= keyed_open(&tables->tables[i].keyed, keys);
+        rc |= keyed_open(&tables->tables[i].keyed, keys, chunks);
     }
     return rc;
 }

@@ -6,17 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a table may have before it is moved: a few megabytes, as much as a core's cache. */
+/* What a table may have before it is moved. To move a cell takes as long as to count in ten, and
+ * where there are many most are new: so few tables may have many, all together 256 MiB of them, and
+ * each as many as fit into a core's cache. */
 #define KEYS_MOST ((size_t)1 << 15)
-#define CELLS_MOST ((size_t)3 << 16)
+#define CELLS_OF_ALL ((size_t)3 << 22)
+#define CELLS_LEAST ((size_t)3 << 16)
+#define CELLS_MOST ((size_t)3 << 18)
 #define NAMES_MOST ((size_t)1 << 20) /* bytes */
 
 /* Records ahead for which memory is fetched. */
 #define AHEAD 16
 
-int keyed_open(struct keyed_counts *keyed, struct key_tallies *keys)
+int keyed_open(struct keyed_counts *keyed, struct key_tallies *keys, unsigned tables)
 {
-    *keyed = (struct keyed_counts){.keys = keys};
+    const size_t share = CELLS_OF_ALL / tables;
+    *keyed = (struct keyed_counts){.keys = keys,
+                                   .cells_most = share < CELLS_LEAST  ? CELLS_LEAST
+                                                 : share > CELLS_MOST ? CELLS_MOST
+                                                                      : share};
     return key_tallies_open_table(keys, &keyed->table);
 }
 
@@ -32,9 +40,10 @@ void keyed_move(struct keyed_counts *keyed)
     key_tallies_move(keyed->keys, &keyed->table);
 }
 
-static bool is_full(const struct key_table *table)
+static bool is_full(const struct keyed_counts *keyed)
 {
-    return table->count > KEYS_MOST || table->cells.count > CELLS_MOST ||
+    const struct key_table *table = &keyed->table;
+    return table->count > KEYS_MOST || table->cells.count > keyed->cells_most ||
            table->name_bytes > NAMES_MOST;
 }
 
@@ -109,7 +118,7 @@ void keyed_count(struct keyed_counts *keyed, const struct key *key, const struct
                  size_t n, uint32_t *numbers)
 {
     struct wanted wanted[KEYED_MOST];
-    if (is_full(&keyed->table))
+    if (is_full(keyed))
         keyed_move(keyed);
     for (size_t i = 0; i < n; i++)
         prepare(keyed, key, &spans[i], i > 0 ? &wanted[i - 1] : NULL, &wanted[i], &numbers[i]);

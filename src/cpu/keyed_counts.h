@@ -13,13 +13,14 @@
 struct keyed_counts {
     struct key_tallies *keys; /* of all threads */
     struct key_table table;
+    size_t cells_most;   /* more cells are moved */
     unsigned char *room; /* for a key that is not in the text as it is; NULL until there is one */
     uint64_t invalid;    /* records without a key, and numbers that are none, so far */
 };
 
-/* Makes counts to be moved to `keys`. 0, or -1 if memory is short: keyed_close is due in any case.
- */
-int keyed_open(struct keyed_counts *keyed, struct key_tallies *keys);
+/* Makes counts to be moved to `keys`, as so many `tables` are. 0, or -1 if memory is short:
+ * keyed_close is due in any case. */
+int keyed_open(struct keyed_counts *keyed, struct key_tallies *keys, unsigned tables);
 
 /* Frees them. Does nothing with all-zero ones. */
 void keyed_close(struct keyed_counts *keyed);
