@@ -13,6 +13,13 @@
 
 #define INTERRUPTED_SECONDS 0.5 /* for the program that writes our pipe to close it */
 
+/* What the names and counts of keys may take: a gibibyte, or more if there may be many keys. */
+static uint64_t most_key_bytes(unsigned max_keys)
+{
+    const uint64_t least = UINT64_C(1) << 30, most = (uint64_t)max_keys << 10;
+    return most > least ? most : least;
+}
+
 static unsigned count_histograms(const struct options *options)
 {
     unsigned count = 0;
@@ -41,7 +48,8 @@ int main_tables_open(struct main_tables *tables, const struct source *source, st
         !(options->pool.files = file_tallies_open(source_files(source), count_histograms(options))))
         return -1;
     if (key_is_used(&options->histogram.key) &&
-        !(options->pool.keys = key_tallies_open(&options->histogram, options->max_keys)))
+        !(options->pool.keys = key_tallies_open(&options->histogram, options->max_keys,
+                                                most_key_bytes(options->max_keys))))
         return -1;
     if (options->interval > 0 && tally_open(&tables->so_far, &options->histogram) != 0)
         return -1;

@@ -17,6 +17,7 @@
 struct share {
     _Alignas(CACHE_LINE) pthread_mutex_t lock;
     struct key_table table;
+    uint64_t wide;       /* keys whose sums have moments of their own */
     size_t *cells_begin; /* of each key, once they are grouped, and of the one after the last */
 };
 
@@ -29,8 +30,10 @@ struct place {
 struct key_tallies {
     const struct histogram *histogram;
     size_t max_keys;
+    uint64_t max_bytes;
     struct key_seed seed;
-    atomic_size_t count; /* keys */
+    atomic_size_t count;         /* keys */
+    atomic_uint_least64_t bytes; /* as for max_bytes */
     atomic_int state;
     pthread_rwlock_t moving; /* held for writing while keys are in order */
     bool is_sorted;
@@ -51,13 +54,15 @@ static struct key_seed make_seed(void)
     return seed;
 }
 
-struct key_tallies *key_tallies_open(const struct histogram *histogram, size_t max_keys)
+struct key_tallies *key_tallies_open(const struct histogram *histogram, size_t max_keys,
+                                     uint64_t max_bytes)
 {
     struct key_tallies *keys = cache_lines_open(sizeof *keys);
     if (!keys)
         return NULL;
     keys->histogram = histogram;
     keys->max_keys = max_keys;
+    keys->max_bytes = max_bytes;
     keys->seed = make_seed();
     pthread_rwlock_init(&keys->moving, NULL);
     int rc = 0;
@@ -104,6 +109,11 @@ size_t key_tallies_most(const struct key_tallies *keys)
     return keys->max_keys;
 }
 
+uint64_t key_tallies_most_bytes(const struct key_tallies *keys)
+{
+    return keys->max_bytes;
+}
+
 void key_tallies_lose(struct key_tallies *keys)
 {
     atomic_store(&keys->state, KEYS_NO_MEMORY);
@@ -121,6 +131,31 @@ static size_t share_of(uint64_t hash)
     return (size_t)(hash >> (64 - SHARE_BITS));
 }
 
+/* Records that keys are lost, unless this is known. */
+static void exceed(struct key_tallies *keys, enum key_tallies_state state)
+{
+    int complete = KEYS_COMPLETE;
+    atomic_compare_exchange_strong(&keys->state, &complete, (int)state);
+}
+
+/* Returns the bytes of a share, which is locked, as for max_bytes. */
+static uint64_t bytes_of(const struct share *share)
+{
+    const struct key_table *table = &share->table;
+    return (uint64_t)table->name_bytes +
+           (uint64_t)table->cells.room * sizeof table->cells.cells[0] +
+           share->wide * sizeof(struct moments);
+}
+
+/* Unlocks a share that had so many bytes before. */
+static void unlock(struct key_tallies *keys, struct share *share, uint64_t before)
+{
+    const uint64_t more = bytes_of(share) - before;
+    pthread_mutex_unlock(&share->lock);
+    if (atomic_fetch_add(&keys->bytes, more) + more > keys->max_bytes)
+        exceed(keys, KEYS_TOO_LARGE);
+}
+
 /* Returns the number of a key in its share, which is locked; KEY_FAILED if it may not be there. */
 static uint32_t find_in(struct key_tallies *keys, struct share *share, uint64_t hash,
                         const struct key_name *name)
@@ -132,10 +167,8 @@ static uint32_t find_in(struct key_tallies *keys, struct share *share, uint64_t 
     const uint32_t key = key_table_find(table, hash, name->bytes, name->len);
     if (key == KEY_FAILED)
         key_tallies_lose(keys);
-    if (table->count > before && atomic_fetch_add(&keys->count, 1) >= keys->max_keys) {
-        int complete = KEYS_COMPLETE;
-        atomic_compare_exchange_strong(&keys->state, &complete, KEYS_TOO_MANY);
-    }
+    if (table->count > before && atomic_fetch_add(&keys->count, 1) >= keys->max_keys)
+        exceed(keys, KEYS_TOO_MANY);
     return key;
 }
 
@@ -149,8 +182,13 @@ static uint32_t move_key(struct key_tallies *keys, struct share *share, struct k
     if (key == KEY_FAILED)
         return key;
     share->table.entries[key].samples += entry->samples;
-    if (from->sums && !key_sums_move(&share->table.sums[key], &from->sums[i]))
+    if (!from->sums)
+        return key;
+    struct key_sums *sums = &share->table.sums[key];
+    share->wide -= sums->moments != NULL;
+    if (!key_sums_move(sums, &from->sums[i]))
         key_tallies_lose(keys);
+    share->wide += sums->moments != NULL;
     return key;
 }
 
@@ -190,12 +228,13 @@ static void move_share(struct key_tallies *keys, size_t number, struct key_table
     if (!moving->first_key[number])
         return;
     pthread_mutex_lock(&share->lock);
+    const uint64_t before = bytes_of(share);
     if (!key_cells_ungroup(&share->table.cells))
         key_tallies_lose(keys);
     for (uint32_t i = moving->first_key[number]; i > 0; i = moving->next_key[i - 1])
         moving->moved[i - 1] = move_key(keys, share, from, i - 1);
     move_cells(keys, number, from, moving);
-    pthread_mutex_unlock(&share->lock);
+    unlock(keys, share, before);
 }
 
 static void list_by_share(const struct key_table *from, struct moving *moving)
@@ -215,7 +254,7 @@ static void list_by_share(const struct key_table *from, struct moving *moving)
     }
 }
 
-void key_tallies_move(struct key_tallies *keys, struct key_table *from)
+static void move_shares(struct key_tallies *keys, struct key_table *from)
 {
     struct moving moving = {.next_key = malloc(from->count * sizeof(uint32_t)),
                             .next_cell = malloc((from->cells.room + 1) * sizeof(uint32_t)),
@@ -223,7 +262,7 @@ void key_tallies_move(struct key_tallies *keys, struct key_table *from)
     if (moving.next_key && moving.next_cell && moving.moved) {
         list_by_share(from, &moving);
         pthread_rwlock_rdlock(&keys->moving);
-        for (size_t i = 0; i < SHARES; i++)
+        for (size_t i = 0; i < SHARES && key_tallies_state(keys) == KEYS_COMPLETE; i++)
             move_share(keys, i, from, &moving);
         pthread_rwlock_unlock(&keys->moving);
     } else {
@@ -232,21 +271,31 @@ void key_tallies_move(struct key_tallies *keys, struct key_table *from)
     free(moving.next_key);
     free(moving.next_cell);
     free(moving.moved);
+}
+
+void key_tallies_move(struct key_tallies *keys, struct key_table *from)
+{
+    if (key_tallies_state(keys) == KEYS_COMPLETE)
+        move_shares(keys, from);
     key_table_clear(from);
 }
 
 /* Adds a tally to a key of a share, which is locked. */
-static bool add_tally(const struct key_tallies *keys, struct key_table *table, uint32_t key,
+static bool add_tally(const struct key_tallies *keys, struct share *share, uint32_t key,
                       const struct tally *tally)
 {
+    struct key_table *table = &share->table;
     bool done = true;
     table->entries[key].samples += tally->samples;
     for (size_t row = 0;
          keys->histogram->mode->is_binned && (row = tally_next_counted(tally, row)) < tally->bins;
          row++)
         done &= key_cells_add(&table->cells, key, (uint32_t)row, tally->counts[row]);
-    if (table->sums && tally->moments)
-        done &= key_sums_add_moments(&table->sums[key], tally->moments);
+    if (!table->sums || !tally->moments)
+        return done;
+    share->wide -= table->sums[key].moments != NULL;
+    done &= key_sums_add_moments(&table->sums[key], tally->moments);
+    share->wide += table->sums[key].moments != NULL;
     return done;
 }
 
@@ -256,11 +305,12 @@ void key_tallies_add(struct key_tallies *keys, struct key_name name, const struc
     struct share *share = &keys->shares[share_of(hash)];
     pthread_rwlock_rdlock(&keys->moving);
     pthread_mutex_lock(&share->lock);
-    bool done = key_cells_ungroup(&share->table.cells);
+    const uint64_t before = bytes_of(share);
+    const bool done = key_cells_ungroup(&share->table.cells);
     const uint32_t key = find_in(keys, share, hash, &name);
-    if (!done || (key != KEY_FAILED && !add_tally(keys, &share->table, key, tally)))
+    if (!done || (key != KEY_FAILED && !add_tally(keys, share, key, tally)))
         key_tallies_lose(keys);
-    pthread_mutex_unlock(&share->lock);
+    unlock(keys, share, before);
     pthread_rwlock_unlock(&keys->moving);
 }
 

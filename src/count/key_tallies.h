@@ -11,7 +11,8 @@ struct key_tallies;
 
 enum key_tallies_state {
     KEYS_COMPLETE,
-    KEYS_TOO_MANY, /* more than max_keys: some are lost */
+    KEYS_TOO_MANY,  /* more than max_keys: some are lost */
+    KEYS_TOO_LARGE, /* more than max_bytes: as well */
     KEYS_NO_MEMORY,
 };
 
@@ -20,8 +21,11 @@ enum key_order {
     KEYS_BY_COUNT, /* most samples first; of as many, by name */
 };
 
-/* Makes tallies by a histogram, which must outlive them, without keys. NULL if memory is short. */
-struct key_tallies *key_tallies_open(const struct histogram *histogram, size_t max_keys);
+/* Makes tallies by a histogram, which must outlive them, without keys. `max_bytes` is what their
+ * names, counts of rows, and sums of numbers that are far apart may take together; what each key
+ * takes in any case is bounded by `max_keys`. NULL if memory is short. */
+struct key_tallies *key_tallies_open(const struct histogram *histogram, size_t max_keys,
+                                     uint64_t max_bytes);
 
 /* Frees the tallies; does nothing with NULL. */
 void key_tallies_close(struct key_tallies *keys);
@@ -29,8 +33,9 @@ void key_tallies_close(struct key_tallies *keys);
 /* What happened so far. Any thread. */
 enum key_tallies_state key_tallies_state(const struct key_tallies *keys);
 
-/* Returns how many keys there may be. */
+/* Return how many keys there may be, and of how many bytes. */
 size_t key_tallies_most(const struct key_tallies *keys);
+uint64_t key_tallies_most_bytes(const struct key_tallies *keys);
 
 /* Records that samples are lost, as memory was short. Any thread. */
 void key_tallies_lose(struct key_tallies *keys);
@@ -41,7 +46,8 @@ void key_tallies_lose(struct key_tallies *keys);
  * case. */
 int key_tallies_open_table(const struct key_tallies *keys, struct key_table *table);
 
-/* Adds what a table has, which then has nothing. Any thread; the table belongs to the caller. */
+/* Adds what a table has, which then has nothing: unless keys were lost before, as then no result is
+ * right. Any thread; the table belongs to the caller. */
 void key_tallies_move(struct key_tallies *keys, struct key_table *table);
 
 /* Adds the tally of a key. Any thread. */

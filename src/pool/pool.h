@@ -104,7 +104,12 @@ int pool_run(const struct pool_options *options, const struct pool_task *task,
 bool pool_looks_for_memory(const struct histogram *histogram);
 
 /* Adds to the tally what was counted so far: less than what was read, but of whole chunks. 0, or -1
- * if that is only known at the end, as on a GPU with very many bins (not snapshot_is_small). */
+ * if that is only known at the end, as on a GPU with very many bins (not snapshot_is_small). Keys
+ * may then be lost, as at the end. */
 int pool_so_far(const struct pool_view *view, struct tally *tally);
+
+/* 0, or -1 with the reason why keys were lost, so that no table is right. NULL: there are none. Any
+ * thread. */
+int pool_check_keys(const struct key_tallies *keys, struct reason *why);
 
 #endif

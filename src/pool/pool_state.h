@@ -134,7 +134,4 @@ int workers_begin(struct pool *pool, struct reason *why);
  * calls options.look. 0, or -1 with the reason set: workers may then still be running. */
 int workers_wait(struct pool *pool, struct reason *why);
 
-/* 0, or -1 with the reason why keys cannot be counted. Any thread. */
-int workers_check_keys(const struct pool *pool, struct reason *why);
-
 #endif

@@ -141,24 +141,11 @@ static bool has_invalid(struct pool *pool)
     return true;
 }
 
-int workers_check_keys(const struct pool *pool, struct reason *why)
-{
-    const struct key_tallies *keys = pool->options.keys;
-    if (!keys || key_tallies_state(keys) == KEYS_COMPLETE)
-        return 0;
-    if (key_tallies_state(keys) == KEYS_NO_MEMORY)
-        return reason_set(why, "out of memory");
-    return reason_set(why,
-                      "more than %zu keys; use a shorter part of the field, such as --by=1:1-8, or "
-                      "a greater --max-keys",
-                      key_tallies_most(keys));
-}
-
 /* Ends a run that cannot count its keys. True if it did. */
 static bool lacks_keys(struct pool *pool)
 {
     struct reason what;
-    if (workers_check_keys(pool, &what) == 0)
+    if (pool_check_keys(pool->options.keys, &what) == 0)
         return false;
     fail(&pool->workers, what.text);
     return true;

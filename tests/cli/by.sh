@@ -221,6 +221,15 @@ done
 run --by=1 --max-keys=1 in
 refuses "--max-keys=1" 1 "gpuhisto: more than 1 keys; use a shorter part of the field, such as --by=1:1-8, or a greater --max-keys"
 
+# More than 1 GiB of names.
+if [ "$SCALE" != small ] && [ "$SANITIZED" != yes ]; then
+    python3 -c "
+import sys
+for i in range(1100):
+    sys.stdout.buffer.write(b'%d' % i + b'k' * 1000000 + b'\n')" 2>/dev/null | run --by=1 --threads=2
+    refuses "keys of 1.1 GB" 1 "gpuhisto: keys and their bins take more than 1024 MiB; use a shorter part of the field, such as --by=1:1-8, fewer bins, or --max-keys=2097152"
+fi
+
 # --- together with others ---
 
 "$HELPERS/dribble" -n 4000 <many | run --by=1:1-4 --interval=0.1 --threads=2

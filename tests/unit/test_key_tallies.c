@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tallies of keys: tables of any content, moved by several threads, compared with plain arrays; the
- * order of names, of numbers and of counts; the limit; and keys whose hashes are equal. */
+ * order of names, of numbers and of counts; the limits; and keys whose hashes are equal. */
 #include "src/count/key_tallies.h"
 #include "src/count/tally.h"
 #include "tests/helpers/need.h"
@@ -270,7 +270,7 @@ static void add_tallies(struct key_tallies *keys, const struct histogram *histog
 static void check_by_threads(const struct histogram *histogram)
 {
     pthread_t threads[THREADS];
-    struct key_tallies *keys = need(key_tallies_open(histogram, KEYS - 1));
+    struct key_tallies *keys = need(key_tallies_open(histogram, KEYS - 1, UINT64_MAX));
     make_names();
     compare(keys, KEYS_BY_NAME, histogram);
     for (unsigned i = 0; i < THREADS; i++)
@@ -304,7 +304,7 @@ static void check_names(const char *const *names, size_t count, const char *expe
     struct histogram histogram;
     char text[200] = "";
     histogram_lines(&histogram);
-    struct key_tallies *keys = need(key_tallies_open(&histogram, 100));
+    struct key_tallies *keys = need(key_tallies_open(&histogram, 100, UINT64_MAX));
     add_names(keys, names, count, &histogram);
     need_that(key_tallies_sort(keys, KEYS_BY_NAME) == 0);
     for (size_t i = 0; i < key_tallies_count(keys); i++) {
@@ -337,13 +337,58 @@ static void check_limit(void)
     struct histogram histogram;
     static const char *const names[] = {"a", "b", "a", "c"};
     histogram_lines(&histogram);
-    struct key_tallies *keys = need(key_tallies_open(&histogram, 2));
+    struct key_tallies *keys = need(key_tallies_open(&histogram, 2, UINT64_MAX));
     add_names(keys, names, 3, &histogram);
     key_tallies_add(keys, (struct key_name){NULL, 0}, &(struct tally){.samples = 1});
     check_that(key_tallies_state(keys) == KEYS_COMPLETE, "as many as allowed", 2);
     add_names(keys, names + 3, 1, &histogram);
     check_that(key_tallies_state(keys) == KEYS_TOO_MANY, "one more", 3);
     key_tallies_close(keys);
+}
+
+/* Adds a key of `len` bytes with `rows` rows and a number. Returns what became of all. */
+static enum key_tallies_state add_large(struct key_tallies *keys, const struct histogram *histogram,
+                                        unsigned char first, size_t len, size_t rows, double number)
+{
+    static unsigned char name[5000];
+    struct key_table table;
+    name[0] = first;
+    need_that(key_tallies_open_table(keys, &table) == 0);
+    const uint32_t key = key_table_find(&table, key_hash(&table.seed, name, len), name, len);
+    for (uint32_t row = 0; row < rows; row++)
+        need_that(key_cells_add(&table.cells, key, row, 1));
+    if (histogram->has_moments)
+        need_that(key_sums_add(&table.sums[key], number));
+    key_tallies_move(keys, &table);
+    check_that(table.count == 1, "a table that was moved, or lost", first);
+    key_table_close(&table);
+    return key_tallies_state(keys);
+}
+
+/* Names, cells, and moments of numbers that are far apart count; what equals them does not. */
+static void check_bytes(const struct histogram *histogram)
+{
+    static const struct {
+        const char *what;
+        size_t len, rows;
+        double number;
+    } large[] = {{"names", 5000, 0, 0}, {"cells", 1, 300, 0}, {"moments", 1, 0, INFINITY}};
+    for (size_t i = 0; i < sizeof large / sizeof large[0]; i++) {
+        struct key_tallies *keys = need(key_tallies_open(histogram, 100, 10000));
+        enum key_tallies_state state = KEYS_COMPLETE;
+        const unsigned most = i == 2 ? 10000 / sizeof(struct moments) : i == 1 ? 1 : 2;
+        for (unsigned char k = 0; k < 2 * most; k++)
+            state = add_large(keys, histogram, (unsigned char)(1 + k % most), large[i].len,
+                              large[i].rows, large[i].number);
+        check_that(state == KEYS_COMPLETE, large[i].what, most);
+        for (unsigned char k = 0; k < 2; k++)
+            state = add_large(keys, histogram, (unsigned char)(100 + k), large[i].len,
+                              large[i].rows, large[i].number);
+        check_that(state == KEYS_TOO_LARGE, large[i].what, most + 1);
+        need_that(key_tallies_sort(keys, KEYS_BY_NAME) == 0);
+        check_that(key_tallies_count(keys) == most + 1, "none after too many bytes", i);
+        key_tallies_close(keys);
+    }
 }
 
 /* Keys whose hashes agree, in all bits or in those that choose the slot, must stay apart. */
@@ -389,6 +434,7 @@ int main(void)
     check_by_threads(&histogram);
     check_orders();
     check_limit();
+    check_bytes(&histogram);
     check_equal_hashes();
     check_hashes();
     binning_free(&binning);

@@ -66,7 +66,7 @@ static void test_lines(void)
 {
     struct histogram histogram;
     histogram_lines(&histogram);
-    struct key_tallies *keys = key_tallies_open(&histogram, 100);
+    struct key_tallies *keys = key_tallies_open(&histogram, 100, UINT64_MAX);
     if (!keys)
         exit(99);
     add(keys, &histogram, "", 0, 1, 0);
@@ -120,7 +120,7 @@ static void test_heat(void)
         exit(99);
     histogram_numbers(&histogram, &binning);
     histogram.has_moments = false;
-    struct key_tallies *keys = key_tallies_open(&histogram, 100);
+    struct key_tallies *keys = key_tallies_open(&histogram, 100, UINT64_MAX);
     if (!keys)
         exit(99);
     add(keys, &histogram, "b", 1, 128, 5);
