@@ -238,6 +238,8 @@ check "--interval: status" [ "$status" -eq 0 ]
 tail -n 10 out >rows
 $oracle_by --by=1:1-4 <many >expected
 same "--interval" expected rows
+printf 'a\nb\nc\n' | "$HELPERS/dribble" -n 4 -u 400000 | run --by=1 --max-keys=1 --interval=0.1 --chunk-size=4
+refuses "--interval, too many keys" 1 "gpuhisto: more than 1 keys; "
 grep -F 'key1' many >kept
 expect kept --by=2
 run --by=2 --lines-with=key1 many
