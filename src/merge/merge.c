@@ -45,13 +45,7 @@ static int check_kind(const struct read_table *table, struct reason *why)
         return -1;
     if (!(table->has & HAS_OPTIONS))
         return reason_set(why, "has no \"options\", which say how it was counted");
-    for (size_t i = 0; i < table->options.count; i++)
-        if (strncmp(table->options.list[i], "--by=", strlen("--by=")) == 0)
-            return reason_set(why,
-                              "is by key (%s), and such tables cannot be read yet; count all "
-                              "files in one run",
-                              table->options.list[i]);
-    return 0;
+    return read_table_check_keys(table, why);
 }
 
 /* Makes the sum one of the first table's bins. 0, or -1 with a reason. */

@@ -21,6 +21,17 @@ int read_table_check_schema(const char *text, size_t len, struct reason *why)
                       (int)(len < SCHEMA_SHOWN ? len : SCHEMA_SHOWN), text);
 }
 
+int read_table_check_keys(const struct read_table *table, struct reason *why)
+{
+    for (size_t i = 0; i < table->options.count; i++)
+        if (strncmp(table->options.list[i], "--by=", strlen("--by=")) == 0)
+            return reason_set(why,
+                              "is by key (%s), and such tables cannot be read yet; count all "
+                              "files in one run",
+                              table->options.list[i]);
+    return 0;
+}
+
 int read_table_add_text(struct read_table *table, const char *text, size_t len, text_at *at,
                         struct reason *why)
 {

@@ -72,6 +72,10 @@ struct read_table {
 /* Checks that text[0..len) is the schema of our tables. 0, or -1 with a reason. */
 int read_table_check_schema(const char *text, size_t len, struct reason *why);
 
+/* Checks that the table is not one by key, as far as its options were read. 0, or -1 with a reason.
+ */
+int read_table_check_keys(const struct read_table *table, struct reason *why);
+
 /* Each of these appends something. 0; or -1 with a reason if memory is short or the table too long,
  * and nothing has changed. */
 

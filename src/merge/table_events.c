@@ -286,7 +286,10 @@ static int check_row(struct table_json *json)
 {
     const uint64_t seen = top_level(json)->seen;
     const uint64_t edges = seen & (ROW_LO | ROW_HI);
-    if (edges != (ROW_LO | ROW_HI) && (edges || !(seen & ROW_BIN)))
+    const bool has_place = edges == (ROW_LO | ROW_HI) || (!edges && (seen & ROW_BIN));
+    if (!has_place && read_table_check_keys(json->reader.table, &json->why) != 0)
+        return -1;
+    if (!has_place)
         return reason_set(&json->why, "a bin has no \"%s\"", edges & ROW_LO ? "hi" : "lo");
     if (!(seen & ROW_COUNT) == !(seen & ROW_COUNTS))
         return reason_set(&json->why, "a bin has no \"count\"");
