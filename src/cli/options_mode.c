@@ -102,11 +102,12 @@ int mode_finish(const struct draft *draft, struct reason *why)
     const struct mode *mode = draft->mode;
     struct field field = {.kind = FIELD_NONE};
     struct key key = {.first = 0};
-    char needed[32];
+    char needed[64];
     int rc = 0;
     const bool has_heat = draft->by && mode->is_binned && format->heat;
     if (format->mode && format->mode != mode && !has_heat) {
-        snprintf(needed, sizeof needed, "--%s", format->mode->name);
+        snprintf(needed, sizeof needed, "--%s%s", format->mode->name,
+                 format->heat ? ", or --by with --field or --after" : "");
         return option_needs(draft, "format=", needed, why);
     }
     if (format->is_cumulative && (!mode->is_binned || (!draft->edges && !draft->min)))

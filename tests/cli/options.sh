@@ -252,7 +252,8 @@ clash --csv '-t "' -n --csv -t '"' -k1
 usage "gpuhisto: --percent and -s cannot be combined; --format=json and --plot have both" -b --percent -s
 clash "-F pgm" --header --pairs -F pgm --header
 clash --format=pgm --quantiles --pairs --format pgm --quantiles
-needs "-F pgm" --pairs -Fpgm
+needs "-F pgm" "--pairs, or --by with --field or --after" -Fpgm
+needs "-F pgm" "--pairs, or --by with --field or --after" --by=1 -Fpgm
 clash -o --interval -o new --interval=1
 ENGINE='' clash --bytes --merge --bytes --merge
 ENGINE='' clash --dif --threads --dif --threads=2
