@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Moments of the numbers of a key, in a fiftieth of the memory: exact sums that have as many bits
+/* Moments of the numbers of a key, in a twentieth of the memory: exact sums that have as many bits
  * as numbers need that are alike. A key whose numbers are further apart gets its struct moments. */
 #ifndef GPUHISTO_KEY_SUMS_H
 #define GPUHISTO_KEY_SUMS_H
