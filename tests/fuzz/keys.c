@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+/* For libFuzzer: counts by key of every counter that this processor can run, on any text, against a
+ * list of all records. The first bytes say where keys and numbers are, which records count, and how
+ * the text is cut; struct choices lists them. `make fuzz` builds it. */
+#include "src/cpu/count.h"
+#include "src/count/number.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/helpers/naive_number.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_MAX ((size_t)8 << 10)
+#define CHUNKS_MAX 6 /* each takes as long as a batch does */
+
+/* Kinds of fields that options allow together, of numbers and of keys. NONE: lines are counted. */
+static const struct {
+    enum field_kind number, key;
+} ways[] = {
+    {FIELD_NONE, FIELD_BLANKS}, {FIELD_NONE, FIELD_SEPARATED},      {FIELD_NONE, FIELD_CSV},
+    {FIELD_NONE, FIELD_JSON},   {FIELD_BLANKS, FIELD_BLANKS},       {FIELD_CSV, FIELD_CSV},
+    {FIELD_JSON, FIELD_JSON},   {FIELD_SEPARATED, FIELD_SEPARATED}, {FIELD_BLANKS, FIELD_JSON},
+    {FIELD_JSON, FIELD_BLANKS}, {FIELD_AFTER, FIELD_BLANKS},        {FIELD_AFTER, FIELD_JSON},
+};
+
+static const char *const paths[] = {
+    ".", ".a", ".b", ".a.b", ".a[0]", ".[-1]", ".[1].a", ".a[-2]", ".\"\\u0061\\n\"", ".\"\""};
+
+/* The first bytes, in this order. */
+struct choices {
+    uint8_t way, flags, separator;
+    uint8_t key, number; /* a field, signed, or a path */
+    uint8_t characters;  /* the first of a key in three bits, and how many follow; 0: all */
+    uint8_t records;     /* of a chunk, less one; 255, or of the last one: all that are left */
+    uint8_t wanted;      /* what a record must have, or from 128 on, must not; 0: anything */
+    uint8_t most_keys;   /* 0: any number */
+    uint8_t repeats;     /* of the text, less one */
+};
+
+enum flag {
+    HAS_UNITS = 1,
+    HAS_MOMENTS = 2,
+    HAS_HEADER = 4,
+    HAS_DIGITS = 8, /* as bins */
+    MOVES_EACH = 16,
+    SORTS_EACH = 32, /* as --interval */
+    BY_COUNT = 64,
+    IS_SMALL = 128, /* each table, so that it is moved before a batch */
+};
+
+static struct binning digits, equal;
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    number_prepare();
+    fuzz_require(binning_digits(&digits, 2, false) == BINNING_OK &&
+                     binning_equal(&equal, 0, 100, 10) == BINNING_OK,
+                 "no bins");
+    return 0;
+}
+
+/* --- what is counted --- */
+
+static struct field made_field(const struct choices *choices, enum field_kind kind, uint8_t which)
+{
+    struct field field = {.kind = kind,
+                          .number = (int8_t)which ? (int8_t)which : 1,
+                          .separator = choices->separator,
+                          .has_header = choices->flags & HAS_HEADER,
+                          .after = which % 2 ? "=" : "rt="};
+    field.after_len = strlen(field.after);
+    if (field.separator == '\n' || (kind == FIELD_CSV && field.separator == '"'))
+        field.separator = ',';
+    fuzz_require(json_path_parse(paths[which % (sizeof paths / sizeof paths[0])], &field.path),
+                 "no path");
+    return field;
+}
+
+static void lay_histogram(const struct choices *choices, char wanted[2],
+                          struct histogram *histogram)
+{
+    const size_t way = choices->way % (sizeof ways / sizeof ways[0]);
+    const struct field key = made_field(choices, ways[way].key, choices->key);
+    const uint32_t first = choices->characters & 7, more = choices->characters >> 3;
+    if (ways[way].number == FIELD_NONE) {
+        histogram_lines(histogram);
+        histogram->field = key;
+    } else {
+        histogram_numbers(histogram, choices->flags & HAS_DIGITS ? &digits : &equal);
+        histogram->has_moments = choices->flags & HAS_MOMENTS;
+        histogram->field = made_field(choices, ways[way].number, choices->number);
+        histogram->field.has_units = choices->flags & HAS_UNITS;
+    }
+    histogram->key = (struct key){.field = key};
+    if (choices->characters) {
+        histogram->key.first = first + 1;
+        histogram->key.last = more == 31 ? UINT32_MAX : first + 1 + more;
+    }
+    wanted[0] = (char)(choices->wanted & 127);
+    wanted[1] = '\0';
+    if (wanted[0] && wanted[0] != '\n' && wanted[0] != '\r')
+        line_filter_add(&histogram->filter, wanted, choices->wanted >= 128);
+}
+
+/* --- the definition --- */
+
+struct record {
+    struct key_name name;
+    size_t row;
+    double value;
+    whole number; /* if is_whole: what was written, where the value may be rounded */
+    bool is_whole;
+};
+
+struct listed {
+    struct record *records;
+    size_t count, keys;
+    uint64_t invalid;
+    unsigned char *room;
+};
+
+/* Whether a token is a whole number of 64 bits and a sign. */
+static bool read_whole(const unsigned char *token, size_t len, whole *number)
+{
+    size_t at = len > 0 && (token[0] == '-' || token[0] == '+');
+    *number = 0;
+    if (at == len)
+        return false;
+    for (; at < len; at++) {
+        if (token[at] < '0' || token[at] > '9')
+            return false;
+        *number = *number * 10 + (token[at] - '0');
+        if (*number > UINT64_MAX)
+            return false;
+    }
+    *number = token[0] == '-' ? -*number : *number;
+    return true;
+}
+
+static void read_number(const struct histogram *histogram, const unsigned char *from,
+                        const unsigned char *to, struct record *record)
+{
+    const bool has_units = histogram->field.has_units;
+    unsigned char token[NUMBER_MAX];
+    field_strip(&from, &to);
+    const size_t len = field_copy_token(has_units, from, to, token);
+    if (len == 0)
+        return;
+    record->value = has_units ? naive_number_with_units(token, len) : naive_number(token, len);
+    record->is_whole = read_whole(token, len, &record->number);
+    if (!record->is_whole && fabs(naive_number(token, len)) <= MOMENTS_LARGE_END) {
+        record->number = (whole)record->value;
+        record->is_whole = true;
+    }
+}
+
+/* Lists the record [begin, end), if it counts. */
+static void list_record(const struct histogram *histogram, const unsigned char *begin,
+                        const unsigned char *end, struct listed *listed)
+{
+    const unsigned char *from, *to;
+    struct record record = {.value = NAN};
+    if (!line_filter_keeps(&histogram->filter, begin, end))
+        return;
+    const enum field_found found = field_find(&histogram->field, begin, end, &from, &to);
+    if (found == FIELD_EMPTY)
+        return;
+    if (found == FIELD_FOUND && histogram->mode->is_binned)
+        read_number(histogram, from, to, &record);
+    if (key_find(&histogram->key, begin, end, listed->room, &record.name) != FIELD_FOUND)
+        record.name = (struct key_name){NULL, 0};
+    listed->room += end - begin;
+    listed->invalid += !record.name.bytes;
+    if (histogram->mode->is_binned) {
+        const bool is_number = !isnan(record.value);
+        listed->invalid += !is_number;
+        record.row = is_number ? binning_row(&histogram->binning, record.value)
+                               : ROW_INVALID(&histogram->binning);
+    }
+    listed->records[listed->count++] = record;
+}
+
+/* Those without a name are first. */
+static int compare_names(const struct key_name *a, const struct key_name *b)
+{
+    const size_t len = a->len < b->len ? a->len : b->len;
+    if (!a->bytes || !b->bytes)
+        return (a->bytes != NULL) - (b->bytes != NULL);
+    const int order = len > 0 ? memcmp(a->bytes, b->bytes, len) : 0;
+    return order != 0 ? order : a->len < b->len ? -1 : a->len > b->len;
+}
+
+static int compare_records(const void *a, const void *b)
+{
+    const struct record *one = a, *other = b;
+    const int order = compare_names(&one->name, &other->name);
+    return order != 0 ? order : one->row < other->row ? -1 : one->row > other->row;
+}
+
+/* Lists all records of a text, by name and row. */
+static void list_records(const struct histogram *histogram, const unsigned char *text, size_t len,
+                         unsigned char *room, struct listed *listed)
+{
+    const unsigned char *at = text, *const limit = text + len;
+    *listed = (struct listed){.records = calloc(len + 1, sizeof(struct record)), .room = room};
+    fuzz_require(listed->records != NULL, "out of memory");
+    if (histogram->field.has_header)
+        at = field_record_end(&histogram->field, at, limit);
+    for (const unsigned char *end; at < limit; at = end + 1) {
+        end = field_record_end(&histogram->field, at, limit);
+        list_record(histogram, at, end, listed);
+    }
+    qsort(listed->records, listed->count, sizeof listed->records[0], compare_records);
+    for (size_t i = 0; i < listed->count; i++)
+        listed->keys +=
+            listed->records[i].name.bytes &&
+            (i == 0 || compare_names(&listed->records[i - 1].name, &listed->records[i].name) != 0);
+}
+
+/* Returns the records of a key, and sets *count. */
+static const struct record *records_of(const struct listed *listed, struct key_name name,
+                                       size_t *count)
+{
+    size_t begin = 0, end = listed->count;
+    while (begin < end) {
+        const size_t middle = (begin + end) / 2;
+        if (compare_names(&listed->records[middle].name, &name) < 0)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    for (*count = 0; begin + *count < listed->count; ++*count)
+        if (compare_names(&listed->records[begin + *count].name, &name) != 0)
+            break;
+    return listed->records + begin;
+}
+
+/* --- counting --- */
+
+/* Counts by two tables in turns, as two threads might. */
+struct counting {
+    const struct count_plan *plan;
+    const struct choices *choices;
+    struct key_tallies *keys;
+    struct keyed_counts keyed[2];
+    struct tally tally;
+};
+
+static void count_part(struct counting *counting, const unsigned char *data, size_t len,
+                       size_t index)
+{
+    struct keyed_counts *keyed = &counting->keyed[index % 2];
+    unsigned char *copy = fuzz_copy(data, len);
+    struct chunk chunk = {.data = copy, .len = len, .origin = {.bytes = len}};
+    chunk.origin.has_header = index == 0 && counting->plan->field.has_header;
+    count_chunk_by_key(counting->plan, &chunk, &counting->tally, keyed);
+    free(copy);
+    if (counting->choices->flags & MOVES_EACH)
+        keyed_move(keyed);
+    if (counting->choices->flags & SORTS_EACH) {
+        fuzz_require(key_tallies_sort(counting->keys, KEYS_BY_NAME) == 0, "out of memory");
+        key_tallies_thaw(counting->keys);
+    }
+}
+
+static void count_text(struct counting *counting, const unsigned char *text, size_t len)
+{
+    const unsigned char *from = text, *at = text, *const limit = text + len;
+    for (size_t index = 0; from < limit; from = at, index++) {
+        const bool is_last = index + 1 == CHUNKS_MAX || counting->choices->records == UINT8_MAX;
+        const size_t records = is_last ? SIZE_MAX : counting->choices->records + (size_t)1;
+        for (size_t i = 0; i < records && at < limit; i++) {
+            at = field_record_end(&counting->plan->field, at, limit);
+            at += at < limit;
+        }
+        count_part(counting, from, (size_t)(at - from), index);
+    }
+    for (int i = 0; i < 2; i++)
+        keyed_move(&counting->keyed[i]);
+}
+
+/* --- comparing --- */
+
+static void add_number(struct moments *moments, const struct record *record)
+{
+    struct large_numbers large = {.any = false};
+    moments_widen(moments, record->value, record->value);
+    if (isinf(record->value)) {
+        moments->lowest += record->value < 0;
+        moments->highest += record->value > 0;
+        return;
+    }
+    exact_sum_add(&moments->sum, record->value);
+    exact_sum_add_square(&moments->squares, record->value);
+    if (record->is_whole)
+        large_numbers_add(&large, record->value, record->number);
+    if (large.any)
+        moments_add_large(moments, &large);
+}
+
+static bool same_doubles(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static void compare_moments(const struct moments *found, const struct record *records, size_t n)
+{
+    struct moments moments = {.any = false};
+    uint64_t count = 0;
+    whole one = 0, other = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(records[i].value)) {
+            add_number(&moments, &records[i]);
+            count++;
+        }
+    fuzz_require(found->any == moments.any, "another number of numbers");
+    if (!moments.any)
+        return;
+    fuzz_require(found->min == moments.min && found->max == moments.max, "another range");
+    fuzz_require(found->lowest == moments.lowest && found->highest == moments.highest,
+                 "another number of infinite ones");
+    fuzz_require(same_doubles(moments_sum(found), moments_sum(&moments)), "another sum");
+    fuzz_require(same_doubles(moments_deviation(found, count), moments_deviation(&moments, count)),
+                 "another deviation");
+    fuzz_require(moments_sum_large(found, &one) == moments_sum_large(&moments, &other) &&
+                     one == other,
+                 "another large sum");
+    fuzz_require(moments_least_large(found, &one) == moments_least_large(&moments, &other) &&
+                     one == other,
+                 "another large least");
+    fuzz_require(moments_greatest_large(found, &one) == moments_greatest_large(&moments, &other) &&
+                     one == other,
+                 "another large greatest");
+}
+
+/* Compares key i with its records, `n` of them. */
+static void compare_key(const struct key_tallies *keys, size_t i, const struct record *records,
+                        size_t n, struct tally *tally)
+{
+    fuzz_require(key_tallies_samples(keys, i) == n, "another number of samples");
+    key_tallies_load(keys, i, tally);
+    fuzz_require(tally->samples == n, "another number of samples is loaded");
+    fuzz_require(tally_counted(tally) == n, "counts do not add up");
+    for (size_t at = 0, next; at < n; at = next) {
+        for (next = at; next < n && records[next].row == records[at].row;)
+            next++;
+        fuzz_require(tally->counts[records[at].row] == next - at, "another count");
+    }
+    if (tally->moments)
+        compare_moments(tally->moments, records, n);
+}
+
+static double number_of(struct key_name name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if (number_is_space(name.bytes[i]))
+            return NAN;
+    return name.len == 0 || name.len > NUMBER_MAX ? NAN : naive_number(name.bytes, name.len);
+}
+
+static void compare_order(const struct key_tallies *keys, enum key_order order)
+{
+    const size_t count = key_tallies_count(keys);
+    bool are_numbers = true;
+    for (size_t i = 0; i < count; i++)
+        are_numbers &= !isnan(number_of(key_tallies_name(keys, i)));
+    for (size_t i = 1; i < count; i++) {
+        const struct key_name one = key_tallies_name(keys, i - 1), two = key_tallies_name(keys, i);
+        const uint64_t of_one = key_tallies_samples(keys, i - 1);
+        const uint64_t of_two = key_tallies_samples(keys, i);
+        const bool names =
+            are_numbers ? number_of(one) <= number_of(two) : compare_names(&one, &two) < 0;
+        fuzz_require(order == KEYS_BY_NAME ? names : of_one > of_two || (of_one == of_two && names),
+                     "another order");
+    }
+}
+
+static void compare(struct key_tallies *keys, enum key_order order, const struct listed *listed,
+                    const struct histogram *histogram)
+{
+    struct tally tally;
+    struct row_blocks blocks;
+    size_t n;
+    fuzz_require(tally_open(&tally, histogram) == 0 && key_tallies_sort(keys, order) == 0,
+                 "out of memory");
+    row_blocks_clear(&blocks, tally.bins);
+    tally.blocks = &blocks;
+    const size_t count = key_tallies_count(keys);
+    fuzz_require(count == listed->keys, "another number of keys");
+    for (size_t i = 0; i <= count; i++) { /* the last one is that of records without a key */
+        const struct key_name name = key_tallies_name(keys, i);
+        const struct record *records = records_of(listed, name, &n);
+        fuzz_require((name.bytes != NULL) == (i < count), "another name");
+        compare_key(keys, i, records, n, &tally);
+    }
+    compare_order(keys, order);
+    key_tallies_load_from(keys, 0, &tally);
+    records_of(listed, (struct key_name){NULL, 0}, &n);
+    fuzz_require(tally.samples == listed->count - n, "another number of samples of all keys");
+    tally_close(&tally);
+}
+
+/* --- all together --- */
+
+static void check_counter(const struct counter *counter, const struct histogram *histogram,
+                          const struct choices *choices, const unsigned char *text, size_t len,
+                          const struct listed *listed)
+{
+    const struct count_plan plan = count_plan(counter, histogram);
+    const size_t most = choices->most_keys ? choices->most_keys : SIZE_MAX;
+    struct counting counting = {
+        .plan = &plan, .choices = choices, .keys = key_tallies_open(histogram, most, UINT64_MAX)};
+    uint64_t newlines = 0;
+    fuzz_require(counting.keys && keyed_open(&counting.keyed[0], counting.keys, 2) == 0 &&
+                     keyed_open(&counting.keyed[1], counting.keys, 2) == 0,
+                 "out of memory");
+    if (choices->flags & IS_SMALL)
+        counting.keyed[0].cells_most = counting.keyed[1].cells_most = 2;
+    count_text(&counting, text, len);
+    for (size_t i = 0; i < len; i++)
+        newlines += text[i] == '\n';
+    fuzz_require(counting.tally.bytes == len, "another number of bytes");
+    fuzz_require(counting.tally.newlines == newlines, "another number of newlines");
+    fuzz_require(counting.keyed[0].invalid + counting.keyed[1].invalid == listed->invalid,
+                 "another number of invalid records");
+    const enum key_tallies_state state = key_tallies_state(counting.keys);
+    fuzz_require(state == (listed->keys > most ? KEYS_TOO_MANY : KEYS_COMPLETE), "another state");
+    if (state == KEYS_COMPLETE)
+        compare(counting.keys, choices->flags & BY_COUNT ? KEYS_BY_COUNT : KEYS_BY_NAME, listed,
+                histogram);
+    keyed_close(&counting.keyed[0]);
+    keyed_close(&counting.keyed[1]);
+    key_tallies_close(counting.keys);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct choices choices;
+    struct histogram histogram;
+    struct listed listed;
+    char wanted[2];
+    if (size < sizeof choices)
+        return 0;
+    memcpy(&choices, data, sizeof choices);
+    const size_t once = size - sizeof choices, repeats = choices.repeats + (size_t)1;
+    const size_t most = 1 + TEXT_MAX / (once + 1), times = repeats < most ? repeats : most;
+    const size_t len = times * once;
+    unsigned char *text = malloc(len + 1), *room = malloc(len + 1);
+    fuzz_require(text && room, "out of memory");
+    for (size_t i = 0; i < times; i++)
+        memcpy(text + i * once, data + sizeof choices, once);
+    lay_histogram(&choices, wanted, &histogram);
+    list_records(&histogram, text, len, room, &listed);
+    for (const struct counter *const *counter = counters; *counter; counter++)
+        if ((*counter)->runs_here())
+            check_counter(*counter, &histogram, &choices, text, len, &listed);
+    free(listed.records);
+    free(room);
+    free(text);
+    return 0;
+}
