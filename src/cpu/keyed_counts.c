@@ -8,11 +8,13 @@
 
 /* What a table may have before it is moved. To move a cell takes as long as to count in ten, and
  * where there are many most are new: so few tables may have many, all together 256 MiB of them, and
- * each as many as fit into a core's cache. */
+ * each as many as fit into a core's cache. Full sums take 256 MiB in all tables, too. */
 #define KEYS_MOST ((size_t)1 << 15)
 #define CELLS_OF_ALL ((size_t)3 << 22)
 #define CELLS_LEAST ((size_t)3 << 16)
 #define CELLS_MOST ((size_t)3 << 18)
+#define WIDE_OF_ALL (((size_t)256 << 20) / sizeof(struct moments))
+#define WIDE_LEAST ((size_t)1 << 11)
 #define NAMES_MOST ((size_t)1 << 20) /* bytes */
 
 /* Records ahead for which memory is fetched. */
@@ -20,11 +22,12 @@
 
 int keyed_open(struct keyed_counts *keyed, struct key_tallies *keys, unsigned tables)
 {
-    const size_t share = CELLS_OF_ALL / tables;
+    const size_t share = CELLS_OF_ALL / tables, wide = WIDE_OF_ALL / tables;
     *keyed = (struct keyed_counts){.keys = keys,
                                    .cells_most = share < CELLS_LEAST  ? CELLS_LEAST
                                                  : share > CELLS_MOST ? CELLS_MOST
-                                                                      : share};
+                                                                      : share,
+                                   .wide_most = wide < WIDE_LEAST ? WIDE_LEAST : wide};
     return key_tallies_open_table(keys, &keyed->table);
 }
 
@@ -38,13 +41,14 @@ void keyed_close(struct keyed_counts *keyed)
 void keyed_move(struct keyed_counts *keyed)
 {
     key_tallies_move(keyed->keys, &keyed->table);
+    keyed->wide = 0;
 }
 
 static bool is_full(const struct keyed_counts *keyed)
 {
     const struct key_table *table = &keyed->table;
     return table->count > KEYS_MOST || table->cells.count > keyed->cells_most ||
-           table->name_bytes > NAMES_MOST;
+           keyed->wide > keyed->wide_most || table->name_bytes > NAMES_MOST;
 }
 
 /* Returns the key of a field. No bytes if memory is short. */
@@ -161,10 +165,12 @@ void keyed_add_values(struct keyed_counts *keyed, const uint32_t *numbers, const
         struct key_sums *of_key = sums ? &sums[numbers[i]] : NULL;
         if (!of_key)
             continue;
+        keyed->wide -= of_key->moments != NULL;
         if (wholes && wholes[i].is_whole && fabs(values[i]) >= MOMENTS_LARGE)
             done &= key_sums_add_large(of_key, values[i], wholes[i].number);
         else
             done &= key_sums_add(of_key, values[i]);
+        keyed->wide += of_key->moments != NULL;
     }
     if (!done)
         key_tallies_lose(keyed->keys);

@@ -218,6 +218,13 @@ for way in "--by=1" "-k 2 --by=1"; do
     run $options --max-keys=$((distinct - 1)) many
     refuses "$way, $distinct keys, one less allowed" 1 "more than $((distinct - 1)) keys; "
 done
+# Sums of large numbers, of which tables of many threads have few.
+awk 'BEGIN { for (i = 0; i < 60000; i++) printf "key%d 9107199254%06d\n", (i * 7919) % 20000, i }' >large
+expect large -k 2 --by=1
+for threads in 1 64; do
+    run $options --threads=$threads large
+    shows "large numbers, $threads threads"
+done
 run --by=1 --max-keys=1 in
 refuses "--max-keys=1" 1 "gpuhisto: more than 1 keys; use a shorter part of the field, such as --by=1:1-8, or a greater --max-keys"
 
