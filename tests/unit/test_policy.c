@@ -126,10 +126,10 @@ static const struct {
     bool expected;
 } streams[] = {
     {"no frame is decoded", {.seconds = 0}, false},
-    {"10 GB", {0.2e9, 0.9e9, 0.9, 0.9e9, 10e9, 0.2e9}, true},
-    {"0.1 GB", {0.2e9, 0.9e9, 0.9, 0.9e9, 0.1e9, 0.2e9}, false},
-    {"its producer is slow", {0.1e9, 0.4e9, 0.4, 0.4e9, 10e9, 0.2e9}, false},
-    {"more would come than can be kept", {0.2e9, 0.9e9, 0.9, 0.9e9, 10e9, 0.05e9}, false},
+    {"10 GB", {0.2e9, 0.9e9, 0.9, 0.9e9, 10e9, 0.2e9, GPU}, true},
+    {"0.1 GB", {0.2e9, 0.9e9, 0.9, 0.9e9, 0.1e9, 0.2e9, GPU}, false},
+    {"its producer is slow", {0.1e9, 0.4e9, 0.4, 0.4e9, 10e9, 0.2e9, GPU}, false},
+    {"more would come than can be kept", {0.2e9, 0.9e9, 0.9, 0.9e9, 10e9, 0.05e9, GPU}, false},
 };
 
 /* What a GPU is opened for that only counts. */
@@ -293,14 +293,12 @@ static void check_wishes(void)
         check("files", files[i].what, wish(&now), files[i].expected ? 100 + files[i].expected : 0);
     }
     for (size_t i = 0; i < LENGTH(streams); i++) {
-        struct stream_content stream = streams[i].stream;
-        stream.gpu_rate = GPU;
         const struct situation now = {.flow = FLOW_DECODED,
                                       .seconds = 1,
                                       .workers = 1,
                                       .processors = 1,
                                       .rate = CORE,
-                                      .stream = stream,
+                                      .stream = streams[i].stream,
                                       .gpus_most = 1};
         check("stream", streams[i].what, wish(&now), streams[i].expected ? 101 : 0);
     }
