@@ -65,7 +65,7 @@ static void for_each_row(struct diff *diff, void (*visit)(struct diff *diff, con
     const struct row *row;
     const struct row_names names = {.groups = NULL};
     rows_begin(&rows, diff->counts->histogram, diff->counts->both, &names,
-               report_empty_rows(diff->options));
+               format_empty_rows(diff->options));
     while ((row = rows_next(&rows)) && !diff->out->error)
         visit(diff, row);
 }

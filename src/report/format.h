@@ -73,6 +73,13 @@ struct format {
     void (*statistics_row)(struct table *table, const struct statistics *statistics, bool is_first);
 };
 
+/* Returns which rows without a count the format shows. */
+static inline enum empty_rows format_empty_rows(const struct report_options *options)
+{
+    return options->format->is_picture && options->empty == EMPTY_DEFAULT ? EMPTY_IN_PICTURE
+                                                                          : options->empty;
+}
+
 /* Writes a row's count in each channel. */
 static inline void format_counts(struct table *table, const struct row *row, char separator)
 {

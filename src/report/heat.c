@@ -98,7 +98,7 @@ static void add_row(struct heat *heat, const struct histogram *histogram, const 
 static int make_columns(struct heat_source *source)
 {
     const struct histogram *histogram = &source->shown.histogram;
-    const enum empty_rows empty = report_empty_rows(source->heat.options);
+    const enum empty_rows empty = format_empty_rows(source->heat.options);
     const struct row_names none = {.groups = NULL};
     struct heat *heat = &source->heat;
     struct rows rows;

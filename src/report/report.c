@@ -21,12 +21,6 @@ static struct table table_of(struct writer *out, const struct report_options *op
 
 /* --- rows --- */
 
-enum empty_rows report_empty_rows(const struct report_options *options)
-{
-    return options->format->is_picture && options->empty == EMPTY_DEFAULT ? EMPTY_IN_PICTURE
-                                                                          : options->empty;
-}
-
 /* Calls visit for each row that is shown, until writing fails. */
 static void for_each_row(struct table *table,
                          void (*visit)(struct table *table, const struct row *row))
@@ -34,7 +28,7 @@ static void for_each_row(struct table *table,
     struct rows rows;
     const struct row *row;
     rows_begin(&rows, table->shown.histogram, table->shown.tally, &table->names,
-               report_empty_rows(table->options));
+               format_empty_rows(table->options));
     table->cut = table->most > 0 ? rows_cut(&rows, table->most) : 0;
     while ((row = rows_next(&rows)) && !table->out->error)
         visit(table, row);

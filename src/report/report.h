@@ -60,7 +60,4 @@ void report_write_groups(struct writer *out, const struct report_options *option
  * each is a line. On a terminal a picture replaces the one before. */
 void report_write_gap(struct writer *out, const struct report_options *options, bool follows);
 
-/* Returns which rows without a count the format shows. */
-enum empty_rows report_empty_rows(const struct report_options *options);
-
 #endif
