@@ -157,7 +157,7 @@ static void print_so_far(struct main_tables *tables, const struct pool_view *vie
     tally_clear(&tables->so_far);
     if (pool_so_far(view, &tables->so_far) != 0)
         return;
-    if (pool_check_keys(options->pool.keys, &why) != 0)
+    if (key_tallies_check(options->pool.keys, &why) != 0)
         main_leave(main_failed(&why));
     progress_end(&tables->progress);
     fit_terminal(options, !is_last);

@@ -2,6 +2,7 @@
 #include "key_tallies.h"
 #include "src/base/cache_line.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -104,14 +105,21 @@ enum key_tallies_state key_tallies_state(const struct key_tallies *keys)
     return (enum key_tallies_state)atomic_load_explicit(&keys->state, memory_order_relaxed);
 }
 
-size_t key_tallies_most(const struct key_tallies *keys)
+int key_tallies_check(const struct key_tallies *keys, struct reason *why)
 {
-    return keys->max_keys;
-}
-
-uint64_t key_tallies_most_bytes(const struct key_tallies *keys)
-{
-    return keys->max_bytes;
+    if (!keys || key_tallies_state(keys) == KEYS_COMPLETE)
+        return 0;
+    if (key_tallies_state(keys) == KEYS_NO_MEMORY)
+        return reason_set(why, "out of memory");
+    if (key_tallies_state(keys) == KEYS_TOO_LARGE)
+        return reason_set(why,
+                          "keys and their bins take more than %" PRIu64 " MiB; use a shorter part "
+                          "of the field, such as --by=1:1-8, fewer bins, or --max-keys=%" PRIu64,
+                          keys->max_bytes >> 20, keys->max_bytes >> 9);
+    return reason_set(why,
+                      "more than %zu keys; use a shorter part of the field, such as --by=1:1-8, or "
+                      "a greater --max-keys",
+                      keys->max_keys);
 }
 
 void key_tallies_lose(struct key_tallies *keys)

@@ -5,6 +5,7 @@
 #define GPUHISTO_KEY_TALLIES_H
 
 #include "key_table.h"
+#include "src/base/reason.h"
 #include "tally.h"
 
 struct key_tallies;
@@ -33,9 +34,9 @@ void key_tallies_close(struct key_tallies *keys);
 /* What happened so far. Any thread. */
 enum key_tallies_state key_tallies_state(const struct key_tallies *keys);
 
-/* Return how many keys there may be, and of how many bytes. */
-size_t key_tallies_most(const struct key_tallies *keys);
-uint64_t key_tallies_most_bytes(const struct key_tallies *keys);
+/* 0, or -1 with the reason why keys were lost, so that no table is right. NULL: there are none. Any
+ * thread. */
+int key_tallies_check(const struct key_tallies *keys, struct reason *why);
 
 /* Records that samples are lost, as memory was short. Any thread. */
 void key_tallies_lose(struct key_tallies *keys);

@@ -111,23 +111,6 @@ static struct pool *pool_open(const struct pool_options *options, const struct p
 
 /* --- the result --- */
 
-int pool_check_keys(const struct key_tallies *keys, struct reason *why)
-{
-    if (!keys || key_tallies_state(keys) == KEYS_COMPLETE)
-        return 0;
-    if (key_tallies_state(keys) == KEYS_NO_MEMORY)
-        return reason_set(why, "out of memory");
-    if (key_tallies_state(keys) == KEYS_TOO_LARGE)
-        return reason_set(why,
-                          "keys and their bins take more than %" PRIu64 " MiB; use a shorter part "
-                          "of the field, such as --by=1:1-8, fewer bins, or --max-keys=%" PRIu64,
-                          key_tallies_most_bytes(keys) >> 20, key_tallies_most_bytes(keys) >> 9);
-    return reason_set(why,
-                      "more than %zu keys; use a shorter part of the field, such as --by=1:1-8, or "
-                      "a greater --max-keys",
-                      key_tallies_most(keys));
-}
-
 /* Adds up what each engine counted. The GPU comes first: what it lost goes to the CPU. */
 static int gather(struct pool *pool, struct engine *gpu, struct tally *tally,
                   struct pool_outcome *outcome, struct reason *why)
@@ -144,7 +127,7 @@ static int gather(struct pool *pool, struct engine *gpu, struct tally *tally,
     outcome->cpu_bytes = bytes - outcome->gpu_bytes;
     if (pool->options.files && !file_tallies_complete(pool->options.files))
         return reason_set(why, "out of memory");
-    return pool_check_keys(pool->options.keys, why);
+    return key_tallies_check(pool->options.keys, why);
 }
 
 static void describe_gpu(struct engine *engine, int number, struct pool_gpu *gpu)

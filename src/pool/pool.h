@@ -108,8 +108,4 @@ bool pool_looks_for_memory(const struct histogram *histogram);
  * may then be lost, as at the end. */
 int pool_so_far(const struct pool_view *view, struct tally *tally);
 
-/* 0, or -1 with the reason why keys were lost, so that no table is right. NULL: there are none. Any
- * thread. */
-int pool_check_keys(const struct key_tallies *keys, struct reason *why);
-
 #endif

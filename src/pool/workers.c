@@ -5,8 +5,6 @@
 #include "src/count/key_tallies.h"
 #include "src/run/run.h"
 
-#include <inttypes.h>
-
 /* Between calls of options.look. */
 #define LOOK_NS 100000000
 #define LOOK_SECONDS (LOOK_NS / 1e9)
@@ -145,7 +143,7 @@ static bool has_invalid(struct pool *pool)
 static bool lacks_keys(struct pool *pool)
 {
     struct reason what;
-    if (pool_check_keys(pool->options.keys, &what) == 0)
+    if (key_tallies_check(pool->options.keys, &what) == 0)
         return false;
     fail(&pool->workers, what.text);
     return true;
