@@ -68,7 +68,7 @@ threaded_tests = \
 	tests/cli/many_cores.sh tests/cli/many_cores_gzip.sh tests/cli/numbers.sh tests/cli/progress.sh \
 	tests/cli/sources.sh tests/cli/zstd.sh \
 	tests/unit/test_block_decoder tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts \
-	tests/unit/test_text_cuts tests/unit/test_parallel_read
+	tests/unit/test_parallel tests/unit/test_parallel_read tests/unit/test_text_cuts
 if HAVE_ZLIB
 if HAVE_ISAL
 threaded_tests += tests/unit/test_gzip_decoder
@@ -190,7 +190,7 @@ unit_tests = \
 	tests/unit/test_units \
 	tests/unit/test_values \
 	tests/unit/test_visible \
-	tests/unit/test_parallel_read \
+	tests/unit/test_parallel tests/unit/test_parallel_read \
 	tests/unit/test_writer \
 	tests/unit/test_xxh64 \
 	tests/unit/test_block_decoder \
@@ -265,6 +265,8 @@ tests_unit_test_text_cuts_LDADD = $(with_device)
 tests_unit_test_units_LDADD = $(libraries) -lm
 tests_unit_test_values_LDADD = $(libraries)
 tests_unit_test_visible_LDADD = $(libraries)
+tests_unit_test_parallel_LDADD = $(libraries)
+tests_unit_test_parallel_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
 tests_unit_test_parallel_read_LDADD = $(libraries)
 tests_unit_test_writer_LDADD = $(libraries)
 tests_unit_test_xxh64_LDADD = $(libraries)
