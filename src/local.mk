@@ -18,7 +18,7 @@ noinst_LIBRARIES += libhistogram.a libgpuhisto.a
 
 histogram_sources = \
 	src/base/byte_masks.h src/base/byte_word.h src/base/cache_line.h src/base/clock.h \
-	src/base/grow.c src/base/grow.h src/base/held.c src/base/held.h src/base/library.c src/base/library.h src/base/parallel.c src/base/parallel.h \
+	src/base/grow.c src/base/grow.h src/base/held.c src/base/held.h src/base/library.c src/base/library.h src/base/parallel.c src/base/parallel.h src/base/radix_sort.c src/base/radix_sort.h \
 	src/base/reason.c src/base/reason.h \
 	src/base/show.c src/base/show.h \
 	src/base/signals.c src/base/signals.h \
@@ -32,6 +32,7 @@ histogram_sources = \
 	src/count/file_tallies.c src/count/file_tallies.h \
 	src/count/histogram.c src/count/histogram.h \
 	src/count/key.c src/count/key.h \
+	src/count/key_cells.c src/count/key_cells.h src/count/key_order.c src/count/key_order.h \
 	src/count/key_sums.c src/count/key_sums.h \
 	src/count/key_table.c src/count/key_table.h \
 	src/count/key_tallies.c src/count/key_tallies.h \

@@ -5,10 +5,12 @@
 #include "src/base/signals.h"
 #include "src/cli/diag.h"
 #include "src/count/file_tallies.h"
+#include "src/pool/machine.h"
 #include "src/report/format.h"
 #include "src/report/screen.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <unistd.h>
 
 #define INTERRUPTED_SECONDS 0.5 /* for the program that writes our pipe to close it */
@@ -103,18 +105,26 @@ static void write_each(struct writer *out, const struct options *options, struct
     }
 }
 
+/* Returns how many threads may sort and show keys. */
+static unsigned threads_of(const struct options *options)
+{
+    return options->pool.threads > 0 ? options->pool.threads
+                                     : machine_processors(sched_getaffinity);
+}
+
 /* Sorts keys: by name, or if not all are shown by their samples. Sets *top to how many are shown.
  * 0, or -1 if memory is short. */
 static int sort_keys(const struct options *options, size_t *top)
 {
     const struct report_options *report = &options->report;
     struct key_tallies *keys = options->pool.keys;
+    const unsigned threads = threads_of(options);
     const bool is_cut = report->format->is_picture && report->empty != EMPTY_SHOWN;
     *top = options->top > 0 ? options->top : is_cut ? PICTURE_ROWS : SIZE_MAX;
-    if (key_tallies_sort(keys, KEYS_BY_NAME) != 0)
+    if (options->top == 0 && key_tallies_sort(keys, KEYS_BY_NAME, threads) != 0)
         return -1;
     if (options->top > 0 || key_tallies_count(keys) > *top)
-        return key_tallies_sort(keys, KEYS_BY_COUNT);
+        return key_tallies_sort(keys, KEYS_BY_COUNT, threads);
     return 0;
 }
 

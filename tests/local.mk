@@ -170,7 +170,7 @@ unit_tests = \
 	tests/unit/test_replay_window \
 	tests/unit/test_report_keys \
 	tests/unit/test_json_path \
-	tests/unit/test_key tests/unit/test_key_tallies \
+	tests/unit/test_key tests/unit/test_key_cells tests/unit/test_key_tallies \
 	tests/unit/test_limits \
 	tests/unit/test_lines \
 	tests/unit/test_line_spans \
@@ -241,6 +241,7 @@ tests_unit_test_replay_window_LDADD = $(libraries)
 tests_unit_test_report_keys_LDADD = $(libraries) -lm
 tests_unit_test_json_path_LDADD = $(libraries) -lm
 tests_unit_test_key_LDADD = $(libraries)
+tests_unit_test_key_cells_LDADD = $(libraries)
 tests_unit_test_key_tallies_LDADD = $(libraries) -lm
 tests_unit_test_limits_LDADD = $(libraries)
 tests_unit_test_lines_LDADD = $(libraries)

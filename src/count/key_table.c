@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define SLOTS_FIRST 64
-#define CELLS_FIRST 64
 #define BLOCK_SIZE ((size_t)64 << 10) /* of names, bytes; a longer name has a block of its own */
 
 /* --- names --- */
@@ -91,7 +90,6 @@ uint64_t key_hash(const struct key_seed *seed, const unsigned char *name, size_t
 int key_table_open(struct key_table *table, const struct key_seed *seed, bool has_sums)
 {
     *table = (struct key_table){.seed = *seed, .has_sums = has_sums};
-    table->cells.factor = seed->words[0] | 1;
     table->slot_count = SLOTS_FIRST;
     table->slots = calloc(table->slot_count, sizeof table->slots[0]);
     table->room = SLOTS_FIRST / 2;
@@ -115,7 +113,6 @@ void key_table_close(struct key_table *table)
     free(table->slots);
     free(table->entries);
     free(table->sums);
-    free(table->cells.cells);
     *table = (struct key_table){.count = 0};
 }
 
@@ -127,10 +124,6 @@ void key_table_clear(struct key_table *table)
     table->entries[KEY_MISSING].samples = 0;
     table->count = 1;
     table->last = KEY_MISSING;
-    if (table->cells.count > 0)
-        memset(table->cells.cells, 0, table->cells.room * sizeof table->cells.cells[0]);
-    table->cells.count = 0;
-    table->cells.are_grouped = false;
 }
 
 /* Puts keys into twice as many slots. */
@@ -209,73 +202,4 @@ uint32_t key_table_find(struct key_table *table, uint64_t hash, const unsigned c
             return table->last = number;
     }
     return add_key(table, hash, name, len);
-}
-
-/* --- cells --- */
-
-/* Returns the cell of a row of a key, or the empty one where it belongs. */
-static inline struct key_cell *find_cell(const struct key_cells *cells, uint32_t key, uint32_t row)
-{
-    size_t at = key_cells_place(cells, key, row);
-    while (cells->cells[at].count > 0 &&
-           (cells->cells[at].key != key || cells->cells[at].row != row))
-        at = (at + 1) & (cells->room - 1);
-    return &cells->cells[at];
-}
-
-/* Puts all cells into a table of so much room. */
-static bool place_cells(struct key_cells *cells, size_t room)
-{
-    struct key_cells table = {.room = room, .count = cells->count, .factor = cells->factor};
-    table.cells = calloc(room, sizeof table.cells[0]);
-    if (!table.cells)
-        return false;
-    for (size_t i = 0; i < cells->room; i++)
-        if (cells->cells[i].count > 0)
-            *find_cell(&table, cells->cells[i].key, cells->cells[i].row) = cells->cells[i];
-    free(cells->cells);
-    *cells = table;
-    return true;
-}
-
-bool key_cells_add(struct key_cells *cells, uint32_t key, uint32_t row, uint64_t count)
-{
-    if (4 * (cells->count + 1) > 3 * cells->room &&
-        !place_cells(cells, cells->room ? 2 * cells->room : CELLS_FIRST))
-        return false;
-    struct key_cell *cell = find_cell(cells, key, row);
-    cells->count += cell->count == 0;
-    cell->key = key;
-    cell->row = row;
-    cell->count += count;
-    return true;
-}
-
-static int compare_cells(const void *a, const void *b)
-{
-    const struct key_cell *left = a, *right = b;
-    if (left->key != right->key)
-        return left->key < right->key ? -1 : 1;
-    return left->row == right->row ? 0 : left->row < right->row ? -1 : 1;
-}
-
-bool key_cells_group(struct key_cells *cells)
-{
-    size_t count = 0;
-    if (cells->are_grouped)
-        return true;
-    for (size_t i = 0; i < cells->room; i++)
-        if (cells->cells[i].count > 0)
-            cells->cells[count++] = cells->cells[i];
-    if (count > 0)
-        memset(cells->cells + count, 0, (cells->room - count) * sizeof cells->cells[0]);
-    if (count > 1)
-        qsort(cells->cells, count, sizeof cells->cells[0], compare_cells);
-    cells->are_grouped = true;
-    return true;
-}
-
-bool key_cells_ungroup(struct key_cells *cells)
-{
-    return !cells->are_grouped || cells->room == 0 || place_cells(cells, cells->room);
 }

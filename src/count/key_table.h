@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A table of keys: for each its samples and, of numbers, the rows that have some of them and sums.
- * One thread at a time. */
+/* A table of keys: for each its samples and, of numbers, sums. One thread at a time. */
 #ifndef GPUHISTO_KEY_TABLE_H
 #define GPUHISTO_KEY_TABLE_H
 
@@ -28,20 +27,7 @@ struct key_entry {
     const unsigned char *name; /* of the table; NULL for KEY_MISSING */
     size_t len;
     uint64_t samples;
-};
-
-/* How many samples of a key are in a row. */
-struct key_cell {
-    uint32_t key, row;
-    uint64_t count; /* 0: no cell is here */
-};
-
-/* Open addressing; or, once they are grouped, a list without gaps. */
-struct key_cells {
-    struct key_cell *cells;
-    size_t count, room; /* the room is a power of two, or 0 */
-    uint64_t factor;    /* of the hash; odd */
-    bool are_grouped;
+    uint32_t moved; /* its number where it is moved to, once that is known; 0: not yet */
 };
 
 struct name_block;
@@ -53,7 +39,6 @@ struct key_table {
     size_t count, room;        /* keys, with KEY_MISSING */
     uint64_t *slots;           /* the upper half of a hash, and the number of the key; 0: empty */
     size_t slot_count;         /* a power of two */
-    struct key_cells cells;
     struct name_block *names;
     size_t name_bytes; /* of all names */
     uint32_t last;     /* the key that was found last */
@@ -82,28 +67,5 @@ static inline void key_table_prefetch(const struct key_table *table, uint64_t ha
  * short. */
 uint32_t key_table_find(struct key_table *table, uint64_t hash, const unsigned char *name,
                         size_t len);
-
-/* Returns where the cell of a row of a key belongs. */
-static inline size_t key_cells_place(const struct key_cells *cells, uint32_t key, uint32_t row)
-{
-    const uint64_t hash = ((uint64_t)key << 32 | row) * cells->factor;
-    return (size_t)((hash ^ hash >> 32) * cells->factor >> 32) & (cells->room - 1);
-}
-
-/* Has the processor fetch it. */
-static inline void key_cells_prefetch(const struct key_cells *cells, uint32_t key, uint32_t row)
-{
-    if (cells->room > 0)
-        __builtin_prefetch(&cells->cells[key_cells_place(cells, key, row)]);
-}
-
-/* Adds to the count of a row of a key. False if memory is short. Not while cells are grouped. */
-bool key_cells_add(struct key_cells *cells, uint32_t key, uint32_t row, uint64_t count);
-
-/* Sorts the cells by key and row, without gaps. False if memory is short. */
-bool key_cells_group(struct key_cells *cells);
-
-/* Makes it a table again, to which can be added. False if memory is short. */
-bool key_cells_ungroup(struct key_cells *cells);
 
 #endif

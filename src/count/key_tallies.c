@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "key_tallies.h"
 #include "src/base/cache_line.h"
+#include "src/base/parallel.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -18,14 +18,9 @@
 struct share {
     _Alignas(CACHE_LINE) pthread_mutex_t lock;
     struct key_table table;
+    struct key_cells cells;
     uint64_t wide;       /* keys whose sums have moments of their own */
-    size_t *cells_begin; /* of each key, once they are grouped, and of the one after the last */
-};
-
-/* A key as it is sorted. */
-struct place {
-    uint64_t rank; /* what is compared first */
-    uint32_t share, key;
+    size_t *cells_begin; /* of each key, once they are in order, and of the one after the last */
 };
 
 struct key_tallies {
@@ -33,13 +28,13 @@ struct key_tallies {
     size_t max_keys;
     uint64_t max_bytes;
     struct key_seed seed;
+    unsigned row_bits;
     atomic_size_t count;         /* keys */
     atomic_uint_least64_t bytes; /* as for max_bytes */
     atomic_int state;
     pthread_rwlock_t moving; /* held for writing while keys are in order */
     bool is_sorted;
-    struct place *order;
-    size_t ordered;
+    struct key_list order;
     struct share shares[SHARES];
 };
 
@@ -65,11 +60,13 @@ struct key_tallies *key_tallies_open(const struct histogram *histogram, size_t m
     keys->max_keys = max_keys;
     keys->max_bytes = max_bytes;
     keys->seed = make_seed();
+    keys->row_bits = key_row_bits(histogram->bins);
     pthread_rwlock_init(&keys->moving, NULL);
     int rc = 0;
     for (size_t i = 0; i < SHARES; i++) {
         pthread_mutex_init(&keys->shares[i].lock, NULL);
-        rc |= key_tallies_open_table(keys, &keys->shares[i].table);
+        rc |= key_table_open(&keys->shares[i].table, &keys->seed, histogram->has_moments);
+        keys->shares[i].cells.row_bits = keys->row_bits;
     }
     if (rc == 0)
         return keys;
@@ -83,8 +80,8 @@ static void forget_order(struct key_tallies *keys)
         free(keys->shares[i].cells_begin);
         keys->shares[i].cells_begin = NULL;
     }
-    free(keys->order);
-    keys->order = NULL;
+    free(keys->order.list);
+    keys->order = (struct key_list){.count = 0};
 }
 
 void key_tallies_close(struct key_tallies *keys)
@@ -94,6 +91,7 @@ void key_tallies_close(struct key_tallies *keys)
     key_tallies_thaw(keys);
     for (size_t i = 0; i < SHARES; i++) {
         key_table_close(&keys->shares[i].table);
+        key_cells_close(&keys->shares[i].cells);
         pthread_mutex_destroy(&keys->shares[i].lock);
     }
     pthread_rwlock_destroy(&keys->moving);
@@ -127,9 +125,12 @@ void key_tallies_lose(struct key_tallies *keys)
     atomic_store(&keys->state, KEYS_NO_MEMORY);
 }
 
-int key_tallies_open_table(const struct key_tallies *keys, struct key_table *table)
+int key_tallies_open_table(const struct key_tallies *keys, struct key_table *table,
+                           struct key_samples *samples)
 {
-    return key_table_open(table, &keys->seed, keys->histogram->has_moments);
+    const bool has_moments = keys->histogram->has_moments;
+    const int rc = key_samples_open(samples, keys->row_bits);
+    return key_table_open(table, &keys->seed, has_moments) == 0 ? rc : -1;
 }
 
 /* --- moving --- */
@@ -150,8 +151,7 @@ static void exceed(struct key_tallies *keys, enum key_tallies_state state)
 static uint64_t bytes_of(const struct share *share)
 {
     const struct key_table *table = &share->table;
-    return (uint64_t)table->name_bytes +
-           (uint64_t)table->cells.room * sizeof table->cells.cells[0] +
+    return (uint64_t)table->name_bytes + (uint64_t)share->cells.room * sizeof share->cells.list[0] +
            share->wide * sizeof(struct moments);
 }
 
@@ -180,112 +180,141 @@ static uint32_t find_in(struct key_tallies *keys, struct share *share, uint64_t 
     return key;
 }
 
-/* Moves a key's samples and sums. Returns its number in the share, which is locked. */
-static uint32_t move_key(struct key_tallies *keys, struct share *share, struct key_table *from,
-                         size_t i)
+/* Returns the number in its share, which is locked, of a key of another table. */
+static uint32_t number_in(struct key_tallies *keys, struct share *share, struct key_entry *entry)
 {
-    struct key_entry *entry = &from->entries[i];
+    if (entry->moved)
+        return entry->moved;
     const struct key_name name = {entry->name, entry->len};
-    const uint32_t key = find_in(keys, share, entry->hash, &name);
-    if (key == KEY_FAILED)
-        return key;
-    share->table.entries[key].samples += entry->samples;
+    const uint32_t number = find_in(keys, share, entry->hash, &name);
+    if (number != KEY_FAILED)
+        entry->moved = number;
+    return number;
+}
+
+/* Moves the count and the sums of key i to a number of a share, which is locked. */
+static void move_key(struct key_tallies *keys, struct share *share, struct key_table *from,
+                     size_t i, uint32_t number)
+{
+    share->table.entries[number].samples += from->entries[i].samples;
     if (!from->sums)
-        return key;
-    struct key_sums *sums = &share->table.sums[key];
+        return;
+    struct key_sums *sums = &share->table.sums[number];
     share->wide -= sums->moments != NULL;
     if (!key_sums_move(sums, &from->sums[i]))
         key_tallies_lose(keys);
     share->wide += sums->moments != NULL;
-    return key;
 }
 
-/* What is moved to each share: lists of keys, and of cells. Numbers are one more than indices. */
+/* What is moved: lists of the keys of each share, whose numbers are one more than indices, and
+ * where the samples of each key begin. */
 struct moving {
-    uint32_t first_key[SHARES], first_cell[SHARES];
-    uint32_t *next_key, *next_cell;
-    uint32_t *moved; /* the number of each key in its share */
+    struct key_table *from;
+    const struct key_samples *samples; /* in order */
+    bool all;                          /* keys, too */
+    uint32_t first[SHARES];
+    uint32_t *next;
+    uint32_t *begin; /* of each key, and of the one after the last */
 };
 
-#define CELLS_AT_ONCE 32 /* whose memory is fetched at the same time */
-
-/* Moves the cells of a share, which is locked, after its keys. */
-static void move_cells(struct key_tallies *keys, size_t number, const struct key_table *from,
-                       const struct moving *moving)
+/* Moves samples of key i. */
+static void move_samples(struct key_tallies *keys, struct share *share, const struct moving *moving,
+                         size_t i, uint32_t number)
 {
-    struct key_cells *cells = &keys->shares[number].table.cells;
-    struct key_cell some[CELLS_AT_ONCE];
-    for (uint32_t i = moving->first_cell[number]; i > 0;) {
-        size_t count = 0;
-        for (; i > 0 && count < CELLS_AT_ONCE; i = moving->next_cell[i - 1]) {
-            some[count] = from->cells.cells[i - 1];
-            some[count].key = moving->moved[some[count].key];
-            key_cells_prefetch(cells, some[count].key, some[count].row);
-            count += some[count].key != KEY_FAILED;
-        }
-        for (size_t k = 0; k < count; k++)
-            if (!key_cells_add(cells, some[k].key, some[k].row, some[k].count))
-                key_tallies_lose(keys);
+    const uint64_t *list = moving->samples->list;
+    bool done = true;
+    for (size_t at = moving->begin[i], end = at; at < moving->begin[i + 1]; at = end) {
+        while (end < moving->begin[i + 1] && list[end] == list[at])
+            end++;
+        done &=
+            key_cells_add(&share->cells, number, row_of_place(list[at], keys->row_bits), end - at);
     }
+    if (!done)
+        key_tallies_lose(keys);
 }
 
-static void move_share(struct key_tallies *keys, size_t number, struct key_table *from,
-                       struct moving *moving)
+static void move_share(struct key_tallies *keys, struct share *share, const struct moving *moving,
+                       uint32_t first)
 {
-    struct share *share = &keys->shares[number];
-    if (!moving->first_key[number])
+    if (!first)
         return;
     pthread_mutex_lock(&share->lock);
     const uint64_t before = bytes_of(share);
-    if (!key_cells_ungroup(&share->table.cells))
-        key_tallies_lose(keys);
-    for (uint32_t i = moving->first_key[number]; i > 0; i = moving->next_key[i - 1])
-        moving->moved[i - 1] = move_key(keys, share, from, i - 1);
-    move_cells(keys, number, from, moving);
+    for (uint32_t next = first; next > 0; next = moving->next[next - 1]) {
+        const uint32_t i = next - 1;
+        const uint32_t number = number_in(keys, share, &moving->from->entries[i]);
+        if (number == KEY_FAILED)
+            continue;
+        move_samples(keys, share, moving, i, number);
+        if (moving->all)
+            move_key(keys, share, moving->from, i, number);
+    }
     unlock(keys, share, before);
 }
 
-static void list_by_share(const struct key_table *from, struct moving *moving)
+/* Lists the keys of each share: all, or those that have samples. */
+static void list_by_share(struct moving *moving)
 {
+    const struct key_table *from = moving->from;
     for (uint32_t i = 0; i < from->count; i++) {
-        uint32_t *first = &moving->first_key[share_of(from->entries[i].hash)];
-        moving->next_key[i] = *first;
-        *first = i + 1;
-    }
-    for (uint32_t i = 0; i < from->cells.room; i++) {
-        const struct key_cell *cell = &from->cells.cells[i];
-        if (cell->count == 0)
+        if (!moving->all && moving->begin[i] == moving->begin[i + 1])
             continue;
-        uint32_t *first = &moving->first_cell[share_of(from->entries[cell->key].hash)];
-        moving->next_cell[i] = *first;
+        uint32_t *first = &moving->first[share_of(from->entries[i].hash)];
+        moving->next[i] = *first;
         *first = i + 1;
     }
 }
 
-static void move_shares(struct key_tallies *keys, struct key_table *from)
+/* Finds where the samples of each key begin. */
+static void list_samples(struct moving *moving)
 {
-    struct moving moving = {.next_key = malloc(from->count * sizeof(uint32_t)),
-                            .next_cell = malloc((from->cells.room + 1) * sizeof(uint32_t)),
-                            .moved = malloc(from->count * sizeof(uint32_t))};
-    if (moving.next_key && moving.next_cell && moving.moved) {
-        list_by_share(from, &moving);
+    const struct key_samples *samples = moving->samples;
+    size_t at = 0;
+    for (uint32_t i = 0; i <= moving->from->count; i++) {
+        while (at < samples->count && key_of_place(samples->list[at], samples->row_bits) < i)
+            at++;
+        moving->begin[i] = (uint32_t)at;
+    }
+}
+
+static void move(struct key_tallies *keys, struct key_table *from, struct key_samples *samples,
+                 bool all)
+{
+    struct moving moving = {.from = from,
+                            .samples = samples,
+                            .all = all,
+                            .next = malloc(from->count * sizeof(uint32_t)),
+                            .begin = malloc((from->count + 1) * sizeof(uint32_t))};
+    if (moving.next && moving.begin) {
+        key_samples_sort(samples);
+        list_samples(&moving);
+        list_by_share(&moving);
         pthread_rwlock_rdlock(&keys->moving);
         for (size_t i = 0; i < SHARES && key_tallies_state(keys) == KEYS_COMPLETE; i++)
-            move_share(keys, i, from, &moving);
+            move_share(keys, &keys->shares[i], &moving, moving.first[i]);
         pthread_rwlock_unlock(&keys->moving);
     } else {
         key_tallies_lose(keys);
     }
-    free(moving.next_key);
-    free(moving.next_cell);
-    free(moving.moved);
+    free(moving.next);
+    free(moving.begin);
 }
 
-void key_tallies_move(struct key_tallies *keys, struct key_table *from)
+void key_tallies_move_samples(struct key_tallies *keys, struct key_table *table,
+                              struct key_samples *samples)
 {
     if (key_tallies_state(keys) == KEYS_COMPLETE)
-        move_shares(keys, from);
-    key_table_clear(from);
+        move(keys, table, samples, false);
+    samples->count = 0;
+}
+
+void key_tallies_move(struct key_tallies *keys, struct key_table *table,
+                      struct key_samples *samples)
+{
+    if (key_tallies_state(keys) == KEYS_COMPLETE)
+        move(keys, table, samples, true);
+    samples->count = 0;
+    key_table_clear(table);
 }
 
 /* Adds a tally to a key of a share, which is locked. */
@@ -298,7 +327,7 @@ static bool add_tally(const struct key_tallies *keys, struct share *share, uint3
     for (size_t row = 0;
          keys->histogram->mode->is_binned && (row = tally_next_counted(tally, row)) < tally->bins;
          row++)
-        done &= key_cells_add(&table->cells, key, (uint32_t)row, tally->counts[row]);
+        done &= key_cells_add(&share->cells, key, (uint32_t)row, tally->counts[row]);
     if (!table->sums || !tally->moments)
         return done;
     share->wide -= table->sums[key].moments != NULL;
@@ -314,9 +343,8 @@ void key_tallies_add(struct key_tallies *keys, struct key_name name, const struc
     pthread_rwlock_rdlock(&keys->moving);
     pthread_mutex_lock(&share->lock);
     const uint64_t before = bytes_of(share);
-    const bool done = key_cells_ungroup(&share->table.cells);
     const uint32_t key = find_in(keys, share, hash, &name);
-    if (!done || (key != KEY_FAILED && !add_tally(keys, share, key, tally)))
+    if (key != KEY_FAILED && !add_tally(keys, share, key, tally))
         key_tallies_lose(keys);
     unlock(keys, share, before);
     pthread_rwlock_unlock(&keys->moving);
@@ -324,132 +352,47 @@ void key_tallies_add(struct key_tallies *keys, struct key_name name, const struc
 
 /* --- order --- */
 
-static const struct key_entry *entry_of(const struct key_tallies *keys, const struct place *place)
+/* Sorts the cells of a share, and finds where those of each key begin. */
+static void sort_share(void *arg, size_t number)
 {
-    return &keys->shares[place->share].table.entries[place->key];
-}
-
-static int compare_bytes(const struct key_entry *a, const struct key_entry *b)
-{
-    const size_t len = a->len < b->len ? a->len : b->len;
-    const int order = len > 0 ? memcmp(a->name, b->name, len) : 0;
-    return order != 0 ? order : a->len < b->len ? -1 : a->len > b->len;
-}
-
-struct comparing {
-    const struct key_tallies *keys;
-    bool are_numbers;
-};
-
-static double number_of(const struct key_entry *entry)
-{
-    return entry->len == 0 || entry->len > NUMBER_MAX ||
-                   number_token_end(entry->name, entry->name + entry->len) !=
-                       entry->name + entry->len
-               ? NAN
-               : number_of_token(entry->name, entry->name + entry->len, entry->name + entry->len);
-}
-
-/* Whole numbers that are rounded to the same double are as long, so their digits are compared. */
-static int compare_numbers(const struct key_entry *a, const struct key_entry *b)
-{
-    const double left = number_of(a), right = number_of(b);
-    if (left != right)
-        return left < right ? -1 : 1;
-    return left < 0 ? compare_bytes(b, a) : compare_bytes(a, b);
-}
-
-static int compare_places(const void *a, const void *b, void *arg)
-{
-    const struct comparing *comparing = arg;
-    const struct place *left = a, *right = b;
-    if (left->rank != right->rank)
-        return left->rank < right->rank ? -1 : 1;
-    const struct key_entry *one = entry_of(comparing->keys, left);
-    const struct key_entry *other = entry_of(comparing->keys, right);
-    return comparing->are_numbers ? compare_numbers(one, other) : compare_bytes(one, other);
-}
-
-static bool are_numbers(const struct key_tallies *keys)
-{
-    number_prepare();
-    for (size_t i = 0; i < keys->ordered; i++)
-        if (isnan(number_of(entry_of(keys, &keys->order[i]))))
-            return false;
-    return keys->ordered > 0;
-}
-
-/* Returns a number that is less if the double is. */
-static uint64_t rank_of_number(double value)
-{
-    uint64_t bits;
-    value += 0.0; /* not -0 */
-    memcpy(&bits, &value, sizeof bits);
-    return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
-}
-
-/* Returns the first bytes of a name, as a number that is less if they are. */
-static uint64_t rank_of_bytes(const struct key_entry *entry)
-{
-    uint64_t rank = 0;
-    for (size_t i = 0; i < 8; i++)
-        rank = rank << 8 | (i < entry->len ? entry->name[i] : 0);
-    return rank;
-}
-
-/* Lists all keys. False if memory is short. */
-static bool list_keys(struct key_tallies *keys)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < SHARES; i++)
-        count += keys->shares[i].table.count - 1;
-    keys->order = malloc((count + 1) * sizeof keys->order[0]);
-    if (!keys->order)
-        return false;
-    keys->ordered = 0;
-    for (uint32_t i = 0; i < SHARES; i++)
-        for (uint32_t key = 1; key < keys->shares[i].table.count; key++)
-            keys->order[keys->ordered++] = (struct place){.share = i, .key = key};
-    keys->order[keys->ordered] = (struct place){.share = 0, .key = KEY_MISSING};
-    return true;
-}
-
-/* Groups the cells of a share by key. False if memory is short. */
-static bool group_cells(struct share *share)
-{
-    const struct key_cells *cells = &share->table.cells;
+    struct key_tallies *keys = arg;
+    struct share *share = &keys->shares[number];
+    const struct key_cells *cells = &share->cells;
     const size_t count = share->table.count;
-    share->cells_begin = calloc(count + 1, sizeof share->cells_begin[0]);
-    if (!share->cells_begin || !key_cells_group(&share->table.cells))
-        return false;
-    for (size_t i = 0; i < cells->count; i++)
-        share->cells_begin[cells->cells[i].key + 1] = i + 1;
-    for (size_t i = 1; i <= count; i++)
-        if (share->cells_begin[i] == 0)
-            share->cells_begin[i] = share->cells_begin[i - 1];
-    return true;
+    if (!key_cells_sort(&share->cells) ||
+        !(share->cells_begin = malloc((count + 1) * sizeof share->cells_begin[0])))
+        return;
+    size_t at = 0;
+    for (uint32_t i = 0; i <= count; i++) {
+        while (at < cells->count && key_of_place(cells->list[at].key, keys->row_bits) < i)
+            at++;
+        share->cells_begin[i] = at;
+    }
 }
 
-int key_tallies_sort(struct key_tallies *keys, enum key_order order)
+/* Sorts the cells of all shares. False if memory is short. */
+static bool sort_cells(struct key_tallies *keys, unsigned threads)
+{
+    bool done = true;
+    parallel_loop(threads, SHARES, sort_share, keys);
+    for (size_t i = 0; i < SHARES; i++)
+        done &= keys->shares[i].cells_begin != NULL;
+    return done;
+}
+
+int key_tallies_sort(struct key_tallies *keys, enum key_order order, unsigned threads)
 {
     if (!keys->is_sorted)
         pthread_rwlock_wrlock(&keys->moving);
     keys->is_sorted = true;
     forget_order(keys);
-    if (!list_keys(keys))
-        return -1;
-    struct comparing comparing = {keys, are_numbers(keys)};
-    for (size_t i = 0; i < keys->ordered; i++) {
-        const struct key_entry *entry = entry_of(keys, &keys->order[i]);
-        keys->order[i].rank = order == KEYS_BY_COUNT  ? UINT64_MAX - entry->samples
-                              : comparing.are_numbers ? rank_of_number(number_of(entry))
-                                                      : rank_of_bytes(entry);
-    }
-    qsort_r(keys->order, keys->ordered, sizeof keys->order[0], compare_places, &comparing);
+    const struct key_table *tables[SHARES];
     for (size_t i = 0; i < SHARES; i++)
-        if (!group_cells(&keys->shares[i]))
-            return -1;
-    return 0;
+        tables[i] = &keys->shares[i].table;
+    return key_list_make(&keys->order, tables, SHARES, order, threads) == 0 &&
+                   sort_cells(keys, threads)
+               ? 0
+               : -1;
 }
 
 void key_tallies_thaw(struct key_tallies *keys)
@@ -465,18 +408,38 @@ void key_tallies_thaw(struct key_tallies *keys)
 
 size_t key_tallies_count(const struct key_tallies *keys)
 {
-    return keys->ordered;
+    return keys->order.count;
+}
+
+/* Where a key is. */
+struct place {
+    const struct share *share;
+    uint32_t key;
+};
+
+static struct place place_of(const struct key_tallies *keys, size_t i)
+{
+    if (i == keys->order.count)
+        return (struct place){&keys->shares[0], KEY_MISSING};
+    const struct radix_pair *place = &keys->order.list[i];
+    return (struct place){&keys->shares[key_place_table(place)], key_place_key(place)};
+}
+
+static const struct key_entry *entry_of(const struct key_tallies *keys, size_t i)
+{
+    const struct place place = place_of(keys, i);
+    return &place.share->table.entries[place.key];
 }
 
 struct key_name key_tallies_name(const struct key_tallies *keys, size_t i)
 {
-    const struct key_entry *entry = entry_of(keys, &keys->order[i]);
+    const struct key_entry *entry = entry_of(keys, i);
     return (struct key_name){entry->name, entry->len};
 }
 
 uint64_t key_tallies_samples(const struct key_tallies *keys, size_t i)
 {
-    return entry_of(keys, &keys->order[i])->samples;
+    return entry_of(keys, i)->samples;
 }
 
 static void clear(struct tally *tally)
@@ -491,22 +454,23 @@ static void clear(struct tally *tally)
 
 static void add_to(const struct key_tallies *keys, size_t i, struct tally *tally)
 {
-    const struct place *place = &keys->order[i];
-    const struct share *share = &keys->shares[place->share];
-    const uint64_t samples = share->table.entries[place->key].samples;
-    const size_t begin = share->cells_begin[place->key], end = share->cells_begin[place->key + 1];
+    const struct place place = place_of(keys, i);
+    const struct share *share = place.share;
+    const uint64_t samples = share->table.entries[place.key].samples;
+    const size_t begin = share->cells_begin[place.key], end = share->cells_begin[place.key + 1];
     tally->samples += samples;
     for (size_t at = begin; at < end; at++) {
-        const struct key_cell *cell = &share->table.cells.cells[at];
-        tally->counts[cell->row] += cell->count;
-        row_blocks_mark(tally->blocks, cell->row);
+        const struct radix_pair *cell = &share->cells.list[at];
+        const uint32_t row = row_of_place(cell->key, keys->row_bits);
+        tally->counts[row] += cell->value;
+        row_blocks_mark(tally->blocks, row);
     }
     if (!keys->histogram->mode->is_binned && samples > 0) {
         tally->counts[0] += samples;
         row_blocks_mark(tally->blocks, 0);
     }
     if (tally->moments && share->table.sums)
-        key_sums_add_to(&share->table.sums[place->key], tally->moments);
+        key_sums_add_to(&share->table.sums[place.key], tally->moments);
 }
 
 void key_tallies_load(const struct key_tallies *keys, size_t i, struct tally *tally)
@@ -518,6 +482,6 @@ void key_tallies_load(const struct key_tallies *keys, size_t i, struct tally *ta
 void key_tallies_load_from(const struct key_tallies *keys, size_t i, struct tally *tally)
 {
     clear(tally);
-    for (; i < keys->ordered; i++)
+    for (; i < keys->order.count; i++)
         add_to(keys, i, tally);
 }

@@ -4,6 +4,8 @@
 #ifndef GPUHISTO_KEY_TALLIES_H
 #define GPUHISTO_KEY_TALLIES_H
 
+#include "key_cells.h"
+#include "key_order.h"
 #include "key_table.h"
 #include "src/base/reason.h"
 #include "tally.h"
@@ -15,11 +17,6 @@ enum key_tallies_state {
     KEYS_TOO_MANY,  /* more than max_keys: some are lost */
     KEYS_TOO_LARGE, /* more than max_bytes: as well */
     KEYS_NO_MEMORY,
-};
-
-enum key_order {
-    KEYS_BY_NAME,  /* bytes as in the C locale; but if all are numbers, these */
-    KEYS_BY_COUNT, /* most samples first; of as many, by name */
 };
 
 /* Makes tallies by a histogram, which must outlive them, without keys. `max_bytes` is what their
@@ -43,22 +40,30 @@ void key_tallies_lose(struct key_tallies *keys);
 
 /* --- counting --- */
 
-/* Makes a table from which can be moved. 0, or -1 if memory is short: key_table_close is due in any
- * case. */
-int key_tallies_open_table(const struct key_tallies *keys, struct key_table *table);
+/* Makes a table, and samples of its keys, from which can be moved. 0, or -1 if memory is short:
+ * closing them is due in any case. */
+int key_tallies_open_table(const struct key_tallies *keys, struct key_table *table,
+                           struct key_samples *samples);
 
-/* Adds what a table has, which then has nothing: unless keys were lost before, as then no result is
- * right. Any thread; the table belongs to the caller. */
-void key_tallies_move(struct key_tallies *keys, struct key_table *table);
+/* Adds samples of keys of a table, which then has none of them, but still its keys, as they were.
+ * Any thread; table and samples belong to the caller. If keys were lost before, as then no result
+ * is right, nothing is added. */
+void key_tallies_move_samples(struct key_tallies *keys, struct key_table *table,
+                              struct key_samples *samples);
+
+/* The same, and adds what the table has of each key: both then have nothing. */
+void key_tallies_move(struct key_tallies *keys, struct key_table *table,
+                      struct key_samples *samples);
 
 /* Adds the tally of a key. Any thread. */
 void key_tallies_add(struct key_tallies *keys, struct key_name name, const struct tally *tally);
 
 /* --- reading --- */
 
-/* Numbers the keys from 0 in an order, which they have until something is moved or added. Until
- * key_tallies_thaw, threads that would do so wait. 0, or -1 if memory is short. */
-int key_tallies_sort(struct key_tallies *keys, enum key_order order);
+/* Numbers the keys from 0 in an order, which they have until something is moved or added, by as
+ * many threads. Until key_tallies_thaw, threads that would do so wait. 0, or -1 if memory is short.
+ */
+int key_tallies_sort(struct key_tallies *keys, enum key_order order, unsigned threads);
 void key_tallies_thaw(struct key_tallies *keys);
 
 /* What follows is for keys that were sorted. */

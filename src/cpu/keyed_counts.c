@@ -6,13 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a table may have before it is moved. To move a cell takes as long as to count in ten, and
- * where there are many most are new: so few tables may have many, all together 256 MiB of them, and
- * each as many as fit into a core's cache. Full sums take 256 MiB in all tables, too. */
+/* What a table may have before it is moved. Full sums take 256 MiB in all tables together. */
 #define KEYS_MOST ((size_t)1 << 15)
-#define CELLS_OF_ALL ((size_t)3 << 22)
-#define CELLS_LEAST ((size_t)3 << 16)
-#define CELLS_MOST ((size_t)3 << 18)
 #define WIDE_OF_ALL (((size_t)256 << 20) / sizeof(struct moments))
 #define WIDE_LEAST ((size_t)1 << 11)
 #define NAMES_MOST ((size_t)1 << 20) /* bytes */
@@ -22,33 +17,31 @@
 
 int keyed_open(struct keyed_counts *keyed, struct key_tallies *keys, unsigned tables)
 {
-    const size_t share = CELLS_OF_ALL / tables, wide = WIDE_OF_ALL / tables;
-    *keyed = (struct keyed_counts){.keys = keys,
-                                   .cells_most = share < CELLS_LEAST  ? CELLS_LEAST
-                                                 : share > CELLS_MOST ? CELLS_MOST
-                                                                      : share,
-                                   .wide_most = wide < WIDE_LEAST ? WIDE_LEAST : wide};
-    return key_tallies_open_table(keys, &keyed->table);
+    const size_t wide = WIDE_OF_ALL / tables;
+    *keyed =
+        (struct keyed_counts){.keys = keys, .wide_most = wide < WIDE_LEAST ? WIDE_LEAST : wide};
+    return key_tallies_open_table(keys, &keyed->table, &keyed->samples);
 }
 
 void keyed_close(struct keyed_counts *keyed)
 {
     key_table_close(&keyed->table);
+    key_samples_close(&keyed->samples);
     free(keyed->room);
     *keyed = (struct keyed_counts){.keys = NULL};
 }
 
 void keyed_move(struct keyed_counts *keyed)
 {
-    key_tallies_move(keyed->keys, &keyed->table);
+    key_tallies_move(keyed->keys, &keyed->table, &keyed->samples);
     keyed->wide = 0;
 }
 
 static bool is_full(const struct keyed_counts *keyed)
 {
     const struct key_table *table = &keyed->table;
-    return table->count > KEYS_MOST || table->cells.count > keyed->cells_most ||
-           keyed->wide > keyed->wide_most || table->name_bytes > NAMES_MOST;
+    return table->count > KEYS_MOST || keyed->wide > keyed->wide_most ||
+           table->name_bytes > NAMES_MOST;
 }
 
 /* Returns the key of a field. No bytes if memory is short. */
@@ -138,16 +131,11 @@ void keyed_count(struct keyed_counts *keyed, const struct key *key, const struct
 void keyed_count_rows(struct keyed_counts *keyed, const uint32_t *numbers, const uint32_t *rows,
                       size_t n)
 {
-    bool done = true;
-    for (size_t i = 0; i < AHEAD && i < n; i++)
-        key_cells_prefetch(&keyed->table.cells, numbers[i], rows[i]);
-    for (size_t i = 0; i < n; i++) {
-        if (i + AHEAD < n)
-            key_cells_prefetch(&keyed->table.cells, numbers[i + AHEAD], rows[i + AHEAD]);
-        done &= key_cells_add(&keyed->table.cells, numbers[i], rows[i], 1);
-    }
-    if (!done)
-        key_tallies_lose(keyed->keys);
+    struct key_samples *samples = &keyed->samples;
+    if (n > KEY_SAMPLES - samples->count)
+        key_tallies_move_samples(keyed->keys, &keyed->table, samples);
+    for (size_t i = 0; i < n; i++)
+        key_samples_add(samples, numbers[i], rows[i]);
 }
 
 void keyed_add_values(struct keyed_counts *keyed, const uint32_t *numbers, const double *values,

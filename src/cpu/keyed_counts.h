@@ -13,8 +13,9 @@
 struct keyed_counts {
     struct key_tallies *keys; /* of all threads */
     struct key_table table;
-    size_t cells_most, wide_most; /* more cells, or keys whose sums are moments, are moved */
-    size_t wide;                  /* keys whose sums became moments */
+    struct key_samples samples; /* of its keys */
+    size_t wide_most;           /* more keys whose sums are moments are moved */
+    size_t wide;                /* keys whose sums became moments */
     unsigned char *room; /* for a key that is not in the text as it is; NULL until there is one */
     uint64_t invalid;    /* records without a key, and numbers that are none, so far */
 };

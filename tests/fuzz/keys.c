@@ -261,7 +261,7 @@ static void count_part(struct counting *counting, const unsigned char *data, siz
     if (counting->choices->flags & MOVES_EACH)
         keyed_move(keyed);
     if (counting->choices->flags & SORTS_EACH) {
-        fuzz_require(key_tallies_sort(counting->keys, KEYS_BY_NAME) == 0, "out of memory");
+        fuzz_require(key_tallies_sort(counting->keys, KEYS_BY_NAME, 1) == 0, "out of memory");
         key_tallies_thaw(counting->keys);
     }
 }
@@ -384,7 +384,7 @@ static void compare(struct key_tallies *keys, enum key_order order, const struct
     struct tally tally;
     struct row_blocks blocks;
     size_t n;
-    fuzz_require(tally_open(&tally, histogram) == 0 && key_tallies_sort(keys, order) == 0,
+    fuzz_require(tally_open(&tally, histogram) == 0 && key_tallies_sort(keys, order, 1) == 0,
                  "out of memory");
     row_blocks_clear(&blocks, tally.bins);
     tally.blocks = &blocks;

@@ -48,7 +48,7 @@ static const char *write_keys(struct key_tallies *keys, const struct histogram *
     FILE *file = tmpfile();
     struct tally tally;
     if (!file || tally_open(&tally, histogram) != 0 ||
-        key_tallies_sort(keys, top == SIZE_MAX ? KEYS_BY_NAME : KEYS_BY_COUNT) != 0)
+        key_tallies_sort(keys, top == SIZE_MAX ? KEYS_BY_NAME : KEYS_BY_COUNT, 2) != 0)
         exit(99);
     const struct groups groups = groups_of_keys(keys, top, "key", false);
     writer_begin(&out, fileno(file));

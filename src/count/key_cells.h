@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* How many samples of each key are in each row. Most pairs of a key and a row are rare where there
+ * are many keys, so what is counted is appended to a list, which is sorted whenever it is full:
+ * memory is written in order, where a table of all pairs would be missed by each cache. One thread
+ * at a time. */
+#ifndef GPUHISTO_KEY_CELLS_H
+#define GPUHISTO_KEY_CELLS_H
+
+#include "src/base/radix_sort.h"
+
+#include <stdbool.h>
+
+/* All zeros but for row_bits: none. */
+struct key_cells {
+    struct radix_pair *list; /* a key and a row as one number, and a count */
+    size_t sorted;           /* of the list, that are in order and differ */
+    size_t count, room;
+    unsigned row_bits; /* at least as many as the last row has; 32 at most */
+};
+
+/* Returns how many bits the rows below an end have, which is at most 2^32. */
+unsigned key_row_bits(size_t end);
+
+/* Returns a row of a key as one number, by which they are sorted. */
+static inline uint64_t key_place(uint32_t key, uint32_t row, unsigned row_bits)
+{
+    return (uint64_t)key << row_bits | row;
+}
+
+static inline uint32_t key_of_place(uint64_t place, unsigned row_bits)
+{
+    return (uint32_t)(place >> row_bits);
+}
+
+static inline uint32_t row_of_place(uint64_t place, unsigned row_bits)
+{
+    return (uint32_t)(place & (((uint64_t)1 << row_bits) - 1));
+}
+
+/* Frees what cells have. */
+void key_cells_close(struct key_cells *cells);
+
+/* Adds to the count of a row of a key. False if memory is short. */
+bool key_cells_add(struct key_cells *cells, uint32_t key, uint32_t row, uint64_t count);
+
+/* Sorts cells by key and row, and adds up equal ones. False if memory is short. */
+bool key_cells_sort(struct key_cells *cells);
+
+/* --- samples --- */
+
+/* A list of rows of keys, one for each sample, until they are added to cells. */
+struct key_samples {
+    uint64_t *list, *room; /* places */
+    size_t count;
+    unsigned row_bits;
+};
+
+#define KEY_SAMPLES                                                                                \
+    ((size_t)1 << 17) /* at most, so that sorting stays in a core's second cache                   \
+                       */
+
+/* Makes room for samples. 0, or -1 if memory is short: key_samples_close is due in any case. */
+int key_samples_open(struct key_samples *samples, unsigned row_bits);
+
+/* Frees it. Does nothing with all-zero samples. */
+void key_samples_close(struct key_samples *samples);
+
+/* Adds a sample, for which there must be room. */
+static inline void key_samples_add(struct key_samples *samples, uint32_t key, uint32_t row)
+{
+    samples->list[samples->count++] = key_place(key, row, samples->row_bits);
+}
+
+/* Sorts samples by key and row. */
+void key_samples_sort(struct key_samples *samples);
+
+#endif
