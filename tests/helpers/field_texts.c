@@ -1,29 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/helpers/field_texts.h"
+#include "tests/helpers/drawn_text.h"
 #include "tests/helpers/random.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static void put(struct field_text *text, const char *bytes)
-{
-    size_t len = strlen(bytes);
-    if (len > FIELD_TEXT_SIZE - text->len)
-        len = FIELD_TEXT_SIZE - text->len;
-    memcpy(text->bytes + text->len, bytes, len);
-    text->len += len;
-}
-
-static void put_one_of(struct field_text *text, const char *const *strings, unsigned count)
-{
-    put(text, strings[random_below(count)]);
-}
-
-#define PUT_ONE_OF(text, ...)                                                                      \
-    put_one_of(text, (const char *const[]){__VA_ARGS__},                                           \
-               sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
-
-static void put_number(struct field_text *text)
+static void put_number(struct drawn_text *text)
 {
     char number[64];
     switch (random_below(8)) {
@@ -54,7 +37,7 @@ static void put_number(struct field_text *text)
                    " ms.", " MB", "  s", ". s", " m5s", " h 5");
 }
 
-static void put_field(struct field_text *text, const struct field *field, unsigned oddity)
+static void put_field(struct drawn_text *text, const struct field *field, unsigned oddity)
 {
     if (random_below(oddity) == 0)
         PUT_ONE_OF(text, "\"", "\"\"", " ", "\t", "a\"b", "\"a\nb\"", "\"1,2\"", "\" 5 \"",
@@ -81,17 +64,17 @@ void field_text_fill(struct field_text *text, const struct field *field, size_t 
 {
     const char separator[] = {(char)field->separator, '\0'};
     unsigned fields = 1 + random_below(12), oddity = 1 + random_below(200);
-    text->len = 0;
-    while (text->len < len) {
+    struct drawn_text drawn = {.bytes = text->bytes, .size = FIELD_TEXT_SIZE};
+    while (drawn.len < len) {
         unsigned count = random_below(4) == 0 ? random_below(16) : fields;
         for (unsigned i = 0; i < count; i++) {
-            put_field(text, field, oddity);
+            put_field(&drawn, field, oddity);
             if (i + 1 < count && field->kind == FIELD_BLANKS)
-                PUT_ONE_OF(text, " ", " ", "\t", "   ", " \t ");
+                PUT_ONE_OF(&drawn, " ", " ", "\t", "   ", " \t ");
             else if (i + 1 < count)
-                put(text, separator);
+                put(&drawn, separator);
         }
-        PUT_ONE_OF(text, "\n", "\n", "\n", "\n", "\r\n", " \n", "\n\n", "\r\r\n");
+        PUT_ONE_OF(&drawn, "\n", "\n", "\n", "\n", "\r\n", " \n", "\n\n", "\r\r\n");
     }
     text->len = len;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/helpers/json_texts.h"
+#include "tests/helpers/drawn_text.h"
 #include "tests/helpers/random.h"
 
 #include <stdio.h>
-#include <string.h>
 
 const char *const json_text_paths[] = {".",
                                        ".a",
@@ -25,31 +25,13 @@ const char *const json_text_paths[] = {".",
                                        ".[\"\\\"\"].a",
                                        NULL};
 
-static void put(struct json_text *text, const char *bytes)
-{
-    size_t len = strlen(bytes);
-    if (len > JSON_TEXT_SIZE - text->len)
-        len = JSON_TEXT_SIZE - text->len;
-    memcpy(text->bytes + text->len, bytes, len);
-    text->len += len;
-}
-
-static void put_one_of(struct json_text *text, const char *const *strings, unsigned count)
-{
-    put(text, strings[random_below(count)]);
-}
-
-#define PUT_ONE_OF(text, ...)                                                                      \
-    put_one_of(text, (const char *const[]){__VA_ARGS__},                                           \
-               sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
-
-static void put_space(struct json_text *text, unsigned spaces)
+static void put_space(struct drawn_text *text, unsigned spaces)
 {
     if (spaces > 0 && random_below(spaces) == 0)
         PUT_ONE_OF(text, " ", " ", " ", "\t", "\r", "  ", " \t\r ");
 }
 
-static void put_number(struct json_text *text)
+static void put_number(struct drawn_text *text)
 {
     char number[64];
     switch (random_below(8)) {
@@ -76,7 +58,7 @@ static void put_number(struct json_text *text)
     put(text, number);
 }
 
-static void put_string(struct json_text *text)
+static void put_string(struct drawn_text *text)
 {
     put(text, "\"");
     if (random_below(8) == 0)
@@ -90,7 +72,7 @@ static void put_string(struct json_text *text)
     put(text, "\"");
 }
 
-static void put_name(struct json_text *text)
+static void put_name(struct drawn_text *text)
 {
     PUT_ONE_OF(text, "\"a\"", "\"a\"", "\"a\"", "\"b\"", "\"b\"", "\"latency\"", "\"latency_ms\"",
                "\"a b\"", "\"\xc3\xa9\"", "\"\\u00e9\"", "\"\\ud83D\\uDE00\"",
@@ -99,7 +81,7 @@ static void put_name(struct json_text *text)
                "\"latency_\"", "\"\\ud800\"", "\"\\u0000\"");
 }
 
-static void put_value(struct json_text *text, unsigned depth, unsigned spaces)
+static void put_value(struct drawn_text *text, unsigned depth, unsigned spaces)
 {
     const unsigned kind = depth == 0 ? 2 + random_below(6) : random_below(8);
     put_space(text, spaces);
@@ -138,18 +120,18 @@ static void damage(struct json_text *text, unsigned oddity)
 void json_text_fill(struct json_text *text, size_t len, unsigned oddity)
 {
     const unsigned spaces = random_below(3) == 0 ? 1 + random_below(8) : 0;
-    text->len = 0;
-    while (text->len < len) {
+    struct drawn_text drawn = {.bytes = text->bytes, .size = JSON_TEXT_SIZE};
+    while (drawn.len < len) {
         if (random_below(3)) {
-            put(text, "{\"a\":");
-            put_value(text, random_below(4), spaces);
-            put(text, ",\"b\":");
-            put_value(text, random_below(3), spaces);
-            put(text, "}");
+            put(&drawn, "{\"a\":");
+            put_value(&drawn, random_below(4), spaces);
+            put(&drawn, ",\"b\":");
+            put_value(&drawn, random_below(3), spaces);
+            put(&drawn, "}");
         } else {
-            put_value(text, random_below(6), spaces);
+            put_value(&drawn, random_below(6), spaces);
         }
-        PUT_ONE_OF(text, "\n", "\n", "\n", "\n", "\r\n", " \n", "\n\n", "\n \n");
+        PUT_ONE_OF(&drawn, "\n", "\n", "\n", "\n", "\r\n", " \n", "\n\n", "\n \n");
     }
     text->len = len;
     if (oddity > 0)
