@@ -113,20 +113,27 @@ TARGET INLINE void put_line(struct field_tokens *tokens, struct record_text *res
     rest->at = line->end < rest->limit ? line->end + 1 : rest->limit;
 }
 
+/* Finds the field of the next record that is not an empty line. False at the limit. */
+TARGET INLINE bool next_line(enum field_way way, const struct field *field,
+                             struct record_text *rest, struct found_line *line)
+{
+    while (rest->at < rest->limit && *rest->at == '\n')
+        rest->at++;
+    if (rest->at == rest->limit)
+        return false;
+    if (!find_field(way, field, rest, line))
+        find_field_slowly(field, rest->at, rest->limit, line);
+    return true;
+}
+
 TARGET INLINE void gather_in_way(enum field_way way, const struct field *field,
                                  struct record_text *text, struct field_tokens *tokens)
 {
     struct record_text rest = *text; /* which tokens cannot point into */
-    while (rest.at < rest.limit && tokens->count < tokens->cap && field_tokens_have_room(tokens)) {
-        struct found_line line;
-        if (*rest.at == '\n') {
-            rest.at++;
-            continue;
-        }
-        if (!find_field(way, field, &rest, &line))
-            find_field_slowly(field, rest.at, rest.limit, &line);
+    struct found_line line;
+    while (tokens->count < tokens->cap && field_tokens_have_room(tokens) &&
+           next_line(way, field, &rest, &line))
         put_line(tokens, &rest, &line, NULL);
-    }
     text->at = rest.at;
 }
 
@@ -209,17 +216,10 @@ TARGET INLINE size_t find_in_way(enum field_way way, const struct field *field,
                                  struct record_text *text, struct key_span *keys, size_t cap)
 {
     struct record_text rest = *text;
+    struct found_line line;
     size_t count = 0;
-    while (rest.at < rest.limit && count < cap) {
-        struct found_line line;
-        if (*rest.at == '\n') {
-            rest.at++;
-            continue;
-        }
-        if (!find_field(way, field, &rest, &line))
-            find_field_slowly(field, rest.at, rest.limit, &line);
+    while (count < cap && next_line(way, field, &rest, &line))
         count += add_span(&line, &rest, &keys[count]);
-    }
     text->at = rest.at;
     return count;
 }
