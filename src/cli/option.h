@@ -82,6 +82,11 @@ enum option_value {
     VALUE_OPTIONAL,
 };
 
+/* Options that another one cannot be combined with, and what ends the message that says so. */
+struct option_instead {
+    const char *terms, *hint;
+};
+
 struct option_row {
     enum option_group group; /* under whose heading help shows it */
     char letter;             /* '\0': it has none */
@@ -99,12 +104,23 @@ struct option_row {
     const char *only_with;
     const char *replaces;
     const char *implies;
+
+    const struct option_instead *instead; /* until one without terms; or NULL */
 };
 
 #define WORDS(...)                                                                                 \
     (const char *const[])                                                                          \
     {                                                                                              \
         __VA_ARGS__, NULL                                                                          \
+    }
+
+#define INSTEAD(...)                                                                               \
+    (const struct option_instead[])                                                                \
+    {                                                                                              \
+        __VA_ARGS__,                                                                               \
+        {                                                                                          \
+            NULL, NULL                                                                             \
+        }                                                                                          \
     }
 
 /* All options, in the order of help. */

@@ -181,7 +181,7 @@ static int check_modes(const struct draft *draft, const struct option_row *row, 
     return 0;
 }
 
-/* Checks the columns `conflicts` and `only_with` of an option that was given. */
+/* Checks the columns `conflicts`, `instead` and `only_with` of an option that was given. */
 static int check_conflicts(const struct draft *draft, const struct option_row *row,
                            struct reason *why)
 {
@@ -189,6 +189,9 @@ static int check_conflicts(const struct draft *draft, const struct option_row *r
     if (check_modes(draft, row, why) != 0 ||
         option_conflict(draft, row->name, row->conflicts, "", why) != 0)
         return OPTIONS_WRONG;
+    for (const struct option_instead *at = row->instead; at && at->terms; at++)
+        if (option_conflict(draft, row->name, at->terms, at->hint, why) != 0)
+            return OPTIONS_WRONG;
     for (size_t i = 0; row->only_with && i < option_count; i++) {
         const struct term other = {.row = &option_rows[i]};
         if (other.row != row && is_given(draft, &other) && !is_listed(row->only_with, other.row))

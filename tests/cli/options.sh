@@ -231,10 +231,6 @@ needs --by=2 "--field or --after with --numbers" -n --by=2
 needs --top "--by=FIELD" --top=3
 needs --bins "--min and --max with --by" -k1 --by=2 --bins=3
 needs --max-keys --by=FIELD --max-keys=3
-clash -b --by -b --by=1
-clash --by --each --by=1 --each
-clash --by --also --by=1 --also -b
-clash --by --part --by=1 --part=1/2
 clash --by=.a --csv --by=.a --csv
 ENGINE='' usage "--device=gpu: the GPU cannot count by key; leave out --device" --by=1 --device=gpu
 for bad in 1:0 1:0-1 1:2-1 1:-2 1:2-3-4 1:- 1:1048577 1:1-1048577 1:9999999999999999999; do
@@ -250,8 +246,9 @@ for bad in 0 -1 x 1000000001; do
 done
 clash --csv '-t "' -n --csv -t '"' -k1
 usage "gpuhisto: --percent and -s cannot be combined; --format=json and --plot have both" -b --percent -s
+usage "-s and -F pgm cannot be combined; --format=json has both" --pairs -s -F pgm
+usage "--format=pgm and --quantiles cannot be combined; --format=json has both" --by=1 -k2 --format=pgm --quantiles
 clash "-F pgm" --header --pairs -F pgm --header
-clash --format=pgm --quantiles --pairs --format pgm --quantiles
 needs "-F pgm" "--pairs, or --by with --field or --after" -Fpgm
 needs "-F pgm" "--pairs, or --by with --field or --after" --by=1 -Fpgm
 clash -o --interval -o new --interval=1
@@ -262,11 +259,32 @@ ENGINE='' usage "--kernel=numbers: cannot count in this mode" --bytes --kernel=n
 clash --kernel=vectorized --device=cpu --kernel=vectorized --device=cpu
 clash --device=cpu --kernel=vectorized --device=cpu --kernel=vectorized
 
+# What does not go with keys or with lines says what to type instead, which is tried.
+key='; pipe the lines of one key in, as in grep KEY FILE | gpuhisto -b'
+for mode in -b -c -l --categories --blocks --pairs; do
+    usage "--by and $mode cannot be combined$key" --by=1 $mode
+    usage "$mode and --lines-with cannot be combined; pipe lines in, as in grep -F STRING FILE | gpuhisto -b" \
+        $mode --lines-with=a
+    usage "--lines-without and $mode cannot be combined; pipe lines in, as in grep -vF STRING FILE | gpuhisto -b" \
+        --lines-without=a $mode
+done
+usage "--by and --values cannot be combined; turn values into text, as in od -An -v -w8 -tu4 FILE | gpuhisto --by=1 -k2" \
+    --by=1 --values=u32
+printf 'abcdefgh' >two
+od -An -v -w8 -tu4 two >columns
+run --by=1 -k2 -s -F json columns
+check "values as text" grep -q '"key":"1684234849",.*"sum":1751606885,' out
+usage "--by and --also cannot be combined; run gpuhisto once for each histogram" --by=1 --also -b
+usage "--also and --by cannot be combined; run gpuhisto once for each histogram" -b --also --by=1
+usage "--by and --each cannot be combined; run gpuhisto once for each file" --by=1 --each
+usage "--by and --part cannot be combined; give each run files of its own" --by=1 --part=1/2
+
 # The terms of the table's columns are names of options.
 awk '
-    /^ *\.(brief|words) = / { next }
+    /^ \*/ || /^ *\.(brief|words) = / { next }
     /^ *\.[a-z_]+ = "/ { inside = 1 }
     inside { text = $0; sub(/^[^"]*"/, "", text); sub(/".*/, "", text); print text }
+    match($0, /[{]"[^"]*"/) { print substr($0, RSTART + 2, RLENGTH - 3) }
     /[,)]$/ { inside = 0 }' "$srcdir/src/cli/options.def" | tr ' |' '\n\n' | sed 's/=.*//' |
     grep . | sort -u >terms
 sed -n 's/^OPTION([^"]*"\([^"]*\)".*/\1/p' "$srcdir/src/cli/options.def" | sort >names
