@@ -8,7 +8,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
+#include <sys/random.h>
+#include <time.h>
 
 /* Keys are in tables by the highest bits of their hash, each with a lock, so that threads rarely
  * meet, and memory grows in small steps. */
@@ -40,14 +41,18 @@ struct key_tallies {
 
 /* --- opening --- */
 
-/* The kernel has put 16 random bytes beside the program's arguments. */
+/* Draws a seed; if the kernel has no random bytes, of a time that is hard to guess. The 16 random
+ * bytes beside the program's arguments are not for this, as the C library's own secrets are made of
+ * them. */
 static struct key_seed make_seed(void)
 {
-    struct key_seed seed = {{0x243f6a8885a308d3, 0x13198a2e03707344}};
-    const void *random = (const void *)getauxval(AT_RANDOM);
-    if (random)
-        memcpy(&seed, random, sizeof seed);
-    return seed;
+    struct key_seed seed;
+    struct timespec now;
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed)
+        return seed;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (struct key_seed){
+        {0x243f6a8885a308d3 ^ (uint64_t)now.tv_sec, 0x13198a2e03707344 ^ (uint64_t)now.tv_nsec}};
 }
 
 struct key_tallies *key_tallies_open(const struct histogram *histogram, size_t max_keys,
