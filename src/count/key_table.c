@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "key_table.h"
-#include "src/base/byte_word.h"
 #include "src/base/grow.h"
 
 #include <stdlib.h>
@@ -189,7 +188,7 @@ static uint32_t add_key(struct key_table *table, uint64_t hash, const unsigned c
 
 static bool is_same(const struct key_entry *entry, const unsigned char *name, size_t len)
 {
-    return entry->len == len && entry->name && memcmp(entry->name, name, len) == 0;
+    return entry->len == len && entry->name && key_has_same_bytes(entry->name, name, len);
 }
 
 uint32_t key_table_find(struct key_table *table, uint64_t hash, const unsigned char *name,

@@ -5,6 +5,7 @@
 
 #include "key.h"
 #include "key_sums.h"
+#include "src/base/byte_word.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,6 +54,20 @@ void key_table_close(struct key_table *table);
 
 /* Removes all keys, but keeps memory for those to come. */
 void key_table_clear(struct key_table *table);
+
+/* True if so many bytes of two names are the same. Inline, as most names are short. */
+static inline bool key_has_same_bytes(const unsigned char *one, const unsigned char *other,
+                                      size_t len)
+{
+    if (len < 4 || len > 16)
+        return len == 0 || memcmp(one, other, len) == 0;
+    const size_t last = len - (len < 8 ? 4 : 8);
+    const uint64_t begin =
+        len < 8 ? byte_word_of_4(one) ^ byte_word_of_4(other) : byte_word(one) ^ byte_word(other);
+    const uint64_t end = len < 8 ? byte_word_of_4(one + last) ^ byte_word_of_4(other + last)
+                                 : byte_word(one + last) ^ byte_word(other + last);
+    return (begin | end) == 0;
+}
 
 /* Returns the hash of a name by a seed. */
 uint64_t key_hash(const struct key_seed *seed, const unsigned char *name, size_t len);

@@ -15,6 +15,9 @@
 /* Records ahead for which memory is fetched. */
 #define AHEAD 16
 
+/* Records whose keys are prepared together. */
+#define AT_ONCE 128
+
 int keyed_open(struct keyed_counts *keyed, struct key_tallies *keys, unsigned tables)
 {
     const size_t wide = WIDE_OF_ALL / tables;
@@ -77,7 +80,7 @@ static uint32_t find_number(struct keyed_counts *keyed, const struct wanted *wan
 static bool is_same_name(const struct key_name *one, const struct key_name *other)
 {
     return one->bytes && other->bytes && one->len == other->len &&
-           memcmp(one->bytes, other->bytes, one->len) == 0;
+           key_has_same_bytes(one->bytes, other->bytes, one->len);
 }
 
 /* Prepares the key of a record: sets its number if that is known at once. `before` is what was
@@ -111,12 +114,11 @@ static void prepare(struct keyed_counts *keyed, const struct key *key, const str
     key_table_prefetch(&keyed->table, wanted->hash);
 }
 
-void keyed_count(struct keyed_counts *keyed, const struct key *key, const struct key_span *spans,
-                 size_t n, uint32_t *numbers)
+/* Counts n records, AT_ONCE at most. */
+static void count_some(struct keyed_counts *keyed, const struct key *key,
+                       const struct key_span *spans, size_t n, uint32_t *numbers)
 {
-    struct wanted wanted[KEYED_MOST];
-    if (is_full(keyed))
-        keyed_move(keyed);
+    struct wanted wanted[AT_ONCE];
     for (size_t i = 0; i < n; i++)
         prepare(keyed, key, &spans[i], i > 0 ? &wanted[i - 1] : NULL, &wanted[i], &numbers[i]);
     for (size_t i = 0; i < n; i++) {
@@ -126,6 +128,15 @@ void keyed_count(struct keyed_counts *keyed, const struct key *key, const struct
             numbers[i] = find_number(keyed, &wanted[i]);
         keyed->table.entries[numbers[i]].samples++;
     }
+}
+
+void keyed_count(struct keyed_counts *keyed, const struct key *key, const struct key_span *spans,
+                 size_t n, uint32_t *numbers)
+{
+    if (is_full(keyed))
+        keyed_move(keyed);
+    for (size_t i = 0; i < n; i += AT_ONCE)
+        count_some(keyed, key, spans + i, n - i < AT_ONCE ? n - i : AT_ONCE, numbers + i);
 }
 
 void keyed_count_rows(struct keyed_counts *keyed, const uint32_t *numbers, const uint32_t *rows,
