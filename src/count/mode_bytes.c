@@ -47,13 +47,15 @@ static void bytes_add_statistics(const struct histogram *histogram, const struct
 {
     (void)histogram;
     const uint64_t *counts = tally->counts;
-    struct moments moments = {0};
+    struct exact_sum exact = {0};
+    whole sum = 0;
     uint64_t distinct = 0, printable = 0;
     for (unsigned byte = 0; byte < BYTE_VALUES; byte++) {
         distinct += counts[byte] > 0;
         printable += byte_is_printable(byte) ? counts[byte] : 0;
-        moments_add_times(&moments, byte, counts[byte]);
+        sum += (whole)counts[byte] * byte;
     }
+    exact_sum_add_whole(&exact, sum, 0);
     const bool any = tally->samples > 0;
     const double samples = (double)tally->samples;
     const double chi_square = any ? bytes_chi_square(counts, samples) : NAN;
@@ -63,7 +65,7 @@ static void bytes_add_statistics(const struct histogram *histogram, const struct
     statistics_add_rounded(to, "chi-square", chi_square, 2);
     statistics_add_rounded(to, "probability",
                            any ? chi_square_probability(chi_square, BYTE_VALUES - 1) : NAN, 6);
-    statistics_add_number(to, "mean", any ? moments_mean(&moments, tally->samples) : NAN);
+    statistics_add_number(to, "mean", any ? exact_sum_quotient(&exact, tally->samples) : NAN);
     statistics_add_rounded(to, "printable", (double)printable / samples, 6);
     statistics_add_rounded(to, "coincidence", bytes_coincidence(counts, samples), 6);
 }
