@@ -26,7 +26,7 @@ enum chunk_end {
 };
 
 /* Where the data of a chunk come from. Copies of the data keep a copy of it. Only text needs more
- * than `bytes` and `at.file`. */
+ * than `bytes`, `at.file` and the last two. */
 struct origin {
     size_t bytes; /* of input; a token may have some in two chunks */
     struct position at;
@@ -37,6 +37,8 @@ struct origin {
                      * name */
     int32_t key_column; /* the same for that of the key */
     bool has_header;    /* the first record is the file's header, which is not counted */
+    uint64_t content;   /* bytes of the file's content before the chunk's, if that was wanted, */
+    uint64_t content_first; /* and before those that are counted */
 };
 
 /* Memory of somebody else's that a chunk has for once. It is not written to. */

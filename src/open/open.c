@@ -66,6 +66,7 @@ static int open_file(struct input *input, struct held *file, const struct input_
                    .frame_memory = frame_memory > 0 ? frame_memory : FRAMES_MEMORY_MAX},
         .plan = {.range = range, .content = &options->content},
         .key = options->key,
+        .wants_positions = options->wants_positions,
         .records = {.kind = options->record, .field = options->field},
         .has_header = options->field && options->field->has_header};
     if (bytes_open(&input->bytes, file, why) != 0)
@@ -230,12 +231,13 @@ static int find_columns(struct input *input, struct reason *why)
     return rc;
 }
 
-/* True if values or a range are cut by the bytes of content that stand before a frame. */
+/* True if it must be known how many bytes of content stand before a frame: values or a range are
+ * cut by that. */
 static bool needs_positions(const struct input *input)
 {
     const struct record_kind *kind = &input->records.kind;
     bool has_values = !record_is_text(kind) && !record_is_byte(kind);
-    return has_values || content_is_partial(&input->plan.range);
+    return has_values || input->wants_positions || content_is_partial(&input->plan.range);
 }
 
 int input_open(struct input *input, struct held *file, const struct input_options *options,

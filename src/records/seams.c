@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct span *span_open(uint64_t segment, const struct record_kind *kind, uint64_t phase,
+struct span *span_open(uint64_t segment, const struct record_kind *kind, uint64_t before,
                        bool is_end)
 {
     struct span *span = calloc(1, sizeof *span);
@@ -14,7 +14,8 @@ struct span *span_open(uint64_t segment, const struct record_kind *kind, uint64_
     bool is_text = record_is_text(kind);
     span->begin = segment;
     span->end = is_end ? segment : segment + 1;
-    span->wanted = is_text ? 0 : (size_t)((kind->size - phase % kind->size) % kind->size);
+    span->wanted = is_text ? 0 : (size_t)((kind->size - before % kind->size) % kind->size);
+    span->before = is_text ? 0 : before - before % kind->size;
     span->is_characters = kind->type == RECORD_CHARACTERS;
     span->most = span->is_characters ? 2 * CHARACTER_SIZE_MAX : kind->most + is_text;
     span->has_boundary = is_end || (!is_text && span->wanted == 0);

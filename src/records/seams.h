@@ -24,6 +24,7 @@ struct span {
     struct span *next;
     uint64_t begin, end;
     size_t wanted;        /* of values: the bytes of head; of text not used */
+    uint64_t before;      /* of values: the bytes before the record that head belongs to */
     size_t most;          /* bytes of a fragment */
     bool is_characters;   /* at most three bytes of head, and of tail, are kept */
     bool has_boundary;    /* a record begins or ends in it; if none does, all of it is in head */
@@ -46,9 +47,9 @@ int seams_open(struct seams *seams, bool is_first, bool goes_on);
 /* Frees what is left. */
 void seams_close(struct seams *seams);
 
-/* Returns a span for one segment, or for the end of the file (`is_end`). Of values, `phase` bytes
- * stand before it, modulo the size. NULL: out of memory. The caller's, until seams_add. */
-struct span *span_open(uint64_t segment, const struct record_kind *kind, uint64_t phase,
+/* Returns a span for one segment, or for the end of the file (`is_end`). Of values, `before`
+ * bytes that are counted stand before it. NULL: out of memory. The caller's, until seams_add. */
+struct span *span_open(uint64_t segment, const struct record_kind *kind, uint64_t before,
                        bool is_end);
 
 /* Frees a span; does nothing with NULL. */

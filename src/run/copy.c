@@ -58,6 +58,7 @@ static int read_piece(struct source *source, struct file *file, const struct cop
     if (is_one_line(&file->input, chunk, copying->offset))
         source_add_one_line(source, file);
     chunk->origin.bytes = bytes_of_piece(&file->input, chunk, got);
+    chunk->origin.content = copying->offset;
     source_leave(source, file);
     return got < 0 ? -1 : 0;
 }
@@ -79,6 +80,7 @@ static int read_next(struct source *source, struct file *file, struct chunk *chu
     } while (got > 0 && chunk->fill && chunk->len < limit);
     if (input_cut(input, chunk, waited, got == 0, &why) != 0)
         return source_fail(source, &why);
+    chunk->origin.content = input->bytes.taken - input->records.cut_len - chunk->len;
     if (got > 0)
         return 0;
     chunk->origin.end = ENDS_FILE;

@@ -45,20 +45,32 @@ size_t segment_begin_chunk(struct extent *extent, struct chunk *chunk)
     return chunk->len;
 }
 
+/* States where a chunk that was cut begins: what was decoded ends with it, and with what was cut.
+ */
+static void state_position(const struct extent *extent, struct chunk *chunk)
+{
+    const struct content_range *range = &extent->file->input.plan.range;
+    const struct segment *segment = &extent->segment;
+    const uint64_t end = content_before(range, segment->begin + segment->content);
+    chunk->origin.content = range->begin + end - segment->records->cut_len - chunk->len;
+}
+
 int segment_cut(struct extent *extent, struct chunk *chunk, size_t waited, bool at_end)
 {
     struct source *source = extent->worker->source;
     struct records *records = extent->segment.records;
     struct span *span = extent->segment.span;
     struct reason why;
-    if (segment_is_stream(extent))
-        return input_cut(&extent->file->input, chunk, waited, at_end, &why) == 0
-                   ? 0
-                   : source_fail(source, &why);
-    if ((span && span_take_head(span, records, chunk) != 0) ||
-        records_cut(records, chunk, waited, false) != 0)
-        return source_fail_for_memory(source, extent->file);
-    chunk->origin.bytes = chunk->len - records_repeated(records, waited);
+    if (segment_is_stream(extent)) {
+        if (input_cut(&extent->file->input, chunk, waited, at_end, &why) != 0)
+            return source_fail(source, &why);
+    } else {
+        if ((span && span_take_head(span, records, chunk) != 0) ||
+            records_cut(records, chunk, waited, false) != 0)
+            return source_fail_for_memory(source, extent->file);
+        chunk->origin.bytes = chunk->len - records_repeated(records, waited);
+    }
+    state_position(extent, chunk);
     return 0;
 }
 
@@ -79,6 +91,7 @@ static void fill_with_seam(struct chunk *chunk, const struct file *file, const s
     chunk->origin.bytes = record->bytes;
     chunk->origin.end = seam->is_end ? ENDS_FILE : ENDS_NOTHING;
     chunk->origin.has_header = seam->is_first && field && field->has_header;
+    chunk->origin.content = chunk->origin.content_first + seam->before;
 }
 
 /* Pushes a record that was put together; the last one of a shard is completed first. 0 or -1. */

@@ -235,7 +235,8 @@ void source_place_chunk(const struct file *file, struct position *at, struct chu
                                     .name = file->input.bytes.name,
                                     .counted_from = file->input.plan.counted_from,
                                     .column = file->input.plan.column,
-                                    .key_column = file->input.plan.key_column};
+                                    .key_column = file->input.plan.key_column,
+                                    .content_first = file->input.plan.range.begin};
     at->index++;
 }
 
