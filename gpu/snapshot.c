@@ -173,7 +173,7 @@ void snapshots_move(struct snapshots *snapshots, struct file_tallies *files)
     for (size_t row = 0; row < good->bins; row++)
         moved->counts[row] = good->counts[row] - moved->counts[row];
     moved->samples = good->samples - moved->samples;
-    file_tallies_move(files, snapshots->file, moved);
+    file_tallies_move(files, (struct file_block){.file = snapshots->file}, moved);
     memcpy(moved->counts, good->counts, good->bins * sizeof good->counts[0]);
     moved->samples = good->samples;
 }

@@ -47,7 +47,8 @@ int main_tables_open(struct main_tables *tables, const struct source *source, st
 {
     struct options *options = tables->options;
     if (options->each &&
-        !(options->pool.files = file_tallies_open(source_files(source), count_histograms(options))))
+        !(options->pool.files = file_tallies_open(source_files(source), count_histograms(options),
+                                                  (struct file_division){0})))
         return -1;
     if (key_is_used(&options->histogram.key) &&
         !(options->pool.keys = key_tallies_open(&options->histogram, options->max_keys,

@@ -8,7 +8,7 @@
 
 #include "keyed_counts.h"
 #include "paged_counts.h"
-#include "src/count/tally.h"
+#include "src/count/file_tallies.h"
 
 #include <pthread.h>
 
@@ -16,7 +16,7 @@ struct count_table {
     _Alignas(CACHE_LINE) pthread_mutex_t lock; /* not used with pages */
     bool busy;                                 /* with pages: a thread counts into it */
     bool used;                  /* otherwise the memory of its counts was never touched */
-    size_t file;                /* whose counts it has, with a tally for each file */
+    struct file_block block;    /* whose counts it has, with a tally for each file */
     uint64_t moved_bytes;       /* of input whose counts were moved to their files */
     struct tally tally;         /* its counts are unused with pages */
     struct paged_counts *paged; /* NULL without pages */

@@ -60,8 +60,8 @@ static struct chunk *cpu_acquire(struct engine *engine, bool wait)
     return &chunk->chunk;
 }
 
-/* Moves what a table has counted to the tally of its file, or to those of its keys: the next chunk
- * is of another file, or there is none. */
+/* Moves what a table has counted to the tally of its block of a file, or to those of its keys: what
+ * comes next is of another one, or there is nothing. */
 static void empty_table(struct cpu_engine *cpu, struct count_table *table)
 {
     if (cpu->engine.keys && table->used)
@@ -69,7 +69,7 @@ static void empty_table(struct cpu_engine *cpu, struct count_table *table)
     if (!cpu->engine.files || !table->used)
         return;
     table->moved_bytes += table->tally.bytes;
-    file_tallies_move(cpu->engine.files, table->file, &table->tally);
+    file_tallies_move(cpu->engine.files, table->block, &table->tally);
 }
 
 static uint64_t count_of_invalid(const struct cpu_engine *cpu, const struct count_table *table)
@@ -80,18 +80,48 @@ static uint64_t count_of_invalid(const struct cpu_engine *cpu, const struct coun
                         : table->tally.counts[ROW_INVALID(&cpu->plan.histogram->binning)];
 }
 
+/* Has a table count for a block of a file from now on. */
+static void enter_block(struct cpu_engine *cpu, struct count_table *table, struct file_block block)
+{
+    if (table->block.file != block.file || table->block.number != block.number)
+        empty_table(cpu, table);
+    table->block = block;
+    table->used = true;
+}
+
+/* Counts a chunk into a table, block by block. */
+static void count_blocks(struct cpu_engine *cpu, const struct chunk *chunk,
+                         struct count_table *table)
+{
+    const uint64_t size = file_tallies_block_size(cpu->engine.files);
+    const uint64_t first = chunk->origin.content_first;
+    uint64_t before = chunk->origin.content - first;
+    struct chunk piece = *chunk;
+    for (size_t at = chunk->begin, len; at < chunk->len; at += len, before += len) {
+        const uint64_t left = size - before % size;
+        len = left < chunk->len - at ? (size_t)left : chunk->len - at;
+        piece.begin = at;
+        piece.len = at + len;
+        piece.origin.bytes = len;
+        enter_block(cpu, table, (struct file_block){chunk->origin.at.file, before / size, first});
+        count_chunk(&cpu->plan, &piece, &table->tally, NULL);
+    }
+}
+
 /* Counts a chunk into a table that no other thread uses, and reports its newlines, and whether it
  * has invalid tokens, to lines_add. */
 static void count_into_table(struct cpu_engine *cpu, const struct chunk *chunk,
                              struct count_table *table)
 {
     struct tally *tally = &table->tally;
-    if (cpu->engine.files && table->file != chunk->origin.at.file)
-        empty_table(cpu, table);
-    table->file = chunk->origin.at.file;
+    if (cpu->engine.files && file_tallies_block_size(cpu->engine.files) > 0) {
+        count_blocks(cpu, chunk, table);
+        return;
+    }
+    enter_block(cpu, table,
+                (struct file_block){.file = cpu->engine.files ? chunk->origin.at.file : 0});
     bool tell = cpu->engine.lines != NULL && chunk->origin.name != NULL;
     uint64_t newlines = tally->newlines, invalid = tell ? count_of_invalid(cpu, table) : 0;
-    table->used = true;
     if (cpu->engine.keys)
         count_chunk_by_key(&cpu->plan, chunk, tally, &table->keyed);
     else

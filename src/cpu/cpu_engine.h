@@ -18,7 +18,8 @@ struct cpu_engine_options {
     size_t chunk_size;             /* bytes, reduced to CPU_CHUNK_MAX */
     unsigned chunks;               /* as many as are ever out at a time, 1 or more */
     unsigned threads; /* that count at a time, 1 or more; with very many bins others wait */
-    struct file_tallies *files; /* as engine.files, and file_tallies_also for further histograms */
+    struct file_tallies *files; /* as engine.files, and file_tallies_also for further histograms;
+                                 * with blocks, samples are whole where a block ends */
     struct key_tallies *keys;   /* as engine.keys; then there are no further histograms */
 };
 

@@ -42,8 +42,9 @@ struct engine_ops {
 struct engine {
     const struct engine_ops *ops;
     struct lines *lines;        /* gets what chunks of text hold (lines_add); or NULL */
-    struct file_tallies *files; /* gets the samples and counts of each FILE, all of them by the end
-                                 * of finish; or NULL */
+    struct file_tallies *files; /* gets the samples and counts of each FILE, or of each of its
+                                 * blocks, which the GPU does not count; all of them by the end of
+                                 * finish; or NULL */
     struct key_tallies *keys; /* gets those of each key, the same way; or NULL. The GPU has none */
 };
 

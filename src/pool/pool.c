@@ -125,8 +125,10 @@ static int gather(struct pool *pool, struct engine *gpu, struct tally *tally,
     if (bytes != pool->workers.bytes + decompressed)
         return reason_set(why, "internal error: the counts do not add up to what was read");
     outcome->cpu_bytes = bytes - outcome->gpu_bytes;
-    if (pool->options.files && !file_tallies_complete(pool->options.files))
-        return reason_set(why, "out of memory");
+    if (pool->options.files)
+        file_tallies_end(pool->options.files);
+    if (file_tallies_check(pool->options.files, why) != 0)
+        return -1;
     return key_tallies_check(pool->options.keys, why);
 }
 

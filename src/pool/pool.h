@@ -55,7 +55,8 @@ struct pool_options {
     struct policy_tuning tuning;
     unsigned deadline_ms; /* a GPU that finishes nothing for so long has hung */
     bool opens_at_once;   /* workers wait while a GPU is opened: tests know then when it is there */
-    /* Gets the samples and counts of each file; NULL: they are not needed apart. */
+    /* Gets the samples and counts of each file, or of its blocks, which is only with DEVICE_CPU and
+     * a source whose chunks state their positions; NULL: they are not needed apart. */
     struct file_tallies *files;
     /* Gets those of each key; NULL: there are no keys. Only with DEVICE_CPU. */
     struct key_tallies *keys;

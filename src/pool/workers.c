@@ -2,6 +2,7 @@
 #include "pool_state.h"
 #include "machine.h"
 #include "gpu/gpu_group.h"
+#include "src/count/file_tallies.h"
 #include "src/count/key_tallies.h"
 #include "src/run/run.h"
 
@@ -139,11 +140,12 @@ static bool has_invalid(struct pool *pool)
     return true;
 }
 
-/* Ends a run that cannot count its keys. True if it did. */
-static bool lacks_keys(struct pool *pool)
+/* Ends a run that cannot keep its counts. True if it did. */
+static bool has_lost(struct pool *pool)
 {
     struct reason what;
-    if (key_tallies_check(pool->options.keys, &what) == 0)
+    if (key_tallies_check(pool->options.keys, &what) == 0 &&
+        file_tallies_check(pool->options.files, &what) == 0)
         return false;
     fail(&pool->workers, what.text);
     return true;
@@ -196,7 +198,7 @@ static int worker_count(void *arg, struct chunk *chunk, enum flow flow)
         fail_for_loss(pool);
         return -1;
     }
-    if (has_invalid(pool) || lacks_keys(pool))
+    if (has_invalid(pool) || has_lost(pool))
         return -1;
     call_for_help(pool, flow, len);
     if (sink->looks && pool->options.look && pool_seconds(pool) - sink->looked >= LOOK_SECONDS) {
@@ -252,7 +254,7 @@ static unsigned worker_count_most(void *arg)
 
 static bool worker_has_ended(void *arg)
 {
-    return has_invalid(pool_of(arg)) || lacks_keys(pool_of(arg));
+    return has_invalid(pool_of(arg)) || has_lost(pool_of(arg));
 }
 
 /* Runs one worker to its end. */

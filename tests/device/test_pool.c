@@ -219,7 +219,7 @@ static void run(const struct scenario *scenario)
         .chunk_size = scenario->chunk_size,
         .buffers = scenario->buffers,
         .threads = scenario->threads,
-        .files = totals->runs % 2 ? file_tallies_open(count, 1) : NULL,
+        .files = totals->runs % 2 ? file_tallies_open(count, 1, (struct file_division){0}) : NULL,
         .tuning = {.decoding_time = scenario->grows ? 0.01 : 0},
         .deadline_ms = scale_is_slow() ? 200000 : 20000, /* of a device that is emulated */
         .opens_at_once = scenario->grows};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tallies of FILEs: tables of any sparseness, moved in any order by several threads, compared with
- * plain arrays that are added up. */
+/* Tallies of FILEs and of their blocks: tables of any sparseness, moved in any order by several
+ * threads, compared with plain arrays that are added up. */
 #include "src/count/file_tallies.h"
 #include "src/count/tally.h"
 #include "tests/helpers/random.h"
@@ -81,7 +81,7 @@ static void *move_tables(void *arg)
         tally.bytes = 3 * tally.samples + 1;
         expected_bytes[file] += tally.bytes;
         pthread_mutex_unlock(&lock);
-        file_tallies_move(arg, file, &tally);
+        file_tallies_move(arg, (struct file_block){.file = file}, &tally);
         pthread_mutex_lock(&lock);
         check_that(is_empty(&tally), "not left empty", file);
         check_that(tally.bytes == 0 && tally.newlines == 9, "bytes or newlines", file);
@@ -128,12 +128,121 @@ static void compare(const struct file_tallies *files)
     memset(counts, 0, sizeof counts);
 }
 
+/* --- blocks --- */
+
+#define BLOCK_FILES 3
+#define BLOCKS_MOST 700
+#define BLOCK_SIZE 10
+#define BLOCK_MOVES 3000 /* of each thread */
+
+/* Counts of blocks in two rows: a block gets its number modulo 5, and one more, many times. */
+static uint64_t block_counts[BLOCK_FILES][BLOCKS_MOST][2];
+
+static size_t blocks_of(size_t file)
+{
+    return file == 1 ? 0 : BLOCKS_MOST - file;
+}
+
+static uint64_t first_of(size_t file)
+{
+    return 44 * file;
+}
+
+/* Blocks of two files, in any order; those of the second one are all empty. */
+static void *move_blocks(void *arg)
+{
+    uint64_t counts[2] = {0};
+    struct tally tally = {.bins = 2, .counts = counts, .channels = 1};
+    for (unsigned i = 0; i < BLOCK_MOVES; i++) {
+        pthread_mutex_lock(&lock);
+        const size_t file = random_below(2) * 2, number = random_below((unsigned)blocks_of(file));
+        counts[0] = random_below(3);
+        counts[1] = random_below(2) ? UINT64_C(1) << random_below(40) : 0;
+        for (size_t row = 0; row < 2; row++) {
+            tally.samples += counts[row];
+            block_counts[file][number][row] += counts[row];
+        }
+        pthread_mutex_unlock(&lock);
+        file_tallies_move(arg, (struct file_block){file, number, first_of(file)}, &tally);
+    }
+    return NULL;
+}
+
+static void compare_blocks(const struct file_tallies *files)
+{
+    uint64_t counts[2] = {0};
+    struct row_blocks blocks;
+    struct tally tally = {.bins = 2, .counts = counts, .channels = 1, .blocks = &blocks};
+    row_blocks_clear(&blocks, 2);
+    size_t result = 0;
+    for (size_t file = 0; file < BLOCK_FILES; file++)
+        for (size_t number = 0; number < blocks_of(file); number++, result++) {
+            const struct file_place place = file_tallies_place(files, result);
+            const uint64_t *const own = block_counts[file][number];
+            file_tallies_load(files, result, &tally);
+            check_that(place.file == file, "the file of a block", result);
+            check_that(place.offset == first_of(file) + BLOCK_SIZE * number, "its offset", result);
+            check_that(counts[0] == own[0] && counts[1] == own[1], "its counts", result);
+            check_that(tally.samples == own[0] + own[1], "its samples", result);
+        }
+    check_that(file_tallies_count(files) == result, "the number of blocks", result);
+}
+
+static void check_blocks(void)
+{
+    pthread_t threads[THREADS];
+    const struct file_division division = {BLOCK_SIZE, 1 << 20};
+    struct file_tallies *files = file_tallies_open(BLOCK_FILES, 1, division);
+    struct reason why;
+    check_that(files && file_tallies_block_size(files) == BLOCK_SIZE, "the size of a block", 0);
+    file_tallies_end(files);
+    check_that(file_tallies_count(files) == 0, "no blocks", 0);
+    for (unsigned i = 0; i < THREADS; i++)
+        if (pthread_create(&threads[i], NULL, move_blocks, files) != 0)
+            exit(99);
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (size_t file = 0; file < BLOCK_FILES; file += 2) { /* the last block, though it is empty */
+        struct tally none = {.bins = 2, .counts = (uint64_t[2]){0}, .channels = 1};
+        file_tallies_move(files, (struct file_block){file, blocks_of(file) - 1, first_of(file)},
+                          &none);
+    }
+    file_tallies_end(files);
+    check_that(file_tallies_check(files, &why) == 0, "blocks are complete", 0);
+    compare_blocks(files);
+    file_tallies_close(files);
+}
+
+/* A limit that is exceeded by many blocks, or by one with many counts, but not by moving the same
+ * ones again and again. */
+static void check_too_many(void)
+{
+    static uint64_t counts[BINS];
+    struct tally tally = {.bins = BINS, .counts = counts, .channels = 1};
+    for (unsigned way = 0; way < 3; way++) {
+        const struct file_division division = {1, way == 1 ? 1 << 12 : 1 << 16};
+        struct file_tallies *files = file_tallies_open(1, 1, division);
+        struct reason why;
+        for (size_t i = 0; i < 5000; i++) {
+            for (size_t row = 0; row < BINS && way == 1; row++)
+                counts[row] = 1;
+            counts[0] = tally.samples = 1;
+            file_tallies_move(files, (struct file_block){.number = way == 0 ? i : 0}, &tally);
+        }
+        file_tallies_end(files);
+        check_that((file_tallies_check(files, &why) != 0) == (way < 2), "too many", way);
+        check_that(way == 2 || strstr(why.text, "--each=4"), "a greater SIZE", way);
+        file_tallies_close(files);
+    }
+}
+
 int main(void)
 {
     pthread_t threads[THREADS];
-    struct file_tallies *files = file_tallies_open(FILES, 2);
+    struct file_tallies *files = file_tallies_open(FILES, 2, (struct file_division){0});
     if (!files)
         return 99;
+    file_tallies_end(files);
     check_that(file_tallies_count(files) == FILES, "count", 0);
     compare(files);
     for (unsigned i = 0; i < THREADS; i++)
@@ -153,11 +262,15 @@ int main(void)
     struct file_tallies *also = file_tallies_also(files);
     check_that(also && !file_tallies_also(also) && !file_tallies_also(NULL), "histograms", 0);
     check_that(file_tallies_count_of(also, 0) == 0, "another histogram", 0);
-    check_that(file_tallies_complete(files), "complete", 0);
+    struct reason why;
+    check_that(file_tallies_check(files, &why) == 0 && file_tallies_check(NULL, &why) == 0,
+               "complete", 0);
     file_tallies_lose(also);
-    check_that(!file_tallies_complete(files), "incomplete", 0);
+    check_that(file_tallies_check(files, &why) != 0, "incomplete", 0);
     file_tallies_close(files);
     file_tallies_close(NULL);
+    check_blocks();
+    check_too_many();
     printf("test_file_tallies: %u cases, %u wrong\n", tried, wrong);
     return wrong > 0;
 }
