@@ -90,14 +90,13 @@ static void write_tables(struct writer *out, const struct options *options, bool
     }
 }
 
-/* Writes the tables of each histogram for all files. The tally, which has no counts then, is worked
- * with. */
+/* Writes the tables of each histogram for all files, or for their blocks. The tally, which has no
+ * counts then, is worked with. */
 static void write_each(struct writer *out, const struct options *options, struct tally *tally)
 {
     const struct file_tallies *tallies = options->pool.files;
     for (const struct options *at = options; at; at = at->also, tally = tally->also) {
-        const struct file_groups files = {tallies,
-                                          options->operand_count ? options->operands : NULL};
+        const struct file_groups files = {tallies, options->operands, options->operand_count};
         struct groups groups = groups_of_files(&files);
         groups.skip_invalid = options->pool.invalid == INVALID_SKIP;
         report_write_gap(out, &at->report, at != options);

@@ -25,12 +25,12 @@ struct table {
     struct writer *out;
     const struct format *format;
     const struct report_options *options;
-    const struct groups *groups; /* of which this one is; NULL: there are none */
-    const char *group;           /* its name, as printable text */
-    size_t group_index;          /* which one it is */
-    struct row_names names;      /* if rows are groups */
-    unsigned channel;            /* the same, from 1; 0: of all channels */
-    struct counts shown;         /* the rows of the table */
+    const struct groups *groups;      /* of which this one is; NULL: there are none */
+    const char *group[GROUP_COLUMNS]; /* what says so, as printable text; NULL: no such column */
+    size_t group_index;               /* which one it is */
+    struct row_names names;           /* if rows are groups */
+    unsigned channel;                 /* the same, from 1; 0: of all channels */
+    struct counts shown;              /* the rows of the table */
     struct counts counted; /* what statistics are found in: bins may be finer than those shown */
     struct totals totals;  /* of the rows */
     size_t written;        /* for the format: how much of the rows it has written, from 0 */
@@ -90,6 +90,16 @@ static inline void format_counts(struct table *table, const struct row *row, cha
             writer_char(table->out, separator);
         writer_count(table->out, tally->counts[at]);
     }
+}
+
+/* Writes which group a table is of, for people. */
+static inline void format_name_group(struct table *table)
+{
+    const char *const name = table->group[GROUP_NAME], *const offset = table->group[GROUP_OFFSET];
+    if (name)
+        writer_text(table->out, name);
+    if (offset)
+        writer_format(table->out, "%soffset %s", name ? ", " : "", offset);
 }
 
 /* Writes a row's percent and running percent, each after a text. */

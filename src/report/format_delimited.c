@@ -41,6 +41,16 @@ static void name_counts(struct table *table)
     }
 }
 
+/* Writes what stands in the columns of groups, each before a separator. */
+static void write_columns(struct table *table, const char *const columns[GROUP_COLUMNS])
+{
+    for (size_t i = 0; i < GROUP_COLUMNS; i++)
+        if (columns[i]) {
+            field(table, columns[i]);
+            separate(table);
+        }
+}
+
 static void begin(struct table *table)
 {
     const char separator = table->format->separator;
@@ -48,7 +58,7 @@ static void begin(struct table *table)
     if (!table->options->header)
         return;
     if (table->groups)
-        writer_format(table->out, "%s%c", table->groups->column, separator);
+        write_columns(table, table->groups->columns);
     for (size_t i = 0; i < MODE_COLUMNS && columns[i]; i++) {
         if (i > 0)
             separate(table);
@@ -66,10 +76,8 @@ static void write_row(struct table *table, const struct row *row)
 {
     const bool has_percents = table->options->percent;
     const char separator[] = {table->format->separator, '\0'};
-    if (table->groups) {
-        field(table, table->group);
-        separate(table);
-    }
+    if (table->groups)
+        write_columns(table, table->group);
     field(table, row->name);
     separate(table);
     format_counts(table, row, table->format->separator);
@@ -102,12 +110,14 @@ static void write_statistics(struct table *table, const struct statistics *stati
 static void write_header(struct table *table, const struct statistics *statistics)
 {
     const char separator = table->format->separator;
-    writer_text(table->out, table->groups ? table->groups->column : "channel");
-    if (table->groups && table->channel)
-        writer_format(table->out, "%cchannel", separator);
+    const char between[] = {separator, '\0'};
+    if (table->groups)
+        write_columns(table, table->groups->columns);
+    if (table->channel)
+        writer_format(table->out, "channel%c", separator);
     for (size_t i = 0; i < statistics->count; i++) {
         const struct statistic *statistic = &statistics->list[i];
-        writer_format(table->out, "%c%s", separator, statistic->name);
+        writer_format(table->out, "%s%s", i > 0 ? between : "", statistic->name);
         if (statistic->is_interval)
             writer_format(table->out, "%c%s_upper", separator, statistic->name);
     }
@@ -118,17 +128,16 @@ static void write_statistics_row(struct table *table, const struct statistics *s
                                  bool is_first)
 {
     const char separator = table->format->separator;
+    const char between[] = {separator, '\0'};
     if (is_first)
         write_header(table, statistics);
     if (table->groups)
-        field(table, table->group);
-    if (table->groups && table->channel)
-        separate(table);
+        write_columns(table, table->group);
     if (table->channel)
-        writer_count(table->out, table->channel);
+        writer_format(table->out, "%u%c", table->channel, separator);
     for (size_t i = 0; i < statistics->count; i++) {
         const struct statistic *statistic = &statistics->list[i];
-        writer_format(table->out, "%c%s", separator, statistic->value);
+        writer_format(table->out, "%s%s", i > 0 ? between : "", statistic->value);
         if (statistic->is_interval)
             writer_format(table->out, "%c%s", separator,
                           statistic->upper[0] ? statistic->upper : statistic->value);

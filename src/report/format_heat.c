@@ -23,7 +23,7 @@
 
 static void widen_names(struct heat *heat)
 {
-    heat->name_width = heat->options->header ? strlen(heat->groups->column) : 0;
+    heat->name_width = heat->options->header ? strlen(heat->groups->columns[GROUP_NAME]) : 0;
     for (size_t group = 0; group < heat->groups->count; group++) {
         groups_show_name(heat->groups, group, heat->name, heat->name_room);
         const size_t width = screen_width(heat->name);
@@ -87,8 +87,8 @@ static void write_scale(struct heat *heat, char *line, size_t width)
     const bool header = heat->options->header;
     while (!header && width > 0 && line[width - 1] == ' ')
         width--;
-    writer_format(heat->out, "%-*s%*s", (int)heat->name_width, header ? heat->groups->column : "",
-                  PICTURE_GAP, "");
+    writer_format(heat->out, "%-*s%*s", (int)heat->name_width,
+                  header ? heat->groups->columns[GROUP_NAME] : "", PICTURE_GAP, "");
     writer_bytes(heat->out, line, width);
     if (header)
         writer_format(heat->out, "%*s%*s", PICTURE_GAP, "", (int)heat->count_width, "count");

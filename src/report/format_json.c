@@ -36,6 +36,17 @@ static void write_options(struct table *table)
     writer_char(table->out, ']');
 }
 
+/* Writes which file, or block of a file, the table is of, if it is of one. */
+static void write_file(struct table *table)
+{
+    if (table->group[GROUP_NAME]) {
+        writer_text(table->out, ",\"file\":");
+        json_string(table->out, table->group[GROUP_NAME]);
+    }
+    if (table->group[GROUP_OFFSET])
+        json_member(table->out, ",\"offset\":", table->group[GROUP_OFFSET]);
+}
+
 static void json_begin(struct table *table)
 {
     struct writer *out = table->out;
@@ -45,9 +56,8 @@ static void json_begin(struct table *table)
     if (table->groups && table->groups->are_keys) {
         writer_char(out, ',');
         json_key(out, table->groups, table->group_index);
-    } else if (table->groups) {
-        writer_text(out, ",\"file\":");
-        json_string(out, table->group);
+    } else {
+        write_file(table);
     }
     writer_format(out, ",\"mode\":\"%s\"", mode->name);
     if (mode->has_types)

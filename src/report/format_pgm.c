@@ -22,7 +22,7 @@ static void pgm_begin(struct table *table)
     writer_text(out, "P5\n");
     if (table->groups) {
         writer_text(out, "# ");
-        writer_text(out, table->group);
+        format_name_group(table);
         writer_char(out, '\n');
     }
     writer_format(out, "# pairs %" PRIu64 ", largest count %" PRIu64 "\n", table->totals.samples,

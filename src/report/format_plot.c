@@ -70,7 +70,7 @@ static void name_table(struct table *table)
         return;
     writer_text(table->out, table->tables > 0 ? "\n==> " : "==> ");
     if (table->groups)
-        writer_text(table->out, table->group);
+        format_name_group(table);
     if (table->channel)
         writer_format(table->out, "%schannel %u", table->groups ? ", " : "", table->channel);
     writer_text(table->out, " <==\n");

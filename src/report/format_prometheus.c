@@ -37,18 +37,26 @@ static void write_name(struct writer *out, const unsigned char *at, size_t len)
     }
 }
 
-/* Writes the label of the group, if there are groups. */
-static void write_group(struct table *table)
+/* Writes the label that has the name of the group. */
+static void write_name_label(struct table *table)
 {
-    if (!table->groups)
-        return;
     const struct key_name name = groups_name(table->groups, table->group_index);
     writer_format(table->out, "%s=\"", table->groups->are_keys ? "key" : "file");
     if (name.bytes)
         write_name(table->out, name.bytes, name.len);
     else
-        writer_text(table->out, table->group);
+        writer_text(table->out, table->group[GROUP_NAME]);
     writer_char(table->out, '"');
+}
+
+/* Writes the labels of the group, if there are groups. */
+static void write_group(struct table *table)
+{
+    const char *const name = table->group[GROUP_NAME], *const offset = table->group[GROUP_OFFSET];
+    if (name)
+        write_name_label(table);
+    if (offset)
+        writer_format(table->out, "%soffset=\"%s\"", name ? "," : "", offset);
 }
 
 /* Writes an edge as Prometheus does: 1.0, and 1e+06 from there on if it is a power of ten. */

@@ -23,7 +23,7 @@ int group_rows_make(struct group_rows *rows, const struct histogram *histogram,
                     const struct groups *groups)
 {
     rows->mode = *histogram->mode;
-    rows->mode.columns[0] = groups->column;
+    rows->mode.columns[0] = groups->columns[GROUP_NAME];
     rows->mode.is_sparse = true;
     rows->mode.label_row = label_row;
     rows->mode.add_statistics = add_statistics;

@@ -14,28 +14,38 @@ static struct key_name name_of(const char *text)
 
 /* --- files --- */
 
-static struct key_name file_name(const void *of, size_t file)
+static struct key_name file_name(const void *of, size_t result)
 {
     const struct file_groups *files = of;
-    return name_of(files->names ? files->names[file] : "-");
+    if (files->count == 0)
+        return name_of("-");
+    return name_of(files->names[file_tallies_place(files->tallies, result).file]);
 }
 
-static void load_file(const void *of, size_t file, struct tally *tally)
+static uint64_t offset_of_block(const void *of, size_t result)
 {
     const struct file_groups *files = of;
-    file_tallies_load(files->tallies, file, tally);
+    return file_tallies_place(files->tallies, result).offset;
+}
+
+static void load_file(const void *of, size_t result, struct tally *tally)
+{
+    const struct file_groups *files = of;
+    file_tallies_load(files->tallies, result, tally);
 }
 
 struct groups groups_of_files(const struct file_groups *files)
 {
+    const bool are_blocks = file_tallies_block_size(files->tallies) > 0;
     return (struct groups){
-        .column = "file",
+        .columns = {are_blocks && files->count <= 1 ? NULL : "file", are_blocks ? "offset" : NULL},
         .count = file_tallies_count(files->tallies),
         .all = file_tallies_count(files->tallies),
         .rest = SIZE_MAX,
         .missing = SIZE_MAX,
         .of = files,
         .name = file_name,
+        .offset = offset_of_block,
         .load = load_file,
     };
 }
@@ -67,7 +77,7 @@ struct groups groups_of_keys(const struct key_tallies *keys, size_t top, const c
 {
     const size_t all = key_tallies_count(keys);
     struct groups groups = {
-        .column = column,
+        .columns = {column},
         .are_keys = true,
         .count = all > top ? top + 1 : all,
         .all = all,
@@ -121,10 +131,15 @@ void groups_show_name(const struct groups *groups, size_t group, char *text, siz
     show_text((const char *)name.bytes, name.len, text, room);
 }
 
+uint64_t groups_offset(const struct groups *groups, size_t group)
+{
+    return groups->offset(groups->of, group);
+}
+
 size_t groups_name_room(const struct groups *groups)
 {
     size_t longest = 0;
-    for (size_t group = 0; group < groups->count; group++) {
+    for (size_t group = 0; groups->columns[GROUP_NAME] && group < groups->count; group++) {
         const size_t len = groups_name(groups, group).len;
         longest = len > longest ? len : longest;
     }

@@ -8,6 +8,7 @@
 #include "src/base/show.h"
 #include "src/count/coarsen.h"
 #include "src/count/quantile.h"
+#include "src/count/show_number.h"
 #include "src/count/tally.h"
 
 #include <errno.h>
@@ -227,15 +228,22 @@ struct group_report {
     struct row_blocks blocks; /* of the tally */
     char *name;               /* as printable text, with room for the longest one */
     size_t room;
+    char offset[SHOW_NUMBER]; /* of a block */
 };
 
 /* Loads the name and the counts of a group into the report, and sets the table to them. */
 static void load_group(struct group_report *report, struct table *table, size_t group)
 {
     const struct groups *groups = report->groups;
-    groups_show_name(groups, group, report->name, report->room);
     groups_load(groups, group, report->histogram, report->tally);
-    table->group = report->name;
+    if (groups->columns[GROUP_NAME]) {
+        groups_show_name(groups, group, report->name, report->room);
+        table->group[GROUP_NAME] = report->name;
+    }
+    if (groups->columns[GROUP_OFFSET]) {
+        show_unsigned(groups_offset(groups, group), report->offset);
+        table->group[GROUP_OFFSET] = report->offset;
+    }
     table->group_index = group;
     table->counted = (struct counts){report->histogram, report->tally};
 }
