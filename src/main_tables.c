@@ -22,6 +22,9 @@ static uint64_t most_key_bytes(unsigned max_keys)
     return most > least ? most : least;
 }
 
+/* What the counts of blocks may take, by each histogram. */
+#define BLOCK_BYTES_MAX (UINT64_C(1) << 30)
+
 static unsigned count_histograms(const struct options *options)
 {
     unsigned count = 0;
@@ -46,9 +49,9 @@ void main_tables_begin(struct main_tables *tables, struct options *options, stru
 int main_tables_open(struct main_tables *tables, const struct source *source, struct tally *tally)
 {
     struct options *options = tables->options;
-    if (options->each &&
-        !(options->pool.files = file_tallies_open(source_files(source), count_histograms(options),
-                                                  (struct file_division){0})))
+    if (options->each && !(options->pool.files = file_tallies_open(
+                               source_files(source), count_histograms(options),
+                               (struct file_division){options->each_size, BLOCK_BYTES_MAX})))
         return -1;
     if (key_is_used(&options->histogram.key) &&
         !(options->pool.keys = key_tallies_open(&options->histogram, options->max_keys,

@@ -142,10 +142,13 @@ static int refuse(int code, const char *word, struct reason *why)
 
 /* --- a value that was typed as a file --- */
 
-/* True if a word is a number, a list of numbers, or a type, and so hardly the name of a file. */
+/* True if a word is a number, a size, a list of numbers, or a type, and so hardly the name of a
+ * file. */
 static bool is_value(const char *word)
 {
-    return word[strspn(word, "0123456789.,")] == '\0' || value_type_find(word);
+    const char *end = word + strspn(word, "0123456789.,");
+    const bool is_size = end > word && end[0] != '\0' && strchr("KMG", end[0]) && end[1] == '\0';
+    return *end == '\0' || is_size || value_type_find(word);
 }
 
 /* Records the word after an option without its optional value, if that would have been valid. The

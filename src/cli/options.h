@@ -56,7 +56,8 @@ struct options {
     struct pool_options pool;
     struct report_options report;
     bool incomplete;    /* --merge accepts missing shares */
-    bool each;          /* a result for each file */
+    bool each;          /* a result for each file, */
+    uint64_t each_size; /* or for each block of so many bytes; 0: files are not divided */
     char by_field[256]; /* of --by, without characters; the histogram's key refers to it */
     unsigned max_keys;  /* that are counted, at most */
     unsigned top;       /* keys that are printed, those with most samples first; 0: all, by name */

@@ -6,6 +6,7 @@
 #include "gpu/strategy.h"
 #include "src/cpu/count.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,6 +153,47 @@ static int finish_strategy(const struct draft *draft, struct reason *why)
     return 0;
 }
 
+/* Samples that are cut by what they contain would be in two blocks. */
+static int refuse_text(const struct draft *draft, const struct mode *mode, struct reason *why)
+{
+    if (mode->has_pairs)
+        return option_needs(draft, "each=", "--pairs=aligned, as other pairs are in two blocks",
+                            why);
+    return option_needs(draft, "each=",
+                        mode->is_text ? "--bytes, --letters or --values, as blocks cut lines; use "
+                                        "--each without a SIZE, or --by"
+                                      : "--bytes, --letters or --values, as blocks cut characters; "
+                                        "use --each without a SIZE",
+                        why);
+}
+
+/* Blocks of a file, which hold whole samples. Only the CPU counts them. */
+static int finish_blocks(const struct draft *draft, const struct record_kind *kind,
+                         struct reason *why)
+{
+    struct options *options = draft->options;
+    const uint64_t size = options->each_size;
+    char typed[TYPED_SHOWN];
+    if (size == 0)
+        return 0;
+    for (const struct histogram *at = &options->histogram; at; at = at->also) {
+        const struct record_kind own = record_kind_of(at);
+        if (record_is_text(&own))
+            return refuse_text(draft, at->mode, why);
+    }
+    option_show_typed(draft, "each=", typed);
+    if (size % kind->size != 0)
+        return reason_set(why,
+                          "%s: blocks must hold whole values of %zu bytes; use --each=%" PRIu64,
+                          typed, kind->size, (size / kind->size + 1) * kind->size);
+    if (options->pool.device == DEVICE_GPU)
+        return reason_set(why, "%s: the GPU cannot count blocks separately; use --device=cpu",
+                          typed);
+    options->pool.device = DEVICE_CPU;
+    options->input.wants_positions = true;
+    return 0;
+}
+
 /* On a GPU, each file needs a snapshot after its last chunk. */
 static int finish_each(struct options *options, struct reason *why)
 {
@@ -214,6 +256,8 @@ int devices_finish(const struct draft *draft, struct reason *why)
     if (!record_is_text(&kind))
         *chunk = (*chunk + kind.size - 1) / kind.size * kind.size; /* whole samples */
     int rc = finish_strategy(draft, why);
+    if (rc == 0)
+        rc = finish_blocks(draft, &kind, why);
     if (rc == 0)
         rc = finish_each(options, why);
     if (rc == 0)

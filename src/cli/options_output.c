@@ -96,8 +96,15 @@ int option_plot(struct draft *draft, const char *value, struct reason *why)
 OPTION_FLAG(option_percent, draft->options->report.percent = true)
 OPTION_FLAG(option_nonzero, draft->options->report.empty = EMPTY_LEFT_OUT)
 OPTION_FLAG(option_all, draft->options->report.empty = EMPTY_SHOWN)
-OPTION_FLAG(option_each, draft->options->each = true)
 OPTION_FLAG(option_header, draft->options->report.header = true)
+
+int option_each(struct draft *draft, const char *value, struct reason *why)
+{
+    static const struct size_range range = {1, CONTENT_MAX, "1 to 9223372036854775807"};
+    draft->options->each = true;
+    draft->options->each_size = 0;
+    return value ? parse_size("--each", value, &range, &draft->options->each_size, why) : 0;
+}
 
 int option_top(struct draft *draft, const char *value, struct reason *why)
 {

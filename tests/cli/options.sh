@@ -139,6 +139,11 @@ for options in "--letters 4" "-l 4" "-fl 4"; do
 done
 run -n --quantiles 0.5,0.9 <in
 refuses "--quantiles 0.5,0.9" 1 "0.5,0.9: No such file or directory; did you mean --quantiles=0.5,0.9?"
+run --each 64K <in
+refuses "--each 64K" 1 "64K: No such file or directory; did you mean --each=64K?"
+run --each K <in
+refuses "--each K" 1 "K: No such file or directory"
+check "--each K: no guess" [ "$(cat err)" = "gpuhisto: K: No such file or directory" ]
 run -l 4 in <in
 refuses "-l 4 in" 1 "did you mean --letters=4?"
 run --let 4 -o new <in
@@ -198,6 +203,14 @@ run -c --all --nonzero <in
 check "the last of --all and --nonzero" [ "$(cat status)" -eq 0 ]
 ENGINE='' usage "--kernel=lanes: cannot count in this mode" -c --kernel=lanes
 ENGINE='' usage "--each: the GPU cannot count files separately with 1114113 bins" -c --each --device=gpu
+for bad in 0 -1 1.5 64KB x '' 9223372036854775808; do
+    usage "--each=$bad: must be a size from 1 to 9223372036854775807" "--each=$bad"
+done
+usage "--each=4K needs --bytes, --letters or --values" -n --each=4K
+usage "--each=4K needs --bytes, --letters or --values, as blocks cut characters" --blocks --each=4K
+usage "--each=3 needs --pairs=aligned" --pairs --each=3
+usage "--each=3: blocks must hold whole values of 2 bytes; use --each=4" --pairs=aligned --each=3
+ENGINE='' usage "--each=4K: the GPU cannot count blocks separately; use --device=cpu" --each=4K --device=gpu
 clash --digits --min -n --digits=2 --min=1 --max=2 --bins=3
 clash --digits --edges -n --digits=2 --edges=1,2
 clash --digits --log -n --digits=2 --log=2:32

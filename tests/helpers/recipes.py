@@ -91,6 +91,8 @@ for number, times in enumerate(releases):
 text = b"seven\0\xff\r\n" * 400 + bytes(range(256))
 write("numbers.txt", text)
 write("numbers.gz", b"\x1f\x8b\x08\x00" + bytes(random.randrange(256) for _ in range(3000)))
+image = bytes(1 << 16) + b"\xff\0" * (3 << 14) + random.randbytes(100000) + b"\n"
+write("image", image)
 
 pixels = bytes(random.choice([0, 31, 32, 64, 200, 255]) for _ in range(3000))
 write("grey.pgm", b"P5\n# CREATOR: GIMP PNM Filter Version 1.1\n60 50\n255\n" + pixels)
@@ -236,6 +238,10 @@ def gz_entropy(out):
     with open("numbers.gz", "rb") as file:
         return same(["%.1f" % entropy_of(file.read())])(out)
 
+def block_entropies(out):
+    blocks = range(0, len(image), 1 << 16)
+    return same(["%6d  %.1f" % (at, abs(entropy_of(image[at:at + (1 << 16)]))) for at in blocks])(out)
+
 def top_bytes(out):
     counts = sorted(collections.Counter(text).values(), reverse=True)[:3]
     said = [int(line.split()[1]) for line in out.splitlines()]
@@ -380,6 +386,7 @@ checks = [
     (r"gpuhisto --diff release1\.json release2\.json >diff && awk .*", worse),
     (r"gpuhisto -s numbers\.txt( \| grep entropy)?", byte_statistics),
     (r"gpuhisto -s -d none numbers\.gz \| awk .*", gz_entropy),
+    (r"gpuhisto -s --each=64K image \| awk .*", block_entropies),
     (r"gpuhisto -p numbers\.txt \| sort -k2nr \| head -n 3", top_bytes),
     (r"gpuhisto -p --values.* --min=0 --max=256 -B8 grey\.pgm", plot(list(pixels))),
     (r"gpuhisto --values.* --min=0 --max=256 -B8 --nonzero grey\.pgm", table(list(pixels), None)),
