@@ -78,6 +78,17 @@ static inline void key_table_prefetch(const struct key_table *table, uint64_t ha
     __builtin_prefetch(&table->slots[hash & (table->slot_count - 1)]);
 }
 
+/* The same of what it is likely to look at next, once that has come, and of the key's sums. */
+static inline void key_table_prefetch_entry(const struct key_table *table, uint64_t hash)
+{
+    const uint64_t slot = table->slots[hash & (table->slot_count - 1)];
+    if (slot >> 32 != hash >> 32)
+        return;
+    __builtin_prefetch(&table->entries[(uint32_t)slot]);
+    if (table->sums)
+        __builtin_prefetch(&table->sums[(uint32_t)slot]);
+}
+
 /* Returns the number of a key, which is made if it is new, given its hash. KEY_FAILED if memory is
  * short. */
 uint32_t key_table_find(struct key_table *table, uint64_t hash, const unsigned char *name,

@@ -238,21 +238,39 @@ static void move_samples(struct key_tallies *keys, struct share *share, const st
         key_tallies_lose(keys);
 }
 
+/* Moves what there is of key i. */
+static void move_one(struct key_tallies *keys, struct share *share, const struct moving *moving,
+                     size_t i)
+{
+    const uint32_t number = number_in(keys, share, &moving->from->entries[i]);
+    if (number == KEY_FAILED)
+        return;
+    move_samples(keys, share, moving, i, number);
+    if (moving->all)
+        move_key(keys, share, moving->from, i, number);
+}
+
+#define KEYS_AT_ONCE 32 /* whose memory is fetched at the same time */
+
 static void move_share(struct key_tallies *keys, struct share *share, const struct moving *moving,
                        uint32_t first)
 {
+    const struct key_entry *entries = moving->from->entries;
     if (!first)
         return;
     pthread_mutex_lock(&share->lock);
     const uint64_t before = bytes_of(share);
-    for (uint32_t next = first; next > 0; next = moving->next[next - 1]) {
-        const uint32_t i = next - 1;
-        const uint32_t number = number_in(keys, share, &moving->from->entries[i]);
-        if (number == KEY_FAILED)
-            continue;
-        move_samples(keys, share, moving, i, number);
-        if (moving->all)
-            move_key(keys, share, moving->from, i, number);
+    for (uint32_t next = first; next > 0;) {
+        uint32_t some[KEYS_AT_ONCE];
+        size_t count = 0;
+        for (; next > 0 && count < KEYS_AT_ONCE; next = moving->next[some[count++]]) {
+            some[count] = next - 1;
+            key_table_prefetch(&share->table, entries[next - 1].hash);
+        }
+        for (size_t i = 0; i < count; i++)
+            key_table_prefetch_entry(&share->table, entries[some[i]].hash);
+        for (size_t i = 0; i < count; i++)
+            move_one(keys, share, moving, some[i]);
     }
     unlock(keys, share, before);
 }
