@@ -297,24 +297,27 @@ static void check_by_threads(const struct histogram *histogram)
 
 /* --- orders of numbers --- */
 
-static void add_names(struct key_tallies *keys, const char *const *names, size_t count,
+/* Adds names, from one of them on. */
+static void add_names(struct key_tallies *keys, const char *const *names, size_t count, size_t from,
                       const struct histogram *histogram)
 {
     struct tally tally;
     need_that(tally_open(&tally, histogram) == 0);
-    for (size_t i = 0; i < count; i++)
-        key_tallies_add(keys, (struct key_name){(const unsigned char *)names[i], strlen(names[i])},
-                        &tally);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = names[(from + i) % count];
+        key_tallies_add(keys, (struct key_name){(const unsigned char *)name, strlen(name)}, &tally);
+    }
     tally_close(&tally);
 }
 
-static void check_names(const char *const *names, size_t count, const char *expected_names)
+static void check_names_from(const char *const *names, size_t count, size_t from,
+                             const char *expected_names)
 {
     struct histogram histogram;
-    char text[200] = "";
+    char text[400] = "";
     histogram_lines(&histogram);
     struct key_tallies *keys = need(key_tallies_open(&histogram, 100, UINT64_MAX));
-    add_names(keys, names, count, &histogram);
+    add_names(keys, names, count, from, &histogram);
     need_that(key_tallies_sort(keys, KEYS_BY_NAME, 2) == 0);
     for (size_t i = 0; i < key_tallies_count(keys); i++) {
         const struct key_name name = key_tallies_name(keys, i);
@@ -323,6 +326,38 @@ static void check_names(const char *const *names, size_t count, const char *expe
     }
     check_that(strcmp(text, expected_names) == 0, text, 0);
     key_tallies_close(keys);
+}
+
+static void check_names(const char *const *names, size_t count, const char *expected_names)
+{
+    for (size_t from = 0; from < count; from++)
+        check_names_from(names, count, from, expected_names);
+}
+
+/* Numbers that are equal, or equal as doubles, are in the order of bytes, and so always in the
+ * same; those below 0 the other way round. */
+static void check_equal_numbers(void)
+{
+    static const char *const numbers[] = {"9007199254740993",
+                                          "9007199254740993.0",
+                                          "+9007199254740993",
+                                          "09007199254740993",
+                                          "-9007199254740993",
+                                          "-9007199254740993.0",
+                                          "-09007199254740993",
+                                          "9007199254740992",
+                                          "-9007199254740992",
+                                          "9007199254740994",
+                                          "0",
+                                          "0.0",
+                                          "-0",
+                                          "+0",
+                                          "-0e9",
+                                          "1e-400"};
+    check_names(numbers, sizeof numbers / sizeof numbers[0],
+                "-9007199254740993.0 -9007199254740993 -9007199254740992 -09007199254740993 "
+                "+0 -0 -0e9 0 0.0 1e-400 +9007199254740993 09007199254740993 9007199254740992 "
+                "9007199254740993 9007199254740993.0 9007199254740994 ");
 }
 
 static void check_orders(void)
@@ -337,6 +372,7 @@ static void check_orders(void)
     check_names(few, 3, "10 9 x ");
     check_names(empty, 3, " 10 9 ");
     check_names(spaces, 3, "1  10 9 ");
+    check_equal_numbers();
 }
 
 /* --- the limit, and hashes --- */
@@ -347,10 +383,10 @@ static void check_limit(void)
     static const char *const names[] = {"a", "b", "a", "c"};
     histogram_lines(&histogram);
     struct key_tallies *keys = need(key_tallies_open(&histogram, 2, UINT64_MAX));
-    add_names(keys, names, 3, &histogram);
+    add_names(keys, names, 3, 0, &histogram);
     key_tallies_add(keys, (struct key_name){NULL, 0}, &(struct tally){.samples = 1});
     check_that(key_tallies_state(keys) == KEYS_COMPLETE, "as many as allowed", 2);
-    add_names(keys, names + 3, 1, &histogram);
+    add_names(keys, names + 3, 1, 0, &histogram);
     check_that(key_tallies_state(keys) == KEYS_TOO_MANY, "one more", 3);
     key_tallies_close(keys);
 }
