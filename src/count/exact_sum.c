@@ -5,23 +5,31 @@
 #include <string.h>
 
 #define DIGIT_BITS 32
+#define WORD_BITS 64
 #define ADDED_MAX ((uint32_t)1 << 29) /* a number changes a digit by less than 2^33 */
 
-/* Carries digits, so that all but the last are from 0 up to 2^32. The last one keeps the sign. Most
- * digits are 0, which costs less to find out than to carry them: a result by key has many sums. */
+static int first_digit(const struct exact_sum *sum)
+{
+    return EXACT_DIGITS - sum->used;
+}
+
+void exact_sum_clear(struct exact_sum *sum)
+{
+    if (sum->end > 0)
+        memset(sum->digits + first_digit(sum), 0,
+               (size_t)(sum->end - first_digit(sum)) * sizeof sum->digits[0]);
+    sum->added = sum->used = sum->end = 0;
+}
+
+/* Carries digits, so that all but the last are from 0 up to 2^32. The last one keeps the sign. */
 static void carry_digits(struct exact_sum *sum)
 {
-    int64_t carry = 0;
-    for (int i = 0; i < EXACT_DIGITS - 1; i++) {
-        int64_t digit = sum->digits[i] + carry, low = digit & UINT32_MAX;
-        if (digit == 0) {
-            sum->digits[i] = carry = 0;
-            continue;
-        }
-        carry = (digit - low) / ((int64_t)1 << DIGIT_BITS);
+    sum->end = EXACT_DIGITS;
+    for (int i = first_digit(sum); i < EXACT_DIGITS - 1; i++) {
+        const int64_t low = sum->digits[i] & UINT32_MAX;
+        sum->digits[i + 1] += (sum->digits[i] - low) / ((int64_t)1 << DIGIT_BITS);
         sum->digits[i] = low;
     }
-    sum->digits[EXACT_DIGITS - 1] += carry;
     sum->added = 0;
 }
 
@@ -30,10 +38,13 @@ static void carry_digits(struct exact_sum *sum)
 static inline void add_magnitude(struct exact_sum *sum, unsigned_whole magnitude,
                                  int magnitude_digits, int exponent, bool negative)
 {
-    unsigned offset = (unsigned)(exponent - EXACT_LOWEST), shift = offset % DIGIT_BITS;
-    int64_t *digit = sum->digits + offset / DIGIT_BITS, sign = negative ? -1 : 1;
+    const unsigned offset = (unsigned)(exponent - EXACT_LOWEST), shift = offset % DIGIT_BITS;
+    const int first = (int)(offset / DIGIT_BITS), end = first + magnitude_digits + 1;
+    int64_t *digit = sum->digits + first, sign = negative ? -1 : 1;
     if (++sum->added == ADDED_MAX)
         carry_digits(sum);
+    sum->used = (uint16_t)(sum->used > EXACT_DIGITS - first ? sum->used : EXACT_DIGITS - first);
+    sum->end = (uint16_t)(sum->end > end ? sum->end : end);
     for (int i = 0; i < magnitude_digits; i++, magnitude >>= DIGIT_BITS, digit++) {
         uint64_t part = (uint64_t)(uint32_t)magnitude << shift;
         digit[0] += sign * (int64_t)(uint32_t)part;
@@ -72,174 +83,231 @@ void exact_sum_add_whole(struct exact_sum *sum, whole value, int exponent)
     add_magnitude(sum, magnitude, 4, exponent, value < 0);
 }
 
+void exact_sum_add_words(struct exact_sum *sum, const uint64_t *words, int count, int exponent,
+                         bool is_negative)
+{
+    for (int i = 0; i < count; i++)
+        if (words[i] != 0)
+            add_magnitude(sum, words[i], 2, exponent + WORD_BITS * i, is_negative);
+}
+
 void exact_sum_merge(struct exact_sum *into, const struct exact_sum *from)
 {
-    struct exact_sum other = *from;
-    carry_digits(into);
-    carry_digits(&other);
-    for (int i = 0; i < EXACT_DIGITS; i++)
-        into->digits[i] += other.digits[i];
-    into->added = 1;
+    struct exact_number number;
+    exact_sum_read(from, &number);
+    exact_sum_add_words(into, number.words, number.count, number.exponent, number.is_negative);
 }
 
-bool exact_sum_make_positive(struct exact_sum *sum)
+/* --- long numbers --- */
+
+/* Forgets zeros in front. */
+static void trim(struct exact_number *number)
 {
-    carry_digits(sum);
-    if (sum->digits[EXACT_DIGITS - 1] >= 0)
-        return false;
-    for (int i = 0; i < EXACT_DIGITS; i++)
-        sum->digits[i] = -sum->digits[i];
-    carry_digits(sum);
-    return true;
+    while (number->count > 0 && number->words[number->count - 1] == 0)
+        number->count--;
 }
 
-bool exact_sum_is_whole(const struct exact_sum *sum, whole *number)
+/* Adds a word in front of all others. Zeros behind them become part of the exponent. */
+static inline void push(struct exact_number *number, uint64_t word)
 {
-    const int one = -EXACT_LOWEST / DIGIT_BITS; /* the digit that counts 1 */
-    struct exact_sum carried = *sum;
-    const bool negative = exact_sum_make_positive(&carried);
-    for (int i = 0; i < EXACT_DIGITS; i++)
-        if (i != one && i != one + 1 && carried.digits[i] != 0)
-            return false;
-    *number = (whole)carried.digits[one] + ((whole)carried.digits[one + 1] << DIGIT_BITS);
-    *number = negative ? -*number : *number;
-    return true;
+    if (number->count == 0 && word == 0)
+        number->exponent += WORD_BITS;
+    else
+        number->words[number->count++] = word;
 }
 
-/* --- long whole numbers, the lowest digit first --- */
-
-/* Enough for n * squares, and for the square of a sum without its digits below the least double. */
-#define LONG_DIGITS (2 * EXACT_DIGITS + 4)
-
-/* What digit 0 of such a sum counts: no double has a lower bit. */
-#define SUM_LOWEST (EXACT_LOWEST / 2)
-
-struct long_number {
-    uint32_t digits[LONG_DIGITS];
-};
-
-/* Sets *number to the magnitude of a sum. True if it is negative. */
-static bool read_sum(const struct exact_sum *sum, struct long_number *number)
+static void negate(struct exact_number *number)
 {
-    struct exact_sum carried = *sum;
-    bool negative = exact_sum_make_positive(&carried);
-    memset(number, 0, sizeof *number);
-    for (int i = 0; i < EXACT_DIGITS; i++)
-        number->digits[i] = (uint32_t)carried.digits[i];
-    return negative;
-}
-
-/* Returns how many digits a number has without zeros in front. */
-static int length_of(const struct long_number *number)
-{
-    int length = LONG_DIGITS;
-    while (length > 0 && number->digits[length - 1] == 0)
-        length--;
-    return length;
-}
-
-/* Multiplies a number by another, or by itself. */
-static void multiply(struct long_number *number, const struct long_number *by)
-{
-    struct long_number product = {{0}};
-    const int length = length_of(by);
-    for (int i = 0; i < LONG_DIGITS; i++) {
-        uint64_t carry = 0;
-        if (number->digits[i] == 0)
-            continue;
-        for (int k = 0; (k < length || carry != 0) && i + k < LONG_DIGITS; k++) {
-            carry += product.digits[i + k] + (uint64_t)number->digits[i] * by->digits[k];
-            product.digits[i + k] = (uint32_t)carry;
-            carry >>= DIGIT_BITS;
-        }
+    unsigned_whole carry = 1;
+    for (int i = 0; i < number->count; i++, carry >>= WORD_BITS) {
+        carry += ~number->words[i];
+        number->words[i] = (uint64_t)carry;
     }
-    *number = product;
+}
+
+void exact_sum_read(const struct exact_sum *sum, struct exact_number *number)
+{
+    const int begin = first_digit(sum) & ~1; /* of a word */
+    whole carry = 0;
+    number->count = 0;
+    number->exponent = EXACT_LOWEST + DIGIT_BITS * begin;
+    for (int i = begin; i < sum->end; i += 2) {
+        carry += sum->digits[i] + (whole)sum->digits[i + 1] * ((whole)1 << DIGIT_BITS);
+        push(number, (uint64_t)carry);
+        carry >>= WORD_BITS;
+    }
+    push(number, (uint64_t)carry);
+    number->is_negative = carry < 0;
+    if (number->is_negative)
+        negate(number);
+    trim(number);
+}
+
+/* Makes what follows the lowest word visible, down to 2^exponent. */
+static void extend(struct exact_number *number, int exponent)
+{
+    const int more = (number->exponent - exponent) / WORD_BITS;
+    if (more <= 0)
+        return;
+    memmove(number->words + more, number->words, (size_t)number->count * sizeof number->words[0]);
+    memset(number->words, 0, (size_t)more * sizeof number->words[0]);
+    number->count += more;
+    number->exponent = exponent;
+}
+
+static void multiply(const struct exact_number *a, const struct exact_number *b,
+                     struct exact_number *product)
+{
+    product->count = a->count + b->count;
+    product->exponent = a->exponent + b->exponent;
+    product->is_negative = a->is_negative != b->is_negative;
+    memset(product->words, 0, (size_t)product->count * sizeof product->words[0]);
+    for (int i = 0; i < a->count; i++) {
+        unsigned_whole carry = 0;
+        for (int k = 0; k < b->count; k++, carry >>= WORD_BITS) {
+            carry += product->words[i + k] + (unsigned_whole)a->words[i] * b->words[k];
+            product->words[i + k] = (uint64_t)carry;
+        }
+        product->words[i + b->count] = (uint64_t)carry;
+    }
+    trim(product);
+}
+
+/* Subtracts a number that is not greater; both are not negative. */
+static void subtract(struct exact_number *number, struct exact_number *other)
+{
+    whole borrow = 0;
+    extend(number, other->exponent);
+    extend(other, number->exponent);
+    for (int i = 0; i < number->count; i++, borrow >>= WORD_BITS) {
+        borrow += (whole)number->words[i] - (whole)(i < other->count ? other->words[i] : 0);
+        number->words[i] = (uint64_t)borrow;
+    }
+    trim(number);
+}
+
+/* Makes a number that is not 0 one of so many words. True if something is cut off. */
+static bool resize(struct exact_number *number, int count)
+{
+    const int fewer = number->count - count;
+    bool more = false;
+    if (fewer <= 0) {
+        extend(number, number->exponent + WORD_BITS * fewer);
+        return false;
+    }
+    for (int i = 0; i < fewer; i++)
+        more |= number->words[i] != 0;
+    memmove(number->words, number->words + fewer, (size_t)count * sizeof number->words[0]);
+    number->count = count;
+    number->exponent += WORD_BITS * fewer;
+    return more;
 }
 
 /* Divides by n. True if there is a remainder. */
-static bool divide(struct long_number *number, uint64_t n)
+static bool divide(struct exact_number *number, uint64_t n)
 {
     uint64_t rest = 0;
-    for (int i = length_of(number) - 1; i >= 0; i--) {
-        unsigned_whole dividend = (unsigned_whole)rest << DIGIT_BITS | number->digits[i];
-        number->digits[i] = (uint32_t)(dividend / n);
+    for (int i = number->count - 1; i >= 0; i--) {
+        const unsigned_whole dividend = (unsigned_whole)rest << WORD_BITS | number->words[i];
+        number->words[i] = (uint64_t)(dividend / n);
         rest = (uint64_t)(dividend % n);
     }
+    trim(number);
     return rest != 0;
 }
 
-/* Subtracts a number that is not greater. */
-static void subtract(struct long_number *number, const struct long_number *other)
+/* Returns the 64 bits of a number from so many of its last ones on, which there are. */
+static uint64_t bits_from(const struct exact_number *number, int bit)
 {
-    int64_t borrow = 0;
-    for (int i = 0; i < LONG_DIGITS; i++) {
-        int64_t digit = (int64_t)number->digits[i] - other->digits[i] + borrow;
-        number->digits[i] = (uint32_t)digit;
-        borrow = digit < 0 ? -1 : 0;
-    }
+    const int at = bit / WORD_BITS, shift = bit % WORD_BITS;
+    const uint64_t low = at < number->count ? number->words[at] >> shift : 0;
+    if (shift == 0 || at + 1 >= number->count)
+        return low;
+    return low | number->words[at + 1] << (WORD_BITS - shift);
 }
 
-static bool bit_of(const struct long_number *number, int bit)
+/* Rounds a number, or a little more than it if `more`, to 53 leading bits, none below 2^least; half
+ * way to even. Returns the mantissa, and in *exponent what it counts. */
+static uint64_t round_number(const struct exact_number *number, bool more, int least, int *exponent)
 {
-    return number->digits[bit / DIGIT_BITS] >> bit % DIGIT_BITS & 1;
+    const uint64_t top = number->count > 0 ? number->words[number->count - 1] : 1;
+    const int width = number->count * WORD_BITS - __builtin_clzll(top);
+    const int last = least - number->exponent; /* bit that may be kept */
+    int cut = width - 53 > last ? width - 53 : last;
+    cut = cut > 0 ? cut : 0;
+    *exponent = number->exponent + cut;
+    const uint64_t mantissa = bits_from(number, cut);
+    if (cut == 0)
+        return mantissa;
+    bool below = more;
+    for (int i = 0; i < number->count && WORD_BITS * i < cut - 1 && !below; i++) {
+        const int bits = cut - 1 - WORD_BITS * i;
+        below = bits < WORD_BITS ? number->words[i] << (WORD_BITS - bits) : number->words[i];
+    }
+    return mantissa + ((bits_from(number, cut - 1) & 1) && (below || (mantissa & 1)));
 }
 
-/* Rounds a number, or a little more than it if `more`, to 53 leading bits, none below bit `least`;
- * half way to even. Returns the mantissa, and in *bit where it begins. */
-static uint64_t round_number(const struct long_number *number, bool more, int least, int *bit)
+/* --- what is read --- */
+
+bool exact_sum_is_whole(const struct exact_sum *sum, whole *number)
 {
-    const int length = length_of(number);
-    int top = (length > 0 ? length : 1) * DIGIT_BITS - 1;
-    while (top > 0 && !bit_of(number, top))
-        top--;
-    *bit = top - 52 > least ? top - 52 : least;
-    uint64_t mantissa = 0;
-    for (int i = top; i >= *bit; i--)
-        mantissa = mantissa << 1 | bit_of(number, i);
-    bool half = *bit > 0 && bit_of(number, *bit - 1), below = more;
-    for (int i = 0; i < *bit - 1 && !below; i++) {
-        if (i % DIGIT_BITS == 0 && i + DIGIT_BITS < *bit && number->digits[i / DIGIT_BITS] == 0)
-            i += DIGIT_BITS - 1;
-        else
-            below = bit_of(number, i);
-    }
-    return mantissa + (half && (below || (mantissa & 1)));
+    struct exact_number read;
+    exact_sum_read(sum, &read);
+    if (read.count > 1 || (read.count == 1 && read.exponent != 0))
+        return false;
+    *number = read.count > 0 ? (whole)read.words[0] : 0;
+    *number = read.is_negative ? -*number : *number;
+    return true;
 }
+
+/* Words of a dividend whose quotient has more than 64 bits, if it is divided by a word, and by two;
+ * what is cut off only tells whether there is more. */
+#define DIVIDEND_WORDS 3
+#define DIVIDEND_WORDS_TWICE 4
 
 double exact_sum_quotient(const struct exact_sum *sum, uint64_t n)
 {
-    struct long_number number;
-    bool negative = read_sum(sum, &number), more = divide(&number, n);
-    int bit;
-    uint64_t mantissa = round_number(&number, more, -1074 - EXACT_LOWEST, &bit);
-    double value = ldexp((double)mantissa, bit + EXACT_LOWEST);
-    return negative ? -value : value;
+    struct exact_number number;
+    int exponent;
+    bool more = false;
+    exact_sum_read(sum, &number);
+    if (number.count > 0 && n > 1) {
+        more = resize(&number, DIVIDEND_WORDS);
+        more |= divide(&number, n);
+    }
+    const uint64_t mantissa = round_number(&number, more, -1074, &exponent);
+    const double value = ldexp((double)mantissa, exponent);
+    return number.is_negative ? -value : value;
 }
 
-/* Reads a sum of doubles as a number whose digit 0 counts 2^SUM_LOWEST. */
-static void read_doubles(const struct exact_sum *sum, struct long_number *number)
+/* Sets *to to the variance times n^2, n * squares - sum^2. */
+static void read_variance(const struct exact_sum *sum, const struct exact_sum *squares, uint64_t n,
+                          struct exact_number *to)
 {
-    const int skipped = (SUM_LOWEST - EXACT_LOWEST) / DIGIT_BITS;
-    read_sum(sum, number);
-    memmove(number->digits, number->digits + skipped,
-            sizeof number->digits - (size_t)skipped * sizeof number->digits[0]);
-    memset(number->digits + LONG_DIGITS - skipped, 0, (size_t)skipped * sizeof number->digits[0]);
+    const struct exact_number times = {.words = {n}, .count = 1};
+    struct exact_number number, square;
+    exact_sum_read(squares, &number);
+    multiply(&times, &number, to);
+    exact_sum_read(sum, &number);
+    multiply(&number, &number, &square);
+    subtract(to, &square);
 }
 
-/* The variance is (n * squares - sum^2) / n^2. */
 double exact_deviation(const struct exact_sum *sum, const struct exact_sum *squares, uint64_t n)
 {
-    struct long_number variance, square, times = {{(uint32_t)n, (uint32_t)(n >> DIGIT_BITS)}};
-    read_sum(squares, &variance);
-    multiply(&variance, &times);
-    read_doubles(sum, &square);
-    multiply(&square, &square);
-    subtract(&variance, &square);
-    bool more = divide(&variance, n);
-    more |= divide(&variance, n);
-    int bit;
-    uint64_t mantissa = round_number(&variance, more, 0, &bit);
-    int exponent = bit + EXACT_LOWEST;
+    struct exact_number variance;
+    int exponent;
+    read_variance(sum, squares, n, &variance);
+    if (variance.count == 0)
+        return 0;
+    bool more = resize(&variance, DIVIDEND_WORDS_TWICE);
+    if (n <= UINT32_MAX) {
+        more |= divide(&variance, n * n);
+    } else {
+        more |= divide(&variance, n);
+        more |= divide(&variance, n);
+    }
+    const uint64_t mantissa = round_number(&variance, more, EXACT_LOWEST, &exponent);
     if (exponent % 2 != 0)
         return ldexp(sqrt(2 * (double)mantissa), (exponent - 1) / 2);
     return ldexp(sqrt((double)mantissa), exponent / 2);

@@ -14,13 +14,21 @@
 #include <stdint.h>
 
 #define EXACT_LOWEST (-2176) /* what digit 0 counts is 2^EXACT_LOWEST: below the least square */
-#define EXACT_DIGITS 140     /* up to 2^2304: the greatest square is below 2^2048 */
+#define EXACT_HIGHEST                                                                              \
+    2176 /* sums are below 2^EXACT_HIGHEST, as the greatest square is below 2^2048 */
+#define EXACT_DIGITS 140 /* up to 2^2304 */
 
-/* All zeros for a sum of nothing. */
+/* All zeros for a sum of nothing. Of most sums few digits are used, and only these are looked at.
+ */
 struct exact_sum {
     int64_t digits[EXACT_DIGITS]; /* digits[i] counts 2^(EXACT_LOWEST + 32 * i), either sign */
     uint32_t added;               /* numbers since digits were carried */
+    uint16_t used;                /* all digits but the last `used` ones are 0 */
+    uint16_t end;                 /* and so are those from here on */
 };
+
+/* Makes it a sum of nothing. */
+void exact_sum_clear(struct exact_sum *sum);
 
 /* Each adds a finite double, or its square. */
 void exact_sum_add(struct exact_sum *sum, double value);
@@ -29,10 +37,23 @@ void exact_sum_add_square(struct exact_sum *sum, double value);
 /* Adds value * 2^exponent, exponent from EXACT_LOWEST to 1024. */
 void exact_sum_add_whole(struct exact_sum *sum, whole value, int exponent);
 
-void exact_sum_merge(struct exact_sum *into, const struct exact_sum *from);
+/* Enough for what a deviation is computed of: the product of two sums. */
+#define EXACT_WORDS (EXACT_DIGITS + 2)
 
-/* Makes the sum its magnitude, with digits from 0 up to 2^32. True if it was negative. */
-bool exact_sum_make_positive(struct exact_sum *sum);
+/* A number: `count` words of 64 bits, the lowest first, times 2^exponent. */
+struct exact_number {
+    uint64_t words[EXACT_WORDS]; /* of those that count the last is not 0 */
+    int count;                   /* 0 for 0 */
+    int exponent;                /* of a sum EXACT_LOWEST and a multiple of 64 */
+    bool is_negative;
+};
+
+/* Reads a sum, or adds one that is given as words times 2^exponent. */
+void exact_sum_read(const struct exact_sum *sum, struct exact_number *number);
+void exact_sum_add_words(struct exact_sum *sum, const uint64_t *words, int count, int exponent,
+                         bool is_negative);
+
+void exact_sum_merge(struct exact_sum *into, const struct exact_sum *from);
 
 /* True if the sum is a whole number of at most 64 bits and a sign: sets *number. */
 bool exact_sum_is_whole(const struct exact_sum *sum, whole *number);

@@ -15,7 +15,7 @@
 /* The first number fits so that later ones may be less, or have more digits. */
 #define SHIFT_FIRST 40
 
-/* Exponents for which exact_sum_add_whole takes all words. */
+/* Exponents for which exact_sum_add_words takes all words. */
 #define EXPONENT_LEAST (-1074)
 #define EXPONENT_MOST 384
 
@@ -102,11 +102,9 @@ void key_sums_add_to(const struct key_sums *sums, struct moments *moments)
     if (!sums->has_exponent)
         return;
     magnitude_of(sums, words);
-    for (int i = 0; i < KEY_SUM_WORDS; i++)
-        exact_sum_add_whole(&moments->sum, is_negative(sums) ? -(whole)words[i] : (whole)words[i],
-                            sums->exponent + 64 * i);
-    for (int i = 0; i < KEY_SQUARES_WORDS; i++)
-        exact_sum_add_whole(&moments->squares, sums->squares[i], 2 * sums->exponent + 64 * i);
+    exact_sum_add_words(&moments->sum, words, KEY_SUM_WORDS, sums->exponent, is_negative(sums));
+    exact_sum_add_words(&moments->squares, sums->squares, KEY_SQUARES_WORDS, 2 * sums->exponent,
+                        false);
 }
 
 /* Makes moments of what was added so far, to which others can be added. False if memory is short.

@@ -472,7 +472,7 @@ static void clear(struct tally *tally)
     row_blocks_clear(tally->blocks, tally->bins);
     tally->samples = 0;
     if (tally->moments)
-        tally->moments[0] = (struct moments){.any = false};
+        moments_clear(tally->moments);
 }
 
 static void add_to(const struct key_tallies *keys, size_t i, struct tally *tally)

@@ -3,6 +3,16 @@
 
 #include <math.h>
 
+void moments_clear(struct moments *moments)
+{
+    moments->any = moments->any_large = false;
+    moments->min = moments->max = 0;
+    moments->least = moments->greatest = 0;
+    moments->lowest = moments->highest = 0;
+    exact_sum_clear(&moments->sum);
+    exact_sum_clear(&moments->squares);
+}
+
 void moments_widen(struct moments *moments, double min, double max)
 {
     if (!moments->any || min < moments->min)
@@ -82,7 +92,7 @@ bool moments_greatest_large(const struct moments *moments, whole *greatest)
 bool moments_sum_large(const struct moments *moments, whole *sum)
 {
     return moments->lowest == 0 && moments->highest == 0 &&
-           exact_sum_is_whole(&moments->sum, sum) && is_rounded(*sum, moments_sum(moments));
+           exact_sum_is_whole(&moments->sum, sum) && *sum != (whole)(double)*sum;
 }
 
 void moments_merge(struct moments *into, const struct moments *from)

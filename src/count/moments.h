@@ -24,6 +24,9 @@ struct moments {
     struct exact_sum sum, squares;
 };
 
+/* Makes them those before any number. */
+void moments_clear(struct moments *moments);
+
 /* Each widens the range by numbers from the one to the other. */
 void moments_widen(struct moments *moments, double min, double max);
 void moments_widen_whole(struct moments *moments, whole least, whole greatest);

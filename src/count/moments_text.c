@@ -8,27 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NIBBLES (8 * EXACT_DIGITS) /* hexadecimal digits of a sum */
+#define WORD_NIBBLES 16 /* hexadecimal digits of a word */
 
 /* --- sums --- */
 
 static void show_sum(const struct exact_sum *sum, char text[EXACT_SUM_TEXT])
 {
-    struct exact_sum carried = *sum;
-    char digits[NIBBLES + 1], *end = digits + NIBBLES, *begin = digits;
-    const bool negative = exact_sum_make_positive(&carried);
-    for (int i = 0; i < EXACT_DIGITS; i++)
-        snprintf(digits + 8 * i, 9, "%08" PRIx32, (uint32_t)carried.digits[EXACT_DIGITS - 1 - i]);
-    while (begin < end && *begin == '0')
-        begin++;
-    if (begin == end) {
+    struct exact_number number;
+    char digits[WORD_NIBBLES * EXACT_WORDS + 1], *end = digits, *begin = digits;
+    exact_sum_read(sum, &number);
+    if (number.count == 0) {
         strcpy(text, "0p0");
         return;
     }
-    while (end[-1] == '0')
-        end--;
-    snprintf(text, EXACT_SUM_TEXT, "%s%.*sp%d", negative ? "-" : "", (int)(end - begin), begin,
-             EXACT_LOWEST + 4 * (int)(digits + NIBBLES - end));
+    for (int i = number.count; i-- > 0; end += WORD_NIBBLES)
+        snprintf(end, WORD_NIBBLES + 1, "%016" PRIx64, number.words[i]);
+    while (*begin == '0')
+        begin++;
+    for (; end[-1] == '0'; end--)
+        number.exponent += 4;
+    snprintf(text, EXACT_SUM_TEXT, "%s%.*sp%d", number.is_negative ? "-" : "", (int)(end - begin),
+             begin, number.exponent);
 }
 
 /* False if show_sum does not write the text. */
@@ -38,20 +38,18 @@ static bool read_sum(const char *text, struct exact_sum *sum)
     const bool negative = *text == '-';
     const char *first = text + negative;
     const size_t count = strspn(first, "0123456789abcdef");
-    *sum = (struct exact_sum){.added = 0};
+    exact_sum_clear(sum);
     if (strcmp(text, "0p0") == 0)
         return true;
-    if (count == 0 || count > NIBBLES || first[count] != 'p')
+    if (count == 0 || first[count] != 'p')
         return false;
-    const long exponent = strtol(first + count + 1, NULL, 10);
-    if (exponent < EXACT_LOWEST || (exponent - EXACT_LOWEST) % 4 != 0 ||
-        (size_t)(exponent - EXACT_LOWEST) / 4 > NIBBLES - count)
+    long exponent = strtol(first + count + 1, NULL, 10);
+    if (exponent < EXACT_LOWEST || exponent > EXACT_HIGHEST ||
+        count > (size_t)(EXACT_HIGHEST - exponent) / 4)
         return false;
-    size_t nibble = (size_t)(exponent - EXACT_LOWEST) / 4;
-    for (const char *at = first + count; at-- > first; nibble++) {
-        int64_t value = *at <= '9' ? *at - '0' : *at - 'a' + 10;
-        value *= negative ? -1 : 1;
-        sum->digits[nibble / 8] += value * ((int64_t)1 << 4 * (nibble % 8));
+    for (const char *at = first + count; at-- > first; exponent += 4) {
+        const uint64_t value = (uint64_t)(*at <= '9' ? *at - '0' : *at - 'a' + 10);
+        exact_sum_add_words(sum, &value, 1, (int)exponent, negative);
     }
     show_sum(sum, again);
     return strcmp(text, again) == 0;

@@ -214,12 +214,12 @@ static void count_in_parts(const struct counter *counter, const struct histogram
 /* Whether two sums of squares, however they came about, are the same. */
 static bool is_same_sum(const struct exact_sum *a, const struct exact_sum *b)
 {
-    static struct exact_sum first, second;
-    memset(&first, 0, sizeof first);
-    memset(&second, 0, sizeof second);
-    exact_sum_merge(&first, a); /* which carries digits */
-    exact_sum_merge(&second, b);
-    return memcmp(first.digits, second.digits, sizeof first.digits) == 0;
+    static struct exact_number first, second;
+    exact_sum_read(a, &first);
+    exact_sum_read(b, &second);
+    return first.count == second.count && first.is_negative == second.is_negative &&
+           (first.count == 0 || first.exponent == second.exponent) &&
+           memcmp(first.words, second.words, (size_t)first.count * sizeof first.words[0]) == 0;
 }
 
 static void check_doubles(const struct counter *counter, enum kind kind, double *values,
@@ -351,9 +351,11 @@ static void check_carries(void)
         memset(&late, 0, sizeof late);
         memset(&early, 0, sizeof early);
         late.added = ((uint32_t)1 << 29) - 3;
+        late.used = EXACT_DIGITS;
+        late.end = EXACT_DIGITS - 8;
         for (int i = 0; i < EXACT_DIGITS - 8; i++)
             late.digits[i] = sign * (int64_t)late.added * (((int64_t)1 << 33) - 2);
-        exact_sum_merge(&early, &late); /* which carries digits */
+        exact_sum_merge(&early, &late); /* in which all digits are carried */
         for (int i = 0; i < 6; i++) {
             const whole most = ((((whole)1 << 126) - 1) << 1) + 1;
             exact_sum_add_whole(&late, sign * most, 31 + 32 * i);
