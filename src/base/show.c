@@ -75,11 +75,26 @@ static size_t shown_length(const unsigned char *text, size_t len)
     return sum;
 }
 
+/* True if all bytes are characters of ASCII that are printed as they are. */
+static bool is_plain(const unsigned char *text, size_t len)
+{
+    unsigned char others = 0;
+    for (size_t i = 0; i < len; i++)
+        others |= text[i] < 0x20 || text[i] >= 0x7f;
+    return !others;
+}
+
 size_t show_text(const char *text, size_t len, char *shown, size_t size)
 {
     static const char gap[] = "...";
     const unsigned char *bytes = (const unsigned char *)text;
-    const size_t room = size - 1, all = shown_length(bytes, len);
+    const size_t room = size - 1;
+    if (len <= room && is_plain(bytes, len)) {
+        memcpy(shown, text, len);
+        shown[len] = '\0';
+        return len;
+    }
+    const size_t all = shown_length(bytes, len);
     const bool fits = all <= room;
     /* The end of a long text is kept as well as its beginning: it may be the file's name. */
     const size_t head = fits ? all : (room - (sizeof gap - 1)) / 2;
