@@ -247,6 +247,8 @@ void binning_show_edge(const struct binning *binning, size_t k, char *text)
 {
     if (binning->is_whole)
         show_whole(binning_shown_whole_edge(binning, k), text);
+    else if (binning->kind == BINNING_DIGITS)
+        digits_show_edge(&binning->digits, k, text);
     else
         show_double(binning_shown_edge(binning, k), text);
 }

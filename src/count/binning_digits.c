@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Bins of decimal digits, for doubles and for whole values, and bins of decades. */
 #include "binning.h"
+#include "show_number.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -108,6 +109,23 @@ double digits_shown_edge(const struct digits_layout *layout, size_t k)
 {
     const bool is_least = k == DIGITS_SIDE(layout->per_decade) + 2;
     return is_least ? DBL_TRUE_MIN : digits_nearest(digits_decimal_edge(layout, k));
+}
+
+void digits_show_edge(const struct digits_layout *layout, size_t k, char *text)
+{
+    const struct digits_decimal edge = digits_decimal_edge(layout, k);
+    char digits[SHOW_NUMBER];
+    size_t len = show_unsigned((uint64_t)(edge.number < 0 ? -edge.number : edge.number), digits);
+    if (edge.number == 0) {
+        show_double(digits_shown_edge(layout, k), text);
+        return;
+    }
+    const int exponent = edge.power + (int)len;
+    while (digits[len - 1] == '0')
+        digits[--len] = '\0';
+    if (edge.number < 0)
+        *text++ = '-';
+    show_decimal(digits, exponent, text);
 }
 
 /* Rounding to a double and then to a float is the same as rounding once: no decimal of up to

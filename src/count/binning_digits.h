@@ -145,6 +145,9 @@ struct digits_decimal digits_decimal_edge(const struct digits_layout *layout, si
 double digits_shown_edge(const struct digits_layout *layout, size_t k);
 double digits_edge(const struct digits_layout *layout, size_t k);
 
+/* Writes the edge as show_double would, but faster. */
+void digits_show_edge(const struct digits_layout *layout, size_t k, char *text);
+
 /* Returns the bin, from 0, of a whole value, and edge k of bins for whole values. */
 size_t digits_whole_bin(const struct digits_layout *layout, whole value);
 whole digits_whole_edge(const struct digits_layout *layout, size_t k);

@@ -115,6 +115,15 @@ static void check_both_signs(const struct subject *subject, double value)
     check(subject, -value);
 }
 
+/* True if an edge is shown as the double nearest to it is. */
+static bool is_shown(const struct binning *binning, size_t k)
+{
+    char text[SHOW_NUMBER], expected[SHOW_NUMBER];
+    binning_show_edge(binning, k, text);
+    show_double(binning_shown_edge(binning, k), expected);
+    return strcmp(text, expected) == 0;
+}
+
 /* The edge itself, and how it is shown: it reads back as the decimal. */
 static void check_edge(const struct subject *subject, size_t k)
 {
@@ -123,7 +132,8 @@ static void check_edge(const struct subject *subject, size_t k)
     char text[SHOW_NUMBER];
     binning_show_edge(binning, up, text);
     cases++;
-    if (binning_edge(binning, up) != subject->edges[k] ||
+    if (!is_shown(binning, up) || !is_shown(binning, down) ||
+        binning_edge(binning, up) != subject->edges[k] ||
         binning_edge(binning, down) != -subject->edges[k] ||
         edge_of_text(text, subject->singles) != subject->edges[k] ||
         strspn(text, "0123456789.e+-") != strlen(text) || strlen(text) > 23)
