@@ -141,6 +141,8 @@ bool parse_probability(const char **text, struct probability *value)
     const bool is_negative = **text == '-';
     if (!parse_exact(text, value))
         return false;
+    value->name[0] = 'p';
+    show_decimal(value->digits, value->exponent + 2, value->name + 1);
     const bool is_zero = !*value->digits, is_one = strcmp(value->digits, "1") == 0;
     return is_zero || (!is_negative && value->exponent < 1 + is_one);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "quantile.h"
-#include "show_number.h"
 
 #include <float.h>
 #include <math.h>
@@ -10,6 +9,18 @@
 
 /* --- which sample --- */
 
+/* Returns a tenth, rounded down. Sets *more if it is cut off. */
+static unsigned_whole tenth_of(unsigned_whole number, bool *more)
+{
+    const uint64_t low = (uint64_t)number;
+    if (low == number) { /* which is much faster */
+        *more |= low % 10 != 0;
+        return low / 10;
+    }
+    *more |= number % 10 != 0;
+    return number / 10;
+}
+
 uint64_t probability_rank(const struct probability *q, uint64_t n)
 {
     unsigned_whole rank = 0; /* what n times the digits so far is, rounded down */
@@ -18,57 +29,48 @@ uint64_t probability_rank(const struct probability *q, uint64_t n)
         return n;
     /* From the last digit on, each is added and all are moved behind the point. Rounding down on
      * the way does not change how the end is rounded. */
-    for (size_t i = strlen(q->digits); i-- > 0; rank /= 10) {
-        rank += (unsigned_whole)(q->digits[i] - '0') * n;
-        more |= rank % 10 != 0;
-    }
-    for (int zeros = -q->exponent; zeros > 0 && rank > 0; zeros--, rank /= 10)
-        more |= rank % 10 != 0;
+    for (size_t i = strlen(q->digits); i-- > 0;)
+        rank = tenth_of(rank + (unsigned_whole)(q->digits[i] - '0') * n, &more);
+    for (int zeros = -q->exponent; zeros > 0 && rank > 0; zeros--)
+        rank = tenth_of(rank, &more);
     return rank == 0 && !more ? 1 : (uint64_t)rank + more;
 }
 
-/* Returns the row of the sample of a rank: ROW_BELOW, a bin or ROW_ABOVE. */
-static size_t row_of_rank(const struct tally *tally, uint64_t rank)
+struct quantiles quantiles_of(const struct histogram *histogram, const struct tally *tally)
 {
-    size_t row = 0, end = 0;
-    for (uint64_t sum = 0;; row = end, rank -= sum) {
+    const struct moments *moments = tally->moments;
+    struct quantiles quantiles = {.binning = &histogram->binning,
+                                  .tally = tally,
+                                  .samples = tally->samples -
+                                             tally->counts[ROW_INVALID(&histogram->binning)],
+                                  .extremes = {.min = moments->min, .max = moments->max}};
+    struct extremes *extremes = &quantiles.extremes;
+    extremes->is_least = moments_least_large(moments, &extremes->least);
+    extremes->is_greatest = moments_greatest_large(moments, &extremes->greatest);
+    return quantiles;
+}
+
+/* Returns the row of the sample of a rank: ROW_BELOW, a bin or ROW_ABOVE. */
+static size_t row_of_rank(struct quantiles *quantiles, uint64_t rank)
+{
+    const struct tally *tally = quantiles->tally;
+    if (rank <= quantiles->before)
+        quantiles->row = quantiles->before = 0;
+    size_t row = quantiles->row, end = 0;
+    for (uint64_t before = quantiles->before, sum;; row = end, before += sum) {
         row = tally_next_block(tally, row, &end);
         sum = tally_sum(tally, row, end);
-        if (sum >= rank)
+        quantiles->before = before;
+        if (before + sum >= rank)
             break;
     }
-    for (; tally->counts[row] < rank; row++)
-        rank -= tally->counts[row];
+    for (; quantiles->before + tally->counts[row] < rank; row++)
+        quantiles->before += tally->counts[row];
+    quantiles->row = row;
     return row;
 }
 
 /* --- where it lies --- */
-
-/* The least and the greatest that the sample can be. */
-struct extremes {
-    double min, max;
-    whole least, greatest;      /* of whole values, and of doubles that stand for whole numbers: */
-    bool is_least, is_greatest; /* they do */
-};
-
-/* Returns the extremes of the sample of a rank: the first and the last sample are known. */
-static struct extremes extremes_of_rank(const struct moments *moments, uint64_t rank,
-                                        uint64_t samples)
-{
-    struct extremes extremes = {.min = moments->min, .max = moments->max};
-    extremes.is_least = moments_least_large(moments, &extremes.least);
-    extremes.is_greatest = moments_greatest_large(moments, &extremes.greatest);
-    if (rank == 1) {
-        extremes.max = extremes.min;
-        extremes.greatest = extremes.least;
-        extremes.is_greatest = extremes.is_least;
-    } else if (rank == samples) {
-        extremes.min = extremes.max;
-        extremes.least = extremes.greatest;
-        extremes.is_least = extremes.is_greatest;
-    }
-    return extremes;
-}
 
 static void set_end(double value, double *end, char text[ROW_TEXT])
 {
@@ -76,46 +78,91 @@ static void set_end(double value, double *end, char text[ROW_TEXT])
     show_double(*end, text);
 }
 
-static void set_extremes(struct quantile *found, const struct extremes *extremes)
+static void set_lower(struct quantile *found, const struct extremes *extremes)
 {
     set_end(extremes->min, &found->lower, found->lower_text);
-    set_end(extremes->max, &found->upper, found->upper_text);
     if (extremes->is_least)
         show_whole(extremes->least, found->lower_text);
+}
+
+static void set_upper(struct quantile *found, const struct extremes *extremes)
+{
+    set_end(extremes->max, &found->upper, found->upper_text);
     if (extremes->is_greatest)
         show_whole(extremes->greatest, found->upper_text);
-    found->slack = extremes->is_least || extremes->is_greatest ? DBL_EPSILON : 0;
+}
+/* Returns the extremes of the sample of a rank: the first and the last sample are known. */
+static struct extremes extremes_of_rank(const struct quantiles *quantiles, uint64_t rank)
+{
+    struct extremes extremes = quantiles->extremes;
+    if (rank == 1) {
+        extremes.max = extremes.min;
+        extremes.greatest = extremes.least;
+        extremes.is_greatest = extremes.is_least;
+    } else if (rank == quantiles->samples) {
+        extremes.min = extremes.max;
+        extremes.least = extremes.greatest;
+        extremes.is_least = extremes.is_greatest;
+    }
+    return extremes;
+}
+
+static bool is_row_of_zero(const struct binning *binning, size_t row)
+{
+    return row != ROW_BELOW && row != ROW_ABOVE(binning) && binning_is_zero_alone(binning, row - 1);
+}
+
+/* Sets the lower end to that of the row, unless it is below the extremes. */
+static void set_lower_edge(struct quantile *found, const struct binning *binning,
+                           const struct extremes *extremes, size_t row)
+{
+    const double edge = row != ROW_BELOW ? binning_edge(binning, row - 1) : -HUGE_VAL;
+    if (edge <= extremes->min) {
+        set_lower(found, extremes);
+        return;
+    }
+    found->lower = edge;
+    /* A float may be below the decimal that names the edge, and a sample. */
+    if (binning->digits.singles && binning_shown_edge(binning, row - 1) > edge)
+        show_double(edge, found->lower_text);
+    else
+        binning_show_edge(binning, row - 1, found->lower_text);
+}
+
+/* Sets the upper end, after the lower one, to that of the row, unless it is above the extremes. */
+static void set_upper_edge(struct quantile *found, const struct binning *binning,
+                           const struct extremes *extremes, size_t row)
+{
+    const double edge = row != ROW_ABOVE(binning) ? binning_edge(binning, row) : HUGE_VAL;
+    if (row == ROW_ABOVE(binning) || edge > extremes->max) {
+        set_upper(found, extremes);
+        return;
+    }
+    /* The row excludes this edge, so the lower end may be the only double in it. If that is large
+     * it may stand for several whole numbers. */
+    if (fabs(found->lower) < MOMENTS_LARGE && nextafter(edge, -HUGE_VAL) <= found->lower) {
+        set_end(found->lower, &found->upper, found->upper_text);
+        return;
+    }
+    found->upper = binning->is_right ? binning_shown_edge(binning, row) : edge;
+    binning_show_edge(binning, row, found->upper_text);
 }
 
 /* Sets the interval to the row, within the extremes. */
 static void set_doubles(struct quantile *found, const struct binning *binning,
                         const struct extremes *extremes, size_t row)
 {
-    set_extremes(found, extremes);
-    if (row != ROW_BELOW && row != ROW_ABOVE(binning) && binning_is_zero_alone(binning, row - 1)) {
+    found->slack = extremes->is_least || extremes->is_greatest ? DBL_EPSILON : 0;
+    if (is_row_of_zero(binning, row)) {
         set_end(0, &found->lower, found->lower_text);
         set_end(0, &found->upper, found->upper_text);
-        return;
+    } else if (extremes->min == extremes->max) { /* as rows need not be looked at then */
+        set_lower(found, extremes);
+        set_upper(found, extremes);
+    } else {
+        set_lower_edge(found, binning, extremes, row);
+        set_upper_edge(found, binning, extremes, row);
     }
-    if (row != ROW_BELOW && binning_edge(binning, row - 1) > found->lower) {
-        found->lower = binning_edge(binning, row - 1);
-        binning_show_edge(binning, row - 1, found->lower_text);
-        /* A float may be below the decimal that names the edge, and a sample. */
-        if (strtod(found->lower_text, NULL) > found->lower)
-            show_double(found->lower, found->lower_text);
-    }
-    if (row == ROW_ABOVE(binning) || binning_edge(binning, row) > found->upper)
-        return;
-    /* The row excludes this edge, so the lower end may be the only double in it. If that is large
-     * it may stand for several whole numbers. */
-    if (fabs(found->lower) < MOMENTS_LARGE &&
-        nextafter(binning_edge(binning, row), -HUGE_VAL) <= found->lower) {
-        set_end(found->lower, &found->upper, found->upper_text);
-        return;
-    }
-    found->upper =
-        binning->is_right ? binning_shown_edge(binning, row) : binning_edge(binning, row);
-    binning_show_edge(binning, row, found->upper_text);
 }
 
 static void set_wholes(struct quantile *found, const struct binning *binning,
@@ -134,17 +181,15 @@ static void set_wholes(struct quantile *found, const struct binning *binning,
     show_whole(to, found->upper_text);
 }
 
-struct quantile quantile(const struct histogram *histogram, const struct tally *tally,
-                         const struct probability *q)
+struct quantile quantiles_find(struct quantiles *quantiles, const struct probability *q)
 {
-    const struct binning *binning = &histogram->binning;
-    const uint64_t samples = tally->samples - tally->counts[ROW_INVALID(binning)];
-    struct quantile found = {NAN, NAN, 0, "nan", "nan", false};
-    if (samples == 0)
-        return found;
-    const uint64_t rank = probability_rank(q, samples);
-    const size_t row = row_of_rank(tally, rank);
-    const struct extremes extremes = extremes_of_rank(tally->moments, rank, samples);
+    const struct binning *binning = quantiles->binning;
+    struct quantile found;
+    if (quantiles->samples == 0)
+        return (struct quantile){NAN, NAN, 0, "nan", "nan", false};
+    const uint64_t rank = probability_rank(q, quantiles->samples);
+    const size_t row = row_of_rank(quantiles, rank);
+    const struct extremes extremes = extremes_of_rank(quantiles, rank);
     if (binning->is_whole)
         set_wholes(&found, binning, &extremes, row);
     else

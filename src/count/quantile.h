@@ -3,9 +3,11 @@
 #ifndef GPUHISTO_QUANTILE_H
 #define GPUHISTO_QUANTILE_H
 
+#include "show_number.h"
 #include "tally.h"
 
 #define PROBABILITY_DIGITS 40 /* that can be told apart: a quantile's name has to fit a column */
+#define PROBABILITY_NAME (1 + SHOW_DECIMAL(PROBABILITY_DIGITS))
 
 /* The q of a q-quantile as it was typed, 0.DIGITS * 10^exponent from 0 to 1: 0.07 times 100 is 7,
  * which no double says. Digits neither begin nor end with 0, so that equal probabilities have equal
@@ -13,6 +15,7 @@
 struct probability {
     char digits[PROBABILITY_DIGITS + 1];
     int exponent;
+    char name[PROBABILITY_NAME]; /* of the quantile: p99 for 0.99, with all digits */
 };
 
 /* Returns the rank, from 1, of the q-quantile of n samples, n > 0: q * n rounded up, without any
@@ -38,10 +41,29 @@ struct estimate {
     double error; /* relative; 0: the value itself, infinity: nothing is known */
 };
 
+/* The least and the greatest that a sample can be. */
+struct extremes {
+    double min, max;
+    whole least, greatest;      /* of whole values, and of doubles that stand for whole numbers: */
+    bool is_least, is_greatest; /* they do */
+};
+
+/* Quantiles of a tally. Rows are gone through once if each quantile is not below the one before. */
+struct quantiles {
+    const struct binning *binning;
+    const struct tally *tally;
+    uint64_t samples;         /* all numbers */
+    struct extremes extremes; /* of these */
+    size_t row;               /* rows before this one */
+    uint64_t before;          /* have so many samples */
+};
+
+/* Begins with a tally with moments of a mode that is_binned. Both must outlive it, unchanged. */
+struct quantiles quantiles_of(const struct histogram *histogram, const struct tally *tally);
+
 /* Returns the q-quantile of all numbers: the one of rank ceil(q * n) by size, the least for q = 0.
- * All NaN if there are none. For a mode that is_binned, and a tally with moments. */
-struct quantile quantile(const struct histogram *histogram, const struct tally *tally,
-                         const struct probability *q);
+ * All NaN if there are none. */
+struct quantile quantiles_find(struct quantiles *quantiles, const struct probability *q);
 
 /* Returns the number whose error is least, or little more, for any sample of the interval. NaN for
  * NaN. */

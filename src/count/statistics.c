@@ -3,7 +3,6 @@
 #include "quantile.h"
 #include "show_number.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,15 +10,22 @@
 static struct statistic *next_statistic(struct statistics *statistics, const char *name)
 {
     struct statistic *statistic = &statistics->list[statistics->count++];
-    *statistic = (struct statistic){.name = ""};
-    snprintf(statistic->name, sizeof statistic->name, "%s", name);
+    statistic->name = name;
+    statistic->value[0] = statistic->upper[0] = '\0';
+    statistic->is_population = statistic->is_interval = false;
     return statistic;
+}
+
+static void copy_text(char to[ROW_TEXT], const char *text)
+{
+    const size_t len = strnlen(text, ROW_TEXT - 1);
+    memcpy(to, text, len);
+    to[len] = '\0';
 }
 
 void statistics_add_count(struct statistics *statistics, const char *name, uint64_t count)
 {
-    struct statistic *statistic = next_statistic(statistics, name);
-    snprintf(statistic->value, sizeof statistic->value, "%" PRIu64, count);
+    show_unsigned(count, next_statistic(statistics, name)->value);
 }
 
 void statistics_add_number(struct statistics *statistics, const char *name, double value)
@@ -45,8 +51,7 @@ void statistics_add_deviation(struct statistics *statistics, const char *name, d
 
 void statistics_add_text(struct statistics *statistics, const char *name, const char *number)
 {
-    struct statistic *statistic = next_statistic(statistics, name);
-    snprintf(statistic->value, sizeof statistic->value, "%s", number);
+    copy_text(next_statistic(statistics, name)->value, number);
 }
 
 double statistics_entropy(const uint64_t *counts, size_t count)
@@ -60,14 +65,12 @@ double statistics_entropy(const uint64_t *counts, size_t count)
     return total > 0 ? sum : NAN;
 }
 
-void statistics_add_quantile(struct statistics *statistics, const struct probability *q,
+void statistics_add_quantile(struct statistics *statistics, const char *name,
                              const struct quantile *found)
 {
-    char name[1 + SHOW_DECIMAL(PROBABILITY_DIGITS)] = "p";
-    show_decimal(q->digits, q->exponent + 2, name + 1);
     statistics_add_text(statistics, name, found->lower_text);
     struct statistic *statistic = &statistics->list[statistics->count - 1];
     statistic->is_interval = true;
     if (strcmp(found->lower_text, found->upper_text) != 0)
-        snprintf(statistic->upper, sizeof statistic->upper, "%s", found->upper_text);
+        copy_text(statistic->upper, found->upper_text);
 }

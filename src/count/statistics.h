@@ -7,11 +7,10 @@
 
 #define STATISTICS_MAX 96
 
-struct probability;
 struct quantile;
 
 struct statistic {
-    char name[ROW_TEXT];
+    const char *name;     /* which must outlive it */
     char value[ROW_TEXT]; /* a number, "inf", "-inf" or "nan" */
     bool is_population;   /* a deviation whose variance is divided by n: JSON says so */
     bool is_interval;     /* from value to upper */
@@ -33,8 +32,8 @@ void statistics_add_rounded(struct statistics *statistics, const char *name, dou
 void statistics_add_deviation(struct statistics *statistics, const char *name, double value);
 void statistics_add_text(struct statistics *statistics, const char *name, const char *number);
 
-/* Adds the q-quantile as an interval. It is called p99 for a q of 0.99, with all digits of q. */
-void statistics_add_quantile(struct statistics *statistics, const struct probability *q,
+/* Adds a quantile as an interval. */
+void statistics_add_quantile(struct statistics *statistics, const char *name,
                              const struct quantile *found);
 
 /* Returns the entropy of a distribution, given as counts, in bits; NaN if their sum is 0. */

@@ -92,6 +92,12 @@ static void write_row(struct table *table, const struct row *row)
 
 /* --- statistics --- */
 
+static void next_field(struct table *table, const char *number)
+{
+    separate(table);
+    writer_text(table->out, number);
+}
+
 static void write_statistics(struct table *table, const struct statistics *statistics)
 {
     const char separator = table->format->separator;
@@ -99,9 +105,10 @@ static void write_statistics(struct table *table, const struct statistics *stati
         writer_format(table->out, "name%cvalue%cupper\n", separator, separator);
     for (size_t i = 0; i < statistics->count; i++) {
         const struct statistic *statistic = &statistics->list[i];
-        writer_format(table->out, "%s%c%s", statistic->name, separator, statistic->value);
+        writer_text(table->out, statistic->name);
+        next_field(table, statistic->value);
         if (is_csv(table) || statistic->upper[0])
-            writer_format(table->out, "%c%s", separator, statistic->upper);
+            next_field(table, statistic->upper);
         writer_char(table->out, '\n');
     }
 }
@@ -109,17 +116,19 @@ static void write_statistics(struct table *table, const struct statistics *stati
 /* Writes the names of the columns. An interval has two. */
 static void write_header(struct table *table, const struct statistics *statistics)
 {
-    const char separator = table->format->separator;
-    const char between[] = {separator, '\0'};
     if (table->groups)
         write_columns(table, table->groups->columns);
     if (table->channel)
-        writer_format(table->out, "channel%c", separator);
+        writer_format(table->out, "channel%c", table->format->separator);
     for (size_t i = 0; i < statistics->count; i++) {
         const struct statistic *statistic = &statistics->list[i];
-        writer_format(table->out, "%s%s", i > 0 ? between : "", statistic->name);
-        if (statistic->is_interval)
-            writer_format(table->out, "%c%s_upper", separator, statistic->name);
+        if (i > 0)
+            separate(table);
+        writer_text(table->out, statistic->name);
+        if (statistic->is_interval) {
+            next_field(table, statistic->name);
+            writer_text(table->out, "_upper");
+        }
     }
     writer_char(table->out, '\n');
 }
@@ -127,20 +136,19 @@ static void write_header(struct table *table, const struct statistics *statistic
 static void write_statistics_row(struct table *table, const struct statistics *statistics,
                                  bool is_first)
 {
-    const char separator = table->format->separator;
-    const char between[] = {separator, '\0'};
     if (is_first)
         write_header(table, statistics);
     if (table->groups)
         write_columns(table, table->group);
     if (table->channel)
-        writer_format(table->out, "%u%c", table->channel, separator);
+        writer_format(table->out, "%u%c", table->channel, table->format->separator);
     for (size_t i = 0; i < statistics->count; i++) {
         const struct statistic *statistic = &statistics->list[i];
-        writer_format(table->out, "%s%s", i > 0 ? between : "", statistic->value);
+        if (i > 0)
+            separate(table);
+        writer_text(table->out, statistic->value);
         if (statistic->is_interval)
-            writer_format(table->out, "%c%s", separator,
-                          statistic->upper[0] ? statistic->upper : statistic->value);
+            next_field(table, statistic->upper[0] ? statistic->upper : statistic->value);
     }
     writer_char(table->out, '\n');
 }

@@ -119,10 +119,11 @@ static void write_quantiles(struct table *table)
 {
     struct writer *out = table->out;
     const struct report_options *options = table->options;
+    struct quantiles quantiles = quantiles_of(table->counted.histogram, table->counted.tally);
     writer_text(out, "\"quantiles\":[");
     for (size_t i = 0; i < options->quantile_count; i++) {
         const struct probability *q = &options->quantiles[i];
-        const struct quantile found = quantile(table->counted.histogram, table->counted.tally, q);
+        const struct quantile found = quantiles_find(&quantiles, q);
         const struct estimate estimate = quantile_estimate(&found);
         char order[SHOW_DECIMAL(PROBABILITY_DIGITS)];
         show_decimal(q->digits, q->exponent, order);

@@ -67,29 +67,42 @@ static void find_statistics(const struct table *table, const struct counts *coun
     const struct histogram *histogram = counted->histogram;
     statistics->count = 0;
     histogram->mode->add_statistics(histogram, counted->tally, statistics);
-    for (size_t i = 0; histogram->has_moments && i < options->quantile_count; i++) {
-        const struct quantile found = quantile(histogram, counted->tally, &options->quantiles[i]);
-        statistics_add_quantile(statistics, &options->quantiles[i], &found);
+    if (!histogram->has_moments || options->quantile_count == 0)
+        return;
+    struct quantiles quantiles = quantiles_of(histogram, counted->tally);
+    for (size_t i = 0; i < options->quantile_count; i++) {
+        const struct quantile found = quantiles_find(&quantiles, &options->quantiles[i]);
+        statistics_add_quantile(statistics, options->quantiles[i].name, &found);
     }
 }
 
-/* Writes the statistics of all samples, or of each channel in turn. `is_row`: each as a row, below
- * a header if `is_first`. */
+/* Writes the statistics of the table's channel, or of all samples. `is_row`: as a row, below a
+ * header if `is_first`. */
+static void write_own_statistics(struct table *table, bool is_row, bool is_first)
+{
+    struct statistics statistics;
+    find_statistics(table, &table->counted, &statistics);
+    if (is_row)
+        table->format->statistics_row(table, &statistics, is_first);
+    else
+        table->format->statistics(table, &statistics);
+}
+
+/* The same of each channel in turn. */
 static void write_statistics(struct table *table, bool is_row, bool is_first)
 {
     const struct counts all = table->counted;
-    const struct histogram histogram = histogram_of_channel(all.histogram);
     const unsigned channels = histogram_channels(all.histogram);
-    struct statistics statistics;
+    if (channels == 1) {
+        write_own_statistics(table, is_row, is_first);
+        return;
+    }
+    const struct histogram histogram = histogram_of_channel(all.histogram);
     for (unsigned channel = 0; channel < channels && !table->out->error; channel++) {
-        const struct tally tally = channels > 1 ? tally_of_channel(all.tally, channel) : *all.tally;
+        const struct tally tally = tally_of_channel(all.tally, channel);
         table->counted = (struct counts){&histogram, &tally};
-        table->channel = channels > 1 ? channel + 1 : table->channel;
-        find_statistics(table, &table->counted, &statistics);
-        if (is_row)
-            table->format->statistics_row(table, &statistics, is_first && channel == 0);
-        else
-            table->format->statistics(table, &statistics);
+        table->channel = channel + 1;
+        write_own_statistics(table, is_row, is_first && channel == 0);
     }
     table->counted = all;
 }

@@ -68,12 +68,13 @@ static void sampled_open(struct sampled *sampled, const struct binning *binning)
     sampled->tally.counts[ROW_BELOW] = sampled->tally.counts[ROW_ABOVE(binning)] = 1;
 }
 
-static const struct probability median = {"5", 0};
+static const struct probability median = {.digits = "5"};
 
 static struct quantile median_in_row(struct sampled *sampled, size_t row)
 {
     sampled->tally.counts[row]++;
-    struct quantile found = quantile(&sampled->histogram, &sampled->tally, &median);
+    struct quantiles quantiles = quantiles_of(&sampled->histogram, &sampled->tally);
+    struct quantile found = quantiles_find(&quantiles, &median);
     sampled->tally.counts[row]--;
     return found;
 }
