@@ -63,7 +63,7 @@ for what in bytes letters entropy u8 u16 u24be i32 u64; do
         shows "a file"
         run $options --chunk-size=48 --threads=4 image
         shows "a file in pieces"
-        "$HELPERS/dribble" -n 997 <image | run $options
+        "$HELPERS/dribble" -n 997 -u 300 <image | run $options
         shows "a pipe"
         expect $what $size --skip=480 --length=9600 image
         run $options --skip=480 --length=9600 image
