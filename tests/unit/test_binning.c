@@ -422,12 +422,12 @@ static double shown_number(const struct binning *binning, size_t k)
     return strtod(text, NULL);
 }
 
-/* Edges ascend, are those of bins of decimal digits, and have zero alone in the middle. */
-static void check_decades(unsigned parts)
+/* Edges ascend, are those of bins of so many decimal digits, and have zero alone in the middle. */
+static void check_decades(unsigned parts, unsigned of_digits)
 {
     struct binning binning, digits;
     if (binning_decades(&binning, parts) != BINNING_OK ||
-        binning_digits(&digits, 1, false) != BINNING_OK) {
+        binning_digits(&digits, of_digits, false) != BINNING_OK) {
         complain("decades", "no memory", "", parts);
         return;
     }
@@ -447,6 +447,27 @@ static void check_decades(unsigned parts)
     }
     binning_free(&binning);
     binning_free(&digits);
+}
+
+/* Fine bins are nearly as wide as each other on a logarithmic scale, and begin at powers of ten. */
+static void check_fine_decades(void)
+{
+    struct binning binning;
+    if (binning_decades(&binning, DECADE_PARTS_FINE) != BINNING_OK) {
+        complain("fine decades", "no memory", "", DECADE_PARTS_FINE);
+        return;
+    }
+    const size_t one = (size_t)binning_row(&binning, 1) - 1;
+    for (size_t k = binning.bins / 2 + 2; k < binning.bins; k++) {
+        const double wider = binning_edge(&binning, k + 1) / binning_edge(&binning, k);
+        cases++;
+        if (wider < 1.2499 || wider > 1.2801)
+            complain("fine decades", "width", "", k);
+    }
+    for (size_t k = 0; k < 3; k++)
+        if (binning_edge(&binning, one + k * DECADE_PARTS_FINE) != pow(10, (double)k))
+            complain("fine decades", "power of ten", "", k);
+    binning_free(&binning);
 }
 
 static void check_whole_decades(void)
@@ -474,8 +495,10 @@ static void check_whole_decades(void)
 
 int main(void)
 {
-    check_decades(1);
-    check_decades(3);
+    check_decades(1, 1);
+    check_decades(DECADE_PARTS, 1);
+    check_decades(DECADE_PARTS_FINE, 3);
+    check_fine_decades();
     check_whole_decades();
     for (unsigned digits = DIGITS_MIN; digits <= 4; digits++)
         check_whole_digits_bins(digits);
