@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "key_sums.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,14 +148,6 @@ bool key_sums_add_large(struct key_sums *sums, double nearest, whole number)
     return true;
 }
 
-bool key_sums_add_moments(struct key_sums *sums, const struct moments *moments)
-{
-    if (!make_moments(sums))
-        return false;
-    moments_merge(sums->moments, moments);
-    return true;
-}
-
 /* --- sums of few bits --- */
 
 static void widen(struct key_sums *sums, double min, double max)
@@ -278,6 +271,76 @@ bool key_sums_move(struct key_sums *into, struct key_sums *from)
     }
     key_sums_close(from);
     return done;
+}
+
+/* --- moments of tables --- */
+
+/* Returns which power of two the lowest bit of a number counts; INT_MAX if it is 0. */
+static int lowest_bit(const struct exact_number *number)
+{
+    int i = 0;
+    while (i < number->count && number->words[i] == 0)
+        i++;
+    return i < number->count ? number->exponent + 64 * i + __builtin_ctzll(number->words[i])
+                             : INT_MAX;
+}
+
+/* Sets `words` to the magnitude of a number, none of whose bits counts less than 2^exponent, times
+ * 2^-exponent. False if it has more than `bits` bits. */
+static bool take_words(const struct exact_number *number, int exponent, uint64_t *words,
+                       size_t count, unsigned bits)
+{
+    memset(words, 0, count * sizeof words[0]);
+    for (int i = 0; i < number->count; i++) {
+        const uint64_t from = number->words[i];
+        const int at = number->exponent + 64 * i - exponent; /* of its lowest bit */
+        const size_t word = at > 0 ? (size_t)at / 64 : 0;
+        const uint64_t high = at > 0 && at % 64 > 0 ? from >> (64 - at % 64) : 0;
+        if (from == 0)
+            continue;
+        if (word + (high > 0) >= count)
+            return false;
+        words[word] |= at < 0 ? from >> -at : from << at % 64;
+        if (high > 0)
+            words[word + 1] |= high;
+    }
+    return width_of(words, count) <= bits;
+}
+
+/* Makes sums of few bits of moments. False if these need more, or are none that numbers have. */
+static bool take_moments(struct key_sums *sums, const struct moments *moments)
+{
+    struct exact_number sum, squares;
+    exact_sum_read(&moments->sum, &sum);
+    exact_sum_read(&moments->squares, &squares);
+    const int of_sum = lowest_bit(&sum), of_squares = lowest_bit(&squares);
+    *sums = (struct key_sums){.any = moments->any, .min = moments->min, .max = moments->max};
+    if (of_sum == INT_MAX && of_squares == INT_MAX && moments->lowest + moments->highest == 0)
+        return !moments->any_large;
+    if (!moments->any || moments->any_large || moments->lowest > 0 || moments->highest > 0 ||
+        squares.is_negative)
+        return false;
+    const int half = (of_squares - (of_squares & 1)) / 2;
+    sums->exponent = of_sum < half ? of_sum : half;
+    sums->has_exponent = true;
+    if (sums->exponent < EXPONENT_LEAST || sums->exponent > EXPONENT_MOST ||
+        !take_words(&sum, sums->exponent, sums->sum, KEY_SUM_WORDS, SUM_BITS) ||
+        !take_words(&squares, 2 * sums->exponent, sums->squares, KEY_SQUARES_WORDS, SQUARES_BITS))
+        return false;
+    if (sum.is_negative)
+        negate_words(sums->sum, KEY_SUM_WORDS);
+    return true;
+}
+
+bool key_sums_add_moments(struct key_sums *sums, const struct moments *moments)
+{
+    struct key_sums few;
+    if (take_moments(&few, moments))
+        return key_sums_move(sums, &few);
+    if (!make_moments(sums))
+        return false;
+    moments_merge(sums->moments, moments);
+    return true;
 }
 
 void key_sums_close(struct key_sums *sums)

@@ -441,6 +441,50 @@ static void check_bytes(void)
     binning_free(&binning);
 }
 
+static double number_of_kind(unsigned kind)
+{
+    const double whole_number = (double)(random_below(2001)) - 1000;
+    switch (kind) {
+    case 0:
+        return whole_number;
+    case 1:
+        return whole_number / 1000;
+    case 2:
+        return whole_number * 0x1p-1074;
+    case 3:
+        return random_below(2) ? whole_number : ldexp(whole_number, (int)random_below(900) - 450);
+    case 4:
+        return random_below(50) ? whole_number : INFINITY;
+    default:
+        return 0;
+    }
+}
+
+/* Moments that are added, as those of tables are: the same as the numbers that they were made of,
+ * and of numbers that are alike in as little memory. */
+static void check_moments_added(void)
+{
+    for (unsigned round = 0; round < 600; round++) {
+        struct moments expected_moments = {.any = false}, moments = {.any = false};
+        struct key_sums sums = {.moments = NULL};
+        const unsigned kind = round % 6, tables = 1 + random_below(4);
+        uint64_t count = 0;
+        for (unsigned table = 0; table < tables; table++) {
+            struct moments some = {.any = false};
+            for (unsigned i = random_below(20); i > 0; i--, count++) {
+                const double number = number_of_kind(kind);
+                add_number(&some, number);
+                add_number(&expected_moments, number);
+            }
+            need_that(key_sums_add_moments(&sums, &some));
+        }
+        key_sums_add_to(&sums, &moments);
+        check_that(are_same(&moments, &expected_moments, count), "moments added", kind);
+        check_that(kind > 2 || !sums.moments, "in as little memory", kind);
+        key_sums_close(&sums);
+    }
+}
+
 /* Keys whose hashes agree, in all bits or in those that choose the slot, must stay apart. */
 static void check_equal_hashes(void)
 {
@@ -485,6 +529,7 @@ int main(void)
     check_orders();
     check_limit();
     check_bytes();
+    check_moments_added();
     check_equal_hashes();
     check_hashes();
     binning_free(&binning);
