@@ -53,8 +53,10 @@ struct format {
     bool is_picture; /* for people: empty rows are mostly left out, bins are few, and each channel
                       * has a picture */
     bool is_binary;  /* not for terminals */
-    bool is_cumulative;      /* of numbers and values between edges, the upper of which are in their
-                              * bins, and with their sum */
+    bool has_empty_table; /* numbers by key have a table though there is no key, so that it can be
+                           * read again */
+    bool is_cumulative;   /* of numbers and values between edges, the upper of which are in their
+                           * bins, and with their sum */
     const struct mode *mode; /* the only one that it shows; NULL: any */
 
     void (*prepare)(void);           /* what the sandbox would forbid; or NULL */

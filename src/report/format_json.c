@@ -47,15 +47,23 @@ static void write_file(struct table *table)
         json_member(table->out, ",\"offset\":", table->group[GROUP_OFFSET]);
 }
 
+/* True for one of the tables of numbers by key, which all together are the result. */
+static bool is_of_key(const struct table *table)
+{
+    return table->groups && table->groups->are_keys;
+}
+
 static void json_begin(struct table *table)
 {
     struct writer *out = table->out;
     const struct histogram *histogram = table->shown.histogram;
     const struct mode *mode = histogram->mode;
     writer_text(out, "{\"schema\":\"gpuhisto/1\"");
-    if (table->groups && table->groups->are_keys) {
+    if (is_of_key(table)) {
         writer_char(out, ',');
         json_key(out, table->groups, table->group_index);
+        json_count(out, ",\"table\":", table->group_index + 1);
+        json_count(out, ",\"tables\":", table->groups->count);
     } else {
         write_file(table);
     }
@@ -63,7 +71,7 @@ static void json_begin(struct table *table)
     if (mode->has_types)
         writer_format(out, ",\"type\":\"%s\"", histogram->type.name);
     write_options(table);
-    if (table->options->shard) {
+    if (table->options->shard && (!is_of_key(table) || table->group_index == 0)) {
         writer_text(out, ",\"share\":");
         shard_record_write(out, table->options->shard);
     }
@@ -200,6 +208,7 @@ static void json_end(struct table *table)
 
 const struct format format_json = {
     .name = "json",
+    .has_empty_table = true,
     .diff = diff_json,
     .begin = json_begin,
     .row = json_row,

@@ -328,12 +328,26 @@ static size_t room_for_names(const struct table *table, const struct groups *gro
     return table->format->is_picture && groups->are_keys && room > most ? most : room;
 }
 
+/* Returns the groups that have a table. If there is no key, that may be all keys, added up. */
+static struct groups groups_shown(const struct report_options *options,
+                                  const struct histogram *histogram, const struct groups *groups)
+{
+    struct groups shown = *groups;
+    if (groups->are_keys && groups->count == 0 && histogram->mode->is_binned &&
+        options->format->has_empty_table) {
+        shown.count = 1;
+        shown.rest = 0;
+    }
+    return shown;
+}
+
 void report_write_groups(struct writer *out, const struct report_options *options,
                          const struct histogram *histogram, const struct groups *groups,
                          struct tally *tally)
 {
     struct table table = table_of(out, options);
-    struct group_report report = {.groups = groups,
+    const struct groups shown = groups_shown(options, histogram, groups);
+    struct group_report report = {.groups = &shown,
                                   .histogram = histogram,
                                   .tally = tally,
                                   .room = room_for_names(&table, groups)};

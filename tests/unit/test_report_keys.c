@@ -123,6 +123,14 @@ static void test_heat(void)
     struct key_tallies *keys = key_tallies_open(&histogram, 100, UINT64_MAX);
     if (!keys)
         exit(99);
+    check_text("no keys: one object, so that it can be read again",
+               write_keys(keys, &histogram, &format_json, SIZE_MAX, false),
+               "{\"schema\":\"gpuhisto/1\",\"keys\":0,\"table\":1,\"tables\":1,"
+               "\"mode\":\"numbers\",\"options\":[],"
+               "\"total\":0,\"counted\":0,\"other\":0,\"below\":0,\"above\":0,\"invalid\":0,"
+               "\"bins\":[]}\n");
+    check_text("no keys, no rows", write_keys(keys, &histogram, &format_tsv, SIZE_MAX, false), "");
+    key_tallies_thaw(keys);
     add(keys, &histogram, "b", 1, 128, 5);
     add(keys, &histogram, "b", 1, 64, 3);
     add(keys, &histogram, "b", 1, 16, 2);
@@ -136,12 +144,14 @@ static void test_heat(void)
                "b    ::::::::--------========################    213\n");
     check_text("an object for each, and one for all others",
                write_keys(keys, &histogram, &format_json, 1, false),
-               "{\"schema\":\"gpuhisto/1\",\"key\":\"b\",\"mode\":\"numbers\",\"options\":[],"
+               "{\"schema\":\"gpuhisto/1\",\"key\":\"b\",\"table\":1,\"tables\":2,"
+               "\"mode\":\"numbers\",\"options\":[],"
                "\"total\":213,\"counted\":213,\"other\":0,\"below\":0,\"above\":0,\"invalid\":0,"
                "\"bins\":[{\"lo\":0,\"hi\":0,\"count\":1},{\"lo\":1,\"hi\":1.01,\"count\":4},"
                "{\"lo\":2,\"hi\":2.01,\"count\":16},{\"lo\":3,\"hi\":3.01,\"count\":64},"
                "{\"lo\":5,\"hi\":5.01,\"count\":128}]}\n"
-               "{\"schema\":\"gpuhisto/1\",\"keys\":1,\"mode\":\"numbers\",\"options\":[],"
+               "{\"schema\":\"gpuhisto/1\",\"keys\":1,\"table\":2,\"tables\":2,"
+               "\"mode\":\"numbers\",\"options\":[],"
                "\"total\":1,\"counted\":1,\"other\":0,\"below\":0,\"above\":0,\"invalid\":0,"
                "\"bins\":[{\"lo\":5,\"hi\":5.01,\"count\":1}]}\n");
     check_text("tsv", write_keys(keys, &histogram, &format_tsv, 1, true),
