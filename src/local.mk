@@ -10,7 +10,7 @@ gpuhisto_LDADD = libgpuhisto.a $(device) libhistogram.a $(device_libs)
 # Not with libraries that are loaded when they are needed.
 gpuhisto_LDFLAGS = $(AM_LDFLAGS) $(LOADED_LDFLAGS)
 
-main_sources = src/main.h src/main_diff.c src/main_engines.c src/main_hints.c src/main_merge.c \
+main_sources = src/main.h src/main_diff.c src/main_engines.c src/main_hints.c src/main_keys.c src/main_merge.c \
 	src/main_output.c src/main_sandbox.c src/main_shard.c src/main_tables.c \
 	src/main_tables.h
 

@@ -49,6 +49,17 @@ bool main_is_misplaced(const struct misplaced *misplaced);
 void main_hint_range(const struct options *options, const struct histogram *histogram,
                      const struct tally *tally);
 
+/* --- main_keys.c: results by key --- */
+
+/* Returns what the names and counts of keys may take: a gibibyte, or more if there may be many
+ * keys. */
+uint64_t main_most_key_bytes(unsigned max_keys);
+
+/* Writes the tables of all keys (options->pool.keys) of options->histogram, which may `follow`
+ * others. The tally is worked with. 0, or -1 if memory is short. */
+int main_write_keys(struct writer *out, const struct options *options, bool follow,
+                    struct tally *tally);
+
 /* --- main_shard.c --- */
 
 /* Makes the record of the shard whose files were counted, for its table. Free it. 0, or -1: out of

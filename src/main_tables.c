@@ -5,22 +5,13 @@
 #include "src/base/signals.h"
 #include "src/cli/diag.h"
 #include "src/count/file_tallies.h"
-#include "src/pool/machine.h"
 #include "src/report/format.h"
 #include "src/report/screen.h"
 
 #include <inttypes.h>
-#include <sched.h>
 #include <unistd.h>
 
 #define INTERRUPTED_SECONDS 0.5 /* for the program that writes our pipe to close it */
-
-/* What the names and counts of keys may take: a gibibyte, or more if there may be many keys. */
-static uint64_t most_key_bytes(unsigned max_keys)
-{
-    const uint64_t least = UINT64_C(1) << 30, most = (uint64_t)max_keys << 10;
-    return most > least ? most : least;
-}
 
 /* What the counts of blocks may take, by each histogram. */
 #define BLOCK_BYTES_MAX (UINT64_C(1) << 30)
@@ -55,7 +46,7 @@ int main_tables_open(struct main_tables *tables, const struct source *source, st
         return -1;
     if (key_is_used(&options->histogram.key) &&
         !(options->pool.keys = key_tallies_open(&options->histogram, options->max_keys,
-                                                most_key_bytes(options->max_keys))))
+                                                main_most_key_bytes(options->max_keys))))
         return -1;
     if (options->interval > 0 && tally_open(&tables->so_far, &options->histogram) != 0)
         return -1;
@@ -108,46 +99,6 @@ static void write_each(struct writer *out, const struct options *options, struct
     }
 }
 
-/* Returns how many threads may sort and show keys. */
-static unsigned threads_of(const struct options *options)
-{
-    return options->pool.threads > 0 ? options->pool.threads
-                                     : machine_processors(sched_getaffinity);
-}
-
-/* Sorts keys: by name, or if not all are shown by their samples. Sets *top to how many are shown.
- * 0, or -1 if memory is short. */
-static int sort_keys(const struct options *options, size_t *top)
-{
-    const struct report_options *report = &options->report;
-    struct key_tallies *keys = options->pool.keys;
-    const unsigned threads = threads_of(options);
-    const bool is_cut = report->format->is_picture && report->empty != EMPTY_SHOWN;
-    *top = options->top > 0 ? options->top : is_cut ? PICTURE_ROWS : SIZE_MAX;
-    if (options->top == 0 && key_tallies_sort(keys, KEYS_BY_NAME, threads) != 0)
-        return -1;
-    if (options->top > 0 || key_tallies_count(keys) > *top)
-        return key_tallies_sort(keys, KEYS_BY_COUNT, threads);
-    return 0;
-}
-
-/* Writes the tables of all keys, and works with the tally. 0, or -1 if memory is short. */
-static int write_keys(struct writer *out, const struct options *options, bool follows,
-                      struct tally *tally)
-{
-    struct key_tallies *keys = options->pool.keys;
-    const char *column = options->histogram.key.field.number != 0 ? "key" : options->by_field;
-    const bool skip_invalid = options->pool.invalid == INVALID_SKIP;
-    size_t top;
-    if (sort_keys(options, &top) != 0)
-        return -1;
-    const struct groups groups = groups_of_keys(keys, top, column, skip_invalid);
-    report_write_gap(out, &options->report, follows);
-    report_write_groups(out, &options->report, &options->histogram, &groups, tally);
-    key_tallies_thaw(keys);
-    return 0;
-}
-
 /* Makes all tables together fit on the terminal, whose size may have changed. Between two is an
  * empty line, and the cursor needs one below the last. */
 static void fit_terminal(struct options *options, bool is_replaced)
@@ -178,7 +129,7 @@ static void print_so_far(struct main_tables *tables, const struct pool_view *vie
     if (!options->pool.keys) {
         skip_invalid(options, &tables->so_far);
         write_tables(out, options, tables->has_printed, &tables->so_far);
-    } else if (write_keys(out, options, tables->has_printed, &tables->so_far) != 0) {
+    } else if (main_write_keys(out, options, tables->has_printed, &tables->so_far) != 0) {
         main_leave(main_no_memory());
     }
     tables->has_printed = true;
@@ -258,7 +209,7 @@ int main_tables_print(struct main_tables *tables, struct tally *tally)
         write_each(out, options, tally);
     else if (!options->pool.keys)
         write_tables(out, options, tables->has_printed, tally);
-    else if (write_keys(out, options, tables->has_printed, tally) != 0)
+    else if (main_write_keys(out, options, tables->has_printed, tally) != 0)
         return main_no_memory();
     const int status = main_end_output(tables->output, options->verbosity);
     for (; options && status == STATUS_COUNTED; options = options->also, tally = tally->also)

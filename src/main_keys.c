@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "main.h"
+
+#include "src/pool/machine.h"
+#include "src/report/format.h"
+
+#include <sched.h>
+
+uint64_t main_most_key_bytes(unsigned max_keys)
+{
+    const uint64_t least = UINT64_C(1) << 30, most = (uint64_t)max_keys << 10;
+    return most > least ? most : least;
+}
+
+/* Returns how many threads may sort and show keys. */
+static unsigned threads_of(const struct options *options)
+{
+    return options->pool.threads > 0 ? options->pool.threads
+                                     : machine_processors(sched_getaffinity);
+}
+
+/* Sorts keys: by name, or if not all are shown by their samples. Sets *top to how many are shown.
+ * 0, or -1 if memory is short. */
+static int sort_keys(const struct options *options, size_t *top)
+{
+    const struct report_options *report = &options->report;
+    struct key_tallies *keys = options->pool.keys;
+    const unsigned threads = threads_of(options);
+    const bool is_cut = report->format->is_picture && report->empty != EMPTY_SHOWN;
+    *top = options->top > 0 ? options->top : is_cut ? PICTURE_ROWS : SIZE_MAX;
+    if (options->top == 0 && key_tallies_sort(keys, KEYS_BY_NAME, threads) != 0)
+        return -1;
+    if (options->top > 0 || key_tallies_count(keys) > *top)
+        return key_tallies_sort(keys, KEYS_BY_COUNT, threads);
+    return 0;
+}
+
+int main_write_keys(struct writer *out, const struct options *options, bool follow,
+                    struct tally *tally)
+{
+    struct key_tallies *keys = options->pool.keys;
+    const char *column = options->histogram.key.field.number != 0 ? "key" : options->by_field;
+    const bool skip_invalid = options->pool.invalid == INVALID_SKIP;
+    size_t top;
+    if (sort_keys(options, &top) != 0)
+        return -1;
+    const struct groups groups = groups_of_keys(keys, top, column, skip_invalid);
+    report_write_gap(out, &options->report, follow);
+    report_write_groups(out, &options->report, &options->histogram, &groups, tally);
+    key_tallies_thaw(keys);
+    return 0;
+}
