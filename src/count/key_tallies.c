@@ -465,16 +465,6 @@ uint64_t key_tallies_samples(const struct key_tallies *keys, size_t i)
     return entry_of(keys, i)->samples;
 }
 
-static void clear(struct tally *tally)
-{
-    for (size_t row = 0, end; (row = tally_next_block(tally, row, &end)) < tally->bins; row = end)
-        memset(tally->counts + row, 0, (end - row) * sizeof tally->counts[0]);
-    row_blocks_clear(tally->blocks, tally->bins);
-    tally->samples = 0;
-    if (tally->moments)
-        moments_clear(tally->moments);
-}
-
 static void add_to(const struct key_tallies *keys, size_t i, struct tally *tally)
 {
     const struct place place = place_of(keys, i);
@@ -498,13 +488,13 @@ static void add_to(const struct key_tallies *keys, size_t i, struct tally *tally
 
 void key_tallies_load(const struct key_tallies *keys, size_t i, struct tally *tally)
 {
-    clear(tally);
+    tally_clear_blocks(tally);
     add_to(keys, i, tally);
 }
 
 void key_tallies_load_from(const struct key_tallies *keys, size_t i, struct tally *tally)
 {
-    clear(tally);
+    tally_clear_blocks(tally);
     for (; i < keys->order.count; i++)
         add_to(keys, i, tally);
 }

@@ -42,6 +42,16 @@ void tally_clear(struct tally *tally)
         tally_clear(tally->also);
 }
 
+void tally_clear_blocks(struct tally *tally)
+{
+    for (size_t row = 0, end; (row = tally_next_block(tally, row, &end)) < tally->bins; row = end)
+        memset(tally->counts + row, 0, (end - row) * sizeof tally->counts[0]);
+    row_blocks_clear(tally->blocks, tally->bins);
+    tally->samples = 0;
+    for (unsigned i = 0; tally->moments && i < tally->channels; i++)
+        moments_clear(&tally->moments[i]);
+}
+
 void tally_add(struct tally *into, const struct tally *from)
 {
     into->samples += from->samples;

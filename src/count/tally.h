@@ -39,6 +39,9 @@ void tally_close(struct tally *tally);
 /* Makes it all zeros again. */
 void tally_clear(struct tally *tally);
 
+/* Makes samples, counts and moments of a tally with blocks zeros, and leaves no block marked. */
+void tally_clear_blocks(struct tally *tally);
+
 /* Adds `from` to `into`; both have the same bins. */
 void tally_add(struct tally *into, const struct tally *from);
 
