@@ -156,6 +156,7 @@ gpuhisto_sources = \
 	src/merge/shard_join.c src/merge/shard_join.h src/merge/shard_proof.c \
 	src/merge/table_file.c src/merge/table_file.h \
 	src/merge/table_json.h \
+	src/merge/table_keys.c src/merge/table_keys.h \
 	src/merge/table_rows.c src/merge/table_rows.h \
 	src/policy/policy.c src/policy/policy.h src/policy/situation.h \
 	src/pool/engines.c \

@@ -39,6 +39,12 @@ static int read_side(struct held *file, struct merge *side, struct reason *why)
     read_table_free(&table);
     if (rc == 0 && side->shards.first)
         rc = check_shards(side, why);
+    if (rc == 0 && side->keys) {
+        reason_of(why, side->first.name,
+                  "is by key (--by), which --diff cannot compare; print both tables with "
+                  "--format=csv, and join them");
+        rc = -1;
+    }
     if (rc == 0 && histogram_channels(&side->histogram) > 1) {
         reason_of(why, side->first.name, "has several channels, which --diff cannot compare");
         rc = -1;
@@ -189,7 +195,10 @@ static int diff_and_show(struct options *options, struct output *output,
 
 int main_diff(struct options *options, struct output *output, const struct held_list *files)
 {
-    const struct merge empty = {.form.lay = options_lay, .form.sort = options_sort};
+    const struct merge empty = {.form.lay = options_lay,
+                                .form.sort = options_sort,
+                                .form.max_keys = options->max_keys,
+                                .form.max_key_bytes = main_most_key_bytes(options->max_keys)};
     struct sides sides = {.before = empty, .after = empty};
     const int status = diff_and_show(options, output, files, &sides);
     tally_close(&sides.both);

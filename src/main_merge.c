@@ -14,9 +14,9 @@
 
 #define THREAD_BYTES ((uint64_t)1 << 20) /* fewer are read before a thread has started */
 
-/* Adds up all files. 0, or -1 with a reason. */
-static int add_files(const struct options *options, const struct held_list *files,
-                     struct merge *merge, struct reason *why)
+/* Reads and adds up all files. 0, or -1 with a reason. */
+static int read_files(const struct options *options, const struct held_list *files,
+                      struct merge *merge, struct reason *why)
 {
     unsigned threads = options->pool.threads;
     if (threads > 0 || files->count == 1)
@@ -27,6 +27,28 @@ static int add_files(const struct options *options, const struct held_list *file
         threads = quota < threads ? quota : threads;
     }
     return merge_files(files, threads, THREAD_BYTES, merge, why);
+}
+
+/* Adds up all files. 0, or -1 with a reason. */
+static int add_files(const struct options *options, const struct held_list *files,
+                     struct merge *merge, struct reason *why)
+{
+    const int rc = read_files(options, files, merge, why);
+    return rc == 0 ? key_tallies_check(merge->keys, why) : rc;
+}
+
+/* Checks that a sum by key can be shown, or one of all samples. 0, or -1 with a reason. */
+static int check_keys(const struct options *options, const struct merge *merge, struct reason *why)
+{
+    const struct report_options *report = &options->report;
+    const bool has_heat = merge->histogram.mode->is_binned && report->format->heat;
+    if (!merge->keys)
+        return options->top == 0 ? 0 : reason_set(why, "--top: the tables are not by key (--by)");
+    if (report->bins.most > 0 && !has_heat)
+        return reason_set(why, "--bins: tables by key are shown in the bins that were counted");
+    if (report->stats && has_heat)
+        return reason_set(why, "--plot: a heat map has no statistics; use --stats without --plot");
+    return 0;
 }
 
 /* Checks that the sum can be shown as the options say. 0, or -1 with a reason. */
@@ -44,7 +66,7 @@ static int check_shown(const struct options *options, const struct merge *merge,
     if (report->bins.most > 0 && !histogram->binning.digits.scales)
         return reason_set(why,
                           "--bins: these tables were not counted with --digits; leave out --bins");
-    return 0;
+    return check_keys(options, merge, why);
 }
 
 /* Says that no shard is missing. */
@@ -119,7 +141,10 @@ static int merge_and_show(struct options *options, struct output *output,
         check_shards(options, merge, proof, &why) != 0)
         return main_failed(&why);
     options->histogram = merge->histogram;
+    options->pool.keys = merge->keys;
     options->report.words = merge_options(merge);
+    if (merge->keys && options_lay_key(&merge->first.options, options, &why) != 0)
+        return main_failed(&why);
     if (options->verbosity >= NORMAL)
         main_warn_of_others(merge);
     if (insert_bins(merge_options(merge), options->report.bins.most, &why) != 0)
@@ -127,9 +152,12 @@ static int merge_and_show(struct options *options, struct output *output,
     struct writer *out = output_open(output, &why);
     if (!out)
         return main_failed(&why);
-    report_write(out, &options->report, &merge->histogram, &merge->tally);
+    if (!merge->keys)
+        report_write(out, &options->report, &merge->histogram, &merge->tally);
+    else if (main_write_keys(out, options, false, &merge->tally) != 0)
+        return main_no_memory();
     const int status = main_end_output(output, options->verbosity);
-    if (status == STATUS_COUNTED)
+    if (status == STATUS_COUNTED && !merge->keys)
         main_hint_range(options, &merge->histogram, &merge->tally);
     return status;
 }
@@ -138,7 +166,9 @@ int main_merge(struct options *options, struct output *output, const struct held
 {
     struct merge merge = {.form.lay = options_lay,
                           .form.sort = options_sort,
-                          .form.has_moments = options->report.stats};
+                          .form.has_moments = options->report.stats,
+                          .form.max_keys = options->max_keys,
+                          .form.max_key_bytes = main_most_key_bytes(options->max_keys)};
     struct shard_record proof = {.shard_count = 0};
     const int status = merge_and_show(options, output, files, &merge, &proof);
     merge_free(&merge);

@@ -94,6 +94,10 @@ int options_finish_type(struct options *options, const char *type, struct reason
  * if they are wrong, not spelled as gpuhisto does, or made bins over what was seen. */
 int options_lay(const struct words *words, struct histogram *histogram, struct reason *why);
 
+/* Sets what --by of a table's "options" was: options->by_field, and whether that is a number, as
+ * their key says. 0, or -1 with a reason. */
+int options_lay_key(const struct words *words, struct options *options, struct reason *why);
+
 /* Sorts the "options" of a table; free them. Any thread. 0; or -1 with a reason if one of them is
  * unknown. */
 int options_sort(const struct words *words, struct table_words *sorted, struct reason *why);

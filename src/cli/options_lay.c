@@ -82,6 +82,19 @@ static int lay_shown(struct histogram *histogram, const struct report_options *r
     return 0;
 }
 
+int options_lay_key(const struct words *words, struct options *options, struct reason *why)
+{
+    struct words typed = {.list = NULL};
+    struct options read;
+    if (parse_words(words, &typed, &read, why) != 0)
+        return -1;
+    options->histogram.key.field.number = read.histogram.key.field.number;
+    memcpy(options->by_field, read.by_field, sizeof options->by_field);
+    words_free(&typed);
+    options_free(&read);
+    return 0;
+}
+
 int options_lay(const struct words *words, struct histogram *histogram, struct reason *why)
 {
     struct words typed = {.list = NULL};
@@ -94,7 +107,8 @@ int options_lay(const struct words *words, struct histogram *histogram, struct r
     if (is_written && options.report.bins.most == 0) {
         *histogram = options.histogram;
         /* It refers to what is freed, and only counting needs it. */
-        histogram->field = histogram->key.field = (struct field){.kind = FIELD_NONE};
+        histogram->field = (struct field){.kind = FIELD_NONE};
+        histogram->key.field = (struct field){.kind = options.histogram.key.field.kind};
         histogram->filter = (struct line_filter){.count = 0};
         words_free(&options.words);
         return lay_shown(histogram, &options.report, why);

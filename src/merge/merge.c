@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "merge.h"
 #include "table_json.h"
+#include "table_keys.h"
 #include "table_rows.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +47,27 @@ static int check_kind(const struct read_table *table, struct reason *why)
         return -1;
     if (!(table->has & HAS_OPTIONS))
         return reason_set(why, "has no \"options\", which say how it was counted");
-    return read_table_check_keys(table, why);
+    return 0;
+}
+
+/* Gives the tally blocks, for numbers by key: each key has few of their rows. */
+static void begin_blocks(struct merge *merge)
+{
+    if (!merge->keys || !merge->histogram.mode->is_binned)
+        return;
+    row_blocks_clear(&merge->blocks, merge->tally.bins);
+    merge->tally.blocks = &merge->blocks;
+}
+
+/* 0, or -1 if memory is short. */
+static int begin_keys(struct merge *merge)
+{
+    const struct merge_form *form = &merge->form;
+    if (!key_is_used(&merge->histogram.key))
+        return 0;
+    merge->keys = key_tallies_open(&merge->histogram, form->max_keys, form->max_key_bytes);
+    begin_blocks(merge);
+    return merge->keys ? 0 : -1;
 }
 
 /* Makes the sum one of the first table's bins. 0, or -1 with a reason. */
@@ -63,7 +85,7 @@ static int begin(struct merge *merge, const struct read_table *table, const char
             why, "--stats of characters needs the number of bytes, which tables do not hold");
     merge->histogram.has_moments = merge->form.has_moments && merge->histogram.mode->is_binned;
     merge->first.name = name;
-    if (tally_open(&merge->tally, &merge->histogram) == 0)
+    if (tally_open(&merge->tally, &merge->histogram) == 0 && begin_keys(merge) == 0)
         return 0;
 no_memory:
     reason_set(why, "out of memory");
@@ -71,18 +93,20 @@ no_memory:
 }
 
 /* Accepts a table whose options are not those of the first one, if its bins are the same. Shards
- * are of one job, which has one command line. 0, or -1 with a reason. */
+ * are of one job, which has one command line, and keys mean what the options say of them. 0, or -1
+ * with a reason. */
 static int accept_other(struct merge *merge, const struct read_table *table, const char *name,
                         struct reason *why)
 {
     const struct table_words *first = &merge->first.sorted;
-    const bool is_shard = table->has & HAS_SHARE;
+    const bool has_sources =
+        (table->has & HAS_SHARE) || merge->keys || table_keys_used(&table->options);
     struct merge_others *others = &merge->others;
     struct table_words sorted;
     if (merge->form.sort(&table->options, &sorted, why) != 0)
         return -1;
     const bool are_same = words_same(&first->bins, &sorted.bins);
-    if (!are_same || is_shard) {
+    if (!are_same || has_sources) {
         merge_show_difference(why, are_same ? &sorted.sources : &sorted.bins, merge->first.name,
                               are_same ? &first->sources : &first->bins);
     } else if (others->tables++ == 0) {
@@ -91,7 +115,7 @@ static int accept_other(struct merge *merge, const struct read_table *table, con
         reason_begin(&others->how, name);
     }
     table_words_free(&sorted);
-    return are_same && !is_shard ? 0 : -1;
+    return are_same && !has_sources ? 0 : -1;
 }
 
 /* Checks a table's options: those that say where samples came from may differ from file to file.
@@ -123,6 +147,8 @@ static int add_shard(struct merge *merge, struct read_table *table, const char *
                      struct reason *why)
 {
     const bool is_shard = table->has & HAS_SHARE;
+    if (merge->keys && table->table > 1) /* which the first one of a result tells */
+        return is_shard ? reason_set(why, "has \"share\", as only the first table has") : 0;
     char first[REASON_SUBJECT_MAX];
     const bool is_first = merge->tables == 0 && !merge->is_fork;
     if (!is_first && is_shard != (merge->shards.first != NULL)) {
@@ -133,19 +159,37 @@ static int add_shard(struct merge *merge, struct read_table *table, const char *
     return is_shard ? shard_join_add(&merge->shards, &table->shard, name, why) : 0;
 }
 
+/* Adds a table that was checked. */
+static void add_checked(struct merge *merge, const struct read_table *table,
+                        const struct moments *moments)
+{
+    struct tally *tally = &merge->tally;
+    const uint64_t samples = tally->samples + table->totals.total;
+    if (!merge->keys || tally->blocks)
+        table_rows_add(table, &merge->histogram, moments, tally);
+    if (merge->keys) {
+        tally->samples = table->totals.total;
+        table_keys_add(table, tally, merge->keys);
+    }
+    if (tally->blocks)
+        tally_clear_blocks(tally);
+    tally->samples = samples;
+}
+
 /* Checks rows and moments, and adds them. 0, or -1 with a reason. */
 static int add_rows(struct merge *merge, struct read_table *table, struct reason *why)
 {
     const struct histogram *histogram = &merge->histogram;
+    const bool is_lines = merge->keys && !histogram->mode->is_binned;
     struct moments *moments = calloc(histogram_channels(histogram), sizeof *moments);
     int rc = -1;
     if (!moments) {
         reason_set(why, "out of memory");
-    } else if (table_rows_check(table, histogram, moments, why) == 0) {
+    } else if (is_lines || table_rows_check(table, histogram, moments, why) == 0) {
         if (__builtin_add_overflow(merge->total, table->totals.total, &merge->total)) {
             reason_set(why, MERGE_OVERFLOW);
         } else {
-            table_rows_add(table, histogram, moments, &merge->tally);
+            add_checked(merge, table, moments);
             rc = 0;
         }
     }
@@ -153,15 +197,41 @@ static int add_rows(struct merge *merge, struct read_table *table, struct reason
     return rc;
 }
 
+int merge_end_file(struct merge *merge, const char *name, struct reason *why)
+{
+    const struct merge_last *last = &merge->last;
+    if (!merge->tally.blocks || last->name != name || last->table == last->tables)
+        return 0;
+    return reason_set(why,
+                      "ends after table %" PRIu64 " of %" PRIu64 " of a result: it is truncated",
+                      last->table, last->tables);
+}
+
+/* Checks that a table of numbers by key follows the one before it in its file. 0, or -1 with a
+ * reason. */
+static int check_place(const struct merge *merge, const struct read_table *table, const char *name,
+                       struct reason *why)
+{
+    const bool is_next = merge->last.name == name;
+    if (!merge->tally.blocks)
+        return 0;
+    return table_keys_follow(table, is_next ? merge->last.table : 0,
+                             is_next ? merge->last.tables : 0, why);
+}
+
 int merge_add(struct merge *merge, struct read_table *table, const char *name, struct reason *why)
 {
     if (check_kind(table, why) != 0 ||
         (!merge->first.name && begin(merge, table, name, why) != 0) ||
         check_options(merge, table, name, why) != 0 || check_mode(merge, table, why) != 0 ||
-        add_rows(merge, table, why) != 0 || add_shard(merge, table, name, why) != 0)
+        table_keys_check(table, &merge->histogram, why) != 0 ||
+        check_place(merge, table, name, why) != 0 || add_rows(merge, table, why) != 0 ||
+        add_shard(merge, table, name, why) != 0)
         return -1;
     merge->tables++;
     merge->last.name = name;
+    merge->last.table = table->table;
+    merge->last.tables = table->tables;
     const struct words last = merge->last.options;
     merge->last.options = table->options;
     table->options = last; /* freed with the table */
@@ -182,7 +252,10 @@ int merge_fork(const struct merge *merge, struct merge *fork)
     fork->last = (struct merge_last){.name = NULL};
     fork->others = (struct merge_others){.tables = 0};
     shard_join_fork(&merge->shards, &fork->shards);
-    return tally_open(&fork->tally, &fork->histogram);
+    const int rc = tally_open(&fork->tally, &fork->histogram);
+    if (rc == 0)
+        begin_blocks(fork);
+    return rc;
 }
 
 int merge_join(struct merge *merge, struct merge *fork)
@@ -209,6 +282,8 @@ void merge_free_fork(struct merge *fork)
 
 void merge_free(struct merge *merge)
 {
+    key_tallies_close(merge->keys);
+    merge->keys = NULL;
     tally_close(&merge->tally);
     binning_free(&merge->histogram.binning);
     words_free(&merge->first.options);

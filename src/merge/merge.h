@@ -8,6 +8,7 @@
 #include "shard_join.h"
 
 #include "src/base/reason.h"
+#include "src/count/key_tallies.h"
 #include "src/count/tally.h"
 
 #include <stdbool.h>
@@ -33,6 +34,8 @@ struct merge_form {
     merge_layer *lay;
     merge_sorter *sort;
     bool has_moments; /* --stats needs moments */
+    size_t max_keys;  /* of tables by key, together: see key_tallies_open */
+    uint64_t max_key_bytes;
 };
 
 /* The first table, with which all others must agree. */
@@ -46,6 +49,7 @@ struct merge_first {
 struct merge_last {
     const char *name; /* of its file; NULL: there was no table */
     struct words options;
+    uint64_t table, tables; /* numbers by key: which one of a result it is, of how many; or 0 */
 };
 
 /* The sum so far. Set the form; all else begins with zeros. */
@@ -56,7 +60,10 @@ struct merge {
     struct merge_others others;
     struct histogram histogram;
     struct tally tally;
-    uint64_t total; /* samples of all tables: the tally's */
+    struct key_tallies *keys; /* of tables by key, which all forks share: then the tally has no
+                               * counts; NULL: tables are of all samples */
+    struct row_blocks blocks; /* of the tally, if there are numbers by key */
+    uint64_t total;           /* samples of all tables: the tally's */
     uint64_t tables;
     struct shard_join shards;
     struct known_rows known; /* of the histogram */
@@ -69,6 +76,10 @@ struct merge {
 /* Adds a table of the file `name`, which stays valid. 0; or -1 with a reason, without the name, and
  * nothing to be done but merge_free. */
 int merge_add(struct merge *merge, struct read_table *table, const char *name, struct reason *why);
+
+/* At the end of a file: 0; or -1 with a reason, without the name, if it ends between two tables of
+ * a result. */
+int merge_end_file(struct merge *merge, const char *name, struct reason *why);
 
 /* Sets the reason to how a table's options differ from those of the file `first`. */
 void merge_show_difference(struct reason *why, const struct words *options, const char *first,

@@ -143,25 +143,34 @@ static int merge_rest(const struct held_list *files, unsigned thread_count, stru
 
 /* --- how many threads --- */
 
-/* Returns the bytes of all files but the first. *are_regular: none of these is a pipe, which might
- * be written only after the one before it was read. */
-static uint64_t sum_sizes(const struct held_list *files, bool *are_regular)
+/* What there is to read after the first file. */
+struct rest {
+    size_t files;
+    uint64_t bytes, largest; /* of all, and of one file */
+    bool are_regular;        /* none is a pipe, which might be written only after the one before it
+                              * was read */
+};
+
+static struct rest rest_of(const struct held_list *files)
 {
-    uint64_t bytes = 0;
-    *are_regular = true;
+    struct rest rest = {.files = files->count - 1, .are_regular = true};
     for (size_t i = 1; i < files->count; i++) {
         const struct held *file = &files->list[i];
-        *are_regular &= file->is_regular && strcmp(file->name, "-") != 0;
-        bytes += file->size;
+        rest.are_regular &= file->is_regular && strcmp(file->name, "-") != 0;
+        rest.bytes += file->size;
+        rest.largest = file->size > rest.largest ? file->size : rest.largest;
     }
-    return bytes;
+    return rest;
 }
 
-/* Returns how many threads have memory for their tables, and files to read. */
-static unsigned limit_threads(unsigned threads, size_t files, const struct histogram *histogram)
+/* Returns how many threads have memory for their tables, and files to read. A table of lines by key
+ * takes up to four times its text. */
+static unsigned limit_threads(unsigned threads, const struct rest *rest, const struct merge *merge)
 {
-    size_t most = MEMORY_MAX / ROW_BYTES / histogram->bins;
-    most = files < most ? files : most;
+    const size_t bins = merge->histogram.bins;
+    const bool is_lines = merge->keys && !merge->histogram.mode->is_binned;
+    uint64_t most = is_lines ? MEMORY_MAX / 4 / (rest->largest + 1) : MEMORY_MAX / ROW_BYTES / bins;
+    most = rest->files < most ? rest->files : most;
     return most < threads ? (unsigned)most : threads;
 }
 
@@ -170,16 +179,15 @@ int merge_files(const struct held_list *files, unsigned threads, uint64_t thread
 {
     const size_t count = files->count;
     struct read_table table = {.text = NULL};
-    bool are_regular;
     /* The first table tells the bins. */
     int rc = table_file_add(&files->list[0], &table, merge, why);
     if (rc == 0 && count > 1) {
-        const uint64_t bytes = sum_sizes(files, &are_regular);
-        merge_know_rows(merge, bytes);
-        threads = limit_threads(threads, count - 1, &merge->histogram);
-        if (thread_bytes > 0 && bytes / thread_bytes < threads)
-            threads = (unsigned)(bytes / thread_bytes);
-        if (threads > 1 && are_regular) {
+        const struct rest rest = rest_of(files);
+        merge_know_rows(merge, rest.bytes);
+        threads = limit_threads(threads, &rest, merge);
+        if (thread_bytes > 0 && rest.bytes / thread_bytes < threads)
+            threads = (unsigned)(rest.bytes / thread_bytes);
+        if (threads > 1 && rest.are_regular) {
             read_table_free(&table);
             return merge_rest(files, threads, merge, why);
         }

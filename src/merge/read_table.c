@@ -21,17 +21,6 @@ int read_table_check_schema(const char *text, size_t len, struct reason *why)
                       (int)(len < SCHEMA_SHOWN ? len : SCHEMA_SHOWN), text);
 }
 
-int read_table_check_keys(const struct read_table *table, struct reason *why)
-{
-    for (size_t i = 0; i < table->options.count; i++)
-        if (strncmp(table->options.list[i], "--by=", strlen("--by=")) == 0)
-            return reason_set(why,
-                              "is by key (%s), and such tables cannot be read yet; count all "
-                              "files in one run",
-                              table->options.list[i]);
-    return 0;
-}
-
 int read_table_add_text(struct read_table *table, const char *text, size_t len, text_at *at,
                         struct reason *why)
 {
@@ -54,7 +43,8 @@ int read_table_add_text(struct read_table *table, const char *text, size_t len, 
 
 int read_table_add_row(struct read_table *table, struct reason *why)
 {
-    if (table->row_count == ROWS_READ_MAX)
+    const size_t most = table->key_count > 0 ? READ_ROW_NONE : ROWS_READ_MAX;
+    if (table->row_count == most)
         return reason_set(why, TOO_LONG);
     struct read_row *longer =
         grow_list(table->rows, &table->row_room, table->row_count + 1, sizeof *longer);
@@ -63,6 +53,31 @@ int read_table_add_row(struct read_table *table, struct reason *why)
     table->rows = longer;
     table->rows[table->row_count++] = (struct read_row){.row = READ_ROW_UNKNOWN};
     return 0;
+}
+
+int read_table_add_key(struct read_table *table, struct reason *why)
+{
+    const size_t before = table->key_count;
+    if (before == table->row_count)
+        return 0;
+    struct read_key *longer =
+        grow_list(table->keys_of_rows, &table->key_room, table->row_count, sizeof *longer);
+    if (!longer)
+        return reason_set(why, "out of memory");
+    table->keys_of_rows = longer;
+    table->key_count = table->row_count;
+    memset(longer + before, 0, (table->key_count - before) * sizeof *longer);
+    return 0;
+}
+
+struct key_name read_key_name(const struct read_table *table, const struct read_key *key)
+{
+    const bool is_bytes = key->has & READ_KEY_BYTES;
+    if (key->has & READ_KEY_MISSING)
+        return (struct key_name){NULL, 0};
+    return (struct key_name){
+        (const unsigned char *)read_text(table, is_bytes ? key->bytes : key->text),
+        is_bytes ? key->bytes_len : key->text_len};
 }
 
 int read_table_add_count(struct read_table *table, uint64_t count, struct reason *why)
@@ -101,6 +116,8 @@ void read_table_clear(struct read_table *table)
         .text_room = table->text_room,
         .rows = table->rows,
         .row_room = table->row_room,
+        .keys_of_rows = table->keys_of_rows,
+        .key_room = table->key_room,
         .counts = table->counts,
         .count_room = table->count_room,
     };
@@ -114,6 +131,7 @@ void read_table_free(struct read_table *table)
     read_table_clear(table);
     free(table->text);
     free(table->rows);
+    free(table->keys_of_rows);
     free(table->counts);
     *table = (struct read_table){0};
 }

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_LENGTH_MAX ((size_t)1 << 20) /* of a text: "--edges=" may be long */
+#define TEXT_LENGTH_MAX ((size_t)1 << 20)     /* of a text: "--edges=" may be long */
+#define KEY_LENGTH_MAX (3 * FIELD_RECORD_MAX) /* as text, in which U+FFFD is three bytes */
 #define IGNORED_DEPTH_MAX 64
 #define OPTIONS_READ_MAX 64
 
@@ -59,15 +60,22 @@ static bool read_count(const char *digits, size_t len, uint64_t *count)
     return len > 0;
 }
 
+/* Returns the value of a digit as tables have it; 16 if it is none. */
+static unsigned hexadecimal_digit(char digit)
+{
+    return digit >= '0' && digit <= '9'   ? (unsigned)(digit - '0')
+           : digit >= 'a' && digit <= 'f' ? (unsigned)(digit - 'a' + 10)
+                                          : 16;
+}
+
 static bool read_digest(const char *digits, size_t len, uint64_t *digest)
 {
-    static const char hexadecimal[] = "0123456789abcdef";
     *digest = 0;
     for (size_t i = 0; i < len; i++) {
-        const char *digit = memchr(hexadecimal, digits[i], 16);
-        if (!digit)
+        const unsigned digit = hexadecimal_digit(digits[i]);
+        if (digit > 15)
             return false;
-        *digest = *digest << 4 | (uint64_t)(digit - hexadecimal);
+        *digest = *digest << 4 | digit;
     }
     return len == 16;
 }
@@ -108,6 +116,45 @@ static int store_text(struct table_json *json, char *target, const char *text, s
                                &json->why);
 }
 
+/* Returns the key that is being read; NULL, with a reason, if memory is short. */
+static struct read_key *open_key(struct table_json *json)
+{
+    struct read_table *table = json->reader.table;
+    if (json->member->context == AT_TABLE)
+        return &table->key;
+    return read_table_add_key(table, &json->why) == 0 ? &table->keys_of_rows[table->key_count - 1]
+                                                      : NULL;
+}
+
+static int store_key(struct table_json *json, const char *text, size_t len)
+{
+    struct read_key *key = open_key(json);
+    if (!key || read_table_add_text(json->reader.table, text, len, &key->text, &json->why) != 0)
+        return -1;
+    key->text_len = (uint32_t)len;
+    key->has |= READ_KEY_TEXT;
+    return 0;
+}
+
+/* Stores the digits of bytes, and makes them the bytes. */
+static int store_key_bytes(struct table_json *json, const char *digits, size_t len)
+{
+    struct read_table *table = json->reader.table;
+    struct read_key *key = open_key(json);
+    if (!key || read_table_add_text(table, digits, len, &key->bytes, &json->why) != 0)
+        return -1;
+    char *bytes = len > 0 ? table->text + key->bytes : NULL;
+    for (size_t i = 0; i < len; i++) {
+        const unsigned digit = hexadecimal_digit(digits[i]);
+        if (len % 2 != 0 || digit > 15)
+            return reason_set(&json->why, "\"key_bytes\" are not bytes in hexadecimal");
+        bytes[i / 2] = (char)(i % 2 == 0 ? digit << 4 : (unsigned char)bytes[i / 2] | digit);
+    }
+    key->bytes_len = (uint32_t)(len / 2);
+    key->has |= READ_KEY_BYTES;
+    return 0;
+}
+
 static int store_member(struct table_json *json, const char *text, size_t len, bool is_number)
 {
     const struct member *member = json->member;
@@ -131,6 +178,10 @@ static int store_member(struct table_json *json, const char *text, size_t len, b
         return 0;
     case MEMBER_TEXT:
         return store_text(json, target, text, len);
+    case MEMBER_KEY:
+        return is_number ? refuse_value(json, "a number") : store_key(json, text, len);
+    case MEMBER_KEY_BYTES:
+        return is_number ? refuse_value(json, "a number") : store_key_bytes(json, text, len);
     default:
         return refuse_value(json, is_number ? "a number" : "a string");
     }
@@ -171,7 +222,9 @@ static int scalar(struct table_json *json, const char *text, size_t len, bool is
     json->is_quiet = false;
     if (is_ignored(json))
         return 0;
-    if (len > TEXT_LENGTH_MAX || memchr(text, '\0', len))
+    const bool is_key = form_of(level)->is_object && json->member->kind >= MEMBER_KEY &&
+                        json->member->kind <= MEMBER_KEY_BYTES;
+    if (len > (is_key ? KEY_LENGTH_MAX : TEXT_LENGTH_MAX) || (!is_key && memchr(text, '\0', len)))
         return reason_set(&json->why, "a text is too long, or has a NUL byte");
     if (form_of(level)->is_object)
         return store_member(json, text, len, is_number);
@@ -230,7 +283,11 @@ static int begin_context(struct table_json *json, enum context context)
             row_finder_begin(&json->finder, histogram);
         return 0;
     case AT_ROW:
-        if (histogram->mode && table->row_count >= histogram->bins + ROWS_BEYOND)
+        if (table->key_count > 0 && table->key_count >= json->reader.max_keys)
+            return reason_set(&json->why, "more than %zu keys; use a greater --max-keys",
+                              json->reader.max_keys);
+        if (histogram->mode && table->key_count == 0 &&
+            table->row_count >= histogram->bins + ROWS_BEYOND)
             return reason_set(&json->why, "there are more bins than in the tables before");
         return read_table_add_row(table, &json->why);
     case AT_CHANNEL:
@@ -279,16 +336,14 @@ static int enter(struct table_json *json, bool is_object)
 /* --- objects and lists that end --- */
 
 /* Members of a row, as table_members has them. */
-enum { ROW_LO = 1, ROW_HI = 2, ROW_COUNT = 4, ROW_BIN = 8, ROW_COUNTS = 16 };
+enum { ROW_LO = 1, ROW_HI = 2, ROW_COUNT = 4, ROW_BIN = 8, ROW_COUNTS = 16, ROW_KEY = 32 };
 
-/* Checks that a row is complete: it has edges, or just the name of a group, and counts. */
+/* Checks that a row is complete: it has edges, or just the name of a group or a key, and counts. */
 static int check_row(struct table_json *json)
 {
     const uint64_t seen = top_level(json)->seen;
     const uint64_t edges = seen & (ROW_LO | ROW_HI);
-    const bool has_place = edges == (ROW_LO | ROW_HI) || (!edges && (seen & ROW_BIN));
-    if (!has_place && read_table_check_keys(json->reader.table, &json->why) != 0)
-        return -1;
+    const bool has_place = edges == (ROW_LO | ROW_HI) || (!edges && (seen & (ROW_BIN | ROW_KEY)));
     if (!has_place)
         return reason_set(&json->why, "a bin has no \"%s\"", edges & ROW_LO ? "hi" : "lo");
     if (!(seen & ROW_COUNT) == !(seen & ROW_COUNTS))
@@ -376,9 +431,17 @@ static int on_other(struct table_json *json, const char *what)
     return is_ignored(json) || refuse_value(json, what) == 0;
 }
 
+/* Which is the key of records without one. */
 static int on_null(void *arg)
 {
-    return on_other(arg, "null");
+    struct table_json *json = arg;
+    const struct member *member = json->member;
+    if (is_ignored(json) || !form_of(top_level(json))->is_object || member->kind != MEMBER_KEY ||
+        member->context != AT_TABLE)
+        return on_other(json, "null");
+    json->is_quiet = false;
+    json->reader.table->key.has = READ_KEY_MISSING;
+    return 1;
 }
 
 static int on_boolean(void *arg, int value)

@@ -72,7 +72,12 @@ static int read_json(struct table_file *file, struct table_json *json, ssize_t l
 static int read_file(struct table_file *file, struct read_table *table, struct reason *why)
 {
     const struct merge *merge = file->merge;
-    const struct table_reader reader = {table, &merge->histogram, &merge->known, add_table, file};
+    const struct table_reader reader = {.table = table,
+                                        .histogram = &merge->histogram,
+                                        .known = &merge->known,
+                                        .max_keys = merge->form.max_keys,
+                                        .add = add_table,
+                                        .arg = file};
     const ssize_t len = read_piece(file, why);
     if (len < 0)
         return -1;
@@ -86,7 +91,7 @@ static int read_file(struct table_file *file, struct read_table *table, struct r
         return reason_set(why, "out of memory");
     const int rc = read_json(file, json, len, why);
     table_json_close(json);
-    return rc;
+    return rc == 0 ? merge_end_file(file->merge, file->name, why) : rc;
 }
 
 int table_file_add(struct held *held, struct read_table *table, struct merge *merge,

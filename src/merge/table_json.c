@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUIET_MAX ((uint64_t)4 << 20) /* bytes without any value: no table has so many */
+/* Bytes without any value: no table has so many, as the longest is a key whose bytes are all
+ * escaped.
+ */
+#define QUIET_MAX ((uint64_t)8 << 20)
 
 /* Left out, as clang-format breaks the list otherwise each time that it is run. */
 /* clang-format off */
@@ -163,7 +166,7 @@ int table_json_read(struct table_json *json, const unsigned char *text, size_t l
         if (!json->is_quiet)
             json->last = json->consumed;
         if (json->consumed - json->last > QUIET_MAX)
-            return reason_set(why, "byte %" PRIu64 ": more than 4 MiB without a value", json->last);
+            return reason_set(why, "byte %" PRIu64 ": more than 8 MiB without a value", json->last);
     }
     return 0;
 }

@@ -15,6 +15,7 @@ struct table_reader {
     struct read_table *table;          /* the table that is being read */
     const struct histogram *histogram; /* of the sum so far; without a mode: there is none */
     const struct known_rows *known;    /* rows of the histogram; `add` may make them known */
+    size_t max_keys;                   /* of a table */
 
     /* Gets each table as soon as it ends. 0, or -1 with a reason. */
     int (*add)(void *arg, struct read_table *table, struct reason *why);

@@ -23,6 +23,8 @@ const struct member table_members[] = {
     NESTED(AT_ROW, count, MEMBER_COUNT, 0),
     STORED(AT_ROW, bin, MEMBER_TEXT, read_row, bin),
     NESTED(AT_ROW, counts, MEMBER_LIST, AT_COUNTS),
+    NESTED(AT_ROW, key, MEMBER_KEY, 0),
+    NESTED(AT_ROW, key_bytes, MEMBER_KEY_BYTES, 0),
 
     STORED(AT_TABLE, schema, MEMBER_TEXT, read_table, schema),
     STORED(AT_TABLE, mode, MEMBER_TEXT, read_table, mode),
@@ -39,6 +41,11 @@ const struct member table_members[] = {
     NESTED(AT_TABLE, moments, MEMBER_OBJECT, AT_MOMENTS),
     NESTED(AT_TABLE, share, MEMBER_OBJECT, AT_SHARE),
     NESTED(AT_TABLE, channel_stats, MEMBER_LIST, AT_CHANNEL_STATS),
+    NESTED(AT_TABLE, key, MEMBER_KEY, 0),
+    NESTED(AT_TABLE, key_bytes, MEMBER_KEY_BYTES, 0),
+    STORED(AT_TABLE, keys, MEMBER_COUNT, read_table, keys),
+    STORED(AT_TABLE, table, MEMBER_COUNT, read_table, table),
+    STORED(AT_TABLE, tables, MEMBER_COUNT, read_table, tables),
 
     NESTED(AT_STATS_OF_CHANNEL, moments, MEMBER_OBJECT, AT_MOMENTS),
 

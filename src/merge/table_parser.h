@@ -38,9 +38,11 @@ enum context {
 
 /* What a member's value is. */
 enum member_kind {
-    MEMBER_TEXT,   /* a string, or a number as it is written */
-    MEMBER_COUNT,  /* a whole number of 64 bits */
-    MEMBER_DIGEST, /* a string of 16 hexadecimal digits */
+    MEMBER_TEXT,      /* a string, or a number as it is written */
+    MEMBER_COUNT,     /* a whole number of 64 bits */
+    MEMBER_DIGEST,    /* a string of 16 hexadecimal digits */
+    MEMBER_KEY,       /* a string, or of a table null */
+    MEMBER_KEY_BYTES, /* a string of bytes in hexadecimal */
     MEMBER_OBJECT,
     MEMBER_LIST,
 };

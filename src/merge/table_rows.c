@@ -250,8 +250,12 @@ void table_rows_add(const struct read_table *table, const struct histogram *hist
     tally->samples += table->totals.total;
     for (size_t i = 0; i < table->row_count; i++) {
         const size_t row = table->rows[i].row;
-        for (size_t channel = 0; row != READ_ROW_NONE && channel < channels; channel++)
+        if (row == READ_ROW_NONE)
+            continue;
+        for (size_t channel = 0; channel < channels; channel++)
             tally->counts[channel * rows + row] += table->counts[i * channels + channel];
+        if (tally->blocks)
+            row_blocks_mark(tally->blocks, row);
     }
     for (size_t channel = 0; histogram->mode->is_binned && channel < channels; channel++) {
         const struct read_totals *own = channels > 1 ? &table->channels[channel] : &table->totals;
@@ -259,6 +263,11 @@ void table_rows_add(const struct read_table *table, const struct histogram *hist
         counts[ROW_BELOW] += own->below;
         counts[ROW_ABOVE(binning)] += own->above;
         counts[ROW_INVALID(binning)] += own->invalid;
+        if (tally->blocks) {
+            row_blocks_mark(tally->blocks, ROW_BELOW);
+            row_blocks_mark(tally->blocks, ROW_ABOVE(binning));
+            row_blocks_mark(tally->blocks, ROW_INVALID(binning));
+        }
     }
     if (histogram->mode->has_characters) /* the last row */
         tally->counts[rows - 1] += table->totals.invalid;

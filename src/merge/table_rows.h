@@ -14,7 +14,8 @@
 int table_rows_check(struct read_table *table, const struct histogram *histogram,
                      struct moments *moments, struct reason *why);
 
-/* Adds the counts and moments of a table that was checked to a tally of the same histogram. No
+/* Adds the counts and moments of a table that was checked to a tally of the same histogram,
+ * and marks its blocks, if it has them. No
  * count overflows if the tally's samples and the table's total together do not. */
 void table_rows_add(const struct read_table *table, const struct histogram *histogram,
                     const struct moments *moments, struct tally *tally);

@@ -96,15 +96,6 @@ cut -f 1-7 out >rows
 same "statistics" expected rows
 run --by=1 -k2 -s -F json --top=1 few
 check "statistics, json" [ "$(grep -c '"key":"b".*"sum":9,' out)-$(grep -c '"keys":2.*"sum":12,' out)" = 1-1 ]
-for what in --by=1 "--by=1 -k2"; do
-    for table in merge diff; do
-        # shellcheck disable=SC2086 # several options
-        run $what -F json few
-        cp out table.json
-        ENGINE='' run --$table table.json table.json
-        refuses "--$table of $what" 1 "table.json: " "is by key (--by=1)"
-    done
-done
 run --by=1 -k2 -s -p few
 refuses "a heat map with statistics" 2 "--plot --by: a heat map has no statistics"
 printf 'lines\t6\ninvalid\t0\nkeys\t3\nentropy\t1.459148\n' >expected

@@ -239,9 +239,9 @@ run --incomplete one
 refuses "--incomplete without --merge" 2 "gpuhisto: --incomplete needs --merge"
 merge --incomplete -F json one
 refuses "--incomplete without shares" 1 "are not shares"
-{ cat one && head -c 5000000 /dev/zero | tr '\0' ' ' && cat one; } >in
+{ cat one && head -c 9000000 /dev/zero | tr '\0' ' ' && cat one; } >in
 merge in
-refuses "5 million blanks" 1 "gpuhisto: in: byte " "4 MiB without a value"
+refuses "9 million blanks" 1 "gpuhisto: in: byte " "8 MiB without a value"
 
 # Every beginning of a table is refused.
 run -n --edges=0,5 -s -F json part1 && cp out whole.json

@@ -290,7 +290,6 @@ check "values as text" grep -q '"key":"1684234849",.*"sum":1751606885,' out
 usage "--by and --also cannot be combined; run gpuhisto once for each histogram" --by=1 --also -b
 usage "--also and --by cannot be combined; run gpuhisto once for each histogram" -b --also --by=1
 usage "--by and --each cannot be combined; run gpuhisto once for each file" --by=1 --each
-usage "--by and --part cannot be combined; give each run files of its own" --by=1 --part=1/2
 
 # The terms of the table's columns are names of options.
 awk '

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define READ_JSON_KEYS 1000
+
 static int take_table(void *arg, struct read_table *table, struct reason *why)
 {
     struct read_json *reading = arg;
@@ -28,12 +30,20 @@ void read_json(struct read_json *reading, const char *text, size_t len)
     struct read_table table = {.text = NULL};
     struct merge *sum = &reading->sum;
     struct reason *why = &reading->why;
-    *sum = (struct merge){.form.lay = options_lay, .form.sort = options_sort};
+    *sum = (struct merge){.form.lay = options_lay,
+                          .form.sort = options_sort,
+                          .form.max_keys = READ_JSON_KEYS,
+                          .form.max_key_bytes = UINT64_MAX};
     *why = (struct reason){""};
     reading->rows_known = 0;
     struct table_json *json = NULL;
     int rc = table_json_load(why);
-    const struct table_reader reader = {&table, &sum->histogram, &sum->known, take_table, reading};
+    const struct table_reader reader = {.table = &table,
+                                        .histogram = &sum->histogram,
+                                        .known = &sum->known,
+                                        .max_keys = sum->form.max_keys,
+                                        .add = take_table,
+                                        .arg = reading};
     if (rc == 0 && !(json = table_json_open(&reader)))
         abort();
     for (size_t at = 0; at < len && rc == 0;) {
@@ -60,6 +70,28 @@ static bool same_moments(const struct moments *one, const struct moments *other)
            moments_sum(one) == moments_sum(other);
 }
 
+/* Whether there are the same keys, with as many samples. */
+static bool same_keys(const struct merge *one, const struct merge *other)
+{
+    if (!one->keys || !other->keys)
+        return one->keys == other->keys;
+    if (key_tallies_sort(one->keys, KEYS_BY_NAME, 1) != 0 ||
+        key_tallies_sort(other->keys, KEYS_BY_NAME, 1) != 0)
+        abort();
+    const size_t count = key_tallies_count(one->keys);
+    bool same = count == key_tallies_count(other->keys);
+    for (size_t i = 0; same && i <= count; i++) {
+        const struct key_name name = key_tallies_name(one->keys, i);
+        const struct key_name other_name = key_tallies_name(other->keys, i);
+        same = name.len == other_name.len &&
+               key_tallies_samples(one->keys, i) == key_tallies_samples(other->keys, i) &&
+               (name.len == 0 || memcmp(name.bytes, other_name.bytes, name.len) == 0);
+    }
+    key_tallies_thaw(one->keys);
+    key_tallies_thaw(other->keys);
+    return same;
+}
+
 static bool same_sums(const struct merge *one, const struct merge *other)
 {
     const struct tally *a = &one->tally, *b = &other->tally;
@@ -68,7 +100,7 @@ static bool same_sums(const struct merge *one, const struct merge *other)
         one->shards.count != other->shards.count)
         return false;
     return memcmp(a->counts, b->counts, a->bins * sizeof a->counts[0]) == 0 &&
-           same_moments(a->moments, b->moments);
+           same_moments(a->moments, b->moments) && same_keys(one, other);
 }
 
 /* Whether reasons are the same but for the byte, which of a text that is not JSON is only about

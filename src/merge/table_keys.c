@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "table_keys.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define NO_MATCH "its keys and \"options\" do not match"
+
+bool table_keys_used(const struct words *options)
+{
+    static const char by[] = "--by=";
+    for (size_t i = 0; i < options->count; i++)
+        if (strncmp(options->list[i], by, strlen(by)) == 0)
+            return true;
+    return false;
+}
+
+static int refuse_top(struct reason *why)
+{
+    return reason_set(why, "was printed with --top, so keys are missing; print it without, and "
+                           "give --top to --merge");
+}
+
+/* True if a key has what it must have: a text, and perhaps bytes, or nothing at all. */
+static bool is_complete(const struct read_key *key)
+{
+    return key->has == READ_KEY_TEXT || key->has == (READ_KEY_TEXT | READ_KEY_BYTES) ||
+           key->has == READ_KEY_MISSING;
+}
+
+/* --- numbers: a table for each key --- */
+
+static int check_numbers(const struct read_table *table, struct reason *why)
+{
+    const bool has_key = table->has & HAS_KEY, has_keys = table->has & HAS_KEYS;
+    if (has_key == has_keys || table->key_count > 0 || (has_key && !is_complete(&table->key)))
+        return reason_set(why, NO_MATCH);
+    if (!(table->has & HAS_TABLE) || !(table->has & HAS_TABLES) || table->table == 0 ||
+        table->table > table->tables)
+        return reason_set(why, "lacks \"table\" or \"tables\", or they are wrong");
+    if (has_keys && table->keys > 0)
+        return refuse_top(why);
+    if (has_keys && (table->totals.total > 0 || table->tables > 1))
+        return reason_set(why, NO_MATCH);
+    return 0;
+}
+
+int table_keys_follow(const struct read_table *table, uint64_t last, uint64_t tables,
+                      struct reason *why)
+{
+    const bool is_open = last < tables;
+    if (table->table == (is_open ? last + 1 : 1) && (!is_open || table->tables == tables))
+        return 0;
+    return reason_set(why,
+                      "is table %" PRIu64 " of %" PRIu64 " of a result, and does not follow the "
+                      "one before it; give --merge all tables of a result, in their order",
+                      table->table, table->tables);
+}
+
+/* --- lines: a row for each key --- */
+
+/* True if each row has a key. */
+static bool has_keys(const struct read_table *table)
+{
+    if (table->key_count != table->row_count || table->count_count != table->row_count)
+        return false;
+    for (size_t i = 0; i < table->key_count; i++)
+        if (!(table->keys_of_rows[i].has & READ_KEY_TEXT))
+            return false;
+    return true;
+}
+
+static int check_lines(const struct read_table *table, struct reason *why)
+{
+    const uint64_t needed = HAS_TOTAL | HAS_COUNTED | HAS_OTHER | HAS_INVALID | HAS_BINS;
+    const struct read_totals *totals = &table->totals;
+    uint64_t counted = 0;
+    if ((table->has & needed) != needed)
+        return reason_set(why, "lacks \"total\", \"counted\", \"other\", \"invalid\" or \"bins\"");
+    if ((table->has & (HAS_KEY | HAS_KEYS)) || !has_keys(table))
+        return reason_set(why, NO_MATCH);
+    for (size_t i = 0; i < table->row_count; i++)
+        if (__builtin_add_overflow(counted, table->counts[i], &counted))
+            return reason_set(why, "counts beyond 2^64");
+    if (counted != totals->counted)
+        return reason_set(why, "the bins add up to %" PRIu64 ", and \"counted\" is %" PRIu64,
+                          counted, totals->counted);
+    if (counted > totals->total || totals->total - counted != totals->other ||
+        totals->invalid > totals->other)
+        return reason_set(why, "\"counted\" and \"other\" do not add up to \"total\"");
+    return totals->other == totals->invalid ? 0 : refuse_top(why);
+}
+
+/* --- either --- */
+
+int table_keys_check(const struct read_table *table, const struct histogram *histogram,
+                     struct reason *why)
+{
+    if (key_is_used(&histogram->key))
+        return histogram->mode->is_binned ? check_numbers(table, why) : check_lines(table, why);
+    return table->key_count > 0 || (table->has & HAS_KEY) ? reason_set(why, NO_MATCH) : 0;
+}
+
+static void add_lines(const struct read_table *table, struct key_tallies *keys)
+{
+    const struct tally missing = {.samples = table->totals.invalid};
+    for (size_t i = 0; i < table->row_count; i++)
+        key_tallies_add(keys, read_key_name(table, &table->keys_of_rows[i]),
+                        &(struct tally){.samples = table->counts[i]});
+    key_tallies_add(keys, (struct key_name){NULL, 0}, &missing);
+}
+
+void table_keys_add(const struct read_table *table, const struct tally *tally,
+                    struct key_tallies *keys)
+{
+    if (key_tallies_state(keys) != KEYS_COMPLETE) /* and memory is not to grow */
+        return;
+    if (!tally->blocks)
+        add_lines(table, keys);
+    else if (table->has & HAS_KEY)
+        key_tallies_add(keys, read_key_name(table, &table->key), tally);
+}

@@ -1,0 +1,276 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --merge of tables by key: whatever the keys are and however the input was divided, the sum is what one run prints,
+# byte by byte; and damaged tables are refused.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+watch_over 900
+command -v python3 >/dev/null || skip "python3 is not installed"
+printf '{"' | "$GPUHISTO" --merge >out 2>err
+if grep -q 'no yajl' err; then skip "this build does not read JSON"; fi
+
+if [ "$SANITIZED" = yes ] || [ "$SCALE" = small ]; then
+    distinct=3000 lines=400
+else
+    distinct=100000 lines=4000
+fi
+
+threads=1
+merge()
+{
+    case $threads in 1) threads=2 ;; 2) threads=5 ;; *) threads=1 ;; esac
+    run_as "$GPUHISTO" --merge --threads=$threads "$@"
+}
+
+# --- keys of every kind ---
+
+# Lines of a key and a number: keys that are empty, that have zeros, quotes, backslashes, control characters, other
+# bytes than UTF-8, numbers; lines that lack the number or both; numbers that are none, large, or far apart.
+cat >make_text.py <<'END'
+import random, sys
+random.seed(int(sys.argv[2]))
+keys = [b'', b'a', b'b', b'GET', b'"', b'a"b', b'\\', b'\\x00', b'a\0b', b'\0', b'\xff', b'\xff\xff', b'\xc3', b'\xed\xa0\x80',
+        b'\xef\xbf\xbd', b'\x01\x1f', b'\x7f', 'ä€😀'.encode(), b'{"key":1}', b'other', b'invalid', b'null', b'k' * 300, b'10', b'9', b'-1.5']
+numbers = [b'%d' % i for i in range(50)] + [b'1.25', b'-7', b'x', b'', b'9007199254740993', b'18446744073709551615', b'1e30', b'1e-30',
+                                            b'1e39', b'-1e40', b'inf', b'nan']
+if len(sys.argv) > 3: # keys that are numbers, and the sums of which have few bits
+    keys, numbers = [b'%d' % i for i in range(-20, 300)] + [b'1e1', b'10.0'], numbers[:52]
+for _ in range(int(sys.argv[1])):
+    line = random.choice(keys) + b';' + random.choice(numbers)
+    sys.stdout.buffer.write(random.choice([line] * 12 + [b'', b'a', b'\xff']) + b'\n')
+END
+
+# equals TITLE OPTION...: the table in `out` is what one run of the options prints.
+equals()
+{
+    title=$1
+    shift
+    mv out merged
+    run -q "$@" whole
+    mv out expected
+    same "$title" expected merged
+}
+
+# adds OPTION...: three shares and three files, merged in several trees, are the whole.
+adds()
+{
+    for k in 1 2 3; do
+        run -q "$@" -F json --part=$k/3 whole && mv out share$k
+        run -q "$@" -F json part$k && mv out file$k
+    done
+    case " $* " in *" -s "*) stats=-s ;; *) stats= ;; esac
+    for format in tsv csv json; do
+        merge $stats -F $format file1 file2 file3
+        equals "$*: $format" "$@" -F $format
+    done
+    case $* in *skip*) ;; *) # which one run leaves out, but sorts by
+        merge $stats --header --top=3 file3 file2 file1
+        equals "$*: --top" "$@" --header --top=3
+        ;;
+    esac
+    case $* in *-k2*-s*) ;; *)
+        COLUMNS=60 merge $stats -p file2 file1 file3
+        COLUMNS=60 equals "$*: -p" "$@" -p
+        COLUMNS=60 merge $stats -p --all file2 file1 file3
+        COLUMNS=60 equals "$*: -p --all" "$@" -p --all
+        ;;
+    esac
+    "$GPUHISTO" --merge $stats -F json file3 file1 >two
+    cat two file2 >both
+    merge $stats -F json - <both
+    equals "$*: two, and one" "$@" -F json
+    merge $stats share1 share2 share3
+    equals "$*: shares" "$@"
+    "$GPUHISTO" --merge --incomplete $stats -F json share3 share1 >two
+    merge $stats -F csv share2 two
+    equals "$*: shares, two at first" "$@" -F csv
+    merge share1 share3
+    refuses "$*: a share is missing" 1 "gpuhisto: " "share"
+    merge share1 share2 share1 share3
+    refuses "$*: a share is there twice" 1 "gpuhisto: share1: share 1/3 is also in share1"
+}
+
+for keys in any numbers; do
+    python3 make_text.py "$lines" 7 $([ $keys = any ] || echo numbers) >whole
+    sed -n "1,$((lines / 3))p" whole >part1
+    sed -n "$((lines / 3 + 1)),$((lines / 2))p" whole >part2
+    sed -n "$((lines / 2 + 1)),\$p" whole >part3
+    adds -t ';' --by=1
+    adds -t ';' --by=2
+    adds -t ';' --by=1:2-3 --invalid=skip
+    adds -t ';' -k2 --by=1
+    adds -t ';' -k2 --by=1 -s
+    adds -t ';' -k2 --by=1 -s --invalid=skip --digits=1
+    adds -t ';' -k2 --by=2:1 -s --log=2:32
+    adds -t ';' -k2 --by=1:1 --edges=0,10,20.5,1000
+done
+for kind in '{"k":"a b","n":1}' '{"k":"\u00e9\u0000","n":2}' '{"n":3}' '{"k":null,"n":"4"}' '{"k":"\ud800","n":5'; do
+    echo "$kind"
+done >part1
+cat part1 part1 >part2
+cat part2 part2 >part3
+cat part1 part2 part3 >whole
+adds --by=.k
+adds -k.n --by=.k -s
+printf 'url;ms\na;1\nb;2\na;3\n' >part1
+printf 'url;ms\nb;9\nc;10\n' >part2
+printf 'url;ms\n' >part3
+cat part1 part2 part3 >whole
+for part in part1 part2 part3; do
+    run --header-line -t ';' --by=url -kms -s -F json $part && mv out $part.json
+done
+merge --header -s part1.json part2.json part3.json
+mv out merged
+run --header-line -t ';' --by=url -kms -s --header part1 part2 part3
+same "a column by its name, and a file without lines" out merged
+check "its name is the column's" grep -q '^url	count' merged
+printf 'a;1\n' >whole
+: >part1
+cp part1 part2
+cp whole part3
+adds -t ';' --by=1
+adds -t ';' --by=1 -k2 -s
+: >whole
+cp whole part3
+adds -t ';' --by=1
+adds -t ';' --by=1 -k2
+
+# A key of 1 MiB, less what a line has besides; each byte is six in JSON, or three and two.
+for byte in '\001' '\377'; do
+    head -c 1048570 /dev/zero | tr '\0' "$byte" >long
+    for k in 1 2 3; do { cat long; echo "$k;$k"; } >part$k; done
+    cat part1 part2 part3 >whole
+    adds -t ';' --by=1
+    adds -t ';' --by=1 -k2 -s
+done
+
+# --- many keys ---
+
+python3 - "$distinct" >whole <<'END'
+import random, sys
+count = int(sys.argv[1])
+random.seed(3)
+for i in range(3 * count): print('/page/%d/%x %d.%d' % (i % count, i % count * 2654435761, random.randrange(100), random.randrange(10)))
+END
+sed -n "1,$((2 * distinct))p" whole >part1
+sed -n "$((2 * distinct + 1)),\$p" whole >part2
+for options in --by=1 '--by=1 -k2 -s'; do
+    stats=${options#--by=1}
+    stats=${stats# -k2}
+    for part in part1 part2; do run $options -F json $part && mv out $part.json; done
+    merge $stats part1.json part2.json
+    equals "$distinct keys: $options" $options
+    merge $stats --max-keys=$((distinct - 1)) part1.json part2.json
+    refuses "$options: one key too many" 1 "gpuhisto: " "more than $((distinct - 1)) keys; use a "
+    merge $stats --max-keys="$distinct" part1.json part2.json
+    check "$options: as many as allowed" [ "$(cat status)" = 0 ]
+done
+
+# --- what cannot be merged ---
+
+printf 'a 1\nb 2\na 3\n\nc\n' >few
+run -q --by=1 -F json few && cp out lines.json
+run -q --by=1 -k2 -F json few && cp out numbers.json
+run -q --by=1 -k2 -s -F json few && cp out stats.json
+run -q -n -F json few && cp out plain.json
+run -q --by=2 -F json few && cp out other.json
+run -q --by=1 --top=1 -F json few && cp out top.json
+run -q --by=1 -k2 --top=1 -F json few && cp out top2.json
+merge lines.json top.json
+refuses "lines of --top" 1 "gpuhisto: top.json: was printed with --top, so keys are missing; print it without, and give --top to --merge"
+merge top2.json numbers.json
+refuses "numbers of --top" 1 "gpuhisto: top2.json: was printed with --top"
+merge lines.json other.json
+refuses "another field" 1 "gpuhisto: other.json: was counted with --by=2, but lines.json with --by=1"
+merge numbers.json plain.json
+refuses "one without keys" 1 "gpuhisto: plain.json: was counted without --field=2, but numbers.json with"
+merge plain.json numbers.json
+refuses "one with keys" 1 "gpuhisto: numbers.json: was counted with --field=2, but plain.json without"
+merge lines.json numbers.json
+refuses "lines and numbers" 1 "gpuhisto: numbers.json: was counted with "
+merge --stats numbers.json
+refuses "no moments" 1 'gpuhisto: numbers.json: has no "moments"'
+merge --top=2 plain.json
+refuses "--top of all samples" 1 "gpuhisto: --top: the tables are not by key (--by)"
+merge -B 10 numbers.json
+refuses "--bins" 1 "gpuhisto: --bins: tables by key are shown in the bins that were counted"
+merge -p -s stats.json
+refuses "a heat map with statistics" 1 "gpuhisto: --plot: a heat map has no statistics"
+for table in lines.json numbers.json; do
+    run_as "$GPUHISTO" --diff $table $table
+    refuses "--diff of $table" 1 "gpuhisto: $table: is by key (--by), which --diff cannot compare"
+done
+head -n 2 numbers.json >in
+merge in numbers.json
+refuses "the last table is missing" 1 "gpuhisto: in: ends after table 2 of 3 of a result: it is truncated"
+merge numbers.json in
+refuses "and of a second file" 1 "gpuhisto: in: ends after table 2 of 3 of a result: it is truncated"
+tail -n 2 numbers.json >in
+merge in
+refuses "the first table is missing" 1 "gpuhisto: in: is table 2 of 3 of a result, and does not follow the one before it"
+sed 2d numbers.json >in
+merge in
+refuses "a table is missing" 1 "gpuhisto: in: is table 3 of 3 of a result, and does not follow"
+sed 's/"table":2,/"table":1,/' numbers.json >in
+merge in
+refuses "a table is there twice" 1 "gpuhisto: in: is table 1 of 3 of a result, and does not follow"
+
+# changed FILE SCRIPT REASON: what sed makes of a FILE is refused.
+changed()
+{
+    sed "$2" "$1" >in
+    check "$2 changes $1" [ "$(cmp in "$1" >/dev/null 2>&1 || echo changed)" = changed ]
+    merge in
+    refuses "$2 of $1" 1 "gpuhisto: in: " "$3"
+}
+changed lines.json 's/"count":2/"count":3/' 'add up'
+changed lines.json 's/"key":"b",//' 'a bin has no "lo"'
+changed lines.json 's/"key":"b"/"key":null/' '"key" cannot be null'
+changed lines.json 's/"key":"b"/"key":1/' '"key" cannot be a number'
+changed lines.json 's/"key":"b"/"bin":"b"/' 'its keys and "options" do not match'
+changed lines.json 's/"key":"b"/"key":"b","key":"b"/' 'occurs twice'
+changed lines.json 's/"key":"b"/"key":"b","key_bytes":"6"/' 'not bytes in hexadecimal'
+changed lines.json 's/"key":"b"/"key":"b","key_bytes":"6G"/' 'not bytes in hexadecimal'
+changed lines.json 's/"key":"b"/"key_bytes":"62"/' 'a bin has no "lo"'
+changed lines.json 's/"invalid":0/"invalid":18446744073709551615/' 'add up'
+changed lines.json 's/,"invalid":0//' 'lacks'
+changed lines.json 's/"mode"/"key":"a","mode"/' 'do not match'
+changed lines.json 's/"--by=1"/"--by=0"/' 'by'
+changed lines.json 's/"--by=1"/"--numbers","--digits=3"/' 'do not match'
+changed numbers.json 's/"key":"a",//' 'its keys and "options" do not match'
+changed numbers.json 's/"key":"a"/"key":"a","keys":0/' 'do not match'
+changed numbers.json 's/"key":"a"/"keys":0/' 'do not match'
+changed numbers.json 's/"key":"a"/"key":null,"key_bytes":"61"/' 'do not match'
+changed numbers.json 's/"table":1,//' 'lacks "table" or "tables"'
+changed numbers.json 's/"table":1,/"table":0,/' 'lacks "table" or "tables", or they are wrong'
+changed numbers.json 's/"tables":3,/"tables":18446744073709551615,/' 'truncated'
+changed numbers.json 's/{"lo":1,/{"key":"a","lo":1,/' 'do not match'
+
+# A small table, truncated at every byte, and with every byte of it changed: a reason in one line, or the table.
+run -q --by=1 -k2 -s -F json few && head -n 1 out >one.json
+sed -i 's/"tables":3/"tables":1/; s/"table":1/"table":1/; s/"quantiles.*"moments"/"moments"/' one.json
+for table in lines.json one.json; do
+    length=$(($(wc -c <"$table") - 2))
+    step=1
+    [ "$SANITIZED" = yes ] && step=7
+    for len in $(seq 0 $step "$length"); do
+        head -c "$len" "$table" >in
+        "$GPUHISTO" --merge in >out 2>err
+        echo $? >>truncated.$table
+        wc -l <err >>lines.$table
+    done
+    check "$table, truncated at every byte: the status" [ "$(sort -u truncated.$table)" = 1 ]
+    check "$table, truncated at every byte: one line" [ "$(sort -u lines.$table)" = 1 ]
+done
+
+# Memory does not grow with a list of keys beyond --max-keys.
+python3 - >in <<'END'
+import sys
+sys.stdout.write('{"schema":"gpuhisto/1","mode":"lines","options":["--by=1"],"total":3000000,"counted":3000000,"other":0,"invalid":0,"bins":[')
+sys.stdout.write(','.join('{"key":"%d","count":1}' % i for i in range(300000)))
+sys.stdout.write(']}\n')
+END
+merge --max-keys=1000 in
+refuses "more keys than allowed" 1 "gpuhisto: in: byte " "more than 1000 keys; use a greater --max-keys"
+
+summary
