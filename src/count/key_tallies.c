@@ -16,6 +16,9 @@
 #define SHARE_BITS 6
 #define SHARES ((size_t)1 << SHARE_BITS)
 
+/* Threads that move at the same time begin so far from each other, instead of waiting in a row. */
+#define SHARES_APART 19
+
 struct share {
     _Alignas(CACHE_LINE) pthread_mutex_t lock;
     struct key_table table;
@@ -30,6 +33,7 @@ struct key_tallies {
     uint64_t max_bytes;
     struct key_seed seed;
     unsigned row_bits;
+    atomic_size_t moves;
     atomic_size_t count;         /* keys */
     atomic_uint_least64_t bytes; /* as for max_bytes */
     atomic_int state;
@@ -252,10 +256,11 @@ static void move_one(struct key_tallies *keys, struct share *share, const struct
 
 #define KEYS_AT_ONCE 32 /* whose memory is fetched at the same time */
 
-static void move_share(struct key_tallies *keys, struct share *share, const struct moving *moving,
-                       uint32_t first)
+static void move_share(struct key_tallies *keys, size_t number, const struct moving *moving)
 {
     const struct key_entry *entries = moving->from->entries;
+    struct share *share = &keys->shares[number];
+    const uint32_t first = moving->first[number];
     if (!first)
         return;
     pthread_mutex_lock(&share->lock);
@@ -313,8 +318,9 @@ static void move(struct key_tallies *keys, struct key_table *from, struct key_sa
         list_samples(&moving);
         list_by_share(&moving);
         pthread_rwlock_rdlock(&keys->moving);
+        const size_t first = atomic_fetch_add(&keys->moves, 1) * SHARES_APART;
         for (size_t i = 0; i < SHARES && key_tallies_state(keys) == KEYS_COMPLETE; i++)
-            move_share(keys, &keys->shares[i], &moving, moving.first[i]);
+            move_share(keys, (first + i) % SHARES, &moving);
         pthread_rwlock_unlock(&keys->moving);
     } else {
         key_tallies_lose(keys);
