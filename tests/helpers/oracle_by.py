@@ -117,10 +117,10 @@ def show(key):
 def show_number(value):
     if value is None:
         return 'nan'
-    if value.denominator == 1 and abs(value) < 1 << 64:
-        return str(value.numerator)
     nearest = float(value)
-    return str(int(nearest)) if nearest.is_integer() else repr(nearest)
+    if value.denominator == 1 and abs(value) < 1 << 64 and nearest != value:
+        return str(value.numerator)
+    return str(int(nearest)) if nearest.is_integer() and abs(nearest) < 1e17 else repr(nearest)
 
 
 class Numbers:
