@@ -44,7 +44,8 @@ int main_write_keys(struct writer *out, const struct options *options, bool foll
     size_t top;
     if (sort_keys(options, &top) != 0)
         return -1;
-    const struct groups groups = groups_of_keys(keys, top, column, skip_invalid);
+    struct groups groups = groups_of_keys(keys, top, column, skip_invalid);
+    groups.threads = threads_of(options);
     report_write_gap(out, &options->report, follow);
     report_write_groups(out, &options->report, &options->histogram, &groups, tally);
     key_tallies_thaw(keys);

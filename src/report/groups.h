@@ -33,6 +33,7 @@ struct groups {
                         * is none */
     size_t missing;    /* that of records without a key; SIZE_MAX: there are none, or they are left
                         * out */
+    unsigned threads;  /* that may show them together, if they are keys; 0 as 1 */
     bool skip_invalid; /* what is not a number is left out, also of the total */
 
     /* For the functions below. Group `all` is that of records without a key. */

@@ -5,6 +5,7 @@
 #include "heat.h"
 #include "screen.h"
 
+#include "src/base/parallel.h"
 #include "src/base/show.h"
 #include "src/count/coarsen.h"
 #include "src/count/quantile.h"
@@ -271,29 +272,123 @@ static void write_group_rows(struct table *table)
         coarse_rows_free(&rows);
 }
 
-static void write_groups(struct group_report *report, struct table table)
+/* Writes the groups from `begin` to before `end`. */
+static void write_some_groups(struct group_report *report, struct table table, size_t begin,
+                              size_t end)
 {
-    const size_t count = report->groups->count;
     const bool is_delimited = table.format->separator;
-    const bool stats = table.options->stats;
-    table.groups = report->groups;
     const struct table empty = table;
-    if (is_delimited && !stats) {
-        table.shown.histogram = report->histogram;
-        table.format->begin(&table);
-    }
-    for (size_t group = 0; group < count && !table.out->error; group++) {
+    for (size_t group = begin; group < end && !table.out->error; group++) {
         if (!is_delimited)
             table = empty;
         table.tables = group;
         load_group(report, &table, group);
         if (!is_delimited)
             write_table(&table);
-        else if (stats)
+        else if (table.options->stats)
             write_statistics(&table, true, group == 0);
         else
             write_group_rows(&table);
     }
+}
+
+#define GROUPS_AT_ONCE                                                                             \
+    2048 /* by a thread: few enough that their text does not take much memory                      \
+          */
+
+/* Groups that a thread writes to memory, and what it needs for that. */
+struct group_part {
+    struct group_report report;
+    struct table table;
+    struct tally tally;
+    struct writer out;
+    size_t begin, end;
+};
+
+static void write_part(void *arg, size_t i)
+{
+    struct group_part *part = (struct group_part *)arg + i;
+    writer_begin_kept(&part->out);
+    write_some_groups(&part->report, part->table, part->begin, part->end);
+    writer_flush(&part->out);
+}
+
+/* Opens a part for a report and its table. 0, or -1: memory is short, and there is nothing to free.
+ */
+static int open_part(struct group_part *part, const struct group_report *report,
+                     const struct table *table)
+{
+    if (tally_open(&part->tally, report->histogram) != 0)
+        return -1;
+    part->report = *report;
+    part->report.tally = &part->tally;
+    part->table = *table;
+    part->table.out = &part->out;
+    row_blocks_clear(&part->report.blocks, part->tally.bins);
+    part->tally.blocks = &part->report.blocks;
+    part->report.name = malloc(report->room);
+    if (part->report.name)
+        return 0;
+    tally_close(&part->tally);
+    return -1;
+}
+
+static void close_parts(struct group_part *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        writer_close_kept(&parts[i].out);
+        tally_close(&parts[i].tally);
+        free(parts[i].report.name);
+    }
+    free(parts);
+}
+
+/* Has parts written side by side, and then one after the other to where they belong. */
+static void write_by_parts(struct group_part *parts, size_t count, const struct table *table)
+{
+    const size_t all = table->groups->count;
+    for (size_t begin = 0; begin < all && !table->out->error;) {
+        for (size_t i = 0; i < count; i++) {
+            parts[i].begin = begin;
+            begin = all - begin > GROUPS_AT_ONCE ? begin + GROUPS_AT_ONCE : all;
+            parts[i].end = begin;
+        }
+        parallel_loop((unsigned)count, count, write_part, parts);
+        for (size_t i = 0; i < count && !table->out->error; i++) {
+            writer_bytes(table->out, parts[i].out.kept, parts[i].out.kept_len);
+            if (!table->out->error)
+                table->out->error = parts[i].out.error;
+        }
+    }
+}
+
+/* Has several threads write groups that are many. False if not, or memory is short for that. */
+static bool write_together(const struct group_report *report, const struct table *table)
+{
+    const struct groups *groups = report->groups;
+    const size_t most = groups->count / GROUPS_AT_ONCE;
+    const size_t threads = groups->threads < most ? groups->threads : most;
+    if (!table->format->separator || !groups->are_keys || threads < 2)
+        return false;
+    struct group_part *parts = calloc(threads, sizeof *parts);
+    size_t opened = 0;
+    while (parts && opened < threads && open_part(&parts[opened], report, table) == 0)
+        opened++;
+    if (opened >= 2)
+        write_by_parts(parts, opened, table);
+    close_parts(parts, opened);
+    return opened >= 2;
+}
+
+static void write_groups(struct group_report *report, struct table table)
+{
+    table.groups = report->groups;
+    if (table.format->separator && !table.options->stats) {
+        table.shown.histogram = report->histogram;
+        table.format->begin(&table);
+    }
+    if (!write_together(report, &table))
+        write_some_groups(report, table, 0, report->groups->count);
 }
 
 /* Writes a table of keys: a row for each. */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "writer.h"
 
+#include "src/base/grow.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 void writer_begin(struct writer *writer, int fd)
@@ -12,6 +15,32 @@ void writer_begin(struct writer *writer, int fd)
     writer->fd = fd;
     writer->error = 0;
     writer->used = 0;
+}
+
+void writer_begin_kept(struct writer *writer)
+{
+    writer_begin(writer, -1);
+    writer->kept_len = 0;
+}
+
+void writer_close_kept(struct writer *writer)
+{
+    free(writer->kept);
+    writer->kept = NULL;
+    writer->kept_len = writer->kept_room = 0;
+}
+
+/* Keeps the buffer. 0, or the errno of a failure. */
+static int keep(struct writer *writer)
+{
+    const size_t len = writer->kept_len + writer->used;
+    char *kept = grow_list(writer->kept, &writer->kept_room, len, 1);
+    if (!kept)
+        return ENOMEM;
+    memcpy(kept + writer->kept_len, writer->buffer, writer->used);
+    writer->kept = kept;
+    writer->kept_len = len;
+    return 0;
 }
 
 /* Waits until the descriptor is ready. True if the write that failed should be repeated. */
@@ -27,6 +56,10 @@ static int may_retry(int fd)
 int writer_flush(struct writer *writer)
 {
     size_t done = 0;
+    if (writer->fd == -1 && !writer->error && writer->used > 0) {
+        writer->error = keep(writer);
+        done = writer->used;
+    }
     while (!writer->error && done < writer->used) {
         ssize_t some = write(writer->fd, writer->buffer + done, writer->used - done);
         if (some > 0)

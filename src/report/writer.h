@@ -11,14 +11,23 @@
 #define WRITER_BUFFER ((size_t)64 << 10)
 
 struct writer {
-    int fd;      /* not owned */
+    int fd;      /* not owned; -1: text is kept */
     int error;   /* errno of the first write that failed; 0: none did */
     size_t used; /* bytes of the buffer */
+    char *kept;  /* what was flushed without a descriptor */
+    size_t kept_len, kept_room;
     char buffer[WRITER_BUFFER];
 };
 
 /* Begins a text for a descriptor, which may be non-blocking. */
 void writer_begin(struct writer *writer, int fd);
+
+/* Begins a text that is kept in memory, in `kept` once it is flushed. The first time for a writer
+ * of all zeros; later its memory is used again. */
+void writer_begin_kept(struct writer *writer);
+
+/* Frees the memory of a text that is kept. */
+void writer_close_kept(struct writer *writer);
 
 /* Writes all of the buffer: repeats writes that were partial, interrupted or would have blocked.
  * Returns 0, or the errno of the first error so far. */

@@ -175,4 +175,23 @@ check "pgm: no more bytes than cells" [ "$(tail -c +"$(($(grep -a -b -m 1 '^6553
     $((2 * $(grep -a -m 1 '^[0-9]* 8$' image.pgm | tr ' ' '*'))) ]
 check "pgm: its lines" [ "$(grep -a -c '^# line [0-9]*: ' image.pgm)" -eq 8 ]
 
+# --- many keys, which several threads show ---
+
+awk 'BEGIN { for (i = 0; i < 30000; i++) printf "k\"%d %d.%d\n", i * 7919 % 9001, i % 997, i % 10 }' >many
+for options in "-s" "-s -F csv --top=6000" "-F csv --percent" "-s -F json"; do
+    # shellcheck disable=SC2086 # several words
+    "$GPUHISTO" -n -k2 --by=1 $options --threads=1 many >expected
+    for threads in 2 3 8; do
+        # shellcheck disable=SC2086
+        run -n -k2 --by=1 $options --threads=$threads many
+        counts "many keys, $options, $threads threads" expected
+    done
+done
+if [ -c /dev/full ]; then
+    "$GPUHISTO" -n -k2 --by=1 -s --threads=3 many >/dev/full 2>err
+    status=$?
+    check "many keys: no space" [ "$status" -eq 1 ]
+    check "many keys: no space, the message" grep -q "No space left on device" err
+fi
+
 summary
