@@ -31,7 +31,8 @@ static int sort_keys(const struct options *options, size_t *top)
     if (options->top == 0 && key_tallies_sort(keys, KEYS_BY_NAME, threads) != 0)
         return -1;
     if (options->top > 0 || key_tallies_count(keys) > *top)
-        return key_tallies_sort(keys, KEYS_BY_COUNT, threads);
+        return key_tallies_sort(
+            keys, options->pool.invalid == INVALID_SKIP ? KEYS_BY_VALID : KEYS_BY_COUNT, threads);
     return 0;
 }
 

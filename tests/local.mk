@@ -64,7 +64,7 @@ threaded_tests = \
 	tests/device/test_gpu_engine tests/device/test_gpu_group tests/device/test_growing \
 	tests/device/test_pool tests/device/test_offload tests/device/test_gpu_files \
 	tests/cli/gpus_emulated.sh \
-	tests/cli/by.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/each.sh tests/cli/each_blocks.sh tests/cli/gzip.sh tests/cli/interval.sh \
+	tests/cli/by.sh tests/cli/by_tables.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/each.sh tests/cli/each_blocks.sh tests/cli/gzip.sh tests/cli/interval.sh \
 	tests/cli/many_cores.sh tests/cli/many_cores_gzip.sh tests/cli/numbers.sh tests/cli/progress.sh \
 	tests/cli/sources.sh tests/cli/zstd.sh \
 	tests/unit/test_block_decoder tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts \

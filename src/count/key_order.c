@@ -22,7 +22,6 @@ struct sorting {
     size_t count;       /* tables */
     const struct key_entry *first;
     struct part all; /* of all tables */
-    enum key_order order;
     struct key_list *keys;
 };
 
@@ -143,14 +142,6 @@ static void sort_alike(struct sorting *sorting)
     }
 }
 
-static void sort_by_count(struct sorting *sorting, struct radix_pair **room)
-{
-    const struct key_list *keys = sorting->keys;
-    for (size_t i = 0; i < keys->count; i++)
-        keys->list[i].key = UINT64_MAX - entry_of(sorting, &keys->list[i])->samples;
-    sort_by_rank(sorting->keys, room);
-}
-
 /* Sets where the keys of each table begin in the list, and what is common to all names. */
 static void prepare(struct sorting *sorting, unsigned threads)
 {
@@ -173,14 +164,12 @@ static void sort(struct sorting *sorting, struct radix_pair **room, unsigned thr
     parallel_loop(threads, sorting->count, rank, sorting);
     sort_by_rank(sorting->keys, room);
     sort_alike(sorting);
-    if (sorting->order == KEYS_BY_COUNT)
-        sort_by_count(sorting, room);
 }
 
 int key_list_make(struct key_list *keys, const struct key_table *const *tables, size_t count,
-                  enum key_order order, unsigned threads)
+                  unsigned threads)
 {
-    struct sorting sorting = {.tables = tables, .count = count, .order = order, .keys = keys};
+    struct sorting sorting = {.tables = tables, .count = count, .keys = keys};
     *keys = (struct key_list){.count = 0};
     for (size_t i = 0; i < count; i++) {
         sorting.first = tables[i]->count > 1 ? &tables[i]->entries[1] : sorting.first;

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The order in which keys are shown. */
+/* Keys in the order of their names: of bytes as in the C locale; but if all are numbers, of these.
+ */
 #ifndef GPUHISTO_KEY_ORDER_H
 #define GPUHISTO_KEY_ORDER_H
 
 #include "key_table.h"
 #include "src/base/radix_sort.h"
-
-enum key_order {
-    KEYS_BY_NAME,  /* bytes as in the C locale; but if all are numbers, these */
-    KEYS_BY_COUNT, /* most samples first; of as many, by name */
-};
 
 /* Keys of several tables, in order. */
 struct key_list {
@@ -30,6 +26,6 @@ static inline uint32_t key_place_key(const struct radix_pair *place)
 /* Lists the keys of so many tables, which all differ, but for KEY_MISSING, by as many threads. The
  * list is the caller's to free. 0, or -1 if memory is short, and there is none. */
 int key_list_make(struct key_list *keys, const struct key_table *const *tables, size_t count,
-                  enum key_order order, unsigned threads);
+                  unsigned threads);
 
 #endif

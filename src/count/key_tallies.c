@@ -409,6 +409,37 @@ static bool sort_cells(struct key_tallies *keys, unsigned threads)
     return done;
 }
 
+/* Returns the samples of a key in order that are no numbers, which its last cell has. */
+static uint64_t invalid_samples(const struct key_tallies *keys, const struct radix_pair *place)
+{
+    const struct share *share = &keys->shares[key_place_table(place)];
+    const size_t *begin = &share->cells_begin[key_place_key(place)];
+    if (!keys->histogram->mode->is_binned || begin[0] == begin[1])
+        return 0;
+    const struct radix_pair *last = &share->cells.list[begin[1] - 1];
+    const uint32_t row = row_of_place(last->key, keys->row_bits);
+    return row == ROW_INVALID(&keys->histogram->binning) ? last->value : 0;
+}
+
+/* Sorts keys that are in order by name. False if memory is short. */
+static bool sort_by_count(struct key_tallies *keys, bool is_valid)
+{
+    struct key_list *order = &keys->order;
+    struct radix_pair *room = malloc((order->count + 1) * sizeof room[0]);
+    if (!room)
+        return false;
+    for (size_t i = 0; i < order->count; i++) {
+        struct radix_pair *place = &order->list[i];
+        const struct share *share = &keys->shares[key_place_table(place)];
+        const uint64_t samples = share->table.entries[key_place_key(place)].samples;
+        place->key = UINT64_MAX - samples + (is_valid ? invalid_samples(keys, place) : 0);
+    }
+    struct radix_pair *sorted = radix_sort_pairs(order->list, room, order->count);
+    free(sorted == room ? order->list : room);
+    order->list = sorted;
+    return true;
+}
+
 int key_tallies_sort(struct key_tallies *keys, enum key_order order, unsigned threads)
 {
     if (!keys->is_sorted)
@@ -418,10 +449,10 @@ int key_tallies_sort(struct key_tallies *keys, enum key_order order, unsigned th
     const struct key_table *tables[SHARES];
     for (size_t i = 0; i < SHARES; i++)
         tables[i] = &keys->shares[i].table;
-    return key_list_make(&keys->order, tables, SHARES, order, threads) == 0 &&
-                   sort_cells(keys, threads)
-               ? 0
-               : -1;
+    const bool done = key_list_make(&keys->order, tables, SHARES, threads) == 0 &&
+                      sort_cells(keys, threads) &&
+                      (order == KEYS_BY_NAME || sort_by_count(keys, order == KEYS_BY_VALID));
+    return done ? 0 : -1;
 }
 
 void key_tallies_thaw(struct key_tallies *keys)

@@ -19,6 +19,12 @@ enum key_tallies_state {
     KEYS_NO_MEMORY,
 };
 
+enum key_order {
+    KEYS_BY_NAME,  /* as in key_order.h */
+    KEYS_BY_COUNT, /* most samples first; of as many, by name */
+    KEYS_BY_VALID, /* the same without samples that are no numbers */
+};
+
 /* Makes tallies by a histogram, which must outlive them, without keys. `max_bytes` is what their
  * names, counts of rows, and sums of numbers that are far apart may take together; what each key
  * takes in any case is bounded by `max_keys`. NULL if memory is short. */

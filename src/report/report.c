@@ -292,9 +292,8 @@ static void write_some_groups(struct group_report *report, struct table table, s
     }
 }
 
-#define GROUPS_AT_ONCE                                                                             \
-    2048 /* by a thread: few enough that their text does not take much memory                      \
-          */
+/* Groups that a thread writes at a time: few enough that their text takes little memory. */
+#define GROUPS_AT_ONCE ((size_t)2048)
 
 /* Groups that a thread writes to memory, and what it needs for that. */
 struct group_part {

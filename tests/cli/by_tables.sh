@@ -32,6 +32,14 @@ run --by=1 --top=0 few
 refuses "--top=0" 2 "--top=0: "
 run --top=1 few
 refuses "--top without --by" 2 "--top"
+# What is left out does not make a key come first.
+printf 'a 1\na x\na x\nb 1\nb 2\nc x\nc x\nc x\n' >words
+for top in 1 2; do
+    "$GPUHISTO" -nk2 -s --by=1 --top=$top --invalid=skip words >found
+    cut -f1,2 found >firsts
+    if [ $top = 1 ]; then printf 'key\tcount\nb\t2\nother\t1\n'; else printf 'key\tcount\nb\t2\na\t1\nother\t0\n'; fi >expected
+    same "--top=$top of numbers" firsts expected
+done
 printf 'x 1\n\n \ny\n' >lacks
 printf '1\t1\ninvalid\t1\n' >expected
 run -q --by=2 lacks
