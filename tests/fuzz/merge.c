@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* For libFuzzer: FILEs of --merge. The input is a FILE, or two with a 0xff byte between them, which
  * is in no table. Whatever they are, they are added up, or there is a reason that is one printable
- * line. A sum adds up, and reads back from JSON as the same sum; three threads come to the same
- * end; and with rows that are known JSON is read as it is by the library alone. `make fuzz` builds
- * it. */
+ * line. A sum adds up, and reads back from JSON as the same sum, also one by key; three threads
+ * come to the same end; and with rows that are known JSON is read as it is by the library alone.
+ * `make fuzz` builds it. */
 #include "src/cli/options.h"
 #include "src/merge/merge_files.h"
 #include "src/merge/table_file.h"
 #include "src/report/format.h"
+#include "src/report/groups.h"
 #include "src/report/report.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/helpers/read_json.h"
@@ -19,6 +20,19 @@
 #define BINS_SHOWN ((size_t)1 << 20) /* more take too long to be shown for each input */
 
 #define BINS_KNOWN ((size_t)1 << 12) /* for the same reason */
+
+#define KEYS_TAKEN 8 /* so few that an input can have too many */
+
+#define KEY_BYTES_TAKEN (UINT64_C(1) << 28)
+
+static struct merge nothing_yet(bool stats)
+{
+    return (struct merge){.form = {.lay = options_lay,
+                                   .sort = options_sort,
+                                   .has_moments = stats,
+                                   .max_keys = KEYS_TAKEN,
+                                   .max_key_bytes = KEY_BYTES_TAKEN}};
+}
 
 static int add(struct merge *merge, const struct fuzz_file *file, struct reason *why)
 {
@@ -36,7 +50,15 @@ static int add_all(char *const *names, size_t count, unsigned threads, struct me
     fuzz_require(held_list_open(&files, names, count) == 0, "out of memory");
     const int rc = merge_files(&files, threads, 0, merge, why);
     held_list_close(&files);
-    return rc;
+    return rc == 0 ? key_tallies_check(merge->keys, why) : rc;
+}
+
+static void show_keys(struct writer *out, const struct report_options *options, struct merge *merge)
+{
+    fuzz_require(key_tallies_sort(merge->keys, KEYS_BY_NAME, 1) == 0, "out of memory");
+    const struct groups groups = groups_of_keys(merge->keys, SIZE_MAX, "key", false);
+    report_write_groups(out, options, &merge->histogram, &groups, &merge->tally);
+    key_tallies_thaw(merge->keys);
 }
 
 /* Shows a sum in JSON, as a FILE. */
@@ -49,9 +71,12 @@ static struct fuzz_file show(struct merge *merge, bool stats, const struct shard
                                      .words = merge_options(merge),
                                      .shard = share,
                                      .quantile_count = stats,
-                                     .quantiles = {{"5", 0}}};
+                                     .quantiles = {{.digits = "5"}}};
     writer_begin(&out, file.fd);
-    report_write(&out, &options, &merge->histogram, &merge->tally);
+    if (merge->keys)
+        show_keys(&out, &options, merge);
+    else
+        report_write(&out, &options, &merge->histogram, &merge->tally);
     fuzz_require(writer_flush(&out) == 0, "a table cannot be written");
     return file;
 }
@@ -71,24 +96,35 @@ static bool same_files(const struct fuzz_file *one, const struct fuzz_file *othe
     return same;
 }
 
+/* Returns how many bins all tables of a sum have. */
+static size_t bins_shown(struct merge *merge)
+{
+    if (!merge->keys)
+        return merge->histogram.bins;
+    fuzz_require(key_tallies_sort(merge->keys, KEYS_BY_NAME, 1) == 0, "out of memory");
+    const size_t keys = key_tallies_count(merge->keys) + 1;
+    key_tallies_thaw(merge->keys);
+    return merge->histogram.bins * keys;
+}
+
 /* Adds the FILEs up and checks the sum. */
 static void merge_and_check(const struct fuzz_file *files, size_t count, bool stats)
 {
-    struct merge merge = {
-        .form.lay = options_lay, .form.sort = options_sort, .form.has_moments = stats};
-    struct merge again = {
-        .form.lay = options_lay, .form.sort = options_sort, .form.has_moments = stats};
+    struct merge merge = nothing_yet(stats), again = nothing_yet(false);
     struct shard_record share = {.job.of = 0}, share_again = {.job.of = 0};
     struct reason why = {""};
     int rc = 0;
     for (size_t i = 0; i < count && rc == 0; i++)
         rc = add(&merge, &files[i], &why);
+    if (rc == 0)
+        rc = key_tallies_check(merge.keys, &why);
     if (rc == 0 && merge.shards.first)
         rc = shard_join_finish(&merge.shards, true, &share, &why);
     if (rc != 0) {
         fuzz_require_reason(&why);
-    } else if (merge.histogram.bins <= BINS_SHOWN) {
-        fuzz_require(tally_adds_up(&merge.tally, &merge.histogram), "a sum does not add up");
+    } else if (bins_shown(&merge) <= BINS_SHOWN) {
+        fuzz_require(merge.keys || tally_adds_up(&merge.tally, &merge.histogram),
+                     "a sum does not add up");
         const bool statistics = stats && histogram_channels(&merge.histogram) == 1;
         struct fuzz_file shown = show(&merge, statistics, share.job.of ? &share : NULL);
         again.form.has_moments = statistics;
@@ -127,8 +163,7 @@ static void check_known(const uint8_t *data, size_t size)
 /* Adds FILEs up, each of them twice, on one thread and on three. */
 static void check_threads(const struct fuzz_file *files, size_t count)
 {
-    struct merge one = {.form.lay = options_lay, .form.sort = options_sort},
-                 three = {.form.lay = options_lay, .form.sort = options_sort};
+    struct merge one = nothing_yet(false), three = nothing_yet(false);
     struct reason why = {""}, other_why = {""};
     char *names[4];
     for (size_t i = 0; i < 2 * count; i++) {
@@ -145,7 +180,8 @@ static void check_threads(const struct fuzz_file *files, size_t count)
     fuzz_require(rc != 0 || (one.total == three.total && one.tables == three.tables &&
                              one.shards.count == three.shards.count &&
                              memcmp(one.tally.counts, three.tally.counts,
-                                    one.tally.bins * sizeof one.tally.counts[0]) == 0),
+                                    one.tally.bins * sizeof one.tally.counts[0]) == 0 &&
+                             same_keys(&one, &three)),
                  "three threads come to another sum");
     for (size_t i = 0; i < 2 * count; i++)
         free(names[i]);

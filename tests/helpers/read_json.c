@@ -70,8 +70,7 @@ static bool same_moments(const struct moments *one, const struct moments *other)
            moments_sum(one) == moments_sum(other);
 }
 
-/* Whether there are the same keys, with as many samples. */
-static bool same_keys(const struct merge *one, const struct merge *other)
+bool same_keys(const struct merge *one, const struct merge *other)
 {
     if (!one->keys || !other->keys)
         return one->keys == other->keys;

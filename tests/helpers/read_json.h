@@ -20,4 +20,7 @@ void read_json(struct read_json *reading, const char *text, size_t len);
  */
 bool read_json_agrees(struct read_json *reading, const char *text, size_t len);
 
+/* Whether two sums have the same keys, with as many samples, or both have none. */
+bool same_keys(const struct merge *one, const struct merge *other);
+
 #endif
