@@ -374,6 +374,8 @@ checks = [
     (r"gpuhisto -n --csv --header-line -k price sales\.csv", table(price_values, 60)),
     (r"printf .* \| gpuhisto -n -t, -k2", table([10, 20, 20], 0)),
     (r"for day in .*; do gpuhisto -ns -k-1 -F json -o .*; done", nothing),
+    (r"for log in .*; do gpuhisto --by=1 -F json -o .*; done", nothing),
+    (r"gpuhisto --merge --top=3 day\.log\.1\.json day\.log\.2\.gz\.json", same(first_clients(3))),
     (r"gpuhisto --merge -s web\.\?\?\.json", stats(month, month_faults)),
     (r"gpuhisto --merge -p -B6 web\.\?\?\.json", plot(month)),
     (r"gpuhisto --merge -s -F json -o month\.json web\.\?\?\.json", nothing),
