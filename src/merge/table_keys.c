@@ -105,8 +105,9 @@ static void add_lines(const struct read_table *table, struct key_tallies *keys)
 {
     const struct tally missing = {.samples = table->totals.invalid};
     for (size_t i = 0; i < table->row_count; i++)
-        key_tallies_add(keys, read_key_name(table, &table->keys_of_rows[i]),
-                        &(struct tally){.samples = table->counts[i]});
+        if (table->counts[i] > 0) /* or no line has the key, and it is not to be counted as one */
+            key_tallies_add(keys, read_key_name(table, &table->keys_of_rows[i]),
+                            &(struct tally){.samples = table->counts[i]});
     key_tallies_add(keys, (struct key_name){NULL, 0}, &missing);
 }
 

@@ -246,6 +246,13 @@ changed numbers.json 's/"table":1,/"table":0,/' 'lacks "table" or "tables", or t
 changed numbers.json 's/"tables":3,/"tables":18446744073709551615,/' 'truncated'
 changed numbers.json 's/{"lo":1,/{"key":"a","lo":1,/' 'do not match'
 
+# A row that counts no lines adds no key.
+merge -s lines.json
+mv out expected
+sed 's/"bins":\[/&{"key":"z","count":0},/' lines.json >in
+merge -s in
+same "a key without lines" expected out
+
 # A small table, truncated at every byte, and with every byte of it changed: a reason in one line, or the table.
 run -q --by=1 -k2 -s -F json few && head -n 1 out >one.json
 sed -i 's/"tables":3/"tables":1/; s/"table":1/"table":1/; s/"quantiles.*"moments"/"moments"/' one.json
