@@ -142,40 +142,29 @@ INLINE bool is_plain_json(const struct field *field)
     return field->kind == FIELD_JSON && json_path_is_plain(&field->path);
 }
 
-/* Finds a field of JSON in the record at rest->at. */
-TARGET INLINE void find_json(struct json_walk *walk, const struct field *field,
-                             const struct record_text *rest, struct found_line *line)
+/* Finds the fields of JSON in the record at rest->at; one or two. */
+TARGET INLINE void find_json(struct json_reader *reader, const struct field *const *fields,
+                             const struct record_text *rest, struct found_line *lines)
 {
-    if (find_in_json(walk, rest->at, line))
+    if (find_in_json(reader, rest->at, lines))
         return;
-    find_field_slowly(field, rest->at, rest->limit, line);
-    json_skip_record(walk, line->end);
-}
-
-/* The same for keys: a function of its own, as the code is long. */
-TARGET static __attribute__((noinline)) void find_json_key(struct json_walk *walk,
-                                                           const struct field *field,
-                                                           const struct record_text *rest,
-                                                           struct found_line *line)
-{
-    find_json(walk, field, rest, line);
+    for (unsigned i = 0; i < reader->paths; i++)
+        find_field_slowly(fields[i], rest->at, rest->limit, &lines[i]);
+    json_skip_line(reader, lines[0].end);
 }
 
 TARGET static void gather_json(const struct field *field, struct record_text *text,
                                struct field_tokens *tokens)
 {
     const bool has_key = tokens->keys && is_plain_json(tokens->key);
+    const struct field *const fields[JSON_PATHS] = {field, tokens->key};
     struct record_text rest = *text;
-    struct json_reader reader, key_reader;
-    struct json_walk walk = json_begin(&reader, field, text), key_walk;
-    if (has_key)
-        key_walk = json_begin(&key_reader, tokens->key, text);
+    struct json_reader reader;
+    json_begin(&reader, fields, has_key ? 2 : 1, text);
     while (rest.at < rest.limit && tokens->count < tokens->cap && field_tokens_have_room(tokens)) {
-        struct found_line line, key;
-        find_json(&walk, field, &rest, &line);
-        if (has_key)
-            find_json_key(&key_walk, tokens->key, &rest, &key);
-        put_line(tokens, &rest, &line, has_key ? &key : NULL);
+        struct found_line lines[JSON_PATHS];
+        find_json(&reader, fields, &rest, lines);
+        put_line(tokens, &rest, &lines[0], has_key ? &lines[1] : NULL);
     }
     text->at = rest.at;
 }
@@ -229,11 +218,11 @@ TARGET static size_t find_all_json(const struct field *field, struct record_text
 {
     struct record_text rest = *text;
     struct json_reader reader;
-    struct json_walk walk = json_begin(&reader, field, text);
     size_t count = 0;
+    json_begin(&reader, &field, 1, text);
     while (rest.at < rest.limit && count < cap) {
         struct found_line line;
-        find_json_key(&walk, field, &rest, &line);
+        find_json(&reader, &field, &rest, &line);
         count += add_span(&line, &rest, &keys[count]);
     }
     text->at = rest.at;

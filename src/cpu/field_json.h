@@ -1,279 +1,72 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds what a path into JSON leads to, by masks of 64 bytes: a part of a gatherer's file, which
- * defines first what field_lines.h needs, and
+/* Finds what one or two paths into JSON lead to, by masks of 64 bytes: a part of a gatherer's file,
+ * which defines first what field_lines.h needs, and
  *
  *     json_bytes_at(at)                     what is at 64 bytes, as struct json_bytes
  *     json_write_places(bits, offset, to)   as mask_places
  *
- * Two steps. A scan gives the places of what structures a text: brackets, colons and commas outside
- * of strings, and newlines. With masks it also checks that tokens stand only where one may begin:
- * after these, with white space between. So between two places there is one token or none. A walk
- * then goes from place to place and checks their order, the names on the path, numbers and words.
+ * A scan gives the places of what structures a text (json_scan.h). Records that have the shape of
+ * one before need no more than a look at their places (json_shape.h). In the others a walk goes
+ * from place to place and checks their order, the names on the paths, numbers and words.
  *
- * The scan also gives places of what is not valid. There the walk ends, as it does where something
- * is nested deep, or close to the end of the text. Then the record is left to field_find. */
+ * A walk ends at what is not valid, where something is nested deep, and close to the end of the
+ * text. Then the record is left to field_find. */
 #ifndef GPUHISTO_FIELD_JSON_H
 #define GPUHISTO_FIELD_JSON_H
 
-#include "field_lines.h"
-#include "src/base/byte_word.h"
+#include "json_shape.h"
 
-#define JSON_BLOCK 2048 /* bytes that are scanned at a time, at most */
-#define JSON_SLACK 32   /* bytes after a window that may be read */
+/* --- walks --- */
 
-/* What a scan knows before a window. */
-struct json_carry {
-    uint64_t inside;   /* all bits if in a string, or none */
-    bool is_escaped;   /* the first byte is, by a backslash before it */
-    bool may_begin;    /* a token may begin here */
-    bool is_in_scalar; /* the byte before belongs to a number or word */
-};
-
-struct json_scan {
-    const unsigned char *at, *limit; /* what is to be scanned */
-    struct json_carry carry;
-    const unsigned char *base; /* of the places */
-    unsigned count;
-    const unsigned char *escapes_end;         /* of the last window that has a backslash */
-    uint16_t places[JSON_BLOCK + 2 * WINDOW]; /* with room for what is written too much */
-};
-
-static const struct json_carry json_line_start = {.may_begin = true};
-
-INLINE bool json_is_hex(unsigned char c)
-{
-    return number_is_digit(c) || (unsigned char)((c | 0x20) - 'a') < 6;
-}
-
-/* True if an escape at a backslash is valid. */
-INLINE bool json_escape_is_valid(const unsigned char *at)
-{
-    if (at[1] == 'u')
-        return json_is_hex(at[2]) && json_is_hex(at[3]) && json_is_hex(at[4]) && json_is_hex(at[5]);
-    return memchr("\"\\/bfnrt", at[1], 8);
-}
-
-/* Returns the bytes of a window that are escaped, given the backslashes. Sets *wrong to escapes
- * that are not valid. */
-TARGET INLINE uint64_t json_escaped(const unsigned char *window, uint64_t backslashes,
-                                    struct json_carry *carry, uint64_t *wrong)
-{
-    uint64_t escaped = carry->is_escaped;
-    backslashes &= ~escaped;
-    carry->is_escaped = false;
-    while (backslashes) {
-        const unsigned i = first_bit(backslashes);
-        const uint64_t next = UINT64_C(2) << i;
-        if (!json_escape_is_valid(window + i))
-            *wrong |= UINT64_C(1) << i;
-        carry->is_escaped = i == 63;
-        escaped |= next;
-        backslashes &= (backslashes - 1) & ~next;
-    }
-    return escaped;
-}
-
-/* Returns the bytes of a window at which a token may begin: after a structural byte, and white
- * space. The addition carries a bit through the spaces. */
-TARGET INLINE uint64_t json_may_begin(uint64_t structural, uint64_t spaces,
-                                      struct json_carry *carry)
-{
-    const uint64_t after = structural << 1 | carry->may_begin;
-    uint64_t past_spaces;
-    const bool overflow = __builtin_add_overflow(spaces, after & spaces, &past_spaces);
-    carry->may_begin = overflow || structural >> 63;
-    return (after | past_spaces) & ~spaces;
-}
-
-/* Returns the places of the window at scan->at, and moves that: to the next window, or past a
- * newline in a string, as strings end with their line, though that is wrong. */
-TARGET INLINE uint64_t json_scan_window(struct json_scan *scan)
-{
-    const unsigned char *window = scan->at;
-    const struct json_bytes bytes = json_bytes_at(window);
-    struct json_carry *carry = &scan->carry;
-    uint64_t quotes = bytes.quotes, wrong = 0;
-    if (bytes.backslashes || carry->is_escaped) {
-        quotes &= ~json_escaped(window, bytes.backslashes, carry, &wrong);
-        scan->escapes_end = window + WINDOW;
-    }
-    const uint64_t inside = mask_parity(quotes) ^ carry->inside;
-    const uint64_t spaces = bytes.spaces & ~inside;
-    const uint64_t structural = (bytes.marks | bytes.controls) & ~inside & ~spaces;
-    const uint64_t scalars = ~(inside | quotes | structural | spaces);
-    const uint64_t begins = (scalars & ~(scalars << 1 | carry->is_in_scalar)) | (quotes & inside);
-    wrong |= begins & ~json_may_begin(structural, spaces, carry);
-    wrong |= bytes.controls & inside;
-    carry->inside = (uint64_t)((int64_t)inside >> 63);
-    carry->is_in_scalar = scalars >> 63;
-    scan->at += WINDOW;
-    const uint64_t places = structural | wrong;
-    if ((bytes.controls & inside) == 0)
-        return places;
-    const uint64_t newlines = bytes_equal(window, '\n') & inside;
-    if (newlines == 0)
-        return places;
-    *carry = json_line_start;
-    scan->at = window + first_bit(newlines) + 1;
-    return places & (below_first(newlines) | (newlines & -newlines));
-}
-
-TARGET INLINE void json_begin_scan(struct json_scan *scan, const struct record_text *text)
-{
-    scan->at = scan->base = scan->escapes_end = text->at;
-    scan->limit = text->limit;
-    scan->carry = json_line_start;
-}
-
-/* Scans the next block. False if the text is too close to its end. */
-TARGET static __attribute__((noinline)) bool json_scan_block(struct json_scan *scan)
-{
-    scan->base = scan->at;
-    scan->count = 0;
-    while (scan->at - scan->base < JSON_BLOCK && scan->limit - scan->at >= WINDOW + JSON_SLACK) {
-        const unsigned offset = (unsigned)(scan->at - scan->base);
-        const uint64_t places = json_scan_window(scan);
-        json_write_places(places, offset, scan->places + scan->count);
-        scan->count += (unsigned)__builtin_popcountll(places);
-    }
-    return scan->at > scan->base;
-}
-
-/* --- tokens --- */
-
-/* Returns the token from `at` on before the next place, or that place if there is none. */
-INLINE const unsigned char *json_token(const unsigned char *at, const unsigned char *place)
-{
-    while (*at <= ' ' && at < place)
-        at++;
-    return at;
-}
-
-/* Returns where the token before a place ends. */
-INLINE const unsigned char *json_token_end(const unsigned char *place)
-{
-    while (json_is_space(place[-1]))
-        place--;
-    return place;
-}
-
-/* Returns a bit for each of 16 bytes that is not a digit. */
-INLINE uint32_t json_not_digits(const unsigned char *at)
-{
-    uint64_t mask = 0;
-#pragma GCC unroll 2
-    for (unsigned i = 0; i < 2; i++) {
-        const uint64_t word = byte_word(at + 8 * i) ^ EACH_BYTE('0');
-        const uint64_t others = ((word & EACH_BYTE(0x7f)) + EACH_BYTE(0x76)) | word;
-        mask |= ((others & EACH_BYTE(0x80)) >> 7) * UINT64_C(0x0102040810204080) >> 56 << 8 * i;
-    }
-    return (uint32_t)mask;
-}
-
-/* True if a token that is no string is a number or a word of JSON. Reads 16 bytes. */
-INLINE bool json_is_scalar(const unsigned char *at, const unsigned char *end)
-{
-    const size_t len = (size_t)(end - at);
-    if (*at >= 'a')
-        return (len == 4 && (memcmp(at, "true", 4) == 0 || memcmp(at, "null", 4) == 0)) ||
-               (len == 5 && memcmp(at, "false", 5) == 0);
-    if (len <= 16) {
-        const uint32_t others = json_not_digits(at) & (((uint32_t)1 << len) - 1);
-        const unsigned point = others ? (unsigned)__builtin_ctz(others) : (unsigned)len;
-        const bool is_decimal = others == 0 || ((others & (others - 1)) == 0 && at[point] == '.' &&
-                                                point > 0 && point + 1 < len);
-        if (is_decimal && (*at != '0' || point == 1))
-            return true;
-    }
-    return json_number_end(at, end) == end;
-}
-
-/* --- paths --- */
-
-/* A step as it is compared with names. */
-struct json_name {
-    uint64_t words[2], masks[2]; /* up to 16 bytes of the name and the quote after it */
-    const struct json_step *step;
-};
-
-/* True if the path counts elements from the front, or takes the last one. */
-static bool json_path_is_plain(const struct json_path *path)
-{
-    for (unsigned i = 0; i < path->count; i++)
-        if (path->steps[i].index < -1)
-            return false;
-    return true;
-}
-
-static void json_prepare_names(const struct json_path *path, struct json_name *names)
-{
-    for (unsigned i = 0; i < path->count; i++) {
-        const struct json_step *step = &path->steps[i];
-        unsigned char bytes[16] = {0}, masks[16] = {0};
-        const size_t len = !step->name ? 0 : step->len < 16 ? step->len : 16;
-        if (step->name)
-            memcpy(bytes, step->name, len);
-        if (len < 16)
-            bytes[len] = '"';
-        memset(masks, 0xff, len < 16 ? len + 1 : 16);
-        names[i] = (struct json_name){{byte_word(bytes), byte_word(bytes + 8)},
-                                      {byte_word(masks), byte_word(masks + 8)},
-                                      step};
-    }
-}
-
-/* True if the name that begins with the quote at `at` and ends before a colon is that of a step. */
-TARGET INLINE bool json_name_matches(const struct json_name *name, const unsigned char *at,
-                                     const unsigned char *colon, const struct json_scan *scan)
-{
-    const struct json_step *step = name->step;
-    if (scan->escapes_end <= at && !step->is_escaped) {
-        if (((byte_word(at + 1) ^ name->words[0]) & name->masks[0]) != 0 ||
-            ((byte_word(at + 9) ^ name->words[1]) & name->masks[1]) != 0)
-            return false;
-        if (step->len < 16)
-            return true;
-    }
-    return json_name_is(step, at + 1, json_token_end(colon) - 1);
-}
-
-/* --- records --- */
-
-/* Where a walk stands. What the path leads through are the first `on` of the containers that are
+/* How far a path was followed. What it leads through are the first `on` of the containers that are
  * open. */
-struct json_walk {
-    struct json_scan *scan;
-    const uint16_t *next, *last; /* places of the scan that are left */
+struct json_track {
     const struct json_name *names;
-    unsigned steps, depth, on;
+    unsigned steps, on;
+    const unsigned char *from, *to; /* the value, or `from` is NULL */
+    int32_t before[JSON_STEPS_MAX]; /* of each step: elements before the wanted one */
+};
+
+struct json_reader {
+    struct json_scan scan;
+    unsigned next, line; /* places and lines of the block that are left begin there */
+    unsigned paths;
+    struct json_track tracks[JSON_PATHS];
+    struct json_name names[JSON_PATHS][JSON_STEPS_MAX];
+    struct json_seen seen;
+    struct json_shapes shapes;
+};
+
+/* Where a walk stands. */
+struct json_walk {
+    unsigned depth;
     uint64_t objects;           /* a bit for each that is open, the innermost lowest */
-    int32_t *before;            /* of each step: elements before the wanted one */
     const unsigned char *token; /* what is read next, or the place, if no token is before it */
     const unsigned char *place;
-    const unsigned char *from, *to; /* the value, or `from` is NULL */
 };
 
 /* Moves to the next place, and the token after `at`. False if the text is too close to its end. */
-TARGET INLINE bool json_advance_from(struct json_walk *walk, const unsigned char *at)
+TARGET INLINE bool json_advance_from(struct json_reader *reader, struct json_walk *walk,
+                                     const unsigned char *at)
 {
-    while (walk->next == walk->last) {
-        if (!json_scan_block(walk->scan))
+    struct json_scan *scan = &reader->scan;
+    while (reader->next == scan->count) {
+        if (!json_scan_block(scan))
             return false;
-        walk->next = walk->scan->places;
-        walk->last = walk->next + walk->scan->count;
+        reader->next = reader->line = 0;
     }
-    walk->place = walk->scan->base + *walk->next++;
+    walk->place = scan->base + scan->places[reader->next++];
     walk->token = json_token(at, walk->place);
     return true;
 }
 
-TARGET INLINE bool json_advance(struct json_walk *walk)
+TARGET INLINE bool json_advance(struct json_reader *reader, struct json_walk *walk)
 {
-    return json_advance_from(walk, walk->place + 1);
+    return json_advance_from(reader, walk, walk->place + 1);
 }
 
 /* Enters the container at the place. False if there is none, or it is nested too deep. */
-TARGET INLINE bool json_open(struct json_walk *walk, bool is_wanted)
+TARGET INLINE bool json_open(struct json_reader *reader, struct json_walk *walk, unsigned wanted)
 {
     const bool is_object = *walk->place == '{';
     const unsigned depth = walk->depth;
@@ -281,33 +74,39 @@ TARGET INLINE bool json_open(struct json_walk *walk, bool is_wanted)
         return false;
     walk->depth++;
     walk->objects = walk->objects << 1 | is_object;
-    if (!is_wanted)
-        return true;
-    walk->from = depth == walk->steps ? walk->place : NULL;
-    walk->to = NULL;
-    if (depth < walk->steps && is_object == (walk->names[depth].step->name != NULL)) {
-        walk->on = depth + 1;
-        walk->before[depth] = walk->names[depth].step->index;
+    for (struct json_track *track = reader->tracks; wanted; wanted >>= 1, track++) {
+        if (!(wanted & 1))
+            continue;
+        track->from = depth == track->steps ? walk->place : NULL;
+        track->to = NULL;
+        if (depth < track->steps && is_object == (track->names[depth].step->name != NULL)) {
+            track->on = depth + 1;
+            track->before[depth] = track->names[depth].step->index;
+        }
     }
     return true;
 }
 
-/* Reads the value at the token, or enters the one at the place. */
-TARGET INLINE bool json_begin_value(struct json_walk *walk, bool is_wanted)
+/* Reads the value at the token, or enters the one at the place. `wanted`: a bit for each path that
+ * leads to or through it. */
+TARGET INLINE bool json_begin_value(struct json_reader *reader, struct json_walk *walk,
+                                    unsigned wanted)
 {
     if (walk->token == walk->place)
-        return json_open(walk, is_wanted);
+        return json_open(reader, walk, wanted);
     const bool is_string = *walk->token == '"';
     /* A newline in a string is a place, too, and after the outermost value nothing else tells that
      * the string has not ended. */
     if (is_string && walk->depth == 0)
         return false;
-    if (is_string && !is_wanted)
+    if (is_string && !wanted)
         return true;
     const unsigned char *end = json_token_end(walk->place);
-    if (is_wanted) {
-        walk->from = walk->depth == walk->steps ? walk->token : NULL;
-        walk->to = end;
+    for (struct json_track *track = reader->tracks; wanted; wanted >>= 1, track++) {
+        if (!(wanted & 1))
+            continue;
+        track->from = walk->depth == track->steps ? walk->token : NULL;
+        track->to = end;
     }
     return is_string || json_is_scalar(walk->token, end);
 }
@@ -319,111 +118,179 @@ INLINE bool json_is_end(const struct json_walk *walk)
 }
 
 /* Leaves the containers whose ends follow a value. */
-TARGET INLINE bool json_close(struct json_walk *walk)
+TARGET INLINE bool json_close(struct json_reader *reader, struct json_walk *walk)
 {
     while (walk->depth > 0 && json_is_end(walk)) {
         walk->depth--;
         walk->objects >>= 1;
-        walk->on = walk->on < walk->depth ? walk->on : walk->depth;
-        if (walk->from && !walk->to && walk->depth == walk->steps)
-            walk->to = walk->place + 1;
-        if (!json_advance(walk) || walk->token != walk->place)
+        for (unsigned i = 0; i < reader->paths; i++) {
+            struct json_track *track = &reader->tracks[i];
+            track->on = track->on < walk->depth ? track->on : walk->depth;
+            if (track->from && !track->to && walk->depth == track->steps)
+                track->to = walk->place + 1;
+        }
+        if (!json_advance(reader, walk) || walk->token != walk->place)
             return false;
     }
     return true;
 }
 
-/* Reads the name of a member, up to its value; or, in an array, nothing. */
-TARGET INLINE bool json_begin_item(struct json_walk *walk, bool *is_wanted)
+/* Returns whether the path is on to this element of the innermost container, an array. Each may be
+ * the last one. */
+INLINE bool json_counts_to(struct json_track *track, unsigned innermost)
 {
-    const bool is_on = walk->on == walk->depth;
+    int32_t *before = &track->before[innermost];
+    const bool is_wanted = *before == 0 || *before == -1;
+    if (*before >= 0)
+        *before += *before == 0 ? -2 : -1;
+    return is_wanted;
+}
+
+/* Reads the name of a member, up to its value; or, in an array, nothing. */
+TARGET INLINE bool json_begin_item(struct json_reader *reader, struct json_walk *walk,
+                                   unsigned *wanted)
+{
     const unsigned innermost = walk->depth - 1;
-    if (!(walk->objects & 1)) {
-        /* Each element may be the last one. */
-        *is_wanted = is_on && (walk->before[innermost] == 0 || walk->before[innermost] == -1);
-        if (is_on && walk->before[innermost] >= 0)
-            walk->before[innermost] += walk->before[innermost] == 0 ? -2 : -1;
-        return true;
-    }
-    if (*walk->token != '"' || *walk->place != ':')
+    const bool is_object = walk->objects & 1;
+    bool is_on = false;
+    *wanted = 0;
+    if (is_object && (*walk->token != '"' || *walk->place != ':'))
         return false;
-    *is_wanted =
-        is_on && json_name_matches(&walk->names[innermost], walk->token, walk->place, walk->scan);
-    return json_advance(walk);
+    for (unsigned i = 0; i < reader->paths; i++) {
+        struct json_track *track = &reader->tracks[i];
+        if (track->on != walk->depth)
+            continue;
+        is_on = true;
+        if (is_object ? json_name_matches(&track->names[innermost], walk->token, walk->place,
+                                          &reader->scan)
+                      : json_counts_to(track, innermost))
+            *wanted |= 1U << i;
+    }
+    if (!is_object)
+        return true;
+    if (is_on)
+        json_see(&reader->seen, reader->next - 1);
+    return json_advance(reader, walk);
 }
 
 /* Walks over a record, from the token or place that it begins with to its newline. False if it has
  * to be left to field_find. */
-TARGET INLINE bool json_walk_record(struct json_walk *walk)
+TARGET INLINE bool json_walk_record(struct json_reader *reader, struct json_walk *walk)
 {
-    bool is_wanted = true;
+    unsigned wanted = (1U << reader->paths) - 1;
     for (;;) {
         const bool is_container = walk->token == walk->place;
-        if (!json_begin_value(walk, is_wanted) || (is_container && !json_advance(walk)))
+        if (!json_begin_value(reader, walk, wanted) ||
+            (is_container && !json_advance(reader, walk)))
             return false;
         if (!is_container || (walk->token == walk->place && json_is_end(walk))) {
-            if (*walk->place != ',' && !json_close(walk))
+            if (*walk->place != ',' && !json_close(reader, walk))
                 return false;
             if (walk->depth == 0)
                 return *walk->place == '\n';
-            if (*walk->place != ',' || !json_advance(walk))
+            if (*walk->place != ',' || !json_advance(reader, walk))
                 return false;
         }
-        if (!json_begin_item(walk, &is_wanted))
+        if (!json_begin_item(reader, walk, &wanted))
             return false;
     }
 }
 
-TARGET INLINE bool find_in_json(struct json_walk *walk, const unsigned char *begin,
-                                struct found_line *line)
+/* Sets the lines of all paths to what was found, given the newline. */
+INLINE void json_give(const struct json_reader *reader, const unsigned char *end,
+                      struct found_line *lines)
 {
-    walk->depth = walk->on = 0;
-    if (!json_advance_from(walk, begin))
-        return false;
-    line->what = FIELD_EMPTY;
-    if (walk->token < walk->place || *walk->place != '\n') {
-        if (!json_walk_record(walk))
-            return false;
-        line->what = walk->from ? FIELD_FOUND : FIELD_MISSING;
+    for (unsigned i = 0; i < reader->paths; i++) {
+        const struct json_track *track = &reader->tracks[i];
+        lines[i] = (struct found_line){.what = track->from ? FIELD_FOUND : FIELD_MISSING,
+                                       .from = track->from,
+                                       .to = track->to,
+                                       .end = end};
     }
-    line->from = walk->from;
-    line->to = walk->to;
-    line->end = walk->place;
+}
+
+TARGET static __attribute__((noinline)) bool
+json_find_by_walk(struct json_reader *reader, const unsigned char *begin, struct found_line *lines)
+{
+    struct json_walk walk = {0};
+    const unsigned first = reader->next;
+    const unsigned char *base = reader->scan.base;
+    reader->seen.count = 0;
+    for (unsigned i = 0; i < reader->paths; i++)
+        reader->tracks[i].on = 0;
+    if (!json_advance_from(reader, &walk, begin))
+        return false;
+    const bool is_empty = walk.token == walk.place && *walk.place == '\n';
+    if (!is_empty && !json_walk_record(reader, &walk))
+        return false;
+    json_give(reader, walk.place, lines);
+    for (unsigned i = 0; is_empty && i < reader->paths; i++)
+        lines[i].what = FIELD_EMPTY;
+    if (!is_empty && reader->scan.base == base)
+        json_learn(&reader->shapes, &reader->scan, begin, first, reader->next - first,
+                   &reader->seen, lines, reader->paths);
     return true;
 }
 
-/* What a walk refers to. */
-struct json_reader {
-    struct json_name names[JSON_STEPS_MAX];
-    int32_t before[JSON_STEPS_MAX];
-    struct json_scan scan;
-};
+/* --- records --- */
 
-/* Begins at text->at, where a record begins. */
-TARGET INLINE struct json_walk json_begin(struct json_reader *reader, const struct field *field,
-                                          const struct record_text *text)
+/* Makes the block begin with the record at `begin` if it does not have its end. */
+TARGET INLINE void json_see_line(struct json_reader *reader, const unsigned char *begin)
 {
-    json_prepare_names(&field->path, reader->names);
-    json_begin_scan(&reader->scan, text);
-    return (struct json_walk){.scan = &reader->scan,
-                              .names = reader->names,
-                              .steps = field->path.count,
-                              .before = reader->before};
+    struct json_scan *scan = &reader->scan;
+    if (reader->line < scan->lines)
+        return;
+    json_begin_scan(scan, begin);
+    json_scan_block(scan);
+    reader->next = reader->line = 0;
 }
 
-/* Skips the places of a record, given its end. */
-TARGET INLINE void json_skip_record(struct json_walk *walk, const unsigned char *end)
+/* Moves past the places up to the end of a record, its newline. */
+TARGET INLINE void json_skip_line(struct json_reader *reader, const unsigned char *end)
 {
-    struct json_scan *scan = walk->scan;
-    for (;;) {
-        for (; walk->next < walk->last; walk->next++)
-            if (scan->base + *walk->next > end)
-                return;
-        if (scan->at > end || !json_scan_block(scan))
-            return;
-        walk->next = scan->places;
-        walk->last = walk->next + scan->count;
+    struct json_scan *scan = &reader->scan;
+    while (reader->next < scan->count && scan->base + scan->places[reader->next] <= end)
+        reader->next++;
+    while (reader->line < scan->lines && scan->ends[reader->line] < reader->next)
+        reader->line++;
+}
+
+/* Sets lines[], one for each path, to what they lead to in the record at `begin`. False if that is
+ * left to field_find; then json_skip_line has to be called. */
+TARGET INLINE bool find_in_json(struct json_reader *reader, const unsigned char *begin,
+                                struct found_line *lines)
+{
+    json_see_line(reader, begin);
+    const struct json_scan *scan = &reader->scan;
+    if (reader->line < scan->lines) {
+        const unsigned end = scan->ends[reader->line];
+        if (json_find_by_shape(&reader->shapes, scan, begin, reader->next, end, lines,
+                               reader->paths)) {
+            reader->next = end + 1;
+            reader->line++;
+            return true;
+        }
     }
+    if (!json_find_by_walk(reader, begin, lines))
+        return false;
+    json_skip_line(reader, lines[0].end);
+    return true;
+}
+
+/* Begins at text->at, where a record begins. */
+TARGET INLINE void json_begin(struct json_reader *reader, const struct field *const *fields,
+                              unsigned paths, const struct record_text *text)
+{
+    reader->paths = paths;
+    for (unsigned i = 0; i < paths; i++) {
+        json_prepare_names(&fields[i]->path, reader->names[i]);
+        reader->tracks[i].names = reader->names[i];
+        reader->tracks[i].steps = fields[i]->path.count;
+    }
+    reader->scan.limit = text->limit;
+    json_begin_scan(&reader->scan, text->at);
+    reader->next = reader->line = 0;
+    json_forget(&reader->shapes);
 }
 
 #endif

@@ -31,7 +31,7 @@ static void check_first(const struct json_path *path, const unsigned char *text,
     free(value);
 }
 
-#define SPACE 160
+#define SPACE 400
 
 static void check_values(const struct field *field, const uint8_t *data, size_t len, size_t cap)
 {
