@@ -18,12 +18,10 @@
 
 /* --- walks --- */
 
-/* How far a path was followed. What it leads through are the first `on` of the containers that are
- * open. */
+/* A path that is followed. */
 struct json_track {
-    const struct json_name *names;
-    unsigned steps, on;
-    const unsigned char *from, *to; /* the value, or `from` is NULL */
+    unsigned steps;
+    struct json_name names[JSON_STEPS_MAX];
     int32_t before[JSON_STEPS_MAX]; /* of each step: elements before the wanted one */
 };
 
@@ -32,13 +30,22 @@ struct json_reader {
     unsigned next, line; /* places and lines of the block that are left begin there */
     unsigned paths;
     struct json_track tracks[JSON_PATHS];
-    struct json_name names[JSON_PATHS][JSON_STEPS_MAX];
     struct json_seen seen;
     struct json_shapes shapes;
 };
 
-/* Where a walk stands. */
+/* How far a path was followed. What it leads through are the first `on` of the containers that are
+ * open. */
+struct json_state {
+    unsigned on;
+    const unsigned char *from, *to; /* the value, or `from` is NULL */
+};
+
+/* Where a walk stands: a variable, whose members are in registers. */
 struct json_walk {
+    unsigned paths; /* a constant */
+    unsigned next;  /* place of the block */
+    struct json_state states[JSON_PATHS];
     unsigned depth;
     uint64_t objects;           /* a bit for each that is open, the innermost lowest */
     const unsigned char *token; /* what is read next, or the place, if no token is before it */
@@ -50,12 +57,12 @@ TARGET INLINE bool json_advance_from(struct json_reader *reader, struct json_wal
                                      const unsigned char *at)
 {
     struct json_scan *scan = &reader->scan;
-    while (reader->next == scan->count) {
+    while (walk->next == scan->count) {
         if (!json_scan_block(scan))
             return false;
-        reader->next = reader->line = 0;
+        walk->next = reader->line = 0;
     }
-    walk->place = scan->base + scan->places[reader->next++];
+    walk->place = scan->base + scan->places[walk->next++];
     walk->token = json_token(at, walk->place);
     return true;
 }
@@ -74,13 +81,15 @@ TARGET INLINE bool json_open(struct json_reader *reader, struct json_walk *walk,
         return false;
     walk->depth++;
     walk->objects = walk->objects << 1 | is_object;
-    for (struct json_track *track = reader->tracks; wanted; wanted >>= 1, track++) {
-        if (!(wanted & 1))
+    for (unsigned i = 0; i < walk->paths; i++) {
+        struct json_track *track = &reader->tracks[i];
+        struct json_state *state = &walk->states[i];
+        if (!(wanted >> i & 1))
             continue;
-        track->from = depth == track->steps ? walk->place : NULL;
-        track->to = NULL;
+        state->from = depth == track->steps ? walk->place : NULL;
+        state->to = NULL;
         if (depth < track->steps && is_object == (track->names[depth].step->name != NULL)) {
-            track->on = depth + 1;
+            state->on = depth + 1;
             track->before[depth] = track->names[depth].step->index;
         }
     }
@@ -102,11 +111,11 @@ TARGET INLINE bool json_begin_value(struct json_reader *reader, struct json_walk
     if (is_string && !wanted)
         return true;
     const unsigned char *end = json_token_end(walk->place);
-    for (struct json_track *track = reader->tracks; wanted; wanted >>= 1, track++) {
-        if (!(wanted & 1))
+    for (unsigned i = 0; i < walk->paths; i++) {
+        if (!(wanted >> i & 1))
             continue;
-        track->from = walk->depth == track->steps ? walk->token : NULL;
-        track->to = end;
+        walk->states[i].from = walk->depth == reader->tracks[i].steps ? walk->token : NULL;
+        walk->states[i].to = end;
     }
     return is_string || json_is_scalar(walk->token, end);
 }
@@ -123,11 +132,11 @@ TARGET INLINE bool json_close(struct json_reader *reader, struct json_walk *walk
     while (walk->depth > 0 && json_is_end(walk)) {
         walk->depth--;
         walk->objects >>= 1;
-        for (unsigned i = 0; i < reader->paths; i++) {
-            struct json_track *track = &reader->tracks[i];
-            track->on = track->on < walk->depth ? track->on : walk->depth;
-            if (track->from && !track->to && walk->depth == track->steps)
-                track->to = walk->place + 1;
+        for (unsigned i = 0; i < walk->paths; i++) {
+            struct json_state *state = &walk->states[i];
+            state->on = state->on < walk->depth ? state->on : walk->depth;
+            if (state->from && !state->to && walk->depth == reader->tracks[i].steps)
+                state->to = walk->place + 1;
         }
         if (!json_advance(reader, walk) || walk->token != walk->place)
             return false;
@@ -156,9 +165,9 @@ TARGET INLINE bool json_begin_item(struct json_reader *reader, struct json_walk 
     *wanted = 0;
     if (is_object && (*walk->token != '"' || *walk->place != ':'))
         return false;
-    for (unsigned i = 0; i < reader->paths; i++) {
+    for (unsigned i = 0; i < walk->paths; i++) {
         struct json_track *track = &reader->tracks[i];
-        if (track->on != walk->depth)
+        if (walk->states[i].on != walk->depth)
             continue;
         is_on = true;
         if (is_object ? json_name_matches(&track->names[innermost], walk->token, walk->place,
@@ -169,7 +178,7 @@ TARGET INLINE bool json_begin_item(struct json_reader *reader, struct json_walk 
     if (!is_object)
         return true;
     if (is_on)
-        json_see(&reader->seen, reader->next - 1);
+        json_see(&reader->seen, walk->next - 1);
     return json_advance(reader, walk);
 }
 
@@ -177,7 +186,7 @@ TARGET INLINE bool json_begin_item(struct json_reader *reader, struct json_walk 
  * to be left to field_find. */
 TARGET INLINE bool json_walk_record(struct json_reader *reader, struct json_walk *walk)
 {
-    unsigned wanted = (1U << reader->paths) - 1;
+    unsigned wanted = (1U << walk->paths) - 1;
     for (;;) {
         const bool is_container = walk->token == walk->place;
         if (!json_begin_value(reader, walk, wanted) ||
@@ -196,40 +205,51 @@ TARGET INLINE bool json_walk_record(struct json_reader *reader, struct json_walk
     }
 }
 
-/* Sets the lines of all paths to what was found, given the newline. */
-INLINE void json_give(const struct json_reader *reader, const unsigned char *end,
-                      struct found_line *lines)
+/* Sets the lines of all paths to what was found. */
+INLINE void json_give(const struct json_walk *walk, bool is_empty, struct found_line *lines)
 {
-    for (unsigned i = 0; i < reader->paths; i++) {
-        const struct json_track *track = &reader->tracks[i];
-        lines[i] = (struct found_line){.what = track->from ? FIELD_FOUND : FIELD_MISSING,
-                                       .from = track->from,
-                                       .to = track->to,
-                                       .end = end};
+    for (unsigned i = 0; i < walk->paths; i++) {
+        const struct json_state *state = &walk->states[i];
+        lines[i] = (struct found_line){.what = is_empty      ? FIELD_EMPTY
+                                               : state->from ? FIELD_FOUND
+                                                             : FIELD_MISSING,
+                                       .from = state->from,
+                                       .to = state->to,
+                                       .end = walk->place};
     }
 }
 
-TARGET static __attribute__((noinline)) bool
-json_find_by_walk(struct json_reader *reader, const unsigned char *begin, struct found_line *lines)
+TARGET INLINE bool json_walk_from(struct json_reader *reader, unsigned paths,
+                                  const unsigned char *begin, struct found_line *lines)
 {
-    struct json_walk walk = {0};
-    const unsigned first = reader->next;
+    struct json_walk walk = {.paths = paths, .next = reader->next};
     const unsigned char *base = reader->scan.base;
+    const unsigned first = reader->next;
     reader->seen.count = 0;
-    for (unsigned i = 0; i < reader->paths; i++)
-        reader->tracks[i].on = 0;
-    if (!json_advance_from(reader, &walk, begin))
+    bool is_right = json_advance_from(reader, &walk, begin);
+    const bool is_empty = is_right && walk.token == walk.place && *walk.place == '\n';
+    if (!is_empty)
+        is_right = is_right && json_walk_record(reader, &walk);
+    reader->next = walk.next;
+    if (!is_right)
         return false;
-    const bool is_empty = walk.token == walk.place && *walk.place == '\n';
-    if (!is_empty && !json_walk_record(reader, &walk))
-        return false;
-    json_give(reader, walk.place, lines);
-    for (unsigned i = 0; is_empty && i < reader->paths; i++)
-        lines[i].what = FIELD_EMPTY;
+    json_give(&walk, is_empty, lines);
     if (!is_empty && reader->scan.base == base)
-        json_learn(&reader->shapes, &reader->scan, begin, first, reader->next - first,
-                   &reader->seen, lines, reader->paths);
+        json_learn(&reader->shapes, &reader->scan, begin, first, walk.next - first, &reader->seen,
+                   lines, paths);
     return true;
+}
+
+TARGET static __attribute__((noinline)) bool
+json_walk_for_one(struct json_reader *reader, const unsigned char *begin, struct found_line *lines)
+{
+    return json_walk_from(reader, 1, begin, lines);
+}
+
+TARGET static __attribute__((noinline)) bool
+json_walk_for_two(struct json_reader *reader, const unsigned char *begin, struct found_line *lines)
+{
+    return json_walk_from(reader, 2, begin, lines);
 }
 
 /* --- records --- */
@@ -262,16 +282,18 @@ TARGET INLINE bool find_in_json(struct json_reader *reader, const unsigned char 
 {
     json_see_line(reader, begin);
     const struct json_scan *scan = &reader->scan;
-    if (reader->line < scan->lines) {
+    if (reader->line < scan->lines && json_tries_shapes(&reader->shapes)) {
         const unsigned end = scan->ends[reader->line];
         if (json_find_by_shape(&reader->shapes, scan, begin, reader->next, end, lines,
                                reader->paths)) {
             reader->next = end + 1;
             reader->line++;
+            reader->shapes.hits++;
             return true;
         }
     }
-    if (!json_find_by_walk(reader, begin, lines))
+    if (!(reader->paths == 1 ? json_walk_for_one(reader, begin, lines)
+                             : json_walk_for_two(reader, begin, lines)))
         return false;
     json_skip_line(reader, lines[0].end);
     return true;
@@ -283,8 +305,7 @@ TARGET INLINE void json_begin(struct json_reader *reader, const struct field *co
 {
     reader->paths = paths;
     for (unsigned i = 0; i < paths; i++) {
-        json_prepare_names(&fields[i]->path, reader->names[i]);
-        reader->tracks[i].names = reader->names[i];
+        json_prepare_names(&fields[i]->path, reader->tracks[i].names);
         reader->tracks[i].steps = fields[i]->path.count;
     }
     reader->scan.limit = text->limit;

@@ -46,13 +46,15 @@ struct json_shape {
 };
 
 struct json_shapes {
-    unsigned misses;
+    unsigned misses;      /* since a shape was replaced */
+    unsigned tries, hits; /* of late */
+    unsigned rest;        /* records for which shapes are not used, as few come back */
     struct json_shape shapes[SHAPES];
 };
 
 INLINE void json_forget(struct json_shapes *shapes)
 {
-    shapes->misses = 0;
+    shapes->misses = shapes->tries = shapes->hits = shapes->rest = 0;
     for (unsigned i = 0; i < SHAPES; i++)
         shapes->shapes[i].count = 0;
 }
@@ -122,6 +124,21 @@ TARGET INLINE bool json_shape_values(const struct json_shape *shape,
         is_right &= !value->is_string || lines[i].to[-1] == '"';
     }
     return is_right;
+}
+
+#define SHAPE_TRIES 32  /* records, of which half have to be of a shape that is known */
+#define SHAPE_REST 2048 /* records that follow if they are not */
+
+/* True if shapes are used for the next record. */
+INLINE bool json_tries_shapes(struct json_shapes *shapes)
+{
+    if (shapes->rest > 0)
+        return --shapes->rest == 0;
+    if (++shapes->tries == SHAPE_TRIES) {
+        shapes->rest = shapes->hits < SHAPE_TRIES / 2 ? SHAPE_REST : 0;
+        shapes->tries = shapes->hits = 0;
+    }
+    return shapes->rest == 0;
 }
 
 /* Sets lines[] to what the paths lead to in the record at `begin`, which has the places
@@ -243,7 +260,7 @@ static __attribute__((noinline)) void json_learn(struct json_shapes *shapes,
 {
     const struct json_record record = {scan->base, scan->places + first};
     struct json_shape *shape = &shapes->shapes[count % SHAPES];
-    if (count > SHAPE_PLACES || seen->count > SHAPE_NAMES ||
+    if (shapes->rest > 0 || count > SHAPE_PLACES || seen->count > SHAPE_NAMES ||
         scan->base + scan->places[first] != begin)
         return;
     if (shape->count != 0)
