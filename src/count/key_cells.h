@@ -52,12 +52,12 @@ bool key_cells_sort(struct key_cells *cells);
 struct key_samples {
     uint64_t *list, *room; /* places */
     size_t count;
+    size_t most; /* KEY_SAMPLES, or fewer: more are to be moved before */
     unsigned row_bits;
 };
 
-#define KEY_SAMPLES                                                                                \
-    ((size_t)1 << 17) /* at most, so that sorting stays in a core's second cache                   \
-                       */
+/* Samples at most: so few that sorting them stays in the second cache of a core. */
+#define KEY_SAMPLES ((size_t)1 << 17)
 
 /* Makes room for samples. 0, or -1 if memory is short: key_samples_close is due in any case. */
 int key_samples_open(struct key_samples *samples, unsigned row_bits);

@@ -143,7 +143,7 @@ void keyed_count_rows(struct keyed_counts *keyed, const uint32_t *numbers, const
                       size_t n)
 {
     struct key_samples *samples = &keyed->samples;
-    if (n > KEY_SAMPLES - samples->count)
+    if (samples->count + n > samples->most)
         key_tallies_move_samples(keyed->keys, &keyed->table, samples);
     for (size_t i = 0; i < n; i++)
         key_samples_add(samples, numbers[i], rows[i]);

@@ -418,7 +418,7 @@ static void check_counter(const struct counter *counter, const struct histogram 
                      keyed_open(&counting.keyed[1], counting.keys, 2) == 0,
                  "out of memory");
     if (choices->flags & IS_SMALL)
-        counting.keyed[0].cells_most = counting.keyed[1].cells_most = 2;
+        counting.keyed[0].samples.most = counting.keyed[1].samples.most = 2;
     count_text(&counting, text, len);
     for (size_t i = 0; i < len; i++)
         newlines += text[i] == '\n';
