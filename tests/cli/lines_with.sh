@@ -262,7 +262,11 @@ b" "$(printf 'a\rb')"; do
         run -n "$option=$string" </dev/null
         refuses "$option '$string'" 2 "$option=" "must be text within a line, as in $option=GET"
     done
-    for mode in -b -c -l --values=u8 --pairs ""; do
+    for mode in -b -c -l --pairs; do
+        run $mode $option=x </dev/null
+        refuses "$mode $option" 2 "$mode and $option cannot be combined; pipe lines in, as in grep "
+    done
+    for mode in --values=u8 ""; do
         run $mode $option=x </dev/null
         refuses "$mode $option" 2 "$option needs --numbers"
     done
