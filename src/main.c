@@ -12,7 +12,9 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define STACK_LEAST (256 << 10) /* bytes */
@@ -32,6 +34,23 @@ struct counting {
     struct pool_outcome outcome;
     struct main_remarks remarks;
 };
+
+/* Refuses an output that is one of the inputs: the table would replace what was counted. 0, or -1
+ * with the reason set. */
+static int check_inputs_stay(struct reason *why)
+{
+    struct stat file;
+    if (options.operand_count == 0 && fstat(STDIN_FILENO, &file) == 0 &&
+        output_is_file(&output, &file))
+        return reason_of(why, options.output, "is also the input, which --output would replace");
+    for (size_t i = 0; i < options.operand_count; i++) {
+        const char *name = options.operands[i];
+        const int rc = strcmp(name, "-") == 0 ? fstat(STDIN_FILENO, &file) : stat(name, &file);
+        if (rc == 0 && output_is_file(&output, &file))
+            return reason_of(why, name, "is also an input, which --output would replace");
+    }
+    return 0;
+}
 
 /* Divides the input, if one shard of it is counted. The exit status. */
 static int open_shard(void)
@@ -74,7 +93,7 @@ static int open_run(struct counting *run)
     struct reason why;
     if (main_is_misplaced(&options.misplaced))
         return STATUS_FAILED;
-    if (output_prepare(&output, options.output, &why) != 0)
+    if (output_prepare(&output, options.output, &why) != 0 || check_inputs_stay(&why) != 0)
         return main_failed(&why);
     if (options.pool.device == DEVICE_GPU ||
         (options.pool.device == DEVICE_AUTO && !device_missing()))

@@ -113,7 +113,7 @@ int option_top(struct draft *draft, const char *value, struct reason *why)
 
 int option_output(struct draft *draft, const char *value, struct reason *why)
 {
-    draft->options->output = value;
+    draft->options->output = strcmp(value, "-") == 0 ? NULL : value;
     return *value ? 0 : option_needs(draft, "output", "the name of a file", why);
 }
 

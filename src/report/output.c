@@ -67,6 +67,14 @@ int output_prepare(struct output *output, const char *name, struct reason *why)
     return -1;
 }
 
+bool output_is_file(const struct output *output, const struct stat *file)
+{
+    const int fd = output->target.kind == TARGET_OPEN ? output->target.fd : output->target.file;
+    struct stat status;
+    return output->name && fd >= 0 && S_ISREG(file->st_mode) && fstat(fd, &status) == 0 &&
+           status.st_dev == file->st_dev && status.st_ino == file->st_ino;
+}
+
 static int open_file(struct output *output)
 {
     switch (output->target.kind) {

@@ -26,6 +26,9 @@ struct output {
  * Returns 0; or -1 with the reason set, and nothing to close. */
 int output_prepare(struct output *output, const char *name, struct reason *why);
 
+/* True if the output is this regular file, which the table would replace. */
+bool output_is_file(const struct output *output, const struct stat *file);
+
 /* Begins to write to standard output, to the new file, or to the file itself if it cannot be
  * replaced. Returns the writer; or NULL with the reason set, and everything closed. */
 struct writer *output_open(struct output *output, struct reason *why);

@@ -194,6 +194,41 @@ else
     skip_part "access lists: no setfacl, or none of this file system's"
 fi
 
+# --- an output that is also an input ---
+
+cp in own
+ln -s own own.link
+ln own own.hard
+for way in own own.link own.hard ./own; do
+    run -l -o $way in own
+    refuses "-o $way, which is counted" 1 'own: is also an input, which --output would replace'
+    run -l -o $way <own
+    refuses "-o $way, standard input" 1 "$way: is also the input, which --output would replace"
+    run -l -o $way - <own
+    refuses "-o $way, standard input by its name" 1 '-: is also an input'
+done
+same "an output that is an input stays" in own
+run -l -o own.new own
+same "another output beside it" table own.new
+run -l --output=- <own
+counts "--output=- is standard output" table
+check "--output=- makes no file" [ ! -e - ]
+run -l -o old --output=- <own
+counts "--output=- is the last one given" table
+run -l -o /dev/null /dev/null
+check "a device that is both" [ "$(cat status)" = 0 ]
+rm -f own own.*
+run -l -F json -o own.json in
+if can_share; then
+    run_as "$GPUHISTO" --merge own.json own.json -F json -o own.json
+    check "--merge into one of its tables" [ "$(cat status)" = 0 ]
+    run_as "$GPUHISTO" --merge own.json
+    "$GPUHISTO" $ENGINE -l in in >expected
+    counts "--merge into one of its tables: both counted" expected
+else
+    skip_part "--merge into one of its tables: $why_not"
+fi
+
 # --- descriptors by name ---
 
 for number in 4294967297 " 1" +1 01; do
