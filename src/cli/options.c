@@ -16,6 +16,8 @@
 
 #define HISTOGRAMS_MAX 16 /* of one input */
 
+#define NAME_COMPARED 32 /* bytes: longer names are no option's */
+
 #define TRY_HELP "try 'gpuhisto --help'"
 
 /* By the row of the option. */
@@ -101,6 +103,62 @@ static unsigned list_matches(const char *name, size_t len, char *list, size_t ro
     return matches;
 }
 
+/* Returns how many letters have to be inserted, deleted, exchanged or swapped with the next one to
+ * make name[0..len) of other: the optimal string alignment distance. Names are short. */
+static unsigned name_distance(const char *name, size_t len, const char *other)
+{
+    unsigned rows[3][NAME_COMPARED + 1];
+    const size_t other_len = strlen(other);
+    if (len > NAME_COMPARED || other_len > NAME_COMPARED)
+        return NAME_COMPARED;
+    for (size_t i = 0; i <= len; i++) {
+        unsigned *row = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= other_len; j++) {
+            if (i == 0) {
+                row[j] = (unsigned)j;
+                continue;
+            }
+            const unsigned exchanged = last[j - 1] + (name[i - 1] != other[j - 1]);
+            const unsigned moved = (last[j] < row[j - 1] ? last[j] : row[j - 1]) + 1;
+            row[j] = exchanged < moved ? exchanged : moved;
+            if (i > 1 && j > 1 && name[i - 1] == other[j - 2] && name[i - 2] == other[j - 1] &&
+                before[j - 2] + 1 < row[j])
+                row[j] = before[j - 2] + 1;
+        }
+    }
+    return rows[len % 3][other_len];
+}
+
+/* Returns the option that name[0..len) was probably meant to be, or NULL: its name differs in one
+ * letter, or of a longer name in two. */
+static const struct option_row *find_nearest(const char *name, size_t len)
+{
+    const struct option_row *nearest = NULL;
+    unsigned least = len < 5 ? 2 : 3;
+    for (size_t i = 0; i < option_count; i++) {
+        const unsigned distance = name_distance(name, len, option_rows[i].name);
+        if (distance < least && distance < len) {
+            nearest = &option_rows[i];
+            least = distance;
+        }
+    }
+    return nearest;
+}
+
+/* Says that there is no such option, and which one was probably meant by name, which may end with
+ * '=' and a value. */
+static void refuse_unknown(const char *typed, const char *name, const struct option_row *meant,
+                           struct reason *why)
+{
+    char value[REASON_SUBJECT_MAX];
+    reason_show_subject(name + strcspn(name, "="), value);
+    if (meant)
+        reason_of(why, typed, "no such option; did you mean --%s%s?", meant->name, value);
+    else
+        reason_of(why, typed, "no such option; " TRY_HELP);
+}
+
 /* A long option that does not exist, is ambiguous, or has an argument that it does not take. */
 static void refuse_long(const char *word, struct reason *why)
 {
@@ -108,7 +166,7 @@ static void refuse_long(const char *word, struct reason *why)
     const char *name = word + 2;
     unsigned matches = list_matches(name, strcspn(name, "="), list, sizeof list);
     if (matches == 0)
-        reason_of(why, word, "no such option; " TRY_HELP);
+        refuse_unknown(word, name, find_nearest(name, strcspn(name, "=")), why);
     else if (matches == 1)
         reason_of(why, word, "%s takes no argument", list);
     else
@@ -126,6 +184,17 @@ static void refuse_missing(bool is_long, struct reason *why)
                    row->value);
 }
 
+/* Returns the long option that a word of letters is when it gets another dash, as in -by=1, or
+ * NULL. */
+static const struct option_row *find_dashless(const char *word)
+{
+    const size_t len = *word == '-' ? strcspn(word + 1, "=") : 0;
+    for (size_t i = 0; i < option_count && len > 1; i++)
+        if (is_named(&option_rows[i], word + 1, len, true))
+            return &option_rows[i];
+    return NULL;
+}
+
 /* `word` is what was typed. */
 static int refuse(int code, const char *word, struct reason *why)
 {
@@ -136,7 +205,7 @@ static int refuse(int code, const char *word, struct reason *why)
     else if (is_long)
         refuse_long(word, why);
     else
-        reason_of(why, letter, "no such option; " TRY_HELP);
+        refuse_unknown(find_dashless(word) ? word : letter, word + 1, find_dashless(word), why);
     return OPTIONS_WRONG;
 }
 
@@ -367,6 +436,8 @@ static int read_option(int code, const char *word, unsigned position, struct dra
     const bool is_optional = row->takes == VALUE_OPTIONAL && optarg;
     if (rc != 0 && is_optional && code < LONG_CODE && is_misordered(optarg))
         return refuse_order(row, word, optarg, why);
+    if (rc != 0 && code < LONG_CODE && find_dashless(word))
+        refuse_unknown(word, word + 1, find_dashless(word), why);
     return rc;
 }
 

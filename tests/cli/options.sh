@@ -88,10 +88,20 @@ usage "gpuhisto: -o needs the name of a file" -o ''
 hint="try 'gpuhisto --help'"
 usage "--nonesuch: no such option; $hint" --nonesuch
 usage "--nonesuch=3: no such option; $hint" --nonesuch=3
-usage "--letters4: no such option; $hint" --letters4
+usage "--letters4: no such option; did you mean --letters?" --letters4
+usage "--feild=1: no such option; did you mean --field=1?" --feild=1
+usage "--threds=3: no such option; did you mean --threads=3?" --threds=3
+usage "--yb=1: no such option; did you mean --by=1?" --yb=1
+usage "--field--field--field--field--field: no such option; $hint" --field--field--field--field--field
+usage "-by=1: no such option; did you mean --by=1?" -by=1
+usage "-field: no such option; did you mean --field?" -field 3
+usage "-stats: no such option; did you mean --stats?" -stats
+usage "-top: no such option; did you mean --top?" -top 3
+usage '--feild=\x1b[31m: no such option; did you mean --field=\x1b[31m?' "--feild=$(printf '\033[31m')"
 usage "---: no such option; $hint" ---
 usage "-x: no such option; $hint" -x
-usage "-y: no such option; $hint" -by
+usage "-by: no such option; did you mean --by?" -by
+usage "-y: no such option; $hint" -bys
 usage "-4: no such option; $hint" -4
 usage "--nonesuch: no such option" --format json --nonesuch
 usage "--nonesuch: no such option" in --nonesuch
