@@ -151,6 +151,10 @@ static int check_field(const struct draft *draft, const struct typed_field *type
         return 0;
     if (draft_gave(draft, "header-line") && *text && strcmp(text, "0") != 0)
         return 0;
+    const bool is_word = *text && !strchr("0123456789+-.", *text);
+    if (is_word && (draft_gave(draft, "csv") || draft_gave(draft, "separator")))
+        return reason_of_option(why, typed->option, text,
+                                "to find a column by its name, add --header-line");
     if (is_like_name(text))
         return reason_of_option(why, typed->option, text, "%s; for JSON lines, use %s=.%s", allowed,
                                 typed->option, text);

@@ -147,7 +147,8 @@ static void describe_record(const struct field *field, const unsigned char *text
     } else if (fault->what == FIELD_TOO_LONG) {
         reason_set(what, "longer than %zu bytes", FIELD_RECORD_MAX);
     } else if (fault->what == FIELD_BROKEN) {
-        reason_set(what, "not valid JSON at byte %zu", fault->from - fault->at + 1);
+        reason_set(what, "not valid JSON at byte %zu%s", fault->from - fault->at + 1,
+                   text[fault->at] == '[' ? "; to make lines of an array, use jq -c '.[]'" : "");
     } else if (field->kind == FIELD_JSON) {
         show_token((const unsigned char *)field->path.text, strlen(field->path.text), shown);
         reason_set(what, "no %s", shown);

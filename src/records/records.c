@@ -2,6 +2,7 @@
 #include "records.h"
 #include "src/base/byte_masks.h"
 #include "src/base/grow.h"
+#include "src/base/show.h"
 #include "src/count/field.h"
 #include "src/count/histogram.h"
 #include "src/count/number.h"
@@ -10,6 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define COLUMN_SHOWN 48   /* bytes of a column's name in a message */
+#define COLUMNS_SHOWN 240 /* bytes of such names, after which no more are listed */
 
 void records_close(struct records *records)
 {
@@ -194,6 +198,29 @@ void records_of_piece(const struct record_kind *kind, struct chunk *chunk, size_
         chunk->len = end + kind->head(data + end, len - end);
 }
 
+/* Appends the names of the columns that a header [begin, end) has, as many as fit on a screen. */
+static void list_columns(const struct field *field, const unsigned char *begin,
+                         const unsigned char *end, struct reason *why)
+{
+    struct field column = *field;
+    const unsigned char *from, *to;
+    size_t used = strlen(why->text), most = used + COLUMNS_SHOWN;
+    if (end - begin >= 3 && memcmp(begin, "\xef\xbb\xbf", 3) == 0)
+        begin += 3; /* as field_column */
+    for (column.number = 1; field_find(&column, begin, end, &from, &to) == FIELD_FOUND;
+         column.number++) {
+        char name[COLUMN_SHOWN];
+        field_strip(&from, &to);
+        show_text((const char *)from, (size_t)(to - from), name, sizeof name);
+        const bool fits = used < most && used + 2 * sizeof name < sizeof why->text;
+        used +=
+            (size_t)snprintf(why->text + used, sizeof why->text - used, fits ? "%s'%s'" : "%s%s",
+                             column.number == 1 ? "; it has " : ", ", fits ? name : "...");
+        if (!fits)
+            return;
+    }
+}
+
 int records_find_column(const struct field *field, const unsigned char *text, size_t len,
                         const char *name, int32_t *column, struct reason *why)
 {
@@ -208,6 +235,8 @@ int records_find_column(const struct field *field, const unsigned char *text, si
                   strncmp(hint, "--field", 7) == 0 ? " without --header-line" : "");
     else
         reason_of(why, name, "no column is called '%s'", field->name);
+    if (!*hint)
+        list_columns(field, text, end, why);
     return -1;
 }
 

@@ -301,16 +301,24 @@ names()
     run -n -k ms --header-line blanks
     counts "a name in quotes between blanks" expected
     run -n -t , -k none --header-line a.csv
-    refuses "a name that is missing" 1 "gpuhisto: a.csv: no column is called 'none'"
+    refuses "a name that is missing" 1 "gpuhisto: a.csv: no column is called 'none'; it has $(
+        head -n 1 a.csv | tr -d '\r"' | sed "s/^/'/; s/,/', '/g; s/\$/'/")"
+    { printf '\357\273\277a,"b ""c""",\033,' && printf '%060d' 0 && seq 1 500 | tr '\n' ','; } >wide.csv
+    run -n --csv -k none --header-line wide.csv
+    refuses "many names" 1 "no column is called 'none'; it has 'a', 'b \"\"c\"\"', '\\x1b', '000" "0001', '2', '3'" ", ..."
+    run --csv -k ms a.csv
+    refuses "a name without --header-line" 2 "gpuhisto: --field=ms: to find a column by its name, add --header-line"
+    run -t , --by=ms a.csv
+    refuses "a name of --by without --header-line" 2 "gpuhisto: --by=ms: to find a column by its name, add --header-line"
     cat b.csv | run -n -t , -k none --header-line
     refuses "a name that is missing in a pipe" 1 "gpuhisto: standard input: no column is called 'none'"
     run -n -t , -k none --header-line a.csv.zst
     refuses "a name that is missing in zstd" 1 "gpuhisto: a.csv.zst: no column is called 'none'"
     printf 'ms' >short.csv
     printf 'invalid\t0\n' >expected
-    run -n -k ms --header-line short.csv
+    run -qn -k ms --header-line short.csv
     counts "nothing but a header" expected
-    run -n -k 1 --header-line empty.csv
+    run -qn -k 1 --header-line empty.csv
     counts "an empty FILE" expected
     "$HELPERS/make_zstd" <empty.csv >empty.zst
     for file in empty.csv /dev/null empty.zst; do

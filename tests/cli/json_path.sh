@@ -148,6 +148,9 @@ message "advice" "units: line 1: '350ms' is not a number; to read units, use --u
 printf '{"a":1}\n{"a":2}\n[{"a":3]\n{"b":1}\n' >lines
 run -k .a --invalid=error lines
 refuses "--invalid=error" 1 "gpuhisto: lines: line 3: not valid JSON at byte 8"
+printf '[\n{"a":1},\n{"a":2}\n]\n' >array
+run -k .a --invalid=error array
+refuses "an array over several lines" 1 "array: line 1: not valid JSON at byte 2; to make lines of an array, use jq -c '.[]'"
 run -k .b --invalid=error lines
 refuses "no value" 1 "gpuhisto: lines: line 1: no .b"
 printf '1\n2\n' | "$GPUHISTO" --device=cpu -n >expected
