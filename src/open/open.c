@@ -50,7 +50,10 @@ static int recognise(struct input *input, const struct input_options *options, s
     input->frames.codec = options->codec;
     if (!options->codec && !options->is_as_stored && recognise_by_magic(input, why) != 0)
         return -1;
-    return input->frames.codec ? input->frames.codec->load(why) : 0;
+    struct reason no_library;
+    if (!input->frames.codec || input->frames.codec->load(&no_library) == 0)
+        return 0;
+    return reason_of(why, input->bytes.name, "%s", no_library.text);
 }
 
 /* Opens a file and finds its format. Nothing is left out yet. As input_open. */

@@ -29,6 +29,17 @@ made()
 }
 . "${srcdir:-.}/tests/helpers/compressed.sh"
 
+# --- the library ---
+
+mkdir broken
+: >broken/libisal.so.2
+run_as env LD_LIBRARY_PATH="$work/broken" "$GPUHISTO" $ENGINE magic
+if [ "$(cat status)" = 1 ] && grep -q 'cannot load' err; then
+    refuses "a library that cannot be loaded" 1 "gpuhisto: magic: cannot load libisal.so.2"
+else
+    skip_part "a library that cannot be loaded: it is found elsewhere"
+fi
+
 # --- shapes ---
 
 shapes=":-f:-f -b 100 -m 7001 -n name -c comment -h -x 9:-B -m 1001 -f"
