@@ -34,7 +34,8 @@ _Noreturn void main_leave(int status);
 struct main_remarks {
     struct reason foreign, one_line; /* warnings of the source; or empty */
     bool is_decoded;                 /* a file was decompressed */
-    uint64_t all_invalid;            /* tokens or lines, if none of them is a number; otherwise 0 */
+    uint64_t bytes;                  /* of content */
+    uint64_t samples, invalid;       /* of text, by the first histogram */
 };
 
 void main_remark(const struct options *options, struct source *source, const struct tally *tally,

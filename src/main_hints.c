@@ -29,16 +29,38 @@ void main_remark(const struct options *options, struct source *source, const str
                  struct main_remarks *remarks)
 {
     const struct histogram *histogram = &options->histogram;
-    *remarks = (struct main_remarks){.is_decoded = source_has_decoded(source)};
+    *remarks =
+        (struct main_remarks){.is_decoded = source_has_decoded(source), .bytes = tally->bytes};
     source_foreign(source, &remarks->foreign);
     source_one_line(source, &remarks->one_line);
+    if (options->pool.keys)
+        key_tallies_add_up(options->pool.keys, &remarks->samples, &remarks->invalid);
     if (!histogram->mode->is_text || options->pool.keys)
         return;
+    const struct file_tallies *files = options->pool.files;
     const size_t row = ROW_INVALID(&histogram->binning);
-    if (options->pool.files)
-        remarks->all_invalid = file_tallies_all_in(options->pool.files, row);
-    else if (tally->counts[row] == tally->samples)
-        remarks->all_invalid = tally->samples;
+    remarks->samples = files ? file_tallies_samples(files) : tally->samples;
+    remarks->invalid = files ? file_tallies_count_of(files, row) : tally->counts[row];
+}
+
+/* Says why there are no samples. */
+static void say_empty(const struct options *options, const struct main_remarks *remarks)
+{
+    const struct line_filter *filter = &options->histogram.filter;
+    bool wanted = false, unwanted = false;
+    for (size_t i = 0; i < filter->count; i++) {
+        wanted |= !filter->strings[i].is_unwanted;
+        unwanted |= filter->strings[i].is_unwanted;
+    }
+    if (remarks->bytes == 0)
+        diag("warning: the input is empty, so nothing was counted");
+    else if (filter->count > 0)
+        diag("warning: %s%s%s left every line out, so nothing was counted",
+             wanted ? "--lines-with" : "", wanted && unwanted ? " and " : "",
+             unwanted ? "--lines-without" : "");
+    else
+        diag("warning: the input has only %s, so nothing was counted",
+             options->histogram.field.has_header ? "a header line" : "white space");
 }
 
 /* Says that entropy is that of the content: of compressed files, that of the files themselves is
@@ -55,16 +77,19 @@ static void say_content(const struct options *options)
 
 void main_print_remarks(const struct options *options, const struct main_remarks *remarks)
 {
+    const struct histogram *histogram = &options->histogram;
     if (options->verbosity < NORMAL)
         return;
     if (remarks->one_line.text[0])
         diag("warning: %s", remarks->one_line.text);
     if (remarks->foreign.text[0]) /* which explains that all is invalid */
         diag("warning: %s", remarks->foreign.text);
-    else if (remarks->all_invalid > 1)
-        diag("warning: all %" PRIu64 " %s are invalid, so no number was counted",
-             remarks->all_invalid,
-             options->histogram.field.kind == FIELD_NONE ? "tokens" : "lines");
+    else if (histogram->mode->is_text && remarks->samples == 0 && !remarks->one_line.text[0])
+        say_empty(options, remarks);
+    else if (remarks->samples > 1 && remarks->invalid == remarks->samples)
+        diag("warning: all %" PRIu64 " %s are invalid, so %s was counted", remarks->samples,
+             histogram->mode->is_binned && histogram->field.kind == FIELD_NONE ? "tokens" : "lines",
+             histogram->mode->is_binned ? "no number" : "nothing");
     if (remarks->is_decoded)
         say_content(options);
 }

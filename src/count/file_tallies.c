@@ -509,15 +509,11 @@ uint64_t file_tallies_count_of(const struct file_tallies *files, size_t row)
     return sum;
 }
 
-uint64_t file_tallies_all_in(const struct file_tallies *files, size_t row)
+uint64_t file_tallies_samples(const struct file_tallies *files)
 {
     uint64_t sum = 0;
     for (size_t file = 0; file < files->count; file++)
-        for (size_t i = 0; i < files->of[file].count; i++) {
-            const struct file_tally *block = &files->of[file].blocks[i];
-            if (count_in(block, row) != block->samples)
-                return 0;
-            sum += block->samples;
-        }
+        for (size_t i = 0; i < files->of[file].count; i++)
+            sum += files->of[file].blocks[i].samples;
     return sum;
 }

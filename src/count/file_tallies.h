@@ -83,7 +83,7 @@ void file_tallies_load(const struct file_tallies *files, size_t result, struct t
 /* Returns the sum of the counts of a row of all files. */
 uint64_t file_tallies_count_of(const struct file_tallies *files, size_t row);
 
-/* Returns the number of samples of all files if all are in one row, or 0. */
-uint64_t file_tallies_all_in(const struct file_tallies *files, size_t row);
+/* Returns the number of samples of all files. */
+uint64_t file_tallies_samples(const struct file_tallies *files);
 
 #endif

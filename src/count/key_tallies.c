@@ -466,6 +466,24 @@ void key_tallies_thaw(struct key_tallies *keys)
 
 /* --- reading --- */
 
+void key_tallies_add_up(const struct key_tallies *keys, uint64_t *samples, uint64_t *invalid)
+{
+    const bool is_binned = keys->histogram->mode->is_binned;
+    const size_t row = ROW_INVALID(&keys->histogram->binning);
+    *samples = *invalid = 0;
+    for (size_t share = 0; share < SHARES; share++) {
+        const struct key_table *table = &keys->shares[share].table;
+        const struct key_cells *cells = &keys->shares[share].cells;
+        for (size_t i = 0; i < table->count; i++)
+            *samples += table->entries[i].samples;
+        for (size_t i = 0; is_binned && i < cells->count; i++)
+            if (row_of_place(cells->list[i].key, keys->row_bits) == row)
+                *invalid += cells->list[i].value;
+    }
+    if (!is_binned)
+        *invalid = keys->shares[0].table.entries[KEY_MISSING].samples;
+}
+
 size_t key_tallies_count(const struct key_tallies *keys)
 {
     return keys->order.count;

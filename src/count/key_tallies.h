@@ -66,6 +66,10 @@ void key_tallies_add(struct key_tallies *keys, struct key_name name, const struc
 
 /* --- reading --- */
 
+/* Sets *samples to those of all keys, and *invalid to those of them that are no numbers or, where
+ * lines are counted, have no key. Nothing may be moved or added meanwhile. */
+void key_tallies_add_up(const struct key_tallies *keys, uint64_t *samples, uint64_t *invalid);
+
 /* Numbers the keys from 0 in an order, which they have until something is moved or added, by as
  * many threads. Until key_tallies_thaw, threads that would do so wait. 0, or -1 if memory is short.
  */

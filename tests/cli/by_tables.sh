@@ -48,8 +48,10 @@ printf '1\t1\n' >expected
 run --by=2 --invalid=skip lacks
 counts "it is left out" expected
 : >empty
-run --by=1 empty
+run -q --by=1 empty
 counts "no lines" empty
+run --by=1 empty
+message "no lines" "warning: the input is empty, so nothing was counted"
 
 run --by=1 --top=1 --interval=0.1 few
 tail -n 2 out >rows

@@ -36,6 +36,14 @@ expect()
     *) mode=-n ;;
     esac
     "$GPUHISTO" --device=cpu $mode "$@" kept >expected 2>told
+    case $options in
+    *--lines-without=*) ways="--lines-without" ;;
+    *) ways= ;;
+    esac
+    case $options in
+    *--lines-with=*) ways="--lines-with${ways:+ and $ways}" ;;
+    esac
+    sed -i "s/the input is empty,/$ways left every line out,/" told
     line=$(sed -n 's/^gpuhisto: kept: line \([0-9]*\):.*/\1/p' told)
     [ -z "$line" ] || line=$(sed -n "${line}p" numbers)
     sed -i "s/^gpuhisto: kept: line [0-9]*:/gpuhisto: NAME: line $line:/

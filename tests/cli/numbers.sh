@@ -398,4 +398,46 @@ counts "json, infinity" expected
 run -n --timing -q in
 check "timing: bytes" grep -q '^gpuhisto: 7 bytes in' err
 
+# --- nothing to count ---
+
+# says TEXT ARGUMENT...: that warning alone, exit status 0; nothing with -q.
+says()
+{
+    text=$1
+    shift
+    run "$@"
+    check "$*: status" [ "$(cat status)" = 0 ]
+    message "$*" "gpuhisto: warning: $text, so nothing was counted"
+    run -q "$@"
+    check "-q $*" [ ! -s err ]
+}
+
+: >empty
+printf ' \n\n\t\n' >white
+printf 'key,ms\n' >header
+printf 'a 1\nb 2\n' >two
+for more in "" -s -p "-F json"; do
+    says "the input is empty" -n $more empty
+    says "the input is empty" --by=1 ${more#-p} empty
+    says "the input has only white space" -n $more white
+    says "--lines-with left every line out" -n $more --lines-with=zz two
+    says "--lines-with left every line out" --by=1 -k2 $more --lines-with=zz two
+    says "--lines-without left every line out" -n $more --lines-without=a --lines-without=b two
+done
+says "the input is empty" -n --each empty empty
+says "the input has only white space" -n --each empty white
+says "the input has only a header line" --csv -k ms --header-line header
+says "the input has only a header line" --csv --by=key --header-line header
+says "--lines-with and --lines-without left every line out" --by=1 --lines-with=a --lines-without=1 two
+run --by=3 two
+check "no keys at all" grep -qx 'gpuhisto: warning: all 2 lines are invalid, so nothing was counted' err
+for run in "-k1" "--by=2 -k1" "--by=2 -k1 -s" "--by=2 -k1 --top=1" "-k1 --each" "-k1 --invalid=skip"; do
+    run $run two
+    check "$run: all are invalid" grep -qx 'gpuhisto: warning: all 2 lines are invalid, so no number was counted' err
+    printf 'a 1\nb 2\n3 3\n' | run $run
+    refute "$run: one is not" grep -q warning err
+done
+run -b empty
+check "bytes of nothing are no matter" [ ! -s err ]
+
 summary

@@ -332,7 +332,7 @@ pictures numbers 1000 -n -B 7 --min=0 --max=999
 pictures bytes 0 --bytes
 pictures letters 0 -l
 pictures numbers 0 -n -B 2 --min=0 --max=1
-run -np samples
+run -qnp samples
 : >expected
 counts "no numbers at all" expected
 printf '7' >samples

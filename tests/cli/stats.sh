@@ -237,7 +237,7 @@ p90 nan
 p99 nan
 p99.9 nan
 EOF
-run -ns </dev/null
+run -qns </dev/null
 counts "no numbers" expected
 expect <<'EOF'
 count 3
