@@ -232,6 +232,21 @@ static struct spread spread_of(const struct histogram *histogram, const struct t
     return spread;
 }
 
+/* Returns the samples of the fullest equal bin of a channel, or of the two that meet at zero if
+ * these have more: values around zero fill both. */
+static uint64_t crowd_of(const struct coarse_rows *rows)
+{
+    const struct binning *binning = &rows->histogram.binning;
+    const size_t zero = binning_row(binning, 0), channel = histogram_rows(&rows->histogram);
+    uint64_t crowd = spread_of(&rows->histogram, &rows->tally).largest;
+    if (zero < 2 || zero > binning->bins || binning_edge(binning, zero - 1) != 0)
+        return crowd;
+    for (const uint64_t *at = rows->tally.counts + zero, *end = at + rows->tally.bins; at < end;
+         at += channel)
+        crowd = at[0] + at[-1] > crowd ? at[0] + at[-1] : crowd;
+    return crowd;
+}
+
 /* Returns how many rows of decades are shown. */
 static size_t decades_shown(const struct coarse_rows *rows, size_t bins)
 {
@@ -293,8 +308,7 @@ enum coarsen_outcome coarsen_picture(const struct histogram *histogram, const st
     const enum coarsen_outcome outcome = coarsen_equal(histogram, tally, bins->most, rows);
     if (outcome != COARSEN_DONE)
         return outcome;
-    const uint64_t largest = spread_of(&rows->histogram, &rows->tally).largest;
-    if ((double)largest <= (double)counted.samples * bins->crowded / 100)
+    if ((double)crowd_of(rows) <= (double)counted.samples * bins->crowded / 100)
         return COARSEN_DONE;
     return try_decades(histogram, tally, bins, rows);
 }
