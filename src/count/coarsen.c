@@ -63,7 +63,7 @@ static enum coarsen_outcome count_again(const struct histogram *histogram,
 /* Bins with samples of any channel. */
 struct seen_bins {
     size_t count, first, last;
-    bool is_whole; /* all samples are whole numbers, as far as is known */
+    bool is_whole; /* all of them begin at whole numbers */
 };
 
 /* True if bin k begins at a whole number. A bin narrower than 1 contains one only if it does. */
@@ -73,16 +73,6 @@ static bool begins_whole(const struct binning *binning, size_t k)
     for (; edge.power < 0 && edge.number % 10 == 0 && edge.number != 0; edge.power++)
         edge.number /= 10;
     return edge.power >= 0 || (edge.number == 0 && binning_is_zero_alone(binning, k));
-}
-
-/* Bins do not tell 5 from 5.001; the least and the greatest sample do, or else several bins that
- * all begin at whole numbers. */
-static bool are_whole(const struct seen_bins *seen, const struct moments *moments)
-{
-    if (!moments || !moments->any)
-        return seen->is_whole && seen->count > 1;
-    return seen->is_whole && !(moments->min < floor(moments->min)) &&
-           !(moments->min > floor(moments->min)) && !(moments->max > floor(moments->max));
 }
 
 static struct seen_bins seen_bins_of(const struct binning *binning, const struct tally *tally)
@@ -99,7 +89,6 @@ static struct seen_bins seen_bins_of(const struct binning *binning, const struct
             seen.is_whole = seen.is_whole && begins_whole(binning, bin);
             seen.count++;
         }
-    seen.is_whole = are_whole(&seen, tally->moments);
     return seen;
 }
 
@@ -149,7 +138,7 @@ static struct equal_bins narrowest_bins(const struct binning *binning, const str
 }
 
 /* Widens bins to 1, 2 or 5 times a power of ten until they are at most `most`, or two if zero is
- * between them, and no narrower than 1 if samples are whole. */
+ * between them, and no narrower than 1 if `is_whole`. */
 static void widen_bins(struct equal_bins *bins, size_t most, bool is_whole)
 {
     const int64_t from = bins->first, to = bins->last;
@@ -188,7 +177,7 @@ enum coarsen_outcome coarsen_equal(const struct histogram *histogram, const stru
     if (seen.count == 0)
         return COARSEN_AS_COUNTED;
     struct equal_bins bins = narrowest_bins(&histogram->binning, &seen);
-    widen_bins(&bins, most, seen.is_whole);
+    widen_bins(&bins, most, seen.is_whole && seen.count > 1);
     if (lay_bins(&bins, &binning) != BINNING_OK)
         return COARSEN_NO_MEMORY;
     return count_again(histogram, tally, &binning, rows);
@@ -315,6 +304,17 @@ enum coarsen_outcome coarsen_picture(const struct histogram *histogram, const st
 
 /* --- the range that narrower bins need --- */
 
+/* True if all samples are whole numbers, as far as is known. Bins do not tell 5 from 5.001; the
+ * least and the greatest sample do, or else several bins that all begin at whole numbers. Only some
+ * engines have moments, so this is for messages: tables are the same without. */
+static bool are_whole(const struct seen_bins *seen, const struct moments *moments)
+{
+    if (!moments || !moments->any)
+        return seen->is_whole && seen->count > 1;
+    return seen->is_whole && !(moments->min < floor(moments->min)) &&
+           !(moments->min > floor(moments->min)) && !(moments->max > floor(moments->max));
+}
+
 /* True if narrower bins than those of coarsen_equal would be too many, or tell no more. */
 static bool is_resolved(const struct binning *binning, const struct seen_bins *seen, size_t most)
 {
@@ -360,7 +360,8 @@ bool coarsen_range(const struct histogram *histogram, const struct tally *tally,
                    struct seen_range *range)
 {
     const struct binning *binning = &histogram->binning;
-    const struct seen_bins seen = seen_bins_of(binning, tally);
+    struct seen_bins seen = seen_bins_of(binning, tally);
+    seen.is_whole = are_whole(&seen, tally->moments);
     if (seen.count == 0 || is_resolved(binning, &seen, most))
         return false;
     const struct seen_range samples = samples_range(binning, tally->moments, &seen);

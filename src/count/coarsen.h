@@ -29,7 +29,8 @@ struct coarse_rows {
 
 /* Equal bins, at most `most`, or two if there are samples on both sides of zero, which is always an
  * edge. They are 1, 2 or 5 times a power of ten wide, as narrow as `most` and the counted bins
- * permit; but no narrower than 1 if all values are whole. Edges are multiples of the width. */
+ * permit; but no narrower than 1 if several bins have samples and all of them begin at whole
+ * numbers. Edges are multiples of the width. */
 enum coarsen_outcome coarsen_equal(const struct histogram *histogram, const struct tally *tally,
                                    size_t most, struct coarse_rows *rows);
 

@@ -74,7 +74,7 @@ check "nothing proves that none is missing" grep -q 'not shares.*nothing proves'
 echo 5 5 5 | "$GPUHISTO" -n -s -F json >five.json
 echo 5 5 5 5 5 5 | "$GPUHISTO" -n -s -B 4 -F json >whole
 merge -s -B 4 -F json five.json five.json
-counts "--bins of one number, told by the moments" whole
+counts "--bins of one number" whole
 # Quantiles are those of the rows that tables have; all else is as in one run.
 bare='s/"quantiles.*"stats"//; s/,"p50":.*},//'
 run -n -s --log -F json part1 part2 && sed "$bare" out >whole

@@ -99,4 +99,17 @@ mode characters --categories
 mode characters --blocks
 mode text --pairs
 mode bytes --pairs=aligned
+
+# Round bins are those of the CPU, which sees the numbers and not only their bins.
+for words in 5 '5.001 7.001' '5 5.001' '-5.001' '4.999 5' '-3 -0 2' '-0 0' '0.5 5' '1000 1002' 'nan 7' '1e300 -1e300 7.001'; do
+    for digits in 1 3 5; do
+        on_cpu -nq -B 10 --digits=$digits <<end
+$words $words $words
+end
+        run -nq -B 10 --digits=$digits <<end
+$words $words $words
+end
+        alike "-B of $words, $digits digits"
+    done
+done
 summary

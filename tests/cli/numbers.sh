@@ -136,10 +136,11 @@ round 3 '-1e300 0.5 0.6 1e39 inf' '-inf:1:0.5 0.5:1:0.55 0.55:0:0.6 0.6:1:0.65 0
 round 1 '1e-300' '-inf:0:0 0:1:1e-38 1e-38:0:inf'
 round 7 '1e-30 1e20' '-inf:0:0 0:1:2e+19 2e+19:0:4e+19 4e+19:0:6e+19 6e+19:0:8e+19 8e+19:0:1e+20 1e+20:1:1.2e+20 1.2e+20:0:inf'
 round 3 '-2 -1 0' '-inf:0:-2 -2:1:-1 -1:1:0 0:1:1 1:0:inf'
-# Whole numbers have no bins narrower than 1; others have those that were counted.
+# Several bins that all begin at whole numbers are not cut, whether what is in them is whole or not; one is.
 round 20 '1 2 3 4 5 6' '-inf:0:1 1:1:2 2:1:3 3:1:4 4:1:5 5:1:6 6:1:7 7:0:inf'
 round 20 '-3 0 1e0' '-inf:0:-3 -3:1:-2 -2:0:-1 -1:0:0 0:1:1 1:1:2 2:0:inf'
 round 6 '1 2 3.5' '-inf:0:1 1:1:1.5 1.5:0:2 2:1:2.5 2.5:0:3 3:0:3.5 3.5:1:4 4:0:inf'
+round 20 '5.001 7.001' '-inf:0:5 5:1:6 6:0:7 7:1:8 8:0:inf'
 round 5 '0 0' '-inf:0:0 0:2:1 1:0:inf'
 printf 'invalid\t1\n' >expected
 echo x | run -n -q -B 5
@@ -164,7 +165,7 @@ case $ENGINE in
     message "-B of one number" "for narrower bins, use --min=7 --max=7.01"
     ;;
 *)
-    round 10 '7 7.0 +7 70e-1 7' '-inf:0:7 7:5:8 8:0:inf'
+    round 10 '7 7.0 +7 70e-1 7' '-inf:0:7 7:5:7.01 7.01:0:inf'
     round 2 '-123.456 -123.456' '-inf:0:-124 -124:2:-123 -123:0:inf'
     round 5 '7.5 7.50 +75e-1' '-inf:0:7.5 7.5:3:7.51 7.51:0:inf'
     hinted 40 '5.0001\n5.0002\n5.0003\n' '-inf:0:5 5:3:5.01 5.01:0:inf' '--min=5.0001 --max=5.0003004'
@@ -191,6 +192,21 @@ case $ENGINE in
     refute "-B of one number" [ -s err ]
     ;;
 esac
+
+# The rows do not depend on what else is known of the numbers.
+rows()
+{
+    sed 's/.*"bins":\[\([^]]*\).*/\1/' out
+}
+for words in 7 '5.001 7.001' '5 5.001' '-5.001' '-3 -0 2' '0.5 5' '1e300 -1e300 7.001'; do
+    echo "$words $words" >in
+    run -nq -B 10 -F json in && rows >expected
+    "$GPUHISTO" -nq -F json in >one.json && "$GPUHISTO" -nqs -F json in >stats.json
+    for options in "-nqs in" "-nq --threads=2 --chunk-size=10 in" "--merge -q one.json" "--merge -qs stats.json" "--merge -q stats.json"; do
+        run_as "$GPUHISTO" $options -B 10 -F json && rows >in.rows
+        same "-B of '$words', $options" expected in.rows
+    done
+done
 
 # --log without a range: 1, 2 and 5 times powers of ten, from the first to the last that was seen on either
 # side of zero, which has a row of its own.
