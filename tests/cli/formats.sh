@@ -242,12 +242,6 @@ run -l -o dir/loop <in
 refuses "a loop of links" 1 dir/loop "$(error_text ELOOP)"
 rm dir/loop dir/far dir/farther
 
-# A file that is read may be written.
-cp in dir/both
-run -l -o dir/both dir/both </dev/null
-writes "the input itself" dir/both
-rm dir/both
-
 # What is not a regular file is written itself.
 if device null 3; then
     run -l -o "$device" <in
