@@ -6,11 +6,14 @@
 #include "src/count/coarsen.h"
 #include "src/count/file_tallies.h"
 #include "src/count/show_number.h"
+#include "src/report/format.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
+
+#define HINT_BINS 20 /* that people take in at a glance */
 
 bool main_is_misplaced(const struct misplaced *misplaced)
 {
@@ -96,20 +99,43 @@ void main_print_remarks(const struct options *options, const struct main_remarks
 
 /* --- ranges --- */
 
-/* Names a range that separates values which were counted in the same bin. */
-static void hint_narrower(const struct options *options, const struct histogram *histogram,
-                          const struct tally *tally)
+/* Names a range of so many bins that separates values which were counted in the same bin. */
+static void hint_range(const struct options *options, const struct histogram *histogram,
+                       const struct tally *tally, unsigned bins)
 {
-    const struct report_options *report = &options->report;
+    const bool is_given = options->report.bins.most > 0;
     const char *how = options->action != ACTION_COUNT ? "count again with " : "use ";
     struct seen_range range;
     char min[SHOW_NUMBER], max[SHOW_NUMBER];
-    if (!coarsen_range(histogram, tally, report->bins.most, &range))
+    if (!coarsen_range(histogram, tally, bins, &range))
         return;
     show_double(range.min, min);
     show_double(range.max, max);
-    diag("--bins=%u: for narrower bins, %s--min=%s --max=%s%s", report->bins.most, how, min, max,
-         report->bins.keep ? " instead of --digits" : "");
+    if (is_given)
+        diag("--bins=%u: for narrower bins, %s--min=%s --max=%s%s", bins, how, min, max,
+             options->report.bins.keep ? " instead of --digits" : "");
+    else
+        diag("for narrower bins, use --bins=%u --min=%s --max=%s", bins, min, max);
+}
+
+/* True if rows of as many digits as nobody asked for are shown. */
+static bool has_default_bins(const struct options *options, const struct histogram *histogram)
+{
+    const struct report_options *report = &options->report;
+    return options->action == ACTION_COUNT && histogram->binning.digits.scales &&
+           !report->bins.keep && report->bins.log_parts == 0 &&
+           !(report->stats && report->format->separator);
+}
+
+/* Names what tells numbers apart that fill only a few bins of three digits. */
+static void hint_digits(const struct options *options, const struct histogram *histogram,
+                        const struct tally *tally)
+{
+    const unsigned digits = coarsen_digits(histogram, tally, HINT_BINS);
+    if (digits > 0)
+        diag("to tell whole numbers apart, use --digits=%u", digits);
+    else if (coarsen_is_close(histogram, tally))
+        hint_range(options, histogram, tally, HINT_BINS);
 }
 
 /* Warns if more than nine tenths of whole values are outside of bins that begin with 0. */
@@ -138,8 +164,11 @@ void main_hint_range(const struct options *options, const struct histogram *hist
 {
     if (options->verbosity < NORMAL)
         return;
-    if (options->report.bins.most > 0)
-        hint_narrower(options, histogram, tally);
-    if (options->report.bins.own > 0)
-        warn_of_own_bins(options->report.bins.own, histogram, tally);
+    const struct report_options *report = &options->report;
+    if (report->bins.most > 0)
+        hint_range(options, histogram, tally, report->bins.most);
+    else if (has_default_bins(options, histogram) && !options->each && !options->pool.keys)
+        hint_digits(options, histogram, tally);
+    if (report->bins.own > 0)
+        warn_of_own_bins(report->bins.own, histogram, tally);
 }

@@ -5,6 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define CLOSE_BINS 3     /* that samples may fill and be called close, */
+#define CLOSE_SAMPLES 10 /* if they are at least as many */
+
 /* --- counting again --- */
 
 /* Adds the rows of one channel, which begin at row `begin` of the tally, to counts of wider bins.
@@ -378,4 +381,40 @@ bool coarsen_range(const struct histogram *histogram, const struct tally *tally,
         if (range->max > samples.max)
             return true;
     }
+}
+
+bool coarsen_is_close(const struct histogram *histogram, const struct tally *tally)
+{
+    const struct moments *moments = tally->moments;
+    const struct seen_bins seen = seen_bins_of(&histogram->binning, tally);
+    const bool differ = moments && moments->any ? moments->min < moments->max : !seen.is_whole;
+    return differ && seen.count > 0 && seen.last - seen.first < CLOSE_BINS &&
+           tally->samples >= CLOSE_SAMPLES;
+}
+
+unsigned coarsen_digits(const struct histogram *histogram, const struct tally *tally, size_t most)
+{
+    const struct binning *binning = &histogram->binning;
+    const struct moments *moments = tally->moments;
+    const size_t channel = histogram_rows(histogram);
+    const struct seen_bins seen = seen_bins_of(binning, tally);
+    const bool is_one = moments && moments->any && !(moments->min < moments->max);
+    unsigned digits = 0;
+    bool is_shared = false;
+    if (seen.count == 0 || seen.count > most || is_one || !seen.is_whole ||
+        (moments && !are_whole(&seen, moments)))
+        return 0;
+    for (size_t row = 0; (row = tally_next_counted(tally, row)) < tally->bins; row++) {
+        const size_t bin = row % channel - 1;
+        if (bin < binning->bins && tally->counts[row] > 1 &&
+            digits_shown_edge(&binning->digits, bin + 1) -
+                    digits_shown_edge(&binning->digits, bin) >
+                1)
+            is_shared = true;
+    }
+    double farthest = fmax(fabs(digits_shown_edge(&binning->digits, seen.first)),
+                           fabs(digits_shown_edge(&binning->digits, seen.last)));
+    for (; farthest >= 1; farthest /= 10)
+        digits++;
+    return is_shared && digits <= DIGITS_MAX ? digits : 0;
 }

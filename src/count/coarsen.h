@@ -60,4 +60,11 @@ struct seen_range {
 bool coarsen_range(const struct histogram *histogram, const struct tally *tally, size_t most,
                    struct seen_range *range);
 
+/* True if samples that differ, as far as is known, fill one bin or a few next to each other. */
+bool coarsen_is_close(const struct histogram *histogram, const struct tally *tally);
+
+/* Returns how many digits (--digits) tell whole numbers apart that share a bin, if at most `most`
+ * bins have samples. 0: no bin is shared, or --digits cannot tell. */
+unsigned coarsen_digits(const struct histogram *histogram, const struct tally *tally, size_t most);
+
 #endif

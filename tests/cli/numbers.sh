@@ -199,12 +199,12 @@ rows()
     sed 's/.*"bins":\[\([^]]*\).*/\1/' out
 }
 for words in 7 '5.001 7.001' '5 5.001' '-5.001' '-3 -0 2' '0.5 5' '1e300 -1e300 7.001'; do
-    echo "$words $words" >in
-    run -nq -B 10 -F json in && rows >expected
-    "$GPUHISTO" -nq -F json in >one.json && "$GPUHISTO" -nqs -F json in >stats.json
-    for options in "-nqs in" "-nq --threads=2 --chunk-size=10 in" "--merge -q one.json" "--merge -qs stats.json" "--merge -q stats.json"; do
-        run_as "$GPUHISTO" $options -B 10 -F json && rows >in.rows
-        same "-B of '$words', $options" expected in.rows
+    echo "$words $words" >nearly
+    run -nq -B 10 -F json nearly && rows >expected
+    "$GPUHISTO" -nq -F json nearly >one.json && "$GPUHISTO" -nqs -F json nearly >stats.json
+    for options in "-nqs nearly" "-nq --threads=2 --chunk-size=10 nearly" "--merge -q one.json" "--merge -qs stats.json" "--merge -q stats.json"; do
+        run_as "$GPUHISTO" $options -B 10 -F json && rows >nearly.rows
+        same "-B of '$words', $options" expected nearly.rows
     done
 done
 
@@ -413,6 +413,35 @@ echo inf | run -n -F json --log=2:32
 counts "json, infinity" expected
 run -n --timing -q in
 check "timing: bytes" grep -q '^gpuhisto: 7 bytes in' err
+
+# --- what bins of three digits do not tell ---
+
+# hints TEXT ARGUMENT...: that hint alone with the numbers of standard input; none with -q, with
+# statistics alone or with other bins.
+hints()
+{
+    text=$1
+    shift
+    cat >numbers
+    run "$@" numbers
+    message "hint: $text" "gpuhisto: $text"
+    for more in -q -s --digits=5 --log "-B 5 --min=0 --max=10000"; do
+        run "$@" $more numbers
+        check "no hint with $more" [ ! -s err ]
+    done
+}
+
+printf '%s\n' 443 8080 8081 8080 8081 | hints "to tell whole numbers apart, use --digits=4" -n
+printf '%s\n' -8080 -8081 -8080 | hints "to tell whole numbers apart, use --digits=4" -n
+printf '%s\n' 1001 10001 10002 | hints "to tell whole numbers apart, use --digits=5" -n
+printf '1.51%s\n' 1 2 3 4 5 6 7 8 9 91 | hints "for narrower bins, use --bins=20 --min=1.51 --max=1.52" -n
+for quiet in "1 2 3 2" "200 200 200" "8080 443" "1.5 2.5" "1000001 1000001" "1001 1001 1001.5 2.25"; do
+    printf '%s\n' $quiet >numbers
+    run -n numbers
+    check "no hint: $quiet" [ ! -s err ]
+done
+seq 1001 9999 | run -n
+check "no hint where rows are many" [ ! -s err ]
 
 # --- nothing to count ---
 
