@@ -19,20 +19,28 @@ static unsigned threads_of(const struct options *options)
                                      : machine_processors(sched_getaffinity);
 }
 
-/* Sorts keys: by name, or if not all are shown by their samples. Sets *top to how many are shown.
- * 0, or -1 if memory is short. */
+/* Sorts keys: by name, or if not all are shown by their samples. In a heat map, numbers and times
+ * are all shown, unless --top picks some, and always in their order. Sets *top to how many are
+ * shown. 0, or -1 if memory is short. */
 static int sort_keys(const struct options *options, size_t *top)
 {
     const struct report_options *report = &options->report;
     struct key_tallies *keys = options->pool.keys;
     const unsigned threads = threads_of(options);
     const bool is_cut = report->format->is_picture && report->empty != EMPTY_SHOWN;
-    *top = options->top > 0 ? options->top : is_cut ? PICTURE_ROWS : SIZE_MAX;
-    if (options->top == 0 && key_tallies_sort(keys, KEYS_BY_NAME, threads) != 0)
+    const bool is_heat = report->format->heat && options->histogram.mode->is_binned;
+    if ((options->top == 0 || is_heat) && key_tallies_sort(keys, KEYS_BY_NAME, threads) != 0)
         return -1;
-    if (options->top > 0 || key_tallies_count(keys) > *top)
-        return key_tallies_sort(
-            keys, options->pool.invalid == INVALID_SKIP ? KEYS_BY_VALID : KEYS_BY_COUNT, threads);
+    const bool is_sequence = is_heat && key_tallies_are_sequence(keys);
+    *top = options->top > 0 ? options->top : is_cut && !is_sequence ? PICTURE_ROWS : SIZE_MAX;
+    if (options->top == 0 && key_tallies_count(keys) <= *top)
+        return 0;
+    if (key_tallies_sort(keys,
+                         options->pool.invalid == INVALID_SKIP ? KEYS_BY_VALID : KEYS_BY_COUNT,
+                         threads) != 0)
+        return -1;
+    if (is_sequence)
+        key_tallies_sort_top(keys, *top);
     return 0;
 }
 

@@ -123,6 +123,41 @@ static int compare(const void *a, const void *b, void *arg)
     return sorting->all.are_numbers ? compare_digits(left, right) : compare_bytes(left, right);
 }
 
+/* As compare, whatever the ranks are. */
+static int compare_names(const void *a, const void *b, void *arg)
+{
+    const struct sorting *sorting = arg;
+    const struct key_entry *left = entry_of(sorting, a), *right = entry_of(sorting, b);
+    const double one = number_of(left), other = number_of(right);
+    return sorting->all.are_numbers && one < other   ? -1
+           : sorting->all.are_numbers && one > other ? 1
+                                                     : compare(a, b, arg);
+}
+
+void key_list_sort_first(struct key_list *keys, const struct key_table *const *tables, size_t top)
+{
+    struct sorting sorting = {.tables = tables, .keys = keys, .all = {.are_numbers = true}};
+    for (size_t i = 0; i < top; i++)
+        sorting.all.are_numbers =
+            sorting.all.are_numbers && !isnan(number_of(entry_of(&sorting, &keys->list[i])));
+    qsort_r(keys->list, top, sizeof keys->list[0], compare_names, &sorting);
+}
+
+bool key_is_number_or_time(const struct key_entry *entry)
+{
+    bool has_mark = false;
+    if (!isnan(number_of(entry)))
+        return true;
+    for (size_t i = 0; i < entry->len; i++) {
+        const unsigned char c = entry->name[i];
+        const bool is_mark = c == ':' || c == '-' || c == '/';
+        if (!number_is_digit(c) && (i == 0 || !(is_mark || strchr("T.,+Z ", c))))
+            return false;
+        has_mark |= is_mark;
+    }
+    return has_mark;
+}
+
 static void sort_by_rank(struct key_list *keys, struct radix_pair **room)
 {
     struct radix_pair *sorted = radix_sort_pairs(keys->list, *room, keys->count);

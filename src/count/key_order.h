@@ -7,6 +7,8 @@
 #include "key_table.h"
 #include "src/base/radix_sort.h"
 
+#include <stdbool.h>
+
 /* Keys of several tables, in order. */
 struct key_list {
     struct radix_pair *list; /* the value is what key_place_table and key_place_key take */
@@ -27,5 +29,12 @@ static inline uint32_t key_place_key(const struct radix_pair *place)
  * list is the caller's to free. 0, or -1 if memory is short, and there is none. */
 int key_list_make(struct key_list *keys, const struct key_table *const *tables, size_t count,
                   unsigned threads);
+
+/* Sorts the first `top` keys of a list by name. After number_prepare. */
+void key_list_sort_first(struct key_list *keys, const struct key_table *const *tables, size_t top);
+
+/* True if a name is a number, or a point in time such as 10:05 or 2026-11-22T10:05. After
+ * number_prepare. */
+bool key_is_number_or_time(const struct key_entry *entry);
 
 #endif

@@ -455,6 +455,25 @@ int key_tallies_sort(struct key_tallies *keys, enum key_order order, unsigned th
     return done ? 0 : -1;
 }
 
+void key_tallies_sort_top(struct key_tallies *keys, size_t top)
+{
+    const struct key_table *tables[SHARES];
+    for (size_t i = 0; i < SHARES; i++)
+        tables[i] = &keys->shares[i].table;
+    key_list_sort_first(&keys->order, tables, top < keys->order.count ? top : keys->order.count);
+}
+
+bool key_tallies_are_sequence(const struct key_tallies *keys)
+{
+    for (size_t i = 0; i < keys->order.count; i++) {
+        const struct radix_pair *place = &keys->order.list[i];
+        const struct share *share = &keys->shares[key_place_table(place)];
+        if (!key_is_number_or_time(&share->table.entries[key_place_key(place)]))
+            return false;
+    }
+    return true;
+}
+
 void key_tallies_thaw(struct key_tallies *keys)
 {
     if (!keys->is_sorted)

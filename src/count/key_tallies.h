@@ -76,6 +76,12 @@ void key_tallies_add_up(const struct key_tallies *keys, uint64_t *samples, uint6
 int key_tallies_sort(struct key_tallies *keys, enum key_order order, unsigned threads);
 void key_tallies_thaw(struct key_tallies *keys);
 
+/* Puts the first `top` keys in order by name, once all are sorted by their samples. */
+void key_tallies_sort_top(struct key_tallies *keys, size_t top);
+
+/* True if all names are numbers or points in time (key_order.h), once keys are sorted. */
+bool key_tallies_are_sequence(const struct key_tallies *keys);
+
 /* What follows is for keys that were sorted. */
 
 /* Returns the number of keys, without KEY_MISSING, whose number this is: it has no name, and

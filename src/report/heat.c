@@ -98,7 +98,10 @@ static void add_row(struct heat *heat, const struct histogram *histogram, const 
 static int make_columns(struct heat_source *source)
 {
     const struct histogram *histogram = &source->shown.histogram;
-    const enum empty_rows empty = format_empty_rows(source->heat.options);
+    /* --all is about keys: columns without any sample to their left and right say nothing. */
+    const enum empty_rows empty = source->heat.options->empty == EMPTY_SHOWN
+                                      ? EMPTY_IN_PICTURE
+                                      : format_empty_rows(source->heat.options);
     const struct row_names none = {.groups = NULL};
     struct heat *heat = &source->heat;
     struct rows rows;

@@ -124,6 +124,32 @@ counts "plot" expected
 seq 1 50 | awk '{ for (i = 0; i < $1; i++) print "k" $1 }' >many
 COLUMNS=60 run --by=1 -p many
 check "a plot of 40 keys" [ "$(wc -l <out) $(head -n 1 out | cut -d ' ' -f 1) $(tail -n 1 out | cut -d ' ' -f 1)" = "41 k50 other" ]
+# Numbers and times: in their order, all of them or those of --top.
+awk 'BEGIN { for (i = 99; i >= 1; i--) for (n = 0; n < i % 7 + 1; n++)
+    printf "%d %02d:%02d 10.0.0.%d %d\n", i, i / 60, i % 60, i, n }' >sequence
+for field in 1 2; do
+    [ $field = 1 ] && order=-n || order=-d
+    cut -d ' ' -f $field sequence | sort $order -u >expected
+    run --by=$field -k4 -p sequence
+    sed 1d out | cut -d ' ' -f 1 >rows
+    same "a heat map by field $field: all in order" expected rows
+    cut -d ' ' -f $field sequence | sort | uniq -c | awk '$1 == 7 { print $2 }' | sort $order >expected
+    echo other >>expected
+    run --by=$field -k4 -p --top="$(grep -vc other expected)" sequence
+    sed 1d out | cut -d ' ' -f 1 >rows
+    same "a heat map by field $field: --top in order" expected rows
+    run --by=$field -k4 -p --top=3 sequence
+    sed '1d; $d' out | cut -d ' ' -f 1 >rows
+    check "a heat map by field $field: --top=3 in order" sort -c $order rows
+done
+run --by=3 -k4 -p sequence
+check "addresses are cut" [ "$(wc -l <out)" = 42 ]
+# --all has all keys, and no columns but those between the least and the greatest sample.
+for option in --all --top=5; do
+    run --by=3 -k4 -p --header $option sequence
+    check "$option: columns" grep -q '^key  *0  *1  *2  *3  *4  *5  *6  *count$' out
+done
+
 COLUMNS=60 run --by=1 -p --all many
 check "a plot of all" [ "$(wc -l <out)" -eq 50 ]
 
