@@ -53,6 +53,27 @@ static const unsigned char *csv_record_end(unsigned char separator, const unsign
     }
 }
 
+/* Returns the next byte of the content of a field of CSV, or -1 at its end. `*is_quoted` before the
+ * first one, after its opening quote: it has one. */
+static int next_of_csv(const unsigned char **at, const unsigned char *to, bool *is_quoted)
+{
+    if (*is_quoted && *at < to && **at == '"') {
+        *is_quoted = to - *at > 1 && (*at)[1] == '"';
+        ++*at;
+    }
+    return *at < to ? *(*at)++ : -1;
+}
+
+size_t field_csv_text(const unsigned char *from, const unsigned char *to, unsigned char *text)
+{
+    bool is_quoted = from < to && *from == '"';
+    size_t len = 0;
+    from += is_quoted;
+    for (int byte; (byte = next_of_csv(&from, to, &is_quoted)) >= 0;)
+        text[len++] = (unsigned char)byte;
+    return len;
+}
+
 const unsigned char *field_record_end(const struct field *field, const unsigned char *at,
                                       const unsigned char *limit)
 {
@@ -174,12 +195,17 @@ enum field_found field_find(const struct field *field, const unsigned char *begi
     return FIELD_FOUND;
 }
 
+static void strip_spaces_after(const unsigned char *from, const unsigned char **to)
+{
+    while (from < *to && number_is_space((*to)[-1]))
+        --*to;
+}
+
 static void strip_spaces(const unsigned char **from, const unsigned char **to)
 {
     while (*from < *to && number_is_space(**from))
         ++*from;
-    while (*from < *to && number_is_space((*to)[-1]))
-        --*to;
+    strip_spaces_after(*from, to);
 }
 
 void field_strip(const unsigned char **from, const unsigned char **to)
@@ -209,21 +235,54 @@ size_t field_copy_token(bool has_units, const unsigned char *from, const unsigne
     return len + (size_t)(to - rest);
 }
 
+/* Copies the token in a quoted field of CSV, of which `from` is after the opening quote and text
+ * follows the closing one. As field_token. */
+static size_t copy_joined(bool has_units, const unsigned char *from, const unsigned char *quote,
+                          const unsigned char *to, unsigned char *token)
+{
+    unsigned char joined[NUMBER_MAX];
+    const unsigned char *after = quote + 1;
+    while (from < quote && number_is_space(*from))
+        from++;
+    while (from == quote && number_is_space(*after))
+        after++;
+    const size_t first = (size_t)(quote - from), len = first + (size_t)(to - after);
+    if (len > NUMBER_MAX)
+        return 0;
+    memcpy(joined, from, first);
+    memcpy(joined + first, after, len - first);
+    return field_copy_token(has_units, joined, joined + len, token);
+}
+
+size_t field_token(const struct field *field, const unsigned char *from, const unsigned char *to,
+                   unsigned char *token)
+{
+    strip_spaces_after(from, &to);
+    if (field->kind == FIELD_CSV && from < to && *from == '"' && to[-1] != '"') {
+        const unsigned char *quote = closing_quote(from + 1, to);
+        if (quote < to)
+            return copy_joined(field->has_units, from + 1, quote, to, token);
+    }
+    field_strip(&from, &to);
+    return field_copy_token(field->has_units, from, to, token);
+}
+
 /* --- the header --- */
 
-/* True if the field [from, to) of a header is called field->name. Doubled quotes of CSV stand for
- * one. */
+/* True if the field [from, to) of a header is called field->name. */
 static bool has_name(const struct field *field, const unsigned char *from, const unsigned char *to)
 {
-    bool is_quoted = to - from >= 2 && *from == '"' && to[-1] == '"';
+    const bool is_csv = field->kind == FIELD_CSV, begins = from < to && *from == '"';
+    const bool has_quotes = begins && (is_csv || (to - from >= 2 && to[-1] == '"'));
+    bool is_quoted = is_csv && has_quotes;
     const char *name = field->name;
-    from += is_quoted;
-    to -= is_quoted;
-    for (; from < to && *name == (char)*from; from++, name++)
-        if (is_quoted && field->kind == FIELD_CSV && *from == '"' && to - from > 1 &&
-            from[1] == '"')
-            from++;
-    return from == to && !*name;
+    from += has_quotes;
+    to -= has_quotes && !is_csv;
+    int byte;
+    while ((byte = next_of_csv(&from, to, &is_quoted)) >= 0)
+        if (!*name || *name++ != (char)byte)
+            return false;
+    return !*name;
 }
 
 int32_t field_column(const struct field *field, const unsigned char *begin,
@@ -252,7 +311,7 @@ size_t field_header_len(const struct field *field, const unsigned char *text, si
 static bool is_number(const struct field *field, const unsigned char *from, const unsigned char *to)
 {
     unsigned char token[NUMBER_MAX];
-    const unsigned char *const end = token + field_copy_token(field->has_units, from, to, token);
+    const unsigned char *const end = token + field_token(field, from, to, token);
     return end > token && number_is_valid(token, end, field->has_units);
 }
 
@@ -264,10 +323,10 @@ bool field_find_invalid(const struct field *field, const unsigned char *text, si
     for (const unsigned char *at = text, *end; at < limit; at = end + 1) {
         end = field_record_end(field, at, limit);
         enum field_found found = field_find(field, at, end, &from, &to);
-        if (found == FIELD_FOUND)
-            field_strip(&from, &to);
         if (found == FIELD_EMPTY || (found == FIELD_FOUND && is_number(field, from, to)))
             continue;
+        if (found == FIELD_FOUND)
+            field_strip(&from, &to);
         *fault = (struct field_fault){.at = (size_t)(at - text), .what = found};
         if (found == FIELD_FOUND || found == FIELD_BROKEN) {
             fault->from = (size_t)(from - text);

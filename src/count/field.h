@@ -4,10 +4,11 @@
  * the GPU's find the same.
  *
  * A record is a line, up to its newline or the end of the text. In CSV a quoted field may contain
- * newlines. A carriage return at the end of a record does not belong to it. Empty records do not
- * count; where blanks separate fields, and in JSON, neither do records of white space. Every other
- * record is one sample, the number in its field. It is invalid if the field is missing or not a
- * number, if the record is longer than FIELD_RECORD_MAX bytes, or if it should be JSON and is not.
+ * newlines; its content is what field_csv_text says. A carriage return at the end of a record does
+ * not belong to it. Empty records do not count; where blanks separate fields, and in JSON, neither
+ * do records of white space. Every other record is one sample, the number in its field. It is
+ * invalid if the field is missing or not a number, if the record is longer than FIELD_RECORD_MAX
+ * bytes, or if it should be JSON and is not.
  */
 #ifndef GPUHISTO_FIELD_H
 #define GPUHISTO_FIELD_H
@@ -83,11 +84,21 @@ const unsigned char *field_record_end(const struct field *field, const unsigned 
                                       const unsigned char *limit);
 
 /* Finds the field of the record [begin, end). If it is FIELD_FOUND, sets [*from, *to) to it, which
- * may be empty. Once it is stripped (field_strip) it should be a number. If the record is
- * FIELD_BROKEN, sets *from to where. */
+ * may be empty. Its token (field_token) should be a number. If the record is FIELD_BROKEN, sets
+ * *from to where. */
 enum field_found field_find(const struct field *field, const unsigned char *begin,
                             const unsigned char *end, const unsigned char **from,
                             const unsigned char **to);
+
+/* Writes the content of a field [from, to) of CSV: without the quotes around it, doubled quotes are
+ * one, and text after the closing quote is appended, as by Python's csv. `text` has room for to -
+ * from bytes. Returns the length. */
+size_t field_csv_text(const unsigned char *from, const unsigned char *to, unsigned char *text);
+
+/* Copies what should be the number in a field [from, to), in CSV its content, without white space
+ * and a pair of quotes around it. Returns as field_copy_token. */
+size_t field_token(const struct field *field, const unsigned char *from, const unsigned char *to,
+                   unsigned char *token);
 
 /* Removes white space and a pair of quotes around the number in a field [*from, *to). */
 void field_strip(const unsigned char **from, const unsigned char **to);

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "key.h"
 
-/* Removes the quotes around a field of CSV and what may follow them. Doubled quotes are one, for
- * which the field is copied. */
+#include <string.h>
+
+/* Returns the content of a quoted field of CSV. It is copied unless its quotes are around it. */
 static struct key_name without_quotes(const unsigned char *from, const unsigned char *to,
                                       unsigned char *room)
 {
-    size_t len = 0, quotes = 0;
-    for (const unsigned char *at = from + 1; at < to; at++) {
-        if (*at == '"' && (to - at < 2 || at[1] != '"'))
-            return quotes > 0 ? (struct key_name){room, len} : (struct key_name){from + 1, len};
-        quotes += *at == '"';
-        at += *at == '"';
-        room[len++] = *at;
-    }
-    return (struct key_name){room, len}; /* the quote is not closed */
+    const size_t len = (size_t)(to - from);
+    const unsigned char *quote = memchr(from + 1, '"', len - 1);
+    if (quote && quote == to - 1)
+        return (struct key_name){from + 1, len - 2};
+    return (struct key_name){room, field_csv_text(from, to, room)};
 }
 
 static bool begins_character(unsigned char byte)

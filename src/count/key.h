@@ -34,9 +34,9 @@ static inline bool key_is_part(const struct key *key, const unsigned char *from,
     return key->first > 0 || (is_quoted && (kind == FIELD_CSV || kind == FIELD_JSON));
 }
 
-/* Returns the key in such a field: of CSV without the quotes around it, and doubled quotes are one;
- * of JSON the content of a string, decoded (json_value_text); of that characters `first` to `last`.
- * It is in the field, or in `room`, which has to - from bytes. */
+/* Returns the key in such a field: the content of a quoted one of CSV (field_csv_text), or of a
+ * string of JSON (json_value_text); of that characters `first` to `last`. It is in the field, or in
+ * `room`, which has to - from bytes. */
 struct key_name key_of_field(const struct key *key, const unsigned char *from,
                              const unsigned char *to, unsigned char *room);
 

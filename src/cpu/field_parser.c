@@ -15,8 +15,7 @@ void field_tokens_put_invalid(struct field_tokens *tokens)
 void field_tokens_put(struct field_tokens *tokens, const unsigned char *from,
                       const unsigned char *to)
 {
-    field_strip(&from, &to);
-    const size_t len = field_copy_token(tokens->has_units, from, to, tokens->bytes + tokens->len);
+    const size_t len = field_token(tokens->field, from, to, tokens->bytes + tokens->len);
     if (len == 0) {
         field_tokens_put_invalid(tokens);
         return;
@@ -48,7 +47,7 @@ static __attribute__((noinline)) size_t parse_records(const struct number_parser
 {
     struct field_tokens tokens;
     size_t count = 0;
-    tokens.has_units = field->has_units;
+    tokens.field = field;
     tokens.key = key;
     while (count < cap && text->at < text->limit) {
         tokens.count = tokens.len = 0;

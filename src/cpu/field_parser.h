@@ -27,8 +27,8 @@ struct key_span {
 /* Tokens, each with a space after it: one for every record that counts. That of an invalid record
  * is not a number. */
 struct field_tokens {
-    bool has_units;
-    size_t cap; /* tokens to gather */
+    const struct field *field; /* where numbers are */
+    size_t cap;                /* tokens to gather */
     size_t count, len;
     const struct field *key; /* where keys are, if `keys` is not NULL */
     struct key_span *keys;   /* gets that of the record of each token; NULL: none are wanted */

@@ -71,7 +71,7 @@ static void add_tokens(const unsigned char *text, size_t len, struct large_numbe
 void large_numbers_read(const struct number_parser *parser, const struct field *field,
                         struct record_text text, struct moments *moments)
 {
-    struct field_tokens tokens = {.has_units = field->has_units, .cap = SIZE_MAX};
+    struct field_tokens tokens = {.field = field, .cap = SIZE_MAX};
     struct large_numbers large = {.any = false};
     if (field->kind == FIELD_NONE)
         add_tokens(text.at, (size_t)(text.limit - text.at), &large);
@@ -86,7 +86,7 @@ void large_numbers_read(const struct number_parser *parser, const struct field *
 void large_numbers_list(const struct number_parser *parser, const struct field *field,
                         struct record_text text, struct listed_number *numbers)
 {
-    struct field_tokens tokens = {.has_units = field->has_units, .cap = SIZE_MAX};
+    struct field_tokens tokens = {.field = field, .cap = SIZE_MAX};
     while (text.at < text.limit) {
         tokens.count = tokens.len = 0;
         parser->gather(field, &text, &tokens);

@@ -145,8 +145,7 @@ static void read_number(const struct histogram *histogram, const unsigned char *
 {
     const bool has_units = histogram->field.has_units;
     unsigned char token[NUMBER_MAX];
-    field_strip(&from, &to);
-    const size_t len = field_copy_token(has_units, from, to, token);
+    const size_t len = field_token(&histogram->field, from, to, token);
     if (len == 0)
         return;
     record->value = has_units ? naive_number_with_units(token, len) : naive_number(token, len);

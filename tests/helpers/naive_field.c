@@ -110,7 +110,7 @@ static bool may_take_unit(const struct naive_fields *fields, const unsigned char
            text[at] == ' ';
 }
 
-/* The value of what should be a number. */
+/* The value of what should be a number, text[from..to). */
 static double value_of(const struct naive_fields *fields, const unsigned char *text, size_t from,
                        size_t to)
 {
@@ -129,6 +129,29 @@ static double value_of(const struct naive_fields *fields, const unsigned char *t
     if (len == 0)
         return NAN;
     return fields->has_units ? naive_number_with_units(token, len) : naive_number(token, len);
+}
+
+/* The value of a field of CSV that begins with a quote: of its content, by the states of Python's
+ * csv module. One whose quote is not closed has none. */
+static double value_of_quoted(const struct naive_fields *fields, const unsigned char *text,
+                              size_t from, size_t to)
+{
+    unsigned char *content = malloc(to - from);
+    size_t len = 0, begin = 0;
+    bool quoted = true;
+    if (!content)
+        abort();
+    for (size_t at = from + 1; at < to; at++) {
+        const bool doubled = text[at] == '"' && at + 1 < to && text[at + 1] == '"';
+        if (quoted && text[at] == '"' && !doubled)
+            quoted = false;
+        else
+            content[len++] = text[quoted && doubled ? at++ : at];
+    }
+    trim(content, &begin, &len);
+    const double value = quoted ? NAN : value_of(fields, content, begin, len);
+    free(content);
+    return value;
 }
 
 /* True if a byte after a string belongs to what should be a number. */
@@ -170,6 +193,7 @@ static void look_after(const struct naive_fields *fields, const unsigned char *t
             record->what = NAIVE_FIELD;
             record->from = at;
             record->to = to;
+            record->value = value_of(fields, text, at, to);
         }
         return;
     }
@@ -187,6 +211,10 @@ static void look_for_field(const struct naive_fields *fields, const unsigned cha
         record->what = NAIVE_FIELD;
         record->from = list.from[at];
         record->to = list.to[at];
+        const bool is_quoted =
+            fields->way == NAIVE_CSV && record->from < record->to && text[record->from] == '"';
+        if (is_quoted)
+            record->value = value_of_quoted(fields, text, record->from, record->to);
         trim(text, &record->from, &record->to);
         if (record->to - record->from >= 2 && text[record->from] == '"' &&
             text[record->to - 1] == '"') {
@@ -194,6 +222,8 @@ static void look_for_field(const struct naive_fields *fields, const unsigned cha
             record->to--;
             trim(text, &record->from, &record->to);
         }
+        if (!is_quoted)
+            record->value = value_of(fields, text, record->from, record->to);
     }
     list_free(&list);
 }
@@ -223,8 +253,6 @@ bool naive_record(const struct naive_fields *fields, const unsigned char *text, 
         look_after(fields, text, record, end);
     else
         look_for_field(fields, text, record, end);
-    if (record->what == NAIVE_FIELD && record->to - record->from <= TOKEN_MAX)
-        record->value = value_of(fields, text, record->from, record->to);
     return true;
 }
 

@@ -33,7 +33,7 @@ enum naive_what {
 struct naive_record {
     size_t begin, end; /* without the newline */
     enum naive_what what;
-    size_t from, to; /* NAIVE_FIELD: what should be a number */
+    size_t from, to; /* NAIVE_FIELD: what should be a number, perhaps still with quotes in CSV */
     double value;    /* NaN: the record is invalid */
 };
 

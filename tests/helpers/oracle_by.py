@@ -75,12 +75,19 @@ def pick(found, number):
     return found[number] if 0 <= number < len(found) else None
 
 
+def content(field):
+    """Returns a field without the quotes of CSV: what follows the closing one is appended, as by Python's csv."""
+    if not options.csv or not field.startswith(b'"'):
+        return field
+    end = quoted_end(field, 1)
+    return field[1:end].replace(b'""', b'"') + field[end + 1:]
+
+
 def key_of(field):
     """Returns the key in a field."""
     if field is None:
         return None
-    if options.csv and field.startswith(b'"'):
-        field = field[1:quoted_end(field, 1)].replace(b'""', b'"')
+    field = content(field)
     if characters:
         # Bytes that continue a character stay with what is before them.
         all_characters = re.findall(rb'[\x00-\xff][\x80-\xbf]*', field)
@@ -90,7 +97,7 @@ def key_of(field):
 
 def number_of(field):
     """Returns the number in a field, or None: whole numbers as they are, others as doubles."""
-    text = (field or b'').strip(b' \t\n\v\f\r')
+    text = content(field or b'').strip(b' \t\n\v\f\r')
     if len(text) > 1 and text.startswith(b'"') and text.endswith(b'"'):
         text = text[1:-1].strip(b' \t\n\v\f\r')
     if re.fullmatch(rb'[+-]?[0-9]+', text):

@@ -85,6 +85,8 @@ static void list(const char *path)
         if (isnan(record.value)) {
             tell(path, text, &record);
             puts("?");
+        } else if (memchr(text + record.from, '"', record.to - record.from)) {
+            printf("%.17g\n", record.value); /* its text is in two parts */
         } else {
             fwrite(text + record.from, 1, record.to - record.from, stdout);
             putchar('\n');

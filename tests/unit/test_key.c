@@ -52,7 +52,12 @@ static void check_csv(void)
     check_key("\"\",c", by(FIELD_CSV, 1, 0, 0), "");
     check_key("\"\"\"\",c", by(FIELD_CSV, 1, 0, 0), "\"");
     check_key("\"a\nb\",c", by(FIELD_CSV, 1, 0, 0), "a\nb");
-    check_key("\"a\" ,c", by(FIELD_CSV, 1, 0, 0), "a");
+    check_key("\"a\" ,c", by(FIELD_CSV, 1, 0, 0), "a ");
+    check_key("\"a\"b,c", by(FIELD_CSV, 1, 0, 0), "ab");
+    check_key("\"a\"b\"c\"\"\",c", by(FIELD_CSV, 1, 0, 0), "ab\"c\"\"\"");
+    check_key("\"a\"\"b\"c,d", by(FIELD_CSV, 1, 0, 0), "a\"bc");
+    check_key("\"\"b,c", by(FIELD_CSV, 1, 0, 0), "b");
+    check_key("\"a\"b", by(FIELD_CSV, 1, 2, 2), "b");
     check_key("a\"b\",c", by(FIELD_CSV, 1, 0, 0), "a\"b\"");
     check_key("\"open", by(FIELD_CSV, 1, 0, 0), "open");
     check_key("\"", by(FIELD_CSV, 1, 0, 0), "");
