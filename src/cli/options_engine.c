@@ -244,6 +244,12 @@ static void finish_keys(struct options *options)
         options->pool.device = DEVICE_CPU;
 }
 
+/* True if a byte order mark may stand before records with this field, and is left out. */
+static bool may_have_bom(const struct field *field)
+{
+    return field->kind == FIELD_CSV || field->kind == FIELD_JSON;
+}
+
 int devices_finish(const struct draft *draft, struct reason *why)
 {
     struct options *options = draft->options;
@@ -253,6 +259,8 @@ int devices_finish(const struct draft *draft, struct reason *why)
     options->input.field = record_is_text(&kind) ? &options->histogram.field : NULL;
     options->input.key =
         key_is_used(&options->histogram.key) ? &options->histogram.key.field : NULL;
+    for (const struct histogram *at = &options->histogram; at; at = at->also)
+        options->input.skips_bom |= may_have_bom(&at->field) || may_have_bom(&at->key.field);
     if (!record_is_text(&kind))
         *chunk = (*chunk + kind.size - 1) / kind.size * kind.size; /* whole samples */
     int rc = finish_strategy(draft, why);

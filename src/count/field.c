@@ -285,12 +285,17 @@ static bool has_name(const struct field *field, const unsigned char *from, const
     return !*name;
 }
 
+size_t field_bom_len(const unsigned char *text, size_t len)
+{
+    const bool has_bom = len >= FIELD_BOM_SIZE && memcmp(text, "\xef\xbb\xbf", FIELD_BOM_SIZE) == 0;
+    return has_bom ? FIELD_BOM_SIZE : 0;
+}
+
 int32_t field_column(const struct field *field, const unsigned char *begin,
                      const unsigned char *end)
 {
     end -= begin < end && end[-1] == '\r';
-    if (end - begin >= 3 && memcmp(begin, "\xef\xbb\xbf", 3) == 0)
-        begin += 3; /* the byte order mark that some programs begin UTF-8 with */
+    begin += field_bom_len(begin, (size_t)(end - begin));
     struct walk walk = {.at = begin, .end = end};
     for (int32_t column = 1; next_field(field, &walk); column++) {
         const unsigned char *inner = walk.from, *inner_end = walk.to;

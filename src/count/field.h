@@ -17,6 +17,7 @@
 #include "number.h"
 
 #define FIELD_RECORD_MAX ((size_t)1 << 20) /* bytes, without the newline */
+#define FIELD_BOM_SIZE 3                   /* bytes of a byte order mark of UTF-8 */
 
 enum field_kind {
     FIELD_NONE,      /* numbers are tokens between white space, wherever lines end */
@@ -140,6 +141,9 @@ static inline ON_BOTH const unsigned char *field_token_end(const unsigned char *
     }
     return end > at && end[-1] == '.' ? end - 1 : end; /* the end of a sentence */
 }
+
+/* Returns the length of the byte order mark that a text begins with, or 0. */
+size_t field_bom_len(const unsigned char *text, size_t len);
 
 /* Returns the number, from 1, of the first column of the header [begin, end) that is called
  * field->name; 0 if there is none. */

@@ -79,6 +79,7 @@ static int enter_plain(struct input *input, const struct file_shard *shard, stru
     input->plan.end = value_from(bytes, end, size, whole);
     input->plan.size = whole;
     input->has_header &= bytes->taken == bytes->begin;
+    input->seeks_bom &= bytes->taken == bytes->begin;
     input->plan.counted_from = bytes->taken > bytes->begin ? bytes->taken : 0;
     return 0;
 }

@@ -21,6 +21,7 @@ struct input_options {
     struct record_kind record; /* what the content is cut into */
     const struct field *field; /* of lines; it must outlive the inputs */
     const struct field *key;   /* of their keys; the same; or NULL */
+    bool skips_bom;            /* of lines: a byte order mark before the first one is left out */
     bool wants_positions;      /* chunks state where in the content they begin; not of text */
     size_t replay_most;  /* bytes of a compressed stream that are kept while an engine decompresses
                           * it by itself, in case it fails; 0: 256 MiB */
@@ -60,6 +61,7 @@ struct input {
     const struct field *key; /* of lines; NULL: they have none */
     struct records records;  /* where what is read in order was cut */
     bool has_header;         /* the first record, a header, was not handed out yet */
+    bool seeks_bom;          /* a byte order mark before the first record was not left out yet */
     bool is_begun;           /* the first record was handed out; */
     bool wants_positions;    /* as in the options */
     bool is_one_line;        /* by input_cut, ends with the file, and has carriage returns in it */

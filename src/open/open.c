@@ -71,7 +71,8 @@ static int open_file(struct input *input, struct held *file, const struct input_
         .key = options->key,
         .wants_positions = options->wants_positions,
         .records = {.kind = options->record, .field = options->field},
-        .has_header = options->field && options->field->has_header};
+        .has_header = options->field && options->field->has_header,
+        .seeks_bom = options->skips_bom};
     if (bytes_open(&input->bytes, file, why) != 0)
         return -1;
     if (!input->bytes.regular)

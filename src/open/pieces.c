@@ -162,11 +162,26 @@ static int take_header(struct input *input, struct chunk *chunk, bool at_end, st
     return 0;
 }
 
+/* Cuts the first chunk of a content, and leaves out the byte order mark that it may begin with. A
+ * part of one waits for the rest. 0, or -1: out of memory. */
+static int cut_after_bom(struct input *input, struct chunk *chunk, bool at_end)
+{
+    const size_t len = chunk->len;
+    input->seeks_bom = !at_end && (len == 0 || (len < FIELD_BOM_SIZE && chunk->data[0] == 0xef));
+    if (!input->seeks_bom) {
+        chunk->begin = field_bom_len(chunk->data, len);
+        return records_cut(&input->records, chunk, 0, at_end);
+    }
+    chunk->len = 0;
+    return records_begin_with(&input->records, chunk->data, len);
+}
+
 int input_cut(struct input *input, struct chunk *chunk, size_t waited, bool at_end,
               struct reason *why)
 {
     struct records *records = &input->records;
-    if (records_cut(records, chunk, waited, at_end) != 0)
+    if ((input->seeks_bom ? cut_after_bom(input, chunk, at_end)
+                          : records_cut(records, chunk, waited, at_end)) != 0)
         return reason_of(why, input->bytes.name, "out of memory");
     chunk->origin.bytes = chunk->len - records_repeated(records, waited);
     if (records_check(records, input->bytes.name, why) != 0)

@@ -45,11 +45,14 @@ static size_t one_byte(const unsigned char *data, size_t len)
     return len > 0;
 }
 
+/* A byte order mark may stand before the first record of lines. */
+#define RECORD_WITH_BOM_MAX (FIELD_RECORD_MAX + FIELD_BOM_SIZE)
+
 const struct record_kind record_tokens = {RECORD_TOKENS, .most = NUMBER_MAX, .head = token_head,
                                           .tail = token_tail, .ends = number_is_space};
-const struct record_kind record_lines = {RECORD_LINES, .most = FIELD_RECORD_MAX, .head = line_head,
-                                         .tail = line_tail, .ends = line_ends};
-const struct record_kind record_csv = {RECORD_CSV, .most = FIELD_RECORD_MAX, .head = line_head,
+const struct record_kind record_lines = {RECORD_LINES, .most = RECORD_WITH_BOM_MAX,
+                                         .head = line_head, .tail = line_tail, .ends = line_ends};
+const struct record_kind record_csv = {RECORD_CSV, .most = RECORD_WITH_BOM_MAX, .head = line_head,
                                        .tail = line_tail, .ends = line_ends};
 const struct record_kind record_characters = {RECORD_CHARACTERS, .most = CHARACTER_SIZE_MAX,
                                               .head = characters_head, .tail = characters_tail,

@@ -6,6 +6,7 @@
 struct copying {
     struct chunk *chunk;
     enum flow flow;
+    bool seeks_bom;  /* a byte order mark that the piece begins with is left out */
     size_t len;      /* of the piece of a regular file that was claimed; 0: it was read in turn */
     uint64_t offset; /* of that piece */
     int rc;          /* of reading */
@@ -37,7 +38,8 @@ static void claim_piece(struct source *source, struct file *file, struct copying
     copying->offset = input->bytes.taken;
     copying->len = left < cap ? (size_t)left : cap;
     copying->chunk->origin.has_header = input->has_header;
-    input->has_header = false;
+    copying->seeks_bom = input->seeks_bom;
+    input->has_header = input->seeks_bom = false;
     input->is_begun = true;
     input->bytes.taken += copying->len;
     atomic_fetch_sub(&source->left.plain, copying->len);
@@ -55,6 +57,8 @@ static int read_piece(struct source *source, struct file *file, const struct cop
         chunk->len = chunk->begin = 0;
         source_fail(source, &why);
     }
+    if (copying->seeks_bom)
+        chunk->begin += field_bom_len(chunk->data + chunk->begin, chunk->len - chunk->begin);
     if (is_one_line(&file->input, chunk, copying->offset))
         source_add_one_line(source, file);
     chunk->origin.bytes = bytes_of_piece(&file->input, chunk, got);

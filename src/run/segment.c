@@ -86,6 +86,8 @@ static void fill_with_seam(struct chunk *chunk, const struct file *file, const s
         memcpy(chunk->data, record->data, record->len);
     chunk->len = record->len;
     chunk->begin = chunk->repeated = 0;
+    if (seam->is_first && file->input.seeks_bom)
+        chunk->begin = field_bom_len(chunk->data, chunk->len);
     chunk->give = false;
     source_place_chunk(file, &at, chunk);
     chunk->origin.bytes = record->bytes;

@@ -135,7 +135,7 @@ refute "-d none says nothing of UTF-16" grep -q UTF-16 err
 
 # A byte order mark before a number is named, and its remedy works.
 printf '\357\273\2771\n2\n' >marked
-for options in '' '-k 1' '-t , -k 1' '--csv -k 1'; do
+for options in '' '-k 1' '-t , -k 1'; do
     # shellcheck disable=SC2086 # words
     run -n $options --invalid=error marked
     refuses "a byte order mark, -n $options" 1 "marked: line 1: '\\xef\\xbb\\xbf1' is not a number; to skip the byte order mark of a file, use --skip=3"
