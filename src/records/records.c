@@ -229,6 +229,11 @@ int records_find_column(const struct field *field, const unsigned char *text, si
     *column = field_column(field, text, end);
     if (*column > 0)
         return 0;
+    if (records_are_one_line(text, (size_t)(end - text)))
+        return reason_of(why, name,
+                         "no column is called '%s'; it has carriage returns instead of newlines; "
+                         "use tr '\\r' '\\n' <FILE | gpuhisto",
+                         field->name);
     field_hint(text, end, field->name, strlen(field->name), hint);
     if (*hint)
         reason_of(why, name, "no column is called '%s'; did you mean %s%s?", field->name, hint,
