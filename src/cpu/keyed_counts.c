@@ -62,7 +62,7 @@ static struct key_name name_of(struct keyed_counts *keyed, const struct key *key
 
 /* A key that is going to be found. */
 struct wanted {
-    struct key_name name; /* no bytes: the number is known */
+    struct key_name name; /* in the text, as `room` is used again; no bytes: the number is known */
     uint64_t hash;
     bool is_repeated; /* it is that of the record before */
 };
@@ -100,6 +100,7 @@ static void prepare(struct keyed_counts *keyed, const struct key *key, const str
         return;
     }
     if (before && is_same_name(&wanted->name, &before->name)) {
+        wanted->name = before->name;
         wanted->is_repeated = true;
         return;
     }
