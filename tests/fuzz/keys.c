@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* For libFuzzer: counts by key of every counter that this processor can run, on any text, against a
- * list of all records. The first bytes say where keys and numbers are, which records count, and how
- * the text is cut; struct choices lists them. `make fuzz` builds it. */
+/* For libFuzzer: counts by key of every counter that this processor can run, on any text, or one of
+ * names that are written in several ways, against a list of all records. The first bytes say where
+ * keys and numbers are, which records count, and how the text is cut; struct choices lists them.
+ * `make fuzz` builds it. */
 #include "src/cpu/count.h"
 #include "src/count/number.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/helpers/naive_number.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +38,8 @@ struct choices {
     uint8_t wanted;      /* what a record must have, or from 128 on, must not; 0: anything */
     uint8_t most_keys;   /* 0: any number */
     uint8_t repeats;     /* of the text, less one */
+    uint8_t names;       /* 0: the rest is the text; otherwise each byte of it makes a record, by
+                          * one of so many names at most */
 };
 
 enum flag {
@@ -103,6 +107,107 @@ static void lay_histogram(const struct choices *choices, char wanted[2],
     wanted[1] = '\0';
     if (wanted[0] && wanted[0] != '\n' && wanted[0] != '\r')
         line_filter_add(&histogram->filter, wanted, choices->wanted >= 128);
+}
+
+/* --- names that are drawn --- */
+
+static const char *const names[] = {"200", "404", "503", "x\"y", "ab", "\xc3\xa9", "\\", "a,b"};
+
+#define NAMES (sizeof names / sizeof names[0])
+#define RECORD_SIZE 64 /* bytes of a record that is made, at most */
+
+/* How much of a name is written in a way that it need not be. */
+enum form { AS_IT_IS, QUOTED, FIRST_ESCAPED, ALL_ESCAPED };
+
+/* A record that is made. */
+struct made {
+    char text[RECORD_SIZE];
+    size_t len;
+};
+
+static void add(struct made *made, const char *text, size_t len)
+{
+    memcpy(made->text + made->len, text, len);
+    made->len += len;
+}
+
+static void add_json(struct made *made, const char *name, enum form form)
+{
+    char escaped[8];
+    if (form == AS_IT_IS && name[0] >= '1' && name[0] <= '9') {
+        add(made, name, strlen(name));
+        return;
+    }
+    add(made, "\"", 1);
+    for (const char *at = name; *at; at++) {
+        const bool is_wide = (unsigned char)*at >= 0x80; /* it has two bytes */
+        if (form == ALL_ESCAPED || (form == FIRST_ESCAPED && at == name)) {
+            snprintf(escaped, sizeof escaped, "\\u%04x",
+                     is_wide ? (*at & 0x1f) << 6 | (at[1] & 0x3f) : *at);
+            add(made, escaped, 6);
+            at += is_wide;
+        } else {
+            if (*at == '"' || *at == '\\')
+                add(made, "\\", 1);
+            add(made, at, 1);
+        }
+    }
+    add(made, "\"", 1);
+}
+
+/* FIRST_ESCAPED: the quotes are around the first byte. */
+static void add_csv(struct made *made, const char *name, unsigned char separator, enum form form)
+{
+    const size_t len = strlen(name);
+    const bool is_plain = !strchr(name, separator);
+    const size_t quoted = is_plain && form == FIRST_ESCAPED && name[1] != '"' ? 1 : len;
+    if (is_plain && form == AS_IT_IS) {
+        add(made, name, len);
+        return;
+    }
+    add(made, "\"", 1);
+    for (size_t i = 0; i < quoted; i++)
+        add(made, name[i] == '"' ? "\"\"" : name + i, 1 + (name[i] == '"'));
+    add(made, "\"", 1);
+    add(made, name + quoted, len - quoted);
+}
+
+/* Makes a record by a byte: which name, in which form, and a number. */
+static void make_record(const struct choices *choices, uint8_t byte, struct made *made)
+{
+    const size_t way = choices->way % (sizeof ways / sizeof ways[0]);
+    const struct field key = made_field(choices, ways[way].key, choices->key);
+    const char *name = names[byte % choices->names % NAMES];
+    const char *number = ways[way].number == FIELD_AFTER ? "rt=" : "";
+    const enum form form = (enum form)(byte / NAMES % 4);
+    const unsigned char separator = key.kind == FIELD_BLANKS ? ' ' : key.separator;
+    char rest[RECORD_SIZE / 2];
+    made->len = 0;
+    if (key.kind == FIELD_JSON) {
+        add(made, "{\"a\":", 5);
+        add_json(made, name, form);
+        snprintf(rest, sizeof rest, ",\"b\":\"%s%d\"}\n", number, byte / 32);
+    } else {
+        if (key.kind == FIELD_CSV)
+            add_csv(made, name, separator, form);
+        else
+            add(made, name, strlen(name));
+        snprintf(rest, sizeof rest, "%c%s%d\n", separator, number, byte / 32);
+    }
+    add(made, rest, strlen(rest));
+}
+
+/* Sets text to the records of data[0..size). Returns its length. */
+static size_t make_text(const struct choices *choices, const uint8_t *data, size_t size,
+                        unsigned char *text)
+{
+    struct made made;
+    size_t len = 0;
+    for (size_t i = 0; i < size; i++, len += made.len) {
+        make_record(choices, data[i], &made);
+        memcpy(text + len, made.text, made.len);
+    }
+    return len;
 }
 
 /* --- the definition --- */
@@ -444,13 +549,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < sizeof choices)
         return 0;
     memcpy(&choices, data, sizeof choices);
-    const size_t once = size - sizeof choices, repeats = choices.repeats + (size_t)1;
-    const size_t most = 1 + TEXT_MAX / (once + 1), times = repeats < most ? repeats : most;
-    const size_t len = times * once;
+    data += sizeof choices;
+    size -= sizeof choices;
+    unsigned char *once = malloc(RECORD_SIZE * size + 1);
+    fuzz_require(once != NULL, "out of memory");
+    if (choices.names > 0) {
+        choices.key = 1; /* field 1 or .a, and field 2 or .b */
+        choices.number = 2;
+        size = make_text(&choices, data, size, once);
+    } else {
+        memcpy(once, data, size);
+    }
+    const size_t repeats = choices.repeats + (size_t)1;
+    const size_t most = 1 + TEXT_MAX / (size + 1), times = repeats < most ? repeats : most;
+    const size_t len = times * size;
     unsigned char *text = malloc(len + 1), *room = malloc(len + 1);
     fuzz_require(text && room, "out of memory");
     for (size_t i = 0; i < times; i++)
-        memcpy(text + i * once, data + sizeof choices, once);
+        memcpy(text + i * size, once, size);
+    free(once);
     lay_histogram(&choices, wanted, &histogram);
     list_records(&histogram, text, len, room, &listed);
     for (const struct counter *const *counter = counters; *counter; counter++)
