@@ -205,8 +205,7 @@ static void list_columns(const struct field *field, const unsigned char *begin,
     struct field column = *field;
     const unsigned char *from, *to;
     size_t used = strlen(why->text), most = used + COLUMNS_SHOWN;
-    if (end - begin >= 3 && memcmp(begin, "\xef\xbb\xbf", 3) == 0)
-        begin += 3; /* as field_column */
+    begin += field_bom_len(begin, (size_t)(end - begin));
     for (column.number = 1; field_find(&column, begin, end, &from, &to) == FIELD_FOUND;
          column.number++) {
         char name[COLUMN_SHOWN];
