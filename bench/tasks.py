@@ -187,7 +187,7 @@ def only(read, wanted):
 
 
 def without_invalid(read):
-    return only(read, lambda key: key != "invalid")
+    return only(read, lambda key: key not in ("invalid", "(invalid)"))
 
 
 def near(said, due):
@@ -251,7 +251,7 @@ def tasks_of_logs(data):
                 "duckdb": (duckdb(LOG + " select column03[2:18],count(*) group by 1 order by 1"), pairs)})
     tenth = sorted(collections.Counter(r.client for r in day).values())[-10]
     top = {key: count for key, count in counts_of(day, lambda r: r.client).items() if count[0] >= tenth}
-    yield Task("the ten busiest clients", "gpuhisto --by=1 --top=10 access.log", only(count_after_key, lambda key: key != "other"), top,
+    yield Task("the ten busiest clients", "gpuhisto --by=1 --top=10 access.log", only(count_after_key, lambda key: key != "(other)"), top,
                {"awk, sort": ("awk '{n[$1]++}END{for(k in n)print n[k],k}' access.log | sort -rn | head", table(0, key=1)),
                 "sort, uniq": ("cut -d' ' -f1 access.log | sort | uniq -c | sort -rn | head", table(0, key=1)),
                 "duckdb": (duckdb(LOG + " select column00,count(*) group by 1 order by 2 desc limit 10"), pairs)})
@@ -260,7 +260,7 @@ def tasks_of_logs(data):
                {"awk": ("awk '{n[$9]++}END{for(k in n)print k,n[k]}' access.log", table(1)),
                 "duckdb": (duckdb(LOG + " select column06,count(*) group by 1 order by 1"), pairs)})
     yield Task("status codes by hour", "gpuhisto -nk9 --by=4:14-15 access.log",
-               lambda out: {k: v for k, v in table(2, separator="\t", key=(0, 1))(out).items() if v != [0] and "invalid" not in k},
+               lambda out: {k: v for k, v in table(2, separator="\t", key=(0, 1))(out).items() if v != [0] and not {"invalid", "(invalid)"} & set(k)},
                counts_of(day, lambda r: "%02d\t%d" % (r.hour, r.status)),
                {"awk": ("awk '{n[substr($4,14,2)\" \"$9]++}END{for(k in n)print k,n[k]}' access.log | sort", table(2, key=(0, 1))),
                 "duckdb": (duckdb(LOG + " select column03[14:15],column06,count(*) group by 1,2 order by 1,2"),

@@ -174,6 +174,7 @@ gpuhisto_sources = \
 	src/report/heat.c src/report/heat.h \
 	src/report/json.c src/report/json.h \
 	src/report/mount_point.c src/report/mount_point.h \
+	src/report/name_text.c src/report/name_text.h \
 	src/report/output.c src/report/output.h src/report/permissions.c src/report/permissions.h \
 	src/report/picture.c src/report/picture.h \
 	src/report/report.c src/report/report.h \

@@ -3,8 +3,10 @@
 
 #include "src/pool/machine.h"
 #include "src/report/format.h"
+#include "src/report/name_text.h"
 
 #include <sched.h>
+#include <string.h>
 
 uint64_t main_most_key_bytes(unsigned max_keys)
 {
@@ -48,9 +50,12 @@ int main_write_keys(struct writer *out, const struct options *options, bool foll
                     struct tally *tally)
 {
     struct key_tallies *keys = options->pool.keys;
-    const char *column = options->histogram.key.field.number != 0 ? "key" : options->by_field;
+    const char *by = options->by_field;
+    char column[NAME_TEXT_BYTE * sizeof options->by_field + 1] = "key";
     const bool skip_invalid = options->pool.invalid == INVALID_SKIP;
     size_t top;
+    if (options->histogram.key.field.number == 0)
+        name_text((const unsigned char *)by, strlen(by), column);
     if (sort_keys(options, &top) != 0)
         return -1;
     struct groups groups = groups_of_keys(keys, top, column, skip_invalid);

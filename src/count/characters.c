@@ -37,8 +37,7 @@ static unsigned encode(uint32_t character, unsigned char bytes[CHARACTER_SIZE_MA
     return size;
 }
 
-/* True for controls, formats, separators and spaces. */
-static bool is_hidden(uint32_t character)
+bool character_is_hidden(uint32_t character)
 {
     const char *category =
         character_categories.names[character_group(&character_categories, character)];
@@ -53,7 +52,7 @@ void character_show(uint32_t character, char text[ROW_TEXT])
         return;
     }
     const unsigned size = encode(character, bytes);
-    const bool hidden = is_hidden(character);
+    const bool hidden = character_is_hidden(character);
     char *end = text;
     for (unsigned i = 0; i < size; i++)
         if (hidden)

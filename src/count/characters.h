@@ -82,8 +82,11 @@ size_t characters_tail(const unsigned char *data, size_t len);
  * began before. A stream may be cut after them. */
 size_t characters_head(const unsigned char *data, size_t len);
 
-/* Writes a character as tables show it: itself, or its bytes as C escapes them if its general
- * category is Cc, Cf, Zl, Zp or Zs, as it is invisible or would change its line. */
+/* True if a character is invisible or would change its line: if its general category is Cc, Cf, Zl,
+ * Zp or Zs. */
+bool character_is_hidden(uint32_t character);
+
+/* Writes a character as tables show it: itself, or its bytes as C escapes them if it is hidden. */
 void character_show(uint32_t character, char text[ROW_TEXT]);
 
 #endif

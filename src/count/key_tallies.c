@@ -503,6 +503,11 @@ void key_tallies_add_up(const struct key_tallies *keys, uint64_t *samples, uint6
         *invalid = keys->shares[0].table.entries[KEY_MISSING].samples;
 }
 
+struct key_seed key_tallies_seed(const struct key_tallies *keys)
+{
+    return keys->seed;
+}
+
 size_t key_tallies_count(const struct key_tallies *keys)
 {
     return keys->order.count;

@@ -84,6 +84,9 @@ bool key_tallies_are_sequence(const struct key_tallies *keys);
 
 /* What follows is for keys that were sorted. */
 
+/* Returns the seed of the tables, for others that have keys of the same input. */
+struct key_seed key_tallies_seed(const struct key_tallies *keys);
+
 /* Returns the number of keys, without KEY_MISSING, whose number this is: it has no name, and
  * perhaps no samples. */
 size_t key_tallies_count(const struct key_tallies *keys);

@@ -25,7 +25,7 @@ static void widen_names(struct heat *heat)
 {
     heat->name_width = heat->options->header ? strlen(heat->groups->columns[GROUP_NAME]) : 0;
     for (size_t group = 0; group < heat->groups->count; group++) {
-        groups_show_name(heat->groups, group, heat->name, heat->name_room);
+        groups_show_name(heat->groups, group, heat->name);
         const size_t width = screen_width(heat->name);
         heat->name_width = width > heat->name_width ? width : heat->name_width;
     }
@@ -137,7 +137,7 @@ static void write_cells(struct heat *heat)
 static void plot_row(struct heat *heat)
 {
     char count[SHOW_NUMBER];
-    groups_show_name(heat->groups, heat->group, heat->name, heat->name_room);
+    groups_show_name(heat->groups, heat->group, heat->name);
     writer_text(heat->out, heat->name);
     const size_t pad = heat->name_width - screen_width(heat->name) + PICTURE_GAP;
     writer_format(heat->out, "%*s", (int)pad, "");
@@ -164,7 +164,7 @@ static void pgm_begin(struct heat *heat)
     for (size_t i = 0; i < heat->count; i++)
         writer_format(out, "# column %zu: %s\n", i, heat->columns[i].label);
     for (size_t group = 0; group < heat->groups->count && !out->error; group++) {
-        groups_show_name(heat->groups, group, heat->name, heat->name_room);
+        groups_show_name(heat->groups, group, heat->name);
         writer_format(out, "# line %zu: ", group);
         writer_text(out, heat->name);
         writer_char(out, '\n');

@@ -40,8 +40,8 @@ static void write_options(struct table *table)
 static void write_file(struct table *table)
 {
     if (table->group[GROUP_NAME]) {
-        writer_text(table->out, ",\"file\":");
-        json_string(table->out, table->group[GROUP_NAME]);
+        writer_char(table->out, ',');
+        json_group(table->out, table->groups, table->group_index);
     }
     if (table->group[GROUP_OFFSET])
         json_member(table->out, ",\"offset\":", table->group[GROUP_OFFSET]);
@@ -61,7 +61,7 @@ static void json_begin(struct table *table)
     writer_text(out, "{\"schema\":\"gpuhisto/1\"");
     if (is_of_key(table)) {
         writer_char(out, ',');
-        json_key(out, table->groups, table->group_index);
+        json_group(out, table->groups, table->group_index);
         json_count(out, ",\"table\":", table->group_index + 1);
         json_count(out, ",\"tables\":", table->groups->count);
     } else {
@@ -100,7 +100,7 @@ static void json_row(struct table *table, const struct row *row)
     writer_text(out, table->written++ ? ",{" : "{");
     const bool is_named = !table->shown.histogram->mode->is_binned;
     if (table->names.groups)
-        json_key(out, table->names.groups, row->index);
+        json_group(out, table->names.groups, row->index);
     else if (is_named)
         writer_format(out, "\"bin\":\"%s\"", row->label.name);
     if (row->label.lo[0]) {

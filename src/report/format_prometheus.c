@@ -4,8 +4,6 @@
 #include "format.h"
 #include "groups.h"
 
-#include "src/count/characters.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,39 +11,15 @@
 
 /* --- labels --- */
 
-static void write_byte(struct writer *out, unsigned char byte)
-{
-    if (byte == '"' || byte == '\\')
-        writer_char(out, '\\');
-    if (byte == '\n')
-        writer_text(out, "\\n");
-    else
-        writer_char(out, (char)byte);
-}
-
-/* Writes the name of a group. What is not UTF-8 becomes \xNN. */
-static void write_name(struct writer *out, const unsigned char *at, size_t len)
-{
-    uint32_t character;
-    for (size_t size; len > 0; at += size, len -= size) {
-        size = character_decode(at, len, &character);
-        for (size_t i = 0; i < size; i++)
-            if (character == CHARACTER_INVALID)
-                writer_format(out, "\\\\x%02x", (unsigned)at[i]);
-            else
-                write_byte(out, at[i]);
-    }
-}
-
-/* Writes the label that has the name of the group. */
+/* Writes the label that has the name of the group, which is printable. */
 static void write_name_label(struct table *table)
 {
-    const struct key_name name = groups_name(table->groups, table->group_index);
     writer_format(table->out, "%s=\"", table->groups->are_keys ? "key" : "file");
-    if (name.bytes)
-        write_name(table->out, name.bytes, name.len);
-    else
-        writer_text(table->out, table->group[GROUP_NAME]);
+    for (const char *at = table->group[GROUP_NAME]; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            writer_char(table->out, '\\');
+        writer_char(table->out, *at);
+    }
     writer_char(table->out, '"');
 }
 

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "groups.h"
 
-#include "src/base/show.h"
+#include "name_text.h"
 
+#include "src/count/key_table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-#define SHOWN_BYTE 4 /* characters of a byte that is not printable: \xNN */
-
-static struct key_name name_of(const char *text)
-{
-    return (struct key_name){(const unsigned char *)text, strlen(text)};
-}
 
 /* --- files --- */
 
 static struct key_name file_name(const void *of, size_t result)
 {
     const struct file_groups *files = of;
-    if (files->count == 0)
-        return name_of("-");
-    return name_of(files->names[file_tallies_place(files->tallies, result).file]);
+    const char *name =
+        files->count > 0 ? files->names[file_tallies_place(files->tallies, result).file] : "-";
+    return (struct key_name){(const unsigned char *)name, strlen(name)};
 }
 
 static uint64_t offset_of_block(const void *of, size_t result)
@@ -99,9 +97,7 @@ struct groups groups_of_keys(const struct key_tallies *keys, size_t top, const c
 
 struct key_name groups_name(const struct groups *groups, size_t group)
 {
-    if (group == groups->rest)
-        return name_of(GROUP_REST);
-    return group == groups->missing ? name_of(GROUP_MISSING) : groups->name(groups->of, group);
+    return groups->name(groups->of, group);
 }
 
 uint64_t groups_samples(const struct groups *groups, size_t group)
@@ -125,23 +121,107 @@ void groups_load(const struct groups *groups, size_t group, const struct histogr
         tally_skip_invalid(tally, histogram);
 }
 
-void groups_show_name(const struct groups *groups, size_t group, char *text, size_t room)
-{
-    const struct key_name name = groups_name(groups, group);
-    show_text((const char *)name.bytes, name.len, text, room);
-}
-
 uint64_t groups_offset(const struct groups *groups, size_t group)
 {
     return groups->offset(groups->of, group);
 }
 
+/* --- names as text --- */
+
+#define GAP_ROOM 16 /* "~4294967295~" */
+
+static const char *special_name(const struct groups *groups, size_t group)
+{
+    return group == groups->rest ? GROUP_REST : group == groups->missing ? GROUP_MISSING : NULL;
+}
+
+/* Replaces the byte at `at` in a text of `len` bytes by its escape. */
+static void put_escape(char *text, size_t at, size_t len, const char *escape)
+{
+    memmove(text + at + NAME_TEXT_BYTE, text + at + 1, len - at);
+    memcpy(text + at, escape, NAME_TEXT_BYTE);
+}
+
+/* Writes the name of a group, which is not shortened. */
+static void write_name(const struct groups *groups, size_t group, char *text)
+{
+    const char *special = special_name(groups, group);
+    if (special) {
+        strcpy(text, special);
+        return;
+    }
+    const struct key_name name = groups_name(groups, group);
+    const size_t len = name_text(name.bytes, name.len, text);
+    if (groups->are_keys && (strcmp(text, GROUP_REST) == 0 || strcmp(text, GROUP_MISSING) == 0))
+        put_escape(text, 0, len, "\\x28");
+    if (groups->shown_max > 0 && len > 0 && text[len - 1] == ' ')
+        put_escape(text, len - 1, len, "\\x20");
+}
+
+void groups_show_name(const struct groups *groups, size_t group, char *text)
+{
+    char gap[GAP_ROOM] = "...";
+    write_name(groups, group, text);
+    if (groups->shown_max == 0)
+        return;
+    if (groups->gaps[group] > 0)
+        snprintf(gap, sizeof gap, "~%" PRIu32 "~", groups->gaps[group]);
+    name_text_shorten(text, groups->shown_max, gap);
+}
+
 size_t groups_name_room(const struct groups *groups)
 {
-    size_t longest = 0;
+    size_t longest = sizeof GROUP_MISSING;
     for (size_t group = 0; groups->columns[GROUP_NAME] && group < groups->count; group++) {
-        const size_t len = groups_name(groups, group).len;
+        const size_t len = special_name(groups, group) ? 0 : groups_name(groups, group).len;
         longest = len > longest ? len : longest;
     }
-    return SHOWN_BYTE * longest + SHOW_TEXT_MIN;
+    return NAME_TEXT_BYTE * longest + 1;
+}
+
+/* --- names in a picture --- */
+
+/* Adds the name of a group to a table. Returns whether it is a new one, or -1: memory is short. */
+static int add_name(struct key_table *names, const struct groups *groups, size_t group, char *text)
+{
+    const size_t count = names->count;
+    groups_show_name(groups, group, text);
+    const unsigned char *name = (const unsigned char *)text;
+    const size_t len = strlen(text);
+    if (key_table_find(names, key_hash(&names->seed, name, len), name, len) == KEY_FAILED)
+        return -1;
+    return names->count > count;
+}
+
+/* Gives names gaps that tell them apart. Those that fit come first, as they stay what they are. No
+ * number is tried twice, so few tries are in vain. 0, or -1: memory is short. */
+static int number_gaps(struct key_table *names, const struct groups *groups, char *text)
+{
+    uint32_t last = 1;
+    for (int is_longer = 0; is_longer <= 1; is_longer++)
+        for (size_t group = 0; group < groups->count; group++) {
+            write_name(groups, group, text);
+            if ((strlen(text) > groups->shown_max) != is_longer)
+                continue;
+            int rc;
+            while ((rc = add_name(names, groups, group, text)) == 0)
+                groups->gaps[group] = ++last;
+            if (rc < 0)
+                return -1;
+        }
+    return 0;
+}
+
+int groups_shorten_names(struct groups *groups, size_t most)
+{
+    const struct key_seed seed = key_tallies_seed(groups->of);
+    struct key_table names;
+    int rc = key_table_open(&names, &seed, false);
+    char *text = malloc(groups_name_room(groups));
+    groups->shown_max = most;
+    groups->gaps = calloc(groups->count + 1, sizeof groups->gaps[0]);
+    rc = rc == 0 && text && groups->gaps ? number_gaps(&names, groups, text) : -1;
+    free(text);
+    key_table_close(&names);
+    return rc;
 }

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GROUP_REST "other"      /* the name of all keys that are not shown alone */
-#define GROUP_MISSING "invalid" /* and of records without a key */
+#define GROUP_REST "(other)"      /* what all keys are called that are not shown alone */
+#define GROUP_MISSING "(invalid)" /* and records without a key */
 
 /* What says which group one is: its columns, in order. */
 enum group_column {
@@ -35,6 +35,8 @@ struct groups {
                         * out */
     unsigned threads;  /* that may show them together, if they are keys; 0 as 1 */
     bool skip_invalid; /* what is not a number is left out, also of the total */
+    size_t shown_max;  /* bytes of a name in a picture; 0: names are shown in full */
+    uint32_t *gaps;    /* of each name that is longer: see groups_shorten_names */
 
     /* For the functions below. Group `all` is that of records without a key. */
     const void *of;
@@ -61,7 +63,8 @@ struct groups groups_of_files(const struct file_groups *files);
 struct groups groups_of_keys(const struct key_tallies *keys, size_t top, const char *column,
                              bool skip_invalid);
 
-/* Returns the name of a group as it was found, which need not be printable. */
+/* Returns the name of a group as it was found, which need not be printable. It is neither `rest`
+ * nor `missing`. */
 struct key_name groups_name(const struct groups *groups, size_t group);
 
 /* Returns the samples of a key. */
@@ -71,14 +74,20 @@ uint64_t groups_samples(const struct groups *groups, size_t group);
 void groups_load(const struct groups *groups, size_t group, const struct histogram *histogram,
                  struct tally *tally);
 
-/* Shows a name as one printable line of at most room - 1 bytes; room is at least SHOW_TEXT_MIN
- * (src/base/show.h). */
-void groups_show_name(const struct groups *groups, size_t group, char *text, size_t room);
+/* Writes a name as one printable line (name_text.h) to text, which has groups_name_room bytes. No
+ * key is written as GROUP_REST or GROUP_MISSING. */
+void groups_show_name(const struct groups *groups, size_t group, char *text);
 
 /* Returns the offset of a block. */
 uint64_t groups_offset(const struct groups *groups, size_t group);
 
 /* Returns the room that the longest name needs. */
 size_t groups_name_room(const struct groups *groups);
+
+/* Has names of keys be shown in a picture: in at most `most` bytes, from NAME_TEXT_MIN on, without
+ * a space at the end, and so that no two are the same. Sets `gaps`, which are to be freed: what
+ * stands in the middle of a longer name, "..." for 0, or "~2~" for 2, where the first would not
+ * tell it apart. 0, or -1: memory is short. */
+int groups_shorten_names(struct groups *groups, size_t most);
 
 #endif

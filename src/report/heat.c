@@ -168,11 +168,7 @@ void heat_write(struct writer *out, const struct report_options *options,
                 struct tally *tally)
 {
     struct heat_source source = {
-        .heat = {.out = out,
-                 .options = options,
-                 .groups = names->groups,
-                 .name = names->text,
-                 .name_room = names->room},
+        .heat = {.out = out, .options = options, .groups = names->groups, .name = names->text},
         .format = options->format->heat,
         .histogram = histogram,
         .tally = tally,

@@ -20,8 +20,7 @@ struct heat {
     struct writer *out;
     const struct report_options *options;
     const struct groups *groups;
-    char *name; /* memory for a name, which is cut if it has less room than that takes */
-    size_t name_room;
+    char *name; /* memory for a name */
     struct heat_column *columns;
     size_t count;     /* of columns */
     size_t room;      /* how many there may be, unless that many more are not bins */

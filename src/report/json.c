@@ -40,22 +40,25 @@ static bool write_text(struct writer *out, const unsigned char *at, size_t len)
     return is_whole;
 }
 
-void json_key(struct writer *out, const struct groups *groups, size_t group)
+void json_group(struct writer *out, const struct groups *groups, size_t group)
 {
-    const struct key_name name = groups_name(groups, group);
+    const char *member = groups->are_keys ? "key" : "file";
     if (group == groups->rest) {
         json_count(out, "\"keys\":", groups->all - groups->rest);
         return;
     }
-    writer_text(out, "\"key\":");
     if (group == groups->missing) {
-        writer_text(out, "null");
-    } else if (!write_text(out, name.bytes, name.len)) {
-        writer_text(out, ",\"key_bytes\":\"");
-        for (size_t i = 0; i < name.len; i++)
-            writer_format(out, "%02x", (unsigned)name.bytes[i]);
-        writer_char(out, '"');
+        writer_text(out, "\"key\":null");
+        return;
     }
+    const struct key_name name = groups_name(groups, group);
+    writer_format(out, "\"%s\":", member);
+    if (write_text(out, name.bytes, name.len))
+        return;
+    writer_format(out, ",\"%s_bytes\":\"", member);
+    for (size_t i = 0; i < name.len; i++)
+        writer_format(out, "%02x", (unsigned)name.bytes[i]);
+    writer_char(out, '"');
 }
 
 void json_member(struct writer *out, const char *key, const char *number)

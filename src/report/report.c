@@ -3,10 +3,10 @@
 #include "format.h"
 #include "group_rows.h"
 #include "heat.h"
+#include "name_text.h"
 #include "screen.h"
 
 #include "src/base/parallel.h"
-#include "src/base/show.h"
 #include "src/count/coarsen.h"
 #include "src/count/quantile.h"
 #include "src/count/show_number.h"
@@ -240,8 +240,8 @@ struct group_report {
     const struct histogram *histogram;
     struct tally *tally;
     struct row_blocks blocks; /* of the tally */
-    char *name;               /* as printable text, with room for the longest one */
-    size_t room;
+    char *name;               /* as printable text, `room` bytes */
+    size_t room;              /* for the longest one */
     char offset[SHOW_NUMBER]; /* of a block */
 };
 
@@ -251,7 +251,7 @@ static void load_group(struct group_report *report, struct table *table, size_t 
     const struct groups *groups = report->groups;
     groups_load(groups, group, report->histogram, report->tally);
     if (groups->columns[GROUP_NAME]) {
-        groups_show_name(groups, group, report->name, report->room);
+        groups_show_name(groups, group, report->name);
         table->group[GROUP_NAME] = report->name;
     }
     if (groups->columns[GROUP_OFFSET]) {
@@ -401,7 +401,7 @@ static void write_group_table(struct group_report *report, struct table *table)
     const bool is_made = group_rows_make(&shown, report->histogram, report->groups) == 0;
     if (is_made && group_rows_make(&counted, report->histogram, &each) == 0) {
         counted.tally.samples = shown.tally.samples;
-        table->names = (struct row_names){report->groups, report->name, report->room};
+        table->names = (struct row_names){report->groups, report->name};
         table->shown = (struct counts){&shown.histogram, &shown.tally};
         table->counted = (struct counts){&counted.histogram, &counted.tally};
         write_chosen(table, rows_that_fit(table));
@@ -413,13 +413,13 @@ static void write_group_table(struct group_report *report, struct table *table)
         group_rows_free(&shown);
 }
 
-/* Returns the room for a name: a picture has some beside it. */
-static size_t room_for_names(const struct table *table, const struct groups *groups)
+/* Makes room in a picture for what stands beside the names of keys. 0, or -1: memory is short. */
+static int fit_names(const struct table *table, struct groups *groups)
 {
-    const size_t room = groups_name_room(groups);
-    const size_t part = screen_of(table->out->fd).columns / NAME_PART + 1;
-    const size_t most = part > SHOW_TEXT_MIN ? part : SHOW_TEXT_MIN;
-    return table->format->is_picture && groups->are_keys && room > most ? most : room;
+    if (!table->format->is_picture || !groups->are_keys)
+        return 0;
+    const size_t part = screen_of(table->out->fd).columns / NAME_PART;
+    return groups_shorten_names(groups, part > NAME_TEXT_MIN ? part : NAME_TEXT_MIN);
 }
 
 /* Returns the groups that have a table. If there is no key, that may be all keys, added up. */
@@ -440,14 +440,13 @@ void report_write_groups(struct writer *out, const struct report_options *option
                          struct tally *tally)
 {
     struct table table = table_of(out, options);
-    const struct groups shown = groups_shown(options, histogram, groups);
-    struct group_report report = {.groups = &shown,
-                                  .histogram = histogram,
-                                  .tally = tally,
-                                  .room = room_for_names(&table, groups)};
-    if (!(report.name = malloc(report.room))) {
+    struct groups shown = groups_shown(options, histogram, groups);
+    struct group_report report = {
+        .groups = &shown, .histogram = histogram, .tally = tally, .room = groups_name_room(&shown)};
+    report.name = malloc(report.room);
+    if (!report.name || fit_names(&table, &shown) != 0) {
         out->error = out->error ? out->error : ENOMEM;
-        return;
+        goto end;
     }
     /* With a GPU it has counts of all files. */
     memset(tally->counts, 0, tally->bins * sizeof tally->counts[0]);
@@ -456,11 +455,12 @@ void report_write_groups(struct writer *out, const struct report_options *option
     if (groups->are_keys && !histogram->mode->is_binned)
         write_group_table(&report, &table);
     else if (groups->are_keys && options->format->heat)
-        heat_write(out, options, histogram, &(struct row_names){groups, report.name, report.room},
-                   tally);
+        heat_write(out, options, histogram, &(struct row_names){&shown, report.name}, tally);
     else
         write_groups(&report, table);
     tally->blocks = NULL;
+end:
+    free(shown.gaps);
     free(report.name);
 }
 

@@ -127,7 +127,7 @@ static void name_row(struct rows *rows, size_t row)
     rows->row.name = rows->row.label.name;
     if (!names->groups)
         return;
-    groups_show_name(names->groups, row, names->text, names->room);
+    groups_show_name(names->groups, row, names->text);
     rows->row.name = names->text;
     if (row == names->groups->rest)
         rows->row.label.kind = ROW_KIND_REST;

@@ -16,11 +16,10 @@ struct totals {
     uint64_t of[ROW_KINDS]; /* by enum row_kind */
 };
 
-/* Names of rows that are groups, and memory for one of them as printable text. */
+/* Names of rows that are groups, and memory for one of them. */
 struct row_names {
     const struct groups *groups; /* NULL: rows have labels */
-    char *text;
-    size_t room; /* longer names are cut */
+    char *text;                  /* groups_name_room bytes */
 };
 
 struct row {

@@ -17,7 +17,7 @@ counts "by name" expected
 printf '1\t1\n2\t1\n3\t1\n4\t1\n5\t1\n6\t1\n' >expected
 run --by=2 few
 counts "another field" expected
-printf 'key\tcount\tshare\trunning\nb\t3\t50.0000\t50.0000\nc\t2\t33.3333\t83.3333\nother\t1\t16.6667\t100.0000\n' >expected
+printf 'key\tcount\tshare\trunning\nb\t3\t50.0000\t50.0000\nc\t2\t33.3333\t83.3333\n(other)\t1\t16.6667\t100.0000\n' >expected
 run --by=1 --top=2 --header --percent few
 counts "the first two" expected
 printf 'b\t3\nc\t2\na\t1\n' >expected
@@ -25,7 +25,7 @@ for top in 3 4 1000; do
     run --by=1 --top=$top few
     counts "--top=$top of 3" expected
 done
-printf 'b,3\nother,3\n' >expected
+printf 'b,3\n(other),3\n' >expected
 run --by=1 --top=1 -F csv few
 counts "--top=1" expected
 run --by=1 --top=0 few
@@ -37,11 +37,11 @@ printf 'a 1\na x\na x\nb 1\nb 2\nc x\nc x\nc x\n' >words
 for top in 1 2; do
     "$GPUHISTO" -nk2 -s --by=1 --top=$top --invalid=skip words >found
     cut -f1,2 found >firsts
-    if [ $top = 1 ]; then printf 'key\tcount\nb\t2\nother\t1\n'; else printf 'key\tcount\nb\t2\na\t1\nother\t0\n'; fi >expected
+    if [ $top = 1 ]; then printf 'key\tcount\nb\t2\n(other)\t1\n'; else printf 'key\tcount\nb\t2\na\t1\n(other)\t0\n'; fi >expected
     same "--top=$top of numbers" firsts expected
 done
 printf 'x 1\n\n \ny\n' >lacks
-printf '1\t1\ninvalid\t1\n' >expected
+printf '1\t1\n(invalid)\t1\n' >expected
 run -q --by=2 lacks
 counts "a line without the field" expected
 printf '1\t1\n' >expected
@@ -55,7 +55,7 @@ message "no lines" "warning: the input is empty, so nothing was counted"
 
 run --by=1 --top=1 --interval=0.1 few
 tail -n 2 out >rows
-printf 'b\t3\nother\t3\n' >expected
+printf 'b\t3\n(other)\t3\n' >expected
 same "the last table of --interval" expected rows
 
 # --- names ---
@@ -94,9 +94,9 @@ cat >expected <<'EOF_'
 b	1	1	1.01
 b	3	1	3.01
 b	5	1	5.01
-other	2	1	2.01
-other	4	1	4.01
-other	6	1	6.01
+(other)	2	1	2.01
+(other)	4	1	4.01
+(other)	6	1	6.01
 EOF_
 run --by=1 -k2 --top=1 --nonzero few
 counts "numbers" expected
@@ -123,7 +123,7 @@ LC_ALL=C COLUMNS=32 run --by=1 -p --top=3 few
 counts "plot" expected
 seq 1 50 | awk '{ for (i = 0; i < $1; i++) print "k" $1 }' >many
 COLUMNS=60 run --by=1 -p many
-check "a plot of 40 keys" [ "$(wc -l <out) $(head -n 1 out | cut -d ' ' -f 1) $(tail -n 1 out | cut -d ' ' -f 1)" = "41 k50 other" ]
+check "a plot of 40 keys" [ "$(wc -l <out) $(head -n 1 out | cut -d ' ' -f 1) $(tail -n 1 out | cut -d ' ' -f 1)" = "41 k50 (other)" ]
 # Numbers and times: in their order, all of them or those of --top.
 awk 'BEGIN { for (i = 99; i >= 1; i--) for (n = 0; n < i % 7 + 1; n++)
     printf "%d %02d:%02d 10.0.0.%d %d\n", i, i / 60, i % 60, i, n }' >sequence
@@ -134,7 +134,7 @@ for field in 1 2; do
     sed 1d out | cut -d ' ' -f 1 >rows
     same "a heat map by field $field: all in order" expected rows
     cut -d ' ' -f $field sequence | sort | uniq -c | awk '$1 == 7 { print $2 }' | sort $order >expected
-    echo other >>expected
+    echo "(other)" >>expected
     run --by=$field -k4 -p --top="$(grep -vc other expected)" sequence
     sed 1d out | cut -d ' ' -f 1 >rows
     same "a heat map by field $field: --top in order" expected rows

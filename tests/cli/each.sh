@@ -112,9 +112,9 @@ a	s-z	0	0.0000	100.0000
 b \x22c	a-i	0	0.0000	0.0000
 b \x22c	j-r	0	0.0000	0.0000
 b \x22c	s-z	3	75.0000	75.0000
-d\x0ae\f	a-i	1	100.0000	100.0000
-d\x0ae\f	j-r	0	0.0000	100.0000
-d\x0ae\f	s-z	0	0.0000	100.0000
+d\x0ae\\f	a-i	1	100.0000	100.0000
+d\x0ae\\f	j-r	0	0.0000	100.0000
+d\x0ae\\f	s-z	0	0.0000	100.0000
 EOF_
 run --each -l9 --header --percent a 'b "c' "$newline"
 counts "tsv" expected
@@ -126,16 +126,16 @@ a,s-z,0
 "b ""c",a-i,0
 "b ""c",j-r,0
 "b ""c",s-z,3
-d\x0ae\f,a-i,1
-d\x0ae\f,j-r,0
-d\x0ae\f,s-z,0
+d\x0ae\\f,a-i,1
+d\x0ae\\f,j-r,0
+d\x0ae\\f,s-z,0
 EOF_
 run --each -l9 --header -F csv a 'b "c' "$newline"
 counts "csv" expected
 cat >expected <<'EOF_'
 {"schema":"gpuhisto/1","file":"a","mode":"letters","options":["--letters=26"],"total":3,"counted":3,"other":0,"bins":[{"bin":"a-z","lo":97,"hi":122,"count":3}]}
 {"schema":"gpuhisto/1","file":"b \"c","mode":"letters","options":["--letters=26"],"total":4,"counted":3,"other":1,"bins":[{"bin":"a-z","lo":97,"hi":122,"count":3}]}
-{"schema":"gpuhisto/1","file":"d\\x0ae\\f","mode":"letters","options":["--letters=26"],"total":1,"counted":1,"other":0,"bins":[{"bin":"a-z","lo":97,"hi":122,"count":1}]}
+{"schema":"gpuhisto/1","file":"d\u000ae\\f","mode":"letters","options":["--letters=26"],"total":1,"counted":1,"other":0,"bins":[{"bin":"a-z","lo":97,"hi":122,"count":1}]}
 EOF_
 run --each -l26 -F json a 'b "c' "$newline"
 counts "json" expected

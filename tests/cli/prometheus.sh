@@ -79,9 +79,9 @@ done
 cp seconds "$(printf 'new\nline')"
 cp seconds "$(printf 'not\377utf8')"
 buckets 'a"b' seconds 100.0 200.0
-buckets 'back\\slash' seconds 100.0 200.0
-buckets 'tab\t\xe9' seconds 100.0 200.0
-buckets 'new\nline' seconds 100.0 200.0
+buckets 'back\\\\slash' seconds 100.0 200.0
+buckets 'tab\\x09\xe9' seconds 100.0 200.0
+buckets 'new\\x0aline' seconds 100.0 200.0
 buckets 'not\\xffutf8' seconds 100.0 200.0
 buckets 'empty' empty 100.0 200.0
 run -n -F prometheus --each --edges=100,200 'a"b' 'back\slash' 'tab	é' "$(printf 'new\nline')" "$(printf 'not\377utf8')" empty
@@ -92,11 +92,11 @@ check "--each" grep -qF '{file="a\"b",le="100.0"}' out
 awk '{ print (NR % 2 ? "odd" : "\\\"even"), $1 }' seconds >keyed
 awk 'NR % 2 == 0' seconds >even
 awk 'NR % 2' seconds >odd
-buckets '\\"even' even 100.0 200.0
+buckets '\\\\"even' even 100.0 200.0
 buckets odd odd 100.0 200.0
 run -n -k 2 --by=1 -F prometheus --edges=100,200 keyed
 shows "keys"
-check "--by" grep -qF '{key="\\\"even",le="100.0"}' out
+check "--by" grep -qF '{key="\\\\\"even",le="100.0"}' out
 
 # --- what is refused ---
 

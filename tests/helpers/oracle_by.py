@@ -8,6 +8,7 @@ numbers, as -s prints them."""
 import argparse
 import re
 import sys
+import unicodedata
 from fractions import Fraction
 
 MOST = 1 << 20
@@ -106,18 +107,22 @@ def number_of(field):
 
 
 def show(key):
-    """Shows bytes as one printable line: what is no character of UTF-8, or controls something, as \\xNN."""
+    """Shows bytes as one printable line: what is no character of UTF-8, or cannot be seen, as \\xNN."""
     if key is None:
-        return 'invalid'
+        return '(invalid)'
     shown = ''
     for c in key.decode('utf-8', 'surrogateescape'):
         code = ord(c)
         if 0xdc80 <= code <= 0xdcff:
             shown += '\\x%02x' % (code - 0xdc00)
-        elif code < 0x20 or 0x7f <= code < 0xa0:
+        elif c != ' ' and unicodedata.category(c) in ('Cc', 'Cf', 'Zl', 'Zp', 'Zs'):
             shown += ''.join('\\x%02x' % byte for byte in c.encode())
+        elif c == '\\':
+            shown += '\\\\'
         else:
             shown += c
+    if shown in ('(other)', '(invalid)'):
+        shown = '\\x28' + shown[1:]
     return shown.replace('"', '\\x22')
 
 

@@ -308,7 +308,7 @@ def an_hour(fields):
 # Rows of statistics: the samples of each key, and intervals around its quantiles.
 def key_statistics(key_of, quantiles):
     def check(out):
-        groups = {key.replace('"', r"\x22"): times_of(times) for key, times in by_key(key_of).items()}
+        groups = {key.replace("\\", r"\\").replace('"', r"\x22"): times_of(times) for key, times in by_key(key_of).items()}
         for line in out.splitlines()[1:]:
             key, count, *ends = line.split("\t")
             values = sorted(groups[key])
@@ -334,7 +334,7 @@ client_counts = {key: len(times) for key, times in by_key(lambda fields: fields[
 def first_clients(most):
     order = sorted(client_counts, key=lambda key: (-client_counts[key], key))
     rest = sum(client_counts[key] for key in order[most:])
-    return ["%s\t%d" % (key, client_counts[key]) for key in order[:most]] + ["other\t%d" % rest]
+    return ["%s\t%d" % (key, client_counts[key]) for key in order[:most]] + ["(other)\t%d" % rest]
 
 def client_bars(out):
     return same(first_clients(3))("".join("\t".join(line.split()[:2]) + "\n" for line in out.splitlines()))

@@ -94,20 +94,21 @@ static void test_lines(void)
     tally_close(&lost);
     check_text("the two first, and a row for those without a key",
                write_keys(keys, &histogram, &format_tsv, 2, false),
-               "x,\\x22y\\x22\t5\ncaf\\xe9\t4\nother\t6\ninvalid\t7\n");
-    check_text("all but one", write_keys(keys, &histogram, &format_tsv, 4, false),
-               "x,\\x22y\\x22\t5\ncaf\\xe9\t4\n\\x00\t3\na\\x09b\\x0a\t2\nother\t1\ninvalid\t7\n");
+               "x,\\x22y\\x22\t5\ncaf\\xe9\t4\n(other)\t6\n(invalid)\t7\n");
+    check_text(
+        "all but one", write_keys(keys, &histogram, &format_tsv, 4, false),
+        "x,\\x22y\\x22\t5\ncaf\\xe9\t4\n\\x00\t3\na\\x09b\\x0a\t2\n(other)\t1\n(invalid)\t7\n");
     check_text("as many as there are", write_keys(keys, &histogram, &format_tsv, 5, false),
-               "x,\\x22y\\x22\t5\ncaf\\xe9\t4\n\\x00\t3\na\\x09b\\x0a\t2\n\t1\ninvalid\t7\n");
+               "x,\\x22y\\x22\t5\ncaf\\xe9\t4\n\\x00\t3\na\\x09b\\x0a\t2\n\t1\n(invalid)\t7\n");
     check_text("json of the first", write_keys(keys, &histogram, &format_json, 1, false),
                "{\"schema\":\"gpuhisto/1\",\"mode\":\"lines\",\"options\":[],\"total\":22,"
                "\"counted\":5,\"other\":17,\"invalid\":7,\"bins\":["
                "{\"key\":\"x,\\\"y\\\"\",\"count\":5}]}\n");
     check_text("plot", write_keys(keys, &histogram, &format_plot, 1, true),
-               "key      count  share\n"
-               "x,\"y\"        5  22.73  #########################\n"
-               "other       10  45.45  #################################################\n"
-               "invalid      7  31.82  ##################################\n");
+               "key        count  share\n"
+               "x,\"y\"          5  22.73  ########################\n"
+               "(other)       10  45.45  ###############################################\n"
+               "(invalid)      7  31.82  #################################\n");
     key_tallies_close(keys);
 }
 
@@ -156,7 +157,7 @@ static void test_heat(void)
                "\"bins\":[{\"lo\":5,\"hi\":5.01,\"count\":1}]}\n");
     check_text("tsv", write_keys(keys, &histogram, &format_tsv, 1, true),
                "key\tlo\tcount\thi\nb\t0\t1\t0\nb\t1\t4\t1.01\nb\t2\t16\t2.01\nb\t3\t64\t3.01\n"
-               "b\t5\t128\t5.01\nb\tinvalid\t0\nother\t5\t1\t5.01\nother\tinvalid\t0\n");
+               "b\t5\t128\t5.01\nb\tinvalid\t0\n(other)\t5\t1\t5.01\n(other)\tinvalid\t0\n");
     key_tallies_thaw(keys);
     for (int i = 0; i < 100; i++)
         add(keys, &histogram, "spread", 6, 1, 10.0 * i);
