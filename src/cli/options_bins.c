@@ -271,10 +271,11 @@ static int lay_bins(const struct draft *draft, struct binning *binning, struct r
 
 int bins_finish(const struct draft *draft, struct binning *binning, struct reason *why)
 {
-    const bool is_right =
-        draft_gave(draft, "right") || draft->options->report.format->is_cumulative;
+    const bool is_cumulative = draft->options->report.format->is_cumulative;
+    const bool is_right = draft_gave(draft, "right") || is_cumulative;
     int rc = lay_bins(draft, binning, why);
-    if (rc == 0 && is_right && binning_include_upper(binning) != BINNING_OK) {
+    if (rc == 0 && ((is_cumulative && binning_use_decimals(binning) != BINNING_OK) ||
+                    (is_right && binning_include_upper(binning) != BINNING_OK))) {
         binning_free(binning);
         rc = option_no_memory(why);
     }

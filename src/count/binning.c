@@ -4,6 +4,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define VALUES_64_BITS ((whole)1 << 64) /* how many values 64 bits have */
@@ -146,6 +147,28 @@ static enum binning_error list_edges(struct binning *binning)
     for (size_t k = 0; k <= binning->bins; k++)
         edges[k] = binning_edge(binning, k);
     *binning = (struct binning){.kind = BINNING_EDGES, .bins = binning->bins, .edges = edges};
+    return BINNING_OK;
+}
+
+/* Steps are rounded, multiplied and added to a minimum, all of which may be off by half a unit. */
+#define EDGE_ERROR (5 * DBL_EPSILON)
+
+enum binning_error binning_use_decimals(struct binning *binning)
+{
+    const double min = binning->min, step = binning->step;
+    const double largest = fmax(fabs(min), fabs(binning->max));
+    if (binning->is_whole || binning->kind != BINNING_EQUAL || step < 4 * EDGE_ERROR * largest)
+        return BINNING_OK;
+    if (list_edges(binning) != BINNING_OK)
+        return BINNING_NO_MEMORY;
+    for (size_t k = 1; k < binning->bins; k++) {
+        const double edge = binning->edges[k];
+        char text[32];
+        snprintf(text, sizeof text, "%.12g", edge);
+        const double decimal = strtod(text, NULL);
+        if (fabs(decimal - edge) <= EDGE_ERROR * fmax(fabs(min), fabs(edge)))
+            binning->edges[k] = decimal + 0.0; /* not -0 */
+    }
     return BINNING_OK;
 }
 

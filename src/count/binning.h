@@ -128,6 +128,11 @@ enum binning_error binning_decades(struct binning *binning, unsigned parts);
 enum binning_error binning_decades_whole(struct binning *binning, unsigned parts, unsigned bits,
                                          bool is_signed);
 
+/* Makes edges of equal bins of doubles the decimals of at most 12 digits that they would be without
+ * rounding, as people write them: 0.3 instead of 0.30000000000000004. Edges that are no such
+ * decimals stay. The only error is BINNING_NO_MEMORY. */
+enum binning_error binning_use_decimals(struct binning *binning);
+
 /* Makes bins, EQUAL or EDGES, include their upper edge instead of the lower. The only error is
  * BINNING_NO_MEMORY. */
 enum binning_error binning_include_upper(struct binning *binning);

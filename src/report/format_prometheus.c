@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPONENT_FIRST 6 /* powers of ten from this on are written with an exponent */
+#define WHOLE_DIGITS 6 /* that Go's %g writes without an exponent */
 
 /* --- labels --- */
 
@@ -33,16 +33,25 @@ static void write_group(struct table *table)
         writer_format(table->out, "%soffset=\"%s\"", name ? "," : "", offset);
 }
 
-/* Writes an edge as Prometheus does: 1.0, and 1e+06 from there on if it is a power of ten. */
+/* Writes an edge as Prometheus does, which is Go's %g: 0.25, 1.0, 1.5e+06. */
 static void write_edge(struct writer *out, const char *edge)
 {
-    const size_t len = strlen(edge), zeros = len - 1;
-    if (strcmp(edge, "inf") == 0)
+    const size_t first = edge[0] == '-', digits = strspn(edge + first, "0123456789");
+    if (strcmp(edge, "inf") == 0) {
         writer_text(out, "+Inf");
-    else if (edge[0] == '1' && zeros >= EXPONENT_FIRST && strspn(edge + 1, "0") == zeros)
-        writer_format(out, "1e+%02zu", zeros);
-    else
+    } else if (digits <= WHOLE_DIGITS || strchr(edge, 'e')) {
         writer_format(out, "%s%s", edge, strpbrk(edge, ".e") ? "" : ".0");
+    } else {
+        char mantissa[ROW_TEXT];
+        size_t len = 0;
+        for (const char *at = edge + first; *at; at++)
+            if (*at != '.')
+                mantissa[len++] = *at;
+        while (len > 1 && mantissa[len - 1] == '0')
+            len--;
+        writer_format(out, "%.*s%c%s%.*se+%02zu", (int)first, edge, mantissa[0], len > 1 ? "." : "",
+                      (int)len - 1, mantissa + 1, digits - 1);
+    }
 }
 
 /* --- lines --- */

@@ -49,6 +49,27 @@ shows "--edges"
 buckets "" numbers 0.0 1.0 5.0 10.0
 run -nq --right --format=prometheus --edges=0,1,5,10 --threads=3 --chunk-size=100 numbers
 shows "--right, too"
+# Edges are decimals, and numbers beside them are where they belong.
+printf '%s\n' 0.1 0.3 0.30000000000000004 0.3000000000000001 0.6 0.6000000000000001 0.7000000000000001 0 1 0.9999 >beside
+buckets "" beside 0.0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1.0
+run -n --bins=10 --min=0 --max=1 -F prometheus beside
+shows "decimals"
+sed 's/.*/&\n-&/' beside >mirrored
+buckets "" mirrored -1.0 -0.9 -0.8 -0.7 -0.6 -0.5 -0.4 -0.3 -0.2 -0.1 0.0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1.0
+run -n --bins=20 --min=-1 --max=1 -F prometheus mirrored
+shows "decimals around zero"
+buckets "" beside 0.0 0.3333333333333333 0.6666666666666666 1.0
+run -n --bins=3 --min=0 --max=1 -F prometheus beside
+shows "no decimals"
+buckets "" beside 0.3 0.30000000000000004 0.3000000000000001
+run -n --bins=2 --min=0.3 --max=0.3000000000000001 -F prometheus beside
+shows "narrow bins"
+buckets "" beside 1.00000000000001e-17 0.5 1.0
+run -n --bins=2 --min=1.00000000000001e-17 --max=1 -F prometheus beside
+shows "a minimum stays"
+buckets "" seconds 1.0 1e+06 1.5e+06 1.23456e+08 1e+16 1.5e+17
+run -n --edges=1,1000000,1500000,123456000,1e16,150000000000000000 -F prometheus seconds
+shows "large edges"
 buckets "" numbers 0.0 2.5 5.0 7.5 10.0
 run -nq -F prometheus --bins=4 --min=0 --max=10 numbers
 shows "--bins"
@@ -61,7 +82,7 @@ shows "edges below 0"
 buckets "" negative 1.0 2.0
 run -nq -F prometheus --edges=1,2 negative
 shows "numbers below 0"
-buckets "" empty 1e-05 0.001 1000001.0
+buckets "" empty 1e-05 0.001 1.000001e+06
 run -nq -F prometheus --edges=0.00001,0.001,1000001 empty
 shows "nothing"
 LC_ALL=C awk 'BEGIN { for (i = 1; i <= 300; i++) printf "%c", i % 100 + 20 }' >bytes
