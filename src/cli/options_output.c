@@ -6,6 +6,7 @@
 #include "src/report/format.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -128,6 +129,31 @@ int option_interval(struct draft *draft, const char *value, struct reason *why)
                             INTERVAL_MIN, INTERVAL_MAX);
 }
 
+static int compare_names(const void *one, const void *other)
+{
+    return strcmp(*(char *const *)one, *(char *const *)other);
+}
+
+/* Checks that no file is given twice, as both histograms would have the same labels. */
+static int check_labels(const struct options *options, struct reason *why)
+{
+    const size_t count = options->operand_count;
+    char **names = calloc(count + 1, sizeof names[0]);
+    size_t i = 1;
+    if (!names)
+        return option_no_memory(why);
+    for (size_t k = 0; k < count; k++)
+        names[k] = options->operands[k];
+    qsort(names, count, sizeof names[0], compare_names);
+    while (i < count && strcmp(names[i - 1], names[i]) != 0)
+        i++;
+    if (i < count)
+        reason_of(why, names[i], "is given twice; --format=%s --each needs different files",
+                  options->report.format->name);
+    free(names);
+    return i < count ? OPTIONS_WRONG : 0;
+}
+
 int report_finish(const struct draft *draft, struct reason *why)
 {
     static const char *const of_rows[] = {"percent", "nonzero", "all"};
@@ -139,6 +165,8 @@ int report_finish(const struct draft *draft, struct reason *why)
     if (report->stats && draft->by && draft->mode->is_binned && format->heat)
         return reason_set(why, "--plot --by: a heat map has no statistics; use --stats without "
                                "--plot");
+    if (format->is_cumulative && draft->options->each)
+        return check_labels(draft->options, why);
     if (!report->stats || !format->separator)
         return 0;
     for (size_t i = 0; i < sizeof of_rows / sizeof of_rows[0]; i++)

@@ -58,6 +58,7 @@ struct format {
     bool is_cumulative;   /* of numbers and values between edges, the upper of which are in their
                            * bins, and with their sum */
     const struct mode *mode; /* the only one that it shows; NULL: any */
+    const char *last_line;   /* below all tables, also if there are none; NULL: no such line */
 
     void (*prepare)(void);           /* what the sandbox would forbid; or NULL */
     void (*diff)(struct diff *diff); /* writes two tables; NULL: options.def refuses --diff */

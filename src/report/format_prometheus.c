@@ -114,12 +114,11 @@ static void prometheus_end(struct table *table)
             write_sample(table, "sum", statistics.list[i].value);
         else if (strcmp(statistics.list[i].name, "count") == 0)
             write_sample(table, "count", statistics.list[i].value);
-    if (!table->groups || table->group_index + 1 == table->groups->count)
-        writer_text(table->out, "# EOF\n");
 }
 
 const struct format format_prometheus = {
     .name = "prometheus",
+    .last_line = "# EOF\n",
     .is_cumulative = true,
     .begin = prometheus_begin,
     .row = prometheus_row,

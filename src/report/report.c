@@ -21,6 +21,12 @@ static struct table table_of(struct writer *out, const struct report_options *op
     return (struct table){.out = out, .options = options, .format = options->format};
 }
 
+static void write_last_line(struct writer *out, const struct report_options *options)
+{
+    if (options->format->last_line)
+        writer_text(out, options->format->last_line);
+}
+
 /* --- rows --- */
 
 /* Calls visit for each row that is shown, until writing fails. */
@@ -228,6 +234,7 @@ void report_write(struct writer *out, const struct report_options *options,
     struct table table = table_of(out, options);
     table.counted = (struct counts){histogram, tally};
     write_table(&table);
+    write_last_line(out, options);
 }
 
 /* --- a result for each group --- */
@@ -458,6 +465,7 @@ void report_write_groups(struct writer *out, const struct report_options *option
         heat_write(out, options, histogram, &(struct row_names){&shown, report.name}, tally);
     else
         write_groups(&report, table);
+    write_last_line(out, options);
     tally->blocks = NULL;
 end:
     free(shown.gaps);

@@ -240,7 +240,7 @@ END
 same "channels" expected rows
 run --values=u8 --edges=0,100,256 --right --each=5 -F prometheus a
 check "prometheus" grep -q '^gpuhisto_values_bucket{offset="5",le="100.0"} 2$' out
-run --values=u8 --edges=0,100,256 --right --each=5 -F prometheus a a
+run --values=u8 --edges=0,100,256 --right --each=5 -F prometheus a one
 check "prometheus, files" grep -q '^gpuhisto_values_bucket{file="a",offset="5",le="100.0"} 2$' out
 check "prometheus, files: count" grep -q '^gpuhisto_values_count{file="a",offset="0"} 5$' out
 run -l13 --each=5 -F json a a

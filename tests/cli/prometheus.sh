@@ -109,6 +109,11 @@ run -n -F prometheus --each --edges=100,200 'a"b' 'back\slash' 'tab	é' "$(print
 shows "names of files"
 check "--each" grep -qF '{file="a\"b",le="100.0"}' out
 
+run -n -F prometheus --each --edges=1,2 odd even odd
+refuses "a file twice" 2 "gpuhisto: odd: is given twice; --format=prometheus --each needs different files"
+run --values=u8 -F prometheus --each=100 --edges=1,2 - even -
+refuses "standard input twice" 2 "gpuhisto: -: is given twice"
+
 # By key: numbers of odd and of even lines, and a key that has to be escaped.
 awk '{ print (NR % 2 ? "odd" : "\\\"even"), $1 }' seconds >keyed
 awk 'NR % 2 == 0' seconds >even
