@@ -167,6 +167,7 @@ int main_merge(struct options *options, struct output *output, const struct held
     struct merge merge = {.form.lay = options_lay,
                           .form.sort = options_sort,
                           .form.has_moments = options->report.stats,
+                          .form.is_cumulative = options->report.format->is_cumulative,
                           .form.max_keys = options->max_keys,
                           .form.max_key_bytes = main_most_key_bytes(options->max_keys)};
     struct shard_record proof = {.shard_count = 0};

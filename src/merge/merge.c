@@ -50,6 +50,17 @@ static int check_kind(const struct read_table *table, struct reason *why)
     return 0;
 }
 
+/* Checks that numbers up to each edge are known. 0, or -1 with a reason. */
+static int check_cumulative(const struct histogram *histogram, struct reason *why)
+{
+    if (!histogram->binning.is_right)
+        return reason_set(
+            why, "was counted without --right; --format=prometheus needs --right and --stats");
+    return histogram_channels(histogram) == 1
+               ? 0
+               : reason_set(why, "has several channels, which --format=prometheus cannot show");
+}
+
 /* Gives the tally blocks, for numbers by key: each key has few of their rows. */
 static void begin_blocks(struct merge *merge)
 {
@@ -83,7 +94,10 @@ static int begin(struct merge *merge, const struct read_table *table, const char
     if (merge->histogram.mode->has_characters && merge->form.has_moments)
         return reason_set(
             why, "--stats of characters needs the number of bytes, which tables do not hold");
-    merge->histogram.has_moments = merge->form.has_moments && merge->histogram.mode->is_binned;
+    if (merge->form.is_cumulative && check_cumulative(&merge->histogram, why) != 0)
+        return -1;
+    merge->histogram.has_moments =
+        (merge->form.has_moments && merge->histogram.mode->is_binned) || merge->form.is_cumulative;
     merge->first.name = name;
     if (tally_open(&merge->tally, &merge->histogram) == 0 && begin_keys(merge) == 0)
         return 0;

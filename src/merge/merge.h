@@ -33,8 +33,9 @@ struct merge_others {
 struct merge_form {
     merge_layer *lay;
     merge_sorter *sort;
-    bool has_moments; /* --stats needs moments */
-    size_t max_keys;  /* of tables by key, together: see key_tallies_open */
+    bool has_moments;   /* --stats needs moments */
+    bool is_cumulative; /* --format=prometheus does, and bins with their upper edge */
+    size_t max_keys;    /* of tables by key, together: see key_tallies_open */
     uint64_t max_key_bytes;
 };
 

@@ -197,8 +197,8 @@ static int check_moments(const struct row_check *check, struct moments *moments,
 {
     const struct read_table *table = check->table;
     if (table->moment_count != check->channels)
-        return reason_set(why, "has no \"moments\", which --stats and --quantiles need; count "
-                               "with --stats");
+        return reason_set(why, "has no \"moments\", which --stats, --quantiles and "
+                               "--format=prometheus need; count with --stats");
     for (size_t channel = 0; channel < check->channels; channel++) {
         const struct read_totals *totals =
             check->channels > 1 ? &table->channels[channel] : &table->totals;

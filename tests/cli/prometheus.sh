@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --format=prometheus is OpenMetrics (openmetrics.py), and its buckets, sum and count are those of
-# fractions: of numbers and values, with every option for edges, of files and of keys.
+# --format=prometheus is OpenMetrics, which prometheus_client reads (openmetrics.py), and its buckets, sum and
+# count are those of fractions: of numbers and values, with every option for edges, of files and of keys.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
 watch_over 200
 command -v python3 >/dev/null || skip "python3 is not installed"
+kept=0
 
 # buckets NAME FILE EDGE...: adds what is expected of the numbers in FILE.
 buckets()
@@ -25,9 +26,11 @@ if Fraction(edges[0]) >= 0 and min(numbers, default=0) >= 0:
 END
 }
 
-# shows CASE: the last run printed what was expected, in the grammar of OpenMetrics.
+# shows CASE: the last run printed what was expected, in the grammar of OpenMetrics. Keeps it for the check of all.
 shows()
 {
+    kept=$((kept + 1))
+    cp out "kept.$kept"
     read -r status <status
     check "$1: status" [ "$status" -eq 0 ]
     python3 "$srcdir/tests/helpers/openmetrics.py" <out >read 2>why || failed "$1: $(tail -n 1 why)"
@@ -124,6 +127,106 @@ run -n -k 2 --by=1 -F prometheus --edges=100,200 keyed
 shows "keys"
 check "--by" grep -qF '{key="\\\\\"even",le="100.0"}' out
 
+# Keys that are called as rows are, and those without numbers or keys.
+printf '%s\n' 'other 1' 'invalid 1' '(other) 1' '(invalid) 1' 'a 1' 'a 1' 'a 1' 'b 1' 'b 1' x >keyed
+printf '%s\n' 1 1 1 >three
+printf '1\n1\n' >two
+printf '1\n' >one
+buckets a three 1.0 2.0
+buckets b two 1.0 2.0
+buckets '\\x28invalid)' one 1.0 2.0
+buckets '(other)' three 1.0 2.0
+run -qn -k 2 --by=1 --top=3 -F prometheus --edges=1,2 keyed
+shows "the first keys"
+buckets '(invalid)' one 1.0 2.0
+run -qn -k 1 --by=2 -F prometheus --edges=1,2 one
+shows "no keys"
+for arguments in "-k2 --by=1" "-k2 --by=1 --top=1"; do
+    run $arguments --edges=1,2 -F prometheus empty
+    shows "$arguments: nothing"
+done
+run --values=u8 --edges=1,2 --each=4 -F prometheus empty
+shows "no blocks"
+check "no blocks: an end" [ "$(cat out)" = "# EOF" ]
+
+# --- every combination ---
+
+# keep ARGUMENT...: keeps what a run prints for the check of all.
+keep()
+{
+    kept=$((kept + 1))
+    "$GPUHISTO" $ENGINE -q "$@" -F prometheus >"kept.$kept" 2>why || failed "$*: $(cat why)"
+}
+
+python3 -c '
+import random
+random.seed(4)
+pieces = ["\\", "\"", "\\n", "\x01", "\x7f", "\u0085", "\u2028", "é", "{", "}", ",", "#", "=", "other", "(other)", " "]
+for i in range(100):
+    key = "".join(random.choices(pieces, k=random.randrange(4)))
+    print(key, random.randrange(2000) / 100, sep=";")' >keys
+sed 's/.*;//' keys >tokens
+{ echo 'key,ms'; sed 's/"/""/g; s/\(.*\);/"\1",/' keys; } >keys.csv
+python3 -c '
+import json
+for line in open("keys"):
+    key, number = line.rstrip("\n").rsplit(";", 1)
+    print(json.dumps({"key": key, "ms": float(number)}))' >keys.json
+printf '\377;1\n\\xff;2\n\303;3\n' | cat - keys >bytes.keys
+for edges in --edges=0.5,3,10 "--edges=-1,2.5 --right" "--bins=7 --min=0 --max=10" "--log --min=1 --max=100" "--log=2 --min=0.1 --max=9"; do
+    [ "$SCALE" != small ] || [ -n "${edges##--log*}" ] || continue
+    for each in "" --each; do
+        keep -n $each $edges tokens empty
+        keep --units $each $edges tokens
+        keep -t ';' -k -1 --invalid=skip $each $edges keys bytes.keys
+        keep --csv --header-line -k ms $each $edges keys.csv
+        keep -k .ms $each $edges keys.json empty
+        keep '--after=ms": ' --lines-with=e $each $edges keys.json
+    done
+    for top in "" --top=5 --invalid=skip; do
+        keep -t ';' -k 2 --by=1 $top $edges bytes.keys
+        keep -t ';' -k 1 --by=2 $top $edges keys
+        keep --csv --header-line -k ms --by=key $top $edges keys.csv
+        keep -k .ms --by=.key $top $edges keys.json
+        keep '--after=ms": ' --by=2:1-3 $top $edges keys.json
+    done
+    keep -n --part=2/3 $edges tokens
+    keep -n --skip=5 --length=100 --threads=3 $edges tokens
+    for by in "" --by=1; do
+        "$GPUHISTO" $ENGINE -q -t ';' -k 2 $by $edges --right -s -F json bytes.keys >bytes.json
+        ENGINE= keep --merge bytes.json bytes.json
+        [ -z "$by" ] || ENGINE= keep --merge --top=3 bytes.json
+        ENGINE= keep --merge bytes.json
+        [ -z "${edges##*bins*}" ] || {
+            "$GPUHISTO" $ENGINE -q -t ';' -k 2 $by $edges -F prometheus bytes.keys >direct
+            same "--merge $by $edges" direct "kept.$kept"
+        }
+    done
+done
+head -c 960 /dev/zero | tr '\0' '\101' >values
+cat values values >more
+for type in $(few 3 u8 u16 u24 u32 u64 i8 i16 i24 i32 i64 f32 f64 u32be f64be); do
+    for edges in --edges=1,3,10 "--bins=3 --min=0 --max=10" "--log --min=1 --max=1000000000"; do
+        case $type$edges in
+        *8--log*) edges="--log --min=1 --max=100" ;;
+        *16--log*) edges="--log --min=1 --max=1000" ;;
+        esac
+        keep --values=$type $edges values
+        keep --values=$type --right $edges --each values empty
+        keep --values=$type $edges --each=240 values
+        keep --values=$type $edges --each=480 values more
+    done
+done
+run -t ';' -k 2 --by=1 --edges=1,2 --right -s -F json empty
+mv out none.json
+ENGINE= keep --merge none.json
+check "all combinations" [ "$kept" -gt 150 ]
+if python3 -c 'import prometheus_client' 2>/dev/null; then
+    python3 "$srcdir/tests/helpers/openmetrics.py" $(seq -f kept.%.0f $kept) 2>why || failed "prometheus_client: $(cat why)"
+else
+    skip_part "what prometheus_client reads: python3 does not have it"
+fi
+
 # --- what is refused ---
 
 for arguments in "" "-b" "-c" "-n" "-n -B9" "-n --digits=2" "-n --log" "--values=u8" "--pairs"; do
@@ -136,9 +239,25 @@ for arguments in -s --quantiles --percent --nonzero --all --header "--also -n" -
 done
 run --values=u8 --edges=1,2 --channels=2 -F prometheus </dev/null
 refuses "--channels" 2 "cannot be combined"
-for arguments in --merge --diff; do
-    ENGINE='' run $arguments -F prometheus one two
-    refuses "$arguments" 2 "cannot be combined"
+ENGINE='' run --diff -F prometheus one two
+refuses "--diff" 2 "cannot be combined"
+for arguments in "" -s; do
+    run -n --edges=1,2 -F json $arguments one
+    mv out one.json
+    ENGINE='' run --merge -F prometheus one.json
+    refuses "tables without --right" 1 "gpuhisto: one.json: was counted without --right; --format=prometheus needs --right and --stats"
 done
+run -n --edges=1,2 --right -F json one
+mv out one.json
+ENGINE='' run --merge -F prometheus one.json
+refuses "tables without sums" 1 'one.json: has no "moments", which --stats, --quantiles and --format=prometheus need'
+run --values=u8 --channels=2 --edges=1,2 --right -s -F json one
+mv out one.json
+ENGINE='' run --merge -F prometheus one.json
+refuses "tables of channels" 1 "one.json: has several channels, which --format=prometheus cannot show"
+run -c -F json one
+mv out one.json
+ENGINE='' run --merge -F prometheus one.json
+refuses "tables of characters" 1 "one.json: was counted without --right"
 
 summary
