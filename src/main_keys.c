@@ -55,7 +55,7 @@ int main_write_keys(struct writer *out, const struct options *options, bool foll
     const bool skip_invalid = options->pool.invalid == INVALID_SKIP;
     size_t top;
     if (options->histogram.key.field.number == 0)
-        name_text((const unsigned char *)by, strlen(by), column);
+        name_text((const unsigned char *)by, strlen(by), false, column);
     if (sort_keys(options, &top) != 0)
         return -1;
     struct groups groups = groups_of_keys(keys, top, column, skip_invalid);

@@ -151,7 +151,7 @@ static void write_name(const struct groups *groups, size_t group, char *text)
         return;
     }
     const struct key_name name = groups_name(groups, group);
-    const size_t len = name_text(name.bytes, name.len, text);
+    const size_t len = name_text(name.bytes, name.len, groups->is_ascii, text);
     if (groups->are_keys && (strcmp(text, GROUP_REST) == 0 || strcmp(text, GROUP_MISSING) == 0))
         put_escape(text, 0, len, "\\x28");
     if (groups->shown_max > 0 && len > 0 && text[len - 1] == ' ')
@@ -212,13 +212,14 @@ static int number_gaps(struct key_table *names, const struct groups *groups, cha
     return 0;
 }
 
-int groups_shorten_names(struct groups *groups, size_t most)
+int groups_shorten_names(struct groups *groups, size_t most, bool is_ascii)
 {
     const struct key_seed seed = key_tallies_seed(groups->of);
     struct key_table names;
     int rc = key_table_open(&names, &seed, false);
     char *text = malloc(groups_name_room(groups));
     groups->shown_max = most;
+    groups->is_ascii = is_ascii;
     groups->gaps = calloc(groups->count + 1, sizeof groups->gaps[0]);
     rc = rc == 0 && text && groups->gaps ? number_gaps(&names, groups, text) : -1;
     free(text);

@@ -36,6 +36,7 @@ struct groups {
     unsigned threads;  /* that may show them together, if they are keys; 0 as 1 */
     bool skip_invalid; /* what is not a number is left out, also of the total */
     size_t shown_max;  /* bytes of a name in a picture; 0: names are shown in full */
+    bool is_ascii;     /* names are shown in ASCII */
     uint32_t *gaps;    /* of each name that is longer: see groups_shorten_names */
 
     /* For the functions below. Group `all` is that of records without a key. */
@@ -84,10 +85,10 @@ uint64_t groups_offset(const struct groups *groups, size_t group);
 /* Returns the room that the longest name needs. */
 size_t groups_name_room(const struct groups *groups);
 
-/* Has names of keys be shown in a picture: in at most `most` bytes, from NAME_TEXT_MIN on, without
- * a space at the end, and so that no two are the same. Sets `gaps`, which are to be freed: what
+/* Prepares names of keys for a picture: at most `most` bytes, in ASCII if that is all the terminal
+ * has, without a space at the end, and no two the same. Sets `gaps`, which are to be freed: what
  * stands in the middle of a longer name, "..." for 0, or "~2~" for 2, where the first would not
  * tell it apart. 0, or -1: memory is short. */
-int groups_shorten_names(struct groups *groups, size_t most);
+int groups_shorten_names(struct groups *groups, size_t most, bool is_ascii);
 
 #endif

@@ -156,6 +156,8 @@ static void write_rows(struct heat_source *source)
     struct heat *heat = &source->heat;
     if (source->format->needs_largest)
         find_largest(source);
+    if (heat->groups->count == 0 && !heat->options->header)
+        return;
     source->format->begin(heat);
     for (size_t group = 0; group < heat->groups->count && !heat->out->error; group++) {
         count_cells(source, group);

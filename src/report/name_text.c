@@ -3,7 +3,6 @@
 
 #include "src/count/characters.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 static char *put_escape(char *at, unsigned char byte)
@@ -23,7 +22,7 @@ static bool is_plain(const unsigned char *name, size_t len)
     return !others;
 }
 
-size_t name_text(const unsigned char *name, size_t len, char *text)
+size_t name_text(const unsigned char *name, size_t len, bool is_ascii, char *text)
 {
     char *end = text;
     size_t size;
@@ -35,7 +34,7 @@ size_t name_text(const unsigned char *name, size_t len, char *text)
     for (size_t at = 0; at < len; at += size) {
         uint32_t character;
         size = character_decode(name + at, len - at, &character);
-        if (character == CHARACTER_INVALID ||
+        if (character == CHARACTER_INVALID || (is_ascii && character >= 0x80) ||
             (character != ' ' && character_is_hidden(character))) {
             for (size_t i = 0; i < size; i++)
                 end = put_escape(end, name[at + i]);
@@ -62,6 +61,7 @@ static size_t unit_length(const char *text, size_t len)
 void name_text_shorten(char *text, size_t most, const char *gap)
 {
     const size_t len = strlen(text), gap_len = strlen(gap);
+    most = most > gap_len ? most : gap_len;
     if (len <= most)
         return;
     /* The end is kept as well as the beginning: names often differ there. */

@@ -239,7 +239,9 @@ void report_write(struct writer *out, const struct report_options *options,
 
 /* --- a result for each group --- */
 
-#define NAME_PART 3 /* names of keys take at most one part of so many of a picture's line */
+#define NAME_PART 3    /* names of keys take at most one part of so many of a picture's line, */
+#define NAME_WANTED 15 /* but not fewer characters than these, if there is room, */
+#define NAME_LEAST 6   /* and never fewer than these */
 
 /* The group that is being written. */
 struct group_report {
@@ -420,13 +422,29 @@ static void write_group_table(struct group_report *report, struct table *table)
         group_rows_free(&shown);
 }
 
-/* Makes room in a picture for what stands beside the names of keys. 0, or -1: memory is short. */
-static int fit_names(const struct table *table, struct groups *groups)
+/* Makes room in a picture for what stands beside the names of keys: a count, a percentage unless
+ * it is a heat map, and a character of a bar or a cell at least. 0, or -1: memory is short. */
+static int fit_names(const struct table *table, bool is_heat, struct groups *groups)
 {
+    const struct screen screen = screen_of(table->out->fd);
+    char digits[SHOW_NUMBER];
+    uint64_t largest = 0;
     if (!table->format->is_picture || !groups->are_keys)
         return 0;
-    const size_t part = screen_of(table->out->fd).columns / NAME_PART;
-    return groups_shorten_names(groups, part > NAME_TEXT_MIN ? part : NAME_TEXT_MIN);
+    for (size_t group = 0; group < groups->count; group++) {
+        const uint64_t samples = groups_samples(groups, group);
+        largest = samples > largest ? samples : largest;
+    }
+    show_unsigned(largest, digits);
+    const size_t percent = is_heat ? 0 : strlen("100.00") + PICTURE_GAP;
+    const size_t header = table->options->header ? strlen("count") : 0;
+    const size_t count = strlen(digits) > header ? strlen(digits) : header;
+    const size_t beside = count + percent + 2 * PICTURE_GAP + 1;
+    size_t most = screen.columns / NAME_PART;
+    most = most > NAME_WANTED ? most : NAME_WANTED;
+    most = most + beside <= screen.columns ? most : screen.columns - beside;
+    most = beside + NAME_LEAST <= screen.columns ? most : NAME_LEAST;
+    return groups_shorten_names(groups, most, !screen.utf8);
 }
 
 /* Returns the groups that have a table. If there is no key, that may be all keys, added up. */
@@ -451,7 +469,7 @@ void report_write_groups(struct writer *out, const struct report_options *option
     struct group_report report = {
         .groups = &shown, .histogram = histogram, .tally = tally, .room = groups_name_room(&shown)};
     report.name = malloc(report.room);
-    if (!report.name || fit_names(&table, &shown) != 0) {
+    if (!report.name || fit_names(&table, histogram->mode->is_binned, &shown) != 0) {
         out->error = out->error ? out->error : ENOMEM;
         goto end;
     }

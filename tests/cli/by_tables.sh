@@ -150,6 +150,31 @@ for option in --all --top=5; do
     check "$option: columns" grep -q '^key  *0  *1  *2  *3  *4  *5  *6  *count$' out
 done
 
+# No heat map is wider than the terminal, in characters that one may be as wide as two of.
+printf '%s\n' 'a_key_that_is_rather_long 1' 'a_key_that_is_also_rather_long 20' 'é 3' \
+    '日本語日本語日本語 1' '日本語本日本語日本 7' 'b 100' 'b 100' >wide
+for columns in 20 21 30 45 60 80 200; do
+    for locale in C C.UTF-8; do
+        for header in "" --header; do
+            LC_ALL=$locale COLUMNS=$columns run --by=1 -k2 -p $header wide
+            LC_ALL=C.UTF-8 python3 -c '
+import sys, unicodedata
+lines = [sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in line) for line in sys.stdin.read().splitlines()]
+sys.exit(max(lines) > int(sys.argv[1]) or len(set(lines[1:])) != 1)' $columns <out
+            check "$columns columns, $locale, $header" [ $? = 0 ]
+            check "$columns columns, $locale, $header: names" [ "$(cut -d ' ' -f 1 out | sort | uniq -d)" = "" ]
+        done
+    done
+    LC_ALL=C COLUMNS=$columns run --by=1 -k2 -p wide
+    LC_ALL=C refute "$columns columns: ASCII" grep -q '[^ -~]' out
+    LC_ALL=C COLUMNS=$columns run --by=1 -p wide
+    LC_ALL=C refute "$columns columns: bars in ASCII" grep -q '[^ -~]' out
+done
+for options in "-k2 -p" "-k2 -F pgm" -p; do
+    run -q --by=1 $options empty
+    counts "no rows: $options" empty
+done
+
 COLUMNS=60 run --by=1 -p --all many
 check "a plot of all" [ "$(wc -l <out)" -eq 50 ]
 
