@@ -25,26 +25,26 @@ static void check_that(bool holds, const char *what, uint64_t a, uint64_t b, con
 
 /* --- shares --- */
 
-static void check_text(uint64_t part, uint64_t whole, unsigned digits, const char *expected)
+static void check_text(uint64_t part, uint64_t total, unsigned digits, const char *expected)
 {
     char text[PERCENT_TEXT];
-    percent_show(part, whole, digits, text);
-    check_that(strcmp(text, expected) == 0, "share", part, whole, text);
+    percent_show(part, total, digits, text);
+    check_that(strcmp(text, expected) == 0, "share", part, total, text);
 }
 
-/* A share of u units of its last decimal is the nearest one if |2 * whole * u - 2000000 * part| <=
- * whole. If that holds for two, the greater one is right. */
-static void check_share(uint64_t part, uint64_t whole)
+/* A share of u units of its last decimal is the nearest one if |2 * total * u - 2000000 * part| <=
+ * total. If that holds for two, the greater one is right. */
+static void check_share(uint64_t part, uint64_t total)
 {
     char text[PERCENT_TEXT], *end;
-    percent_show(part, whole, 4, text);
+    percent_show(part, total, 4, text);
     uint64_t units = strtoull(text, &end, 10) * 10000;
     bool has_form = *end == '.' && strlen(end) == 5;
     units += strtoull(end + 1, &end, 10);
     /* Wide enough: 2^64 * 10^6 * 4. */
-    wide twice = (wide)part * 2000000, below = (wide)whole * 2 * units;
-    bool is_nearest = below + whole > twice && (below < whole || below - whole <= twice);
-    check_that(has_form && *end == '\0' && is_nearest, "share", part, whole, text);
+    wide twice = (wide)part * 2000000, below = (wide)total * 2 * units;
+    bool is_nearest = below + total > twice && (below < total || below - total <= twice);
+    check_that(has_form && *end == '\0' && is_nearest, "share", part, total, text);
 }
 
 static void check_shares(void)
@@ -116,11 +116,11 @@ int main(void)
     check_bars();
     for (unsigned i = 0; i < 200000; i++) {
         uint64_t a = random_count(), b = random_count();
-        uint64_t part = a < b ? a : b, whole = a < b ? b : a;
-        if (whole == 0)
+        uint64_t part = a < b ? a : b, total = a < b ? b : a;
+        if (total == 0)
             continue;
-        check_share(part, whole);
-        check_length(part, whole, 1 + random_word() % (65535 * BAR_EIGHTHS));
+        check_share(part, total);
+        check_length(part, total, 1 + random_word() % (65535 * BAR_EIGHTHS));
     }
     printf("test_plot: %u cases, %u wrong\n", tried, wrong);
     return wrong > 0;

@@ -188,9 +188,9 @@ static void check_rank(const char *q, uint64_t n)
 }
 
 /* As a decimal point may stand anywhere, and zeros around the digits. */
-static void check_spellings(uint64_t digits, int places, uint64_t n)
+static void check_spellings(uint64_t digits, uint8_t places, uint64_t n)
 {
-    char q[160];
+    char q[300]; /* for any number of places, as gcc looks at it */
     snprintf(q, sizeof q, "%" PRIu64 "e-%d", digits, places);
     check_rank(q, n);
     snprintf(q, sizeof q, "+0.%0*" PRIu64 "00", places, digits);
@@ -229,7 +229,7 @@ static void check_ranks(void)
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
         for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++)
             check_rank(odd[i], counts[k]);
-    for (int places = 1; places <= 18; places++) {
+    for (uint8_t places = 1; places <= 18; places++) {
         power *= 10;
         for (unsigned i = 0; i < scale_of(40, 200, 200); i++) {
             uint64_t n = random_word() >> random_word() % 64;
