@@ -98,9 +98,11 @@ if ! printf x | gpuhisto --device=cpu -p | grep -q '█'; then with_bars=; fi
 with_gzip=yes # it finds that its magic alone is truncated
 if printf '\037\213\010' | gpuhisto --device=cpu >/dev/null 2>&1; then with_gzip=; fi
 
-# Open MPI otherwise refuses root, and to start more processes than there are processors.
+# Open MPI otherwise refuses root, and to start more processes than there are processors; 5 has another name for that.
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
+export PRTE_MCA_rmaps_default_mapping_policy
 HOME=$work # GNU parallel keeps files there
 export HOME
 
