@@ -50,13 +50,16 @@ one_line_says "no dpkg-dev" 1 "make_deb: dpkg-parsechangelog is missing; as root
 rm bare/apt-get bare/sudo
 bootstrapped check
 one_line_says "no apt-get" 1 "missing (by their Debian names): autoconf"
+bootstrapped install format foo
+one_line_says "a step that there is not" 2 "bootstrap: foo: there is no such step of .ci/run"
 bootstrapped foo
 one_line_says "foo" 2 "bootstrap: foo: unknown argument"
 bootstrapped --cuda chek
 one_line_says "chek" 2 "bootstrap: chek: unknown argument"
 
-# made [ARGUMENT]...: in a tree whose configure and make are make-believe. The libraries that are installed are those
-# in `installed`; configure finds them, and what it was called with is in configured.log.
+# made [STATUS] [ARGUMENT]...: in a tree whose configure and make are make-believe; it ends with STATUS or 0. The
+# libraries that are installed are those in `installed`, the packages those in `packages`; configure finds the libraries,
+# and what it was called with is in configured.log.
 mkdir -p tree/doc believed
 cp "$srcdir/bootstrap" tree
 : >tree/README.md && : >tree/doc/some.md && : >tree/Makefile.in && : >installed && : >tree/configured.log
@@ -70,7 +73,17 @@ done >config.h
 printf '%s\n' '#!/bin/sh' 'case $* in *recheck) exec ../configure again ;; esac; exit' 'S["HAVE_CUDA_TRUE"]="#"' >config.status
 chmod +x config.status
 END
-printf '#!/bin/sh\nmkdir -p gpu\nprintf "#!/bin/sh\\n" >gpuhisto && chmod +x gpuhisto\n' >believed/make
+cat >believed/make <<'END'
+#!/bin/sh
+mkdir -p gpu
+printf '#!/bin/sh\n' >gpuhisto && chmod +x gpuhisto
+case $* in
+*check*) [ ! -e "$TESTED" ] || cp "$TESTED" test-suite.log; echo "tests ran"; exit "$ENDED" ;;
+esac
+END
+printf '#!/bin/sh\nexit 1\n' >believed/apt-get
+printf '#!/bin/sh\ngrep -qx "$4" "$PACKAGES" && echo installed\n' >believed/dpkg-query
+: >packages
 cat >believed/cc <<'END'
 #!/bin/sh
 case $(cat) in
@@ -84,9 +97,11 @@ printf '#!/bin/sh\necho 1000\n' >believed/id
 chmod +x tree/configure believed/*
 made()
 {
-    run_as env INSTALLED="$work/installed" PATH="$work/believed:$PATH" CC="$work/believed/cc" CXX="$work/believed/cc" \
-        sh tree/bootstrap "$@"
-    check "bootstrap $*: status" [ "$(cat status)" -eq 0 ]
+    due_=0
+    case ${1-} in [0-9]) due_=$1 && shift ;; esac
+    run_as env INSTALLED="$work/installed" PACKAGES="$work/packages" TESTED="$work/tested" ENDED="$due_" \
+        PATH="$work/believed:$PATH" CC="$work/believed/cc" CXX="$work/believed/cc" sh tree/bootstrap "$@"
+    check "bootstrap $*: status" [ "$(cat status)" -eq "$due_" ]
 }
 made
 check "what is lacking is said at the end" [ "$(tail -n 3 err | head -n 2 | cut -d : -f 2)" = " built without gzip
@@ -103,6 +118,42 @@ made -- --without-yajl
 made
 check "what was not wanted does not appear" [ "$(grep -c 'configure again' tree/configured.log)" = 1 ]
 refute "nothing is lacking" grep -q 'built without --' err
+
+# --- bootstrap check ---
+
+# totals STATUS TEXT: "bootstrap check" ends with both, where make ends with STATUS.
+totals()
+{
+    made "$1" check
+    check "bootstrap check: '$2'" [ "$(tail -n 1 out)" = "$2" ]
+}
+printf '# %s: %s\n' TOTAL 12 PASS 5 SKIP 1 XFAIL 3 FAIL 0 XPASS 0 ERROR 0 >tested
+totals 0 "8 passed, 0 failed, 1 skipped"
+check "tests run without what they use" grep -q "tests ran" out
+check "what they use is one line for root" sh -c "tail -n 1 err |
+    grep -q 'as root: apt-get update && apt-get install .* acl .* jq .* python3-numpy .* zstd; then run this again'"
+refute "daemons are of no use to other users" grep -q openssh-server err
+printf '# %s: %s\n' TOTAL 12 PASS 5 SKIP 0 XFAIL 0 FAIL 4 XPASS 2 ERROR 1 >tested
+totals 2 "5 passed, 7 failed, 0 skipped"
+rm tested
+totals 2 "0 passed, 1 failed, 0 skipped"
+printf '#!/bin/sh\necho "$*" >>%s/asked.log\n' "$work" >believed/sudo
+totals 2 "0 passed, 1 failed, 0 skipped"
+check "all that is missing is installed at once" \
+    [ "$(grep -c 'apt-get -qq -y' asked.log) $(grep -c '^ *sh acl .* zstd$' asked.log)" = "1 1" ]
+sed -n 's/.*: apt-get update && apt-get install --no-install-recommends \(.*\); then .*/\1/p' err | tr ' ' '\n' >packages
+: >asked.log
+totals 2 "0 passed, 1 failed, 0 skipped"
+refute "nothing is missing" [ -s asked.log ]
+
+# --- what a step needs ---
+
+made 0 install spdx
+refute "a step whose packages are there" [ -s asked.log ]
+: >packages
+made 0 install format spdx
+check "a step has packages of its own" [ "$(sed -n 's/^ *sh //p' asked.log)" = "clang-format-14 git" ]
+
 : >tree/config.status
 run_as sh tree/bootstrap
 check "configured in place: status" [ "$(cat status)" -eq 1 ]
