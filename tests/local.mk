@@ -488,4 +488,10 @@ EXTRA_DIST += tests/cli/fault_table
 fault-table: gpuhisto$(EXEEXT) $(script_programs) $(script_libraries) $(emulated_program)
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/tests/cli/fault_table $(FAULTFLAGS)
 
+# What others publish to test programs like this one: make check-suites SUITES=DIRECTORY
+EXTRA_DIST += tests/suites/check
+.PHONY: check-suites
+check-suites: gpuhisto$(EXEEXT) $(emulated_program)
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/tests/suites/check '$(SUITES)'
+
 include tests/fuzz/local.mk
