@@ -209,6 +209,12 @@ refute "CFLAGS of make" make -s -C 'built here' src/base/show.o CFLAGS="-O2 -ffa
     >out 2>err
 check "CFLAGS of make: reason" grep -q 'ffast-math, -Ofast and the like give wrong counts' err
 
+# --- a sanitizer in CFLAGS, whose library has functions of libm ---
+
+configured --without-cuda CFLAGS=-fsanitize=address
+check "-fsanitize=address: status" [ "$(cat status)" -eq 0 ]
+check "-fsanitize=address: libm" grep -q '^LIBS = .*-lm' 'built here/Makefile'
+
 # --- where bugs are to be reported ---
 
 configured --without-cuda --with-bugurl=https://example.org/bugs
