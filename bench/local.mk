@@ -27,25 +27,27 @@ EXTRA_DIST += bench/ceiling.h bench/character_kernels.cu bench/device.cuh bench/
 if HAVE_CUDA
 cuda_benchmarks = bench/character_kernels bench/kernels bench/number_kernels bench/pair_kernels bench/value_kernels bench/decode_stages
 endif
-bench/character_kernels: bench/character_kernels.cu
-bench/kernels: bench/kernels.cu
-bench/number_kernels: bench/number_kernels.cu
-bench/pair_kernels: bench/pair_kernels.cu
-bench/value_kernels: bench/value_kernels.cu
-bench/decode_stages: bench/decode_stages.cu bench/read_file.cuh
+# Linked as the program is, so that LDFLAGS holds for them too, which nvcc does not take.
 cuda_benchmark_libs = gpu/count/kernel_table.o gpu/decode/stage_table.o bench/libdata.a libgpuhisto.a libhistogram.a
-bench/character_kernels bench/kernels bench/number_kernels bench/pair_kernels bench/value_kernels bench/decode_stages: bench/device.cuh $(cuda_benchmark_libs)
-	@$(MKDIR_P) bench
-	$(AM_V_NVCC)$(NVCC) $(CUDA_GENCODE) -std=c++17 -O3 --threads=0 -I$(srcdir) $(CUDA_CPPFLAGS) \
-	  $(NVCCFLAGS) -o $@ $(srcdir)/$@.cu $(cuda_benchmark_libs) $(LIBS)
+bench/character_kernels: bench/character_kernels.o
+bench/kernels: bench/kernels.o
+bench/number_kernels: bench/number_kernels.o
+bench/pair_kernels: bench/pair_kernels.o
+bench/value_kernels: bench/value_kernels.o
+bench/decode_stages: bench/decode_stages.o
+bench/character_kernels bench/kernels bench/number_kernels bench/pair_kernels bench/value_kernels bench/decode_stages: $(cuda_benchmark_libs)
+	$(AM_V_CXXLD)$(CXX) $(AM_LDFLAGS) $(LDFLAGS) -o $@ $@.o $(cuda_benchmark_libs) $(CUDA_LIBS) $(LIBS)
+-include bench/character_kernels.o.d bench/kernels.o.d bench/number_kernels.o.d bench/pair_kernels.o.d bench/value_kernels.o.d bench/decode_stages.o.d
+MOSTLYCLEANFILES += bench/*.o.d
 
 # By hand, see its head: nvCOMP is not looked for.
 NVCOMP = /usr
 bench/zstd_nvcomp: bench/zstd_nvcomp.cu bench/device.cuh bench/read_file.cuh
 	@$(MKDIR_P) bench
-	$(AM_V_NVCC)$(NVCC) $(CUDA_GENCODE) -std=c++17 -O3 -I$(srcdir) $(CUDA_CPPFLAGS) $(NVCCFLAGS) \
-	  -I$(NVCOMP)/include -o $@ $(srcdir)/$@.cu -Xlinker $(NVCOMP)/lib64/libnvcomp.so.6 \
-	  -Xlinker -rpath,$(NVCOMP)/lib64 $(LIBS)
+	$(AM_V_NVCC)$(NVCC) $(CUDA_GENCODE) -std=c++17 -O3 -I$(srcdir) $(CUDA_CPPFLAGS) $(NVCC_HOST_FLAGS) $(NVCCFLAGS) \
+	  -I$(NVCOMP)/include -c -o $@.o $(srcdir)/$@.cu
+	$(AM_V_CXXLD)$(CXX) $(AM_LDFLAGS) $(LDFLAGS) -o $@ $@.o $(NVCOMP)/lib64/libnvcomp.so.6 \
+	  -Wl,-rpath,$(NVCOMP)/lib64 $(CUDA_LIBS) $(LIBS)
 
 .PHONY: bench bench-by bench-characters bench-fields bench-scaling bench-startup bench-stream bench-tasks
 bench: $(benchmarks) $(cuda_benchmarks)
