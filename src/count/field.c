@@ -195,27 +195,34 @@ enum field_found field_find(const struct field *field, const unsigned char *begi
     return FIELD_FOUND;
 }
 
-static void strip_spaces_after(const unsigned char *from, const unsigned char **to)
+/* A part of a record. */
+struct part {
+    const unsigned char *from, *to;
+};
+
+static inline struct part without_spaces(struct part part)
 {
-    while (from < *to && number_is_space((*to)[-1]))
-        --*to;
+    while (part.from < part.to && number_is_space(*part.from))
+        part.from++;
+    while (part.from < part.to && number_is_space(part.to[-1]))
+        part.to--;
+    return part;
 }
 
-static void strip_spaces(const unsigned char **from, const unsigned char **to)
+/* Returns a part without white space and a pair of quotes around it. */
+static inline struct part stripped(struct part part)
 {
-    while (*from < *to && number_is_space(**from))
-        ++*from;
-    strip_spaces_after(*from, to);
+    part = without_spaces(part);
+    if (part.to - part.from < 2 || *part.from != '"' || part.to[-1] != '"')
+        return part;
+    return without_spaces((struct part){part.from + 1, part.to - 1});
 }
 
 void field_strip(const unsigned char **from, const unsigned char **to)
 {
-    strip_spaces(from, to);
-    if (*to - *from < 2 || **from != '"' || (*to)[-1] != '"')
-        return;
-    ++*from;
-    --*to;
-    strip_spaces(from, to);
+    const struct part part = stripped((struct part){*from, *to});
+    *from = part.from;
+    *to = part.to;
 }
 
 size_t field_copy_token(bool has_units, const unsigned char *from, const unsigned char *to,
@@ -235,13 +242,15 @@ size_t field_copy_token(bool has_units, const unsigned char *from, const unsigne
     return len + (size_t)(to - rest);
 }
 
-/* Copies the token in a quoted field of CSV, of which `from` is after the opening quote and text
- * follows the closing one. As field_token. */
-static size_t copy_joined(bool has_units, const unsigned char *from, const unsigned char *quote,
-                          const unsigned char *to, unsigned char *token)
+/* Copies the token in a quoted field [from, to) of CSV that ends with other text. As field_token.
+ * Not inlined, as it takes a page of the stack. */
+static __attribute__((noinline)) size_t copy_joined(bool has_units, const unsigned char *from,
+                                                    const unsigned char *to, unsigned char *token)
 {
     unsigned char joined[NUMBER_MAX];
-    const unsigned char *after = quote + 1;
+    const unsigned char *quote = closing_quote(++from, to), *after = quote + 1;
+    if (quote == to)
+        return 0;
     while (from < quote && number_is_space(*from))
         from++;
     while (from == quote && number_is_space(*after))
@@ -257,14 +266,11 @@ static size_t copy_joined(bool has_units, const unsigned char *from, const unsig
 size_t field_token(const struct field *field, const unsigned char *from, const unsigned char *to,
                    unsigned char *token)
 {
-    strip_spaces_after(from, &to);
-    if (field->kind == FIELD_CSV && from < to && *from == '"' && to[-1] != '"') {
-        const unsigned char *quote = closing_quote(from + 1, to);
-        if (quote < to)
-            return copy_joined(field->has_units, from + 1, quote, to, token);
-    }
-    field_strip(&from, &to);
-    return field_copy_token(field->has_units, from, to, token);
+    const struct part part = stripped((struct part){from, to});
+    const bool is_open = part.from == from && from < part.to && *from == '"';
+    if (is_open && field->kind == FIELD_CSV)
+        return copy_joined(field->has_units, from, part.to, token);
+    return field_copy_token(field->has_units, part.from, part.to, token);
 }
 
 /* --- the header --- */
@@ -298,9 +304,8 @@ int32_t field_column(const struct field *field, const unsigned char *begin,
     begin += field_bom_len(begin, (size_t)(end - begin));
     struct walk walk = {.at = begin, .end = end};
     for (int32_t column = 1; next_field(field, &walk); column++) {
-        const unsigned char *inner = walk.from, *inner_end = walk.to;
-        strip_spaces(&inner, &inner_end);
-        if (has_name(field, walk.from, walk.to) || has_name(field, inner, inner_end))
+        const struct part inner = without_spaces((struct part){walk.from, walk.to});
+        if (has_name(field, walk.from, walk.to) || has_name(field, inner.from, inner.to))
             return column;
     }
     return 0;

@@ -96,11 +96,6 @@ enum field_found field_find(const struct field *field, const unsigned char *begi
  * from bytes. Returns the length. */
 size_t field_csv_text(const unsigned char *from, const unsigned char *to, unsigned char *text);
 
-/* Copies what should be the number in a field [from, to), in CSV its content, without white space
- * and a pair of quotes around it. Returns as field_copy_token. */
-size_t field_token(const struct field *field, const unsigned char *from, const unsigned char *to,
-                   unsigned char *token);
-
 /* Removes white space and a pair of quotes around the number in a field [*from, *to). */
 void field_strip(const unsigned char **from, const unsigned char **to);
 
@@ -108,6 +103,11 @@ void field_strip(const unsigned char **from, const unsigned char **to);
  * space before a unit is left out. Returns its length, or 0 if the field is no token. */
 size_t field_copy_token(bool has_units, const unsigned char *from, const unsigned char *to,
                         unsigned char *token);
+
+/* Copies what should be the number in a field [from, to), in CSV in its content, without white
+ * space and a pair of quotes around it. As field_copy_token. */
+size_t field_token(const struct field *field, const unsigned char *from, const unsigned char *to,
+                   unsigned char *token);
 
 /* Returns where the number after a string that ends at `at` begins: after blanks and a quote. */
 const unsigned char *field_after_gap(const unsigned char *at, const unsigned char *limit);
