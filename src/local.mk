@@ -29,6 +29,7 @@ histogram_sources = \
 	src/count/coarsen.c src/count/coarsen.h \
 	src/count/exact_sum.c src/count/exact_sum.h \
 	src/count/field.c src/count/field.h src/count/field_csv.c src/count/json_path.c src/count/json_path.h \
+	src/count/json_reader.c src/count/json_reader.h \
 	src/count/file_tallies.c src/count/file_tallies.h \
 	src/count/histogram.c src/count/histogram.h \
 	src/count/key.c src/count/key.h \

@@ -9,12 +9,9 @@
 #ifndef GPUHISTO_JSON_PATH_H
 #define GPUHISTO_JSON_PATH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "json_reader.h"
 
 #define JSON_STEPS_MAX 32
-#define JSON_DEPTH_MAX 10000      /* as jq */
 #define JSON_INDEX_MAX (1L << 20) /* a record has no more elements */
 
 struct json_step {
@@ -42,18 +39,9 @@ bool json_find(const struct json_path *path, const unsigned char *begin, const u
 /* True if [from, to), the content of a valid string, is the name of a step. */
 bool json_name_is(const struct json_step *step, const unsigned char *from, const unsigned char *to);
 
-/* Returns where the number at `at` ends, or NULL if there is none. */
-const unsigned char *json_number_end(const unsigned char *at, const unsigned char *end);
-
 /* Writes a value [from, to) that json_find has found as text: the content of a string, decoded;
  * others as written. Half of a surrogate pair becomes U+FFFD. `text` has room for to - from bytes.
  * Returns the length. */
 size_t json_value_text(const unsigned char *from, const unsigned char *to, unsigned char *text);
-
-/* White space between tokens of a record. */
-static inline bool json_is_space(unsigned char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
 
 #endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* A reader of JSON (RFC 8259) from which the next value, member or element is pulled, so that the
+ * functions of a caller have the form of what they read:
+ *
+ *     if (json_value(json) == JSON_OBJECT)
+ *         while (json_next_member(json))
+ *             json_name_is(...) ? read_it(json) : json_skip(json);
+ *     if (json->wrong)
+ *         ...
+ *
+ * Nothing is made of the text but views of it. All of it is in memory, or it comes piece by piece
+ * from a function; then a name or a scalar is what memory holds of it. */
+#ifndef GPUHISTO_JSON_READER_H
+#define GPUHISTO_JSON_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define JSON_DEPTH_MAX 10000 /* as jq */
+#define JSON_PIECE ((size_t)256 << 10)
+#define JSON_TOKEN_MAX ((size_t)8 << 20) /* bytes of a name or scalar that comes in pieces */
+
+enum json_kind {
+    JSON_NONE, /* something is wrong */
+    JSON_OBJECT,
+    JSON_ARRAY,
+    JSON_STRING,
+    JSON_NUMBER,
+    JSON_TRUE,
+    JSON_FALSE,
+    JSON_NULL,
+};
+
+/* Text that comes in pieces. */
+struct json_input {
+    /* Reads up to `size` bytes. Returns how many, 0 at the end; or -1 if it fails. */
+    ssize_t (*read)(void *arg, unsigned char *to, size_t size);
+    void *arg;
+    unsigned char *buffer; /* of `room` bytes; free it */
+    size_t room;
+    uint64_t before; /* bytes of the text before the buffer's */
+    bool has_ended;  /* all of the text was read */
+    bool has_failed; /* `read` has */
+};
+
+struct json {
+    const unsigned char *at, *end;  /* what is there of the text that was not read yet */
+    const unsigned char *from, *to; /* the last name or scalar as written, strings without quotes;
+                                     * until more is read */
+    struct json_input *input;       /* what follows; NULL: nothing */
+    const char *wrong;              /* what is, at `at`; NULL: nothing so far */
+    bool is_invalid;                /* what is wrong is that the text is not JSON */
+    bool has_escapes;               /* the last name or scalar */
+    bool is_utf8;                   /* strings must be; set it */
+    bool is_first;                  /* no member or element of the innermost container was read */
+    unsigned depth, depth_max;      /* of containers that are open; set the most */
+};
+
+/* Reads the beginning of a value: enters an object or an array, and reads a scalar, as from and to.
+ */
+enum json_kind json_value(struct json *json);
+
+/* Reads the next name, and the colon, in the object that is innermost. False if there is none: the
+ * object is left, or something is wrong. */
+bool json_next_member(struct json *json);
+
+/* The same of an array, in which there is nothing to read before a value. */
+bool json_next_element(struct json *json);
+
+/* Reads a value to its end. False if something is wrong. */
+bool json_skip(struct json *json);
+
+/* The same, of which the beginning was read: a value of that kind. */
+bool json_skip_rest(struct json *json, enum json_kind kind);
+
+/* Moves past white space: json->at is the next token's first byte, or the text's end. */
+void json_skip_space(struct json *json);
+
+/* Writes the content of a valid string, as written, as what it stands for: no more bytes, perhaps
+ * to the same place. Half of a surrogate pair becomes U+FFFD. Returns the length. */
+size_t json_decode(const unsigned char *from, const unsigned char *to, unsigned char *text);
+
+/* True if the contents of two valid strings stand for the same. */
+bool json_same(const unsigned char *one, const unsigned char *one_end, const unsigned char *other,
+               const unsigned char *other_end);
+
+/* Returns the closing quote of a string whose content begins at `at`; or the byte that is wrong, or
+ * end. */
+const unsigned char *json_string_end(const unsigned char *at, const unsigned char *end);
+
+/* Returns where the number at `at` ends, or NULL if there is none. */
+const unsigned char *json_number_end(const unsigned char *at, const unsigned char *end);
+
+/* White space between tokens. */
+static inline bool json_is_space(unsigned char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Returns the bytes that were read. */
+static inline uint64_t json_offset(const struct json *json)
+{
+    const struct json_input *input = json->input;
+    return input->before + (uint64_t)(json->at - input->buffer);
+}
+
+#endif
