@@ -149,16 +149,9 @@ gpuhisto_sources = \
 	src/frames/frame_walk.c src/frames/frame_walk.h \
 	src/frames/frames.c src/frames/frames.h \
 	src/bytes/parallel_read.c src/bytes/parallel_read.h \
-	src/merge/find_rows.c src/merge/find_rows.h \
-	src/merge/known_rows.c src/merge/known_rows.h \
-	src/merge/merge.c src/merge/merge.h \
-	src/merge/merge_files.c src/merge/merge_files.h \
+	src/merge/merge.c src/merge/merge.h src/merge/merge_files.c \
 	src/merge/read_table.c src/merge/read_table.h \
-	src/merge/shard_join.c src/merge/shard_join.h src/merge/shard_proof.c \
-	src/merge/table_file.c src/merge/table_file.h \
-	src/merge/table_json.h \
-	src/merge/table_keys.c src/merge/table_keys.h \
-	src/merge/table_rows.c src/merge/table_rows.h \
+	src/merge/shard_proof.c src/merge/table_keys.c src/merge/table_rows.c \
 	src/policy/policy.c src/policy/policy.h src/policy/situation.h \
 	src/pool/engines.c \
 	src/pool/machine.c src/pool/machine.h \
@@ -198,13 +191,5 @@ endif
 if HAVE_ISAL
 libgpuhisto_a_SOURCES += $(gzip_sources)
 endif
-if HAVE_YAJL
-libgpuhisto_a_SOURCES += \
-	src/merge/table_events.c src/merge/table_json.c src/merge/table_members.c \
-	src/merge/table_parser.h
-else
-libgpuhisto_a_SOURCES += src/merge/no_table_json.c
-endif
-
 # What made src/count/unicode_groups.c.
 EXTRA_DIST += src/count/make_unicode_groups

@@ -4,7 +4,7 @@
 
 #include "src/cli/diag.h"
 #include "src/count/coarsen.h"
-#include "src/merge/table_file.h"
+#include "src/merge/merge.h"
 #include "src/report/diff.h"
 #include "src/report/format.h"
 
@@ -34,9 +34,7 @@ static int check_shards(const struct merge *side, struct reason *why)
 /* Reads the tables of a file, added up. */
 static int read_side(struct held *file, struct merge *side, struct reason *why)
 {
-    struct read_table table = {.text = NULL};
-    int rc = table_file_add(file, &table, side, why);
-    read_table_free(&table);
+    int rc = merge_file(file, side, why);
     if (rc == 0 && side->shards.first)
         rc = check_shards(side, why);
     if (rc == 0 && side->keys) {

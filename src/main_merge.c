@@ -3,7 +3,7 @@
 #include "main.h"
 
 #include "src/cli/diag.h"
-#include "src/merge/merge_files.h"
+#include "src/merge/merge.h"
 #include "src/pool/machine.h"
 #include "src/report/format.h"
 #include "src/report/report.h"

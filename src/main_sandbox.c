@@ -4,7 +4,6 @@
 
 #include "gpu/device.h"
 #include "src/cli/diag.h"
-#include "src/merge/table_json.h"
 #include "src/report/format.h"
 #include "src/sandbox/sandbox.h"
 
@@ -77,16 +76,6 @@ static void allow_limits(struct sandbox *sandbox, const struct options *options,
     sandbox_allow_path(sandbox, "/sys/fs/cgroup");
 }
 
-/* Loads what the files will need, while libraries can be opened. */
-static void load_libraries(const struct main_files *files)
-{
-    struct reason unused;
-    if (files->source)
-        source_load_codecs(files->source);
-    if (files->tables)
-        (void)table_json_load(&unused);
-}
-
 /* Allows opening a file in its turn, unless it is open. */
 static void allow_file(struct sandbox *sandbox, const struct held *file)
 {
@@ -124,7 +113,8 @@ int main_enter_sandbox(const struct options *options, const struct output *outpu
     } else {
         if (options->report.format->prepare)
             options->report.format->prepare();
-        load_libraries(&files);
+        if (source) /* while libraries can be opened */
+            source_load_codecs(source);
         sandbox_begin(&sandbox);
         allow_limits(&sandbox, options, &files);
         for (size_t i = 0; (file = main_file(&files, i)); i++)

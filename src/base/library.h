@@ -5,10 +5,10 @@
  *
  * Functions are called through a struct of pointers, which is made from a list of their names:
  *
- *     #define FUNCTIONS(FUNCTION) FUNCTION(yajl_alloc) FUNCTION(yajl_free)
- *     LIBRARY(libyajl, LIBYAJL_FILE, FUNCTIONS)
+ *     #define FUNCTIONS(FUNCTION) FUNCTION(isal_inflate_init) FUNCTION(isal_inflate)
+ *     LIBRARY(libisal, LIBISAL_FILE, FUNCTIONS)
  *
- * defines libyajl.yajl_alloc and so on, and libyajl_load, which must be called first. */
+ * defines libisal.isal_inflate and so on, and libisal_load, which must be called first. */
 #ifndef GPUHISTO_LIBRARY_H
 #define GPUHISTO_LIBRARY_H
 

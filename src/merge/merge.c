@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "merge.h"
-#include "table_json.h"
-#include "table_keys.h"
-#include "table_rows.h"
+#include "read_table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,17 +34,6 @@ void merge_show_difference(struct reason *why, const struct words *options, cons
 struct words *merge_options(struct merge *merge)
 {
     return merge->others.tables > 0 ? &merge->first.sorted.bins : &merge->first.options;
-}
-
-/* Checks that the table is of a kind that can be merged. 0, or -1 with a reason. */
-static int check_kind(const struct read_table *table, struct reason *why)
-{
-    const char *schema = read_text(table, table->schema);
-    if (read_table_check_schema(schema, strlen(schema), why) != 0)
-        return -1;
-    if (!(table->has & HAS_OPTIONS))
-        return reason_set(why, "has no \"options\", which say how it was counted");
-    return 0;
 }
 
 /* Checks that numbers up to each edge are known. 0, or -1 with a reason. */
@@ -151,8 +137,8 @@ static int check_mode(const struct merge *merge, const struct read_table *table,
 {
     const struct histogram *histogram = &merge->histogram;
     const char *type = histogram->mode->has_types ? histogram->type.name : "";
-    if (strcmp(read_text(table, table->mode), histogram->mode->name) == 0 &&
-        strcmp(read_text(table, table->type), type) == 0)
+    if (strcmp(table_text(table, table->mode), histogram->mode->name) == 0 &&
+        strcmp(table_text(table, table->type), type) == 0)
         return 0;
     return reason_set(why, "\"mode\" and \"type\" do not match \"options\"");
 }
@@ -199,7 +185,7 @@ static int add_rows(struct merge *merge, struct read_table *table, struct reason
     int rc = -1;
     if (!moments) {
         reason_set(why, "out of memory");
-    } else if (is_lines || table_rows_check(table, histogram, moments, why) == 0) {
+    } else if (is_lines || table_rows_check(table, histogram, &merge->seen, moments, why) == 0) {
         if (__builtin_add_overflow(merge->total, table->totals.total, &merge->total)) {
             reason_set(why, MERGE_OVERFLOW);
         } else {
@@ -235,8 +221,9 @@ static int check_place(const struct merge *merge, const struct read_table *table
 
 int merge_add(struct merge *merge, struct read_table *table, const char *name, struct reason *why)
 {
-    if (check_kind(table, why) != 0 ||
-        (!merge->first.name && begin(merge, table, name, why) != 0) ||
+    if (!(table->has & HAS_OPTIONS))
+        return reason_set(why, "has no \"options\", which say how it was counted");
+    if ((!merge->first.name && begin(merge, table, name, why) != 0) ||
         check_options(merge, table, name, why) != 0 || check_mode(merge, table, why) != 0 ||
         table_keys_check(table, &merge->histogram, why) != 0 ||
         check_place(merge, table, name, why) != 0 || add_rows(merge, table, why) != 0 ||
@@ -252,12 +239,6 @@ int merge_add(struct merge *merge, struct read_table *table, const char *name, s
     return 0;
 }
 
-void merge_know_rows(struct merge *merge, uint64_t bytes)
-{
-    if (merge->known.rows == 0 && !merge->is_fork && known_rows_pay(&merge->histogram, bytes))
-        known_rows_make(&merge->known, &merge->histogram);
-}
-
 int merge_fork(const struct merge *merge, struct merge *fork)
 {
     *fork = *merge;
@@ -265,6 +246,7 @@ int merge_fork(const struct merge *merge, struct merge *fork)
     fork->total = fork->tables = 0;
     fork->last = (struct merge_last){.name = NULL};
     fork->others = (struct merge_others){.tables = 0};
+    fork->seen = (struct seen_rows){.base = &merge->seen};
     shard_join_fork(&merge->shards, &fork->shards);
     const int rc = tally_open(&fork->tally, &fork->histogram);
     if (rc == 0)
@@ -291,6 +273,7 @@ void merge_free_fork(struct merge *fork)
 {
     tally_close(&fork->tally);
     words_free(&fork->last.options);
+    seen_rows_free(&fork->seen);
     shard_join_free(&fork->shards);
 }
 
@@ -304,6 +287,6 @@ void merge_free(struct merge *merge)
     table_words_free(&merge->first.sorted);
     words_free(&merge->last.options);
     shard_join_free(&merge->shards);
-    known_rows_free(&merge->known);
+    seen_rows_free(&merge->seen);
     merge->first.name = NULL;
 }

@@ -3,15 +3,70 @@
 #ifndef GPUHISTO_MERGE_H
 #define GPUHISTO_MERGE_H
 
-#include "known_rows.h"
-#include "read_table.h"
-#include "shard_join.h"
-
+#include "src/base/held.h"
 #include "src/base/reason.h"
+#include "src/base/words.h"
 #include "src/count/key_tallies.h"
 #include "src/count/tally.h"
+#include "src/report/shard_record.h"
 
 #include <stdbool.h>
+
+/* --- shard_proof.c: the shards of a job, collected table by table --- */
+
+/* The shard of one table. */
+struct joined_shard {
+    struct shard_record record; /* owned */
+    const char *table;          /* the name of its file */
+    uint64_t order;             /* of the table: if two overlap, the later one is at fault */
+};
+
+/* All zeros: no shards yet. */
+struct shard_join {
+    const char *first; /* the table of the first shard */
+    struct shard_job job;
+    uint64_t order; /* of the next table */
+    struct joined_shard *shards;
+    size_t count, room;
+};
+
+/* Moves the shard of a table into the join, and leaves *record empty. `table` stays valid. 0; or -1
+ * with a reason if the record is wrong or of another job. */
+int shard_join_add(struct shard_join *join, struct shard_record *record, const char *table,
+                   struct reason *why);
+
+/* Makes *into a join without shards, of the same job as `join`. */
+void shard_join_fork(const struct shard_join *join, struct shard_join *into);
+
+/* Moves all shards of `from` to a join of the same job. 0; or -1 if memory is short. */
+int shard_join_move(struct shard_join *join, struct shard_join *from);
+
+/* Proves at the end that every byte was counted once: that no shard is missing, unless
+ * may_be_incomplete, and that none overlap. *record becomes the record of them all; free it. 0; or
+ * -1 with a reason. */
+int shard_join_finish(const struct shard_join *join, bool may_be_incomplete,
+                      struct shard_record *record, struct reason *why);
+
+void shard_join_free(struct shard_join *join);
+
+/* --- table_rows.c: rows of the histogram that tables had --- */
+
+struct seen_row {
+    uint32_t at, len; /* in the text of all; at 0: the row was not seen */
+};
+
+/* What tables had in JSON of a row, up to its count. In other tables that is mostly the same text,
+ * and does not have to be understood again. All zeros: none was seen. */
+struct seen_rows {
+    const struct seen_rows *base; /* more of them; or NULL */
+    struct seen_row *rows;        /* of the histogram; NULL: none yet */
+    char *text;
+    size_t text_len, text_room;
+};
+
+void seen_rows_free(struct seen_rows *seen);
+
+/* --- merge.c: the sum --- */
 
 /* Makes the histogram that a table's options describe; free its bins. 0; or -1 with a reason if no
  * table that can be added up has such options. Not for two threads at once. */
@@ -67,15 +122,16 @@ struct merge {
     uint64_t total;           /* samples of all tables: the tally's */
     uint64_t tables;
     struct shard_join shards;
-    struct known_rows known; /* of the histogram */
-    size_t file;             /* which one is being read; set it, for `others` */
-    bool is_fork;            /* another merge has the first table: see merge_fork */
+    struct seen_rows seen;
+    size_t file;  /* which one is being read; set it, for `others` */
+    bool is_fork; /* another merge has the first table: see merge_fork */
 };
 
 #define MERGE_OVERFLOW "the total exceeds 2^64"
 
-/* Adds a table of the file `name`, which stays valid. 0; or -1 with a reason, without the name, and
- * nothing to be done but merge_free. */
+/* Adds the table that was read of the file `name`, which stays valid. 0; or -1 with a reason,
+ * without the name, and nothing to be done but merge_free. */
+struct read_table;
 int merge_add(struct merge *merge, struct read_table *table, const char *name, struct reason *why);
 
 /* At the end of a file: 0; or -1 with a reason, without the name, if it ends between two tables of
@@ -90,10 +146,6 @@ void merge_show_difference(struct reason *why, const struct words *options, cons
  * these differ. */
 struct words *merge_options(struct merge *merge);
 
-/* Makes the histogram's rows known, if that pays for so many bytes of tables that are still to be
- * read. Does nothing the second time. There was a table. */
-void merge_know_rows(struct merge *merge, uint64_t bytes);
-
 /* Begins *fork: what one thread adds up of the tables after the first one, which `merge` has. Until
  * merge_join, `merge` stays as it is. 0; or -1 if memory is short, and nothing to free. */
 int merge_fork(const struct merge *merge, struct merge *fork);
@@ -106,5 +158,20 @@ int merge_join(struct merge *merge, struct merge *fork);
 void merge_free_fork(struct merge *fork);
 
 void merge_free(struct merge *merge);
+
+/* --- merge_files.c --- */
+
+/* Adds all tables of a file, which is then held no longer. 0, or -1 with a reason that names the
+ * file. */
+int merge_file(struct held *file, struct merge *merge, struct reason *why);
+
+/* Adds all tables of the files, at least one, which are then held no longer. Uses `threads` threads
+ * at most, and no more than one for each `thread_bytes` of input, unless that is 0. The first file
+ * is read by one thread; so are all files if any of the others is a pipe or the like, or if several
+ * threads would need over 256 MiB. Whether there are too many keys, merge->keys knows. 0; or -1
+ * with the reason of the first file, in their order, that is refused. Neither sum nor reason
+ * depends on the threads. */
+int merge_files(const struct held_list *files, unsigned threads, uint64_t thread_bytes,
+                struct merge *merge, struct reason *why);
 
 #endif

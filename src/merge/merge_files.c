@@ -1,32 +1,90 @@
 /* SPDX-License-Identifier: MIT */
-#include "merge_files.h"
-#include "table_file.h"
+/* Files of tables, added up side by side. */
+#include "read_table.h"
 
+#include "src/base/parallel.h"
+
+#include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ROW_BYTES 100                  /* of memory, for each row of a thread's tables */
 #define MEMORY_MAX ((size_t)256 << 20) /* of all threads, unless one alone needs more */
 
+/* --- a file --- */
+
+/* Reads a file, as a struct json_input does. */
+static ssize_t read_piece(void *arg, unsigned char *to, size_t size)
+{
+    const int *fd = arg;
+    for (;;) {
+        const ssize_t len = read(*fd, to, size);
+        struct pollfd ready = {.fd = *fd, .events = POLLIN};
+        if (len >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR))
+            return len;
+        if (errno != EINTR)
+            poll(&ready, 1, -1);
+    }
+}
+
+static int add_tables(struct table_reader *reader, const char *name, struct merge *merge,
+                      struct reason *why)
+{
+    int rc;
+    while ((rc = table_reader_next(reader, merge, why)) > 0)
+        if (merge_add(merge, &reader->table, name, why) != 0)
+            return -1;
+    return rc == 0 ? merge_end_file(merge, name, why) : rc;
+}
+
+/* As merge_file, by a reader that may have read other files. */
+static int add_file(struct table_reader *reader, struct held *held, struct merge *merge,
+                    struct reason *why)
+{
+    const bool is_standard = strcmp(held->name, "-") == 0;
+    const char *name = is_standard ? "standard input" : held->name;
+    int fd = is_standard ? STDIN_FILENO : held_open(held), rc = -1;
+    reader->input.read = read_piece;
+    reader->input.arg = &fd;
+    if (fd < 0)
+        reason_set(why, "%s", strerror(errno));
+    else if (table_reader_begin(reader) != 0)
+        reason_set(why, "out of memory");
+    else
+        rc = add_tables(reader, name, merge, why);
+    if (rc != 0) {
+        reason_begin(why, name);
+        reason_make_printable(why);
+    }
+    if (!is_standard && fd >= 0)
+        close(fd);
+    return rc;
+}
+
+int merge_file(struct held *file, struct merge *merge, struct reason *why)
+{
+    struct table_reader reader = {.tables = 0};
+    const int rc = add_file(&reader, file, merge, why);
+    table_reader_free(&reader);
+    return rc;
+}
+
+/* --- a thread --- */
+
 /* What threads share. */
 struct merging {
     const struct held_list *files;
-    uint64_t *totals; /* of each file, up to its first table that is refused */
+    struct merge *forks; /* one for each thread */
+    uint64_t *totals;    /* of each file, up to its first table that is refused */
 
     pthread_mutex_t lock; /* guards what follows */
     size_t next;          /* the file that is read next */
     size_t failed;        /* the first one that was refused; files->count: none */
     struct reason why;    /* why it was */
 };
-
-struct merging_thread {
-    pthread_t id;
-    struct merging *all;
-    struct merge fork;
-};
-
-/* --- a thread --- */
 
 /* Returns the next file, or SIZE_MAX: no more are needed. As they are given out in order, all
  * before one that failed are read to their ends. */
@@ -48,45 +106,24 @@ static void fail(struct merging *all, size_t file, const struct reason *why)
     pthread_mutex_unlock(&all->lock);
 }
 
-/* Adds files to the thread's fork, until there are no more or one is refused. */
-static void *run_thread(void *arg)
+/* Adds files to a fork, until there are no more or one is refused. */
+static void run_thread(void *arg, size_t thread)
 {
-    struct merging_thread *thread = arg;
-    struct merging *all = thread->all;
-    struct merge *fork = &thread->fork;
-    struct read_table table = {.text = NULL};
+    struct merging *all = arg;
+    struct merge *fork = &all->forks[thread];
+    struct table_reader reader = {.tables = 0};
     struct reason why;
     int rc = 0;
     for (size_t file; rc == 0 && (file = next_file(all)) != SIZE_MAX;) {
         fork->total = 0;
         fork->file = file;
         fork->shards.order = (uint64_t)file << 32; /* before those of all later files */
-        rc = table_file_add(&all->files->list[file], &table, fork, &why);
+        rc = add_file(&reader, &all->files->list[file], fork, &why);
         all->totals[file] = fork->total;
         if (rc != 0)
             fail(all, file, &why);
     }
-    read_table_free(&table);
-    return NULL;
-}
-
-/* --- all threads --- */
-
-/* Starts as many threads as can be started, and is one of them. Returns how many there were. */
-static unsigned run_threads(struct merging *all, const struct merge *merge,
-                            struct merging_thread *threads, unsigned count)
-{
-    unsigned ready = 0, started = 0;
-    for (; ready < count && merge_fork(merge, &threads[ready].fork) == 0; ready++)
-        threads[ready].all = all;
-    for (unsigned i = 1; i < ready; i++, started++)
-        if (pthread_create(&threads[i].id, NULL, run_thread, &threads[i]) != 0)
-            break;
-    if (ready > 0)
-        run_thread(&threads[0]);
-    for (unsigned i = 1; i <= started; i++)
-        pthread_join(threads[i].id, NULL);
-    return ready;
+    table_reader_free(&reader);
 }
 
 /* Finds the first file with which the total exceeds 2^64: threads only see that of each. */
@@ -100,43 +137,31 @@ static void check_total(struct merging *all, uint64_t total)
         }
 }
 
-/* Adds up what threads have, or frees it. 0, or -1 with a reason. */
-static int join_threads(struct merging *all, struct merge *merge, struct merging_thread *threads,
-                        unsigned count, struct reason *why)
-{
-    int rc = 0;
-    check_total(all, merge->total);
-    const bool is_good = count > 0 && all->failed == all->files->count;
-    for (unsigned i = 0; i < count; i++) {
-        if (is_good && rc == 0)
-            rc = merge_join(merge, &threads[i].fork);
-        else
-            merge_free_fork(&threads[i].fork);
-    }
-    if (is_good && rc == 0)
-        return 0;
-    if (all->failed < all->files->count)
-        *why = all->why;
-    else
-        reason_set(why, "out of memory");
-    return -1;
-}
-
-/* Reads all files but the first, on several threads. */
-static int merge_rest(const struct held_list *files, unsigned thread_count, struct merge *merge,
+/* Reads all files but the first, on several threads. 0, or -1 with a reason. */
+static int merge_rest(const struct held_list *files, unsigned threads, struct merge *merge,
                       struct reason *why)
 {
     struct merging all = {.files = files,
+                          .forks = calloc(threads, sizeof *all.forks),
                           .totals = calloc(files->count, sizeof *all.totals),
                           .lock = PTHREAD_MUTEX_INITIALIZER,
                           .next = 1,
-                          .failed = files->count};
-    struct merging_thread *threads = calloc(thread_count, sizeof *threads);
-    unsigned ready = 0;
-    if (all.totals && threads)
-        ready = run_threads(&all, merge, threads, thread_count);
-    const int rc = join_threads(&all, merge, threads, ready, why);
-    free(threads);
+                          .failed = files->count,
+                          .why = {"out of memory"}};
+    unsigned forks = 0;
+    while (all.forks && all.totals && forks < threads && merge_fork(merge, &all.forks[forks]) == 0)
+        forks++;
+    parallel_loop(forks, forks, run_thread, &all);
+    check_total(&all, merge->total);
+    int rc = forks > 0 && all.failed == files->count ? 0 : -1;
+    for (unsigned i = 0; i < forks; i++)
+        if (rc != 0)
+            merge_free_fork(&all.forks[i]);
+        else
+            rc = merge_join(merge, &all.forks[i]);
+    if (rc != 0)
+        *why = all.why;
+    free(all.forks);
     free(all.totals);
     return rc;
 }
@@ -178,22 +203,21 @@ int merge_files(const struct held_list *files, unsigned threads, uint64_t thread
                 struct merge *merge, struct reason *why)
 {
     const size_t count = files->count;
-    struct read_table table = {.text = NULL};
+    struct table_reader reader = {.tables = 0};
     /* The first table tells the bins. */
-    int rc = table_file_add(&files->list[0], &table, merge, why);
+    int rc = add_file(&reader, &files->list[0], merge, why);
     if (rc == 0 && count > 1) {
         const struct rest rest = rest_of(files);
-        merge_know_rows(merge, rest.bytes);
         threads = limit_threads(threads, &rest, merge);
         if (thread_bytes > 0 && rest.bytes / thread_bytes < threads)
             threads = (unsigned)(rest.bytes / thread_bytes);
         if (threads > 1 && rest.are_regular) {
-            read_table_free(&table);
+            table_reader_free(&reader);
             return merge_rest(files, threads, merge, why);
         }
     }
     for (size_t i = 1; i < count && rc == 0; i++)
-        rc = table_file_add(&files->list[i], &table, merge, why);
-    read_table_free(&table);
+        rc = add_file(&reader, &files->list[i], merge, why);
+    table_reader_free(&reader);
     return rc;
 }

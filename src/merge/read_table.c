@@ -1,38 +1,232 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads tables in JSON: what format_json.c writes, and other programs have perhaps written anew. A
+ * function for each object, from a range of bytes up to a table. Members that none of them knows
+ * are left out, whatever they are. */
 #include "read_table.h"
-#include "shard_join.h"
+
 #include "src/base/grow.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MAX UINT32_MAX
+#define TEXT_LENGTH_MAX ((size_t)1 << 20)     /* of a text: "--edges=" may be long */
+#define KEY_LENGTH_MAX (3 * FIELD_RECORD_MAX) /* as text, in which U+FFFD is three bytes */
+#define TEXTS_MAX UINT32_MAX                  /* of a table, together */
 #define ROWS_READ_MAX (BINS_MAX + 3)
-#define TOO_LONG "the table is too long"
+#define ROW_LENGTH_MAX 256              /* of a row's text that is kept: a few numbers and names */
+#define ROWS_KEPT_MAX ((size_t)1 << 20) /* of a table */
+#define OPTIONS_READ_MAX 64
+#define DEPTH_MAX 72 /* the deepest known member, and 64 levels of an unknown one */
+
+/* Rows that a table may have beyond those of the sum before it is refused for that. At its end the
+ * reason would be a better one, such as another option, but rows take memory. */
+#define ROWS_BEYOND ((size_t)65536)
+
+/* What is wrong with a file of something else, such as the log that was counted. */
+#define NOT_A_TABLE "not a table in JSON; make one with 'gpuhisto ... -F json'"
+
+#define TEXT_TOO_LONG "a text is too long, or has a NUL byte"
+#define TABLE_TOO_LONG "the table is too long"
 
 #define SCHEMA "gpuhisto/1"
 #define SCHEMA_SHOWN 60
 
-int read_table_check_schema(const char *text, size_t len, struct reason *why)
+/* --- what is refused: each of these sets the reason, and returns -1 --- */
+
+/* With the byte up to which the file was read. */
+static int refuse(struct table_reader *reader, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static int refuse(struct table_reader *reader, const char *format, ...)
 {
-    if (len == strlen(SCHEMA) && memcmp(text, SCHEMA, len) == 0)
-        return 0;
-    return reason_set(why, "the schema is '%.*s', not '" SCHEMA "'",
-                      (int)(len < SCHEMA_SHOWN ? len : SCHEMA_SHOWN), text);
+    struct reason what;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what.text, sizeof what.text, format, args);
+    va_end(args);
+    return reason_set(reader->why, "byte %" PRIu64 ": %.900s", json_offset(&reader->json),
+                      what.text);
 }
 
-int read_table_add_text(struct read_table *table, const char *text, size_t len, text_at *at,
-                        struct reason *why)
+static int refuse_memory(struct table_reader *reader)
 {
+    return reason_set(reader->why, "out of memory");
+}
+
+/* With what is wrong with the text. */
+static int refuse_text(struct table_reader *reader)
+{
+    struct json *json = &reader->json;
+    if (reader->input.has_failed)
+        return reason_set(reader->why, "%s", strerror(errno));
+    if (!json->is_invalid)
+        return refuse(reader, "%s", json->wrong);
+    if (json->at == json->end)
+        return refuse(reader, "the table is truncated");
+    json->at++; /* bytes are told from 1 on */
+    return refuse(reader, "not JSON: %s", json->wrong);
+}
+
+/* As a value of a kind that does not belong there. */
+static int refuse_kind(struct table_reader *reader, enum json_kind kind)
+{
+    static const char *const names[] = {
+        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list",       [JSON_STRING] = "a string",
+        [JSON_NUMBER] = "a number",  [JSON_TRUE] = "a truth value", [JSON_FALSE] = "a truth value",
+        [JSON_NULL] = "null",
+    };
+    if (kind == JSON_NONE)
+        return refuse_text(reader);
+    if (!reader->member)
+        return refuse(reader, "%s in the text", names[kind]);
+    if (reader->is_in_list)
+        return refuse(reader, "%s in \"%s\"", names[kind], reader->member);
+    return refuse(reader, "\"%s\" cannot be %s", reader->member, names[kind]);
+}
+
+/* --- objects and lists --- */
+
+/* Reads a value to what it is for. 0, or -1 with a reason. */
+typedef int read_value(struct table_reader *reader, void *to);
+
+struct member {
+    const char *name; /* NULL: the end of a list of members */
+    read_value *read;
+    void *to;
+    unsigned flags; /* some of these: */
+};
+
+enum { NEEDED = 1, LIST = 2 /* whose elements `read` reads */ };
+
+/* Reads the beginning of a value, which must be of that kind. */
+static int expect(struct table_reader *reader, enum json_kind kind)
+{
+    const enum json_kind found = json_value(&reader->json);
+    return found == kind ? 0 : refuse_kind(reader, found);
+}
+
+/* Returns the string, name or number that was read, and its length. What it stands for replaces it
+ * where it is. */
+static const char *text_of(struct table_reader *reader, size_t *len)
+{
+    struct json *json = &reader->json;
+    unsigned char *text = reader->input.buffer + (json->from - reader->input.buffer);
+    *len = (size_t)(json->to - json->from);
+    if (json->has_escapes) {
+        *len = json_decode(json->from, json->to, text);
+        reader->has_decoded = true;
+    }
+    return (const char *)text;
+}
+
+static bool is_same(const char *name, const char *text, size_t len)
+{
+    size_t same = 0;
+    while (same < len && name[same] && name[same] == text[same])
+        same++;
+    return same == len && !name[len];
+}
+
+/* Returns the member whose name was read; the one without a name: it is not known. */
+static const struct member *find_member(struct table_reader *reader, const struct member *members)
+{
+    size_t len;
+    const char *name = text_of(reader, &len);
+    while (members->name && !is_same(members->name, name, len))
+        members++;
+    return members;
+}
+
+/* Reads a list, which is a member or in one. */
+static int read_list(struct table_reader *reader, read_value *read, void *to)
+{
+    const char *name = reader->member;
+    if (expect(reader, JSON_ARRAY) != 0)
+        return -1;
+    while (json_next_element(&reader->json)) {
+        reader->member = name;
+        reader->is_in_list = true;
+        if (read(reader, to) != 0)
+            return -1;
+    }
+    return reader->json.wrong ? refuse_text(reader) : 0;
+}
+
+/* Reads an object, which has at most 64 members that are known. Sets *seen, unless it is NULL, to
+ * those that were there, as bits. */
+static int read_object(struct table_reader *reader, const char *what, const struct member *members,
+                       uint64_t *seen)
+{
+    struct json *json = &reader->json;
+    uint64_t bits = 0;
+    if (expect(reader, JSON_OBJECT) != 0)
+        return -1;
+    while (json_next_member(json)) {
+        const struct member *member = find_member(reader, members);
+        const uint64_t bit = (uint64_t)1 << (member - members);
+        reader->member = member->name;
+        reader->is_in_list = false;
+        if (!member->name) {
+            if (!json_skip(json))
+                break;
+            continue;
+        }
+        if (bits & bit)
+            return refuse(reader, "\"%s\" occurs twice in %s", member->name, what);
+        bits |= bit;
+        if ((member->flags & LIST ? read_list(reader, member->read, member->to)
+                                  : member->read(reader, member->to)) != 0)
+            return -1;
+    }
+    if (json->wrong)
+        return refuse_text(reader);
+    for (unsigned i = 0; members[i].name; i++)
+        if (members[i].flags & NEEDED && !(bits >> i & 1))
+            return refuse(reader, "%s has no \"%s\"", what, members[i].name);
+    if (seen)
+        *seen = bits;
+    return 0;
+}
+
+/* --- texts and numbers --- */
+
+/* Reads a string, which may have zeros in it; or if it may be one a number. */
+static int take_text(struct table_reader *reader, bool may_be_number, const char **text,
+                     size_t *len)
+{
+    const enum json_kind kind = json_value(&reader->json);
+    if (kind != JSON_STRING && !(may_be_number && kind == JSON_NUMBER))
+        return refuse_kind(reader, kind);
+    *text = text_of(reader, len);
+    return *len <= KEY_LENGTH_MAX ? 0 : refuse(reader, TEXT_TOO_LONG);
+}
+
+/* The same of what is no key. */
+static int take_plain_text(struct table_reader *reader, bool may_be_number, const char **text,
+                           size_t *len)
+{
+    if (take_text(reader, may_be_number, text, len) != 0)
+        return -1;
+    return *len > TEXT_LENGTH_MAX || memchr(*text, '\0', *len) ? refuse(reader, TEXT_TOO_LONG) : 0;
+}
+
+/* Appends a copy of text[0..len) to the table's texts. */
+static int add_text(struct table_reader *reader, const char *text, size_t len, text_at *at)
+{
+    struct read_table *table = &reader->table;
     const size_t begin = table->text_len ? table->text_len : 1; /* 0 is the empty text */
     *at = 0;
     if (len == 0)
         return 0;
-    if (len >= TEXT_MAX - begin)
-        return reason_set(why, TOO_LONG);
+    if (len >= TEXTS_MAX - begin)
+        return refuse(reader, TABLE_TOO_LONG);
     char *longer = grow_list(table->text, &table->text_room, begin + len + 1, 1);
     if (!longer)
-        return reason_set(why, "out of memory");
+        return refuse_memory(reader);
     table->text = longer;
     memcpy(table->text + begin, text, len);
     table->text[begin + len] = '\0';
@@ -41,75 +235,495 @@ int read_table_add_text(struct read_table *table, const char *text, size_t len, 
     return 0;
 }
 
-int read_table_add_row(struct read_table *table, struct reason *why)
+static int read_text(struct table_reader *reader, void *to)
 {
-    const size_t most = table->key_count > 0 ? READ_ROW_NONE : ROWS_READ_MAX;
-    if (table->row_count == most)
-        return reason_set(why, TOO_LONG);
-    struct read_row *longer =
-        grow_list(table->rows, &table->row_room, table->row_count + 1, sizeof *longer);
-    if (!longer)
-        return reason_set(why, "out of memory");
-    table->rows = longer;
-    table->rows[table->row_count++] = (struct read_row){.row = READ_ROW_UNKNOWN};
-    return 0;
+    const char *text;
+    size_t len;
+    if (take_plain_text(reader, true, &text, &len) != 0)
+        return -1;
+    return add_text(reader, text, len, to);
 }
 
-int read_table_add_key(struct read_table *table, struct reason *why)
+/* Takes the number that was read as a whole one. True if it is one of 64 bits. */
+static bool take_count(const struct json *json, uint64_t *count)
 {
-    const size_t before = table->key_count;
-    if (before == table->row_count)
+    const size_t len = (size_t)(json->to - json->from);
+    uint64_t number = 0;
+    for (size_t i = 0; i < len; i++) {
+        const unsigned digit = json->from[i] - (unsigned)'0';
+        if (digit > 9 || (i >= 19 && number > (UINT64_MAX - digit) / 10))
+            return false;
+        number = number * 10 + digit;
+    }
+    *count = number;
+    return true;
+}
+
+static int read_count(struct table_reader *reader, void *to)
+{
+    const enum json_kind kind = json_value(&reader->json);
+    if (kind == JSON_NUMBER && take_count(&reader->json, to))
         return 0;
-    struct read_key *longer =
-        grow_list(table->keys_of_rows, &table->key_room, table->row_count, sizeof *longer);
-    if (!longer)
-        return reason_set(why, "out of memory");
-    table->keys_of_rows = longer;
-    table->key_count = table->row_count;
-    memset(longer + before, 0, (table->key_count - before) * sizeof *longer);
+    if (kind != JSON_NUMBER && kind != JSON_STRING)
+        return refuse_kind(reader, kind);
+    return refuse(reader, "\"%s\" is not a whole number from 0 to 18446744073709551615",
+                  reader->member);
+}
+
+/* Returns the value of a hexadecimal digit as tables have it; 16 if it is none. */
+static unsigned hexadecimal_digit(char digit)
+{
+    return digit >= '0' && digit <= '9'   ? (unsigned)(digit - '0')
+           : digit >= 'a' && digit <= 'f' ? (unsigned)(digit - 'a' + 10)
+                                          : 16;
+}
+
+static int read_digest(struct table_reader *reader, void *to)
+{
+    uint64_t *digest = to;
+    const char *digits;
+    size_t len;
+    if (take_text(reader, false, &digits, &len) != 0)
+        return -1;
+    bool is_right = len == 16;
+    for (size_t i = 0; is_right && i < len; i++) {
+        *digest = *digest << 4 | hexadecimal_digit(digits[i]);
+        is_right = hexadecimal_digit(digits[i]) < 16;
+    }
+    return is_right ? 0 : refuse(reader, "a digest is not 16 hexadecimal digits");
+}
+
+/* --- keys --- */
+
+static int read_key(struct table_reader *reader, void *to)
+{
+    struct read_key *key = to;
+    const char *text;
+    size_t len;
+    if (take_text(reader, false, &text, &len) != 0)
+        return -1;
+    key->has |= READ_KEY_TEXT;
+    key->text_len = (uint32_t)len;
+    return add_text(reader, text, len, &key->text);
+}
+
+/* The same of a table, which may be of records without a key. */
+static int read_key_of_table(struct table_reader *reader, void *to)
+{
+    struct read_key *key = to;
+    json_skip_space(&reader->json);
+    if (reader->json.at == reader->json.end || *reader->json.at != 'n')
+        return read_key(reader, to);
+    key->has = READ_KEY_MISSING;
+    return expect(reader, JSON_NULL);
+}
+
+/* Reads a key's bytes, which are in hexadecimal. */
+static int read_key_bytes(struct table_reader *reader, void *to)
+{
+    struct read_key *key = to;
+    const char *digits;
+    size_t len;
+    if (take_text(reader, false, &digits, &len) != 0 ||
+        add_text(reader, digits, len, &key->bytes) != 0)
+        return -1;
+    char *bytes = reader->table.text + key->bytes;
+    for (size_t i = 0; i < len; i++) {
+        const unsigned digit = hexadecimal_digit(bytes[i]);
+        if (len % 2 != 0 || digit > 15)
+            return refuse(reader, "\"key_bytes\" are not bytes in hexadecimal");
+        bytes[i / 2] = (char)(i % 2 == 0 ? digit << 4 : (unsigned char)bytes[i / 2] | digit);
+    }
+    key->bytes_len = (uint32_t)(len / 2);
+    key->has |= READ_KEY_BYTES;
     return 0;
 }
 
-struct key_name read_key_name(const struct read_table *table, const struct read_key *key)
+/* --- rows --- */
+
+/* Makes room for one more in a list that has `count`. */
+static inline void *grown(void *list, size_t *room, size_t count, size_t size)
 {
-    const bool is_bytes = key->has & READ_KEY_BYTES;
-    if (key->has & READ_KEY_MISSING)
-        return (struct key_name){NULL, 0};
-    return (struct key_name){
-        (const unsigned char *)read_text(table, is_bytes ? key->bytes : key->text),
-        is_bytes ? key->bytes_len : key->text_len};
+    return count < *room ? list : grow_list(list, room, count + 1, size);
 }
 
-int read_table_add_count(struct read_table *table, uint64_t count, struct reason *why)
+static inline int add_row(struct table_reader *reader, uint32_t row)
 {
-    if (table->count_count == ROWS_READ_MAX * CHANNELS_MAX)
-        return reason_set(why, TOO_LONG);
-    uint64_t *longer =
-        grow_list(table->counts, &table->count_room, table->count_count + 1, sizeof *longer);
+    struct read_table *table = &reader->table;
+    if (table->key_count > 0 && table->key_count >= reader->keys_max)
+        return refuse(reader, "more than %zu keys; use a greater --max-keys", reader->keys_max);
+    if (table->key_count == 0 && table->row_count >= reader->rows_max)
+        return refuse(reader, "there are more bins than in the tables before");
+    if (table->row_count == (table->key_count > 0 ? ROW_NONE : ROWS_READ_MAX))
+        return refuse(reader, TABLE_TOO_LONG);
+    struct read_row *longer =
+        grown(table->rows, &table->row_room, table->row_count, sizeof *longer);
     if (!longer)
-        return reason_set(why, "out of memory");
+        return refuse_memory(reader);
+    table->rows = longer;
+    table->rows[table->row_count++] = (struct read_row){.row = row};
+    return 0;
+}
+
+/* Adds the count of a channel to the last row. */
+static inline int add_count(struct table_reader *reader, uint64_t count)
+{
+    struct read_table *table = &reader->table;
+    if (table->count_count == ROWS_READ_MAX * CHANNELS_MAX)
+        return refuse(reader, TABLE_TOO_LONG);
+    uint64_t *longer = grown(table->counts, &table->count_room, table->count_count, sizeof *longer);
+    if (!longer)
+        return refuse_memory(reader);
     table->counts = longer;
     table->counts[table->count_count++] = count;
     return 0;
 }
 
-int read_table_add_known(struct read_table *table, size_t row, uint64_t count, struct reason *why)
+static int read_row_count(struct table_reader *reader, void *to)
 {
-    if (table->row_count == table->row_room || table->row_count == ROWS_READ_MAX ||
-        table->count_count == table->count_room) {
-        if (read_table_add_row(table, why) != 0)
-            return -1;
-        table->row_count--;
-        if (read_table_add_count(table, count, why) != 0)
-            return -1;
-        table->count_count--;
+    uint64_t count, *end = to;
+    if (read_count(reader, &count) != 0)
+        return -1;
+    *end = json_offset(&reader->json);
+    return add_count(reader, count);
+}
+
+static int read_channel_count(struct table_reader *reader, void *to)
+{
+    uint64_t count;
+    unsigned *channels = to;
+    if (expect(reader, JSON_NUMBER) != 0)
+        return -1;
+    if (!take_count(&reader->json, &count))
+        return refuse(reader, "a wrong number in \"counts\"");
+    if ((*channels)++ == CHANNELS_MAX)
+        return refuse(reader, "there are too many \"counts\"");
+    return add_count(reader, count);
+}
+
+/* Returns the key of the last row, which is empty if it was not there; NULL, with a reason, if
+ * memory is short. */
+static struct read_key *key_of_row(struct table_reader *reader)
+{
+    struct read_table *table = &reader->table;
+    const size_t before = table->key_count;
+    struct read_key *longer =
+        grow_list(table->keys_of_rows, &table->key_room, table->row_count, sizeof *longer);
+    if (!longer) {
+        refuse_memory(reader);
+        return NULL;
     }
-    table->rows[table->row_count++] = (struct read_row){.row = (uint32_t)row};
-    table->counts[table->count_count++] = count;
+    table->keys_of_rows = longer;
+    table->key_count = table->row_count;
+    memset(longer + before, 0, (table->key_count - before) * sizeof *longer);
+    return &longer[table->key_count - 1];
+}
+
+static int read_row_key(struct table_reader *reader, void *to)
+{
+    struct read_key *key = key_of_row(reader);
+    (void)to;
+    return key ? read_key(reader, key) : -1;
+}
+
+static int read_row_key_bytes(struct table_reader *reader, void *to)
+{
+    struct read_key *key = key_of_row(reader);
+    (void)to;
+    return key ? read_key_bytes(reader, key) : -1;
+}
+
+/* Reads a row, which has edges, or just the name of a group or a key, and counts. */
+static int read_row(struct table_reader *reader)
+{
+    enum { LO = 1, HI = 2, COUNT = 4, BIN = 8, COUNTS = 16, KEY = 32, KEY_BYTES = 64 };
+    struct read_table *table = &reader->table;
+    const size_t text_len = table->text_len;
+    const uint64_t begin = json_offset(&reader->json);
+    uint64_t count_end = 0, seen;
+    unsigned channels = 0;
+    reader->has_decoded = false;
+    if (add_row(reader, ROW_UNKNOWN) != 0)
+        return -1;
+    struct read_row *row = &table->rows[table->row_count - 1];
+    const struct member members[] = {{"lo", read_text, &row->lo, 0},
+                                     {"hi", read_text, &row->hi, 0},
+                                     {"count", read_row_count, &count_end, 0},
+                                     {"bin", read_text, &row->bin, 0},
+                                     {"counts", read_channel_count, &channels, LIST},
+                                     {"key", read_row_key, NULL, 0},
+                                     {"key_bytes", read_row_key_bytes, NULL, 0},
+                                     {.name = NULL}};
+    if (read_object(reader, "a bin", members, &seen) != 0)
+        return -1;
+    if ((seen & LO) ? !(seen & HI) : (seen & HI) || !(seen & (BIN | KEY)))
+        return refuse(reader, "a bin has no \"%s\"", seen & LO ? "hi" : "lo");
+    if (!(seen & COUNT) == !(seen & COUNTS))
+        return refuse(reader, "a bin has no \"count\"");
+    if (seen & (KEY | KEY_BYTES))
+        return 0;
+    /* The text up to the count is kept, if all of it is there as it was, and a count is the end. */
+    const struct json *json = &reader->json;
+    const uint64_t before = reader->input.before;
+    if (begin >= before && count_end + 1 == json_offset(json) && !reader->has_decoded) {
+        const char *text = (const char *)reader->input.buffer + (begin - before);
+        const size_t len = (size_t)((const char *)json->from - text);
+        if (len <= ROW_LENGTH_MAX && table->row_count <= ROWS_KEPT_MAX &&
+            add_text(reader, text, len, &row->text) != 0)
+            return -1;
+    }
+    const uint32_t found =
+        reader->finder.histogram ? row_finder_find(&reader->finder, table, row) : ROW_UNKNOWN;
+    if (found == ROW_UNKNOWN) { /* of the first table, or of one that will be refused */
+        reader->finder.histogram = NULL;
+        return 0;
+    }
+    *row = (struct read_row){.row = found};
+    table->text_len = text_len; /* nobody needs the texts */
     return 0;
 }
 
-void read_table_clear(struct read_table *table)
+/* Reads the count of a row, and the end of the row. NULL if something else is there, or not all of
+ * it: then they are left to read_row. */
+static const unsigned char *end_of_row(const unsigned char *at, const unsigned char *end,
+                                       uint64_t *count)
+{
+    const unsigned char *digits = at;
+    uint64_t number = 0;
+    while (at < end && *at >= '0' && *at <= '9' && at - digits < 19)
+        number = number * 10 + (*at++ - (unsigned)'0');
+    *count = number;
+    return at < end && *at == '}' && at > digits && (*digits != '0' || at == digits + 1) ? at + 1
+                                                                                         : NULL;
+}
+
+/* Reads rows that were seen before, each after a comma but the first. Returns whether there are
+ * any; -1 with a reason. */
+static int read_seen_rows(struct table_reader *reader)
+{
+    struct json *json = &reader->json;
+    const unsigned char *begin = json->at, *at = begin;
+    uint32_t row;
+    uint64_t count;
+    size_t len;
+    while ((len = row_finder_see(&reader->finder, at, (size_t)(json->end - at), &row)) > 0 &&
+           (at = end_of_row(at + len, json->end, &count))) {
+        if (add_row(reader, row) != 0 || add_count(reader, count) != 0)
+            return -1;
+        row_finder_follow(&reader->finder, row);
+        json->at = at;
+        if (at == json->end || *at++ != ',')
+            break;
+    }
+    return json->at > begin;
+}
+
+static int read_bin(struct table_reader *reader, void *to)
+{
+    (void)to;
+    json_skip_space(&reader->json);
+    const int seen = reader->finder.histogram ? read_seen_rows(reader) : 0;
+    return seen == 0 ? read_row(reader) : seen < 0 ? -1 : 0;
+}
+
+/* --- channels, moments and options --- */
+
+static int read_channel(struct table_reader *reader, void *to)
+{
+    struct read_table *table = to;
+    if (table->channel_count == CHANNELS_MAX)
+        return refuse(reader, "there are too many \"channels\"");
+    struct read_totals *totals = &table->channels[table->channel_count++];
+    const struct member members[] = {{"total", read_count, &totals->total, NEEDED},
+                                     {"below", read_count, &totals->below, NEEDED},
+                                     {"above", read_count, &totals->above, NEEDED},
+                                     {"invalid", read_count, &totals->invalid, NEEDED},
+                                     {.name = NULL}};
+    return read_object(reader, "a channel", members, NULL);
+}
+
+static int read_moments(struct table_reader *reader, void *to)
+{
+    struct read_table *table = to;
+    if (table->moment_count == CHANNELS_MAX)
+        return refuse(reader, "there are too many \"moments\"");
+    struct read_moments *moments = &table->moments[table->moment_count++];
+    const struct member members[] = {{"least", read_text, &moments->least, NEEDED},
+                                     {"greatest", read_text, &moments->greatest, NEEDED},
+                                     {"lowest", read_count, &moments->lowest, NEEDED},
+                                     {"highest", read_count, &moments->highest, NEEDED},
+                                     {"sum", read_text, &moments->sum, NEEDED},
+                                     {"squares", read_text, &moments->squares, NEEDED},
+                                     {"check", read_text, &moments->check, NEEDED},
+                                     {.name = NULL}};
+    return read_object(reader, "\"moments\"", members, NULL);
+}
+
+static int read_stats_of_channel(struct table_reader *reader, void *to)
+{
+    const struct member members[] = {{"moments", read_moments, to, NEEDED}, {.name = NULL}};
+    return read_object(reader, "the statistics of a channel", members, NULL);
+}
+
+static int read_option(struct table_reader *reader, void *to)
+{
+    struct words *options = to;
+    const char *text;
+    size_t len;
+    if (take_plain_text(reader, false, &text, &len) != 0)
+        return -1;
+    if (options->count == OPTIONS_READ_MAX)
+        return refuse(reader, "there are too many \"options\"");
+    return words_add(options, text, len) == 0 ? 0 : refuse_memory(reader);
+}
+
+/* --- shares --- */
+
+struct range_ends {
+    uint64_t ends[2];
+    unsigned count;
+};
+
+static int read_range_end(struct table_reader *reader, void *to)
+{
+    struct range_ends *range = to;
+    if (expect(reader, JSON_NUMBER) != 0)
+        return -1;
+    if (range->count == 2 || !take_count(&reader->json, &range->ends[range->count++]))
+        return refuse(reader, "a wrong number in \"%s\"", reader->member);
+    return 0;
+}
+
+/* Reads a pair of numbers, and appends it to a list. */
+static int read_range(struct table_reader *reader, struct shard_range **ranges, size_t *count)
+{
+    struct range_ends range = {.count = 0};
+    if (read_list(reader, read_range_end, &range) != 0)
+        return -1;
+    if (range.count != 2)
+        return refuse(reader, "a range must have two numbers");
+    struct shard_range *longer = grow_by_one(*ranges, *count, sizeof *longer);
+    if (!longer)
+        return refuse_memory(reader);
+    *ranges = longer;
+    longer[(*count)++] = (struct shard_range){range.ends[0], range.ends[1]};
+    return 0;
+}
+
+static int read_part(struct table_reader *reader, void *to)
+{
+    struct shard_record *shard = to;
+    if (shard->shard_count == SHARDS_MAX)
+        return refuse(reader, "there are too many \"parts\"");
+    return read_range(reader, &shard->shards, &shard->shard_count);
+}
+
+static int read_file_name(struct table_reader *reader, void *to)
+{
+    char **name = to;
+    const char *text;
+    size_t len;
+    if (take_plain_text(reader, true, &text, &len) != 0)
+        return -1;
+    if (len > SHARD_NAME_MAX)
+        return refuse(reader, "the name of a file is too long");
+    *name = strndup(text, len);
+    return *name ? 0 : refuse_memory(reader);
+}
+
+static int read_file_range(struct table_reader *reader, void *to)
+{
+    struct shard_file *file = to;
+    return read_range(reader, &file->ranges, &file->range_count);
+}
+
+static int read_file(struct table_reader *reader, void *to)
+{
+    struct shard_record *shard = to;
+    struct shard_file *longer = grow_by_one(shard->files, shard->file_count, sizeof *longer);
+    if (!longer)
+        return refuse_memory(reader);
+    shard->files = longer;
+    struct shard_file *file = &longer[shard->file_count++];
+    *file = (struct shard_file){0};
+    const struct member members[] = {{"index", read_count, &file->index, NEEDED},
+                                     {"name", read_file_name, &file->name, NEEDED},
+                                     {"size", read_count, &file->size, NEEDED},
+                                     {"fingerprint", read_digest, &file->fingerprint, NEEDED},
+                                     {"ranges", read_file_range, file, NEEDED | LIST},
+                                     {.name = NULL}};
+    return read_object(reader, "a file of \"share\"", members, NULL);
+}
+
+static int read_list_of_files(struct table_reader *reader, void *to)
+{
+    struct shard_job *job = to;
+    const struct member members[] = {{"files", read_count, &job->files, NEEDED},
+                                     {"bytes", read_count, &job->bytes, NEEDED},
+                                     {"digest", read_digest, &job->digest, NEEDED},
+                                     {.name = NULL}};
+    return read_object(reader, "\"list\"", members, NULL);
+}
+
+static int read_share(struct table_reader *reader, void *to)
+{
+    struct shard_record *shard = to;
+    const struct member members[] = {{"of", read_count, &shard->job.of, NEEDED},
+                                     {"parts", read_part, shard, NEEDED | LIST},
+                                     {"list", read_list_of_files, &shard->job, NEEDED},
+                                     {"files", read_file, shard, NEEDED | LIST},
+                                     {.name = NULL}};
+    return read_object(reader, "\"share\"", members, NULL);
+}
+
+/* --- tables --- */
+
+static int read_schema(struct table_reader *reader, void *to)
+{
+    const char *text;
+    size_t len;
+    (void)to;
+    if (take_plain_text(reader, true, &text, &len) != 0)
+        return -1;
+    if (is_same(SCHEMA, text, len))
+        return 0;
+    return refuse(reader, "the schema is '%.*s', not '" SCHEMA "'",
+                  (int)(len < SCHEMA_SHOWN ? len : SCHEMA_SHOWN), text);
+}
+
+static int read_table(struct table_reader *reader)
+{
+    struct read_table *table = &reader->table;
+    struct read_totals *totals = &table->totals;
+    /* In the order of the bits. */
+    const struct member members[] = {{"schema", read_schema, NULL, 0},
+                                     {"mode", read_text, &table->mode, 0},
+                                     {"options", read_option, &table->options, LIST},
+                                     {"type", read_text, &table->type, 0},
+                                     {"total", read_count, &totals->total, 0},
+                                     {"counted", read_count, &totals->counted, 0},
+                                     {"other", read_count, &totals->other, 0},
+                                     {"below", read_count, &totals->below, 0},
+                                     {"above", read_count, &totals->above, 0},
+                                     {"invalid", read_count, &totals->invalid, 0},
+                                     {"bins", read_bin, NULL, LIST},
+                                     {"share", read_share, &table->shard, 0},
+                                     {"key", read_key_of_table, &table->key, 0},
+                                     {"key_bytes", read_key_bytes, &table->key, 0},
+                                     {"keys", read_count, &table->keys, 0},
+                                     {"table", read_count, &table->table, 0},
+                                     {"tables", read_count, &table->tables, 0},
+                                     {"channels", read_channel, table, LIST},
+                                     {"moments", read_moments, table, 0},
+                                     {"channel_stats", read_stats_of_channel, table, LIST},
+                                     {.name = NULL}};
+    if (read_object(reader, "the table", members, &table->has) != 0)
+        return -1;
+    return table->has & HAS_SCHEMA && table->has & HAS_MODE ? 0 : refuse(reader, NOT_A_TABLE);
+}
+
+/* Empties the table, but keeps the memory of rows and texts. */
+static void clear_table(struct read_table *table)
 {
     struct read_table empty = {
         .text = table->text,
@@ -126,12 +740,65 @@ void read_table_clear(struct read_table *table)
     *table = empty;
 }
 
-void read_table_free(struct read_table *table)
+/* Says that the text is of something else. */
+static int refuse_foreign(const struct json *json, struct reason *why)
 {
-    read_table_clear(table);
+    const size_t len = (size_t)(json->end - json->at);
+    const char *program = len >= 4 && memcmp(json->at, "\x28\xb5\x2f\xfd", 4) == 0 ? "zstd"
+                          : len >= 2 && memcmp(json->at, "\x1f\x8b", 2) == 0       ? "gzip"
+                                                                                   : NULL;
+    if (program)
+        return reason_set(why, "is compressed; decompress it first, with '%s -d'", program);
+    return reason_set(why, NOT_A_TABLE);
+}
+
+int table_reader_begin(struct table_reader *reader)
+{
+    struct json_input *input = &reader->input;
+    if (!input->buffer && !(input->buffer = malloc(JSON_PIECE)))
+        return -1;
+    input->room = input->room ? input->room : JSON_PIECE;
+    input->before = 0;
+    input->has_ended = input->has_failed = false;
+    reader->json = (struct json){.at = input->buffer,
+                                 .end = input->buffer,
+                                 .input = input,
+                                 .is_utf8 = true,
+                                 .depth_max = DEPTH_MAX};
+    reader->tables = 0;
+    return 0;
+}
+
+int table_reader_next(struct table_reader *reader, struct merge *merge, struct reason *why)
+{
+    const struct histogram *histogram = &merge->histogram;
+    struct json *json = &reader->json;
+    reader->why = why;
+    clear_table(&reader->table);
+    json_skip_space(json);
+    if (json->wrong)
+        return refuse_text(reader);
+    if (json->at == json->end)
+        return reader->tables > 0 ? 0 : reason_set(why, "there is no table");
+    if (reader->tables == 0 && *json->at != '{')
+        return refuse_foreign(json, why);
+    reader->tables++;
+    reader->member = NULL;
+    reader->keys_max = merge->form.max_keys;
+    reader->rows_max = histogram->mode ? histogram->bins + ROWS_BEYOND : SIZE_MAX;
+    reader->finder.histogram = NULL;
+    if (histogram->mode && (histogram->mode->is_binned || !key_is_used(&histogram->key)))
+        row_finder_begin(&reader->finder, histogram, &merge->seen);
+    return read_table(reader) == 0 ? 1 : -1;
+}
+
+void table_reader_free(struct table_reader *reader)
+{
+    struct read_table *table = &reader->table;
+    clear_table(table);
     free(table->text);
     free(table->rows);
     free(table->keys_of_rows);
     free(table->counts);
-    *table = (struct read_table){0};
+    free(reader->input.buffer);
 }

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A table as it was read from a file. Only its form was checked. */
+/* From the text of a table to the rows of a histogram. For src/merge alone. */
 #ifndef GPUHISTO_READ_TABLE_H
 #define GPUHISTO_READ_TABLE_H
 
-#include "src/base/reason.h"
-#include "src/base/words.h"
-#include "src/count/histogram.h"
-#include "src/report/shard_record.h"
+#include "merge.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "src/count/json_reader.h"
+
+/* --- a table as it was read: only its form was checked --- */
 
 /* A text of the table: where it begins in table->text; 0 is the empty one. */
 typedef uint32_t text_at;
@@ -25,12 +22,13 @@ struct read_key {
 enum { READ_KEY_TEXT = 1, READ_KEY_BYTES = 2, READ_KEY_MISSING = 4 /* of records without a key */ };
 
 struct read_row {
-    text_at bin, lo, hi; /* empty where there is none */
+    text_at bin, lo, hi; /* empty where there is none, and of a row that is known */
+    text_at text;        /* all of the row, up to its count, if that is its end */
     uint32_t row;        /* of the histogram, or one of these: */
 };
 
-#define READ_ROW_UNKNOWN UINT32_MAX    /* its texts say which */
-#define READ_ROW_NONE (UINT32_MAX - 1) /* a bin that no number can be in */
+#define ROW_UNKNOWN UINT32_MAX    /* its texts say which, if there is one */
+#define ROW_NONE (UINT32_MAX - 1) /* a bin that no number can be in */
 
 /* Totals of a table, or of one channel of it. */
 struct read_totals {
@@ -42,24 +40,23 @@ struct read_moments {
     uint64_t lowest, highest;
 };
 
-/* Members of a table, as bits, in the order of table_members.c. */
+/* Members of a table, as bits, in the order of read_table(). */
 enum {
     HAS_SCHEMA = 1 << 0,
     HAS_MODE = 1 << 1,
-    HAS_OPTIONS = 1 << 3,
+    HAS_OPTIONS = 1 << 2,
     HAS_TOTAL = 1 << 4,
     HAS_COUNTED = 1 << 5,
     HAS_OTHER = 1 << 6,
     HAS_BELOW = 1 << 7,
     HAS_ABOVE = 1 << 8,
     HAS_INVALID = 1 << 9,
-    HAS_BINS = 1 << 11,
-    HAS_SHARE = 1 << 13,
-    HAS_KEY = 1 << 15,
-    HAS_KEY_BYTES = 1 << 16,
-    HAS_KEYS = 1 << 17,
-    HAS_TABLE = 1 << 18,
-    HAS_TABLES = 1 << 19,
+    HAS_BINS = 1 << 10,
+    HAS_SHARE = 1 << 11,
+    HAS_KEY = 1 << 12,
+    HAS_KEYS = 1 << 14,
+    HAS_TABLE = 1 << 15,
+    HAS_TABLES = 1 << 16,
 };
 
 struct read_table {
@@ -67,7 +64,7 @@ struct read_table {
     char *text;   /* all texts, each with its end */
     size_t text_len, text_room;
 
-    text_at schema, mode, type;
+    text_at mode, type;
     struct words options;
     struct read_key key;    /* whose numbers these are */
     uint64_t keys;          /* how many keys are in this table together, each without a name */
@@ -88,37 +85,101 @@ struct read_table {
     struct shard_record shard;
 };
 
-/* Checks that text[0..len) is the schema of our tables. 0, or -1 with a reason. */
-int read_table_check_schema(const char *text, size_t len, struct reason *why);
-
-/* Each of these appends something. 0; or -1 with a reason if memory is short or the table too long,
- * and nothing has changed. */
-
-/* A copy of text[0..len), in which there is no 0 unless it is a key; sets *at. */
-int read_table_add_text(struct read_table *table, const char *text, size_t len, text_at *at,
-                        struct reason *why);
-
-/* An empty row, and the count of a channel for the last row. */
-int read_table_add_row(struct read_table *table, struct reason *why);
-int read_table_add_count(struct read_table *table, uint64_t count, struct reason *why);
-
-/* An empty key of the last row, unless it has one. */
-int read_table_add_key(struct read_table *table, struct reason *why);
-
-/* A row of one channel by its number, without texts. */
-int read_table_add_known(struct read_table *table, size_t row, uint64_t count, struct reason *why);
-
-/* Empties the table, but keeps the memory of rows and texts. All zeros is an empty table. */
-void read_table_clear(struct read_table *table);
-
-void read_table_free(struct read_table *table);
-
-/* Returns a key's name. */
-struct key_name read_key_name(const struct read_table *table, const struct read_key *key);
-
-static inline const char *read_text(const struct read_table *table, text_at at)
+static inline const char *table_text(const struct read_table *table, text_at at)
 {
     return at ? table->text + at : "";
 }
+
+/* --- table_rows.c: rows of the histogram, found by the texts that a table shows --- */
+
+/* A walk over the rows of a table, which mostly follow each other. */
+struct row_finder {
+    const struct histogram *histogram;
+    struct seen_rows *seen;
+    size_t rows;            /* of the histogram */
+    size_t next;            /* the row after the last one that was found */
+    bool follows;           /* the last one followed the one before it */
+    struct row_label label; /* of the row that was guessed last */
+};
+
+/* Begins a walk over the rows of a table of the histogram. */
+void row_finder_begin(struct row_finder *finder, const struct histogram *histogram,
+                      struct seen_rows *seen);
+
+/* Returns how many bytes of text[0..len) are a row that was seen before and may come next, up to
+ * its count, and sets *row; or 0. If it is to be that row, row_finder_follow is called. */
+size_t row_finder_see(struct row_finder *finder, const unsigned char *text, size_t len,
+                      uint32_t *row);
+
+static inline void row_finder_follow(struct row_finder *finder, uint32_t row)
+{
+    finder->follows = row == finder->next;
+    finder->next = row + (size_t)1;
+}
+
+/* Returns the row that has the texts of `read`, ROW_NONE for a bin that no value can be in, or
+ * ROW_UNKNOWN: there is no such row. Rows of numbers may come in any order; others ascend. */
+uint32_t row_finder_find(struct row_finder *finder, const struct read_table *table,
+                         const struct read_row *read);
+
+/* Proves that the rows of a table are the histogram's, ascend, and add up to the table's totals;
+ * stores in each row which of the histogram's it is; and reads the moments of each channel, if
+ * the histogram has any. 0; or -1 with a reason, which does not depend on other tables. */
+int table_rows_check(struct read_table *table, const struct histogram *histogram,
+                     struct seen_rows *seen, struct moments *moments, struct reason *why);
+
+/* Adds the counts and moments of a table that was checked to a tally of the same histogram, and
+ * marks its blocks, if it has them. No count overflows if the tally's samples and the table's total
+ * together do not. */
+void table_rows_add(const struct read_table *table, const struct histogram *histogram,
+                    const struct moments *moments, struct tally *tally);
+
+/* --- table_keys.c: one key and its numbers, or a key in each row --- */
+
+/* True if the options of a table have --by. */
+bool table_keys_used(const struct words *options);
+
+/* Checks that a table has the keys that its options, with or without --by, and its mode let it
+ * have: all of them, as none are left out by --top. Rows of lines must also add up. 0; or -1 with a
+ * reason. */
+int table_keys_check(const struct read_table *table, const struct histogram *histogram,
+                     struct reason *why);
+
+/* Checks that the tables of one result follow each other, and none is missing: `table` is the next
+ * one of a file after number `last` of `tables`, or after none or all of a result. 0; or -1 with a
+ * reason. */
+int table_keys_follow(const struct read_table *table, uint64_t last, uint64_t tables,
+                      struct reason *why);
+
+/* Adds a table that was checked: the rows of lines, or the numbers in `tally`, which has blocks. */
+void table_keys_add(const struct read_table *table, const struct tally *tally,
+                    struct key_tallies *keys);
+
+/* --- read_table.c --- */
+
+/* A reader of the tables of one file after another. All zeros but `read`, which reads the file and,
+ * where it fails, leaves the reason in errno. */
+struct table_reader {
+    struct json json;
+    struct json_input input;
+    struct read_table table; /* that was read; it is the reader's */
+    uint64_t tables;         /* that were read of the file */
+    struct row_finder finder;
+    size_t rows_max; /* of a table; then it is refused for that */
+    size_t keys_max;
+    const char *member; /* that is being read; NULL: none */
+    bool is_in_list;    /* in the list that it is */
+    bool has_decoded;   /* text in the input's buffer was replaced since a row began */
+    struct reason *why;
+};
+
+/* Begins a file, of which nothing was read. 0, or -1: memory is short. */
+int table_reader_begin(struct table_reader *reader);
+
+/* Reads the next table, whose rows are then known if the sum so far has any. 1; 0 at the file's
+ * end; or -1 with a reason, which says at which byte. */
+int table_reader_next(struct table_reader *reader, struct merge *merge, struct reason *why);
+
+void table_reader_free(struct table_reader *reader);
 
 #endif

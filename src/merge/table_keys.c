@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "table_keys.h"
+#include "read_table.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -26,6 +26,16 @@ static bool is_complete(const struct read_key *key)
 {
     return key->has == READ_KEY_TEXT || key->has == (READ_KEY_TEXT | READ_KEY_BYTES) ||
            key->has == READ_KEY_MISSING;
+}
+
+static struct key_name name_of(const struct read_table *table, const struct read_key *key)
+{
+    const bool is_bytes = key->has & READ_KEY_BYTES;
+    if (key->has & READ_KEY_MISSING)
+        return (struct key_name){NULL, 0};
+    return (struct key_name){
+        (const unsigned char *)table_text(table, is_bytes ? key->bytes : key->text),
+        is_bytes ? key->bytes_len : key->text_len};
 }
 
 /* --- numbers: a table for each key --- */
@@ -106,7 +116,7 @@ static void add_lines(const struct read_table *table, struct key_tallies *keys)
     const struct tally missing = {.samples = table->totals.invalid};
     for (size_t i = 0; i < table->row_count; i++)
         if (table->counts[i] > 0) /* or no line has the key, and it is not to be counted as one */
-            key_tallies_add(keys, read_key_name(table, &table->keys_of_rows[i]),
+            key_tallies_add(keys, name_of(table, &table->keys_of_rows[i]),
                             &(struct tally){.samples = table->counts[i]});
     key_tallies_add(keys, (struct key_name){NULL, 0}, &missing);
 }
@@ -119,5 +129,5 @@ void table_keys_add(const struct read_table *table, const struct tally *tally,
     if (!tally->blocks)
         add_lines(table, keys);
     else if (table->has & HAS_KEY)
-        key_tallies_add(keys, read_key_name(table, &table->key), tally);
+        key_tallies_add(keys, name_of(table, &table->key), tally);
 }

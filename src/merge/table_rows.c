@@ -1,20 +1,186 @@
 /* SPDX-License-Identifier: MIT */
-#include "table_rows.h"
-#include "find_rows.h"
+/* Rows: found in the histogram, checked, and added. */
+#include "read_table.h"
 
-#include "src/count/show_number.h"
+#include "src/base/grow.h"
 #include "src/count/moments_text.h"
+#include "src/count/number.h"
+#include "src/count/show_number.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* --- rows that were seen before --- */
+
+#define ROWS_TRIED 8 /* that may follow a row, as empty ones may be left out */
+#define SEEN_LENGTH_MAX ((size_t)64 << 20) /* of all texts */
+
+/* Returns the text of a row, or NULL if it was not seen. */
+static const struct seen_row *seen_row(const struct seen_rows **seen, size_t row)
+{
+    for (; *seen; *seen = (*seen)->base)
+        if ((*seen)->rows && (*seen)->rows[row].at)
+            return &(*seen)->rows[row];
+    return NULL;
+}
+
+size_t row_finder_see(struct row_finder *finder, const unsigned char *text, size_t len,
+                      uint32_t *row)
+{
+    for (size_t i = finder->next; i < finder->rows && i < finder->next + ROWS_TRIED; i++) {
+        const struct seen_rows *seen = finder->seen;
+        const struct seen_row *known = seen_row(&seen, i);
+        if (known && known->len <= len && memcmp(seen->text + known->at, text, known->len) == 0) {
+            *row = (uint32_t)i;
+            return known->len;
+        }
+    }
+    return 0;
+}
+
+/* Notes the text of a row that has none; or nothing, if memory is short. */
+static void note_seen(struct seen_rows *seen, size_t rows, size_t row, const char *text)
+{
+    const size_t at = seen->text_len ? seen->text_len : 1, len = strlen(text);
+    if (!seen->rows && !(seen->rows = calloc(rows, sizeof *seen->rows)))
+        return;
+    if (seen->rows[row].at || at + len > SEEN_LENGTH_MAX)
+        return;
+    char *longer = grow_list(seen->text, &seen->text_room, at + len, 1);
+    if (!longer)
+        return;
+    seen->text = longer;
+    memcpy(seen->text + at, text, len);
+    seen->text_len = at + len;
+    seen->rows[row] = (struct seen_row){(uint32_t)at, (uint32_t)len};
+}
+
+void seen_rows_free(struct seen_rows *seen)
+{
+    free(seen->rows);
+    free(seen->text);
+    *seen = (struct seen_rows){.base = NULL};
+}
+
+/* --- rows by their texts --- */
+
+static size_t find_whole(const struct binning *binning, const char *lo, const char *hi)
+{
+    whole from, to;
+    if (!read_shown_whole(lo, &from) || !read_shown_whole(hi, &to) || from >= to)
+        return SIZE_MAX;
+    const size_t row = binning_row_whole(binning, from + binning->is_right);
+    if (row < 1 || row > binning->bins || binning_shown_whole_edge(binning, row - 1) != from ||
+        binning_shown_whole_edge(binning, row) != to)
+        return SIZE_MAX;
+    return row;
+}
+
+static size_t find_double(const struct binning *binning, const char *lo, const char *hi)
+{
+    double from, to;
+    if (!read_shown_double(lo, &from) || !read_shown_double(hi, &to))
+        return SIZE_MAX;
+    const bool is_zero = from == 0 && to == 0;
+    if (!is_zero && from >= to)
+        return SIZE_MAX;
+    /* A float's edge may lie just above or below the decimal that is shown, and that of a bin that
+     * includes its upper edge is above. */
+    const size_t near = binning_row(binning, from);
+    for (size_t row = near > 1 ? near - 1 : 1; row <= near + 1 && row <= binning->bins; row++) {
+        const bool is_zero_alone = binning_is_zero_alone(binning, row - 1);
+        if (is_zero != is_zero_alone)
+            continue;
+        if (is_zero || (binning_shown_edge(binning, row - 1) == from &&
+                        binning_shown_edge(binning, row) == to))
+            return row;
+    }
+    return SIZE_MAX;
+}
+
+/* True if the row after the last one is shown with these edges: writing one of them is much faster
+ * than reading both as numbers. Not for equal edges, which several rows may have. */
+static bool is_next(struct row_finder *finder, const char *lo, const char *hi)
+{
+    const struct histogram *histogram = finder->histogram;
+    if (!finder->follows || finder->next > histogram->binning.bins)
+        return false;
+    histogram_label_row(histogram, finder->next, &finder->label);
+    return strcmp(finder->label.hi, hi) == 0 && strcmp(finder->label.lo, lo) == 0 &&
+           strcmp(lo, hi) != 0;
+}
+
+static size_t find_bin(struct row_finder *finder, const char *lo, const char *hi)
+{
+    const struct binning *binning = &finder->histogram->binning;
+    if (is_next(finder, lo, hi))
+        return finder->next;
+    return binning->is_whole ? find_whole(binning, lo, hi) : find_double(binning, lo, hi);
+}
+
+/* True if a row is a bin with the label that was read. */
+static bool has_label(struct row_finder *finder, const struct read_table *table,
+                      const struct read_row *read, size_t row)
+{
+    struct row_label *label = &finder->label;
+    *label = (struct row_label){.next = 0};
+    histogram_label_row(finder->histogram, row, label);
+    return label->kind == ROW_KIND_BIN && strcmp(label->name, table_text(table, read->bin)) == 0 &&
+           strcmp(label->lo, table_text(table, read->lo)) == 0 &&
+           strcmp(label->hi, table_text(table, read->hi)) == 0;
+}
+
+/* Finds the row that has the label which was read, from the next one on. First the one whose number
+ * is the first value, which it is with bytes, pairs and characters. */
+static size_t find_label(struct row_finder *finder, const struct read_table *table,
+                         const struct read_row *read)
+{
+    const size_t bins = finder->histogram->bins;
+    size_t row = finder->next;
+    whole first;
+    if (read_shown_whole(table_text(table, read->lo), &first) && first >= (whole)row &&
+        first < (whole)bins && has_label(finder, table, read, (size_t)first))
+        return (size_t)first;
+    while (row < bins && !has_label(finder, table, read, row))
+        row++;
+    return row < bins ? row : SIZE_MAX;
+}
+
+void row_finder_begin(struct row_finder *finder, const struct histogram *histogram,
+                      struct seen_rows *seen)
+{
+    *finder = (struct row_finder){.histogram = histogram,
+                                  .seen = seen,
+                                  .rows = histogram_rows(histogram),
+                                  .next = histogram->mode->is_binned ? ROW_BELOW + 1 : 0,
+                                  .follows = true};
+    number_prepare();
+}
+
+uint32_t row_finder_find(struct row_finder *finder, const struct read_table *table,
+                         const struct read_row *read)
+{
+    const bool is_binned = finder->histogram->mode->is_binned;
+    const char *lo = table_text(table, read->lo), *hi = table_text(table, read->hi);
+    const size_t row = is_binned ? find_bin(finder, lo, hi) : find_label(finder, table, read);
+    if (row == SIZE_MAX)
+        return is_binned && *lo && strcmp(lo, hi) == 0 ? ROW_NONE : ROW_UNKNOWN;
+    if (read->text)
+        note_seen(finder->seen, finder->rows, row, table_text(table, read->text));
+    row_finder_follow(finder, (uint32_t)row);
+    return (uint32_t)row;
+}
+
+/* --- what a table must have --- */
 
 /* What is checked, row by row. */
 struct row_check {
     struct read_table *table;
     const struct histogram *histogram;
     size_t channels;
-    struct row_finder finder;       /* if the mode is_binned */
+    struct row_finder finder;
     size_t next;                    /* rows before this one would not ascend */
     uint64_t counted[CHANNELS_MAX]; /* the sum of what was read, for each channel */
 };
@@ -27,92 +193,58 @@ static bool add_count(uint64_t *sum, uint64_t count)
 
 /* --- rows --- */
 
-/* True if a row is a bin with the label that was read. */
-static bool has_label(const struct row_check *check, const struct read_row *read, size_t row)
-{
-    struct row_label label = {.next = 0};
-    histogram_label_row(check->histogram, row, &label);
-    return label.kind == ROW_KIND_BIN &&
-           strcmp(label.name, read_text(check->table, read->bin)) == 0 &&
-           strcmp(label.lo, read_text(check->table, read->lo)) == 0 &&
-           strcmp(label.hi, read_text(check->table, read->hi)) == 0;
-}
-
-/* Finds the row that has the label which was read, from check->next on. First the one whose number
- * is the first value, which it is with bytes, pairs and characters. */
-static size_t find_label(const struct row_check *check, const struct read_row *read)
-{
-    const size_t bins = check->histogram->bins;
-    size_t row = check->next;
-    whole first;
-    if (read_shown_whole(read_text(check->table, read->lo), &first) && first >= (whole)row &&
-        first < (whole)bins && has_label(check, read, (size_t)first))
-        return (size_t)first;
-    while (row < bins && !has_label(check, read, row))
-        row++;
-    return row < bins ? row : SIZE_MAX;
-}
-
 /* Says that a row does not exist, or comes too late. */
-static int refuse_row(const struct row_check *check, const struct read_row *read, size_t row,
+static int refuse_row(const struct row_check *check, const struct read_row *read,
                       struct reason *why)
 {
     const struct read_table *table = check->table;
+    const char *order = read->row == ROW_UNKNOWN ? "" : " after the one before it";
     struct row_label label = {.next = 0};
-    const bool has_texts = read->row == READ_ROW_UNKNOWN; /* those of known rows are not kept */
-    if (!has_texts)
-        histogram_label_row(check->histogram, row, &label);
-    const char *order = row == SIZE_MAX ? "" : " after the one before it";
-    if (has_texts && !read->lo)
-        reason_set(why, "there is no bin '%s'%s", read_text(table, read->bin), order);
-    else
-        reason_set(why, "there is no bin from %s to %s%s",
-                   has_texts ? read_text(table, read->lo) : label.lo,
-                   has_texts ? read_text(table, read->hi) : label.hi, order);
-    return -1;
+    /* The texts of a row that was found are perhaps not kept. */
+    if (read->row != ROW_UNKNOWN)
+        histogram_label_row(check->histogram, read->row, &label);
+    const bool has_label = label.hi[0];
+    const char *lo = has_label ? label.lo : table_text(table, read->lo);
+    const char *hi = has_label ? label.hi : table_text(table, read->hi);
+    if (!*lo)
+        return reason_set(why, "there is no bin '%s'%s",
+                          has_label ? label.name : table_text(table, read->bin), order);
+    return reason_set(why, "there is no bin from %s to %s%s", lo, hi, order);
 }
 
 /* Finds one row, and adds its counts. */
 static int check_row(struct row_check *check, size_t index, struct reason *why)
 {
-    struct read_table *table = check->table;
-    struct read_row *read = &table->rows[index];
-    const char *lo = read_text(table, read->lo), *hi = read_text(table, read->hi);
-    const uint64_t *counts = &table->counts[index * check->channels];
-    const bool is_binned = check->histogram->mode->is_binned;
-    const size_t row = read->row != READ_ROW_UNKNOWN ? read->row
-                       : is_binned                   ? row_finder_find(&check->finder, lo, hi)
-                                                     : find_label(check, read);
-    if (row == SIZE_MAX && is_binned && *lo && strcmp(lo, hi) == 0) {
+    struct read_row *read = &check->table->rows[index];
+    const uint64_t *counts = &check->table->counts[index * check->channels];
+    if (read->row == ROW_UNKNOWN)
+        read->row = row_finder_find(&check->finder, check->table, read);
+    if (read->row == ROW_NONE) {
         for (size_t channel = 0; channel < check->channels; channel++)
             if (counts[channel] != 0)
                 return reason_set(why, "a bin that cannot hold a number has a count");
-        read->row = READ_ROW_NONE;
         return 0;
     }
-    if (row == SIZE_MAX || row < check->next)
-        return refuse_row(check, read, row, why);
-    read->row = (uint32_t)row;
-    check->next = row + 1;
+    if (read->row == ROW_UNKNOWN || read->row < check->next)
+        return refuse_row(check, read, why);
+    check->next = read->row + (size_t)1;
     for (size_t channel = 0; channel < check->channels; channel++)
         if (!add_count(&check->counted[channel], counts[channel]))
             return reason_set(why, "counts beyond 2^64");
     return 0;
 }
 
-static int check_rows(struct row_check *check, struct reason *why)
+static int check_rows(struct row_check *check, struct seen_rows *seen, struct reason *why)
 {
-    const struct read_table *table = check->table;
-    if (check->histogram->mode->is_binned)
-        row_finder_begin(&check->finder, check->histogram);
-    for (size_t i = 0; i < table->row_count; i++) {
-        const uint32_t row = table->rows[i].row;
-        uint64_t sum;
+    row_finder_begin(&check->finder, check->histogram, seen);
+    for (size_t i = 0; i < check->table->row_count; i++) {
+        const uint32_t row = check->table->rows[i].row;
+        uint64_t sum = check->counted[0];
         /* Most rows are known ones that follow each other. */
-        if (check->channels == 1 && row < READ_ROW_NONE && row >= check->next &&
-            !__builtin_add_overflow(check->counted[0], table->counts[i], &sum)) {
+        if (check->channels == 1 && row < ROW_NONE && row >= check->next &&
+            add_count(&sum, check->table->counts[i])) {
             check->counted[0] = sum;
-            check->next = (size_t)row + 1;
+            check->next = row + (size_t)1;
         } else if (check_row(check, i, why) != 0) {
             return -1;
         }
@@ -183,11 +315,11 @@ static bool read_moments(const struct read_table *table, size_t channel, uint64_
     const struct read_moments *read = &table->moments[channel];
     struct moments_text text;
     *moments = (struct moments){.lowest = read->lowest, .highest = read->highest};
-    snprintf(text.least, sizeof text.least, "%s", read_text(table, read->least));
-    snprintf(text.greatest, sizeof text.greatest, "%s", read_text(table, read->greatest));
-    snprintf(text.sum, sizeof text.sum, "%s", read_text(table, read->sum));
-    snprintf(text.squares, sizeof text.squares, "%s", read_text(table, read->squares));
-    snprintf(text.check, sizeof text.check, "%s", read_text(table, read->check));
+    snprintf(text.least, sizeof text.least, "%s", table_text(table, read->least));
+    snprintf(text.greatest, sizeof text.greatest, "%s", table_text(table, read->greatest));
+    snprintf(text.sum, sizeof text.sum, "%s", table_text(table, read->sum));
+    snprintf(text.squares, sizeof text.squares, "%s", table_text(table, read->squares));
+    snprintf(text.check, sizeof text.check, "%s", table_text(table, read->check));
     uint64_t infinite = moments->lowest;
     return moments_read(&text, is_whole, moments) && moments->any == (numbers > 0) &&
            add_count(&infinite, moments->highest) && infinite <= numbers;
@@ -231,11 +363,11 @@ static int check_form(const struct row_check *check, struct reason *why)
 }
 
 int table_rows_check(struct read_table *table, const struct histogram *histogram,
-                     struct moments *moments, struct reason *why)
+                     struct seen_rows *seen, struct moments *moments, struct reason *why)
 {
     struct row_check check = {
         .table = table, .histogram = histogram, .channels = histogram_channels(histogram)};
-    if (check_form(&check, why) != 0 || check_rows(&check, why) != 0 ||
+    if (check_form(&check, why) != 0 || check_rows(&check, seen, why) != 0 ||
         check_totals(&check, why) != 0)
         return -1;
     return histogram->has_moments ? check_moments(&check, moments, why) : 0;
@@ -250,7 +382,7 @@ void table_rows_add(const struct read_table *table, const struct histogram *hist
     tally->samples += table->totals.total;
     for (size_t i = 0; i < table->row_count; i++) {
         const size_t row = table->rows[i].row;
-        if (row == READ_ROW_NONE)
+        if (row == ROW_NONE)
             continue;
         for (size_t channel = 0; channel < channels; channel++)
             tally->counts[channel * rows + row] += table->counts[i * channels + channel];

@@ -202,30 +202,25 @@ counts "a share in JSON" expected
 
 # --- shares in JSON: those of one histogram are merged, and proved to be complete ---
 
-ENGINE='' run --merge empty
-if grep -q 'no yajl' err; then
-    skip_part "this build does not read JSON"
-else
-    histograms="-b|--letters=3"
-    for k in 1 2 3; do
-        together -F json --part=$k/3 small text.zst
-        cat out
-    done >parts
-    alone small text.zst
-    ENGINE='' run --merge parts
-    refuses "two histograms" 1 "parts: was counted with --letters=3, but parts with --bytes; merge the tables of one histogram at a time"
-    sed -n 'n;p' parts >letters
-    sed -n 'p;n' parts | ENGINE='' run --merge
-    cp out sum
-    ENGINE='' run --verbose --merge letters
-    check "the proof" grep -q "3 tables: all 3 shares of 2 files" err
-    {
-        cat sum
-        echo
-        cat out
-    } >sums
-    same "merged shares" expected sums
-fi
+histograms="-b|--letters=3"
+for k in 1 2 3; do
+    together -F json --part=$k/3 small text.zst
+    cat out
+done >parts
+alone small text.zst
+ENGINE='' run --merge parts
+refuses "two histograms" 1 "parts: was counted with --letters=3, but parts with --bytes; merge the tables of one histogram at a time"
+sed -n 'n;p' parts >letters
+sed -n 'p;n' parts | ENGINE='' run --merge
+cp out sum
+ENGINE='' run --verbose --merge letters
+check "the proof" grep -q "3 tables: all 3 shares of 2 files" err
+{
+    cat sum
+    echo
+    cat out
+} >sums
+same "merged shares" expected sums
 
 # --- formats ---
 

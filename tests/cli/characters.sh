@@ -323,11 +323,6 @@ refuses_change()
     refuses "$1" 1 "$3"
 }
 
-printf '{"' | "$GPUHISTO" --merge >out 2>err
-if grep -q 'no yajl' err; then
-    skip_part "--merge: this build does not read JSON"
-    summary
-fi
 printf 'caf\303\251 \344\270\255\360\237\230\200 \377x\355\240\200\n%.0s' $(seq 999) >first
 printf '\320\226\302' >second
 "$HELPERS/make_zstd" -f 777 <first >third.zst

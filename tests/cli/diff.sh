@@ -3,9 +3,6 @@
 # --diff: two tables that were made before, side by side.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
-printf '{"' | "$GPUHISTO" --merge >out 2>err
-if grep -q 'no yajl' err; then skip "this build does not read JSON"; fi
-
 diffs()
 {
     run_as "$GPUHISTO" --diff "$@"

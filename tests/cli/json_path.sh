@@ -174,14 +174,10 @@ printf '.a b\n7 8\n' | run -k .a --header-line
 check "a column whose name begins with a period" grep -q "^7${tab}1" out
 run_as "$GPUHISTO" --device=gpu -k .a lines
 refuses "a GPU" 2 "--device=gpu: the GPU cannot count"
-if "$GPUHISTO" --merge /dev/null 2>&1 | grep -q 'no yajl'; then
-    skip_part "--merge: this build does not read JSON"
-else
-    run -q -k '."a \u00e9\\"[-1].b' -F json -o table long
-    "$GPUHISTO" -q -k '."a \u00e9\\"[-1].b' long >expected
-    run_as "$GPUHISTO" --merge table
-    counts "a path in a table" expected
-fi
+run -q -k '."a \u00e9\\"[-1].b' -F json -o table long
+"$GPUHISTO" -q -k '."a \u00e9\\"[-1].b' long >expected
+run_as "$GPUHISTO" --merge table
+counts "a path in a table" expected
 
 # --- keys ---
 

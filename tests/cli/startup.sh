@@ -56,10 +56,10 @@ if grep -q 'libc\.so' log; then
         printf '%s' "$2" >expected
         shift 2
         file_log "$@"
-        grep 'calling init' log | grep -oE 'lib(zstd|isal|yajl)' | sort -u | tr '\n' ' ' >libraries
+        grep 'calling init' log | grep -oE 'lib(zstd|isal)' | sort -u | tr '\n' ' ' >libraries
         same "$case_: libraries" expected libraries
     }
-    if [ -z "$(readelf -d "$GPUHISTO" 2>/dev/null | grep -E 'NEEDED.*lib(zstd|isal|yajl)')" ]; then
+    if [ -z "$(readelf -d "$GPUHISTO" 2>/dev/null | grep -E 'NEEDED.*lib(zstd|isal)')" ]; then
         "$HELPERS/make_zstd" <in >in.zst
         cp expected one
         ENGINE=--device=cpu
@@ -75,7 +75,7 @@ if grep -q 'libc\.so' log; then
         if can_share; then
             run -l -F json -o table.json in
             ENGINE=
-            loads "a table" "libyajl " --merge table.json
+            loads "a table" "" --merge table.json
         fi
         ENGINE=--device=auto
     else

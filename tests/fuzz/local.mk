@@ -16,16 +16,13 @@ FUZZ_ZLIB = -lz
 fuzz_flags = FUZZ_CC='$(FUZZ_CC)' FUZZ_CXX='$(FUZZ_CXX)' FUZZ_CFLAGS='$(FUZZ_CFLAGS)' \
 	FUZZ_CXXFLAGS='$(FUZZ_CXXFLAGS)' FUZZ_ENGINE='$(FUZZ_ENGINE)' FUZZ_ZLIB='$(FUZZ_ZLIB)'
 
-fuzzers = tests/fuzz/characters tests/fuzz/fields tests/fuzz/gpu_zstd tests/fuzz/header tests/fuzz/json_path tests/fuzz/keys \
+fuzzers = tests/fuzz/characters tests/fuzz/fields tests/fuzz/gpu_zstd tests/fuzz/header tests/fuzz/json_path tests/fuzz/keys tests/fuzz/merge \
 	tests/fuzz/number tests/fuzz/options tests/fuzz/pairs tests/fuzz/parse_zstd
 fuzz_shared = tests/fuzz/fuzz.c tests/fuzz/made_zstd.cpp
 if FUZZ_GZIP
 fuzzers += tests/fuzz/chain_gzip tests/fuzz/compressed tests/fuzz/gpu_gzip tests/fuzz/gzip tests/fuzz/parse_gzip tests/fuzz/shares
 fuzz_shared += tests/fuzz/made_files.c tests/helpers/deflate_oracle.c tests/helpers/gzip_members.c \
 	tests/helpers/gzip_runs.c tests/device/gzip_batches.cpp
-endif
-if HAVE_YAJL
-fuzzers += tests/fuzz/merge
 endif
 EXTRA_DIST += tests/fuzz/fuzzers.mk tests/fuzz/make_seeds tests/fuzz/smoke \
 	tests/fuzz/fuzz.c tests/fuzz/fuzz.h tests/fuzz/made_files.c tests/fuzz/made_files.h \

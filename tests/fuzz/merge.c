@@ -2,11 +2,10 @@
 /* For libFuzzer: FILEs of --merge. The input is a FILE, or two with a 0xff byte between them, which
  * is in no table. Whatever they are, they are added up, or there is a reason that is one printable
  * line. A sum adds up, and reads back from JSON as the same sum, also one by key; three threads
- * come to the same end; and with rows that are known JSON is read as it is by the library alone.
+ * come to the same end; and rows that were seen before are read as they are anew.
  * `make fuzz` builds it. */
 #include "src/cli/options.h"
-#include "src/merge/merge_files.h"
-#include "src/merge/table_file.h"
+#include "src/merge/merge.h"
 #include "src/report/format.h"
 #include "src/report/groups.h"
 #include "src/report/report.h"
@@ -18,8 +17,6 @@
 #include <unistd.h>
 
 #define BINS_SHOWN ((size_t)1 << 20) /* more take too long to be shown for each input */
-
-#define BINS_KNOWN ((size_t)1 << 12) /* for the same reason */
 
 #define KEYS_TAKEN 8 /* so few that an input can have too many */
 
@@ -36,11 +33,8 @@ static struct merge nothing_yet(bool stats)
 
 static int add(struct merge *merge, const struct fuzz_file *file, struct reason *why)
 {
-    struct read_table table = {.text = NULL};
     struct held held = held_inspect(file->name);
-    int rc = table_file_add(&held, &table, merge, why);
-    read_table_free(&table);
-    return rc;
+    return merge_file(&held, merge, why);
 }
 
 static int add_all(char *const *names, size_t count, unsigned threads, struct merge *merge,
@@ -144,18 +138,17 @@ static void merge_and_check(const struct fuzz_file *files, size_t count, bool st
     merge_free(&again);
 }
 
-/* Reads the text twice, so that the second time rows are known, with and without these. */
-static void check_known(const uint8_t *data, size_t size)
+/* Reads the text twice, so that the second time rows were seen before, and are read anew. */
+static void check_seen(const uint8_t *data, size_t size)
 {
     char *text = malloc(2 * size + 1);
-    struct read_json reading = {.knows = BINS_KNOWN,
-                                .piece = size > 0 ? data[size - 1] % 64 * 8 : 0};
+    struct read_json reading = {.piece = size > 0 ? data[size - 1] % 64 * 8 : 0};
     fuzz_require(text != NULL, "out of memory");
     memcpy(text, data, size);
     text[size] = '\n';
     memcpy(text + size + 1, data, size);
     fuzz_require(read_json_agrees(&reading, text, 2 * size + 1),
-                 "with rows that are known JSON is read otherwise");
+                 "rows that were seen are read otherwise");
     merge_free(&reading.sum);
     free(text);
 }
@@ -199,7 +192,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         files[count++] = fuzz_file_make(cut + 1, size - first - 1);
     merge_and_check(files, count, false);
     merge_and_check(files, count, true);
-    check_known(data, first);
+    check_seen(data, first);
     if (size % 4 == 0) /* threads take long to start */
         check_threads(files, count);
     for (size_t i = 0; i < count; i++)

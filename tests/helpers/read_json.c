@@ -2,7 +2,7 @@
 #include "read_json.h"
 
 #include "src/cli/options.h"
-#include "src/merge/table_json.h"
+#include "src/merge/read_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,24 +10,31 @@
 
 #define READ_JSON_KEYS 1000
 
-static int take_table(void *arg, struct read_table *table, struct reason *why)
+/* The text, and how much of it is read at a time. */
+struct pieces {
+    const char *text;
+    size_t len, piece;
+};
+
+static ssize_t read_piece(void *arg, unsigned char *to, size_t size)
 {
-    struct read_json *reading = arg;
-    struct merge *sum = &reading->sum;
-    for (size_t i = 0; i < table->row_count; i++)
-        reading->rows_known += table->rows[i].row != READ_ROW_UNKNOWN && table->rows[i].lo == 0 &&
-                               table->rows[i].hi == 0;
-    if (merge_add(sum, table, "text", why) != 0)
-        return -1;
-    if (sum->histogram.binning.bins <= reading->knows && sum->known.rows == 0 &&
-        known_rows_pay(&sum->histogram, UINT64_MAX))
-        known_rows_make(&sum->known, &sum->histogram);
-    return 0;
+    struct pieces *pieces = arg;
+    const char *newline = pieces->piece ? NULL : memchr(pieces->text, '\n', pieces->len);
+    size_t len = newline         ? (size_t)(newline - pieces->text) + 1
+                 : pieces->piece ? pieces->piece
+                                 : pieces->len;
+    len = len < pieces->len ? len : pieces->len;
+    len = len < size ? len : size;
+    memcpy(to, pieces->text, len);
+    pieces->text += len;
+    pieces->len -= len;
+    return (ssize_t)len;
 }
 
 void read_json(struct read_json *reading, const char *text, size_t len)
 {
-    struct read_table table = {.text = NULL};
+    struct pieces pieces = {text, len, reading->piece};
+    struct table_reader reader = {.input.read = read_piece, .input.arg = &pieces};
     struct merge *sum = &reading->sum;
     struct reason *why = &reading->why;
     *sum = (struct merge){.form.lay = options_lay,
@@ -35,29 +42,16 @@ void read_json(struct read_json *reading, const char *text, size_t len)
                           .form.max_keys = READ_JSON_KEYS,
                           .form.max_key_bytes = UINT64_MAX};
     *why = (struct reason){""};
-    reading->rows_known = 0;
-    struct table_json *json = NULL;
-    int rc = table_json_load(why);
-    const struct table_reader reader = {.table = &table,
-                                        .histogram = &sum->histogram,
-                                        .known = &sum->known,
-                                        .max_keys = sum->form.max_keys,
-                                        .add = take_table,
-                                        .arg = reading};
-    if (rc == 0 && !(json = table_json_open(&reader)))
+    if (table_reader_begin(&reader) != 0)
         abort();
-    for (size_t at = 0; at < len && rc == 0;) {
-        const char *newline = reading->piece ? NULL : memchr(text + at, '\n', len - at);
-        size_t piece = newline ? (size_t)(newline - text) + 1 - at : len - at;
-        if (reading->piece && reading->piece < piece)
-            piece = reading->piece;
-        rc = table_json_read(json, (const unsigned char *)text + at, piece, why);
-        at += piece;
-    }
-    if (rc == 0)
-        table_json_end(json, why);
-    table_json_close(json);
-    read_table_free(&table);
+    while (table_reader_next(&reader, sum, why) > 0 &&
+           merge_add(sum, &reader.table, "text", why) == 0)
+        if (reading->forgets)
+            seen_rows_free(&sum->seen);
+    reading->rows_seen = 0;
+    for (size_t row = 0; sum->seen.rows && row < histogram_rows(&sum->histogram); row++)
+        reading->rows_seen += sum->seen.rows[row].at != 0;
+    table_reader_free(&reader);
 }
 
 static bool same_moments(const struct moments *one, const struct moments *other)
@@ -102,27 +96,15 @@ static bool same_sums(const struct merge *one, const struct merge *other)
            same_moments(a->moments, b->moments) && same_keys(one, other);
 }
 
-/* Whether reasons are the same but for the byte, which of a text that is not JSON is only about
- * where it is: for the library a token ends with the piece. */
-static bool same_reasons(const char *one, const char *other)
-{
-    const char *not_json = strstr(one, ": not JSON");
-    const char *other_not_json = strstr(other, ": not JSON");
-    if (not_json && other_not_json)
-        return strcmp(not_json, other_not_json) == 0;
-    return strcmp(one, other) == 0;
-}
-
 bool read_json_agrees(struct read_json *reading, const char *text, size_t len)
 {
-    struct read_json plain = {.knows = 0};
+    struct read_json anew = {.forgets = true};
     read_json(reading, text, len);
-    read_json(&plain, text, len);
-    const char *why = reading->why.text, *plain_why = plain.why.text;
-    const bool agrees = !*why == !*plain_why && (*why ? same_reasons(plain_why, why)
-                                                      : same_sums(&plain.sum, &reading->sum));
+    read_json(&anew, text, len);
+    const char *why = reading->why.text, *anew_why = anew.why.text;
+    const bool agrees = strcmp(why, anew_why) == 0 && (*why || same_sums(&anew.sum, &reading->sum));
     if (!agrees)
-        printf("library: %s\nknown: %s\n", plain_why, why);
-    merge_free(&plain.sum);
+        printf("anew: %s\nseen: %s\n", anew_why, why);
+    merge_free(&anew.sum);
     return agrees;
 }
