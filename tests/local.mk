@@ -54,7 +54,7 @@ memory_tests = $(emulated_tests) $(unit_tests) \
 	tests/cli/modes_emulated.sh tests/cli/gpu_files_emulated.sh \
 	tests/cli/also.sh tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/diff.sh \
 	tests/cli/by.sh tests/cli/by_merge.sh tests/cli/by_tables.sh tests/cli/each.sh tests/cli/each_blocks.sh tests/cli/foreign.sh tests/cli/formats.sh tests/cli/gzip.sh tests/cli/headers.sh \
-	tests/cli/json_path.sh tests/cli/keys.sh tests/cli/lines_with.sh tests/cli/many_cores.sh tests/cli/many_cores_gzip.sh \
+	tests/cli/json.sh tests/cli/json_path.sh tests/cli/keys.sh tests/cli/lines_with.sh tests/cli/many_cores.sh tests/cli/many_cores_gzip.sh \
 	tests/cli/merge.sh tests/cli/npy.sh tests/cli/numbers.sh \
 	tests/cli/options.sh tests/cli/plot.sh tests/cli/sources.sh tests/cli/stats.sh tests/cli/values.sh tests/cli/zstd.sh
 
@@ -128,11 +128,12 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 
 script_programs = tests/helpers/channel tests/helpers/dribble tests/helpers/make_data tests/helpers/make_gzip \
 	tests/helpers/make_zstd \
-	tests/helpers/error_text tests/helpers/exchange tests/helpers/oracle tests/helpers/oracle_fields \
+	tests/helpers/error_text tests/helpers/exchange tests/helpers/json_events tests/helpers/oracle tests/helpers/oracle_fields \
 	tests/helpers/oracle_numbers tests/helpers/oracle_pairs \
 	tests/helpers/oracle_values tests/helpers/peak tests/helpers/terminal \
 	tests/helpers/with_stdin
 test_programs += $(script_programs)
+tests_helpers_json_events_LDADD = libhistogram.a
 tests_helpers_make_data_LDADD = tests/helpers/libhelpers.a
 tests_helpers_oracle_fields_LDADD = tests/helpers/libhelpers.a libgpuhisto.a libhistogram.a -lm
 tests_helpers_oracle_numbers_LDADD = tests/helpers/libhelpers.a libhistogram.a -lm
@@ -170,7 +171,7 @@ unit_tests = \
 	tests/unit/test_frames \
 	tests/unit/test_replay_window \
 	tests/unit/test_report_keys \
-	tests/unit/test_json_path \
+	tests/unit/test_json_path tests/unit/test_json_reader \
 	tests/unit/test_key tests/unit/test_key_cells tests/unit/test_key_tallies \
 	tests/unit/test_limits \
 	tests/unit/test_lines \
@@ -241,6 +242,7 @@ tests_unit_test_frames_LDFLAGS = $(reading_by_turns)
 tests_unit_test_replay_window_LDADD = $(libraries)
 tests_unit_test_report_keys_LDADD = $(libraries) -lm
 tests_unit_test_json_path_LDADD = $(libraries) -lm
+tests_unit_test_json_reader_LDADD = libhistogram.a
 tests_unit_test_key_LDADD = $(libraries)
 tests_unit_test_key_cells_LDADD = $(libraries)
 tests_unit_test_key_tallies_LDADD = $(libraries) -lm
@@ -423,7 +425,7 @@ scripts = \
 	tests/cli/each_blocks.sh \
 	tests/cli/exact_sums.sh tests/cli/fault_table.sh tests/cli/faults.sh tests/cli/fields.sh tests/cli/foreign.sh \
 	tests/cli/formats.sh tests/cli/gzip.sh tests/cli/hardening.sh tests/cli/headers.sh tests/cli/installed.sh tests/cli/interval.sh \
-	tests/cli/json_path.sh tests/cli/keys.sh tests/cli/large.sh tests/cli/lines_with.sh tests/cli/many_cores.sh tests/cli/many_cores_gzip.sh tests/cli/memory.sh tests/cli/merge.sh \
+	tests/cli/json.sh tests/cli/json_path.sh tests/cli/keys.sh tests/cli/large.sh tests/cli/lines_with.sh tests/cli/many_cores.sh tests/cli/many_cores_gzip.sh tests/cli/memory.sh tests/cli/merge.sh \
 	tests/cli/names.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/numpy.sh \
 	tests/cli/options.sh tests/cli/output.sh tests/cli/pairs.sh tests/cli/parallel_ssh.sh tests/cli/part.sh \
 	tests/cli/plot.sh tests/cli/progress.sh tests/cli/ranges.sh tests/cli/recipes.sh tests/cli/reproducible.sh \
@@ -472,7 +474,7 @@ TESTS = $(emulated_tests) $(emulated_scripts) $(scripts) $(on_gpu) $(unit_tests)
 EXTRA_DIST += $(scripts) $(emulated_scripts) tests/helpers/lib.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \
 	tests/helpers/many_cores.sh \
 	tests/helpers/examples.sh tests/helpers/isolated.sh \
-	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/kept_lines.py tests/helpers/names.py tests/helpers/oracle_blocks.py tests/helpers/oracle_by.py tests/helpers/oracle_json.py tests/helpers/oracle_keys.py tests/helpers/openmetrics.py tests/helpers/right_bins.py tests/helpers/statistics_by_fractions.py tests/helpers/statistics_by_numpy.py tests/helpers/pairs_by_numpy.py tests/helpers/pgm_of_pairs.py tests/helpers/recipes.py tests/helpers/escape.c tests/helpers/interpose.c \
+	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/json_events.py tests/helpers/kept_lines.py tests/helpers/names.py tests/helpers/oracle_blocks.py tests/helpers/oracle_by.py tests/helpers/oracle_json.py tests/helpers/oracle_keys.py tests/helpers/openmetrics.py tests/helpers/right_bins.py tests/helpers/statistics_by_fractions.py tests/helpers/statistics_by_numpy.py tests/helpers/pairs_by_numpy.py tests/helpers/pgm_of_pairs.py tests/helpers/recipes.py tests/helpers/escape.c tests/helpers/interpose.c \
 	tests/cli/formats_bytes.csv tests/cli/formats_bytes.json tests/cli/formats_bytes.tsv \
 	tests/cli/formats_letters.json
 

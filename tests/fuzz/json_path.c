@@ -2,7 +2,8 @@
 /* For libFuzzer: what a path into JSON leads to, by every parser that this processor can run,
  * against the definition. A byte says how many values are asked for at a time, and whether numbers
  * have units; then come the path, a line of its own, and the text. It is read as it is, and before
- * white space, as what is close to the end is left to the definition. */
+ * white space, as what is close to the end is left to the definition. The first record is read in
+ * pieces, too, as tables are. */
 #include "src/count/json_path.h"
 #include "src/count/number.h"
 #include "tests/fuzz/fuzz.h"
@@ -11,12 +12,50 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What is left of a record that is read in pieces. */
+struct rest {
+    const unsigned char *at;
+    size_t len, piece;
+};
+
+static ssize_t read_rest(void *arg, unsigned char *to, size_t size)
+{
+    struct rest *rest = arg;
+    size_t len = rest->len < rest->piece ? rest->len : rest->piece;
+    len = len < size ? len : size;
+    memcpy(to, rest->at, len);
+    rest->at += len;
+    rest->len -= len;
+    return (ssize_t)len;
+}
+
+/* Returns whether a record is valid that comes in pieces of 1 to 256 bytes. */
+static bool is_valid_in_pieces(const unsigned char *at, size_t len)
+{
+    struct rest rest = {at, len, len > 0 ? at[len - 1] + (size_t)1 : 1};
+    struct json_input input = {.read = read_rest, .arg = &rest, .room = JSON_PIECE};
+    input.buffer = malloc(JSON_PIECE);
+    struct json json = {
+        .at = input.buffer, .end = input.buffer, .input = &input, .depth_max = JSON_DEPTH_MAX};
+    if (!input.buffer)
+        abort();
+    bool is_valid = json_skip(&json);
+    if (is_valid)
+        json_skip_space(&json);
+    is_valid = is_valid && !json.wrong && json.at == json.end;
+    free(input.buffer);
+    return is_valid;
+}
+
 /* The value of the first record is within it, and so is its text. */
 static void check_first(const struct json_path *path, const unsigned char *text, size_t len)
 {
     const unsigned char *newline = len > 0 ? memchr(text, '\n', len) : NULL, *from, *to;
     const unsigned char *end = newline ? newline : text + len;
-    if (!json_find(path, text, end, &from, &to)) {
+    const bool is_valid = json_find(path, text, end, &from, &to);
+    fuzz_require(is_valid_in_pieces(text, (size_t)(end - text)) == is_valid,
+                 "another verdict in pieces");
+    if (!is_valid) {
         fuzz_require(text <= from && from <= end, "broken outside of the record");
         return;
     }
