@@ -5,14 +5,14 @@
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
 watch_over 900
-command -v python3 >/dev/null || skip "python3 is not installed"
+find_python || skip "python3 is not installed"
 
 if [ "$SANITIZED" = yes ] || [ "$SCALE" = small ]; then
     lines=150 chunks="1 100" distinct=20000
 else
     lines=3000 chunks="1 2 3 5 8 13 64 100 1000" distinct=1000000
 fi
-oracle_by="python3 $srcdir/tests/helpers/oracle_by.py"
+oracle_by="$python $srcdir/tests/helpers/oracle_by.py"
 
 # expect FILE OPTION...: sets `way` and `options`, and makes the table that is expected.
 expect()
@@ -67,7 +67,7 @@ sys.stdout.buffer.write(text[:-1] if random.randrange(2) else text)
 END
 make_text()
 {
-    python3 make_text.py "$@"
+    $python make_text.py "$@"
 }
 
 ways()
@@ -140,6 +140,8 @@ done <all_ways
 for len in $(seq 1 31 2048); do
     head -c "$len" in >part
     for way in "--by=2" "-t , -k 2 --by=1"; do
+        # Where few cases are asked for, odd lengths go with one, and even ones with the other.
+        [ "$SCALE" != small ] || case $way$((len % 2)) in --by=21 | -t*0) ;; *) continue ;; esac
         expect part $way
         "$HELPERS/dribble" -n 1 <part | run $options
         shows "$len bytes, byte by byte"
@@ -180,7 +182,7 @@ refuses "a column that is missing" 1 "one.csv: no column is called 'nobody'"
 # --- long keys, and what has none ---
 
 for bytes in 100 70000 1048574 1048575 1048577; do
-    python3 -c "
+    $python -c "
 k = b'k' * ($bytes - 1)
 import sys; sys.stdout.buffer.write(b'\n'.join([k + b'a 1', k + b'b 2', k + b'a 3', b'short 4']))" >long
     for way in "--by=1" "-k -1 --by=1" "--by=1:1-3"; do

@@ -279,6 +279,13 @@ can_interpose()
     fi
 }
 
+# Whether there is a Python; leaves in `python` the interpreter itself without its site, whose hooks and wrappers take
+# longer than most oracles. For scripts that start it often and import nothing but its own library.
+find_python()
+{
+    python=$(python3 -S -c 'import sys; print(sys.executable, "-S")' 2>/dev/null)
+}
+
 # Whether there is a Python with numpy, which knows the quantiles that are asked for; leaves its name in
 # python. The system's own may have numpy where the first one in PATH has not.
 find_numpy()
