@@ -14,8 +14,10 @@
 page=$srcdir/doc/gpuhisto.1
 mkdir bin
 ln -s "$GPUHISTO" bin/gpuhisto
-# Of several Pythons, that with numpy.
-if find_numpy && [ "$python" != python3 ]; then PATH=${python%/*}:$PATH; fi
+# Of several Pythons, that with what examples import.
+if ! python3 -c 'import numpy, pandas' 2>/dev/null && /usr/bin/python3 -c 'import numpy, pandas' 2>/dev/null; then
+    PATH=/usr/bin:$PATH
+fi
 PATH=$PWD/bin:$PATH
 
 # man_examples: markdown_examples for the man page; what roff escapes is put back.
