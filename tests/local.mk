@@ -197,6 +197,7 @@ unit_tests = \
 	tests/unit/test_xxh64 \
 	tests/unit/test_block_decoder \
 	tests/unit/test_zstd_blocks \
+	tests/unit/test_zstd_decoder \
 	tests/unit/test_gzip_plan \
 	tests/unit/test_zstd_plan \
 	tests/unit/test_zstd_links
@@ -276,6 +277,7 @@ tests_unit_test_writer_LDADD = $(libraries)
 tests_unit_test_xxh64_LDADD = $(libraries)
 tests_unit_test_parallel_read_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pread
 tests_unit_test_block_decoder_LDADD = $(libraries)
+tests_unit_test_zstd_decoder_LDADD = $(libraries)
 tests_unit_test_zstd_blocks_LDADD = $(libraries)
 tests_unit_test_gzip_plan_LDADD = $(libraries)
 tests_unit_test_zstd_plan_LDADD = $(libraries)

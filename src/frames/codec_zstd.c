@@ -20,7 +20,6 @@
     CALL(ZSTD_decompressStream) \
     CALL(ZSTD_freeDCtx) \
     CALL(ZSTD_getErrorCode) \
-    CALL(ZSTD_getErrorName) \
     CALL(ZSTD_isError)
 /* clang-format on */
 
@@ -28,15 +27,39 @@ LIBRARY(libzstd, LIBZSTD_FILE, CALLS)
 
 /* --- the codec --- */
 
+#define CORRUPT "corrupt zstd data"
+#define BLOCK_MAX                                                                                  \
+    ((uint64_t)128 << 10) /* bytes of a block, whatever the window of its frame is                 \
+                           */
+
+/* More bytes than libzstd allocates beside the window that it decodes into. */
+#define RING_MORE (2 * BLOCK_MAX + (4 << 10))
+
+/* What comes next of a frame. */
+enum zstd_part { PART_HEADER, PART_BLOCK, PART_CHECKSUM };
+
+/* libzstd gets a whole part of the frame at a time, however the input was cut. Otherwise its
+ * verdict on corrupt data would depend on that: it does not look whether blocks are too large if it
+ * gets all of a frame, and how far matches may go back depends on how it got raw blocks. */
 struct zstd_decoder {
     struct decoder decoder;
     ZSTD_DCtx *context; /* made when first needed; NULL: there was no memory */
     int window_log_max;
-    bool no_check;                               /* leave content checksums out */
-    bool in_frame;                               /* bytes of a frame were taken, but not its end */
-    unsigned char header[ZSTD_FRAME_HEADER_MAX]; /* the frame's first bytes, */
-    size_t header_len;                           /* as many as were taken */
-    uint64_t content;                            /* bytes that the frame has given */
+    bool no_check; /* leave content checksums out */
+
+    bool in_frame;                   /* bytes of a frame were taken, but not its end */
+    struct zstd_frame_header header; /* of the frame */
+    uint64_t content;                /* bytes that it has given */
+    uint64_t skipped;                /* bytes to come, if it is skippable */
+    bool is_direct;                  /* libzstd decodes to the output, otherwise to a ring: */
+    uint64_t ring_window;            /* its frame's window, */
+    uint64_t ring_content;           /* and content, as far as the size of the ring depends on it */
+    bool is_full;                    /* libzstd may have more content than there was room for, */
+    bool is_held;                    /* and waits for the frame's last byte again */
+
+    enum zstd_part part;
+    size_t cut_len; /* bytes of the part that came before the input ended, */
+    unsigned char cut[ZSTD_BLOCK_HEADER_SIZE + BLOCK_MAX];
 };
 
 static enum codec_magic zstd_magic(const unsigned char *head, size_t len)
@@ -102,9 +125,10 @@ static void zstd_close(struct decoder *decoder)
 static struct decoder *zstd_open(const struct codec_options *options)
 {
     struct reason unused;
-    struct zstd_decoder *zstd = libzstd_load(&unused) == 0 ? calloc(1, sizeof *zstd) : NULL;
+    struct zstd_decoder *zstd = libzstd_load(&unused) == 0 ? malloc(sizeof *zstd) : NULL;
     if (!zstd)
         return NULL;
+    memset(zstd, 0, offsetof(struct zstd_decoder, cut)); /* the rest may never be touched */
     zstd->decoder.codec = &codec_zstd;
     /* libzstd counts windows in powers of two. */
     zstd->window_log_max = log2_floor(options->memlimit);
@@ -117,17 +141,26 @@ static void drop_context(struct zstd_decoder *zstd)
 {
     libzstd.ZSTD_freeDCtx(zstd->context);
     zstd->context = NULL;
+    zstd->is_direct = false;
 }
 
-/* Has libzstd leave content checksums out. The parameter's own name, ZSTD_d_forceIgnoreChecksum, is
- * only declared for static linking. A libzstd without it verifies them. */
-static void ignore_checksums(ZSTD_DCtx *context)
-{
+/* The parameters' own names, ZSTD_d_stableOutBuffer and ZSTD_d_forceIgnoreChecksum, are only
+ * declared for static linking. A libzstd without them decodes to a ring, and verifies checksums. */
 #if HAVE_DECL_ZSTD_D_EXPERIMENTALPARAM3
-    (void)libzstd.ZSTD_DCtx_setParameter(context, ZSTD_d_experimentalParam3, 1);
+#define STABLE_OUTPUT ZSTD_d_experimentalParam2
+#define IGNORE_CHECKSUMS ZSTD_d_experimentalParam3
 #else
-    (void)context;
+#define STABLE_OUTPUT 0
+#define IGNORE_CHECKSUMS 0
 #endif
+
+/* False: libzstd does not know the parameter. */
+static bool set_parameter(ZSTD_DCtx *context, int parameter, int value)
+{
+    if (parameter == 0)
+        return false;
+    return !libzstd.ZSTD_isError(
+        libzstd.ZSTD_DCtx_setParameter(context, (ZSTD_dParameter)parameter, value));
 }
 
 static int make_context(struct zstd_decoder *zstd)
@@ -136,25 +169,56 @@ static int make_context(struct zstd_decoder *zstd)
     if (!zstd->context)
         return -1;
     if (zstd->no_check)
-        ignore_checksums(zstd->context);
-    size_t rc =
-        libzstd.ZSTD_DCtx_setParameter(zstd->context, ZSTD_d_windowLogMax, zstd->window_log_max);
-    if (!libzstd.ZSTD_isError(rc))
+        (void)set_parameter(zstd->context, IGNORE_CHECKSUMS, 1);
+    if (set_parameter(zstd->context, ZSTD_d_windowLogMax, zstd->window_log_max))
         return 0;
     drop_context(zstd);
     return -1;
+}
+
+/* Before a frame: says whether libzstd decodes to the output. 0, or -1: out of memory. */
+static int set_direct(struct zstd_decoder *zstd, bool is_direct)
+{
+    if (!zstd->context && make_context(zstd) != 0)
+        return -1;
+    if (zstd->is_direct != is_direct)
+        zstd->is_direct = set_parameter(zstd->context, STABLE_OUTPUT, is_direct) && is_direct;
+    return 0;
+}
+
+/* Before a frame that libzstd decodes to a ring. It keeps one that is large enough; but how far
+ * matches may go back depends on the size of the ring if the window does not hold the whole
+ * content. So that must not depend on the frames before. 0, or -1: out of memory. */
+static int begin_ring(struct zstd_decoder *zstd, const struct zstd_frame_header *header)
+{
+    const uint64_t most = content_add(header->window, RING_MORE),
+                   content = header->content < most ? header->content : most;
+    const bool is_same = header->window == zstd->ring_window && content == zstd->ring_content;
+    if (header->content > header->window && !is_same)
+        drop_context(zstd);
+    zstd->ring_window = header->window;
+    zstd->ring_content = content;
+    return set_direct(zstd, false);
 }
 
 static int zstd_reserve(struct decoder *decoder, const unsigned char *in, size_t len, bool is_first)
 {
     (void)is_first;
     struct zstd_decoder *zstd = (struct zstd_decoder *)decoder;
-    if (!zstd->context && make_context(zstd) != 0)
+    struct zstd_frame_header header;
+    const bool is_frame = zstd_parse_frame(in, len, &header) == ZSTD_PARSED && !header.is_skippable;
+    zstd->part = PART_HEADER; /* the last frame may not have been decoded to its end */
+    zstd->in_frame = zstd->is_full = zstd->is_held = false;
+    zstd->skipped = zstd->cut_len = 0;
+    if (zstd->context)
+        libzstd.ZSTD_DCtx_reset(zstd->context, ZSTD_reset_session_only);
+    if ((is_frame ? begin_ring(zstd, &header) : set_direct(zstd, false)) != 0)
         return -1;
-    /* Once libzstd has the whole header of a frame, it allocates all that it needs for the frame.
-     */
+    if (!is_frame)
+        return 0;
+    /* With the header of a frame, libzstd allocates all that it needs for the frame. */
     char none;
-    ZSTD_inBuffer from = {in, len < ZSTD_FRAME_HEADER_MAX ? len : ZSTD_FRAME_HEADER_MAX, 0};
+    ZSTD_inBuffer from = {in, header.size, 0};
     ZSTD_outBuffer nothing = {&none, 0, 0};
     size_t rc = libzstd.ZSTD_decompressStream(zstd->context, &nothing, &from);
     if (libzstd.ZSTD_getErrorCode(rc) == ZSTD_error_memory_allocation) {
@@ -163,7 +227,6 @@ static int zstd_reserve(struct decoder *decoder, const unsigned char *in, size_t
     }
     libzstd.ZSTD_DCtx_reset(zstd->context,
                             ZSTD_reset_session_only); /* another fault shows in decode */
-    zstd->in_frame = false; /* the last frame may not have been decoded to its end */
     return 0;
 }
 
@@ -172,85 +235,203 @@ static bool zstd_complete(const struct decoder *decoder)
     return !((const struct zstd_decoder *)decoder)->in_frame;
 }
 
-/* Reads the frame's header, as far as it was taken or comes with the step. libzstd would read the
- * magic a byte at a time before it looks, and some builds know frames of before zstd 1.0, which do
- * not tell their window. False if no frame begins so. */
-static bool read_header(struct zstd_decoder *zstd, const struct decode_step *step,
-                        struct zstd_frame_header *header)
+/* --- parts of a frame --- */
+
+/* Returns what the header of a block shows to be wrong; NULL: nothing. */
+static const char *block_fault(const struct zstd_decoder *zstd,
+                               const struct zstd_block_header *block)
 {
-    size_t room = sizeof zstd->header - zstd->header_len;
-    size_t len = zstd->header_len + (step->in_len < room ? step->in_len : room);
-    memcpy(zstd->header + zstd->header_len, step->in, len - zstd->header_len);
-    (void)zstd_parse_frame(zstd->header, len, header);
-    return zstd_magic(zstd->header, len) != MAGIC_OTHER;
+    const uint64_t window = zstd->header.window, most = window < BLOCK_MAX ? window : BLOCK_MAX;
+    if (block->size > most)
+        return CORRUPT " (a block is larger than its frame allows)";
+    /* A compressed block has two headers at least. libzstd passes over one that has no bytes. */
+    if (block->type == ZSTD_STORED_RESERVED ||
+        (block->type == ZSTD_STORED_COMPRESSED && block->size < 2))
+        return CORRUPT;
+    return NULL;
 }
 
-static enum decode_status window_too_large(struct reason *why)
+/* Returns how many bytes the part has that begins with in[0..len). More than len: at least so many.
+ * A part that is wrong has no more than show it. */
+static size_t part_size(const struct zstd_decoder *zstd, const unsigned char *in, size_t len)
 {
-    reason_set(why, "the zstd window exceeds the limit (raise it with --memlimit=SIZE)");
-    return DECODE_FAULT;
-}
-
-static enum decode_status decode_failed(size_t error, struct reason *why)
-{
-    switch (libzstd.ZSTD_getErrorCode(error)) {
-    case ZSTD_error_memory_allocation:
-        return DECODE_NO_MEMORY;
-    case ZSTD_error_frameParameter_windowTooLarge:
-        return window_too_large(why);
-    case ZSTD_error_dictionary_wrong:
-        reason_set(why,
-                   "needs a dictionary, which is not supported (use 'zstd -dc -D DICTIONARY')");
-        return DECODE_FAULT;
+    struct zstd_frame_header header;
+    struct zstd_block_header block;
+    switch (zstd->part) {
+    case PART_HEADER:
+        return zstd_parse_frame(in, len, &header) == ZSTD_WRONG ? len : header.size;
+    case PART_BLOCK:
+        if (len < ZSTD_BLOCK_HEADER_SIZE)
+            return ZSTD_BLOCK_HEADER_SIZE;
+        block = zstd_parse_block(in);
+        return ZSTD_BLOCK_HEADER_SIZE + (block_fault(zstd, &block) ? 0 : block.stored);
     default:
-        reason_set(why, "corrupt zstd data (%s)", libzstd.ZSTD_getErrorName(error));
-        return DECODE_FAULT;
+        return ZSTD_CHECKSUM_SIZE;
     }
 }
 
-/* At the end of a frame: whether it gave what its header states. libzstd does not look if the last
- * block is empty. */
-static enum decode_status check_content(uint64_t content, uint64_t stated, struct reason *why)
+/* Returns the next part, with *len set to its bytes, once all of it has come. Otherwise takes what
+ * there is of it, and returns NULL. */
+static const unsigned char *see_part(struct zstd_decoder *zstd, struct decode_step *step,
+                                     size_t *len)
 {
-    if (stated == FRAME_UNSIZED || stated == content)
-        return DECODE_OK;
-    reason_set(why, "corrupt zstd data (a frame of %llu bytes states a size of %llu)",
-               (unsigned long long)content, (unsigned long long)stated);
+    const unsigned char *in = step->in + step->used;
+    size_t left = step->in_len - step->used;
+    if (left > 0 && zstd->cut_len == 0 && (*len = part_size(zstd, in, left)) <= left)
+        return in;
+    while ((*len = part_size(zstd, zstd->cut, zstd->cut_len)) > zstd->cut_len && left > 0) {
+        const size_t missing = *len - zstd->cut_len, some = left < missing ? left : missing;
+        memcpy(zstd->cut + zstd->cut_len, step->in + step->used, some);
+        zstd->cut_len += some;
+        zstd->in_frame = true;
+        step->used += some;
+        left -= some;
+    }
+    return *len <= zstd->cut_len ? zstd->cut : NULL;
+}
+
+/* The part was decoded. */
+static void pass_part(struct zstd_decoder *zstd, struct decode_step *step, size_t len)
+{
+    if (zstd->cut_len == 0)
+        step->used += len;
+    zstd->cut_len = 0;
+}
+
+/* --- decoding --- */
+
+static enum decode_status zstd_fault(struct reason *why, const char *fault)
+{
+    reason_set(why, "%s", fault);
     return DECODE_FAULT;
+}
+
+/* Has libzstd decode in[0..len). What else it says of corrupt data depends on its version, and on
+ * where it decodes to. It does not always look whether the content has the size that is stated. */
+static enum decode_status decode_bytes(struct zstd_decoder *zstd, const unsigned char *in,
+                                       size_t len, struct decode_step *step, struct reason *why)
+{
+    const uint64_t stated = stated_content(&zstd->header);
+    ZSTD_inBuffer from = {in, len, 0};
+    ZSTD_outBuffer to = {step->out, step->cap, step->made};
+    const size_t hint = libzstd.ZSTD_decompressStream(zstd->context, &to, &from);
+    const ZSTD_ErrorCode error = libzstd.ZSTD_getErrorCode(hint);
+    if (error == ZSTD_error_memory_allocation)
+        return DECODE_NO_MEMORY;
+    if (error == ZSTD_error_checksum_wrong)
+        return zstd_fault(why, CORRUPT " (wrong checksum)");
+    if (libzstd.ZSTD_isError(hint))
+        return zstd_fault(why, CORRUPT);
+    zstd->content += to.pos - step->made;
+    zstd->in_frame = hint != 0;
+    if (stated != FRAME_UNSIZED &&
+        (zstd->in_frame ? zstd->content > stated : zstd->content != stated))
+        return zstd_fault(why, CORRUPT);
+    step->made = to.pos;
+    zstd->is_full = zstd->in_frame && !zstd->is_direct && to.pos == to.size;
+    zstd->is_held = from.pos < len;
+    return DECODE_OK;
+}
+
+/* True if all of the frame is in in[0..len), all of its content in the window, and fits. */
+static bool may_be_direct(const struct zstd_frame_header *header, const unsigned char *in,
+                          size_t len, const struct decode_step *step)
+{
+    struct codec_frame frame;
+    return header->content <= header->window && header->content <= step->cap - step->made &&
+           zstd_look(in, len, &frame) == FRAME_WHOLE && frame.size <= len;
+}
+
+/* Begins the frame with the header in[0..len). */
+static enum decode_status begin_frame(struct zstd_decoder *zstd, const unsigned char *in,
+                                      size_t len, struct decode_step *step, struct reason *why)
+{
+    struct zstd_frame_header *header = &zstd->header;
+    if (zstd_parse_frame(in, len, header) != ZSTD_PARSED)
+        return zstd_fault(why, zstd_magic(in, len) == MAGIC_OTHER
+                                   ? "not zstd data (no frame begins here)"
+                                   : CORRUPT);
+    zstd->content = 0;
+    zstd->skipped = header->skipped;
+    zstd->in_frame = zstd->skipped > 0;
+    if (header->is_skippable)
+        return DECODE_OK;
+    if (header->window > (uint64_t)1 << zstd->window_log_max)
+        return zstd_fault(why, "the zstd window exceeds the limit (raise it with --memlimit=SIZE)");
+    if (header->dictionary != 0)
+        return zstd_fault(
+            why, "needs a dictionary, which is not supported (use 'zstd -dc -D DICTIONARY')");
+    const bool is_direct =
+        zstd->cut_len == 0 && may_be_direct(header, in, step->in_len - step->used, step);
+    if ((is_direct ? set_direct(zstd, true) : begin_ring(zstd, header)) != 0)
+        return DECODE_NO_MEMORY;
+    zstd->part = PART_BLOCK;
+    return decode_bytes(zstd, in, len, step, why);
+}
+
+static enum decode_status decode_part(struct zstd_decoder *zstd, const unsigned char *in,
+                                      size_t len, struct decode_step *step, struct reason *why)
+{
+    struct zstd_block_header block;
+    const char *fault;
+    switch (zstd->part) {
+    case PART_HEADER:
+        return begin_frame(zstd, in, len, step, why);
+    case PART_BLOCK:
+        block = zstd_parse_block(in);
+        fault = block_fault(zstd, &block);
+        if (fault)
+            return zstd_fault(why, fault);
+        if (block.is_last)
+            zstd->part = zstd->header.has_checksum ? PART_CHECKSUM : PART_HEADER;
+        break;
+    case PART_CHECKSUM:
+        zstd->part = PART_HEADER;
+        break;
+    }
+    return decode_bytes(zstd, in, len, step, why);
+}
+
+/* Decodes on as far as one call of libzstd does. Sets *goes_on to whether another one would do
+ * more, before the frame ends. */
+static enum decode_status decode_on(struct zstd_decoder *zstd, struct decode_step *step,
+                                    bool *goes_on, struct reason *why)
+{
+    static const unsigned char held; /* libzstd does not look at it again */
+    const size_t left = step->in_len - step->used;
+    enum decode_status status = DECODE_OK;
+    size_t len;
+    *goes_on = true;
+    if (zstd->is_full) {
+        status = decode_bytes(zstd, &held, zstd->is_held, step, why);
+        *goes_on = !zstd->is_full;
+    } else if (zstd->skipped > 0) {
+        const size_t some = left < zstd->skipped ? left : (size_t)zstd->skipped;
+        step->used += some;
+        zstd->skipped -= some;
+        zstd->in_frame = zstd->skipped > 0;
+        *goes_on = false;
+    } else {
+        const unsigned char *in = see_part(zstd, step, &len);
+        *goes_on = in != NULL;
+        if (in)
+            status = decode_part(zstd, in, len, step, why);
+        if (in)
+            pass_part(zstd, step, len);
+    }
+    *goes_on &= zstd->in_frame;
+    return status;
 }
 
 static enum decode_status zstd_decode(struct decoder *decoder, struct decode_step *step,
                                       struct reason *why)
 {
-    struct zstd_decoder *zstd = (struct zstd_decoder *)decoder;
-    ZSTD_inBuffer from = {step->in, step->in_len, 0};
-    ZSTD_outBuffer to = {step->out, step->cap, 0};
-    struct zstd_frame_header header;
+    enum decode_status status = DECODE_OK;
+    bool goes_on = true;
     step->used = step->made = 0;
-    if (!zstd->in_frame)
-        zstd->content = zstd->header_len = 0;
-    if (!read_header(zstd, step, &header)) {
-        reason_set(why, "not zstd data (no frame begins here)");
-        return DECODE_FAULT;
-    }
-    /* libzstd would not look where the output has room for the whole frame, and so not always. */
-    if (header.window > (uint64_t)1 << zstd->window_log_max)
-        return window_too_large(why);
-    if (!zstd->context && make_context(zstd) != 0)
-        return DECODE_NO_MEMORY;
-    size_t hint = libzstd.ZSTD_decompressStream(zstd->context, &to, &from);
-    if (libzstd.ZSTD_isError(hint))
-        return decode_failed(hint, why);
-    step->used = from.pos;
-    step->made = to.pos;
-    zstd->header_len += from.pos;
-    if (zstd->header_len > sizeof zstd->header)
-        zstd->header_len = sizeof zstd->header;
-    zstd->content += to.pos;
-    if (from.pos == 0 && to.pos == 0)
-        return DECODE_OK;
-    zstd->in_frame = hint != 0;
-    return zstd->in_frame ? DECODE_OK : check_content(zstd->content, stated_content(&header), why);
+    while (status == DECODE_OK && goes_on)
+        status = decode_on((struct zstd_decoder *)decoder, step, &goes_on, why);
+    return status;
 }
 
 const struct codec codec_zstd = {

@@ -5,7 +5,7 @@
 #include "src/base/clock.h"
 
 /* What a decoder takes beside what it must keep at hand, and beside compressed bytes. */
-#define DECODER_SIZE ((size_t)256 << 10)
+#define DECODER_SIZE ((size_t)384 << 10)
 
 /* Bytes of a chunk while a GPU is to go on with the file: enough to find the end of a record. */
 #define AWAITING_SIZE ((size_t)64 << 10)

@@ -326,6 +326,35 @@ for at in 4 5 6 10 30 $((size - 4)) $((size - 1)); do
     message "byte $at inverted: where" ", at byte $((131072 + size))"
 done
 
+# --- blocks that RFC 8878 forbids, and libzstd takes or not, depending on how it gets them ---
+
+# forbidden CASE TEXT: `shaped` is refused with TEXT, however it comes.
+forbidden()
+{
+    for options_ in --threads=1 --threads=2 --threads=8 --chunk-size=8 --part=1/2; do
+        [ -z "$no_part" ] || [ $options_ != --part=1/2 ] || continue
+        run -b $options_ shaped
+        refuses "$1, $options_" 1 "shaped: $2, at byte 0"
+    done
+    cat shaped | run -b
+    refuses "$1, pipe" 1 "standard input: $2, at byte 0"
+    "$HELPERS/dribble" -u 100 <shaped | run -b
+    refuses "$1, byte by byte" 1 "standard input: $2, at byte 0"
+}
+no_part=
+can_share || no_part=$why_not
+large="corrupt zstd data (a block is larger than its frame allows)"
+# Four bytes, compressed, in a window of two, which is the content "xy".
+printf '\050\265\057\375\040\002\045\000\000\020xy\000' >shaped
+forbidden "a block larger than the window" "$large"
+# "x" 1025 times in a window of 1 KiB: as one byte, and as a block of literals.
+printf '\050\265\057\375\000\000\013\040\000x' >shaped
+forbidden "a block of one byte that is larger than the window" "$large"
+printf '\050\265\057\375\100\000\001\003\045\000\000\025\100x\000' >shaped
+forbidden "a block that has more than the window" "corrupt zstd data"
+printf '\050\265\057\375\040\000\005\000\000' >shaped
+forbidden "a compressed block of no bytes" "corrupt zstd data"
+
 # --- frames that do not hold what their header states ---
 
 # wrong_size CASE FILE OFFSET ARGUMENT...: it is refused, on every way, with the frame's offset.

@@ -54,25 +54,24 @@ static bool has_large_window(const unsigned char *in, size_t len)
  * has; 0: it is wrong. */
 static size_t decode_frame(const unsigned char *in, size_t len, struct text *text, size_t cap)
 {
-    static ZSTD_DCtx *context;
+    ZSTD_DCtx *context = ZSTD_createDCtx(); /* its memory may decide what is wrong */
     ZSTD_inBuffer from = {in, len, 0};
     unsigned long long stated = ZSTD_getFrameContentSize(in, len);
     size_t before = text->len, hint = 1;
-    if (!context)
-        context = ZSTD_createDCtx();
-    ZSTD_DCtx_reset(context, ZSTD_reset_session_and_parameters);
+    bool is_wrong = false;
+    fuzz_require(context, "out of memory");
     ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
-    while (hint != 0) {
+    while (hint != 0 && !is_wrong) {
         size_t room = FUZZED_MAX - text->len;
         ZSTD_outBuffer to = {text->data + text->len, room < cap ? room : cap, 0};
         size_t taken = from.pos;
         hint = ZSTD_decompressStream(context, &to, &from);
         text->len += to.pos;
-        if (ZSTD_isError(hint) || (hint != 0 && from.pos == taken && to.pos == 0))
-            return 0;
+        is_wrong = ZSTD_isError(hint) || (hint != 0 && from.pos == taken && to.pos == 0);
     }
-    bool is_sized = stated < ZSTD_CONTENTSIZE_ERROR;
-    return is_sized && stated != text->len - before ? 0 : from.pos;
+    ZSTD_freeDCtx(context);
+    is_wrong |= stated < ZSTD_CONTENTSIZE_ERROR && stated != text->len - before;
+    return is_wrong ? 0 : from.pos;
 }
 
 static enum verdict decode_frames(const struct made_file *file, struct text *text, size_t cap)
@@ -92,11 +91,14 @@ static enum verdict decode_frames(const struct made_file *file, struct text *tex
     return VERDICT_WHOLE;
 }
 
-/* By libzstd in two ways, which agree unless a frame is odd. */
+/* By libzstd in two ways. As a stream it refuses what the other way may take; otherwise they agree
+ * unless a frame is odd. */
 static enum verdict judge_zstd(const struct made_file *file)
 {
     enum verdict small = decode_frames(file, &content, 1000);
     enum verdict large = decode_frames(file, &other, FUZZED_MAX);
+    if (small == VERDICT_REFUSED)
+        return VERDICT_REFUSED;
     bool is_same = small == large &&
                    (small != VERDICT_WHOLE || (content.len == other.len &&
                                                memcmp(content.data, other.data, content.len) == 0));
