@@ -60,7 +60,7 @@ with open('lines', 'w') as file:
     file.write('\n'.join(lines))
 if what == 'keys':
     for key in keys:
-        print('invalid' if key is None else key.replace('"', '\\x22'), keys[key], sep='\t')
+        print('(invalid)' if key is None else key.replace('"', '\\x22'), keys[key], sep='\t')
 else:
     found = [number for number in numbers if number is not None]
     print(len(found), len(numbers) - len(found), sum(found))
