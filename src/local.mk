@@ -48,7 +48,7 @@ histogram_sources = \
 	src/count/moments_text.c src/count/moments_text.h \
 	src/count/number.c src/count/number.h \
 	src/count/number_nearest.c src/count/number_nearest.h \
-	src/count/number_units.c src/count/number_units.h \
+	src/count/number_units.c src/count/number_units.h src/count/number_words.c \
 	src/count/quantile.c src/count/quantile.h \
 	src/count/row_label.c src/count/row_label.h \
 	src/count/row_plan.c src/count/row_plan.h \

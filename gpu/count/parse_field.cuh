@@ -94,6 +94,15 @@ static __device__ __forceinline__ field_found find_word_from_back(const line_fie
 
 // --- after a string ---
 
+// Where something other than blanks, and a colour after them, is.
+static __device__ __forceinline__ const unsigned char *after_blanks(const unsigned char *at,
+                                                                    const unsigned char *limit)
+{
+    while (at < limit && is_blank(*at))
+        at++;
+    return number_colour_end(at, limit);
+}
+
 static __device__ __forceinline__ bool is_after_here(const line_field &field,
                                                      const unsigned char *at)
 {
@@ -112,12 +121,9 @@ static __device__ __forceinline__ bool find_after(const line_field &field, const
         at++;
     if (line.end - at < len)
         return false;
-    at += len;
-    while (at < line.end && is_blank(*at))
-        at++;
+    at = after_blanks(at + len, line.end);
     if (at < line.end && *at == '"')
-        for (at++; at < line.end && is_blank(*at);)
-            at++;
+        at = after_blanks(at + 1, line.end);
     found->begin = at;
     found->end = field_token_end(at, line.end);
     return found->end > at;
@@ -125,12 +131,22 @@ static __device__ __forceinline__ bool find_after(const line_field &field, const
 
 // --- all of them ---
 
-static __device__ __forceinline__ void strip_spaces(text_part *part)
+// Removes white space and colours at both ends.
+static __device__ __forceinline__ void strip_ends(text_part *part)
 {
-    while (part->begin < part->end && number_is_space(*part->begin))
-        part->begin++;
-    while (part->begin < part->end && number_is_space(part->end[-1]))
-        part->end--;
+    const unsigned char *before;
+    do {
+        before = part->begin;
+        while (part->begin < part->end && number_is_space(*part->begin))
+            part->begin++;
+        part->begin = number_colour_end(part->begin, part->end);
+    } while (part->begin > before);
+    do {
+        before = part->end;
+        while (part->begin < part->end && number_is_space(part->end[-1]))
+            part->end--;
+        part->end = number_colour_begin(part->begin, part->end);
+    } while (part->end < before);
 }
 
 // Finds what should be the number of a line, without its newline: in *found, if FIELD_FOUND, is a
@@ -156,11 +172,11 @@ static __device__ __forceinline__ field_found find_field(const line_field &field
                    : FIELD_MISSING;
     if (what != FIELD_FOUND)
         return what;
-    strip_spaces(found);
+    strip_ends(found);
     if (found->end - found->begin >= 2 && *found->begin == '"' && found->end[-1] == '"') {
         found->begin++;
         found->end--;
-        strip_spaces(found);
+        strip_ends(found);
     }
     if (found->begin == found->end || found->end - found->begin > NUMBER_MAX)
         return FIELD_MISSING;

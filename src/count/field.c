@@ -3,6 +3,7 @@
 #include "field.h"
 #include "number_units.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* Returns where a byte is in [at, end), or end. */
@@ -120,22 +121,26 @@ static int64_t walk_fields(const struct field *field, int64_t most, struct walk 
     return count;
 }
 
-/* True if a number that ends at `end` may go on with a space and a unit. */
-static bool has_space(const unsigned char *end, const unsigned char *limit)
+static const unsigned char *after_blanks(const unsigned char *at, const unsigned char *limit)
 {
-    return limit - end > 1 && *end == ' ' && (number_is_digit(end[-1]) || end[-1] == '.');
+    while (at < limit && is_blank(*at))
+        at++;
+    return number_colour_end(at, limit);
 }
 
 const unsigned char *field_after_gap(const unsigned char *at, const unsigned char *limit)
 {
-    while (at < limit && is_blank(*at))
-        at++;
-    if (at == limit || *at != '"')
-        return at;
-    at++;
-    while (at < limit && is_blank(*at))
-        at++;
-    return at;
+    at = after_blanks(at, limit);
+    return at < limit && *at == '"' ? after_blanks(at + 1, limit) : at;
+}
+
+const unsigned char *field_clock_end(const unsigned char *at, const unsigned char *limit)
+{
+    const unsigned char *end = field_token_end(at, limit);
+    while (end > at && limit - end > 1 && *end == ':' && number_is_digit(end[-1]) &&
+           number_is_digit(end[1]))
+        end = field_token_end(end + 1, limit);
+    return end;
 }
 
 static enum field_found find_after(const struct field *field, const unsigned char *begin,
@@ -146,11 +151,7 @@ static enum field_found find_after(const struct field *field, const unsigned cha
     if (!at)
         return FIELD_MISSING;
     *from = field_after_gap(at + field->after_len, end);
-    *to = field_token_end(*from, end);
-    if (field->has_units && *to > *from && has_space(*to, end)) {
-        const unsigned char *unit_end = field_token_end(*to + 1, end);
-        *to = number_is_unit(*to + 1, unit_end) ? unit_end : *to;
-    }
+    *to = field->has_units ? field_clock_end(*from, end) : field_token_end(*from, end);
     return *to > *from ? FIELD_FOUND : FIELD_MISSING;
 }
 
@@ -195,82 +196,134 @@ enum field_found field_find(const struct field *field, const unsigned char *begi
     return FIELD_FOUND;
 }
 
-/* A part of a record. */
-struct part {
-    const unsigned char *from, *to;
-};
+/* --- numbers in fields --- */
 
-static inline struct part without_spaces(struct part part)
+/* Removes white space and colours at both ends. */
+static void strip_ends(const unsigned char **from, const unsigned char **to)
 {
-    while (part.from < part.to && number_is_space(*part.from))
-        part.from++;
-    while (part.from < part.to && number_is_space(part.to[-1]))
-        part.to--;
-    return part;
+    const unsigned char *before;
+    do {
+        before = *from;
+        while (*from < *to && number_is_space(**from))
+            ++*from;
+        *from = number_colour_end(*from, *to);
+    } while (*from > before);
+    do {
+        before = *to;
+        while (*from < *to && number_is_space((*to)[-1]))
+            --*to;
+        *to = number_colour_begin(*from, *to);
+    } while (*to < before);
 }
 
-/* Returns a part without white space and a pair of quotes around it. */
-static inline struct part stripped(struct part part)
-{
-    part = without_spaces(part);
-    if (part.to - part.from < 2 || *part.from != '"' || part.to[-1] != '"')
-        return part;
-    return without_spaces((struct part){part.from + 1, part.to - 1});
-}
-
+/* The same, and then a pair of quotes with what is to be removed in them. */
 void field_strip(const unsigned char **from, const unsigned char **to)
 {
-    const struct part part = stripped((struct part){*from, *to});
-    *from = part.from;
-    *to = part.to;
+    strip_ends(from, to);
+    if (*to - *from < 2 || **from != '"' || (*to)[-1] != '"')
+        return;
+    ++*from;
+    --*to;
+    strip_ends(from, to);
 }
 
-size_t field_copy_token(bool has_units, const unsigned char *from, const unsigned char *to,
+/* Copies [from, to), which should be one word. */
+static size_t copy_word(const unsigned char *from, const unsigned char *to, unsigned char *token)
+{
+    const size_t len = (size_t)(to - from);
+    if (len == 0 || len > NUMBER_MAX || number_token_end(from, to) != to)
+        return 0;
+    memcpy(token, from, len);
+    return len;
+}
+
+/* Copies what a field is to have nothing beside. */
+static size_t copy_content(const struct field *field, const unsigned char *from,
+                           const unsigned char *to, unsigned char *token)
+{
+    return field->has_units ? number_copy_words(from, to, token) : copy_word(from, to, token);
+}
+
+/* Copies the number in the content of a field that is not as it is written: a string of JSON with
+ * escapes, or a quoted field of CSV that ends with other text. Not inlined, as it takes a page of
+ * the stack. */
+static __attribute__((noinline)) size_t copy_decoded(const struct field *field,
+                                                     const unsigned char *from,
+                                                     const unsigned char *to, unsigned char *token)
+{
+    unsigned char text[NUMBER_MAX];
+    if (to - from > NUMBER_MAX || (field->kind == FIELD_CSV && closing_quote(from + 1, to) == to))
+        return 0;
+    const unsigned char *begin = text;
+    const unsigned char *end = text + (field->kind == FIELD_CSV ? field_csv_text(from, to, text)
+                                                                : json_value_text(from, to, text));
+    strip_ends(&begin, &end);
+    return copy_content(field, begin, end, token);
+}
+
+/* Adds the unit that is the field after the one that ends at `at`, and moves *to behind it. */
+static size_t join_next_field(const struct field *field, unsigned char *token, size_t len,
+                              const unsigned char *at, const unsigned char **to,
+                              const unsigned char *end)
+{
+    struct walk walk = {.at = at + 1, .end = end};
+    next_field(field, &walk);
+    field_strip(&walk.from, &walk.to);
+    const size_t joined = number_join_unit(token, len, walk.from, walk.to);
+    *to = joined == len ? *to : walk.to;
+    return joined;
+}
+
+size_t field_token(const struct field *field, const unsigned char **from, const unsigned char **to,
+                   const unsigned char *end, unsigned char *token)
+{
+    const unsigned char *begin = *from, *after = *to;
+    const bool has_blanks = field->kind == FIELD_BLANKS || field->kind == FIELD_AFTER;
+    field_strip(from, to);
+    if (field->kind == FIELD_JSON && *begin == '"' && memchr(*from, '\\', (size_t)(*to - *from)))
+        return copy_decoded(field, begin, after, token);
+    if (field->kind == FIELD_CSV && *from == begin && begin < *to && *begin == '"')
+        return copy_decoded(field, begin, *to, token);
+    if (!field->has_units || !has_blanks) {
+        const size_t len = copy_content(field, *from, *to, token);
+        const bool may_follow = field->has_units && field->kind != FIELD_JSON && after < end;
+        return len > 0 && may_follow ? join_next_field(field, token, len, after, to, end) : len;
+    }
+    size_t len = copy_word(*from, *to, token);
+    const unsigned char *at = after;
+    if (len > 0)
+        len = number_join_words(token, len, &at, end);
+    *to = at > after ? at : *to;
+    return len;
+}
+
+size_t field_next_token(const unsigned char *begin, const unsigned char **at,
+                        const unsigned char *limit, const unsigned char **from,
                         unsigned char *token)
 {
-    const unsigned char *end = number_token_end(from, to), *rest = to;
-    const size_t len = (size_t)(end - from);
-    if (len == 0 || to - from > NUMBER_MAX)
-        return 0;
-    if (end < to) {
-        if (!has_units || !has_space(end, to) || !number_is_unit(end + 1, to))
+    const unsigned char *here = *at;
+    for (bool is_line = here == begin || here[-1] == '\n';; is_line = true) {
+        if (is_line && limit - here > (ptrdiff_t)FIELD_RECORD_MAX &&
+            !memchr(here, '\n', FIELD_RECORD_MAX + 1)) {
+            *from = here;
+            *at = find_byte(here, limit, '\n');
             return 0;
-        rest = end + 1;
+        }
+        while (here < limit && number_is_space(*here) && *here != '\n')
+            here++;
+        if (here == limit || *here != '\n')
+            break;
+        here++;
     }
-    memcpy(token, from, len);
-    memcpy(token + len, rest, (size_t)(to - rest));
-    return len + (size_t)(to - rest);
-}
-
-/* Copies the token in a quoted field [from, to) of CSV that ends with other text. As field_token.
- * Not inlined, as it takes a page of the stack. */
-static __attribute__((noinline)) size_t copy_joined(bool has_units, const unsigned char *from,
-                                                    const unsigned char *to, unsigned char *token)
-{
-    unsigned char joined[NUMBER_MAX];
-    const unsigned char *quote = closing_quote(++from, to), *after = quote + 1;
-    if (quote == to)
-        return 0;
-    while (from < quote && number_is_space(*from))
-        from++;
-    while (from == quote && number_is_space(*after))
-        after++;
-    const size_t first = (size_t)(quote - from), len = first + (size_t)(to - after);
-    if (len > NUMBER_MAX)
-        return 0;
-    memcpy(joined, from, first);
-    memcpy(joined + first, after, len - first);
-    return field_copy_token(has_units, joined, joined + len, token);
-}
-
-size_t field_token(const struct field *field, const unsigned char *from, const unsigned char *to,
-                   unsigned char *token)
-{
-    const struct part part = stripped((struct part){from, to});
-    const bool is_open = part.from == from && from < part.to && *from == '"';
-    if (is_open && field->kind == FIELD_CSV)
-        return copy_joined(field->has_units, from, part.to, token);
-    return field_copy_token(field->has_units, part.from, part.to, token);
+    *from = here < limit ? here : NULL;
+    *at = number_token_end(here, limit);
+    size_t len = copy_word(here, *at, token);
+    if (len > 0)
+        len = number_join_words(token, len, at, limit);
+    if (*at == limit || number_is_space(**at))
+        return len;
+    *at = number_token_end(*at, limit);
+    return 0;
 }
 
 /* --- the header --- */
@@ -304,8 +357,9 @@ int32_t field_column(const struct field *field, const unsigned char *begin,
     begin += field_bom_len(begin, (size_t)(end - begin));
     struct walk walk = {.at = begin, .end = end};
     for (int32_t column = 1; next_field(field, &walk); column++) {
-        const struct part inner = without_spaces((struct part){walk.from, walk.to});
-        if (has_name(field, walk.from, walk.to) || has_name(field, inner.from, inner.to))
+        const unsigned char *inner = walk.from, *inner_end = walk.to;
+        strip_ends(&inner, &inner_end);
+        if (has_name(field, walk.from, walk.to) || has_name(field, inner, inner_end))
             return column;
     }
     return 0;
@@ -318,25 +372,49 @@ size_t field_header_len(const struct field *field, const unsigned char *text, si
 
 /* --- invalid records --- */
 
-static bool is_number(const struct field *field, const unsigned char *from, const unsigned char *to)
+static bool is_number(const struct field *field, const unsigned char *token, size_t len)
 {
+    return len > 0 && (!isnan(number_of_token(token, token + len, token + len)) ||
+                       (field->has_units && !isnan(number_with_units(token, token + len))));
+}
+
+/* field_find_invalid where numbers are tokens that may have units. */
+static bool find_invalid_token(const struct field *field, const unsigned char *text, size_t len,
+                               struct field_fault *fault)
+{
+    const unsigned char *at = text, *from;
     unsigned char token[NUMBER_MAX];
-    const unsigned char *const end = token + field_token(field, from, to, token);
-    return end > token && number_is_valid(token, end, field->has_units);
+    do {
+        const size_t token_len = field_next_token(text, &at, text + len, &from, token);
+        if (!from)
+            return false;
+        if (!is_number(field, token, token_len)) {
+            *fault = (struct field_fault){.at = (size_t)(from - text),
+                                          .what = FIELD_FOUND,
+                                          .from = (size_t)(from - text),
+                                          .len = (size_t)(at - from)};
+            if (fault->len > FIELD_RECORD_MAX)
+                fault->what = FIELD_TOO_LONG;
+            return true;
+        }
+    } while (true);
 }
 
 bool field_find_invalid(const struct field *field, const unsigned char *text, size_t len,
                         struct field_fault *fault)
 {
     const unsigned char *limit = text + len, *from = text, *to = text;
+    unsigned char token[NUMBER_MAX];
     number_prepare();
+    if (field->kind == FIELD_NONE)
+        return find_invalid_token(field, text, len, fault);
     for (const unsigned char *at = text, *end; at < limit; at = end + 1) {
         end = field_record_end(field, at, limit);
         enum field_found found = field_find(field, at, end, &from, &to);
-        if (found == FIELD_EMPTY || (found == FIELD_FOUND && is_number(field, from, to)))
+        if (found == FIELD_EMPTY ||
+            (found == FIELD_FOUND &&
+             is_number(field, token, field_token(field, &from, &to, end, token))))
             continue;
-        if (found == FIELD_FOUND)
-            field_strip(&from, &to);
         *fault = (struct field_fault){.at = (size_t)(at - text), .what = found};
         if (found == FIELD_FOUND || found == FIELD_BROKEN) {
             fault->from = (size_t)(from - text);

@@ -96,28 +96,40 @@ enum field_found field_find(const struct field *field, const unsigned char *begi
  * from bytes. Returns the length. */
 size_t field_csv_text(const unsigned char *from, const unsigned char *to, unsigned char *text);
 
-/* Removes white space and a pair of quotes around the number in a field [*from, *to). */
+/* Removes white space, colours and a pair of quotes around the content of a field [*from, *to). */
 void field_strip(const unsigned char **from, const unsigned char **to);
 
-/* Copies a stripped field [from, to) as a token of 1 to NUMBER_MAX bytes without white space; a
- * space before a unit is left out. Returns its length, or 0 if the field is no token. */
-size_t field_copy_token(bool has_units, const unsigned char *from, const unsigned char *to,
+/* Copies the number in the field [*from, *to) of a record that ends at `end` as a token of 1 to
+ * NUMBER_MAX bytes without white space. Returns its length, or 0 if the field is no token. Sets
+ * [*from, *to) to what it was read from.
+ *
+ * White space, colours (number_colour_end) and a pair of quotes around the number are left out, and
+ * escapes in strings of JSON are decoded. With units, it may be several words (number_units.h); and
+ * where blanks separate fields, and after a string, also those that follow it in the record.
+ * Otherwise only the unit may be in the next field, which then has nothing else. */
+size_t field_token(const struct field *field, const unsigned char **from, const unsigned char **to,
+                   const unsigned char *end, unsigned char *token);
+
+/* The same of the next number of the lines [begin, limit) from *at on, where numbers are tokens
+ * that may have units (FIELD_NONE). Moves *at past it. Sets *from to where it begins, or to NULL if
+ * there is none. A line of more than FIELD_RECORD_MAX bytes is one token, and no number. */
+size_t field_next_token(const unsigned char *begin, const unsigned char **at,
+                        const unsigned char *limit, const unsigned char **from,
                         unsigned char *token);
 
-/* Copies what should be the number in a field [from, to), in CSV in its content, without white
- * space and a pair of quotes around it. As field_copy_token. */
-size_t field_token(const struct field *field, const unsigned char *from, const unsigned char *to,
-                   unsigned char *token);
-
-/* Returns where the number after a string that ends at `at` begins: after blanks and a quote. */
+/* Returns where the number after a string that ends at `at` begins: after blanks, colours and a
+ * quote. */
 const unsigned char *field_after_gap(const unsigned char *at, const unsigned char *limit);
+
+/* As field_token_end, if the number may have units: a colon between digits belongs to it. */
+const unsigned char *field_clock_end(const unsigned char *at, const unsigned char *limit);
 
 /* True if a token ends before c, whatever follows. */
 static inline ON_BOTH bool field_ends_token(unsigned char c)
 {
-    const uint64_t low = UINT64_C(1) << '"' | UINT64_C(1) << '&' | UINT64_C(1) << '\'' |
-                         UINT64_C(1) << ')' | UINT64_C(1) << ':' | UINT64_C(1) << ';' |
-                         UINT64_C(1) << '<' | UINT64_C(1) << '>';
+    const uint64_t low = UINT64_C(1) << NUMBER_ESCAPE | UINT64_C(1) << '"' | UINT64_C(1) << '&' |
+                         UINT64_C(1) << '\'' | UINT64_C(1) << ')' | UINT64_C(1) << ':' |
+                         UINT64_C(1) << ';' | UINT64_C(1) << '<' | UINT64_C(1) << '>';
     const uint64_t high = UINT64_C(1) << ('\\' - 64) | UINT64_C(1) << (']' - 64) |
                           UINT64_C(1) << ('|' - 64) | UINT64_C(1) << ('}' - 64);
     return number_is_space(c) || (c < 128 && ((c < 64 ? low : high) >> c % 64 & 1));

@@ -32,6 +32,8 @@ static const unsigned char *after_characters(const unsigned char *at, const unsi
 struct key_name key_of_field(const struct key *key, const unsigned char *from,
                              const unsigned char *to, unsigned char *room)
 {
+    from = number_colour_end(from, to);
+    to = number_colour_begin(from, to);
     struct key_name name = {from, (size_t)(to - from)};
     const bool is_quoted = from < to && *from == '"';
     if (key->field.kind == FIELD_CSV && is_quoted)

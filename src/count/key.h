@@ -29,14 +29,20 @@ static inline bool key_is_used(const struct key *key)
 static inline bool key_is_part(const struct key *key, const unsigned char *from,
                                const unsigned char *to)
 {
+    if (from == to)
+        return false;
+    const unsigned char last = to[-1]; /* of a colour: m or K */
+    if (*from > '"' && last != 'm' && last != 'K')
+        return key->first > 0;
     const enum field_kind kind = key->field.kind;
-    const bool is_quoted = from < to && *from == '"';
-    return key->first > 0 || (is_quoted && (kind == FIELD_CSV || kind == FIELD_JSON));
+    const bool is_quoted = *from == '"' && (kind == FIELD_CSV || kind == FIELD_JSON);
+    return key->first > 0 || is_quoted || *from == NUMBER_ESCAPE ||
+           number_colour_begin(from, to) < to;
 }
 
-/* Returns the key in such a field: the content of a quoted one of CSV (field_csv_text), or of a
- * string of JSON (json_value_text); of that characters `first` to `last`. It is in the field, or in
- * `room`, which has to - from bytes. */
+/* Returns the key in such a field, without colours around it (number_colour_end): the content of a
+ * quoted one of CSV (field_csv_text), or of a string of JSON (json_value_text); of that characters
+ * `first` to `last`. It is in the field, or in `room`, which has to - from bytes. */
 struct key_name key_of_field(const struct key *key, const unsigned char *from,
                              const unsigned char *to, unsigned char *room);
 

@@ -214,6 +214,24 @@ size_t numbers_by_token(const unsigned char **from, const unsigned char *limit, 
     return count;
 }
 
+bool numbers_find_invalid(const unsigned char *text, size_t len, size_t *at, size_t *token_len)
+{
+    const unsigned char *token = text, *limit = text + len, *end;
+    number_prepare();
+    for (;; token = end) {
+        while (token < limit && number_is_space(*token))
+            token++;
+        if (token == limit)
+            return false;
+        end = number_token_end(token, limit);
+        if (isnan(number_of_token(token, end, limit)))
+            break;
+    }
+    *at = (size_t)(token - text);
+    *token_len = (size_t)(end - token);
+    return true;
+}
+
 void number_prepare(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -54,6 +54,10 @@ size_t numbers_by_token(const unsigned char **at, const unsigned char *limit, do
 /* Returns where the token at `at` ends: at white space or at limit. */
 const unsigned char *number_token_end(const unsigned char *at, const unsigned char *limit);
 
+/* Finds the first token of text[0..len) that is not a number: text[*at..*at+*token_len). False if
+ * there is none. Slow. Any thread. */
+bool numbers_find_invalid(const unsigned char *text, size_t len, size_t *at, size_t *token_len);
+
 static inline ON_BOTH bool number_is_space(unsigned char c)
 {
     const uint64_t spaces = UINT64_C(1) << ' ' | UINT64_C(0x1f) << '\t';
@@ -63,6 +67,44 @@ static inline ON_BOTH bool number_is_space(unsigned char c)
 static inline ON_BOTH bool number_is_digit(unsigned char c)
 {
     return (unsigned char)(c - '0') < 10;
+}
+
+static inline ON_BOTH bool number_is_letter(unsigned char c)
+{
+    return (unsigned char)((c | 0x20) - 'a') < 26;
+}
+
+#define NUMBER_ESCAPE 0x1b
+
+/* Returns where the colours at `at` end: sequences of ESC, [, digits, semicolons and colons, and m,
+ * or K, with which grep clears the rest of a line. */
+static inline ON_BOTH const unsigned char *number_colour_end(const unsigned char *at,
+                                                             const unsigned char *limit)
+{
+    while (limit - at > 2 && at[0] == NUMBER_ESCAPE && at[1] == '[') {
+        const unsigned char *end = at + 2;
+        while (end < limit && (number_is_digit(*end) || *end == ';' || *end == ':'))
+            end++;
+        if (end == limit || (*end != 'm' && *end != 'K'))
+            break;
+        at = end + 1;
+    }
+    return at;
+}
+
+/* Returns where the colours begin that end at `end`, not before `begin`. */
+static inline ON_BOTH const unsigned char *number_colour_begin(const unsigned char *begin,
+                                                               const unsigned char *end)
+{
+    while (end - begin > 2 && (end[-1] == 'm' || end[-1] == 'K')) {
+        const unsigned char *at = end - 1;
+        while (at > begin && (number_is_digit(at[-1]) || at[-1] == ';' || at[-1] == ':'))
+            at--;
+        if (at - begin < 2 || at[-1] != '[' || at[-2] != NUMBER_ESCAPE)
+            break;
+        end = at - 2;
+    }
+    return end;
 }
 
 /* Returns the number of eight digits, given as values of 0 to 9 in a word, the first one lowest.

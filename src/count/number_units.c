@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MAX 3 /* bytes of a unit's name */
+#define NAME_MAX 3 /* bytes of a unit's symbol */
 
-/* A name as a number, which is quick to compare. */
+/* A symbol as a number, which is quick to compare. */
 #define NAME(a, b, c) ((uint32_t)(c) << 16 | (uint32_t)(b) << 8 | (uint32_t)(a))
 
 /* factor * 10^power, of seconds or bytes */
@@ -20,6 +20,8 @@ struct unit {
     int power;
 };
 
+#define RANK_DAY 7
+
 static const struct unit units[] = {
     {NAME('s', 0, 0), 4, 1, 0},
     {NAME('m', 's', 0), 3, 1, -3},
@@ -29,7 +31,8 @@ static const struct unit units[] = {
     {NAME('n', 's', 0), 1, 1, -9},
     {NAME('m', 0, 0), 5, 6, 1},
     {NAME('h', 0, 0), 6, 36, 2},
-    {NAME('d', 0, 0), 7, 864, 2},
+    {NAME('d', 0, 0), RANK_DAY, 864, 2},
+    {NAME('w', 0, 0), 8, 6048, 2},
     {NAME('k', 0, 0), 0, 1, 3},
     {NAME('M', 0, 0), 0, 1, 6},
     {NAME('G', 0, 0), 0, 1, 9},
@@ -45,7 +48,33 @@ static const struct unit units[] = {
 
 #define UNIT_COUNT (sizeof units / sizeof units[0])
 
-#define TERMS_MAX 7 /* d h m s ms us ns */
+/* Words for units, in any case and with or without an s at their end. */
+static const struct {
+    char word[12];
+    uint32_t name;
+} words[] = {
+    {"sec", NAME('s', 0, 0)},    {"second", NAME('s', 0, 0)},
+    {"msec", NAME('m', 's', 0)}, {"millisecond", NAME('m', 's', 0)},
+    {"usec", NAME('u', 's', 0)}, {"microsecond", NAME('u', 's', 0)},
+    {"nsec", NAME('n', 's', 0)}, {"nanosecond", NAME('n', 's', 0)},
+    {"min", NAME('m', 0, 0)},    {"minute", NAME('m', 0, 0)},
+    {"hr", NAME('h', 0, 0)},     {"hour", NAME('h', 0, 0)},
+    {"day", NAME('d', 0, 0)},    {"week", NAME('w', 0, 0)},
+    {"byte", NAME(0, 0, 0)},
+};
+
+#define WORD_COUNT (sizeof words / sizeof words[0])
+
+/* Words that a number is not to be read without, in lower case, but which stand for different
+ * amounts, or for none. */
+static const char unclear[][12] = {
+    "y",   "yr",   "year", "mo",   "month", "am",   "pm",   "ps",   "picosecond", "bit",
+    "bps", "kbit", "kbps", "mbit", "mbps",  "gbit", "gbps", "tbit", "tbps",
+};
+
+#define UNCLEAR_COUNT (sizeof unclear / sizeof unclear[0])
+
+#define TERMS_MAX 8 /* w d h m s ms us ns */
 
 /* A decimal and its unit. */
 struct term {
@@ -61,10 +90,19 @@ struct quantity {
     struct term terms[TERMS_MAX];
     size_t count;
     int64_t exponent;
-    bool is_last; /* the last term has a point or an exponent, and none may follow */
+    bool is_negative;
+    bool is_last; /* the last term has a point or an exponent, or is a clock's: none may follow */
 };
 
-static const struct unit *find_unit(const unsigned char *name, size_t len)
+static const struct unit *unit_of(uint32_t name)
+{
+    const struct unit *unit = units;
+    while (unit->name != name)
+        unit++;
+    return unit;
+}
+
+static const struct unit *find_symbol(const unsigned char *name, size_t len)
 {
     const bool has_byte = len > 0 && name[len - 1] == 'B';
     uint32_t wanted = 0;
@@ -81,9 +119,61 @@ static const struct unit *find_unit(const unsigned char *name, size_t len)
     return NULL;
 }
 
-bool number_is_unit(const unsigned char *begin, const unsigned char *end)
+static unsigned char lower(unsigned char c)
 {
-    return find_unit(begin, (size_t)(end - begin)) != NULL;
+    return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+}
+
+/* True if a name is a word, which is in lower case, perhaps with an s at its end. */
+static inline bool is_word(const unsigned char *name, size_t len, const char *word)
+{
+    size_t at = lower(*name) == (unsigned char)*word;
+    if (at == 0)
+        return false;
+    while (at < len && word[at] && lower(name[at]) == (unsigned char)word[at])
+        at++;
+    return !word[at] && (at == len || (at + 1 == len && lower(name[at]) == 's'));
+}
+
+static const struct unit *find_unit(const unsigned char *name, size_t len)
+{
+    const struct unit *unit = find_symbol(name, len);
+    for (size_t i = 0; !unit && len > 1 && i < WORD_COUNT; i++)
+        if (is_word(name, len, words[i].word))
+            unit = unit_of(words[i].name);
+    return unit;
+}
+
+/* True if a name is a symbol but for its case. */
+static bool is_like_symbol(const unsigned char *name, size_t len)
+{
+    const bool has_byte = len > 0 && lower(name[len - 1]) == 'b';
+    len -= has_byte;
+    const unsigned char first = len > 0 ? lower(name[0]) : 0;
+    const unsigned char second = len > 1 ? lower(name[1]) : 0;
+    if (len == 0 || len > 2 || first == 0)
+        return len == 0 && has_byte;
+    return second == 'i'   ? strchr("kmgtp", first) != NULL
+           : second == 's' ? strchr("mun", first) != NULL
+                           : len == 1 && strchr("smhdwkgtp", first);
+}
+
+enum unit_kind number_unit_kind(const unsigned char *begin, const unsigned char *end)
+{
+    const size_t len = (size_t)(end - begin);
+    if (len == 0)
+        return UNIT_NONE;
+    if (find_unit(begin, len))
+        return UNIT_KNOWN;
+    const unsigned char *slash = memchr(begin, '/', len);
+    if (slash) /* a rate */
+        return number_unit_kind(begin, slash) == UNIT_NONE ? UNIT_NONE : UNIT_UNCLEAR;
+    bool is_unclear = is_like_symbol(begin, len);
+    for (size_t i = 0; !is_unclear && i < UNCLEAR_COUNT; i++)
+        is_unclear = is_word(begin, len, unclear[i]);
+    for (size_t at = 4; !is_unclear && at <= 5 && at < len; at++)
+        is_unclear = is_word(end - at, at, "byte"); /* of kilobytes and others */
+    return is_unclear ? UNIT_UNCLEAR : UNIT_NONE;
 }
 
 #define SHORT 19 /* digits that fit in 64 bits, whatever they are */
@@ -134,6 +224,51 @@ static bool read_exponent(const unsigned char **at, const unsigned char *end, in
     return true;
 }
 
+/* True if a term has two digits before its point, and is below 60. */
+static bool is_sixtieth(const struct term *term)
+{
+    const size_t len = (size_t)(term->digits_end - term->digits);
+    return len >= 2 && number_is_digit(term->digits[1]) && term->digits[0] < '6' &&
+           (len == 2 || term->digits[2] == '.');
+}
+
+/* Reads h:mm:ss or m:ss.f to its end, from the first colon on: the next term has the digits before
+ * it. Days or weeks may come before h:mm:ss. False if it is none. */
+static bool read_clock(const unsigned char **at, const unsigned char *end,
+                       struct quantity *quantity)
+{
+    static const uint32_t names[] = {NAME('h', 0, 0), NAME('m', 0, 0), NAME('s', 0, 0)};
+    const bool has_days = quantity->count > 0;
+    struct term *terms = &quantity->terms[quantity->count];
+    size_t count = 1;
+    if (has_days && (quantity->is_negative || terms[-1].unit->rank < RANK_DAY))
+        return false;
+    for (; count < 3 && !quantity->is_last && *at < end && **at == ':'; count++) {
+        ++*at;
+        if (!read_digits(at, end, &terms[count], &quantity->is_last) || !is_sixtieth(&terms[count]))
+            return false;
+    }
+    if (*at < end || count < 2 || (count == 2 && (has_days || terms[1].places == 0)))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        terms[i].unit = unit_of(names[3 - count + i]);
+    quantity->count += count;
+    quantity->is_last = true;
+    return true;
+}
+
+/* Reads d-hh:mm:ss to its end, from the '-' on. */
+static bool read_days_and_clock(const unsigned char **at, const unsigned char *end,
+                                struct quantity *quantity)
+{
+    if (quantity->count > 0)
+        return false;
+    quantity->terms[quantity->count++].unit = unit_of(NAME('d', 0, 0));
+    ++*at;
+    return read_digits(at, end, &quantity->terms[1], &quantity->is_last) && !quantity->is_last &&
+           read_clock(at, end, quantity);
+}
+
 /* False if there is no term, or none that may follow those before it. */
 static bool read_term(const unsigned char **at, const unsigned char *end, struct quantity *quantity)
 {
@@ -141,6 +276,10 @@ static bool read_term(const unsigned char **at, const unsigned char *end, struct
     if (quantity->count == TERMS_MAX || quantity->is_last ||
         !read_digits(at, end, term, &quantity->is_last))
         return false;
+    if (*at < end && **at == ':')
+        return !quantity->is_last && read_clock(at, end, quantity);
+    if (*at < end && **at == '-')
+        return !quantity->is_last && read_days_and_clock(at, end, quantity);
     if (quantity->count == 0 && read_exponent(at, end, &quantity->exponent))
         quantity->is_last = true;
     const unsigned char *name = *at;
@@ -215,6 +354,7 @@ double number_with_units(const unsigned char *begin, const unsigned char *end)
     begin += negative || *begin == '+';
     quantity.count = 0;
     quantity.exponent = 0;
+    quantity.is_negative = negative;
     quantity.is_last = false;
     do
         if (!read_term(&begin, end, &quantity))
@@ -246,29 +386,4 @@ void numbers_add_units(const unsigned char *text, const unsigned char *limit, do
             values[i] = number_with_units(at, end);
         at = end;
     }
-}
-
-bool number_is_valid(const unsigned char *begin, const unsigned char *end, bool has_units)
-{
-    return !isnan(number_of_token(begin, end, end)) ||
-           (has_units && !isnan(number_with_units(begin, end)));
-}
-
-bool numbers_find_invalid(const unsigned char *text, size_t len, bool has_units, size_t *at,
-                          size_t *token_len)
-{
-    const unsigned char *token = text, *limit = text + len, *end;
-    number_prepare();
-    for (;; token = end) {
-        while (token < limit && number_is_space(*token))
-            token++;
-        if (token == limit)
-            return false;
-        end = number_token_end(token, limit);
-        if (!number_is_valid(token, end, has_units))
-            break;
-    }
-    *at = (size_t)(token - text);
-    *token_len = (size_t)(end - token);
-    return true;
 }

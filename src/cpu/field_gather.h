@@ -8,6 +8,8 @@
  * and what field_json.h needs.
  *
  * It calls gather_fields and find_fields. */
+#include "src/count/number_units.h"
+
 #include "field_json.h"
 #include "field_lines.h"
 
@@ -44,14 +46,27 @@ static __attribute__((noinline)) void find_field_slowly(const struct field *fiel
     line->what = field_find(field, begin, line->end, &line->from, &line->to);
 }
 
-/* Appends a field; at once if it is short and needs no stripping, as usual. */
+/* True if a unit, or more of them, may follow a field that ends at `to`. */
+INLINE bool may_go_on(const struct field *field, const unsigned char *to, const unsigned char *end)
+{
+    if (!field->has_units || field->kind == FIELD_JSON)
+        return false;
+    if (field->kind == FIELD_CSV || field->kind == FIELD_SEPARATED)
+        return to < end && (to[1] == '"' || number_may_go_on(to[-1], to + 1, end));
+    return number_may_go_on(to[-1], to, end) && number_goes_on(to[-1], to, end);
+}
+
+/* Appends a field of a record that ends at `end`; at once if it is short and needs no stripping, as
+ * usual. */
 TARGET INLINE void put_field(struct field_tokens *tokens, const unsigned char *from,
-                             const unsigned char *to, const unsigned char *limit)
+                             const unsigned char *to, const unsigned char *end,
+                             const unsigned char *limit)
 {
     const size_t len = (size_t)(to - from);
     const bool is_short = len > 0 && len <= SHORT_TOKEN && limit - from >= WINDOW;
-    if (!is_short || *from == '"' || (bytes_low(from) & ((UINT64_C(1) << len) - 1))) {
-        field_tokens_put(tokens, from, to);
+    if (!is_short || *from == '"' || may_go_on(tokens->field, to, end) ||
+        (bytes_low(from) & ((UINT64_C(1) << len) - 1))) {
+        field_tokens_put(tokens, from, to, end);
         return;
     }
     unsigned char *at = tokens->bytes + tokens->len;
@@ -73,7 +88,7 @@ INLINE enum field_way way_of(const struct field *field)
     case FIELD_SEPARATED:
         return back ? FROM_BACK : FROM_FRONT;
     case FIELD_AFTER:
-        return field->has_units ? BY_DEFINITION : AFTER_STRING;
+        return AFTER_STRING;
     default:
         return BY_DEFINITION;
     }
@@ -109,7 +124,7 @@ TARGET INLINE void put_line(struct field_tokens *tokens, struct record_text *res
     if (is_too_long || line->what > FIELD_EMPTY)
         field_tokens_put_invalid(tokens);
     else if (counts)
-        put_field(tokens, line->from, line->to, rest->limit);
+        put_field(tokens, line->from, line->to, line->end, rest->limit);
     rest->at = line->end < rest->limit ? line->end + 1 : rest->limit;
 }
 
@@ -174,6 +189,10 @@ TARGET INLINE void gather_fields(const struct field *field, struct record_text *
 {
     if (is_plain_json(field)) {
         gather_json(field, text, tokens);
+        return;
+    }
+    if (field->kind == FIELD_NONE) {
+        field_tokens_gather(text, tokens);
         return;
     }
     switch (way_of(field)) {

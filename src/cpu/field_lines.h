@@ -349,7 +349,7 @@ TARGET INLINE bool find_after_string(const struct field *field, const struct rec
         const unsigned char *newline = window + first_bit(newlines), *from = NULL, *to = NULL;
         if (end) {
             from = field_after_gap(end, newline);
-            to = field_token_end(from, newline);
+            to = field->has_units ? field_clock_end(from, newline) : field_token_end(from, newline);
             from = to > from ? from : NULL;
         }
         return found(line, begin, from, to, newline);

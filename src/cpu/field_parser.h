@@ -49,9 +49,12 @@ struct json_bytes {
     uint64_t controls; /* all below a space */
 };
 
-/* Appends the field [from, to) of a record, whatever is in it. */
+/* Appends the field [from, to) of a record that ends at `end`, whatever is in it. */
 void field_tokens_put(struct field_tokens *tokens, const unsigned char *from,
-                      const unsigned char *to);
+                      const unsigned char *to, const unsigned char *end);
+
+/* Gathers tokens that may have units, with FIELD_NONE. */
+void field_tokens_gather(struct record_text *text, struct field_tokens *tokens);
 
 /* Appends a token for an invalid record. */
 void field_tokens_put_invalid(struct field_tokens *tokens);

@@ -73,9 +73,10 @@ void large_numbers_read(const struct number_parser *parser, const struct field *
 {
     struct field_tokens tokens = {.field = field, .cap = SIZE_MAX};
     struct large_numbers large = {.any = false};
-    if (field->kind == FIELD_NONE)
+    const bool is_gathered = field->kind != FIELD_NONE || field->has_units;
+    if (!is_gathered)
         add_tokens(text.at, (size_t)(text.limit - text.at), &large);
-    while (field->kind != FIELD_NONE && text.at < text.limit) {
+    while (is_gathered && text.at < text.limit) {
         tokens.count = tokens.len = 0;
         parser->gather(field, &text, &tokens);
         add_tokens(tokens.bytes, tokens.len, &large);

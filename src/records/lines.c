@@ -113,21 +113,40 @@ static void show_token(const unsigned char *token, size_t len, char shown[SHOWN_
         memcpy(shown + length, "...", sizeof "...");
 }
 
+/* True if [token, token + len) is a number with K or KB. */
+static bool has_k(const unsigned char *token, size_t len)
+{
+    len -= len > 0 && token[len - 1] == 'B';
+    if (len < 2 || token[len - 1] != 'K')
+        return false;
+    for (len--; len > 1 && token[len - 1] == ' ';)
+        len--;
+    return number_is_digit(token[len - 1]);
+}
+
+/* True if [token, token + len) is two numbers with a colon. */
+static bool is_clock(const unsigned char *token, size_t len)
+{
+    size_t at = 0, colons = 0;
+    for (; at < len && (number_is_digit(token[at]) || token[at] == ':'); at++)
+        colons += token[at] == ':';
+    return at == len && colons == 1;
+}
+
 /* What to write or to type instead of a token that is not a number. */
 static const char *advice(const struct field *field, const unsigned char *token, size_t len)
 {
     if (len >= 3 && memcmp(token, "\xef\xbb\xbf", 3) == 0)
         return "; to skip the byte order mark of a file, use --skip=3";
-    unsigned char joined[NUMBER_MAX]; /* without a space before the unit */
-    const size_t joined_len = field_copy_token(true, token, token + len, joined);
-    if (joined_len == 0)
-        return "";
-    if (!field->has_units && !isnan(number_with_units(joined, joined + joined_len)))
-        return "; to read units, use --units";
-    len -= token[len - 1] == 'B';
-    const bool has_k =
-        len > 1 && token[len - 1] == 'K' && (unsigned char)(token[len - 2] - '0') < 10;
-    return field->has_units && has_k ? "; write k for 1000 or Ki for 1024" : "";
+    unsigned char joined[NUMBER_MAX];
+    const size_t joined_len = number_copy_words(token, token + len, joined);
+    if (!field->has_units)
+        return joined_len > 0 && !isnan(number_with_units(joined, joined + joined_len))
+                   ? "; to read units, use --units"
+                   : "";
+    return has_k(token, len)      ? "; write k for 1000 or Ki for 1024"
+           : is_clock(token, len) ? "; write h:mm:ss, or m:ss with a fraction"
+                                  : "";
 }
 
 static void describe_token(const struct field *field, const unsigned char *token, size_t len,
@@ -187,9 +206,9 @@ static bool find_number(const struct field *field, const unsigned char *text, si
                         struct field_fault *fault)
 {
     size_t at, token;
-    if (field->kind != FIELD_NONE)
+    if (field->kind != FIELD_NONE || field->has_units)
         return field_find_invalid(field, text, len, fault);
-    if (!numbers_find_invalid(text, len, field->has_units, &at, &token))
+    if (!numbers_find_invalid(text, len, &at, &token))
         return false;
     *fault = (struct field_fault){.at = at, .what = FIELD_FOUND, .from = at, .len = token};
     return true;

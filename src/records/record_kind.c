@@ -73,7 +73,8 @@ struct record_kind record_kind_of(const struct histogram *histogram)
         return record_pairs;
     if (histogram->field.kind == FIELD_CSV)
         return record_csv;
-    if (histogram->field.kind != FIELD_NONE || histogram->filter.count > 0)
+    if (histogram->field.kind != FIELD_NONE || histogram->field.has_units ||
+        histogram->filter.count > 0)
         return record_lines;
     const size_t size = histogram_sample_size(histogram);
     return size > 0 ? record_values(size) : record_tokens;

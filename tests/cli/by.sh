@@ -179,6 +179,25 @@ done
 run --csv --header-line --by=nobody one.csv
 refuses "a column that is missing" 1 "one.csv: no column is called 'nobody'"
 
+# --- colours ---
+
+awk 'BEGIN { for (i = 0; i < 300; i++) printf "%s %d,k%dm %dK,%d\n", i % 2 ? "GET" : "item", i % 7, i % 5, i % 3, i }' >plain
+awk '{
+    gsub(/[A-Za-z0-9]+/, i++ % 2 ? "\033[01;31m\033[K&\033[m\033[K" : i % 5 ? "&" : "&\033[0m")
+    gsub(/,/, "\033[36m,\033[m")
+    print
+}' plain >coloured
+for way in --by=1 "--by=1:1-2" "-t , --by=2" "--csv --by=3" "-t , --by=2 -k 3" "--csv --by=1 -k -1"; do
+    run $way plain && cp out expected
+    for cpu in $(counters_here); do
+        run_as env GPUHISTO_CPU="$cpu" "$GPUHISTO" $ENGINE $way coloured
+        counts "colours, $way, $cpu" expected
+    done
+done
+printf 'm\t1\nxm\t2\n' >expected
+printf 'xm\n\033[1mxm\033[K\n\033[1mm\n' | run --by=1
+counts "keys that end as colours do" expected
+
 # --- long keys, and what has none ---
 
 for bytes in 100 70000 1048574 1048575 1048577; do

@@ -248,6 +248,36 @@ cut -d , -f 2 plain | "$GPUHISTO" --device=cpu -n >expected
 run -n -t , -k 2 plain
 counts "cut" expected
 
+# --- colours ---
+
+# As grep and ls write them, around fields and separators; and what only looks like them.
+awk 'BEGIN { for (i = 0; i < 300; i++) printf "%d,x %.3f, %d y=%d\n", i, i / 9, i % 13, i * 3 }' >plain
+awk '{
+    gsub(/[0-9.]+/, i++ % 2 ? "\033[01;31m\033[K&\033[m\033[K" : "\033[38:2::1:2:3m&\033[0m")
+    gsub(/,/, "\033[36m,\033[m")
+    print
+}' plain >coloured
+for way in "-k 2" "-k -1 --after=y=" "--after=x" "-t , -k 1" "-t , -k 2 --after=x" "-t , -k -2 --after=y=" "--csv -k 1"; do
+    case $way in
+    *" --after"*) way=${way##*--after} && way=--after$way ;;
+    --csv*) [ -z "$on_gpu" ] || continue ;;
+    esac
+    run -n -q $way plain && cp out expected
+    run -n -q $way coloured
+    counts "colours, $way" expected
+    for cpu in $counters; do
+        [ "$on_gpu" ] && break
+        run_as env GPUHISTO_CPU="$cpu" "$GPUHISTO" $ENGINE -n -q $way coloured
+        counts "colours, $way, $cpu" expected
+    done
+done
+printf '5\t2\t5.01\ninvalid\t7\n' >expected
+printf '\033[m5 \033[0m\n\033[1m"5"\033[K\n\033[1 5\n5\033[1x\n5\033\n\033[m\n5\033[m6\n\033[5\nm\033[m\n' | run -n -q -k 1
+counts "what only looks like colours" expected
+printf 'a 5\nb 6\n' | grep --color=always '[0-9]' | run -n -k 2
+printf '5\t1\t5.01\n6\t1\t6.01\ninvalid\t0\n' | awk 'NR == 1 || /./' >expected
+counts "grep --color" expected
+
 # --- the header ---
 
 printf 'rt=1\nrt=2\n' >after

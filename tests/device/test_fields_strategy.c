@@ -60,7 +60,7 @@ static void expect(struct counted *counted, size_t len)
                                           [FIELD_AFTER] = NAIVE_AFTER};
     const struct field *field = &counted->histogram.field;
     const struct naive_fields fields = {ways[field->kind], field->number, field->separator,
-                                        field->after, false};
+                                        field->after};
     struct naive_record record;
     for (size_t at = 0; naive_record(&fields, text, len, &at, &record);)
         if (record.what != NAIVE_EMPTY)

@@ -246,11 +246,11 @@ static bool read_whole(const unsigned char *token, size_t len, whole *number)
 }
 
 static void read_number(const struct histogram *histogram, const unsigned char *from,
-                        const unsigned char *to, struct record *record)
+                        const unsigned char *to, const unsigned char *end, struct record *record)
 {
     const bool has_units = histogram->field.has_units;
     unsigned char token[NUMBER_MAX];
-    const size_t len = field_token(&histogram->field, from, to, token);
+    const size_t len = field_token(&histogram->field, &from, &to, end, token);
     if (len == 0)
         return;
     record->value = has_units ? naive_number_with_units(token, len) : naive_number(token, len);
@@ -273,7 +273,7 @@ static void list_record(const struct histogram *histogram, const unsigned char *
     if (found == FIELD_EMPTY)
         return;
     if (found == FIELD_FOUND && histogram->mode->is_binned)
-        read_number(histogram, from, to, &record);
+        read_number(histogram, from, to, end, &record);
     if (key_find(&histogram->key, begin, end, listed->room, &record.name) != FIELD_FOUND)
         record.name = (struct key_name){NULL, 0};
     listed->room += end - begin;

@@ -11,9 +11,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-static double expected(const unsigned char *token, size_t len, bool has_units)
+/* The value of the next number, which may be several words if it has units: which ones,
+ * oracle_units.py tells. *from is NULL at the end. */
+static double next_value(const unsigned char *text, const unsigned char **at,
+                         const unsigned char *limit, bool has_units, const unsigned char **from)
 {
-    return has_units ? naive_number_with_units(token, len) : naive_number(token, len);
+    unsigned char token[NUMBER_MAX];
+    if (has_units) {
+        const size_t len = field_next_token(text, at, limit, from, token);
+        return len > 0 ? naive_number_with_units(token, len) : NAN;
+    }
+    size_t begin, end;
+    const bool any = naive_token(text, (size_t)(limit - text), (size_t)(*at - text), &begin, &end);
+    *from = any ? text + begin : NULL;
+    *at = text + end;
+    return any ? naive_number(*from, end - begin) : NAN;
 }
 
 static void check(const struct number_parser *parser, const unsigned char *text, size_t len,
@@ -22,28 +34,34 @@ static void check(const struct number_parser *parser, const unsigned char *text,
     const struct field tokens = {.kind = FIELD_NONE, .has_units = has_units};
     double *values = malloc(cap * sizeof *values); /* of that size, for the sanitizer */
     struct record_text rest = {text, text, text + len};
-    size_t begin, end = 0, count;
+    const unsigned char *at = text, *from;
+    size_t count;
     do {
         count = fields_parse(parser, &tokens, &rest, values, cap);
-        for (size_t i = 0; i < count; i++)
-            fuzz_require(naive_token(text, len, end, &begin, &end) &&
-                             naive_same(values[i], expected(text + begin, end - begin, has_units)),
-                         "a number differs");
+        for (size_t i = 0; i < count; i++) {
+            const double value = next_value(text, &at, rest.limit, has_units, &from);
+            fuzz_require(from && naive_same(values[i], value), "a number differs");
+        }
     } while (count == cap);
-    fuzz_require(rest.at == rest.limit && !naive_token(text, len, end, &begin, &end),
-                 "a token is left over");
+    next_value(text, &at, rest.limit, has_units, &from);
+    fuzz_require(rest.at == rest.limit && !from, "a token is left over");
     free(values);
 }
 
 static void check_invalid(const unsigned char *text, size_t len, bool has_units)
 {
-    size_t begin = 0, end = 0, at, token_len;
+    const struct field tokens = {.kind = FIELD_NONE, .has_units = true};
+    const unsigned char *at = text, *from = text;
+    struct field_fault fault = {.at = 0};
     bool invalid = false;
-    while (!invalid && naive_token(text, len, end, &begin, &end))
-        invalid = isnan(expected(text + begin, end - begin, has_units));
-    fuzz_require(numbers_find_invalid(text, len, has_units, &at, &token_len) == invalid,
-                 "whether a token is invalid differs");
-    fuzz_require(!invalid || (at == begin && token_len == end - begin),
+    while (!invalid && from) {
+        const double value = next_value(text, &at, text + len, has_units, &from);
+        invalid = from && isnan(value);
+    }
+    const bool found = has_units ? field_find_invalid(&tokens, text, len, &fault)
+                                 : numbers_find_invalid(text, len, &fault.at, &fault.len);
+    fuzz_require(found == invalid, "whether a token is invalid differs");
+    fuzz_require(!invalid || (text + fault.at == from && from + fault.len == at),
                  "another token is the first invalid one");
 }
 

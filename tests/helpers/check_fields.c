@@ -14,8 +14,7 @@ static struct naive_fields naive_of(const struct field *field)
                                           [FIELD_SEPARATED] = NAIVE_SEPARATED,
                                           [FIELD_CSV] = NAIVE_CSV,
                                           [FIELD_AFTER] = NAIVE_AFTER};
-    return (struct naive_fields){ways[field->kind], field->number, field->separator, field->after,
-                                 field->has_units};
+    return (struct naive_fields){ways[field->kind], field->number, field->separator, field->after};
 }
 
 static bool complain(const struct field *field, const char *who, size_t at, const char *what)
@@ -25,20 +24,36 @@ static bool complain(const struct field *field, const char *who, size_t at, cons
     return false;
 }
 
+/* What the number with units of a record is, by field_token: which words it is, oracle_units.py
+ * tells. */
+static double value_with_units(const struct field *field, const unsigned char *begin,
+                               const unsigned char *end)
+{
+    unsigned char token[NUMBER_MAX];
+    const unsigned char *from, *to;
+    if (field_find(field, begin, end, &from, &to) != FIELD_FOUND)
+        return NAN;
+    const size_t len = field_token(field, &from, &to, end, token);
+    return len > 0 ? naive_number_with_units(token, len) : NAN;
+}
+
 /* The next record that counts. */
-static bool next_sample(const struct naive_fields *fields, const unsigned char *text, size_t len,
+static bool next_sample(const struct field *field, const unsigned char *text, size_t len,
                         size_t *at, struct naive_record *record)
 {
-    while (naive_record(fields, text, len, at, record))
-        if (record->what != NAIVE_EMPTY)
+    const struct naive_fields fields = naive_of(field);
+    while (naive_record(&fields, text, len, at, record))
+        if (record->what != NAIVE_EMPTY) {
+            if (field->has_units)
+                record->value = value_with_units(field, text + record->begin, text + record->end);
             return true;
+        }
     return false;
 }
 
 static bool check_parser(const struct number_parser *parser, const struct field *field,
                          const unsigned char *text, size_t len, size_t cap, double *values)
 {
-    const struct naive_fields fields = naive_of(field);
     struct record_text rest = {text, text, text + len};
     size_t at = 0, count;
     struct naive_record record;
@@ -48,25 +63,24 @@ static bool check_parser(const struct number_parser *parser, const struct field 
         if (count > cap)
             return complain(field, parser->name, done, "too many values");
         for (size_t i = 0; i < count; i++) {
-            if (!next_sample(&fields, text, len, &at, &record))
+            if (!next_sample(field, text, len, &at, &record))
                 return complain(field, parser->name, done, "more values than records");
             if (!naive_same(values[i], record.value))
                 return complain(field, parser->name, record.begin, "another value");
         }
     } while (count == cap);
-    if (rest.at != rest.limit || next_sample(&fields, text, len, &at, &record))
+    if (rest.at != rest.limit || next_sample(field, text, len, &at, &record))
         return complain(field, parser->name, (size_t)(rest.at - text), "fewer values than records");
     return true;
 }
 
 static bool check_invalid(const struct field *field, const unsigned char *text, size_t len)
 {
-    const struct naive_fields fields = naive_of(field);
     struct naive_record record;
     struct field_fault fault;
     size_t at = 0;
     bool invalid = false;
-    while (!invalid && next_sample(&fields, text, len, &at, &record))
+    while (!invalid && next_sample(field, text, len, &at, &record))
         invalid = isnan(record.value);
     if (field_find_invalid(field, text, len, &fault) != invalid)
         return complain(field, "invalid", 0, invalid ? "not found" : "found one");
@@ -74,7 +88,7 @@ static bool check_invalid(const struct field *field, const unsigned char *text, 
         return true;
     bool same =
         fault.at == record.begin && (fault.what == FIELD_FOUND) == (record.what == NAIVE_FIELD);
-    if (same && fault.what == FIELD_FOUND)
+    if (same && fault.what == FIELD_FOUND && !field->has_units)
         same = fault.from == record.from && fault.len == record.to - record.from;
     return same || complain(field, "invalid", record.begin, "another one");
 }

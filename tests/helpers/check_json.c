@@ -27,8 +27,7 @@ static bool next_value(const struct field *field, const unsigned char **at,
         if (found == FIELD_FOUND) {
             unsigned char token[NUMBER_MAX];
             *key = (struct key_span){from, (size_t)(to - from)};
-            field_strip(&from, &to);
-            const size_t len = field_copy_token(field->has_units, from, to, token);
+            const size_t len = field_token(field, &from, &to, end, token);
             if (len > 0)
                 *value = field->has_units ? naive_number_with_units(token, len)
                                           : naive_number(token, len);

@@ -6,9 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
+static void put_colour(struct drawn_text *text)
+{
+    PUT_ONE_OF(text, "\033[m", "\033[m\033[K", "\033[01;31m", "\033[38:2::1:2:3m", "\033[", "\033",
+               "\033[1", "\033[1x");
+}
+
 static void put_number(struct drawn_text *text)
 {
     char number[64];
+    if (random_below(40) == 0)
+        put_colour(text);
     switch (random_below(8)) {
     case 0:
         snprintf(number, sizeof number, "%.17g", random_fraction());
@@ -34,7 +42,10 @@ static void put_number(struct drawn_text *text)
     put(text, number);
     if (random_below(8) == 0)
         PUT_ONE_OF(text, "s", "ms", "m5s", "h2m0.5s", "\302\265s", "k", "KiB", "B", "K", "x", " s",
-                   " ms.", " MB", "  s", ". s", " m5s", " h 5");
+                   " ms.", " MB", "  s", ". s", " m5s", " h 5", " min", "h 3m 2s", " KB", ":30:59",
+                   " days, 2:03:04", "\\u00b5s", ",ms", " hours and 3 minutes");
+    if (random_below(40) == 0)
+        put_colour(text);
 }
 
 static void put_field(struct drawn_text *text, const struct field *field, unsigned oddity)

@@ -95,46 +95,46 @@ static bool is_white(unsigned char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+/* The bytes of the colour that begins at `at`, or 0. */
+static size_t colour_at(const unsigned char *text, size_t at, size_t end)
+{
+    size_t len = 2;
+    if (end - at < 3 || memcmp(text + at, "\033[", 2) != 0)
+        return 0;
+    while (at + len < end && text[at + len] && strchr("0123456789;:", text[at + len]))
+        len++;
+    return at + len < end && (text[at + len] == 'm' || text[at + len] == 'K') ? len + 1 : 0;
+}
+
+/* The same of the one that ends at `end`. */
+static size_t colour_before(const unsigned char *text, size_t begin, size_t end)
+{
+    for (size_t at = begin; at < end; at++)
+        if (colour_at(text, at, end) == end - at)
+            return end - at;
+    return 0;
+}
+
 static void trim(const unsigned char *text, size_t *from, size_t *to)
 {
-    for (; *from < *to && is_white(text[*from]); ++*from)
-        ;
-    for (; *from < *to && is_white(text[*to - 1]); --*to)
-        ;
+    for (size_t more = 1; more > 0 && *from < *to; *from += more)
+        more = is_white(text[*from]) ? 1 : colour_at(text, *from, *to);
+    for (size_t more = 1; more > 0 && *from < *to; *to -= more)
+        more = is_white(text[*to - 1]) ? 1 : colour_before(text, *from, *to);
 }
 
-/* True if a decimal that ends before text[at] may be followed by a space and a unit. */
-static bool may_take_unit(const struct naive_fields *fields, const unsigned char *text, size_t at)
+/* The value of what should be a number. */
+static double value_of(const unsigned char *text, size_t from, size_t to)
 {
-    return fields->has_units && at > 0 && text[at - 1] && strchr("0123456789.", text[at - 1]) &&
-           text[at] == ' ';
-}
-
-/* The value of what should be a number, text[from..to). */
-static double value_of(const struct naive_fields *fields, const unsigned char *text, size_t from,
-                       size_t to)
-{
-    unsigned char token[TOKEN_MAX];
-    size_t len = 0;
-    if (to - from > TOKEN_MAX)
-        return NAN;
-    for (size_t at = from; at < to; at++) {
-        if (at > from && may_take_unit(fields, text, at) &&
-            naive_is_unit(text + at + 1, to - at - 1))
-            continue;
+    for (size_t at = from; at < to; at++)
         if (is_white(text[at]))
             return NAN;
-        token[len++] = text[at];
-    }
-    if (len == 0)
-        return NAN;
-    return fields->has_units ? naive_number_with_units(token, len) : naive_number(token, len);
+    return to - from > TOKEN_MAX || to == from ? NAN : naive_number(text + from, to - from);
 }
 
 /* The value of a field of CSV that begins with a quote: of its content, by the states of Python's
  * csv module. One whose quote is not closed has none. */
-static double value_of_quoted(const struct naive_fields *fields, const unsigned char *text,
-                              size_t from, size_t to)
+static double value_of_quoted(const unsigned char *text, size_t from, size_t to)
 {
     unsigned char *content = malloc(to - from);
     size_t len = 0, begin = 0;
@@ -149,7 +149,7 @@ static double value_of_quoted(const struct naive_fields *fields, const unsigned 
             content[len++] = text[quoted && doubled ? at++ : at];
     }
     trim(content, &begin, &len);
-    const double value = quoted ? NAN : value_of(fields, content, begin, len);
+    const double value = quoted ? NAN : value_of(content, begin, len);
     free(content);
     return value;
 }
@@ -157,7 +157,7 @@ static double value_of_quoted(const struct naive_fields *fields, const unsigned 
 /* True if a byte after a string belongs to what should be a number. */
 static bool is_part(const unsigned char *text, size_t at, size_t end)
 {
-    static const char never[] = "\"'&;:<>|\\)]}", with_digits[] = ",%";
+    static const char never[] = "\"'&;:<>|\\)]}\033", with_digits[] = ",%";
     if (is_white(text[at]) || (text[at] && strchr(never, text[at])))
         return false;
     if (text[at] && strchr(with_digits, text[at]))
@@ -174,26 +174,25 @@ static void look_after(const struct naive_fields *fields, const unsigned char *t
         if (memcmp(text + at, fields->after, size) != 0)
             continue;
         at += size;
-        bool quote = false;
-        for (; at < end && (text[at] == ' ' || text[at] == '\t' || (text[at] == '"' && !quote));
-             at++)
-            quote |= text[at] == '"';
+        for (int quotes = 0; quotes < 2; quotes++) {
+            while (at < end && (text[at] == ' ' || text[at] == '\t'))
+                at++;
+            for (size_t more; at < end && (more = colour_at(text, at, end)) > 0;)
+                at += more;
+            if (quotes == 0 && at < end && text[at] == '"')
+                at++;
+            else
+                break;
+        }
         size_t to = at;
         while (to < end && is_part(text, to, end))
             to++;
         to -= to > at && text[to - 1] == '.';
-        size_t unit_end = to + 1;
-        while (to > at && to < end && unit_end < end && is_part(text, unit_end, end))
-            unit_end++;
-        unit_end -= to > at && to < end && unit_end > to + 1 && text[unit_end - 1] == '.';
-        if (to > at && to < end && may_take_unit(fields, text, to) &&
-            naive_is_unit(text + to + 1, unit_end - to - 1))
-            to = unit_end;
         if (to > at) {
             record->what = NAIVE_FIELD;
             record->from = at;
             record->to = to;
-            record->value = value_of(fields, text, at, to);
+            record->value = value_of(text, at, to);
         }
         return;
     }
@@ -214,7 +213,7 @@ static void look_for_field(const struct naive_fields *fields, const unsigned cha
         const bool is_quoted =
             fields->way == NAIVE_CSV && record->from < record->to && text[record->from] == '"';
         if (is_quoted)
-            record->value = value_of_quoted(fields, text, record->from, record->to);
+            record->value = value_of_quoted(text, record->from, record->to);
         trim(text, &record->from, &record->to);
         if (record->to - record->from >= 2 && text[record->from] == '"' &&
             text[record->to - 1] == '"') {
@@ -223,7 +222,7 @@ static void look_for_field(const struct naive_fields *fields, const unsigned cha
             trim(text, &record->from, &record->to);
         }
         if (!is_quoted)
-            record->value = value_of(fields, text, record->from, record->to);
+            record->value = value_of(text, record->from, record->to);
     }
     list_free(&list);
 }

@@ -20,7 +20,6 @@ struct naive_fields {
     long number; /* from 1, or from -1 */
     unsigned char separator;
     const char *after;
-    bool has_units;
 };
 
 enum naive_what {

@@ -56,18 +56,73 @@ static const struct naive_unit {
     const char *name;
     unsigned multiplier, times;
     int zeros, order;
+    const char
+        *words; /* that mean the same in any case, also with an s, each with spaces around it */
 } naive_units[] = {
-    {"d", 24 * 3600, 1, 0, 1}, {"h", 3600, 1, 0, 2},   {"m", 60, 1, 0, 3},
-    {"s", 1, 1, 0, 4},         {"ms", 1, 1, -3, 5},    {"us", 1, 1, -6, 6},
-    {"µs", 1, 1, -6, 6},       {"μs", 1, 1, -6, 6},    {"ns", 1, 1, -9, 7},
-    {"B", 1, 1, 0, 0},         {"k", 1, 1, 3, 0},      {"kB", 1, 1, 3, 0},
-    {"M", 1, 1, 6, 0},         {"MB", 1, 1, 6, 0},     {"G", 1, 1, 9, 0},
-    {"GB", 1, 1, 9, 0},        {"T", 1, 1, 12, 0},     {"TB", 1, 1, 12, 0},
-    {"P", 1, 1, 15, 0},        {"PB", 1, 1, 15, 0},    {"Ki", 1024, 1, 0, 0},
-    {"KiB", 1024, 1, 0, 0},    {"Mi", 1024, 2, 0, 0},  {"MiB", 1024, 2, 0, 0},
-    {"Gi", 1024, 3, 0, 0},     {"GiB", 1024, 3, 0, 0}, {"Ti", 1024, 4, 0, 0},
-    {"TiB", 1024, 4, 0, 0},    {"Pi", 1024, 5, 0, 0},  {"PiB", 1024, 5, 0, 0},
+    {"w", 7 * 24 * 3600, 1, 0, 1, " week "},
+    {"d", 24 * 3600, 1, 0, 2, " day "},
+    {"h", 3600, 1, 0, 3, " hour hr "},
+    {"m", 60, 1, 0, 4, " minute min "},
+    {"s", 1, 1, 0, 5, " second sec "},
+    {"ms", 1, 1, -3, 6, " millisecond msec "},
+    {"us", 1, 1, -6, 7, " microsecond usec "},
+    {"µs", 1, 1, -6, 7, ""},
+    {"μs", 1, 1, -6, 7, ""},
+    {"ns", 1, 1, -9, 8, " nanosecond nsec "},
+    {"B", 1, 1, 0, 0, " byte "},
+    {"k", 1, 1, 3, 0, ""},
+    {"kB", 1, 1, 3, 0, ""},
+    {"M", 1, 1, 6, 0, ""},
+    {"MB", 1, 1, 6, 0, ""},
+    {"G", 1, 1, 9, 0, ""},
+    {"GB", 1, 1, 9, 0, ""},
+    {"T", 1, 1, 12, 0, ""},
+    {"TB", 1, 1, 12, 0, ""},
+    {"P", 1, 1, 15, 0, ""},
+    {"PB", 1, 1, 15, 0, ""},
+    {"Ki", 1024, 1, 0, 0, ""},
+    {"KiB", 1024, 1, 0, 0, ""},
+    {"Mi", 1024, 2, 0, 0, ""},
+    {"MiB", 1024, 2, 0, 0, ""},
+    {"Gi", 1024, 3, 0, 0, ""},
+    {"GiB", 1024, 3, 0, 0, ""},
+    {"Ti", 1024, 4, 0, 0, ""},
+    {"TiB", 1024, 4, 0, 0, ""},
+    {"Pi", 1024, 5, 0, 0, ""},
+    {"PiB", 1024, 5, 0, 0, ""},
 };
+
+#define NAIVE_UNITS (sizeof naive_units / sizeof naive_units[0])
+
+/* Whether a word without white space is in a list of words with spaces around them. */
+static bool is_listed(const char *word, const char *list)
+{
+    char spaced[32];
+    if (strlen(word) > 20 || strchr(word, ' '))
+        return false;
+    snprintf(spaced, sizeof spaced, " %s ", word);
+    return strcasestr(list, spaced) != NULL;
+}
+
+/* Whether a word is in a list, or is one of it and an s. */
+static bool is_listed_once(const char *word, const char *list)
+{
+    char one[32];
+    const size_t len = strlen(word);
+    if (len == 0 || len > 20)
+        return false;
+    snprintf(one, sizeof one, "%.*s", (int)len - 1, word);
+    return is_listed(word, list) ||
+           (strchr("sS", word[len - 1]) && len > 1 && is_listed(one, list));
+}
+
+static const struct naive_unit *find_naive_unit(const char *name)
+{
+    for (size_t i = 0; i < NAIVE_UNITS; i++)
+        if (strcmp(naive_units[i].name, name) == 0 || is_listed_once(name, naive_units[i].words))
+            return &naive_units[i];
+    return NULL;
+}
 
 #define DIGITS_MAX (2 * NUMBER_MAX + 64)
 
@@ -144,16 +199,76 @@ static const struct naive_unit *read_part(const char **text, char decimal[NUMBER
         return NULL;
     *text = name + len;
     read_digits(decimal, digits);
-    for (size_t i = 0; i < sizeof naive_units / sizeof naive_units[0]; i++) {
-        const struct naive_unit *unit = &naive_units[i];
-        if (strlen(unit->name) != len || strncmp(unit->name, name, len) != 0)
-            continue;
-        for (unsigned time = 0; time < unit->times; time++)
-            multiply(digits, unit->multiplier);
-        digits->power += unit->zeros;
-        return unit;
+    char copy[32];
+    if (len >= sizeof copy)
+        return NULL;
+    memcpy(copy, name, len);
+    copy[len] = '\0';
+    const struct naive_unit *unit = find_naive_unit(copy);
+    for (unsigned time = 0; unit && time < unit->times; time++)
+        multiply(digits, unit->multiplier);
+    digits->power += unit ? unit->zeros : 0;
+    return unit;
+}
+
+/* Whether a text is some digits, of which there are `wanted` if that is not 0. */
+static bool are_digits(const char *text, size_t len, size_t wanted)
+{
+    return len > 0 && (wanted == 0 || len == wanted) && strspn(text, "0123456789") >= len;
+}
+
+/* Writes a clock at the end of a token with units: 1:02:03.5 as 1h02m03.5s. False if there is one
+ * that is wrong. */
+static bool spell_clock(const char *text, bool is_negative, char *spelled)
+{
+    const char *first = strchr(text, ':'), *begin = first;
+    strcpy(spelled, text);
+    if (!first)
+        return true;
+    const char *second = strchr(first + 1, ':'), *seconds = second ? second + 1 : first + 1;
+    const char *point = strchr(seconds, '.'), *end = text + strlen(text);
+    const char *whole_end = point ? point : end;
+    while (begin > text && strchr("0123456789", begin[-1]))
+        begin--;
+    if (!are_digits(begin, (size_t)(first - begin), 0) ||
+        (second && (!are_digits(first + 1, (size_t)(second - first - 1), 2) || first[1] > '5')) ||
+        !are_digits(seconds, (size_t)(whole_end - seconds), 2) || *seconds > '5')
+        return false;
+    if (point && point[1] && !are_digits(point + 1, (size_t)(end - point - 1), 0))
+        return false;
+    if (!second && (!point || !point[1]))
+        return false;
+    size_t len = (size_t)(begin - text);
+    if (len > 0 && (!second || is_negative))
+        return false;
+    if (len > 1 && text[len - 1] == '-') {
+        if (!are_digits(text, len - 1, 0))
+            return false;
+        spelled[len - 1] = 'd';
+    } else if (len > 0) { /* days or weeks come before */
+        const char *name = begin;
+        while (name > text && !strchr("0123456789.", name[-1]))
+            name--;
+        char copy[32];
+        if (begin - name >= (long)sizeof copy)
+            return false;
+        snprintf(copy, sizeof copy, "%.*s", (int)(begin - name), name);
+        const struct naive_unit *unit = find_naive_unit(copy);
+        if (!unit || unit->order == 0 || unit->order > 2)
+            return false;
     }
-    return NULL;
+    char *at = spelled + len;
+    memcpy(at, begin, (size_t)(first - begin));
+    at += first - begin;
+    *at++ = second ? 'h' : 'm';
+    if (second) {
+        memcpy(at, first + 1, 2);
+        at[2] = 'm';
+        at += 3;
+    }
+    strcpy(at, seconds);
+    strcat(at, "s");
+    return true;
 }
 
 /* The sum of several parts in units of 10^-9, which takes a fraction of the last one only. */
@@ -186,24 +301,16 @@ static double value_of_parts(const char *text)
 
 double naive_number_with_units(const unsigned char *token, size_t len)
 {
-    char text[NUMBER_MAX + 1];
+    char text[NUMBER_MAX + 1], spelled[NUMBER_MAX + 8];
     const double value = naive_number(token, len);
     if (!isnan(value) || len > NUMBER_MAX || len == 0 || memchr(token, '\0', len))
         return value;
     memcpy(text, token, len);
     text[len] = '\0';
     const bool has_sign = *text == '+' || *text == '-';
-    if (!text[has_sign])
+    if (!text[has_sign] || !spell_clock(text + has_sign, *text == '-', spelled))
         return NAN;
-    return copysign(value_of_parts(text + has_sign), *text == '-' ? -1 : 1);
-}
-
-bool naive_is_unit(const unsigned char *text, size_t len)
-{
-    for (size_t i = 0; i < sizeof naive_units / sizeof naive_units[0]; i++)
-        if (strlen(naive_units[i].name) == len && memcmp(naive_units[i].name, text, len) == 0)
-            return true;
-    return false;
+    return copysign(value_of_parts(spelled), *text == '-' ? -1 : 1);
 }
 
 const char *naive_advice(const unsigned char *token, size_t len)

@@ -13,9 +13,6 @@ double naive_number(const unsigned char *token, size_t len);
 /* The same of a token that may have units: seconds or bytes. */
 double naive_number_with_units(const unsigned char *token, size_t len);
 
-/* True if text[0..len) is a unit. */
-bool naive_is_unit(const unsigned char *text, size_t len);
-
 /* What a message adds about a token that is not a number: a text of our own, or an empty one. */
 const char *naive_advice(const unsigned char *token, size_t len);
 

@@ -523,7 +523,7 @@ static void check_whole(const char *text, size_t first_invalid, size_t invalid_l
     const unsigned char *data = (const unsigned char *)text;
     size_t len = strlen(text), at = SIZE_MAX, token_len = SIZE_MAX, used = SIZE_MAX;
     double values[16];
-    bool found = numbers_find_invalid(data, len, false, &at, &token_len);
+    bool found = numbers_find_invalid(data, len, &at, &token_len);
     if (found != (invalid_len > 0) ||
         (found && (at != first_invalid || token_len != invalid_len))) {
         fprintf(stderr, "FAIL: the first invalid token of \"%s\"\n", text);

@@ -26,27 +26,39 @@ static void fail(const char *who, const unsigned char *token, size_t len, double
                 (const char *)token, value, is);
 }
 
+/* The value of the next number, which may be several words: which ones, oracle_units.py tells.
+ * *from is NULL at the end. */
+static double next_value(const unsigned char *text, const unsigned char **at,
+                         const unsigned char *limit, const unsigned char **from)
+{
+    unsigned char token[NUMBER_MAX];
+    const size_t len = field_next_token(text, at, limit, from, token);
+    return len > 0 ? naive_number_with_units(token, len) : NAN;
+}
+
 /* Compares the values of text[0..len) by every parser, `cap` at a time. */
 static void check(const unsigned char *text, size_t len, size_t cap)
 {
     double *values = malloc(cap * sizeof *values);
     for (const struct number_parser *const *parser = number_parsers; values && *parser; parser++) {
         struct record_text rest = {text, text, text + len};
-        size_t begin, end = 0, count;
+        const unsigned char *at = text, *from;
+        size_t count;
         if (!(*parser)->runs_here())
             continue;
         do {
             count = fields_parse(*parser, &with_units, &rest, values, cap);
             for (size_t i = 0; i < count; i++, cases++) {
-                if (!naive_token(text, len, end, &begin, &end))
+                const double is = next_value(text, &at, text + len, &from);
+                if (!from)
                     exit(1);
-                const double is = naive_number_with_units(text + begin, end - begin);
                 if (!naive_same(values[i], is))
-                    fail((*parser)->name, text + begin, end - begin, values[i], is);
+                    fail((*parser)->name, from, (size_t)(at - from), values[i], is);
             }
         } while (count == cap);
-        if (naive_token(text, len, end, &begin, &end))
-            fail("a token is left", text + begin, end - begin, 0, 0);
+        next_value(text, &at, text + len, &from);
+        if (from)
+            fail("a token is left", from, (size_t)(at - from), 0, 0);
     }
     free(values);
 }
@@ -57,12 +69,12 @@ static void check_one(const char *token, const char *decimal)
     const size_t len = strlen(token);
     const double is = decimal ? strtod(decimal, NULL) : NAN;
     unsigned char *text = room + TEXT_SIZE - len;
-    size_t at, token_len;
+    struct field_fault fault;
     memcpy(text, token, len);
     if (!naive_same(naive_number_with_units(text, len), is))
         fail("naive", text, len, naive_number_with_units(text, len), is);
     check(text, len, 1);
-    if (numbers_find_invalid(text, len, true, &at, &token_len) == !isnan(is))
+    if (field_find_invalid(&with_units, text, len, &fault) == !isnan(is))
         fail("invalid", text, len, 0, is);
 }
 
@@ -103,6 +115,28 @@ static const char *const same[][2] = {
     {"0.3Pi", "337769972052787.2"},
     {"42", "42"},
     {"inf", "inf"},
+    /* words */
+    {"1w", "604800"},
+    {"5min", "300"},
+    {"1min30.5s", "90.5"},
+    {"2Hours5MINUTES", "7500"},
+    {"1week2days3hrs4mins5secs6msecs7usecs8nsecs", "788645.006007008"},
+    {"1second1millisecond1microsecond1nanosecond", "1.001001001"},
+    {"3byte", "3"},
+    {"3Bytes", "3"},
+    /* clocks */
+    {"01:02:03", "3723"},
+    {"-1:02:03.5", "-3723.5"},
+    {"100:59:59.", "363599"},
+    {"0:00:00.000480", "0.00048"},
+    {"90:00.5", "5400.5"},
+    {"1:02:03.00000000000000000000000000001", "3723"},
+    {"2501999792983:36:33.000000000000000000000000000001", "9007199254740993.00001"},
+    {"99999999999999999999:00:00", "359999999999999999996400"},
+    {"1d2:03:04", "93784"},
+    {"1week2days03:04:05.5", "788645.5"},
+    {"1-02:03:04", "93784"},
+    {"+1-02:03:04.25", "93784.25"},
     /* a decimal between two doubles is rounded once, after all of it was multiplied */
     {"9007199254740993B", "9007199254740993"},
     {"9007199254740992.5ms", "9007199254740.9925"},
@@ -115,11 +149,99 @@ static const char *const same[][2] = {
 
 /* Tokens that are no numbers. */
 static const char *const none[] = {
-    "s",      "ms",        ".s",     "-",    "+s",    "5es",    "5e",     "1e+s",          "4K",
-    "4KB",    "5sB",       "5b",     "5S",   "5Ms",   "1h1h",   "1s1m",   "1us1\xc2\xb5s", "1h2k",
-    "1k2h",   "1Ki1",      "1h5",    "1k1",  "1k1k",  "1.5h3m", "1h1e1s", "1e1h1s",        "--5s",
-    "5s-",    "1h-5m",     "1_000s", "1,5s", "5..5s", "0x5s",   "infs",   "5min",          "5\xc2s",
-    "5\xb5s", "5\xce\xbc", "5iB",    "5BB",  "5KiBi", "5%",     "1:30s",
+    "s",
+    "ms",
+    ".s",
+    "-",
+    "+s",
+    "5es",
+    "5e",
+    "1e+s",
+    "4K",
+    "4KB",
+    "5sB",
+    "5b",
+    "5S",
+    "5Ms",
+    "1h1h",
+    "1s1m",
+    "1us1\xc2\xb5s",
+    "1h2k",
+    "1k2h",
+    "1Ki1",
+    "1h5",
+    "1k1",
+    "1k1k",
+    "1.5h3m",
+    "1h1e1s",
+    "1e1h1s",
+    "--5s",
+    "5s-",
+    "1h-5m",
+    "1_000s",
+    "1,5s",
+    "5..5s",
+    "0x5s",
+    "infs",
+    "5minx",
+    "5\xc2s",
+    "5\xb5s",
+    "5\xce\xbc",
+    "5iB",
+    "5BB",
+    "5KiBi",
+    "5%",
+    /* words */
+    "5secss",
+    "5hour s",
+    "5kbyte",
+    "5kilobytes",
+    "5months",
+    "5years",
+    "5mi",
+    "1day1week",
+    "5bytes5s",
+    "5sB",
+    "s5",
+    /* clocks */
+    "1:30",
+    "1:30s",
+    "1:30:",
+    ":30",
+    "1:",
+    "1:2:3",
+    "1:02:3",
+    "1:02:60",
+    "1:60:00",
+    "1:002:03",
+    "1:02:03:04",
+    "1.5:02:03",
+    "1:02.5:03",
+    "1:02:03s",
+    "1:02:03e1",
+    "1e1:02:03",
+    "1:-2:03",
+    "1:02:03.5.5",
+    "1:02.",
+    "1:2.5",
+    "1:60.5",
+    "1::02",
+    "1d1:02.5",
+    "1h1:02:03",
+    "1d2h1:02:03",
+    "-1d2:03:04",
+    "-1-02:03:04",
+    "1.5d2:03:04",
+    "1d2",
+    "1-02",
+    "1-02:03",
+    "1-02:03.5",
+    "1.5-02:03:04",
+    "1--02:03:04",
+    "1-",
+    "1d-02:03:04",
+    "1k2:03:04",
+    "1-02h",
 };
 
 static void check_by_hand(void)
