@@ -50,10 +50,10 @@ def is_json(name):
         raise ValueError(constant)
 
     try:
-        return name[:1] not in b'" \t\r\n' and b'\n' not in name and name == name.strip() and \
-            json.loads(name, parse_constant=refuse) is not name
+        json.loads(name.decode(), parse_constant=refuse)
     except ValueError:
         return False
+    return name == name.strip() and not name.startswith(b'"') and b'\n' not in name
 
 
 SHORT = {'"': '\\"', '\\': '\\\\', '/': '\\/', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t'}
