@@ -48,13 +48,13 @@ for length in range(1, longest + 1):
         fields = next(csv.reader([line + ',end']))
         if fields.pop() != 'end':
             continue
-        lines.append(line)
         key = fields[which - 1] if which <= len(fields) else None
-        keys[key] = keys.get(key, 0) + 1
         number = (key or '').strip()
-        # Blanks before the quotes around a number are left out, too.
-        if key and key[0] == ' ' and len(number) > 1 and number[0] == number[-1] == '"':
-            number = number[1:-1].strip()
+        # Unlike csv, quotes around a number are left out after blanks, too.
+        if what == 'numbers' and number[:1] == '"' and key[0] == ' ':
+            continue
+        lines.append(line)
+        keys[key] = keys.get(key, 0) + 1
         numbers.append(int(number) if number.isdigit() else None)
 with open('lines', 'w') as file:
     file.write('\n'.join(lines))
