@@ -3,12 +3,12 @@
 # Characters of UTF-8, against Python's decoder: however the bytes come, and wherever they are cut.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
-command -v python3 >/dev/null || skip "python3 is not installed"
+find_python || skip "python3 is not installed"
 
 # expect FILE...: what the characters of these add up to, each decoded by itself, in `expected`.
 expect()
 {
-    python3 "$srcdir/tests/helpers/characters.py" "$@" | sort >expected
+    $python "$srcdir/tests/helpers/characters.py" "$@" | sort >expected
 }
 
 # characters CASE OPTION...: the table of standard input, or of FILEs.
@@ -52,12 +52,12 @@ for name in sys.argv[2:]:
 END
 make()
 {
-    python3 make.py one "$1:$2:$3"
+    $python make.py one "$1:$2:$3"
 }
 make_each()
 {
-    python3 make.py each "$@"
-    python3 "$srcdir/tests/helpers/characters.py" --each "$@"
+    $python make.py each "$@"
+    $python "$srcdir/tests/helpers/characters.py" --each "$@"
 }
 
 # What is counted in very small chunks is shorter on an emulated device, which takes milliseconds for
@@ -114,7 +114,7 @@ while [ $cut -le $cuts ]; do
     tail -c +$((cut + 1)) in >after.$cut
     cut=$((cut + 1))
 done
-python3 "$srcdir/tests/helpers/characters.py" --each before.* after.*
+$python "$srcdir/tests/helpers/characters.py" --each before.* after.*
 for cut in $(seq 0 $cuts); do
     sort before.$cut.table >expected
     characters "--length=$cut" --length=$cut in

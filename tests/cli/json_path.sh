@@ -4,8 +4,8 @@
 # Python's json, and jq where it is installed.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
-python=${PYTHON:-python3}
-command -v "$python" >/dev/null || skip "there is no $python"
+find_python || skip "python3 is not installed"
+python=${PYTHON:-$python}
 watch_over 600
 counters=$(counters_here)
 if [ "$SCALE" = small ] || [ "$SANITIZED" = yes ]; then
@@ -16,7 +16,7 @@ fi
 
 oracle_json()
 {
-    "$python" "$srcdir/tests/helpers/oracle_json.py" "$@"
+    $python "$srcdir/tests/helpers/oracle_json.py" "$@"
 }
 
 for kind in valid broken cut long; do

@@ -5,7 +5,7 @@
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
 watch_over 900
-command -v python3 >/dev/null || skip "python3 is not installed"
+find_python || skip "python3 is not installed"
 
 if [ "$SANITIZED" = yes ] || [ "$SCALE" = small ]; then
     lines=60 chunks="1 13 100" frames_of="7 50" large=20000
@@ -23,7 +23,7 @@ expect()
     *-k* | *--after*) kind= ;;
     *) kind=--tokens ;;
     esac
-    python3 "$srcdir/tests/helpers/kept_lines.py" $kind "$@" --numbers=numbers <"$file" >kept || broken "kept_lines.py"
+    $python "$srcdir/tests/helpers/kept_lines.py" $kind "$@" --numbers=numbers <"$file" >kept || broken "kept_lines.py"
     set --
     for option_ in $options; do
         case $option_ in
@@ -145,6 +145,8 @@ done <all_ways
 for len in $(seq 1 37 2048); do
     head -c "$len" in >part
     for way in "-k 1 --lines-with=GET" "--lines-without=aab"; do
+        # Where few cases are asked for, odd lengths go with one, and even ones with the other.
+        [ "$SCALE" != small ] || case $way$((len % 2)) in -k*1 | --*0) ;; *) continue ;; esac
         expect part $way
         run -n $options part
         shows part "$len bytes"

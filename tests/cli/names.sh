@@ -4,7 +4,7 @@
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
 watch_over 300
-command -v python3 >/dev/null || skip "python3 is not installed"
+find_python || skip "python3 is not installed"
 names="$srcdir/tests/helpers/names.py"
 
 # tells CASE ARGUMENT...: `names.py ARGUMENT...` can tell the names apart that the last run printed.
@@ -14,7 +14,7 @@ tells()
     shift
     read -r status <status
     check "$case_: status" [ "$status" -eq 0 ]
-    if python3 "$names" "$@" <out 2>why; then
+    if $python "$names" "$@" <out 2>why; then
         passed
     else
         failed "$case_: $(tail -n 1 why)"
@@ -85,7 +85,7 @@ same "spaces at the end" expected rows
 rounds=1
 [ "$SCALE" = small ] || rounds=10
 for seed in $(seq $rounds); do
-    python3 "$names" make "$seed" 200 keys
+    $python "$names" make "$seed" 200 keys
     for format in tsv csv json; do
         run -t '\x1f' --by=1 -F $format keys
         tells "$format, seed $seed" check $format keys
