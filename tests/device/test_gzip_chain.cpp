@@ -380,7 +380,7 @@ void whole_files()
     check("many blocks", many, [] { return size_t{1} << 30; });
     check("many blocks", many, any_piece);
     check("an empty file", {{}, {}, {0}}, any_piece);
-    for (unsigned i = scale_of(20, 100, 2000); i > 0; i--) {
+    for (unsigned i = scale_of(12, 100, 2000); i > 0; i--) {
         gzip_made made;
         for (unsigned k = 1 + random_below(random_below(2) ? 3 : 40); k > 0; k--)
             add_random(made, random_below(4) ? 3000 : 150000);
@@ -414,7 +414,7 @@ void altered_files()
 {
     compare("no bytes", {});
     compare("zeros alone", bytes(100));
-    for (unsigned i = scale_of(60, 600, 10000); i > 0; i--) {
+    for (unsigned i = scale_of(30, 600, 10000); i > 0; i--) {
         gzip_made made;
         for (unsigned k = 1 + random_below(4); k > 0; k--)
             add_random(made, random_below(4) ? 2000 : 60000);
@@ -483,7 +483,7 @@ void long_header()
 // Too much for the memory of a batch is refused, and nothing else.
 void short_memory()
 {
-    for (unsigned i = scale_of(40, 300, 3000); i > 0; i--) {
+    for (unsigned i = scale_of(25, 300, 3000); i > 0; i--) {
         gzip_made made;
         const unsigned most = random_below(2) ? 20000 : 1;
         for (unsigned k = 1 + random_below(30); k > 0; k--)
