@@ -453,9 +453,9 @@ static const enum form frame_forms[] = {FORM_SIZED, FORM_UNSIZED, FORM_LARGE, FO
 };
 #define FRAME_FORMS (sizeof frame_forms / sizeof frame_forms[0])
 
-static void one_cut(size_t len, enum form form, const struct sample *sample)
+static void one_cut(size_t len, enum form form, size_t step, const struct sample *sample)
 {
-    size_t step = scale_is_slow() ? 11 : 1;
+    step = scale_is_slow() ? 11 : step;
     for (size_t cut = form % step; cut <= len; cut += step) {
         begin_case();
         pack(0, form, &cut, 1);
@@ -483,10 +483,12 @@ static void every_cut(const struct sample *sample)
     count_numbers();
     static const size_t valid[] = {1200, 0, TEXT_SIZE + 100};
     for (size_t i = 0; i < 3; i++) {
+        /* Where few are asked for, all cuts go with all forms once, and then with one of them. */
+        const size_t step = i > 0 && scale_is_small() ? FRAME_FORMS : 1;
         text_fill(text, TEXT_SIZE, valid[i]);
         work_out(&contents[0]);
         for (size_t form = 0; form < FRAME_FORMS; form++)
-            one_cut(TEXT_SIZE, frame_forms[form], sample);
+            one_cut(TEXT_SIZE, frame_forms[form], step, sample);
     }
     text_fill(text, TEXT_SIZE, 1200);
     work_out(&contents[0]);
