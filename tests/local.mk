@@ -107,7 +107,6 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/check_json.c tests/helpers/check_json.h tests/helpers/json_texts.c tests/helpers/json_texts.h \
 	tests/helpers/frame_by_blocks.c tests/helpers/frame_by_blocks.h \
 	tests/helpers/guarded.c tests/helpers/guarded.h \
-	tests/helpers/hostile.c tests/helpers/hostile.h \
 	tests/helpers/layouts.c tests/helpers/layouts.h \
 	tests/helpers/made_tables.c tests/helpers/made_tables.h \
 	tests/helpers/naive_rank.c tests/helpers/naive_rank.h \
@@ -128,7 +127,6 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 # --- what the scripts need ---
 
 script_programs = tests/helpers/channel tests/helpers/dribble tests/helpers/make_data tests/helpers/make_gzip \
-	tests/helpers/make_hostile \
 	tests/helpers/make_zstd \
 	tests/helpers/error_text tests/helpers/exchange tests/helpers/json_events tests/helpers/oracle tests/helpers/oracle_fields \
 	tests/helpers/oracle_numbers tests/helpers/oracle_pairs \
@@ -137,7 +135,6 @@ script_programs = tests/helpers/channel tests/helpers/dribble tests/helpers/make
 test_programs += $(script_programs)
 tests_helpers_json_events_LDADD = libhistogram.a
 tests_helpers_make_data_LDADD = tests/helpers/libhelpers.a
-tests_helpers_make_hostile_LDADD = tests/helpers/libhelpers.a
 tests_helpers_oracle_fields_LDADD = tests/helpers/libhelpers.a libgpuhisto.a libhistogram.a -lm
 tests_helpers_oracle_numbers_LDADD = tests/helpers/libhelpers.a libhistogram.a -lm
 
@@ -207,7 +204,7 @@ unit_tests = \
 if HAVE_ZLIB
 unit_tests += tests/unit/test_deflate tests/unit/test_gzip_chain
 if HAVE_ISAL
-unit_tests += tests/unit/test_gzip_decoder tests/unit/test_work
+unit_tests += tests/unit/test_gzip_decoder
 endif
 endif
 test_programs += $(unit_tests)
@@ -276,13 +273,6 @@ tests_unit_test_visible_LDADD = $(libraries)
 tests_unit_test_parallel_LDADD = $(libraries)
 tests_unit_test_parallel_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
 tests_unit_test_parallel_read_LDADD = $(libraries)
-# What tests/helpers/work.c gets in between of.
-work_wrapped = -Wl,--wrap=deflate_find -Wl,--wrap=deflate_read_codes -Wl,--wrap=deflate_parse \
-	-Wl,--wrap=deflate_read_header -Wl,--wrap=deflate_tables_build -Wl,--wrap=zstd_parse \
-	-Wl,--wrap=sequence_table_read -Wl,--wrap=huffman_table_read -Wl,--wrap=window_append
-tests_unit_test_work_SOURCES = tests/unit/test_work.c tests/helpers/work.c tests/helpers/work.h
-tests_unit_test_work_LDADD = $(libraries)
-tests_unit_test_work_LDFLAGS = $(AM_LDFLAGS) $(work_wrapped)
 tests_unit_test_writer_LDADD = $(libraries)
 tests_unit_test_xxh64_LDADD = $(libraries)
 tests_unit_test_parallel_read_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pread

@@ -7,7 +7,7 @@
 
 int gzip_chain_open(struct gzip_chain *chain, const struct block_loops *loops)
 {
-    chain->parser = (struct deflate_parser){.loops = loops};
+    chain->parser.loops = loops;
     gzip_chain_begin(chain);
     return parsed_run_open(&chain->parsed, LITERALS_MAX, OPERATIONS_MAX);
 }

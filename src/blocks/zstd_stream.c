@@ -204,7 +204,7 @@ static struct block_restart restart(const void *arg)
 
 const struct block_format block_format_zstd = {
     .codec = "zstd",
-    .content_max = RUN_CONTENT_MAX,
+    .content_max = RUN_BLOCKS_MAX * BLOCK_CONTENT_MAX,
     .window = zstd_window,
     .run_size = sizeof(struct zstd_run),
     .run_memory = zstd_run_memory,

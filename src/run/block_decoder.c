@@ -10,9 +10,6 @@
 #define RUNS_MORE 4
 #define RUNS_MOST 24
 
-/* Bytes of content of a run that are worth being lent, as a chunk then has nothing else. */
-#define LENT_LEAST ((size_t)32 << 10)
-
 struct block_decoder {
     const struct block_format *format;
     void *stream; /* of the format */
@@ -28,7 +25,6 @@ struct block_decoder {
     const struct parsed_run *chained; /* what is to be executed next; NULL: that is not known */
     const unsigned char *given;       /* of what was executed last, */
     size_t left;                      /* what was not given yet */
-    bool may_lend;                    /* it may be lent */
     bool is_executed;                 /* there is no more */
     bool is_doubtful;
 };
@@ -169,15 +165,12 @@ static bool chain(struct block_decoder *decoder)
 static enum appended execute(struct block_decoder *decoder)
 {
     const struct parsed_run *chained = decoder->chained;
-    enum appended appended = APPENDED;
-    if (chained->content > 0) /* of blocks without content there may be very many */
-        appended =
-            executed_append(&decoder->executed, decoder->queue.loops, chained, &decoder->given);
+    const enum appended appended =
+        executed_append(&decoder->executed, decoder->queue.loops, chained, &decoder->given);
     if (appended != APPENDED)
         return appended;
     decoder->chained = NULL;
     decoder->left = chained->content;
-    decoder->may_lend = chained->content >= LENT_LEAST;
     decoder->format->add(decoder->stream, chained->content);
     return APPENDED;
 }
@@ -227,7 +220,7 @@ bool block_decoder_lend(struct block_decoder *decoder, struct decode_step *step,
                         struct chunk *chunk)
 {
     const size_t some = decoder->left < step->cap ? decoder->left : step->cap, kept = chunk->len;
-    if (!chunk->may_borrow || !decoder->may_lend || some == 0 ||
+    if (!chunk->may_borrow || some == 0 ||
         window_before(&decoder->executed.window, decoder->given) < kept ||
         (kept > 0 && memcmp(decoder->given - kept, chunk->data, kept) != 0))
         return false;

@@ -181,7 +181,7 @@ refuses "a column that is missing" 1 "one.csv: no column is called 'nobody'"
 
 # --- colours ---
 
-awk 'BEGIN { for (i = 0; i < 300; i++) printf "%s %d,k%dm %dK,%d\n", i % 2 ? "GET" : "item", i % 7, i % 5, i % 3, i }' >plain
+awk 'BEGIN { for (i = 0; i < 300; i++) printf "%s %d,k%dm%dK,%d\n", i % 2 ? "GET" : "item", i % 7, i % 5, i % 3, i }' >plain
 awk '{
     gsub(/[A-Za-z0-9]+/, i++ % 2 ? "\033[01;31m\033[K&\033[m\033[K" : i % 5 ? "&" : "&\033[0m")
     gsub(/,/, "\033[36m,\033[m")

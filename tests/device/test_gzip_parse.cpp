@@ -150,8 +150,7 @@ class batch
         bytes.resize(bytes.size() + DEFLATE_SLACK);
         const deflate_input input = {bytes.data(), 8 * len};
         std::vector<uint32_t> found;
-        for (uint64_t at = 0; (at = deflate_find(&input, at, 8 * len, nullptr)) != DEFLATE_NONE;
-             at++)
+        for (uint64_t at = 0; (at = deflate_find(&input, at, 8 * len)) != DEFLATE_NONE; at++)
             if (below(100) >= drop)
                 found.push_back(static_cast<uint32_t>(at));
         for (unsigned i = 0; i < add && len > 0; i++)
@@ -180,8 +179,7 @@ class batch
                     std::abort();
                 emulate_launch(1, 32, 0, [=] {
                     static gzip_parser parser;
-                    unsigned blocks = 0;
-                    const gzip_part part = gzip_parse_part(parser, device, index, place, blocks);
+                    const gzip_part part = gzip_parse_part(parser, device, index, place);
                     if (threadIdx.x == 0)
                         device.gzip.parts[index] = part;
                 });

@@ -17,7 +17,6 @@
 #define SIZE_MOST ((size_t)5 << 20)
 #define SIZE_LONG ((size_t)40 << 20) /* more than the window has room for */
 #define FRAME_MAX (SIZE_MOST + SIZE_MOST / 8)
-#define FRAME_LONG (SIZE_LONG + SIZE_LONG / 8)
 
 static unsigned long cases, wrong, doubtful;
 static unsigned char *data, *frame, *content;
@@ -66,11 +65,11 @@ static void check_long(struct block_decoder **decoder)
     const struct course course = {.in_most = 600000, .out_most = 1 << 20, .stop = SIZE_MAX};
     const size_t half = SIZE_LONG / 2;
     unsigned char *longer = need(malloc(SIZE_LONG)), *made = need(malloc(SIZE_LONG + 1)),
-                  *compressed = need(malloc(FRAME_LONG));
+                  *compressed = need(malloc(SIZE_LONG));
     frame_content((enum frame_content)random_below(CONTENT_KINDS), longer, SIZE_MOST);
     for (size_t at = SIZE_MOST; at < SIZE_LONG; at++)
         longer[at] = (unsigned char)(longer[at - SIZE_MOST] + (at % half == 0));
-    const size_t len = frame_compress(compressed, FRAME_LONG, &settings, longer, SIZE_LONG);
+    const size_t len = frame_compress(compressed, SIZE_LONG, &settings, longer, SIZE_LONG);
     const struct block_result result = course_decode(decoder, &helpers, &block_format_zstd, &course,
                                                      compressed, len, made, SIZE_LONG + 1);
     cases++;

@@ -47,7 +47,6 @@ struct gzip_chaining {
     bool begins;                  // that is in this batch
     unsigned parts;               // that there are
     unsigned own_units;           // of parts that are not of candidates
-    unsigned own_blocks;          // the same: GZIP_PART_BLOCKS at most of all
     bool is_over;                 // the batch has no more, or is refused
     decode_refusal refusal;
 };
@@ -198,8 +197,7 @@ static __device__ inline void gzip_chain_blocks(gzip_parser &parser, const decod
     if (index == count) {
         if (chain.parts >= gzip.parts_most)
             return gzip_chain_full(chain);
-        const gzip_part part =
-            gzip_parse_part(parser, batch, chain.parts, chain.place, chain.own_blocks);
+        const gzip_part part = gzip_parse_part(parser, batch, chain.parts, chain.place);
         if (!gzip_chain_own_part(batch, chain, part))
             return;
         if (part.stop != GZIP_STOP_FOUND)

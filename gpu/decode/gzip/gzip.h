@@ -68,7 +68,7 @@ enum gzip_stop {
     GZIP_STOP_CUT,   /* the batch ends before the header or the code there does, or with it */
     GZIP_STOP_BAD,   /* what is there is corrupt */
     GZIP_STOP_FULL,  /* memory is short */
-    GZIP_STOP_MANY,  /* more blocks, or more work, are not worth it: a core is faster */
+    GZIP_STOP_MANY,  /* more blocks are not worth it: a core is faster */
 };
 
 /* Blocks that follow each other, from a candidate on or as the chain has parsed them. */
@@ -108,7 +108,6 @@ struct gzip_counters {
                           * on it counts these */
     uint32_t units;
     uint32_t sequences, literals; /* places that are taken, of those in the batch */
-    uint32_t work;                /* of all parts: bytes, as gzip_spend counts them */
     uint32_t refusal;             /* of the whole batch, from `chain`: enum decode_refusal */
 };
 
