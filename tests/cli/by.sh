@@ -187,7 +187,7 @@ awk '{
     gsub(/,/, "\033[36m,\033[m")
     print
 }' plain >coloured
-for way in --by=1 "--by=1:1-2" "-t , --by=2" "--csv --by=3" "-t , --by=2 -k 3" "--csv --by=1 -k -1"; do
+for way in --by=1 "--by=1:1-2" "-t , --by=2" "--csv --by=3" "-t , --by=2 -k 3" "--csv --by=2 -k -1"; do
     run $way plain && cp out expected
     for cpu in $(counters_here); do
         run_as env GPUHISTO_CPU="$cpu" "$GPUHISTO" $ENGINE $way coloured
