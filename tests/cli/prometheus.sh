@@ -5,13 +5,13 @@
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
 watch_over 200
-command -v python3 >/dev/null || skip "python3 is not installed"
+find_python || skip "python3 is not installed"
 kept=0
 
 # buckets NAME FILE EDGE...: adds what is expected of the numbers in FILE.
 buckets()
 {
-    python3 - "$@" >>expected <<'END'
+    $python - "$@" >>expected <<'END'
 import sys
 from fractions import Fraction
 name, file, edges = sys.argv[1], sys.argv[2], sys.argv[3:]
@@ -33,7 +33,7 @@ shows()
     cp out "kept.$kept"
     read -r status <status
     check "$1: status" [ "$status" -eq 0 ]
-    python3 "$srcdir/tests/helpers/openmetrics.py" <out >read 2>why || failed "$1: $(tail -n 1 why)"
+    $python "$srcdir/tests/helpers/openmetrics.py" <out >read 2>why || failed "$1: $(tail -n 1 why)"
     same "$1" expected read
     : >expected
 }

@@ -5,14 +5,14 @@
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
 watch_over 300
-command -v python3 >/dev/null || skip "python3 is not installed"
+find_python || skip "python3 is not installed"
 
 # right CASE "EDGE..." NUMBERS ARGUMENT...: as the oracle of the NUMBERS, a file, has it.
 right()
 {
     case_=$1 edges=$2 numbers=$3
     shift 3
-    python3 "$srcdir/tests/helpers/right_bins.py" $edges <"$numbers" >expected
+    $python "$srcdir/tests/helpers/right_bins.py" $edges <"$numbers" >expected
     for cpu in $counters; do
         run_as env GPUHISTO_CPU="$cpu" "$GPUHISTO" $ENGINE -q --right "$@"
         counts "$case_, $cpu" expected
@@ -48,7 +48,7 @@ right "a large double" "0 1.7976931348623157e+308" numbers -n --edges=0,1.797693
 
 # Values: every number of 8 bits, and those around edges of the others.
 for type in u8 i8 u16 i16be u24 u32 i32be u64 i64 f32 f64be; do
-    python3 - $type "$type.values" >"$type.numbers" <<'END'
+    $python - $type "$type.values" >"$type.numbers" <<'END'
 import random
 import struct
 import sys
