@@ -228,8 +228,8 @@ static bool read_exponent(const unsigned char **at, const unsigned char *end, in
 static bool is_sixtieth(const struct term *term)
 {
     const size_t len = (size_t)(term->digits_end - term->digits);
-    return len >= 2 && number_is_digit(term->digits[1]) && term->digits[0] < '6' &&
-           (len == 2 || term->digits[2] == '.');
+    return len >= 2 && number_is_digit(term->digits[0]) && term->digits[0] < '6' &&
+           number_is_digit(term->digits[1]) && (len == 2 || term->digits[2] == '.');
 }
 
 /* Reads h:mm:ss or m:ss.f to its end, from the first colon on: the next term has the digits before
