@@ -74,6 +74,18 @@ static bool read_more(struct json *json)
     return true;
 }
 
+int json_start(struct json *json, struct json_input *input)
+{
+    if (!input->buffer && !(input->buffer = malloc(JSON_PIECE)))
+        return -1;
+    input->room = input->room ? input->room : JSON_PIECE;
+    input->before = 0;
+    input->has_ended = input->has_failed = false;
+    *json = (struct json){
+        .at = input->buffer, .end = input->buffer, .input = input, .depth_max = JSON_DEPTH_MAX};
+    return 0;
+}
+
 /* --- strings --- */
 
 /* Returns the value of a hexadecimal digit, or 16. */

@@ -4,12 +4,13 @@
  *
  *     if (json_value(json) == JSON_OBJECT)
  *         while (json_next_member(json))
- *             json_name_is(...) ? read_it(json) : json_skip(json);
+ *             if (!(is_wanted(json->from, json->to) ? read_it(json) : json_skip(json)))
+ *                 break;
  *     if (json->wrong)
  *         ...
  *
- * Nothing is made of the text but views of it. All of it is in memory, or it comes piece by piece
- * from a function; then a name or a scalar is what memory holds of it. */
+ * Nothing is copied but what is decoded. The text is all in memory, or it comes in pieces from a
+ * function; then a name or a scalar is kept until something else is read. */
 #ifndef GPUHISTO_JSON_READER_H
 #define GPUHISTO_JSON_READER_H
 
@@ -18,8 +19,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define JSON_DEPTH_MAX 10000 /* as jq */
-#define JSON_PIECE ((size_t)256 << 10)
+#define JSON_DEPTH_MAX 10000             /* as jq */
+#define JSON_PIECE ((size_t)256 << 10)   /* bytes that are read at a time, as a rule */
 #define JSON_TOKEN_MAX ((size_t)8 << 20) /* bytes of a name or scalar that comes in pieces */
 
 enum json_kind {
@@ -33,7 +34,7 @@ enum json_kind {
     JSON_NULL,
 };
 
-/* Text that comes in pieces. */
+/* Text that comes in pieces. All zeros but `read` and `arg`, or as another text left it. */
 struct json_input {
     /* Reads up to `size` bytes. Returns how many, 0 at the end; or -1 if it fails. */
     ssize_t (*read)(void *arg, unsigned char *to, size_t size);
@@ -45,6 +46,7 @@ struct json_input {
     bool has_failed; /* `read` has */
 };
 
+/* A reader. Of text that is in memory, all zeros but `at`, `end` and what is to be set. */
 struct json {
     const unsigned char *at, *end;  /* what is there of the text that was not read yet */
     const unsigned char *from, *to; /* the last name or scalar as written, strings without quotes;
@@ -55,8 +57,12 @@ struct json {
     bool has_escapes;               /* the last name or scalar */
     bool is_utf8;                   /* strings must be; set it */
     bool is_first;                  /* no member or element of the innermost container was read */
-    unsigned depth, depth_max;      /* of containers that are open; set the most */
+    unsigned depth, depth_max;      /* of containers that are open; set the most, JSON_DEPTH_MAX or
+                                     * less */
 };
+
+/* Begins a text that comes in pieces, with a depth of JSON_DEPTH_MAX. 0, or -1: memory is short. */
+int json_start(struct json *json, struct json_input *input);
 
 /* Reads the beginning of a value: enters an object or an array, and reads a scalar, as from and to.
  */
@@ -99,7 +105,7 @@ static inline bool json_is_space(unsigned char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Returns the bytes that were read. */
+/* Returns how much was read of a text that comes in pieces. */
 static inline uint64_t json_offset(const struct json *json)
 {
     const struct json_input *input = json->input;

@@ -51,17 +51,13 @@ void shard_join_free(struct shard_join *join);
 
 /* --- table_rows.c: rows of the histogram that tables had --- */
 
-struct seen_row {
-    uint32_t at, len; /* in the text of all; at 0: the row was not seen */
-};
-
 /* What tables had in JSON of a row, up to its count. In other tables that is mostly the same text,
  * and does not have to be understood again. All zeros: none was seen. */
 struct seen_rows {
-    const struct seen_rows *base; /* more of them; or NULL */
-    struct seen_row *rows;        /* of the histogram; NULL: none yet */
-    char *text;
-    size_t text_len, text_room;
+    const struct seen_rows *base; /* has more of them; or NULL */
+    uint32_t *at;   /* of each row: where its text begins, with its length; 0: it was not seen */
+    uint8_t *texts; /* of all of them */
+    size_t len, room;
 };
 
 void seen_rows_free(struct seen_rows *seen);

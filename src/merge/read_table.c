@@ -356,12 +356,24 @@ static inline int add_row(struct table_reader *reader, uint32_t row)
         return refuse(reader, "there are more bins than in the tables before");
     if (table->row_count == (table->key_count > 0 ? ROW_NONE : ROWS_READ_MAX))
         return refuse(reader, TABLE_TOO_LONG);
-    struct read_row *longer =
-        grown(table->rows, &table->row_room, table->row_count, sizeof *longer);
+    uint32_t *longer = grown(table->rows, &table->row_room, table->row_count, sizeof *longer);
     if (!longer)
         return refuse_memory(reader);
     table->rows = longer;
-    table->rows[table->row_count++] = (struct read_row){.row = row};
+    table->rows[table->row_count++] = row;
+    return 0;
+}
+
+/* Adds the texts of the last row, which is unknown. */
+static int add_texts(struct table_reader *reader, const struct row_texts *texts)
+{
+    struct read_table *table = &reader->table;
+    struct row_texts *longer =
+        grown(table->texts, &table->texts_room, table->texts_count, sizeof *longer);
+    if (!longer)
+        return refuse_memory(reader);
+    table->texts = longer;
+    table->texts[table->texts_count++] = *texts;
     return 0;
 }
 
@@ -401,36 +413,19 @@ static int read_channel_count(struct table_reader *reader, void *to)
     return add_count(reader, count);
 }
 
-/* Returns the key of the last row, which is empty if it was not there; NULL, with a reason, if
- * memory is short. */
-static struct read_key *key_of_row(struct table_reader *reader)
+/* Adds the key of the last row; rows before it that have none get an empty one. */
+static int add_key(struct table_reader *reader, const struct read_key *key)
 {
     struct read_table *table = &reader->table;
-    const size_t before = table->key_count;
     struct read_key *longer =
         grow_list(table->keys_of_rows, &table->key_room, table->row_count, sizeof *longer);
-    if (!longer) {
-        refuse_memory(reader);
-        return NULL;
-    }
+    if (!longer)
+        return refuse_memory(reader);
     table->keys_of_rows = longer;
+    memset(longer + table->key_count, 0, (table->row_count - table->key_count) * sizeof *longer);
     table->key_count = table->row_count;
-    memset(longer + before, 0, (table->key_count - before) * sizeof *longer);
-    return &longer[table->key_count - 1];
-}
-
-static int read_row_key(struct table_reader *reader, void *to)
-{
-    struct read_key *key = key_of_row(reader);
-    (void)to;
-    return key ? read_key(reader, key) : -1;
-}
-
-static int read_row_key_bytes(struct table_reader *reader, void *to)
-{
-    struct read_key *key = key_of_row(reader);
-    (void)to;
-    return key ? read_key_bytes(reader, key) : -1;
+    longer[table->key_count - 1] = *key;
+    return 0;
 }
 
 /* Reads a row, which has edges, or just the name of a group or a key, and counts. */
@@ -442,17 +437,18 @@ static int read_row(struct table_reader *reader)
     const uint64_t begin = json_offset(&reader->json);
     uint64_t count_end = 0, seen;
     unsigned channels = 0;
+    struct row_texts texts = {0};
+    struct read_key key = {0};
     reader->has_decoded = false;
     if (add_row(reader, ROW_UNKNOWN) != 0)
         return -1;
-    struct read_row *row = &table->rows[table->row_count - 1];
-    const struct member members[] = {{"lo", read_text, &row->lo, 0},
-                                     {"hi", read_text, &row->hi, 0},
+    const struct member members[] = {{"lo", read_text, &texts.lo, 0},
+                                     {"hi", read_text, &texts.hi, 0},
                                      {"count", read_row_count, &count_end, 0},
-                                     {"bin", read_text, &row->bin, 0},
+                                     {"bin", read_text, &texts.bin, 0},
                                      {"counts", read_channel_count, &channels, LIST},
-                                     {"key", read_row_key, NULL, 0},
-                                     {"key_bytes", read_row_key_bytes, NULL, 0},
+                                     {"key", read_key, &key, 0},
+                                     {"key_bytes", read_key_bytes, &key, 0},
                                      {.name = NULL}};
     if (read_object(reader, "a bin", members, &seen) != 0)
         return -1;
@@ -461,7 +457,7 @@ static int read_row(struct table_reader *reader)
     if (!(seen & COUNT) == !(seen & COUNTS))
         return refuse(reader, "a bin has no \"count\"");
     if (seen & (KEY | KEY_BYTES))
-        return 0;
+        return add_key(reader, &key);
     /* The text up to the count is kept, if all of it is there as it was, and a count is the end. */
     const struct json *json = &reader->json;
     const uint64_t before = reader->input.before;
@@ -469,16 +465,16 @@ static int read_row(struct table_reader *reader)
         const char *text = (const char *)reader->input.buffer + (begin - before);
         const size_t len = (size_t)((const char *)json->from - text);
         if (len <= ROW_LENGTH_MAX && table->row_count <= ROWS_KEPT_MAX &&
-            add_text(reader, text, len, &row->text) != 0)
+            add_text(reader, text, len, &texts.all) != 0)
             return -1;
     }
-    const uint32_t found =
-        reader->finder.histogram ? row_finder_find(&reader->finder, table, row) : ROW_UNKNOWN;
-    if (found == ROW_UNKNOWN) { /* of the first table, or of one that will be refused */
+    const uint32_t row =
+        reader->finder.histogram ? row_finder_find(&reader->finder, table, &texts) : ROW_UNKNOWN;
+    if (row == ROW_UNKNOWN) { /* of the first table, or of one that will be refused */
         reader->finder.histogram = NULL;
-        return 0;
+        return add_texts(reader, &texts);
     }
-    *row = (struct read_row){.row = found};
+    table->rows[table->row_count - 1] = row;
     table->text_len = text_len; /* nobody needs the texts */
     return 0;
 }
@@ -503,15 +499,15 @@ static int read_seen_rows(struct table_reader *reader)
 {
     struct json *json = &reader->json;
     const unsigned char *begin = json->at, *at = begin;
-    uint32_t row;
+    size_t next = reader->finder.next, len;
     uint64_t count;
-    size_t len;
-    while ((len = row_finder_see(&reader->finder, at, (size_t)(json->end - at), &row)) > 0 &&
+    while ((len = row_finder_see(&reader->finder, at, (size_t)(json->end - at), &next)) > 0 &&
            (at = end_of_row(at + len, json->end, &count))) {
-        if (add_row(reader, row) != 0 || add_count(reader, count) != 0)
+        if (add_row(reader, (uint32_t)next) != 0 || add_count(reader, count) != 0)
             return -1;
-        row_finder_follow(&reader->finder, row);
         json->at = at;
+        reader->finder.next = ++next;
+        reader->finder.follows = true;
         if (at == json->end || *at++ != ',')
             break;
     }
@@ -730,6 +726,8 @@ static void clear_table(struct read_table *table)
         .text_room = table->text_room,
         .rows = table->rows,
         .row_room = table->row_room,
+        .texts = table->texts,
+        .texts_room = table->texts_room,
         .keys_of_rows = table->keys_of_rows,
         .key_room = table->key_room,
         .counts = table->counts,
@@ -754,18 +752,11 @@ static int refuse_foreign(const struct json *json, struct reason *why)
 
 int table_reader_begin(struct table_reader *reader)
 {
-    struct json_input *input = &reader->input;
-    if (!input->buffer && !(input->buffer = malloc(JSON_PIECE)))
-        return -1;
-    input->room = input->room ? input->room : JSON_PIECE;
-    input->before = 0;
-    input->has_ended = input->has_failed = false;
-    reader->json = (struct json){.at = input->buffer,
-                                 .end = input->buffer,
-                                 .input = input,
-                                 .is_utf8 = true,
-                                 .depth_max = DEPTH_MAX};
     reader->tables = 0;
+    if (json_start(&reader->json, &reader->input) != 0)
+        return -1;
+    reader->json.is_utf8 = true;
+    reader->json.depth_max = DEPTH_MAX;
     return 0;
 }
 
@@ -798,6 +789,7 @@ void table_reader_free(struct table_reader *reader)
     clear_table(table);
     free(table->text);
     free(table->rows);
+    free(table->texts);
     free(table->keys_of_rows);
     free(table->counts);
     free(reader->input.buffer);

@@ -21,14 +21,15 @@ struct read_key {
 
 enum { READ_KEY_TEXT = 1, READ_KEY_BYTES = 2, READ_KEY_MISSING = 4 /* of records without a key */ };
 
-struct read_row {
-    text_at bin, lo, hi; /* empty where there is none, and of a row that is known */
-    text_at text;        /* all of the row, up to its count, if that is its end */
-    uint32_t row;        /* of the histogram, or one of these: */
-};
-
+/* Instead of a row of the histogram: */
 #define ROW_UNKNOWN UINT32_MAX    /* its texts say which, if there is one */
 #define ROW_NONE (UINT32_MAX - 1) /* a bin that no number can be in */
+
+/* The texts of a row; those that it has not are empty. */
+struct row_texts {
+    text_at bin, lo, hi;
+    text_at all; /* of the row, up to its count, if that is its end */
+};
 
 /* Totals of a table, or of one channel of it. */
 struct read_totals {
@@ -73,8 +74,10 @@ struct read_table {
     struct read_totals channels[CHANNELS_MAX]; /* total, below, above and invalid of each */
     size_t channel_count;
 
-    struct read_row *rows;
+    uint32_t *rows;
     size_t row_count, row_room;
+    struct row_texts *texts; /* of the rows that are unknown */
+    size_t texts_count, texts_room;
     struct read_key *keys_of_rows; /* of the first `key_count` rows */
     size_t key_count, key_room;
     uint64_t *counts; /* of the first row, one for each channel, then of the second one ... */
@@ -106,21 +109,15 @@ struct row_finder {
 void row_finder_begin(struct row_finder *finder, const struct histogram *histogram,
                       struct seen_rows *seen);
 
-/* Returns how many bytes of text[0..len) are a row that was seen before and may come next, up to
- * its count, and sets *row; or 0. If it is to be that row, row_finder_follow is called. */
-size_t row_finder_see(struct row_finder *finder, const unsigned char *text, size_t len,
-                      uint32_t *row);
+/* Returns how many bytes of text[0..len) are a row that was seen before, up to its count; or 0. It
+ * is *next or one soon after that, which *next becomes. */
+size_t row_finder_see(const struct row_finder *finder, const unsigned char *text, size_t len,
+                      size_t *next);
 
-static inline void row_finder_follow(struct row_finder *finder, uint32_t row)
-{
-    finder->follows = row == finder->next;
-    finder->next = row + (size_t)1;
-}
-
-/* Returns the row that has the texts of `read`, ROW_NONE for a bin that no value can be in, or
+/* Returns the row that has such texts, ROW_NONE for a bin that no value can be in, or
  * ROW_UNKNOWN: there is no such row. Rows of numbers may come in any order; others ascend. */
 uint32_t row_finder_find(struct row_finder *finder, const struct read_table *table,
-                         const struct read_row *read);
+                         const struct row_texts *texts);
 
 /* Proves that the rows of a table are the histogram's, ascend, and add up to the table's totals;
  * stores in each row which of the histogram's it is; and reads the moments of each channel, if

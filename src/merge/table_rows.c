@@ -17,50 +17,57 @@
 #define ROWS_TRIED 8 /* that may follow a row, as empty ones may be left out */
 #define SEEN_LENGTH_MAX ((size_t)64 << 20) /* of all texts */
 
-/* Returns the text of a row, or NULL if it was not seen. */
-static const struct seen_row *seen_row(const struct seen_rows **seen, size_t row)
+/* Returns the text of a row, and sets its length; or NULL, if it was not seen. First among those
+ * that all threads share, which are nearly all. */
+static inline const uint8_t *seen_text(const struct seen_rows *seen, size_t row, size_t *len)
 {
-    for (; *seen; *seen = (*seen)->base)
-        if ((*seen)->rows && (*seen)->rows[row].at)
-            return &(*seen)->rows[row];
-    return NULL;
+    const struct seen_rows *base = seen->base;
+    const bool is_in_base = base && base->at && base->at[row];
+    if (!is_in_base && !(seen->at && seen->at[row]))
+        return NULL;
+    const uint8_t *text = is_in_base ? base->texts + base->at[row] : seen->texts + seen->at[row];
+    *len = text[0];
+    return text + 1;
 }
 
-size_t row_finder_see(struct row_finder *finder, const unsigned char *text, size_t len,
-                      uint32_t *row)
+size_t row_finder_see(const struct row_finder *finder, const unsigned char *text, size_t len,
+                      size_t *next)
 {
-    for (size_t i = finder->next; i < finder->rows && i < finder->next + ROWS_TRIED; i++) {
-        const struct seen_rows *seen = finder->seen;
-        const struct seen_row *known = seen_row(&seen, i);
-        if (known && known->len <= len && memcmp(seen->text + known->at, text, known->len) == 0) {
-            *row = (uint32_t)i;
-            return known->len;
+    const size_t first = *next;
+    size_t seen_len;
+    for (size_t row = first; row < finder->rows && row < first + ROWS_TRIED; row++) {
+        const uint8_t *seen = seen_text(finder->seen, row, &seen_len);
+        if (seen && seen_len <= len && memcmp(seen, text, seen_len) == 0) {
+            *next = row;
+            return seen_len;
         }
     }
     return 0;
 }
 
-/* Notes the text of a row that has none; or nothing, if memory is short. */
+/* Notes the text of a row, unless it has one or memory is short. */
 static void note_seen(struct seen_rows *seen, size_t rows, size_t row, const char *text)
 {
-    const size_t at = seen->text_len ? seen->text_len : 1, len = strlen(text);
-    if (!seen->rows && !(seen->rows = calloc(rows, sizeof *seen->rows)))
+    const size_t at = seen->len ? seen->len : 1, len = strlen(text);
+    size_t known;
+    if (seen_text(seen, row, &known) || at + len >= SEEN_LENGTH_MAX)
         return;
-    if (seen->rows[row].at || at + len > SEEN_LENGTH_MAX)
-        return;
-    char *longer = grow_list(seen->text, &seen->text_room, at + len, 1);
+    uint8_t *longer = grow_list(seen->texts, &seen->room, at + 1 + len, 1);
     if (!longer)
         return;
-    seen->text = longer;
-    memcpy(seen->text + at, text, len);
-    seen->text_len = at + len;
-    seen->rows[row] = (struct seen_row){(uint32_t)at, (uint32_t)len};
+    seen->texts = longer;
+    if (!seen->at && !(seen->at = calloc(rows, sizeof *seen->at)))
+        return;
+    seen->at[row] = (uint32_t)at;
+    seen->texts[at] = (uint8_t)len;
+    memcpy(seen->texts + at + 1, text, len);
+    seen->len = at + 1 + len;
 }
 
 void seen_rows_free(struct seen_rows *seen)
 {
-    free(seen->rows);
-    free(seen->text);
+    free(seen->at);
+    free(seen->texts);
     *seen = (struct seen_rows){.base = NULL};
 }
 
@@ -122,28 +129,28 @@ static size_t find_bin(struct row_finder *finder, const char *lo, const char *hi
 
 /* True if a row is a bin with the label that was read. */
 static bool has_label(struct row_finder *finder, const struct read_table *table,
-                      const struct read_row *read, size_t row)
+                      const struct row_texts *texts, size_t row)
 {
     struct row_label *label = &finder->label;
     *label = (struct row_label){.next = 0};
     histogram_label_row(finder->histogram, row, label);
-    return label->kind == ROW_KIND_BIN && strcmp(label->name, table_text(table, read->bin)) == 0 &&
-           strcmp(label->lo, table_text(table, read->lo)) == 0 &&
-           strcmp(label->hi, table_text(table, read->hi)) == 0;
+    return label->kind == ROW_KIND_BIN && strcmp(label->name, table_text(table, texts->bin)) == 0 &&
+           strcmp(label->lo, table_text(table, texts->lo)) == 0 &&
+           strcmp(label->hi, table_text(table, texts->hi)) == 0;
 }
 
 /* Finds the row that has the label which was read, from the next one on. First the one whose number
  * is the first value, which it is with bytes, pairs and characters. */
 static size_t find_label(struct row_finder *finder, const struct read_table *table,
-                         const struct read_row *read)
+                         const struct row_texts *texts)
 {
     const size_t bins = finder->histogram->bins;
     size_t row = finder->next;
     whole first;
-    if (read_shown_whole(table_text(table, read->lo), &first) && first >= (whole)row &&
-        first < (whole)bins && has_label(finder, table, read, (size_t)first))
+    if (read_shown_whole(table_text(table, texts->lo), &first) && first >= (whole)row &&
+        first < (whole)bins && has_label(finder, table, texts, (size_t)first))
         return (size_t)first;
-    while (row < bins && !has_label(finder, table, read, row))
+    while (row < bins && !has_label(finder, table, texts, row))
         row++;
     return row < bins ? row : SIZE_MAX;
 }
@@ -160,16 +167,17 @@ void row_finder_begin(struct row_finder *finder, const struct histogram *histogr
 }
 
 uint32_t row_finder_find(struct row_finder *finder, const struct read_table *table,
-                         const struct read_row *read)
+                         const struct row_texts *texts)
 {
     const bool is_binned = finder->histogram->mode->is_binned;
-    const char *lo = table_text(table, read->lo), *hi = table_text(table, read->hi);
-    const size_t row = is_binned ? find_bin(finder, lo, hi) : find_label(finder, table, read);
+    const char *lo = table_text(table, texts->lo), *hi = table_text(table, texts->hi);
+    const size_t row = is_binned ? find_bin(finder, lo, hi) : find_label(finder, table, texts);
     if (row == SIZE_MAX)
         return is_binned && *lo && strcmp(lo, hi) == 0 ? ROW_NONE : ROW_UNKNOWN;
-    if (read->text)
-        note_seen(finder->seen, finder->rows, row, table_text(table, read->text));
-    row_finder_follow(finder, (uint32_t)row);
+    if (texts->all)
+        note_seen(finder->seen, finder->rows, row, table_text(table, texts->all));
+    finder->follows = row == finder->next;
+    finder->next = row + 1;
     return (uint32_t)row;
 }
 
@@ -181,6 +189,7 @@ struct row_check {
     const struct histogram *histogram;
     size_t channels;
     struct row_finder finder;
+    size_t unknown;                 /* rows that were found */
     size_t next;                    /* rows before this one would not ascend */
     uint64_t counted[CHANNELS_MAX]; /* the sum of what was read, for each channel */
 };
@@ -194,40 +203,42 @@ static bool add_count(uint64_t *sum, uint64_t count)
 /* --- rows --- */
 
 /* Says that a row does not exist, or comes too late. */
-static int refuse_row(const struct row_check *check, const struct read_row *read,
+static int refuse_row(const struct row_check *check, uint32_t row, const struct row_texts *texts,
                       struct reason *why)
 {
     const struct read_table *table = check->table;
-    const char *order = read->row == ROW_UNKNOWN ? "" : " after the one before it";
     struct row_label label = {.next = 0};
-    /* The texts of a row that was found are perhaps not kept. */
-    if (read->row != ROW_UNKNOWN)
-        histogram_label_row(check->histogram, read->row, &label);
-    const bool has_label = label.hi[0];
-    const char *lo = has_label ? label.lo : table_text(table, read->lo);
-    const char *hi = has_label ? label.hi : table_text(table, read->hi);
-    if (!*lo)
-        return reason_set(why, "there is no bin '%s'%s",
-                          has_label ? label.name : table_text(table, read->bin), order);
-    return reason_set(why, "there is no bin from %s to %s%s", lo, hi, order);
+    if (row != ROW_UNKNOWN) {
+        histogram_label_row(check->histogram, row, &label);
+        return reason_set(why, "there is no bin from %s to %s after the one before it", label.lo,
+                          label.hi);
+    }
+    if (!texts->lo)
+        return reason_set(why, "there is no bin '%s'", table_text(table, texts->bin));
+    return reason_set(why, "there is no bin from %s to %s", table_text(table, texts->lo),
+                      table_text(table, texts->hi));
 }
 
 /* Finds one row, and adds its counts. */
 static int check_row(struct row_check *check, size_t index, struct reason *why)
 {
-    struct read_row *read = &check->table->rows[index];
-    const uint64_t *counts = &check->table->counts[index * check->channels];
-    if (read->row == ROW_UNKNOWN)
-        read->row = row_finder_find(&check->finder, check->table, read);
-    if (read->row == ROW_NONE) {
+    struct read_table *table = check->table;
+    const uint64_t *counts = &table->counts[index * check->channels];
+    const struct row_texts *texts = NULL;
+    uint32_t row = table->rows[index];
+    if (row == ROW_UNKNOWN) {
+        texts = &table->texts[check->unknown++];
+        row = table->rows[index] = row_finder_find(&check->finder, table, texts);
+    }
+    if (row == ROW_NONE) {
         for (size_t channel = 0; channel < check->channels; channel++)
             if (counts[channel] != 0)
                 return reason_set(why, "a bin that cannot hold a number has a count");
         return 0;
     }
-    if (read->row == ROW_UNKNOWN || read->row < check->next)
-        return refuse_row(check, read, why);
-    check->next = read->row + (size_t)1;
+    if (row == ROW_UNKNOWN || row < check->next)
+        return refuse_row(check, row, texts, why);
+    check->next = row + (size_t)1;
     for (size_t channel = 0; channel < check->channels; channel++)
         if (!add_count(&check->counted[channel], counts[channel]))
             return reason_set(why, "counts beyond 2^64");
@@ -238,7 +249,7 @@ static int check_rows(struct row_check *check, struct seen_rows *seen, struct re
 {
     row_finder_begin(&check->finder, check->histogram, seen);
     for (size_t i = 0; i < check->table->row_count; i++) {
-        const uint32_t row = check->table->rows[i].row;
+        const uint32_t row = check->table->rows[i];
         uint64_t sum = check->counted[0];
         /* Most rows are known ones that follow each other. */
         if (check->channels == 1 && row < ROW_NONE && row >= check->next &&
@@ -381,7 +392,7 @@ void table_rows_add(const struct read_table *table, const struct histogram *hist
     const size_t channels = histogram_channels(histogram);
     tally->samples += table->totals.total;
     for (size_t i = 0; i < table->row_count; i++) {
-        const size_t row = table->rows[i].row;
+        const size_t row = table->rows[i];
         if (row == ROW_NONE)
             continue;
         for (size_t channel = 0; channel < channels; channel++)

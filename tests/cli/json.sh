@@ -7,7 +7,7 @@
 watch_over 900
 command -v python3 >/dev/null || skip "python3 is not installed"
 
-if [ "$SCALE" = small ]; then count=3000; else count=100000; fi
+if [ "$SCALE" = small ]; then count=1500; else count=100000; fi
 python3 "$srcdir/tests/helpers/json_events.py" $count 1 || broken "json_events.py failed"
 
 for utf8 in 0 1; do

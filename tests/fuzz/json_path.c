@@ -33,11 +33,9 @@ static ssize_t read_rest(void *arg, unsigned char *to, size_t size)
 static bool is_valid_in_pieces(const unsigned char *at, size_t len)
 {
     struct rest rest = {at, len, len > 0 ? at[len - 1] + (size_t)1 : 1};
-    struct json_input input = {.read = read_rest, .arg = &rest, .room = JSON_PIECE};
-    input.buffer = malloc(JSON_PIECE);
-    struct json json = {
-        .at = input.buffer, .end = input.buffer, .input = &input, .depth_max = JSON_DEPTH_MAX};
-    if (!input.buffer)
+    struct json_input input = {.read = read_rest, .arg = &rest};
+    struct json json;
+    if (json_start(&json, &input) != 0)
         abort();
     bool is_valid = json_skip(&json);
     if (is_valid)

@@ -116,18 +116,12 @@ static void read_document(struct document *document, bool is_utf8)
     bool valid[2];
     for (unsigned way = 0; way < 2; way++) {
         struct json_input input = {.read = read_piece, .arg = document};
-        struct json json = {.is_utf8 = is_utf8, .depth_max = DEPTH};
+        struct json json = {.at = document->bytes, .end = document->bytes + document->len};
         shown_len = document->at = 0;
-        if (document->piece > 0) {
-            input.room = JSON_PIECE;
-            json.input = &input;
-            json.at = json.end = input.buffer = malloc(JSON_PIECE);
-            if (!input.buffer)
-                abort();
-        } else {
-            json.at = document->bytes;
-            json.end = document->bytes + document->len;
-        }
+        if (document->piece > 0 && json_start(&json, &input) != 0)
+            abort();
+        json.is_utf8 = is_utf8;
+        json.depth_max = DEPTH;
         valid[way] = check(&json, way == 0 ? json_skip : show_value);
         free(input.buffer);
     }

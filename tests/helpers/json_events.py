@@ -27,7 +27,7 @@ INVALID = ['', ' ', '\n', '01', '-01', '-', '+1', '1.', '.5', '1.e5', '1e', '1e+
            '"\\x41"', '"\\u12"', '"\\u12g4"', '"\\U0041"', '"\\u+041"', '"\\u 041"', "'a'", '"a\nb"', '"a\tb"', '"\x00"',
            '[', ']', '[1', '[1,', '[1,]', '[,1]', '[1 2]', '[1,,2]', '[]]', '[}', '{', '}', '{]', '{"a"', '{"a":', '{"a":1',
            '{"a":1,', '{"a":1,}', '{,"a":1}', '{a:1}', '{1:2}', '{"a" 1}', '{"a"::1}', '{"a":}', '{"a":1 "b":2}', '{"a":1;"b":2}',
-           '{"a",1}', '{"a":1}}', '1 2', '[] {}', 'true false', '"a" "b"', '\ufeff1', '1\x00', '\x0c1', '1\x0b', '\u00a01', '[1]#',
+           '{"a",1}', '{"a":1}}', '1 2', '[] {}', 'true false', '"a" "b"', '\ufeff1', '1\x00', '\x0c1', '[\x0c]', '1\x0b', '\u00a01', '[1]#',
            '// 1\n1', '/* */1', '[1]//', '{"a":1}/**/', '"\\\n"', '\\u0031', '"a"b']
 
 
@@ -163,19 +163,20 @@ def main():
     lines = {True: open('lines.valid', 'wb'), False: open('lines.invalid', 'wb')}
     refused = 0
     with open('documents', 'wb') as out, open('events.0', 'w') as any_bytes, open('events.1', 'w') as utf8, open('table.valid', 'wb') as tables:
-        for document in documents:
+        for i, document in enumerate(documents):
             out.write(len(document).to_bytes(4, 'little') + document)
             found = events(document, False, DEPTH)
             print(found, file=any_bytes)
             print(events(document, True, DEPTH), file=utf8)
             if b'\n' not in document and document.strip(b' \t\r') and len(document) < 100000:
                 lines[events(document, False, LINE_DEPTH) != 'invalid'].write(document + b'\n')
-            if len(document) > 10000 or random.randrange(3) > 0:
+            is_first = i < len(VALID + INVALID)
+            if len(document) > 10000 or not (is_first or random.randrange(5) == 0):
                 continue
             table = b'{"document":' + document + b',' + TABLE.encode() + b'\n'
             if events(table, True, TABLE_DEPTH) != 'invalid':
                 tables.write(table)
-            elif random.randrange(20) == 0:
+            elif is_first or random.randrange(20) == 0:
                 with open(f'table.invalid.{refused}', 'wb') as alone:
                     alone.write(table)
                 refused += 1

@@ -66,15 +66,11 @@ struct verdict {
 
 static struct verdict read_all(struct text *text)
 {
-    struct json_input input = {
-        .read = read_piece, .arg = text, .buffer = malloc(JSON_PIECE), .room = JSON_PIECE};
-    struct json json = {.at = input.buffer,
-                        .end = input.buffer,
-                        .input = &input,
-                        .is_utf8 = true,
-                        .depth_max = JSON_DEPTH_MAX};
-    if (!input.buffer)
+    struct json_input input = {.read = read_piece, .arg = text};
+    struct json json;
+    if (json_start(&json, &input) != 0)
         abort();
+    json.is_utf8 = true;
     text->at = 0;
     bool is_valid = json_skip(&json);
     if (is_valid)
