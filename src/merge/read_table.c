@@ -17,7 +17,7 @@
 #define KEY_LENGTH_MAX (3 * FIELD_RECORD_MAX) /* as text, in which U+FFFD is three bytes */
 #define TEXTS_MAX UINT32_MAX                  /* of a table, together */
 #define ROWS_READ_MAX (BINS_MAX + 3)
-#define ROW_LENGTH_MAX 256              /* of a row's text that is kept: a few numbers and names */
+#define ROW_LENGTH_MAX UINT8_MAX        /* of a row's text that is kept: a few numbers and names */
 #define ROWS_KEPT_MAX ((size_t)1 << 20) /* of a table */
 #define OPTIONS_READ_MAX 64
 #define DEPTH_MAX 72 /* the deepest known member, and 64 levels of an unknown one */
