@@ -173,7 +173,7 @@ enum field_found field_find(const struct field *field, const unsigned char *begi
                             const unsigned char *end, const unsigned char **from,
                             const unsigned char **to)
 {
-    if ((size_t)(end - begin) > FIELD_RECORD_MAX)
+    if ((size_t)(end - begin) > field_record_max(field))
         return FIELD_TOO_LONG;
     end -= begin < end && end[-1] == '\r';
     if (begin == end)
@@ -394,7 +394,7 @@ static bool find_invalid_token(const struct field *field, const unsigned char *t
                                           .from = (size_t)(from - text),
                                           .len = (size_t)(at - from)};
             if (fault->len > FIELD_RECORD_MAX)
-                fault->what = FIELD_TOO_LONG;
+                *fault = (struct field_fault){.at = fault->at, .what = FIELD_TOO_LONG};
             return true;
         }
     } while (true);

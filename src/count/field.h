@@ -7,7 +7,7 @@
  * newlines; its content is what field_csv_text says. A carriage return at the end of a record does
  * not belong to it. Empty records do not count; where blanks separate fields, and in JSON, neither
  * do records of white space. Every other record is one sample, the number in its field. It is
- * invalid if the field is missing or not a number, if the record is longer than FIELD_RECORD_MAX
+ * invalid if the field is missing or not a number, if the record is longer than field_record_max
  * bytes, or if it should be JSON and is not.
  */
 #ifndef GPUHISTO_FIELD_H
@@ -16,8 +16,9 @@
 #include "json_path.h"
 #include "number.h"
 
-#define FIELD_RECORD_MAX ((size_t)1 << 20) /* bytes, without the newline */
-#define FIELD_BOM_SIZE 3                   /* bytes of a byte order mark of UTF-8 */
+#define FIELD_RECORD_MAX ((size_t)1 << 20)       /* bytes, without the newline */
+#define FIELD_JSON_RECORD_MAX ((size_t)16 << 20) /* of JSON, which nests what others list */
+#define FIELD_BOM_SIZE 3                         /* bytes of a byte order mark of UTF-8 */
 
 enum field_kind {
     FIELD_NONE,      /* numbers are tokens between white space, wherever lines end */
@@ -39,6 +40,12 @@ struct field {
     bool has_units;        /* numbers may have units (number_units.h) */
     struct json_path path; /* JSON */
 };
+
+/* Returns the bytes of the longest record that can be valid. */
+static inline size_t field_record_max(const struct field *field)
+{
+    return field->kind == FIELD_JSON ? FIELD_JSON_RECORD_MAX : FIELD_RECORD_MAX;
+}
 
 /* What a record holds. */
 enum field_found {
@@ -169,7 +176,7 @@ size_t field_header_len(const struct field *field, const unsigned char *text, si
 struct field_fault {
     size_t at;             /* where it begins in the text */
     enum field_found what; /* FOUND: its field is not a number */
-    size_t from, len;      /* of that field; BROKEN: where */
+    size_t from, len;      /* of that field; BROKEN: where; TOO_LONG: of a key, or 0, 0 */
 };
 
 /* Finds the first invalid record of text[0..len). False if there is none. Slow. Any thread. */

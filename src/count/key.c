@@ -48,11 +48,20 @@ struct key_name key_of_field(const struct key *key, const unsigned char *from,
     return (struct key_name){first, (size_t)(last - first)};
 }
 
+/* As field_find; TOO_LONG, with *from set, if the field is. */
+static enum field_found find_field(const struct key *key, const unsigned char *begin,
+                                   const unsigned char *end, const unsigned char **from,
+                                   const unsigned char **to)
+{
+    const enum field_found found = field_find(&key->field, begin, end, from, to);
+    return found == FIELD_FOUND && *to - *from > (ptrdiff_t)KEY_SIZE_MAX ? FIELD_TOO_LONG : found;
+}
+
 enum field_found key_find(const struct key *key, const unsigned char *begin,
                           const unsigned char *end, unsigned char *room, struct key_name *name)
 {
     const unsigned char *from, *to;
-    const enum field_found found = field_find(&key->field, begin, end, &from, &to);
+    const enum field_found found = find_field(key, begin, end, &from, &to);
     if (found == FIELD_FOUND)
         *name = key_of_field(key, from, to, room);
     return found;
@@ -66,12 +75,15 @@ bool key_find_missing(const struct key *key, const struct field *field, const un
         end = field_record_end(field, at, limit);
         if (field_find(field, at, end, &from, &to) == FIELD_EMPTY)
             continue;
-        const enum field_found found = field_find(&key->field, at, end, &from, &to);
+        from = NULL;
+        const enum field_found found = find_field(key, at, end, &from, &to);
         if (found == FIELD_FOUND)
             continue;
         *fault = (struct field_fault){.at = (size_t)(at - text), .what = found};
         if (found == FIELD_BROKEN)
             fault->from = (size_t)(from - text);
+        if (found == FIELD_TOO_LONG && from)
+            fault->len = (size_t)(to - from);
         return true;
     }
     return false;

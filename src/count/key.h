@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The key of a record, for a result by key: a field, or some characters of it. Records are those of
- * field.h. One that counts but lacks the field, or is longer than FIELD_RECORD_MAX bytes, has no
- * key, which is not the same as an empty one. */
+ * field.h. One that counts but lacks the field, or in which it has more than KEY_SIZE_MAX bytes,
+ * has no key, which is not the same as an empty one. So has one that is too long. */
 #ifndef GPUHISTO_KEY_H
 #define GPUHISTO_KEY_H
 
 #include "field.h"
+
+#define KEY_SIZE_MAX FIELD_RECORD_MAX /* bytes of a field, as written */
 
 /* A character is a byte that does not continue one of UTF-8, and those after it that do; so is what
  * a key begins with, whatever it is. Past the end of a field there are no characters. */

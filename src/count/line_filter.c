@@ -30,8 +30,6 @@ bool line_filter_add(struct line_filter *filter, const char *text, bool is_unwan
 bool line_filter_keeps(const struct line_filter *filter, const unsigned char *begin,
                        const unsigned char *end)
 {
-    if ((size_t)(end - begin) > FIELD_RECORD_MAX)
-        return true;
     for (size_t i = 0; i < filter->count; i++) {
         const struct line_string *string = &filter->strings[i];
         const bool has = memmem(begin, (size_t)(end - begin), string->text, string->len) != NULL;

@@ -27,8 +27,8 @@ struct line_filter {
 /* Adds a string, which must outlive the filter, unless it has it already. False: it is full. */
 bool line_filter_add(struct line_filter *filter, const char *text, bool is_unwanted);
 
-/* True if the record [begin, end) counts. One longer than FIELD_RECORD_MAX always does, as an
- * invalid sample: the rest of it may have been dropped. Any thread. */
+/* True if the record [begin, end) counts. One longer than field_record_max always does, as an
+ * invalid sample, and is not to be asked for: the rest of it may have been dropped. Any thread. */
 bool line_filter_keeps(const struct line_filter *filter, const unsigned char *begin,
                        const unsigned char *end);
 

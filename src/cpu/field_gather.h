@@ -8,6 +8,7 @@
  * and what field_json.h needs.
  *
  * It calls gather_fields and find_fields. */
+#include "src/count/key.h"
 #include "src/count/number_units.h"
 
 #include "field_json.h"
@@ -94,12 +95,14 @@ INLINE enum field_way way_of(const struct field *field)
     }
 }
 
-/* Returns what was found in the record at `begin` as a key. */
-INLINE struct key_span span_of(const struct found_line *line, const unsigned char *begin)
+/* Returns what was found in the record at `begin`, of `most` bytes at most, as a key. */
+INLINE struct key_span span_of(const struct found_line *line, const unsigned char *begin,
+                               size_t most)
 {
-    if (line->what != FIELD_FOUND || (size_t)(line->end - begin) > FIELD_RECORD_MAX)
+    const size_t len = line->what == FIELD_FOUND ? (size_t)(line->to - line->from) : SIZE_MAX;
+    if (len > KEY_SIZE_MAX || (size_t)(line->end - begin) > most)
         return (struct key_span){NULL, 0};
-    return (struct key_span){line->from, (size_t)(line->to - line->from)};
+    return (struct key_span){line->from, len};
 }
 
 /* Returns the key of the record at text->at. */
@@ -109,18 +112,20 @@ TARGET static __attribute__((noinline)) struct key_span key_at(const struct fiel
     struct found_line line;
     if (!find_field(way_of(key), key, text, &line))
         find_field_slowly(key, text->at, text->limit, &line);
-    return span_of(&line, text->at);
+    return span_of(&line, text->at, field_record_max(key));
 }
 
 /* Appends the field of the record at rest->at, and its key, if there are keys: `key`, or if that is
  * NULL, what key_at finds. Moves rest->at. */
 TARGET INLINE void put_line(struct field_tokens *tokens, struct record_text *rest,
-                            const struct found_line *line, const struct found_line *key)
+                            const struct found_line *line, const struct found_line *key,
+                            size_t most)
 {
-    const bool is_too_long = (size_t)(line->end - rest->at) > FIELD_RECORD_MAX;
+    const bool is_too_long = (size_t)(line->end - rest->at) > most;
     const bool counts = is_too_long || line->what != FIELD_EMPTY;
     if (counts && tokens->keys)
-        tokens->keys[tokens->count] = key ? span_of(key, rest->at) : key_at(tokens->key, rest);
+        tokens->keys[tokens->count] =
+            key ? span_of(key, rest->at, most) : key_at(tokens->key, rest);
     if (is_too_long || line->what > FIELD_EMPTY)
         field_tokens_put_invalid(tokens);
     else if (counts)
@@ -145,10 +150,11 @@ TARGET INLINE void gather_in_way(enum field_way way, const struct field *field,
                                  struct record_text *text, struct field_tokens *tokens)
 {
     struct record_text rest = *text; /* which tokens cannot point into */
+    const size_t most = field_record_max(field);
     struct found_line line;
     while (tokens->count < tokens->cap && field_tokens_have_room(tokens) &&
            next_line(way, field, &rest, &line))
-        put_line(tokens, &rest, &line, NULL);
+        put_line(tokens, &rest, &line, NULL, most);
     text->at = rest.at;
 }
 
@@ -179,7 +185,7 @@ TARGET static void gather_json(const struct field *field, struct record_text *te
     while (rest.at < rest.limit && tokens->count < tokens->cap && field_tokens_have_room(tokens)) {
         struct found_line lines[JSON_PATHS];
         find_json(&reader, fields, &rest, lines);
-        put_line(tokens, &rest, &lines[0], has_key ? &lines[1] : NULL);
+        put_line(tokens, &rest, &lines[0], has_key ? &lines[1] : NULL, FIELD_JSON_RECORD_MAX);
     }
     text->at = rest.at;
 }
@@ -210,12 +216,12 @@ TARGET INLINE void gather_fields(const struct field *field, struct record_text *
 /* Sets *span to what was found in the record at rest->at, and moves that. Returns how many records
  * that counts as: 0 if it is empty. */
 INLINE size_t add_span(const struct found_line *line, struct record_text *rest,
-                       struct key_span *span)
+                       struct key_span *span, size_t most)
 {
-    const bool is_too_long = (size_t)(line->end - rest->at) > FIELD_RECORD_MAX;
+    const bool is_too_long = (size_t)(line->end - rest->at) > most;
     const bool counts = is_too_long || line->what != FIELD_EMPTY;
     if (counts)
-        *span = span_of(line, rest->at);
+        *span = span_of(line, rest->at, most);
     rest->at = line->end < rest->limit ? line->end + 1 : rest->limit;
     return counts;
 }
@@ -224,10 +230,11 @@ TARGET INLINE size_t find_in_way(enum field_way way, const struct field *field,
                                  struct record_text *text, struct key_span *keys, size_t cap)
 {
     struct record_text rest = *text;
+    const size_t most = field_record_max(field);
     struct found_line line;
     size_t count = 0;
     while (count < cap && next_line(way, field, &rest, &line))
-        count += add_span(&line, &rest, &keys[count]);
+        count += add_span(&line, &rest, &keys[count], most);
     text->at = rest.at;
     return count;
 }
@@ -242,7 +249,7 @@ TARGET static size_t find_all_json(const struct field *field, struct record_text
     while (rest.at < rest.limit && count < cap) {
         struct found_line line;
         find_json(&reader, &field, &rest, &line);
-        count += add_span(&line, &rest, &keys[count]);
+        count += add_span(&line, &rest, &keys[count], FIELD_JSON_RECORD_MAX);
     }
     text->at = rest.at;
     return count;

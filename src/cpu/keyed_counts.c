@@ -54,7 +54,7 @@ static struct key_name name_of(struct keyed_counts *keyed, const struct key *key
     if (!key_is_part(key, span->from, span->from + span->len))
         return (struct key_name){span->from, span->len};
     if (!keyed->room)
-        keyed->room = malloc(FIELD_RECORD_MAX);
+        keyed->room = malloc(KEY_SIZE_MAX);
     if (!keyed->room)
         return (struct key_name){NULL, 0};
     return key_of_field(key, span->from, span->from + span->len, keyed->room);
@@ -107,7 +107,7 @@ static void prepare(struct keyed_counts *keyed, const struct key *key, const str
     wanted->hash = key_hash(&keyed->table.seed, wanted->name.bytes, wanted->name.len);
     /* A key in `room` is there only until the next one. */
     if (keyed->room && wanted->name.bytes >= keyed->room &&
-        wanted->name.bytes < keyed->room + FIELD_RECORD_MAX) {
+        wanted->name.bytes < keyed->room + KEY_SIZE_MAX) {
         *number = find_number(keyed, wanted);
         wanted->name.bytes = NULL;
         return;

@@ -17,8 +17,9 @@ static const unsigned char *find_byte(const unsigned char *at, const unsigned ch
 static bool may_be_too_long(const struct field *field, const unsigned char *at,
                             const unsigned char *limit)
 {
-    while (limit - at > (ptrdiff_t)FIELD_RECORD_MAX) {
-        const unsigned char *newline = memrchr(at, '\n', FIELD_RECORD_MAX + 1);
+    const size_t most = field_record_max(field);
+    while ((size_t)(limit - at) > most) {
+        const unsigned char *newline = memrchr(at, '\n', most + 1);
         if (!newline || field->kind == FIELD_CSV)
             return true;
         at = newline + 1;
@@ -52,10 +53,11 @@ static bool next_by_definition(struct line_spans *spans, const unsigned char **f
     bool keeps = false;
     while (!keeps && spans->at < spans->limit) {
         const unsigned char *end = field_record_end(spans->field, spans->at, spans->limit);
-        keeps = line_filter_keeps(spans->filter, spans->at, end);
+        const bool is_too_long = (size_t)(end - spans->at) > field_record_max(spans->field);
+        keeps = is_too_long || line_filter_keeps(spans->filter, spans->at, end);
         *from = spans->at;
         *to = spans->at = after_record(spans, end);
-        if ((size_t)(end - *from) > FIELD_RECORD_MAX && spans->has_tokens) {
+        if (is_too_long && spans->has_tokens) {
             *from = invalid;
             *to = invalid + sizeof invalid;
         }

@@ -164,7 +164,9 @@ static void describe_record(const struct field *field, const unsigned char *text
     if (fault->what == FIELD_FOUND) {
         describe_token(field, text + fault->from, fault->len, what);
     } else if (fault->what == FIELD_TOO_LONG) {
-        reason_set(what, "longer than %zu bytes", FIELD_RECORD_MAX);
+        const bool is_key = fault->len > 0;
+        reason_set(what, is_key ? "a key of more than %zu bytes" : "longer than %zu bytes",
+                   is_key ? KEY_SIZE_MAX : field_record_max(field));
     } else if (fault->what == FIELD_BROKEN) {
         reason_set(what, "not valid JSON at byte %zu%s", fault->from - fault->at + 1,
                    text[fault->at] == '[' ? "; to make lines of an array, use jq -c '.[]'" : "");
@@ -238,9 +240,9 @@ static bool find_in_kept(struct searched *searched, const unsigned char *text, s
     const unsigned char *limit = text + len;
     for (const unsigned char *at = text, *end; at < limit; at = end + 1) {
         end = field_record_end(&searched->field, at, limit);
-        if (!line_filter_keeps(&searched->histogram->filter, at, end))
+        const bool is_long = (size_t)(end - at) > field_record_max(&searched->field);
+        if (!is_long && !line_filter_keeps(&searched->histogram->filter, at, end))
             continue;
-        const bool is_long = (size_t)(end - at) > FIELD_RECORD_MAX;
         if (is_long)
             *fault = (struct field_fault){.what = FIELD_TOO_LONG};
         if (is_long || find_in_all(searched, at, (size_t)(end - at), fault)) {

@@ -74,17 +74,23 @@ struct record_kind record_kind_of(const struct histogram *histogram)
     if (histogram->field.kind == FIELD_CSV)
         return record_csv;
     if (histogram->field.kind != FIELD_NONE || histogram->field.has_units ||
-        histogram->filter.count > 0)
-        return record_lines;
+        histogram->filter.count > 0) {
+        struct record_kind lines = record_lines;
+        lines.most = field_record_max(&histogram->field) + FIELD_BOM_SIZE;
+        return lines;
+    }
     const size_t size = histogram_sample_size(histogram);
     return size > 0 ? record_values(size) : record_tokens;
 }
 
-/* Single bytes may be cut like all others. */
+/* Single bytes may be cut like all others. All others are the same but for the longest. */
 struct record_kind record_kind_of_all(const struct histogram *histogram)
 {
     struct record_kind kind = record_values(1);
-    for (; histogram && record_is_byte(&kind); histogram = histogram->also)
-        kind = record_kind_of(histogram);
+    for (; histogram; histogram = histogram->also) {
+        const struct record_kind other = record_kind_of(histogram);
+        if (record_is_byte(&kind) || (!record_is_byte(&other) && other.most > kind.most))
+            kind = other;
+    }
     return kind;
 }

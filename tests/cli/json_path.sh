@@ -9,9 +9,9 @@ python=${PYTHON:-$python}
 watch_over 600
 counters=$(counters_here)
 if [ "$SCALE" = small ] || [ "$SANITIZED" = yes ]; then
-    chunks="1 13 1000" limits="4096 1048576"
+    chunks="1 13 1000" limits="4096 16777216"
 else
-    chunks="1 2 3 7 13 64 100 1000 5000" limits="64 2048 4096 1048575 1048576 1048577"
+    chunks="1 2 3 7 13 64 100 1000 5000" limits="64 2048 4096 1048576 16777215 16777216 16777217"
 fi
 
 oracle_json()
@@ -126,10 +126,28 @@ for limit in $limits; do
         printf '{"a":2,"x":"%*s"}\n' $((limit - 14)) ''
         printf '{"a":3}\n'
     } >records
-    awk '{ print (length() > 1048576 ? "x" : NR) }' records | "$GPUHISTO" --device=cpu -n -q >expected
-    run -q -k .a records
-    counts "records of $limit bytes" expected
+    awk '{ print (length() > 16777216 ? "x" : NR) }' records | "$GPUHISTO" --device=cpu -n -q >expected
+    for threads in 1 3; do
+        run -q -k .a --threads=$threads records
+        counts "records of $limit bytes, $threads threads" expected
+        run -q -k .a --threads=$threads --chunk-size=300K --lines-with='"a"' records
+        counts "records of $limit bytes, filtered, $threads threads" expected
+        cat records | run -q -k .a --threads=$threads --chunk-size=300K
+        counts "records of $limit bytes in a pipe, $threads threads" expected
+    done
 done
+
+printf '{"a":1}\n{"b":2,"a":%16777210d}\n' 3 >records
+run -k .a --invalid=error records
+refuses "a record that is too long" 1 "gpuhisto: records: line 2: longer than 16777216 bytes"
+for size in 1048576 1048577; do
+    key=$(printf '%*s' $((size - 2)) '' | tr ' ' k)
+    printf '{"a":"%s","n":1}\n{"a":"short","n":2}\n' "$key" >records
+    run -q --by=.a records
+    check "a key of $size bytes" [ "$(grep -c "^(invalid)${tab}1$" out)" = $((size - 1048576)) ]
+done
+run -k .n --by=.a --invalid=error records
+refuses "a key that is too long" 1 "gpuhisto: records: line 1: a key of more than 1048576 bytes"
 
 # --- exact integers, units, options ---
 

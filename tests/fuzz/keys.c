@@ -267,7 +267,8 @@ static void list_record(const struct histogram *histogram, const unsigned char *
 {
     const unsigned char *from, *to;
     struct record record = {.value = NAN};
-    if (!line_filter_keeps(&histogram->filter, begin, end))
+    if ((size_t)(end - begin) <= field_record_max(&histogram->field) &&
+        !line_filter_keeps(&histogram->filter, begin, end))
         return;
     const enum field_found found = field_find(&histogram->field, begin, end, &from, &to);
     if (found == FIELD_EMPTY)

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONG_SIZE ((size_t)3 << 20)
+#define LONG_SIZE (FIELD_JSON_RECORD_MAX + ((size_t)3 << 20))
 
 static unsigned char *memory, *long_memory;
 static unsigned long cases, wrong;
@@ -227,9 +227,9 @@ static void check_depth(size_t n, bool is_valid)
     check(&field, text, 2 * n + 203, 3);
     if (json_find(&field.path, text, text + 2 * n, &from, &to) != is_valid)
         fail("nesting", is_valid ? "refused" : "accepted");
-    memset(text, '[', LONG_SIZE);
+    memset(text, '[', (size_t)3 << 20);
     text[n] = '\n';
-    check(&field, text, LONG_SIZE, 3);
+    check(&field, text, (size_t)3 << 20, 3);
 }
 
 /* The same of n objects in each other, of which the outermost has another member. */
@@ -252,7 +252,7 @@ static void check_long(void)
     static const char begin[] = "{\"a\":\"", end[] = "\",\"b\":12}\n{\"b\":3}\n";
     const struct field field = field_of(".b");
     const size_t frame = sizeof begin + sizeof end - 2 - 9; /* of the first line, without newline */
-    for (size_t len = FIELD_RECORD_MAX - 1; len <= FIELD_RECORD_MAX + 1; len++) {
+    for (size_t len = FIELD_JSON_RECORD_MAX - 1; len <= FIELD_JSON_RECORD_MAX + 1; len++) {
         memset(long_memory, 'x', len);
         memcpy(long_memory, begin, sizeof begin - 1);
         memcpy(long_memory + len - frame + sizeof begin - 1, end, sizeof end - 1);

@@ -38,7 +38,8 @@ static bool next_kept(const struct line_filter *filter, const struct field *fiel
         *begin = *at;
         *end = field_record_end(field, *begin, limit);
         *at = *end < limit ? *end + 1 : limit;
-        if (line_filter_keeps(filter, *begin, *end))
+        if ((size_t)(*end - *begin) > field_record_max(field) ||
+            line_filter_keeps(filter, *begin, *end))
             return true;
     }
     return false;
