@@ -119,7 +119,7 @@ size_t field_token(const struct field *field, const unsigned char **from, const 
 
 /* The same of the next number of the lines [begin, limit) from *at on, where numbers are tokens
  * that may have units (FIELD_NONE). Moves *at past it. Sets *from to where it begins, or to NULL if
- * there is none. A line of more than FIELD_RECORD_MAX bytes is one token, and no number. */
+ * there is none. A line that is too long is one token, and no number. */
 size_t field_next_token(const unsigned char *begin, const unsigned char **at,
                         const unsigned char *limit, const unsigned char **from,
                         unsigned char *token);

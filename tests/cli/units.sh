@@ -307,6 +307,16 @@ counts "words byte by byte" expected
 run -n --units --invalid=error texts
 refuses "a word that is no number" 1 "texts: line 4: 'ms' is not a number"
 
+# The longest line.
+for more in 0 1; do
+    { printf '5 ms' && printf '%*s' $((1048572 + more)) '' && printf '\n7\n'; } >texts
+    printf '%s\n' "$([ $more = 0 ] && echo 0.005 || echo x)" 7 | "$GPUHISTO" --device=cpu -nq >expected
+    run -nq --units texts
+    counts "a line of 1048576 bytes and $more" expected
+done
+run -n --units --invalid=error texts
+refuses "a line that is too long" 1 "texts: line 1: longer than 1048576 bytes"
+
 # Random ones against an oracle.
 if python3 -c '' 2>/dev/null; then
     lines=400 seeds=1
