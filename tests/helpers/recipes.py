@@ -321,6 +321,17 @@ def key_statistics(key_of, quantiles):
                     return "%s: %g is %g" % (line, q, value)
     return check
 
+# Buckets of each key, which is a label.
+def key_buckets(key_of, bounds):
+    def check(out):
+        due = []
+        for key, times in by_key(key_of).items():
+            label = key.replace("\\", r"\\\\").replace('"', r'\"')
+            due += ['gpuhisto_numbers_bucket{key="%s",le="%s"} %d' % (
+                label, bound, sum(value <= float(bound) for value in times_of(times))) for bound in bounds]
+        return same(sorted(due))("".join(sorted(line for line in out.splitlines(True) if "_bucket" in line)))
+    return check
+
 # A heat map: keys in their order, and all their samples at the right; or some of its lines.
 def heat_map(chosen=None):
     def check(out):
@@ -402,8 +413,9 @@ checks = [
     (r"awk 'NR ?% ?4 ?== ?0' reads\.fq \| gpuhisto --nonzero", bytes_of_qualities),
     (r"(LC_ALL=C )?COLUMNS=\d+ gpuhisto -np -k-1 -B5 access\.log", plot(all_times)),
     (r"timeout .* \| gpuhisto -npk-1 -B5 --interval=9", plot(all_times)),
-    (r"gpuhisto -n -k-1 --right --edges=.* -F prometheus access\.log", buckets(bounds)),
-    (r"gpuhisto -nk-1 --right --edges=.* -F prometheus access\.log", buckets(("0.1", "0.5", "1.0", "+Inf"))),
+    (r"gpuhisto -n -k-1 --edges=.* -F prometheus access\.log", buckets(bounds)),
+    (r"gpuhisto -nk-1 --edges=.* -F prometheus access\.log", buckets(("0.1", "0.5", "1.0", "+Inf"))),
+    (r"gpuhisto --by=7 -k-1 --edges=.* -F prometheus .*", key_buckets(lambda fields: fields[6], ("0.1", "1.0", "+Inf"))),
     (r"gpuhisto -n -k-1 -B4 -F csv --header access\.log", csv_rows),
     (r"gpuhisto -nk-1 -B5 -Fcsv --header --nonzero access\.log", csv_rows),
     (r"gpuhisto -n -k-1 -B4 -F json access\.log \| jq '\.bins\[0\]'", json_row),
