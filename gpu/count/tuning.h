@@ -74,7 +74,7 @@ TUNING_CONSTANT const struct tuning tunings[] = {
 /* Ranges of bins that partitioned sorts values into. Their number is odd, so that values with a
  * power of two between them go to all of them, and at most about that of the blocks of its second
  * kernel that stay on a device of 132 multiprocessors; but with so many rows a range at least, and
- * 65536 at most. There is room for RANGES_MAX, a multiple of 32. */
+ * 65536 at most. There is room for PARTITION_RANGES_MAX, a multiple of 32. */
 #define PARTITION_RANGES 263u
 #define PARTITION_RANGES_MAX 288u
 #define PARTITION_ROWS_LEAST 4096u

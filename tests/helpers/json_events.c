@@ -3,7 +3,7 @@
  * the lowest first, by the reader of JSON. With PIECE, each document comes so many bytes at a time;
  * with 0 it is in memory. UTF8 is 1 if strings must be UTF-8. Prints a line for each: what it
  * consists of, or "invalid". Strings are shown as their bytes in hexadecimal, in quotes, and
- * numbers as they are written. tests/helpers/json_oracle.py prints the same. */
+ * numbers as they are written. tests/helpers/json_events.py prints the same. */
 #include "src/count/json_reader.h"
 
 #include <stdio.h>

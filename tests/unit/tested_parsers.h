@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parsers that test_number is linked with: the CPU's, or the GPU's compiled for the host. */
+/* The parsers that test_number_parsers.c is linked with: the CPU's, or the GPU's compiled for the
+ * host. */
 #ifndef GPUHISTO_TESTS_TESTED_PARSERS_H
 #define GPUHISTO_TESTS_TESTED_PARSERS_H
 
