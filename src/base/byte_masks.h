@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Masks of 64 bytes, a bit for each, with the instructions that every processor of this kind has.
- */
+/* Masks of 64 bytes, with a bit for each, by instructions that every processor of this kind has. */
 #ifndef GPUHISTO_BYTE_MASKS_H
 #define GPUHISTO_BYTE_MASKS_H
 
 #include "byte_word.h"
 
-/* BYTE_MASKS_BY_WORDS: for a test of what other processors use. */
+/* BYTE_MASKS_BY_WORDS lets a test try what other processors use. */
 #if defined __SSE2__ && !defined BYTE_MASKS_BY_WORDS
 #include <emmintrin.h>
 
-/* Returns a bit for each of the 64 bytes at `at` that equals this one. */
+/* Returns a bit for each of the 64 bytes at `at`: 1 if it equals `byte`. */
 static inline uint64_t byte_mask_equal(const unsigned char *at, unsigned char byte)
 {
     const __m128i all = _mm_set1_epi8((char)byte);
@@ -23,7 +22,7 @@ static inline uint64_t byte_mask_equal(const unsigned char *at, unsigned char by
     return mask;
 }
 
-/* Returns a bit for each byte that is at most this one. */
+/* Returns a bit for each of 64 bytes: 1 if it is at most `byte`, which is below 0x80. */
 static inline uint64_t byte_mask_up_to(const unsigned char *at, unsigned char byte)
 {
     const __m128i all = _mm_set1_epi8((char)byte);
@@ -37,7 +36,7 @@ static inline uint64_t byte_mask_up_to(const unsigned char *at, unsigned char by
     return mask;
 }
 
-/* Returns a bit for each byte that has this bit, 0 to 7. */
+/* Returns bit `bit`, 0 to 7, of each of 64 bytes. */
 static inline uint64_t byte_mask_bit(const unsigned char *at, int bit)
 {
     uint64_t mask = 0;
@@ -104,7 +103,7 @@ static inline uint64_t byte_mask_equal(const unsigned char *at, unsigned char by
     return mask;
 }
 
-/* For bytes below 0x80. */
+/* The byte is below 0x80. */
 static inline uint64_t byte_mask_up_to(const unsigned char *at, unsigned char byte)
 {
     const uint64_t low = EACH_BYTE(0x7f);
@@ -164,7 +163,7 @@ static inline void mask_places(uint64_t bits, unsigned offset, uint16_t *to)
     }
 }
 
-/* Returns the highest bit alone; of none, the lowest bit. */
+/* Returns the highest bit alone; the lowest bit if none is set. */
 static inline uint64_t mask_highest(uint64_t bits)
 {
     return UINT64_C(1) << (63 - __builtin_clzll(bits | 1));

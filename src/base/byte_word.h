@@ -20,7 +20,7 @@ static inline uint64_t byte_word(const unsigned char *at)
     return word;
 }
 
-/* The same of four bytes. */
+/* Returns four bytes, the first one lowest. */
 static inline uint32_t byte_word_of_4(const unsigned char *at)
 {
     uint32_t word;

@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-/* The time now, for clock_seconds_since. */
+/* Returns the time now, for clock_seconds_since. */
 static inline struct timespec clock_now(void)
 {
     struct timespec now;
@@ -13,7 +13,7 @@ static inline struct timespec clock_now(void)
     return now;
 }
 
-/* Seconds from *then until now. */
+/* Returns the seconds from *then until now. */
 static inline double clock_seconds_since(const struct timespec *then)
 {
     const struct timespec now = clock_now();

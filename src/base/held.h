@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Held files: opened, or at least found, before the sandbox forbids opening files, and read in
- * their turn, whatever has happened to their names by then. A file that cannot be opened at the
+ * their turn, even if their names have changed by then. A file that cannot be opened at the
  * beginning is an error in its turn. */
 #ifndef GPUHISTO_HELD_H
 #define GPUHISTO_HELD_H
@@ -31,7 +31,7 @@ size_t held_most(size_t count);
  * cannot be opened. */
 bool held_acquire(struct held *file);
 
-/* Opens the held file for reading, or what has its name now, and holds it no longer. Returns the
+/* Opens the held file, or what has its name now, for reading, and releases it. Returns the
  * descriptor; or -1 with errno set, and nothing has changed. */
 int held_open(struct held *file);
 

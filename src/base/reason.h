@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Why something failed, as text for the user: set where it is known, printed by src/main.c and
- * src/main_*.c alone. */
+/* Why something failed, as text for the user: set where it is known, printed only by src/main.c and
+ * src/main_*.c. */
 #ifndef GPUHISTO_REASON_H
 #define GPUHISTO_REASON_H
 
@@ -14,16 +14,16 @@ struct reason {
     char text[1024]; /* one line without a newline; empty: there is none */
 };
 
-/* Formats a reason as printf would; what does not fit is cut. For text of our own: text of the
- * user's goes through one of the functions below. Returns -1. */
+/* Formats a reason as printf would; what does not fit is cut. It takes text of our own only; the
+ * functions below take text of the user's. Returns -1. */
 int reason_set(struct reason *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same after "SUBJECT: ", such as the name of a file. It is shown on one line, and shortened if
- * it is long, so that there is room for what failed. Returns -1. */
+/* Formats a reason after "SUBJECT: ", such as the name of a file. The subject is shown on one line,
+ * and shortened if it is long, so that there is room for what failed. Returns -1. */
 int reason_of(struct reason *why, const char *subject, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same after "OPTION=VALUE: ". Returns -1. */
+/* Formats a reason after "OPTION=VALUE: ". Returns -1. */
 int reason_of_option(struct reason *why, const char *option, const char *value, const char *format,
                      ...) __attribute__((format(printf, 4, 5)));
 
@@ -33,7 +33,7 @@ void reason_begin(struct reason *why, const char *subject);
 /* Writes a subject as reason_of shows it. */
 void reason_show_subject(const char *subject, char shown[REASON_SUBJECT_MAX]);
 
-/* Makes a reason printable that contains text of the user's as it is. */
+/* Makes a reason printable that contains raw text of the user's. */
 void reason_make_printable(struct reason *why);
 
 #ifdef __cplusplus

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Signals that end the process, and the file that they must not leave behind.
  *
- * Any thread may get a signal, also one of a library's, so nothing depends on which thread that is,
- * nor on signal masks. The first signals_hold installs handlers; until then a signal ends the
- * process as usual. A signal that was ignored when the program began stays ignored. */
+ * Any thread may get a signal, even one of a library's, so nothing depends on the thread or on
+ * signal masks. The first signals_hold installs handlers; until then a signal ends the process as
+ * usual. A signal that was ignored when the program began stays ignored. */
 #ifndef GPUHISTO_SIGNALS_H
 #define GPUHISTO_SIGNALS_H
 
 #include <stdbool.h>
 
-/* From now on, the first SIGINT only makes signals_interrupted return true; the second one ends the
- * process. Before threads. */
+/* Makes the first SIGINT from now on set only what signals_interrupted returns; the second one ends
+ * the process. Call it before threads are started. */
 void signals_await_interrupt(void);
 
 /* True if that SIGINT has come. Any thread. */
@@ -19,7 +19,7 @@ bool signals_interrupted(void);
 /* Ends the process as that SIGINT would have, so a shell sees that it was interrupted. */
 _Noreturn void signals_end_interrupted(void);
 
-/* From now on, a write past the limit on a file's size fails with EFBIG instead of ending the
+/* Makes a write past the limit on a file's size fail with EFBIG from now on, instead of ending the
  * process. */
 void signals_ignore_file_size(void);
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* All zeros is an empty list. It owns the texts. */
+/* A list that owns its texts. An empty one is all zeros. */
 struct words {
     char **list;
     size_t count, room;

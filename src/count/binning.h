@@ -48,7 +48,7 @@ struct binning {
 #define ROW_INVALID(binning) ((binning)->bins + 2) /* no number at all */
 #define ROWS(binning) ((binning)->bins + 3)
 
-/* Why bins cannot be laid. */
+/* The reasons why bins cannot be laid. */
 enum binning_error {
     BINNING_OK = 0,
     BINNING_NO_MEMORY,
@@ -73,35 +73,35 @@ struct decimal {
 /* Each of these lays bins for whole values or for doubles, given finite numbers. On an error there
  * is nothing to free. */
 
-/* `bins` equal bins, 1 to BINS_MAX, over [min, max). Whole values: bin k begins at the first whole
- * number that is not below min + k * (max - min) / bins. Doubles: at k * step + min with step =
- * (max - min) / bins, each operation rounded by itself, as in numpy's linspace; the last edge is
+/* Lays `bins` equal bins, 1 to BINS_MAX, over [min, max). Whole values: bin k begins at the first
+ * whole number that is not below min + k * (max - min) / bins. Doubles: at k * step + min with step
+ * = (max - min) / bins, each operation rounded by itself, as in numpy's linspace; the last edge is
  * max. */
 enum binning_error binning_equal_whole(struct binning *binning, whole min, whole max, size_t bins);
 enum binning_error binning_equal(struct binning *binning, double min, double max, size_t bins);
 
-/* Whole values 0 to bins - 1, each its own bin. */
+/* Lays a bin for each whole value from 0 to bins - 1. */
 void binning_own(struct binning *binning, size_t bins);
 
-/* Bins between the given edges, which are copied; count is BINS_MAX + 1 at most. */
+/* Lays bins between the given edges, which are copied; count is BINS_MAX + 1 at most. */
 enum binning_error binning_edges_whole(struct binning *binning, const whole *edges, size_t count);
 enum binning_error binning_edges(struct binning *binning, const double *edges, size_t count);
 
-/* Bins between the powers of a base, from the last that is not above min, which is over 0, to the
- * first that is not below max. Each is base^n rounded once: up to a whole number, or to the nearest
- * double (half way to the even one). Powers that round to the same number are one edge. */
+/* Lays bins between the powers of a base, from the last that is not above min, which is over 0, to
+ * the first that is not below max. Each is base^n rounded once: up to a whole number, or to the
+ * nearest double (half way to the even one). Powers that round to the same number are one edge. */
 enum binning_error binning_log_whole(struct binning *binning, whole min, whole max,
                                      struct decimal base);
 enum binning_error binning_log(struct binning *binning, double min, double max,
                                struct decimal base);
 
-/* The same, computed with so many limbs of 64 bits at first (long_power.h). For tests. */
+/* Does what binning_log does, beginning with `limbs` limbs of 64 bits (long_power.h). For tests. */
 enum binning_error binning_log_limbs(struct binning *binning, double min, double max,
                                      struct decimal base, size_t limbs);
 
-/* Bins over all finite doubles, each power of two in LOG_LINEAR_PARTS: edges are where the leading
- * bits of a double change. Zero, of either sign, has a bin of its own; the first edge is -inf, the
- * last inf. */
+/* Lays bins over all finite doubles, each power of two in LOG_LINEAR_PARTS: edges are where the
+ * leading bits of a double change. Zero, of either sign, has a bin of its own; the first edge is
+ * -inf, the last inf. */
 void binning_log_linear(struct binning *binning);
 
 #define LOG_LINEAR_PARTS 32
@@ -110,17 +110,17 @@ void binning_log_linear(struct binning *binning);
 #define LOG_LINEAR_BINS (2 * LOG_LINEAR_HALF + 1)
 #define ROW_ABOVE_ZERO (LOG_LINEAR_HALF + 2) /* of the least double over zero */
 
-/* Bins of DIGITS_MIN to DIGITS_MAX significant decimal digits (binning_digits.h). Doubles: from
- * -1e39 to 1e39. `singles`: values are floats, and edges the floats nearest to the decimals. Whole
- * values: all of 64 bits, signed or not. The only error is BINNING_NO_MEMORY. */
+/* Lays bins of DIGITS_MIN to DIGITS_MAX significant decimal digits (binning_digits.h). Doubles:
+ * from -1e39 to 1e39. `singles`: values are floats, and edges the floats nearest to the decimals.
+ * Whole values: all of 64 bits, signed or not. The only error is BINNING_NO_MEMORY. */
 enum binning_error binning_digits(struct binning *binning, unsigned digits, bool singles);
 void binning_digits_whole(struct binning *binning, unsigned digits);
 
-/* Bins of a decade in `parts`: 1, or DECADE_PARTS with edges at 1, 2 and 5 times the power of ten,
- * on both sides of zero. Doubles: from -1e39 to 1e39; those of binning_digits nest in them, and the
- * three bins around zero are the same. Of these bins a decade may also have DECADE_PARTS_FINE,
- * nearly as wide as each other on a logarithmic scale; in them nest those of binning_digits with 3
- * digits or more. Whole values: all of so many bits, 8 to 64; zero is a bin. The only error is
+/* Lays bins of decades in `parts` each: 1, or DECADE_PARTS with edges at 1, 2 and 5 times the power
+ * of ten, on both sides of zero. Doubles: from -1e39 to 1e39; those of binning_digits nest in them,
+ * and the three bins around zero are the same. For doubles, `parts` may also be DECADE_PARTS_FINE,
+ * whose bins are nearly equally wide on a logarithmic scale; those of binning_digits with 3 digits
+ * or more nest in them. Whole values: all of `bits` bits, 8 to 64; zero is a bin. The only error is
  * BINNING_NO_MEMORY. */
 #define DECADE_PARTS 3
 #define DECADE_PARTS_FINE 10

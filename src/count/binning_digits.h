@@ -33,19 +33,19 @@
 #define DIGITS_EXPONENT_FIRST (-127)
 #define DIGITS_EXPONENTS 257
 
-/* The decades' bins on one side of zero, and all bins. */
+/* The numbers of bins that the decades have on one side of zero, and of all bins. */
 #define DIGITS_SIDE(per_decade) ((uint32_t)DECADES * (per_decade))
 #define DIGITS_BINS(digits_per_decade) (2 * (size_t)DIGITS_SIDE(digits_per_decade) + 3)
 
-/* What a double is multiplied by to get its number among the bins: a power of ten times a power of
- * two, rounded up, 128 bits. */
+/* A factor that turns a double into its number among the bins: a power of ten times a power of two,
+ * rounded up, 128 bits. */
 struct digits_scale {
     uint64_t high, low;
 };
 
-/* The same for positive values of one binary exponent that are neither very small nor very large:
- * 64 bits are enough, as no edge is just in the middle between two values. (Floats have such edges
- * from 2^24 on.) */
+/* Shorter factors for positive values of one binary exponent that are neither very small nor very
+ * large: 64 bits are enough, as no edge is just in the middle between two values. (Floats have such
+ * edges from 2^24 on.) */
 struct digits_step {
     uint64_t next;     /* where the next decade begins, as bits of a double */
     uint64_t scale[2]; /* before next, from next on */
@@ -68,7 +68,7 @@ struct digits_layout {
     bool singles;                      /* edges are the nearest floats, and so are values */
 };
 
-/* floor(log10(2^exponent)) for a double's exponent. */
+/* Returns floor(log10(2^exponent)) for a double's exponent. */
 static inline ON_BOTH int digits_decade(int exponent)
 {
     return (exponent * 1262611) >> 22;

@@ -24,23 +24,23 @@ struct coarse_rows {
 };
 
 /* Each of these counts a tally by binning_digits again in wider bins. Samples below, above and
- * invalid are kept, moments are not. If it is done, coarse_rows_free frees *rows; otherwise there
- * is nothing to free. */
+ * invalid are kept, moments are not. After COARSEN_DONE, coarse_rows_free frees *rows; otherwise
+ * there is nothing to free. */
 
-/* Equal bins, at most `most`, or two if there are samples on both sides of zero, which is always an
- * edge. They are 1, 2 or 5 times a power of ten wide, as narrow as `most` and the counted bins
- * permit; but no narrower than 1 if several bins have samples and all of them begin at whole
+/* Counts in at most `most` equal bins, or two if there are samples on both sides of zero, which is
+ * always an edge. Bins are 1, 2 or 5 times a power of ten wide, as narrow as `most` and the counted
+ * bins permit; but no narrower than 1 if several bins have samples and all of them begin at whole
  * numbers. Edges are multiples of the width. */
 enum coarsen_outcome coarsen_equal(const struct histogram *histogram, const struct tally *tally,
                                    size_t most, struct coarse_rows *rows);
 
-/* The bins of binning_decades. */
+/* Counts in the bins of binning_decades. */
 enum coarsen_outcome coarsen_decades(const struct histogram *histogram, const struct tally *tally,
                                      unsigned parts, struct coarse_rows *rows);
 
-/* For a picture: the counted rows if they are few enough; otherwise equal bins; or decades, in as
- * many parts as there is room for, if one of the equal bins would be crowded and decades spread its
- * samples. */
+/* Chooses the rows of a picture: the counted ones if they are few enough, and otherwise equal bins.
+ * If one of these would be crowded and decades spread its samples, it takes decades, in as many
+ * parts as there is room for. */
 struct picture_bins {
     size_t most;      /* rows that the picture may have */
     unsigned parts;   /* of a decade, at most: DECADE_PARTS or DECADE_PARTS_FINE */

@@ -18,8 +18,7 @@
     2176 /* sums are below 2^EXACT_HIGHEST, as the greatest square is below 2^2048 */
 #define EXACT_DIGITS 140 /* up to 2^2304 */
 
-/* All zeros for a sum of nothing. Of most sums few digits are used, and only these are looked at.
- */
+/* A sum; one of nothing is all zeros. Most sums use few digits, and only these are looked at. */
 struct exact_sum {
     int64_t digits[EXACT_DIGITS]; /* digits[i] counts 2^(EXACT_LOWEST + 32 * i), either sign */
     uint32_t added;               /* numbers since digits were carried */

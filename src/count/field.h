@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Which part of a line is the number: a field, as in sort and cut, what follows a string, or what a
- * path into JSON leads to. These functions define it; the CPU's fast ways (src/cpu/field_*.c) and
- * the GPU's find the same.
+/* The part of a line that is the number: a field, as in sort and cut, the text after a string, or
+ * the value that a path into JSON leads to. These functions define it; the CPU's fast ways
+ * (src/cpu/field_*.c) and the GPU's find the same.
  *
  * A record is a line, up to its newline or the end of the text. In CSV a quoted field may contain
  * newlines; its content is what field_csv_text says. A carriage return at the end of a record does
  * not belong to it. Empty records do not count; where blanks separate fields, and in JSON, neither
  * do records of white space. Every other record is one sample, the number in its field. It is
  * invalid if the field is missing or not a number, if the record is longer than field_record_max
- * bytes, or if it should be JSON and is not.
- */
+ * bytes, or if it should be JSON and is not. */
 #ifndef GPUHISTO_FIELD_H
 #define GPUHISTO_FIELD_H
 
@@ -47,7 +46,7 @@ static inline size_t field_record_max(const struct field *field)
     return field->kind == FIELD_JSON ? FIELD_JSON_RECORD_MAX : FIELD_RECORD_MAX;
 }
 
-/* What a record holds. */
+/* The outcome of looking for a field in a record. */
 enum field_found {
     FIELD_FOUND,
     FIELD_EMPTY, /* the record does not count */
@@ -56,7 +55,7 @@ enum field_found {
     FIELD_BROKEN,   /* the record is not JSON */
 };
 
-/* Where between two bytes of CSV a scan stands. */
+/* The state of a scan of CSV between two bytes. */
 enum csv_state {
     CSV_FIELD_START, /* a quote would open a quoted field */
     CSV_PLAIN,
@@ -64,7 +63,7 @@ enum csv_state {
     CSV_QUOTE, /* after a quote in a quoted field: it ends the field or is half of a doubled one */
 };
 
-/* How far CSV was scanned. All zeros at the beginning. */
+/* The progress of a scan of CSV. All zeros at the beginning. */
 struct csv_scan {
     enum csv_state state;
     bool is_odd;       /* text followed the closing quote of a field; set by field_scan_csv */
@@ -117,18 +116,19 @@ void field_strip(const unsigned char **from, const unsigned char **to);
 size_t field_token(const struct field *field, const unsigned char **from, const unsigned char **to,
                    const unsigned char *end, unsigned char *token);
 
-/* The same of the next number of the lines [begin, limit) from *at on, where numbers are tokens
- * that may have units (FIELD_NONE). Moves *at past it. Sets *from to where it begins, or to NULL if
- * there is none. A line that is too long is one token, and no number. */
+/* Copies the next number of the lines [begin, limit) from *at on, where numbers are tokens that may
+ * have units (FIELD_NONE), as field_token does, and moves *at past it. Sets *from to where it
+ * begins, or to NULL if there is none. A line that is too long is one token, and no number. */
 size_t field_next_token(const unsigned char *begin, const unsigned char **at,
                         const unsigned char *limit, const unsigned char **from,
                         unsigned char *token);
 
-/* Returns where the number after a string that ends at `at` begins: after blanks, colours and a
+/* Returns where the number begins after a string that ends at `at`: behind blanks, colours and a
  * quote. */
 const unsigned char *field_after_gap(const unsigned char *at, const unsigned char *limit);
 
-/* As field_token_end, if the number may have units: a colon between digits belongs to it. */
+/* Returns where the token at `at` ends, as field_token_end, if the number may have units: a colon
+ * between digits belongs to it. */
 const unsigned char *field_clock_end(const unsigned char *at, const unsigned char *limit);
 
 /* True if a token ends before c, whatever follows. */
@@ -142,9 +142,9 @@ static inline ON_BOTH bool field_ends_token(unsigned char c)
     return number_is_space(c) || (c < 128 && ((c < 64 ? low : high) >> c % 64 & 1));
 }
 
-/* Returns where the token after a string ends, which begins at `at` and should be a number: `at` if
- * there is none. All that could belong to it does, so 0x1F and 1,234 are no numbers, rather than 0
- * and 1. */
+/* Returns where the token ends that follows a string, begins at `at` and should be a number; `at`
+ * if there is none. Everything that could belong to it does, so 0x1F and 1,234 are no numbers,
+ * rather than 0 and 1. */
 static inline ON_BOTH const unsigned char *field_token_end(const unsigned char *at,
                                                            const unsigned char *limit)
 {
@@ -185,10 +185,9 @@ bool field_find_invalid(const struct field *field, const unsigned char *text, si
 
 #define FIELD_HINT_SIZE 96
 
-/* Sets the hint to the option that was probably meant by a name: --field with a path if that leads
- * to a value in the line; or --after, if the name is followed by quotes,
- * blanks, a ':' or '=' and a number, with a string up to the number. To an empty string if there is
- * none that can be shown. */
+/* Sets the hint to the option that was probably meant by a name, or to an empty string. It is
+ * --field with a path if that leads to a value in the line; or --after with a string up to the
+ * number, if the name is followed by quotes, blanks, a ':' or '=', and a number. */
 void field_hint(const unsigned char *begin, const unsigned char *end, const char *name, size_t len,
                 char hint[FIELD_HINT_SIZE]);
 

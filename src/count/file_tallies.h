@@ -18,7 +18,7 @@
 
 struct file_tallies;
 
-/* How files are divided. */
+/* The division of files into blocks. */
 struct file_division {
     uint64_t
         block_size;     /* bytes of content in a block, but for the last one; 0: each file is one */

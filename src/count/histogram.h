@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is counted: a mode and the rows laid for it. tally.h has the counts. */
+/* A histogram: a mode and the rows laid for it. tally.h has the counts. */
 #ifndef GPUHISTO_HISTOGRAM_H
 #define GPUHISTO_HISTOGRAM_H
 
@@ -73,12 +73,12 @@ size_t histogram_rows(const struct histogram *histogram);
 /* Returns the histogram of one channel, which shares what the histogram owns. */
 struct histogram histogram_of_channel(const struct histogram *histogram);
 
-/* Returns the bytes of a sample, or of one of each channel. 0: that varies, and only the counts
- * tell how many samples there are. */
+/* Returns the bytes of a sample, or of one of each channel. 0: they vary, and only the counts tell
+ * how many samples there are. */
 size_t histogram_sample_size(const struct histogram *histogram);
 
-/* Returns how many samples a chunk of len bytes contains at most; exactly, of pairs and if their
- * size does not vary. */
+/* Returns the most samples that a chunk of len bytes can contain; the exact number, of pairs and of
+ * samples of a fixed size. */
 uint64_t histogram_samples_most(const struct histogram *histogram, size_t len);
 
 /* Returns what a row, below histogram->bins, counts. */

@@ -39,9 +39,9 @@ bool json_find(const struct json_path *path, const unsigned char *begin, const u
 /* True if [from, to), the content of a valid string, is the name of a step. */
 bool json_name_is(const struct json_step *step, const unsigned char *from, const unsigned char *to);
 
-/* Writes a value [from, to) that json_find has found as text: the content of a string, decoded;
- * others as written. Half of a surrogate pair becomes U+FFFD. `text` has room for to - from bytes.
- * Returns the length. */
+/* Writes a value [from, to) that json_find has found as text: a string decoded, other values as
+ * written. Half of a surrogate pair becomes U+FFFD. `text` has room for to - from bytes. Returns
+ * the length. */
 size_t json_value_text(const unsigned char *from, const unsigned char *to, unsigned char *text);
 
 #endif

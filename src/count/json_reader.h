@@ -9,8 +9,8 @@
  *     if (json->wrong)
  *         ...
  *
- * Nothing is copied but what is decoded. The text is all in memory, or it comes in pieces from a
- * function; then a name or a scalar is kept until something else is read. */
+ * The reader copies nothing but what is decoded. The text is in memory, or comes in pieces from a
+ * function; a name or a scalar then lasts until something else is read. */
 #ifndef GPUHISTO_JSON_READER_H
 #define GPUHISTO_JSON_READER_H
 
@@ -64,31 +64,32 @@ struct json {
 /* Begins a text that comes in pieces, with a depth of JSON_DEPTH_MAX. 0, or -1: memory is short. */
 int json_start(struct json *json, struct json_input *input);
 
-/* Reads the beginning of a value: enters an object or an array, and reads a scalar, as from and to.
- */
+/* Reads the beginning of a value: enters an object or an array, or reads a scalar into from and
+ * to. */
 enum json_kind json_value(struct json *json);
 
-/* Reads the next name, and the colon, in the object that is innermost. False if there is none: the
- * object is left, or something is wrong. */
+/* Reads the next name, and the colon, in the innermost object. False if there is none: the object
+ * is left, or something is wrong. */
 bool json_next_member(struct json *json);
 
-/* The same of an array, in which there is nothing to read before a value. */
+/* Moves to the next element of the innermost array, which json_value then reads. False if there is
+ * none: the array is left, or something is wrong. */
 bool json_next_element(struct json *json);
 
 /* Reads a value to its end. False if something is wrong. */
 bool json_skip(struct json *json);
 
-/* The same, of which the beginning was read: a value of that kind. */
+/* Reads to its end a value of that kind whose beginning was read. False if something is wrong. */
 bool json_skip_rest(struct json *json, enum json_kind kind);
 
 /* Moves past white space: json->at is the next token's first byte, or the text's end. */
 void json_skip_space(struct json *json);
 
-/* Writes the content of a valid string, as written, as what it stands for: no more bytes, perhaps
- * to the same place. Half of a surrogate pair becomes U+FFFD. Returns the length. */
+/* Decodes the content of a valid string. The text has no more bytes, and may be in the same place.
+ * Half of a surrogate pair becomes U+FFFD. Returns the length. */
 size_t json_decode(const unsigned char *from, const unsigned char *to, unsigned char *text);
 
-/* True if the contents of two valid strings stand for the same. */
+/* True if the contents of two valid strings stand for the same text. */
 bool json_same(const unsigned char *one, const unsigned char *one_end, const unsigned char *other,
                const unsigned char *other_end);
 
@@ -96,10 +97,10 @@ bool json_same(const unsigned char *one, const unsigned char *one_end, const uns
  * end. */
 const unsigned char *json_string_end(const unsigned char *at, const unsigned char *end);
 
-/* Returns where the number at `at` ends, or NULL if there is none. */
+/* Returns where the number that begins at `at` ends, or NULL if there is none. */
 const unsigned char *json_number_end(const unsigned char *at, const unsigned char *end);
 
-/* White space between tokens. */
+/* True if a byte is white space between tokens. */
 static inline bool json_is_space(unsigned char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';

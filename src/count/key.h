@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The key of a record, for a result by key: a field, or some characters of it. Records are those of
- * field.h. One that counts but lacks the field, or in which it has more than KEY_SIZE_MAX bytes,
- * has no key, which is not the same as an empty one. So has one that is too long. */
+ * field.h. A record that counts has no key, which differs from an empty one, if it is too long,
+ * lacks the field, or has a field of more than KEY_SIZE_MAX bytes. */
 #ifndef GPUHISTO_KEY_H
 #define GPUHISTO_KEY_H
 
@@ -9,8 +9,8 @@
 
 #define KEY_SIZE_MAX FIELD_RECORD_MAX /* bytes of a field, as written */
 
-/* A character is a byte that does not continue one of UTF-8, and those after it that do; so is what
- * a key begins with, whatever it is. Past the end of a field there are no characters. */
+/* A character is a byte that does not continue one of UTF-8, and those after it that do. The first
+ * byte of a key always begins a character. Past the end of a field there are no characters. */
 struct key {
     struct field field;   /* FIELD_NONE: there are no keys */
     uint32_t first, last; /* characters of the field, from 1; 0, 0: all of it */
@@ -43,8 +43,8 @@ static inline bool key_is_part(const struct key *key, const unsigned char *from,
 }
 
 /* Returns the key in such a field, without colours around it (number_colour_end): the content of a
- * quoted one of CSV (field_csv_text), or of a string of JSON (json_value_text); of that characters
- * `first` to `last`. It is in the field, or in `room`, which has to - from bytes. */
+ * quoted field of CSV (field_csv_text) or of a string of JSON (json_value_text), and of that the
+ * characters `first` to `last`. It is in the field, or in `room`, which has to - from bytes. */
 struct key_name key_of_field(const struct key *key, const unsigned char *from,
                              const unsigned char *to, unsigned char *room);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How many samples of each key are in each row. Most pairs of a key and a row are rare where there
- * are many keys, so what is counted is appended to a list, which is sorted whenever it is full:
- * memory is written in order, where a table of all pairs would be missed by each cache. One thread
- * at a time. */
+/* Counts of samples by key and row. Where there are many keys, most pairs of a key and a row are
+ * rare. So counts are appended to a list, which is sorted whenever it is full: memory is written in
+ * order, where each access to a table of all pairs would miss the caches. One thread at a time. */
 #ifndef GPUHISTO_KEY_CELLS_H
 #define GPUHISTO_KEY_CELLS_H
 
@@ -10,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* All zeros but for row_bits: none. */
+/* A list of counts. An empty one is all zeros but for row_bits. */
 struct key_cells {
     struct radix_pair *list; /* a key and a row as one number, and a count */
     size_t sorted;           /* of the list, that are in order and differ */
@@ -18,10 +17,10 @@ struct key_cells {
     unsigned row_bits; /* at least as many as the last row has; 32 at most */
 };
 
-/* Returns how many bits the rows below an end have, which is at most 2^32. */
+/* Returns the number of bits that the rows below `end` need; `end` is at most 2^32. */
 unsigned key_row_bits(size_t end);
 
-/* Returns a row of a key as one number, by which they are sorted. */
+/* Returns a key and a row as one number, which sorts by key and then by row. */
 static inline uint64_t key_place(uint32_t key, uint32_t row, unsigned row_bits)
 {
     return (uint64_t)key << row_bits | row;
@@ -37,7 +36,7 @@ static inline uint32_t row_of_place(uint64_t place, unsigned row_bits)
     return (uint32_t)(place & (((uint64_t)1 << row_bits) - 1));
 }
 
-/* Frees what cells have. */
+/* Frees the memory of cells. */
 void key_cells_close(struct key_cells *cells);
 
 /* Adds to the count of a row of a key. False if memory is short. */
@@ -48,7 +47,7 @@ bool key_cells_sort(struct key_cells *cells);
 
 /* --- samples --- */
 
-/* A list of rows of keys, one for each sample, until they are added to cells. */
+/* A list of keys and rows, one pair for each sample, until they are added to cells. */
 struct key_samples {
     uint64_t *list, *room; /* places */
     size_t count;
@@ -56,7 +55,7 @@ struct key_samples {
     unsigned row_bits;
 };
 
-/* Samples at most: so few that sorting them stays in the second cache of a core. */
+/* The most samples of a list: few enough to be sorted in the second cache of a core. */
 #define KEY_SAMPLES ((size_t)1 << 17)
 
 /* Makes room for samples. 0, or -1 if memory is short: key_samples_close is due in any case. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys in the order of their names: of bytes as in the C locale; but if all are numbers, of these.
- */
+/* Keys in the order of their names: by bytes as in the C locale, or by value if all are numbers. */
 #ifndef GPUHISTO_KEY_ORDER_H
 #define GPUHISTO_KEY_ORDER_H
 
@@ -25,8 +24,8 @@ static inline uint32_t key_place_key(const struct radix_pair *place)
     return (uint32_t)place->value;
 }
 
-/* Lists the keys of so many tables, which all differ, but for KEY_MISSING, by as many threads. The
- * list is the caller's to free. 0, or -1 if memory is short, and there is none. */
+/* Lists the keys of `count` tables, by as many threads as are given. All keys differ, except for
+ * KEY_MISSING. The caller frees the list. 0, or -1 if memory is short, and there is no list. */
 int key_list_make(struct key_list *keys, const struct key_table *const *tables, size_t count,
                   unsigned threads);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Moments of the numbers of a key, in a twentieth of the memory: exact sums that have as many bits
- * as numbers need that are alike. A key whose numbers are further apart gets its struct moments. */
+/* Moments of the numbers of a key, in a twentieth of the memory: exact sums with as many bits as
+ * similar numbers need. A key whose numbers are further apart gets a struct moments. */
 #ifndef GPUHISTO_KEY_SUMS_H
 #define GPUHISTO_KEY_SUMS_H
 
@@ -11,7 +11,8 @@
 #define KEY_SUM_WORDS 3     /* of 64 bits */
 #define KEY_SQUARES_WORDS 5 /* twice the bits of numbers need twice the width */
 
-/* All zeros before any number. Sums are whole numbers in words of 64 bits, the lowest first. */
+/* Exact sums, all zeros before any number. They are whole numbers in words of 64 bits, the lowest
+ * first. */
 struct key_sums {
     struct moments
         *moments; /* all numbers so far, and nothing below counts; NULL: they are below */
@@ -30,16 +31,16 @@ bool key_sums_add(struct key_sums *sums, double value);
  * False if memory is short. */
 bool key_sums_add_large(struct key_sums *sums, double nearest, whole number);
 
-/* Adds what was counted elsewhere, and makes `from` all zeros. False if memory is short. */
+/* Adds other sums, and makes `from` all zeros. False if memory is short. */
 bool key_sums_move(struct key_sums *into, struct key_sums *from);
 
 /* Adds moments. False if memory is short. */
 bool key_sums_add_moments(struct key_sums *sums, const struct moments *moments);
 
-/* Adds them to moments. */
+/* Adds the sums to moments. */
 void key_sums_add_to(const struct key_sums *sums, struct moments *moments);
 
-/* Frees what they have beside themselves. */
+/* Frees the memory of sums. */
 void key_sums_close(struct key_sums *sums);
 
 #endif

@@ -14,7 +14,7 @@
 /* Records without a key have this number in every table, and no name. */
 #define KEY_MISSING 0
 
-/* What no key has as its number. */
+/* A number that no key has. */
 #define KEY_FAILED UINT32_MAX
 
 /* Makes keys' places in tables unpredictable, so that nobody can choose keys that meet there. All
@@ -46,16 +46,16 @@ struct key_table {
     bool has_sums;
 };
 
-/* Makes a table without keys. 0, or -1 if memory is short: key_table_close is due in any case. */
+/* Makes a table without keys. 0, or -1 if memory is short; close it in either case. */
 int key_table_open(struct key_table *table, const struct key_seed *seed, bool has_sums);
 
-/* Frees what a table has. Does nothing with an all-zero one. */
+/* Frees the memory of a table. Does nothing with an all-zero one. */
 void key_table_close(struct key_table *table);
 
-/* Removes all keys, but keeps memory for those to come. */
+/* Removes all keys, but keeps the memory for new ones. */
 void key_table_clear(struct key_table *table);
 
-/* True if so many bytes of two names are the same. Inline, as most names are short. */
+/* True if `len` bytes of two names are the same. Inline, as most names are short. */
 static inline bool key_has_same_bytes(const unsigned char *one, const unsigned char *other,
                                       size_t len)
 {
@@ -72,13 +72,14 @@ static inline bool key_has_same_bytes(const unsigned char *one, const unsigned c
 /* Returns the hash of a name by a seed. */
 uint64_t key_hash(const struct key_seed *seed, const unsigned char *name, size_t len);
 
-/* Has the processor fetch what key_table_find will look at first. */
+/* Prefetches the slot that key_table_find looks at first. */
 static inline void key_table_prefetch(const struct key_table *table, uint64_t hash)
 {
     __builtin_prefetch(&table->slots[hash & (table->slot_count - 1)]);
 }
 
-/* The same of what it is likely to look at next, once that has come, and of the key's sums. */
+/* Prefetches the entry that key_table_find probably looks at next, and the key's sums, once the
+ * slot has come. */
 static inline void key_table_prefetch_entry(const struct key_table *table, uint64_t hash)
 {
     const uint64_t slot = table->slots[hash & (table->slot_count - 1)];
@@ -89,8 +90,8 @@ static inline void key_table_prefetch_entry(const struct key_table *table, uint6
         __builtin_prefetch(&table->sums[(uint32_t)slot]);
 }
 
-/* Returns the number of a key, which is made if it is new, given its hash. KEY_FAILED if memory is
- * short. */
+/* Returns the number of the key with this hash and name, which is added if it is new. KEY_FAILED if
+ * memory is short. */
 uint32_t key_table_find(struct key_table *table, uint64_t hash, const unsigned char *name,
                         size_t len);
 

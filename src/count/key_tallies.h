@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples and counts of each key, for --by. Engines count into small tables of their own, and move
- * what these contain. So memory is that of the keys, and of a small table for each thread. */
+ * the contents here. So memory is that of the keys, and of a small table for each thread. */
 #ifndef GPUHISTO_KEY_TALLIES_H
 #define GPUHISTO_KEY_TALLIES_H
 
@@ -25,16 +25,16 @@ enum key_order {
     KEYS_BY_VALID, /* the same without samples that are no numbers */
 };
 
-/* Makes tallies by a histogram, which must outlive them, without keys. `max_bytes` is what their
- * names, counts of rows, and sums of numbers that are far apart may take together; what each key
- * takes in any case is bounded by `max_keys`. NULL if memory is short. */
+/* Makes tallies without keys by a histogram, which must outlive them. `max_bytes` limits names,
+ * counts of rows, and sums of numbers that are far apart, together; `max_keys` limits what each key
+ * takes in any case. NULL if memory is short. */
 struct key_tallies *key_tallies_open(const struct histogram *histogram, size_t max_keys,
                                      uint64_t max_bytes);
 
 /* Frees the tallies; does nothing with NULL. */
 void key_tallies_close(struct key_tallies *keys);
 
-/* What happened so far. Any thread. */
+/* Returns the state so far. Any thread. */
 enum key_tallies_state key_tallies_state(const struct key_tallies *keys);
 
 /* 0, or -1 with the reason why keys were lost, so that no table is right. NULL: there are none. Any
@@ -46,18 +46,19 @@ void key_tallies_lose(struct key_tallies *keys);
 
 /* --- counting --- */
 
-/* Makes a table, and samples of its keys, from which can be moved. 0, or -1 if memory is short:
- * closing them is due in any case. */
+/* Makes a table, and samples of its keys, to be moved here. 0, or -1 if memory is short; close both
+ * in either case. */
 int key_tallies_open_table(const struct key_tallies *keys, struct key_table *table,
                            struct key_samples *samples);
 
-/* Adds samples of keys of a table, which then has none of them, but still its keys, as they were.
- * Any thread; table and samples belong to the caller. If keys were lost before, as then no result
- * is right, nothing is added. */
+/* Adds the samples of a table's keys, and empties them; the table keeps its keys. Adds nothing if
+ * keys were lost before, as no result is right then. Any thread; table and samples belong to the
+ * caller. */
 void key_tallies_move_samples(struct key_tallies *keys, struct key_table *table,
                               struct key_samples *samples);
 
-/* The same, and adds what the table has of each key: both then have nothing. */
+/* Adds samples as key_tallies_move_samples, and all that the table has of each key; empties
+ * both. */
 void key_tallies_move(struct key_tallies *keys, struct key_table *table,
                       struct key_samples *samples);
 
@@ -70,9 +71,9 @@ void key_tallies_add(struct key_tallies *keys, struct key_name name, const struc
  * lines are counted, have no key. Nothing may be moved or added meanwhile. */
 void key_tallies_add_up(const struct key_tallies *keys, uint64_t *samples, uint64_t *invalid);
 
-/* Numbers the keys from 0 in an order, which they have until something is moved or added, by as
- * many threads. Until key_tallies_thaw, threads that would do so wait. 0, or -1 if memory is short.
- */
+/* Sorts the keys by as many threads, and numbers them from 0; numbers stay valid until something is
+ * moved or added. Threads that would do so wait until key_tallies_thaw. 0, or -1 if memory is
+ * short. */
 int key_tallies_sort(struct key_tallies *keys, enum key_order order, unsigned threads);
 void key_tallies_thaw(struct key_tallies *keys);
 
@@ -82,13 +83,13 @@ void key_tallies_sort_top(struct key_tallies *keys, size_t top);
 /* True if all names are numbers or points in time (key_order.h), once keys are sorted. */
 bool key_tallies_are_sequence(const struct key_tallies *keys);
 
-/* What follows is for keys that were sorted. */
+/* The following functions are for sorted keys. */
 
-/* Returns the seed of the tables, for others that have keys of the same input. */
+/* Returns the seed of the tables, for other tables of keys of the same input. */
 struct key_seed key_tallies_seed(const struct key_tallies *keys);
 
-/* Returns the number of keys, without KEY_MISSING, whose number this is: it has no name, and
- * perhaps no samples. */
+/* Returns the number of keys without KEY_MISSING. That number is also the index of KEY_MISSING,
+ * which has no name, and perhaps no samples. */
 size_t key_tallies_count(const struct key_tallies *keys);
 
 /* Returns the name, which lives until the keys are closed, and the samples of key i. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Which records of a text count: those with all strings of --lines-with and none of
+/* The choice of records that count: those with all strings of --lines-with and none of
  * --lines-without. These functions define it; src/cpu/line_spans.c finds the same faster.
  *
- * A record is what field.h says, also where numbers are tokens: then it is a line. Strings are
- * searched as bytes, before fields are looked for, in the record without its newline. */
+ * Records are those of field.h; where numbers are tokens, a record is a line. Strings are searched
+ * as bytes, before fields are looked for, in the record without its newline. */
 #ifndef GPUHISTO_LINE_FILTER_H
 #define GPUHISTO_LINE_FILTER_H
 
@@ -18,17 +18,18 @@ struct line_string {
     bool is_unwanted; /* no record that counts has it; otherwise all have */
 };
 
-/* All zeros: every record counts. */
+/* A filter. With all zeros, every record counts. */
 struct line_filter {
     size_t count;
     struct line_string strings[LINE_STRINGS_MAX]; /* in one order, whatever was typed */
 };
 
-/* Adds a string, which must outlive the filter, unless it has it already. False: it is full. */
+/* Adds a string, which must outlive the filter, unless it is there already. False if the filter is
+ * full. */
 bool line_filter_add(struct line_filter *filter, const char *text, bool is_unwanted);
 
-/* True if the record [begin, end) counts. One longer than field_record_max always does, as an
- * invalid sample, and is not to be asked for: the rest of it may have been dropped. Any thread. */
+/* True if the record [begin, end) counts, of field_record_max bytes at most. A longer one always
+ * counts, as an invalid sample: the rest of it may have been dropped. Any thread. */
 bool line_filter_keeps(const struct line_filter *filter, const unsigned char *begin,
                        const unsigned char *end);
 

@@ -24,7 +24,7 @@ enum mode_id {
 
 #define MODE_COLUMNS 3 /* of a table, at most */
 
-/* Constant. Any thread may call its functions. */
+/* A constant description of a mode. Any thread may call its functions. */
 struct mode {
     enum mode_id id;
     const char *name;    /* "bytes", as in JSON */

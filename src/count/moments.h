@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What --stats needs of numbers beside their bins: the least, the greatest, and exact sums. */
+/* The numbers that --stats needs beside the bins: min, max and exact sums. */
 #ifndef GPUHISTO_MOMENTS_H
 #define GPUHISTO_MOMENTS_H
 
@@ -7,14 +7,14 @@
 
 #include <stdbool.h>
 
-/* Doubles from here to the end may stand for whole numbers of 64 bits that they are rounded from.
- */
+/* Doubles from the first to below the second may stand for whole numbers of 64 bits that were
+ * rounded to them. */
 #define MOMENTS_LARGE 0x1p53
 #define MOMENTS_LARGE_END 0x1p64
 
-/* All zeros before any number. Numbers are either all whole or all doubles. Doubles may be rounded
- * whole numbers (moments_add_large): then the sums are those of the whole numbers, and so are the
- * least and the greatest, beside their doubles. */
+/* Moments of numbers, all zeros before any. Numbers are either all whole or all doubles. Doubles
+ * may be rounded whole numbers (moments_add_large): then the sums are those of the whole numbers,
+ * and so are the least and the greatest, beside their doubles. */
 struct moments {
     bool any;                 /* a number was added; until then the others mean nothing */
     bool any_large;           /* of doubles: one was added by moments_add_large */
@@ -24,10 +24,10 @@ struct moments {
     struct exact_sum sum, squares;
 };
 
-/* Makes them those before any number. */
+/* Resets moments to those before any number. */
 void moments_clear(struct moments *moments);
 
-/* Each widens the range by numbers from the one to the other. */
+/* Each widens the range to include the numbers from the one to the other. */
 void moments_widen(struct moments *moments, double min, double max);
 void moments_widen_whole(struct moments *moments, whole least, whole greatest);
 
@@ -55,15 +55,16 @@ static inline void large_numbers_add(struct large_numbers *large, double nearest
     large->any = true;
 }
 
-/* Adds what large numbers are beside their doubles, which are added too. All large numbers of a run
- * are added like this, or none. */
+/* Adds the difference between large numbers and their doubles, which are added too. All large
+ * numbers of a run are added like this, or none. */
 void moments_add_large(struct moments *moments, const struct large_numbers *large);
 
-/* True if the least, or the greatest, is a whole number that was rounded to its double: sets it. */
+/* True if the least, or the greatest, is a whole number that was rounded to its double; sets it
+ * then. */
 bool moments_least_large(const struct moments *moments, whole *least);
 bool moments_greatest_large(const struct moments *moments, whole *greatest);
 
-/* Adds what was counted elsewhere. */
+/* Adds other moments. */
 void moments_merge(struct moments *into, const struct moments *from);
 
 /* Return the sum, the mean, both rounded once, and the standard deviation (exact_deviation) of the
@@ -72,7 +73,7 @@ double moments_sum(const struct moments *moments);
 double moments_mean(const struct moments *moments, uint64_t n);
 double moments_deviation(const struct moments *moments, uint64_t n);
 
-/* True if the sum is a whole number of at most 64 bits that no double equals: sets it. */
+/* True if the sum is a whole number of at most 64 bits that no double equals; sets it then. */
 bool moments_sum_large(const struct moments *moments, whole *sum);
 
 #endif

@@ -19,7 +19,7 @@
 
 #define NUMBER_MAX 4096
 
-/* For functions that a GPU calls too: nvcc compiles them for both. */
+/* Marks functions that a GPU calls too: nvcc compiles them for both. */
 #ifdef __CUDACC__
 #define ON_BOTH __host__ __device__
 #else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The last step of a parser: the double nearest to an integer times a power of ten. For CPUs and
- * for GPUs, which have a copy of the table.
+/* The last step of a parser: the double nearest to an integer times a power of ten. CPUs and GPUs
+ * use it; GPUs have a copy of the table.
  *
  * The algorithm of Eisel and Lemire: Daniel Lemire, "Number Parsing at a Gigabyte per Second",
  * Software: Practice and Experience 51 (8), 2021, sections 5 to 9. The mantissa is multiplied by
@@ -63,7 +63,7 @@ static inline ON_BOTH uint64_t number_product(uint64_t a, uint64_t b, uint64_t *
 #endif
 }
 
-/* floor(log2(10^power)), exact for all powers of the table. */
+/* Returns floor(log2(10^power)), exact for all powers of the table. */
 static inline ON_BOTH int number_exponent(int power)
 {
     return 217706 * power >> 16;
@@ -83,8 +83,8 @@ static inline ON_BOTH double number_from_bits(uint64_t exponent, uint64_t mantis
     return value;
 }
 
-/* Makes a double below the least normal one: what the exponent lacks is cut from the mantissa. Such
- * powers of ten are never half way between two doubles. */
+/* Makes a double below the least normal one by cutting the mantissa. No such power of ten is half
+ * way between two doubles. */
 static inline ON_BOTH double number_subnormal(int exponent, uint64_t mantissa)
 {
     if (exponent <= -63)
@@ -112,7 +112,7 @@ static inline ON_BOTH bool number_nearest(const struct power *powers, uint64_t m
     const uint64_t below = UINT64_MAX >> NUMBER_WANTED;
     uint64_t low, high = number_product(mantissa << zeros, five->high, &low);
     if ((high & below) == below) {
-        /* What the other half of the power adds may carry up to the bits that are wanted. */
+        /* The other half of the power may carry up to the bits that are wanted. */
         uint64_t unused, more = number_product(mantissa << zeros, five->low, &unused);
         low += more;
         high += low < more;

@@ -25,7 +25,7 @@
  * units. After number_prepare. Any thread. */
 double number_with_units(const unsigned char *begin, const unsigned char *end);
 
-/* What a word that follows a number and a space says of it. */
+/* What a word after a number and a space says about that number. */
 enum unit_kind {
     UNIT_NONE,
     UNIT_UNCLEAR, /* it is a unit, but which one, or of what, is not clear: KB, months, MB/s, pm */
@@ -34,8 +34,8 @@ enum unit_kind {
 
 enum unit_kind number_unit_kind(const unsigned char *begin, const unsigned char *end);
 
-/* Reads tokens of [text, limit) whose value is NaN again, as they may have units. `values` has
- * those of the first `count` tokens. After number_prepare. Any thread. */
+/* Reads the tokens of [text, limit) whose value is NaN again, as they may have units. `values` has
+ * the values of the first `count` tokens. After number_prepare. Any thread. */
 void numbers_add_units(const unsigned char *text, const unsigned char *limit, double *values,
                        size_t count);
 
@@ -54,8 +54,8 @@ void numbers_add_units(const unsigned char *text, const unsigned char *limit, do
  * A decimal or a clock is no number if a unit that is UNIT_UNCLEAR follows, and neither is a clock
  * that any unit follows, nor days that a clock follows which cannot be added. */
 
-/* False if what follows a word that ends with `last` cannot belong to it, by the first byte of it.
- */
+/* False if the first byte after a word that ends with `last` shows that nothing there belongs to
+ * it. */
 static inline bool number_may_go_on(unsigned char last, const unsigned char *at,
                                     const unsigned char *limit)
 {
@@ -68,7 +68,8 @@ static inline bool number_may_go_on(unsigned char last, const unsigned char *at,
     return number_is_digit(*at) || *at == '+' || *at == '-' || *at == 'a' || *at == NUMBER_ESCAPE;
 }
 
-/* The same by all of it. */
+/* False if the word after a word that ends with `last` does not belong to it; looks at all of that
+ * word. */
 bool number_goes_on(unsigned char last, const unsigned char *at, const unsigned char *limit);
 
 /* Adds to token[0..len), which has the first word, the words from *at on that belong to it, and
@@ -77,11 +78,12 @@ bool number_goes_on(unsigned char last, const unsigned char *at, const unsigned 
 size_t number_join_words(unsigned char *token, size_t len, const unsigned char **at,
                          const unsigned char *limit);
 
-/* Copies [from, to) as a token, if that is one number in one or several words. Returns its length,
- * or 0. */
+/* Copies [from, to) as a token if it is one number in one or several words. Returns its length, or
+ * 0. */
 size_t number_copy_words(const unsigned char *from, const unsigned char *to, unsigned char *token);
 
-/* The same with [from, to) as what follows a decimal: only a unit can belong to it. */
+/* Adds [from, to), which follows the decimal token[0..len), if that is its unit. Returns the
+ * token's length, or 0 if what follows makes it no number. */
 size_t number_join_unit(unsigned char *token, size_t len, const unsigned char *from,
                         const unsigned char *to);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What a row of a table counts, and what it is called. */
+/* The kind of a row of a table, and its texts. */
 #ifndef GPUHISTO_ROW_LABEL_H
 #define GPUHISTO_ROW_LABEL_H
 
 #include <stddef.h>
 
-/* All rows but bins are the table's "other". */
+/* The kinds of rows. All but bins are the table's "other". */
 enum row_kind {
     ROW_KIND_BIN,
     ROW_KIND_BELOW,   /* numbers below the first edge */
@@ -17,7 +17,7 @@ enum row_kind {
 
 #define ROW_TEXT 64 /* bytes of each text in a label, with its end; block names have up to 48 */
 
-/* What a row is called. Texts that a row does not have are empty. */
+/* The texts of a row, empty where a row has none. */
 struct row_label {
     enum row_kind kind;
     size_t next;         /* the row after this one, if the mode uses that; otherwise 0 */

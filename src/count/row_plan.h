@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How the rows of binary numbers are found quickly: the choice that the CPU's loops and the GPU's
- * kernels have in common. Each refines it by what it has: batch_rows.h, gpu/row_map.c. */
+/* The way in which the rows of binary numbers are found quickly. The CPU's loops and the GPU's
+ * kernels have this choice in common; batch_rows.h and gpu/row_map.c refine it. */
 #ifndef GPUHISTO_ROW_PLAN_H
 #define GPUHISTO_ROW_PLAN_H
 

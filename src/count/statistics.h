@@ -23,8 +23,8 @@ struct statistics {
 };
 
 /* Each adds a statistic: a count; a number, as the shortest text that reads back the same; a number
- * with so many digits after the point; the standard deviation of all numbers there are; a number as
- * text; an interval. */
+ * with `places` digits after the point; the standard deviation of a population; a number as
+ * text. */
 void statistics_add_count(struct statistics *statistics, const char *name, uint64_t count);
 void statistics_add_number(struct statistics *statistics, const char *name, double value);
 void statistics_add_rounded(struct statistics *statistics, const char *name, double value,

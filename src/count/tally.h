@@ -8,8 +8,8 @@
 
 #define ROW_BLOCKS 4096
 
-/* Which blocks of a long table may have counts. A walk over the counts of a small file then takes
- * time by what it contains, and not by how long the table is. */
+/* The blocks of a long table that may have counts. With it, a walk over the counts of a small file
+ * takes time by its contents, and not by the length of the table. */
 struct row_blocks {
     unsigned shift;                   /* a block has 1 << shift rows, at least 64 */
     uint64_t marked[ROW_BLOCKS / 64]; /* a bit for each block */
@@ -28,18 +28,18 @@ struct tally {
                                 * Whoever counts without marking leaves it NULL. */
 };
 
-/* Makes *tally an all-zero one for a histogram and those counted with it: functions below do their
- * work on the tallies of these too, unless they are about rows. 0; or -1 if memory is short, and
- * there is nothing to free. */
+/* Makes *tally an all-zero one for a histogram and those counted with it: the functions below also
+ * work on the tallies of these, unless they are about rows. 0; or -1 if memory is short, and there
+ * is nothing to free. */
 int tally_open(struct tally *tally, const struct histogram *histogram);
 
 /* Frees what tally_open made. */
 void tally_close(struct tally *tally);
 
-/* Makes it all zeros again. */
+/* Makes a tally all zeros again. */
 void tally_clear(struct tally *tally);
 
-/* Makes samples, counts and moments of a tally with blocks zeros, and leaves no block marked. */
+/* Makes samples, counts and moments of a tally with blocks zero, and leaves no block marked. */
 void tally_clear_blocks(struct tally *tally);
 
 /* Adds `from` to `into`; both have the same bins. */

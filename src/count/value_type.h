@@ -13,10 +13,10 @@ struct value_type {
     bool big_endian;
 };
 
-/* All types; the last has a name of NULL. */
+/* All types, ended by one whose name is NULL. */
 extern const struct value_type value_types[];
 
-/* Returns the type of that name, or NULL. */
+/* Returns the type with this name, or NULL. */
 const struct value_type *value_type_find(const char *name);
 
 /* Writes the names of all types that are not big-endian to text[0..size): "u8, u16 or u32". */
