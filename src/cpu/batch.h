@@ -12,11 +12,11 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Values at a time: their rows stay in the L1 cache. */
+/* The values of a batch: few enough that their rows stay in the L1 cache. */
 #define BATCH 1024
 
-/* Alignment to a cache line, which is the longest vector: a vector across two lines takes twice as
- * long. */
+/* Vectors are aligned to a cache line, which is the longest vector: one across two lines takes
+ * twice as long. */
 #define ALIGNED _Alignas(64)
 
 union batch {

@@ -4,12 +4,12 @@
  *
  * Most batches are added up by sum_limbs.h or sum_ifma.h while their rows are counted. Others, and
  * parts of a batch, are split: (x + big) - big is x rounded to a multiple of a power of two that
- * depends on the greatest number of the batch. What is left of x is exact, and is split again. The
+ * depends on the greatest number of the batch. The remainder of x is exact, and is split again. The
  * parts have so few bits that their sums are exact in any order (Demmel and Nguyen, "Fast
  * reproducible floating-point summation", 2013). A square is its product and the product's error,
  * which is a double, too (Dekker, "A floating-point technique for extending the available
- * precision", 1971). If numbers are so far apart that something is left after all splits, that is
- * added one by one.
+ * precision", 1971). If numbers are so far apart that a remainder is left after all splits,
+ * remainders are added one by one.
  *
  * Either header of sums defines struct batch_parts, PARTS_BLOCK, parts_begin, parts_add_block and
  * parts_end. */
@@ -60,7 +60,7 @@ static struct batch_range join_ranges(const struct batch_range lanes[MOMENT_LANE
     return all;
 }
 
-/* Finds the range, and replaces what is not finite by 0. */
+/* Finds the range, and replaces infinities and NaN by 0. */
 TARGET static struct batch_range find_range(double *restrict values)
 {
     double min[MOMENT_LANES], max[MOMENT_LANES], least[MOMENT_LANES], most[MOMENT_LANES];
@@ -132,7 +132,7 @@ static void add_lanes(struct exact_sum *sum, double lanes[][MOMENT_LANES], size_
     }
 }
 
-/* Adds what is left of numbers, which is rarely anything. */
+/* Adds the remainders of numbers, which are rarely anything but 0. */
 static void add_rests(struct exact_sum *sum, const double rests[BATCH])
 {
     for (size_t i = 0; i < BATCH; i++)

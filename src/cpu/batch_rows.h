@@ -9,7 +9,8 @@
 #include "counter.h"
 #include "src/count/binning_digits.h"
 
-/* Equal bins of values of up to 32 bits, with edges of as many, by offsets of 32 bits. */
+/* Finds rows in equal bins of values of up to 32 bits, with edges of as many, by offsets of 32
+ * bits. */
 TARGET INLINE void rows_by_32_bits(const struct binning *binning, const union batch *batch,
                                    uint32_t *restrict rows, size_t size, char kind)
 {
@@ -25,7 +26,7 @@ TARGET INLINE void rows_by_32_bits(const struct binning *binning, const union ba
     }
 }
 
-/* Equal bins of values of any size, by offsets of 64 bits. */
+/* Finds rows in equal bins of values of any size, by offsets of 64 bits. */
 TARGET INLINE void rows_by_64_bits(const struct binning *binning, const union batch *batch,
                                    uint32_t *restrict rows, size_t size, char kind)
 {
@@ -41,7 +42,7 @@ TARGET INLINE void rows_by_64_bits(const struct binning *binning, const union ba
     }
 }
 
-/* Any bins, a value at a time. */
+/* Finds rows in any bins, a value at a time. */
 TARGET INLINE void rows_one_by_one(const struct binning *binning, const union batch *batch,
                                    uint32_t *restrict rows, size_t size, char kind)
 {
@@ -56,10 +57,11 @@ TARGET INLINE void rows_one_by_one(const struct binning *binning, const union ba
     }
 }
 
-/* With fewer edges, comparing with all of them is faster than a search. */
+/* Comparing with all edges is faster than a search if there are fewer than these. */
 #define FEW_EDGES 32
 
-/* Bins of doubles with few edges: the row is the number of edges at or below the value. */
+/* Finds rows in bins of doubles with few edges: the row is the number of edges at or below the
+ * value. */
 TARGET INLINE void rows_by_edges(const struct binning *binning, const union batch *batch,
                                  uint32_t *restrict rows)
 {
@@ -76,7 +78,8 @@ TARGET INLINE void rows_by_edges(const struct binning *binning, const union batc
 
 #define NOT_PROVEN UINT32_MAX
 
-/* Equal bins of doubles, as binning_row finds them. Wrong guesses are left to it. */
+/* Finds rows in equal bins of doubles as binning_row does, which gets the values whose guess is
+ * wrong. */
 TARGET INLINE void rows_of_doubles(const struct binning *binning, const union batch *batch,
                                    uint32_t *restrict rows, size_t size)
 {
@@ -102,7 +105,7 @@ TARGET INLINE void rows_of_doubles(const struct binning *binning, const union ba
             rows[i] = (uint32_t)binning_row(binning, double_at(batch, i, size));
 }
 
-/* Log-linear bins of doubles. Nearly all values are not negative. */
+/* Finds rows in log-linear bins of doubles. Nearly all values are not negative. */
 TARGET INLINE void rows_log_linear(const union batch *batch, uint32_t *restrict rows)
 {
     const uint64_t infinity = (uint64_t)0x7ff << 52, first = ROW_ABOVE_ZERO;
@@ -116,15 +119,15 @@ TARGET INLINE void rows_log_linear(const union batch *batch, uint32_t *restrict 
         rows[i] = binning_row_log_linear(batch->doubles[i]);
 }
 
-/* What a loop of rows_by_steps is compiled for: size and with_signs are constants. */
+/* The constants that a loop of rows_by_steps is compiled for: size and with_signs. */
 struct steps_kind {
     size_t size;
     uint32_t shift; /* of the layout; a constant if it is the usual one */
     bool with_signs;
 };
 
-/* Bins of decimal digits. Values that are very small, very large or not finite get NOT_PROVEN.
- * False if there are such values.
+/* Finds rows in bins of decimal digits. Values that are very small, very large or not finite get
+ * NOT_PROVEN. False if there are such values.
  *
  * The middle between a value and the next, times 64 bits of the scale, is exact if the scale is a
  * power of ten with a positive exponent. Otherwise the scale is a quotient that was rounded up, and
@@ -163,7 +166,7 @@ TARGET INLINE bool rows_by_steps(const struct digits_layout *layout, const union
     return all <= NOT_PROVEN / 2;
 }
 
-/* Bins of decimal digits. */
+/* Finds rows in bins of decimal digits. */
 TARGET INLINE void rows_of_digits(const struct binning *binning, const union batch *batch,
                                   uint32_t *restrict rows, size_t size)
 {

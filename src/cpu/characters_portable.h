@@ -13,8 +13,8 @@
 typedef uint32_t words __attribute__((vector_size(16)));
 typedef int32_t signed_words __attribute__((vector_size(16)));
 
-/* Which of 64 bytes, a bit each, are not ASCII, and which begin characters of at least two, three
- * and four bytes, by their upper bits alone. */
+/* Masks of 64 bytes: those that are not ASCII, and those that begin characters of at least two,
+ * three and four bytes, by their upper bits alone. */
 struct portable_firsts {
     uint64_t beyond, two, three, four;
 };

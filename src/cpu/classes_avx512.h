@@ -15,7 +15,7 @@
 /* Rounds that the bytes of an accumulator can count, at most eight each. */
 #define ROUNDS_MAX 31
 
-/* How a byte finds its classes: by its lower six bits, or by all seven of ASCII. */
+/* The table that gives a byte's classes, by its lower six bits or by all seven of ASCII. */
 struct lookup {
     bool ascii;
     __m512i table[2];
@@ -71,7 +71,7 @@ TARGET INLINE __m512i add_16(struct planes *planes, const unsigned char *data,
     return add_two(&planes->eights, carry, add_8(planes, data + 8 * VECTOR, by));
 }
 
-/* For each 8 bytes of a plane, puts into byte k how many have the bit of class k: transposes 8 x 8
+/* Puts into byte k, for each 8 bytes of a plane, how many have the bit of class k: transposes 8 x 8
  * bits by a product of matrices. */
 TARGET INLINE __m512i bits_by_class(__m512i plane)
 {
@@ -79,7 +79,7 @@ TARGET INLINE __m512i bits_by_class(__m512i plane)
     return _mm512_popcnt_epi8(_mm512_gf2p8affine_epi64_epi8(unit, plane, 0));
 }
 
-/* Returns the eight sums, 64 bits each, of what bits_by_class returned. */
+/* Returns the eight sums, 64 bits each, of bytes that bits_by_class returned. */
 TARGET INLINE __m512i sum_by_class(__m512i bits)
 {
     static const uint8_t by_class[64] = {
@@ -99,7 +99,7 @@ TARGET INLINE void count_rounds(const unsigned char *data, size_t rounds, const 
     __m512i sixteens = zero;
     for (size_t i = 0; i < rounds; i++)
         sixteens = _mm512_add_epi8(sixteens, bits_by_class(add_16(&planes, data + i * ROUND, by)));
-    /* What is left in the planes: at most 8 x 15 in a byte. */
+    /* The rest of the planes: at most 8 x 15 in a byte. */
     __m512i rest = _mm512_slli_epi16(bits_by_class(planes.eights), 1);
     rest = _mm512_slli_epi16(_mm512_add_epi8(rest, bits_by_class(planes.fours)), 1);
     rest = _mm512_slli_epi16(_mm512_add_epi8(rest, bits_by_class(planes.twos)), 1);

@@ -82,7 +82,7 @@ static void count_values(const struct count_plan *plan, const unsigned char *dat
         plan->counter->count_values(plan, data, len, tally, paged);
 }
 
-/* Where samples are counted. */
+/* The place where samples are counted. */
 struct destination {
     struct tally *tally;
     struct paged_counts *paged; /* NULL: in the tally */
@@ -248,7 +248,7 @@ static void count_records(const struct count_plan *plan, const struct chunk *chu
     count(plan, data, len, to);
 }
 
-/* The same if some columns have names. */
+/* Counts the samples of a chunk of lines in which some columns have names. */
 static void count_columns(const struct count_plan *plan, const struct chunk *chunk,
                           const struct destination *to)
 {

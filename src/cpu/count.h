@@ -6,11 +6,11 @@
 #include "counter.h"
 #include "src/engine/chunk.h"
 
-/* All counters, fastest first; ends with NULL. The last one runs anywhere. */
+/* All counters, fastest first, ended by NULL. The last one runs anywhere. */
 extern const struct counter *const counters[];
 
-/* Returns the counter of that name, or with NULL the fastest; NULL if this processor cannot run it.
- */
+/* Returns the counter with this name, or the fastest for NULL; NULL if this processor cannot run
+ * it. */
 const struct counter *counter_find(const char *name);
 
 /* Returns a plan for counting a histogram, which must outlive it. */
@@ -21,12 +21,12 @@ struct count_plan count_plan(const struct counter *counter, const struct histogr
 void count_samples(const struct count_plan *plan, const unsigned char *data, size_t len,
                    struct tally *tally);
 
-/* As count_samples, for the samples of a chunk without a header of columns; also adds bytes. Counts
- * go to `paged` unless it is NULL, which needs count_can_page. */
+/* Counts the samples of a chunk, without its header of columns, as count_samples does, and adds its
+ * bytes. Counts go to `paged` unless it is NULL, which needs count_can_page. */
 void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
                  struct paged_counts *paged);
 
-/* As count_chunk, of a histogram with keys; the tally gets bytes and newlines only. */
+/* Counts the records of a chunk by key. The tally gets bytes and newlines only. */
 void count_chunk_by_key(const struct count_plan *plan, const struct chunk *chunk,
                         struct tally *tally, struct keyed_counts *keyed);
 

@@ -29,8 +29,8 @@
  * increment to leave the store buffer (Yann Collet's idea, in zstd and FSE). */
 #define BYTE_TABLES 8
 
-/* With tables of 1 KiB, every fourth would be 4 KiB away, where a load seems to depend on the store
- * before it. Words between the tables keep them apart. */
+/* Words between the tables: with tables of 1 KiB, every fourth would be 4 KiB away, where a load
+ * seems to depend on the store before it. */
 #define BYTE_TABLE_WORDS (256 + 16)
 
 /* Prefetch distance, bytes: the hardware prefetcher stops at the end of a page. */
@@ -55,8 +55,8 @@ _Static_assert(PIECE_MAX / 4 <= UINT16_MAX, "a counter of 16 bits must not come 
 #define SAMPLES_APART (PAIRS_BLOCK / SAMPLES)
 #define SAMPLES_REACH ((SAMPLES - 1) * SAMPLES_APART + BYTE_STEP + 4)
 
-/* How many sampled pairs may equal the pair after next, in text; or the next one or that,
- * otherwise. */
+/* The most sampled pairs that may equal the pair after next, in text; or the next one or the one
+ * after it, in other data. */
 #define TEXT_ALIKE (SAMPLES * BYTE_STEP / 2 / 3)
 #define ANY_ALIKE (SAMPLES * BYTE_STEP / 32)
 

@@ -16,7 +16,7 @@
 
 #define GROUP_TURNS 4
 
-/* What is counted, and where. */
+/* The counts of a piece of text, and where they go. */
 struct character_counting {
     const struct count_plan *plan;
     struct tally *tally;
@@ -76,8 +76,8 @@ INLINE uint32_t four_bytes(const unsigned char *data)
     return (uint32_t)data[0] << 24 | (uint32_t)data[1] << 16 | (uint32_t)data[2] << 8 | data[3];
 }
 
-/* As find_characters, one by one: those that begin in 64 bytes, or in data[0..len) if that is less.
- */
+/* Finds characters one by one, as find_characters: those that begin in 64 bytes, or in data[0..len)
+ * if that is less. */
 TARGET static size_t find_one_by_one(const unsigned char *data, size_t len, uint32_t *rows,
                                      size_t *n, struct character_bytes *bytes)
 {

@@ -12,7 +12,7 @@
 
 #define ROUND (16 * VECTOR) /* bytes between two popcounts */
 
-/* Where the entries of nibbles are in the table of a group. */
+/* The places of the nibbles' entries in the table of a group. */
 #define LOW_NIBBLE 0
 #define HIGH_NIBBLE 16
 

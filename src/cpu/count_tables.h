@@ -37,7 +37,7 @@ struct count_tables {
 int count_tables_open(struct count_tables *tables, const struct histogram *histogram,
                       unsigned chunks, unsigned threads, bool each_file);
 
-/* The same for counts by key, which are moved to `keys`. */
+/* Makes tables as count_tables_open, for counts by key, which are moved to `keys`. */
 int count_tables_open_keyed(struct count_tables *tables, struct key_tallies *keys, unsigned chunks);
 
 /* Frees the tables. Does nothing with all-zero ones. */

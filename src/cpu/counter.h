@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What an instruction set implements to count: a struct counter in a file of its own. The table of
- * counters is in count.c. */
+/* The interface of an instruction set that counts: a struct counter in a file of its own. The table
+ * of counters is in count.c. */
 #ifndef GPUHISTO_COUNTER_H
 #define GPUHISTO_COUNTER_H
 
@@ -24,8 +24,8 @@ struct letter_classes {
     unsigned count;
 };
 
-/* What is prepared once for a histogram. It does not change afterwards, so any number of threads
- * may count by it. */
+/* The preparations for a histogram. They do not change afterwards, so any number of threads may
+ * count by them. */
 struct count_plan {
     const struct histogram *histogram;
     const struct counter *counter;

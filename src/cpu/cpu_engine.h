@@ -29,7 +29,7 @@ struct cpu_engine_options {
 struct engine *cpu_engine_open(const struct histogram *histogram,
                                const struct cpu_engine_options *options);
 
-/* Returns what its counter is, in a few words: a constant. */
+/* Returns a few words about the engine's counter: a constant. */
 const char *cpu_engine_counter(const struct engine *engine);
 
 #endif

@@ -95,7 +95,7 @@ TARGET INLINE __m512d magnitudes_of_eight(const double *values, __mmask8 *negati
     return _mm512_castsi512_pd(_mm512_mask_max_epu64(before, *negative, before, one));
 }
 
-/* What a loop over a batch is compiled for. */
+/* The constants that a loop over a batch is compiled for. */
 enum { FEW_DIGITS = 1, WITH_SIGNS = 2 };
 
 /* Finds the rows of a batch. False if a value is neither in the window nor zero; its row is

@@ -34,14 +34,13 @@ struct json_reader {
     struct json_shapes shapes;
 };
 
-/* How far a path was followed. What it leads through are the first `on` of the containers that are
- * open. */
+/* The progress along a path, which leads through the first `on` of the containers that are open. */
 struct json_state {
     unsigned on;
     const unsigned char *from, *to; /* the value, or `from` is NULL */
 };
 
-/* Where a walk stands: a variable, whose members are in registers. */
+/* The state of a walk: a variable, whose members are in registers. */
 struct json_walk {
     unsigned paths; /* a constant */
     unsigned next;  /* place of the block */

@@ -17,7 +17,7 @@
 
 #define WINDOW 64
 
-/* How a field is found. A constant wherever it is used. */
+/* The way in which a field is found. A constant wherever it is used. */
 enum field_way {
     FROM_FRONT,        /* between separators */
     FROM_FRONT_BLANKS, /* between blanks */
@@ -95,7 +95,7 @@ INLINE bool found(struct found_line *line, const unsigned char *begin, const uns
 
 /* --- from the front --- */
 
-/* What carries over from one window of CSV to the next. */
+/* The state that carries over from one window of CSV to the next. */
 struct quotes {
     uint64_t inside;   /* all bits if inside a quoted field, or none */
     uint64_t may_open; /* bit 0: a quote would open a field */

@@ -65,7 +65,7 @@ void field_tokens_put_invalid(struct field_tokens *tokens);
 size_t fields_parse(const struct number_parser *parser, const struct field *field,
                     struct record_text *text, double *values, size_t cap);
 
-/* As fields_parse, but not with FIELD_NONE; also sets the keys of the records. */
+/* Parses as fields_parse, but not with FIELD_NONE; also sets the keys of the records. */
 size_t fields_parse_keyed(const struct number_parser *parser, const struct field *field,
                           const struct field *key, struct record_text *text, double *values,
                           struct key_span *keys, size_t cap);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the places of what structures JSON by masks of 64 bytes: a part of field_json.h. Places are
- * those of brackets, colons and commas outside of strings, and of newlines.
+/* Finds the places of the marks that structure JSON, by masks of 64 bytes: a part of field_json.h.
+ * The marks are brackets, colons and commas outside of strings, and newlines.
  *
  * With masks it also checks that tokens stand only where one may begin: after these, with white
- * space between. So between two places there is one token or none. Of what is not valid it gives
- * places, too, in such a way that places alone show that it is not. */
+ * space between. So between two places there is one token or none. Text that is not valid gives
+ * places, too, which alone show that it is not valid. */
 #ifndef GPUHISTO_JSON_SCAN_H
 #define GPUHISTO_JSON_SCAN_H
 
@@ -15,7 +15,7 @@
 #define JSON_LINES 512  /* that end in them, or little more */
 #define JSON_SLACK 32   /* bytes after a window that may be read */
 
-/* What a scan knows before a window. */
+/* The state of a scan before a window. */
 struct json_carry {
     uint64_t inside;   /* all bits if in a string, or none */
     bool is_escaped;   /* the first byte is, by a backslash before it */
@@ -87,7 +87,7 @@ TARGET INLINE uint64_t json_may_begin(uint64_t structural, uint64_t spaces,
     return (after | past_spaces) & ~spaces;
 }
 
-/* What a window has. */
+/* The marks of a window. */
 struct json_window {
     uint64_t places;
     uint64_t lines;  /* places that are control characters */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Shapes of JSON: a part of field_json.h. Lines of a log are mostly of a few shapes, which have the
  * same marks in the same order, with tokens of the same kinds between them, and the same names
- * where the paths lead. What is known of one record is true of all of its shape: that it is valid
- * but for its numbers and words, and the tokens that the paths lead to. So a record is compared
- * with a shape, without a branch for each place, and only its numbers and words are read.
+ * where the paths lead. Records of one shape are valid alike, but for their numbers and words, and
+ * the paths lead to the same tokens. So a record is compared with a shape, without a branch for
+ * each place, and only its numbers and words are read.
  *
  * A shape is learned from a record that was walked over. */
 #ifndef GPUHISTO_JSON_SHAPE_H

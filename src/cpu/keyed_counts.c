@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a table may have before it is moved. Full sums take 256 MiB in all tables together. */
+/* Limits of a table before it is moved. Full sums take 256 MiB in all tables together. */
 #define KEYS_MOST ((size_t)1 << 15)
 #define WIDE_OF_ALL (((size_t)256 << 20) / sizeof(struct moments))
 #define WIDE_LEAST ((size_t)1 << 11)

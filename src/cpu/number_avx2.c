@@ -197,7 +197,7 @@ AVX2 INLINE uint64_t plain_numbers(const struct token tokens[TOKENS], double *va
            (~not_empty(is_digit) & EACH_LANE(0x8000));
 }
 
-/* As plain_numbers, for tokens that may be longer than a lane. */
+/* Parses plain numbers as plain_numbers, from tokens that may be longer than a lane. */
 AVX2 APART static uint64_t long_numbers(const struct token tokens[TOKENS], double *values)
 {
     static const unsigned lane_of_token[TOKENS] = {0, 2, 1, 3};

@@ -46,8 +46,8 @@ static bool number_avx512_runs_here(void)
            __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
 }
 
-/* Where the tokens of a window begin, stop (at the end, or at the e of an exponent) and end, a byte
- * each. */
+/* The places where the tokens of a window begin, stop (at the end, or at the e of an exponent) and
+ * end, a byte each. */
 struct tokens {
     __m512i bytes, begins, stops, ends;
     const unsigned char *window; /* set for other_numbers only */

@@ -36,7 +36,7 @@ struct number_parser {
                           struct key_span *keys, size_t cap);
 };
 
-/* All parsers, fastest first; ends with NULL. The last one runs anywhere. */
+/* All parsers, fastest first, ended by NULL. The last one runs anywhere. */
 extern const struct number_parser *const number_parsers[];
 
 /* Returns the fastest parser that runs here, from `first` of the table on unless that is NULL,

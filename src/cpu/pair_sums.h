@@ -10,7 +10,7 @@
  * row. The other halves are a second table. */
 #define ASCII_HALF 128
 
-/* Which of two narrow counters is in the low half of a wide one. */
+/* The index of the narrow counter that is the low half of a wide one. */
 #define LOW_HALF (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
 typedef uint32_t wide_vector __attribute__((vector_size(PAIRS_VECTOR)));

@@ -210,7 +210,7 @@ TARGET INLINE void ifma_find_range(const double *values, double *least, double *
         _mm512_max_pd(_mm512_max_pd(p.max, q.max), _mm512_max_pd(r.max, s.max)));
 }
 
-/* How numbers of a batch are added up. */
+/* The ways of adding up the numbers of a batch. */
 enum ifma_way { IFMA_SHORT, IFMA_ALL_FIT, IFMA_CHECKED };
 
 /* A batch that is being added up, a block at a time. */

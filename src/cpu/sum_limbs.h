@@ -39,7 +39,7 @@
 /* Adding and subtracting it rounds to a multiple of 2^bits. */
 #define LIMB_ROUNDER(bits) (0x1.8p52 * (double)((uint64_t)1 << (bits)))
 
-/* What is added up: limbs, and products of two. */
+/* The sums that are kept: of limbs, and of products of two. */
 enum limb_sum { SUM_A, SUM_B, SUM_C, SUM_AA, SUM_AB, SUM_AC, SUM_BB, SUM_BC, SUM_CC, LIMB_SUMS };
 
 /* Steps from 1 to the unit of each. */
@@ -56,7 +56,7 @@ struct limb_lanes {
     double wrong[LIMB_LANES]; /* not 0 if a number is NaN or has bits below the unit */
 };
 
-/* How numbers of a batch are added up. Without a check, only NaN is noticed. */
+/* The ways of adding up the numbers of a batch. Without a check, only NaN is noticed. */
 enum limb_way { LIMBS_SHORT, LIMBS_LONG, LIMBS_CHECKED };
 
 /* Numbers that sums of limbs take before they are folded. */

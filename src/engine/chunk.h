@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A chunk: memory that an engine lends to whoever fills it. Readers know nothing else of
+/* A chunk: memory that an engine lends to the reader that fills it. Readers know nothing else of
  * engines. */
 #ifndef GPUHISTO_CHUNK_H
 #define GPUHISTO_CHUNK_H
@@ -10,23 +10,23 @@
 
 struct engine;
 
-/* Where a chunk is among all chunks. A file is one or more segments. A reader reads the chunks of a
- * segment in order; segments and files are read side by side. */
+/* The position of a chunk among all chunks. A file is one or more segments. A reader reads the
+ * chunks of a segment in order; segments and files are read side by side. */
 struct position {
     size_t file;      /* all three are counted from 0 */
     uint64_t segment; /* of the file */
     uint64_t index;   /* of the segment */
 };
 
-/* What ends with a chunk. */
+/* The parts of the input that may end with a chunk. */
 enum chunk_end {
     ENDS_NOTHING,
     ENDS_SEGMENT,
     ENDS_FILE,
 };
 
-/* Where the data of a chunk come from. Copies of the data keep a copy of it. Only text needs more
- * than `bytes`, `at.file` and the last two. */
+/* The source of a chunk's data. A copy of the data keeps a copy of it. Only text needs more than
+ * `bytes`, `at.file` and the last two. */
 struct origin {
     size_t bytes; /* of input; a token may have some in two chunks */
     struct position at;
@@ -41,7 +41,7 @@ struct origin {
     uint64_t content_first; /* and before those that are counted */
 };
 
-/* Memory of somebody else's that a chunk has for once. It is not written to. */
+/* Memory that a chunk borrows once from another owner, and does not write to. */
 struct lent {
     void (*give_back)(struct lent *lent); /* the chunk was counted; any thread */
 };

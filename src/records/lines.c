@@ -21,7 +21,7 @@
 /* Bytes of these as show_text writes them, "...", and the NUL. */
 #define SHOWN_SIZE (4 * SHOWN + 4)
 
-/* Where a file ends: no chunk stands there. */
+/* The index of the end of a file, where no chunk stands. */
 #define END_OF_FILE UINT64_MAX
 
 /* Chunks [begin, end) of one file, all of which were added. */
@@ -88,7 +88,7 @@ static bool is_start(const struct position *at)
     return at->segment == 0 && at->index == 0;
 }
 
-/* Where the chunk after this one stands. */
+/* Returns the position of the chunk after this one. */
 static struct position position_after(const struct origin *origin)
 {
     struct position at = origin->at;
@@ -133,7 +133,7 @@ static bool is_clock(const unsigned char *token, size_t len)
     return at == len && colons == 1;
 }
 
-/* What to write or to type instead of a token that is not a number. */
+/* Returns advice about a token that is not a number: what to write or type instead. */
 static const char *advice(const struct field *field, const unsigned char *token, size_t len)
 {
     if (len >= 3 && memcmp(token, "\xef\xbb\xbf", 3) == 0)
@@ -196,7 +196,7 @@ static void add_hint(const struct field *field, const unsigned char *text, size_
         snprintf(what->text + used, sizeof what->text - used, "; did you mean %s?", hint);
 }
 
-/* What is searched for invalid samples. */
+/* The text that is searched for invalid samples. */
 struct searched {
     const struct histogram *histogram;
     struct field field; /* in this file */
@@ -233,7 +233,7 @@ static bool find_in_all(struct searched *searched, const unsigned char *text, si
     return is_number || searched->is_of_key;
 }
 
-/* The same of a text whose records count if the filter keeps them. */
+/* Finds the first invalid sample as find_in_all does, among the records that the filter keeps. */
 static bool find_in_kept(struct searched *searched, const unsigned char *text, size_t len,
                          struct field_fault *fault)
 {

@@ -11,15 +11,16 @@
 struct histogram;
 struct lines;
 
-/* Opens one for `files` files, of which at most `chunks` chunks are filled or counted at a time and
- * at most `readers` segments are read. The histogram must outlive it. NULL: out of memory. */
+/* Opens a search for `files` files, of which at most `chunks` chunks are filled or counted at a
+ * time and at most `readers` segments are read. The histogram must outlive it. NULL: out of
+ * memory. */
 struct lines *lines_open(const struct histogram *histogram, size_t files, size_t chunks,
                          size_t readers);
 
 /* Adds a chunk, once: how many newlines it has, and whether a sample is invalid. Any thread. */
 void lines_add(struct lines *lines, const struct chunk *chunk, uint64_t newlines, bool invalid);
 
-/* The same for a chunk of which neither is known, which takes longer. NULL is fine. */
+/* Adds a chunk whose newlines and validity are not known, which takes longer. NULL is fine. */
 void lines_add_unseen(struct lines *lines, const struct chunk *chunk);
 
 /* True if the first invalid sample and its line are known. Then *what is "NAME: line N: 'TOKEN' is

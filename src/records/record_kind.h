@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a stream is cut into: values of a fixed size, or the tokens, lines, records of CSV,
- * characters or pairs of bytes of a text. A byte belongs to two pairs. */
+/* The records that a stream is cut into: values of a fixed size, or the tokens, lines, records of
+ * CSV, characters or pairs of bytes of a text. A byte belongs to two pairs. */
 #ifndef GPUHISTO_RECORD_KIND_H
 #define GPUHISTO_RECORD_KIND_H
 
@@ -30,16 +30,16 @@ struct record_kind {
     size_t size; /* bytes of a value, or of one of each channel; 0: of text */
     size_t most; /* bytes of the longest record that can be valid */
 
-    /* Of text. Returns the length of the part of a record that data[0..len) may begin with: of a
-     * token or line up to the first white space or newline; of a character up to three bytes that
-     * none begins with; of pairs the first byte, with which a pair ends that began before. */
+    /* Text only. Returns how many bytes at the beginning of data[0..len) may belong to an earlier
+     * record: of tokens and lines those up to the first white space or newline; of characters up to
+     * three bytes that begin none; of pairs the first byte, with which the earlier pair ends. */
     size_t (*head)(const unsigned char *data, size_t len);
 
-    /* Of text but CSV. Returns how many bytes at the end of data[0..len) belong to a record that
-     * may not be whole yet; all of them, if no record ends there. */
+    /* Text but CSV. Returns how many bytes at the end of data[0..len) belong to a record that may
+     * not be whole yet; all of them, if no record ends there. */
     size_t (*tail)(const unsigned char *data, size_t len);
 
-    /* Of text. True if no record goes on after this byte. */
+    /* Text only. True if no record goes on after this byte. */
     bool (*ends)(unsigned char byte);
 };
 
@@ -47,13 +47,14 @@ struct record_kind {
 extern const struct record_kind record_tokens, record_lines, record_csv, record_characters,
     record_pairs;
 
-/* Values of `size` bytes, 1 to RECORD_SIZE_MAX. */
+/* Returns the kind of values of `size` bytes, 1 to RECORD_SIZE_MAX. */
 struct record_kind record_values(size_t size);
 
-/* What the samples of a histogram are. */
+/* Returns the kind of a histogram's samples. */
 struct record_kind record_kind_of(const struct histogram *histogram);
 
-/* What a stream is cut into for a histogram and those after it (histogram->also). */
+/* Returns the kind that a stream is cut into for a histogram and those after it
+ * (histogram->also). */
 struct record_kind record_kind_of_all(const struct histogram *histogram);
 
 /* True if only the bytes tell where records begin, or each does. */

@@ -8,7 +8,7 @@
 #include "src/base/reason.h"
 #include "src/engine/chunk.h"
 
-/* Where a stream that is read in order was cut; at first all zeros but for two members. */
+/* The state of cutting a stream that is read in order. At first all zeros but for two members. */
 struct records {
     struct record_kind kind;
     const struct field *field; /* of lines */
@@ -23,7 +23,8 @@ struct records {
 /* Frees the memory, and forgets the stream. */
 void records_close(struct records *records);
 
-/* Moves what waits for its end to the beginning of a chunk. Sets the chunk's len and begin. */
+/* Moves the bytes that wait for their record's end to the beginning of a chunk. Sets the chunk's
+ * len and begin. */
 void records_resume(struct records *records, struct chunk *chunk);
 
 /* Returns how many of the `waited` bytes that records_resume moved were counted before, too. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The records that are cut where one segment of a file ends and the next begins. Each segment keeps
- * what it begins and ends with; whoever finishes the second of two neighbours joins them. */
+/* Joins the records that are cut where one segment of a file ends and the next begins. Each segment
+ * keeps its first and last bytes; the thread that finishes the second of two neighbours joins
+ * them. */
 #ifndef GPUHISTO_SEAMS_H
 #define GPUHISTO_SEAMS_H
 
@@ -44,32 +45,33 @@ struct seams {
  * on in it and is dropped, or neither. 0, or -1: out of memory. */
 int seams_open(struct seams *seams, bool is_first, bool goes_on);
 
-/* Frees what is left. */
+/* Frees the spans that are left. */
 void seams_close(struct seams *seams);
 
-/* Returns a span for one segment, or for the end of the file (`is_end`). Of values, `before`
- * bytes that are counted stand before it. NULL: out of memory. The caller's, until seams_add. */
+/* Returns a span for one segment, or for the end of the file (`is_end`), that belongs to the caller
+ * until seams_add. With values, `before` bytes that are counted stand before it. NULL: out of
+ * memory. */
 struct span *span_open(uint64_t segment, const struct record_kind *kind, uint64_t before,
                        bool is_end);
 
 /* Frees a span; does nothing with NULL. */
 void span_close(struct span *span);
 
-/* Takes what of a chunk, the next bytes of the segment, stands before its first boundary, as long
- * as there was none. A part of a token or line is dropped (records_drop); that of a value is taken
- * out. 0, or -1: out of memory. */
+/* Takes the bytes of a chunk, the next of the segment, that stand before its first boundary, as
+ * long as there was none. A part of a token or line is dropped (records_drop); that of a value is
+ * taken out. 0, or -1: out of memory. */
 int span_take_head(struct span *span, const struct records *records, struct chunk *chunk);
 
-/* The segment has ended as records were cut. 0, or -1: out of memory. */
+/* Takes the end of a segment, as records were cut. 0, or -1: out of memory. */
 int span_take_tail(struct span *span, const struct records *records);
 
 /* Appends bytes to the head of a span. 0, or -1: out of memory. */
 int span_extend(struct span *span, const unsigned char *data, size_t len);
 
-/* Adds a span, which belongs to the seams then. Sets *done to the seams that this completes, the
- * caller's, which it closes one by one; NULL if there is none. In each, `head` is the record
- * between the segments begin - 1 and begin, which may be empty, is_end tells that the file ends
- * with it, and to_end that it goes up to that end. 0, or -1: out of memory. Any thread. */
+/* Adds a span, which then belongs to the seams. Sets *done to the seams that this completes, NULL
+ * if there is none; the caller closes them one by one. In each, `head` is the record between the
+ * segments begin - 1 and begin, which may be empty, is_end tells that the file ends with it, and
+ * to_end that it goes up to that end. 0, or -1: out of memory. Any thread. */
 int seams_add(struct seams *seams, struct span *span, struct span **done);
 
 #endif
