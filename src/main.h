@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What src/main.c and src/main_*.c, which make up a run of the program, call from each other. */
+/* The functions that src/main.c and src/main_*.c, which make up a run of the program, call from
+ * each other. */
 #ifndef GPUHISTO_MAIN_H
 #define GPUHISTO_MAIN_H
 
@@ -30,7 +31,7 @@ _Noreturn void main_leave(int status);
 
 /* --- main_hints.c: what a run says about its input besides the table --- */
 
-/* What can be known only before the source is closed, and is said after the tables. */
+/* Facts that are known only before the source is closed, and are printed after the tables. */
 struct main_remarks {
     struct reason foreign, one_line; /* warnings of the source; or empty */
     bool is_decoded;                 /* a file was decompressed */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run says about its engines: warnings, --verbose and --timing. */
+/* Prints warnings, --verbose and --timing about a run's engines. */
 #include "main.h"
 
 #include "gpu/device.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run says about its input besides the table: hints and warnings. */
+/* Prints hints and warnings about a run's input. */
 #include "main.h"
 
 #include "src/cli/diag.h"

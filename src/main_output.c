@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a run ends, and its texts that are no table. */
+/* Ends a run, and prints its texts that are no table. */
 #include "main.h"
 
 #include "gpu/strategy.h"

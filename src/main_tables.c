@@ -13,7 +13,7 @@
 
 #define INTERRUPTED_SECONDS 0.5 /* for the program that writes our pipe to close it */
 
-/* What the counts of blocks may take, by each histogram. */
+/* The most bytes that the counts of blocks may take, by each histogram. */
 #define BLOCK_BYTES_MAX (UINT64_C(1) << 30)
 
 static unsigned count_histograms(const struct options *options)
@@ -137,8 +137,8 @@ static void print_so_far(struct main_tables *tables, const struct pool_view *vie
         main_leave(main_failed(&why));
 }
 
-/* After a SIGINT: prints the last table and ends the process. Whoever writes our pipe has mostly
- * been interrupted too and closes it, so the run ends regularly if it gets a moment. */
+/* Prints the last table after a SIGINT and ends the process. The program that writes our pipe has
+ * mostly been interrupted too and closes it, so the run ends regularly if it gets a moment. */
 static void end_interrupted(struct main_tables *tables, const struct pool_view *view,
                             double seconds)
 {

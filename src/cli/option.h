@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the command line share: the table of options, and what their handlers fill in.
- * doc/adding.md says how to add an option. */
+/* The shared header of the command line's files: the table of options, and the draft that their
+ * handlers fill in. doc/adding.md says how to add an option. */
 #ifndef GPUHISTO_OPTION_H
 #define GPUHISTO_OPTION_H
 
@@ -19,8 +19,8 @@ struct given {
     const char *value; /* or NULL */
 };
 
-/* What has been read so far of the options of one histogram. What depends on several of them is
- * worked out at the end, by the functions *_finish. */
+/* The options of one histogram, as far as they were read. The functions *_finish work out what
+ * depends on several of them. */
 struct draft {
     struct options *options;
     struct given given[OPTIONS_MAX];     /* by the row of the option */
@@ -139,10 +139,10 @@ const struct mode *option_mode(const struct option_row *row);
 /* option_rules.c: checks the columns of options.def. 0, or OPTIONS_WRONG with a reason. */
 int rules_check(const struct draft *draft, struct reason *why);
 
-/* For what the columns cannot say. A term NAME= is an option with any value. Messages show options
- * as they were typed, with their values if the term has one. */
+/* The following functions check what the columns cannot say. A term NAME= is an option with any
+ * value. Messages show options as they were typed, with their values if the term has one. */
 
-/* Sets the reason to that. Returns OPTIONS_FAILED. */
+/* Sets the reason to a lack of memory. Returns OPTIONS_FAILED. */
 int option_no_memory(struct reason *why);
 
 /* True if an option was given and not replaced by a later one. */
@@ -171,10 +171,10 @@ void option_show_typed(const struct draft *draft, const char *term, char *text);
  * OPTIONS_FAILED with a reason. */
 int bins_finish(const struct draft *draft, struct binning *binning, struct reason *why);
 
-/* options_fields.c: where in a line numbers stand. 0, or OPTIONS_WRONG with a reason. */
+/* options_fields.c: finds out where in a line numbers stand. 0, or OPTIONS_WRONG with a reason. */
 int fields_finish(const struct draft *draft, struct field *field, struct reason *why);
 
-/* The same file: what records are counted by. 0, or OPTIONS_WRONG with a reason. */
+/* options_fields.c: finds out what records are counted by. 0, or OPTIONS_WRONG with a reason. */
 int keys_finish(const struct draft *draft, struct key *key, struct reason *why);
 
 /* options_mode.c: makes options->histogram. 0; OPTIONS_WRONG or OPTIONS_FAILED with a reason. */
@@ -184,7 +184,8 @@ int mode_finish(const struct draft *draft, struct reason *why);
  * back the same; text has SHOW_NUMBER bytes. */
 void option_show_number(const struct draft *draft, const char *number, char *text);
 
-/* options_tables.c: for --merge and --diff. 0, or OPTIONS_WRONG with a reason. */
+/* options_tables.c: finishes the options of --merge and --diff. 0, or OPTIONS_WRONG with a
+ * reason. */
 int tables_finish(const struct draft *draft, struct reason *why);
 
 /* options_output.c: refuses options about rows if only statistics are printed, and an image on a
@@ -208,7 +209,7 @@ void words_unescape(char *word);
 /* options_input.c: sets where values begin in the input. */
 void content_finish(const struct draft *draft);
 
-/* The same file: checks --part. 0, or OPTIONS_WRONG with a reason. */
+/* options_input.c: checks --part. 0, or OPTIONS_WRONG with a reason. */
 int part_finish(const struct draft *draft, struct reason *why);
 
 /* options_engine.c: checks the strategy against mode and device, makes chunks of whole samples and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which options need others, and which cannot be combined: the columns of options.def are checked
- * here, and messages name options as they were typed. */
+/* Checks the columns of options.def: which options need others, and which cannot be combined.
+ * Messages name options as they were typed. */
 #include "option.h"
 #include "parse.h"
 #include "src/base/show.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which part of a line is the number, and how it is written: --field, --separator, --csv,
- * --header-line, --after, --units; which part is the key: --by, --max-keys; and which lines count:
- * --lines-with, --lines-without. */
+/* The fields of a line: --field, --separator, --csv, --header-line, --after and --units say where
+ * the number is and how it is written, --by and --max-keys which part is the key, --lines-with and
+ * --lines-without which lines count. */
 #include "option.h"
 #include "parse.h"
 
@@ -52,7 +52,8 @@ static bool parse_characters(const char *text, struct key *key)
     return begin > 0 && end >= begin;
 }
 
-/* What follows the last colon are characters if they could be; otherwise it is part of a name. */
+/* The text after the last colon is a range of characters if it could be one; otherwise it is part
+ * of a name. */
 int option_by(struct draft *draft, const char *value, struct reason *why)
 {
     struct options *options = draft->options;

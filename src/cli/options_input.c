@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How input is read: --decompress, --memlimit, --no-check, --skip, --length, --part. */
+/* The options about input: --decompress, --memlimit, --no-check, --skip, --length, --part. */
 #include "option.h"
 #include "parse.h"
 #include "src/report/format.h"

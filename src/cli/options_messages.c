@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is printed besides the table: --progress, --timing, --quiet, --verbose, --help, --version.
- */
+/* The options about messages: --progress, --timing, --quiet, --verbose, --help, --version. */
 #include "option.h"
 
 int option_progress(struct draft *draft, const char *value, struct reason *why)

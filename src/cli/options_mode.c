@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is counted: the modes, --fold-case, --channels. */
+/* The modes, --fold-case and --channels. */
 #include "option.h"
 #include "parse.h"
 #include "src/report/format.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How the table is written: --stats, --quantiles, --format, --plot, --percent, --nonzero, --all,
+/* The options about the table: --stats, --quantiles, --format, --plot, --percent, --nonzero, --all,
  * --each, --top, --header, --output, --interval. */
 #include "option.h"
 #include "parse.h"

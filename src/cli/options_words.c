@@ -62,7 +62,7 @@ void words_unescape(char *word)
     *to = '\0';
 }
 
-/* As option_separator reads it. */
+/* Adds a separator as option_separator reads it. */
 static int add_separator(struct words *words, unsigned char separator)
 {
     if (separator == '\t')

@@ -21,7 +21,7 @@ struct joined_shard {
     uint64_t order;             /* of the table: if two overlap, the later one is at fault */
 };
 
-/* All zeros: no shards yet. */
+/* The shards that were joined. All zeros: no shards yet. */
 struct shard_join {
     const char *first; /* the table of the first shard */
     struct shard_job job;
@@ -38,7 +38,7 @@ int shard_join_add(struct shard_join *join, struct shard_record *record, const c
 /* Makes *into a join without shards, of the same job as `join`. */
 void shard_join_fork(const struct shard_join *join, struct shard_join *into);
 
-/* Moves all shards of `from` to a join of the same job. 0; or -1 if memory is short. */
+/* Moves all shards of `from` to a join of the same job. 0, or -1 if memory is short. */
 int shard_join_move(struct shard_join *join, struct shard_join *from);
 
 /* Proves at the end that every byte was counted once: that no shard is missing, unless
@@ -51,8 +51,8 @@ void shard_join_free(struct shard_join *join);
 
 /* --- table_rows.c: rows of the histogram that tables had --- */
 
-/* What tables had in JSON of a row, up to its count. In other tables that is mostly the same text,
- * and does not have to be understood again. All zeros: none was seen. */
+/* The texts of rows in the JSON of earlier tables, up to their counts. Other tables mostly have the
+ * same texts, which need not be parsed again. All zeros: none was seen. */
 struct seen_rows {
     const struct seen_rows *base; /* has more of them; or NULL */
     uint32_t *at;   /* of each row: where its text begins, with its length; 0: it was not seen */
@@ -80,7 +80,7 @@ struct merge_others {
     struct reason how; /* it differs; begins with its name */
 };
 
-/* How tables are understood. */
+/* The way in which tables are read. */
 struct merge_form {
     merge_layer *lay;
     merge_sorter *sort;
@@ -130,8 +130,8 @@ struct merge {
 struct read_table;
 int merge_add(struct merge *merge, struct read_table *table, const char *name, struct reason *why);
 
-/* At the end of a file: 0; or -1 with a reason, without the name, if it ends between two tables of
- * a result. */
+/* Ends a file. 0; or -1 with a reason, without the name, if it ends between two tables of a
+ * result. */
 int merge_end_file(struct merge *merge, const char *name, struct reason *why);
 
 /* Sets the reason to how a table's options differ from those of the file `first`. */
@@ -142,8 +142,8 @@ void merge_show_difference(struct reason *why, const struct words *options, cons
  * these differ. */
 struct words *merge_options(struct merge *merge);
 
-/* Begins *fork: what one thread adds up of the tables after the first one, which `merge` has. Until
- * merge_join, `merge` stays as it is. 0; or -1 if memory is short, and nothing to free. */
+/* Begins *fork, the part of the sum that one thread adds up. `merge` has the first table, and stays
+ * as it is until merge_join. 0; or -1 if memory is short, and nothing to free. */
 int merge_fork(const struct merge *merge, struct merge *fork);
 
 /* Adds *fork, whose total and that of *merge together are below 2^64, and frees it. 0; or -1 if
@@ -157,16 +157,15 @@ void merge_free(struct merge *merge);
 
 /* --- merge_files.c --- */
 
-/* Adds all tables of a file, which is then held no longer. 0, or -1 with a reason that names the
- * file. */
+/* Adds all tables of a file, and releases it. 0, or -1 with a reason that names the file. */
 int merge_file(struct held *file, struct merge *merge, struct reason *why);
 
-/* Adds all tables of the files, at least one, which are then held no longer. Uses `threads` threads
- * at most, and no more than one for each `thread_bytes` of input, unless that is 0. The first file
- * is read by one thread; so are all files if any of the others is a pipe or the like, or if several
- * threads would need over 256 MiB. Whether there are too many keys, merge->keys knows. 0; or -1
- * with the reason of the first file, in their order, that is refused. Neither sum nor reason
- * depends on the threads. */
+/* Adds all tables of the files, at least one, and releases these. Uses `threads` threads at most,
+ * and no more than one for each `thread_bytes` of input, unless that is 0. The first file is read
+ * by one thread; so are all files if any of the others is a pipe or the like, or if several threads
+ * would need over 256 MiB. merge->keys tells whether there are too many keys. 0; or -1 with the
+ * reason of the first file, in their order, that is refused. Neither sum nor reason depends on the
+ * threads. */
 int merge_files(const struct held_list *files, unsigned threads, uint64_t thread_bytes,
                 struct merge *merge, struct reason *why);
 

@@ -40,7 +40,7 @@ static int add_tables(struct table_reader *reader, const char *name, struct merg
     return rc == 0 ? merge_end_file(merge, name, why) : rc;
 }
 
-/* As merge_file, by a reader that may have read other files. */
+/* Adds the tables of a file as merge_file, by a reader that may have read other files. */
 static int add_file(struct table_reader *reader, struct held *held, struct merge *merge,
                     struct reason *why)
 {
@@ -74,7 +74,7 @@ int merge_file(struct held *file, struct merge *merge, struct reason *why)
 
 /* --- a thread --- */
 
-/* What threads share. */
+/* The state that threads share. */
 struct merging {
     const struct held_list *files;
     struct merge *forks; /* one for each thread */
@@ -168,7 +168,7 @@ static int merge_rest(const struct held_list *files, unsigned threads, struct me
 
 /* --- how many threads --- */
 
-/* What there is to read after the first file. */
+/* The input after the first file. */
 struct rest {
     size_t files;
     uint64_t bytes, largest; /* of all, and of one file */

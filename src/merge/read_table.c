@@ -26,7 +26,7 @@
  * reason would be a better one, such as another option, but rows take memory. */
 #define ROWS_BEYOND ((size_t)65536)
 
-/* What is wrong with a file of something else, such as the log that was counted. */
+/* The message for a file of something else, such as the log that was counted. */
 #define NOT_A_TABLE "not a table in JSON; make one with 'gpuhisto ... -F json'"
 
 #define TEXT_TOO_LONG "a text is too long, or has a NUL byte"
@@ -37,7 +37,7 @@
 
 /* --- what is refused: each of these sets the reason, and returns -1 --- */
 
-/* With the byte up to which the file was read. */
+/* Names the byte up to which the file was read. */
 static int refuse(struct table_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -57,7 +57,7 @@ static int refuse_memory(struct table_reader *reader)
     return reason_set(reader->why, "out of memory");
 }
 
-/* With what is wrong with the text. */
+/* Says what is wrong with the text. */
 static int refuse_text(struct table_reader *reader)
 {
     struct json *json = &reader->json;
@@ -71,7 +71,7 @@ static int refuse_text(struct table_reader *reader)
     return refuse(reader, "not JSON: %s", json->wrong);
 }
 
-/* As a value of a kind that does not belong there. */
+/* Refuses a value of a kind that does not belong there. */
 static int refuse_kind(struct table_reader *reader, enum json_kind kind)
 {
     static const char *const names[] = {
@@ -109,8 +109,7 @@ static int expect(struct table_reader *reader, enum json_kind kind)
     return found == kind ? 0 : refuse_kind(reader, found);
 }
 
-/* Returns the string, name or number that was read, and its length. What it stands for replaces it
- * where it is. */
+/* Returns the string, name or number that was read, decoded in place, and its length. */
 static const char *text_of(struct table_reader *reader, size_t *len)
 {
     struct json *json = &reader->json;
@@ -205,7 +204,7 @@ static int take_text(struct table_reader *reader, bool may_be_number, const char
     return *len <= KEY_LENGTH_MAX ? 0 : refuse(reader, TEXT_TOO_LONG);
 }
 
-/* The same of what is no key. */
+/* Reads a text that is no key. */
 static int take_plain_text(struct table_reader *reader, bool may_be_number, const char **text,
                            size_t *len)
 {
@@ -307,7 +306,7 @@ static int read_key(struct table_reader *reader, void *to)
     return add_text(reader, text, len, &key->text);
 }
 
-/* The same of a table, which may be of records without a key. */
+/* Reads the key of a table, which may be of records without a key. */
 static int read_key_of_table(struct table_reader *reader, void *to)
 {
     struct read_key *key = to;
@@ -691,7 +690,7 @@ static int read_table(struct table_reader *reader)
 {
     struct read_table *table = &reader->table;
     struct read_totals *totals = &table->totals;
-    /* In the order of the bits. */
+    /* The members are in the order of the bits. */
     const struct member members[] = {{"schema", read_schema, NULL, 0},
                                      {"mode", read_text, &table->mode, 0},
                                      {"options", read_option, &table->options, LIST},

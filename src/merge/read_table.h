@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From the text of a table to the rows of a histogram. For src/merge alone. */
+/* Reads the text of a table into rows of a histogram. For src/merge alone. */
 #ifndef GPUHISTO_READ_TABLE_H
 #define GPUHISTO_READ_TABLE_H
 

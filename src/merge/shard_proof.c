@@ -381,7 +381,7 @@ static int make_record(const struct proof *proof, struct shard_record *record)
     return failed ? -1 : 0;
 }
 
-/* As shard_join_finish, but names of files in the reason are not printable yet. */
+/* Proves as shard_join_finish, but names of files in the reason are not printable yet. */
 static int prove(struct proof *proof, bool may_be_incomplete, struct shard_record *record,
                  struct reason *why)
 {

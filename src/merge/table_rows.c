@@ -183,7 +183,7 @@ uint32_t row_finder_find(struct row_finder *finder, const struct read_table *tab
 
 /* --- what a table must have --- */
 
-/* What is checked, row by row. */
+/* The state of a check that goes row by row. */
 struct row_check {
     struct read_table *table;
     const struct histogram *histogram;

@@ -5,7 +5,7 @@
 
 #include "report.h"
 
-/* All tallies are of the histogram, which has one channel. */
+/* The counts of two tables. All tallies are of the histogram, which has one channel. */
 struct diff_counts {
     const struct histogram *histogram;
     const struct tally *before, *after;
@@ -14,11 +14,11 @@ struct diff_counts {
 
 /* Writes for each row both counts, both percents, their difference in percentage points and their
  * ratio. A picture has a bar to the left for a percent that fell, and to the right for one that
- * rose. Of the options, format, header and empty are used. Errors stay with the writer. */
+ * rose. It uses the options format, header and empty. Errors stay with the writer. */
 void diff_write(struct writer *out, const struct report_options *options,
                 const struct diff_counts *counts);
 
-/* For struct format. */
+/* The functions that struct format has for --diff. */
 struct diff;
 void diff_delimited(struct diff *diff);
 void diff_json(struct diff *diff);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How a table is written: a format is given rows, which are chosen, in order and named already.
- * doc/adding.md says how to add one. */
+/* The interface of a format, which writes a table: it is given rows that are chosen, in order and
+ * named. doc/adding.md says how to add one. */
 #ifndef GPUHISTO_FORMAT_H
 #define GPUHISTO_FORMAT_H
 
@@ -20,7 +20,7 @@ struct counts {
     const struct tally *tally;
 };
 
-/* What a format knows of a table besides its rows. */
+/* A table as a format sees it, besides its rows. */
 struct table {
     struct writer *out;
     const struct format *format;
@@ -71,8 +71,8 @@ struct format {
     void (*statistics)(struct table *table, const struct statistics *statistics);
     void (*end)(struct table *table);
 
-    /* With a separator, instead of all others: the statistics of one of several groups or channels
-     * as a row, below a header if it is the first. */
+    /* Writes, for a format with a separator, the statistics of one of several groups or channels as
+     * a row, below a header if it is the first. No other function is called then. */
     void (*statistics_row)(struct table *table, const struct statistics *statistics, bool is_first);
 };
 
@@ -95,7 +95,7 @@ static inline void format_counts(struct table *table, const struct row *row, cha
     }
 }
 
-/* Writes which group a table is of, for people. */
+/* Writes the name of a table's group, for people. */
 static inline void format_name_group(struct table *table)
 {
     const char *const name = table->group[GROUP_NAME], *const offset = table->group[GROUP_OFFSET];
@@ -117,7 +117,7 @@ static inline void format_percents(struct table *table, const struct row *row, c
 
 #define FORMATS_MAX 16 /* with the NULL at the end */
 
-/* All formats, then NULL. The first one is the default. */
+/* All formats, ended by NULL. The first one is the default. */
 extern const struct format *const formats[];
 
 #define FORMAT(name) extern const struct format format_##name;

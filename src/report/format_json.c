@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One object: totals, and lists of the bins and of quantiles. What is in no bin is in the totals
+/* One object: totals, and lists of the bins and of quantiles. Samples in no bin are in the totals
  * alone. */
 #include "diff.h"
 #include "format.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A histogram in the text format of OpenMetrics 1.0, which Prometheus reads: a bucket has the count
- * of all numbers up to its edge. What is not a number is left out. */
+ * of all numbers up to its edge. Text that is not a number is left out. */
 #include "format.h"
 #include "groups.h"
 

@@ -7,8 +7,7 @@
 
 #include "src/count/histogram.h"
 
-/* A histogram whose rows are groups. Of the names of rows only groups->name knows: labels are
- * empty. */
+/* A histogram whose rows are groups. Only groups->name knows their names: labels are empty. */
 struct group_rows {
     struct mode mode;
     struct histogram histogram;

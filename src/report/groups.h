@@ -15,7 +15,7 @@
 #define GROUP_REST "(other)"      /* what all keys are called that are not shown alone */
 #define GROUP_MISSING "(invalid)" /* and records without a key */
 
-/* What says which group one is: its columns, in order. */
+/* The columns that say which group it is, in order. */
 enum group_column {
     GROUP_NAME,
     GROUP_OFFSET, /* of a block: the bytes of content before it */
@@ -39,7 +39,7 @@ struct groups {
     bool is_ascii;     /* names are shown in ASCII */
     uint32_t *gaps;    /* of each name that is longer: see groups_shorten_names */
 
-    /* For the functions below. Group `all` is that of records without a key. */
+    /* The source of groups, and its functions. Group `all` is that of records without a key. */
     const void *of;
     struct key_name (*name)(const void *of, size_t group);
     uint64_t (*offset)(const void *of, size_t group);                     /* of blocks only */
@@ -71,7 +71,8 @@ struct key_name groups_name(const struct groups *groups, size_t group);
 /* Returns the samples of a key. */
 uint64_t groups_samples(const struct groups *groups, size_t group);
 
-/* Sets a tally of the histogram, with blocks, which is all zeros or has those of another group. */
+/* Sets a tally with blocks, which is all zeros or has another group's counts, to those of a
+ * group. */
 void groups_load(const struct groups *groups, size_t group, const struct histogram *histogram,
                  struct tally *tally);
 
@@ -85,10 +86,10 @@ uint64_t groups_offset(const struct groups *groups, size_t group);
 /* Returns the room that the longest name needs. */
 size_t groups_name_room(const struct groups *groups);
 
-/* Prepares names of keys for a picture: at most `most` bytes, in ASCII if that is all the terminal
- * has, without a space at the end, and no two the same. Sets `gaps`, which are to be freed: what
- * stands in the middle of a longer name, "..." for 0, or "~2~" for 2, where the first would not
- * tell it apart. 0, or -1: memory is short. */
+/* Prepares names of keys for a picture: at most `most` bytes, without a space at the end, and no
+ * two the same; in ASCII if the terminal has nothing else. Sets `gaps`, which are to be freed: the
+ * text that stands in the middle of a longer name, "..." for 0, or "~2~" for 2 where the first
+ * would not tell it apart. 0, or -1: memory is short. */
 int groups_shorten_names(struct groups *groups, size_t most, bool is_ascii);
 
 #endif

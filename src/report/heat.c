@@ -10,7 +10,7 @@
 
 #define CROWDED 50 /* percent of the samples in one column */
 
-/* What a heat map is made of. */
+/* The source of a heat map. */
 struct heat_source {
     struct heat heat;
     const struct heat_format *format;

@@ -32,12 +32,13 @@ struct heat {
     uint64_t samples; /* with those in no column */
     uint64_t *cells;  /* a count for each column */
 
-    /* For the format: characters of names, counts and of a cell. */
+    /* Set by the format: characters of names, counts and of a cell. */
     size_t name_width, count_width, cell_width;
     bool utf8;
 };
 
-/* How a format writes one. begin and row are called once, and once for each group. */
+/* The functions of a format that writes heat maps. begin is called once, and row once for each
+ * group. */
 struct heat_format {
     bool needs_largest;
     size_t (*room)(struct heat *heat); /* returns how many columns there may be, at least one */
@@ -45,8 +46,8 @@ struct heat_format {
     void (*row)(struct heat *heat);
 };
 
-/* Writes the heat map of all groups, which are keys. `names` are theirs. The tally, with blocks, is
- * worked with. Errors stay with the writer. */
+/* Writes the heat map of all groups, which are keys. `names` are theirs. It uses the tally, which
+ * has blocks, as memory. Errors stay with the writer. */
 void heat_write(struct writer *out, const struct report_options *options,
                 const struct histogram *histogram, const struct row_names *names,
                 struct tally *tally);

@@ -10,10 +10,10 @@
 /* Writes a string. */
 void json_string(struct writer *out, const char *text);
 
-/* Writes the member "key" or "file", the name of a group: a string, in which U+FFFD replaces what
- * is not UTF-8, as jq does; or null, of records without a key. A name that is not UTF-8, or has a 0
+/* Writes the member "key" or "file", the name of a group. It is a string, in which U+FFFD replaces
+ * invalid UTF-8, as in jq; or null, for records without a key. A name that is not UTF-8, or has a 0
  * in it, is followed by "key_bytes" or "file_bytes", its bytes in hexadecimal. For `rest` writes
- * "keys" instead, how many these are. */
+ * "keys" instead, their number. */
 void json_group(struct writer *out, const struct groups *groups, size_t group);
 
 /* Each writes `key`, which ends with the colon, and a number. JSON knows no infinity and no NaN:

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the table is written: standard output, or a file that is written completely or not at all.
- */
+/* The output: standard output, or a file that is written completely or not at all. */
 #ifndef GPUHISTO_OUTPUT_H
 #define GPUHISTO_OUTPUT_H
 
@@ -17,10 +16,10 @@ struct output {
     struct writer writer;
 };
 
-/* Finds the file before anything is counted, and what would fail later: a directory, or a file that
- * cannot be written. A file that is to be replaced keeps its content until output_close: the new
- * one is created in its directory, without a name or with a temporary one, and gets its permissions
- * (permissions.h). Signals that end the process remove it. Who ends a run without output_close
+/* Finds the file before anything is counted, and fails if it is a directory, or a file that cannot
+ * be written. A file that is to be replaced keeps its content until output_close: the new one is
+ * created in its directory, without a name or with a temporary one, and gets its permissions
+ * (permissions.h). Signals that end the process remove it. A run that ends without output_close
  * calls signals_remove_now for that. `name`, which must stay valid, is NULL for standard output.
  * From here on, a write beyond the limit on the size of files fails instead of ending the process.
  * Returns 0; or -1 with the reason set, and nothing to close. */

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_PERMISSIONS_H
 #define GPUHISTO_PERMISSIONS_H
 
-/* What could not be kept. */
+/* The permissions that could not be kept. */
 enum permissions_kept {
     PERMISSIONS_KEPT,
     PERMISSIONS_NO_MODE, /* errno says why; the file keeps the mode that it had */

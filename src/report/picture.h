@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What pictures of tables have in common: columns side by side, labels of rows, and bars. */
+/* Parts of pictures of tables: columns side by side, labels of rows, and bars. */
 #ifndef GPUHISTO_PICTURE_H
 #define GPUHISTO_PICTURE_H
 
@@ -23,7 +23,7 @@ struct picture_cells {
     size_t count;
 };
 
-/* What rows are measured for. 0 before the first one. */
+/* The measures of rows. 0 before the first one. */
 struct picture {
     size_t widths[PICTURE_COLUMNS]; /* of the columns, in characters */
     uint64_t largest;               /* that a bar shows */
@@ -43,8 +43,8 @@ size_t picture_write(struct writer *out, const struct picture_cells *cells,
                      const size_t widths[PICTURE_COLUMNS], const char *sides);
 
 /* Writes the label of a row: its name; of numbers the lower edge, rounded to what people would
- * write: "0.15", or "2^-10" where edges are powers of two. What lies below and above all bins is
- * named by the edge there. */
+ * write: "0.15", or "2^-10" where edges are powers of two. The rows below and above all bins are
+ * named by their edges. */
 void picture_label(const struct histogram *histogram, const struct row *row,
                    char text[PICTURE_LABEL]);
 

@@ -95,7 +95,7 @@ static void write_own_statistics(struct table *table, bool is_row, bool is_first
         table->format->statistics(table, &statistics);
 }
 
-/* The same of each channel in turn. */
+/* Writes the statistics of each channel in turn. */
 static void write_statistics(struct table *table, bool is_row, bool is_first)
 {
     const struct counts all = table->counted;

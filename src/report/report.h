@@ -17,7 +17,7 @@ struct format; /* format.h */
 
 #define QUANTILES_MAX 64
 
-/* Which bins are shown instead of those that were counted. */
+/* The bins that are shown instead of those that were counted. */
 struct report_bins {
     bool keep;          /* in a picture too, though there may be more rows than a screen has */
     unsigned most;      /* equal ones over what was seen; 0: bins are shown as they are */
@@ -50,14 +50,14 @@ struct report_options {
 void report_write(struct writer *out, const struct report_options *options,
                   const struct histogram *histogram, const struct tally *tally);
 
-/* Writes a result for each group, and its name first. `tally`, one of the histogram's, is worked
- * with. */
+/* Writes a result for each group, and its name first. It uses `tally`, one of the histogram's, as
+ * memory. */
 void report_write_groups(struct writer *out, const struct report_options *options,
                          const struct histogram *histogram, const struct groups *groups,
                          struct tally *tally);
 
-/* Writes what separates a table from the one before it, if it `follows` one: an empty line, unless
- * each is a line. On a terminal a picture replaces the one before. */
+/* Writes the separator between a table and the one before it, if it `follows` one: an empty line,
+ * unless each is a line. On a terminal a picture replaces the one before. */
 void report_write_gap(struct writer *out, const struct report_options *options, bool follows);
 
 #endif

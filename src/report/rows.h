@@ -30,7 +30,7 @@ struct row {
     uint64_t running; /* the sum of this row and all rows before it, shown or not */
 };
 
-/* Which rows without a count are shown. */
+/* The rows without a count that are shown. */
 enum empty_rows {
     EMPTY_DEFAULT,    /* all; if bins are many (histogram_is_sparse), only INVALID */
     EMPTY_SHOWN,      /* all */
@@ -56,16 +56,16 @@ struct rows {
 /* Returns the sums of a tally's rows. */
 struct totals rows_add_up(const struct histogram *histogram, const struct tally *tally);
 
-/* The same of rows that are groups. */
+/* Returns the sums of rows that are groups. */
 struct totals rows_add_up_groups(const struct groups *groups, const struct tally *tally);
 
 /* Begins a walk. Histogram, tally and the groups of the names must outlive it. */
 void rows_begin(struct rows *rows, const struct histogram *histogram, const struct tally *tally,
                 const struct row_names *names, enum empty_rows empty);
 
-/* Leaves out the rows with the least counts if there are more than `most`, at least 2; of the same
- * counts the last ones. One line is left free to say so. Returns how many are left out. Before the
- * walk. */
+/* Leaves out the rows with the least counts if there are more than `most`, at least 2; of equal
+ * counts the last ones. One line is left free to say so. Returns how many are left out. Call it
+ * before the walk. */
 size_t rows_cut(struct rows *rows, size_t most);
 
 /* Returns the next row that is shown, which is valid until the next call; NULL after the last one.

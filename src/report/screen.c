@@ -39,7 +39,7 @@ static locale_t locale_of_utf8(void)
     return user;
 }
 
-/* What the locale does not know has one column, as a terminal shows something. */
+/* A character that the locale does not know has one column, as a terminal shows something. */
 static size_t width_of(uint32_t character)
 {
     const int width = wcwidth((wchar_t)character);

@@ -12,9 +12,9 @@ struct screen {
     bool utf8;        /* the user's locale has UTF-8 */
 };
 
-/* Returns the screen of a descriptor. What is not a terminal is as wide as COLUMNS in the
- * environment says, or 80. The process's own locale does not change, so numbers keep the decimal
- * point of C. One thread. */
+/* Returns the screen of a descriptor. Other descriptors are as wide as COLUMNS in the environment
+ * says, or 80. The process's own locale does not change, so numbers keep the decimal point of C.
+ * One thread. */
 struct screen screen_of(int fd);
 
 /* Returns the columns of a text in UTF-8: two for East Asian characters, none for combining marks;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which part of a job's input a table counts, as JSON shows it. When shards are merged, these
+/* The part of a job's input that a table counts, as JSON shows it. When shards are merged, these
  * records prove that every byte was counted once. */
 #ifndef GPUHISTO_SHARD_RECORD_H
 #define GPUHISTO_SHARD_RECORD_H
@@ -27,7 +27,7 @@ struct shard_file {
     size_t range_count;
 };
 
-/* What was divided: the same in all shards of a job. */
+/* The input that was divided: the same in all shards of a job. */
 struct shard_job {
     uint64_t of;                   /* how many shards there are */
     uint64_t files, bytes, digest; /* of all files together */
