@@ -8,7 +8,7 @@
  *
  * Work is posted, and done in the order of the posts. Polls compare how much was posted with how
  * much the thread has seen to arrive. So neither ever waits for the device, and a call that hangs
- * shows as work that does not arrive. What each function does is said in device.h.
+ * shows as work that does not arrive. device.h says what each function does.
  *
  * No two threads may be inside functions of the same calls at once: the engine holds its lock. An
  * int is 0, or -1 once the device is lost: a call has failed, or was not answered in time. Then no
@@ -31,17 +31,17 @@ const char *calls_name(const struct calls *calls);
 
 /* --- answered, within a few times the deadline, or the device is lost --- */
 
-/* 0, or -1 if the memory cannot be pinned, or the device is lost. */
+/* Pins memory. 0, or -1 if the memory cannot be pinned, or the device is lost. */
 int calls_pin(struct calls *calls, void *memory, size_t size);
 
-/* 0, or -1 once the device is lost: then the memory must be left to it. */
+/* Unpins memory. 0, or -1 once the device is lost: then the memory must be left to it. */
 int calls_unpin(struct calls *calls, void *memory);
 
 int calls_open_decoding(struct calls *calls, struct device_decoding *decoding);
 
 /* --- posted --- */
 
-/* Has work enqueued. What it points to must not change until it was seen to be done. */
+/* Has work enqueued. Whatever it points to must not change until the work was seen to be done. */
 int calls_post(struct calls *calls, const struct device_work *work);
 
 /* Returns 1 if all work of this kind and number has arrived, 0 if not yet, -1: the device is lost.
@@ -59,11 +59,11 @@ double calls_copy_seconds(struct calls *calls);
 /* True if the device is lost. */
 bool calls_are_lost(struct calls *calls);
 
-/* Returns why, which lives as long as the calls. */
+/* Returns why the device is lost. The text lives as long as the calls. */
 const char *calls_reason(const struct calls *calls);
 
-/* Leaves a device that is lost, for whatever reason: no other call is made. One that hangs may
- * still return, and then writes only to what the device was given to write to. */
+/* Leaves a device that is lost: no other call is made. A call that hangs may still return, and then
+ * writes only to memory that the device was given to write to. */
 void calls_leave(struct calls *calls);
 
 /* Closes the device, unless it was left, and frees what is the caller's. Everything must have

@@ -33,7 +33,7 @@ struct track {
     unsigned first, length;
 };
 
-/* What the thread is asked. */
+/* The questions to the thread. */
 enum question_kind {
     ASKED_NOTHING, /* it has answered */
     ASKED_OPEN,    /* which it does first */
@@ -75,10 +75,10 @@ struct calls {
  * calls, of which it is an owner. */
 void *calls_thread(void *calls);
 
-/* The device is lost, and so it is left: the first reason is kept. Under the lock. */
+/* Records that the device is lost, and leaves it; the first reason is kept. Under the lock. */
 void calls_lose(struct calls *calls, const char *why);
 
-/* One owner leaves. The last one frees it. */
+/* Gives up one owner's share. The last owner's call frees the struct. */
 void calls_disown(struct calls *calls);
 
 #endif

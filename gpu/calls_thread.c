@@ -136,7 +136,8 @@ static int poll(struct calls *calls, enum device_work_kind kind)
     return 1;
 }
 
-/* The same of all kinds. */
+/* Polls work of all kinds. Returns 1 if any has arrived, 0 if none has, -1 if the device is
+ * lost. */
 static int poll_all(struct calls *calls)
 {
     int arrived = 0;

@@ -17,7 +17,7 @@
 
 struct gpu_decoder;
 
-/* Where in a compressed file the GPU begins. */
+/* The place in a compressed file where the GPU begins. */
 struct compressed_start {
     const struct codec *codec; /* of the file */
     uint64_t offset;           /* where a frame begins, bytes into the file */
@@ -28,7 +28,7 @@ struct compressed_start {
     uint64_t memlimit;         /* frames with a larger window are left */
 };
 
-/* What the GPU needs next of a compressed file. */
+/* The GPU's next request for bytes of a compressed file. */
 struct compressed_next {
     bool is_wanted; /* false: nothing, call finish */
     uint64_t at;    /* where in the file the next chunk begins; may be after its end, and before
@@ -38,7 +38,7 @@ struct compressed_next {
     uint64_t kept;  /* nor left to the reader before this one */
 };
 
-/* What the GPU counted of a compressed file, and what it left. */
+/* The result of a compressed file: what the GPU counted of it, and what it left. */
 struct compressed_rest {
     bool is_left;    /* the reader decompresses the file from `offset` on; false: it is done */
     uint64_t offset; /* where a frame begins, bytes into the file */
@@ -64,22 +64,22 @@ struct gpu_decoder *gpu_decoder_begin(struct engine *gpu, const struct compresse
  * call finish. */
 struct chunk *gpu_decoder_acquire(struct gpu_decoder *decoder);
 
-/* Takes back a chunk that was filled from byte `offset` of the file on: where it is to begin, or
- * what the last one has named. It may end anywhere; its end is ENDS_FILE if the file ends with it.
- * Sets *next, whose `at` is not before `offset`. */
+/* Takes back a chunk that was filled from byte `offset` of the file on, which is the start, or what
+ * the last call has named. The chunk may end anywhere; its end is ENDS_FILE if the file ends with
+ * it. Sets *next, whose `at` is not before `offset`. */
 void gpu_decoder_submit(struct gpu_decoder *decoder, struct chunk *chunk, uint64_t offset,
                         struct compressed_next *next);
 
-/* What comes next can no longer be left: it has begun in bytes that a stream is not kept for. So
- * the GPU also takes what others would decompress faster. */
+/* Tells the GPU that it can no longer leave what comes next, which has begun in bytes that a stream
+ * is not kept for. So the GPU also takes what others would decompress faster. */
 void gpu_decoder_insist(struct gpu_decoder *decoder);
 
-/* True if the GPU wants something else of the file than it did last: submit the chunk as it is, for
- * nothing, to know what. */
+/* True if the GPU wants other bytes of the file than it asked for last. Submit the chunk as it is,
+ * for nothing, to know which. */
 bool gpu_decoder_goes_back(struct gpu_decoder *decoder);
 
-/* True while any of the file is being decompressed or counted. To be called now and then while
- * there is nothing to submit, as this is what makes the GPU go on. */
+/* True while any of the file is being decompressed or counted. Call it now and then while there is
+ * nothing to submit, as it makes the GPU go on. */
 bool gpu_decoder_poll(struct gpu_decoder *decoder);
 
 /* Waits until all that was submitted is counted, and sets *rest. The GPU may then take another

@@ -80,7 +80,7 @@ void device_unpin(struct device *device, void *memory);
 
 /* --- decompressing --- */
 
-/* What ends a record of the content. */
+/* The bytes that end a record of the content. */
 enum device_separators {
     SEPARATORS_NONE, /* its size does */
     SEPARATORS_WHITE_SPACE,
@@ -88,10 +88,10 @@ enum device_separators {
     SEPARATORS_CHARACTERS, /* nothing: the host tells from the last bytes whether one is cut off */
 };
 
-/* How many batches there may be. */
+/* The most batches there may be. */
 #define DEVICE_BATCHES_MAX 8
 
-/* What decompressing has memory for. */
+/* The sizes that decompressing has memory for. */
 struct device_decoding {
     struct decode_capacity capacity; /* of a batch */
     unsigned batches;                /* two at least, DEVICE_BATCHES_MAX at most; 0: the device
@@ -109,10 +109,10 @@ int device_open_decoding(struct device *device, struct device_decoding *decoding
 
 /* --- work --- */
 
-/* Of a chunk: WORK_COPY_IN, WORK_COUNT, WORK_SNAPSHOT. Of a batch: WORK_COPY_BLOCKS of all its
- * bytes, WORK_DECODE; then, once its verdict is there, any WORK_READ_CONTENT, and
- * WORK_COUNT_CONTENT and WORK_SNAPSHOT, or nothing. Batches of one file are decoded in the order of
- * the calls. */
+/* The kinds of work. A chunk gets WORK_COPY_IN, WORK_COUNT, WORK_SNAPSHOT. A batch gets
+ * WORK_COPY_BLOCKS of all its bytes, WORK_DECODE; then, once its verdict is there, any
+ * WORK_READ_CONTENT, and WORK_COUNT_CONTENT and WORK_SNAPSHOT, or nothing. Batches of one file are
+ * decoded in the order of the calls. */
 enum device_work_kind {
     WORK_SNAPSHOT, /* copies the histogram out, as the slot's count leaves it */
     WORK_DECODE,   /* decompresses a batch */
@@ -124,7 +124,7 @@ enum device_work_kind {
     WORK_COUNT_CONTENT,          /* the same with content of a batch */
 };
 
-/* Copies under way at a time go by numbers below these. */
+/* The numbers of copies that may be under way at a time are below these. */
 #define DEVICE_INPUTS 3 /* of blocks */
 #define DEVICE_READS 20 /* of content */
 
@@ -134,7 +134,7 @@ struct device_chunk {
     size_t len;
 };
 
-/* Words [first, end) of the device's histogram go to the same ones of `words`, which has
+/* A copy of words [first, end) of the device's histogram to the same ones of `words`, which has
  * device_histogram_words. With NULL, or with `first` at `end`, nothing is copied, and the snapshot
  * has arrived when the slot was counted. A snapshot of a slot without other work holds all that was
  * counted before. */
@@ -153,8 +153,8 @@ struct device_blocks {
 
 /* A batch, of which plan.in_size bytes were copied. It goes on where the batch before ended, unless
  * `begins`. The plan's arrays must not change before the verdict has arrived. A batch that was
- * refused may be decoded again, of fewer bytes, and then those after it: what they go on from is
- * still there. */
+ * refused may be decoded again, with fewer bytes, and then those after it: the state that they go
+ * on from is still there. */
 struct device_batch {
     struct decode_plan plan;
     bool begins;
@@ -162,9 +162,9 @@ struct device_batch {
     uint32_t *frame_ends;           /* and where the content of each frame in the plan ends */
 };
 
-/* Bytes [begin, begin + len) of the content of a batch that was not refused. Those that were kept
- * from before it have negative numbers. The batch must not be decoded anew until they were copied.
- */
+/* Bytes [begin, begin + len) of the content of a batch that was not refused. Bytes that were kept
+ * from before it have negative numbers. The batch must not be decoded again until they were
+ * copied. */
 struct device_content {
     int64_t begin;
     size_t len;

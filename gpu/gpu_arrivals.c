@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What arrives from the device for chunks in flight.
+/* Handles what arrives from the device for chunks in flight.
  *
  * A snapshot of all counts stands for its own chunk and those before it that have none. Once it has
  * arrived, and can be believed, their slots are free. */

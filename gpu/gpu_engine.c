@@ -202,7 +202,7 @@ static int open_device(struct gpu_engine *gpu, struct reason *why)
     return gpu->calls ? 0 : -1;
 }
 
-/* For options without a limit. */
+/* Stands for the memory that is left, in options without a limit. */
 static uint64_t memory_without_limit(void)
 {
     return UINT64_MAX;

@@ -54,22 +54,23 @@ const char *gpu_engine_strategy(struct engine *engine);
  * no lock is waited for. */
 bool gpu_engine_failed(struct engine *engine);
 
-/* As gpu_decoder_is_idle, gpu_decoder_begin and gpu_decoder_bytes of this engine alone. */
+/* Do what gpu_decoder_is_idle, gpu_decoder_begin and gpu_decoder_bytes do, for this engine
+ * alone. */
 bool gpu_engine_is_idle(struct engine *engine);
 struct gpu_decoder *gpu_engine_begin(struct engine *engine, const struct compressed_start *start);
 uint64_t gpu_engine_decompressed(struct engine *engine);
 
-/* True while a compressed file is being sent to the device, to be decompressed there; or the memory
- * for that is being taken. As gpu_engine_failed. */
+/* True while a compressed file is being sent to the device, to be decompressed there, or the memory
+ * for that is being taken. Any thread, and no lock is waited for. */
 bool gpu_engine_is_feeding(struct engine *engine);
 
-/* What decompressing takes, bytes; all 0 if nothing was decompressed. */
+/* The memory that decompressing takes, bytes; all 0 if nothing was decompressed. */
 struct gpu_memory {
     uint64_t device, host;
     uint64_t batch; /* of content, for which a batch has room */
 };
 
-/* Where the time went of files that were decompressed, seconds. */
+/* The time that files took which were decompressed, seconds. */
 struct gpu_feeding {
     double opening;  /* taking memory */
     double reading;  /* filling chunks */
@@ -86,7 +87,7 @@ struct gpu_times {
     struct gpu_feeding feeding;
 };
 
-/* Returns what was measured, if options->timing. To be called after finish. */
+/* Returns the measurements, if options->timing. Call it after finish. */
 struct gpu_times gpu_engine_times(struct engine *engine);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The GPU's engine, as its files see it: gpu_engine.c (chunks) and decode/decoder.c (compressed
- * files) stand above gpu_arrivals.c (what becomes of both) and recovery.c. The engine's lock is
- * held in all functions. */
+ * files) stand above gpu_arrivals.c (the results of both) and recovery.c. The engine's lock is held
+ * in all functions. */
 #ifndef GPUHISTO_GPU_ENGINE_INTERNAL_H
 #define GPUHISTO_GPU_ENGINE_INTERNAL_H
 
@@ -24,7 +24,7 @@ struct gpu_engine {
     struct slots slots;
     struct snapshots snapshots;
     struct gpu_decoder decoder;
-    /* These become true once, after their reasons were written, and are read by any thread. */
+    /* These become true once, after their reasons were written; any thread reads them. */
     atomic_bool is_lost;       /* the device is */
     atomic_bool has_failed;    /* lost for good: counts are missing */
     struct reason why;         /* it was lost, */
@@ -46,8 +46,8 @@ static inline struct gpu_engine *gpu_of(struct engine *engine)
  * again. The device may still read and write the memory of slots in flight, so these are neither
  * used again nor freed, and the chunks are copied before they are counted. */
 
-/* The device is lost, for this reason, or because a call of it failed. Only the first reason is
- * kept. */
+/* Record that the device is lost, for this reason, or because a call of it failed. Only the first
+ * reason is kept. */
 void gpu_lose(struct gpu_engine *gpu, const char *why);
 void gpu_lose_by_call(struct gpu_engine *gpu);
 
@@ -55,9 +55,9 @@ void gpu_lose_by_call(struct gpu_engine *gpu);
  * lost. The text lives as long as the engine. Any thread, without the lock. */
 const char *gpu_loss(struct engine *gpu);
 
-/* If the device is lost, has the fallback count what is in flight and has bytes on the host. If
- * nothing can replace the device, it has failed. To be called after whatever may have lost it, and
- * after each chunk that is submitted even so. Returns whether it is lost. */
+/* Lets the fallback count what is in flight and has bytes on the host, if the device is lost. If
+ * nothing can replace the device, it has failed. Call this after whatever may have lost the device,
+ * and after each chunk that is submitted even so. Returns whether it is lost. */
 bool gpu_recount(struct gpu_engine *gpu);
 
 /* --- gpu_arrivals.c --- */
@@ -95,10 +95,10 @@ void gpu_decoder_init(struct gpu_engine *gpu);
 
 /* --- decode/decoder_memory.c --- */
 
-/* Adds what was measured. */
+/* Adds the measurements. */
 void gpu_decoder_add_times(const struct gpu_decoder *decoder, struct gpu_times *times);
 
-/* Frees its memory, but not what a lost device may still write to. */
+/* Frees the decoder's memory, except for memory that a lost device may still write to. */
 void gpu_decoder_close(struct gpu_decoder *decoder);
 
 #endif

@@ -122,7 +122,8 @@ static int group_peek(struct engine *engine, struct tally *tally)
     return add_up(engine, tally, engine_peek);
 }
 
-/* That of a GPU with which counts were lost comes first: the others were replaced. */
+/* Returns the loss of a GPU, preferably of one with which counts were lost, as the others were
+ * replaced. */
 static const char *group_loss(struct engine *engine)
 {
     struct engine *engines[GPUS_MAX];

@@ -9,7 +9,7 @@
 #include "gpu_engine.h"
 #include "visible.h"
 
-/* If a list stands for all GPUs (count 0), fills it with those that CUDA sees. 0, or -1 with the
+/* Fills a list that stands for all GPUs (count 0) with those that CUDA sees. 0, or -1 with the
  * reason set, also if there is none. Any thread. */
 int gpu_group_resolve(struct gpu_list *gpus, struct reason *why);
 
@@ -25,7 +25,7 @@ int gpu_group_resolve(struct gpu_list *gpus, struct reason *why);
 struct engine *gpu_group_open(const struct histogram *histogram, const struct gpu_options *options,
                               const struct gpu_list *gpus, bool waits, struct reason *why);
 
-/* True if a GPU could not be opened. Sets the reason for the first of them, which names it. */
+/* True if a GPU could not be opened. Sets the reason to that of the first one, which it names. */
 bool gpu_group_refused(const struct engine *engine, struct reason *why);
 
 /* Return how many GPUs are there, at least one and perhaps more the next time, and their engines in
@@ -33,10 +33,10 @@ bool gpu_group_refused(const struct engine *engine, struct reason *why);
 unsigned gpu_group_count(const struct engine *engine);
 struct engine *gpu_group_member(const struct engine *engine, unsigned i);
 
-/* Returns the number by which the user knows one of them. */
+/* Returns the number by which the user knows a GPU of the group. */
 int gpu_group_number(const struct engine *engine, unsigned i);
 
-/* Returns how many of them have a file now. No lock is waited for. */
+/* Returns how many GPUs of the group have a file now. No lock is waited for. */
 unsigned gpu_group_feeding(const struct engine *engine);
 
 /* True if a GPU was lost, and counts with it, so that finish will return -1. */

@@ -10,7 +10,7 @@ static size_t pages_of(const struct character_groups *groups)
     return CHARACTER_INVALID >> groups->shift >> groups->bits;
 }
 
-/* As many as the pages refer to. */
+/* Returns the number of units that the pages refer to. */
 static size_t units_of(const struct character_groups *groups)
 {
     size_t last = 0;

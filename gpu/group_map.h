@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In which group a character is (struct character_groups), for the GPU's kernels. */
+/* The map from characters to groups (struct character_groups), for the GPU's kernels. */
 #ifndef GPUHISTO_GROUP_MAP_H
 #define GPUHISTO_GROUP_MAP_H
 
@@ -13,7 +13,7 @@ struct group_map {
     const uint16_t *table; /* group_table, on the device; NULL: characters have no groups */
 };
 
-/* The map of a histogram, without its table; all zeros if it has no groups. */
+/* Returns the map of a histogram, without its table; all zeros if it has no groups. */
 struct group_map group_map_of(const struct histogram *histogram);
 
 /* Allocates the table of a histogram that has groups, of *size bytes, for free(). NULL: out of

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Which part of a line is the number, as the kernel `fields` is given it: struct field
+/* The field of a line that is the number, as the kernel `fields` is given it: struct field
  * (src/count/field.h) without pointers. */
 #ifndef GPUHISTO_LINE_FIELD_H
 #define GPUHISTO_LINE_FIELD_H
 
 #include "src/count/field.h"
 
-/* Bytes of the string of --after, at most; a longer one is left to the CPU. */
+/* The longest string of --after, in bytes; a longer one is left to the CPU. */
 #define LINE_FIELD_AFTER_MAX 128
 
 struct line_field {
@@ -17,15 +17,15 @@ struct line_field {
     unsigned char after[LINE_FIELD_AFTER_MAX];
 };
 
-/* True if the kernel takes the field. Only from the beginning of a file on is it known where
- * records of CSV end, and only in each file which number a column's name stands for. */
+/* True if the kernel takes the field. Reading from the beginning of a file is needed to know where
+ * records of CSV end, and each file's header to know the number of a named column. */
 static inline bool line_field_takes(const struct field *field)
 {
     return field->kind != FIELD_NONE && field->kind != FIELD_CSV && field->kind != FIELD_JSON &&
            !field->name && field->after_len <= LINE_FIELD_AFTER_MAX;
 }
 
-/* The field as the kernel takes it. */
+/* Returns the field as the kernel takes it. */
 static inline struct line_field line_field_of(const struct field *field)
 {
     struct line_field line = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How long something has been waited for: the time between looks at it, of which none counts for
- * more than a small part of the deadline. So the time does not count in which nobody looked, or in
- * which the whole process was stopped. One thread at a time. */
+/* The time that something has been waited for: the sum of the times between looks at it, of which
+ * none counts for more than a small part of the deadline. So time in which nobody looked, or in
+ * which the whole process was stopped, does not count. One thread at a time. */
 #ifndef GPUHISTO_PATIENCE_H
 #define GPUHISTO_PATIENCE_H
 
@@ -14,13 +14,13 @@ struct patience {
     double waited;          /* seconds */
 };
 
-/* Begins anew: something has happened, or nothing was waited for until now. */
+/* Begins anew: something has happened, or the wait begins only now. */
 static inline void patience_renew(struct patience *patience)
 {
     *patience = (struct patience){.looked = clock_now()};
 }
 
-/* To be called after each look in vain. True if less time was waited for than the deadline. */
+/* True if less time was waited for than the deadline. Call it after each look in vain. */
 static inline bool patience_lasts(struct patience *patience, unsigned deadline_ms)
 {
     const double most = deadline_ms / 32e3; /* seconds */

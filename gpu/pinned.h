@@ -19,15 +19,15 @@ struct pinned {
 #define PINNED_LINE ((size_t)64) /* of a cache: what different copies write is so far apart */
 #define PINNED_PAGE ((size_t)4096)
 
-/* `size`, up to the next multiple of `to`. */
+/* Returns `size`, rounded up to a multiple of `to`. */
 size_t pinned_round(size_t size, size_t to);
 
 /* Maps `size` bytes, all zeros, and pins them; memory that cannot be pinned serves too. 0, or -1:
- * there is not so much. *pinned is all zeros before. */
+ * memory is short. *pinned is all zeros before. */
 int pinned_open(struct pinned *pinned, size_t size, struct calls *calls);
 
-/* Unpins and unmaps it, if there is any. The device must be done with it. Memory of a lost device
- * is left to it instead: it may still write there. */
+/* Unpins and unmaps the memory, if there is any. The device must be done with it. Memory of a lost
+ * device is left to it instead: it may still write there. */
 void pinned_close(struct pinned *pinned);
 
 #endif

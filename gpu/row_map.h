@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A histogram of values as the kernels are given it: plain numbers and a table, from which
- * gpu/count/rows.cuh finds the row of a value. The way is chosen by src/count/row_plan.h; what only
- * the GPU has is added here. */
+ * gpu/count/rows.cuh finds the row of a value. src/count/row_plan.h chooses the way; the GPU's own
+ * additions are here. */
 #ifndef GPUHISTO_ROW_MAP_H
 #define GPUHISTO_ROW_MAP_H
 
 #include "src/count/row_plan.h"
 
-/* How a row is found. */
+/* The ways of finding a row. */
 enum row_way {
     ROWS_OF_BYTES,       /* values of a byte: looked up */
     ROWS_BY_16_BITS,     /* equal bins of values of 2 bytes, over a span of at most 2^16 */
@@ -56,11 +56,11 @@ struct row_map {
     const void *table;           /* in the device's memory: what row_table gave */
 };
 
-/* The map for a histogram whose mode is_binned, without its table. */
+/* Returns the map for a histogram whose mode is_binned, without its table. */
 struct row_map row_map_of(const struct histogram *histogram);
 
-/* The table that goes with the map: `size` bytes, to be freed with free; NULL with a size of 0 if
- * it needs none, with another if memory is short. */
+/* Returns the table of the map: `size` bytes, to be freed with free; NULL with a size of 0 if it
+ * needs none, with another if memory is short. */
 void *row_table(const struct histogram *histogram, size_t *size);
 
 #endif

@@ -6,14 +6,15 @@ static const uint64_t *page_at(const uint64_t *words, size_t place)
     return words + row_pages_words(place);
 }
 
-/* How many rows the page has. */
+/* Returns the number of rows that a page has. */
 static size_t rows_of(uint64_t page, size_t rows)
 {
     const size_t left = rows - (size_t)page * ROW_PAGE;
     return left < ROW_PAGE ? left : ROW_PAGE;
 }
 
-/* The same of one page; `good` is NULL if it is new. */
+/* True if a page can have come after `good`, which is NULL if the page is new; adds its counts to
+ * *sum. */
 static bool page_follows(const uint64_t *seen, const uint64_t *good, size_t rows, uint64_t *sum)
 {
     bool is_down = false;

@@ -29,7 +29,7 @@ struct slot {
     struct slot_times times; /* of its last way through the device, if timing */
 };
 
-/* All slots are one mapping: data and snapshot of one after the other, then one snapshot more, or
+/* All slots, in one mapping: data and snapshot of one after the other, then one more snapshot, or
  * those that slots share. */
 struct slots {
     unsigned count;
@@ -43,23 +43,23 @@ struct slots {
     struct pinned pinned;
 };
 
-/* Returns the bytes of a slot's data: chunk_size, and of text what a chunk has beyond its cap. */
+/* Returns the bytes of a slot's data: chunk_size, and for text what a chunk has beyond its cap. */
 size_t slots_data_size(const struct histogram *histogram, size_t chunk_size);
 
 /* Allocates the slots of an engine, as many and as large as its options say, all free, and pins
  * their memory if the device can; memory that cannot be pinned serves too. 0, or -1 with the reason
- * set. To be closed in either case. */
+ * set. Close them in either case. */
 int slots_open(struct gpu_engine *gpu, struct reason *why);
 
 /* Gives a slot memory for a snapshot of all counts, if it has none of its own. False if all that
  * slots share is in use. */
 bool slots_lend_snapshot(struct slots *slots, struct slot *slot);
 
-/* Takes it back, if slots share it. */
+/* Takes the snapshot's memory back, if slots share it. */
 void slots_take_snapshot(struct slots *slots, struct slot *slot);
 
-/* Frees everything, but not what a lost device may still write to. Any other must be done with it.
- */
+/* Frees everything, except for memory that a lost device may still write to. Any other device must
+ * be done with it. */
 void slots_close(struct slots *slots);
 
 /* Takes a slot from the free list. NULL if there is none. */

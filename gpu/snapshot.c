@@ -13,7 +13,7 @@
 #define SNAPSHOT_BINS ((size_t)65536 + 3)
 #define SNAPSHOT_BINS_OF_DIGITS (DIGITS_BINS(900) + 3)
 
-/* How many times its size the chunks are that one snapshot stands for, while chunks come fast. */
+/* The chunks that one snapshot stands for while chunks come fast are this many times its size. */
 #define PART_OF_CHUNKS 31
 
 /* Pages that the first snapshot has, of those in pages: more than most scripts have. */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Snapshots: copies of the device's histogram in host memory, and which of them can be believed.
+/* Snapshots: copies of the device's histogram in host memory, and the proof that they can be
+ * believed.
  *
  * The snapshot after chunk k holds chunks 1 to k. Once it has arrived, and can be believed, it
  * becomes `good`, the last good tally. If the device is lost, `good` is what was counted there.
  *
  * A snapshot of many counts takes long to copy and to check. Where chunks come fast, only every few
- * of them have one. Of text the others have its end, the counts of invalid samples and of newlines,
- * which tell what is in the chunk.
+ * of them have one. For text the others have only the end, the counts of invalid samples and of
+ * newlines, which tell what is in the chunk.
  *
- * Of characters a snapshot has the pages of rows that are in use (row_pages.h), as many as are
+ * For characters a snapshot has the pages of rows that are in use (row_pages.h), as many as are
  * expected. If there are more, it is not whole and is dropped: one with more pages follows. Few of
  * these are under way at a time, in memory that they share. */
 #ifndef GPUHISTO_SNAPSHOT_H
@@ -42,8 +43,8 @@ bool snapshot_is_of_chunk(const struct histogram *histogram);
 /* Returns the bytes of a snapshot, at most. */
 size_t snapshot_size(const struct histogram *histogram);
 
-/* Returns for how many snapshots there is memory beyond those of chunks: one; or if chunks have
- * none, but there are some on the way, as many as may be under way, and one. */
+/* Returns the number of snapshots for which there is memory beyond those of chunks: one; or if
+ * chunks have none, but there are some on the way, one more than may be under way. */
 #define SNAPSHOTS_SHARED 3
 static inline unsigned snapshot_spares(const struct histogram *histogram)
 {
@@ -51,8 +52,8 @@ static inline unsigned snapshot_spares(const struct histogram *histogram)
     return are_shared ? SNAPSHOTS_SHARED : 1;
 }
 
-/* Returns for how many chunks in a row one snapshot of all counts is to stand at most, of an engine
- * with `slots` slots: 1 if snapshots are small. */
+/* Returns the most chunks in a row that one snapshot of all counts may stand for, in an engine with
+ * `slots` slots: 1 if snapshots are small. */
 unsigned snapshot_interval(const struct snapshots *snapshots, size_t chunk_size, unsigned slots);
 
 /* Returns the words that the next snapshot of all counts has. */
@@ -62,7 +63,7 @@ size_t snapshot_words(const struct snapshots *snapshots);
  * more pages. */
 bool snapshot_is_whole(struct snapshots *snapshots, const uint64_t *words, size_t count);
 
-/* Returns at which word the end of a snapshot begins that every chunk has. */
+/* Returns the word at which the end of a snapshot begins that every chunk has. */
 size_t snapshot_tail(const struct histogram *histogram);
 
 /* Initializes *snapshots. `words` is memory for a snapshot, all zeros, beyond those of the slots;
@@ -70,13 +71,13 @@ size_t snapshot_tail(const struct histogram *histogram);
 void snapshots_init(struct snapshots *snapshots, const struct histogram *histogram,
                     uint64_t *words);
 
-/* What the chunks for which a snapshot stands can have added. Begins with all zeros. */
+/* The growth that is possible by the chunks that a snapshot stands for. Begins with all zeros. */
 struct snapshot_growth {
     uint64_t samples_most, bytes;
     bool cannot_be; /* the end of a snapshot shows more than a chunk can hold */
 };
 
-/* What is in a chunk of text, if its snapshot tells. */
+/* The contents of a chunk of text, if its snapshot tells. */
 struct chunk_text {
     bool is_known;
     uint64_t newlines, invalid;

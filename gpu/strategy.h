@@ -20,11 +20,11 @@ struct strategy {
     unsigned modes;    /* that it counts: the sum of 1 << enum mode_id */
 };
 
-/* All of them, by their enum strategy_id. */
+/* All strategies, by their enum strategy_id. */
 extern const struct strategy strategies[];
 extern const unsigned strategy_count;
 
-/* The strategy of that name, or NULL. */
+/* Returns the strategy with this name, or NULL. */
 const struct strategy *strategy_find(const char *name);
 
 /* Returns what no strategy can do for a histogram, whatever its mode and type: "count channels".

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which GPUs CUDA gets to see. */
+/* The GPUs that CUDA is allowed to see. */
 #ifndef GPUHISTO_VISIBLE_H
 #define GPUHISTO_VISIBLE_H
 
@@ -18,7 +18,7 @@ struct visible {
 
 #define GPUS_MAX 16
 
-/* Some of them, each once. */
+/* A list of GPUs, each once. */
 struct gpu_list {
     unsigned count; /* 0: all that CUDA sees */
     struct visible gpu[GPUS_MAX];

@@ -10,7 +10,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Which bits of numbers are a digit. */
+/* The bits of numbers that are a digit. */
 struct digit {
     unsigned shift;
     uint64_t mask;

@@ -203,7 +203,7 @@ void coarse_rows_free(struct coarse_rows *rows)
 
 /* --- pictures --- */
 
-/* How the samples of all channels spread over bins. */
+/* The spread of the samples of all channels over bins. */
 struct spread {
     uint64_t samples, largest; /* in all bins, and in the fullest */
     size_t bins;               /* with samples */

@@ -216,7 +216,7 @@ static void strip_ends(const unsigned char **from, const unsigned char **to)
     } while (*to < before);
 }
 
-/* The same, and then a pair of quotes with what is to be removed in them. */
+/* Removes what strip_ends removes, a pair of quotes, and what strip_ends removes within them. */
 void field_strip(const unsigned char **from, const unsigned char **to)
 {
     strip_ends(from, to);

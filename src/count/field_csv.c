@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where records of CSV end, in text that is read in order. */
+/* Finds the ends of records of CSV, in text that is read in order. */
 #include "field.h"
 #include "src/base/byte_masks.h"
 

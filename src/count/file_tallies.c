@@ -156,7 +156,7 @@ struct packing {
     unsigned char own[PACKED_OWN];
 };
 
-/* What the lowest bits of an integer say: a small count, or 0, as the count follows. */
+/* The lowest bits of an integer: a small count, or 0 if the count follows. */
 #define SMALL_BITS 2
 #define SMALL_MOST ((1u << SMALL_BITS) - 1)
 
@@ -407,8 +407,8 @@ static void exchange(struct file_tallies *files, const struct file_block *block,
     pthread_mutex_unlock(lock);
 }
 
-/* What a block has is taken out, added to and put back: no other thread waits for that meanwhile.
- * One that does the same may have been quicker. */
+/* Takes the tally of a block out, adds to it and puts it back, so that no other thread waits
+ * meanwhile. Another thread may have put one there by then. */
 static void move(struct file_tallies *files, const struct file_block *block, struct tally *tally)
 {
     struct file_tally own = {0};

@@ -95,8 +95,8 @@ struct found {
     const unsigned char *from, *to;
 };
 
-/* Returns the number of elements of an array, of which the bracket was read. Of one that is not
- * valid, which is found later, any number. */
+/* Returns the number of elements of an array, whose bracket was read. For an array that is not
+ * valid, which is found later, it is any number. */
 static int64_t count_elements(const struct json *json)
 {
     struct json ahead = *json;

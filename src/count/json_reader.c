@@ -15,7 +15,7 @@ static bool fail(struct json *json, const char *wrong)
     return false;
 }
 
-/* The same of text that is not JSON. */
+/* Says that the text is not JSON, and why, at `at`. Returns false. */
 static bool refuse(struct json *json, const unsigned char *at, const char *wrong)
 {
     json->at = at;
@@ -113,7 +113,7 @@ static bool skip_escape(const unsigned char **at, const unsigned char *end)
     return true;
 }
 
-/* What a string has. */
+/* The bits that tell what a string contains. */
 enum { HAS_ESCAPES = 1, HAS_HIGH_BITS = 2 };
 
 /* Returns a word whose lowest set bit is in the first byte that is a quote, a backslash or a
@@ -126,7 +126,7 @@ static inline uint64_t text_ends(uint64_t word)
            EACH_BYTE(0x80);
 }
 
-/* As json_string_end; adds to *has. */
+/* Returns where the string ends, as json_string_end, and adds what it contains to *has. */
 static inline const unsigned char *string_end(const unsigned char *at, const unsigned char *end,
                                               unsigned *has)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is found out about the keys of a table. */
+/* The facts about the keys of a table that decide their order. */
 struct part {
     size_t begin;  /* in the list */
     size_t common; /* bytes that all names have at the beginning */
@@ -123,7 +123,7 @@ static int compare(const void *a, const void *b, void *arg)
     return sorting->all.are_numbers ? compare_digits(left, right) : compare_bytes(left, right);
 }
 
-/* As compare, whatever the ranks are. */
+/* Compares two keys as compare does, without their ranks. */
 static int compare_names(const void *a, const void *b, void *arg)
 {
     const struct sorting *sorting = arg;

@@ -215,8 +215,8 @@ static void move_key(struct key_tallies *keys, struct share *share, struct key_t
     share->wide += sums->moments != NULL;
 }
 
-/* What is moved: lists of the keys of each share, whose numbers are one more than indices, and
- * where the samples of each key begin. */
+/* The state of a move: lists of the keys of each share, whose numbers are one more than indices,
+ * and where the samples of each key begin. */
 struct moving {
     struct key_table *from;
     const struct key_samples *samples; /* in order */
@@ -513,7 +513,7 @@ size_t key_tallies_count(const struct key_tallies *keys)
     return keys->order.count;
 }
 
-/* Where a key is. */
+/* The place of a key. */
 struct place {
     const struct share *share;
     uint32_t key;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Characters of UTF-8: each code point is a bin, or each general category, or each block. What is
- * not well-formed is in the last row. */
+/* Characters of UTF-8: each code point is a bin, or each general category, or each block. Bytes
+ * that are not well-formed are in the last row. */
 #include "characters.h"
 #include "statistics.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines, or records of CSV: each is a sample, in the one row there is. What they are counted for is
- * their keys. */
+/* Lines, or records of CSV: each is a sample, in the one row there is. They are counted for their
+ * keys. */
 #include "histogram.h"
 #include "statistics.h"
 #include "tally.h"

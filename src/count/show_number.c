@@ -121,7 +121,7 @@ size_t show_unsigned(uint64_t value, char *text)
 
 /* Each of these writes digits, the first of which counts 10^first, and returns where they end. */
 
-/* As a decimal fraction, or as a whole number if no digit counts less than 1. */
+/* Writes a decimal fraction, or a whole number if no digit counts less than 1. */
 static char *put_fixed(char *at, const char *digits, size_t len, int first)
 {
     if (first < 0) {
@@ -143,7 +143,7 @@ static char *put_fixed(char *at, const char *digits, size_t len, int first)
     return at + len + 1;
 }
 
-/* With an exponent of two digits or more. */
+/* Writes the digits with an exponent of two digits or more. */
 static char *put_scientific(char *at, const char *digits, size_t len, int first)
 {
     *at++ = digits[0];
