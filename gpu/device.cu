@@ -425,7 +425,8 @@ static void destroy_event(cudaEvent_t event)
         (void)cudaEventDestroy(event);
 }
 
-// Also after a failed open, with part of it there; nothing here can fail in a way that matters.
+// Closes the device, also after a failed open, with part of it there; nothing here can fail in a
+// way that matters.
 void device_close(struct device *device)
 {
     (void)cudaSetDevice(device->ordinal);

@@ -58,7 +58,7 @@ bool device_copy_in(struct device *device, struct slot *slot, const struct devic
 bool device_count(struct device *device, struct slot *slot, const struct device_chunk *chunk);
 bool device_snapshot(struct device *device, struct slot *slot, const struct device_counts *to);
 
-// Sets *seconds to when an event was recorded, since the device was opened.
+// Sets *seconds to the time from the opening of the device until an event was recorded.
 bool device_elapsed(struct device *device, cudaEvent_t event, double *seconds);
 
 // Creates the events of a slot.

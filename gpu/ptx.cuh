@@ -20,7 +20,7 @@
 #define OUT_OF_LINE __attribute__((noinline))
 #endif
 
-// A load beside which others may store, by atomics: it gives what one of them left.
+// Loads a word to which others may store by atomics: it gives what one of them left.
 static __device__ __forceinline__ unsigned load_relaxed(const unsigned *address)
 {
 #ifdef __CUDA_ARCH__
@@ -30,7 +30,7 @@ static __device__ __forceinline__ unsigned load_relaxed(const unsigned *address)
 #endif
 }
 
-// The store that goes with it.
+// Stores a word that load_relaxed reads.
 static __device__ __forceinline__ void store_relaxed(unsigned *address, unsigned value)
 {
 #ifdef __CUDA_ARCH__
@@ -40,8 +40,9 @@ static __device__ __forceinline__ void store_relaxed(unsigned *address, unsigned
 #endif
 }
 
-// Bytes of a word, one for each hexadecimal digit of the selector, from the lowest: 0 to 3 that
-// byte, 4 to 7 zero; with 8 added the sign of that byte, eight times. (__byte_perm knows no signs.)
+// Returns bytes of a word, one for each hexadecimal digit of the selector, from the lowest: 0 to 3
+// that byte, 4 to 7 zero; with 8 added the sign of that byte, eight times. (__byte_perm knows no
+// signs.)
 static __device__ __forceinline__ unsigned permute(unsigned word, unsigned selector)
 {
 #ifdef __CUDA_ARCH__

@@ -11,7 +11,7 @@ template <unsigned Places> struct bin_cache {
     unsigned counts[places];
 };
 
-// The block together; a barrier after it is the caller's.
+// The block together: empties the cache; a barrier after it is the caller's.
 template <unsigned Places>
 static __device__ __forceinline__ void open_cache(bin_cache<Places> &cache)
 {
@@ -35,7 +35,7 @@ static __device__ __forceinline__ bool count_if_own(unsigned *owner, unsigned *c
     return own == bin;
 }
 
-// The same at a place of the cache.
+// Counts a bin at a place of the cache, as count_if_own does.
 template <unsigned Places>
 static __device__ __forceinline__ bool count_at(bin_cache<Places> &cache, unsigned place,
                                                 unsigned bin, unsigned count = 1)
@@ -52,8 +52,8 @@ static __device__ __forceinline__ void merge_cache(const bin_cache<Places> &cach
         add_to_counts(args, cache.bins[place], cache.counts[place]); // a free place has no count
 }
 
-// The warp together, those without a sample with no_bin: one of the lanes whose bins are alike adds
-// for all to the histogram.
+// The warp together: adds the lanes' bins to the histogram, once for all lanes whose bins are
+// alike. Lanes without a sample have no_bin.
 static __device__ __forceinline__ void add_alike(const count_args &args, unsigned bin)
 {
     const unsigned alike = __match_any_sync(0xffffffffu, bin);

@@ -20,7 +20,7 @@ constexpr unsigned select_by_b =
 constexpr unsigned majority = (lop3_a & lop3_b) | (lop3_c & (lop3_a | lop3_b));
 constexpr unsigned parity = lop3_a ^ lop3_b ^ lop3_c;
 
-// One step of the transpose: a keeps what the mask selects of both, b the rest.
+// Does one step of the transpose: a keeps what the mask selects of both, b the rest.
 static __device__ __forceinline__ void swap_bits(unsigned &a, unsigned &b, unsigned mask,
                                                  unsigned shift)
 {
@@ -29,7 +29,8 @@ static __device__ __forceinline__ void swap_bits(unsigned &a, unsigned &b, unsig
     a = low;
 }
 
-// The bit planes of 32 bytes. Which byte comes to which place in the planes does not matter.
+// Returns the bit planes of 32 bytes. Which byte comes to which place in the planes does not
+// matter.
 static __device__ __forceinline__ void transpose(const uint4 &x, const uint4 &y,
                                                  unsigned (&planes)[8])
 {
@@ -74,8 +75,9 @@ static __device__ __forceinline__ letter_planes letters_of(const unsigned (&x)[8
     return planes;
 }
 
-// Those of the half whose number is Bound (0 to 16) or more in bits 0 to 3. From the lowest bit on:
-// a number is at least the bound if its higher bits are more, or the same and the rest is enough.
+// Returns the letters of the half whose number is Bound (0 to 16) or more in bits 0 to 3. From the
+// lowest bit on: a number is at least the bound if its higher bits are more, or the same and the
+// rest is enough.
 template <unsigned Bound>
 static __device__ __forceinline__ unsigned at_least(const letter_planes &planes)
 {
@@ -87,7 +89,7 @@ static __device__ __forceinline__ unsigned at_least(const letter_planes &planes)
     return enough;
 }
 
-// Those of one half with numbers from Lo to before Hi (0 to 16).
+// Returns the letters of one half with numbers from Lo to before Hi (0 to 16).
 template <unsigned Lo, unsigned Hi>
 static __device__ __forceinline__ unsigned between(const letter_planes &planes, unsigned half)
 {

@@ -32,7 +32,7 @@ static __device__ __forceinline__ unsigned row_at(const table_rows &rows, unsign
     return row < rows.end ? row : no_bin;
 }
 
-// By the index of a counter, how many carries left it.
+// A cache of carries: how many left each counter, by its index.
 using carry_cache = bin_cache<1024>;
 
 struct byte_counters {
@@ -69,13 +69,14 @@ inline __device__ OUT_OF_LINE void note_carries(byte_counters counters, unsigned
     }
 }
 
-// What the counters of a lane were before one was added to each. (With masks of the counters in
-// these words, kept instead of made again, registers spill.)
+// The words of a lane's counters before one was added to each. (With masks of the counters in these
+// words, kept instead of made again, registers spill.)
 template <unsigned Number> struct counters_before {
     unsigned indices[Number], words[Number];
 };
 
-// One, where the counter at this address is in its word: shifted by the lowest 5 bits of a number.
+// Returns a one where the counter at this address is in its word: shifted by the lowest 5 bits of a
+// number.
 static __device__ __forceinline__ unsigned one_at(unsigned address)
 {
     return __funnelshift_l(0, 1, address * 8);
@@ -98,7 +99,8 @@ static __device__ __forceinline__ void add_to_counters(const byte_counters &coun
     }
 }
 
-// Notes what was carried then. Apart, so that other work can be done while the atomics are.
+// Notes the carries of all these counters. This is a function of its own, so that other work can be
+// done while the atomics are.
 template <unsigned Number>
 static __device__ __forceinline__ void note_all_carries(const byte_counters &counters,
                                                         const counters_before<Number> &before)
@@ -112,8 +114,7 @@ static __device__ __forceinline__ void note_all_carries(const byte_counters &cou
             note_carries(counters, before.indices[i], before.words[i]);
 }
 
-// The block together, with a barrier after it: what the carries amount to is added to the
-// histogram.
+// The block together, with a barrier after it: adds the carries to the histogram.
 static __device__ __forceinline__ void settle_all_carries(const byte_counters &counters)
 {
     const carry_cache &carries = *counters.carries;

@@ -76,7 +76,7 @@ static __device__ __forceinline__ byte_planes planes_of(const unsigned *words)
     return planes;
 }
 
-// All but the bytes of the first word.
+// A mask of all but the bytes of the first word.
 constexpr unsigned own_bytes = 0x1e1e1e1e;
 
 // Moves a plane's bits to the bytes that come so many bytes later: from byte 3 of a word to byte 0
@@ -86,14 +86,14 @@ template <unsigned Bytes> static __device__ __forceinline__ unsigned later(unsig
     return plane << 8 * Bytes | plane >> (31 - 8 * Bytes);
 }
 
-// Which bytes begin a character, or a part of one, that is not ASCII; and which end characters of
-// several bytes.
+// The bytes that begin a character, or a part of one, that is not ASCII; and those that end
+// characters of several bytes.
 struct character_bounds {
     unsigned begins, ends;
 };
 
-// As table 3-7 of the Unicode Standard has it: which bytes a character begins with, and how the
-// second byte is restricted after some of these.
+// Returns the bounds as table 3-7 of the Unicode Standard has them: the bytes that a character
+// begins with, and how the second byte is restricted after some of these.
 static __device__ __forceinline__ character_bounds bounds_of(const byte_planes &planes)
 {
     const unsigned(&p)[8] = planes.bit;
@@ -117,7 +117,7 @@ static __device__ __forceinline__ character_bounds bounds_of(const byte_planes &
     return {begins & own_bytes, ends & own_bytes};
 }
 
-// Of all the lane's bytes: word 1 becomes word 0, and so on.
+// Returns the bounds of all the lane's bytes: word 1 becomes word 0, and so on.
 static __device__ __forceinline__ character_bounds bounds_of(const unsigned (&words)[lane_words])
 {
     const character_bounds a = bounds_of(planes_of(words));
@@ -127,8 +127,8 @@ static __device__ __forceinline__ character_bounds bounds_of(const unsigned (&wo
 
 // --- characters ---
 
-// The code point of the valid character of two to four bytes that four bytes end with, the last one
-// lowest. Each byte has six bits, and the first one's marks are cut off.
+// Returns the code point of the valid character of two to four bytes that four bytes end with, the
+// last one lowest. Each byte has six bits, and the first one's marks are cut off.
 static __device__ __forceinline__ unsigned character_of(unsigned bytes)
 {
     const unsigned six = bytes & 0x3f3f3f3fu;
@@ -136,7 +136,8 @@ static __device__ __forceinline__ unsigned character_of(unsigned bytes)
     return bits & (bytes & 0x4000u ? 0x7ffu : bytes & 0x400000u ? 0xffffu : 0x1fffffu);
 }
 
-// The same of the one that ends with byte `end` of planes, from a lane's column of words.
+// Returns the code point of the character that ends with byte `end` of planes, from a lane's column
+// of words.
 static __device__ __forceinline__ unsigned character_up_to(const unsigned *column, unsigned end)
 {
     const unsigned *const word = column + end % 8 * 32;
@@ -152,7 +153,7 @@ static __device__ __forceinline__ unsigned group_of(const struct group_map &map,
 
 // --- counting ---
 
-// Where characters that are not ASCII are counted, a row each.
+// The counts of characters that are not ASCII, a row each.
 struct character_rows {
     unsigned *owners, *counts;
     unsigned places; // a power of two
@@ -200,7 +201,7 @@ struct character_rows {
     }
 };
 
-// The same, of groups.
+// The counts of groups of characters that are not ASCII.
 struct character_group_rows {
     unsigned *counts;
 
@@ -257,7 +258,7 @@ static __device__ __forceinline__ unsigned not_ascii(const uint4 &vector)
     return (vector.x | vector.y | vector.z | vector.w) & 0x80808080u;
 }
 
-// The highest bit of a word that is not 0.
+// Returns the highest bit of a word that is not 0.
 static __device__ __forceinline__ unsigned highest_bit(unsigned word)
 {
     return 31 - static_cast<unsigned>(__clz(static_cast<int>(word)));

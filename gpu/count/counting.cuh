@@ -21,9 +21,9 @@ struct sample_map {
     struct group_map groups; // of characters
 };
 
-// The mapping of a histogram, without the table of its values' rows or characters' groups. The
-// rounded-up reciprocal is exact for 26 letters: it errs by less than 26 / 65536, and quotients lie
-// at least 1 / 26 below the next whole number.
+// Returns the mapping of a histogram, without the table of its values' rows or characters' groups.
+// The rounded-up reciprocal is exact for 26 letters: it errs by less than 26 / 65536, and quotients
+// lie at least 1 / 26 below the next whole number.
 static inline struct sample_map sample_map_of(const struct histogram *histogram)
 {
     struct sample_map map = {};
@@ -39,7 +39,7 @@ static inline struct sample_map sample_map_of(const struct histogram *histogram)
     return map;
 }
 
-// How a strategy whose tables need not hold all bins at once lays them: blocks count in turn the
+// The tables of a strategy whose tables need not hold all bins at once: blocks count in turn the
 // bins of one pass or the other, in as many columns, a power of two, as fit.
 struct table_shape {
     unsigned bins; // of a pass, or places of a cache
@@ -47,7 +47,7 @@ struct table_shape {
     unsigned columns_log;
 };
 
-// How a strategy that sorts values into ranges of bins first lays them (partitioned.cuh).
+// The tables of a strategy that first sorts values into ranges of bins (partitioned.cuh).
 struct partition_shape {
     unsigned ranges;     // of the bins, PARTITION_RANGES_MAX at most
     unsigned reciprocal; // of that: (x * reciprocal) >> 32 is x / ranges, of a group of bins x
@@ -57,9 +57,9 @@ struct partition_shape {
     unsigned tile; // room for those, sorted: a multiple of 8
 };
 
-// What every kernel is given: it adds the bins of data[0..len) to counts[0..map.bins), and of text
-// its newlines to counts[map.bins]. Data are whole samples, at any multiple of their size; len up
-// to 2^32 - 1, so that no 32-bit counter inside overflows.
+// The arguments of every kernel, which adds the bins of data[0..len) to counts[0..map.bins), and of
+// text its newlines to counts[map.bins]. Data are whole samples, at any multiple of their size; len
+// up to 2^32 - 1, so that no 32-bit counter inside overflows.
 struct count_args {
     const unsigned char *data;
     unsigned long long len;
@@ -74,8 +74,8 @@ struct count_args {
     unsigned *rest; // words_for_rest(len) of them, for numbers: a count, and so many offsets
 };
 
-// The words of args.rest for text of len bytes. A number that is put off for the second kernel has
-// 20 digits or more, and is followed by white space unless it is the last.
+// Returns the words of args.rest for text of len bytes. A number that is put off for the second
+// kernel has 20 digits or more, and is followed by white space unless it is the last.
 static inline unsigned long long words_for_rest(unsigned long long len)
 {
     return 1 + (len + 1) / 21;
@@ -168,7 +168,7 @@ struct value_samples {
 
 // --- steps ---
 
-// This thread's place in the whole grid, and the grid's size.
+// Return this thread's place in the whole grid, and the grid's size.
 static __device__ __forceinline__ unsigned long long grid_thread()
 {
     return static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;

@@ -15,7 +15,7 @@
 
 // --- finding lines ---
 
-// A bit for each byte of a piece at an offset that is one of the data.
+// Returns a bit for each byte of a piece, set if the byte's offset is one of the data.
 static __device__ __forceinline__ unsigned bits_inside(const text_span &span,
                                                        unsigned long long offset)
 {
@@ -58,7 +58,7 @@ static __device__ __forceinline__ unsigned take_lines(const text_span &span,
     return lines;
 }
 
-// Where the line goes on to that does not end before `at`: a newline, or the end of the data. Bytes
+// Returns the end of a line that does not end before `at`: a newline, or the end of the data. Bytes
 // beyond the longest valid line are not looked at.
 static __device__ __forceinline__ const unsigned char *
 line_end(const unsigned char *begin, const unsigned char *at, const unsigned char *limit)
@@ -75,7 +75,7 @@ line_end(const unsigned char *begin, const unsigned char *at, const unsigned cha
     return at;
 }
 
-// The line that begins in the warp's text at an offset, and in the data at `there`.
+// Returns the line that begins in the warp's text at an offset, and in the data at `there`.
 static __device__ __forceinline__ text_part line_at(const count_args &args, const warp_text *own,
                                                     unsigned begin, const unsigned char *there)
 {
@@ -141,7 +141,7 @@ static __global__ void __launch_bounds__(NUMBERS_BLOCK) fields(count_args args)
     merge_cache(*cache, args);
 }
 
-// The value of the line that begins here, which has a number.
+// Returns the value of the line that begins here, which has a number.
 static __device__ __forceinline__ double number_in_line(const count_args &args,
                                                         const unsigned char *begin,
                                                         unsigned *scratch, unsigned stride)

@@ -21,7 +21,7 @@
 #include "gpu/count/row_pages.cuh"
 #include "gpu/count/tuning.h"
 
-// Equal bins have kernels of their own.
+// Returns the kernel of `lanes`: equal bins have kernels of their own.
 static counting_kernel lanes_of(const row_map &map)
 {
     switch (map.size) {
@@ -43,7 +43,7 @@ static counting_kernel lanes_of(const row_map &map)
     }
 }
 
-// So have groups of characters.
+// Returns the kernel of `characters`: groups have one of their own.
 static counting_kernel characters_of(const struct histogram *histogram)
 {
     return histogram->groups ? characters<character_group_rows> : characters<character_rows>;

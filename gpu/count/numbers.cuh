@@ -72,7 +72,8 @@ static __device__ __forceinline__ unsigned row_of_number(const count_args &args,
 
 // --- finding tokens ---
 
-// The highest bit of every byte that equals the one repeated in `all`, or that is white space.
+// Returns the highest bit of every byte that equals the one repeated in `all`, or that is white
+// space.
 static __device__ __forceinline__ unsigned bytes_equal(unsigned word, unsigned all)
 {
     const unsigned other = word ^ all;
@@ -86,13 +87,13 @@ static __device__ __forceinline__ unsigned bytes_space(unsigned word)
     return bytes_equal(word, 0x20202020u) | (from_tab & ~beyond_return & ~word & 0x80808080u);
 }
 
-// Four highest bits as the lowest, in their order.
+// Returns the highest bits of four bytes as the lowest four, in their order.
 static __device__ __forceinline__ unsigned gather_bits(unsigned highest)
 {
     return highest * 0x00204081u >> 28;
 }
 
-// The white space of four words, a bit a byte; adds their newlines to *lines.
+// Returns the white space of four words, a bit a byte; adds their newlines to *lines.
 static __device__ __forceinline__ unsigned spaces_of(const uint4 &vector, unsigned *lines)
 {
     const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
@@ -123,7 +124,8 @@ static __device__ __forceinline__ unsigned take_text(const text_span &span,
     return lines;
 }
 
-// The bits of a piece whose bytes begin a token; `before` is the white space of the piece before.
+// Returns the bits of a piece whose bytes begin a token; `before` is the white space of the piece
+// before.
 static __device__ __forceinline__ unsigned beginnings(unsigned spaces, unsigned before)
 {
     return ~spaces & __funnelshift_l(before, spaces, 1);
@@ -160,7 +162,7 @@ static __device__ __forceinline__ unsigned list_tokens(warp_text *own, unsigned 
 
 // --- the kernels ---
 
-// For numbers_rest: a token by its offset in the data.
+// Puts a token off for numbers_rest, by its offset in the data.
 static __device__ __forceinline__ void put_off(const count_args &args, unsigned long long offset)
 {
     args.rest[1 + atomicAdd(&args.rest[0], 1u)] = static_cast<unsigned>(offset);
@@ -211,7 +213,7 @@ static __global__ void __launch_bounds__(NUMBERS_BLOCK, NUMBERS_RESIDENT) number
     merge_cache(*cache, args);
 }
 
-// The value of the token that begins here, which may be of any length.
+// Returns the value of the token that begins here, which may be of any length.
 static __device__ __forceinline__ double
 number_from(const count_args &args, const unsigned char *begin, unsigned *scratch, unsigned stride)
 {

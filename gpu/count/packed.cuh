@@ -17,7 +17,7 @@
 static_assert(sizeof(carry_cache) + sizeof(run_cache) + 128 == PACKED_SHARED,
               "tuning.h says how much it takes");
 
-// What the block of a pass counts in, and the pass's first bin.
+// The counters of a block in a pass, and the pass's first bin.
 struct packed_pass {
     const byte_counters &counters;
     run_cache &runs;

@@ -189,8 +189,8 @@ static __device__ __forceinline__ unsigned recount_tile(const count_args &args, 
 
 // --- the shared words ---
 
-// The block together: whether no counter in a shared word has come round, as the sum of the upper
-// ones is right. `uppers` is how many pairs this thread has added to these, less what it has
+// The block together: true if no counter in a shared word has come round, as the sum of the upper
+// ones is right. `uppers` is how many pairs this thread has added to these, less those that it has
 // taken out of them.
 static __device__ __forceinline__ bool uppers_add_up(unsigned *table, unsigned uppers)
 {
@@ -273,9 +273,9 @@ static __device__ __forceinline__ void merge_pairs(const count_args &args, const
 
 // --- the kernel ---
 
-// The block together: what bytes are to be exchanged by, so that those of the rarest eighth are in
-// the highest one. Four bytes of each thread are looked at, of every fourth vector from the
-// block's first tile on. Four times in a word.
+// The block together: chooses the key that bytes are exchanged by, so that those of the rarest
+// eighth are in the highest one. Four bytes of each thread are looked at, of every fourth vector
+// from the block's first tile on. Returns it four times in a word.
 static __device__ __forceinline__ unsigned choose_key(unsigned *table, const pair_tiles &tiles)
 {
     const unsigned *const eighths = table + pairs_eighths;

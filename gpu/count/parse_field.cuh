@@ -94,7 +94,7 @@ static __device__ __forceinline__ field_found find_word_from_back(const line_fie
 
 // --- after a string ---
 
-// Where something other than blanks, and a colour after them, is.
+// Returns where something other than blanks, and a colour after them, begins.
 static __device__ __forceinline__ const unsigned char *after_blanks(const unsigned char *at,
                                                                     const unsigned char *limit)
 {

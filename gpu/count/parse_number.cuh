@@ -22,7 +22,7 @@ constexpr int number_exponent_far = 100000;
 
 static __device__ const double number_ten_to[] = TEN_TO;
 
-// What comes before an exponent: digits, with at most one point among them.
+// The part of a number before an exponent: digits, with at most one point among them.
 struct number_digits {
     unsigned long long mantissa; // of the first 19 that count
     int power;                   // of the ten that it is multiplied with
@@ -159,7 +159,7 @@ static __device__ __forceinline__ unsigned &limb_of(const natural &number, unsig
     return number.limbs[i * number.stride];
 }
 
-// number = number * factor + addend
+// Computes number = number * factor + addend.
 static __device__ __forceinline__ void multiply_and_add(natural &number, unsigned factor,
                                                         unsigned addend)
 {
@@ -198,7 +198,7 @@ static __device__ __forceinline__ void shift_left(natural &number, unsigned by)
     number.count += limb_of(number, number.count) != 0;
 }
 
-// Below, at or above 0 as a is below, equal to or above b.
+// Returns a number below, at or above 0 as a is below, equal to or above b.
 static __device__ __forceinline__ int compare(const natural &a, const natural &b)
 {
     if (a.count != b.count)
@@ -241,8 +241,8 @@ take_all_digits(const unsigned char *at, const unsigned char *end, natural &digi
     return power;
 }
 
-// The value of a token that number_of did not decide, where it gave `value`; `scratch` is
-// 2 * natural_limbs words that lie `stride` apart. Slow: some ten thousand steps.
+// Returns the value of a token that number_of did not decide, where it gave `value`; `scratch` is 2
+// * natural_limbs words that lie `stride` apart. Slow: some ten thousand steps.
 static __device__ __forceinline__ double number_exactly(const unsigned char *begin,
                                                         const unsigned char *end, double value,
                                                         unsigned *scratch, unsigned stride)

@@ -24,8 +24,8 @@
 #include "gpu/count/tuning.h"
 #include "gpu/count/value_rows.cuh"
 
-// What lies in the scratch memory: the number of values in each range, zero before the first
-// kernel; the runs; the sorted tiles.
+// The scratch memory: the number of values in each range, zero before the first kernel; the runs;
+// the sorted tiles.
 struct partition_memory {
     unsigned *totals, *runs;
     unsigned short *tiles;
@@ -63,8 +63,8 @@ static __device__ __forceinline__ unsigned sum_before(const unsigned *numbers)
 
 // --- the first kernel ---
 
-// The place of a value, but for the tile: its range from bit 18 on, and below that which bin of the
-// range it is.
+// Returns the place of a value, but for the tile: its range from bit 18 on, and below that which
+// bin of the range it is.
 static __device__ __forceinline__ unsigned place_of(const partition_shape &shape, unsigned row)
 {
     const unsigned group = row / 8, share = __umulhi(group, shape.reciprocal);
@@ -72,14 +72,15 @@ static __device__ __forceinline__ unsigned place_of(const partition_shape &shape
     return share * (8 - (shape.ranges << 18)) + (group << 18 | row % 8);
 }
 
-// The number that the range of a place has in a table of them.
+// Returns the number that the range of a place has in a table of them.
 static __device__ __forceinline__ unsigned &number_at(unsigned *numbers, unsigned place)
 {
     unsigned char *const bytes = reinterpret_cast<unsigned char *>(numbers);
     return *reinterpret_cast<unsigned *>(bytes + (place >> 16)); // 4 bytes for each range
 }
 
-// How a kernel for values of Size bytes cuts the data: so many vectors a thread make a tile.
+// The tiles that a kernel for values of Size bytes cuts the data into: so many vectors a thread
+// make one.
 template <unsigned Size> struct partition_tile {
     static constexpr unsigned values = 16 / Size; // of a vector
     static constexpr unsigned vectors =
@@ -87,8 +88,8 @@ template <unsigned Size> struct partition_tile {
     static constexpr unsigned all_vectors = PARTITION_BLOCK * vectors;
 };
 
-// What a thread has of a tile: its vectors, and then the places of their values. `held` has a bit
-// for each vector that is sorted.
+// A thread's part of a tile: its vectors, and then the places of their values. `held` has a bit for
+// each vector that is sorted.
 template <unsigned Size> struct partition_share {
     static constexpr unsigned vectors = partition_tile<Size>::vectors;
     static constexpr unsigned values = partition_tile<Size>::values;
@@ -109,7 +110,7 @@ static __device__ __forceinline__ void load_share(const vector_span &span, unsig
     }
 }
 
-// What values of a tile are counted in: runs of one row, and the lengths of ranges.
+// The counts of a tile: runs of one row, and the lengths of ranges.
 struct tile_counts {
     run_cache &runs;
     unsigned *lengths;
@@ -211,7 +212,8 @@ __global__ void __launch_bounds__(PARTITION_BLOCK, 1024 / PARTITION_BLOCK)
 
 // --- the second kernel ---
 
-// Which block counts what: the ranges that have values have one part or more each, in order.
+// The division of ranges among blocks: the ranges that have values have one part or more each, in
+// order.
 struct partition_parts {
     unsigned parts[PARTITION_RANGES_MAX], firsts[PARTITION_RANGES_MAX];
     unsigned all, range;
@@ -228,7 +230,7 @@ parts_for(unsigned long long total, unsigned long long all, unsigned ranges, uns
     return max(1u, static_cast<unsigned>((total * blocks + all / 2) / all));
 }
 
-// The block together, with a barrier at its end.
+// The block together, with a barrier at its end: divides the ranges among the blocks.
 static __device__ __forceinline__ void share_out(const count_args &args, const unsigned *totals,
                                                  partition_parts &shared)
 {
@@ -265,7 +267,7 @@ struct word_table {
         UNROLL for (unsigned index : indices) atomicAdd(&words[index], 1u);
     }
 
-    // Two counters, from an even one on.
+    // Returns two counters, from an even one on.
     __device__ __forceinline__ uint2 pair_at(unsigned index) const
     {
         return *reinterpret_cast<const uint2 *>(&words[index]);
@@ -309,7 +311,7 @@ static __device__ __forceinline__ void count_vector(const Table &table, const ui
     table.count(indices);
 }
 
-// What a block counts: a part of a range, which is every parts-th tile.
+// The part of a range that a block counts, which is every parts-th tile.
 struct range_part {
     unsigned range, part, parts;
 };
@@ -384,7 +386,8 @@ static __device__ __forceinline__ bool count_in_bytes(const byte_table &table,
     return adds_up(table, args.partition.rows, counted, sum);
 }
 
-// The same, once more, with carries: what these amount to is added to the histogram.
+// The block together: counts a part in counters of a byte once more, with carries, and adds these
+// to the histogram.
 static __device__ __forceinline__ void count_with_carries(const byte_table &table,
                                                           const count_args &args,
                                                           const range_part &of, unsigned tiles)

@@ -14,7 +14,8 @@ extern "C" {
 
 // --- doubles ---
 
-// Edge k of equal bins. Both operations are rounded by themselves: that is how edges are defined.
+// Returns edge k of equal bins. Both operations are rounded by themselves: that is how edges are
+// defined.
 static __device__ __forceinline__ double double_edge(const row_map &map, unsigned k)
 {
     return k < map.bins ? __dadd_rn(__dmul_rn(static_cast<double>(k), map.step), map.min) : map.max;
@@ -26,7 +27,7 @@ static __device__ __forceinline__ double double_edge_at(const row_map &map, unsi
                                     : double_edge(map, k);
 }
 
-// How many edges are not above a value: its row.
+// Returns the number of edges that are not above a value, which is its row.
 static __device__ __forceinline__ unsigned search_doubles(const row_map &map, double value)
 {
     unsigned low = 0, high = map.edges;
@@ -40,12 +41,12 @@ static __device__ __forceinline__ unsigned search_doubles(const row_map &map, do
     return low;
 }
 
-// What a quick way returns where it does not know the row.
+// Returned by a quick way that does not know the row.
 constexpr unsigned not_proven = ~0u;
 
-// Equal bins: a guess, however it is rounded, which the edges beside it prove. Adding 1.5 * 2^52
-// rounds to a whole number and leaves it in the low bits; half less a little makes of rounding to
-// the nearest one rounding down, also for values that are edges.
+// Returns the row in equal bins: a guess, however it is rounded, which the edges beside it prove.
+// Adding 1.5 * 2^52 rounds to a whole number and leaves it in the low bits; half less a little
+// makes of rounding to the nearest one rounding down, also for values that are edges.
 static __device__ __forceinline__ unsigned guess_row(const row_map &map, double value)
 {
     constexpr double rounder = 0x1.8p52, half = 0.5 - 0x1p-20;
@@ -60,8 +61,9 @@ static __device__ __forceinline__ unsigned guess_row(const row_map &map, double 
     return value >= map.max ? ROW_ABOVE(&map) : row;
 }
 
-// Equal bins of floats: the nearest whole number, found as above, is the bin unless what it was
-// rounded from lies near the middle between two, where an edge is. NaN proves nothing.
+// Returns the row in equal bins of floats: the nearest whole number, found as above, is the bin
+// unless what it was rounded from lies near the middle between two, where an edge is. NaN proves
+// nothing.
 static __device__ __forceinline__ unsigned guess_row(const row_map &map, float value)
 {
     constexpr float rounder = 0x1.8p23f;
@@ -81,8 +83,8 @@ static __device__ __forceinline__ unsigned row_of_double(const row_map &map, dou
     return value == value ? search_doubles(map, value) : ROW_INVALID(&map);
 }
 
-// Each power of two in 32 parts: a part is what the bits of a double above the 47th tell, and zero
-// has a bin between the negative ones and the positive ones.
+// Returns the row in log-linear bins, each power of two in 32 parts: the bits of a double from the
+// 47th on tell the part, and zero has a bin between the negative ones and the positive ones.
 static __device__ __forceinline__ unsigned row_log_linear(unsigned long long bits)
 {
     constexpr unsigned zero = 65504, bins = 2 * zero + 1;
@@ -96,7 +98,7 @@ static __device__ __forceinline__ unsigned row_log_linear(unsigned long long bit
                     : 2 + zero + static_cast<unsigned>(magnitude >> 47);
 }
 
-// Bins of decimal digits.
+// Returns the row in bins of decimal digits.
 static __device__ __forceinline__ unsigned row_by_digits(const row_map &map,
                                                          unsigned long long bits)
 {
@@ -119,8 +121,8 @@ static __device__ __forceinline__ unsigned row_by_32_bits(const row_map &map, un
     return offset > static_cast<unsigned>(map.beyond) ? ROW_BELOW : 1 + bin;
 }
 
-// The same of values of 4 bytes that have a bin each. To add the sign's bit, modulo 2^32, is to
-// turn it over.
+// Returns the row of a value of 4 bytes that has a bin of its own. To add the sign's bit, modulo
+// 2^32, is to turn it over.
 static __device__ __forceinline__ unsigned row_of_own(const row_map &map, unsigned bits)
 {
     const unsigned offset =
@@ -214,8 +216,8 @@ static __device__ __forceinline__ void each_value(const uint4 &vector, const row
     }
 }
 
-// The bits of value i at `data`, which are aligned to its size; none above it, but those of its
-// sign if the way is by 16 bits.
+// Returns the bits of value i at `data`, which are aligned to its size; none above it, but those of
+// its sign if the way is by 16 bits.
 static __device__ __forceinline__ unsigned long long
 value_bits_at(const row_map &map, const unsigned char *data, unsigned long long i)
 {
@@ -249,7 +251,7 @@ static __device__ __forceinline__ double double_of(const row_map &map, unsigned 
     return map.size == 4 ? double_of_size<4>(bits) : double_of_size<8>(bits);
 }
 
-// The row of the value with these bits, as value_bits_at gives them.
+// Returns the row of the value with these bits, as value_bits_at gives them.
 static __device__ __forceinline__ unsigned row_of_bits(const row_map &map, unsigned long long bits)
 {
     switch (map.way) {

@@ -19,7 +19,7 @@ static __device__ __forceinline__ text_span span_of(const count_args &args)
     return {reinterpret_cast<const uint4 *>(args.data - begin), begin, begin + args.len};
 }
 
-// The vector at an offset, with `blank` for each byte that is outside.
+// Returns the vector at an offset, with `blank` for each byte that is outside.
 static __device__ __forceinline__ uint4 vector_at(const text_span &span, unsigned long long offset,
                                                   unsigned char blank)
 {

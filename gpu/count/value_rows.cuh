@@ -33,13 +33,13 @@ static __device__ __forceinline__ unsigned row_by(const row_map &map, Bits bits)
         return row_of_bits(map, bits);
 }
 
-// The row by the map, once in a kernel: for the ways that take long, or are rare.
+// Returns the row by the map, once in a kernel: for the ways that take long, or are rare.
 inline __device__ OUT_OF_LINE unsigned row_by_any_way(const row_map &map, unsigned long long bits)
 {
     return row_of_bits(map, bits);
 }
 
-// The row, proven.
+// Returns the proven row.
 template <unsigned Size, int Way, class Bits>
 static __device__ __forceinline__ unsigned proven_row(const row_map &map, Bits bits)
 {
@@ -56,7 +56,7 @@ static __device__ __forceinline__ unsigned proven_row(const row_map &map, Bits b
     }
 }
 
-// The rows of a vector's values.
+// Returns the rows of a vector's values.
 template <unsigned Size, int Way>
 static __device__ __forceinline__ void rows_of_vector(const uint4 &vector, const row_map &map,
                                                       unsigned *rows)
