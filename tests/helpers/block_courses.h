@@ -21,7 +21,7 @@ struct helpers {
 void helpers_start(struct helpers *helpers, unsigned count);
 void helpers_end(struct helpers *helpers);
 
-/* How something is decoded. */
+/* The course of a decoding. */
 struct course {
     size_t in_most, out_most; /* bytes of a step; each has any number of them */
     size_t stop;              /* it is left after so much content; SIZE_MAX: it is not */

@@ -27,7 +27,7 @@ static const struct {
 
 #define WELL_FORMED (sizeof well_formed / sizeof well_formed[0])
 
-/* How many of the row's bytes data[0..len) begins with. */
+/* Returns how many bytes of the row's character data[0..len) begins with. */
 static size_t match(size_t row, const unsigned char *data, size_t len)
 {
     size_t i = 0;
@@ -105,7 +105,7 @@ void characters_make_hard(unsigned char *to, size_t len)
 
 static struct tally tally; /* all zeros between two checks */
 
-/* Takes what data[0..len) has off the tally. Whether that leaves none of these rows. */
+/* Takes the characters of data[0..len) off the tally. True if that leaves none of these rows. */
 static bool take_off(const unsigned char *data, size_t len)
 {
     bool is_left = false;

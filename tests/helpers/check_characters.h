@@ -23,13 +23,13 @@ size_t characters_make(unsigned char *to, size_t len, unsigned errors);
 /* Fills to[0..len) with bytes that are hard for a decoder. */
 void characters_make_hard(unsigned char *to, size_t len);
 
-/* Whether every counter that this processor can run counts the characters of data[0..len) right: at
+/* True if every counter that this processor can run counts the characters of data[0..len) right: at
  * once, and in the two parts that a cut at data[cut] makes, both where the beginning of a character
- * is kept and where its end is left to the part before. If not, says so on standard error. Not by
+ * is kept and where its end is left to the part before. Otherwise says so on standard error. Not by
  * two threads at a time. */
 bool check_characters(const unsigned char *data, size_t len, size_t cut);
 
-/* Whether what was checked has left no other count behind. Slow: once at the end. */
+/* True if the checks have left no other count behind. Slow: once at the end. */
 bool check_characters_end(void);
 
 #endif

@@ -24,8 +24,8 @@ static bool complain(const struct field *field, const char *who, size_t at, cons
     return false;
 }
 
-/* What the number with units of a record is, by field_token: which words it is, oracle_units.py
- * tells. */
+/* Returns the number with units of a record, by field_token. (oracle_units.py tells which words
+ * belong to it.) */
 static double value_with_units(const struct field *field, const unsigned char *begin,
                                const unsigned char *end)
 {
@@ -93,7 +93,8 @@ static bool check_invalid(const struct field *field, const unsigned char *text, 
     return same || complain(field, "invalid", record.begin, "another one");
 }
 
-/* Where the last record that ends before len ends, and the next one begins; 0: there is none. */
+/* Returns where the last record that ends before len ends, and the next one begins; 0: there is
+ * none. */
 static size_t last_end(const struct field *field, const unsigned char *text, size_t len)
 {
     const struct naive_fields fields = naive_of(field);
@@ -104,7 +105,7 @@ static size_t last_end(const struct field *field, const unsigned char *text, siz
     return end;
 }
 
-/* Where the record ends that goes on, or begins, at `cut`. */
+/* Returns where the record ends that goes on, or begins, at `cut`. */
 static size_t end_after(const struct field *field, const unsigned char *text, size_t len,
                         size_t cut)
 {
@@ -116,7 +117,7 @@ static size_t end_after(const struct field *field, const unsigned char *text, si
     return len;
 }
 
-/* What a text of CSV up to some place has, a byte at a time. */
+/* The state of a text of CSV up to some place, a byte at a time. */
 struct naive_quotes {
     bool inside;               /* it ends in a quoted field */
     bool is_odd;               /* a quoted field was followed by text */

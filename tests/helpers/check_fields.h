@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether every parser that this processor can run, asked for `cap` values at a time, gives the
- * values of the fields of text[0..len), to the bit; and whether field_find_invalid finds the first
- * record that is invalid, and field_scan_csv the ends of CSV records if the text is cut at `cut`.
- * If not, says so on standard error. number_prepare was called. */
+/* True if every parser that this processor can run, asked for `cap` values at a time, gives the
+ * values of the fields of text[0..len), to the bit; if field_find_invalid finds the first record
+ * that is invalid; and if field_scan_csv finds the ends of CSV records when the text is cut at
+ * `cut`. Otherwise says so on standard error. Call number_prepare before. */
 bool check_fields(const struct field *field, const unsigned char *text, size_t len, size_t cap,
                   size_t cut);
 

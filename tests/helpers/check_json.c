@@ -50,7 +50,7 @@ static bool same_key(struct key_span a, struct key_span b)
     return a.from == b.from && a.len == b.len;
 }
 
-/* What a parser is asked for. */
+/* The results that a parser is asked for. */
 enum asked { VALUES, KEYS, VALUES_AND_KEYS };
 
 static bool check_parser(const struct number_parser *parser, enum asked asked,

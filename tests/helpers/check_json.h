@@ -8,10 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether every parser that this processor can run, asked for `cap` values at a time, gives the
+/* True if every parser that this processor can run, asked for `cap` values at a time, gives the
  * values that field_find finds in text[0..len), to the bit, and the same field as a key, alone and
- * beside the values. If not, says so on standard error.
- * number_prepare was called. */
+ * beside the values. Otherwise says so on standard error. Call number_prepare before. */
 bool check_json(const struct field *field, const unsigned char *text, size_t len, size_t cap);
 
 #endif

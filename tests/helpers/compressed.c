@@ -72,7 +72,7 @@ static uint32_t crc_of(const unsigned char *data, size_t len)
     return ~crc;
 }
 
-/* What follows a member's header. */
+/* Writes the part of a member after its header. */
 static unsigned char *put_body(unsigned char *out, const unsigned char *data, size_t len)
 {
     size_t at = 0;

@@ -25,8 +25,8 @@ size_t frame_put(unsigned char *out, const struct frame_shape *shape, const unsi
                  size_t len);
 size_t member_put(unsigned char *out, const unsigned char *data, size_t len);
 
-/* The same of a member of BGZF, whose header states `over` bytes more than it has; len is at most
- * BGZF_CONTENT_MAX. */
+/* Writes a member of BGZF that holds data[0..len), and whose header states `over` bytes more than
+ * it has; len is at most BGZF_CONTENT_MAX. Returns the bytes written. */
 #define BGZF_CONTENT_MAX ((size_t)65000)
 size_t bgzf_put(unsigned char *out, const unsigned char *data, size_t len, int over);
 

@@ -108,7 +108,7 @@ static bool is_refused(const unsigned char *in, size_t len)
     return inflate_by_zlib(longer, len + MORE).stop == DEFLATE_CORRUPT;
 }
 
-/* What is corrupt may be seen earlier than by zlib, which reads a header to its end. */
+/* Corruption may be seen earlier than by zlib, which reads a header to its end. */
 const char *deflate_compare(const unsigned char *in, size_t len,
                             const struct deflate_course *course)
 {

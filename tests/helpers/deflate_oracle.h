@@ -9,7 +9,7 @@
 #define DEFLATE_CONTENT_MAX ((size_t)4 << 20) /* bytes that are decoded; the rest is left */
 #define DEFLATE_INPUT_MAX ((size_t)5 << 20)
 
-/* How a stream is parsed. */
+/* The way in which a stream is parsed. */
 struct deflate_course {
     size_t room;    /* of a run, for literals and operations; four sizes at most */
     bool by_blocks; /* a run for each block */
@@ -17,7 +17,7 @@ struct deflate_course {
     size_t step;    /* bytes of input that come at a time; 0: all at once */
 };
 
-/* What decoding came to. */
+/* The result of a decoding. */
 struct deflate_verdict {
     enum deflate_stop stop;   /* DEFLATE_ENDED, DEFLATE_CUT or DEFLATE_CORRUPT */
     struct made_content made; /* in static memory; right as far as it goes */

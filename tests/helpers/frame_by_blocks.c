@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the runs are decoded to. */
+/* The content that the runs are decoded to. */
 struct decoded_content {
     unsigned char *bytes;
     size_t size;

@@ -5,7 +5,7 @@
 
 #include "src/blocks/zstd_parse.h"
 
-/* How frames are decoded. */
+/* The way in which frames are decoded. */
 struct by_blocks {
     const struct block_loops *loops;
     struct zstd_run *run; /* open; used for one run after the other */

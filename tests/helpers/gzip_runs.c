@@ -10,7 +10,7 @@
 
 #define RUNS 16 /* that are parsed before they are chained */
 
-/* What came of decoding. */
+/* The result of a decoding. */
 struct gunzipped {
     bool is_whole;     /* the file ends where it may */
     const char *why;   /* by runs: NULL, or what is wrong with the file */

@@ -148,7 +148,7 @@ int __libc_start_main(main_function *program_main, int argc, char **argv, void (
     return start(counted_main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
-/* Whether this is a call of `name` that the environment means. */
+/* True if this is a call of `name` that the environment means. */
 static bool is_meant(const char *name)
 {
     if (!call || strcmp(call, name) != 0)
@@ -157,7 +157,7 @@ static bool is_meant(const char *name)
     return made == fail_at || (made > fail_at && for_good);
 }
 
-/* Whether this call of `name` fails; errno is then set. */
+/* True if this call of `name` fails; errno is then set. */
 static bool struck(const char *name)
 {
     if (!is_meant(name))
@@ -177,7 +177,7 @@ static bool struck_on(const char *name, int fd)
     return (fail_fd < 0 || fail_fd == fd) && struck(name);
 }
 
-/* Whether the call returns late; if not, it may fail. */
+/* True if the call returns late; if not, it may fail. */
 static bool is_late(const char *name)
 {
     return sleep_ms > 0 && is_meant(name);
@@ -363,7 +363,7 @@ static long large(void *block)
     return size >= LARGE ? (long)size : 0;
 }
 
-/* Whether there is room for a block of `size` bytes. */
+/* True if there is room for a block of `size` bytes. */
 static bool fits(size_t size)
 {
     if (!heap_max || size < LARGE || atomic_load(&heap) + (long)size <= heap_max)

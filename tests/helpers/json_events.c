@@ -12,7 +12,7 @@
 
 #define DEPTH 64
 
-/* What is written of a document: printed only if all of it is valid. */
+/* The text of a document's events: printed only if all of it is valid. */
 static char *shown;
 static size_t shown_len, shown_room;
 
@@ -139,7 +139,7 @@ int main(int argc, char **argv)
     struct document document = {.piece = argc > 1 ? strtoul(argv[1], NULL, 10) : 0};
     while (fread(length, 1, sizeof length, stdin) == sizeof length) {
         document.len = (size_t)length[0] | (size_t)length[1] << 8 | (size_t)length[2] << 16;
-        /* Of just that length, so that a sanitizer sees what is read beyond. */
+        /* The memory has just that length, so that a sanitizer sees what is read beyond. */
         document.bytes = malloc(document.len ? document.len : 1);
         if (!document.bytes || fread(document.bytes, 1, document.len, stdin) != document.len)
             return 1;

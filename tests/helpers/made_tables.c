@@ -64,7 +64,7 @@ void made_lay(const char *const *words, struct words *options, struct histogram 
     }
 }
 
-/* Whether a table can have counts there: not in a bin that no number can be in. */
+/* True if a table can have counts in this row, which is not a bin that no number can be in. */
 static bool can_count(const struct histogram *histogram, size_t row)
 {
     struct row_label label = {.next = 0};

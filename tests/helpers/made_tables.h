@@ -24,7 +24,7 @@ struct memory_file {
 void made_file_open(struct memory_file *file);
 void made_file_add_text(struct memory_file *file, const char *text, size_t len);
 
-/* All of a FILE, terminated, which is to be freed. */
+/* Returns all of a FILE, terminated, which is to be freed. */
 char *made_file_text(const struct memory_file *file, size_t *len);
 
 /* Lays a histogram, and its options; free both. */

@@ -123,7 +123,7 @@ static void put_literal(unsigned char byte)
         put_code(0x190u + (byte - 144u), 9);
 }
 
-/* How often data[at] is there again after it, at most 10 times. */
+/* Returns how often data[at] is repeated directly after it, at most 10 times. */
 static size_t repeats(const unsigned char *data, size_t at, size_t len)
 {
     size_t count = 0;
@@ -177,7 +177,7 @@ static void put_member(const struct shape *shape, const unsigned char *data, siz
     put_number((uint32_t)len ^ shape->wrong_length, 4);
 }
 
-/* The same with its size in the header, which must be known before. */
+/* Writes a member with its size in the header, which must be known before. */
 static void put_bgzf_member(struct shape *shape, const unsigned char *data, size_t len)
 {
     written = 0;

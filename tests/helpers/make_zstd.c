@@ -61,7 +61,7 @@ static void put_skippable(size_t size)
         put(&"skip me: aaaa"[i % 13], 1);
 }
 
-/* Where the blocks of a frame begin. */
+/* Returns where the blocks of a frame begin. */
 static size_t header_size(const unsigned char *frame)
 {
     static const size_t dictionary[] = {0, 1, 2, 4}, content[] = {0, 2, 4, 8};
@@ -104,7 +104,7 @@ static void put_frame(ZSTD_CCtx *context, const struct shape *shape, const void 
         checked(ZSTD_CCtx_setPledgedSrcSize(context, len));
     ZSTD_inBuffer in = {data, len, 0};
     static unsigned char buffer[1 << 16];
-    /* Without the size the first call must not end the frame: libzstd would know it after all. */
+    /* The first call must not end a frame without a size: libzstd would know the size after all. */
     ZSTD_EndDirective how = shape->sized ? ZSTD_e_end : ZSTD_e_continue;
     for (;;) {
         ZSTD_outBuffer out = {buffer, sizeof buffer, 0};

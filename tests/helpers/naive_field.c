@@ -34,8 +34,8 @@ static void list_free(struct list *list)
     free(list->to);
 }
 
-/* Where CSV's record that begins at `at` ends, by the states of Python's csv module. Adds its
- * fields to the list, if there is one. */
+/* Returns where CSV's record that begins at `at` ends, by the states of Python's csv module. Adds
+ * its fields to the list, if there is one. */
 static size_t csv_record(unsigned char separator, const unsigned char *text, size_t at, size_t len,
                          struct list *list)
 {
@@ -106,7 +106,7 @@ static size_t colour_at(const unsigned char *text, size_t at, size_t end)
     return at + len < end && (text[at + len] == 'm' || text[at + len] == 'K') ? len + 1 : 0;
 }
 
-/* The same of the one that ends at `end`. */
+/* Returns the bytes of the colour that ends at `end`, or 0. */
 static size_t colour_before(const unsigned char *text, size_t begin, size_t end)
 {
     for (size_t at = begin; at < end; at++)

@@ -94,7 +94,7 @@ static const struct naive_unit {
 
 #define NAIVE_UNITS (sizeof naive_units / sizeof naive_units[0])
 
-/* Whether a word without white space is in a list of words with spaces around them. */
+/* True if a word without white space is in a list of words with spaces around them. */
 static bool is_listed(const char *word, const char *list)
 {
     char spaced[32];
@@ -104,7 +104,7 @@ static bool is_listed(const char *word, const char *list)
     return strcasestr(list, spaced) != NULL;
 }
 
-/* Whether a word is in a list, or is one of it and an s. */
+/* True if a word is in a list, or is one of it and an s. */
 static bool is_listed_once(const char *word, const char *list)
 {
     char one[32];
@@ -211,7 +211,7 @@ static const struct naive_unit *read_part(const char **text, char decimal[NUMBER
     return unit;
 }
 
-/* Whether a text is some digits, of which there are `wanted` if that is not 0. */
+/* True if a text consists of digits, of which there are `wanted` if that is not 0. */
 static bool are_digits(const char *text, size_t len, size_t wanted)
 {
     return len > 0 && (wanted == 0 || len == wanted) && strspn(text, "0123456789") >= len;

@@ -7,20 +7,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The value of a token, NaN if it is not a number. The locale is C. Any thread. */
+/* Returns the value of a token, NaN if it is not a number. The locale is C. Any thread. */
 double naive_number(const unsigned char *token, size_t len);
 
-/* The same of a token that may have units: seconds or bytes. */
+/* Returns the value of a token that may have units: seconds or bytes. */
 double naive_number_with_units(const unsigned char *token, size_t len);
 
-/* What a message adds about a token that is not a number: a text of our own, or an empty one. */
+/* Returns what a message adds about a token that is not a number: a text of our own, or an empty
+ * one. */
 const char *naive_advice(const unsigned char *token, size_t len);
 
-/* The token of text[0..len) that begins at or after `at`: sets *begin and *end; false if there is
- * none. */
+/* Finds the token of text[0..len) that begins at or after `at`, and sets *begin and *end. False if
+ * there is none. */
 bool naive_token(const unsigned char *text, size_t len, size_t at, size_t *begin, size_t *end);
 
-/* Whether two values are the same to the bit, or both NaN. */
+/* True if two values are the same to the bit, or both NaN. */
 bool naive_same(double a, double b);
 
 #endif

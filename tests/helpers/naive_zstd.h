@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd decoded by the letter of RFC 8878, a bit at a time: what the stages of the GPU's decoder are
- * compared with, one by one. It keeps what a frame is made of: literals, sequences, content.
+/* A decoder of zstd by the letter of RFC 8878, a bit at a time. The stages of the GPU's decoder are
+ * compared with it, one by one, so it keeps the parts of a frame: literals, sequences, content.
  *
  * It takes no dictionaries and no windows above 2^27 bytes, looks at no checksums, and is stricter
  * than libzstd where that takes what the format forbids: reserved bits, offsets beyond the window,
- * Huffman codes of 12 bits, streams of bits that end too early. Of what the format may allow it
- * refuses what some versions of libzstd do: a count of 0 sequences in two bytes, and tables of
- * Huffman weights that know weights above 11. */
+ * Huffman codes of 12 bits, streams of bits that end too early. It also refuses what some versions
+ * of libzstd refuse, although the format may allow it: a count of 0 sequences in two bytes, and
+ * tables of Huffman weights that know weights above 11. */
 #ifndef GPUHISTO_TESTS_NAIVE_ZSTD_H
 #define GPUHISTO_TESTS_NAIVE_ZSTD_H
 
@@ -53,8 +53,8 @@ struct naive_zstd {
 };
 
 /* Decodes in[0..len): whole frames, also skippable ones, one after the other. Returns whether all
- * were taken. What was decoded until then is the caller's, who gives it to naive_zstd_free. Without
- * memory the process ends with status 1. */
+ * were taken. The caller frees what was decoded until then by naive_zstd_free. Without memory the
+ * process ends with status 1. */
 int naive_zstd_decode(struct naive_zstd *result, const unsigned char *in, size_t len);
 void naive_zstd_free(struct naive_zstd *result);
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where a refusal leads: `where` is set by setjmp; `why` is a literal. */
+/* The way out of a refusal: `where` is set by setjmp; `why` is a literal. */
 struct naive_trap {
     jmp_buf where;
     const char *why;
@@ -16,7 +16,7 @@ struct naive_trap {
 
 _Noreturn void naive_refuse(struct naive_trap *trap, const char *why);
 
-/* A stream of bits. What is taken beyond its end refuses. */
+/* A stream of bits. Taking bits beyond its end is a refusal. */
 struct naive_bits {
     struct naive_trap *trap;
     const unsigned char *bytes;
@@ -70,7 +70,7 @@ size_t naive_huffman_read(struct naive_huffman *table, struct naive_trap *trap,
 
 unsigned char naive_huffman_symbol(const struct naive_huffman *table, struct naive_bits *bits);
 
-/* What the codes of a sequence stand for. Of offsets, base and bits are not used. */
+/* The meanings of the codes of a sequence. Base and bits are not used for offsets. */
 struct naive_code {
     unsigned symbols, log_max;
     const uint32_t *base;

@@ -44,7 +44,7 @@ static wide whole_of(uint64_t bits, size_t size, bool is_signed)
     return (wide)bits - (negative ? (wide)1 << 8 * size : 0);
 }
 
-/* How many of the edges k * (max - min) / bins + min are not above the value. */
+/* Returns how many of the edges k * (max - min) / bins + min are not above the value. */
 static size_t row_of_whole(wide value, wide min, wide max, size_t bins)
 {
     size_t row = 0;

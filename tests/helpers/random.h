@@ -14,17 +14,18 @@ extern "C" {
 /* Begins the sequence of a seed, which may be any number. */
 void random_seed(uint64_t seed);
 
-/* Has the numbers after this one come from bytes[0..size), few for a small number, and only then
- * from the sequence: a fuzzer that changes a byte changes one decision. The bytes are kept. */
+/* Takes the numbers after this one from bytes[0..size), few for a small number, and only then from
+ * the sequence: a fuzzer that changes a byte changes one decision. The bytes are kept. */
 void random_take_from(const unsigned char *bytes, size_t size);
 
-/* The next 64 bits, all values equally likely. */
+/* Returns the next 64 bits, all values equally likely. */
 uint64_t random_word(void);
 
-/* One of 0 to end - 1, about equally likely while end is far below 2^32; end is not 0. */
+/* Returns a number from 0 to end - 1, about equally likely while end is far below 2^32; end is not
+ * 0. */
 unsigned random_below(unsigned end);
 
-/* From 0 to below 1: a multiple of 2^-53. */
+/* Returns a number from 0 to below 1: a multiple of 2^-53. */
 double random_fraction(void);
 
 #ifdef __cplusplus

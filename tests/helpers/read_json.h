@@ -16,11 +16,11 @@ struct read_json {
 /* Adds all tables of a text. */
 void read_json(struct read_json *reading, const char *text, size_t len);
 
-/* The same, and again with each row read anew; false if the verdicts, the reasons or the sums
- * differ. */
+/* Adds all tables of a text, and then again with each row read anew. False if the verdicts, the
+ * reasons or the sums differ. */
 bool read_json_agrees(struct read_json *reading, const char *text, size_t len);
 
-/* Whether two sums have the same keys, with as many samples, or both have none. */
+/* True if two sums have the same keys, with as many samples, or both have none. */
 bool same_keys(const struct merge *one, const struct merge *other);
 
 #endif

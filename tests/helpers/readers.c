@@ -15,7 +15,7 @@
 /* Chunks of a turn, on average: to go on in another thread takes longer than most chunks. */
 #define TURN_CHUNKS 4
 
-/* How a worker's turn has ended. */
+/* The ways in which a worker's turn ends. */
 enum turn_end {
     TURN_FILLED, /* with a chunk that waits to be counted */
     TURN_WAITS,  /* where it would wait for others */

@@ -8,11 +8,11 @@
 
 #define SEAM_SKIP 77 /* exit status of a test that found no device */
 
-/* Whether there is a device. Prints its name, or the line that says why the test is skipped. */
+/* True if there is a device. Prints its name, or the line that says why the test is skipped. */
 bool seam_has_device(void);
 
-/* Whether that device is the emulated one, on which a launch takes a thousand times as long. To be
- * called after seam_has_device. */
+/* True if that device is the emulated one, on which a launch takes a thousand times as long. Call
+ * it after seam_has_device. */
 bool seam_is_emulated(void);
 
 /* Opens a device with two slots of slot_size bytes, which counts by the strategy; the caller closes

@@ -32,8 +32,8 @@ void text_append_digits(struct text *text, size_t len);
 /* Makes it tokens and white space of all kinds, `len` bytes; numbers alone before byte `valid`. */
 void text_fill(struct text *text, size_t len, size_t valid);
 
-/* Adds to *expected what the text gives; the first message stays. Of the bytes that a message must
- * escape the text may have NUL. The binning has TEXT_ROWS_MAX rows at most. */
+/* Adds to *expected what the text gives; the first message stays. The text may have NUL, but no
+ * other byte that a message must escape. The binning has TEXT_ROWS_MAX rows at most. */
 void text_expect(const struct text *text, const struct binning *binning,
                  struct text_expectation *expected);
 

@@ -9,7 +9,7 @@ const struct value_type *value_type_native(const char *name)
     return type[is_big].big_endian == is_big ? type + is_big : NULL;
 }
 
-/* Where byte k of the value, counted from its lowest, is in the array. */
+/* Returns where byte k of the value, counted from its lowest, is in the array. */
 static size_t place_of_byte(const struct value_type *type, size_t i, size_t k)
 {
     return i * type->size + (type->big_endian ? type->size - 1 - k : k);
