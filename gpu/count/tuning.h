@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What was tuned, as data: how each strategy is launched on a device of which compute capability,
- * and which of them auto takes. Each number was the best, or as good as the best, of those tried by
+/* The tuning, as data: how each strategy is launched on a device of which compute capability, and
+ * which of them auto takes. Each number was the best, or as good as the best, of those tried by
  * bench/kernels (--block, --coarsening, --widths) over 1 GiB of uniform bytes and of text, on an
- * H200 (compute capability 9.0); all that was tried is in bench/results/h200-tuning.csv. */
+ * H200 (compute capability 9.0); all trials are in bench/results/h200-tuning.csv. */
 #ifndef GPUHISTO_TUNING_H
 #define GPUHISTO_TUNING_H
 

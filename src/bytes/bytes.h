@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of one file or of standard input, as stored. A stream keeps what was looked at ahead,
- * and what may be needed again, in a replay window. No format is known here. */
+/* The bytes of one file or of standard input, as stored. A stream keeps the bytes that were looked
+ * at ahead, or may be needed again, in a replay window. No format is known here. */
 #ifndef GPUHISTO_BYTES_H
 #define GPUHISTO_BYTES_H
 
@@ -34,24 +34,25 @@ struct bytes {
     bool keeps_freely;           /* unless memory is short: nothing relies on it yet */
 };
 
-/* Opens a file, which is held no longer then. A pipe is enlarged to 1 MiB. 0; or -1 with the reason
- * set, and error if it could not be opened. The name must outlive the bytes. */
+/* Opens a file, and releases it. A pipe is enlarged to 1 MiB. 0; or -1 with the reason set, and
+ * error if it could not be opened. The name must outlive the bytes. */
 int bytes_open(struct bytes *bytes, struct held *file, struct reason *why);
 
-/* Closes it, unless it is standard input, and frees the window. */
+/* Closes the file, unless it is standard input, and frees the window. */
 void bytes_close(struct bytes *bytes);
 
-/* Gives an open file back, to be opened again. A stream begins with what is in its window. 0, or
- * -1: out of memory. */
+/* Gives an open file back, to be opened again. A stream then begins with the bytes in its window.
+ * 0, or -1: out of memory. */
 int bytes_give_back(struct bytes *bytes, struct held *file);
 
-/* Reads at most `cap` bytes at `offset`, handing out none: what can be had without waiting for more
- * than one byte of a stream. The bytes, 0 at the end, or -1 with the reason set. One thread at a
- * time. */
+/* Reads at most `cap` bytes at `offset` without handing them out, as far as that takes no waiting
+ * for more than one byte of a stream. Returns the bytes, 0 at the end, or -1 with the reason set.
+ * One thread at a time. */
 ssize_t bytes_see(struct bytes *bytes, void *buf, size_t cap, uint64_t offset, struct reason *why);
 
 /* Reads bytes [offset, offset + len) of a regular file, or fewer if it ends: not before
- * opened_size, unless it may be short. The bytes read, or -1 with the reason set. Any thread. */
+ * opened_size, unless it may be short. Returns the bytes read, or -1 with the reason set. Any
+ * thread. */
 ssize_t bytes_read_at(const struct bytes *bytes, void *buf, size_t len, uint64_t offset,
                       struct reason *why);
 
@@ -60,8 +61,8 @@ ssize_t bytes_read_at(const struct bytes *bytes, void *buf, size_t len, uint64_t
 int bytes_select(struct bytes *bytes, uint64_t begin, uint64_t end, struct reason *why);
 
 /* Hands out the next bytes, up to the limit, to buf[0..cap), cap > 0: what one read gives. EINTR
- * and EAGAIN are waited out. The bytes, 0 at the end, or -1 with the reason set. One thread at a
- * time, as for all that follow. */
+ * and EAGAIN are waited out. Returns the bytes, 0 at the end, or -1 with the reason set. One thread
+ * at a time, as for all functions below. */
 ssize_t bytes_take(struct bytes *bytes, void *buf, size_t cap, struct reason *why);
 
 /* Keeps a stream from data[0..len) on, the bytes that were handed out last, so that it can be

@@ -91,7 +91,7 @@ TARGET INLINE __m512d magnitudes_of_eight(const double *values, __mmask8 *negati
     const __m512i magnitude = _mm512_and_si512(bits, _mm512_set1_epi64(INT64_MAX));
     const __m512i one = _mm512_set1_epi64(1);
     const __m512i before = _mm512_mask_sub_epi64(magnitude, *negative, magnitude, one);
-    /* For the least negative value that would be zero, which has a row of its own. */
+    /* The least negative value would become zero, which has a row of its own. */
     return _mm512_castsi512_pd(_mm512_mask_max_epu64(before, *negative, before, one));
 }
 

@@ -7,7 +7,7 @@
 
 #include "xxh64_variant.h"
 
-/* All variants, fastest first; ends with NULL. The last one runs anywhere. */
+/* All variants, fastest first, ended by NULL. The last one runs anywhere. */
 extern const struct xxh64_variant *const xxh64_variants[];
 
 /* The state of a hash. It may be copied, and continued by any thread. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which bytes of a file's content are counted. The content is what decompression gives; of a file
- * that is not compressed, its bytes. */
+/* The range of a file's content that is counted. The content is what decompression gives or, if a
+ * file is not compressed, its bytes. */
 #ifndef GPUHISTO_CONTENT_H
 #define GPUHISTO_CONTENT_H
 
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the command line says. All 0: the whole content of each file. */
+/* The options of the command line about content. All 0: the whole content of each file. */
 struct content_options {
     uint64_t skip;   /* bytes to leave out at the beginning, CONTENT_MAX at most */
     uint64_t length; /* has_length: bytes to count after them, CONTENT_MAX at most */
@@ -45,8 +45,8 @@ struct content_range content_range_of(const struct content_options *options);
 int content_follow(struct content_range *range, const struct header *header,
                    const struct content_options *options, struct reason *fault);
 
-/* Compares content of which `position` bytes were seen, or which ends there, with what its header
- * states. 0, or -1 with the fault. */
+/* Compares content with what its header states, after `position` bytes of it were seen, or at its
+ * end there. 0, or -1 with the fault. */
 int content_check(const struct content_range *range, uint64_t position, bool at_end,
                   struct reason *fault);
 
@@ -60,7 +60,7 @@ uint64_t content_before(const struct content_range *range, uint64_t position);
  * the range, and one more if that would be wrong. */
 size_t content_room(const struct content_range *range, uint64_t position, size_t most);
 
-/* Of data[0..len), bytes of the content from `position` on, keeps those from the beginning of the
+/* Keeps of data[0..len), bytes of the content from `position` on, those from the beginning of the
  * range on, and moves them to data. Returns how many. */
 size_t content_keep(const struct content_range *range, uint64_t position, unsigned char *data,
                     size_t len);

@@ -17,7 +17,7 @@
 #define HEADER_HOLDS_MAX 80          /* size of the description of the values with its NUL */
 #define HEADER_TO_END UINT64_MAX     /* the values reach to the end of the content */
 
-/* What may follow the header. */
+/* The bytes that may follow the header. */
 enum header_extent {
     HEADER_EXACT,   /* all bytes that it states and nothing else */
     HEADER_LEADING, /* all bytes that it states, then something else */
@@ -60,7 +60,7 @@ bool header_fits(const struct header *header, const char *type, unsigned channel
 struct header_format {
     const char *name;
     size_t magic_size; /* with this many bytes, HEADER_PART means that the format is certain */
-    /* As header_look, with len > 0 and `wanted`. */
+    /* Reads a header as header_look, with len > 0 and `wanted`. */
     enum header_status (*look)(const unsigned char *data, size_t len, size_t *wanted,
                                struct header *header, struct reason *fault);
 };

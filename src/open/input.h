@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One file, or standard input, as it is opened: its bytes, its frames if it is compressed, and the
- * plan of what of it is counted, which nobody changes afterwards. */
+ * plan of what is counted, which does not change afterwards. */
 #ifndef GPUHISTO_INPUT_H
 #define GPUHISTO_INPUT_H
 
@@ -31,7 +31,7 @@ struct input_options {
     uint64_t frame_memory; /* frames that need more are decoded in order; 0: FRAMES_MEMORY_MAX */
 };
 
-/* Where the frames of a compressed file begin and end that belong to a shard. */
+/* The frames of a compressed file that belong to a shard: where they begin and end. */
 struct shard_edges {
     bool is_first;     /* no content comes before */
     bool goes_on;      /* a record that began before them ends in them: it is not counted here */
@@ -41,7 +41,7 @@ struct shard_edges {
     uint64_t file_end; /* and the file ends */
 };
 
-/* What of a file is counted, and how. */
+/* The plan for a file: what is counted, and how. */
 struct plan {
     const struct content_options *content;
     const struct foreign *foreign; /* what the bytes look like, if that is encoded; or NULL */
@@ -67,10 +67,10 @@ struct input {
     bool is_one_line;        /* by input_cut, ends with the file, and has carriage returns in it */
 };
 
-/* Opens a file, which is then held no longer, recognises its format, looks at what its content
- * begins with, and leaves out what is before the range; a pipe may be waited for. With a shard,
- * which gets the fingerprint, only what belongs to it is read. 0, or -1 with the reason set and
- * nothing left open. The name must outlive the input. */
+/* Opens a file and releases it, recognises its format, looks at what its content begins with, and
+ * leaves out what is before the range; a pipe may be waited for. With a shard, which gets the
+ * fingerprint, only the shard's part is read. 0, or -1 with the reason set and nothing left open.
+ * The name must outlive the input. */
 int input_open(struct input *input, struct held *file, const struct input_options *options,
                struct file_shard *shard, struct reason *why);
 
@@ -87,8 +87,8 @@ bool input_seeks_columns(const struct input *input);
 int input_find_columns(struct input *input, const unsigned char *text, size_t len,
                        struct reason *why);
 
-/* For input_open, without shards: takes off the size what may not be a whole record, and is read in
- * order. 0, or -1 with the reason set. */
+/* Takes off the size what may not be a whole record, and is read in order. For input_open, without
+ * shards. 0, or -1 with the reason set. */
 int input_trim(struct input *input, struct reason *why);
 
 /* True if bytes [taken, end) may be read by several threads at once with input_read_piece. */
@@ -100,7 +100,7 @@ bool input_parallel(const struct input *input);
 ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t len,
                          uint64_t offset, struct reason *why);
 
-/* True if all of the input has to be read in order, by one reader: only from the beginning on is it
+/* True if all of the input has to be read in order, by one reader. Only from the beginning on is it
  * known which newlines of CSV are in quotes, and in a range which columns are named. */
 bool input_is_serial(const struct input *input);
 
@@ -115,11 +115,10 @@ int input_cut(struct input *input, struct chunk *chunk, size_t waited, bool at_e
 ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *why);
 
 /* Sets the reason why a file cannot end after `len` bytes of a value, or of one of each channel.
- * -1.
- */
+ * Returns -1. */
 int input_cut_off(const struct input *input, size_t len, struct reason *why);
 
-/* At the end: 0, or -1 with the reason that the end of a record is missing. */
+/* Checks the end. 0, or -1 with the reason that the end of a record is missing. */
 int input_check_end(const struct input *input, struct reason *why);
 
 /* Closes and frees all but standard input itself. */
@@ -127,12 +126,12 @@ void input_close(struct input *input);
 
 /* --- what belongs to a shard (file_shard.c) --- */
 
-/* Compares a file that was opened with its shard, and sets the fingerprint if it is wanted. What
- * was added to the file since it was measured is ignored. 0, or -1 with the reason set. */
+/* Compares a file that was opened with its shard, and sets the fingerprint if it is wanted. Bytes
+ * that were added to the file since it was measured are ignored. 0, or -1 with the reason set. */
 int file_shard_check(struct input *input, struct file_shard *shard, struct reason *why);
 
-/* Limits a file, whose format and range are known, to what belongs to the shard. 0, or -1 with the
- * reason set. */
+/* Limits a file, whose format and range are known, to the shard's part. 0, or -1 with the reason
+ * set. */
 int file_shard_select(struct input *input, const struct file_shard *shard, struct reason *why);
 
 /* Completes the last record of the shard, in the head of a span, from the frames of the next shard.

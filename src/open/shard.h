@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One of N shards of the files: which bytes of which file. The files, laid end to end, are cut into
+/* One of N shards of the files: its ranges of bytes. The files, laid end to end, are cut into
  * ranges of about the same size by their sizes alone, so that all processes make the same cuts.
  * Where records and compressed frames are cut follows from these in file_shard.c. */
 #ifndef GPUHISTO_SHARD_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which shard. */
+/* The choice of a shard. */
 struct shard_choice {
     uint64_t part, of; /* the part-th of so many, from 1; of is 0: there are no shards */
     bool wants_fingerprints;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who does the work: how many workers and GPUs, and which of them counts or decompresses what. Pure
- * functions of the situation and the tuning. */
+/* Decides how many workers and GPUs there are, and which of them counts or decompresses what: by
+ * pure functions of the situation and the tuning. */
 #ifndef GPUHISTO_POLICY_H
 #define GPUHISTO_POLICY_H
 
@@ -8,7 +8,8 @@
 
 #include <stdint.h>
 
-/* When to start more threads, and when to open the GPU. Seconds, bytes, and bytes a second. */
+/* The tuning: when to start more threads, and when to open the GPU. Seconds, bytes, and bytes a
+ * second. */
 struct policy_tuning {
     uint64_t short_input;     /* one worker counts so much before others are started */
     double gpu_start;         /* what a GPU takes until it is ready */
@@ -22,10 +23,10 @@ struct policy_tuning {
     double decoding_start;    /* what it takes to begin and end a file */
 };
 
-/* What was measured. */
+/* The tuning that was measured. */
 extern const struct policy_tuning policy_defaults;
 
-/* What GPUs are to be opened for. */
+/* The purpose that GPUs are to be opened for. */
 struct gpu_wish {
     unsigned gpus; /* how many; 0: none */
     bool decodes;  /* to decompress; otherwise to count what others read */
@@ -37,7 +38,7 @@ double policy_ask_seconds(const struct policy_tuning *tuning);
 /* True if the first rate after workers were started should be measured again. Needs has_work. */
 bool policy_doubts_rate(const struct situation *now, const struct policy_tuning *tuning);
 
-/* Returns what to open GPUs for. Needs the seconds and what is left. */
+/* Returns the purpose to open GPUs for. Needs the seconds and what is left. */
 struct gpu_wish policy_wish(const struct situation *now, const struct policy_tuning *tuning);
 
 /* True if the open GPU should count the next chunk. Needs plain_left and the GPU. */
@@ -56,7 +57,8 @@ bool policy_donates(const struct situation *now, const struct policy_tuning *tun
 /* Returns how many workers there should be. Needs has_work and the GPU. */
 unsigned policy_workers(const struct situation *now, const struct policy_tuning *tuning);
 
-/* Returns how many there may be beside GPUs that decompress; at least one feeds none. The same. */
+/* Returns how many workers there may be beside GPUs that decompress; at least one feeds none. Needs
+ * has_work and the GPU. */
 unsigned policy_workers_beside_gpus(const struct situation *now);
 
 #endif

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* What decisions are made of: plain numbers that src/work and src/pool fill in. Bytes are doubles,
- * as many of them are estimates. */
+/* The numbers that decisions are made of; src/work and src/pool fill them in. Bytes are doubles, as
+ * many of them are estimates. */
 #ifndef GPUHISTO_SITUATION_H
 #define GPUHISTO_SITUATION_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How the bytes of a chunk come. */
+/* The way in which the bytes of a chunk come. */
 enum flow {
     FLOW_FILE,    /* workers read side by side, and it is known how much is left */
     FLOW_PIPE,    /* workers take turns */
     FLOW_DECODED, /* workers decompress, side by side if they can; those that cannot count */
 };
 
-/* What a GPU could decompress of a file that it does not have, in bytes of content. */
+/* The part that a GPU could decompress of a file that it does not have, in bytes of content. */
 struct offload_offer {
     double gpu_rate;   /* bytes a second that the GPU decompresses */
     double again;      /* what the frame that it would begin with has given already */
@@ -32,14 +32,14 @@ struct frame_offer {
     unsigned taken;        /* of those, who have or will have a file or frame of their own */
 };
 
-/* Of compressed files that a GPU could decompress, bytes of content. */
+/* Content of compressed files that a GPU could decompress, in bytes. */
 struct source_content {
     double done;     /* decompressed by workers so far */
     double left;     /* still to come, if files go on, and are, as those before */
     double gpu_rate; /* bytes a second that a GPU decompresses, of the slowest format */
 };
 
-/* Of pipes, while one is decoded whose frame a GPU could begin anew. */
+/* Content of pipes, while one is decoded whose frame a GPU could begin anew. */
 struct stream_content {
     double taken;   /* bytes of pipes that were decoded, */
     double done;    /* and of content that they gave, */
@@ -51,7 +51,7 @@ struct stream_content {
     double gpu_rate; /* content a second that a GPU decompresses */
 };
 
-/* What bytes cost a worker, as measured in this run. */
+/* The time that bytes cost a worker, as measured in this run. */
 struct costs {
     double read;     /* seconds a byte: reading a file into a CPU buffer; 0: not measured; */
     double cpu;      /* that, and counting it; */
@@ -59,7 +59,7 @@ struct costs {
     double counting; /* fraction of their time that readers of streams spend on counting */
 };
 
-/* What is known now. A decision (policy.h) says if it needs more than the first group. */
+/* The facts at a time. A decision (policy.h) says if it needs more than the first group. */
 struct situation {
     enum flow flow;        /* of what is read */
     unsigned workers;      /* that were started */

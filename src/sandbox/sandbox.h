@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-/* What may be done with a file, or with the files of a folder and of all folders in it. */
+/* The use that may be made of a file, or of the files of a folder and of all folders in it. */
 enum sandbox_use {
     SANDBOX_READ,    /* open it for reading */
     SANDBOX_WRITE,   /* open it for writing, and truncate it */

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* What the output needs. */
+/* The calls that the output needs. */
 struct seccomp_needs {
     bool replaces; /* to create, rename and remove files */
     bool opens;    /* to open a file for writing */
