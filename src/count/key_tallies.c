@@ -123,10 +123,11 @@ int key_tallies_check(const struct key_tallies *keys, struct reason *why)
                           "keys and their bins take more than %" PRIu64 " MiB; use a shorter part "
                           "of the field, such as --by=1:1-8, fewer bins, or --max-keys=%" PRIu64,
                           keys->max_bytes >> 20, keys->max_bytes >> 9);
-    return reason_set(why,
-                      "more than %zu keys; use a shorter part of the field, such as --by=1:1-8, or "
-                      "a greater --max-keys",
-                      keys->max_keys);
+    return reason_set(
+        why,
+        "more than %zu key%s; use a shorter part of the field, such as --by=1:1-8, or "
+        "a greater --max-keys",
+        keys->max_keys, keys->max_keys == 1 ? "" : "s");
 }
 
 void key_tallies_lose(struct key_tallies *keys)

@@ -350,7 +350,8 @@ static inline int add_row(struct table_reader *reader, uint32_t row)
 {
     struct read_table *table = &reader->table;
     if (table->key_count > 0 && table->key_count >= reader->keys_max)
-        return refuse(reader, "more than %zu keys; use a greater --max-keys", reader->keys_max);
+        return refuse(reader, "more than %zu key%s; use a greater --max-keys", reader->keys_max,
+                      reader->keys_max == 1 ? "" : "s");
     if (table->key_count == 0 && table->row_count >= reader->rows_max)
         return refuse(reader, "there are more bins than in the tables before");
     if (table->row_count == (table->key_count > 0 ? ROW_NONE : ROWS_READ_MAX))

@@ -251,7 +251,7 @@ for threads in 1 64; do
     shows "large numbers, $threads threads"
 done
 run --by=1 --max-keys=1 in
-refuses "--max-keys=1" 1 "gpuhisto: more than 1 keys; use a shorter part of the field, such as --by=1:1-8, or a greater --max-keys"
+refuses "--max-keys=1" 1 "gpuhisto: more than 1 key; use a shorter part of the field, such as --by=1:1-8, or a greater --max-keys"
 
 # More than 1 GiB of names.
 if [ "$SCALE" != small ] && [ "$SANITIZED" != yes ]; then
@@ -271,7 +271,7 @@ tail -n 10 out >rows
 $oracle_by --by=1:1-4 <many >expected
 same "--interval" expected rows
 printf 'a\nb\nc\n' | "$HELPERS/dribble" -n 4 -u 400000 | run --by=1 --max-keys=1 --interval=0.1 --chunk-size=4
-refuses "--interval, too many keys" 1 "gpuhisto: more than 1 keys; "
+refuses "--interval, too many keys" 1 "gpuhisto: more than 1 key; "
 grep -F 'key1' many >kept
 expect kept --by=2
 run --by=2 --lines-with=key1 many
