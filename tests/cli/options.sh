@@ -642,8 +642,8 @@ done <names
 
 # --- the CPU's counters: every one has a row of `counters`, and is in the man page ---
 
-sed -n 's/^const struct counter counter_\([a-z0-9_]*\) = {/\1/p' "$srcdir"/src/cpu/count_*.c | sort >written
-sed -n 's/^    &counter_\([a-z0-9_]*\),$/\1/p' "$srcdir/src/cpu/count.c" | sort >rows
+sed -n 's/^const struct \([a-z_]*\) \1_\([a-z0-9]*\) = {/\2/p' "$srcdir"/src/cpu/count_*.c | sort >written
+sed -n 's/^    &[a-z_]*_\([a-z0-9]*\),$/\1/p' "$srcdir/src/cpu/count.c" | sort >rows
 check "counters in src/cpu" [ "$(wc -l <written)" -ge 4 ]
 same "counters in src/cpu (-) and rows of count.c (+)" written rows
 while read -r counter; do
