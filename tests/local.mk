@@ -107,6 +107,7 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/check_json.c tests/helpers/check_json.h tests/helpers/json_texts.c tests/helpers/json_texts.h \
 	tests/helpers/frame_by_blocks.c tests/helpers/frame_by_blocks.h \
 	tests/helpers/guarded.c tests/helpers/guarded.h \
+	tests/helpers/hostile.c tests/helpers/hostile.h \
 	tests/helpers/layouts.c tests/helpers/layouts.h \
 	tests/helpers/made_tables.c tests/helpers/made_tables.h \
 	tests/helpers/naive_rank.c tests/helpers/naive_rank.h \
@@ -127,6 +128,7 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 # --- what the scripts need ---
 
 script_programs = tests/helpers/channel tests/helpers/dribble tests/helpers/make_data tests/helpers/make_gzip \
+	tests/helpers/make_hostile \
 	tests/helpers/make_zstd \
 	tests/helpers/error_text tests/helpers/exchange tests/helpers/json_events tests/helpers/oracle tests/helpers/oracle_fields \
 	tests/helpers/oracle_numbers tests/helpers/oracle_pairs \
@@ -135,6 +137,7 @@ script_programs = tests/helpers/channel tests/helpers/dribble tests/helpers/make
 test_programs += $(script_programs)
 tests_helpers_json_events_LDADD = libhistogram.a
 tests_helpers_make_data_LDADD = tests/helpers/libhelpers.a
+tests_helpers_make_hostile_LDADD = tests/helpers/libhelpers.a
 tests_helpers_oracle_fields_LDADD = tests/helpers/libhelpers.a libgpuhisto.a libhistogram.a -lm
 tests_helpers_oracle_numbers_LDADD = tests/helpers/libhelpers.a libhistogram.a -lm
 

@@ -29,7 +29,7 @@ struct block_restart {
 
 struct block_format {
     const char *codec;  /* the name of the codec */
-    size_t content_max; /* bytes of content of one thing that is executed */
+    size_t content_max; /* bytes of content of what is executed at once, mostly */
 
     /* Returns the bytes of content that matches may reach back in the frame at in[0..len), which
      * has its header; 0: such frames are left to the codec's own decoder. */

@@ -8,7 +8,7 @@
 /* Room after the window: the more there is, the more seldom the window moves, and the less of it is
  * in a cache. Four windows, but not less than the first nor more than one window and the second. It
  * must be more than a run gives, and what was given last and is still lent. */
-#define ROOM_LEAST ((size_t)16 << 20)
+#define ROOM_LEAST (2 * WINDOW_RUN_MAX)
 #define ROOM_MORE ((size_t)32 << 20)
 
 /* Bytes of a huge page on most machines. */

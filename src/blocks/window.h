@@ -16,7 +16,9 @@ struct window {
     struct repeats repeats; /* the last offsets */
 };
 
-/* Bytes that it takes for a window, and runs with so much content at most. */
+/* Bytes that it takes for a window, and runs with mostly at most so much content. A run that has
+ * more has at most WINDOW_RUN_MAX. */
+#define WINDOW_RUN_MAX ((size_t)8 << 20)
 size_t window_memory(uint64_t size, size_t content_max);
 
 /* Begins a frame, in the memory of the one before if that is enough. 0, or -1: out of memory. */

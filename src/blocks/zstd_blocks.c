@@ -5,8 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IN_MAX (RUN_BLOCKS_MAX * (ZSTD_BLOCK_HEADER_SIZE + BLOCK_CONTENT_MAX))
+#define BLOCK_IN_MAX (ZSTD_BLOCK_HEADER_SIZE + BLOCK_CONTENT_MAX)
+#define IN_MAX (8 * BLOCK_IN_MAX)
 #define IN_SLACK 8 /* bytes after a run that may be read */
+
+/* A run is complete with as much content as it has literals at most, if it is longer than this. If
+ * it is shorter it may come to more, but hardly does. */
+#define IN_SHORT ((size_t)8 << 10)
 
 /* --- sections --- */
 
@@ -68,8 +73,10 @@ int zstd_run_open(struct zstd_run *run)
 {
     unsigned char *memory = calloc(1, RUN_MARGIN + IN_MAX + IN_SLACK);
     *run = (struct zstd_run){.in = memory ? memory + RUN_MARGIN : NULL};
-    if (memory &&
-        parsed_run_open(&run->parsed, RUN_BLOCKS_MAX * BLOCK_CONTENT_MAX, RUN_OPERATIONS_MAX) == 0)
+    for (int i = 0; i < SEQUENCE_KINDS; i++)
+        (void)sequence_table_read(&run->tables.predefined[i], (enum sequence_kind)i,
+                                  TABLE_PREDEFINED, NULL, 0);
+    if (memory && parsed_run_open(&run->parsed, RUN_LITERALS_MAX, RUN_OPERATIONS_MAX) == 0)
         return 0;
     zstd_run_close(run);
     return -1;
@@ -85,7 +92,7 @@ void zstd_run_close(struct zstd_run *run)
 
 size_t zstd_run_memory(void)
 {
-    return sizeof(struct zstd_run) + RUN_MARGIN + IN_MAX + RUN_BLOCKS_MAX * BLOCK_CONTENT_MAX +
+    return sizeof(struct zstd_run) + RUN_MARGIN + IN_MAX + RUN_LITERALS_MAX +
            RUN_OPERATIONS_MAX * sizeof(operation);
 }
 
@@ -108,7 +115,7 @@ void zstd_walk_begin_run(struct zstd_walk *walk, struct zstd_run *run)
     if (walk->is_first)
         run->repeats = (struct repeats){{1, 4, 8}};
     walk->is_first = walk->in_block = false;
-    walk->operations = 0;
+    walk->operations = walk->literals = walk->content = 0;
     walk->wanted = ZSTD_BLOCK_HEADER_SIZE;
 }
 
@@ -121,11 +128,15 @@ static void define(struct definition *definition, uint8_t modes, const unsigned 
     memcpy(definition->bytes, in, definition->len);
 }
 
-/* The most operations of a block: to split a match at a short distance takes five more at most. */
-static size_t operations_of(uint32_t sequences)
+/* Adds what a block takes at most. To split a match at a short distance takes five operations more
+ * at most. */
+static void add_block(struct zstd_walk *walk, uint32_t literals, uint32_t sequences)
 {
-    const size_t most = 6 * (size_t)sequences + BLOCK_CONTENT_MAX / COPY_MAX + 1;
-    return most < BLOCK_OPERATIONS_MAX ? most : BLOCK_OPERATIONS_MAX;
+    const size_t content = sequences > 0 ? BLOCK_CONTENT_MAX : literals,
+                 operations = 6 * (size_t)sequences + content / COPY_MAX + 1;
+    walk->literals += literals;
+    walk->content += content;
+    walk->operations += operations < BLOCK_OPERATIONS_MAX ? operations : BLOCK_OPERATIONS_MAX;
 }
 
 /* Records which tables a compressed block defines. */
@@ -141,7 +152,7 @@ static bool pass_compressed(struct zstd_walk *walk, const unsigned char *in, siz
     len -= literals.size + literals.stored;
     if (!zstd_read_sequences_header(&sequences, in, len))
         return false;
-    walk->operations += operations_of(sequences.count);
+    add_block(walk, literals.content, sequences.count);
     for (int kind = 0; sequences.count > 0 && kind < SEQUENCE_KINDS; kind++)
         if (zstd_table_mode(sequences.modes, (enum sequence_kind)kind) != TABLE_REPEATED)
             define(&walk->defined.sequences[kind], sequences.modes, in + sequences.size,
@@ -168,19 +179,29 @@ static bool begin_block(struct zstd_walk *walk, struct zstd_run *run)
     return true;
 }
 
+/* True if the run may have no room for another block, or is large enough. */
+static bool is_complete(const struct zstd_walk *walk, const struct zstd_run *run)
+{
+    const size_t content_max = run->len < IN_SHORT ? RUN_CONTENT_MAX : RUN_LITERALS_MAX;
+    return run->is_last || run->count == RUN_BLOCKS_MAX || run->len > IN_MAX - BLOCK_IN_MAX ||
+           walk->literals > RUN_LITERALS_MAX - BLOCK_CONTENT_MAX ||
+           walk->content > content_max - BLOCK_CONTENT_MAX ||
+           walk->operations > RUN_OPERATIONS_MAX - BLOCK_OPERATIONS_MAX;
+}
+
 /* All of a block is there. */
 static enum walked end_block(struct zstd_walk *walk, struct zstd_run *run)
 {
     const struct zstd_block *block = &run->blocks[run->count - 1];
-    if (block->type != ZSTD_STORED_COMPRESSED)
-        walk->operations += operations_of(0);
+    if (block->type != ZSTD_STORED_COMPRESSED && block->size == 0)
+        run->count--;
+    else if (block->type != ZSTD_STORED_COMPRESSED)
+        add_block(walk, block->size, 0);
     else if (!pass_compressed(walk, run->in + block->at, block->size))
         return WALKED_WRONG;
     walk->in_block = false;
     walk->wanted += ZSTD_BLOCK_HEADER_SIZE;
-    const bool is_full = run->count == RUN_BLOCKS_MAX ||
-                         walk->operations > RUN_OPERATIONS_MAX - BLOCK_OPERATIONS_MAX;
-    return run->is_last || is_full ? WALKED_RUN : WALKED_ALL;
+    return is_complete(walk, run) ? WALKED_RUN : WALKED_ALL;
 }
 
 enum walked zstd_walk_fill(struct zstd_walk *walk, struct zstd_run *run, const unsigned char *in,

@@ -2,6 +2,9 @@
 /* A zstd frame cut into runs of blocks, each of which can be parsed without the others: a run knows
  * the descriptions of the tables that its first blocks may repeat.
  *
+ * A run has so many blocks that what it takes itself, with tables that are made again, is little
+ * beside them: eight that are as large as they may be, and up to RUN_BLOCKS_MAX that are tiny.
+ *
  * A run has its compressed bytes to itself, with margins. A corrupt stream of literals is only
  * noticed at its end, and until then loads go below its beginning: by up to 32,768 codes of 11
  * bits, less than RUN_MARGIN. No other load leaves the run by more than eight bytes. */
@@ -13,7 +16,9 @@
 #include "zstd_tables.h"
 
 #define BLOCK_CONTENT_MAX ((size_t)128 << 10) /* bytes of a block's content */
-#define RUN_BLOCKS_MAX 8
+#define RUN_BLOCKS_MAX 512
+#define RUN_LITERALS_MAX (8 * BLOCK_CONTENT_MAX)
+#define RUN_CONTENT_MAX (64 * BLOCK_CONTENT_MAX)
 #define RUN_MARGIN ((size_t)48 << 10)
 #define RUN_WINDOW_MAX ((uint64_t)128 << 20) /* frames with larger windows are not parsed */
 
@@ -102,7 +107,8 @@ size_t zstd_run_memory(void);
 struct zstd_walk {
     uint64_t window;
     struct definitions defined; /* by blocks that were passed */
-    size_t operations;          /* that the blocks of the run take at most */
+    size_t operations;          /* that the blocks of the run take at most; */
+    size_t literals, content;   /* the same in bytes */
     size_t wanted;              /* bytes of the run, up to the end of a header or block */
     bool in_block;              /* a block's header was read, not yet all of its bytes */
     bool is_first;              /* the run is the frame's first */

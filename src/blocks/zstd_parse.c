@@ -9,6 +9,7 @@
 /* A run that is being parsed. */
 struct parsing {
     const struct block_loops *loops;
+    const struct definitions *before;
     struct zstd_tables *tables;
     unsigned char *literals; /* where those of the next block go */
     struct operation_writer writer;
@@ -17,23 +18,6 @@ struct parsing {
 };
 
 /* --- tables --- */
-
-/* Reads the tables that a section of sequences describes, up to `last`; only that one is kept if
- * `only`. Returns the bytes of the descriptions, or -1. */
-static int read_tables(struct sequence_table *tables, uint8_t modes, const unsigned char *in,
-                       size_t len)
-{
-    size_t used = 0;
-    for (int i = 0; i < SEQUENCE_KINDS; i++) {
-        const enum sequence_kind kind = (enum sequence_kind)i;
-        const int some = sequence_table_read(&tables[i], kind, zstd_table_mode(modes, kind),
-                                             in + used, len - used);
-        if (some < 0)
-            return -1;
-        used += (size_t)some;
-    }
-    return (int)used;
-}
 
 /* Reads a table that blocks before the run have defined. */
 static bool read_defined(struct sequence_table *tables, enum sequence_kind wanted,
@@ -54,21 +38,53 @@ static bool read_defined(struct sequence_table *tables, enum sequence_kind wante
     return true;
 }
 
-/* Sets the tables that the run's blocks may repeat. */
-static bool adopt_tables(struct zstd_tables *tables, const struct definitions *before)
+/* Has the table of literals that a block repeats: that of a block of the run, or before it. */
+static bool repeat_huffman(struct parsing *parsing)
 {
-    const struct definition *huffman = &before->huffman;
-    tables->huffman.is_set = false;
-    if (huffman->is_set && huffman_table_read(&tables->huffman, huffman->bytes, huffman->len) < 0)
-        return false;
+    struct huffman_table *table = &parsing->tables->huffman;
+    const struct definition *definition = &parsing->before->huffman;
+    return table->is_set || (definition->is_set &&
+                             huffman_table_read(table, definition->bytes, definition->len) >= 0);
+}
+
+/* The same for a table of sequences. */
+static bool repeat_sequences(struct parsing *parsing, enum sequence_kind kind)
+{
+    struct sequence_table *tables = parsing->tables->sequences;
+    const struct definition *definition = &parsing->before->sequences[kind];
+    return tables[kind].is_set || (definition->is_set && read_defined(tables, kind, definition));
+}
+
+/* Sets a table of sequences, from its description at in[0..len) if it has one. Returns the bytes of
+ * that, or -1. */
+static int read_table(struct parsing *parsing, enum sequence_kind kind, enum table_mode mode,
+                      const unsigned char *in, size_t len)
+{
+    struct sequence_table *table = &parsing->tables->sequences[kind];
+    const struct sequence_table *predefined = &parsing->tables->predefined[kind];
+    if (mode == TABLE_REPEATED)
+        return repeat_sequences(parsing, kind) ? 0 : -1;
+    if (mode != TABLE_PREDEFINED)
+        return sequence_table_read(table, kind, mode, in, len);
+    memcpy(table->cells, predefined->cells, sizeof *table->cells << predefined->log);
+    table->log = predefined->log;
+    table->is_set = true;
+    return 0;
+}
+
+/* Sets the tables of a section of sequences. Returns the bytes of the descriptions, or -1. */
+static int read_tables(struct parsing *parsing, uint8_t modes, const unsigned char *in, size_t len)
+{
+    size_t used = 0;
     for (int i = 0; i < SEQUENCE_KINDS; i++) {
-        const struct definition *definition = &before->sequences[i];
-        tables->sequences[i].is_set = false;
-        if (definition->is_set &&
-            !read_defined(tables->sequences, (enum sequence_kind)i, definition))
-            return false;
+        const enum sequence_kind kind = (enum sequence_kind)i;
+        const int some =
+            read_table(parsing, kind, zstd_table_mode(modes, kind), in + used, len - used);
+        if (some < 0)
+            return -1;
+        used += (size_t)some;
     }
-    return true;
+    return (int)used;
 }
 
 /* --- blocks --- */
@@ -86,10 +102,11 @@ static bool parse_coded_literals(struct parsing *parsing, const struct literals_
             return false;
         streams.in += used;
         streams.len -= (size_t)used;
+    } else if (!repeat_huffman(parsing)) {
+        return false;
     }
     const struct block_loops *loops = parsing->loops;
-    return table->is_set &&
-           (header->streams == 1 ? loops->read_stream(&streams) : loops->read_streams(&streams));
+    return header->streams == 1 ? loops->read_stream(&streams) : loops->read_streams(&streams);
 }
 
 static bool parse_literals(struct parsing *parsing, const struct literals_header *header,
@@ -122,7 +139,7 @@ static bool parse_sequences(struct parsing *parsing, const unsigned char *in, si
         return true;
     in += header.size;
     len -= header.size;
-    const int used = read_tables(parsing->tables->sequences, header.modes, in, len);
+    const int used = read_tables(parsing, header.modes, in, len);
     if (used < 0)
         return false;
     sequences.in = in + used;
@@ -182,6 +199,7 @@ void zstd_parse(struct zstd_run *run, const struct block_loops *loops)
 {
     struct parsed_run *parsed = &run->parsed;
     struct parsing parsing = {.loops = loops,
+                              .before = &run->before,
                               .tables = &run->tables,
                               .literals = parsed->literals,
                               .writer = {.next = parsed->operations},
@@ -189,7 +207,10 @@ void zstd_parse(struct zstd_run *run, const struct block_loops *loops)
                               .content_max = BLOCK_CONTENT_MAX};
     if (run->window < BLOCK_CONTENT_MAX)
         parsing.content_max = (uint32_t)run->window;
-    bool is_right = adopt_tables(&run->tables, &run->before);
+    bool is_right = true;
+    run->tables.huffman.is_set = false;
+    for (int i = 0; i < SEQUENCE_KINDS; i++)
+        run->tables.sequences[i].is_set = false;
     for (unsigned i = 0; is_right && i < run->count; i++)
         is_right = parse_block(&parsing, &run->blocks[i], run->in + run->blocks[i].at);
     parsed->is_doubtful = !is_right || parsing.writer.offset_max > run->window;

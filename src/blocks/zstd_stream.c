@@ -3,10 +3,13 @@
  * checksum are compared before the end. */
 #include "block_format.h"
 #include "src/hash/xxh64.h"
+#include "window.h"
 #include "zstd_parse.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+_Static_assert(RUN_CONTENT_MAX <= WINDOW_RUN_MAX, "a window has no room for a run");
 
 struct zstd_stream {
     struct zstd_frame_header header;
@@ -204,7 +207,7 @@ static struct block_restart restart(const void *arg)
 
 const struct block_format block_format_zstd = {
     .codec = "zstd",
-    .content_max = RUN_BLOCKS_MAX * BLOCK_CONTENT_MAX,
+    .content_max = RUN_LITERALS_MAX, /* more is rare, and a window has room for it */
     .window = zstd_window,
     .run_size = sizeof(struct zstd_run),
     .run_memory = zstd_run_memory,

@@ -74,6 +74,7 @@ int huffman_table_read(struct huffman_table *table, const unsigned char *in, siz
 /* --- all of a block --- */
 
 struct zstd_tables {
+    struct sequence_table predefined[SEQUENCE_KINDS]; /* made once: tiny blocks would wait for it */
     struct sequence_table sequences[SEQUENCE_KINDS];
     struct huffman_table huffman;
 };

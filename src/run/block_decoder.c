@@ -10,6 +10,9 @@
 #define RUNS_MORE 4
 #define RUNS_MOST 24
 
+/* Bytes of content of a run that are worth being lent, as a chunk then has nothing else. */
+#define LENT_LEAST ((size_t)32 << 10)
+
 struct block_decoder {
     const struct block_format *format;
     void *stream; /* of the format */
@@ -25,6 +28,7 @@ struct block_decoder {
     const struct parsed_run *chained; /* what is to be executed next; NULL: that is not known */
     const unsigned char *given;       /* of what was executed last, */
     size_t left;                      /* what was not given yet */
+    bool may_lend;                    /* it may be lent */
     bool is_executed;                 /* there is no more */
     bool is_doubtful;
 };
@@ -171,6 +175,7 @@ static enum appended execute(struct block_decoder *decoder)
         return appended;
     decoder->chained = NULL;
     decoder->left = chained->content;
+    decoder->may_lend = chained->content >= LENT_LEAST;
     decoder->format->add(decoder->stream, chained->content);
     return APPENDED;
 }
@@ -207,11 +212,12 @@ enum block_step block_decoder_step(struct block_decoder *decoder, struct decode_
 void block_decoder_give(struct block_decoder *decoder, struct decode_step *step)
 {
     const size_t some = decoder->left < step->cap ? decoder->left : step->cap;
-    if (some > 0)
-        memcpy(step->out, decoder->given, some);
+    step->made = some;
+    if (some == 0)
+        return;
+    memcpy(step->out, decoder->given, some);
     decoder->given += some;
     decoder->left -= some;
-    step->made = some;
 }
 
 /* The bytes that the chunk begins with must be those before: they were cut from the chunk that had
@@ -220,7 +226,7 @@ bool block_decoder_lend(struct block_decoder *decoder, struct decode_step *step,
                         struct chunk *chunk)
 {
     const size_t some = decoder->left < step->cap ? decoder->left : step->cap, kept = chunk->len;
-    if (!chunk->may_borrow || some == 0 ||
+    if (!chunk->may_borrow || !decoder->may_lend || some == 0 ||
         window_before(&decoder->executed.window, decoder->given) < kept ||
         (kept > 0 && memcmp(decoder->given - kept, chunk->data, kept) != 0))
         return false;

@@ -107,8 +107,8 @@ static bool has_room(struct executed *executed, const struct parsed_run *run)
 enum appended executed_append(struct executed *executed, const struct block_loops *loops,
                               const struct parsed_run *run, const unsigned char **data)
 {
-    const bool hashes = executed->format->hashes(executed->stream);
-    while (!has_room(executed, run))
+    const bool hashes = run->content > 0 && executed->format->hashes(executed->stream);
+    while (run->content > 0 && !has_room(executed, run)) /* without, there may be very many */
         if (!hash_here(executed))
             return APPEND_LATER;
     *data = window_append(&executed->window, loops, run);

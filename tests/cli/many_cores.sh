@@ -56,6 +56,13 @@ for loops in $(counters_here); do
 done
 otherwise_read large.zst mixed
 
+# Frames of tiny blocks, some of which are empty, or repeat tables.
+for kind in repeated $(few 9 '' raw compressed predefined); do
+    "$HELPERS/make_hostile" zstd-$kind 9000000 >hostile
+    alike "$kind" -b hostile
+    in_pipe "$kind" hostile -b
+done
+
 # --- wrong ones ---
 
 for file in $(few 2 small in_order large chain); do

@@ -11,6 +11,7 @@
 
 extern "C" {
 #include "tests/helpers/compressed.h"
+#include "tests/helpers/hostile.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 }
@@ -18,6 +19,7 @@ extern "C" {
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <malloc.h>
 #include <map>
 #include <string>
@@ -203,6 +205,16 @@ void check_alone()
     }
 }
 
+// Files that are full of work.
+void check_hostile()
+{
+    hostile_file file;
+    for (size_t i = 0; (file = hostile_make("zstd-", i, 20000)).bytes; i++) {
+        check_any(file.bytes, file.len);
+        std::free(file.bytes);
+    }
+}
+
 // Small frames cut at every byte, and with every byte altered.
 void check_altered()
 {
@@ -241,6 +253,7 @@ int main()
     check_frames();
     check_many();
     check_alone();
+    check_hostile();
     check_altered();
     if (std::getenv("VERBOSE"))
         for (const auto &why : stricter)

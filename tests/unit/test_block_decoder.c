@@ -4,6 +4,7 @@
  */
 #include "src/blocks/zstd_blocks.h"
 #include "tests/helpers/block_courses.h"
+#include "tests/helpers/hostile.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
@@ -17,6 +18,7 @@
 #define SIZE_MOST ((size_t)5 << 20)
 #define SIZE_LONG ((size_t)40 << 20) /* more than the window has room for */
 #define FRAME_MAX (SIZE_MOST + SIZE_MOST / 8)
+#define FRAME_LONG (SIZE_LONG + SIZE_LONG / 8)
 
 static unsigned long cases, wrong, doubtful;
 static unsigned char *data, *frame, *content;
@@ -65,11 +67,11 @@ static void check_long(struct block_decoder **decoder)
     const struct course course = {.in_most = 600000, .out_most = 1 << 20, .stop = SIZE_MAX};
     const size_t half = SIZE_LONG / 2;
     unsigned char *longer = need(malloc(SIZE_LONG)), *made = need(malloc(SIZE_LONG + 1)),
-                  *compressed = need(malloc(SIZE_LONG));
+                  *compressed = need(malloc(FRAME_LONG));
     frame_content((enum frame_content)random_below(CONTENT_KINDS), longer, SIZE_MOST);
     for (size_t at = SIZE_MOST; at < SIZE_LONG; at++)
         longer[at] = (unsigned char)(longer[at - SIZE_MOST] + (at % half == 0));
-    const size_t len = frame_compress(compressed, SIZE_LONG, &settings, longer, SIZE_LONG);
+    const size_t len = frame_compress(compressed, FRAME_LONG, &settings, longer, SIZE_LONG);
     const struct block_result result = course_decode(decoder, &helpers, &block_format_zstd, &course,
                                                      compressed, len, made, SIZE_LONG + 1);
     cases++;
@@ -158,6 +160,29 @@ static void check_altered(struct block_decoder **decoder)
     free(due);
 }
 
+/* Frames that are full of work, one after another: the first ones leave tables and offsets. */
+static void check_hostile(struct block_decoder **decoder)
+{
+    struct hostile_file file;
+    for (size_t i = 0; (file = hostile_make("zstd-", i, 30000)).bytes; i++) {
+        unsigned char *due;
+        size_t due_size;
+        const struct course course = course_random(SIZE_MOST);
+        const struct block_result result =
+            course_decode(decoder, &helpers, &block_format_zstd, &course, file.bytes, file.len,
+                          content, SIZE_MOST + 1);
+        cases++;
+        if (!frame_reference(file.bytes, file.len, &due, &due_size) ||
+            (result.outcome != DECODED && result.outcome != HUNGRY))
+            report(file.name, file.len);
+        else if (result.made > due_size || memcmp(content, due, result.made) != 0 ||
+                 (result.outcome == DECODED && result.made != due_size))
+            report("full of work: other content", file.len);
+        free(due);
+        free(file.bytes);
+    }
+}
+
 int main(void)
 {
     static const unsigned counts[] = {0, 1, 2, HELPERS_MAX};
@@ -172,6 +197,8 @@ int main(void)
             check_right(&decoder);
             check_altered(&decoder);
         }
+        check_hostile(&decoder);
+        check_hostile(&decoder);
         check_long(&decoder);
         block_decoder_close(decoder);
         helpers_end(&helpers);

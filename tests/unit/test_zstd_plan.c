@@ -304,6 +304,28 @@ static void check_many_frames(void)
     check(count_alone(150000, 300, 99 * 150000 + 140000, 5000000) >= 2, "all are cut", 5000000);
 }
 
+/* Blocks without content take no place in a batch, however many there are; but for the last one. */
+static void check_empty_blocks(size_t piece)
+{
+    static unsigned char frame[100000] = {0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3};
+    const size_t len = 6 + 3 * 30000;
+    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST};
+    struct decode_plan plan = plan_of(1, 1, 0);
+    frame[len - 3] = 1;
+    plan.capacity.in = 1000;
+    decode_plan_clear(&plan);
+    for (size_t at = 0; at < len; at += (size_t)plan.taken) {
+        const size_t left = len - at, some = left < piece ? left : piece;
+        const enum decode_planned planned = zstd_plan_blocks(&walk, &plan, frame + at, some);
+        check(planned == (some < left || plan.blocks == 0 ? DECODE_NEEDS_MORE : DECODE_PLANNED),
+              "empty blocks in a batch", at);
+        if (plan.taken == 0)
+            break;
+    }
+    check(plan.blocks == 1 && plan.frame[0].begins && plan.frame[0].ends && !walk.in_frame,
+          "not all of the frame", walk.at);
+}
+
 /* --- what is left to libzstd --- */
 
 struct left {
@@ -456,6 +478,8 @@ int main(void)
 {
     check_fit();
     check_many_frames();
+    check_empty_blocks(10);
+    check_empty_blocks(1000);
     check_left();
     check_skippable();
     check_memory();

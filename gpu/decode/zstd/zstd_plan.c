@@ -135,6 +135,10 @@ static enum step plan_block(struct zstd_walk *walk, struct decode_plan *plan,
         .type = (uint32_t)header.type, /* enum decode_block_type has the same numbers */
     };
     const uint64_t end = *need + header.stored;
+    if (header.type != ZSTD_STORED_COMPRESSED && header.size == 0 && !header.is_last) {
+        *need = end; /* a frame may have any number of empty blocks, and a batch has few */
+        return len < end ? STEP_SHORT : STEP_TAKEN;
+    }
     *need = end + (header.is_last && walk->has_checksum ? ZSTD_CHECKSUM_SIZE : 0);
     if (!fits(walk, plan, &block, *need))
         return STEP_FULL;
@@ -202,7 +206,7 @@ enum decode_planned zstd_plan_blocks(struct zstd_walk *walk, struct decode_plan 
         end_before(&before, walk, plan);
     if (plan->blocks > blocks)
         return DECODE_PLANNED;
-    if (step == STEP_FULL)
-        return DECODE_FULL;
+    if (step == STEP_FULL) /* without what was skipped, it may fit */
+        return plan->blocks == 0 && plan->taken > 0 ? DECODE_NEEDS_MORE : DECODE_FULL;
     return step == STEP_LEFT ? DECODE_LEFT : DECODE_NEEDS_MORE;
 }
