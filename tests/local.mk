@@ -207,7 +207,7 @@ unit_tests = \
 if HAVE_ZLIB
 unit_tests += tests/unit/test_deflate tests/unit/test_gzip_chain
 if HAVE_ISAL
-unit_tests += tests/unit/test_gzip_decoder
+unit_tests += tests/unit/test_gzip_decoder tests/unit/test_work
 endif
 endif
 test_programs += $(unit_tests)
@@ -276,6 +276,11 @@ tests_unit_test_visible_LDADD = $(libraries)
 tests_unit_test_parallel_LDADD = $(libraries)
 tests_unit_test_parallel_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
 tests_unit_test_parallel_read_LDADD = $(libraries)
+work_wrapped = -Wl,--wrap=gzip_run_parse -Wl,--wrap=deflate_find -Wl,--wrap=deflate_read_codes \
+	-Wl,--wrap=deflate_parse -Wl,--wrap=deflate_tables_build -Wl,--wrap=zstd_parse \
+	-Wl,--wrap=sequence_table_read -Wl,--wrap=huffman_table_read
+tests_unit_test_work_LDADD = $(libraries)
+tests_unit_test_work_LDFLAGS = $(AM_LDFLAGS) $(work_wrapped)
 tests_unit_test_writer_LDADD = $(libraries)
 tests_unit_test_xxh64_LDADD = $(libraries)
 tests_unit_test_parallel_read_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pread

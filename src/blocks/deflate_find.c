@@ -41,23 +41,33 @@ static bool has_precode(const struct deflate_input *input, uint64_t bit, unsigne
            PRECODE_SPACE;
 }
 
-static bool has_codes(const struct deflate_input *input, uint64_t bit)
+static bool has_codes(const struct deflate_input *input, uint64_t bit, int64_t *budget)
 {
     struct deflate_codes codes;
-    bit += 3;
-    return deflate_read_codes(input, &bit, &codes) == DEFLATE_READ;
+    uint64_t end = bit + 3;
+    const enum deflate_read read = deflate_read_codes(input, &end, &codes);
+    if (budget)
+        *budget -= (int64_t)(end - bit);
+    return read == DEFLATE_READ;
 }
 
-uint64_t deflate_find(const struct deflate_input *input, uint64_t from, uint64_t to)
+uint64_t deflate_find(const struct deflate_input *input, uint64_t from, uint64_t to,
+                      int64_t *budget)
 {
+    if (budget && *budget < 0)
+        return DEFLATE_NONE;
     to = to < input->bits ? to : input->bits;
     uint64_t left_out = ((uint64_t)1 << from % 8) - 1;
     for (uint64_t at = from / 8 * 8; at < to; at += STEP, left_out = 0) {
         const uint64_t word = byte_word(input->bytes + at / 8);
         for (uint64_t left = may_begin(word) & ~left_out; left > 0; left &= left - 1) {
             const unsigned i = (unsigned)__builtin_ctzll(left), count = (word >> (i + 13) & 15) + 4;
-            if (has_precode(input, at + i, count) && at + i < to && has_codes(input, at + i))
+            if (!has_precode(input, at + i, count) || at + i >= to)
+                continue;
+            if (has_codes(input, at + i, budget))
                 return at + i;
+            if (budget && *budget < 0)
+                return DEFLATE_NONE;
         }
     }
     return DEFLATE_NONE;

@@ -141,13 +141,14 @@ enum deflate_read deflate_read_codes(const struct deflate_input *input, uint64_t
     uint64_t end = *bit + COUNTS_SIZE + (uint64_t)3 * count;
     codes->literals = (word & 31) + 257;
     codes->distances = (word >> 5 & 31) + 1;
+    *bit = end;
     if (end > input->bits)
         return DEFLATE_SHORT;
     if (codes->literals > LITERALS_MAX || codes->distances > DISTANCES_MAX ||
-        !precode_read(input, *bit + COUNTS_SIZE, count, &precode))
+        !precode_read(input, end - (uint64_t)3 * count, count, &precode))
         return DEFLATE_WRONG;
     const enum deflate_read read =
-        read_lengths(input, &end, &precode, codes->lengths, codes->literals + codes->distances);
+        read_lengths(input, bit, &precode, codes->lengths, codes->literals + codes->distances);
     const uint8_t *distances = codes->lengths + codes->literals;
     if (read != DEFLATE_READ)
         return read;
@@ -155,7 +156,6 @@ enum deflate_read deflate_read_codes(const struct deflate_input *input, uint64_t
         return DEFLATE_WRONG;
     if (!is_complete(distances, codes->distances) && has_codes(distances, codes->distances))
         return DEFLATE_WRONG;
-    *bit = end;
     return DEFLATE_READ;
 }
 

@@ -62,7 +62,7 @@ struct deflate_header {
 enum deflate_read deflate_read_header(const struct deflate_input *input, uint64_t *bit,
                                       struct deflate_header *header);
 
-/* The same for the codes of a dynamic block. */
+/* The same for the codes of a dynamic block. Otherwise *bit moves to where that was seen. */
 enum deflate_read deflate_read_codes(const struct deflate_input *input, uint64_t *bit,
                                      struct deflate_codes *codes);
 

@@ -4,6 +4,11 @@
 
 #include <string.h>
 
+/* Bits of input that take as long to parse as a block takes to begin, with its header and tables;
+ * and as an operation, of which two bits may make thirteen. */
+#define BLOCK_WORK 4096
+#define OPERATION_WORK 2
+
 static void filling_begin(struct filling *filling, const struct parsed_run *run)
 {
     *filling = (struct filling){.run = run,
@@ -72,7 +77,10 @@ static enum deflate_stop parse_coded(struct deflate_parser *parser,
 {
     struct symbols symbols = {input, &parser->tables, place->bit};
     enum deflate_stop stop = DEFLATE_FULL;
-    deflate_tables_build(&parser->tables, &place->header.codes);
+    const bool is_fixed = place->header.type == DEFLATE_FIXED;
+    if (!is_fixed || !parser->is_fixed)
+        deflate_tables_build(&parser->tables, &place->header.codes);
+    parser->is_fixed = is_fixed;
     while (stop == DEFLATE_FULL && set_stops(filling))
         stop = parser->loops->parse_symbols(&symbols, filling);
     place->bit = symbols.bit;
@@ -116,20 +124,24 @@ enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct defl
                                 struct deflate_place *place, uint64_t until, struct parsed_run *run)
 {
     struct filling filling;
+    const uint64_t begin = place->bit, work_max = parser->work_max ? parser->work_max : UINT64_MAX;
+    uint64_t blocks = 0;
     enum deflate_stop stop;
     bool goes_on;
     filling_begin(&filling, run);
     do {
         stop = parse_block(parser, input, place, &filling);
         add_pending(&filling);
+        run->operations_len = (size_t)(filling.writer.next - run->operations);
+        parser->work = ++blocks * BLOCK_WORK + (place->bit - begin) +
+                       OPERATION_WORK * (uint64_t)run->operations_len;
         goes_on = stop == DEFLATE_ENDED && !place->header.is_last;
-        if (goes_on && place->bit >= until) {
+        if (goes_on && (place->bit >= until || parser->work > work_max)) {
             stop = DEFLATE_REACHED;
             goes_on = false;
         }
     } while (goes_on);
     run->literals_len = (size_t)(filling.literal - run->literals);
-    run->operations_len = (size_t)(filling.writer.next - run->operations);
     run->content = filling.writer.content;
     run->reach = reach_of(run);
     run->is_near = true;

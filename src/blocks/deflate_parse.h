@@ -15,9 +15,13 @@ struct deflate_place {
     struct deflate_header header; /* if it is stored, `size` bytes of it are left */
 };
 
-/* What parses. It may be used again for anything; one thread at a time. */
+/* What parses; zeroed but for the loops at first. It may be used again for anything; one thread at
+ * a time. */
 struct deflate_parser {
     const struct block_loops *loops;
+    uint64_t work;     /* of the last parse: bits of input, and what takes as long as so many */
+    uint64_t work_max; /* with more it stops after a block, as if `until` were there; 0: any */
+    bool is_fixed;     /* the tables are those of fixed codes */
     struct deflate_tables tables;
 };
 

@@ -7,7 +7,7 @@
 
 int gzip_chain_open(struct gzip_chain *chain, const struct block_loops *loops)
 {
-    chain->parser.loops = loops;
+    chain->parser = (struct deflate_parser){.loops = loops};
     gzip_chain_begin(chain);
     return parsed_run_open(&chain->parsed, LITERALS_MAX, OPERATIONS_MAX);
 }
@@ -26,11 +26,14 @@ void gzip_chain_close(struct gzip_chain *chain)
 }
 
 /* Zero bytes after a member are padding. Nothing but more of them may follow. */
-static const char *take_between(struct gzip_chain *chain, unsigned char byte)
+static const char *take_between(struct gzip_chain *chain, const unsigned char *in, size_t len)
 {
-    if (byte == 0 && chain->state != GZIP_CHAIN_FIRST) {
+    size_t zeros = 0;
+    while (zeros < len && in[zeros] == 0)
+        zeros++;
+    if (zeros > 0 && chain->state != GZIP_CHAIN_FIRST) {
         chain->state = GZIP_CHAIN_ZEROS;
-        chain->place.bit += 8;
+        chain->place.bit += 8 * (uint64_t)zeros;
         return NULL;
     }
     if (chain->state == GZIP_CHAIN_ZEROS)
@@ -71,7 +74,7 @@ static const char *take_bytes(struct gzip_chain *chain, const unsigned char *in,
         return take_header(chain, in, len);
     if (chain->state == GZIP_CHAIN_TRAILER)
         return take_trailer(chain, *in);
-    return take_between(chain, *in);
+    return take_between(chain, in, len);
 }
 
 /* Returns where the chain is in a run, in bits. */

@@ -32,30 +32,53 @@ size_t gzip_run_memory(void)
            OPERATIONS_MAX * sizeof(operation);
 }
 
+/* A run that used less than this part of its room was short. */
+#define ROOM_PART 8
+
+/* What may be read and parsed in vain is this part of a piece, of which random bytes take a third:
+ * headers that do not fit. What is parsed last may take so many times the piece. */
+#define BUDGET_PART 4
+#define BUDGET_TIMES 4
+
+/* After so many pieces that were searched in vain, one of so many is. */
+#define VAIN_MAX 4
+#define VAIN_EACH 4
+
 void gzip_run_parse(struct gzip_run *run)
 {
     const struct deflate_input input = {run->in, 8 * (uint64_t)run->len};
     const uint64_t until = 8 * (uint64_t)run->piece;
+    int64_t budget = (int64_t)until / BUDGET_PART;
     uint64_t from = 0;
+    if (atomic_load(run->vain) >= VAIN_MAX && run->number % VAIN_EACH > 0)
+        return;
+    run->parser.work_max = BUDGET_TIMES * until;
     do {
-        run->begin = deflate_find(&input, from, until);
+        run->begin = deflate_find(&input, from, until, &budget);
         if (run->begin == DEFLATE_NONE)
-            return;
+            break;
         run->end = (struct deflate_place){.bit = run->begin};
         run->stop = deflate_parse(&run->parser, &input, &run->end, until, &run->parsed);
         from = run->begin + 1;
+        budget -= (int64_t)run->parser.work;
     } while (run->stop == DEFLATE_CORRUPT);
+    run->is_given_up = run->begin == DEFLATE_NONE && budget < 0 && from > 0;
+    if (run->begin == DEFLATE_NONE)
+        atomic_fetch_add(run->vain, 1);
 }
 
 void gzip_cutter_begin(struct gzip_cutter *cutter, struct gzip_run *run)
 {
-    const bool was_full = run->begin != DEFLATE_NONE && run->stop == DEFLATE_FULL;
-    if (was_full && run->piece == cutter->piece && cutter->piece >= 2 * GZIP_PIECE_LEAST)
-        cutter->piece /= 2;
     run->begin = DEFLATE_NONE;
+    run->is_given_up = false;
+    run->vain = &cutter->vain;
+    run->number = cutter->pieces++;
     memcpy(run->in, cutter->kept, cutter->kept_len);
     run->len = cutter->kept_len;
-    run->len_max = cutter->piece + GZIP_BEYOND(cutter->piece);
+    run->piece = cutter->piece;
+    run->len_max = run->piece + GZIP_BEYOND(run->piece);
+    if (run->len_max < run->len) /* pieces were halved more than once */
+        run->len_max = run->len;
     run->at = cutter->at;
 }
 
@@ -70,7 +93,8 @@ size_t gzip_run_fill(struct gzip_run *run, const unsigned char *in, size_t len)
 bool gzip_cutter_end(struct gzip_cutter *cutter, struct gzip_run *run)
 {
     const bool is_last = run->len < run->len_max;
-    run->piece = is_last ? run->len : cutter->piece;
+    if (is_last)
+        run->piece = run->len;
     cutter->kept_len = run->len - run->piece;
     memcpy(cutter->kept, run->in + run->piece, cutter->kept_len);
     cutter->at += run->piece;
@@ -86,4 +110,28 @@ bool gzip_cutter_cut(struct gzip_cutter *cutter, struct gzip_run *run)
     memcpy(cutter->kept, run->in + run->len - cutter->kept_len, cutter->kept_len);
     cutter->at += run->len - cutter->kept_len;
     return true;
+}
+
+/* True if a run has used so little of its room that pieces may be twice as large. */
+static bool has_room(const struct gzip_run *run)
+{
+    return run->parsed.literals_len < LITERALS_MAX / ROOM_PART &&
+           run->parsed.operations_len < OPERATIONS_MAX / ROOM_PART &&
+           run->parsed.content < DEFLATE_RUN_CONTENT_MAX / ROOM_PART;
+}
+
+void gzip_cutter_learn(struct gzip_cutter *cutter, const struct gzip_run *run, bool was_used)
+{
+    if (!was_used) {
+        if (run->begin != DEFLATE_NONE)
+            atomic_fetch_add(&cutter->vain, 1);
+        return;
+    }
+    atomic_store(&cutter->vain, 0);
+    if (run->piece != cutter->piece)
+        return;
+    if (run->stop == DEFLATE_FULL && cutter->piece >= 2 * GZIP_PIECE_LEAST)
+        cutter->piece /= 2;
+    else if (has_room(run) && cutter->piece <= GZIP_PIECE / 2)
+        cutter->piece *= 2;
 }

@@ -9,12 +9,20 @@
  *      run of the first piece   |
  *                       |run of the second piece  |
  *
- * What lies between the end of one run and the beginning of the next, gzip_chain.h parses. */
+ * What lies between the end of one run and the beginning of the next, gzip_chain.h parses.
+ *
+ * Data can be made, or stored, in which many beginnings turn out wrong, each of them late. So work
+ * that is done in vain has a budget, in bits that are read and what takes as long: a quarter of the
+ * piece, and a piece for which that is not enough is not searched further. What is parsed last may
+ * take four times the piece, and then its last block. Where pieces in a row were searched in vain,
+ * only some of those that follow are, until one is of use. */
 #ifndef GPUHISTO_GZIP_RUN_H
 #define GPUHISTO_GZIP_RUN_H
 
 #include "deflate_find.h"
 #include "deflate_parse.h"
+
+#include <stdatomic.h>
 
 #define GZIP_PIECE ((size_t)256 << 10) /* bytes; at most one block of it has to be searched */
 #define GZIP_PIECE_LEAST ((size_t)4 << 10)
@@ -32,10 +40,13 @@ struct gzip_run {
     /* What filling sets. */
     unsigned char *in; /* GZIP_RUN_MAX bytes and DEFLATE_SLACK */
     size_t len, len_max;
-    size_t piece; /* of these, bytes of the piece; all of them if the file ends with it */
-    uint64_t at;  /* byte of the file with which the piece begins */
+    size_t piece;      /* of these, bytes of the piece; all of them if the file ends with it */
+    uint64_t at;       /* byte of the file with which the piece begins */
+    unsigned number;   /* of the piece */
+    atomic_uint *vain; /* the cutter's */
     /* What gzip_run_parse sets. */
-    uint64_t begin; /* bit of `in` with which `parsed` begins; DEFLATE_NONE: nothing was parsed */
+    bool is_given_up; /* the budget was spent on beginnings that were none */
+    uint64_t begin;   /* bit of `in` with which `parsed` begins; DEFLATE_NONE: nothing was parsed */
     struct deflate_place end; /* where it ends, in bits of `in` */
     enum deflate_stop stop; /* why; DEFLATE_CORRUPT is no verdict, as the beginning may be wrong */
     struct deflate_parser parser;
@@ -55,15 +66,15 @@ void gzip_run_parse(struct gzip_run *run);
 
 /* Cuts a file; zeroed but for the size, it is at the beginning. */
 struct gzip_cutter {
-    size_t piece;    /* bytes, from GZIP_PIECE_LEAST to GZIP_PIECE; less once a run was full */
-    uint64_t at;     /* byte of the file with which the next piece begins */
-    size_t kept_len; /* bytes of it that the run before has, too */
+    size_t piece;     /* bytes, from GZIP_PIECE_LEAST to GZIP_PIECE */
+    uint64_t at;      /* byte of the file with which the next piece begins */
+    size_t kept_len;  /* bytes of it that the run before has, too */
+    unsigned pieces;  /* so far */
+    atomic_uint vain; /* pieces that were searched in vain since a run was of use */
     unsigned char kept[GZIP_BEYOND(GZIP_PIECE)];
 };
 
-/* Before a run is filled, or filled again. If it had no room for all of its piece, pieces are
- * halved, but not again for others of that size: what they have no room for, the chain parses
- * alone. */
+/* Before a run is filled, or filled again. */
 void gzip_cutter_begin(struct gzip_cutter *cutter, struct gzip_run *run);
 
 /* Moves bytes of in[0..len) to the run. Returns how many: less if the run has all it takes. */
@@ -77,5 +88,11 @@ bool gzip_cutter_end(struct gzip_cutter *cutter, struct gzip_run *run);
  * its last bytes, too, as a header may be cut there. False: it has nothing that the run before it
  * does not have, and goes on. */
 bool gzip_cutter_cut(struct gzip_cutter *cutter, struct gzip_run *run);
+
+/* The chain has passed a run, of which what was parsed was used, or not: decides how many of the
+ * pieces that follow are searched. If a run that was used had no room for all of its piece, pieces
+ * are halved, but not again for others of that size: what they have no room for, the chain parses
+ * alone. If it had plenty, they are doubled. */
+void gzip_cutter_learn(struct gzip_cutter *cutter, const struct gzip_run *run, bool was_used);
 
 #endif

@@ -11,6 +11,11 @@
  * members, stored blocks and fixed ones, no beginnings are found, and ISA-L is faster alone. */
 #define ALONE_MAX (8 << 20)
 
+/* What counts as so many bytes of these: a member that ends, as to pass on and verify what it has,
+ * however little, takes as long; and a piece with wrong beginnings, before any run was of use. */
+#define ALONE_MEMBER (16 << 10)
+#define ALONE_WRONG (4 << 20)
+
 /* Bytes of content to a compressed one with which ISA-L alone is as fast as executing is; looked at
  * once a member has given so much. */
 #define RATIO_MAX 16
@@ -23,7 +28,10 @@ struct gzip_stream {
     struct gzip_cutter cutter;
     struct gzip_chain chain;
     uint64_t again; /* as in struct block_format */
-    int64_t alone;  /* bytes that the chain has parsed itself, less those of runs; at least 0 */
+    int64_t alone;  /* what the chain has parsed itself, less what runs have; at least 0 */
+    bool has_cut;   /* runs were cut, so that a beginning may be in two of them */
+    bool uses_run;  /* the run at hand was of use; */
+    bool has_used;  /* one was so far */
 };
 
 static uint64_t gzip_window(const struct codec_options *options, const unsigned char *in,
@@ -76,9 +84,11 @@ static void begin(void *arg, const struct codec_options *options, uint64_t again
     (void)len;
     gzip_chain_begin(&stream->chain);
     stream->alone = 0;
+    stream->has_cut = stream->uses_run = stream->has_used = false;
     stream->again = again;
     stream->cutter.piece = GZIP_PIECE;
     stream->cutter.at = stream->cutter.kept_len = 0;
+    atomic_store(&stream->cutter.vain, 0);
 }
 
 static enum filled fill(void *arg, void *run_arg, bool is_new, struct decode_step *step)
@@ -97,25 +107,52 @@ static enum filled fill(void *arg, void *run_arg, bool is_new, struct decode_ste
 static bool cut(void *arg, void *run, bool is_new, bool is_end)
 {
     struct gzip_stream *stream = arg;
-    if (!is_end)
-        return !is_new && gzip_cutter_cut(&stream->cutter, run);
+    if (!is_end) {
+        const bool is_cut = !is_new && gzip_cutter_cut(&stream->cutter, run);
+        stream->has_cut |= is_cut;
+        return is_cut;
+    }
     if (is_new)
         gzip_cutter_begin(&stream->cutter, run);
     (void)gzip_cutter_end(&stream->cutter, run);
     return true;
 }
 
-/* Records whether a run was of use. False: ISA-L alone is faster. */
-static bool is_worth_it(struct gzip_stream *stream, size_t len, bool is_alone)
+static void add_alone(struct gzip_stream *stream, int64_t len)
+{
+    const int64_t alone = stream->alone + len;
+    stream->alone = alone < 0 ? 0 : alone <= ALONE_MAX ? alone : ALONE_MAX + 1;
+}
+
+/* Records what was chained: what a run has, or what the chain has parsed itself. */
+static void record_chained(struct gzip_stream *stream, bool is_of_run, int64_t len)
+{
+    const bool is_end = stream->chain.state == GZIP_CHAIN_TRAILER;
+    stream->uses_run |= is_of_run;
+    stream->has_used |= is_of_run;
+    add_alone(stream, is_of_run ? -len : len + (is_end ? ALONE_MEMBER : 0));
+}
+
+/* Records that a run was passed. */
+static void record_passed(struct gzip_stream *stream, const struct gzip_run *run)
+{
+    const bool is_unused = run->begin != DEFLATE_NONE && !stream->uses_run && !stream->has_cut;
+    if (!stream->has_used && (run->is_given_up || is_unused))
+        add_alone(stream, ALONE_WRONG);
+    gzip_cutter_learn(&stream->cutter, run, stream->uses_run);
+    stream->uses_run = false;
+}
+
+/* False: ISA-L alone is faster. */
+static bool is_worth_it(const struct gzip_stream *stream)
 {
     const struct gzip_chain *chain = &stream->chain;
     const uint64_t compressed = chain->place.bit / 8 - chain->member;
-    const int64_t alone = stream->alone + (is_alone ? (int64_t)len : -(int64_t)len);
-    stream->alone = alone < 0 ? 0 : alone <= ALONE_MAX ? alone : ALONE_MAX + 1;
     if (chain->content > AGAIN_MAX || compressed > stream->again)
         return true;
     return stream->alone <= ALONE_MAX &&
-           (chain->content < RATIO_LEAST || chain->content / RATIO_MAX < compressed);
+           (chain->state != GZIP_CHAIN_BLOCKS || chain->content < RATIO_LEAST ||
+            chain->content / RATIO_MAX < compressed);
 }
 
 static enum chained next(void *arg, const void *run_arg, const struct parsed_run **parsed)
@@ -124,9 +161,15 @@ static enum chained next(void *arg, const void *run_arg, const struct parsed_run
     const struct gzip_run *run = run_arg;
     const char *unused; /* ISA-L says what is wrong */
     const enum gzip_chained chained = gzip_chain_next(&stream->chain, run, parsed, &unused);
-    if (chained == GZIP_CHAINED && is_worth_it(stream, (*parsed)->content, *parsed != &run->parsed))
-        return CHAINED;
-    return chained == GZIP_PASSED ? PASSED : DOUBTED;
+    if (chained == GZIP_WRONG)
+        return DOUBTED;
+    if (chained == GZIP_CHAINED)
+        record_chained(stream, *parsed == &run->parsed, (*parsed)->content);
+    else
+        record_passed(stream, run);
+    if (!is_worth_it(stream))
+        return DOUBTED;
+    return chained == GZIP_CHAINED ? CHAINED : PASSED;
 }
 
 static void add(void *arg, size_t len)

@@ -48,6 +48,13 @@ in_stalls "several members" chain.gz 18000000 60000 -b
 alter chain.gz 20000000 '\125\125\125'
 in_stalls "altered members" altered 18000000 60000 -b
 
+# Files that are full of work: thousands of wrong beginnings of blocks, and members without content.
+for kind in literals nested $(few 9 '' matches headers members); do
+    "$HELPERS/make_hostile" gzip-$kind 8000000 >hostile
+    alike "$kind" -b hostile
+    in_pipe "$kind" hostile -b
+done
+
 # --- ranges ---
 
 # ranges FILE: those that end with the first member, and beside its end.

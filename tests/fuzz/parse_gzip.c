@@ -19,14 +19,14 @@ static void compare_beginnings(const unsigned char *in, size_t len)
 {
     static struct deflate_header header;
     const struct deflate_input input = deflate_input_at_edge(in, len);
-    uint64_t found = deflate_find(&input, 0, input.bits);
+    uint64_t found = deflate_find(&input, 0, input.bits, NULL);
     for (uint64_t bit = 0; bit < input.bits; bit++) {
         uint64_t end = bit;
         const bool is_beginning = deflate_read_header(&input, &end, &header) == DEFLATE_READ &&
                                   header.type == DEFLATE_DYNAMIC && !header.is_last;
         fuzz_require((found == bit) == is_beginning, "what is found is not what can be read");
         if (found == bit)
-            found = deflate_find(&input, bit + 1, input.bits);
+            found = deflate_find(&input, bit + 1, input.bits, NULL);
     }
     fuzz_require(found == DEFLATE_NONE, "a beginning beyond the end");
 }

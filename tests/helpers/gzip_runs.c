@@ -49,16 +49,22 @@ static bool add_parsed(struct gzip_chain *chain, const struct parsed_run *parsed
 }
 
 /* False: stop. */
-static bool chain_run(struct gzip_chain *chain, const struct gzip_run *run, struct gunzipped *to)
+static bool chain_run(struct gzip_chain *chain, struct gzip_cutter *cutter,
+                      const struct gzip_run *run, struct gunzipped *to)
 {
+    const size_t piece = cutter->piece;
     const struct parsed_run *parsed;
     enum gzip_chained chained;
+    const size_t used = to->used;
     while ((chained = gzip_chain_next(chain, run, &parsed, &to->why)) == GZIP_CHAINED) {
         to->used += parsed == &run->parsed;
         if (parsed->content > to->made.cap - to->made.len || !add_parsed(chain, parsed, to))
             return false;
     }
     to->passed++;
+    gzip_cutter_learn(cutter, run, to->used > used);
+    if (cutter->piece > piece) /* no larger than the caller wants them */
+        cutter->piece = piece;
     return chained == GZIP_PASSED;
 }
 
@@ -84,7 +90,7 @@ static void gunzip_by_runs(const unsigned char *in, size_t len, size_t piece, st
         for (size_t i = count; i-- > 0;)
             gzip_run_parse(&runs[i]);
         for (size_t i = 0; i < count; i++)
-            if (!chain_run(&chain, &runs[i], to))
+            if (!chain_run(&chain, &cutter, &runs[i], to))
                 more = false, count = 0;
     }
     to->is_whole = !to->why && gzip_chain_is_complete(&chain);

@@ -366,7 +366,7 @@ static void chain(size_t len, size_t stream_len)
     uint64_t at = 0, next = 0, found = 0;
     for (bool ends = false; !ends; at = next) {
         if (found <= at)
-            found = deflate_find(&input, at + 1, input.bits);
+            found = deflate_find(&input, at + 1, input.bits, NULL);
         next = parse_from(&input, at, found, &made);
         ends = (next + 7) / 8 == stream_len && made.len == len;
         if (!ends && next != found) {
@@ -396,7 +396,7 @@ static void compare_finders(size_t len)
     const struct deflate_input input = deflate_input_at_edge(stream, len);
     for (uint64_t at = 0; at < input.bits;) {
         const uint64_t to = at + random_below(random_below(2) ? 100 : 1000000),
-                       found = deflate_find(&input, at, to);
+                       found = deflate_find(&input, at, to, NULL);
         expect(found == find_by_definition(&input, at, to), "what is found", at);
         at = found != DEFLATE_NONE ? found + 1 : to + 1;
     }

@@ -112,36 +112,52 @@ static void cut_and_changed(void)
     }
 }
 
+/* A run was passed: those that were used say how large pieces should be, if they have that size. */
+static void learn(struct gzip_cutter *cutter)
+{
+    const size_t before = cutter->piece;
+    const bool is_full = random_below(3) == 0, is_older = random_below(2),
+               was_used = random_below(4), has_room = random_below(2);
+    const bool counts = was_used && !is_older;
+    const struct gzip_run run = {
+        .begin = 0,
+        .stop = is_full ? DEFLATE_FULL : DEFLATE_REACHED,
+        .piece = is_older ? 2 * before : before, /* several runs are cut before one is parsed */
+        .parsed.content = has_room ? 1000 : DEFLATE_RUN_CONTENT_MAX / 2};
+    size_t due = before;
+    if (counts && is_full && before >= 2 * GZIP_PIECE_LEAST)
+        due = before / 2;
+    else if (counts && !is_full && has_room && before < GZIP_PIECE)
+        due = 2 * before;
+    gzip_cutter_learn(cutter, &run, was_used);
+    expect(cutter->piece == due, "the size of pieces", before);
+}
+
 /* Pieces follow one another even if they become shorter. */
 static void shorter_pieces(void)
 {
-    static struct gzip_run run;
+    static struct gzip_run next;
     static struct gzip_cutter cutter;
     bool more = true;
     size_t at = 0, pieces_end = 0;
-    if (gzip_run_open(&run, block_loops_find(NULL)) != 0)
+    if (gzip_run_open(&next, block_loops_find(NULL)) != 0)
         exit(99);
     begin_file();
     for (file.len = 0; file.len < 3000000; file.len++)
         bytes[file.len] = (unsigned char)random_word();
-    for (cutter.piece = GZIP_PIECE; more; pieces_end += run.piece) {
-        const size_t before = cutter.piece;
-        const bool is_full = random_below(3) == 0, is_older = random_below(2);
-        const bool halves = is_full && !is_older && before >= 2 * GZIP_PIECE_LEAST;
-        run.begin = random_below(4) == 0 || is_full ? 0 : DEFLATE_NONE;
-        run.stop = is_full ? DEFLATE_FULL : DEFLATE_REACHED;
-        run.piece = is_older ? 2 * before : before; /* several runs are cut before one is parsed */
-        gzip_cutter_begin(&cutter, &run);
-        expect(cutter.piece == (halves ? before / 2 : before), "the size of pieces", before);
-        while (at < file.len && run.len < run.len_max)
-            at += gzip_run_fill(&run, bytes + at, 1 + random_below(100000) % (file.len - at));
-        more = gzip_cutter_end(&cutter, &run);
-        expect(run.at == pieces_end && memcmp(run.in, bytes + pieces_end, run.len) == 0,
+    for (cutter.piece = GZIP_PIECE; more; pieces_end += next.piece) {
+        gzip_cutter_begin(&cutter, &next);
+        for (unsigned passed = random_below(4); passed > 0; passed--)
+            learn(&cutter);
+        while (at < file.len && next.len < next.len_max)
+            at += gzip_run_fill(&next, bytes + at, 1 + random_below(100000) % (file.len - at));
+        more = gzip_cutter_end(&cutter, &next);
+        expect(next.at == pieces_end && memcmp(next.in, bytes + pieces_end, next.len) == 0,
                "the bytes of a piece", pieces_end);
-        expect(run.piece + GZIP_BEYOND(run.piece) == run.len || !more, "a whole run", run.len);
+        expect(next.piece + GZIP_BEYOND(next.piece) <= next.len || !more, "a whole run", next.len);
     }
     expect(pieces_end == file.len, "the end of the last piece", pieces_end);
-    gzip_run_close(&run);
+    gzip_run_close(&next);
 }
 
 int main(void)
