@@ -13,6 +13,8 @@
 namespace
 {
 
+constexpr unsigned grid = 3; // CUDA blocks that stay
+
 class decoder
 {
   public:
@@ -79,9 +81,19 @@ class decoder
     static void launch(const decode_stage &stage, const decode_batch &batch)
     {
         const decode_kernel kernel = stage.kernel;
-        const unsigned grid = stage.grid(&batch, 3);
-        if (grid > 0)
-            emulate_launch(grid, stage.block, stage.shared, [=] { kernel(batch); });
+        const unsigned blocks = stage.grid(&batch, grid);
+        if (blocks > 0)
+            emulate_launch(blocks, stage.block, stage.shared, [=] { kernel(batch); });
+    }
+
+    // What parts of candidates may come to: once the budget is spent, each of them takes a step.
+    static uint64_t work_most(const decode_batch &batch)
+    {
+        constexpr uint32_t step = GZIP_STEP_WORK + 32 * 65 * 4; // of the largest windows
+        const uint32_t size = batch.in_size - DECODE_CARRY;
+        const uint64_t steps = GZIP_STEP_WORK * uint64_t{batch.gzip.counters->candidates};
+        return size > 2 * GZIP_MARGIN ? GZIP_WORK * uint64_t{size} + grid * step + steps
+                                      : UINT64_MAX;
     }
 
     // Takes the content of a batch, and what is left for the next one.
@@ -89,6 +101,7 @@ class decoder
     {
         const decode_verdict &verdict = *batch.verdict;
         result_.batches++;
+        require(batch.gzip.counters->work <= work_most(batch), "more work than a batch may take");
         if (verdict.refused != DECODE_NONE) {
             result_.refusal = verdict.refusal;
             require(result_.refusal != DECODE_TAKEN, "refused for no reason");

@@ -180,7 +180,8 @@ class batch
                     std::abort();
                 emulate_launch(1, 32, 0, [=] {
                     static gzip_parser parser;
-                    const gzip_part part = gzip_parse_part(parser, device, index, place);
+                    unsigned blocks = 0;
+                    const gzip_part part = gzip_parse_part(parser, device, index, place, blocks);
                     if (threadIdx.x == 0)
                         device.gzip.parts[index] = part;
                 });

@@ -6,6 +6,7 @@
 extern "C" {
 #include "gpu/decode/batch.h"
 #include "tests/helpers/gzip_members.h"
+#include "tests/helpers/hostile.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 }
@@ -119,6 +120,19 @@ void check_kinds()
     check_file("many", many.file);
 }
 
+// Files that are full of work. What is not taken is left because there is too much of it.
+void check_hostile()
+{
+    hostile_file file;
+    for (size_t i = 0; (file = hostile_make("gzip-", i, 40000)).bytes; i++) {
+        gzip_cut cut;
+        cut.room = 1u << 24;
+        cut.blocks = 2048;
+        check(file.name, file.bytes, file.len, cut, false);
+        std::free(file.bytes);
+    }
+}
+
 // Cut after each of some numbers of bytes; the beginning and the end in full.
 void check_cuts(const gzip_file &file, size_t step)
 {
@@ -155,6 +169,7 @@ int main(int argc, char **argv)
 {
     random_seed(argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 0);
     check_kinds();
+    check_hostile();
     owned_file text, mixed;
     text.add(60000, MEMBER_TEXT, 6);
     for (unsigned i = 0; i < 5; i++)

@@ -47,6 +47,7 @@ struct gzip_chaining {
     bool begins;                  // that is in this batch
     unsigned parts;               // that there are
     unsigned own_units;           // of parts that are not of candidates
+    unsigned own_blocks;          // the same: GZIP_PART_BLOCKS at most of all
     bool is_over;                 // the batch has no more, or is refused
     decode_refusal refusal;
 };
@@ -197,7 +198,8 @@ static __device__ inline void gzip_chain_blocks(gzip_parser &parser, const decod
     if (index == count) {
         if (chain.parts >= gzip.parts_most)
             return gzip_chain_full(chain);
-        const gzip_part part = gzip_parse_part(parser, batch, chain.parts, chain.place);
+        const gzip_part part =
+            gzip_parse_part(parser, batch, chain.parts, chain.place, chain.own_blocks);
         if (!gzip_chain_own_part(batch, chain, part))
             return;
         if (part.stop != GZIP_STOP_FOUND)

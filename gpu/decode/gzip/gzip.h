@@ -32,6 +32,11 @@
 /* Places where blocks may begin, at most: `find` sorts them in shared memory. */
 #define GZIP_CANDIDATES_MOST 8192u
 
+/* What parts of candidates may come to, in bytes that are read: so many times those of the batch. A
+ * header, or what lanes decode together, counts as GZIP_STEP_WORK more. */
+#define GZIP_WORK 4u
+#define GZIP_STEP_WORK 32u
+
 /* A unit: a part of a block, which has a block's place in the stages that follow. */
 #define GZIP_UNIT_CONTENT (1u << 17) /* bytes of content, at most */
 
@@ -68,7 +73,7 @@ enum gzip_stop {
     GZIP_STOP_CUT,   /* the batch ends before the header or the code there does, or with it */
     GZIP_STOP_BAD,   /* what is there is corrupt */
     GZIP_STOP_FULL,  /* memory is short */
-    GZIP_STOP_MANY,  /* more blocks are not worth it: a core is faster */
+    GZIP_STOP_MANY,  /* more blocks, or more work, are not worth it: a core is faster */
 };
 
 /* Blocks that follow each other, from a candidate on or as the chain has parsed them. */
@@ -108,6 +113,7 @@ struct gzip_counters {
                           * on it counts these */
     uint32_t units;
     uint32_t sequences, literals; /* places that are taken, of those in the batch */
+    uint32_t work;                /* of parts of candidates; see GZIP_WORK */
     uint32_t refusal;             /* of the whole batch, from `chain`: enum decode_refusal */
 };
 

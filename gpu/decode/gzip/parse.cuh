@@ -8,6 +8,9 @@
 //
 // A CUDA block is a warp, which takes one candidate after the other and decodes windows of its
 // blocks (window.cuh). Each window is a unit. Shared memory: the tables and a window, 20 KiB.
+//
+// Data can be made in which thousands of candidates are none, and have parts as long as the batch.
+// So the parts of candidates have a budget of work: GZIP_WORK times the bytes of the batch.
 #ifndef GPUHISTO_GZIP_PARSE_CUH
 #define GPUHISTO_GZIP_PARSE_CUH
 
@@ -25,7 +28,7 @@ struct gzip_parsing {
     unsigned number; // of the part
     gzip_place place;
     unsigned region; // words of a window's regions, in this block
-    unsigned blocks; // that have begun
+    unsigned blocks; // that have begun, at most GZIP_PART_BLOCKS
 };
 
 static __device__ inline const gzip_carry &gzip_carry_of(const decode_batch &batch)
@@ -108,6 +111,23 @@ static __device__ inline bool gzip_add_window(const gzip_parser &parser, const d
     unit.literals = window.literals;
     unit.literals_at = literals;
     return gzip_add_unit(batch, parsing, unit);
+}
+
+// --- work ---
+
+// Takes what a step of a part has cost, in bytes, from the budget. False if that is spent. The
+// smallest batches, which cannot be decoded again as smaller ones, have as much as they need; so
+// have parts of the chain, which are few.
+static __device__ inline bool gzip_spend(const decode_batch &batch, unsigned part, unsigned bytes)
+{
+    if (part >= gzip_candidate_count(batch.gzip))
+        return true;
+    const unsigned size = batch.in_size - DECODE_CARRY;
+    unsigned spent = 0;
+    if (threadIdx.x % 32 == 0)
+        spent = atomicAdd(&batch.gzip.counters->work, GZIP_STEP_WORK + bytes);
+    spent = __shfl_sync(GZIP_ALL_LANES, spent, 0);
+    return spent <= GZIP_WORK * size || size <= 2 * GZIP_MARGIN;
 }
 
 // --- blocks ---
@@ -218,6 +238,8 @@ static __device__ inline gzip_stop gzip_take_codes(gzip_parser &parser, const gz
         parsing.region = GZIP_REGION_SMALL;
         return GZIP_STOP_NONE;
     }
+    if (window.stop == GZIP_LANE_BAD) // most are those of wrong candidates: they take no memory
+        return GZIP_STOP_BAD;
     if (!gzip_add_window(parser, batch, parsing, window, own))
         return GZIP_STOP_FULL;
     parsing.place.bit = window.end;
@@ -226,10 +248,8 @@ static __device__ inline gzip_stop gzip_take_codes(gzip_parser &parser, const gz
         return GZIP_STOP_NONE;
     case GZIP_LANE_END:
         return gzip_end_block(batch, parsing);
-    case GZIP_LANE_CUT:
-        return GZIP_STOP_CUT;
     default:
-        return GZIP_STOP_BAD;
+        return GZIP_STOP_CUT;
     }
 }
 
@@ -247,23 +267,31 @@ static __device__ inline void gzip_resume_codes(gzip_parser &parser, const gzip_
 }
 
 // Parses blocks from a place on until something stops that, as the part of this number, of which
-// there are no units yet. By all lanes of a warp, which get the same.
+// there are no units yet. Adds to the number of blocks. By all lanes of a warp, which get the same.
 static __device__ inline gzip_part gzip_parse_part(gzip_parser &parser, const decode_batch &batch,
-                                                   unsigned number, const gzip_place &begin)
+                                                   unsigned number, const gzip_place &begin,
+                                                   unsigned &blocks)
 {
     const gzip_input input = gzip_input_of(batch);
-    gzip_parsing parsing = {{}, number, begin, GZIP_REGION_LARGE, 0};
+    gzip_parsing parsing = {{}, number, begin, GZIP_REGION_LARGE, blocks};
     gzip_stop stop = GZIP_STOP_NONE;
     if (begin.inside == GZIP_IN_CODES)
         gzip_resume_codes(parser, input, batch, begin);
     while (stop == GZIP_STOP_NONE) {
-        if (parsing.place.inside == GZIP_AT_BLOCK)
+        const gzip_place place = parsing.place;
+        unsigned bits = 0;
+        if (place.inside == GZIP_AT_BLOCK)
             stop = gzip_begin_block(parser, input, parsing);
-        else if (parsing.place.inside == GZIP_IN_STORED)
+        else if (place.inside == GZIP_IN_STORED)
             stop = gzip_take_stored(input, batch, parsing);
-        else
+        else {
             stop = gzip_take_codes(parser, input, batch, parsing);
+            bits = parsing.place.bit - place.bit;
+        }
+        if (!gzip_spend(batch, number, bits / 8) && stop == GZIP_STOP_NONE)
+            stop = GZIP_STOP_MANY;
     }
+    blocks = parsing.blocks;
     parsing.part.stop = stop;
     parsing.part.end = parsing.place;
     return parsing.part;
@@ -284,7 +312,8 @@ static __global__ void __launch_bounds__(GZIP_PARSE_THREADS) gzip_parse(decode_b
         if (i >= count)
             return;
         const gzip_place begin = {gzip.candidates[i], GZIP_AT_BLOCK, 0, 0, 0};
-        const gzip_part part = gzip_parse_part(parser, batch, i, begin);
+        unsigned blocks = 0;
+        const gzip_part part = gzip_parse_part(parser, batch, i, begin, blocks);
         if (threadIdx.x == 0)
             gzip.parts[i] = part;
     }
