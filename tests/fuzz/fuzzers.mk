@@ -12,15 +12,24 @@ link_gpu_gzip = $(FUZZ_ZLIB)
 link_gzip = $(FUZZ_ZLIB)
 link_parse_gzip = $(FUZZ_ZLIB)
 link_shares = -Wl,--wrap=idle_wait $(FUZZ_ZLIB)
+link_work = -fprofile-instr-generate $(FUZZ_ZLIB)
 VPATH = $(srcdir)
 
 all: $(fuzzers)
 $(fuzzers): tests/fuzz/%: tests/fuzz/objects/tests/fuzz/%.o tests/fuzz/libfuzzed.a
 	@echo "  CXXLD    $@"
-	@$(FUZZ_CXX) $(FUZZ_CXXFLAGS) -o $@ $^ $(FUZZ_ENGINE) $(link_$(@F)) $(LIBS) -pthread
+	@$(FUZZ_CXX) $(FUZZ_CXXFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(FUZZ_ENGINE) $(link_$(@F)) $(LIBS) -pthread
 tests/fuzz/libfuzzed.a: $(objects)
 	@rm -f $@
 	@$(AR) cr $@ $^
+# What `work` counts the work of.
+counted = $(patsubst %.c,tests/fuzz/counted/%.o,$(filter src/blocks/%.c src/run/block_decoder.c \
+	src/run/executed.c src/run/parse_queue.c src/work/idle.c,$(fuzzed)))
+tests/fuzz/work: $(counted)
+tests/fuzz/counted/%.o: %.c
+	@mkdir -p $(@D)
+	@echo "  CC       $@"
+	@$(FUZZ_CC) -std=c17 $(FUZZ_CFLAGS) -fprofile-instr-generate $(flags) -c -o $@ $<
 # What the emulation does with its threads is not what an input is worth.
 tests/fuzz/objects/tests/device/emulation.o: flags += -fno-sanitize=fuzzer-no-link
 tests/fuzz/objects/%.o: %.c
@@ -34,4 +43,4 @@ tests/fuzz/objects/%.o: %.cpp
 
 .PHONY: all
 .SECONDARY:
--include $(objects:.o=.d) $(fuzzers:%=tests/fuzz/objects/%.d)
+-include $(objects:.o=.d) $(counted:.o=.d) $(fuzzers:%=tests/fuzz/objects/%.d)

@@ -20,7 +20,8 @@ fuzzers = tests/fuzz/characters tests/fuzz/fields tests/fuzz/gpu_zstd tests/fuzz
 	tests/fuzz/number tests/fuzz/options tests/fuzz/pairs tests/fuzz/parse_zstd
 fuzz_shared = tests/fuzz/fuzz.c tests/fuzz/made_zstd.cpp
 if FUZZ_GZIP
-fuzzers += tests/fuzz/chain_gzip tests/fuzz/compressed tests/fuzz/gpu_gzip tests/fuzz/gzip tests/fuzz/parse_gzip tests/fuzz/shares
+fuzzers += tests/fuzz/chain_gzip tests/fuzz/compressed tests/fuzz/gpu_gzip tests/fuzz/gzip tests/fuzz/parse_gzip tests/fuzz/shares \
+	tests/fuzz/work
 fuzz_shared += tests/fuzz/made_files.c tests/helpers/deflate_oracle.c tests/helpers/gzip_members.c \
 	tests/helpers/gzip_runs.c tests/device/gzip_batches.cpp
 endif
@@ -34,6 +35,7 @@ EXTRA_DIST += tests/fuzz/fuzzers.mk tests/fuzz/make_seeds tests/fuzz/smoke \
 	tests/fuzz/json_path.c tests/fuzz/json_path.dict tests/fuzz/json_path.options tests/fuzz/keys.c tests/fuzz/keys.dict \
 	tests/fuzz/keys.options tests/fuzz/number.c tests/fuzz/number.dict \
 	tests/fuzz/options.c tests/fuzz/options.dict tests/fuzz/pairs.c tests/fuzz/parse_gzip.c tests/fuzz/shares.c \
+	tests/fuzz/work.c tests/fuzz/work.options \
 	tests/fuzz/oss-fuzz/Dockerfile tests/fuzz/oss-fuzz/build.sh tests/fuzz/oss-fuzz/project.yaml
 
 .PHONY: fuzz fuzz-seeds fuzz-smoke
@@ -45,6 +47,7 @@ fuzz:
 	    tests/device/zstd_on_host.cpp tests/device/zstd_batches.cpp \
 	    tests/device/zstd_made.cpp $(fuzz_shared)'
 fuzz-seeds: gpuhisto$(EXEEXT) tests/helpers/make_data$(EXEEXT) tests/helpers/make_gzip$(EXEEXT) \
+		tests/helpers/make_hostile$(EXEEXT) \
 		tests/helpers/make_zstd$(EXEEXT)
 	@GPUHISTO=./gpuhisto$(EXEEXT) HELPERS=tests/helpers $(SHELL) $(srcdir)/tests/fuzz/make_seeds \
 	  tests/fuzz/seeds $(notdir $(fuzzers))
@@ -54,4 +57,4 @@ CLEANFILES += $(fuzzers) tests/fuzz/libfuzzed.a
 clean-local: clean-fuzz
 .PHONY: clean-fuzz
 clean-fuzz:
-	rm -rf tests/fuzz/objects tests/fuzz/seeds
+	rm -rf tests/fuzz/counted tests/fuzz/objects tests/fuzz/seeds
