@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Stages 8 and 9 of a batch of many frames, copy: the content of each, from its beginning to its
-// end.
+// The stage copy, instead of link and follow for a batch of many frames: the content of each, from
+// its beginning to its end.
 //
 // Takes what all stages before it give; gives batch.out, and refuses blocks with an offset that is
 // 0 or reaches beyond the window or the beginning of the frame.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stage 9, follow: every byte follows its links until it finds a value.
+// The stage follow: every byte follows its links until it finds a value.
 //
 // Takes batch.links; gives batch.out, and leaves values in batch.links.
 //

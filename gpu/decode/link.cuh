@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stage 8, link: every byte of content gets its value, or where it is copied from.
+// The stage link: every byte of content gets its value, or where it is copied from.
 //
 // Takes what all stages before it give; gives batch.links, and refuses blocks with an offset that
 // is 0 or reaches beyond the window or the beginning of the frame.

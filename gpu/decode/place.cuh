@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stage 7, place: where each block's content begins, what its repeat offsets are at its beginning,
+// The stage place: where each block's content begins, what its repeat offsets are at its beginning,
 // how far it may reach back, and whether frames hold what they state. It begins the verdict.
 //
 // Takes outcome.refusal, .content and .after of every block; gives .content_at, .before and .reach,

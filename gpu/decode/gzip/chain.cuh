@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Stage chain of gzip: which parts follow each other from where the batch before has ended; and the
-// members that they are of.
+// The stage chain of gzip: which parts follow each other from where the batch before has ended; and
+// the members that they are of.
 //
 // Takes parts, candidates and the carry; marks the parts that are content, and gives frames, which
 // are members, what these state at their ends, counts of frames and blocks, and the carry of the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// copy, of gzip: segments to symbols.
+// The stage copy of gzip: segments to symbols.
 //
 // Takes what all stages before it give; gives batch.gzip.symbols, and refuses units with a distance
 // that reaches beyond the member.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stage crc of gzip: the CRC-32 of the content that a batch has of each member (RFC 1952).
+// The stage crc of gzip: the CRC-32 of the content that a batch has of each member (RFC 1952).
 //
 // Takes the content and where units and frames are in it; adds to members[].crc, which begin as 0.
 //

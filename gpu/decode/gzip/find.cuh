@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// find: the bits of a batch with which a dynamic block may begin: one of which all of the header is
-// there, and right. Those of blocks that are not the last of a member are what deflate_find finds
-// (src/blocks/deflate_find.c).
+// The stage find of gzip: the bits of a batch with which a dynamic block may begin: one of which
+// all of the header is there, and right. Those of blocks that are not the last of a member are what
+// deflate_find finds (src/blocks/deflate_find.c).
 //
 // Takes in[DECODE_CARRY..in_size); gives candidates in ascending order, and their number in the
 // counters, which begin zeroed. If there are more than there is room for, any of them are left out.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Stage order of gzip: units that the chain has taken become blocks, in the order of the content.
+// The stage order of gzip: units that the chain has taken become blocks, in the order of the
+// content.
 //
 // Takes units and the parts that are chained; gives what the stages after it need of each block:
 // block, heading and outcome. Where the chain refuses the batch, it has one block, which is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stage parse of gzip: blocks become units of literals and sequences.
+// The stage parse of gzip: blocks become units of literals and sequences.
 //
 // Takes the candidates, in order; gives a part for each, and its units. A part begins at a
 // candidate and goes on, over stored and fixed blocks and dynamic ones that were not found, until a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// place, of gzip: where the content of each unit begins, how far it may reach back, and segments.
-// It begins the verdict.
+// The stage place of gzip: where the content of each unit begins, how far it may reach back, and
+// segments. It begins the verdict.
 //
 // Takes the units in order, as blocks, their outcomes with the refusal and the content; frames; and
 // how long the first member is so far, from the carry. Gives content_at and reach of each outcome,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// resolve: symbols to bytes.
+// The stage resolve of gzip: symbols to bytes.
 //
 // Takes batch.gzip.symbols, and the windows, which are in batch.out; gives the rest of it.
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stage verify of gzip: whether members have the content of which they state CRC-32 and length.
+// The stage verify of gzip: whether members have the content of which they state CRC-32 and length.
 //
 // Takes members[] and the carry; may refuse the last unit of a member, leaves the CRC of a member
 // that goes on in the next carry, and tells the host where the next member begins.

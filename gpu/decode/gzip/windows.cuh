@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// windows: the GZIP_WINDOW bytes before each segment, which its symbols are of.
+// The stage windows of gzip: the GZIP_WINDOW bytes before each segment, which its symbols are of.
 //
 // Takes batch.gzip.symbols, and the content before the batch; gives the last bytes of batch.out of
 // each segment but the last.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// literals: decodes packed literals (RFC 8878, section 3.1.1.3.1.6).
+// The stage literals of zstd: decodes packed literals (RFC 8878, section 3.1.1.3.1.6).
 //
 // Takes struct decode_heading, gives a block's literals in batch.literals from its room_at on. Raw
 // and RLE literals need no work: later stages read them from where they are.

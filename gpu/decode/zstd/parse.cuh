@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// parse: the headers of blocks (RFC 8878, sections 3.1.1.3.1 and 3.1.1.3.2): how literals and
-// sequences are coded, where each table is described, and where bits begin.
+// The stage parse of zstd: the headers of blocks (RFC 8878, sections 3.1.1.3.1 and 3.1.1.3.2): how
+// literals and sequences are coded, where each table is described, and where bits begin.
 //
 // Takes struct decode_block, gives struct decode_heading, and an outcome with the refusal alone:
 // every later stage may rely on the bounds that it checks. Tables of sequences are described one

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// repeats: the tables that blocks take from blocks before them in their frame (RFC 8878, sections
-// 3.1.1.3.1.4 and 3.1.1.3.2.1).
+// The stage repeats of zstd: the tables that blocks take from blocks before them in their frame
+// (RFC 8878, sections 3.1.1.3.1.4 and 3.1.1.3.2.1).
 //
 // Takes struct decode_heading with its tables REPEATED, gives it with the source of the nearest
 // block before that defines such a table, or of the carry if the frame goes on from the batch

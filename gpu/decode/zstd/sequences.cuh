@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sequences: what sequences stand for (RFC 8878, section 3.1.1.3.2.1), all but the values of repeat
-// offsets.
+// The stage sequences of zstd: what sequences stand for (RFC 8878, section 3.1.1.3.2.1), all but
+// the values of repeat offsets.
 //
 // Takes struct zstd_step, gives decode_sequence in its place, how much content a block's sequences
 // make, and the repeat offsets after the block as a map of those before it (batch.h). Blocks of

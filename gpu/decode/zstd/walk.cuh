@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// walk: follows the states of sequences through a block's stream of bits (RFC 8878, section
-// 3.1.1.3.2), and says where each sequence's bits are and which codes it has. What they stand for
-// is left to `sequences`, which looks at all sequences side by side: every state depends on the one
-// before, so a step here is what a block waits for, and does nothing else.
+// The stage walk of zstd: follows the states of sequences through a block's stream of bits (RFC
+// 8878, section 3.1.1.3.2), and says where each sequence's bits are and which codes it has. What
+// they stand for is left to `sequences`, which looks at all sequences side by side: every state
+// depends on the one before, so a step here is what a block waits for, and does nothing else.
 //
 // Takes struct decode_heading, gives a block's struct zstd_step in the places of its sequences.
 //
