@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A format whose frames (members) are decoded in blocks: compressed bytes are moved to runs in the
  * order of the file, by one thread; runs are parsed by any thread, independently of each other; and
- * what they were parsed to is executed in order, again by one thread. */
+ * the parsed runs are executed in order, again by one thread. */
 #ifndef GPUHISTO_BLOCK_FORMAT_H
 #define GPUHISTO_BLOCK_FORMAT_H
 
@@ -11,7 +11,7 @@
 enum filled {
     FILLED_PART,  /* all bytes were taken: the run needs more */
     FILLED_RUN,   /* the run is complete */
-    FILLED_LAST,  /* the same, and no run follows */
+    FILLED_LAST,  /* the run is complete, and no other follows */
     FILLED_WRONG, /* the data are corrupt, or not understood */
 };
 
@@ -21,7 +21,7 @@ enum chained {
     DOUBTED, /* the data are corrupt, not understood, or better left to the codec's own decoder */
 };
 
-/* Where a decoder can begin anew. */
+/* The position where a decoder can begin anew. */
 struct block_restart {
     uint64_t at;      /* bytes after the beginning of the first frame, where another one begins; */
     uint64_t content; /* bytes of content that this one has given since */
@@ -54,22 +54,24 @@ struct block_format {
     /* Moves bytes of step->in from step->used on to a run, until it is complete; is_new: these are
      * its first ones. */
     enum filled (*fill)(void *stream, void *run, bool is_new, struct decode_step *step);
-    /* No more bytes come for now or, if is_end, at all: completes the run with what can be parsed
-     * of it, and keeps the rest for the next one. False: that is nothing, and the run goes on. */
+    /* Completes the run with the bytes that can be parsed, and keeps the rest for the next one, as
+     * no more come for now or, if is_end, at all. False: none can be parsed, and the run goes
+     * on. */
     bool (*cut)(void *stream, void *run, bool is_new, bool is_end);
     /* Says what a parsed run goes on with; called with the same run until that is passed. */
     enum chained (*next)(void *stream, const void *run, const struct parsed_run **parsed);
-    /* What was executed has given `len` bytes. */
+    /* Records that execution has given `len` bytes. */
     void (*add)(void *stream, size_t len);
-    /* After the last run, and once all was hashed: true if all is as the frames state. */
+    /* True if all is as the frames state; called after the last run, and once all was hashed. */
     bool (*is_as_stated)(const void *stream);
-    /* The same: true if the input has ended in the middle of a frame. */
+    /* True if the input has ended in the middle of a frame; called after the last run. */
     bool (*is_cut)(const void *stream);
     struct block_restart (*restart)(const void *stream);
 
     /* --- checksums, which another thread may compute while the stream goes on --- */
 
-    /* True if content must be hashed; if all of it must have been before `next` is called. */
+    /* True if content must be hashed; and true if all of it must be hashed before `next` is
+     * called. */
     bool (*hashes)(const void *stream);
     bool (*awaits_hash)(const void *stream);
     /* Hashes content[0..len), which follows what was hashed before; one thread at a time. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The inner loops of parsing and executing, once for each instruction set: a struct block_loops in
- * a file of its own. The table of them is in block_loops.c. What they share is in
+ * a file of its own. The table of them is in block_loops.c, the code that they share in
  * huffman_streams.h, sequence_loop.h, deflate_loop.h and execute_loop.h. */
 #ifndef GPUHISTO_BLOCK_LOOPS_H
 #define GPUHISTO_BLOCK_LOOPS_H
@@ -25,13 +25,13 @@ struct sequences {
     size_t len;
     uint32_t count;       /* at least 1 */
     uint32_t content_max; /* that writer.content may come to */
-    /* Changed. */
+    /* Members that parsing changes. */
     struct repeats repeats;
     struct operation_writer writer;
     uint32_t literals; /* bytes that the sequences have taken */
 };
 
-/* What a run is executed after. */
+/* The state before a run is executed. */
 struct execution {
     struct repeats repeats; /* before the run */
     uint64_t history;       /* bytes of content that stand before it */
@@ -41,14 +41,15 @@ struct block_loops {
     const char *name;        /* as the counter for the same instructions is called */
     bool (*runs_here)(void); /* true if this processor has the instructions */
 
-    /* Decode literals of one stream, and of four. False: the streams are wrong. */
+    /* These decode literals of one stream, and of four. False: the streams are wrong. */
     bool (*read_stream)(const struct huffman_streams *streams);
     bool (*read_streams)(const struct huffman_streams *streams);
 
-    /* Parses sequences to operations. False: they are wrong, and what was changed is not valid. */
+    /* Parses sequences to operations. False: they are wrong, and the changed members are not
+     * valid. */
     bool (*parse_sequences)(struct sequences *sequences);
 
-    /* Parses symbols of a block of deflate up to the next stop of what is filled. Never
+    /* Parses symbols of a block of deflate up to the next stop of the filling. Never returns
      * DEFLATE_REACHED. */
     enum deflate_stop (*parse_symbols)(struct symbols *symbols, struct filling *filling);
 
@@ -58,12 +59,13 @@ struct block_loops {
                     unsigned char *out);
 };
 
-/* All loops, fastest first; ends with NULL. The last ones run anywhere. NEON needs none of its own:
- * compilers copy 32 bytes by it. */
+/* All loops, fastest first, ended by NULL. The last ones run anywhere. NEON needs no loops of its
+ * own: compilers use it to copy 32 bytes. */
 extern const struct block_loops *const block_loops[];
 extern const struct block_loops block_loops_avx2, block_loops_portable;
 
-/* The fastest loops that run here, unless `counter`, which may be NULL, is that of plain C. */
+/* Returns the fastest loops that run here; if `counter`, which may be NULL, is that of plain C,
+ * those in plain C. */
 const struct block_loops *block_loops_find(const char *counter);
 
 #endif

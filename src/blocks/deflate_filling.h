@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A run that deflate's blocks are parsed to. */
+/* A run while deflate's blocks are parsed to it. */
 #ifndef GPUHISTO_DEFLATE_FILLING_H
 #define GPUHISTO_DEFLATE_FILLING_H
 
 #include "deflate_tables.h"
 #include "operations.h"
 
-/* Why parsing stopped. Whatever it was, what the run has is right if the beginning was. */
+/* The cause that stopped parsing. If parsing began at a true beginning, the output so far is right,
+ * whatever the cause. */
 enum deflate_stop {
     DEFLATE_REACHED, /* a block ended at `until` or after it, and another one follows */
     DEFLATE_ENDED,   /* the last block ended; of one block: it did */
@@ -19,18 +20,18 @@ enum deflate_stop {
 #define LITERALS_MARGIN 16
 #define OPERATIONS_MARGIN 32
 
-/* The run goes from stop to stop, so that loops have little to compare. */
+/* A run that is being filled. It goes from stop to stop, so that loops have little to compare. */
 struct filling {
     const struct parsed_run *run;
     struct operation_writer writer;
     unsigned char *literal; /* where the next one goes */
     unsigned char *added;   /* the literals before this one are part of operations */
-    /* Stops: there is room for LITERALS_MARGIN or OPERATIONS_MARGIN more. */
+    /* The stops: there is room for LITERALS_MARGIN or OPERATIONS_MARGIN more. */
     unsigned char *literals_stop;
     operation *operations_stop;
 };
 
-/* What is parsed of a block. */
+/* The symbols of a block, as they are parsed. */
 struct symbols {
     const struct deflate_input *input;
     const struct deflate_tables *tables;

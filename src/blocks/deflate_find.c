@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Most bits are ruled out many at a time: by the block's type and by counts that are too large, one
- * bit of a word for each beginning. What is left, one in nine, is looked up: how much of the space
- * of codes the precode fills, four lengths at a time. Then the codes are read. */
+ * bit of a word for each beginning. For those that are left, one in nine, a table gives how much of
+ * the space of codes the precode fills, four lengths at a time. Then the codes are read. */
 #include "deflate_find.h"
 
 #define HEADER_SIZE 17 /* bits before the precode: type, and counts of codes */
 #define STEP 48        /* beginnings of which a word holds the first bits */
 #define PRECODE_SPACE 128
 
-/* What four lengths of the precode fill of PRECODE_SPACE; length l fills PRECODE_SPACE >> l. */
+/* The part of PRECODE_SPACE that four lengths of the precode fill: PRECODE_SPACE >> length each. */
 #define OF_1(sum)                                                                                  \
     (sum), (sum) + 64, (sum) + 32, (sum) + 16, (sum) + 8, (sum) + 4, (sum) + 2, (sum) + 1
 #define OF_2(sum)                                                                                  \

@@ -6,7 +6,7 @@
 #define LITERALS_MAX 286 /* what a dynamic block may have */
 #define DISTANCES_MAX 30
 
-/* Code lengths are written in a code of their own, the precode. */
+/* The number of lengths of the precode, the code in which code lengths are written. */
 #define PRECODES 19
 #define PRECODE_MAX 7                           /* bits */
 #define TYPE_SIZE 3                             /* bits that begin a block */
@@ -17,7 +17,7 @@
 #define REPEAT_ZERO_LONG 18                     /* 11 to 138 times */
 #define SPACE ((uint32_t)1 << DEFLATE_CODE_MAX) /* what the codes of a complete code fill */
 
-/* What a code of this length fills of SPACE. */
+/* The part of SPACE that a code of this length fills. */
 static const uint16_t filled[DEFLATE_CODE_MAX + 1] = {
     0,      1 << 14, 1 << 13, 1 << 12, 1 << 11, 1 << 10, 1 << 9, 1 << 8,
     1 << 7, 1 << 6,  1 << 5,  1 << 4,  1 << 3,  1 << 2,  1 << 1, 1 << 0,
@@ -77,8 +77,8 @@ static bool precode_read(const struct deflate_input *input, uint64_t bit, unsign
     return precode_build(lengths, precode);
 }
 
-/* Reads `total` code lengths. Stops early if they fill more than two codes can: what the finder
- * tries is mostly of that kind. */
+/* Reads `total` code lengths. Stops early if they fill more than two codes can, as most beginnings
+ * that the finder tries do. */
 static enum deflate_read read_lengths(const struct deflate_input *input, uint64_t *bit,
                                       const struct precode *precode, uint8_t *lengths,
                                       unsigned total)
@@ -112,7 +112,7 @@ static enum deflate_read read_lengths(const struct deflate_input *input, uint64_
     return DEFLATE_READ;
 }
 
-/* True if the codes fill all there is, or if there is one code of one bit. */
+/* True if the codes fill all of SPACE, or if there is one code of one bit. */
 static bool is_complete(const uint8_t *lengths, unsigned count)
 {
     uint32_t used = 0;
@@ -159,7 +159,7 @@ enum deflate_read deflate_read_codes(const struct deflate_input *input, uint64_t
     return DEFLATE_READ;
 }
 
-/* RFC 1951, section 3.2.6. */
+/* Sets the codes of a fixed block (RFC 1951, section 3.2.6). */
 static void fixed_codes(struct deflate_codes *codes)
 {
     codes->literals = DEFLATE_LITERALS;

@@ -13,7 +13,7 @@
 #define DEFLATE_WINDOW (32 << 10) /* bytes: the farthest distance */
 #define DEFLATE_SLACK 32          /* bytes after the input that are readable, whatever they hold */
 #define DEFLATE_LITERALS 288      /* codes of literals and lengths; the last two are never valid */
-#define DEFLATE_DISTANCES 32      /* the same of distances */
+#define DEFLATE_DISTANCES 32      /* codes of distances; the last two are never valid */
 #define DEFLATE_END 256           /* the code that ends a block; those after it are lengths */
 #define DEFLATE_CODE_MAX 15       /* bits */
 
@@ -23,7 +23,7 @@ struct deflate_input {
     uint64_t bits; /* where the input ends; a multiple of 8 */
 };
 
-/* Returns the bits from this one on: at least 57 that count, the first one lowest. */
+/* Returns the bits from `bit` on, at least 57 of which are valid, the first one lowest. */
 static inline uint64_t deflate_bits(const struct deflate_input *input, uint64_t bit)
 {
     return byte_word(input->bytes + bit / 8) >> bit % 8;
@@ -36,7 +36,7 @@ enum deflate_type {
     DEFLATE_RESERVED, /* the data are corrupt */
 };
 
-/* What reading came to. */
+/* The result of reading. */
 enum deflate_read {
     DEFLATE_READ,
     DEFLATE_SHORT, /* the input ends before what is read does */
@@ -62,7 +62,8 @@ struct deflate_header {
 enum deflate_read deflate_read_header(const struct deflate_input *input, uint64_t *bit,
                                       struct deflate_header *header);
 
-/* The same for the codes of a dynamic block. Otherwise *bit moves to where that was seen. */
+/* Reads the codes of a dynamic block, and moves *bit behind them; or, if they cannot be read, to
+ * where that was seen. */
 enum deflate_read deflate_read_codes(const struct deflate_input *input, uint64_t *bit,
                                      struct deflate_codes *codes);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Symbols of a deflate block to operations, for the file of each instruction set, which defines
- * TARGET and INLINE. */
+/* The loops that parse symbols of a deflate block to operations, for the file of each instruction
+ * set, which defines TARGET and INLINE. */
 #include "deflate_filling.h"
 #include "src/base/byte_word.h"
 
@@ -52,7 +52,7 @@ struct bit_reader {
     unsigned count;            /* its lowest 6 bits: how many bits there are */
 };
 
-/* Has at least 56 bits there. */
+/* Loads bits, so that at least 56 are there. */
 TARGET INLINE void refill_bits(struct bit_reader *reader)
 {
     reader->bits |= byte_word(reader->next) << (reader->count & 63);
@@ -95,9 +95,9 @@ TARGET INLINE const unsigned char *plenty_until(const struct symbols *symbols,
 }
 
 /* Parses while there is plenty of input, up to a stop. Ends before the end of the block, and before
- * what is invalid.
+ * invalid codes.
  *
- * What comes next is looked up before more bits are loaded, as that would be waited for. After a
+ * The next entry is looked up before more bits are loaded, as the load would be waited for. After a
  * length of 20 bits and the 22 of a distance in the first table there are enough bits for it. */
 TARGET INLINE void parse_plenty(struct symbols *symbols, struct filling *filling)
 {

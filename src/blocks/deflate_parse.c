@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks one after another. How symbols become operations is in deflate_loop.h. */
+/* Parses blocks one after another. deflate_loop.h parses their symbols to operations. */
 #include "deflate_parse.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static void filling_begin(struct filling *filling, const struct parsed_run *run)
                                 .added = run->literals};
 }
 
-/* Makes operations of pending literals. */
+/* Adds operations for pending literals. */
 static void add_pending(struct filling *filling)
 {
     const uint32_t literals = pending_literals(filling);
@@ -52,7 +52,7 @@ static bool set_stops(struct filling *filling)
     return true;
 }
 
-/* Copies what there is of a stored block. */
+/* Copies the bytes that are there of a stored block. */
 static enum deflate_stop parse_stored(const struct deflate_input *input,
                                       struct deflate_place *place, struct filling *filling)
 {
@@ -107,7 +107,8 @@ static enum deflate_stop parse_block(struct deflate_parser *parser,
     return stop;
 }
 
-/* Returns how far before the run its matches begin. Only those of the first bytes can. */
+/* Returns how far before the run its matches begin. Only matches of the first bytes can begin
+ * there. */
 static uint32_t reach_of(const struct parsed_run *run)
 {
     const operation *next = run->operations, *end = next + run->operations_len;

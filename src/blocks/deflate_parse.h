@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses blocks of deflate (RFC 1951) to the operations of a run. Any place in a stream will do to
- * begin with: matches that go back farther than the run are sources before it, at most
+/* Parses blocks of deflate (RFC 1951) to the operations of a run. Parsing may begin at any place in
+ * a stream: matches that go back farther than the run have sources before it, at most
  * DEFLATE_WINDOW bytes. */
 #ifndef GPUHISTO_DEFLATE_PARSE_H
 #define GPUHISTO_DEFLATE_PARSE_H
 
 #include "block_loops.h"
 
-/* Where parsing goes on: at the beginning of a block, or inside one of which a run or the input
- * ended in the middle. It is all that parsing needs to know of the input before it. */
+/* The place where parsing goes on: at the beginning of a block, or inside one if a run or the input
+ * ended there. Parsing needs to know nothing else of the input before it. */
 struct deflate_place {
     uint64_t bit;
     bool is_inside;               /* a block, of which this is the header; */
     struct deflate_header header; /* if it is stored, `size` bytes of it are left */
 };
 
-/* What parses; zeroed but for the loops at first. It may be used again for anything; one thread at
+/* A parser; at first all but its loops is zeroed. It may be used again for any input; one thread at
  * a time. */
 struct deflate_parser {
     const struct block_loops *loops;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Symbols are sorted by the length of their codes. A code of n bits is stored once, while the table
- * has 2^n entries. Then the table is doubled, so all other entries of the code are copies. */
+/* Builds decoding tables. Symbols are sorted by the length of their codes. A code of n bits is
+ * stored once, while the table has 2^n entries. Then the table is doubled, so all other entries of
+ * the code are copies. */
 #include "deflate_tables.h"
 
 #include <string.h>
@@ -84,7 +85,7 @@ struct building {
     unsigned next, code; /* of the symbols, and its code */
 };
 
-/* Makes the first table. What no code applies to is invalid, and a bit is taken for it. */
+/* Builds the first table. Entries that no code leads to are invalid, and take one bit. */
 static void build_first(struct building *to)
 {
     uint32_t *table = to->table;
@@ -100,7 +101,7 @@ static void build_first(struct building *to)
     }
 }
 
-/* Adds the second tables. Codes that are so long are complete, so all of these is set. */
+/* Adds the second tables. Codes that are so long are complete, so all entries are set. */
 static void build_second(struct building *to)
 {
     const unsigned first_size = 1u << to->first_bits,
@@ -138,8 +139,8 @@ static uint32_t second_of(uint32_t entry)
     return (entry & 0xffff) | (entry & ENTRY_LENGTH ? value : value << 8);
 }
 
-/* Joins the literal of a code with what comes next, if the bits have the whole code of that, too.
- */
+/* Joins the literal of a code with the symbol after it, if the bits have that one's whole code,
+ * too. */
 static void join(uint32_t *table, unsigned code, unsigned bits, const uint32_t *seconds)
 {
     const uint32_t literal = table[code];

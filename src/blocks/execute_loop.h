@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations to content, for the file of each instruction set, which defines TARGET, INLINE and
- * copy_most, which copies COPY_MAX bytes that may overlap. */
+/* The loop that executes operations to content, for the file of each instruction set. That defines
+ * TARGET, INLINE and copy_most, which copies COPY_MAX bytes that may overlap. */
 #include <string.h>
 
 /* Operations ahead whose sources are prefetched. Most are in the window, far behind. */
 #define PREFETCH_AHEAD 24
 
-/* Where the match of an operation begins whose content goes to `at`; NULL: before the history. */
+/* Returns where the match of an operation begins whose content goes to `at`; NULL: before the
+ * history. */
 static const unsigned char *symbolic_source(operation op, const struct execution *execution,
                                             const unsigned char *begin, const unsigned char *at)
 {
@@ -15,8 +16,8 @@ static const unsigned char *symbolic_source(operation op, const struct execution
     return offset == 0 || offset > before ? NULL : at - offset;
 }
 
-/* Copies literals and what follows them. Most operations of deflate have a few literals or none, so
- * that a short copy saves more than the branch costs; those of zstd have more. */
+/* Copies literals and the bytes that follow them. Most operations of deflate have a few literals or
+ * none, so that a short copy saves more than the branch costs; those of zstd have more. */
 TARGET INLINE void copy_literals(unsigned char *to, const unsigned char *from, unsigned len,
                                  bool are_few)
 {
@@ -26,7 +27,7 @@ TARGET INLINE void copy_literals(unsigned char *to, const unsigned char *from, u
         memcpy(to, from, sizeof(uint64_t));
 }
 
-/* Executes a run; `is_near`, a constant, is that of the run. */
+/* Executes a run; `is_near` is the run's member, as a constant. */
 TARGET INLINE bool execute_as(bool is_near, const struct parsed_run *run,
                               const struct execution *execution, unsigned char *out)
 {

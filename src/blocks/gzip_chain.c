@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "gzip_chain.h"
 
-/* Room for what is parsed here: runs that are not too short, of what may be most of a file. */
+/* The memory for blocks that are parsed here: runs must not be too short, as these blocks may be
+ * most of a file. */
 #define LITERALS_MAX ((size_t)256 << 10)
 #define OPERATIONS_MAX ((size_t)64 << 10)
 
@@ -25,7 +26,8 @@ void gzip_chain_close(struct gzip_chain *chain)
     parsed_run_close(&chain->parsed);
 }
 
-/* Zero bytes after a member are padding. Nothing but more of them may follow. */
+/* Takes bytes between members. Zero bytes after a member are padding, which only more of them may
+ * follow. */
 static const char *take_between(struct gzip_chain *chain, const unsigned char *in, size_t len)
 {
     size_t zeros = 0;
@@ -67,7 +69,7 @@ static const char *take_trailer(struct gzip_chain *chain, unsigned char byte)
     return chain->trailer == (chain->content << 32 | chain->crc) ? NULL : GZIP_FAULT_CHECKSUM;
 }
 
-/* Takes bytes that are not those of blocks, at least one. NULL, or what is wrong. */
+/* Takes at least one byte that does not belong to a block. Returns NULL, or what is wrong. */
 static const char *take_bytes(struct gzip_chain *chain, const unsigned char *in, size_t len)
 {
     if (chain->state == GZIP_CHAIN_HEADER)
@@ -83,8 +85,8 @@ static uint64_t place_in(const struct gzip_chain *chain, const struct gzip_run *
     return chain->place.bit - 8 * run->at;
 }
 
-/* Sets *parsed to what the run has if that begins here. Otherwise parses up to where it begins, or
- * to the end of the piece. */
+/* Sets *parsed to the run's own blocks if they begin here. Otherwise parses up to where they begin,
+ * or to the end of the piece. */
 static enum deflate_stop parse_blocks(struct gzip_chain *chain, const struct gzip_run *run,
                                       const struct parsed_run **parsed)
 {
@@ -116,7 +118,7 @@ static enum gzip_chained take_blocks(struct gzip_chain *chain, const struct gzip
         *why = chain->place.is_inside ? GZIP_FAULT_CODE : GZIP_FAULT_BLOCK;
     if (*why)
         return GZIP_WRONG;
-    /* Where a run has some of the next piece, a block is only cut beyond its own: no header is
+    /* If a run has some of the next piece, a block is only cut beyond its own: no header is
      * longer. */
     if (stop == DEFLATE_CUT && run->piece == run->len)
         chain->cut = run->at + run->len;

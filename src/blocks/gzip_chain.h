@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of a gzip file in their order: each must begin where the one before it ended. What no run
- * has is parsed here: headers and trailers of members, blocks before the first beginning that was
- * found in a piece, and those for which a run had no room. Nothing is taken that zlib refuses. */
+/* Joins the runs of a gzip file in their order: each must begin where the one before it ended. The
+ * parts that no run has are parsed here: headers and trailers of members, blocks before the first
+ * beginning that was found in a piece, and those for which a run had no room. Nothing is accepted
+ * that zlib refuses. */
 #ifndef GPUHISTO_GZIP_CHAIN_H
 #define GPUHISTO_GZIP_CHAIN_H
 
 #include "gzip_run.h"
 #include "src/frames/gzip_format.h"
 
-/* What comes next in the file. */
+/* The part of the file that comes next. */
 enum gzip_chain_state {
     GZIP_CHAIN_FIRST,   /* the first member */
     GZIP_CHAIN_HEADER,  /* the rest of a member's header */
@@ -18,7 +19,7 @@ enum gzip_chain_state {
     GZIP_CHAIN_ZEROS,   /* more padding, or the end */
 };
 
-/* Opened or begun anew, it is at the beginning of a file. Owns its memory. */
+/* A chain. Opened or begun anew, it is at the beginning of a file. Owns its memory. */
 struct gzip_chain {
     enum gzip_chain_state state;
     struct deflate_place place; /* what comes next, in bits of the file */
@@ -39,7 +40,7 @@ enum gzip_chained {
     GZIP_WRONG,   /* *why says what */
 };
 
-/* 0, or -1: out of memory. */
+/* Opens a chain. 0, or -1: out of memory. */
 int gzip_chain_open(struct gzip_chain *chain, const struct block_loops *loops);
 void gzip_chain_begin(struct gzip_chain *chain);
 void gzip_chain_close(struct gzip_chain *chain);

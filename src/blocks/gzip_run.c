@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room of a run: for literals even if hardly anything is compressed, and twice what logs need for
- * operations. */
+/* The memory of a run: for literals, enough even if hardly anything is compressed; for operations,
+ * twice as much as logs need. */
 #define LITERALS_MAX ((size_t)512 << 10)
 #define OPERATIONS_MAX ((size_t)320 << 10)
 
@@ -35,12 +35,12 @@ size_t gzip_run_memory(void)
 /* A run that used less than this part of its room was short. */
 #define ROOM_PART 8
 
-/* What may be read and parsed in vain is this part of a piece, of which random bytes take a third:
- * headers that do not fit. What is parsed last may take so many times the piece. */
+/* The budget for reading and parsing in vain is this part of a piece; random bytes take a third of
+ * it, for headers that do not fit. The last attempt to parse may take so many times the piece. */
 #define BUDGET_PART 4
 #define BUDGET_TIMES 4
 
-/* After so many pieces that were searched in vain, one of so many is. */
+/* After so many pieces that were searched in vain, only one of so many is searched. */
 #define VAIN_MAX 4
 #define VAIN_EACH 4
 

@@ -9,13 +9,13 @@
  *      run of the first piece   |
  *                       |run of the second piece  |
  *
- * What lies between the end of one run and the beginning of the next, gzip_chain.h parses.
+ * gzip_chain.h parses all that lies between the end of one run and the beginning of the next.
  *
  * Data can be made, or stored, in which many beginnings turn out wrong, each of them late. So work
- * that is done in vain has a budget, in bits that are read and what takes as long: a quarter of the
- * piece, and a piece for which that is not enough is not searched further. What is parsed last may
- * take four times the piece, and then its last block. Where pieces in a row were searched in vain,
- * only some of those that follow are, until one is of use. */
+ * that is done in vain has a budget, in bits that are read or work that takes as long: a quarter of
+ * the piece, and a piece for which that is not enough is not searched further. The last attempt to
+ * parse may take four times the piece, and then its last block. Where pieces in a row were searched
+ * in vain, only some of those that follow are, until one is of use. */
 #ifndef GPUHISTO_GZIP_RUN_H
 #define GPUHISTO_GZIP_RUN_H
 
@@ -30,21 +30,21 @@
 /* Bytes of the next piece that a run has. Most blocks are shorter, and all headers are. */
 #define GZIP_BEYOND(piece) ((piece) / 2)
 
-/* The same where a run had to be cut: no header is longer. */
+/* Bytes of the next piece for a run that had to be cut: no header is longer. */
 #define GZIP_CUT_BEYOND GZIP_BEYOND(GZIP_PIECE_LEAST)
 
 #define GZIP_RUN_MAX (GZIP_PIECE + GZIP_BEYOND(GZIP_PIECE))
 
-/* Opened, it can be filled, parsed and filled again. Owns its memory. */
+/* A run. Opened, it can be filled, parsed and filled again. Owns its memory. */
 struct gzip_run {
-    /* What filling sets. */
+    /* Set by filling. */
     unsigned char *in; /* GZIP_RUN_MAX bytes and DEFLATE_SLACK */
     size_t len, len_max;
     size_t piece;      /* of these, bytes of the piece; all of them if the file ends with it */
     uint64_t at;       /* byte of the file with which the piece begins */
     unsigned number;   /* of the piece */
     atomic_uint *vain; /* the cutter's */
-    /* What gzip_run_parse sets. */
+    /* Set by gzip_run_parse. */
     bool is_given_up; /* the budget was spent on beginnings that were none */
     uint64_t begin;   /* bit of `in` with which `parsed` begins; DEFLATE_NONE: nothing was parsed */
     struct deflate_place end; /* where it ends, in bits of `in` */
@@ -53,7 +53,7 @@ struct gzip_run {
     struct parsed_run parsed;
 };
 
-/* 0, or -1: out of memory. */
+/* Opens a run. 0, or -1: out of memory. */
 int gzip_run_open(struct gzip_run *run, const struct block_loops *loops);
 void gzip_run_close(struct gzip_run *run);
 
@@ -64,7 +64,7 @@ size_t gzip_run_memory(void);
  * runs are independent of each other. */
 void gzip_run_parse(struct gzip_run *run);
 
-/* Cuts a file; zeroed but for the size, it is at the beginning. */
+/* The cutter of a file into runs; zeroed but for the size, it is at the beginning. */
 struct gzip_cutter {
     size_t piece;     /* bytes, from GZIP_PIECE_LEAST to GZIP_PIECE */
     uint64_t at;      /* byte of the file with which the next piece begins */
@@ -74,7 +74,7 @@ struct gzip_cutter {
     unsigned char kept[GZIP_BEYOND(GZIP_PIECE)];
 };
 
-/* Before a run is filled, or filled again. */
+/* Begins a run, before it is filled, or filled again. */
 void gzip_cutter_begin(struct gzip_cutter *cutter, struct gzip_run *run);
 
 /* Moves bytes of in[0..len) to the run. Returns how many: less if the run has all it takes. */
@@ -84,15 +84,15 @@ size_t gzip_run_fill(struct gzip_run *run, const unsigned char *in, size_t len);
  * follows, perhaps of kept bytes alone. */
 bool gzip_cutter_end(struct gzip_cutter *cutter, struct gzip_run *run);
 
-/* Completes a run of which no more comes for now, and all of which is its piece. The next run has
- * its last bytes, too, as a header may be cut there. False: it has nothing that the run before it
- * does not have, and goes on. */
+/* Completes a run for which no more bytes come for now: all that it has is its piece. The next run
+ * has its last bytes, too, as a header may be cut there. False: the run has nothing that the one
+ * before it does not have, and goes on. */
 bool gzip_cutter_cut(struct gzip_cutter *cutter, struct gzip_run *run);
 
-/* The chain has passed a run, of which what was parsed was used, or not: decides how many of the
- * pieces that follow are searched. If a run that was used had no room for all of its piece, pieces
- * are halved, but not again for others of that size: what they have no room for, the chain parses
- * alone. If it had plenty, they are doubled. */
+/* Decides how many of the pieces that follow are searched, once the chain has passed a run, whose
+ * parsed blocks were used or not. If a run that was used had no room for all of its piece, pieces
+ * are halved, but not again for other runs of that size: the chain alone parses the blocks that
+ * they have no room for. If it had plenty, pieces are doubled. */
 void gzip_cutter_learn(struct gzip_cutter *cutter, const struct gzip_run *run, bool was_used);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The members of a gzip file, from one of them to the end of the file, in runs of blocks. ISA-L
- * begins the member anew in which anything is doubtful. */
+/* The members of a gzip file, from one of them to the end of the file, in runs of blocks. If
+ * anything in a member is doubtful, ISA-L begins it anew. */
 #include "block_format.h"
 #include "gzip_chain.h"
 
@@ -11,17 +11,18 @@
  * members, stored blocks and fixed ones, no beginnings are found, and ISA-L is faster alone. */
 #define ALONE_MAX (8 << 20)
 
-/* What counts as so many bytes of these: a member that ends, as to pass on and verify what it has,
- * however little, takes as long; and a piece with wrong beginnings, before any run was of use. */
+/* Two things count as so many of these bytes: a member that ends, as passing on and verifying its
+ * content, however little, takes as long; and a piece with wrong beginnings, before any run was of
+ * use. */
 #define ALONE_MEMBER (16 << 10)
 #define ALONE_WRONG (4 << 20)
 
-/* Bytes of content to a compressed one with which ISA-L alone is as fast as executing is; looked at
- * once a member has given so much. */
+/* Bytes of content for each compressed one at which ISA-L alone is as fast as executing. The ratio
+ * is checked once a member has given so much. */
 #define RATIO_MAX 16
 #define RATIO_LEAST (4 << 20)
 
-/* If the member has given more, it is not begun anew for any of that. */
+/* A member that has given more than this is not begun anew for either reason. */
 #define AGAIN_MAX (64 << 20)
 
 struct gzip_stream {
@@ -124,7 +125,7 @@ static void add_alone(struct gzip_stream *stream, int64_t len)
     stream->alone = alone < 0 ? 0 : alone <= ALONE_MAX ? alone : ALONE_MAX + 1;
 }
 
-/* Records what was chained: what a run has, or what the chain has parsed itself. */
+/* Records whether chained blocks were those of a run, or parsed by the chain itself. */
 static void record_chained(struct gzip_stream *stream, bool is_of_run, int64_t len)
 {
     const bool is_end = stream->chain.state == GZIP_CHAIN_TRAILER;
@@ -143,7 +144,7 @@ static void record_passed(struct gzip_stream *stream, const struct gzip_run *run
     stream->uses_run = false;
 }
 
-/* False: ISA-L alone is faster. */
+/* True if decoding in blocks is worth it; false: ISA-L alone is faster. */
 static bool is_worth_it(const struct gzip_stream *stream)
 {
     const struct gzip_chain *chain = &stream->chain;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Literals of a block, for the file of each instruction set, which defines TARGET and INLINE. */
+/* The loops that decode the literals of a block, for the file of each instruction set, which
+ * defines TARGET and INLINE. */
 #include "src/base/byte_word.h"
 
 #define CODES_AT_ONCE 5 /* of 11 bits: with up to 7 bits used of a byte they fit into 63 */
@@ -7,8 +8,8 @@
 #define STREAMS_CONTENT_LEAST 6
 #define STREAMS_SIZE_LEAST 10
 
-/* A stream is read from its end to its beginning. The next bits are the highest of `bits`; its
- * lowest bit that is set marks how many of the 64 were used. */
+/* A stream, read from its end to its beginning. The next bits are the highest of `bits`; its lowest
+ * bit that is set marks how many of the 64 were used. */
 struct stream {
     const unsigned char *at; /* the word that `bits` was */
     uint64_t bits;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The last offsets in a vector, as last_offsets_portable.h: a sequence moves them by one shuffle.
- */
+/* The last offsets, in a vector, with the functions of last_offsets_portable.h: a sequence moves
+ * them by one shuffle. */
 
 typedef __m128i last_offsets;
 
@@ -22,7 +22,8 @@ TARGET INLINE struct repeats store_offsets(last_offsets last)
 
 TARGET INLINE uint32_t take_offset(last_offsets *last, uint32_t value, bool no_literals)
 {
-    /* Where each of the three comes from; lane 3 has a new offset, or the first less one. */
+    /* The lane that each of the three comes from; lane 3 has a new offset, or the first less
+     * one. */
     static const _Alignas(16) uint8_t moves[5][16] = {{LANE(0), LANE(1), LANE(2), LANE(3)},
                                                       {LANE(1), LANE(0), LANE(2), LANE(3)},
                                                       {LANE(2), LANE(0), LANE(1), LANE(3)},

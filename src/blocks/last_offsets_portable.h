@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The last offsets, for sequence_loop.h. take_offset returns the offset of a sequence, which
- * becomes the first of the last ones. Which of these it is cannot be predicted, so that takes no
- * branches. */
+ * becomes the first of the last ones. Which of these it is cannot be predicted, so the choice takes
+ * no branches. */
 
 typedef struct repeats last_offsets;
 
@@ -15,7 +15,7 @@ TARGET INLINE struct repeats store_offsets(last_offsets last)
     return last;
 }
 
-/* All bits of a word, if the condition holds. */
+/* Returns a word with all bits set if the condition holds, or 0. */
 TARGET INLINE uint32_t all_if(bool condition)
 {
     return 0 - (uint32_t)condition;

@@ -58,7 +58,7 @@ void operations_add_long(struct operation_writer *writer, uint32_t literals, uin
         literals = 0;
         match -= some;
         copied += some;
-        /* What was copied repeats itself: from farther back, more can be copied at once. */
+        /* The copied bytes repeat themselves: from farther back, more can be copied at once. */
         while (distance < COPY_MAX && 2 * distance <= offset + copied)
             distance *= 2;
     }

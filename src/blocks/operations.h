@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What blocks are parsed to, zstd's and deflate's alike: literals, and operations that make content
- * of them. Any number of runs of blocks can be parsed at once; they are executed in order
- * (window.h).
+/* The form that blocks are parsed to, zstd's and deflate's alike: literals, and operations that
+ * make content of them. Any number of runs of blocks can be parsed at once; they are executed in
+ * order (window.h).
  *
  * An operation appends literals, then a match: bytes that are copied from content before. Executing
  * one is two copies of COPY_MAX bytes, whatever its lengths are, so neither is longer than that,
- * and a match is never longer than its distance. Parsers split what is. */
+ * and a match is never longer than its distance. Parsers split longer ones. */
 #ifndef GPUHISTO_OPERATIONS_H
 #define GPUHISTO_OPERATIONS_H
 
@@ -18,11 +18,10 @@
 /* Bytes that may be read and written after the end of literals and content. */
 #define COPY_SLACK (2 * (size_t)COPY_MAX)
 
-/* Bits 0-31: the source, where the match begins relative to the beginning of the run's content, as
- * int32_t; or its symbolic offset. Then 8 bits each: bytes of literals, bytes of the match. Bit 48:
- * the offset is symbolic. A match of 0 bytes has its source within the run's content, or at its
- * end.
- */
+/* An operation. Bits 0-31: the source, where the match begins relative to the beginning of the
+ * run's content, as int32_t; or its symbolic offset. Then 8 bits each: bytes of literals, bytes of
+ * the match. Bit 48: the offset is symbolic. A match of 0 bytes has its source within the run's
+ * content, or at its end. */
 typedef uint64_t operation;
 
 #define OPERATION_SYMBOLIC ((operation)1 << 48)
@@ -45,8 +44,8 @@ static inline unsigned operation_match(operation op)
     return (unsigned)(op >> 40) & 255;
 }
 
-/* zstd's last offsets. While a run is parsed those before it are unknown: offsets made of them are
- * symbolic, "the i-th before the run, less n". Real offsets are less than SYMBOLIC_LEAST. */
+/* The last offsets of zstd. Those before a run are unknown while it is parsed: offsets made of them
+ * are symbolic, "the i-th before the run, less n". Real offsets are less than SYMBOLIC_LEAST. */
 struct repeats {
     uint32_t offset[3];
 };
@@ -54,14 +53,15 @@ struct repeats {
 #define SYMBOLIC_LEAST UINT32_C(0xc0000000)
 #define SYMBOLIC_STEP UINT32_C(0x10000000)
 
-/* The i-th offset before the run. What is taken off it, one at a time, is subtracted. */
+/* Returns the symbol of the i-th offset before the run. Each 1 that is taken off the offset is
+ * subtracted from the symbol. */
 static inline uint32_t symbolic_offset(unsigned i)
 {
     return SYMBOLIC_LEAST + i * SYMBOLIC_STEP + SYMBOLIC_STEP / 2;
 }
 
-/* The offset that a symbolic one stands for; 0: it would not be positive. Others stay as they are.
- */
+/* Returns the offset that a symbolic one stands for; 0: it would not be positive. Other offsets are
+ * returned unchanged. */
 static inline uint32_t offset_resolve(uint32_t offset, const struct repeats *before)
 {
     if (offset < SYMBOLIC_LEAST)
@@ -71,7 +71,7 @@ static inline uint32_t offset_resolve(uint32_t offset, const struct repeats *bef
     return before->offset[i] > less ? before->offset[i] - less : 0;
 }
 
-/* Consecutive blocks of a frame or member, parsed. Owns its memory. */
+/* Consecutive blocks of a frame or member, parsed. A run owns its memory. */
 struct parsed_run {
     unsigned char *literals; /* in the order of content; `literals_max` bytes and COPY_SLACK */
     operation *operations;   /* room for `operations_max` and OPERATIONS_SLACK */
@@ -84,19 +84,20 @@ struct parsed_run {
     bool is_doubtful;     /* the blocks are corrupt, or not understood: nothing else is valid */
 };
 
-/* Allocates room. 0, or -1: out of memory. */
+/* Allocates the memory of a run. 0, or -1: out of memory. */
 int parsed_run_open(struct parsed_run *run, size_t literals_max, size_t operations_max);
 void parsed_run_close(struct parsed_run *run);
 
-/* The most operations that `content` bytes take if matches have three bytes or more; one more for
- * each block whose last literals are added without a match. A match of four bytes at a distance of
- * one takes three. */
+/* Returns the most operations that `content` bytes take if matches have three bytes or more; one
+ * more for each block whose last literals are added without a match. A match of four bytes at a
+ * distance of one takes three. */
 static inline size_t operations_most(size_t content)
 {
     return content / 4 * 3 + 3;
 }
 
-/* Where a parser writes operations. It fits into registers: keep it in a local variable. */
+/* The position where a parser writes operations. It fits into registers: keep it in a local
+ * variable. */
 struct operation_writer {
     operation *next;     /* where the next one goes */
     uint32_t content;    /* bytes that the operations so far make */
@@ -108,7 +109,7 @@ struct operation_writer {
 void operations_add_long(struct operation_writer *writer, uint32_t literals, uint32_t match,
                          uint32_t offset);
 
-/* The same, fast for what is usual. A match has at least one byte. */
+/* Adds literals and a match of at least one byte, fast for the usual lengths. */
 static inline void operations_add(struct operation_writer *writer, uint32_t literals,
                                   uint32_t match, uint32_t offset)
 {

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Sequences of a block to operations, for the file of each instruction set, which defines TARGET
- * and INLINE, and includes last_offsets_avx2.h or last_offsets_portable.h. */
+/* The loop that parses sequences of a block to operations, for the file of each instruction set.
+ * That defines TARGET and INLINE, and includes last_offsets_avx2.h or last_offsets_portable.h. */
 #include "src/base/byte_word.h"
 
-/* Bits that are surely of the stream after a word was loaded. */
+/* Bits of a loaded word that are surely of the stream. */
 #define WORD_BITS 56
 
-/* Where a stream is read, from its end to its beginning. */
+/* The position in a stream, which is read from its end to its beginning. */
 struct sequence_bits {
     const unsigned char *in;
     ptrdiff_t left; /* bits; below 0: more were taken than there are */
 };
 
-/* The next bits, the first one highest. */
+/* Returns the next bits, the first one highest. */
 TARGET INLINE uint64_t next_bits(const struct sequence_bits *bits)
 {
     return byte_word(bits->in + (bits->left >> 3) - 7) << (8 - (bits->left & 7));
 }
 
-/* The highest `count` bits, less than 64. */
+/* Returns the highest `count` bits, less than 64. */
 TARGET INLINE uint64_t highest(uint64_t word, unsigned count)
 {
     return word >> 1 >> ((63 - count) & 63);
 }
 
-/* The lowest `count` bits, less than 32. */
+/* Returns the lowest `count` bits, less than 32. */
 TARGET INLINE uint32_t lowest(uint64_t word, unsigned count)
 {
     return (uint32_t)word & ((UINT32_C(1) << count) - 1);

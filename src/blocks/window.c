@@ -5,9 +5,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Room after the window: the more there is, the more seldom the window moves, and the less of it is
- * in a cache. Four windows, but not less than the first nor more than one window and the second. It
- * must be more than a run gives, and what was given last and is still lent. */
+/* The memory after the window: the more there is, the more seldom the window moves, and the less of
+ * it is in a cache. It is four windows, but not less than the first number, nor more than one
+ * window and the second. It must be larger than the content of a run and the content returned
+ * before, which may still be lent. */
 #define ROOM_LEAST (2 * WINDOW_RUN_MAX)
 #define ROOM_MORE ((size_t)32 << 20)
 

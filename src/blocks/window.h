@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The content of a frame as far as matches reach back, and what it is executed into. */
+/* The content of a frame as far as matches reach back, and the memory that runs are executed
+ * into. */
 #ifndef GPUHISTO_WINDOW_H
 #define GPUHISTO_WINDOW_H
 
 #include "block_loops.h"
 
-/* Content is appended until the memory ends; then the window moves to the beginning. Zeroed, it has
- * no memory yet. */
+/* A window. Content is appended until the memory ends; then the window moves to the beginning.
+ * Zeroed, it has no memory yet. */
 struct window {
     unsigned char *data;
     size_t cap;
@@ -16,8 +17,8 @@ struct window {
     struct repeats repeats; /* the last offsets */
 };
 
-/* Bytes that it takes for a window, and runs with mostly at most so much content. A run that has
- * more has at most WINDOW_RUN_MAX. */
+/* Returns the bytes of memory for a window, and for runs that mostly have at most so much content.
+ * A run never has more than WINDOW_RUN_MAX. */
 #define WINDOW_RUN_MAX ((size_t)8 << 20)
 size_t window_memory(uint64_t size, size_t content_max);
 
@@ -29,7 +30,7 @@ int window_begin(struct window *window, uint64_t size, size_t content_max);
 const unsigned char *window_append(struct window *window, const struct block_loops *loops,
                                    const struct parsed_run *run);
 
-/* True if to append `len` bytes overwrites any of content[0..content_len), which was returned. */
+/* True if appending `len` bytes overwrites any of content[0..content_len), which was returned. */
 bool window_overwrites(const struct window *window, size_t len, const unsigned char *content,
                        size_t content_len);
 

@@ -9,8 +9,8 @@
 #define IN_MAX (8 * BLOCK_IN_MAX)
 #define IN_SLACK 8 /* bytes after a run that may be read */
 
-/* A run is complete with as much content as it has literals at most, if it is longer than this. If
- * it is shorter it may come to more, but hardly does. */
+/* Compressed bytes of a run beyond which it is complete with as much content as it may have
+ * literals. A shorter run may have more content, but hardly ever does. */
 #define IN_SHORT ((size_t)8 << 10)
 
 /* --- sections --- */
@@ -43,7 +43,8 @@ bool zstd_read_literals_header(struct literals_header *header, const unsigned ch
     return header->content <= BLOCK_CONTENT_MAX && header->stored <= len - header->size;
 }
 
-/* A count of 0 in two bytes is doubtful: versions of libzstd differ in what they make of it. */
+/* Reads the header. A count of 0 in two bytes is doubtful: versions of libzstd differ in how they
+ * take it. */
 bool zstd_read_sequences_header(struct sequences_header *header, const unsigned char *in,
                                 size_t len)
 {
@@ -128,8 +129,8 @@ static void define(struct definition *definition, uint8_t modes, const unsigned 
     memcpy(definition->bytes, in, definition->len);
 }
 
-/* Adds what a block takes at most. To split a match at a short distance takes five operations more
- * at most. */
+/* Adds the most that a block takes. Splitting a match at a short distance takes at most five
+ * operations more. */
 static void add_block(struct zstd_walk *walk, uint32_t literals, uint32_t sequences)
 {
     const size_t content = sequences > 0 ? BLOCK_CONTENT_MAX : literals,
@@ -160,7 +161,7 @@ static bool pass_compressed(struct zstd_walk *walk, const unsigned char *in, siz
     return true;
 }
 
-/* A block's header is there. */
+/* Begins a block, whose header is there. */
 static bool begin_block(struct zstd_walk *walk, struct zstd_run *run)
 {
     const size_t most = walk->window < BLOCK_CONTENT_MAX ? walk->window : BLOCK_CONTENT_MAX;
@@ -189,7 +190,7 @@ static bool is_complete(const struct zstd_walk *walk, const struct zstd_run *run
            walk->operations > RUN_OPERATIONS_MAX - BLOCK_OPERATIONS_MAX;
 }
 
-/* All of a block is there. */
+/* Ends a block, all of which is there. */
 static enum walked end_block(struct zstd_walk *walk, struct zstd_run *run)
 {
     const struct zstd_block *block = &run->blocks[run->count - 1];

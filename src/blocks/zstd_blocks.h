@@ -2,8 +2,8 @@
 /* A zstd frame cut into runs of blocks, each of which can be parsed without the others: a run knows
  * the descriptions of the tables that its first blocks may repeat.
  *
- * A run has so many blocks that what it takes itself, with tables that are made again, is little
- * beside them: eight that are as large as they may be, and up to RUN_BLOCKS_MAX that are tiny.
+ * A run has so many blocks that its own cost, with tables that are built again, is small beside
+ * theirs: eight that are as large as they may be, and up to RUN_BLOCKS_MAX that are tiny.
  *
  * A run has its compressed bytes to itself, with margins. A corrupt stream of literals is only
  * noticed at its end, and until then loads go below its beginning: by up to 32,768 codes of 11
@@ -22,7 +22,8 @@
 #define RUN_MARGIN ((size_t)48 << 10)
 #define RUN_WINDOW_MAX ((uint64_t)128 << 20) /* frames with larger windows are not parsed */
 
-/* Room for the operations of any block; if those of eight could be more, a run has fewer blocks. */
+/* The most operations of any block. If eight blocks could need more memory, a run has fewer
+ * blocks. */
 #define BLOCK_OPERATIONS_MAX 98310u
 #define RUN_OPERATIONS_MAX ((size_t)512 << 10)
 
@@ -44,7 +45,7 @@ struct sequences_header {
     uint8_t modes; /* two bits for each table, the highest first; only if there are sequences */
 };
 
-/* Read headers at in[0..len). False: wrong. */
+/* These read headers at in[0..len). False: the header is wrong. */
 bool zstd_read_literals_header(struct literals_header *header, const unsigned char *in, size_t len);
 bool zstd_read_sequences_header(struct sequences_header *header, const unsigned char *in,
                                 size_t len);
@@ -78,9 +79,9 @@ struct zstd_block {
     uint32_t size; /* as in struct zstd_block_header */
 };
 
-/* Zeroed and opened, it can be filled, parsed and filled again. Owns its memory. */
+/* A run. Zeroed and opened, it can be filled, parsed and filled again. Owns its memory. */
 struct zstd_run {
-    /* What zstd_walk_fill sets. */
+    /* Set by zstd_walk_fill. */
     unsigned char *in; /* compressed bytes, between margins */
     size_t len;
     struct zstd_block blocks[RUN_BLOCKS_MAX];
@@ -89,26 +90,26 @@ struct zstd_run {
     struct repeats repeats; /* before the run; symbolic unless it is the frame's first */
     uint64_t window;        /* bytes */
     bool is_last;           /* of the frame */
-    /* What zstd_parse sets. */
+    /* Set by zstd_parse. */
     struct zstd_tables tables;
     struct parsed_run parsed;
 };
 
-/* 0, or -1: out of memory. */
+/* Opens a run. 0, or -1: out of memory. */
 int zstd_run_open(struct zstd_run *run);
 void zstd_run_close(struct zstd_run *run);
 
-/* Bytes that an open run takes at most. */
+/* Returns the bytes that an open run takes at most. */
 size_t zstd_run_memory(void);
 
 /* --- walking over a frame --- */
 
-/* Goes from block to block. */
+/* A walk from block to block. */
 struct zstd_walk {
     uint64_t window;
     struct definitions defined; /* by blocks that were passed */
     size_t operations;          /* that the blocks of the run take at most; */
-    size_t literals, content;   /* the same in bytes */
+    size_t literals, content;   /* that they take at most, in bytes */
     size_t wanted;              /* bytes of the run, up to the end of a header or block */
     bool in_block;              /* a block's header was read, not yet all of its bytes */
     bool is_first;              /* the run is the frame's first */
@@ -120,19 +121,19 @@ enum walked {
     WALKED_WRONG, /* the data are corrupt, or not understood */
 };
 
-/* Begins after the header of a frame. False: such frames are not parsed. */
+/* Begins a walk after the header of a frame. False: such frames are not parsed. */
 bool zstd_walk_begin(struct zstd_walk *walk, const struct zstd_frame_header *header);
 
-/* Before a run is filled, or filled again. */
+/* Begins a run, before it is filled, or filled again. */
 void zstd_walk_begin_run(struct zstd_walk *walk, struct zstd_run *run);
 
-/* Moves bytes of in[0..len) to the run until it is complete. Adds how many to *used. */
+/* Moves bytes of in[0..len) to the run until it is complete, and adds how many to *used. */
 enum walked zstd_walk_fill(struct zstd_walk *walk, struct zstd_run *run, const unsigned char *in,
                            size_t len, size_t *used);
 
-/* Completes a run with the blocks that it has all of. What it has of another one, which is the next
- * run's, still follows its bytes: sets *rest to how much that is. False: it has no such blocks, and
- * nothing has changed. */
+/* Completes a run with its whole blocks. The beginning of another block, which belongs to the next
+ * run, still follows them: *rest is set to its bytes. False: there are no whole blocks, and nothing
+ * has changed. */
 bool zstd_walk_cut(struct zstd_walk *walk, struct zstd_run *run, size_t *rest);
 
 #endif

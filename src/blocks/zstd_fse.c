@@ -7,13 +7,13 @@
 
 #define DESCRIPTION_MAX 96 /* bytes; the longest has 53 symbols of 10 bits */
 
-/* No window that is parsed is as large as offsets of this code, or of a larger one, which is taken
- * for it: those could look symbolic. */
+/* The largest code of an offset. Larger codes are replaced by it, as their offsets could look
+ * symbolic; no window that is parsed reaches back as far. */
 #define OFFSET_CODE_MAX 30
 
 /* --- descriptions --- */
 
-/* Bits, the lowest first, of a copy with zeros after it. */
+/* The bits of a copy with zeros after it, the lowest first. */
 struct bits {
     unsigned char bytes[DESCRIPTION_MAX + 8];
     size_t at;
@@ -114,7 +114,7 @@ void fse_spread(const struct fse_probabilities *probabilities, struct fse_state 
 
 /* --- tables of sequences --- */
 
-/* What a symbol means: the least number, and how many bits are added to it. */
+/* The meaning of a symbol: the least number, and how many bits are added to it. */
 struct meaning {
     uint32_t least;
     uint8_t extra;

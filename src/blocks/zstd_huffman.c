@@ -17,13 +17,13 @@ struct weights {
 
 /* --- reading weights --- */
 
-/* Bits that are read from the end to the beginning, and zeros before that. */
+/* Bits that are read from the end to the beginning, with zeros before it. */
 struct backward_bits {
     unsigned char bytes[8 + WEIGHTS_BYTES_MAX + 8];
     int at; /* bits that are left */
 };
 
-/* False: the last byte, which marks the end, is 0. */
+/* Begins at the end. False: the last byte, which marks the end, is 0. */
 static bool begin_backward(struct backward_bits *bits, const unsigned char *in, size_t len)
 {
     if (len == 0 || in[len - 1] == 0)
@@ -103,8 +103,8 @@ static unsigned complete(struct weights *weights)
     return log;
 }
 
-/* Symbols with the least weight, which have the longest codes, come first. False: the codes of the
- * longest length are not pairs. */
+/* Sets the cells. Symbols with the least weight, which have the longest codes, come first. False:
+ * the codes of the longest length are not pairs. */
 static bool set_cells(struct huffman_table *table, const struct weights *weights, unsigned log)
 {
     uint32_t of_weight[HUFFMAN_LOG_MAX + 2] = {0}, at[HUFFMAN_LOG_MAX + 2], next = 0;

@@ -6,8 +6,8 @@
 #include "block_loops.h"
 #include "zstd_blocks.h"
 
-/* Sets run->parsed to what the blocks of a complete run are. What libzstd refuses is doubtful, and
- * so is a little that it takes. Any thread; runs are independent of each other. */
+/* Parses the blocks of a complete run to run->parsed. Blocks that libzstd refuses are doubtful, and
+ * so are a few that it accepts. Any thread; runs are independent of each other. */
 void zstd_parse(struct zstd_run *run, const struct block_loops *loops);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One zstd frame in runs of blocks. What is given is what libzstd would give: its size and its
- * checksum are compared before the end. */
+/* Decodes one zstd frame in runs of blocks. The content is what libzstd would give: its size and
+ * its checksum are compared before the end. */
 #include "block_format.h"
 #include "src/hash/xxh64.h"
 #include "window.h"
@@ -93,7 +93,7 @@ static void pass_header(struct zstd_stream *stream, struct decode_step *step)
     step->used += some;
 }
 
-/* The last run is complete with the checksum. */
+/* Takes the checksum, with which the last run is complete. */
 static enum filled take_checksum(struct zstd_stream *stream, struct decode_step *step)
 {
     const size_t len = left_in(step),
@@ -106,7 +106,7 @@ static enum filled take_checksum(struct zstd_stream *stream, struct decode_step 
     return stream->checksum_left > 0 ? FILLED_PART : FILLED_LAST;
 }
 
-/* A run that was cut is not filled again before this one. */
+/* Begins a run. One that was cut is not filled again before this one. */
 static void begin_run(struct zstd_stream *stream, struct zstd_run *run)
 {
     size_t used = 0;

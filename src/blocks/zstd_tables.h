@@ -16,7 +16,7 @@
 /* The three numbers of a sequence, in the order in which their tables are described. */
 enum sequence_kind { KIND_LITERALS, KIND_OFFSET, KIND_MATCH, SEQUENCE_KINDS };
 
-/* How a block says which table it takes. */
+/* The way in which a block says which table it takes. */
 enum table_mode { TABLE_PREDEFINED, TABLE_RLE, TABLE_CODED, TABLE_REPEATED };
 
 /* Probabilities of symbols, in parts of 1 << log; -1: less than one part. */
@@ -30,7 +30,7 @@ struct fse_probabilities {
 size_t fse_read(struct fse_probabilities *probabilities, const unsigned char *in, size_t len,
                 unsigned symbols_max, unsigned log_max);
 
-/* A state: which symbol it is, and the one after it, to which `bits` more bits are added. */
+/* A state: its symbol, and the next state, to which `bits` more bits are added. */
 struct fse_state {
     uint8_t symbol, bits;
     uint16_t next;
@@ -60,7 +60,7 @@ int sequence_table_read(struct sequence_table *table, enum sequence_kind kind, e
 #define HUFFMAN_LOG_MAX 11u
 #define HUFFMAN_SYMBOLS_MAX 256
 
-/* What the next bits mean: the symbol (bits 0-7) and the bits of its code (8-15). */
+/* The meaning of the next bits: the symbol (bits 0-7) and the bits of its code (8-15). */
 struct huffman_table {
     uint16_t cells[1 << HUFFMAN_LOG_MAX];
     unsigned log;
