@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a compression format implements. A compressed file is a chain of frames that can be decoded
- * without each other: zstd's frames, gzip's members. If a codec can tell where one ends without
- * decoding it, they are decoded side by side, or on a GPU; otherwise one after the other. */
+/* The functions that a compression format implements. A compressed file is a chain of frames that
+ * can be decoded without each other: zstd's frames, gzip's members. If a codec can tell where one
+ * ends without decoding it, they are decoded side by side, or on a GPU; otherwise one after the
+ * other. */
 #ifndef GPUHISTO_CODEC_H
 #define GPUHISTO_CODEC_H
 
@@ -11,14 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the first bytes of a file say. */
+/* The result of comparing the first bytes of a file with a format. */
 enum codec_magic {
     MAGIC_OTHER, /* not this format */
     MAGIC_MATCH,
     MAGIC_PART, /* these few could begin one: more must be seen */
 };
 
-/* What a part of a frame says about its end. */
+/* The extent of a frame, as far as a part of it tells. */
 enum frame_extent {
     FRAME_WHOLE,   /* where it is, perhaps after the part */
     FRAME_PART,    /* nothing yet; a longer part probably does */
@@ -45,10 +46,10 @@ struct codec_frame {
 enum decode_status {
     DECODE_OK,
     DECODE_FAULT,     /* the reason is set; the decoder must not be used again */
-    DECODE_NO_MEMORY, /* the same; not for a frame whose memory was reserved */
+    DECODE_NO_MEMORY, /* as DECODE_FAULT, but never for a frame whose memory was reserved */
 };
 
-/* What is wrong with a frame whose end is elsewhere, after "corrupt gzip data ". */
+/* The error of a frame whose end is elsewhere, after "corrupt gzip data ". */
 #define FRAME_MISSTATED "(it does not end where its header says)"
 
 /* One call of decode. */
@@ -61,7 +62,7 @@ struct decode_step {
     size_t used, made;  /* set: bytes taken of in, and written to out */
 };
 
-/* What the command line says about decoding. */
+/* The options of the command line about decoding. */
 struct codec_options {
     uint64_t memlimit;        /* bytes of content that a decoder may keep, 1K to 2G */
     bool no_check;            /* checksums of the content need not be verified */
@@ -88,8 +89,8 @@ struct codec {
      * why it fails. 0, or -1 with the reason set. */
     int (*load)(struct reason *why);
 
-    /* Sets *frame to what can be seen of the frame that begins at in[0..len). A format that does
-     * not tell where frames end always returns FRAME_UNKNOWN. */
+    /* Sets *frame to what is known without decoding of the frame that begins at in[0..len). A
+     * format that does not tell where frames end always returns FRAME_UNKNOWN. */
     enum frame_extent (*look)(const unsigned char *in, size_t len, struct codec_frame *frame);
 
     /* Looks further for the end of a frame, after FRAME_PART. link[0..link_size) are the bytes at
@@ -118,10 +119,10 @@ struct codec {
     /* True if the file may end here: after a frame, or before the first. */
     bool (*complete)(const struct decoder *decoder);
 
-    /* True if a frame may begin here, too. NULL if one always may. */
+    /* True if a frame may begin here, too. The function is NULL if one always may. */
     bool (*may_begin)(const struct decoder *decoder);
 
-    /* Frees it. */
+    /* Frees a decoder. */
     void (*close)(struct decoder *decoder);
 };
 

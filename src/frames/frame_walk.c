@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "frame_walk.h"
 
-/* Bytes that are read where links stand far apart: enough for the header of a frame, or a link. Of
- * links that stand close together many are read at once. */
+/* Bytes that are read where links stand far apart: enough for the header of a frame, or a link.
+ * Links that stand close together are read many at once. */
 #define WALK_FEW ((size_t)64)
 #define WALK_CLOSE ((uint64_t)4 << 10)
 
@@ -16,8 +16,8 @@ void frame_walk_begin(struct frame_walk *walk, const struct bytes *bytes, const 
     walk->frame.size = walk->window_at = walk->window_len = 0;
 }
 
-/* Has the window hold `wanted` bytes from byte `at` of the frame on, or all up to the end. Those
- * bytes, with *len set to how many there are; or NULL with the reason set. */
+/* Moves the window to hold `wanted` bytes from byte `at` of the frame on, or all up to the end.
+ * Returns those bytes, with *len set to how many there are; or NULL with the reason set. */
 static const unsigned char *see(struct frame_walk *walk, uint64_t at, size_t wanted, size_t *len,
                                 struct reason *why)
 {

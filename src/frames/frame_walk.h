@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The frames of a compressed regular file, one after the other, found by the headers of their
+/* Walks over the frames of a compressed regular file, one after the other, by the headers of their
  * blocks: nothing is decompressed. */
 #ifndef GPUHISTO_FRAME_WALK_H
 #define GPUHISTO_FRAME_WALK_H
@@ -27,7 +27,7 @@ enum walk_step {
     WALK_FAILED, /* the reason is set */
 };
 
-/* Begins before the frame at byte `begin`, at most `end`. */
+/* Begins a walk before the frame at byte `begin`, which is at most `end`. */
 void frame_walk_begin(struct frame_walk *walk, const struct bytes *bytes, const struct codec *codec,
                       uint64_t begin, uint64_t end);
 

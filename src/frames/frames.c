@@ -11,15 +11,15 @@
 #define BATCH_SIZE ((size_t)1 << 20)  /* bytes of a batch of many frames */
 
 /* Bytes of whole frames that are worth a batch of their own between frames that are decoded in
- * order: every batch takes a buffer, and what is left in that is moved to another one. */
+ * order: every batch takes a buffer, and the bytes that are left in it are moved to another one. */
 #define BATCH_LEAST ((size_t)16 << 10)
 
-/* What a batch of FRAMES_OPEN may need at least, bytes, so that it need not end at every frame that
- * is a little larger than the one that it began with. */
+/* The least memory limit of a batch of FRAMES_OPEN, in bytes, so that it need not end at every
+ * frame that is a little larger than the one that it began with. */
 #define MEMORY_LEAST ((uint64_t)256 << 10)
 
-/* How long to wait for the rest of a frame before it is decoded as it comes: a stream that is so
- * slow does not need several decoders. */
+/* The wait for the rest of a frame before it is decoded as it comes: a stream that is so slow does
+ * not need several decoders. */
 #define PATIENCE_MS 50
 
 /* A stream is fast if it gives 6.5 MiB in so many seconds, and never waits for so many
@@ -99,8 +99,8 @@ static struct frames_ahead look_ahead(const struct frames *frames, const struct 
     return ahead;
 }
 
-/* Reads until *batch is full, or to the end. A stream gives what is there, and is waited for only
- * if there is nothing at all. 0 or -1. */
+/* Reads until *batch is full, or to the end. A stream gives the bytes that are there, and is waited
+ * for only if there are none. 0 or -1. */
 static int fill(struct frames *frames, struct frame_batch *batch, struct reason *why)
 {
     while (batch->len < batch->cap && !bytes_are_over(frames->bytes) &&
@@ -193,7 +193,7 @@ int frames_take(struct frames *frames, const struct frames_ahead *ahead, struct 
     if (rest > 0 && frame_batch_reserve(batch, wanted) != 0 &&
         frame_batch_reserve(batch, least) != 0)
         return -1;
-    /* The buffers are swapped. Without a rest none is needed yet. */
+    /* The buffers are swapped; if no bytes are left over, no second one is needed yet. */
     const struct frame_batch next = {
         .data = batch->data, .len = rest, .cap = batch->cap, .offset = own->offset + given};
     if (rest > 0)

@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-/* Where a batch of frames ends. */
+/* The place where a batch of frames ends. */
 enum frames_kind {
     FRAMES_WHOLE,  /* with its bytes: whole frames, to be decoded beside others */
     FRAMES_OPEN,   /* in the file, after a frame: see frames_go_on */
@@ -39,7 +39,7 @@ enum frames_result {
     FRAMES_NO_MEMORY, /* nothing is lost; it can be tried again */
 };
 
-/* What a compressed file goes on with. */
+/* The bytes that a compressed file goes on with. */
 struct frames_ahead {
     enum frames_kind kind; /* how that must be decoded */
     size_t whole;          /* FRAMES_WHOLE: bytes of whole frames */
@@ -61,13 +61,13 @@ struct frames {
                        * what follows depends on it */
 };
 
-/* Reads what comes next, and says how it must be decoded. Waits for a stream only while there is
- * nothing. One thread at a time, as for all that follow. */
+/* Reads the next bytes, and says how they must be decoded. Waits for a stream only while nothing is
+ * there. One thread at a time, as for all functions below. */
 enum frames_result frames_look(struct frames *frames, struct frames_ahead *ahead,
                                struct reason *why);
 
-/* Moves what frames_look has found to *batch, whose memory is used again. 0, or -1: out of memory,
- * and nothing has changed. */
+/* Moves the bytes that frames_look has found to *batch, whose memory is used again. 0, or -1: out
+ * of memory, and nothing has changed. */
 int frames_take(struct frames *frames, const struct frames_ahead *ahead, struct frame_batch *batch);
 
 /* Drops the FRAMES_WHOLE that frames_look has found. */
@@ -77,24 +77,23 @@ void frames_drop(struct frames *frames, const struct frames_ahead *ahead);
  * 0 at the end, or -1 with the reason set. */
 ssize_t frames_feed(struct frames *frames, struct frame_batch *batch, struct reason *why);
 
-/* Before a frame of a stream, at pos of such a batch: reads on after what is there of it, up to
- * `least` bytes, as long as they come at once. 1: they did, and so does what follows; 0; or -1 with
- * the reason set. */
+/* Reads on, before a frame of a stream at pos of such a batch, until `least` bytes are there, as
+ * long as they come at once. Returns 1 if they did, and more does; 0; or -1 with the reason set. */
 int frames_gather(struct frames *frames, struct frame_batch *batch, size_t least,
                   struct reason *why);
 
 /* True if a batch of FRAMES_OPEN goes on at pos, where a frame has ended: with one that must be
- * decoded in order as well and needs no more memory, perhaps after a few others that are small. Of
- * a codec that is a chain, it then goes on to the end of the file. */
+ * decoded in order as well and needs no more memory, perhaps after a few others that are small. If
+ * the codec is a chain, the batch then goes on to the end of the file. */
 bool frames_go_on(const struct frames *frames, struct frame_batch *batch);
 
-/* Moves what was not decoded of a batch of FRAMES_OPEN back. */
+/* Moves back the bytes of a batch of FRAMES_OPEN that were not decoded. */
 void frames_return(struct frames *frames, struct frame_batch *batch);
 
-/* Continues at a byte of a regular file; what is pending is dropped. */
+/* Continues at a byte of a regular file; pending bytes are dropped. */
 void frames_seek(struct frames *frames, uint64_t offset);
 
-/* Room for cap bytes at least. 0, or -1: out of memory, and nothing has changed. */
+/* Makes room for cap bytes at least. 0, or -1: out of memory, and nothing has changed. */
 int frame_batch_reserve(struct frame_batch *batch, size_t cap);
 
 /* Frees the memory; the batch is empty then. */

@@ -18,7 +18,7 @@ struct look {
     uint64_t frame;      /* where the frame begins that is being decoded */
 };
 
-/* Reads the next bytes of the file to buf. How many, or -1 with the reason set. */
+/* Reads the next bytes of the file to buf. Returns how many, or -1 with the reason set. */
 static ssize_t read_stored(struct look *look, unsigned char *buf, size_t cap, struct reason *why)
 {
     const uint64_t left = look->peek->end - look->offset;
@@ -28,7 +28,7 @@ static ssize_t read_stored(struct look *look, unsigned char *buf, size_t cap, st
     return got;
 }
 
-/* Feeds the decoder. As read_stored. */
+/* Feeds the decoder. Returns the bytes read, or -1, as read_stored. */
 static ssize_t feed(struct look *look, struct reason *why)
 {
     const struct bytes *bytes = look->peek->frames->bytes;
@@ -40,7 +40,7 @@ static ssize_t feed(struct look *look, struct reason *why)
     return got;
 }
 
-/* Takes one step of decoding. The bytes that it made, or -1 with the reason set. */
+/* Takes one step of decoding. Returns the bytes that it made, or -1 with the reason set. */
 static ssize_t decode_step(struct look *look, unsigned char *out, size_t cap, struct reason *why)
 {
     const char *name = look->peek->frames->bytes->name;
@@ -60,7 +60,7 @@ static ssize_t decode_step(struct look *look, unsigned char *out, size_t cap, st
     }
 }
 
-/* Decodes on, to out[0..cap). The bytes, 0 at the end, or -1 with the reason set. */
+/* Decodes on, to out[0..cap). Returns the bytes, 0 at the end, or -1 with the reason set. */
 static ssize_t decode(struct look *look, unsigned char *out, size_t cap, struct reason *why)
 {
     const struct codec *codec = look->peek->frames->codec;

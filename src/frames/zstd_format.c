@@ -5,7 +5,7 @@
 #define MAGIC_FRAME 0xfd2fb528u
 #define SKIPPABLE_HEADER_SIZE 8 /* bytes of a magic number and a size */
 
-/* The next `bytes` bytes, up to 8, as a number. */
+/* Returns the next `bytes` bytes, up to 8, as a number. */
 static uint64_t little_endian(const unsigned char *in, size_t bytes)
 {
     uint64_t value = 0;
@@ -39,7 +39,7 @@ static uint64_t window_of(unsigned descriptor)
     return power + power / 8 * (descriptor & 7);
 }
 
-/* Reads what follows the magic number. */
+/* Reads the fields after the magic number. */
 static enum zstd_parsed parse_fields(const unsigned char *in, size_t len,
                                      struct zstd_frame_header *header)
 {

@@ -18,7 +18,7 @@ extern "C" {
 #define ZSTD_CHECKSUM_SIZE 4         /* bytes, after a frame's last block */
 #define ZSTD_SIZE_UNKNOWN UINT64_MAX /* the header does not state the size of the content */
 
-/* What reading a header came to. */
+/* The result of reading a header. */
 enum zstd_parsed {
     ZSTD_PARSED,
     ZSTD_SHORT, /* so far it is one: `size` bytes must be there */
