@@ -5,7 +5,7 @@
 
 #define MEMORY 16 /* chunks, roughly, that a mean is taken over */
 
-/* --- what is known --- */
+/* --- the situation --- */
 
 static double counting_fraction(const struct measured_costs *costs)
 {
@@ -96,7 +96,7 @@ void engines_consider(struct pool *pool, enum flow flow, uint64_t bytes)
 
 /* --- which engine --- */
 
-/* The GPU is looked up first: what the situation says is then no older. */
+/* Looks up the GPU first, so that the situation is no older than it. */
 struct chunk *engines_choose(struct pool *pool, enum flow flow)
 {
     const bool only_gpu = pool->options.device == DEVICE_GPU;
@@ -133,7 +133,7 @@ bool engines_may_offload(const struct pool *pool)
     return pool->opening.may_come && !atomic_load(&pool->opening.is_refused);
 }
 
-/* --- what it costs --- */
+/* --- costs --- */
 
 static void add_to_mean(_Atomic double *mean, double sample)
 {
@@ -141,7 +141,7 @@ static void add_to_mean(_Atomic double *mean, double sample)
     atomic_store(mean, old > 0 ? old + (sample - old) / MEMORY : sample);
 }
 
-/* `len` bytes of a file were read, and counted or submitted to the GPU. */
+/* Adds the cost of `len` bytes of a file that were read, and counted or submitted to the GPU. */
 static void add_file(struct measured_costs *costs, bool on_gpu, size_t len, double reading,
                      double counting)
 {

@@ -14,7 +14,7 @@
 #define SET_FIRST 1024         /* processors: what a fixed cpu_set_t has room for */
 #define SET_LAST (1024 * 1024) /* more than any kernel supports */
 
-/* The kernel refuses (EINVAL) a set that is smaller than its own. */
+/* Tries larger sets, as the kernel refuses (EINVAL) one that is smaller than its own. */
 unsigned machine_processors(machine_affinity *affinity)
 {
     for (size_t most = SET_FIRST; most <= SET_LAST; most *= 2) {
@@ -36,7 +36,7 @@ unsigned machine_processors(machine_affinity *affinity)
 
 /* --- control groups --- */
 
-/* Returns what the control group in a folder leaves; UINT64_MAX: it sets no limit. */
+/* Returns the amount that the control group in a folder leaves; UINT64_MAX: it sets no limit. */
 typedef uint64_t group_limit(const char *folder, bool version_2);
 
 /* Reads the beginning of the file folder/name as text. False: the file does not exist. */
@@ -119,7 +119,8 @@ static uint64_t least_of_groups(const char *root, const char *controller, group_
 
 /* --- processors --- */
 
-/* A quota is in microseconds of processor time a period; "max" or -1 is none. */
+/* Returns the processors that a group's quota leaves. A quota is in microseconds of processor time
+ * a period; "max" or -1 is none. */
 static uint64_t quota_of(const char *folder, bool version_2)
 {
     char text[64];
@@ -158,7 +159,8 @@ static bool find_number(const char *text, const char *key, uint64_t *number)
     return false;
 }
 
-/* A limit less what the group's processes use and cannot give back, as they can the page cache. */
+/* Returns a group's limit less the memory that its processes use; the page cache, which can be
+ * given back, is not counted as used. */
 static uint64_t memory_of(const char *folder, bool version_2)
 {
     char text[8192];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel and control groups (cgroups, versions 1 and 2) leave to this process: processors,
- * memory and threads. `root` goes before every path that is read: "", or a test's folder. */
+/* The limits that the kernel and control groups (cgroups, versions 1 and 2) set for this process:
+ * processors, memory and threads. `root` goes before every path that is read: "", or a test's
+ * folder. */
 #ifndef GPUHISTO_MACHINE_H
 #define GPUHISTO_MACHINE_H
 
@@ -8,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* sched_getaffinity, or a test's function in its place. */
+/* The type of sched_getaffinity, or of a test's function in its place. */
 typedef int machine_affinity(pid_t pid, size_t size, cpu_set_t *set);
 
 /* Returns how many processors the calling thread may run on, at least 1. */

@@ -6,8 +6,9 @@
 
 #define MIB ((uint64_t)1 << 20)
 
-/* Slots. Two are enough for a pipe, whose readers take turns. Readers of a file work side by side:
- * each fills one slot while another one of its own is on its way, within what may be pinned. */
+/* The slots. Two are enough for a pipe, whose readers take turns. Readers of a file work side by
+ * side: each fills one slot while another one of its own is on its way, within what may be
+ * pinned. */
 #define SERIAL_BUFFERS 2
 #define PARALLEL_BUFFERS_BYTES (192 * MIB)
 
@@ -37,8 +38,8 @@ static unsigned choose_slots(const struct pool *pool, bool side_by_side)
     return slots > SERIAL_BUFFERS ? (unsigned)slots : SERIAL_BUFFERS;
 }
 
-/* The slots are touched at once, and pinned: where there is no memory for them, the out-of-memory
- * killer would end the process. 0, or -1 with the reason set. */
+/* Refuses slots for which there is no memory. They are touched at once, and pinned, so without
+ * memory the out-of-memory killer would end the process. 0, or -1 with the reason set. */
 static int check_memory(const struct pool *pool, struct reason *why)
 {
     const struct opening *opening = &pool->opening;
@@ -62,8 +63,8 @@ static uint64_t memory_left(void)
     return machine_memory("");
 }
 
-/* Returns the GPUs' engine; NULL with the reason set. Of several, the CPU replaces those that are
- * lost, even if GPUs only were asked for. */
+/* Opens the GPUs, and returns their engine; NULL with the reason set. If there are several, the CPU
+ * replaces those that are lost, even if only GPUs were asked for. */
 static struct engine *open_group(struct pool *pool, struct reason *why)
 {
     struct opening *opening = &pool->opening;

@@ -21,7 +21,7 @@
 
 /* --- opening and closing --- */
 
-/* Bytes of the tally, and of one table of the CPU's engine. */
+/* Returns the bytes of the tally, and of one table of the CPU's engine. */
 static uint64_t counts_size(const struct histogram *histogram)
 {
     size_t bins = 0;
@@ -48,7 +48,7 @@ static int check_memory(const struct histogram *histogram, struct reason *why)
                       (double)available / (double)MIB);
 }
 
-/* How many GPUs there may be at most. */
+/* Returns how many GPUs there may be at most. */
 static unsigned gpus_most(const struct gpu_list *gpus)
 {
     if (gpus->count == 0)
@@ -56,7 +56,7 @@ static unsigned gpus_most(const struct gpu_list *gpus)
     return gpus->most > gpus->count ? gpus->most : gpus->count;
 }
 
-/* 0, or -1: memory is short. */
+/* Opens the CPU's engine. 0, or -1: memory is short. */
 static int open_cpu(struct pool *pool, unsigned threads)
 {
     const struct pool_options *options = &pool->options;
@@ -88,7 +88,7 @@ static void pool_close(struct pool *pool)
     free(pool);
 }
 
-/* NULL: memory is short. */
+/* Opens a pool. NULL: memory is short. */
 static struct pool *pool_open(const struct pool_options *options, const struct pool_task *task)
 {
     struct pool *pool = calloc(1, sizeof *pool);
@@ -111,7 +111,7 @@ static struct pool *pool_open(const struct pool_options *options, const struct p
 
 /* --- the result --- */
 
-/* Adds up what each engine counted. The GPU comes first: what it lost goes to the CPU. */
+/* Adds up the counts of each engine. The GPU comes first, as chunks that it lost go to the CPU. */
 static int gather(struct pool *pool, struct engine *gpu, struct tally *tally,
                   struct pool_outcome *outcome, struct reason *why)
 {
@@ -154,7 +154,7 @@ static void describe_gpus(struct pool *pool, const struct engine *group,
 
 /* --- the run --- */
 
-/* With --device=gpu nothing is read before the GPU is there. */
+/* Begins a run with --device=gpu: nothing is read before the GPU is there. */
 static int begin_on_gpu(struct pool *pool, struct reason *why)
 {
     struct reason refused;
@@ -200,7 +200,7 @@ int pool_run(const struct pool_options *options, const struct pool_task *task,
     outcome->gpu_opened = pool->opening.is_asked;
     if (outcome->gpu_count == 0)
         opening_refused(pool, &outcome->gpu_refused);
-    /* No other thread is left if all workers have ended and a GPU was never asked for. */
+    /* If all workers have ended and a GPU was never asked for, no other thread is left. */
     if (rc == 0 && !outcome->gpu_opened)
         pool_close(pool);
     return rc;

@@ -23,7 +23,7 @@ enum device_choice {
     DEVICE_GPU, /* a GPU only: without one the run fails */
 };
 
-/* What happens to a token that is not a number. */
+/* The choice of what happens to a token that is not a number. */
 enum invalid_choice {
     INVALID_COUNT, /* it counts as invalid; the first one is reported */
     INVALID_SKIP,
@@ -55,25 +55,25 @@ struct pool_options {
     struct policy_tuning tuning;
     unsigned deadline_ms; /* a GPU that finishes nothing for so long has hung */
     bool opens_at_once;   /* workers wait while a GPU is opened: tests know then when it is there */
-    /* Gets the samples and counts of each file, or of its blocks, which is only with DEVICE_CPU and
-     * a source whose chunks state their positions; NULL: they are not needed apart. */
+    /* Gets the samples and counts of each file, or of its blocks. Blocks need DEVICE_CPU, and a
+     * source whose chunks state their positions. NULL: they are not needed apart. */
     struct file_tallies *files;
-    /* Gets those of each key; NULL: there are no keys. Only with DEVICE_CPU. */
+    /* Gets the samples and counts of each key; NULL: there are no keys. Only with DEVICE_CPU. */
     struct key_tallies *keys;
-    /* If not NULL: called ten times a second by the thread that waits, with look_arg; and once more
-     * if the run has failed. */
+    /* Looks at the run, unless it is NULL: the thread that waits calls it ten times a second with
+     * look_arg, and once more if the run has failed. */
     void (*look)(void *arg, const struct pool_view *view);
     void *look_arg;
 };
 
-/* What a run counts. */
+/* The input of a run, and how it is counted. */
 struct pool_task {
     const struct histogram *histogram; /* lives as long as the process if outcome->gpu_opened */
     struct source *source;
     struct tally *tally; /* what is counted is added to it */
 };
 
-/* What a GPU did. */
+/* The work of one GPU. */
 struct pool_gpu {
     int number;         /* from 0, as the user counts them */
     char name[128];     /* the device and its strategy */
@@ -81,7 +81,7 @@ struct pool_gpu {
     struct gpu_times times;
 };
 
-/* What happened, for --timing and messages. Times are in seconds since pool_run began. */
+/* The course of a run, for --timing and messages. Times are in seconds since pool_run began. */
 struct pool_outcome {
     double seconds;
     uint64_t cpu_bytes, gpu_bytes;
@@ -104,7 +104,7 @@ int pool_run(const struct pool_options *options, const struct pool_task *task,
 /* True if the run will look up how much memory there is (/proc/meminfo), because it needs much. */
 bool pool_looks_for_memory(const struct histogram *histogram);
 
-/* Adds to the tally what was counted so far: less than what was read, but of whole chunks. 0, or -1
+/* Adds the counts so far to the tally: of fewer bytes than were read, but of whole chunks. 0, or -1
  * if that is only known at the end, as on a GPU with very many bins (not snapshot_is_small). Keys
  * may then be lost, as at the end. */
 int pool_so_far(const struct pool_view *view, struct tally *tally);

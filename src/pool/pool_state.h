@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of src/pool share. Any thread may call functions that say nothing else. */
+/* The state that the files of src/pool share. Any thread may call a function unless its comment
+ * says otherwise. */
 #ifndef GPUHISTO_POOL_STATE_H
 #define GPUHISTO_POOL_STATE_H
 
@@ -11,7 +12,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Opens the GPUs, once in a run: at its beginning, or in a thread of their own while it goes on. */
+/* The opening of the GPUs, once in a run: at its beginning, or in a thread of their own while it
+ * goes on. */
 struct opening {
     bool may_come;                /* a GPU may be opened later */
     atomic_bool is_asked;         /* it was asked for */
@@ -32,7 +34,7 @@ struct measured_costs {
     _Atomic uint64_t reading_ns, counting_ns; /* of readers of streams; waiting is reading */
 };
 
-/* What workers read without a GPU; measured anew once there are enough of them. */
+/* The rate at which workers read without a GPU, measured anew once there are enough of them. */
 struct measured_rate {
     _Atomic double next_ask;     /* when to look at it again, in seconds since the run began */
     _Atomic double begin;        /* when this one began, */
@@ -98,7 +100,7 @@ void opening_refused(const struct pool *pool, struct reason *why);
 
 /* --- engines.c: measures what bytes cost, asks the policy what to do, and does it --- */
 
-/* Returns what is known, but for the seconds, has_work, and what is left of compressed files. */
+/* Returns the situation, all but the seconds, has_work, and what is left of compressed files. */
 struct situation engines_situation(const struct pool *pool, enum flow flow);
 
 /* Opens GPUs in a thread if that pays for the rest of the input, of which `bytes` were read. */
@@ -107,13 +109,13 @@ void engines_consider(struct pool *pool, enum flow flow, uint64_t bytes);
 /* Measures the rate anew, as there are now more workers. */
 void engines_restart_rate(struct pool *pool);
 
-/* These do what sink.h says of a sink. */
+/* These are a sink's functions (sink.h). */
 struct chunk *engines_choose(struct pool *pool, enum flow flow);
 struct engine *engines_offload(struct pool *pool, const struct offload_offer *offer);
 bool engines_may_offload(const struct pool *pool);
 
-/* Has the chunk counted, and records what that cost; `begin` is when reading it began, in seconds
- * of the run. 0, or -1 once the GPU is lost and may not be replaced. */
+/* Submits a chunk to be counted, and records what that cost; `begin` is when reading it began, in
+ * seconds of the run. 0, or -1 once the GPU is lost and may not be replaced. */
 int engines_submit(struct pool *pool, struct chunk *chunk, enum flow flow, double begin);
 
 /* --- workers.c --- */
