@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Runs that may wait, beside two for each worker; with more in all nobody gains. */
+/* Runs that may wait, beside two for each worker; more runs gain nothing. */
 #define RUNS_MORE 4
 #define RUNS_MOST 24
 
-/* Bytes of content of a run that are worth being lent, as a chunk then has nothing else. */
+/* The fewest bytes of content of a run that are worth lending, as a chunk with lent bytes has no
+ * others. */
 #define LENT_LEAST ((size_t)32 << 10)
 
 struct block_decoder {
@@ -19,12 +20,12 @@ struct block_decoder {
     struct parse_queue queue;
     struct executed executed;
 
-    /* What is taken. */
+    /* The state of taking. */
     bool is_filling; /* the queue's next run has bytes */
     bool is_taken;   /* all runs were filled */
     bool is_hurried; /* no bytes came since it was asked to give what it has */
 
-    /* What is given. */
+    /* The state of giving. */
     const struct parsed_run *chained; /* what is to be executed next; NULL: that is not known */
     const unsigned char *given;       /* of what was executed last, */
     size_t left;                      /* what was not given yet */
@@ -107,15 +108,15 @@ static bool take(struct block_decoder *decoder, struct decode_step *step)
     return filled != FILLED_WRONG;
 }
 
-/* True if more should be taken before something is executed. Where there is no more room, that is
- * only looked at, in what there is. */
+/* True if more should be taken before something is executed. If there is no more room, the bytes
+ * that are there are only looked at. */
 static bool is_hungry(const struct block_decoder *decoder, bool has_room)
 {
     const bool is_sated = decoder->is_taken || !parse_queue_next(&decoder->queue);
     return !is_sated && ((has_room && !decoder->is_hurried) || decoder->queue.used == 0);
 }
 
-/* Completes the run that is being filled, with what it has. */
+/* Completes the run that is being filled, with the bytes that it has. */
 static void cut(struct block_decoder *decoder, bool is_end)
 {
     void *run = parse_queue_next(&decoder->queue);
@@ -142,7 +143,7 @@ bool block_decoder_hurry(struct block_decoder *decoder)
 
 /* --- giving --- */
 
-/* Finds what is to be executed next, or that there is no more. False: doubtful. */
+/* Finds the run to be executed next, or that there is none. False: doubtful. */
 static bool chain(struct block_decoder *decoder)
 {
     const struct block_format *format = decoder->format;
@@ -180,7 +181,7 @@ static enum appended execute(struct block_decoder *decoder)
     return APPENDED;
 }
 
-/* Has content to be given, if there is more. */
+/* Prepares content to be given, if there is more. */
 static enum block_step go_on(struct block_decoder *decoder)
 {
     enum appended appended = APPENDED;
@@ -220,8 +221,8 @@ void block_decoder_give(struct block_decoder *decoder, struct decode_step *step)
     decoder->left -= some;
 }
 
-/* The bytes that the chunk begins with must be those before: they were cut from the chunk that had
- * them. */
+/* Lends content only if the bytes before it are those that the chunk begins with, which were cut
+ * from the chunk before. */
 bool block_decoder_lend(struct block_decoder *decoder, struct decode_step *step,
                         struct chunk *chunk)
 {

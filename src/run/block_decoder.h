@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Decodes one zstd frame, or the members of a gzip file, on several workers: idle ones parse runs
  * of blocks, and the worker that has the file executes them. It gives nothing but what the codec's
- * own decoder would give. What is doubtful, that has to decode again: so it is libzstd or ISA-L
- * that says what is wrong. */
+ * own decoder would give. On any doubt libzstd or ISA-L decodes again, so that their error is
+ * reported. */
 #ifndef GPUHISTO_BLOCK_DECODER_H
 #define GPUHISTO_BLOCK_DECODER_H
 
@@ -18,7 +18,8 @@ struct block_options {
     uint64_t again;   /* bytes of a frame after which it cannot be begun anew */
 };
 
-/* Returns how many bytes it takes for the frame at in[0..len), or 0: such frames are not parsed. */
+/* Returns the bytes of memory that a decoder takes for the frame at in[0..len), or 0: such frames
+ * are not parsed. */
 size_t block_decoder_memory(const struct block_options *options, const unsigned char *in,
                             size_t len);
 
@@ -35,16 +36,17 @@ enum block_step {
     BLOCKS_DOUBTFUL, /* it must be decoded again */
 };
 
-/* Takes bytes of step->in from step->used on, as many ahead as it has runs for, and has content to
- * be given unless it needs more bytes than there are. Gives none of a frame that is doubtful. With
- * a step->cap of 0 it looks at what comes next, such as a checksum, in what was taken. */
+/* Takes bytes of step->in from step->used on, as many ahead as it has runs for, and prepares
+ * content to be given unless it needs more bytes than there are. Gives no content of a frame that
+ * is doubtful. With a step->cap of 0 it reads what comes next, such as a checksum, in the bytes
+ * that were taken. */
 enum block_step block_decoder_step(struct block_decoder *decoder, struct decode_step *step);
 
 /* Gives content: copies up to step->cap bytes to step->out, and sets step->made. */
 void block_decoder_give(struct block_decoder *decoder, struct decode_step *step);
 
-/* The same as memory that the chunk has in place of its own, after a copy of what it has. False: it
- * cannot have it. */
+/* Lends content: memory that the chunk has in place of its own, and in which its bytes come before
+ * the content. False: it cannot be lent. */
 bool block_decoder_lend(struct block_decoder *decoder, struct decode_step *step,
                         struct chunk *chunk);
 
@@ -52,15 +54,16 @@ bool block_decoder_lend(struct block_decoder *decoder, struct decode_step *step,
 bool block_decoder_is_lent(struct block_decoder *decoder);
 void block_decoder_await(struct block_decoder *decoder);
 
-/* After a step that took all, and has no content to be given: the input ends there, so repeat the
- * step with in_len 0. */
+/* Ends the input, after a step that took all bytes and has no content to be given. Repeat the step
+ * with in_len 0. */
 void block_decoder_end_input(struct block_decoder *decoder);
 
-/* After such a step: nothing is to be taken for now, so what was taken is given as far as that can
- * be, by steps with in_len 0, until one has no content. False: there is nothing to be given. */
+/* Hurries, after such a step, as no bytes come for now: steps with in_len 0 then give the content
+ * of the bytes that were taken, as far as that can be, until one has none. False: there is nothing
+ * to be given. */
 bool block_decoder_hurry(struct block_decoder *decoder);
 
-/* Of a doubtful frame: true if all is right so far, but the input ends in the middle of it. */
+/* True if a doubtful frame is right so far, but the input ends in the middle of it. */
 bool block_decoder_is_cut(const struct block_decoder *decoder);
 
 /* Returns where the codec's own decoder can go on, and how much has been given since. */
@@ -69,7 +72,7 @@ struct block_restart block_decoder_restart(const struct block_decoder *decoder);
 /* Leaves a frame. Waits for those who parse it. */
 void block_decoder_stop(struct block_decoder *decoder);
 
-/* Stops and frees it, of which nothing is lent; NULL is fine. */
+/* Stops and frees a decoder, of which nothing is lent; NULL is fine. */
 void block_decoder_close(struct block_decoder *decoder);
 
 #endif

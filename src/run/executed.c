@@ -13,7 +13,8 @@ static void give_back(struct lent *lent)
 
 /* --- hashing --- */
 
-/* Hashes what there is, in order. Under the lock, which is not held meanwhile. */
+/* Hashes the pieces that are there, in order. Called under the lock, which is released
+ * meanwhile. */
 static void hash_all(struct executed *executed)
 {
     struct piece *piece;
@@ -37,7 +38,7 @@ static void run_task(struct task *task)
     pthread_mutex_unlock(&executed->lock);
 }
 
-/* Hashes what nobody else has begun to hash. True if there was something. */
+/* Hashes pieces that nobody else has begun to hash. True if there were some. */
 static bool hash_here(struct executed *executed)
 {
     if (!idle_reclaim(executed->idle, &executed->task))
@@ -73,7 +74,7 @@ static struct piece *use_piece(struct executed *executed, const unsigned char *d
     return NULL;
 }
 
-/* Has content hashed that was appended. False: too much waits for it. */
+/* Offers appended content to be hashed. False: too much is waiting already. */
 static bool offer_hash(struct executed *executed, const unsigned char *data, size_t len)
 {
     pthread_mutex_lock(&executed->lock);
@@ -90,7 +91,7 @@ static bool offer_hash(struct executed *executed, const unsigned char *data, siz
     return piece != NULL;
 }
 
-/* True if nobody needs what is overwritten by a run. */
+/* True if nobody needs the bytes that a run would overwrite. */
 static bool has_room(struct executed *executed, const struct parsed_run *run)
 {
     bool has = true;

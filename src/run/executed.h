@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Content of blocks after it was executed: in the window, hashed in order by whoever is idle, and
- * lent to those who count it. Its memory is used again once all of them have done with it. */
+/* Content of blocks after it was executed: in the window, hashed in order by idle workers, and lent
+ * to those who count it. Its memory is used again once all of them are done with it. */
 #ifndef GPUHISTO_EXECUTED_H
 #define GPUHISTO_EXECUTED_H
 
@@ -11,7 +11,7 @@
 
 #define PIECES_MAX 64 /* with more in use, content is copied */
 
-/* Content that must stay as it is. */
+/* A piece of content that must not be overwritten. */
 struct piece {
     struct lent lent; /* first: what is lent is a piece */
     struct executed *executed;
@@ -34,10 +34,11 @@ struct executed {
     bool is_hashing;             /* the task is offered, or runs */
 };
 
-/* Opens it with the idle workers, the format and the stream set, and the rest zeroed. */
+/* Opens a struct whose idle workers, format and stream are set, and whose other members are
+ * zeroed. */
 void executed_open(struct executed *executed);
 
-/* Nothing is lent any more. */
+/* Closes it; nothing may be lent any more. */
 void executed_close(struct executed *executed);
 
 enum appended {
@@ -51,8 +52,8 @@ enum appended {
 enum appended executed_append(struct executed *executed, const struct block_loops *loops,
                               const struct parsed_run *run, const unsigned char **data);
 
-/* Lends data[0..len) of the content. NULL: too much is lent already. Whoever has it gives it back,
- * on any thread. */
+/* Lends data[0..len) of the content. NULL: too much is lent already. The borrower gives it back, on
+ * any thread. */
 struct lent *executed_lend(struct executed *executed, const unsigned char *data, size_t len);
 
 /* True if something is lent. */

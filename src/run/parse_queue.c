@@ -56,7 +56,7 @@ void parse_queue_close(struct parse_queue *queue)
     pthread_mutex_destroy(&queue->lock);
 }
 
-/* The i-th slot from the first one on. */
+/* Returns the i-th slot from the first one on. */
 static struct parse_slot *slot_at(const struct parse_queue *queue, unsigned i)
 {
     return &queue->slots[(queue->first + i) % queue->count];

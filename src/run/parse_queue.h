@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of blocks between one worker, which fills and executes them in order, and all that are idle,
- * which parse them. */
+/* A queue of runs of blocks between one worker, which fills and executes them in order, and all
+ * idle workers, which parse them. */
 #ifndef GPUHISTO_PARSE_QUEUE_H
 #define GPUHISTO_PARSE_QUEUE_H
 
@@ -29,20 +29,20 @@ struct parse_queue {
  * out of memory. */
 int parse_queue_open(struct parse_queue *queue, unsigned count);
 
-/* Closes a queue, which is clear. */
+/* Closes a queue, which has no runs. */
 void parse_queue_close(struct parse_queue *queue);
 
 /* Returns the run to be filled next; NULL: all are used. */
 void *parse_queue_next(const struct parse_queue *queue);
 
-/* The run was filled: offers it to idle workers. */
+/* Offers the run, which was filled, to idle workers. */
 void parse_queue_push(struct parse_queue *queue);
 
-/* Returns the first run, once it is parsed; NULL: there is none. Parses what nobody has begun
- * rather than wait. */
+/* Returns the first run, once it is parsed; NULL: there is none. Rather than wait, it parses runs
+ * that nobody has begun. */
 const void *parse_queue_first(struct parse_queue *queue);
 
-/* The first run was executed. */
+/* Removes the first run, which was executed. */
 void parse_queue_pop(struct parse_queue *queue);
 
 /* Drops all runs. Waits for those that are being parsed. */
