@@ -13,7 +13,7 @@ static bool is_standard(const struct operand *operand)
     return strcmp(operand->file.name, "-") == 0;
 }
 
-/* A file of a shard, and so a regular one. */
+/* Returns the operand of a shard's file, which is a regular one. */
 static struct operand shard_operand(struct file_shard *shard)
 {
     return (struct operand){.file = {.name = shard->name, .is_regular = true, .fd = -1},
@@ -35,8 +35,8 @@ static int compare_operands(const void *a, const void *b)
     return x->number < y->number ? -1 : 1;
 }
 
-/* Orders operands: the longest first, so that no worker is left alone with that one; but as they
- * are given if one is not regular, because whoever writes to it may count on that. */
+/* Orders operands: the longest first, so that no worker is left alone with it at the end; but in
+ * the order given if one is not regular, as its writer may rely on that order. */
 static void order_operands(struct source *source)
 {
     bool all_regular = true;
@@ -56,7 +56,7 @@ static void order_operands(struct source *source)
         qsort(source->operands, source->count, sizeof source->operands[0], compare_operands);
 }
 
-/* Looks at all operands; of a shard, only at the files that it has something of. */
+/* Looks at all operands; with a shard, only at the files that have a part in it. */
 static void look_at_operands(struct source *source, char *const *operands, size_t count)
 {
     const struct content_range range = content_range_of(&source->options.content);
@@ -88,7 +88,7 @@ struct held *source_file(struct source *source, size_t i)
     return i < source->count ? &source->operands[i].file : NULL;
 }
 
-/* The first bytes of a file that is open; how many could be read. */
+/* Reads the first bytes of a file that is open. Returns how many could be read. */
 static size_t read_head(const struct held *file, unsigned char head[CODEC_MAGIC_MAX])
 {
     const bool is_input = strcmp(file->name, "-") == 0;
@@ -103,7 +103,8 @@ static size_t read_head(const struct held *file, unsigned char head[CODEC_MAGIC_
     return len;
 }
 
-/* Loads the library for what a regular file begins with. False if that is not known. */
+/* Loads the library for the format that a regular file begins with. False if the format is not
+ * known. */
 static bool load_codec_of(const struct held *file)
 {
     unsigned char head[CODEC_MAGIC_MAX];

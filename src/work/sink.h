@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the chunks of one worker go, and which memory they are in: runners fill chunks, and whoever
- * opened the engines (src/pool) has them counted. */
+/* The sink of one worker: where its chunks go, and which memory they are in. Runners fill chunks,
+ * and src/pool, which opened the engines, counts them. */
 #ifndef GPUHISTO_SINK_H
 #define GPUHISTO_SINK_H
 
@@ -14,15 +14,15 @@ struct sink {
     /* Counts a chunk that choose gave to this or another worker, and takes it back; its len may be
      * 0. 0, or -1: the run has ended. */
     int (*count)(void *arg, struct chunk *chunk, enum flow flow);
-    /* Returns the GPUs, if one of them is idle and should decompress what is offered;
-     * NULL: there is none now. Without an offer: whether one is free. May be NULL itself. */
+    /* Returns the GPUs, if one of them is idle and should decompress what is offered; NULL: there
+     * is none now. Without an offer it tells whether one is free. May be NULL itself. */
     struct engine *(*offload)(void *arg, const struct offload_offer *offer);
-    /* True if there is such an engine, or may come one: then what it takes to begin a frame of a
-     * pipe anew is kept. May be NULL: there is none. */
+    /* True if there is such an engine, or one may come: the bytes that are needed to begin a frame
+     * of a pipe anew are then kept. May be NULL: there is none. */
     bool (*may_offload)(void *arg);
     /* True if the worker should end rather than take more to decompress. May be NULL. */
     bool (*is_surplus)(void *arg);
-    /* How many workers there may be. May be NULL: one. */
+    /* Returns how many workers there may be. May be NULL: one. */
     unsigned (*workers)(void *arg);
     /* True if the run has ended; asked where no chunk is counted that tells so. May be NULL. */
     bool (*has_ended)(void *arg);
