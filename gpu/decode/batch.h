@@ -16,14 +16,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What batches may be of. */
+/* The formats of batches. */
 enum decode_format { DECODE_ZSTD, DECODE_GZIP, DECODE_FORMATS };
 
-/* What zstd says (RFC 8878), and is enough for gzip. */
+/* The limits of zstd (RFC 8878), which are enough for gzip. */
 #define DECODE_BLOCK_CONTENT (1u << 17) /* bytes of content of a block, at most */
 #define DECODE_MATCH_MIN 3u             /* bytes of the shortest match */
 
-/* Larger windows are left to libzstd: an offset has 28 bits in a sequence below. */
+/* The largest window. Larger ones are left to libzstd: an offset has 28 bits in a sequence
+ * below. */
 #define ZSTD_WINDOW_MOST (1u << 27)
 
 #define DECODE_CONTENT_UNKNOWN UINT64_MAX
@@ -36,8 +37,8 @@ enum decode_format { DECODE_ZSTD, DECODE_GZIP, DECODE_FORMATS };
 /* Bytes after the last byte of a batch that may be read, but mean nothing. */
 #define DECODE_PADDING 16u
 
-/* Why a block is refused. The GPU refuses all that libzstd refuses, and a few that libzstd takes
- * (doc/decoding.md). libzstd then decodes the frame again and has the last word. */
+/* The cause for which a block is refused. The GPU refuses all that libzstd refuses, and a few that
+ * libzstd takes (doc/decoding.md). libzstd then decodes the frame again and has the last word. */
 enum decode_refusal {
     DECODE_TAKEN,
     DECODE_BAD_BLOCK,     /* its type, or its size */
@@ -59,7 +60,7 @@ enum decode_refusal {
 
 enum decode_block_type { DECODE_RAW, DECODE_RLE, DECODE_COMPRESSED };
 
-/* A block as the host finds it. */
+/* A block, as the host finds it. */
 struct decode_block {
     uint32_t at;      /* its first byte after its header */
     uint32_t size;    /* compressed bytes; of RLE 1 */
@@ -91,8 +92,8 @@ enum decode_table {
     ZSTD_TABLES
 };
 
-/* Where a block gets a table. Of ZSTD_HUFFMAN: CODED, REPEATED (treeless), or ABSENT if there are
- * no compressed literals. */
+/* The source of a block's table. For ZSTD_HUFFMAN it is CODED, REPEATED (treeless), or ABSENT if
+ * there are no compressed literals. */
 enum decode_table_mode {
     ZSTD_PREDEFINED,
     ZSTD_ONE_SYMBOL, /* RLE: `at` is the symbol's byte */
@@ -101,9 +102,9 @@ enum decode_table_mode {
     ZSTD_ABSENT /* the block uses no such table and defines none */
 };
 
-/* Where a table is described. A repeated table is described in an earlier block, or in the carry if
- * the frame goes on from the batch before. Each stage builds tables from descriptions; tables are
- * never kept. */
+/* The place where a table is described. A repeated table is described in an earlier block, or in
+ * the carry if the frame goes on from the batch before. Each stage builds tables from descriptions;
+ * tables are never kept. */
 struct decode_source {
     uint32_t mode; /* enum decode_table_mode */
     uint32_t at;   /* of CODED and ONE_SYMBOL: where in `in` */
@@ -112,8 +113,8 @@ struct decode_source {
 
 enum decode_literals_type { DECODE_LITERALS_RAW, DECODE_LITERALS_RLE, DECODE_LITERALS_PACKED };
 
-/* What the stage `parse` reads in the headers of a block. Raw and RLE blocks have literals alone.
- */
+/* The facts that the stage `parse` reads in the headers of a block. Raw and RLE blocks have
+ * literals alone. */
 struct decode_heading {
     uint32_t literals_type; /* enum decode_literals_type; treeless ones are PACKED too */
     uint32_t literals;      /* how many there are, at most the block's room */
@@ -156,7 +157,7 @@ struct zstd_repeats {
     uint32_t value[3];
 };
 
-/* What a block decodes to. */
+/* The outcome of decoding a block. */
 struct decode_outcome {
     uint32_t refusal;           /* enum decode_refusal */
     uint32_t content;           /* bytes; from `sequences` */
@@ -167,9 +168,9 @@ struct decode_outcome {
     struct zstd_repeats before; /* from `place`, all of them constant */
 };
 
-/* What a batch takes over from the one before, at the beginning of `in`. The stage `keep` leaves it
- * for the next batch: `kept` always, the rest if a frame goes on. For the first batch `kept` is 0.
- */
+/* The state that a batch takes over from the one before, at the beginning of `in`. The stage `keep`
+ * leaves it for the next batch: `kept` always, the rest if a frame goes on. For the first batch
+ * `kept` is 0. */
 struct decode_carry {
     uint64_t before;                          /* bytes of the frame's content so far */
     struct zstd_repeats repeats;              /* all of them constant */
@@ -180,7 +181,7 @@ struct decode_carry {
 
 #define DECODE_NONE UINT32_MAX
 
-/* What the host is told of a batch. The stage `place` begins it, `link` and `copy` may refuse
+/* The verdict on a batch, for the host. The stage `place` begins it, `link` and `copy` may refuse
  * another block, and after `keep` it is final. */
 struct decode_verdict {
     uint32_t refused;  /* a block that is refused, or DECODE_NONE. Of several it is any: tiles are
@@ -194,7 +195,7 @@ struct decode_verdict {
                         * does not know: of gzip, from `verify` */
 };
 
-/* How much a batch holds that stages find out. */
+/* The numbers of blocks and frames in a batch, if stages find them out. */
 struct decode_counts {
     uint32_t blocks, frames; /* at least one of each */
 };
@@ -245,21 +246,22 @@ static inline bool decode_copies_frames(const struct decode_batch *batch)
     return batch->frame_room <= batch->room / DECODE_FRAMES_TO_COPY;
 }
 
-/* True if its matches need nothing of the batch before, so that they need not wait for it. The host
- * plans batches of many frames so that no frame is cut, where it can. */
+/* True if a batch's matches need nothing of the batch before, so that they need not wait for it.
+ * The host plans batches of many frames so that no frame is cut, where it can. */
 static inline bool decode_stands_alone(const struct decode_batch *batch)
 {
     return batch->begins && decode_copies_frames(batch);
 }
 
-/* Returns where the sequences of a batch's block begin that has so much room before it: there are
- * up to room / DECODE_MATCH_MIN + 1. */
+/* Returns where the sequences of the index-th block begin, which has `room_at` bytes of room before
+ * it. A block has up to room / DECODE_MATCH_MIN + 1 sequences. */
 static inline uint32_t decode_sequences_at(uint32_t room_at, uint32_t index)
 {
     return room_at / DECODE_MATCH_MIN + 2 * index;
 }
 
-/* Returns how many blocks, and frames, a batch has. On the device only, if stages count them. */
+/* These return how many blocks, and frames, a batch has. If stages count them, call these on the
+ * device only. */
 static DECODE_ON_BOTH inline uint32_t decode_block_count(const struct decode_batch *batch)
 {
     return batch->counts ? batch->counts->blocks : batch->blocks;

@@ -12,12 +12,13 @@ static void *array(unsigned char *at, size_t *size, uint64_t count, size_t each)
     return array;
 }
 
-/* Blocks of gzip are mostly of a hundred KiB, and so are units; the same ones may be parsed twice,
- * and what was taken for a block may not be one. */
+/* Units of gzip for each block of zstd that a batch has memory for. Blocks of gzip mostly have a
+ * hundred KiB, and so do units; a block may be parsed twice, and a candidate may be no block. */
 #define UNITS_FOR_EACH 4u
 
-/* Symbols take most of the memory of zstd's sequences, as gzip has fewer: a match of three bytes
- * takes more than one compressed byte, of which a batch has one for sixteen of room. */
+/* Divides the memory of zstd's sequences between symbols and sequences of gzip. Symbols get most of
+ * it, as gzip has fewer sequences: a match of three bytes takes more than one compressed byte, and
+ * a batch has one compressed byte for sixteen bytes of room. */
 static void share_sequences(struct decode_batch *batch, const struct decode_capacity *capacity)
 {
     const uint32_t all = decode_sequences_at(capacity->room, capacity->blocks);

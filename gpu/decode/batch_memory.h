@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory of batches on a device: how much it is, and how much of it fits. */
+/* The memory of batches on a device: its size, and how much of it fits. */
 #ifndef GPUHISTO_ZSTD_BATCH_MEMORY_H
 #define GPUHISTO_ZSTD_BATCH_MEMORY_H
 
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* What a batch has memory for. A block with its headers and a checksum must fit. */
+/* The amounts that a batch has memory for. A block with its headers and a checksum must fit. */
 struct decode_capacity {
     uint32_t in;             /* compressed bytes, with headers; at least 256 KiB */
     uint32_t blocks, frames; /* at least one */
@@ -19,12 +19,13 @@ struct decode_capacity {
     uint32_t window;         /* bytes of content before the batch */
 };
 
-/* Sets the pointers of a batch to what holds it while it is copied, decoded and counted.
+/* Sets the pointers of a batch to the memory that holds it while it is copied, decoded and counted.
  * `memory` is on the device, aligned to 256 bytes; NULL: sets nothing. Returns the bytes needed. */
 size_t decode_own_memory(struct decode_batch *batch, const struct decode_capacity *capacity,
                          unsigned char *memory);
 
-/* The same for what only the last stages need, which are one batch's at a time. */
+/* Sets the pointers to the memory that only the last stages need, likewise; these work on one batch
+ * at a time. */
 size_t decode_stage_memory(struct decode_batch *batch, const struct decode_capacity *capacity,
                            unsigned char *memory);
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* A core hashes 10 GB/s and more, so this many keep up with the device. */
+/* The most threads. A core hashes 10 GB/s and more, so this many keep up with the device. */
 #define CHECK_THREADS 4
 
 /* Small frames are taken so many bytes at a time. */
@@ -88,7 +88,7 @@ static bool take_run(struct content_check *check, struct content_run *run)
     return true;
 }
 
-/* Sees a run through, without the lock. */
+/* Copies and hashes a run, without the lock. */
 static void check_one_run(struct check_thread *thread, struct content_run *run)
 {
     struct content_check *check = thread->check;
@@ -168,8 +168,8 @@ struct content_check *content_check_open(struct calls *calls, const struct conte
     return NULL;
 }
 
-/* How many threads find something to do in a job. Where it is one frame that goes on, one takes
- * turns with the other: it copies while that one hashes. */
+/* Returns how many threads find something to do in a job. If it is one frame that goes on, two
+ * threads take turns: one copies while the other hashes. */
 static unsigned runs_of(const struct content_job *job)
 {
     uint32_t bytes = job->frame_ends[job->frames - 1];
@@ -177,7 +177,7 @@ static unsigned runs_of(const struct content_job *job)
     return runs < CHECK_THREADS ? runs : CHECK_THREADS;
 }
 
-/* Sets what is counted of a job's frames. */
+/* Sets the numbers of a job's frames. */
 static void count_frames(struct content_job *job)
 {
     job->frames = job->plan->frames;
@@ -194,7 +194,7 @@ static void count_frames(struct content_job *job)
     }
 }
 
-/* Has as many threads as find something to do. */
+/* Starts threads until there are as many as find something to do. */
 static void start_threads(struct content_check *check, const struct content_job *job)
 {
     const unsigned most = frame_is_cut(job, job->next) && job->left == 1 ? 2 : CHECK_THREADS;

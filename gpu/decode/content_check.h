@@ -23,15 +23,15 @@ enum content_verdict {
     CONTENT_PENDING, /* this is not known yet */
 };
 
-/* How content is copied. Any thread calls these; they wait for nothing but a lock. */
+/* The functions that copy content. Any thread calls them; they wait for nothing but a lock. */
 struct content_source {
     void *arg;
-    /* As device_enqueue of WORK_READ_CONTENT, and device_arrived of that. */
+    /* These do the same as device_enqueue of WORK_READ_CONTENT, and device_arrived of that. */
     int (*read)(void *arg, const struct device_work *work);
     int (*arrived)(void *arg, unsigned number);
 };
 
-/* A batch that is verified. Nobody else changes it until it is done. */
+/* A batch that is being verified. Nobody else changes it until it is done. */
 struct content_job {
     unsigned slot;
     const struct decode_plan *plan;
@@ -50,7 +50,8 @@ struct content_job {
 #define CONTENT_FIRST_READ 4
 #define CONTENT_PARTS_MOST (DEVICE_READS - CONTENT_FIRST_READ)
 
-/* Starts a first thread; `part` bytes are copied at a time. NULL if memory or threads are short. */
+/* Opens it, and starts a first thread; `part` bytes are copied at a time. NULL if memory or threads
+ * are short. */
 struct content_check *content_check_open(struct calls *calls, const struct content_source *source,
                                          size_t part);
 
@@ -63,7 +64,7 @@ void content_check_begin(struct content_check *check, struct content_job *job);
 enum content_verdict content_check_verdict(struct content_check *check,
                                            const struct content_job *job);
 
-/* True if its content is no longer needed. */
+/* True if the content of a job is no longer needed. */
 bool content_check_is_done(struct content_check *check, const struct content_job *job);
 
 /* Returns the seconds that threads have spent hashing, and the bytes of host memory that they have
@@ -71,8 +72,8 @@ bool content_check_is_done(struct content_check *check, const struct content_job
 double content_check_seconds(struct content_check *check);
 uint64_t content_check_memory(struct content_check *check);
 
-/* Waits for its threads, and frees it. All jobs are done, or the device is lost; then memory that
- * it may write to is left to it. Returns the seconds that were spent hashing. */
+/* Waits for the threads, and frees it. All jobs are done, or the device is lost; memory that a lost
+ * device may still write to is not freed. Returns the seconds that were spent hashing. */
 double content_check_close(struct content_check *check);
 
 #endif

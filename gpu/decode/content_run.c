@@ -2,7 +2,7 @@
 #include "content_run.h"
 #include "src/base/clock.h"
 
-/* Between looks at a copy that has not arrived. */
+/* The time between looks at a copy that has not arrived. */
 #define RUN_POLL_NS 20000
 
 void content_links_open(struct content_links *links)
@@ -21,7 +21,7 @@ void content_links_close(struct content_links *links)
 /* --- frames --- */
 
 /* Waits for the state in which the batch before left a frame. 0, or -1: the device was lost there,
- * though what was asked for since may still have come. */
+ * though copies that were asked for since may still have come. */
 static int take_link(struct content_run *run)
 {
     struct content_links *links = run->links;
@@ -105,7 +105,8 @@ static int wait_for_copy(const struct content_source *source, unsigned number)
     return arrived == 1 ? 0 : -1;
 }
 
-/* The same as content_run_hash, but leaves no state for the next batch if the device is lost. */
+/* Copies and hashes the frames as content_run_hash does, but leaves no state for the next batch if
+ * the device is lost. */
 static int copy_and_hash(struct content_run *run, const struct content_source *source,
                          const struct content_parts *parts)
 {

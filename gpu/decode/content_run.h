@@ -11,7 +11,7 @@
 /* Parts that a thread has under way. The copies of three hide how long one takes to be seen. */
 #define CONTENT_PARTS 4
 
-/* Where these go: one after the other. */
+/* The memory for these parts, one after the other. */
 struct content_parts {
     unsigned char *memory; /* pinned */
     size_t size;           /* bytes, of each */
@@ -34,7 +34,7 @@ struct content_links {
     struct content_link link[CONTENT_LINKS];
 };
 
-/* Frames [frame, end) of a job, and how far they are. The caller sets the first five members. */
+/* A run: frames [frame, end) of a job, and its progress. The caller sets the first five members. */
 struct content_run {
     struct content_links *links;
     struct content_job *job;
@@ -46,13 +46,13 @@ struct content_run {
     double seconds; /* spent hashing */
 };
 
-/* Returns the graver verdict: what was counted cannot be taken back. */
+/* Returns the graver verdict, as counts cannot be taken back. */
 static inline enum content_verdict content_graver(enum content_verdict a, enum content_verdict b)
 {
     return a > b ? a : b;
 }
 
-/* Open and close links, of no frame yet. */
+/* These open links, of no frame yet, and close them. */
 void content_links_open(struct content_links *links);
 void content_links_close(struct content_links *links);
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The stage copy, instead of link and follow for a batch of many frames: the content of each, from
-// its beginning to its end.
+// The stage copy, instead of link and follow for a batch of many frames: it makes the content of
+// each, from its beginning to its end.
 //
 // Takes what all stages before it give; gives batch.out, and refuses blocks with an offset that is
 // 0 or reaches beyond the window or the beginning of the frame.
 //
 // Frames do not copy from each other, so each has a CUDA block, which goes through it tile by tile
-// (tile.cuh). All before a tile is content by then, and within it links are replaced by values, so
-// that nothing is left to follow and no link leaves shared memory. One frame alone is slow this
-// way: batch.h has what decides.
+// (tile.cuh). All bytes before a tile are content by then, and within it links are replaced by
+// values, so that nothing is left to follow and no link leaves shared memory. One frame alone is
+// slow this way: batch.h has what decides.
 #ifndef GPUHISTO_ZSTD_COPY_CUH
 #define GPUHISTO_ZSTD_COPY_CUH
 
@@ -25,8 +25,8 @@ static inline unsigned copy_grid(const struct decode_batch *batch, unsigned)
     return decode_copies_frames(batch) ? batch->frames : 0;
 }
 
-// Copies a zstd block, of whose frame all content before it is there. Says to all threads whether
-// an offset is refused.
+// Copies a zstd block; all content of its frame before it is there. Says to all threads whether an
+// offset is refused.
 template <unsigned Tile, unsigned Threads, unsigned Each>
 static __device__ inline bool copy_block(const decode_batch &batch, decode_tile &tile,
                                          unsigned content)
@@ -54,7 +54,7 @@ static __device__ inline bool copy_block(const decode_batch &batch, decode_tile 
     return false;
 }
 
-// The CUDA blocks are the frames. Four of 256 threads leave each thread 64 registers.
+// Copies the frames, each by a CUDA block. Four of 256 threads leave each thread 64 registers.
 template <unsigned Tile, unsigned Threads, unsigned Each>
 __global__ void __launch_bounds__(Threads, 1024 / Threads) decode_copy(decode_batch batch)
 {
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(Threads, 1024 / Threads) decode_copy(decode_ba
     __shared__ unsigned next;
     const decode_frame &frame = batch.frame[blockIdx.x];
     for (unsigned index = frame.first; index < frame.first + frame.blocks; index++) {
-        // Another CUDA block may lower it: all threads go by what one of them has seen.
+        // Another CUDA block may lower it: all threads go by the value that one of them has seen.
         if (__syncthreads_or(load_relaxed(&batch.verdict->refused) != DECODE_NONE))
             return;
         decode_tile tile = tile_of<Tile>(batch, index, 0, shared, &next);

@@ -38,8 +38,8 @@ static bool is_decoding(const struct gpu_decoder *decoder)
            decoder_inputs_are_busy(decoder);
 }
 
-/* Goes on with all that the device has done for the decoder. Returns 1 if it was something, 0 if
- * nothing, -1 if lost. */
+/* Goes on with all that the device has done for the decoder. Returns 1 if it has done something, 0
+ * if nothing, -1 if it is lost. */
 static int poll(struct gpu_engine *gpu)
 {
     struct gpu_decoder *decoder = &gpu->decoder;
@@ -102,7 +102,7 @@ void gpu_decoder_init(struct gpu_engine *gpu)
     }
 }
 
-/* This is asked often, and does not wait for the lock. */
+/* Answers without waiting for the lock, as this is asked often. */
 bool gpu_engine_is_idle(struct engine *engine)
 {
     return atomic_load(&gpu_of(engine)->decoder.use) == DECODER_IDLE;
@@ -118,7 +118,8 @@ static uint32_t window_max(const struct gpu_decoder *decoder, uint64_t memlimit)
     return most < has ? most : has;
 }
 
-/* Begins a file. 1; 0: the device decompresses nothing, or memory is short; -1: it is lost. */
+/* Begins a file. Returns 1; 0: the device decompresses nothing, or memory is short; -1: it is
+ * lost. */
 static int begin(struct gpu_decoder *decoder, const struct compressed_start *start)
 {
     struct decoder_memory *memory = &decoder->memory;
@@ -198,7 +199,7 @@ void gpu_decoder_submit(struct gpu_decoder *decoder, struct chunk *chunk, uint64
         else if (planned == 0)
             wait_a_moment(gpu); /* for a batch */
     }
-    /* At the end of a file it is waited for whether some of it must come again. */
+    /* At the end of a file it waits until it is known whether some of it must come again. */
     while (!gpu->is_lost && !next->is_wanted && decoder_queue_may_go_back(decoder)) {
         wait_a_moment(gpu);
         *next = decoder_inputs_next(decoder);
@@ -276,7 +277,7 @@ int gpu_decoder_finish(struct gpu_decoder *decoder, struct compressed_rest *rest
     return rc;
 }
 
-/* --- what is known of it --- */
+/* --- state --- */
 
 const char *gpu_decoder_loss(struct gpu_decoder *decoder)
 {

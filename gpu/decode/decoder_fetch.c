@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Content that the host needs: a batch with an invalid sample, and what follows the last record. */
+/* Fetches content that the host needs: a batch with an invalid sample, and the bytes after the last
+ * record. */
 #include "gpu/gpu_engine_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies go by this number. */
+/* The number by which these copies are known to the device's calls. */
 #define FETCH_READ 0
 
 /* Begins to copy content of a slot. */

@@ -41,8 +41,8 @@ uint64_t decoder_file_kept(struct decoder_file *file)
     return file->points.point[0].at;
 }
 
-/* Adds the frame that follows a batch, or goes on after it. Of those up to what was counted only
- * the last one is needed; if there are too many, any other can go. */
+/* Adds the frame that follows a batch, or goes on after it. Only the last of those that begin no
+ * later than what was counted ends is needed; if there are too many, any other can go. */
 static void add_point(struct decoder_file *file, const struct decoder_batch *batch)
 {
     struct resume_points *points = &file->points;
@@ -57,7 +57,8 @@ static void add_point(struct decoder_file *file, const struct decoder_batch *bat
 
 /* --- batches --- */
 
-/* Bytes at the beginning of a batch, the next one to be judged, that were counted before. */
+/* Returns the bytes at the beginning of a batch, the next one to be judged, that were counted
+ * before. */
 static uint32_t counted_before(const struct decoder_file *file,
                                const struct decode_verdict *verdict)
 {
@@ -67,8 +68,8 @@ static uint32_t counted_before(const struct decoder_file *file,
     return before < verdict->content ? (uint32_t)before : verdict->content;
 }
 
-/* The last bytes of the content up to and with a batch, of which `own` are to be counted: at least
- * as many as a character can be cut off after. Returns how many. */
+/* Gets the last bytes of the content up to and with a batch, of which `own` are to be counted: at
+ * least as many as a character can be cut off after. Returns how many. */
 static size_t last_bytes(const struct decoder_file *file, const struct decode_verdict *verdict,
                          uint32_t own, unsigned char bytes[2 * CHARACTER_SIZE_MAX])
 {
@@ -79,7 +80,7 @@ static size_t last_bytes(const struct decoder_file *file, const struct decode_ve
     return cut + new;
 }
 
-/* A separator of records that was counted before ends nothing of what is left. */
+/* Returns the tail. A separator of records that was counted before ends no record that is left. */
 uint64_t decoder_file_tail(const struct decoder_file *file, const struct decode_verdict *verdict)
 {
     const struct record_kind *kind = &file->kind;
@@ -95,7 +96,7 @@ uint64_t decoder_file_tail(const struct decoder_file *file, const struct decode_
     return verdict->tail >= own ? all : verdict->tail;
 }
 
-/* Bytes from the tail of the batch before to that of a batch. */
+/* Returns the bytes from the tail of the batch before to that of a batch. */
 static size_t bytes_between(const struct decoder_file *file, const struct decode_verdict *verdict,
                             uint64_t tail)
 {
@@ -108,7 +109,7 @@ bool decoder_file_is_empty(const struct decoder_file *file, const struct decode_
     return bytes_between(file, verdict, tail) == 0;
 }
 
-/* Of the next `own` bytes, those that no chunk had before. */
+/* Takes the next `own` bytes. Returns how many of them no chunk had before. */
 static size_t take_fresh(struct decoder_file *file, size_t own)
 {
     const size_t again = file->repeated < own ? file->repeated : own;
@@ -116,7 +117,7 @@ static size_t take_fresh(struct decoder_file *file, size_t own)
     return own - again;
 }
 
-/* The last byte of pairs is in two of them. */
+/* Goes on to the end of a batch. The last byte of pairs is shared, as it is in two of them. */
 void decoder_file_advance(struct decoder_file *file, struct decoder_batch *batch, uint32_t tail)
 {
     const struct decode_verdict *verdict = batch->verdict;

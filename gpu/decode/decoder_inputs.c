@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compressed bytes: read into pinned memory, planned as batches, and copied to the
- * device. */
+/* Takes compressed bytes that are read into pinned memory, plans them as batches, and copies them
+ * to the device. */
 #include "gpu/gpu_engine_internal.h"
 
 int decoder_inputs_poll(struct gpu_decoder *decoder)
@@ -54,8 +54,8 @@ bool decoder_inputs_are_busy(const struct gpu_decoder *decoder)
 
 /* --- planning --- */
 
-/* Plans what there is in an input, and has it copied. Sets *planned to what ended that. 0: a batch
- * is waited for. */
+/* Plans the bytes of an input, and copies them. Sets *planned to what ended that. Returns 0 if it
+ * must wait for a batch. */
 static int plan_input(struct gpu_decoder *decoder, struct decoder_input *input,
                       enum decode_planned *planned)
 {

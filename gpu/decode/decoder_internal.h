@@ -3,8 +3,8 @@
  * bytes, on their way in), decoder_queue.c (batches) and decoder_fetch.c (content, on its way out),
  * and these above decoder_memory.c and decoder_file.c.
  *
- * The engine's lock is held in all functions. An int is 1: it was done; 0: not yet; or -1: the
- * device is lost. */
+ * The engine's lock is held in all functions. An int that is returned is 1: it was done; 0: not
+ * yet; or -1: the device is lost. */
 #ifndef GPUHISTO_DECODER_INTERNAL_H
 #define GPUHISTO_DECODER_INTERNAL_H
 
@@ -24,7 +24,7 @@ struct gpu_engine;
 /* --- memory: opened for the first file, and once more when a large one comes after small ones ---
  */
 
-/* Bits, so that one can look for several. */
+/* The states of a batch. They are bits, so that one can look for several. */
 enum batch_state {
     BATCH_FREE = 0,
     BATCH_PLANNED = 1, /* blocks are being added */
@@ -61,7 +61,7 @@ struct decoder_input {
     struct pinned pinned;
 };
 
-/* Files of at most so many bytes do with less memory. */
+/* The most bytes of a small file, which does with less memory. */
 #define DECODER_SMALL_FILE ((uint64_t)8 << 20)
 
 enum decoder_size {
@@ -100,12 +100,12 @@ enum file_end {
     FILE_REFUSED, /* the device, or a checksum, refused a batch: no other one is launched */
 };
 
-/* Where a frame begins: bytes into the file, and into the content. */
+/* The beginning of a frame, in bytes of the file and of the content. */
 struct resume_point {
     uint64_t at, content;
 };
 
-/* Frames from where the file can be decoded again. The first is the beginning of the file if no
+/* Frames from which the file can be decoded again. The first is the beginning of the file if no
  * other will do. */
 #define RESUME_POINTS 8
 struct resume_points {
@@ -143,13 +143,13 @@ struct decoder_file {
 
 /* --- the decoder --- */
 
-/* Batches, which take turns. Those on their way come right before the next one, in its order. */
+/* The batches, which take turns. Those on their way come right before the next one, in order. */
 struct decoder_queue {
     unsigned turn;                 /* the batch that is planned next */
     struct decoder_batch *planned; /* to which blocks are added; or NULL */
 };
 
-/* Content that is copied to memory of the host's, a piece at a time. */
+/* Content that is copied to the host's memory, a piece at a time. */
 struct decoder_fetch {
     unsigned slot;
     struct device_content left; /* to be copied; of no bytes: there is nothing to fetch */
@@ -176,7 +176,7 @@ struct gpu_decoder {
 
 /* --- decoder_memory.c --- */
 
-/* Takes memory of that size, and gives back what there was. If memory is short, there are no
+/* Takes memory of that size, and gives back the memory before. If memory is short, there are no
  * batches. 0, or -1: the device is lost. */
 int decoder_memory_open(struct gpu_decoder *decoder, enum decoder_size size);
 
@@ -211,7 +211,7 @@ uint64_t decoder_file_kept(struct decoder_file *file);
 /* True if the file was decompressed to its end. */
 bool decoder_file_is_done(const struct decoder_file *file);
 
-/* Returns what is left. The tail's bytes, which must be there, go to the caller. */
+/* Returns the rest of the file. The tail's bytes, which must be there, go to the caller. */
 struct compressed_rest decoder_file_end(struct decoder_file *file, bool is_lost);
 
 /* --- decoder_queue.c: batches are planned, launched, judged, counted and freed ---
@@ -226,7 +226,7 @@ bool decoder_queue_open_batch(struct gpu_decoder *decoder, const struct origin *
 /* Launches the batch that is planned, once the next one is free. */
 int decoder_queue_launch(struct gpu_decoder *decoder);
 
-/* The same if it is due. With nothing to launch, 0. */
+/* Launches the batch if that is due. With nothing to launch, returns 0. */
 int decoder_queue_launch_due(struct gpu_decoder *decoder);
 
 /* Polls verdicts and hashes, and has the oldest batch counted if it can be. Sets *good to the slot
@@ -245,7 +245,7 @@ unsigned decoder_queue_count_in(const struct gpu_decoder *decoder, unsigned stat
 /* True while a batch is to be launched, decoded, judged, counted or hashed. */
 bool decoder_queue_is_busy(const struct gpu_decoder *decoder);
 
-/* True if all that is waited for is hashing. */
+/* True if nothing but hashing is waited for. */
 bool decoder_queue_is_hashing(const struct gpu_decoder *decoder);
 
 /* True if the file may go back to a batch that is being decoded, or is to be. */
@@ -259,22 +259,22 @@ void decoder_queue_drain(struct gpu_decoder *decoder);
 
 /* --- decoder_inputs.c: pinned memory, small beside a batch, in which compressed bytes come ---
  *
- * Of each input the host walks the headers of frames and blocks only. The blocks go to the batch
- * that is planned, and their bytes to the device at once, so a batch is there when it is launched.
- */
+ * The host walks only the headers of frames and blocks of each input. The blocks go to the batch
+ * that is planned, and their bytes to the device at once, so a batch is there when it is
+ * launched. */
 
-/* Looks which inputs the device has copied. 1: one more since the last look. */
+/* Looks which inputs the device has copied. Returns 1 if there is one more since the last look. */
 int decoder_inputs_poll(struct gpu_decoder *decoder);
 
 /* Returns memory for the next compressed bytes. NULL: all inputs are in use. */
 struct chunk *decoder_inputs_take(struct gpu_decoder *decoder);
 
-/* Plans what it can of a chunk of the file from byte `offset` on, and has it copied, and decoded
- * when it is due. Sets *next. 0: no batch is free, so it must be called again. */
+/* Plans as much as it can of a chunk of the file from byte `offset` on. That is copied, and decoded
+ * when it is due. Sets *next. Returns 0 if no batch is free, and it must be called again. */
 int decoder_inputs_plan(struct gpu_decoder *decoder, struct chunk *chunk, uint64_t offset,
                         struct compressed_next *next);
 
-/* Returns what comes next. */
+/* Returns the bytes of the file that come next. */
 struct compressed_next decoder_inputs_next(struct gpu_decoder *decoder);
 
 /* True while the device is to copy an input. */
@@ -284,8 +284,8 @@ bool decoder_inputs_are_busy(const struct gpu_decoder *decoder);
  *
  * Each function is called until it is done. Sets *moved if some bytes have arrived. */
 
-/* Copies what was counted with a batch to memory of its chunk, which decoder_queue_count frees. If
- * memory is short, it is done, and the chunk has no data. */
+/* Copies the content that was counted with a batch to memory of its chunk, which
+ * decoder_queue_count frees. If memory is short, returns 1, and the chunk has no data. */
 int decoder_fetch_batch(struct gpu_decoder *decoder, struct slot *slot, bool *moved);
 
 /* Copies the tail of a file, all of which was counted, to its file.tail.bytes. */

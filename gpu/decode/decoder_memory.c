@@ -7,9 +7,9 @@
 #define KIB ((uint32_t)1 << 10)
 #define MIB ((uint32_t)1 << 20)
 
-/* What is asked of the device. A few thousand blocks of 128 KiB, of several batches, keep a large
- * GPU busy while one batch is planned, and one or two are hashed and counted. Content that hardly
- * shrinks fills half of a batch. */
+/* The memory that is asked of the device. A few thousand blocks of 128 KiB, of several batches,
+ * keep a large GPU busy while one batch is planned, and one or two are hashed and counted. Content
+ * that hardly shrinks fills half of a batch. */
 static const struct device_decoding decoding_of_size[] = {
     [DECODER_SMALL] = {.capacity = {.in = 8 * MIB,
                                     .blocks = 4096,
@@ -25,8 +25,8 @@ static const struct device_decoding decoding_of_size[] = {
                        .batches = 8},
 };
 
-/* Bytes of an input: what is copied at a time. A block must fit at least. Large ones are read by
- * several threads. */
+/* Bytes of an input, which is copied as a whole. A block must fit at least. Several threads read a
+ * large one. */
 #define INPUT_LARGE ((size_t)8 * MIB)
 #define INPUT_SMALL ((size_t)1 * MIB)
 #define INPUT_LEAST ((size_t)MIB / 4)
@@ -46,7 +46,7 @@ static void *array(unsigned char *at, size_t *size, size_t count, size_t each)
     return array;
 }
 
-/* Gives a batch its arrays, in host memory from `at` on. With NULL they are none. Returns the bytes
+/* Gives a batch its arrays, in host memory from `at` on. With NULL it gets none. Returns the bytes
  * that they take. */
 static size_t lay_out(struct decoder_batch *batch, const struct decode_capacity *capacity,
                       const struct histogram *histogram, unsigned char *at)
@@ -73,7 +73,7 @@ static size_t part_size(uint32_t room)
 }
 
 /* Returns the bytes that an input should have, or 0: memory is short. All engines together take at
- * most half of what is left, as it is pinned at once. */
+ * most half of the memory that is left, as it is pinned at once. */
 static size_t choose_input_size(const struct gpu_decoder *decoder, size_t batches)
 {
     const struct decoder_memory *memory = &decoder->memory;

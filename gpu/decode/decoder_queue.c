@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches, oldest first: launched, judged by their verdicts and checksums, counted and freed. */
+/* Launches batches, judges them by their verdicts and checksums, has them counted, and frees them,
+ * oldest first. */
 #include "gpu/gpu_engine_internal.h"
 #include "src/records/records.h"
 
 #include <stdlib.h>
 
-/* With so many blocks for each batch that is being decoded the next one is launched: the more there
- * is to do already, the better it is to wait. */
+/* The blocks for each batch that is being decoded with which the next one is launched: the more
+ * there is to do already, the better it is to wait. */
 #define BLOCKS_FOR_EACH 256
 
 static struct decoder_batch *batch_of(struct slot *slot)
@@ -14,8 +15,8 @@ static struct decoder_batch *batch_of(struct slot *slot)
     return (struct decoder_batch *)(void *)slot;
 }
 
-/* Batches are launched in turn, so the oldest one is the next one whose turn it is. Returns the
- * first from there on that is in one of the states, or NULL. */
+/* Returns the oldest batch that is in one of the states, or NULL. Batches are launched in turn, so
+ * the search begins with the one whose turn is next. */
 static struct decoder_batch *oldest_in(const struct gpu_decoder *decoder, unsigned states)
 {
     const struct decoder_memory *memory = &decoder->memory;
@@ -56,8 +57,8 @@ bool decoder_queue_open_batch(struct gpu_decoder *decoder, const struct origin *
     return true;
 }
 
-/* A batch leaves content, and what else the next one goes on with, in the memory of that one, which
- * must be free. */
+/* Launches the batch once the next one is free: it leaves content, and the rest of what the next
+ * one goes on with, in the memory of that one. */
 int decoder_queue_launch(struct gpu_decoder *decoder)
 {
     struct decoder_queue *queue = &decoder->queue;
@@ -104,7 +105,7 @@ int decoder_queue_launch_due(struct gpu_decoder *decoder)
 
 /* --- freeing --- */
 
-/* The batch is neither decoded nor counted any more. */
+/* Releases a batch that is neither decoded nor counted any more. */
 static void release(struct gpu_decoder *decoder, struct decoder_batch *batch)
 {
     struct content_check *check = decoder->memory.check;
@@ -142,15 +143,15 @@ void decoder_queue_count(struct gpu_decoder *decoder, struct slot *slot)
 
 /* --- verdicts --- */
 
-/* True if fewer bytes may not be refused, and are worth it. */
+/* True if a smaller batch may not be refused, and is worth it. */
 static bool is_too_large(const struct gpu_decoder *decoder, const struct decoder_batch *refused)
 {
     const uint32_t why = refused->verdict->refusal;
     return why == DECODE_NO_ROOM || (why == DECODE_TOO_MANY && decoder->file.must_go_on);
 }
 
-/* Plans a batch anew that was too large, and all that follow. These are decoded in vain: what the
- * batch goes on from is still in its memory. False: it must be left. */
+/* Plans a batch anew that was too large, and all that follow, which were decoded in vain. The state
+ * that the batch goes on from is still in its memory. False: it must be left. */
 static bool go_back(struct gpu_decoder *decoder, struct decoder_batch *refused)
 {
     struct decoder_file *file = &decoder->file;
@@ -262,7 +263,7 @@ static int poll_oldest(struct gpu_decoder *decoder, struct slot **good)
     case CONTENT_GOOD:
         break;
     }
-    /* An empty batch has its position at once, so what is before it must have been counted. */
+    /* An empty batch has its position at once, so the bytes before it must have been counted. */
     if (decoder_file_is_empty(&decoder->file, batch->verdict, tail) &&
         decoder_queue_count_in(decoder, BATCH_COUNTING) > 0)
         return 0;

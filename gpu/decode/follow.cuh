@@ -17,9 +17,9 @@
 constexpr unsigned DECODE_FOLLOW_THREADS = 256;
 constexpr unsigned DECODE_FOLLOW_EACH = 2; // bytes of a thread
 
-// CUDA blocks that stay, as far as the batch has room for so many bytes. They leave a quarter of
-// the device to the first stages of the batches that follow, which have few threads, and wait for
-// other things.
+// Returns the number of CUDA blocks that stay, as far as the batch has room for so many bytes. They
+// leave a quarter of the device to the first stages of the batches that follow, which have few
+// threads, and wait for other things.
 static inline unsigned follow_grid(const struct decode_batch *batch, unsigned resident)
 {
     if (decode_copies_frames(batch))
@@ -29,7 +29,7 @@ static inline unsigned follow_grid(const struct decode_batch *batch, unsigned re
     return most < stay ? most : stay;
 }
 
-// The bytes at, at + 32, and so on, before `end`.
+// Follows the links of the bytes at, at + 32, and so on, before `end`.
 static __device__ inline void follow_some(const decode_batch &batch, unsigned at, unsigned end)
 {
     unsigned links[DECODE_FOLLOW_EACH], left = 0; // bit i: byte i is still a link

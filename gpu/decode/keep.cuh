@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the next batch takes over. Tables, by an early stage of their own, so that the next batch
-// can go on with them at once; and keep, the last stage, which leaves the rest and makes the
-// verdict final.
+// The two stages that leave what the next batch takes over: an early one for tables, so that the
+// next batch can go on with them at once; and keep, the last stage, which leaves the rest and makes
+// the verdict final.
 //
 // Takes what the stages before give; gives the carry at the beginning of batch.next, and the last
 // bytes of content right before batch.next_out: those that the window of a frame that goes on
@@ -20,14 +20,14 @@ constexpr unsigned DECODE_KEEP_THREADS = 256;
 constexpr unsigned ZSTD_KEEP_TABLES_THREADS = 32 * ZSTD_TABLES;
 static_assert(sizeof(decode_carry) <= DECODE_CARRY, "the carry has room");
 
-// A few CUDA blocks for a small batch; those that stay for a large one.
+// Returns the CUDA blocks: a few for a small batch, those that stay for a large one.
 static inline unsigned keep_grid(const struct decode_batch *batch, unsigned resident)
 {
     const unsigned most = batch->room / (DECODE_KEEP_THREADS * 16) + 1;
     return most < resident ? most : resident;
 }
 
-// The table that the next block of the frame would repeat, by all lanes of a warp.
+// Returns the table that the next block of the frame would repeat, by all lanes of a warp.
 static __device__ inline decode_source keep_table(const decode_batch &batch,
                                                   const decode_frame &frame, unsigned table)
 {
@@ -77,7 +77,7 @@ static __global__ void __launch_bounds__(ZSTD_KEEP_TABLES_THREADS)
         keep_described(batch, frame, threadIdx.x / 32);
 }
 
-// By one thread.
+// By one thread: writes the carry of a frame that goes on.
 static __device__ inline void keep_carry(const decode_batch &batch, const decode_frame &frame)
 {
     decode_carry *const next = reinterpret_cast<decode_carry *>(batch.next);
@@ -99,7 +99,7 @@ static __device__ inline void keep_frame_ends(const decode_batch &batch)
     }
 }
 
-// Four bytes from anywhere in the content.
+// Loads four bytes from anywhere in the content.
 static __device__ inline unsigned keep_load(const unsigned char *from)
 {
     const std::size_t address = reinterpret_cast<std::size_t>(from);
@@ -109,8 +109,8 @@ static __device__ inline unsigned keep_load(const unsigned char *from)
 }
 
 // Copies from[0..size) to to[0..size), memory that ends at a multiple of 4 bytes: by whole words,
-// but the first four bytes or more, and the last four, one by one, because nothing may have been
-// written before and after what is copied.
+// but the first four bytes or more, and the last four, one by one, because the bytes before and
+// after may never have been written.
 static __device__ inline void keep_window(unsigned char *to, const unsigned char *from,
                                           unsigned size)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the stages of several batches run side by side on a device.
+// Runs the stages of several batches side by side on a device.
 //
 // Matches are copied by all of the device, and wait for its memory; the stages before have a few
 // threads a block, and wait for themselves. So these run on streams of their own, one for each
@@ -9,10 +9,10 @@
 //     batch 1      | find, parse | chain         | matches  |
 //     batch 2         | find, parse | chain                 | matches  |
 //
-// What is chained waits for the same of the batch before: zstd's tables, which may be repeated, and
-// are looked for first; gzip's blocks, which begin where others end. Matches of a batch that stands
-// alone (batch.h) belong to its own stream as well: each of its frames is copied
-// by one CUDA block, which takes its time, and the frames of one batch do not fill the device.
+// Chained stages wait for those of the batch before: zstd's tables may be repeated, and are looked
+// for first; gzip's blocks begin where others end. Matches of a batch that stands alone (batch.h)
+// belong to its own stream as well: each of its frames is copied by one CUDA block, which takes its
+// time, and the frames of one batch do not fill the device.
 #ifndef GPUHISTO_DECODE_PIPELINE_CUH
 #define GPUHISTO_DECODE_PIPELINE_CUH
 
@@ -20,7 +20,7 @@
 
 #include <cuda_runtime.h>
 
-// What belongs to the memory of a batch.
+// The streams and events that belong to the memory of a batch.
 struct decode_lane {
     cudaStream_t stream; // of the stages up to the matches, these too if the batch stands alone
     cudaEvent_t chained; // what is chained is there
@@ -28,7 +28,7 @@ struct decode_lane {
     cudaEvent_t done;    // of the batch; to be recorded by the caller, after all that it adds
 };
 
-// The lane's members are null or as they should be afterwards, also if this fails.
+// Opens a lane. Its members are null or valid afterwards, even if this fails.
 static inline cudaError_t decode_lane_open(decode_lane *lane)
 {
     int least, greatest;
@@ -51,7 +51,7 @@ static inline void decode_lane_close(decode_lane *lane)
     *lane = {};
 }
 
-// How many CUDA blocks of each stage the device holds at a time.
+// The number of CUDA blocks of each stage that the device holds at a time.
 struct decode_residents {
     unsigned of[DECODE_FORMATS][DECODE_STAGES_MAX];
 };
@@ -111,8 +111,8 @@ struct decode_pipeline {
     cudaStream_t matches;     // of the last stages
 };
 
-// Has a lane wait for what is chained of the batch before, and until what the next batch's memory
-// was used for is over.
+// Makes a lane wait for the chained stages of the batch before, and until the memory of the next
+// batch is no longer in use.
 static inline cudaError_t decode_await_chain(const decode_pipeline &pipeline, unsigned index)
 {
     const unsigned count = pipeline.count;
@@ -146,8 +146,8 @@ static inline cudaError_t decode_launch_first(const decode_pipeline &pipeline,
     return code;
 }
 
-// Launches all stages of the batch of lanes[index]. The lane's stream waits for whatever the batch
-// needs first.
+// Launches all stages of the batch of lanes[index]. The lane's stream first waits for the work that
+// the batch needs.
 static inline cudaError_t decode_launch(const decode_pipeline &pipeline, const decode_batch &batch,
                                         unsigned index)
 {

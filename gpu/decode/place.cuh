@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The stage place: where each block's content begins, what its repeat offsets are at its beginning,
-// how far it may reach back, and whether frames hold what they state. It begins the verdict.
+// The stage place: finds where each block's content begins, its repeat offsets there, how far it
+// may reach back, and whether frames hold what they state. It begins the verdict.
 //
 // Takes outcome.refusal, .content and .after of every block; gives .content_at, .before and .reach,
 // may refuse the last block of a frame, and writes the verdict. Content of refused blocks counts as
@@ -24,7 +24,7 @@ static inline unsigned place_grid(const struct decode_batch *, unsigned)
     return 1;
 }
 
-// What some blocks in a row come to.
+// The sum of some blocks in a row.
 struct place_sum {
     unsigned content;
     repeats_map repeats;
@@ -49,7 +49,7 @@ static __device__ inline place_sum place_shuffle_up(const place_sum &sum, unsign
     return other;
 }
 
-// The sum of the lanes up to and with this one.
+// Returns the sum of the lanes up to and with this one.
 static __device__ inline place_sum place_scan_warp(place_sum sum)
 {
     for (unsigned by = 1; by < 32; by *= 2) {
@@ -60,8 +60,8 @@ static __device__ inline place_sum place_scan_warp(place_sum sum)
     return sum;
 }
 
-// The sum of all threads before this one, after `before`, which becomes that of all threads.
-// `warps` has a place for each warp.
+// Returns the sum of all threads before this one, after `before`, which becomes that of all
+// threads. `warps` has a place for each warp.
 static __device__ inline place_sum place_scan(const place_sum &own, place_sum *warps,
                                               place_sum &before)
 {
@@ -86,7 +86,7 @@ static __device__ inline place_sum place_scan(const place_sum &own, place_sum *w
     return exclusive;
 }
 
-// True if the frame holds another number of bytes than it states: `content`, so far.
+// True if the frame holds another number of bytes than it states; it has `content` so far.
 static __device__ inline bool place_misstated(const decode_frame &frame, unsigned long long content)
 {
     if (frame.content == DECODE_CONTENT_UNKNOWN)

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* What the host keeps of a frame, beside what the device is told. */
+/* The facts of a frame that the host keeps, beside those that the device is told. */
 struct decode_frame_end {
     uint64_t at;       /* where the frame begins in the file */
     bool has_checksum; /* and the frame ends in this batch */
@@ -48,10 +48,10 @@ enum decode_planned {
     DECODE_FULL  /* what comes next does not fit in the batch */
 };
 
-/* Makes a plan one of nothing, of the same format. */
+/* Empties a plan, which keeps its format. */
 void decode_plan_clear(struct decode_plan *plan);
 
-/* Makes a batch, which has its memory, one that is planned so. */
+/* Applies a plan to a batch that has its memory. */
 void decode_batch_set_plan(struct decode_batch *batch, const struct decode_plan *plan);
 
 #ifdef __cplusplus

@@ -31,7 +31,8 @@ static struct decode_ahead look_zstd(const struct decode_walk *walk)
 
 #if HAVE_ISAL
 
-/* No window is beyond the limit, and checksums are verified in any case, as on the cores. */
+/* Begins a file. The limits are not needed: no window is beyond them, and checksums are verified in
+ * any case, as on the cores. */
 static void begin_gzip(struct decode_walk *walk, uint64_t at, const struct decode_limits *limits)
 {
     (void)limits;
@@ -45,7 +46,7 @@ static enum decode_planned plan_gzip(struct decode_walk *walk, struct decode_pla
     return gzip_plan_piece(&walk->gzip, plan, len, is_end);
 }
 
-/* A member that is cut short, the device refuses. */
+/* Returns what comes next. If a member is cut short, the device refuses it. */
 static struct decode_ahead look_gzip(const struct decode_walk *walk)
 {
     return (struct decode_ahead){.at = walk->gzip.at, .frame_at = DECODE_FRAME_TOLD};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The host's part of each format: what a file is cut into batches by. One thread for each file. */
+/* The planner of each format, which cuts a file into batches on the host. One thread for each
+ * file. */
 #ifndef GPUHISTO_DECODE_PLANNER_H
 #define GPUHISTO_DECODE_PLANNER_H
 
@@ -7,7 +8,7 @@
 #include "gpu/decode/zstd/zstd_plan.h"
 #include "src/frames/codec.h"
 
-/* Where the host is in a file. */
+/* The host's position in a file. */
 struct decode_walk {
     const struct decode_planner *planner;
     union {
@@ -22,7 +23,7 @@ struct decode_limits {
     bool can_hash;       /* it can */
 };
 
-/* What a file goes on with after all that was planned. */
+/* The bytes that a file goes on with after all that was planned. */
 struct decode_ahead {
     uint64_t at;       /* where that begins in the file */
     uint64_t frame_at; /* where the frame does that goes on or comes next; or DECODE_FRAME_TOLD */
@@ -39,20 +40,20 @@ struct decode_planner {
     /* Begins a file with the frame at byte `at`. */
     void (*begin)(struct decode_walk *walk, uint64_t at, const struct decode_limits *limits);
 
-    /* Adds to a plan as much of in[0..len) as there is and fits. in[0] is what follows in the file
-     * after all that was taken; is_end: the file ends with in[len]. Bytes that are added now,
-     * plan->in_size - plan->in_at from in[0] on, will be in the batch's memory at DECODE_CARRY +
-     * plan->in_at. Goes on from what was taken, also with DECODE_NEEDS_MORE. */
+    /* Adds to a plan as much of in[0..len) as there is and fits. in[0] is the byte that follows in
+     * the file after all that was taken; is_end: the file ends with in[len]. Bytes that are added
+     * now, plan->in_size - plan->in_at from in[0] on, will be in the batch's memory at DECODE_CARRY
+     * + plan->in_at. Goes on from what was taken, also with DECODE_NEEDS_MORE. */
     enum decode_planned (*plan)(struct decode_walk *walk, struct decode_plan *plan,
                                 const unsigned char *in, size_t len, bool is_end);
 
     struct decode_ahead (*look)(const struct decode_walk *walk);
 
-    /* A batch was good, and has so much content. NULL: that is of no use. */
+    /* Learns that a batch was good, and has so much content. NULL: that is of no use. */
     void (*learn)(struct decode_walk *walk, const struct decode_plan *plan, uint32_t content);
 
-    /* There was no room for a batch: goes back to where it began, and plans a smaller one. False:
-     * it cannot be smaller. NULL: there always is. */
+    /* Goes back to where a batch began for which there was no room, and plans a smaller one. False:
+     * it cannot be smaller. NULL: there always is room. */
     bool (*plan_again)(struct decode_walk *walk, const struct decode_plan *plan);
 };
 

@@ -9,7 +9,7 @@ extern "C" {
 
 using decode_kernel = void (*)(decode_batch batch);
 
-// What a stage waits for, but for those before it.
+// The work that a stage waits for, beside the stages before it.
 enum decode_part {
     DECODE_PART_FREE,    // nothing
     DECODE_PART_CHAINED, // these of the batch before; they follow each other
@@ -26,16 +26,16 @@ struct decode_stage {
     unsigned shared; // dynamic shared memory of a CUDA block, bytes; more than 48 KiB are asked for
                      // with cudaFuncAttributeMaxDynamicSharedMemorySize
 
-    // The CUDA blocks to launch for a batch of at least one block; 0: it does without the stage.
-    // `resident` is how many of them the device holds at a time, for a kernel whose CUDA blocks
-    // stay.
+    // Returns the CUDA blocks to launch for a batch of at least one block; 0: it does without the
+    // stage. `resident` is how many of them the device holds at a time, for a kernel whose CUDA
+    // blocks stay.
     unsigned (*grid)(const struct decode_batch *batch, unsigned resident);
 };
 
 #define DECODE_STAGES_MAX 16
 
-// All of a format, in the order in which a batch needs them. First those that are free or chained,
-// then those of the matches, then the end.
+// All stages of a format, in the order in which a batch needs them: first the stages that are free
+// or chained, then those of the matches, then the end.
 struct decode_stage_list {
     const struct decode_stage *stage;
     unsigned count; // at most DECODE_STAGES_MAX
@@ -48,7 +48,7 @@ extern const struct decode_stage_list decode_stages[DECODE_FORMATS];
 extern void (*const decode_tail_kernel)(decode_batch batch, unsigned most, bool lines);
 extern const unsigned decode_tail_threads;
 
-// The zstd blocks of a batch, so many to a CUDA block.
+// Returns the CUDA blocks for the zstd blocks of a batch, if each takes so many.
 static inline unsigned decode_grid_of_blocks(const struct decode_batch *batch, unsigned each)
 {
     return (batch->blocks + each - 1) / each;

@@ -28,7 +28,7 @@ static __device__ inline unsigned tail_last_bytes(const unsigned char *out, unsi
     return last;
 }
 
-// `lines`: records are lines, otherwise they end at white space.
+// Finds the tail. With `lines` records are lines, otherwise they end at white space.
 static __global__ void __launch_bounds__(DECODE_TAIL_THREADS)
     decode_tail(decode_batch batch, unsigned most, bool lines)
 {

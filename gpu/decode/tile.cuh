@@ -23,19 +23,19 @@ extern "C" {
 #include "batch.h"
 }
 
-// The most sequences that so many bytes of content are of.
+// Returns the most sequences that so many bytes of content are of.
 DECODE_ON_BOTH constexpr unsigned decode_tile_sequences(unsigned tile)
 {
     return tile / DECODE_MATCH_MIN + 2;
 }
 
-// Dynamic shared memory for tiles of that size.
+// Returns the bytes of dynamic shared memory for tiles of that size.
 DECODE_ON_BOTH constexpr unsigned decode_tile_shared(unsigned tile)
 {
     return 8 * decode_tile_sequences(tile) + 4 * (tile + 2 * (tile / 32));
 }
 
-// In links: a value in the lowest byte, rather than a position of content.
+// The mark of a link that is a value in its lowest byte, rather than a position of content.
 constexpr unsigned DECODE_VALUE = 1u << 31;
 
 // True if a link leads to a byte of the tile that begins at `base`, or to one after it.
@@ -44,7 +44,7 @@ static __device__ __forceinline__ bool tile_has(unsigned link, unsigned base)
     return !(link & DECODE_VALUE) && link >= base;
 }
 
-// A sequence as its bytes need it. From the lowest bit:
+// A sequence, as its bytes need it. From the lowest bit:
 //
 // - 18 bits: where its match begins in the content of the zstd block, or PIECE_LITERALS: nowhere;
 // - 18 bits: how far its literals are from there: a byte's place less that of its literal;
@@ -68,7 +68,7 @@ static __device__ __forceinline__ unsigned piece_offset(decode_piece piece)
     return static_cast<unsigned>(piece >> 36);
 }
 
-// What all bytes of a tile have in common.
+// A tile: the facts that all its bytes have in common.
 struct decode_tile {
     const decode_sequence *sequences;
     unsigned sequence_count;
@@ -99,7 +99,7 @@ static __device__ inline unsigned sequence_literals(decode_sequence sequence)
            ((1u << (DECODE_OFFSET_SHIFT - DECODE_LITERALS_SHIFT)) - 1);
 }
 
-// 0 if it comes to less than 1.
+// Returns the offset of a sequence, 0 if it would be less than 1.
 static __device__ inline unsigned tile_offset(const decode_tile &tile, decode_sequence sequence)
 {
     const unsigned code = static_cast<unsigned>(sequence >> DECODE_OFFSET_SHIFT);
@@ -112,8 +112,8 @@ static __device__ inline unsigned tile_offset(const decode_tile &tile, decode_se
     return offset - min(offset, code & ZSTD_REPEATS_LESS);
 }
 
-// The last sequence that begins at `begin` or before: each round, the lanes of a warp look at the
-// ends of 32 equal parts.
+// Returns the last sequence that begins at `begin` or before: each round, the lanes of a warp look
+// at the ends of 32 equal parts.
 static __device__ inline unsigned tile_find(const decode_sequence *sequences, unsigned count,
                                             unsigned begin)
 {
@@ -121,7 +121,7 @@ static __device__ inline unsigned tile_find(const decode_sequence *sequences, un
     while (size > 1) {
         const unsigned part = (size + 31) / 32, probe = low + threadIdx.x % 32 * part;
         const bool is_before = probe < low + size && sequence_begin(sequences[probe]) <= begin;
-        // Lane 0 always is.
+        // Lane 0 is always before.
         const unsigned before =
             static_cast<unsigned>(__popc(__ballot_sync(0xffffffffu, is_before)));
         const unsigned end = low + size;
@@ -131,7 +131,8 @@ static __device__ inline unsigned tile_find(const decode_sequence *sequences, un
     return low;
 }
 
-// The piece of a sequence, `next` being the one after it; `bad` if its offset is refused.
+// Returns the piece of a sequence, `next` being the one after it. Sets `bad` if its offset is
+// refused.
 static __device__ inline decode_piece tile_piece(const decode_tile &tile, decode_sequence sequence,
                                                  decode_sequence next, bool &bad)
 {
@@ -143,7 +144,7 @@ static __device__ inline decode_piece tile_piece(const decode_tile &tile, decode
            static_cast<decode_piece>(offset) << 36;
 }
 
-// The piece of the literals after all matches.
+// Returns the piece of the literals after all matches.
 static __device__ inline decode_piece tile_last_piece(decode_sequence sequence)
 {
     return PIECE_LITERALS |
@@ -211,15 +212,15 @@ template <unsigned Tile> static __device__ inline bool tile_prepare(const decode
     return false;
 }
 
-// The piece that byte i of the tile is of.
+// Returns the piece that byte i of the tile belongs to.
 static __device__ __forceinline__ decode_piece tile_piece_at(const decode_tile &tile, unsigned i)
 {
     const unsigned up_to = tile.marks[i / 32] & (0xffffffffu >> (31 - i % 32));
     return tile.pieces[tile.ranks[i / 32] + static_cast<unsigned>(__popc(up_to))];
 }
 
-// Byte i of the tile: its link, and where in memory it is, or null. `out` is where the batch's
-// content begins, of which that before `known` is there.
+// Sets the link of byte i of the tile, and returns where in memory its value is, or null. `out` is
+// where the batch's content begins; content before `known` is there.
 static __device__ __forceinline__ const unsigned char *tile_source(const decode_tile &tile,
                                                                    unsigned i,
                                                                    const unsigned char *out,
@@ -262,7 +263,7 @@ static __device__ inline void tile_fill(const decode_tile &tile, unsigned first,
     }
 }
 
-// Which of a thread's bytes, in registers.
+// A set of a thread's bytes, in registers.
 template <unsigned Each> struct tile_set {
     unsigned words[(Each + 31) / 32] = {};
 
@@ -286,8 +287,8 @@ template <unsigned Each> struct tile_set {
 };
 
 // Replaces links of these bytes that end in the tile by those found there, until none does: no link
-// of a strip before ends in the tile. All threads, of which each sees those of others after the
-// next barrier.
+// of a strip before ends in the tile. All threads call it, and each sees the links of others after
+// the next barrier.
 template <unsigned Each>
 static __device__ inline void tile_jump(const decode_tile &tile, unsigned first,
                                         unsigned (&links)[Each])
@@ -318,7 +319,8 @@ static __device__ inline void tile_jump(const decode_tile &tile, unsigned first,
     }
 }
 
-// The tile of Size bytes, or as many as there are, from `begin` on in the index-th zstd block.
+// Returns the tile of Size bytes, or as many as there are, from `begin` on in the index-th zstd
+// block.
 template <unsigned Size>
 static __device__ inline decode_tile tile_of(const decode_batch &batch, unsigned index,
                                              unsigned begin, decode_piece *shared, unsigned *next)
@@ -349,7 +351,7 @@ static __device__ inline decode_tile tile_of(const decode_batch &batch, unsigned
     return tile;
 }
 
-// Refuses a zstd block, of which an offset is bad. One thread.
+// By one thread: refuses a zstd block that has a bad offset.
 static __device__ inline void tile_refuse(const decode_batch &batch, unsigned index)
 {
     store_relaxed(&batch.outcome[index].refusal, DECODE_BAD_OFFSET);

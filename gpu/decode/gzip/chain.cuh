@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The stage chain of gzip: which parts follow each other from where the batch before has ended; and
-// the members that they are of.
+// The stage chain of gzip: finds which parts follow each other from where the batch before has
+// ended, and the members that they belong to.
 //
 // Takes parts, candidates and the carry; marks the parts that are content, and gives frames, which
 // are members, what these state at their ends, counts of frames and blocks, and the carry of the
-// next batch. Or it refuses the batch: what is corrupt, does not fit, or ends with the file too
+// next batch. Or it refuses the batch, if it is corrupt, does not fit, or ends with the file too
 // early.
 //
 // One warp goes from one part to the next, 32 parts in a row at a time: each lane knows where its
-// own part goes on, so the way is a few shuffles, and where each part is in the content a sum. What
-// begins at no candidate it parses itself: blocks that are cut by the batch, stored and fixed ones.
+// own part goes on, so the way is a few shuffles, and where each part is in the content a sum. It
+// parses blocks itself that begin at no candidate: those that are cut by the batch, stored and
+// fixed ones.
 //
 // It is one warp, though, and a core is faster: so files of very many members, or with very many
 // blocks that cannot be found, are left to the cores.
@@ -25,8 +26,8 @@
 
 constexpr unsigned GZIP_CHAIN_THREADS = 32;
 
-// The units that the chain adds itself to a batch, at most. In incompressible content each is a
-// stored block, which takes some microseconds; one of a few codes takes ten times that.
+// The most units that the chain itself adds to a batch. In incompressible content each is a stored
+// block, which takes some microseconds; one of a few codes takes ten times that.
 constexpr unsigned GZIP_CHAIN_UNITS = 2048;
 
 static inline unsigned gzip_chain_grid(const struct decode_batch *, unsigned)
@@ -34,7 +35,7 @@ static inline unsigned gzip_chain_grid(const struct decode_batch *, unsigned)
     return 1;
 }
 
-// How far the chain is. All lanes know the same.
+// The progress of the chain. All lanes know the same.
 struct gzip_chaining {
     gzip_state state;
     gzip_place place;
@@ -47,7 +48,7 @@ struct gzip_chaining {
     bool begins;                  // that is in this batch
     unsigned parts;               // that there are
     unsigned own_units;           // of parts that are not of candidates
-    unsigned own_blocks;          // the same: GZIP_PART_BLOCKS at most of all
+    unsigned own_blocks;          // of these parts: GZIP_PART_BLOCKS at most of all
     bool is_over;                 // the batch has no more, or is refused
     decode_refusal refusal;
 };
@@ -80,7 +81,7 @@ static __device__ inline gzip_chaining gzip_chain_begin(const decode_batch &batc
 
 // --- parts ---
 
-// What the next lane needs to know of a part.
+// The facts of a part that the next lane needs.
 struct gzip_link {
     unsigned stop, next, units, content;
 };
@@ -93,7 +94,8 @@ static __device__ inline gzip_link gzip_link_of(const gzip_batch &gzip, unsigned
     return {part.stop, part.next, part.units, part.content};
 }
 
-// Adds units with so many bytes of content. False, and the batch is refused, if there is no room.
+// Adds units with so many bytes of content. If there is no room, refuses the batch and returns
+// false.
 static __device__ inline bool gzip_chain_add(const decode_batch &batch, gzip_chaining &chain,
                                              unsigned units, unsigned content)
 {
@@ -123,7 +125,7 @@ static __device__ inline unsigned gzip_chain_way(unsigned after, unsigned *last)
     return way;
 }
 
-// What ended the chain of parts, and where.
+// Records what ended the chain of parts, and where.
 static __device__ inline void gzip_chain_stop(gzip_chaining &chain, unsigned stop,
                                               const gzip_place &place)
 {
@@ -234,7 +236,7 @@ static __device__ inline void gzip_chain_add_empty(const decode_batch &batch, gz
     (void)gzip_chain_own_part(batch, chain, parsing.part);
 }
 
-// Ends the frame that is open, of which `member` is what it states; ends: so does the member.
+// Ends the open frame; `member` has what it states; ends: the member ends, too.
 static __device__ inline void gzip_chain_close(const decode_batch &batch, gzip_chaining &chain,
                                                bool ends, const gzip_member &member)
 {
@@ -254,7 +256,7 @@ static __device__ inline void gzip_chain_close(const decode_batch &batch, gzip_c
     chain.frames++;
 }
 
-// Goes on with what is between members.
+// Goes on with the bytes between members.
 static __device__ inline void gzip_chain_between(const decode_batch &batch, gzip_chaining &chain)
 {
     const gzip_input input = gzip_input_of(batch);
@@ -306,8 +308,8 @@ static __device__ inline bool gzip_chain_in_member(const gzip_chaining &chain)
     return chain.state == GZIP_BLOCKS || chain.state == GZIP_TRAILER;
 }
 
-// Closes the last frame, or makes one if there is none. Refuses a file that is cut, and what the
-// next batch does not begin early enough for.
+// Closes the last frame, or makes one if there is none. Refuses a file that is cut, and a batch if
+// the next one does not begin early enough.
 static __device__ inline void gzip_chain_end(const decode_batch &batch, gzip_chaining &chain)
 {
     const unsigned size = batch.in_size - DECODE_CARRY;
@@ -358,7 +360,7 @@ static __device__ inline void gzip_chain_keep(const decode_batch &batch, const g
     next->member_at = chain.member_at;
 }
 
-// Says what the batch has; where it is refused, one frame of one block.
+// Says what the batch has; a refused batch has one frame of one block.
 static __device__ inline void gzip_chain_tell(const decode_batch &batch, const gzip_chaining &chain)
 {
     batch.gzip.counters->refusal = chain.refusal;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The header of a block of deflate, and tables for its codes (RFC 1951, section 3.2): by a warp.
+// Reads the header of a block of deflate, and makes tables for its codes (RFC 1951, section 3.2),
+// by a warp.
 //
 // All lanes call these functions together and get the same answer. Code lengths come one after the
-// other, so every lane reads them all; whatever can be done for many codes at a time, the lanes
-// share.
+// other, so every lane reads them all; the lanes share the work that can be done for many codes at
+// a time.
 //
 // A code is canonical: codes of one length are consecutive numbers, and begin where those one bit
 // shorter end. So the bits of a code, the first one highest, say how long it is by comparisons, and
 // which symbol it is by a subtraction. The table that most codes are looked up in is made that way,
-// each entry by itself, and longer codes are decoded so.
+// each entry by itself, and longer codes are decoded that way.
 #ifndef GPUHISTO_GZIP_CODES_CUH
 #define GPUHISTO_GZIP_CODES_CUH
 
@@ -26,7 +27,7 @@ constexpr unsigned GZIP_END_CODE = 256;
 
 constexpr unsigned GZIP_ALL_LANES = 0xffffffffu;
 
-// Where compressed bits are.
+// The compressed bits.
 struct gzip_input {
     const unsigned *words;
     unsigned end; // bits; 64 more may be read, and mean nothing
@@ -38,7 +39,7 @@ static __device__ inline gzip_input gzip_input_of(const decode_batch &batch)
             8 * (batch.in_size - DECODE_CARRY)};
 }
 
-// What a code means. From the lowest bit:
+// The meaning of a code. From the lowest bit:
 //
 // - 4 bits: its own bits, 1 to 15;
 // - 4 bits: how many bits follow it that are added to the value;
@@ -63,7 +64,7 @@ static __device__ __forceinline__ gzip_entry gzip_entry_of(unsigned kind, unsign
 
 constexpr gzip_entry GZIP_NO_CODE = GZIP_INVALID << GZIP_KIND_SHIFT | 1;
 
-// A literal or a length, or the end of the block.
+// Returns the entry of a literal or a length, or of the end of the block.
 static __device__ inline gzip_entry gzip_literal_entry(unsigned symbol, unsigned bits)
 {
     const unsigned length = symbol - GZIP_END_CODE - 1, extra = length / 4 - 1;
@@ -96,7 +97,7 @@ template <unsigned Symbols> struct gzip_code {
     gzip_entry entries[Symbols];       // by the lengths of their codes
 };
 
-// What a warp needs to parse blocks: shared memory.
+// The shared memory that a warp needs to parse blocks.
 struct gzip_codes {
     gzip_entry literal_table[1 << GZIP_LITERAL_BITS]; // 0: a longer code, or none
     gzip_entry distance_table[1 << GZIP_DISTANCE_BITS];
@@ -107,20 +108,20 @@ struct gzip_codes {
     uint8_t precode[1 << GZIP_PRECODE_BITS]; // symbol << 3 | bits of the code
 };
 
-// Up to 32 bits from `bit` on, the first as the lowest.
+// Returns up to 32 bits from `bit` on, the first as the lowest.
 static __device__ __forceinline__ unsigned gzip_bits(const unsigned *words, unsigned bit)
 {
     return __funnelshift_r(words[bit / 32], words[bit / 32 + 1], bit);
 }
 
-// The bits of a code as a number of GZIP_CODE_MOST bits, the first one as the highest.
+// Returns the bits of a code as a number of GZIP_CODE_MOST bits, the first one as the highest.
 static __device__ __forceinline__ unsigned gzip_code_number(unsigned bits)
 {
     return __brev(bits) >> (32 - GZIP_CODE_MOST);
 }
 
-// The entry of the code with which these bits begin, if it has First to Last bits; otherwise 0.
-// Without a loop that ends early, as lanes would wait for each other in it.
+// Returns the entry of the code with which these bits begin, if it has First to Last bits;
+// otherwise 0. No loop ends early, as lanes would wait for each other in it.
 template <unsigned First, unsigned Last, unsigned Symbols>
 static __device__ __forceinline__ gzip_entry gzip_find_code(
     const gzip_code<Symbols> &code, const unsigned (&limit)[GZIP_CODE_MOST + 1], unsigned bits)
@@ -135,8 +136,8 @@ static __device__ __forceinline__ gzip_entry gzip_find_code(
 
 // --- making a code ---
 
-// Sets the limits, and where symbols of each length go. False if the lengths make no code that zlib
-// would take: it is complete, or has one code of one bit, or is of distances and has none.
+// Sets the limits, and where symbols of each length go. False if zlib would refuse the code. It
+// takes one that is complete, or has one code of one bit, or is of distances and has none.
 template <unsigned Symbols>
 static __device__ inline bool gzip_set_limits(gzip_code<Symbols> &code, const uint8_t *lengths,
                                               unsigned count)
@@ -199,7 +200,7 @@ static __device__ inline void gzip_sort_symbols(gzip_code<Symbols> &code, const 
     }
 }
 
-// Makes a code, and the table of 1 << Bits entries. False as gzip_set_limits.
+// Makes a code, and the table of 1 << Bits entries. Returns false if gzip_set_limits does.
 template <unsigned Bits, unsigned Symbols>
 static __device__ inline bool gzip_make_code(gzip_code<Symbols> &code, gzip_entry *table,
                                              const uint8_t *lengths, unsigned count)
@@ -219,7 +220,7 @@ static __device__ inline bool gzip_make_code(gzip_code<Symbols> &code, gzip_entr
 
 enum gzip_read { GZIP_READ, GZIP_SHORT, GZIP_WRONG };
 
-// The symbol of which the i-th length of the precode is: 16 17 18 0 8 7 9 6 10 5 11 ...
+// Returns the symbol that the i-th length of the precode is for: 16 17 18 0 8 7 9 6 10 5 11 ...
 static __device__ __forceinline__ unsigned gzip_precode_symbol(unsigned i)
 {
     if (i < 4)
@@ -227,7 +228,7 @@ static __device__ __forceinline__ unsigned gzip_precode_symbol(unsigned i)
     return i % 2 == 0 ? 6 + i / 2 : 9 - i / 2;
 }
 
-// Makes the table of the precode, of which `count` lengths begin at `bit`. False if it is not
+// Makes the table of the precode, whose `count` lengths begin at `bit`. False if it is not
 // complete.
 static __device__ inline bool gzip_read_precode(gzip_codes &codes, const gzip_input &input,
                                                 unsigned bit, unsigned count)
@@ -256,9 +257,9 @@ static __device__ inline bool gzip_read_precode(gzip_codes &codes, const gzip_in
     return true;
 }
 
-// What a code of the precode at this bit stands for. From the lowest bit: 4 bits, how many it and
-// what follows it take; 8 bits, how many lengths; 4 bits, each of them; 1 bit, they are as the last
-// one was.
+// Returns what a code of the precode at this bit stands for. From the lowest bit: 4 bits, how many
+// bits it and the extra bits after it take; 8 bits, how many lengths; 4 bits, each of them; 1 bit,
+// they are as the last one was.
 static __device__ inline unsigned gzip_lengths_at(const gzip_codes &codes, const gzip_input &input,
                                                   unsigned bit)
 {
@@ -325,7 +326,7 @@ static __device__ inline gzip_read gzip_read_codes(gzip_codes &codes, const gzip
     return are_good ? GZIP_READ : GZIP_WRONG;
 }
 
-// Makes the tables of fixed codes.
+// Makes the tables of the fixed codes.
 static __device__ inline void gzip_fixed_codes(gzip_codes &codes)
 {
     __syncwarp(); // whoever still uses the codes before

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The stage copy of gzip: segments to symbols.
+// The stage copy of gzip: copies segments to symbols.
 //
 // Takes what all stages before it give; gives batch.gzip.symbols, and refuses units with a distance
 // that reaches beyond the member.
 //
 // Each segment has a CUDA block, which goes through it tile by tile (tile.cuh), as copy.cuh goes
-// through a frame. What is copied from before the segment is not known yet, so a byte becomes a
-// symbol that says which byte of that window it is. A match that copies such symbols copies them as
-// they are.
+// through a frame. Bytes before the segment are not known yet, so a byte that is copied from there
+// becomes a symbol that says which byte of that window it is. A match copies such symbols
+// unchanged.
 #ifndef GPUHISTO_GPU_GZIP_COPY_CUH
 #define GPUHISTO_GPU_GZIP_COPY_CUH
 
@@ -27,7 +27,7 @@ static inline unsigned gzip_copy_grid(const struct decode_batch *batch, unsigned
     return batch->room / GZIP_SEGMENT + 1;
 }
 
-// The symbol of what is `source`, before the segment that begins at `segment`.
+// Returns the symbol of the byte at `source`, before the segment that begins at `segment`.
 static __device__ __forceinline__ unsigned gzip_symbol_before(int source, int segment)
 {
     return DECODE_VALUE | GZIP_FROM_WINDOW |
@@ -63,8 +63,8 @@ static __device__ inline void gzip_fill(const decode_tile &tile, unsigned first,
     }
 }
 
-// Copies a unit, of whose segment all before it is there. Says to all threads whether a distance is
-// refused.
+// Copies a unit; all content of its segment before it is there. Says to all threads whether a
+// distance is refused.
 static __device__ inline bool gzip_copy_unit(const decode_batch &batch, decode_tile &tile,
                                              unsigned content, unsigned segment)
 {
@@ -93,13 +93,13 @@ static __device__ inline bool gzip_copy_unit(const decode_batch &batch, decode_t
     return false;
 }
 
-// The CUDA blocks are the segments. Two of 512 threads leave each thread 64 registers.
+// Copies the segments, each by a CUDA block. Two of 512 threads leave each thread 64 registers.
 static __global__ void __launch_bounds__(GZIP_COPY_THREADS, 1024 / GZIP_COPY_THREADS)
     gzip_copy(decode_batch batch)
 {
     DYNAMIC_SHARED(decode_piece, shared);
     __shared__ unsigned next;
-    // Another CUDA block may lower it: all threads go by what one of them has seen.
+    // Another CUDA block may lower it: all threads go by the value that one of them has seen.
     if (__syncthreads_or(load_relaxed(&batch.verdict->refused) != DECODE_NONE))
         return;
     const unsigned count = gzip_segment_count(batch);

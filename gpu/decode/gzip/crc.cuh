@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-// The stage crc of gzip: the CRC-32 of the content that a batch has of each member (RFC 1952).
+// The stage crc of gzip: computes the CRC-32 of the content that a batch has of each member (RFC
+// 1952).
 //
 // Takes the content and where units and frames are in it; adds to members[].crc, which begin as 0.
 //
-// A CRC is a polynomial modulo another one, over bits, so it can be put together from parts:
-// that of two messages in a row is that of the first, multiplied by x once for each bit of the
-// second, plus (exclusive or) that of the second. What CRC-32 begins and ends with, 32 bits that
-// are set, is left to the stage `verify`.
+// A CRC is a polynomial modulo another one, over bits, so it can be put together from parts: that
+// of two messages in a row is that of the first, multiplied by x once for each bit of the second,
+// plus (exclusive or) that of the second. CRC-32 begins and ends with 32 bits that are set, which
+// are left to the stage `verify`.
 //
 // CUDA blocks take one unit after the other, in rows of a word for each thread. A thread has one
 // word of each row: from one row to the next its sum is multiplied by x^(32 * threads), by a table
-// of each of its four bytes. In the end each sum is multiplied by what comes after it in a row,
-// and all of them by what comes after the unit in the member. Zeros before a message do not
-// matter, so rows begin at whole words. Those after it are taken off: x^-1 is x^(2^32 - 2).
+// of each of its four bytes. In the end each sum is multiplied by what comes after it in a row, and
+// all of them by what comes after the unit in the member. Zeros before a message do not matter, so
+// rows begin at whole words. Zeros after it are taken off: x^-1 is x^(2^32 - 2).
 //
 // Shared memory: the tables, 4 KiB.
 #ifndef GPUHISTO_GZIP_CRC_CUH
@@ -29,7 +30,7 @@ constexpr unsigned GZIP_CRC_THREADS = 256;
 constexpr unsigned GZIP_CRC_POLYNOMIAL = 0xedb88320;
 constexpr unsigned GZIP_CRC_ONE = 1u << 31;
 
-// The product of two polynomials.
+// Returns the product of two polynomials.
 DECODE_ON_BOTH constexpr unsigned gzip_crc_times(unsigned a, unsigned b)
 {
     unsigned product = 0;
@@ -66,8 +67,7 @@ static __device__ constexpr gzip_crc_tables gzip_crc_made = gzip_crc_make_tables
 // Returns x^(8 * bytes), where bytes may be below 0. By all lanes of a warp.
 static __device__ inline unsigned gzip_crc_after(long long bytes)
 {
-    // x^(2^32 - 1) is 1: the exponent is taken modulo that, and bits that are the same as others
-    // do not matter.
+    // x^(2^32 - 1) is 1, so the exponent is taken modulo 2^32 - 1, which itself may stand for 0.
     unsigned long long bits = 8 * static_cast<unsigned long long>(bytes < 0 ? -bytes : bytes);
     bits = (bits & 0xffffffff) + (bits >> 32);
     bits = (bits & 0xffffffff) + (bits >> 32);
@@ -79,7 +79,7 @@ static __device__ inline unsigned gzip_crc_after(long long bytes)
     return product;
 }
 
-// Adds the values of the lanes of a warp.
+// Returns the sum of the values of the lanes of a warp.
 static __device__ inline unsigned gzip_crc_sum(unsigned value)
 {
     for (int by = 1; by < 32; by *= 2)
@@ -93,7 +93,7 @@ static __device__ __forceinline__ unsigned gzip_crc_next_row(const unsigned (&ro
     return row[0][sum & 255] ^ row[1][sum >> 8 & 255] ^ row[2][sum >> 16 & 255] ^ row[3][sum >> 24];
 }
 
-// Bytes as whole words in memory.
+// Bytes, as whole words in memory.
 struct gzip_crc_words {
     const unsigned *words;
     unsigned head; // bytes of the first word before them
@@ -117,7 +117,7 @@ struct gzip_crc_words {
     }
 };
 
-// The sum of this thread's words, each with what comes after it in all rows.
+// Returns the sum of this thread's words, each multiplied by what comes after it in all rows.
 static __device__ inline unsigned gzip_crc_of_thread(const unsigned (&row)[4][256],
                                                      const gzip_crc_words &words)
 {
@@ -170,7 +170,7 @@ static __global__ void __launch_bounds__(GZIP_CRC_THREADS) gzip_crc(decode_batch
     }
 }
 
-// CUDA blocks that stay, no more than there are units of a usual size.
+// Returns the number of CUDA blocks that stay, no more than there are units of a usual size.
 static inline unsigned gzip_crc_grid(const struct decode_batch *batch, unsigned resident)
 {
     const unsigned most = batch->room / (32u << 10) + 1;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The stage find of gzip: the bits of a batch with which a dynamic block may begin: one of which
-// all of the header is there, and right. Those of blocks that are not the last of a member are what
-// deflate_find finds (src/blocks/deflate_find.c).
+// The stage find of gzip: finds the bits of a batch with which a dynamic block may begin, if all of
+// its header is there, and right. Those of blocks that are not the last of a member are the same
+// that deflate_find finds (src/blocks/deflate_find.c).
 //
 // Takes in[DECODE_CARRY..in_size); gives candidates in ascending order, and their number in the
-// counters, which begin zeroed. If there are more than there is room for, any of them are left out.
+// counters, which begin zeroed. If there are too many for the memory, any of them are left out.
 //
 // gzip_find: a CUDA block has a piece. Each thread rules out most beginnings of a word together,
 // one bit of a mask for each: by the type, by the counts of codes, and by what the precode fills
-// modulo 4. One in 18 is left, of which all that it fills is looked up, four lengths at a time. Two
-// in a thousand pass and are queued, and threads then take beginnings from the queue and read the
-// lengths of codes until one of the codes has more than its space. Where there is no room in the
+// modulo 4. One in 18 is left; a table gives how much its precode fills, four lengths at a time.
+// Two in a thousand pass and are queued, and threads then take beginnings from the queue and read
+// the lengths of codes until one of the codes has more than its space. If there is no room in the
 // queue, threads go on once it is empty.
 //
 // gzip_sort: one CUDA block sorts the candidates in shared memory (bitonic: Batcher, 1968).
@@ -31,14 +31,14 @@ constexpr unsigned find_header = 17; // bits before the precode: type, and count
 constexpr unsigned find_space = 1u << GZIP_CODE_MOST; // what the codes of a complete code fill
 constexpr unsigned long long find_each_byte = 0x0101010101010101;
 
-// A canonical code of up to 7 bits that is complete. Byte l of the words: the codes of up to l
-// bits, how much they fill of 128, and how many they are.
+// A canonical code of up to 7 bits that is complete. Byte l of the words says of the codes of up to
+// l bits how much they fill of 128, and how many they are.
 struct find_precode {
     unsigned long long filled, ranks;
     unsigned char *symbols; // in the order of their codes
 };
 
-// What is known of one of the two codes of a block.
+// One of the two codes of a block, as far as it is known.
 struct find_code {
     unsigned filled; // of find_space
     unsigned codes;
@@ -67,7 +67,7 @@ static __device__ __forceinline__ unsigned find_has_length(const unsigned (&word
                    four = __funnelshift_r(word[0], word[1], 15),
                    eight = __funnelshift_r(word[0], word[1], 16);
     const unsigned all = 0xffffffff;
-    // The lower, and the upper two bits are at least so much.
+    // Masks of beginnings whose number's lower two bits, or upper two, are at least the index.
     const unsigned low[4] = {all, one | two, two, one & two},
                    high[5] = {all, four | eight, eight, four & eight, 0};
     if (i < 4)
@@ -75,8 +75,8 @@ static __device__ __forceinline__ unsigned find_has_length(const unsigned (&word
     return high[(i - 3) / 4 + 1] | (high[(i - 3) / 4] & low[(i - 3) % 4]);
 }
 
-// Returns a bit for each beginning in word[0]: 1 if what its precode fills of 128 is a multiple of
-// 4. A code of 7 bits fills 1, one of 6 bits 2, and the others multiples of 4.
+// Returns a bit for each beginning in word[0]: 1 if the part of 128 that its precode fills is a
+// multiple of 4. A code of 7 bits fills 1, one of 6 bits 2, and the others multiples of 4.
 static __device__ inline unsigned find_fills_fours(const unsigned (&word)[4])
 {
     unsigned sixes[4], sevens[4]; // such a length would begin there
@@ -102,7 +102,7 @@ static __device__ inline unsigned find_fills_fours(const unsigned (&word)[4])
     return ~(ones | twos);
 }
 
-// Makes the table of what four lengths of a precode fill of 128; 255 stands for more, too.
+// Makes the table of the part of 128 that four lengths of a precode fill; 255 stands for more, too.
 static __device__ inline void find_make_table(unsigned char *table)
 {
     for (unsigned i = threadIdx.x; i < 1u << 12; i += blockDim.x) {
@@ -113,8 +113,8 @@ static __device__ inline void find_make_table(unsigned char *table)
     }
 }
 
-// True if the precode of a block is complete, of which the number of lengths begins with this bit
-// of word[0].
+// True if the precode of a block is complete; the number of its lengths begins with this bit of
+// word[0].
 static __device__ inline bool find_has_precode(const unsigned char *table,
                                                const unsigned (&word)[3], unsigned bit)
 {
@@ -128,7 +128,7 @@ static __device__ inline bool find_has_precode(const unsigned char *table,
     return sum == 128;
 }
 
-// Bits of the input, from any bit on. At most 12 bytes after its end are read.
+// The bits of the input, from any bit on. At most 12 bytes after its end are read.
 struct find_bits {
     const unsigned *next;
     unsigned long long word;
@@ -140,7 +140,7 @@ struct find_bits {
     {
     }
 
-    // Afterwards at least 32 bits are there.
+    // Loads bits, so that at least 32 are there.
     __device__ __forceinline__ void fill()
     {
         if (count < 32) {
@@ -156,12 +156,11 @@ struct find_bits {
     }
 };
 
-// Makes the code of lengths that are in the order of the stream, and 0 from the first that is not
-// there on.
+// Makes the code of lengths that are in the order of the stream; those that are not there are 0.
 static __device__ inline find_precode find_make_precode(unsigned long long lengths,
                                                         unsigned char *symbols)
 {
-    // Where in the stream the length of each symbol is.
+    // The place in the stream of each symbol's length.
     constexpr unsigned places[GZIP_PRECODES] = {3, 17, 15, 13, 11, 9,  7, 5, 4, 6,
                                                 8, 10, 12, 14, 16, 18, 0, 1, 2};
     unsigned long long counts = 0, filled = 0; // byte l: of codes of l bits
@@ -188,7 +187,8 @@ static __device__ inline find_precode find_make_precode(unsigned long long lengt
 static __device__ inline unsigned find_symbol(const find_precode &precode, find_bits &bits)
 {
     const unsigned code = __brev(static_cast<unsigned>(bits.word)) >> 25;
-    // A byte's highest bit: whether the code is beyond all codes of so few bits. Of byte 0 it is.
+    // A byte's highest bit says whether the code is beyond all codes of so few bits. That of byte 0
+    // is set.
     const unsigned long long beyond =
         ((code * find_each_byte | 128 * find_each_byte) - precode.filled) & 128 * find_each_byte;
     const unsigned length = static_cast<unsigned>(__popcll(beyond)), shorter = 8 * (length - 1);
@@ -222,7 +222,7 @@ static __device__ inline bool find_reads_lengths(const gzip_input &input, unsign
     while (count < total) {
         bits.fill();
         const unsigned before = bits.count, symbol = find_symbol(precode, bits);
-        // Repeated are the last length, zero a few times, and zero many times.
+        // The three symbols repeat the last length, zero a few times, and zero many times.
         const unsigned extra = symbol < 16 ? 0 : symbol == 16 ? 2 : symbol == 17 ? 3 : 7;
         const unsigned least = symbol < 16 ? 1 : symbol == 18 ? 11 : 3;
         const unsigned times = least + (static_cast<unsigned>(bits.word) & ((1u << extra) - 1));
@@ -244,8 +244,8 @@ static __device__ inline bool find_reads_lengths(const gzip_input &input, unsign
            (find_is_complete(distance) || distance.codes == 0);
 }
 
-// True if a dynamic block may begin with this bit, with which a complete precode is known to be.
-// `symbols` has room for those of a precode.
+// True if a dynamic block may begin with this bit; its precode is known to be complete. `symbols`
+// has room for the symbols of a precode.
 static __device__ inline bool find_has_codes(const gzip_input &input, unsigned bit,
                                              unsigned char *symbols)
 {
@@ -266,7 +266,7 @@ static __device__ inline bool find_has_codes(const gzip_input &input, unsigned b
            find_reads_lengths(input, bit, find_make_precode(lengths, symbols), literals, distances);
 }
 
-// Where a thread is in the words of a piece.
+// The position of a thread in the words of a piece.
 struct find_place {
     unsigned word, end;
     unsigned left;    // beginnings in the word that are yet to be looked at
@@ -301,7 +301,7 @@ static __device__ inline void find_queue(const gzip_input &input, const unsigned
     }
 }
 
-// Four CUDA blocks are to be there at a time.
+// Finds the candidates of a piece. Four CUDA blocks are to be there at a time.
 __global__ void __launch_bounds__(GZIP_FIND_THREADS, 4) gzip_find(decode_batch batch)
 {
     __shared__ unsigned char table[1 << 12];

@@ -11,12 +11,12 @@
  *     resolve  symbols to bytes
  *     crc, verify
  *
- * Then it is as a batch of zstd's blocks is, and the same stage keeps what the next one needs.
+ * Then it is like a batch of zstd's blocks, and the same stage keeps what the next one needs.
  *
  * The host knows neither blocks nor members, so a batch is any piece of the file, and they are cut
- * anywhere. What is cut, the next batch goes on with: so each begins GZIP_MARGIN bytes before the
- * end of the one before, which are enough for the header of a block and for whatever else must be
- * there as a whole.
+ * anywhere. The next batch goes on with what was cut: so each begins GZIP_MARGIN bytes before the
+ * end of the one before, which are enough for the header of a block and for anything else that must
+ * be there as a whole.
  *
  * Bits are numbered from the lowest one of the byte after the carry, in[DECODE_CARRY], and stay
  * below 2^31. */
@@ -29,18 +29,18 @@
 #define GZIP_MARGIN 4096u       /* bytes */
 #define GZIP_HEADER_MOST 320u   /* bytes that have the header of a block, wherever it begins */
 
-/* Places where blocks may begin, at most: `find` sorts them in shared memory. */
+/* The most places where blocks may begin: `find` sorts them in shared memory. */
 #define GZIP_CANDIDATES_MOST 8192u
 
-/* What parts of candidates may come to, in bytes that are read: so many times those of the batch. A
- * header, or what lanes decode together, counts as GZIP_STEP_WORK more. */
+/* The budget of the parts of candidates: they may read so many times the bytes of the batch. A
+ * header, or a window that lanes decode together, counts as GZIP_STEP_WORK bytes more. */
 #define GZIP_WORK 4u
 #define GZIP_STEP_WORK 32u
 
 /* A unit: a part of a block, which has a block's place in the stages that follow. */
 #define GZIP_UNIT_CONTENT (1u << 17) /* bytes of content, at most */
 
-/* Where in the blocks of a member somebody stands. */
+/* The kind of a place in the blocks of a member. */
 enum gzip_inside {
     GZIP_AT_BLOCK,  /* a block begins there */
     GZIP_IN_CODES,  /* a code of the block whose header is at `header` does */
@@ -57,15 +57,15 @@ struct gzip_place {
 };
 #define GZIP_CARRIED UINT32_MAX
 
-/* A segment: units in a row, of which the content is copied by one CUDA block, from its beginning
- * to its end. The first one begins at a multiple of GZIP_SEGMENT bytes of content or after it. */
+/* The size of a segment: units in a row, whose content one CUDA block copies from its beginning to
+ * its end. The first one begins at a multiple of GZIP_SEGMENT bytes of content or after it. */
 #define GZIP_SEGMENT (1u << 19)
 
 /* A symbol: a byte, or with GZIP_FROM_WINDOW one of the GZIP_WINDOW bytes before the segment, from
  * the farthest on. */
 #define GZIP_FROM_WINDOW 0x8000u
 
-/* What ended a part. */
+/* The cause that ended a part. */
 enum gzip_stop {
     GZIP_STOP_NONE,
     GZIP_STOP_FOUND, /* a candidate begins there */
@@ -76,7 +76,7 @@ enum gzip_stop {
     GZIP_STOP_MANY,  /* more blocks, or more work, are not worth it: a core is faster */
 };
 
-/* Blocks that follow each other, from a candidate on or as the chain has parsed them. */
+/* A part: blocks that follow each other, from a candidate on or as the chain has parsed them. */
 struct gzip_part {
     uint32_t stop;         /* enum gzip_stop */
     struct gzip_place end; /* where it stopped */
@@ -98,14 +98,14 @@ struct gzip_unit {
     uint32_t is_stored;
 };
 
-/* What a member states at its end, if that is in the batch; and the CRC-32 of its content in the
- * batch, without what CRC-32 begins and ends with. */
+/* A member: what it states at its end, if that is in the batch; and the CRC-32 of its content in
+ * the batch, without the bits that CRC-32 begins and ends with. */
 struct gzip_member {
     uint32_t stated_crc, stated_size;
     uint32_t crc;
 };
 
-/* How many there are so far. Zero before the first stage. */
+/* The numbers of these so far. They are zero before the first stage. */
 struct gzip_counters {
     uint32_t candidates; /* found; those beyond the room are not there */
     uint32_t next;       /* the candidate that is parsed next */
@@ -117,7 +117,7 @@ struct gzip_counters {
     uint32_t refusal;             /* of the whole batch, from `chain`: enum decode_refusal */
 };
 
-/* Where the chain is. */
+/* The state of the chain. */
 enum gzip_state {
     GZIP_FIRST,   /* at the beginning of the file */
     GZIP_BLOCKS,  /* in a member, at or in its blocks */
@@ -127,8 +127,8 @@ enum gzip_state {
     GZIP_REFUSED, /* what comes before was refused */
 };
 
-/* What a batch leaves for the next one, beside struct decode_carry. Bits count from the next batch.
- * From `chain`, but for the last two members. */
+/* The state that a batch leaves for the next one, beside struct decode_carry. Bits count from the
+ * next batch. `chain` writes all but the last two members. */
 struct gzip_carry {
     uint32_t state; /* enum gzip_state */
     struct gzip_place place;

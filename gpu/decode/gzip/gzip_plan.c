@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "gzip_plan.h"
 
-/* This part of it the limit of pieces grows by with each batch that is good. */
+/* The limit of pieces grows by this part of it with each batch that is good. */
 #define GROWTH 32
 
-/* How many bytes a batch takes, if nothing else is known. */
+/* Returns how many bytes a batch takes, if nothing else is known. */
 static uint32_t piece_most(const struct decode_capacity *capacity)
 {
     const uint32_t most = capacity->room / GZIP_RATIO;

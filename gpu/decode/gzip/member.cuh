@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The header of a member of gzip (RFC 1952), by a warp, of which all lanes call these functions and
-// get the same. What is refused is what src/frames/gzip_format.c refuses.
+// Reads the header of a member of gzip (RFC 1952), by a warp: all lanes call these functions and
+// get the same. They refuse what src/frames/gzip_format.c refuses.
 #ifndef GPUHISTO_GZIP_MEMBER_CUH
 #define GPUHISTO_GZIP_MEMBER_CUH
 
@@ -17,13 +17,13 @@ enum gzip_flag {
     GZIP_FLAGS_UNKNOWN = 0xe0
 };
 
-// Up to 4 bytes, the first one lowest.
+// Returns up to 4 bytes, the first one lowest.
 static __device__ __forceinline__ unsigned gzip_bytes(const gzip_input &input, unsigned at)
 {
     return gzip_bits(input.words, 8 * at);
 }
 
-// Returns the first byte from this one on that is zero, or that is not; where the input ends if
+// Returns the first byte from this one on that is zero, or that is not; the end of the input if
 // none is.
 static __device__ inline unsigned gzip_find_byte(const gzip_input &input, unsigned at, bool zero)
 {
@@ -45,7 +45,7 @@ static __device__ inline unsigned gzip_find_byte(const gzip_input &input, unsign
     return end;
 }
 
-// The lower half of the CRC-32 of some bytes.
+// Returns the lower half of the CRC-32 of some bytes.
 static __device__ inline unsigned gzip_header_checksum(const gzip_input &input, unsigned at,
                                                        unsigned end)
 {
@@ -71,7 +71,7 @@ static __device__ inline gzip_read gzip_read_member(const gzip_input &input, uns
         return GZIP_WRONG;
     if (left > 3 && (flags & GZIP_FLAGS_UNKNOWN))
         return GZIP_WRONG;
-    // If the input ends before, it does so with any flags.
+    // If the input ends before the flags, the result is the same with any flags.
     if (flags & GZIP_HAS_EXTRA) {
         if (at + 2 > size)
             return GZIP_SHORT;

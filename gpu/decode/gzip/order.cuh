@@ -3,8 +3,7 @@
 // content.
 //
 // Takes units and the parts that are chained; gives what the stages after it need of each block:
-// block, heading and outcome. Where the chain refuses the batch, it has one block, which is
-// refused.
+// block, heading and outcome. If the chain refuses the batch, it has one block, which is refused.
 //
 // A thread takes a unit. No shared memory.
 #ifndef GPUHISTO_GZIP_ORDER_CUH

@@ -3,13 +3,13 @@
 //
 // Takes the candidates, in order; gives a part for each, and its units. A part begins at a
 // candidate and goes on, over stored and fixed blocks and dynamic ones that were not found, until a
-// block begins at another candidate. So the parts of a file hang together, and what hangs from the
-// first block of it is right; a candidate that is none has a part that nobody asks for.
+// block begins at another candidate. So the parts of a file are linked, and those that are linked
+// from its first block on are right. A false candidate has a part that nobody asks for.
 //
 // A CUDA block is a warp, which takes one candidate after the other and decodes windows of its
 // blocks (window.cuh). Each window is a unit. Shared memory: the tables and a window, 20 KiB.
 //
-// Data can be made in which thousands of candidates are none, and have parts as long as the batch.
+// Data can be made in which thousands of candidates are false, and have parts as long as the batch.
 // So the parts of candidates have a budget of work: GZIP_WORK times the bytes of the batch.
 #ifndef GPUHISTO_GZIP_PARSE_CUH
 #define GPUHISTO_GZIP_PARSE_CUH
@@ -19,7 +19,7 @@
 
 constexpr unsigned GZIP_PARSE_THREADS = 32;
 
-// Blocks of a part, at most. Content that is not compressed has some hundred in a batch.
+// The most blocks of a part. Content that is not compressed has some hundred in a batch.
 constexpr unsigned GZIP_PART_BLOCKS = 2048;
 
 // A part, as far as it is parsed.
@@ -38,14 +38,14 @@ static __device__ inline const gzip_carry &gzip_carry_of(const decode_batch &bat
 
 // --- candidates ---
 
-// The candidates that there are.
+// Returns the number of candidates.
 static __device__ inline unsigned gzip_candidate_count(const gzip_batch &gzip)
 {
     return min(gzip.counters->candidates, gzip.candidates_most);
 }
 
-// The candidate that begins at this bit, or the number of them: each round, the lanes of a warp
-// look at the ends of 32 equal parts.
+// Returns the candidate that begins at this bit, or the number of them: each round, the lanes of a
+// warp look at the ends of 32 equal parts.
 static __device__ inline unsigned gzip_find_candidate(const gzip_batch &gzip, unsigned bit)
 {
     const unsigned count = gzip_candidate_count(gzip);
@@ -64,7 +64,7 @@ static __device__ inline unsigned gzip_find_candidate(const gzip_batch &gzip, un
 
 // --- units ---
 
-// Takes some of what there are `most` of. Where they begin, or DECODE_NONE if they are short.
+// Takes some of `most` elements. Returns where they begin, or DECODE_NONE if there are not so many.
 static __device__ inline unsigned gzip_take(unsigned *taken, unsigned count, unsigned most)
 {
     unsigned at = 0;
@@ -132,8 +132,8 @@ static __device__ inline bool gzip_spend(const decode_batch &batch, unsigned par
 
 // --- blocks ---
 
-// Reads the codes of the block that begins at `bit`, and sets *end to where they end. Not of a
-// stored one.
+// Reads the codes of the block that begins at `bit` and is not stored, and sets *end to where they
+// end.
 static __device__ inline gzip_read gzip_load_codes(gzip_parser &parser, const gzip_input &input,
                                                    unsigned bit, unsigned *end)
 {
@@ -192,7 +192,7 @@ static __device__ inline gzip_stop gzip_begin_block(gzip_parser &parser, const g
     return GZIP_STOP_NONE;
 }
 
-// Ends a block: of the member, it may be the last one.
+// Ends a block, which may be the last one of the member.
 static __device__ inline gzip_stop gzip_end_block(const decode_batch &batch, gzip_parsing &parsing)
 {
     gzip_place &place = parsing.place;
@@ -253,7 +253,7 @@ static __device__ inline gzip_stop gzip_take_codes(gzip_parser &parser, const gz
     }
 }
 
-// Makes the tables of the block around a place.
+// Makes the tables for the block around a place.
 static __device__ inline void gzip_resume_codes(gzip_parser &parser, const gzip_input &input,
                                                 const decode_batch &batch, const gzip_place &place)
 {
@@ -261,13 +261,13 @@ static __device__ inline void gzip_resume_codes(gzip_parser &parser, const gzip_
     const bool is_carried = place.header == GZIP_CARRIED;
     const gzip_input carried = {carry.header, 8 * GZIP_HEADER_MOST};
     unsigned end;
-    // It was read before, so it can be read.
+    // The header was read before, so it can be read.
     (void)gzip_load_codes(parser, is_carried ? carried : input,
                           is_carried ? carry.shift : place.header, &end);
 }
 
-// Parses blocks from a place on until something stops that, as the part of this number, of which
-// there are no units yet. Adds to the number of blocks. By all lanes of a warp, which get the same.
+// Parses blocks from a place on until something stops that, as the part of this number, which has
+// no units yet. Adds to the number of blocks. By all lanes of a warp, which get the same.
 static __device__ inline gzip_part gzip_parse_part(gzip_parser &parser, const decode_batch &batch,
                                                    unsigned number, const gzip_place &begin,
                                                    unsigned &blocks)
@@ -319,7 +319,7 @@ static __global__ void __launch_bounds__(GZIP_PARSE_THREADS) gzip_parse(decode_b
     }
 }
 
-// CUDA blocks that stay: no more than there are blocks of a usual size.
+// Returns the number of CUDA blocks that stay, no more than there are blocks of a usual size.
 static inline unsigned gzip_parse_grid(const struct decode_batch *batch, unsigned resident)
 {
     const unsigned most = (batch->in_size - DECODE_CARRY) / 4096 + 1;

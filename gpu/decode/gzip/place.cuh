@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The stage place of gzip: where the content of each unit begins, how far it may reach back, and
-// segments. It begins the verdict.
+// The stage place of gzip: finds where the content of each unit begins, how far it may reach back,
+// and the segments. It begins the verdict.
 //
-// Takes the units in order, as blocks, their outcomes with the refusal and the content; frames; and
-// how long the first member is so far, from the carry. Gives content_at and reach of each outcome,
-// and the first unit of each segment. Content of refused units counts as none.
+// Takes the units in order, as blocks, and their outcomes with the refusal and the content; frames;
+// and how long the first member is so far, from the carry. Gives content_at and reach of each
+// outcome, and the first unit of each segment. Content of refused units counts as none.
 //
 // One CUDA block goes through the units, a thread each, so many at a time. It is place.cuh without
 // repeat offsets, and waits for the chain of the batch before, not for its content.
@@ -15,7 +15,8 @@
 
 constexpr unsigned GZIP_PLACE_THREADS = 1024;
 
-// The sum over the threads before this one, after `before`, which becomes that of all threads.
+// Returns the sum over the threads before this one, after `before`, which becomes that of all
+// threads.
 static __device__ inline unsigned gzip_scan(unsigned own, unsigned *warps, unsigned &before)
 {
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -61,7 +62,7 @@ static __global__ void __launch_bounds__(GZIP_PLACE_THREADS) gzip_place_units(de
             within += gzip_carry_of(batch).before;
         outcome->reach =
             static_cast<unsigned>(min(within, static_cast<unsigned long long>(GZIP_WINDOW)));
-        // No unit has as much as a segment, so each is the first of one at most.
+        // No unit has as much content as a segment, so each is the first of at most one.
         const unsigned segment = at / GZIP_SEGMENT;
         if (index == 0 || segment * GZIP_SEGMENT > batch.outcome[index - 1].content_at)
             batch.gzip.segments[segment] = index;

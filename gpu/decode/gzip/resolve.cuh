@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The stage resolve of gzip: symbols to bytes.
+// The stage resolve of gzip: turns symbols into bytes.
 //
 // Takes batch.gzip.symbols, and the windows, which are in batch.out; gives the rest of it.
 //
@@ -15,7 +15,7 @@ constexpr unsigned GZIP_RESOLVE_THREADS = 512;
 constexpr unsigned GZIP_RESOLVE_PIECE = 1u << 16; // bytes; less than any segment but the last
 constexpr unsigned GZIP_RESOLVE_EACH = 8;         // bytes in a row
 
-// As many CUDA blocks as there may be pieces; those that stay are enough.
+// Returns as many CUDA blocks as there may be pieces; those that stay are enough.
 static inline unsigned gzip_resolve_grid(const struct decode_batch *batch, unsigned resident)
 {
     const unsigned most = batch->room / GZIP_RESOLVE_PIECE + 1;
@@ -55,7 +55,7 @@ static __device__ __forceinline__ unsigned gzip_byte_of(unsigned symbol,
     return symbol & GZIP_FROM_WINDOW ? window[symbol & (GZIP_WINDOW - 1)] : symbol;
 }
 
-// The bytes of two symbols, in the lowest bits.
+// Returns the bytes of two symbols, in the lowest bits.
 static __device__ __forceinline__ unsigned gzip_two_bytes(unsigned symbols,
                                                           const unsigned char *window)
 {

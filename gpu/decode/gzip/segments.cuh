@@ -14,7 +14,8 @@ static __device__ inline unsigned gzip_segment_count(const decode_batch &batch)
     return batch.outcome[batch.counts->blocks - 1].content_at / GZIP_SEGMENT + 1;
 }
 
-// Where the content of the index-th segment begins; of the number of segments, where it ends.
+// Returns where the content of the index-th segment begins; for the number of segments, where all
+// content ends.
 static __device__ inline unsigned gzip_segment_begin(const decode_batch &batch, unsigned index,
                                                      unsigned count)
 {

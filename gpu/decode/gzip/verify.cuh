@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The stage verify of gzip: whether members have the content of which they state CRC-32 and length.
+// The stage verify of gzip: checks that members have the CRC-32 and the length that they state.
 //
 // Takes members[] and the carry; may refuse the last unit of a member, leaves the CRC of a member
 // that goes on in the next carry, and tells the host where the next member begins.
@@ -12,14 +12,14 @@
 
 constexpr unsigned GZIP_VERIFY_THREADS = 128;
 
-// A few CUDA blocks: a batch has one member, or thousands.
+// Returns the CUDA blocks, a few: a batch has one member, or thousands.
 static inline unsigned gzip_verify_grid(const struct decode_batch *batch, unsigned resident)
 {
     const unsigned most = batch->gzip.frames_most / (GZIP_VERIFY_THREADS / 32) + 1;
     return most < resident ? most : resident;
 }
 
-// What the whole of a member comes to, so far.
+// The CRC and the length of a whole member, so far.
 struct gzip_whole {
     unsigned crc; // as in struct gzip_member
     unsigned long long size;
@@ -40,7 +40,7 @@ static __device__ inline gzip_whole gzip_whole_of(const decode_batch &batch, uns
     return whole;
 }
 
-// True if a member states what it has.
+// True if a member has what it states.
 static __device__ inline bool gzip_is_as_stated(const decode_batch &batch, unsigned index,
                                                 const gzip_whole &whole)
 {
@@ -55,7 +55,7 @@ static __global__ void __launch_bounds__(GZIP_VERIFY_THREADS) gzip_verify(decode
     gzip_carry *const next = reinterpret_cast<gzip_carry *>(batch.next + GZIP_CARRY_AT);
     const unsigned frames = decode_frame_count(&batch),
                    warps = gridDim.x * GZIP_VERIFY_THREADS / 32;
-    // Another CUDA block may lower it: all threads go by what one of them has seen.
+    // Another CUDA block may lower it: all threads go by the value that one of them has seen.
     if (__syncthreads_or(load_relaxed(&batch.verdict->refused) != DECODE_NONE))
         return;
     if (blockIdx.x == 0 && threadIdx.x == 0)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A window: some compressed bits of a block, which the lanes of a warp decode together.
 //
-// Where a code begins, only whoever decodes the one before knows. But who begins at a wrong bit
-// soon falls into step with the codes by chance, and stays there. So each lane has a region of the
-// window, and begins to decode some hundred bits before it, and so mostly knows where the first
-// code of its region begins:
+// The beginning of a code is only known by decoding the one before. But a lane that begins at a
+// wrong bit soon falls into step with the codes by chance, and stays there. So each lane has a
+// region of the window, and begins to decode some hundred bits before it, and so mostly knows where
+// the first code of its region begins:
 //
 //     lane 0   |=================|=                 = decoded; ends with a code that begins in its
 //     lane 1            ~~~~~~~~~|=================|==                               own region
@@ -12,8 +12,8 @@
 //     step
 //
 // Lane 0 begins where the block before was left, so it is right. A lane is right if the one before
-// is and ends where it begins. Lanes that do not are decoded again, from where the one before has
-// ended, until all are right: once in most windows, and 32 times if codes never fall into step.
+// is and ends where it begins. Other lanes are decoded again, from where the one before has ended,
+// until all are right: once in most windows, and 32 times if codes never fall into step.
 //
 // First codes are only counted. Then each lane knows where its literals and sequences go, decodes
 // once more and writes them. Where it comes from: decoding self-synchronising codes side by side
@@ -34,7 +34,7 @@ constexpr unsigned GZIP_WARM_UP = 512; // bits before a region, and of its head
 // Words of a window beside its regions: it begins with one of four words, and ends with a code.
 constexpr unsigned GZIP_WORDS_MORE = 8;
 
-// What a warp needs to parse: shared memory.
+// The shared memory that a warp needs to parse.
 struct gzip_parser {
     gzip_codes codes;
     __align__(16) unsigned words[32 * GZIP_REGION_LARGE + GZIP_WORDS_MORE]; // of the input
@@ -49,7 +49,7 @@ enum gzip_lane_stop {
 
 // --- one lane ---
 
-// Counts what is decoded.
+// A sink that counts what is decoded.
 struct gzip_count {
     unsigned sequences = 0, literals = 0;
     unsigned copied = 0; // bytes of matches
@@ -69,7 +69,8 @@ struct gzip_count {
     }
 };
 
-// Writes it. `begin` and `first` are where the content and the literals of the next sequence begin.
+// A sink that writes what is decoded. `begin` and `first` are where the content and the literals of
+// the next sequence begin.
 struct gzip_write {
     decode_sequence *sequences;
     unsigned char *literals;
@@ -92,7 +93,8 @@ struct gzip_write {
     }
 };
 
-// The entry of the literal or the length that these bits begin with, and of the distance.
+// These return the entry of the literal or the length that these bits begin with, and of the
+// distance.
 static __device__ __forceinline__ gzip_entry gzip_literal_at(const gzip_codes &codes, unsigned bits)
 {
     gzip_entry entry = codes.literal_table[bits & ((1u << GZIP_LITERAL_BITS) - 1)];
@@ -127,7 +129,7 @@ static __device__ __forceinline__ bool gzip_take_literal(gzip_entry entry, unsig
 constexpr unsigned GZIP_MATCH_BITS = 48; // of a length, a distance and what is added to them
 
 // Takes a length and the distance after it, or the end of the block. `low` and `high` have the bits
-// from it on, of which GZIP_MATCH_BITS count.
+// from it on, GZIP_MATCH_BITS of which are valid.
 template <typename Sink>
 static __device__ __forceinline__ gzip_lane_stop gzip_take_match(const gzip_codes &codes,
                                                                  gzip_entry entry, unsigned low,
@@ -161,7 +163,7 @@ static __device__ __forceinline__ gzip_lane_stop gzip_take_match(const gzip_code
 
 // Decodes codes from `bit` on that begin before `limit`. `bit` goes on to the next one, or stays at
 // one that is cut or bad. Bits count from parser.words; the input ends at `end`. After that it may
-// be anything, so that a code may look bad there; whether it is, is seen when the rest has come.
+// be anything, so a code may look bad there; it turns out whether it is when the rest has come.
 template <typename Sink>
 static __device__ __forceinline__ gzip_lane_stop gzip_decode(const gzip_parser &parser,
                                                              unsigned &bit, unsigned limit,
@@ -181,7 +183,7 @@ static __device__ __forceinline__ gzip_lane_stop gzip_decode(const gzip_parser &
     return stop;
 }
 
-// The first code at `limit` or later, if codes that begin with `bit` fall into step before.
+// Returns the first code at `limit` or later, if codes that begin with `bit` fall into step before.
 static __device__ inline unsigned gzip_fall_into_step(const gzip_parser &parser, unsigned bit,
                                                       unsigned limit, unsigned end)
 {
@@ -197,8 +199,9 @@ static __device__ inline unsigned gzip_fall_into_step(const gzip_parser &parser,
 
 // --- the window ---
 
-// What a lane has decoded of its region: its head, and the rest. Whoever begins elsewhere has
-// mostly fallen into step with the codes before the rest, which then need not be decoded again.
+// The part of its region that a lane has decoded: the head, and the rest. A lane that begins
+// elsewhere has mostly fallen into step with the codes before the rest, which then need not be
+// decoded again.
 struct gzip_lane {
     unsigned begin, middle, end; // bits of parser.words
     gzip_lane_stop stop;
@@ -215,8 +218,8 @@ static __device__ __forceinline__ gzip_count gzip_count_of(const gzip_lane &lane
     return sum;
 }
 
-// Decodes the codes that begin before `limit`; those of the head before `head`. What was decoded
-// before ends as it did if the head does, unless it is the first time.
+// Decodes the codes that begin before `limit`; those of the head before `head`. Unless it is the
+// first time, the rest is not decoded again if the head ends where it did before.
 static __device__ __forceinline__ void gzip_lane_decode(const gzip_parser &parser, gzip_lane &lane,
                                                         unsigned head, unsigned limit, unsigned end,
                                                         bool is_first)
@@ -234,7 +237,7 @@ static __device__ __forceinline__ void gzip_lane_decode(const gzip_parser &parse
     lane.end = bit;
 }
 
-// What became of a window.
+// The outcome of a window.
 struct gzip_window {
     unsigned lanes; // those whose content is in the unit; 0: one has too much for a unit
     unsigned end;   // bits of the input, after what they have decoded
@@ -242,7 +245,7 @@ struct gzip_window {
     unsigned content, sequences, literals; // of them
 };
 
-// The sum of a value over the lanes up to and with this one.
+// Returns the sum of a value over the lanes up to and with this one.
 static __device__ __forceinline__ unsigned gzip_sum(unsigned value)
 {
     UNROLL for (unsigned by = 1; by < 32; by *= 2)
@@ -253,8 +256,8 @@ static __device__ __forceinline__ unsigned gzip_sum(unsigned value)
     return value;
 }
 
-// Copies words of the input from a multiple of four on, as far as there are some. What is after the
-// end of the input may be anything.
+// Copies words of the input from a multiple of four on, as far as there are some. The bytes after
+// the end of the input may be anything.
 static __device__ inline void gzip_load(gzip_parser &parser, const gzip_input &input,
                                         unsigned first, unsigned words)
 {
@@ -267,8 +270,8 @@ static __device__ inline void gzip_load(gzip_parser &parser, const gzip_input &i
     __syncwarp();
 }
 
-// Has every lane decode its region, until all that count are right: those up to the first that
-// stops.
+// Decodes the regions of all lanes, until those up to the first that stops are right. Returns that
+// lane, or 32.
 static __device__ inline unsigned gzip_decode_regions(const gzip_parser &parser, gzip_lane &own,
                                                       unsigned head, unsigned limit, unsigned end)
 {
@@ -322,7 +325,7 @@ static __device__ inline gzip_window gzip_decode_window(gzip_parser &parser,
     return window;
 }
 
-// The largest value of the lanes before this one, or 0.
+// Returns the largest value of the lanes before this one, or 0.
 static __device__ __forceinline__ unsigned gzip_most_before(unsigned value)
 {
     const unsigned lane = threadIdx.x % 32;
@@ -336,7 +339,7 @@ static __device__ __forceinline__ unsigned gzip_most_before(unsigned value)
     return value;
 }
 
-// Writes what a window has: its sequences, and one more that has the literals after them.
+// Writes the sequences of a window, and one more that has the literals after them.
 static __device__ inline void gzip_write_window(const gzip_parser &parser,
                                                 const gzip_window &window, const gzip_lane &own,
                                                 decode_sequence *sequences, unsigned char *literals)
@@ -347,7 +350,7 @@ static __device__ inline void gzip_write_window(const gzip_parser &parser,
     const unsigned literal_end = gzip_sum(count.literals);
     const unsigned content_end = gzip_sum(count.literals + count.copied);
     const bool has_match = count.sequences > 0;
-    // Where the next sequence begins after this lane, as positions do not go back.
+    // The place where the next sequence begins after this lane, as positions do not go back.
     const unsigned begin = has_match ? content_end - count.after : 0;
     const unsigned first = has_match ? literal_end - count.after : 0;
     const unsigned literal_begin = literal_end - count.literals;

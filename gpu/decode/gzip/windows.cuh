@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The stage windows of gzip: the GZIP_WINDOW bytes before each segment, which its symbols are of.
+// The stage windows of gzip: makes the GZIP_WINDOW bytes before each segment, to which its symbols
+// refer.
 //
-// Takes batch.gzip.symbols, and the content before the batch; gives the last bytes of batch.out of
-// each segment but the last.
+// Takes batch.gzip.symbols, and the content before the batch; gives the last bytes of each segment
+// but the last, in batch.out.
 //
 // One CUDA block goes from segment to segment: the window of the next one is the end of this one,
-// whose symbols are looked up in its own window. That is a few microseconds for each, in which the
-// rest of the device does other things. Shared memory: two windows.
+// whose symbols are looked up in its own window. That takes a few microseconds for each, while the
+// rest of the device does other work. Shared memory: two windows.
 #ifndef GPUHISTO_GPU_GZIP_WINDOWS_CUH
 #define GPUHISTO_GPU_GZIP_WINDOWS_CUH
 
@@ -22,7 +23,7 @@ static inline unsigned gzip_windows_grid(const struct decode_batch *, unsigned)
     return 1;
 }
 
-// Loads the window before the batch: as much as was kept, and zeros.
+// Loads the window before the batch: the bytes that were kept, and zeros.
 static __device__ inline void gzip_first_window(const decode_batch &batch, unsigned char *window)
 {
     const unsigned kept =
@@ -33,7 +34,7 @@ static __device__ inline void gzip_first_window(const decode_batch &batch, unsig
                         : static_cast<unsigned char>(0);
 }
 
-// Makes the window before `end` of that before `begin`, and writes what is in between.
+// Makes the window before `end` from that before `begin`, and writes the bytes in between.
 static __device__ inline void gzip_next_window(const decode_batch &batch,
                                                const unsigned char *window, unsigned char *next,
                                                int begin, int end)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Bytes and bits of a batch's compressed bytes, read by one thread.
+// Reads bytes and bits of a batch's compressed bytes, by one thread.
 //
 // `in` begins at a multiple of 16 bytes. It is read in whole aligned words of 32 or 64 bits, so
 // that up to 7 bytes after what is asked for are read, but not used: DECODE_PADDING makes them
@@ -18,7 +18,7 @@ struct byte_span {
     uint32_t at, size;
 };
 
-// Four bytes from any byte on.
+// Returns four bytes from any byte on.
 static __device__ __forceinline__ uint32_t bytes_at(const unsigned char *in, uint32_t at)
 {
     const unsigned *const words = reinterpret_cast<const unsigned *>(in) + at / 4;
@@ -30,14 +30,14 @@ static __device__ __forceinline__ uint32_t byte_at(const unsigned char *in, uint
     return __ldg(in + at);
 }
 
-// The number of the highest bit that is set; of 0 it is 2^32 - 1.
+// Returns the number of the highest bit that is set; for 0 that is 2^32 - 1.
 static __device__ __forceinline__ uint32_t highest_bit(uint32_t value)
 {
     return 31u - static_cast<uint32_t>(__clz(static_cast<int>(value)));
 }
 
-// 25 bits and more, from bit `bit` of a span on, the first as the lowest. Bits after the span mean
-// nothing; `bit` may be at most 32 after its end.
+// Returns 25 bits and more, from bit `bit` of a span on, the first as the lowest. Bits after the
+// span mean nothing; `bit` may be at most 32 after its end.
 static __device__ __forceinline__ uint32_t bits_forward(const unsigned char *in, byte_span span,
                                                         uint32_t bit)
 {
@@ -49,23 +49,23 @@ static __device__ __forceinline__ uint32_t bits_forward(const unsigned char *in,
 //
 // Only the place is kept, and bits are read from `in` as they are needed: no word has to be there
 // before the next one is read, and threads of a warp read as many words each, whatever their bits.
-// What is read before the first bit are other bytes of `in`, which begins with a carry. So a reader
-// may be up to 1000 bits too far before it looks at how many are left. (`walk`, which reads copies
-// of its own, may be more.)
+// A read before the first bit gets other bytes of `in`, which begins with a carry. So a reader may
+// be up to 1000 bits too far before it looks at how many are left. (`walk`, which reads copies of
+// its own, may be farther.)
 struct backward {
     const unsigned *words; // from the 16 bytes with the stream's first byte on
     int begin;             // bits of these before the stream
     int at;                // bits up to the next one, that one included
 };
 
-// The words of a stream that begins at `at`: at a multiple of 16 bytes.
+// Returns the words of a stream that begins at `at`, from a multiple of 16 bytes on.
 static __device__ __forceinline__ const unsigned *backward_words(const unsigned char *in,
                                                                  uint32_t at)
 {
     return reinterpret_cast<const unsigned *>(in) + at / 16 * 4;
 }
 
-// False if the stream is empty, or its last byte lacks the mark.
+// Opens a stream. False if it is empty, or its last byte lacks the mark.
 static __device__ __forceinline__ bool backward_open(backward &stream, const unsigned char *in,
                                                      byte_span span)
 {
@@ -92,20 +92,20 @@ static __device__ __forceinline__ backward_bits backward_look(const backward &st
             __funnelshift_r(__ldg(words - 2), second, shift)};
 }
 
-// The next 32 bits alone.
+// Returns the next 32 bits alone.
 static __device__ __forceinline__ uint32_t backward_high(const backward &stream)
 {
     const unsigned *const words = stream.words + (stream.at >> 5);
     return __funnelshift_r(__ldg(words - 1), __ldg(words), static_cast<unsigned>(stream.at));
 }
 
-// The first bits of these, as many as the lowest five bits of `count` say, as a number.
+// Returns the first of these bits, as many as the lowest five bits of `count` say, as a number.
 static __device__ __forceinline__ uint32_t bits_first(uint32_t bits, uint32_t count)
 {
     return __funnelshift_l(bits, 0, count);
 }
 
-// The bits after these.
+// Returns the bits after these.
 static __device__ __forceinline__ uint32_t bits_after(uint32_t bits, uint32_t count)
 {
     return __funnelshift_l(0, bits, count);
@@ -116,7 +116,7 @@ static __device__ __forceinline__ void backward_skip(backward &stream, uint32_t 
     stream.at -= static_cast<int>(bits);
 }
 
-// The next bits, up to 31, as a number.
+// Returns the next bits, up to 31, as a number, and takes them.
 static __device__ __forceinline__ uint32_t backward_take(backward &stream, uint32_t bits)
 {
     const uint32_t value = bits_first(backward_high(stream), bits);
@@ -124,13 +124,13 @@ static __device__ __forceinline__ uint32_t backward_take(backward &stream, uint3
     return value;
 }
 
-// How many bits are left; negative if more were taken than there were.
+// Returns how many bits are left; negative if more were taken than there were.
 static __device__ __forceinline__ int backward_left(const backward &stream)
 {
     return stream.at - stream.begin;
 }
 
-// The same stream for one who takes few bits at a time, and waits for them: pairs of words are
+// A stream for a reader that takes few bits at a time, and waits for them: pairs of words are
 // loaded long before they are needed, and each only once.
 struct backward_hold {
     const uint64_t *pairs;
@@ -146,7 +146,7 @@ static __device__ __forceinline__ backward_hold hold_open(const backward &stream
             __ldg(pairs + pair - 2)};
 }
 
-// The next 64 bits, the first as the highest.
+// Returns the next 64 bits, the first as the highest.
 static __device__ __forceinline__ uint64_t hold_look(const backward_hold &hold)
 {
     const bool is_upper = (hold.at & 32) != 0;

@@ -21,11 +21,11 @@ constexpr uint32_t fse_log_least = 5;
 constexpr uint32_t fse_bits_mask = 0x1f, fse_extra_shift = 5, fse_extra_mask = 0x3f;
 constexpr uint32_t fse_symbol_shift = 11, fse_next_shift = 23;
 
-// How likely the symbols of a table are: that many of its cells. One that is less likely than one
-// cell has -1, and gets a cell that goes to any state.
+// The probability of a symbol, as a number of the table's cells. A symbol that is less likely than
+// one cell has -1, and gets a cell that goes to any state.
 using fse_count = int16_t;
 
-// What the description of a table says, or used == 0 if it is malformed.
+// The contents of a table's description, or used == 0 if it is malformed.
 struct fse_description {
     uint32_t used;    // bytes of the description
     uint32_t log;     // the table has 2^log cells
@@ -64,7 +64,8 @@ static __device__ fse_description fse_read(const unsigned char *in, byte_span sp
         put(symbol++, static_cast<fse_count>(static_cast<int>(value) - 1));
         left -= value > 0 ? value - 1 : 1;
         bits = highest_bit(left) + 1;
-        // After a count of 0 stand two bits at a time: how many more there are, 3 and so on.
+        // A count of 0 is followed by two bits that say how many more there are, and 3 by two more
+        // bits.
         for (uint32_t zeros = value == 1 ? 3 : 0; zeros == 3;) {
             zeros = bits_forward(in, span, bit) & 3;
             bit += 2;
@@ -77,7 +78,7 @@ static __device__ fse_description fse_read(const unsigned char *in, byte_span sp
     return {(bit + 7) / 8, log, symbol};
 }
 
-// Gives each cell its symbol: those with -1 from the table's end, the others all over it.
+// Gives each cell its symbol. Symbols with -1 go to the table's end, the others all over it.
 static __device__ void fse_spread(uint32_t *cells, uint32_t log, const fse_count *counts,
                                   uint32_t symbols)
 {
@@ -114,7 +115,7 @@ static __device__ void fse_build(uint32_t *cells, uint32_t log, fse_count *count
     }
 }
 
-// Of a cell, or of the sum of three.
+// Returns the number of bits of a cell, or of the sum of three.
 static __device__ __forceinline__ uint32_t fse_bits(uint32_t cell)
 {
     return cell & fse_bits_mask;
@@ -125,7 +126,7 @@ static __device__ __forceinline__ uint32_t fse_extra(uint32_t cell)
     return cell >> fse_extra_shift & fse_extra_mask;
 }
 
-// The state after that of a cell, if these are the stream's next bits.
+// Returns the state after that of a cell, if these are the stream's next bits.
 static __device__ __forceinline__ uint32_t fse_next(uint32_t bits, uint32_t cell)
 {
     return (cell >> fse_next_shift) + bits_first(bits, cell);

@@ -19,10 +19,10 @@ constexpr uint32_t huffman_log_most = 11; // bits of the longest code
 constexpr uint32_t huffman_cells = 1u << huffman_log_most;
 constexpr uint32_t huffman_weight_most = huffman_log_most;
 
-// Weights that a description lists at most: that of the last symbol follows from them.
+// The most weights that a description lists: that of the last symbol follows from them.
 constexpr uint32_t huffman_listed_most = 255;
 
-// The table of the weights, where a description has them coded.
+// The table of the weights, if a description has them coded.
 constexpr uint32_t huffman_weights_log_most = 6;
 constexpr uint32_t huffman_direct = 128; // the first byte, from which on they are not
 
@@ -44,7 +44,7 @@ struct huffman_table {
     uint32_t listed;                               // weights; 0: the description is malformed
 };
 
-// Reads weights that stand as they are, two a byte. Returns how many.
+// Reads weights that are not coded, two a byte. Returns how many.
 static __device__ uint32_t huffman_read_direct(huffman_table *table, const unsigned char *in,
                                                byte_span span)
 {

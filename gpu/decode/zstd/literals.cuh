@@ -5,10 +5,10 @@
 // and RLE literals need no work: later stages read them from where they are.
 //
 // Four lanes take a block and a warp eight, so that blocks of four streams keep all lanes busy, one
-// stream each. What a lane waits for is its own last symbol, most of it for the look-up in shared
-// memory. Lanes read and write far from each other, so that each access to memory costs as many
-// turns as there are lanes: bytes to come are loaded ahead, eight at a time, and literals stored
-// so. The four lanes also build the block's table from its description.
+// stream each. A lane waits for its own last symbol, mostly for the look-up in shared memory. Lanes
+// read and write far from each other, so that each access to memory costs as many turns as there
+// are lanes: bytes to come are loaded ahead, eight at a time, and literals stored so. The four
+// lanes also build the block's table from its description.
 //
 // What libzstd 1.5.4 accepts and this refuses: streams that do not end with their last bit, or have
 // no mark. Its fast loops do not look.
@@ -32,8 +32,8 @@ struct literals_stream {
     uint32_t to, count;
 };
 
-// The stream of a lane, or one of no bytes, which is none: of a block of one stream only lane 0
-// has one.
+// Returns the stream of a lane, or one of no bytes, which is none: if a block has one stream, only
+// lane 0 has it.
 static __device__ literals_stream literals_of_lane(const decode_batch &batch,
                                                    const decode_heading &heading, uint32_t to,
                                                    uint32_t lane)
@@ -117,7 +117,7 @@ static __device__ bool literals_decode(backward &stream, const uint16_t *cells, 
     return backward_left(stream) == 0;
 }
 
-// Of the lanes of a block, whether all say so. By the warp together.
+// By the warp together: true if all lanes of a block say so.
 static __device__ __forceinline__ bool literals_all(bool predicate)
 {
     const unsigned group = threadIdx.x % 32 / literals_lanes * literals_lanes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The stage parse of zstd: the headers of blocks (RFC 8878, sections 3.1.1.3.1 and 3.1.1.3.2): how
-// literals and sequences are coded, where each table is described, and where bits begin.
+// The stage parse of zstd: reads the headers of blocks (RFC 8878, sections 3.1.1.3.1 and
+// 3.1.1.3.2): how literals and sequences are coded, where each table is described, and where bits
+// begin.
 //
 // Takes struct decode_block, gives struct decode_heading, and an outcome with the refusal alone:
 // every later stage may rely on the bounds that it checks. Tables of sequences are described one
@@ -27,10 +28,10 @@ constexpr uint32_t parse_four_streams_least = 6; // literals in four streams
 constexpr uint32_t parse_four_sizes = 6;         // bytes of the sizes of the first three of them
 constexpr uint32_t parse_long_sequences = 0x7f00;
 
-// A block's literals as its header has them.
+// The kind of a block's literals, as its header has it.
 enum parse_literals { PARSE_RAW, PARSE_RLE, PARSE_PACKED, PARSE_TREELESS };
 
-// Where a thread has come in its block, up to `end`.
+// The position of a thread in its block, up to `end`.
 struct parse_cursor {
     const unsigned char *in;
     uint32_t at, end;
@@ -47,7 +48,7 @@ static __device__ __forceinline__ struct decode_source parse_source(uint32_t mod
     return {mode, at, size};
 }
 
-// Raw and RLE literals: sets how many, and where they are.
+// Sets how many raw or RLE literals there are, and where they are.
 static __device__ decode_refusal parse_plain_literals(parse_cursor &cursor, decode_heading &heading,
                                                       bool raw)
 {
@@ -65,8 +66,8 @@ static __device__ decode_refusal parse_plain_literals(parse_cursor &cursor, deco
     return DECODE_TAKEN;
 }
 
-// What follows the header of packed literals, `size` bytes of it: the tree, if there is one, and
-// the streams.
+// Parses the `size` bytes after the header of packed literals: the tree, if there is one, and the
+// streams.
 static __device__ decode_refusal parse_tree(parse_cursor &cursor, decode_heading &heading,
                                             uint32_t size, bool treeless)
 {
@@ -119,7 +120,7 @@ static __device__ decode_refusal parse_literals_section(parse_cursor &cursor,
     return refusal == DECODE_TAKEN && heading.literals > room ? DECODE_BAD_LITERALS : refusal;
 }
 
-// How many sequences there are; false if the bytes end before.
+// Reads how many sequences there are; false if the bytes end before.
 static __device__ bool parse_sequence_count(parse_cursor &cursor, uint32_t *count)
 {
     const uint32_t left = parse_left(cursor);
@@ -134,7 +135,7 @@ static __device__ bool parse_sequence_count(parse_cursor &cursor, uint32_t *coun
     return size == 1 || *count > 0;
 }
 
-// Where the table of one kind is described; goes on to what follows.
+// Finds where the table of one kind is described, and goes on to what follows it.
 static __device__ bool parse_table(parse_cursor &cursor, decode_heading &heading, uint32_t table,
                                    uint32_t mode)
 {
@@ -189,7 +190,7 @@ static __device__ decode_refusal parse_compressed(const decode_batch &batch,
     return refusal != DECODE_TAKEN ? refusal : parse_sequences_section(cursor, heading, block.room);
 }
 
-// What a block is made of; why it is refused.
+// Parses a block. Returns why it is refused.
 static __device__ decode_refusal parse_block(const decode_batch &batch, const decode_block &block,
                                              decode_heading &heading)
 {

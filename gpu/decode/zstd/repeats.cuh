@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The stage repeats of zstd: the tables that blocks take from blocks before them in their frame
-// (RFC 8878, sections 3.1.1.3.1.4 and 3.1.1.3.2.1).
+// The stage repeats of zstd: finds the tables that blocks take from blocks before them in their
+// frame (RFC 8878, sections 3.1.1.3.1.4 and 3.1.1.3.2.1).
 //
 // Takes struct decode_heading with its tables REPEATED, gives it with the source of the nearest
 // block before that defines such a table, or of the carry if the frame goes on from the batch
@@ -23,14 +23,15 @@
 
 constexpr unsigned repeats_threads = 256; // of a CUDA block; blocks of a tile
 
-// Of each table, what several blocks of a tile share. A block is given by its index plus 1, and 0
-// is none.
+// The facts of each table that the blocks of a tile share. A block is given by its index plus 1,
+// and 0 is none.
 struct repeats_work {
     uint32_t of_warp[ZSTD_TABLES][repeats_threads / 32]; // the last that defines it in a warp
     uint32_t before[ZSTD_TABLES];                        // the last before the tile
 };
 
-// The last block up to this lane's that defines a table, if `mine` is this lane's block or 0.
+// Returns the last block up to this lane's that defines a table, if `mine` is this lane's block or
+// 0.
 static __device__ __forceinline__ uint32_t repeats_scan(uint32_t mine)
 {
     const unsigned lane = threadIdx.x % 32;
@@ -64,7 +65,7 @@ static __device__ void repeats_look_back(const decode_batch &batch, repeats_work
     }
 }
 
-// The source of a table that the batch's first frame brings along.
+// Returns the source of a table that the batch's first frame brings along.
 static __device__ decode_source repeats_carried(const decode_batch &batch, uint32_t table)
 {
     const decode_carry *const carry = reinterpret_cast<const decode_carry *>(batch.in);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the three last offsets before some blocks become those after them, in three words, so that a
-// warp can scan over blocks. Such maps compose, in any grouping.
+// A map from the three last offsets before some blocks to those after them, in three words, so that
+// a warp can scan over blocks. Such maps compose, in any grouping.
 #ifndef GPUHISTO_ZSTD_REPEATS_MAP_CUH
 #define GPUHISTO_ZSTD_REPEATS_MAP_CUH
 
@@ -25,13 +25,13 @@ static __device__ inline repeats_map repeats_map_of(const zstd_repeats &repeats)
     return map;
 }
 
-// A place that is `value`, whatever was before.
+// Returns a place that is `value`, whatever was before.
 static __device__ inline unsigned repeats_map_constant(unsigned value)
 {
     return ZSTD_CONSTANT << repeats_which_shift | value;
 }
 
-// The map that leaves everything as it is, and the one of the three offsets that a frame begins
+// These return the map that changes nothing, and the one to the three offsets that a frame begins
 // with, whatever was before.
 static __device__ inline repeats_map repeats_map_same()
 {
@@ -53,8 +53,8 @@ static __device__ inline zstd_repeats repeats_of_map(const repeats_map &map)
     return repeats;
 }
 
-// The map of `first` and then `second`. What is taken off an offset is at most all of it, and what
-// is taken off by several blocks at most more than any offset: a sequence refers to each offset
+// Returns the map of `first` and then `second`. A constant offset is lowered to 0 at most, and the
+// sum that several blocks take off stops at more than any offset: a sequence refers to each offset
 // that comes about, so an offset of 0 and one beyond the window are refused there.
 static __device__ inline repeats_map repeats_map_then(const repeats_map &first,
                                                       const repeats_map &second)

@@ -34,7 +34,7 @@ static __constant__ const int8_t predefined_match_lengths[] = {
 
 constexpr uint32_t predefined_length_log = 6, predefined_offset_log = 5;
 
-// The highest code of a table, and the log of its cells at most.
+// These return the highest code of a table, and the largest log of its cells.
 static __device__ __forceinline__ uint32_t sequence_code_most(uint32_t table)
 {
     return (table == ZSTD_OFFSETS           ? offset_codes
@@ -50,9 +50,9 @@ static __device__ __forceinline__ uint32_t sequence_log_most(uint32_t table)
                                            : match_length_log_most;
 }
 
-// What a cell says of a code: how many more bits it has, and the code. Codes of lengths stand in
+// The data of a code in a cell: how many more bits it has, and the code. Codes of lengths stand in
 // different places, and that of an offset is its number of bits, so that the codes of a sequence's
-// three cells can be put together as they are.
+// three cells can be combined unchanged.
 constexpr uint32_t sequence_match_shift = fse_symbol_shift + 6;
 
 static __device__ __forceinline__ uint32_t sequence_cell(uint32_t table, uint32_t code)
@@ -64,8 +64,8 @@ static __device__ __forceinline__ uint32_t sequence_cell(uint32_t table, uint32_
     return code << (literal ? fse_symbol_shift : sequence_match_shift) | extra << fse_extra_shift;
 }
 
-// What `walk` leaves of a sequence for `sequences`, in its place: the lower half is where its bits
-// begin, as in struct backward, the upper half its codes, as in cells.
+// The step that `walk` leaves of a sequence for `sequences`, in its place: the lower half is where
+// its bits begin, as in struct backward, the upper half its codes, as in cells.
 using zstd_step = decode_sequence;
 
 static __device__ __forceinline__ zstd_step sequence_step(int at, uint32_t literal_cell,
@@ -117,7 +117,7 @@ struct length_bases {
     uint32_t matches[match_length_codes];
 };
 
-// By the warp together. Each code begins where the one before it ends.
+// By the warp together: lays the least lengths. Each code begins where the one before it ends.
 static __device__ void length_bases_lay(length_bases *bases, unsigned lane)
 {
     uint32_t base = 0;

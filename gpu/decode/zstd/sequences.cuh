@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The stage sequences of zstd: what sequences stand for (RFC 8878, section 3.1.1.3.2.1), all but
-// the values of repeat offsets.
+// The stage sequences of zstd: finds what sequences stand for (RFC 8878, section 3.1.1.3.2.1), all
+// but the values of repeat offsets.
 //
 // Takes struct zstd_step, gives decode_sequence in its place, how much content a block's sequences
 // make, and the repeat offsets after the block as a map of those before it (batch.h). Blocks of
 // literals alone, raw and RLE ones among them, get their outcome here too.
 //
-// A warp takes a block, and a lane a sequence, 32 at a time. Where a sequence begins is the sum of
-// the lengths before it, and its offset what the three last ones have become: maps of these
-// compose. Both are scans over the warp. Shared memory: 0.3 KiB for the lengths of codes.
+// A warp takes a block, and a lane a sequence, 32 at a time. A sequence begins at the sum of the
+// lengths before it, and its offset may be one of the three last ones: maps of these compose. Both
+// are scans over the warp. Shared memory: 0.3 KiB for the lengths of codes.
 //
 // What libzstd 1.5.4 accepts and this refuses: an offset less 1 that is 0, which it takes for 1;
 // and offsets above ZSTD_WINDOW_MOST.
@@ -22,7 +22,7 @@
 constexpr unsigned sequences_blocks = 4; // zstd blocks of a CUDA block, a warp each
 constexpr unsigned sequences_threads = 32 * sequences_blocks;
 
-// What a sequence stands for.
+// The lengths and the offset that a sequence stands for.
 struct sequences_parts {
     uint32_t literals, match; // lengths
     repeats_map repeats;      // from the three last offsets before it to those after it
@@ -34,7 +34,7 @@ struct sequences_sum {
     repeats_map repeats;
 };
 
-// The three last offsets after a sequence whose offset has this value.
+// Returns the three last offsets after a sequence whose offset has this value.
 static __device__ __forceinline__ repeats_map sequences_repeats(uint32_t value, bool no_literals)
 {
     const repeats_map same = repeats_map_same();
@@ -69,7 +69,7 @@ static __device__ __forceinline__ sequences_parts sequences_of_step(const unsign
     return parts;
 }
 
-// The sums of the lanes up to and with this one.
+// Returns the sums of the lanes up to and with this one.
 static __device__ __forceinline__ sequences_sum sequences_scan(const sequences_parts &own)
 {
     const unsigned lane = threadIdx.x % 32;
@@ -87,7 +87,7 @@ static __device__ __forceinline__ sequences_sum sequences_scan(const sequences_p
     return sum;
 }
 
-// A block's sum so far, from that of the last lane of 32 sequences.
+// Returns a block's sum so far, from that of the last lane of 32 sequences.
 static __device__ __forceinline__ sequences_sum sequences_of_last(const sequences_sum &sum)
 {
     sequences_sum last;
@@ -98,7 +98,7 @@ static __device__ __forceinline__ sequences_sum sequences_of_last(const sequence
     return last;
 }
 
-// The newest offset as in decode_sequence; 0 if it is too large, or 0.
+// Returns the newest offset as in decode_sequence; 0 if it is too large, or 0.
 static __device__ __forceinline__ uint32_t sequences_offset(const repeats_map &repeats)
 {
     const uint32_t which = repeats.place[0] >> repeats_which_shift;
@@ -115,8 +115,8 @@ static __device__ __forceinline__ decode_sequence sequences_pack(uint32_t conten
            static_cast<uint64_t>(literals) << DECODE_LITERALS_SHIFT | content;
 }
 
-// By a warp: up to 32 sequences, from `out` on, after those whose sum is `before`, which becomes
-// that of these too. Refuses if there is one that cannot be.
+// By a warp: writes up to 32 sequences, from `out` on, after those whose sum is `before`, to which
+// theirs is added. Refuses if one of them is impossible.
 static __device__ decode_refusal sequences_some(const decode_heading &heading, uint32_t room,
                                                 const unsigned *words, const length_bases *bases,
                                                 decode_sequence *out, uint32_t count,
@@ -145,7 +145,7 @@ static __device__ decode_refusal sequences_some(const decode_heading &heading, u
     return DECODE_TAKEN;
 }
 
-// By a warp: a block's sequences, if it has any, and its outcome.
+// By a warp: writes a block's sequences, if it has any, and its outcome.
 static __device__ void sequences_of_block(const decode_batch &batch, uint32_t index,
                                           const length_bases *bases)
 {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 // The stage walk of zstd: follows the states of sequences through a block's stream of bits (RFC
-// 8878, section 3.1.1.3.2), and says where each sequence's bits are and which codes it has. What
-// they stand for is left to `sequences`, which looks at all sequences side by side: every state
-// depends on the one before, so a step here is what a block waits for, and does nothing else.
+// 8878, section 3.1.1.3.2), and says where each sequence's bits are and which codes it has. The
+// stage `sequences` finds what they stand for, for all sequences side by side: every state depends
+// on the one before, so a block waits for each step here, which does nothing else.
 //
 // Takes struct decode_heading, gives a block's struct zstd_step in the places of its sequences.
 //
 // Several lanes take a block: three of them build its tables, a table each, then one walks the
 // stream. A warp takes several blocks, because a walk alone would leave 31 lanes idle.
 //
-// A step must not wait for the stream. What its lane is about to read is copied to shared memory
-// long before, and the bits that it may need are loaded while it still waits for its cells.
+// A step must not wait for the stream. The bytes that its lane is about to read are copied to
+// shared memory long before, and the bits that it may need are loaded while it still waits for its
+// cells.
 //
 // Shared memory: tables of 5 KiB a block, of 4-byte cells (fse.cuh), 0.4 KiB for building them, and
 // 1 KiB of the stream.
@@ -29,8 +30,8 @@ constexpr unsigned walk_warps = 1;                // of a CUDA block
 constexpr unsigned walk_threads = 32 * walk_warps;
 constexpr unsigned walk_tables = 3;
 
-// Copies are in pieces of 16 bytes, and are looked after once a round of so many sequences. Of a
-// sequence, the lengths have up to 16 bits each, the offset 31, and the states 9, 9 and 8. A step
+// Copies are in pieces of 16 bytes, and are looked after once a round of so many sequences. The
+// lengths of a sequence have up to 16 bits each, the offset 31, and the states 9, 9 and 8. A step
 // reads up to 127 bits from where it is.
 constexpr unsigned walk_round = 16;
 constexpr int walk_bits_most = 16 + 16 + 31 + 9 + 9 + 8;
@@ -50,7 +51,8 @@ struct walk_work {
     uint32_t offsets[1u << offset_log_most];
     fse_count counts[walk_tables][sequence_codes_most];
     uint32_t logs[walk_tables]; // by enum decode_table
-    // The last piece, once more, since words before a piece are read with it; then all of them.
+    // The last piece comes first, once more, since words before a piece are read with it; then all
+    // pieces.
     alignas(16) uint32_t stream[4 + 4 * walk_pieces];
 };
 
@@ -89,7 +91,7 @@ static __device__ bool walk_build(walk_work *work, const unsigned char *in,
     return true;
 }
 
-// The three cells that a sequence is of.
+// The three cells of a sequence.
 struct walk_cells_of {
     uint32_t literal, match, offset;
 };
@@ -143,8 +145,8 @@ static __device__ __forceinline__ zstd_step walk_step_of(const backward &stream,
 }
 
 // By one lane: walks through a stream of `count` sequences, at least one. False if these are not
-// all that it holds. It is looked at after each round only: whatever is read beyond the stream's
-// beginning, where there are no copies, leads from cells to cells, too.
+// all that it holds. That is checked only after each round: any bits that are read beyond the
+// stream's beginning, where there are no copies, lead from cells to cells, too.
 static __device__ bool walk_stream(walk_work *work, backward &stream, uint32_t count,
                                    decode_sequence *out)
 {
@@ -176,7 +178,7 @@ static __device__ bool walk_stream(walk_work *work, backward &stream, uint32_t c
     return backward_left(stream) == 0;
 }
 
-// By one lane.
+// By one lane: walks through a block.
 static __device__ void walk_block(const decode_batch &batch, uint32_t index, walk_work *work)
 {
     const decode_heading &heading = batch.heading[index];

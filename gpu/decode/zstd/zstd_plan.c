@@ -2,7 +2,7 @@
 #include "zstd_plan.h"
 #include "src/frames/zstd_format.h"
 
-/* How a step of the walk ended. */
+/* The end of a step of the walk. */
 enum step {
     STEP_TAKEN,
     STEP_SHORT, /* `need` bytes must be there */
@@ -48,7 +48,8 @@ static enum step plan_header(struct zstd_walk *walk, const unsigned char *in, si
 
 /* --- blocks --- */
 
-/* The bytes of content that a compressed block may have: no more than the frame has left. */
+/* Returns the bytes of content that a compressed block may have: no more than the frame has
+ * left. */
 static uint32_t room_of(const struct zstd_walk *walk)
 {
     uint64_t left = walk->content < walk->known ? 0 : walk->content - walk->known;
@@ -166,8 +167,8 @@ static bool is_half_full(const struct decode_plan *plan)
            plan->blocks >= capacity->blocks / 2 || plan->frames >= capacity->frames / 2;
 }
 
-/* Gives the frame that does not fit back, all of it, if the batch will then be copied frame by
- * frame: it and the next one can stand alone. Not for a few tiny frames before a large one. */
+/* Gives back all of the frame that does not fit, if the batch will then be copied frame by frame:
+ * it and the next one can stand alone. Does not do so for a few tiny frames before a large one. */
 static void end_before(const struct savepoint *before, struct zstd_walk *walk,
                        struct decode_plan *plan)
 {

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* Where the walk is in a file. It begins with all zeros but the first two. */
+/* The position of the walk in a file. At first all members but the first two are zero. */
 struct zstd_walk {
     uint32_t window_max;  /* frames of larger windows are left; at most ZSTD_WINDOW_MOST */
     bool leave_checksums; /* frames with a checksum are left, too */
@@ -29,14 +29,14 @@ struct zstd_walk {
     uint32_t block_max; /* bytes of a block, compressed or not */
 };
 
-/* Adds to a plan as many whole blocks of in[0..len) as there are and fit. in[0] is what follows in
- * the file after all that was taken. Bytes of blocks that are added now, plan->in_size -
+/* Adds to a plan as many whole blocks of in[0..len) as there are and fit. in[0] is the byte that
+ * follows in the file after all that was taken. Bytes of blocks that are added now, plan->in_size -
  * plan->in_at of in[0..len), will be in the batch's memory at DECODE_CARRY + plan->in_at.
  *
- * A last block is taken together with the checksum after it. What stops the walk after a block is
- * seen by the next call. The walk goes on from what was taken, also with DECODE_NEEDS_MORE, where
- * headers and skippable frames may have been. A batch of many frames (batch.h) that is full ends
- * with the last one that fits as a whole, if the next one begins in in[0..len). */
+ * A last block is taken together with the checksum after it. The next call sees what stops the walk
+ * after a block. The walk goes on from what was taken, also with DECODE_NEEDS_MORE, where headers
+ * and skippable frames may have been. A batch of many frames (batch.h) that is full ends with the
+ * last one that fits as a whole, if the next one begins in in[0..len). */
 enum decode_planned zstd_plan_blocks(struct zstd_walk *walk, struct decode_plan *plan,
                                      const unsigned char *in, size_t len);
 
