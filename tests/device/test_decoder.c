@@ -483,7 +483,7 @@ static void go_through_faults(struct run run)
     check_run(&run);
     const unsigned calls = emulated_device_calls();
     const bool is_few = scale_is_small_or_slow();
-    const unsigned step = 1 + calls / (is_few ? 3 : 5); /* memory of a lost device is lost, too */
+    const unsigned step = 1 + calls / (is_few ? 2 : 5); /* memory of a lost device is lost, too */
     for (unsigned at = 1 + random_below(step); at <= calls; at += step)
         for (unsigned i = 0; i < 4; i++) {
             static const enum fault faults[] = {FAULT_ERROR, FAULT_ERROR, FAULT_HANG, FAULT_STUCK};
@@ -643,7 +643,7 @@ static void go_through_files(const struct histogram *histogram)
         if (scale_is_small_or_slow() && (i + mode) % 2)
             continue;
         struct frame_settings settings = {.level = 1 + (int)i, .checksum = i % 2 == 0};
-        const size_t most = scale_is_small_or_slow() ? sizeof content / 7 * 4 : sizeof content;
+        const size_t most = scale_is_small_or_slow() ? sizeof content / 7 * 3 : sizeof content;
         size_t size = (i == 0 ? most : most / 3) - 8 * random_below(1000);
         if (is_text)
             make_text(content, size);
@@ -695,7 +695,7 @@ static void go_through_damage(void)
         struct file entire =
             make_file(content, sizeof content, checksum ? 600000 : 170000,
                       (struct frame_settings){.level = 5, .checksum = checksum != 0});
-        const unsigned times = scale_of(8, 80, 400);
+        const unsigned times = scale_of(6, 80, 400);
         for (unsigned i = 0; i < times; i++) {
             struct file bad = {.bytes = need(malloc(entire.len)), .len = entire.len};
             memcpy(bad.bytes, entire.bytes, entire.len);

@@ -408,12 +408,12 @@ int main(void)
     for (unsigned i = 0; i < FORMS; i++)
         for (unsigned kind = 0; kind < KINDS; kind++)
             make_file(&forms[i], kind);
-    /* Where few are asked for, two forms go with a mode, and two others with the next. */
+    /* Where few are asked for, each form goes with one mode. */
     const bool is_few = scale_is_small_or_slow();
     for (unsigned i = 0; i < FORMS; i++)
         for (unsigned mode = 0; mode < MODES_HERE; mode++)
             for (unsigned threads = 1; threads <= THREADS_MAX; threads++) {
-                if (is_few && (i + 2 * mode) % FORMS > 1)
+                if (is_few && (i + 2 * mode) % FORMS > 0)
                     continue;
                 if ((scale_is_all() && !scale_is_slow()) || (i + mode) % 3 + 1 == threads)
                     go_through(&counted_modes[mode], &forms[i], threads, !is_few || mode % 2);
