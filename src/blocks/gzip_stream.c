@@ -12,8 +12,8 @@
 #define ALONE_MAX (8 << 20)
 
 /* Two things count as so many of these bytes: a member that ends, as passing on and verifying its
- * content, however little, takes as long; and a piece with wrong beginnings, before any run was of
- * use. */
+ * content, however little, takes as long; and a piece that was given up before any run was of use.
+ */
 #define ALONE_MEMBER (16 << 10)
 #define ALONE_WRONG (4 << 20)
 
@@ -30,7 +30,6 @@ struct gzip_stream {
     struct gzip_chain chain;
     uint64_t again; /* as in struct block_format */
     int64_t alone;  /* what the chain has parsed itself, less what runs have; at least 0 */
-    bool has_cut;   /* runs were cut, so that a beginning may be in two of them */
     bool uses_run;  /* the run at hand was of use; */
     bool has_used;  /* one was so far */
 };
@@ -85,7 +84,7 @@ static void begin(void *arg, const struct codec_options *options, uint64_t again
     (void)len;
     gzip_chain_begin(&stream->chain);
     stream->alone = 0;
-    stream->has_cut = stream->uses_run = stream->has_used = false;
+    stream->uses_run = stream->has_used = false;
     stream->again = again;
     stream->cutter.piece = GZIP_PIECE;
     stream->cutter.at = stream->cutter.kept_len = 0;
@@ -108,11 +107,8 @@ static enum filled fill(void *arg, void *run_arg, bool is_new, struct decode_ste
 static bool cut(void *arg, void *run, bool is_new, bool is_end)
 {
     struct gzip_stream *stream = arg;
-    if (!is_end) {
-        const bool is_cut = !is_new && gzip_cutter_cut(&stream->cutter, run);
-        stream->has_cut |= is_cut;
-        return is_cut;
-    }
+    if (!is_end)
+        return !is_new && gzip_cutter_cut(&stream->cutter, run);
     if (is_new)
         gzip_cutter_begin(&stream->cutter, run);
     (void)gzip_cutter_end(&stream->cutter, run);
@@ -137,8 +133,7 @@ static void record_chained(struct gzip_stream *stream, bool is_of_run, int64_t l
 /* Records that a run was passed. */
 static void record_passed(struct gzip_stream *stream, const struct gzip_run *run)
 {
-    const bool is_unused = run->begin != DEFLATE_NONE && !stream->uses_run && !stream->has_cut;
-    if (!stream->has_used && (run->is_given_up || is_unused))
+    if (!stream->has_used && run->is_given_up)
         add_alone(stream, ALONE_WRONG);
     gzip_cutter_learn(&stream->cutter, run, stream->uses_run);
     stream->uses_run = false;

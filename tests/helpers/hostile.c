@@ -136,16 +136,16 @@ static void put_stored(struct output *out, const unsigned char *data, size_t len
     put_bytes(out, data, len);
 }
 
-/* As many of these in stored blocks, as where a compressed file is stored in another one. */
+/* As many of these in stored blocks first, as where a compressed file is stored in another one. */
 static void put_mixed(struct output *out)
 {
     struct output unused = {.len = 0}, body = {.content = &unused};
     put_usual(&body);
-    put_usual(out);
     for (size_t at = 0; at + 65535 < body.len; at += 65535) {
         put_stored(out, body.bytes + at, 65535);
         put_bytes(out->content, body.bytes + at, 65535);
     }
+    put_usual(out);
     free(body.bytes);
     free(unused.bytes);
 }
