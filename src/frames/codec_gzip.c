@@ -7,7 +7,8 @@
  * where it says. So the last member, one before zero bytes, and one with a damaged size are decoded
  * in order with all that follows, as if they stated nothing. If a member ends elsewhere although
  * another one seems to begin there, the run fails, as what others have decoded from there on may
- * not be content. */
+ * not be content. One that goes on fails in order, too: mostly it is corrupt, and is decoded in
+ * order or not depending on how fast it comes. */
 #include "codec.h"
 #include "gzip_format.h"
 #include "src/base/library.h"
@@ -33,6 +34,7 @@ enum gzip_state {
     GZIP_FIRST,  /* the first member */
     GZIP_HEADER, /* the rest of a member's header */
     GZIP_BODY,   /* the rest of a member: blocks, checksum and length */
+    GZIP_LONGER, /* the same, beyond the size that it states */
     GZIP_NEXT,   /* another member, padding or the end */
     GZIP_ZEROS,  /* more padding, or the end */
 };
@@ -42,9 +44,12 @@ struct gzip_decoder {
     struct decoder decoder;
     enum gzip_state state;
     struct gzip_header header;
-    uint64_t taken;               /* bytes of the member */
-    size_t stated;                /* how many it must have; 0: any */
-    struct inflate_state inflate; /* 90 KB: with its window, and needs no other memory */
+    uint64_t taken;                     /* bytes of the member */
+    size_t stated;                      /* how many it states to have; 0: it does not */
+    const char *fault;                  /* NULL; or what is wrong, unless its size is */
+    unsigned char head[BGZF_HEAD_SIZE]; /* of the member; beyond its size, of what follows that */
+    size_t head_len;                    /* bytes of it that have come */
+    struct inflate_state inflate;       /* 90 KB: with its window, and needs no other memory */
 };
 
 static enum codec_magic gzip_match(const unsigned char *head, size_t len)
@@ -101,6 +106,11 @@ static enum decode_status gzip_fault(struct reason *why, const char *fault)
     return DECODE_FAULT;
 }
 
+static enum decode_status misstated(struct reason *why)
+{
+    return gzip_fault(why, "corrupt gzip data " FRAME_MISSTATED);
+}
+
 /* Zero bytes after a member are padding, as on tape. Nothing but more of them may follow, as in
  * gzip. A step ends with them, so that the next one begins with what is wrong. */
 static enum decode_status take_zeros(struct gzip_decoder *gzip, struct decode_step *step,
@@ -114,14 +124,34 @@ static enum decode_status take_zeros(struct gzip_decoder *gzip, struct decode_st
     return gzip_fault(why, GZIP_FAULT_ZEROS);
 }
 
+/* Adds to the head, which begins at byte `begin` of the member, what there is of it in in[0..len),
+ * which begins at byte `at`, not after what is missing. */
+static void see_head(struct gzip_decoder *gzip, uint64_t begin, const unsigned char *in, size_t len,
+                     uint64_t at)
+{
+    const size_t missing = BGZF_HEAD_SIZE - gzip->head_len;
+    if (missing == 0 || begin + gzip->head_len - at >= len)
+        return;
+    const size_t from = (size_t)(begin + gzip->head_len - at),
+                 some = len - from < missing ? len - from : missing;
+    memcpy(gzip->head + gzip->head_len, in + from, some);
+    gzip->head_len += some;
+}
+
 static enum decode_status take_header(struct gzip_decoder *gzip, struct decode_step *step,
                                       struct reason *why)
 {
     const char *fault = gzip_header_take(&gzip->header, step->in, step->in_len, &step->used);
     if (fault)
         return gzip_fault(why, fault);
+    see_head(gzip, 0, step->in, step->used, gzip->taken);
     if (gzip->header.field != GZIP_HEADER_ENDED)
         return DECODE_OK;
+    gzip->stated = gzip->head_len == BGZF_HEAD_SIZE ? bgzf_size(gzip->head) : 0;
+    if (gzip->stated <= gzip->taken + step->used && gzip->stated > 0 && step->is_followed)
+        return misstated(why);
+    if (gzip->stated <= gzip->taken + step->used)
+        gzip->stated = 0;
     libisal.isal_inflate_init(&gzip->inflate);
     gzip->inflate.crc_flag = ISAL_GZIP_NO_HDR_VER; /* verifies what follows the blocks */
     gzip->state = GZIP_BODY;
@@ -144,25 +174,55 @@ static const char *inflate_fault(int error)
     }
 }
 
+/* Looks at what follows the size that the member states: one that goes on although another one
+ * begins there is wrong. Says what is wrong, unless more bytes are needed for that. */
+static enum decode_status look_beyond(struct gzip_decoder *gzip, const struct decode_step *step,
+                                      struct reason *why)
+{
+    see_head(gzip, gzip->stated, step->in, step->in_len, gzip->taken);
+    if (bgzf_may_begin(gzip->head, gzip->head_len))
+        return gzip->head_len == BGZF_HEAD_SIZE ? misstated(why) : DECODE_OK;
+    return gzip->fault ? gzip_fault(why, gzip->fault) : DECODE_OK;
+}
+
+/* Inflates bytes up to the size that the member states, or from there on. */
 static enum decode_status take_body(struct gzip_decoder *gzip, struct decode_step *step,
                                     struct reason *why)
 {
     struct inflate_state *inflate = &gzip->inflate;
-    uint32_t in_len = (uint32_t)(step->in_len - step->used), cap = (uint32_t)step->cap;
+    const uint64_t at = gzip->taken + step->used;
+    const bool is_stated = gzip->stated > 0, is_longer = gzip->state == GZIP_LONGER;
+    size_t len = step->in_len - step->used;
+    if (is_longer) {
+        const enum decode_status status = look_beyond(gzip, step, why);
+        if (gzip->fault)
+            step->used = step->in_len;
+        if (gzip->fault || status != DECODE_OK)
+            return status;
+    }
+    if (is_stated && !is_longer && len > gzip->stated - at)
+        len = (size_t)(gzip->stated - at);
     inflate->next_in = (uint8_t *)step->in + step->used; /* which is only read */
-    inflate->avail_in = in_len;
+    inflate->avail_in = (uint32_t)len;
     inflate->next_out = step->out;
-    inflate->avail_out = cap;
-    int error = libisal.isal_inflate(inflate);
-    if (error != ISAL_DECOMP_OK)
-        return gzip_fault(why, inflate_fault(error));
-    step->used += in_len - inflate->avail_in;
-    step->made = cap - inflate->avail_out;
-    if (inflate->block_state != ISAL_BLOCK_FINISH)
-        return DECODE_OK;
-    gzip->state = GZIP_NEXT;
-    if (gzip->stated > 0 && gzip->taken + step->used != gzip->stated)
-        return gzip_fault(why, "corrupt gzip data " FRAME_MISSTATED);
+    inflate->avail_out = (uint32_t)step->cap;
+    const int error = libisal.isal_inflate(inflate);
+    gzip->fault = error == ISAL_DECOMP_OK ? NULL : inflate_fault(error);
+    if (gzip->fault) {
+        step->used = step->in_len;
+        return is_longer ? look_beyond(gzip, step, why) : gzip_fault(why, gzip->fault);
+    }
+    step->used += len - inflate->avail_in;
+    step->made = step->cap - inflate->avail_out;
+    const bool is_at_end = is_stated && gzip->taken + step->used == gzip->stated;
+    if (inflate->block_state == ISAL_BLOCK_FINISH) {
+        gzip->state = GZIP_NEXT;
+        if (is_stated && !is_at_end && step->is_followed)
+            return misstated(why);
+    } else if (is_at_end && !is_longer && step->made < step->cap) {
+        gzip->state = GZIP_LONGER;
+        gzip->head_len = 0;
+    }
     return DECODE_OK;
 }
 
@@ -178,14 +238,15 @@ static enum decode_status gzip_decode(struct decoder *decoder, struct decode_ste
         return take_zeros(gzip, step, why);
     if (is_between && step->in_len > 0) {
         gzip->header = (struct gzip_header){.field = GZIP_FIXED};
-        gzip->stated =
-            step->is_followed && step->in_len >= BGZF_HEAD_SIZE ? bgzf_size(step->in) : 0;
-        gzip->taken = 0;
+        gzip->taken = gzip->head_len = 0;
+        gzip->fault = NULL;
         gzip->state = GZIP_HEADER;
     }
     if (gzip->state == GZIP_HEADER)
         status = take_header(gzip, step, why);
     if (gzip->state == GZIP_BODY)
+        status = take_body(gzip, step, why);
+    if (gzip->state == GZIP_LONGER && status == DECODE_OK && step->made == 0)
         status = take_body(gzip, step, why);
     gzip->taken += step->used;
     return status;
@@ -194,7 +255,7 @@ static enum decode_status gzip_decode(struct decoder *decoder, struct decode_ste
 static bool gzip_complete(const struct decoder *decoder)
 {
     enum gzip_state state = ((const struct gzip_decoder *)decoder)->state;
-    return state != GZIP_HEADER && state != GZIP_BODY;
+    return state == GZIP_FIRST || state == GZIP_NEXT || state == GZIP_ZEROS;
 }
 
 static bool gzip_may_begin(const struct decoder *decoder)

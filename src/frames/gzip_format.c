@@ -91,3 +91,10 @@ size_t bgzf_size(const unsigned char *head)
         return 0;
     return (head[16] | (size_t)head[17] << 8) + 1;
 }
+
+bool bgzf_may_begin(const unsigned char *in, size_t len)
+{
+    unsigned char head[BGZF_HEAD_SIZE] = {0x1f, 0x8b, 8, FLAG_EXTRA, [11] = 1, [12] = 'B', 'C', 2};
+    memcpy(head, in, len);
+    return bgzf_size(head) > 0;
+}

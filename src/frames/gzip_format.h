@@ -52,6 +52,9 @@ const char *gzip_header_take(struct gzip_header *header, const unsigned char *in
  * if they do not. */
 size_t bgzf_size(const unsigned char *head);
 
+/* True if in[0..len), len at most BGZF_HEAD_SIZE, may be the first bytes of such a member. */
+bool bgzf_may_begin(const unsigned char *in, size_t len);
+
 /* Returns the CRC-32 of bytes that have the given one, 0 if there are none, and data[0..len) after
  * them. By ISA-L: only in builds with it, after codec_gzip.load. Any thread. */
 uint32_t gzip_checksum(uint32_t before, const unsigned char *data, size_t len);

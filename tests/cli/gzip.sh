@@ -239,14 +239,10 @@ for wrong in "-C:wrong checksum or length" "-L:wrong checksum or length" "-F 0x2
     { cat part && gzipped -B ${wrong%%:*} <few && cat stated; } >shaped
     refused_after "$at" "corrupt gzip data (${wrong#*:})"
 done
-# Its only block is not the last one, so that it goes on in the members after it, which others may
-# have. A pipe cannot be read again to say more of that.
+# Its only block is not the last one, so that it goes on in the members after it, which others may have.
 misstated="corrupt gzip data (it does not end where its header says)"
 { cat part && head -c 18 last && printf '\000' && tail -c +20 last && cat last; } >shaped
-run $big shaped
-refuses "a member without an end: FILE" 1 "shaped: corrupt gzip data (invalid block), at byte $at"
-cat shaped | run $big
-refuses "a member without an end: pipe" 1 "standard input: corrupt gzip data" ", at byte $at"
+refused_after "$at" "$misstated"
 
 # Where no member begins, the size is of no use, and does no harm.
 cat in few in | oracle bytes
