@@ -270,9 +270,11 @@ static void run(struct pool *pool, bool looks)
                               .is_surplus = worker_is_surplus,
                               .workers = worker_count_most,
                               .has_ended = worker_has_ended};
-    if (run_worker(pool->source, &sink) != 0) {
-        const char *error = source_error(pool->source);
-        if (error)
+    (void)run_worker(pool->source, &sink);
+    /* Others may have failed, and this one has read what comes before that. */
+    const char *error = source_error(pool->source);
+    if (error && !has_invalid(pool)) { /* which comes first */
+        if (*error)
             fail(workers, error);
         else
             fail_for_loss(pool);

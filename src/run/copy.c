@@ -48,14 +48,15 @@ static void claim_piece(struct source *source, struct file *file, struct copying
 }
 
 /* Reads a piece that was claimed, without the turn. 0 or -1. */
-static int read_piece(struct source *source, struct file *file, const struct copying *copying)
+static int read_piece(struct worker *worker, struct file *file, const struct copying *copying)
 {
+    struct source *source = worker->source;
     struct chunk *chunk = copying->chunk;
     struct reason why;
     ssize_t got = input_read_piece(&file->input, chunk, copying->len, copying->offset, &why);
     if (got < 0) {
         chunk->len = chunk->begin = 0;
-        source_fail(source, &why);
+        source_fail(worker, &why);
     }
     if (copying->seeks_bom)
         chunk->begin += field_bom_len(chunk->data + chunk->begin, chunk->len - chunk->begin);
@@ -68,8 +69,9 @@ static int read_piece(struct source *source, struct file *file, const struct cop
 }
 
 /* Reads the next bytes of a stream, or of a regular file past the size it had; in turn. 0 or -1. */
-static int read_next(struct source *source, struct file *file, struct chunk *chunk)
+static int read_next(struct worker *worker, struct file *file, struct chunk *chunk)
 {
+    struct source *source = worker->source;
     struct input *input = &file->input;
     struct reason why;
     ssize_t got;
@@ -78,18 +80,18 @@ static int read_next(struct source *source, struct file *file, struct chunk *chu
     do {
         got = input_read(input, chunk->data + chunk->len, limit - chunk->len, &why);
         if (got < 0)
-            return source_fail(source, &why);
+            return source_fail(worker, &why);
         chunk->len += (size_t)got;
         atomic_fetch_add(&source->left.read, (size_t)got);
     } while (got > 0 && chunk->fill && chunk->len < limit);
     if (input_cut(input, chunk, waited, got == 0, &why) != 0)
-        return source_fail(source, &why);
+        return source_fail(worker, &why);
     chunk->origin.content = input->bytes.taken - input->records.cut_len - chunk->len;
     if (got > 0)
         return 0;
     chunk->origin.end = ENDS_FILE;
     source_set_current(source, NULL);
-    return source_retire(source, file);
+    return source_retire(worker, file);
 }
 
 /* Reads a chunk, or claims a piece for it; in turn. Without a chunk the run has failed. */
@@ -106,7 +108,7 @@ static struct copying begin_chunk(struct worker *worker, struct file *file)
     if (is_parallel)
         claim_piece(worker->source, file, &copying);
     else
-        copying.rc = read_next(worker->source, file, copying.chunk);
+        copying.rc = read_next(worker, file, copying.chunk);
     return copying;
 }
 
@@ -115,15 +117,19 @@ static int copy_chunk(struct extent *extent)
 {
     struct source *source = extent->worker->source;
     struct copying copying = {.chunk = NULL};
+    if (!source_end_work(extent->worker))
+        return -1;
     pthread_mutex_lock(&source->turn);
-    const int more = source_has_failed(source) ? -1 : source->changes == extent->changes;
+    int more = source->changes == extent->changes;
+    if (more > 0 && !source_begin_work(extent->worker))
+        more = -1;
     if (more > 0)
         copying = begin_chunk(extent->worker, extent->file);
     pthread_mutex_unlock(&source->turn);
     if (more <= 0)
         return more;
     if (copying.len > 0)
-        copying.rc = read_piece(source, extent->file, &copying);
+        copying.rc = read_piece(extent->worker, extent->file, &copying);
     if (!copying.chunk || runner_push(extent->worker, copying.chunk, copying.flow) != 0)
         return -1;
     return copying.rc == 0 ? 1 : -1;

@@ -4,7 +4,7 @@
 
 static int fail_of(struct extent *extent, const char *fault)
 {
-    return source_fail_of(extent->worker->source, extent->file, fault);
+    return source_fail_of(extent->worker, extent->file, fault);
 }
 
 /* The same of the frame that is being decoded. */
@@ -15,51 +15,17 @@ static int fail_at(struct extent *extent, const char *fault)
     return fail_of(extent, why.text);
 }
 
-/* Takes all steps that in[0..len) is good for, and drops what they make. Returns the status of the
- * last one. */
-static enum decode_status decode_and_drop(struct decoder *decoder, const unsigned char *in,
-                                          size_t len, struct reason *why)
-{
-    unsigned char out[4096];
-    struct decode_step step = {.out = out, .cap = sizeof out, .is_followed = true};
-    enum decode_status status = DECODE_OK;
-    for (size_t at = 0; status == DECODE_OK && (at < len || step.made == step.cap);) {
-        step.in = in + at;
-        step.in_len = len - at;
-        status = decoder->codec->decode(decoder, &step, why);
-        at += step.used;
-    }
-    return status;
-}
-
-/* A frame goes on after its batch, where others decode already: the run fails. In a regular file,
- * what follows is read here, too, so that the message is that of a file decoded in order. -1. */
+/* A frame goes on after its batch, where others decode already: the run fails. -1. */
 static int fail_past_end(struct extent *extent)
 {
-    struct source *source = extent->worker->source;
-    const struct bytes *bytes = &extent->file->input.bytes;
-    struct decoder *decoder = extent->worker->decoder;
-    struct frame_batch *batch = &extent->worker->batch;
     struct reason why;
-    reason_set(&why, "corrupt %s data " FRAME_MISSTATED, decoder->codec->name);
-    while (bytes->regular && !source_has_failed(source)) {
-        batch->offset += batch->len;
-        ssize_t got = bytes_read_at(bytes, batch->data, batch->cap, batch->offset, &why);
-        if (got < 0)
-            return source_fail(source, &why);
-        if (got == 0)
-            return source_fail_truncated(source, extent->file, batch->offset);
-        batch->len = (size_t)got;
-        if (decode_and_drop(decoder, batch->data, batch->len, &why) != DECODE_OK)
-            break;
-    }
+    reason_set(&why, "corrupt %s data " FRAME_MISSTATED, extent->worker->decoder->codec->name);
     return fail_at(extent, why.text);
 }
 
 /* Feeds a decoder that has taken all there was. Unless `patient`, a stream is not waited for. */
 static enum decoded feed(struct extent *extent, bool patient)
 {
-    struct source *source = extent->worker->source;
     struct input *input = &extent->file->input;
     struct frame_batch *batch = &extent->worker->batch;
     struct reason why;
@@ -80,13 +46,13 @@ static enum decoded feed(struct extent *extent, bool patient)
     if (!decode_is_in_order(extent))
         return fail_past_end(extent);
     if (got < 0)
-        return source_fail(source, &why);
+        return source_fail(extent->worker, &why);
     const bool is_complete = decode_is_complete(extent);
     if (extent->skip > 0 && is_complete)
         return fail_of(extent, WRONG_ON_GPU);
     if (batch->kind == FRAMES_TO_END && is_complete)
         return DECODED_ALL;
-    return source_fail_truncated(source, extent->file, batch->offset + batch->len);
+    return source_fail_truncated(extent->worker, extent->file, batch->offset + batch->len);
 }
 
 /* True if the batch has ended where a frame has, with the last `made` bytes of content. */
@@ -200,6 +166,15 @@ static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, si
     return state == DECODED_SOME && is_all ? helped_look_on(extent) : state;
 }
 
+/* Drops what the chunk has, after `begin` bytes, of a frame that is wrong: it may be anything. */
+static void drop_frame(struct extent *extent, struct chunk *chunk, size_t begin)
+{
+    const size_t len = chunk->len - begin,
+                 dropped = extent->frame.made < len ? (size_t)extent->frame.made : len;
+    chunk->len -= dropped;
+    extent->segment.content -= dropped;
+}
+
 enum decoded decode_chunk(struct extent *extent, struct chunk *chunk, size_t limit)
 {
     const struct frame_batch *batch = &extent->worker->batch;
@@ -212,5 +187,7 @@ enum decoded decode_chunk(struct extent *extent, struct chunk *chunk, size_t lim
         else
             state = step_in_range(extent, chunk, limit, chunk->len == begin);
     }
+    if (state == DECODED_FAILED)
+        drop_frame(extent, chunk, begin);
     return state;
 }

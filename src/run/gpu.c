@@ -65,7 +65,7 @@ bool gpu_begin(struct extent *extent, struct engine *gpu, struct compressed_star
 /* Begins to keep a file, if it is a stream, with what was not handed out, or waits for its next
  * bytes. 1; 0: there are none, or no memory for them; or -1. A socket reports an error only once,
  * so it is told here. */
-static int keep(struct source *source, struct input *input)
+static int keep(struct worker *worker, struct input *input)
 {
     const struct frame_batch *first = &input->frames.pending;
     unsigned char byte;
@@ -77,7 +77,7 @@ static int keep(struct source *source, struct input *input)
     ssize_t got = bytes_see(&input->bytes, &byte, 1, first->offset, &why);
     if (got <= 0)
         bytes_keep_no_more(&input->bytes);
-    return got < 0 ? source_fail(source, &why) : got > 0;
+    return got < 0 ? source_fail(worker, &why) : got > 0;
 }
 
 static int gpu_run(struct extent *extent);
@@ -91,7 +91,7 @@ int gpu_take(struct extent *extent)
     if (!is_suitable(extent->file) || idle_is_pending(&source->idle) ||
         !(gpu = gpu_choose(worker, extent->file)))
         return 0;
-    int kept = keep(source, input);
+    int kept = keep(worker, input);
     if (kept <= 0)
         return kept;
     const struct compressed_start start = {.offset = input->frames.pending.offset};
@@ -119,7 +119,7 @@ static int fill_from_file(struct extent *extent, struct chunk *chunk, uint64_t a
     ssize_t got = parallel_read(extent->parallel, &input->bytes, chunk->data, len, at, &why);
     chunk->len = got > 0 ? (size_t)got : 0;
     chunk->origin.end = len == left ? ENDS_FILE : ENDS_NOTHING;
-    return got < 0 ? source_fail(extent->worker->source, &why) : 0;
+    return got < 0 ? source_fail(extent->worker, &why) : 0;
 }
 
 /* Returns whether to read more of a stream: what has arrived, or what comes while the GPU is busy
@@ -139,7 +139,7 @@ static ssize_t read_stream(struct extent *extent, unsigned char *out, size_t cap
 {
     struct reason why;
     ssize_t got = bytes_take(&extent->file->input.bytes, out, cap, &why);
-    return got < 0 ? source_fail(extent->worker->source, &why) : got;
+    return got < 0 ? source_fail(extent->worker, &why) : got;
 }
 
 /* Drops bytes before `at` of what is kept of a stream, if that became too much: what the GPU may
@@ -212,22 +212,22 @@ static int feed(struct extent *extent, struct chunk *chunk)
  * where a stream was not read yet, or where a file ends that has grown meanwhile. 0 or -1. */
 static int check_rest(struct extent *extent, const struct compressed_rest *rest)
 {
-    struct source *source = extent->worker->source;
+    struct worker *worker = extent->worker;
     struct bytes *bytes = &extent->file->input.bytes;
     struct reason why;
     if (!bytes->regular && bytes_skip_to(bytes, rest->offset, &why) != 0)
-        return source_fail(source, &why);
+        return source_fail(worker, &why);
     uint64_t end = bytes_end(bytes);
     if (rest->offset > end && bytes->regular && bytes_find_end(bytes, &end, &why) != 0)
-        return source_fail(source, &why);
-    return rest->offset <= end ? 0 : source_fail_truncated(source, extent->file, end);
+        return source_fail(worker, &why);
+    return rest->offset <= end ? 0 : source_fail_truncated(worker, extent->file, end);
 }
 
 /* True if the run has failed or ended, so that the GPU need not be fed. */
-static bool has_ended(const struct worker *worker)
+static bool has_ended(struct worker *worker)
 {
     const struct sink *sink = worker->sink;
-    return source_has_failed(worker->source) || (sink->has_ended && sink->has_ended(sink->arg));
+    return source_has_failed(worker) || (sink->has_ended && sink->has_ended(sink->arg));
 }
 
 int gpu_feed(struct extent *extent, struct compressed_rest *rest)
@@ -245,7 +245,7 @@ int gpu_feed(struct extent *extent, struct compressed_rest *rest)
     if (more < 0)
         return -1;
     if (gpu_decoder_finish(extent->gpu, rest) != 0)
-        return source_fail(extent->worker->source, &(struct reason){""});
+        return source_fail(extent->worker, &(struct reason){""});
     if (rest->is_left)
         return check_rest(extent, rest);
     rest->offset = bytes_end(bytes);
@@ -266,7 +266,7 @@ int gpu_go_back(struct extent *extent, const struct compressed_rest *rest)
                   "the GPU failed (%s), and the CPU cannot start again: more than %.0f MiB of a "
                   "frame came through a pipe; use --device=cpu",
                   loss ? loss : "it refuses the data", (double)left_replay_most(source) / 0x1p20);
-        return source_fail(source, &why);
+        return source_fail(extent->worker, &why);
     }
     if (input->bytes.regular)
         frames_seek(&input->frames, rest->offset);
@@ -283,7 +283,7 @@ static int leave_rest(struct extent *extent, const struct compressed_rest *rest)
     struct source *source = extent->worker->source;
     struct file *file = extent->file;
     if (records_begin_with(&file->input.records, rest->tail, rest->tail_len) != 0)
-        return source_fail_for_memory(source, file);
+        return source_fail_for_memory(extent->worker, file);
     if (gpu_go_back(extent, rest) != 0)
         return -1;
     file->is_refused = file->in_stream = true;

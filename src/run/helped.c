@@ -110,7 +110,7 @@ static int gather(struct extent *extent, uint64_t stated)
     const int gathered =
         frames_gather(&extent->file->input.frames, &extent->worker->batch, least, &why);
     extent->is_alone = gathered == 0;
-    return gathered < 0 ? source_fail(extent->worker->source, &why) : gathered;
+    return gathered < 0 ? source_fail(extent->worker, &why) : gathered;
 }
 
 /* Keeps a stream from the next frame on. False: there is no memory for it. */
@@ -151,10 +151,10 @@ static void limit_kept(struct extent *extent)
 /* Waits until some of what is lent is not needed any more, and counts what nobody else does. */
 static void await_some(struct extent *extent)
 {
-    const struct sink *sink = extent->worker->sink;
-    struct chunk *chunk = idle_take(&extent->worker->source->idle);
+    struct worker *worker = extent->worker;
+    struct chunk *chunk = idle_take(&worker->source->idle);
     if (chunk)
-        (void)sink->count(sink->arg, chunk, FLOW_DECODED); /* a failure is met with the next one */
+        (void)runner_count_donated(worker, chunk); /* a failure is met with the next one */
     else
         block_decoder_await(extent->blocks);
 }
@@ -272,14 +272,13 @@ enum decoded helped_look_on(struct extent *extent)
 /* What is doubtful is not kept. -1. */
 static int fail(struct extent *extent)
 {
-    struct source *source = extent->worker->source;
     const struct file *file = extent->file;
     struct reason why;
     if (block_decoder_is_cut(extent->blocks))
-        return source_fail_truncated(source, file, bytes_end(&file->input.bytes));
+        return source_fail_truncated(extent->worker, file, bytes_end(&file->input.bytes));
     reason_set(&why, "corrupt %s data (or such as only --threads=1 decompresses), at byte %llu",
                file->input.frames.codec->name, (unsigned long long)extent->frame.offset);
-    return source_fail_of(source, file, why.text);
+    return source_fail_of(extent->worker, file, why.text);
 }
 
 /* Goes back to the beginning of the frame. 0 or -1. */

@@ -235,10 +235,10 @@ static int decode_rest(struct extent *extent, const struct compressed_rest *rest
     if (is_as_before)
         extent->skip += records->cut_len;
     else if (records_begin_with(records, rest->tail, rest->tail_len) != 0)
-        return source_fail_for_memory(source, file);
+        return source_fail_for_memory(worker, file);
     if (worker->decoder->codec->reserve(worker->decoder, batch->data, 0,
                                         rest->offset == file->input.bytes.begin) != 0)
-        return source_fail_for_memory(source, file);
+        return source_fail_for_memory(worker, file);
     return 0;
 }
 

@@ -25,9 +25,7 @@ static int take_of_file(struct extent *extent)
 /* Waits for what the worker is short of, and counts a chunk that was donated meanwhile. */
 static int count_donated(struct extent *extent)
 {
-    struct worker *worker = extent->worker;
-    struct chunk *chunk = budget_wait(worker);
-    return chunk ? worker->sink->count(worker->sink->arg, chunk, FLOW_DECODED) : 0;
+    return runner_count_donated(extent->worker, budget_wait(extent->worker));
 }
 
 /* Takes the next extent. 0 or -1. */
@@ -36,6 +34,8 @@ static int take(struct worker *worker, struct extent *extent)
     struct source *source = worker->source;
     *extent = (struct extent){.worker = worker};
     worker->wanted = 0;
+    if (!source_end_work(worker))
+        return -1;
     pthread_mutex_lock(&source->turn);
     int taken = source_find(worker);
     if (taken > 0 && source->current)
@@ -44,9 +44,22 @@ static int take(struct worker *worker, struct extent *extent)
         taken = 0;
     worker->changes = source->changes;
     pthread_mutex_unlock(&source->turn);
-    if (taken == 0)
+    if (taken == 0) {
+        (void)source_end_work(worker);
         extent->run = count_donated;
+    }
     return taken < 0 ? -1 : 0;
+}
+
+/* After a failure: counts what was donated, as that may be wrong first. True if there are files to
+ * be read on that come before the failure. */
+static bool looks_before(struct worker *worker)
+{
+    struct chunk *chunk;
+    while ((chunk = idle_take(&worker->source->idle)) != NULL)
+        if (runner_count_donated(worker, chunk) != 0)
+            return false;
+    return source_end_work(worker);
 }
 
 int run_worker(struct source *source, const struct sink *sink)
@@ -55,11 +68,13 @@ int run_worker(struct source *source, const struct sink *sink)
     struct extent extent;
     int rc;
     idle_counter_open(&worker.idle);
+    source_add_worker(&worker);
     do {
         rc = take(&worker, &extent);
         if (rc == 0 && extent.run)
             rc = extent.run(&extent);
-    } while (rc == 0 && extent.run);
+    } while ((rc == 0 && extent.run) || (rc != 0 && looks_before(&worker)));
+    source_remove_worker(&worker);
     idle_leave(&source->idle, &worker.idle);
     budget_release(&worker, 0);
     idle_counter_close(&worker.idle);

@@ -75,7 +75,7 @@ static inline struct chunk *runner_choose(struct worker *worker, enum flow flow)
 {
     struct chunk *chunk = worker->sink->choose(worker->sink->arg, flow);
     if (!chunk)
-        source_fail(worker->source, &(struct reason){""});
+        source_fail(worker, &(struct reason){""});
     return chunk;
 }
 
@@ -85,6 +85,16 @@ static inline int runner_push(struct worker *worker, struct chunk *chunk, enum f
     if (flow == FLOW_DECODED && chunk->give && idle_donate(&worker->source->idle, chunk))
         return 0;
     return worker->sink->count(worker->sink->arg, chunk, flow);
+}
+
+/* Counts a chunk that was donated; NULL is fine. 0 or -1. */
+static inline int runner_count_donated(struct worker *worker, struct chunk *chunk)
+{
+    if (!chunk)
+        return 0;
+    const int rc = worker->sink->count(worker->sink->arg, chunk, FLOW_DECODED);
+    idle_counted(&worker->source->idle);
+    return rc;
 }
 
 /* --- segment.c: cuts records; src/records joins what segments begin and end with --- */
@@ -126,7 +136,8 @@ enum decoded {
 };
 
 /* Decodes on, after what is in the chunk, up to limit. Waits for a stream if the segment is empty
- * or the chunk is worth filling. */
+ * or the chunk is worth filling. After a failure the chunk has what comes before the frame that is
+ * wrong. */
 enum decoded decode_chunk(struct extent *extent, struct chunk *chunk, size_t limit);
 
 /* True if the batch is decoded in order, by a worker that has the file to itself. */

@@ -57,17 +57,16 @@ static void state_position(const struct extent *extent, struct chunk *chunk)
 
 int segment_cut(struct extent *extent, struct chunk *chunk, size_t waited, bool at_end)
 {
-    struct source *source = extent->worker->source;
     struct records *records = extent->segment.records;
     struct span *span = extent->segment.span;
     struct reason why;
     if (segment_is_stream(extent)) {
         if (input_cut(&extent->file->input, chunk, waited, at_end, &why) != 0)
-            return source_fail(source, &why);
+            return source_fail(extent->worker, &why);
     } else {
         if ((span && span_take_head(span, records, chunk) != 0) ||
             records_cut(records, chunk, waited, false) != 0)
-            return source_fail_for_memory(source, extent->file);
+            return source_fail_for_memory(extent->worker, extent->file);
         chunk->origin.bytes = chunk->len - records_repeated(records, waited);
     }
     state_position(extent, chunk);
@@ -105,7 +104,7 @@ static int push_seam(struct extent *extent, struct span *seam)
     const struct record_kind *kind = &input->records.kind;
     struct reason why;
     if (source->options.shard && seam->to_end && file_shard_complete(input, seam, &why) != 0)
-        return source_fail(source, &why);
+        return source_fail_at_end(extent->worker, extent->file, &why);
     if (record_is_line(kind) && seam->is_first && seam->is_end &&
         records_are_one_line(record->data, record->len))
         source_add_one_line(source, extent->file);
@@ -114,7 +113,7 @@ static int push_seam(struct extent *extent, struct span *seam)
         return 0;
     if (!record_is_text(kind) && record->len % kind->size != 0) {
         input_cut_off(input, record->len, &why);
-        return source_fail(source, &why);
+        return source_fail_at_end(extent->worker, extent->file, &why);
     }
     struct chunk *chunk = runner_choose(extent->worker, FLOW_DECODED);
     if (!chunk)
@@ -129,7 +128,7 @@ static int add_span(struct extent *extent, struct span *span)
     struct span *seams = NULL;
     int rc = 0;
     if (!span || seams_add(&extent->file->seams, span, &seams) != 0)
-        rc = source_fail_for_memory(extent->worker->source, extent->file);
+        rc = source_fail_for_memory(extent->worker, extent->file);
     while (seams) {
         struct span *seam = seams;
         seams = seam->next;
@@ -146,7 +145,7 @@ int segment_end(struct extent *extent)
     if (!span)
         return 0;
     if (span_take_tail(span, extent->segment.records) != 0)
-        return source_fail_for_memory(extent->worker->source, extent->file);
+        return source_fail_for_memory(extent->worker, extent->file);
     extent->segment.span = NULL;
     return add_span(extent, span);
 }

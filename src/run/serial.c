@@ -22,7 +22,7 @@ static enum frames_result look_on(struct extent *extent, struct frames_ahead *ah
     while (content_room(range, file->content, 1) > 0) {
         enum frames_result result = frames_look(&file->input.frames, ahead, &why);
         if (result == FRAMES_FAILED)
-            source_fail(source, &why);
+            source_fail(extent->worker, &why);
         if (result != FRAMES_AHEAD || ahead->kind != FRAMES_WHOLE)
             return result;
         uint64_t end = content_add(file->content, ahead->content);
@@ -93,7 +93,7 @@ static int wait_for_memory(struct extent *extent, size_t wanted)
 {
     if (budget_refuse(extent->worker, wanted))
         return 0;
-    return source_fail_for_memory(extent->worker->source, extent->file);
+    return source_fail_for_memory(extent->worker, extent->file);
 }
 
 /* True if nothing is left to be read, as far as is known without waiting, or another read. */
@@ -129,7 +129,8 @@ static int take_batch(struct extent *extent, const struct frames_ahead *ahead)
 
 /* --- decoding a batch --- */
 
-/* Decodes a chunk of whole records. It begins with what the last one was cut from. */
+/* Decodes a chunk of whole records. It begins with what the last one was cut from. After a failure
+ * it has what comes before that, as that may be wrong as well. */
 static enum decoded decode_records(struct extent *extent, struct chunk *chunk)
 {
     const bool is_stream = segment_is_stream(extent);
@@ -138,12 +139,14 @@ static enum decoded decode_records(struct extent *extent, struct chunk *chunk)
     if (extent->waits > 0 && limit - waited > AWAITING_SIZE)
         limit = waited + AWAITING_SIZE;
     enum decoded state = decode_chunk(extent, chunk, limit);
-    bool is_end = is_stream && state == DECODED_ALL;
-    if (state == DECODED_FAILED || segment_cut(extent, chunk, waited, is_end) != 0)
+    const bool is_all = state == DECODED_ALL, is_end = is_stream && is_all;
+    if (segment_cut(extent, chunk, waited, is_end) != 0) {
+        chunk->len = chunk->begin = chunk->origin.bytes = 0;
         return DECODED_FAILED;
+    }
     if (is_end)
         chunk->origin.end = ENDS_FILE;
-    else if (!is_stream && state != DECODED_SOME)
+    else if (!is_stream && (is_all || state == DECODED_DRY))
         chunk->origin.end = ENDS_SEGMENT;
     return state;
 }
@@ -158,7 +161,7 @@ static int pause(struct extent *extent)
         return -1;
     extent->file->content += extent->segment.content;
     if (segment_begin(extent) != 0)
-        return source_fail_for_memory(source, extent->file);
+        return source_fail_for_memory(extent->worker, extent->file);
     if (segment_is_stream(extent))
         extent->segment.at = at;
     return 0;
@@ -170,7 +173,7 @@ static int decode_batch(struct extent *extent)
     struct worker *worker = extent->worker;
     enum decoded state = DECODED_SOME;
     while (state != DECODED_ALL) {
-        if (source_has_failed(worker->source))
+        if (source_has_failed(worker))
             return -1;
         if (decode_is_in_order(extent) && offload_consider(extent) != 0)
             return -1;
@@ -178,11 +181,13 @@ static int decode_batch(struct extent *extent)
         if (!chunk)
             return -1;
         state = decode_records(extent, chunk);
-        if (state == DECODED_FAILED)
-            chunk->len = chunk->begin = chunk->origin.bytes = 0;
         chunk->give &= state != DECODED_DRY && state != DECODED_FAILED;
-        if (runner_push(worker, chunk, FLOW_DECODED) != 0 || state == DECODED_FAILED)
+        if (runner_push(worker, chunk, FLOW_DECODED) != 0)
             return -1;
+        if (state == DECODED_FAILED) {
+            (void)segment_end(extent); /* with the record that it begins in the middle of */
+            return -1;
+        }
         if (state == DECODED_DRY && pause(extent) != 0)
             return -1;
     }
@@ -200,14 +205,14 @@ static int end_file(struct extent *extent)
     struct reason fault;
     int rc;
     if (file->is_wrong) {
-        rc = source_fail_of(source, file, WRONG_ON_GPU);
+        rc = source_fail_of(extent->worker, file, WRONG_ON_GPU);
     } else if (content_check(range, file->content, true, &fault) != 0) {
-        rc = source_fail_of(source, file, fault.text);
+        rc = source_fail_of(extent->worker, file, fault.text);
     } else {
         rc = segment_end_file(extent);
     }
     if (rc == 0)
-        return source_retire(source, file);
+        return source_retire(extent->worker, file);
     source_leave(source, file);
     return -1;
 }

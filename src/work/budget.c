@@ -41,6 +41,8 @@ static bool is_short(const struct worker *worker)
     const struct source *source = worker->source;
     if (worker->changes != source->changes)
         return false; /* it has looked at another file */
+    if (source->failed && !(source->current && source->current->order < source->failure.file))
+        return false;
     if (source->current)
         return worker->wanted > 0 && !fits(worker, worker->wanted);
     if (source->parked)
@@ -178,7 +180,7 @@ struct chunk *budget_wait(struct worker *worker)
     for (;;) {
         uint64_t ticket = idle_news(&source->idle);
         pthread_mutex_lock(&source->lock);
-        bool waits = !source->failed && is_short(worker);
+        bool waits = is_short(worker);
         pthread_mutex_unlock(&source->lock);
         if (waits)
             budget_release(worker, 0); /* others may want it */

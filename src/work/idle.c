@@ -95,7 +95,10 @@ static bool run_task(struct idle *idle)
 /* Takes the chunk that was donated last; NULL: there is none. Under the lock. */
 static struct chunk *take_donated(struct idle *idle)
 {
-    return idle->donated_count > 0 ? idle->donated[--idle->donated_count] : NULL;
+    if (idle->donated_count == 0)
+        return NULL;
+    idle->taken_count++;
+    return idle->donated[--idle->donated_count];
 }
 
 struct chunk *idle_wait(struct idle *idle, struct idle_counter *counter, uint64_t ticket)
@@ -146,6 +149,21 @@ struct chunk *idle_take(struct idle *idle)
     struct chunk *donated = take_donated(idle);
     pthread_mutex_unlock(&idle->lock);
     return donated;
+}
+
+void idle_counted(struct idle *idle)
+{
+    pthread_mutex_lock(&idle->lock);
+    idle->taken_count--;
+    pthread_mutex_unlock(&idle->lock);
+}
+
+bool idle_has_donated(struct idle *idle)
+{
+    pthread_mutex_lock(&idle->lock);
+    const bool has = idle->donated_count + idle->taken_count > 0;
+    pthread_mutex_unlock(&idle->lock);
+    return has;
 }
 
 void idle_offer(struct idle *idle, struct task *task)

@@ -30,6 +30,7 @@ struct idle {
     unsigned count;                /* of those that count for others */
     struct chunk *donated[DONATED_MAX];
     unsigned donated_count;
+    unsigned taken_count; /* of those that were donated and taken, and are not counted yet */
     struct task *tasks, **last_task; /* that nobody has begun, the oldest first */
     uint64_t news;                   /* how often idle_wake_all was called */
 };
@@ -46,7 +47,7 @@ uint64_t idle_news(struct idle *idle);
 void idle_wake_all(struct idle *idle);
 
 /* Waits for a donated chunk, or for news since the ticket, and runs tasks meanwhile. Returns the
- * chunk, or NULL. With an older ticket it does not wait. */
+ * chunk, to be counted, or NULL. With an older ticket it does not wait. */
 struct chunk *idle_wait(struct idle *idle, struct idle_counter *counter, uint64_t ticket);
 
 /* True if a chunk waits to be counted. */
@@ -61,6 +62,12 @@ bool idle_donate(struct idle *idle, struct chunk *chunk);
 
 /* Takes a donated chunk back, so that it is counted now. NULL: there is none. */
 struct chunk *idle_take(struct idle *idle);
+
+/* A chunk was counted that idle_wait or idle_take has returned. */
+void idle_counted(struct idle *idle);
+
+/* True if a chunk that was donated is not counted yet. */
+bool idle_has_donated(struct idle *idle);
 
 /* Offers a task to whoever is idle, now or later. */
 void idle_offer(struct idle *idle, struct task *task);

@@ -11,6 +11,152 @@
 /* Bytes that all workers together may reserve for decoding. */
 #define DECODING_SIZE ((size_t)256 << 20)
 
+/* --- what went wrong --- */
+
+static bool is_before(const struct source_offset *a, const struct source_offset *b)
+{
+    return a->file != b->file ? a->file < b->file : a->byte < b->byte;
+}
+
+void source_add_worker(struct worker *worker)
+{
+    struct source *source = worker->source;
+    pthread_mutex_lock(&source->lock);
+    worker->next = source->workers;
+    source->workers = worker;
+    pthread_mutex_unlock(&source->lock);
+}
+
+void source_remove_worker(struct worker *worker)
+{
+    struct source *source = worker->source;
+    struct worker **link = &source->workers;
+    pthread_mutex_lock(&source->lock);
+    while (*link != worker)
+        link = &(*link)->next;
+    *link = worker->next;
+    pthread_mutex_unlock(&source->lock);
+}
+
+/* Returns where that begins which is to be read next. In turn. */
+static struct source_offset next_offset(const struct source *source)
+{
+    const struct file *file = source->current;
+    if (!file)
+        return (struct source_offset){source->opened, 0};
+    const struct input *input = &file->input;
+    return (struct source_offset){file->order, input->frames.codec ? input->frames.pending.offset
+                                                                   : input->bytes.taken};
+}
+
+bool source_begin_work(struct worker *worker)
+{
+    struct source *source = worker->source;
+    pthread_mutex_lock(&source->lock);
+    worker->begin = next_offset(source);
+    worker->is_at_work = !source->failed || is_before(&worker->begin, &source->failure);
+    const bool is_at_work = worker->is_at_work;
+    pthread_mutex_unlock(&source->lock);
+    return is_at_work;
+}
+
+static int fail_at(struct source *source, const struct source_offset *at, const struct reason *why)
+{
+    pthread_mutex_lock(&source->lock);
+    if (!source->failed || is_before(at, &source->failure)) {
+        source->failure = *at;
+        source->why = *why;
+    }
+    source->failed = true;
+    pthread_mutex_unlock(&source->lock);
+    idle_wake_all(&source->idle);
+    return -1;
+}
+
+int source_fail(struct worker *worker, const struct reason *why)
+{
+    return fail_at(worker->source, &worker->begin, why);
+}
+
+int source_fail_of(struct worker *worker, const struct file *file, const char *fault)
+{
+    struct reason why;
+    reason_of(&why, file->input.bytes.name, "%s", fault);
+    return source_fail(worker, &why);
+}
+
+int source_fail_for_memory(struct worker *worker, const struct file *file)
+{
+    return source_fail_of(worker, file, "out of memory");
+}
+
+int source_fail_truncated(struct worker *worker, const struct file *file, uint64_t end)
+{
+    struct reason why;
+    reason_of(&why, file->input.bytes.name, "truncated %s data, at byte %" PRIu64,
+              file->input.frames.codec->name, end);
+    return source_fail(worker, &why);
+}
+
+int source_fail_at_end(struct worker *worker, const struct file *file, const struct reason *why)
+{
+    return fail_at(worker->source, &(struct source_offset){file->order, UINT64_MAX}, why);
+}
+
+bool source_has_failed(struct worker *worker)
+{
+    struct source *source = worker->source;
+    if (!atomic_load(&source->failed))
+        return false;
+    pthread_mutex_lock(&source->lock);
+    const bool is_before_failure = is_before(&worker->begin, &source->failure);
+    pthread_mutex_unlock(&source->lock);
+    return !is_before_failure;
+}
+
+/* Returns the link to the first of the files that are parked. Under the lock. */
+static struct file **first_parked(struct source *source)
+{
+    struct file **first = &source->parked;
+    for (struct file **link = first; *link; link = &(*link)->next)
+        if ((*link)->order < (*first)->order)
+            first = link;
+    return first;
+}
+
+/* True if files are to be read on that come before the failure. Under the lock. */
+static bool has_more_before(struct source *source)
+{
+    const size_t failed = source->failure.file;
+    const struct file *current = source->current, *parked = *first_parked(source);
+    return (current && current->order < failed) || (parked && parked->order < failed);
+}
+
+bool source_end_work(struct worker *worker)
+{
+    struct source *source = worker->source;
+    pthread_mutex_lock(&source->lock);
+    worker->is_at_work = false;
+    const bool goes_on = !source->failed || has_more_before(source);
+    pthread_mutex_unlock(&source->lock);
+    return goes_on;
+}
+
+const char *source_error(struct source *source)
+{
+    pthread_mutex_lock(&source->lock);
+    const bool has_failed = source->failed, is_last = !source->workers;
+    bool is_first = !has_more_before(source);
+    for (const struct worker *worker = source->workers; worker; worker = worker->next)
+        is_first &= !worker->is_at_work || is_before(&source->failure, &worker->begin);
+    pthread_mutex_unlock(&source->lock);
+    if (!has_failed)
+        return NULL;
+    return is_last || (is_first && !idle_has_donated(&source->idle)) ? source->why.text : NULL;
+}
+
+/* --- opening it --- */
+
 struct source *source_open(char *const *operands, size_t count, const struct input_options *options)
 {
     struct source *source = calloc(1, sizeof *source);
@@ -30,41 +176,7 @@ struct source *source_open(char *const *operands, size_t count, const struct inp
     return source;
 }
 
-int source_fail(struct source *source, const struct reason *why)
-{
-    pthread_mutex_lock(&source->lock);
-    if (!source->failed)
-        source->why = *why;
-    source->failed = true;
-    pthread_mutex_unlock(&source->lock);
-    idle_wake_all(&source->idle);
-    return -1;
-}
-
-int source_fail_of(struct source *source, const struct file *file, const char *fault)
-{
-    struct reason why;
-    reason_of(&why, file->input.bytes.name, "%s", fault);
-    return source_fail(source, &why);
-}
-
-int source_fail_for_memory(struct source *source, const struct file *file)
-{
-    return source_fail_of(source, file, "out of memory");
-}
-
-int source_fail_truncated(struct source *source, const struct file *file, uint64_t end)
-{
-    struct reason why;
-    reason_of(&why, file->input.bytes.name, "truncated %s data, at byte %" PRIu64,
-              file->input.frames.codec->name, end);
-    return source_fail(source, &why);
-}
-
-bool source_has_failed(struct source *source)
-{
-    return atomic_load(&source->failed);
-}
+/* --- files --- */
 
 void source_set_current(struct source *source, struct file *file)
 {
@@ -106,14 +218,15 @@ void source_add_one_line(struct source *source, const struct file *file)
     pthread_mutex_unlock(&source->lock);
 }
 
-int source_retire(struct source *source, struct file *file)
+int source_retire(struct worker *worker, struct file *file)
 {
+    struct source *source = worker->source;
     struct reason why;
     if (file->input.is_one_line)
         source_add_one_line(source, file);
     int rc = input_check_end(&file->input, &why);
     if (rc != 0)
-        source_fail(source, &why);
+        source_fail_at_end(worker, file, &why);
     else
         bytes_settle(&file->input.bytes);
     source_leave(source, file);
@@ -129,14 +242,21 @@ void source_park(struct source *source, struct file *file)
     idle_wake_all(&source->idle);
 }
 
-static struct file *take_parked(struct source *source)
+/* Makes the first file that is parked the current one if there is none; or, after a failure, if it
+ * comes before that one. */
+static void take_parked(struct source *source)
 {
     pthread_mutex_lock(&source->lock);
-    struct file *file = source->parked;
-    if (file)
-        source->parked = file->next;
+    struct file **first = first_parked(source), *parked = *first, *current = source->current;
+    const bool takes = parked && (!current || (source->failed && parked->order < current->order));
+    if (takes)
+        *first = parked->next;
     pthread_mutex_unlock(&source->lock);
-    return file;
+    if (!takes)
+        return;
+    source_set_current(source, parked);
+    if (current)
+        source_park(source, current);
 }
 
 /* --- opening files --- */
@@ -161,6 +281,7 @@ static void begin_file(struct source *source, const struct operand *operand, str
 {
     const struct input *input = &file->input;
     file->at.file = operand->number;
+    file->order = source->opened;
     file->content = input->plan.edges.content;
     file->is_offloadable = input->bytes.regular && source_is_offloadable(input);
     source_use(source, file);
@@ -195,17 +316,15 @@ static int open_operand(struct worker *worker)
     bool is_short =
         file && (file->input.bytes.error == EMFILE || file->input.bytes.error == ENFILE);
     free(file);
-    return is_short && budget_refuse_file(worker) ? 0 : source_fail(source, &why);
+    return is_short && budget_refuse_file(worker) ? 0 : source_fail(worker, &why);
 }
 
 int source_find(struct worker *worker)
 {
     struct source *source = worker->source;
-    if (source_has_failed(source))
+    take_parked(source);
+    if (!source_begin_work(worker))
         return -1;
-    struct file *parked = source->current ? NULL : take_parked(source);
-    if (parked)
-        source_set_current(source, parked);
     if (source->current || source->opened == source->count)
         return 1;
     return budget_open_file(worker) ? open_operand(worker) : 0;
@@ -256,14 +375,6 @@ bool source_has_work(struct source *source)
     return has;
 }
 
-const char *source_error(struct source *source)
-{
-    pthread_mutex_lock(&source->lock);
-    bool told = source->failed && source->why.text[0];
-    pthread_mutex_unlock(&source->lock);
-    return told ? source->why.text : NULL;
-}
-
 void source_foreign(struct source *source, struct reason *warning)
 {
     foreign_warn(&source->foreign, warning);
@@ -292,9 +403,11 @@ bool source_has_decoded(const struct source *source)
 
 void source_close(struct source *source)
 {
-    struct file *parked;
-    while ((parked = take_parked(source)))
-        source_leave(source, parked);
+    struct file *file;
+    while ((file = source->parked)) {
+        source->parked = file->next;
+        source_leave(source, file);
+    }
     if (source->current)
         source_leave(source, source->current);
     for (size_t i = 0; i < source->count; i++)

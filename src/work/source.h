@@ -46,7 +46,9 @@ uint64_t source_size(const struct source *source);
  * and not only count what others donate. Any thread. */
 bool source_has_work(struct source *source);
 
-/* Returns the first error, one line with the file's name, the source's own; or NULL. */
+/* Returns the first error in the order of the input, one line with the file's name; it is empty if
+ * the sink knows it. NULL: there is none; or what comes before it is still being read, so that
+ * whoever ends with that is told. */
 const char *source_error(struct source *source);
 
 /* --- how much is left; any thread --- */

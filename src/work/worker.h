@@ -18,9 +18,17 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+/* Where something is in the input: its file in the order in which files are read, and the byte of
+ * that, as stored. */
+struct source_offset {
+    size_t file;
+    uint64_t byte;
+};
+
 /* An open file. A worker may still be at an old one when others have gone on to the next. */
 struct file {
     struct input input;
+    size_t order;        /* how many files were opened before it */
     struct position at;  /* of the next chunk, if it is not compressed; otherwise the segment of the
                           * next batch */
     uint64_t content;    /* bytes of content before that batch, as far as it must be known */
@@ -96,7 +104,9 @@ struct source {
 
     pthread_mutex_t lock;         /* what follows, and file.users */
     atomic_bool failed;           /* set under it */
-    struct reason why;            /* if failed; empty: the sink knows why */
+    struct source_offset failure; /* if failed: where the work began, the first that is known */
+    struct reason why;            /* it did; empty: the sink knows why */
+    struct worker *workers;       /* that have not ended */
     struct one_line one_line;     /* files that are one line */
     struct stream_content stream; /* of the pipe that is decoded */
     uint64_t changes;             /* of `current` */
@@ -109,6 +119,9 @@ struct source {
 struct worker {
     struct source *source;
     const struct sink *sink;
+    struct worker *next;        /* in source.workers; under the source's lock, like the next two */
+    bool is_at_work;            /* on what begins in the input */
+    struct source_offset begin; /* here */
     struct idle_counter idle;
     size_t wanted;            /* bytes that it found no memory for; 0: it did not look for any */
     uint64_t changes;         /* of the current file, when the worker found nothing to do */
@@ -134,15 +147,33 @@ int source_find(struct worker *worker);
 /* True if a GPU can have the file: it finds no header, and leaves out no range. */
 bool source_is_offloadable(const struct input *input);
 
-/* Ends the run with a reason, unless one was given before; an empty one: the sink knows why. -1. */
-int source_fail(struct source *source, const struct reason *why);
+/* The worker begins; and has ended. */
+void source_add_worker(struct worker *worker);
+void source_remove_worker(struct worker *worker);
+
+/* In turn: the worker is at work on what is read next. False: it is not, as the run has failed
+ * before that. */
+bool source_begin_work(struct worker *worker);
+
+/* The worker is not at work any more, whoever has the turn. False: the run has failed, and no file
+ * that comes before that is to be read on. */
+bool source_end_work(struct worker *worker);
+
+/* Has the run fail with a reason, an empty one if the sink knows it. The reason that counts is that
+ * of the work that begins first in the input, as with one worker: so others go on with what comes
+ * before. -1. */
+int source_fail(struct worker *worker, const struct reason *why);
 
 /* The same as a file has a fault, memory is short for it, or it ends within a frame. -1. */
-int source_fail_of(struct source *source, const struct file *file, const char *fault);
-int source_fail_for_memory(struct source *source, const struct file *file);
-int source_fail_truncated(struct source *source, const struct file *file, uint64_t end);
+int source_fail_of(struct worker *worker, const struct file *file, const char *fault);
+int source_fail_for_memory(struct worker *worker, const struct file *file);
+int source_fail_truncated(struct worker *worker, const struct file *file, uint64_t end);
 
-bool source_has_failed(struct source *source);
+/* The same where the end of the file is wrong: all else of the file comes before that. -1. */
+int source_fail_at_end(struct worker *worker, const struct file *file, const struct reason *why);
+
+/* True if the run has failed before what the worker is at work on. */
+bool source_has_failed(struct worker *worker);
 
 /* Makes a file, or none, the current one, in turn. Whoever is short of something looks again. */
 void source_set_current(struct source *source, struct file *file);
@@ -155,7 +186,7 @@ void source_leave(struct source *source, struct file *file);
 void source_add_one_line(struct source *source, const struct file *file);
 
 /* The file was read to its end by whoever has it to itself, or the turn: lets go of it. 0 or -1. */
-int source_retire(struct source *source, struct file *file);
+int source_retire(struct worker *worker, struct file *file);
 
 /* Leaves a file, which this worker has had to itself, to whoever has the turn next. */
 void source_park(struct source *source, struct file *file);

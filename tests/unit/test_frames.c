@@ -68,6 +68,7 @@ static struct count_plan plan;
 static struct reading reading;
 static size_t record_size; /* 0: tokens */
 static unsigned long cases, wrong;
+static struct reason said; /* by the last run; "": it was not refused */
 
 /* --- what is counted --- */
 
@@ -348,6 +349,7 @@ static bool read_by_turns(const struct way *way, const char *fault)
     reading.fill = random_below(2);
     reading.lines = is_text ? lines_open(&histogram, way->files, way->readers, way->readers) : NULL;
     int rc = readers_read(source, &reading);
+    reason_set(&said, "%s", rc != 0 ? source_error(source) : "");
     if (is_text)
         lines_first(reading.lines, &invalid);
     if (fault && rc != 0)
@@ -380,6 +382,7 @@ static bool read_by_pool(const struct way *way, const char *fault)
                                    .threads = way->readers,
                                    .invalid = way->invalid};
     int rc = pool_run(&options, &(struct pool_task){own, source, &tally}, &outcome, &why);
+    reason_set(&said, "%s", rc != 0 ? why.text : "");
     bool found = fault && rc != 0 && is_among(why.text, fault);
     if (!fault)
         judge(way, &tally, outcome.invalid.text, rc != 0 ? why.text : NULL);
@@ -813,6 +816,73 @@ static void lying(unsigned times, unsigned pool)
 }
 #endif
 
+/* --- several faults --- */
+
+/* Alters, takes out or adds some bytes. */
+static size_t damage(unsigned char *bytes, size_t len)
+{
+    const size_t at = random_below((unsigned)len), left = len - at;
+    const size_t some = 1 + random_below(left < 9 ? (unsigned)left : 9);
+    switch (random_below(4)) {
+    case 0:
+        bytes[at] ^= (unsigned char)(1u << random_below(8));
+        return len;
+    case 1:
+        bytes[at] = (unsigned char)random_below(256);
+        return len;
+    case 2:
+        memmove(bytes + at, bytes + at + some, left - some);
+        return len - some;
+    default:
+        memmove(bytes + at + some, bytes + at, left);
+        return len + some;
+    }
+}
+
+/* However many read FILEs with several faults, the first one is told that one reader finds. */
+static void first_faults(unsigned times, unsigned pool)
+{
+    static const enum form forms[] = {
+        FORM_SIZED,
+        FORM_UNSIZED,
+        FORM_MIXED,
+#if HAVE_ISAL
+        FORM_BGZF
+#endif
+    };
+    for (unsigned i = 0; i < times; i++) {
+        const size_t count = 1 + random_below(3);
+        begin_case();
+        if (random_below(2))
+            count_values("u32be");
+        else
+            count_numbers();
+        for (size_t k = 0; k < count; k++) {
+            text_fill(&contents[k].bytes, 500 + random_below(4000), 5000);
+            pack_at_random(k, forms[random_below(sizeof forms / sizeof forms[0])], 30);
+            if (pread(files[k].fd, packed, files[k].len, 0) != (ssize_t)files[k].len)
+                abort();
+            for (unsigned faults = random_below(4); faults > 0 && files[k].len > 9; faults--)
+                files[k].len = damage(packed, files[k].len);
+            write_packed(&files[k], files[k].len);
+        }
+        struct way way = draw_way(count);
+        way.readers = 1;
+        (void)read_files(&way, "");
+        const struct reason due = said;
+        for (unsigned k = 0; k < 4; k++) {
+            way = draw_way(count);
+            way.by_pool = random_below(pool) == 0;
+            (void)read_files(&way, "");
+            if (strcmp(said.text, due.text) != 0) {
+                complain(&way, "another fault comes first", said.text);
+                if (wrong < 20)
+                    fprintf(stderr, "      not: %s\n", due.text);
+            }
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     bool all = argc > 1 && strcmp(argv[1], "all") == 0, few = scale_is_small_or_slow();
@@ -837,6 +907,7 @@ int main(int argc, char **argv)
     dribbled(times / 10, FORM_BGZF, 5);
     lying(5 * times, 50);
 #endif
+    first_faults(5 * times, 50);
     printf("%lu cases, %lu wrong\n", cases, wrong);
     /* What runs that were refused used is left as it is: no leak check. */
     fflush(stdout);
