@@ -269,14 +269,16 @@ enum decoded helped_look_on(struct extent *extent)
     return extent->is_again ? DECODED_SOME : DECODED_ALL;
 }
 
-/* What is doubtful is not kept. -1. */
+/* What is doubtful is not kept of a pipe, so that nobody else can say what is wrong. -1. */
 static int fail(struct extent *extent)
 {
     const struct file *file = extent->file;
     struct reason why;
     if (block_decoder_is_cut(extent->blocks))
         return source_fail_truncated(extent->worker, file, bytes_end(&file->input.bytes));
-    reason_set(&why, "corrupt %s data (or such as only --threads=1 decompresses), at byte %llu",
+    reason_set(&why,
+               "corrupt %s data, at byte %llu; the pipe cannot be read again to find out more, so "
+               "use --threads=1",
                file->input.frames.codec->name, (unsigned long long)extent->frame.offset);
     return source_fail_of(extent->worker, file, why.text);
 }

@@ -63,6 +63,25 @@ in_stalls()
     pipe=
 }
 
+# gone_in_pipe CASE FILE ARGUMENT...: what is wrong comes after more than is kept of a pipe, so that several
+# workers say where that is, and that the pipe is gone; or, if it was slow, what one says.
+gone_in_pipe()
+{
+    pipe="cat $2"
+    case_=$1
+    shift 2
+    with_threads 1 "$@"
+    refuses "$case_" 1 "standard input: corrupt" ", at byte"
+    mv err err.due
+    due=$(sed 's/ data.*, at byte/ data, at byte/' err.due)
+    for threads in $workers; do
+        with_threads $threads "$@"
+        cmp -s err.due err || refuses "$case_, $threads workers" 1 \
+            "$due; the pipe cannot be read again to find out more, so use --threads=1"
+    done
+    pipe=
+}
+
 stalling()
 {
     head -c "$2" "$1"
