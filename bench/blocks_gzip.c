@@ -22,7 +22,7 @@ static double run_isal(const struct bytes_of_file *file)
     static const struct codec_options options = {.memlimit = 1024};
     const struct codec *codec;
     struct decode_step step = {.cap = STEP};
-    struct reason why;
+    struct error error;
     if (codec_recognise(file->data, file->len, &codec) != MAGIC_MATCH)
         return 0;
     unsigned char *out = memory_of(STEP);
@@ -32,8 +32,8 @@ static double run_isal(const struct bytes_of_file *file)
         step.in = file->data + at;
         step.in_len = file->len - at < STEP ? file->len - at : STEP;
         step.out = out;
-        if (codec->decode(decoder, &step, &why) != DECODE_OK)
-            die("ISA-L", why.text);
+        if (codec->decode(decoder, &step, &error) != DECODE_OK)
+            die("ISA-L", error.text);
     }
     const double seconds = decoder ? now() - begin : 0;
     decoder_close(decoder);

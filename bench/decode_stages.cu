@@ -66,7 +66,7 @@ static byte_vector decode_by_library(const codec *codec, const byte_vector &file
     codec_options options = {};
     options.memlimit = uint64_t{1} << 31;
     decoder *const decoder = codec->open(&options);
-    reason why;
+    struct error error;
     decode_step step = {};
     step.out = part;
     step.cap = sizeof part;
@@ -75,7 +75,7 @@ static byte_vector decode_by_library(const codec *codec, const byte_vector &file
         step.in = file.data() + at;
         step.in_len = std::min(file.size() - at, sizeof part);
         const auto begin = std::chrono::steady_clock::now();
-        if (!decoder || codec->decode(decoder, &step, &why) != DECODE_OK)
+        if (!decoder || codec->decode(decoder, &step, &error) != DECODE_OK)
             die("FILE cannot be decompressed");
         *seconds += seconds_since(begin);
         content.insert(content.end(), part, part + step.made);

@@ -71,9 +71,9 @@ bool calls_are_lost(struct calls *calls)
     return atomic_load(&calls->is_left);
 }
 
-const char *calls_reason(const struct calls *calls)
+const char *calls_error(const struct calls *calls)
 {
-    return calls->why.text;
+    return calls->error.text;
 }
 
 /* --- answers --- */
@@ -229,19 +229,19 @@ static bool start_thread(struct calls *calls)
 }
 
 struct calls *calls_open(const struct device_plan *plan, unsigned deadline_ms, bool *is_stuck,
-                         struct reason *why)
+                         struct error *error)
 {
     struct calls *calls = calls_allocate(plan, deadline_ms);
     *is_stuck = false;
     if (!calls || !start_thread(calls)) {
-        reason_set(why, calls ? "cannot start a thread" : "out of memory");
+        error_set(error, calls ? "cannot start a thread" : "out of memory");
         if (calls)
             calls_disown(calls);
         return NULL;
     }
     pthread_mutex_lock(&calls->lock);
     bool is_open = wait_for_answer(calls, OPENING_DEADLINES * (uint64_t)deadline_ms) == 0;
-    *why = calls->why;
+    *error = calls->error;
     *is_stuck = calls->is_stuck;
     pthread_mutex_unlock(&calls->lock);
     if (is_open)

@@ -12,7 +12,7 @@
  *
  * No two threads may be inside functions of the same calls at once: the engine holds its lock. An
  * int is 0, or -1 once the device is lost: a call has failed, or was not answered in time. Then no
- * other is made, and calls_reason says why. */
+ * other is made, and calls_error says why. */
 #ifndef GPUHISTO_CALLS_H
 #define GPUHISTO_CALLS_H
 
@@ -20,11 +20,11 @@
 
 struct calls;
 
-/* Starts the thread and has it open the device, as device_open. NULL with the reason set. Sets
+/* Starts the thread and has it open the device, as device_open. NULL with the error set. Sets
  * *is_stuck if it has not answered within a few times the deadline. It may do so later, so what the
  * plan points to must live as long as the process, but for `visible`, which is copied. */
 struct calls *calls_open(const struct device_plan *plan, unsigned deadline_ms, bool *is_stuck,
-                         struct reason *why);
+                         struct error *error);
 
 /* Returns the device's name, which lives as long as the calls. */
 const char *calls_name(const struct calls *calls);
@@ -60,7 +60,7 @@ double calls_copy_seconds(struct calls *calls);
 bool calls_are_lost(struct calls *calls);
 
 /* Returns why the device is lost. The text lives as long as the calls. */
-const char *calls_reason(const struct calls *calls);
+const char *calls_error(const struct calls *calls);
 
 /* Leaves a device that is lost: no other call is made. A call that hangs may still return, and then
  * writes only to memory that the device was given to write to. */

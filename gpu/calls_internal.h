@@ -67,7 +67,7 @@ struct calls {
     bool sleeps;              /* the thread waits for either */
     double copy_seconds;
     bool is_stuck; /* left, because there was no answer */
-    struct reason why;
+    struct error error;
     unsigned owners; /* the caller and the thread: the last one frees it */
 };
 
@@ -75,7 +75,7 @@ struct calls {
  * calls, of which it is an owner. */
 void *calls_thread(void *calls);
 
-/* Records that the device is lost, and leaves it; the first reason is kept. Under the lock. */
+/* Records that the device is lost, and leaves it; the first error is kept. Under the lock. */
 void calls_lose(struct calls *calls, const char *why);
 
 /* Gives up one owner's share. The last owner's call frees the struct. */

@@ -31,7 +31,7 @@ void calls_disown(struct calls *calls)
 void calls_lose(struct calls *calls, const char *why)
 {
     if (!atomic_load(&calls->is_left))
-        reason_set(&calls->why, "%s", why);
+        error_set(&calls->error, "%s", why);
     atomic_store(&calls->is_left, true);
 }
 
@@ -184,7 +184,7 @@ static void fail(struct calls *calls)
     if (atomic_load(&calls->is_left))
         return;
     pthread_mutex_lock(&calls->lock);
-    calls_lose(calls, device_reason(calls->device));
+    calls_lose(calls, device_error(calls->device));
     pthread_cond_signal(&calls->answered);
     pthread_mutex_unlock(&calls->lock);
 }
@@ -206,14 +206,14 @@ static void serve(struct calls *calls)
 void *calls_thread(void *arg)
 {
     struct calls *calls = arg;
-    struct reason why;
-    calls->device = device_open(&calls->plan, &why);
+    struct error error;
+    calls->device = device_open(&calls->plan, &error);
     if (calls->device) {
         answer(calls, 0);
         serve(calls);
     } else {
         pthread_mutex_lock(&calls->lock);
-        calls_lose(calls, why.text);
+        calls_lose(calls, error.text);
         pthread_cond_signal(&calls->answered);
         pthread_mutex_unlock(&calls->lock);
     }

@@ -11,18 +11,18 @@ extern "C" {
 #include <cstdlib>
 #include <unistd.h>
 
-static bool succeeded(cudaError_t code, const char *doing, struct reason *why)
+static bool succeeded(cudaError_t code, const char *doing, struct error *error)
 {
     if (code == cudaSuccess)
         return true;
-    reason_set(why, "%s while %s (%s)", cudaGetErrorString(code), doing, cudaGetErrorName(code));
+    error_set(error, "%s while %s (%s)", cudaGetErrorString(code), doing, cudaGetErrorName(code));
     (void)cudaGetLastError(); // so that the next call does not find it again
     return false;
 }
 
 bool device_ok(struct device *device, cudaError_t code, const char *doing)
 {
-    return succeeded(code, doing, &device->why);
+    return succeeded(code, doing, &device->error);
 }
 
 bool device_allocate(struct device *device, void **memory, size_t size, const char *doing)
@@ -98,7 +98,7 @@ static bool ask_resident(struct device *device, counting_kernel counts, unsigned
                    "asking how many blocks fit"))
         return false;
     if (fit < 1) {
-        reason_set(&device->why, "the kernel does not fit");
+        error_set(&device->error, "the kernel does not fit");
         return false;
     }
     *resident = static_cast<unsigned>(fit * device->properties.multiProcessorCount);
@@ -132,9 +132,9 @@ static bool prepare_kernel(struct device *device, const struct device_plan *plan
     struct launch *how = &device->how;
     *how = launch_with(tuning, plan->histogram, {most, plan->slot_size});
     if (!launch_fits(how, most)) {
-        reason_set(&device->why,
-                   "--kernel=%s needs %llu bytes of a block's shared memory, and the GPU has %u",
-                   strategies[plan->strategy].name, launch_shared(how), most);
+        error_set(&device->error,
+                  "--kernel=%s needs %llu bytes of a block's shared memory, and the GPU has %u",
+                  strategies[plan->strategy].name, launch_shared(how), most);
         return false;
     }
     if (!ask_resident(device, how->kernel, how->block, how->shared, &device->resident.first) ||
@@ -149,18 +149,18 @@ static bool prepare_kernel(struct device *device, const struct device_plan *plan
 }
 
 // CUDA calls a missing driver an old one, of version 0.
-static void explain_driver(struct reason *why)
+static void explain_driver(struct error *error)
 {
     int version = 0;
     (void)cudaDriverGetVersion(&version);
     if (version == 0)
-        reason_set(why, "no NVIDIA driver found");
+        error_set(error, "no NVIDIA driver found");
     else
-        reason_set(why,
-                   "the NVIDIA driver is too old: it supports CUDA %d.%d, but this program uses "
-                   "CUDA %d.%d",
-                   version / 1000, version % 1000 / 10, CUDART_VERSION / 1000,
-                   CUDART_VERSION % 1000 / 10);
+        error_set(error,
+                  "the NVIDIA driver is too old: it supports CUDA %d.%d, but this program uses "
+                  "CUDA %d.%d",
+                  version / 1000, version % 1000 / 10, CUDART_VERSION / 1000,
+                  CUDART_VERSION % 1000 / 10);
 }
 
 const char *device_missing(void)
@@ -170,17 +170,17 @@ const char *device_missing(void)
     return is_there ? nullptr : "no NVIDIA driver is loaded: there is no /dev/nvidiactl";
 }
 
-int device_count_all(struct reason *why)
+int device_count_all(struct error *error)
 {
     int count = 0;
     const cudaError_t code = cudaGetDeviceCount(&count);
     if (code == cudaErrorInsufficientDriver)
-        explain_driver(why);
+        explain_driver(error);
     if (code == cudaErrorInsufficientDriver || code == cudaErrorNoDevice) {
         (void)cudaGetLastError(); // the next call must not find it again
         return code == cudaErrorNoDevice ? 0 : -1;
     }
-    return succeeded(code, "looking for devices", why) ? count : -1;
+    return succeeded(code, "looking for devices", error) ? count : -1;
 }
 
 // Values that are looked up, and characters of groups, have a table on the device.
@@ -192,7 +192,7 @@ static bool prepare_table(struct device *device, const struct histogram *histogr
     void *there = nullptr,
          *here = histogram->groups ? group_table(histogram, &size) : row_table(histogram, &size);
     if (!here)
-        reason_set(&device->why, "out of memory");
+        error_set(&device->error, "out of memory");
     bool done =
         size == 0 ||
         (here && device_ok(device, cudaMalloc(&there, size), "allocating the bins' edges") &&
@@ -268,11 +268,11 @@ static bool prepare_numbers(struct device *device, size_t slot_size)
 static bool find(struct device *device, const struct visible *visible)
 {
     const struct visible same = {device->ordinal, device->ordinal, nullptr};
-    const int count = device_count_all(&device->why);
+    const int count = device_count_all(&device->error);
     if (count < 0)
         return false;
     if (device->ordinal >= count) {
-        visible_explain(visible ? visible : &same, "", &device->why);
+        visible_explain(visible ? visible : &same, "", &device->error);
         return false;
     }
     return device_enter(device, "choosing the device") &&
@@ -302,7 +302,7 @@ static bool prepare(struct device *device, const struct device_plan *plan)
            device_ok(device, cudaStreamSynchronize(device->counts_stream), "running a kernel");
 }
 
-struct device *device_open(const struct device_plan *plan, struct reason *why)
+struct device *device_open(const struct device_plan *plan, struct error *error)
 {
     struct device *device = static_cast<struct device *>(std::calloc(1, sizeof(struct device)));
     struct slot *slots = static_cast<struct slot *>(
@@ -310,7 +310,7 @@ struct device *device_open(const struct device_plan *plan, struct reason *why)
     if (!device || !slots) {
         std::free(device);
         std::free(slots);
-        reason_set(why, "out of memory");
+        error_set(error, "out of memory");
         return nullptr;
     }
     const struct histogram *histogram = plan->histogram;
@@ -322,7 +322,7 @@ struct device *device_open(const struct device_plan *plan, struct reason *why)
     device->slots = slots;
     if (find(device, plan->visible) && prepare(device, plan))
         return device;
-    *why = device->why;
+    *error = device->error;
     device_close(device);
     return nullptr;
 }
@@ -414,9 +414,9 @@ bool device_elapsed(struct device *device, cudaEvent_t event, double *seconds)
     return known;
 }
 
-const char *device_reason(const struct device *device)
+const char *device_error(const struct device *device)
 {
-    return device->why.text;
+    return device->error.text;
 }
 
 static void destroy_event(cudaEvent_t event)

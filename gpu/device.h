@@ -12,7 +12,7 @@
  * The engine calls it through a thread of its own (calls.h), as a call may never return.
  *
  * No two threads may be inside functions of the same device at once. An int is 0, or -1 once the
- * device is lost. Then device_reason says why, and only device_reason and device_name may be
+ * device is lost. Then device_error says why, and only device_error and device_name may be
  * called. Not even device_close: a driver that is dying may still write to host memory. */
 #ifndef GPUHISTO_DEVICE_H
 #define GPUHISTO_DEVICE_H
@@ -25,7 +25,7 @@ extern "C" {
 #include "gpu/strategy.h"
 #include "gpu/decode/plan.h"
 #include "src/count/histogram.h"
-#include "src/base/reason.h"
+#include "src/base/error.h"
 
 struct device;
 struct visible;
@@ -55,9 +55,9 @@ struct slot_times {
     double count_begin, count_end;
 };
 
-/* Returns how many devices there are for device_open, or -1 with the reason set. Takes as long as
+/* Returns how many devices there are for device_open, or -1 with the error set. Takes as long as
  * CUDA takes to start. Any thread. */
-int device_count_all(struct reason *why);
+int device_count_all(struct error *error);
 
 /* Returns why there can be no device, as far as can be told without CUDA. NULL: there may be one.
  * At once. Any thread. */
@@ -65,8 +65,8 @@ const char *device_missing(void);
 
 /* Opens the device, with its slots and a 64-bit histogram of zeros, and runs an empty count, so
  * that what cannot run here fails now. Takes a few hundred milliseconds, as CUDA starts. NULL with
- * the reason set. Any thread. */
-struct device *device_open(const struct device_plan *plan, struct reason *why);
+ * the error set. Any thread. */
+struct device *device_open(const struct device_plan *plan, struct error *error);
 
 /* Returns the device's name, which lives as long as the device. Any thread. */
 const char *device_name(const struct device *device);
@@ -204,7 +204,7 @@ int device_times(struct device *device, enum device_work_kind kind, unsigned num
                  struct slot_times *times);
 
 /* Returns why the last call that failed did, as CUDA names it. Lives as long as the device. */
-const char *device_reason(const struct device *device);
+const char *device_error(const struct device *device);
 
 /* Frees everything. Every snapshot must have arrived, and all memory must be unpinned. */
 void device_close(struct device *device);

@@ -16,7 +16,7 @@ struct slot {
 struct decoding;
 
 struct device {
-    struct reason why;
+    struct error error;
     cudaDeviceProp properties;
     int ordinal;
     struct launch how;
@@ -36,11 +36,11 @@ struct device {
     void (*close_decoding)(struct device *device); // frees that; null until it was opened
 };
 
-// True if a call of CUDA succeeded; if not, sets the reason. Return codes that do not come here do
+// True if a call of CUDA succeeded; if not, sets the error. Return codes that do not come here do
 // not matter.
 bool device_ok(struct device *device, cudaError_t code, const char *doing);
 
-// Allocates device memory. False with the reason set, and is_short if there is too little.
+// Allocates device memory. False with the error set, and is_short if there is too little.
 bool device_allocate(struct device *device, void **memory, size_t size, const char *doing);
 
 // Makes the device the current one: each thread has one of its own, and any thread may call.

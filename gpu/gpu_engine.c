@@ -168,7 +168,7 @@ static const struct engine_ops gpu_ops = {
 
 /* Opens the device to count by a strategy. As calls_open. */
 static struct calls *open_calls(struct gpu_engine *gpu, const struct strategy *strategy,
-                                bool *is_stuck, struct reason *why)
+                                bool *is_stuck, struct error *error)
 {
     struct gpu_options *options = &gpu->options;
     options->strategy = strategy;
@@ -181,24 +181,24 @@ static struct calls *open_calls(struct gpu_engine *gpu, const struct strategy *s
         .slot_size = slots_data_size(gpu->histogram, options->chunk_size),
         .timing = options->timing,
     };
-    return calls_open(&plan, options->deadline_ms, is_stuck, why);
+    return calls_open(&plan, options->deadline_ms, is_stuck, error);
 }
 
 /* Opens the device by the strategy of the options, or the fastest for which it has memory. 0 or -1.
  */
-static int open_device(struct gpu_engine *gpu, struct reason *why)
+static int open_device(struct gpu_engine *gpu, struct error *error)
 {
     const struct strategy *wanted = gpu->options.strategy;
     const struct strategy *strategy =
         wanted ? wanted : strategy_best(gpu->histogram, gpu->options.chunk_size);
     bool is_stuck;
     if (!strategy) {
-        reason_set(why, "no GPU kernel can count this");
+        error_set(error, "no GPU kernel can count this");
         return -1;
     }
-    gpu->calls = open_calls(gpu, strategy, &is_stuck, why);
+    gpu->calls = open_calls(gpu, strategy, &is_stuck, error);
     if (!gpu->calls && !is_stuck && !wanted && strategy_has_scratch(strategy))
-        gpu->calls = open_calls(gpu, strategy_without_scratch(gpu->histogram), &is_stuck, why);
+        gpu->calls = open_calls(gpu, strategy_without_scratch(gpu->histogram), &is_stuck, error);
     return gpu->calls ? 0 : -1;
 }
 
@@ -209,11 +209,11 @@ static uint64_t memory_without_limit(void)
 }
 
 struct engine *gpu_engine_open(const struct histogram *histogram, const struct gpu_options *options,
-                               struct reason *why)
+                               struct error *error)
 {
     struct gpu_engine *gpu = calloc(1, sizeof *gpu);
     if (!gpu) {
-        reason_set(why, "out of memory");
+        error_set(error, "out of memory");
         return NULL;
     }
     gpu->engine.ops = &gpu_ops;
@@ -225,12 +225,12 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
         gpu->options.memory_left = memory_without_limit;
     if (options->sharers == 0)
         gpu->options.sharers = 1;
-    if (open_device(gpu, why) != 0) {
+    if (open_device(gpu, error) != 0) {
         free(gpu);
         return NULL;
     }
     pthread_mutex_init(&gpu->lock, NULL);
-    if (slots_open(gpu, why) != 0) {
+    if (slots_open(gpu, error) != 0) {
         gpu_close(&gpu->engine);
         return NULL;
     }

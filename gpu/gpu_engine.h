@@ -5,7 +5,7 @@
 #define GPUHISTO_GPU_ENGINE_H
 
 #include "src/engine/engine.h"
-#include "src/base/reason.h"
+#include "src/base/error.h"
 
 struct compressed_start;
 struct gpu_decoder;
@@ -42,9 +42,9 @@ size_t gpu_engine_slot_size(const struct histogram *histogram, size_t chunk_size
 size_t gpu_engine_size(const struct histogram *histogram, size_t chunk_size, unsigned buffers);
 
 /* Opens a device and its slots, in a few hundred milliseconds. The histogram and the fallback must
- * live as long as the engine. NULL with the reason set. Any thread. */
+ * live as long as the engine. NULL with the error set. Any thread. */
 struct engine *gpu_engine_open(const struct histogram *histogram, const struct gpu_options *options,
-                               struct reason *why);
+                               struct error *error);
 
 /* Return the names of the device and of its strategy. Both live as long as the engine. */
 const char *gpu_engine_device(struct engine *engine);

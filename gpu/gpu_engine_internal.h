@@ -25,13 +25,13 @@ struct gpu_engine {
     struct snapshots snapshots;
     struct gpu_decoder decoder;
     /* These become true once, after their reasons were written; any thread reads them. */
-    atomic_bool is_lost;       /* the device is */
-    atomic_bool has_failed;    /* lost for good: counts are missing */
-    struct reason why;         /* it was lost, */
-    struct reason why_not_all; /* and was not replaced, if that is another reason */
-    unsigned proofs;           /* slots in flight with a snapshot of all counts */
-    unsigned unproved;         /* slots in flight after the last of these */
-    struct patience patience;  /* since the device last finished something */
+    atomic_bool is_lost;      /* the device is */
+    atomic_bool has_failed;   /* lost for good: counts are missing */
+    struct error error;       /* it was lost, */
+    struct error why_not_all; /* and was not replaced, if that is another reason */
+    unsigned proofs;          /* slots in flight with a snapshot of all counts */
+    unsigned unproved;        /* slots in flight after the last of these */
+    struct patience patience; /* since the device last finished something */
     struct gpu_times times;
 };
 
@@ -47,7 +47,7 @@ static inline struct gpu_engine *gpu_of(struct engine *engine)
  * used again nor freed, and the chunks are copied before they are counted. */
 
 /* Record that the device is lost, for this reason, or because a call of it failed. Only the first
- * reason is kept. */
+ * error is kept. */
 void gpu_lose(struct gpu_engine *gpu, const char *why);
 void gpu_lose_by_call(struct gpu_engine *gpu);
 

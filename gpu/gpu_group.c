@@ -15,7 +15,7 @@ struct member {
     struct gpu_group *group;
     const struct visible *visible;
     struct engine *engine; /* NULL: it could not be opened: */
-    struct reason why;
+    struct error error;
     pthread_t thread; /* opens it, if has_thread */
     bool has_thread;
 };
@@ -34,7 +34,7 @@ struct gpu_group {
     pthread_cond_t opened;
     bool is_opening;        /* a thread opens all but the first, one after the other */
     atomic_bool is_refused; /* one could not be opened */
-    struct reason refused;  /* why the first of these could not; written before is_refused */
+    struct error refused;   /* why the first of these could not; written before is_refused */
 };
 
 static const struct engine_ops group_ops;
@@ -194,13 +194,13 @@ uint64_t gpu_decoder_bytes(struct engine *gpu)
 
 /* --- opening --- */
 
-int gpu_group_resolve(struct gpu_list *gpus, struct reason *why)
+int gpu_group_resolve(struct gpu_list *gpus, struct error *error)
 {
     if (gpus->count > 0)
         return 0;
-    int found = device_count_all(why);
+    int found = device_count_all(error);
     if (found == 0)
-        visible_explain(&(struct visible){.list = getenv("CUDA_VISIBLE_DEVICES")}, "", why);
+        visible_explain(&(struct visible){.list = getenv("CUDA_VISIBLE_DEVICES")}, "", error);
     if (found <= 0)
         return -1;
     gpus->count = found < GPUS_MAX ? (unsigned)found : GPUS_MAX;
@@ -217,19 +217,19 @@ static void *member_open(void *arg)
     options.ordinal = member->visible->ordinal;
     options.visible = member->visible;
     options.sharers = group->gpus.count;
-    member->engine = gpu_engine_open(group->histogram, &options, &member->why);
+    member->engine = gpu_engine_open(group->histogram, &options, &member->error);
     return NULL;
 }
 
-/* Keeps the reason why a member could not be opened. */
+/* Keeps the error because of which a member could not be opened. */
 static void group_refuse(struct gpu_group *group, const struct member *member)
 {
     if (atomic_load(&group->is_refused))
         return;
     if (group->gpus.count == 1)
-        group->refused = member->why;
+        group->refused = member->error;
     else
-        reason_set(&group->refused, "GPU %d: %s", member->visible->asked, member->why.text);
+        error_set(&group->refused, "GPU %d: %s", member->visible->asked, member->error.text);
     atomic_store(&group->is_refused, true);
 }
 
@@ -308,11 +308,11 @@ static void group_open_all(struct gpu_group *group)
 }
 
 struct engine *gpu_group_open(const struct histogram *histogram, const struct gpu_options *options,
-                              const struct gpu_list *gpus, bool waits, struct reason *why)
+                              const struct gpu_list *gpus, bool waits, struct error *error)
 {
     struct gpu_group *group = calloc(1, sizeof *group);
     if (!group) {
-        reason_set(why, "out of memory");
+        error_set(error, "out of memory");
         return NULL;
     }
     group->engine.ops = &group_ops;
@@ -328,7 +328,7 @@ struct engine *gpu_group_open(const struct histogram *histogram, const struct gp
     else
         group_open_first(group);
     bool is_there = atomic_load(&group->count) > 0;
-    if ((waits || !is_there) && gpu_group_refused(&group->engine, why)) {
+    if ((waits || !is_there) && gpu_group_refused(&group->engine, error)) {
         group_close(&group->engine);
         return NULL;
     }
@@ -337,12 +337,12 @@ struct engine *gpu_group_open(const struct histogram *histogram, const struct gp
 
 /* --- what is known of them --- */
 
-bool gpu_group_refused(const struct engine *engine, struct reason *why)
+bool gpu_group_refused(const struct engine *engine, struct error *error)
 {
     const struct gpu_group *group = group_of(engine);
     bool is_refused = atomic_load(&group->is_refused);
     if (is_refused)
-        *why = group->refused;
+        *error = group->refused;
     return is_refused;
 }
 

@@ -10,8 +10,8 @@
 #include "visible.h"
 
 /* Fills a list that stands for all GPUs (count 0) with those that CUDA sees. 0, or -1 with the
- * reason set, also if there is none. Any thread. */
-int gpu_group_resolve(struct gpu_list *gpus, struct reason *why);
+ * error set, also if there is none. Any thread. */
+int gpu_group_resolve(struct gpu_list *gpus, struct error *error);
 
 /* Opens the GPUs of a list that is not empty. The options are those of each, but for `ordinal`,
  * `visible` and `sharers`.
@@ -21,12 +21,12 @@ int gpu_group_resolve(struct gpu_list *gpus, struct reason *why);
  * cannot be opened are left out, unless none can.
  *
  * The histogram, what the options point to and the user's list must live as long as the engine.
- * NULL with the reason set, which names the GPU if there are several. Any thread. */
+ * NULL with the error set, which names the GPU if there are several. Any thread. */
 struct engine *gpu_group_open(const struct histogram *histogram, const struct gpu_options *options,
-                              const struct gpu_list *gpus, bool waits, struct reason *why);
+                              const struct gpu_list *gpus, bool waits, struct error *error);
 
-/* True if a GPU could not be opened. Sets the reason to that of the first one, which it names. */
-bool gpu_group_refused(const struct engine *engine, struct reason *why);
+/* True if a GPU could not be opened. Sets the error to that of the first one, which it names. */
+bool gpu_group_refused(const struct engine *engine, struct error *error);
 
 /* Return how many GPUs are there, at least one and perhaps more the next time, and their engines in
  * the order of the list. They live as long as the group. */

@@ -2,9 +2,9 @@
 /* The seam in a build without CUDA: there is no device, so only device_open is ever called. */
 #include "device.h"
 
-int device_count_all(struct reason *why)
+int device_count_all(struct error *error)
 {
-    reason_set(why, "built without CUDA");
+    error_set(error, "built without CUDA");
     return -1;
 }
 
@@ -13,10 +13,10 @@ const char *device_missing(void)
     return "built without CUDA";
 }
 
-struct device *device_open(const struct device_plan *plan, struct reason *why)
+struct device *device_open(const struct device_plan *plan, struct error *error)
 {
     (void)plan;
-    reason_set(why, "built without CUDA");
+    error_set(error, "built without CUDA");
     return 0;
 }
 
@@ -62,7 +62,7 @@ int device_times(struct device *device, enum device_work_kind kind, unsigned num
     return -1;
 }
 
-const char *device_reason(const struct device *device)
+const char *device_error(const struct device *device)
 {
     (void)device;
     return "built without CUDA";

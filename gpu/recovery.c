@@ -10,13 +10,13 @@ void gpu_lose(struct gpu_engine *gpu, const char *why)
     calls_leave(gpu->calls);
     if (gpu->is_lost)
         return;
-    reason_set(&gpu->why, "%s", why);
+    error_set(&gpu->error, "%s", why);
     gpu->is_lost = true;
 }
 
 void gpu_lose_by_call(struct gpu_engine *gpu)
 {
-    gpu_lose(gpu, calls_reason(gpu->calls));
+    gpu_lose(gpu, calls_error(gpu->calls));
 }
 
 const char *gpu_loss(struct engine *engine)
@@ -24,7 +24,7 @@ const char *gpu_loss(struct engine *engine)
     const struct gpu_engine *gpu = gpu_of(engine);
     if (gpu->has_failed && gpu->why_not_all.text[0])
         return gpu->why_not_all.text;
-    return gpu->is_lost ? gpu->why.text : NULL;
+    return gpu->is_lost ? gpu->error.text : NULL;
 }
 
 /* Counts a chunk by the fallback, in memory of the fallback's, which no late copy of the device can
@@ -83,7 +83,7 @@ bool gpu_recount(struct gpu_engine *gpu)
         if (recount_chunk(fallback, chunk, gpu->histogram) == 0) {
             lines_add_unseen(gpu->engine.lines, chunk);
         } else {
-            reason_set(&gpu->why_not_all, "out of memory");
+            error_set(&gpu->why_not_all, "out of memory");
             gpu->has_failed = true;
         }
     }

@@ -23,7 +23,7 @@ size_t gpu_engine_size(const struct histogram *histogram, size_t chunk_size, uns
            pinned_round(snapshot_size(histogram), PINNED_PAGE) * snapshot_spares(histogram);
 }
 
-int slots_open(struct gpu_engine *gpu, struct reason *why)
+int slots_open(struct gpu_engine *gpu, struct error *error)
 {
     const struct histogram *histogram = gpu->histogram;
     const size_t chunk_size = gpu->options.chunk_size;
@@ -36,7 +36,7 @@ int slots_open(struct gpu_engine *gpu, struct reason *why)
     *slots = (struct slots){.count = count, .are_shared = snapshot_spares(histogram) > 1};
     slots->slot = calloc(count, sizeof slots->slot[0]);
     if (!slots->slot || pinned_open(&slots->pinned, size, gpu->calls) != 0) {
-        reason_set(why, "not enough memory for its buffers");
+        error_set(error, "not enough memory for its buffers");
         return -1;
     }
     unsigned char *at = slots->pinned.memory;

@@ -12,7 +12,7 @@
 #include "calls.h"
 #include "pinned.h"
 #include "snapshot.h"
-#include "src/base/reason.h"
+#include "src/base/error.h"
 #include "src/engine/chunk.h"
 
 struct gpu_engine;
@@ -47,9 +47,9 @@ struct slots {
 size_t slots_data_size(const struct histogram *histogram, size_t chunk_size);
 
 /* Allocates the slots of an engine, as many and as large as its options say, all free, and pins
- * their memory if the device can; memory that cannot be pinned serves too. 0, or -1 with the reason
+ * their memory if the device can; memory that cannot be pinned serves too. 0, or -1 with the error
  * set. Close them in either case. */
-int slots_open(struct gpu_engine *gpu, struct reason *why);
+int slots_open(struct gpu_engine *gpu, struct error *error);
 
 /* Gives a slot memory for a snapshot of all counts, if it has none of its own. False if all that
  * slots share is in use. */

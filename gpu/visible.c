@@ -127,22 +127,22 @@ void visible_more(struct gpu_list *gpus, unsigned count)
 }
 
 /* CUDA cannot tell how many GPUs there are, as it sees at most the one that was asked for. */
-void visible_explain(const struct visible *visible, const char *root, struct reason *why)
+void visible_explain(const struct visible *visible, const char *root, struct error *error)
 {
     int count = visible_count_files(root), asked = visible->asked;
     if (visible->list) {
-        char shown[REASON_SUBJECT_MAX];
+        char shown[ERROR_SUBJECT_MAX];
         show_text(visible->list, strlen(visible->list), shown, sizeof shown);
-        reason_set(why, VARIABLE "=%s leaves no GPU %d", shown, asked);
+        error_set(error, VARIABLE "=%s leaves no GPU %d", shown, asked);
     } else if (count == 0 && asked == 0) {
-        reason_set(why, "no NVIDIA GPU found");
+        error_set(error, "no NVIDIA GPU found");
     } else if (count == 0) {
-        reason_set(why, "no GPU %d", asked);
+        error_set(error, "no GPU %d", asked);
     } else if (asked < count) {
-        reason_set(why, "CUDA finds no GPU %d", asked);
+        error_set(error, "CUDA finds no GPU %d", asked);
     } else if (count == 1) {
-        reason_set(why, "no GPU %d; there is one, GPU 0", asked);
+        error_set(error, "no GPU %d; there is one, GPU 0", asked);
     } else {
-        reason_set(why, "no GPU %d; there are %d (0 to %d)", asked, count, count - 1);
+        error_set(error, "no GPU %d; there are %d (0 to %d)", asked, count, count - 1);
     }
 }

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_VISIBLE_H
 #define GPUHISTO_VISIBLE_H
 
-#include "src/base/reason.h"
+#include "src/base/error.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,8 +41,8 @@ void visible_only(struct gpu_list *gpus, const char *root);
  * text in place, so no other thread may read it, as CUDA does when it starts. */
 void visible_more(struct gpu_list *gpus, unsigned count);
 
-/* Sets *why to why CUDA does not have the GPU that was asked for. `root` as above. Any thread. */
-void visible_explain(const struct visible *visible, const char *root, struct reason *why);
+/* Sets *error to why CUDA does not have the GPU that was asked for. `root` as above. Any thread. */
+void visible_explain(const struct visible *visible, const char *root, struct error *error);
 
 #ifdef __cplusplus
 }

@@ -36,18 +36,18 @@ struct counting {
 };
 
 /* Refuses an output that is one of the inputs: the table would replace what was counted. 0, or -1
- * with the reason set. */
-static int check_inputs_stay(struct reason *why)
+ * with the error set. */
+static int check_inputs_stay(struct error *error)
 {
     struct stat file;
     if (options.operand_count == 0 && fstat(STDIN_FILENO, &file) == 0 &&
         output_is_file(&output, &file))
-        return reason_of(why, options.output, "is also the input, which --output would replace");
+        return error_of(error, options.output, "is also the input, which --output would replace");
     for (size_t i = 0; i < options.operand_count; i++) {
         const char *name = options.operands[i];
         const int rc = strcmp(name, "-") == 0 ? fstat(STDIN_FILENO, &file) : stat(name, &file);
         if (rc == 0 && output_is_file(&output, &file))
-            return reason_of(why, name, "is also an input, which --output would replace");
+            return error_of(error, name, "is also an input, which --output would replace");
     }
     return 0;
 }
@@ -55,16 +55,17 @@ static int check_inputs_stay(struct reason *why)
 /* Divides the input, if one shard of it is counted. The exit status. */
 static int open_shard(void)
 {
-    struct reason why;
+    struct error error;
     if (options.part.of == 0)
         return STATUS_COUNTED;
     options.input.shard = &shard;
     for (struct options *at = &options; at; at = at->also)
         at->report.shard = &record;
-    const int rc = shard_open(&shard, &options.part, options.operands, options.operand_count, &why);
+    const int rc =
+        shard_open(&shard, &options.part, options.operands, options.operand_count, &error);
     if (rc == 0)
         return STATUS_COUNTED;
-    diag("%s", why.text);
+    diag("%s", error.text);
     return rc == SHARD_REFUSED ? STATUS_USAGE : STATUS_FAILED;
 }
 
@@ -73,14 +74,14 @@ static int open_shard(void)
 static int read_type(struct source *source)
 {
     struct header header;
-    struct reason why;
+    struct error error;
     if (!options.pending)
         return STATUS_COUNTED;
-    if (source_find_header(source, &header, &why) != 0)
-        return main_failed(&why);
-    const int rc = options_finish_type(&options, header.type, &why);
+    if (source_find_header(source, &header, &error) != 0)
+        return main_failed(&error);
+    const int rc = options_finish_type(&options, header.type, &error);
     if (rc != 0) {
-        diag("%s", why.text);
+        diag("%s", error.text);
         return rc == OPTIONS_FAILED ? STATUS_FAILED : STATUS_USAGE;
     }
     source_set_options(source, &options.input);
@@ -90,11 +91,11 @@ static int read_type(struct source *source)
 /* Opens the output and the input, and enters the sandbox. The exit status. */
 static int open_run(struct counting *run)
 {
-    struct reason why;
+    struct error error;
     if (main_is_misplaced(&options.misplaced))
         return STATUS_FAILED;
-    if (output_prepare(&output, options.output, &why) != 0 || check_inputs_stay(&why) != 0)
-        return main_failed(&why);
+    if (output_prepare(&output, options.output, &error) != 0 || check_inputs_stay(&error) != 0)
+        return main_failed(&error);
     if (options.pool.device == DEVICE_GPU ||
         (options.pool.device == DEVICE_AUTO && !device_missing()))
         visible_only(&options.pool.gpus, "");
@@ -118,14 +119,14 @@ static int open_run(struct counting *run)
 /* Counts all input. Ends the process if that fails, as threads may still be at work. */
 static void count_input(struct counting *run)
 {
-    struct reason why;
+    struct error error;
     options.pool.look = main_tables_tick;
     options.pool.look_arg = &run->tables;
     const struct pool_task task = {&options.histogram, run->source, &run->tally};
-    const int rc = pool_run(&options.pool, &task, &run->outcome, &why);
+    const int rc = pool_run(&options.pool, &task, &run->outcome, &error);
     progress_end(&run->tables.progress);
     if (rc != 0)
-        main_leave(main_failed(&why));
+        main_leave(main_failed(&error));
     main_remark(&options, run->source, &run->tally, &run->remarks);
     source_close(run->source);
     if (options.part.of > 0 && main_record_shard(&shard, &record) != 0)
@@ -169,9 +170,9 @@ static int show_tables(main_show *show)
     static char *const only[] = {standard_input};
     const bool has_operands = options.operand_count > 0;
     struct held_list files;
-    struct reason why;
-    if (output_prepare(&output, options.output, &why) != 0)
-        return main_failed(&why);
+    struct error error;
+    if (output_prepare(&output, options.output, &error) != 0)
+        return main_failed(&error);
     if (held_list_open(&files, has_operands ? options.operands : only,
                        has_operands ? options.operand_count : 1) != 0)
         return main_no_memory();
@@ -208,8 +209,8 @@ static void set_up_malloc(void)
 #endif
 }
 
-/* Raises the limit on the stack if it is too low. 0, or -1 with the reason set. */
-static int check_stack(struct reason *why)
+/* Raises the limit on the stack if it is too low. 0, or -1 with the error set. */
+static int check_stack(struct error *error)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= STACK_LEAST)
@@ -218,9 +219,9 @@ static int check_stack(struct reason *why)
     limit.rlim_cur = STACK_LEAST;
     if (limit.rlim_max >= STACK_LEAST && setrlimit(RLIMIT_STACK, &limit) == 0)
         return 0;
-    return reason_set(why,
-                      "the stack is limited to %lu KiB, and %d KiB are needed; use 'ulimit -s %d'",
-                      kib, STACK_LEAST >> 10, STACK_LEAST >> 10);
+    return error_set(error,
+                     "the stack is limited to %lu KiB, and %d KiB are needed; use 'ulimit -s %d'",
+                     kib, STACK_LEAST >> 10, STACK_LEAST >> 10);
 }
 
 /* Does what the options ask for. The exit status. */
@@ -240,15 +241,15 @@ static int act(void)
 
 int main(int argc, char **argv)
 {
-    struct reason why;
+    struct error error;
     progress_catch_signals();
-    if (check_stack(&why) != 0)
-        return main_failed(&why);
+    if (check_stack(&error) != 0)
+        return main_failed(&error);
     set_up_malloc();
     hold_standard_descriptors();
-    const int rc = options_parse(argc, argv, &options, &why);
+    const int rc = options_parse(argc, argv, &options, &error);
     if (rc != 0) {
-        diag("%s", why.text);
+        diag("%s", error.text);
         return rc == OPTIONS_FAILED ? STATUS_FAILED : STATUS_USAGE;
     }
     const int status = act();

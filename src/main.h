@@ -17,7 +17,7 @@ enum {
 /* --- main_output.c: how a run ends --- */
 
 /* Prints why the run failed. STATUS_FAILED. */
-int main_failed(const struct reason *why);
+int main_failed(const struct error *error);
 int main_no_memory(void);
 
 /* Closes the output, which reports a full disk or a closed descriptor. The exit status. */
@@ -33,10 +33,10 @@ _Noreturn void main_leave(int status);
 
 /* Facts that are known only before the source is closed, and are printed after the tables. */
 struct main_remarks {
-    struct reason foreign, one_line; /* warnings of the source; or empty */
-    bool is_decoded;                 /* a file was decompressed */
-    uint64_t bytes;                  /* of content */
-    uint64_t samples, invalid;       /* of text, by the first histogram */
+    struct error foreign, one_line; /* warnings of the source; or empty */
+    bool is_decoded;                /* a file was decompressed */
+    uint64_t bytes;                 /* of content */
+    uint64_t samples, invalid;      /* of text, by the first histogram */
 };
 
 void main_remark(const struct options *options, struct source *source, const struct tally *tally,

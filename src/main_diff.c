@@ -18,33 +18,33 @@ struct sides {
 
 /* --- one side --- */
 
-/* Checks that no shard of the table is missing. The reason begins with the file. */
-static int check_shards(const struct merge *side, struct reason *why)
+/* Checks that no shard of the table is missing. The error begins with the file. */
+static int check_shards(const struct merge *side, struct error *error)
 {
     struct shard_record record = {.shard_count = 0};
-    char shown[REASON_SUBJECT_MAX];
-    const int rc = shard_join_finish(&side->shards, false, &record, why);
-    reason_show_subject(side->first.name, shown);
-    if (rc != 0 && strncmp(why->text, shown, strlen(shown)) != 0)
-        reason_begin(why, side->first.name);
+    char shown[ERROR_SUBJECT_MAX];
+    const int rc = shard_join_finish(&side->shards, false, &record, error);
+    error_show_subject(side->first.name, shown);
+    if (rc != 0 && strncmp(error->text, shown, strlen(shown)) != 0)
+        error_begin(error, side->first.name);
     shard_record_free(&record);
     return rc;
 }
 
 /* Reads the tables of a file, added up. */
-static int read_side(struct held *file, struct merge *side, struct reason *why)
+static int read_side(struct held *file, struct merge *side, struct error *error)
 {
-    int rc = merge_file(file, side, why);
+    int rc = merge_file(file, side, error);
     if (rc == 0 && side->shards.first)
-        rc = check_shards(side, why);
+        rc = check_shards(side, error);
     if (rc == 0 && side->keys) {
-        reason_of(why, side->first.name,
-                  "is by key (--by), which --diff cannot compare; print both tables with "
-                  "--format=csv, and join them");
+        error_of(error, side->first.name,
+                 "is by key (--by), which --diff cannot compare; print both tables with "
+                 "--format=csv, and join them");
         rc = -1;
     }
     if (rc == 0 && histogram_channels(&side->histogram) > 1) {
-        reason_of(why, side->first.name, "has several channels, which --diff cannot compare");
+        error_of(error, side->first.name, "has several channels, which --diff cannot compare");
         rc = -1;
     }
     return rc;
@@ -54,11 +54,11 @@ static int read_side(struct held *file, struct merge *side, struct reason *why)
 
 /* Counts a tally again in wider bins. */
 static int widen(struct tally *tally, const struct histogram *fine, const struct histogram *coarse,
-                 struct reason *why)
+                 struct error *error)
 {
     struct tally wide;
     if (tally_open(&wide, coarse) != 0)
-        return reason_set(why, "out of memory");
+        return error_set(error, "out of memory");
     map_rows(fine, tally, coarse, &wide);
     tally_close(tally);
     *tally = wide;
@@ -80,19 +80,19 @@ static bool may_nest(const struct words *one, const struct words *other)
 }
 
 /* Gives both sides the same bins: the wider ones, if they nest. */
-static int match_bins(struct merge *before, struct merge *after, struct reason *why)
+static int match_bins(struct merge *before, struct merge *after, struct error *error)
 {
     const struct words *bins = &before->first.sorted.bins, *other_bins = &after->first.sorted.bins;
     if (words_same(bins, other_bins))
         return 0;
     if (!may_nest(bins, other_bins) || !before->histogram.binning.digits.scales) {
-        merge_show_difference(why, other_bins, before->first.name, bins);
-        reason_begin(why, after->first.name);
+        merge_show_difference(error, other_bins, before->first.name, bins);
+        error_begin(error, after->first.name);
         return -1;
     }
     if (before->histogram.binning.digits.digits <= after->histogram.binning.digits.digits)
-        return widen(&after->tally, &after->histogram, &before->histogram, why);
-    if (widen(&before->tally, &before->histogram, &after->histogram, why) != 0)
+        return widen(&after->tally, &after->histogram, &before->histogram, error);
+    if (widen(&before->tally, &before->histogram, &after->histogram, error) != 0)
         return -1;
     binning_free(&before->histogram.binning);
     before->histogram = after->histogram;
@@ -100,25 +100,25 @@ static int match_bins(struct merge *before, struct merge *after, struct reason *
     return 0;
 }
 
-static int add_sides(struct sides *sides, struct reason *why)
+static int add_sides(struct sides *sides, struct error *error)
 {
     const struct tally *before = &sides->before.tally, *after = &sides->after.tally;
     sides->histogram = &sides->before.histogram;
     if (tally_open(&sides->both, sides->histogram) != 0)
-        return reason_set(why, "out of memory");
+        return error_set(error, "out of memory");
     if (after->samples > UINT64_MAX - before->samples)
-        return reason_set(why, "--diff: the two tables have more than 2^64 samples");
+        return error_set(error, "--diff: the two tables have more than 2^64 samples");
     tally_add(&sides->both, before);
     tally_add(&sides->both, after);
     return 0;
 }
 
 /* Makes *rows, found in the sum of both, the bins of all. */
-static int widen_sides(struct sides *sides, struct coarse_rows *rows, struct reason *why)
+static int widen_sides(struct sides *sides, struct coarse_rows *rows, struct error *error)
 {
     struct histogram *histogram = sides->histogram;
-    if (widen(&sides->before.tally, histogram, &rows->histogram, why) != 0 ||
-        widen(&sides->after.tally, histogram, &rows->histogram, why) != 0) {
+    if (widen(&sides->before.tally, histogram, &rows->histogram, error) != 0 ||
+        widen(&sides->after.tally, histogram, &rows->histogram, error) != 0) {
         coarse_rows_free(rows);
         return -1;
     }
@@ -131,7 +131,7 @@ static int widen_sides(struct sides *sides, struct coarse_rows *rows, struct rea
 
 /* Replaces bins of decimal digits by fewer, if --bins says so, or they are too many for a picture.
  */
-static int reduce_bins(struct options *options, struct sides *sides, struct reason *why)
+static int reduce_bins(struct options *options, struct sides *sides, struct error *error)
 {
     const bool is_picture = options->report.format->is_picture;
     const size_t most = options->report.bins.most;
@@ -139,8 +139,8 @@ static int reduce_bins(struct options *options, struct sides *sides, struct reas
     enum coarsen_outcome outcome = COARSEN_AS_COUNTED;
     struct coarse_rows rows;
     if (!has_digits && most > 0)
-        return reason_set(why,
-                          "--bins: these tables were not counted with --digits; leave out --bins");
+        return error_set(error,
+                         "--bins: these tables were not counted with --digits; leave out --bins");
     if (most > 0) {
         main_hint_range(options, sides->histogram, &sides->both);
         outcome = coarsen_equal(sides->histogram, &sides->both, most, &rows);
@@ -150,8 +150,8 @@ static int reduce_bins(struct options *options, struct sides *sides, struct reas
             &(struct picture_bins){PICTURE_ROWS, DECADE_PARTS, PICTURE_CROWDED}, &rows);
     }
     if (outcome == COARSEN_NO_MEMORY)
-        return reason_set(why, "out of memory");
-    return outcome == COARSEN_DONE ? widen_sides(sides, &rows, why) : 0;
+        return error_set(error, "out of memory");
+    return outcome == COARSEN_DONE ? widen_sides(sides, &rows, error) : 0;
 }
 
 /* --- the run --- */
@@ -159,14 +159,14 @@ static int reduce_bins(struct options *options, struct sides *sides, struct reas
 /* Warns of samples that came from elsewhere: only bins decide which tables can be compared. */
 static void warn_of_sources(const struct merge *before, const struct merge *after)
 {
-    struct reason how;
+    struct error how;
     main_warn_of_others(before);
     main_warn_of_others(after);
     if (words_same(&before->first.sorted.sources, &after->first.sorted.sources))
         return;
     merge_show_difference(&how, &after->first.sorted.sources, before->first.name,
                           &before->first.sorted.sources);
-    reason_begin(&how, after->first.name);
+    error_begin(&how, after->first.name);
     diag("warning: %s", how.text);
 }
 
@@ -175,16 +175,16 @@ static int diff_and_show(struct options *options, struct output *output,
                          const struct held_list *files, struct sides *sides)
 {
     struct merge *before = &sides->before, *after = &sides->after;
-    struct reason why;
-    if (read_side(&files->list[0], before, &why) != 0 ||
-        read_side(&files->list[1], after, &why) != 0 || match_bins(before, after, &why) != 0 ||
-        add_sides(sides, &why) != 0 || reduce_bins(options, sides, &why) != 0)
-        return main_failed(&why);
+    struct error error;
+    if (read_side(&files->list[0], before, &error) != 0 ||
+        read_side(&files->list[1], after, &error) != 0 || match_bins(before, after, &error) != 0 ||
+        add_sides(sides, &error) != 0 || reduce_bins(options, sides, &error) != 0)
+        return main_failed(&error);
     if (options->verbosity >= NORMAL)
         warn_of_sources(before, after);
-    struct writer *out = output_open(output, &why);
+    struct writer *out = output_open(output, &error);
     if (!out)
-        return main_failed(&why);
+        return main_failed(&error);
     const struct diff_counts counts = {sides->histogram, &before->tally, &after->tally,
                                        &sides->both};
     diff_write(out, &options->report, &counts);

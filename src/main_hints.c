@@ -17,12 +17,12 @@
 
 bool main_is_misplaced(const struct misplaced *misplaced)
 {
-    struct reason why;
+    struct error error;
     if (!misplaced->option || access(misplaced->word, F_OK) == 0)
         return false;
-    reason_of(&why, misplaced->word, "%s; did you mean --%s=%s?", strerror(errno),
-              misplaced->option, misplaced->word);
-    diag("%s", why.text);
+    error_of(&error, misplaced->word, "%s; did you mean --%s=%s?", strerror(errno),
+             misplaced->option, misplaced->word);
+    diag("%s", error.text);
     return true;
 }
 

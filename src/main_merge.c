@@ -14,59 +14,61 @@
 
 #define THREAD_BYTES ((uint64_t)1 << 20) /* fewer are read before a thread has started */
 
-/* Reads and adds up all files. 0, or -1 with a reason. */
+/* Reads and adds up all files. 0, or -1 with an error. */
 static int read_files(const struct options *options, const struct held_list *files,
-                      struct merge *merge, struct reason *why)
+                      struct merge *merge, struct error *error)
 {
     unsigned threads = options->pool.threads;
     if (threads > 0 || files->count == 1)
-        return merge_files(files, threads, 0, merge, why);
+        return merge_files(files, threads, 0, merge, error);
     threads = machine_processors(sched_getaffinity);
     if (threads > 1) {
         const unsigned quota = machine_quota("");
         threads = quota < threads ? quota : threads;
     }
-    return merge_files(files, threads, THREAD_BYTES, merge, why);
+    return merge_files(files, threads, THREAD_BYTES, merge, error);
 }
 
-/* Adds up all files. 0, or -1 with a reason. */
+/* Adds up all files. 0, or -1 with an error. */
 static int add_files(const struct options *options, const struct held_list *files,
-                     struct merge *merge, struct reason *why)
+                     struct merge *merge, struct error *error)
 {
-    const int rc = read_files(options, files, merge, why);
-    return rc == 0 ? key_tallies_check(merge->keys, why) : rc;
+    const int rc = read_files(options, files, merge, error);
+    return rc == 0 ? key_tallies_check(merge->keys, error) : rc;
 }
 
-/* Checks that a sum by key can be shown, or one of all samples. 0, or -1 with a reason. */
-static int check_keys(const struct options *options, const struct merge *merge, struct reason *why)
+/* Checks that a sum by key can be shown, or one of all samples. 0, or -1 with an error. */
+static int check_keys(const struct options *options, const struct merge *merge, struct error *error)
 {
     const struct report_options *report = &options->report;
     const bool has_heat = merge->histogram.mode->is_binned && report->format->heat;
     if (!merge->keys)
-        return options->top == 0 ? 0 : reason_set(why, "--top: the tables are not by key (--by)");
+        return options->top == 0 ? 0 : error_set(error, "--top: the tables are not by key (--by)");
     if (report->bins.most > 0 && !has_heat)
-        return reason_set(why, "--bins: tables by key are shown in the bins that were counted");
+        return error_set(error, "--bins: tables by key are shown in the bins that were counted");
     if (report->stats && has_heat)
-        return reason_set(why, "--plot: a heat map has no statistics; use --stats without --plot");
+        return error_set(error, "--plot: a heat map has no statistics; use --stats without --plot");
     return 0;
 }
 
-/* Checks that the sum can be shown as the options say. 0, or -1 with a reason. */
-static int check_shown(const struct options *options, const struct merge *merge, struct reason *why)
+/* Checks that the sum can be shown as the options say. 0, or -1 with an error. */
+static int check_shown(const struct options *options, const struct merge *merge,
+                       struct error *error)
 {
     const struct histogram *histogram = &merge->histogram;
     const struct report_options *report = &options->report;
     const struct format *format = report->format;
     if (histogram_channels(histogram) > 1 && report->percent && !format->is_picture)
-        return reason_set(why, "--percent: cannot be combined with tables of several channels; use "
-                               "--plot");
+        return error_set(error,
+                         "--percent: cannot be combined with tables of several channels; use "
+                         "--plot");
     if (format->mode && format->mode != histogram->mode)
-        return reason_set(why, "--format=%s: the tables are not of --%s", format->name,
-                          format->mode->name);
+        return error_set(error, "--format=%s: the tables are not of --%s", format->name,
+                         format->mode->name);
     if (report->bins.most > 0 && !histogram->binning.digits.scales)
-        return reason_set(why,
-                          "--bins: these tables were not counted with --digits; leave out --bins");
-    return check_keys(options, merge, why);
+        return error_set(error,
+                         "--bins: these tables were not counted with --digits; leave out --bins");
+    return check_keys(options, merge, error);
 }
 
 /* Says that no shard is missing. */
@@ -82,20 +84,20 @@ static void diag_shards(const struct merge *merge, const struct shard_record *pr
          proof->job.bytes);
 }
 
-/* Proves that shards are complete. 0, or -1 with a reason. */
+/* Proves that shards are complete. 0, or -1 with an error. */
 static int check_shards(struct options *options, struct merge *merge, struct shard_record *proof,
-                        struct reason *why)
+                        struct error *error)
 {
     if (!merge->shards.first) {
         if (options->incomplete)
-            return reason_set(why, "--incomplete: the tables are not shares (--part)");
+            return error_set(error, "--incomplete: the tables are not shares (--part)");
         if (options->verbosity >= VERBOSE)
             diag("%" PRIu64
                  " table%s, which are not shares (--part): nothing proves that none is missing",
                  merge->tables, merge->tables == 1 ? "" : "s");
         return 0;
     }
-    if (shard_join_finish(&merge->shards, options->incomplete, proof, why) != 0)
+    if (shard_join_finish(&merge->shards, options->incomplete, proof, error) != 0)
         return -1;
     options->report.shard = proof;
     if (options->verbosity >= VERBOSE && proof->shard_count == 1 && proof->shards[0].begin == 1 &&
@@ -104,13 +106,13 @@ static int check_shards(struct options *options, struct merge *merge, struct sha
     return 0;
 }
 
-/* Inserts --bins into the options after --digits, as counting does. 0, or -1 with a reason. */
-static int insert_bins(struct words *words, size_t bins, struct reason *why)
+/* Inserts --bins into the options after --digits, as counting does. 0, or -1 with an error. */
+static int insert_bins(struct words *words, size_t bins, struct error *error)
 {
     if (bins == 0)
         return 0;
     if (words_format(words, "--bins=%zu", bins) != 0)
-        return reason_set(why, "out of memory");
+        return error_set(error, "out of memory");
     char *added = words->list[words->count - 1];
     size_t at = words->count - 1;
     for (; at > 0 && strncmp(words->list[at - 1], "--digits=", strlen("--digits=")) != 0; at--)
@@ -136,22 +138,22 @@ static int merge_and_show(struct options *options, struct output *output,
                           const struct held_list *files, struct merge *merge,
                           struct shard_record *proof)
 {
-    struct reason why;
-    if (add_files(options, files, merge, &why) != 0 || check_shown(options, merge, &why) != 0 ||
-        check_shards(options, merge, proof, &why) != 0)
-        return main_failed(&why);
+    struct error error;
+    if (add_files(options, files, merge, &error) != 0 || check_shown(options, merge, &error) != 0 ||
+        check_shards(options, merge, proof, &error) != 0)
+        return main_failed(&error);
     options->histogram = merge->histogram;
     options->pool.keys = merge->keys;
     options->report.words = merge_options(merge);
-    if (merge->keys && options_lay_key(&merge->first.options, options, &why) != 0)
-        return main_failed(&why);
+    if (merge->keys && options_lay_key(&merge->first.options, options, &error) != 0)
+        return main_failed(&error);
     if (options->verbosity >= NORMAL)
         main_warn_of_others(merge);
-    if (insert_bins(merge_options(merge), options->report.bins.most, &why) != 0)
-        return main_failed(&why);
-    struct writer *out = output_open(output, &why);
+    if (insert_bins(merge_options(merge), options->report.bins.most, &error) != 0)
+        return main_failed(&error);
+    struct writer *out = output_open(output, &error);
     if (!out)
-        return main_failed(&why);
+        return main_failed(&error);
     if (!merge->keys)
         report_write(out, &options->report, &merge->histogram, &merge->tally);
     else if (main_write_keys(out, options, false, &merge->tally) != 0)

@@ -8,9 +8,9 @@
 
 #include <unistd.h>
 
-int main_failed(const struct reason *why)
+int main_failed(const struct error *error)
 {
-    diag("%s", why->text);
+    diag("%s", error->text);
     return STATUS_FAILED;
 }
 
@@ -22,9 +22,9 @@ int main_no_memory(void)
 
 int main_end_output(struct output *output, enum verbosity verbosity)
 {
-    struct reason warning, why;
-    if (output_close(output, &warning, &why) != 0)
-        return main_failed(&why);
+    struct error warning, error;
+    if (output_close(output, &warning, &error) != 0)
+        return main_failed(&error);
     if (warning.text[0] && verbosity >= NORMAL)
         diag("warning: %s", warning.text);
     return STATUS_COUNTED;
@@ -46,7 +46,7 @@ static void write_version(struct writer *out)
 
 int main_print_text(const struct options *options, struct output *output)
 {
-    struct reason unused; /* standard output is always there */
+    struct error unused; /* standard output is always there */
     output_prepare(output, NULL, &unused);
     struct writer *out = output_open(output, &unused);
     if (options->action == ACTION_HELP)

@@ -25,7 +25,7 @@ static bool has_driver(void)
 }
 
 /* Returns why there is to be no sandbox; or NULL. */
-static const char *reason_against(const struct options *options)
+static const char *error_against(const struct options *options)
 {
     if (options->sandbox == SANDBOX_NONE)
         return "--no-sandbox";
@@ -103,13 +103,13 @@ static void allow_output(struct sandbox *sandbox, const struct output *output)
 int main_enter_sandbox(const struct options *options, const struct output *output,
                        struct source *source, const struct held_list *tables)
 {
-    const char *against = reason_against(options);
+    const char *against = error_against(options);
     const struct main_files files = {source, tables};
     const struct held *file;
     struct sandbox sandbox = {.rules = -1, .seccomp_error = ENOSYS};
-    struct reason text;
+    struct error text;
     if (against) {
-        reason_set(&text, "none: %s", against);
+        error_set(&text, "none: %s", against);
     } else {
         if (options->report.format->prepare)
             options->report.format->prepare();

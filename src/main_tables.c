@@ -117,15 +117,15 @@ static void fit_terminal(struct options *options, bool is_replaced)
 static void print_so_far(struct main_tables *tables, const struct pool_view *view, bool is_last)
 {
     struct options *options = tables->options;
-    struct reason why;
+    struct error error;
     tally_clear(&tables->so_far);
     if (pool_so_far(view, &tables->so_far) != 0)
         return;
-    if (key_tallies_check(options->pool.keys, &why) != 0)
-        main_leave(main_failed(&why));
+    if (key_tallies_check(options->pool.keys, &error) != 0)
+        main_leave(main_failed(&error));
     progress_end(&tables->progress);
     fit_terminal(options, !is_last);
-    struct writer *out = output_open(tables->output, &why);
+    struct writer *out = output_open(tables->output, &error);
     if (!options->pool.keys) {
         skip_invalid(options, &tables->so_far);
         write_tables(out, options, tables->has_printed, &tables->so_far);
@@ -133,8 +133,8 @@ static void print_so_far(struct main_tables *tables, const struct pool_view *vie
         main_leave(main_no_memory());
     }
     tables->has_printed = true;
-    if (output_flush(tables->output, &why) != 0)
-        main_leave(main_failed(&why));
+    if (output_flush(tables->output, &error) != 0)
+        main_leave(main_failed(&error));
 }
 
 /* Prints the last table after a SIGINT and ends the process. The program that writes our pipe has
@@ -196,15 +196,15 @@ static int check_also(const struct options *options, const struct tally *tally)
 int main_tables_print(struct main_tables *tables, struct tally *tally)
 {
     struct options *options = tables->options;
-    struct reason why;
+    struct error error;
     if (check_also(options, tally) != 0)
         return STATUS_FAILED;
     if (!options->each && !options->pool.keys)
         skip_invalid(options, tally);
     fit_terminal(options, false);
-    struct writer *out = output_open(tables->output, &why);
+    struct writer *out = output_open(tables->output, &error);
     if (!out)
-        return main_failed(&why);
+        return main_failed(&error);
     if (options->each)
         write_each(out, options, tally);
     else if (!options->pool.keys)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-static int load(struct library *library, struct reason *why)
+static int load(struct library *library, struct error *error)
 {
     void *handle = NULL;
     /* If memory is short for a moment, the loader may say that there is no such file. */
@@ -22,18 +22,18 @@ static int load(struct library *library, struct reason *why)
         atomic_store(&library->is_loaded, true);
         return 0;
     }
-    const char *error = dlerror();
-    reason_set(why, "cannot load %s", error ? error : library->file);
+    const char *message = dlerror();
+    error_set(error, "cannot load %s", message ? message : library->file);
     return -1;
 }
 
-int library_load(struct library *library, struct reason *why)
+int library_load(struct library *library, struct error *error)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     if (atomic_load(&library->is_loaded))
         return 0;
     pthread_mutex_lock(&lock);
-    const int rc = atomic_load(&library->is_loaded) ? 0 : load(library, why);
+    const int rc = atomic_load(&library->is_loaded) ? 0 : load(library, error);
     pthread_mutex_unlock(&lock);
     return rc;
 }

@@ -12,7 +12,7 @@
 #ifndef GPUHISTO_LIBRARY_H
 #define GPUHISTO_LIBRARY_H
 
-#include "reason.h"
+#include "error.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -25,8 +25,8 @@ struct library {
     atomic_bool is_loaded;
 };
 
-/* Loads the library, unless it is loaded. Any thread. 0, or -1 with the reason set. */
-int library_load(struct library *library, struct reason *why);
+/* Loads the library, unless it is loaded. Any thread. 0, or -1 with the error set. */
+int library_load(struct library *library, struct error *error);
 
 #define LIBRARY_POINTER(function) __typeof__(function) *function;
 #define LIBRARY_ADDRESS(function) .function = (function),
@@ -37,21 +37,21 @@ int library_load(struct library *library, struct reason *why);
     static struct {                                                                                \
         FUNCTIONS(LIBRARY_POINTER)                                                                 \
     } name;                                                                                        \
-    static int name##_load(struct reason *why)                                                     \
+    static int name##_load(struct error *error)                                                    \
     {                                                                                              \
         static const char *const names[] = {FUNCTIONS(LIBRARY_NAME)};                              \
         static struct library library = {file, names, &name, sizeof names / sizeof names[0], 0};   \
         _Static_assert(sizeof name == sizeof names, "a pointer for each name");                    \
-        return library_load(&library, why);                                                        \
+        return library_load(&library, error);                                                      \
     }
 #else
 #define LIBRARY(name, file, FUNCTIONS)                                                             \
     static const struct {                                                                          \
         FUNCTIONS(LIBRARY_POINTER)                                                                 \
     } name = {FUNCTIONS(LIBRARY_ADDRESS)};                                                         \
-    static int name##_load(struct reason *why)                                                     \
+    static int name##_load(struct error *error)                                                    \
     {                                                                                              \
-        (void)why;                                                                                 \
+        (void)error;                                                                               \
         return 0;                                                                                  \
     }
 #endif

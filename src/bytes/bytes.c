@@ -14,20 +14,20 @@
 
 /* --- opening --- */
 
-static int read_failed(const struct bytes *bytes, uint64_t offset, struct reason *why)
+static int read_failed(const struct bytes *bytes, uint64_t offset, struct error *error)
 {
-    return reason_of(why, bytes->name, "%s, at byte %llu", strerror(errno),
-                     (unsigned long long)offset);
+    return error_of(error, bytes->name, "%s, at byte %llu", strerror(errno),
+                    (unsigned long long)offset);
 }
 
 /* Finds what kind of file it is, and what follows from that. 0 or -1. */
-static int look_at_file(struct bytes *bytes, struct reason *why)
+static int look_at_file(struct bytes *bytes, struct error *error)
 {
     struct stat status;
     if (fstat(bytes->fd, &status) != 0)
-        return read_failed(bytes, 0, why);
+        return read_failed(bytes, 0, error);
     if (S_ISDIR(status.st_mode))
-        return reason_of(why, bytes->name, "%s", strerror(EISDIR));
+        return error_of(error, bytes->name, "%s", strerror(EISDIR));
     if (S_ISFIFO(status.st_mode)) {
         int size = fcntl(bytes->fd, F_GETPIPE_SZ);
         if (size >= 0 && (size_t)size < PIPE_SIZE)
@@ -43,27 +43,27 @@ static int look_at_file(struct bytes *bytes, struct reason *why)
 }
 
 /* Puts what was read of a stream before into the window. 0 or -1. */
-static int take_head(struct bytes *bytes, struct held *file, struct reason *why)
+static int take_head(struct bytes *bytes, struct held *file, struct error *error)
 {
     int rc = window_add(&bytes->window, file->head, file->head_len);
     free(file->head);
     file->head = NULL;
     file->head_len = 0;
     if (rc != 0)
-        reason_of(why, bytes->name, "out of memory");
+        error_of(error, bytes->name, "out of memory");
     return rc;
 }
 
-int bytes_open(struct bytes *bytes, struct held *file, struct reason *why)
+int bytes_open(struct bytes *bytes, struct held *file, struct error *error)
 {
     const bool standard = strcmp(file->name, "-") == 0;
     *bytes = (struct bytes){.name = standard ? "standard input" : file->name, .limit = UINT64_MAX};
     bytes->fd = standard ? STDIN_FILENO : held_open(file);
     if (bytes->fd < 0) {
         bytes->error = errno;
-        return reason_of(why, bytes->name, "%s", strerror(bytes->error));
+        return error_of(error, bytes->name, "%s", strerror(bytes->error));
     }
-    if (take_head(bytes, file, why) == 0 && look_at_file(bytes, why) == 0)
+    if (take_head(bytes, file, error) == 0 && look_at_file(bytes, error) == 0)
         return 0;
     bytes_close(bytes);
     return -1;
@@ -115,43 +115,43 @@ static ssize_t read_patiently(const struct bytes *bytes, void *buf, size_t len, 
     }
 }
 
-static int became_shorter(const struct bytes *bytes, struct reason *why)
+static int became_shorter(const struct bytes *bytes, struct error *error)
 {
-    return reason_of(why, bytes->name, "was truncated while it was read");
+    return error_of(error, bytes->name, "was truncated while it was read");
 }
 
-int bytes_find_end(const struct bytes *bytes, uint64_t *end, struct reason *why)
+int bytes_find_end(const struct bytes *bytes, uint64_t *end, struct error *error)
 {
     struct stat status;
     if (fstat(bytes->fd, &status) != 0)
-        return read_failed(bytes, bytes->opened_size, why);
+        return read_failed(bytes, bytes->opened_size, error);
     const off_t size = status.st_size > bytes->base ? status.st_size - bytes->base : 0;
     *end = (uint64_t)size < bytes->limit ? (uint64_t)size : bytes->limit;
-    return *end < bytes->opened_size ? became_shorter(bytes, why) : 0;
+    return *end < bytes->opened_size ? became_shorter(bytes, error) : 0;
 }
 
 /* Judges a file that has ended at byte `at`, before the size that it had when it was opened: it was
  * truncated, as logrotate's copytruncate does. Only one that has no blocks, and still claims the
  * same size, may never have had so many bytes. 0 or -1. */
-static int check_short(const struct bytes *bytes, uint64_t at, struct reason *why)
+static int check_short(const struct bytes *bytes, uint64_t at, struct error *error)
 {
     uint64_t end;
     if (!bytes->regular || at >= bytes->opened_size)
         return 0;
-    if (bytes_find_end(bytes, &end, why) != 0)
+    if (bytes_find_end(bytes, &end, error) != 0)
         return -1;
-    return bytes->may_be_short ? 0 : became_shorter(bytes, why);
+    return bytes->may_be_short ? 0 : became_shorter(bytes, error);
 }
 
 ssize_t bytes_read_at(const struct bytes *bytes, void *buf, size_t len, uint64_t offset,
-                      struct reason *why)
+                      struct error *error)
 {
     size_t done = 0;
     while (done < len) {
         ssize_t got = read_patiently(bytes, (char *)buf + done, len - done, offset + done);
         if (got < 0)
-            return read_failed(bytes, offset + done, why);
-        if (got == 0 && check_short(bytes, offset + done, why) != 0)
+            return read_failed(bytes, offset + done, error);
+        if (got == 0 && check_short(bytes, offset + done, error) != 0)
             return -1;
         if (got == 0)
             break;
@@ -167,7 +167,7 @@ static bool has_ahead(const struct bytes *bytes)
 }
 
 /* Appends what was read to the window. 0 or -1. */
-static int append(struct bytes *bytes, const void *data, size_t len, struct reason *why)
+static int append(struct bytes *bytes, const void *data, size_t len, struct error *error)
 {
     const uint64_t end = bytes->window.end + len;
     if (window_add(&bytes->window, data, len) == 0)
@@ -177,17 +177,17 @@ static int append(struct bytes *bytes, const void *data, size_t len, struct reas
         bytes->keeps = bytes->keeps_freely = false;
         return 0;
     }
-    return reason_of(why, bytes->name, "out of memory");
+    return error_of(error, bytes->name, "out of memory");
 }
 
-/* Reads the next bytes of the descriptor. The bytes, 0 at the end, or -1 with the reason set. */
-static ssize_t read_next(struct bytes *bytes, void *buf, size_t cap, struct reason *why)
+/* Reads the next bytes of the descriptor. The bytes, 0 at the end, or -1 with the error set. */
+static ssize_t read_next(struct bytes *bytes, void *buf, size_t cap, struct error *error)
 {
     const uint64_t at = bytes->regular ? bytes->taken : bytes->window.end;
     ssize_t got = read_patiently(bytes, buf, cap, at);
     if (got < 0)
-        return read_failed(bytes, at, why);
-    if (got == 0 && check_short(bytes, at, why) != 0)
+        return read_failed(bytes, at, error);
+    if (got == 0 && check_short(bytes, at, error) != 0)
         return -1;
     bytes->ended = got == 0;
     return got;
@@ -196,26 +196,26 @@ static ssize_t read_next(struct bytes *bytes, void *buf, size_t cap, struct reas
 /* Reads on in a stream, into its window. A whole buffer is asked for, so that the reads that follow
  * begin at a page of the pipe again; but beyond the limit, where the stream is left, single bytes.
  * 0 or -1. */
-static int read_ahead(struct bytes *bytes, struct reason *why)
+static int read_ahead(struct bytes *bytes, struct error *error)
 {
     const uint64_t end = bytes->window.end, left = end < bytes->limit ? bytes->limit - end : 1;
     const size_t cap = left < AHEAD_SIZE ? (size_t)left : AHEAD_SIZE;
     unsigned char *buf = malloc(cap);
     if (!buf)
-        return reason_of(why, bytes->name, "out of memory");
-    ssize_t got = read_next(bytes, buf, cap, why);
-    int rc = got > 0 ? append(bytes, buf, (size_t)got, why) : (int)got;
+        return error_of(error, bytes->name, "out of memory");
+    ssize_t got = read_next(bytes, buf, cap, error);
+    int rc = got > 0 ? append(bytes, buf, (size_t)got, error) : (int)got;
     free(buf);
     return rc;
 }
 
-ssize_t bytes_see(struct bytes *bytes, void *buf, size_t cap, uint64_t offset, struct reason *why)
+ssize_t bytes_see(struct bytes *bytes, void *buf, size_t cap, uint64_t offset, struct error *error)
 {
     struct replay_window *kept = &bytes->window;
     if (bytes->regular)
-        return bytes_read_at(bytes, buf, cap, offset, why);
+        return bytes_read_at(bytes, buf, cap, offset, error);
     while (kept->end <= offset && !bytes->ended)
-        if (read_ahead(bytes, why) != 0)
+        if (read_ahead(bytes, error) != 0)
             return -1;
     return (ssize_t)window_copy(kept, offset, buf, cap);
 }
@@ -230,7 +230,7 @@ static size_t take_ahead(struct bytes *bytes, void *buf, size_t cap)
     return len;
 }
 
-ssize_t bytes_take(struct bytes *bytes, void *buf, size_t cap, struct reason *why)
+ssize_t bytes_take(struct bytes *bytes, void *buf, size_t cap, struct error *error)
 {
     const uint64_t left = bytes->taken < bytes->limit ? bytes->limit - bytes->taken : 0;
     const size_t len = left < cap ? (size_t)left : cap;
@@ -242,13 +242,13 @@ ssize_t bytes_take(struct bytes *bytes, void *buf, size_t cap, struct reason *wh
         return (ssize_t)take_ahead(bytes, buf, len);
     if (bytes->ended)
         return 0;
-    ssize_t got = read_next(bytes, buf, len, why);
+    ssize_t got = read_next(bytes, buf, len, error);
     if (got <= 0)
         return got;
     bytes->taken += (uint64_t)got;
     if (!bytes->keeps)
         window_restart(&bytes->window, bytes->taken);
-    else if (append(bytes, buf, (size_t)got, why) != 0)
+    else if (append(bytes, buf, (size_t)got, error) != 0)
         return -1;
     return got;
 }
@@ -291,15 +291,15 @@ bool bytes_ready(const struct bytes *bytes, int milliseconds)
 
 /* --- where it begins and ends --- */
 
-int bytes_skip_to(struct bytes *bytes, uint64_t offset, struct reason *why)
+int bytes_skip_to(struct bytes *bytes, uint64_t offset, struct error *error)
 {
     struct replay_window *window = &bytes->window;
     unsigned char *buf = malloc(AHEAD_SIZE);
-    ssize_t got = buf ? 1 : reason_of(why, bytes->name, "out of memory");
+    ssize_t got = buf ? 1 : error_of(error, bytes->name, "out of memory");
     window_drop(window, offset);
     while (got > 0 && window->end < offset && !bytes->ended) {
         const uint64_t left = offset - window->end;
-        got = read_next(bytes, buf, left < AHEAD_SIZE ? (size_t)left : AHEAD_SIZE, why);
+        got = read_next(bytes, buf, left < AHEAD_SIZE ? (size_t)left : AHEAD_SIZE, error);
         if (got > 0)
             window_restart(window, window->end + (uint64_t)got);
     }
@@ -307,7 +307,7 @@ int bytes_skip_to(struct bytes *bytes, uint64_t offset, struct reason *why)
     return got < 0 ? -1 : 0;
 }
 
-int bytes_select(struct bytes *bytes, uint64_t begin, uint64_t end, struct reason *why)
+int bytes_select(struct bytes *bytes, uint64_t begin, uint64_t end, struct error *error)
 {
     bytes->begin = bytes->taken = begin;
     bytes->limit = end;
@@ -316,7 +316,7 @@ int bytes_select(struct bytes *bytes, uint64_t begin, uint64_t end, struct reaso
         bytes->opened_size = end;
     if (bytes->opened_size < begin)
         bytes->opened_size = begin;
-    return bytes->regular ? 0 : bytes_skip_to(bytes, begin, why);
+    return bytes->regular ? 0 : bytes_skip_to(bytes, begin, error);
 }
 
 void bytes_settle(const struct bytes *bytes)

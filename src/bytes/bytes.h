@@ -6,7 +6,7 @@
 
 #include "replay_window.h"
 #include "src/base/held.h"
-#include "src/base/reason.h"
+#include "src/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,9 +34,9 @@ struct bytes {
     bool keeps_freely;           /* unless memory is short: nothing relies on it yet */
 };
 
-/* Opens a file, and releases it. A pipe is enlarged to 1 MiB. 0; or -1 with the reason set, and
+/* Opens a file, and releases it. A pipe is enlarged to 1 MiB. 0; or -1 with the error set, and
  * error if it could not be opened. The name must outlive the bytes. */
-int bytes_open(struct bytes *bytes, struct held *file, struct reason *why);
+int bytes_open(struct bytes *bytes, struct held *file, struct error *error);
 
 /* Closes the file, unless it is standard input, and frees the window. */
 void bytes_close(struct bytes *bytes);
@@ -46,24 +46,24 @@ void bytes_close(struct bytes *bytes);
 int bytes_give_back(struct bytes *bytes, struct held *file);
 
 /* Reads at most `cap` bytes at `offset` without handing them out, as far as that takes no waiting
- * for more than one byte of a stream. Returns the bytes, 0 at the end, or -1 with the reason set.
+ * for more than one byte of a stream. Returns the bytes, 0 at the end, or -1 with the error set.
  * One thread at a time. */
-ssize_t bytes_see(struct bytes *bytes, void *buf, size_t cap, uint64_t offset, struct reason *why);
+ssize_t bytes_see(struct bytes *bytes, void *buf, size_t cap, uint64_t offset, struct error *error);
 
 /* Reads bytes [offset, offset + len) of a regular file, or fewer if it ends: not before
- * opened_size, unless it may be short. Returns the bytes read, or -1 with the reason set. Any
+ * opened_size, unless it may be short. Returns the bytes read, or -1 with the error set. Any
  * thread. */
 ssize_t bytes_read_at(const struct bytes *bytes, void *buf, size_t len, uint64_t offset,
-                      struct reason *why);
+                      struct error *error);
 
 /* Hands out only bytes [begin, end), end at most BYTES_MAX or UINT64_MAX. Those of a stream before
- * `begin` are read and dropped. 0, or -1 with the reason set. */
-int bytes_select(struct bytes *bytes, uint64_t begin, uint64_t end, struct reason *why);
+ * `begin` are read and dropped. 0, or -1 with the error set. */
+int bytes_select(struct bytes *bytes, uint64_t begin, uint64_t end, struct error *error);
 
 /* Hands out the next bytes, up to the limit, to buf[0..cap), cap > 0: what one read gives. EINTR
- * and EAGAIN are waited out. Returns the bytes, 0 at the end, or -1 with the reason set. One thread
+ * and EAGAIN are waited out. Returns the bytes, 0 at the end, or -1 with the error set. One thread
  * at a time, as for all functions below. */
-ssize_t bytes_take(struct bytes *bytes, void *buf, size_t cap, struct reason *why);
+ssize_t bytes_take(struct bytes *bytes, void *buf, size_t cap, struct error *error);
 
 /* Keeps a stream from data[0..len) on, the bytes that were handed out last, so that it can be
  * handed out again. 0, or -1: out of memory, and nothing has changed. */
@@ -88,12 +88,12 @@ bool bytes_are_over(const struct bytes *bytes);
 bool bytes_ready(const struct bytes *bytes, int milliseconds);
 
 /* Reads a stream on to byte `offset`, unless it ends before that, and drops what comes before. 0,
- * or -1 with the reason set. */
-int bytes_skip_to(struct bytes *bytes, uint64_t offset, struct reason *why);
+ * or -1 with the error set. */
+int bytes_skip_to(struct bytes *bytes, uint64_t offset, struct error *error);
 
 /* Finds where a regular file ends by now: what was added since it was opened is read, too, unless
- * the limit is before that. 0; or -1 with the reason set, if it became shorter. */
-int bytes_find_end(const struct bytes *bytes, uint64_t *end, struct reason *why);
+ * the limit is before that. 0; or -1 with the error set, if it became shorter. */
+int bytes_find_end(const struct bytes *bytes, uint64_t *end, struct error *error);
 
 /* Puts standard input's offset where reading ended; nothing more may be handed out. */
 void bytes_settle(const struct bytes *bytes);

@@ -12,25 +12,25 @@ static void hash_size(struct xxh64 *hash, uint64_t size)
     xxh64_add(hash, bytes, sizeof bytes);
 }
 
-/* Adds len bytes from `offset` on. 0, or -1 with the reason set. */
+/* Adds len bytes from `offset` on. 0, or -1 with the error set. */
 static int hash_bytes(struct xxh64 *hash, const struct bytes *bytes, uint64_t offset, size_t len,
-                      struct reason *why)
+                      struct error *error)
 {
     unsigned char data[FINGERPRINT_END];
-    ssize_t got = bytes_read_at(bytes, data, len, offset, why);
+    ssize_t got = bytes_read_at(bytes, data, len, offset, error);
     xxh64_add(hash, data, got > 0 ? (size_t)got : 0);
     return got < 0 ? -1 : 0;
 }
 
 int fingerprint_file(const struct bytes *bytes, uint64_t size, uint64_t *fingerprint,
-                     struct reason *why)
+                     struct error *error)
 {
     const size_t len = size < FINGERPRINT_END ? (size_t)size : FINGERPRINT_END;
     struct xxh64 hash;
     xxh64_begin(&hash);
     hash_size(&hash, size);
-    if (hash_bytes(&hash, bytes, 0, len, why) != 0 ||
-        hash_bytes(&hash, bytes, size - len, len, why) != 0)
+    if (hash_bytes(&hash, bytes, 0, len, error) != 0 ||
+        hash_bytes(&hash, bytes, size - len, len, error) != 0)
         return -1;
     *fingerprint = xxh64_value(&hash);
     return 0;

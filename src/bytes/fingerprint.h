@@ -13,9 +13,9 @@
 
 /* Sets *fingerprint to that of a regular file of `size` bytes: of the size (8 bytes, little-endian)
  * and of its first and last FINGERPRINT_END bytes, or of all of them twice. 0, or -1 with the
- * reason set. Any thread. */
+ * error set. Any thread. */
 int fingerprint_file(const struct bytes *bytes, uint64_t size, uint64_t *fingerprint,
-                     struct reason *why);
+                     struct error *error);
 
 /* Returns the digest of a list of files: of each name with its NUL and of each size, in order. */
 uint64_t fingerprint_list(char *const *names, const uint64_t *sizes, size_t count);

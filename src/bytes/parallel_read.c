@@ -23,11 +23,11 @@ struct parallel_read {
     unsigned char *buf;
     uint64_t offset;
     size_t len;
-    size_t given;      /* bytes, from its beginning, that threads have taken to read */
-    unsigned reading;  /* threads, the caller too */
-    size_t good;       /* bytes before the first one that could not be read, or is not there */
-    bool has_failed;   /* that one could not be read, */
-    struct reason why; /* for this reason */
+    size_t given;       /* bytes, from its beginning, that threads have taken to read */
+    unsigned reading;   /* threads, the caller too */
+    size_t good;        /* bytes before the first one that could not be read, or is not there */
+    bool has_failed;    /* that one could not be read, */
+    struct error error; /* for this reason */
 };
 
 struct parallel_read *parallel_read_open(void)
@@ -43,7 +43,7 @@ struct parallel_read *parallel_read_open(void)
 
 /* Notes how reading of a piece ended: `got` of its `len` bytes, or -1. Under the lock. */
 static void note_piece(struct parallel_read *wide, size_t begin, size_t len, ssize_t got,
-                       const struct reason *why)
+                       const struct error *error)
 {
     size_t good = begin + (got > 0 ? (size_t)got : 0);
     if (got == (ssize_t)len || good >= wide->good)
@@ -51,7 +51,7 @@ static void note_piece(struct parallel_read *wide, size_t begin, size_t len, ssi
     wide->good = good;
     wide->has_failed = got < 0;
     if (got < 0)
-        wide->why = *why;
+        wide->error = *error;
 }
 
 /* Reads pieces until all are taken, or one ended early: those before it were taken already. Under
@@ -62,13 +62,13 @@ static void read_pieces(struct parallel_read *wide)
     while (wide->given < wide->good) {
         const size_t begin = wide->given, left = wide->len - begin;
         const size_t len = left < PARALLEL_PIECE ? left : PARALLEL_PIECE;
-        struct reason why;
+        struct error error;
         wide->given += len;
         pthread_mutex_unlock(&wide->lock);
         ssize_t got =
-            bytes_read_at(wide->bytes, wide->buf + begin, len, wide->offset + begin, &why);
+            bytes_read_at(wide->bytes, wide->buf + begin, len, wide->offset + begin, &error);
         pthread_mutex_lock(&wide->lock);
-        note_piece(wide, begin, len, got, &why);
+        note_piece(wide, begin, len, got, &error);
     }
     if (--wide->reading == 0)
         pthread_cond_signal(&wide->ended);
@@ -115,10 +115,10 @@ static void start_threads(struct parallel_read *wide)
 }
 
 ssize_t parallel_read(struct parallel_read *wide, const struct bytes *bytes, void *buf, size_t len,
-                      uint64_t offset, struct reason *why)
+                      uint64_t offset, struct error *error)
 {
     if (!wide || len < PARALLEL_LEAST)
-        return bytes_read_at(bytes, buf, len, offset, why);
+        return bytes_read_at(bytes, buf, len, offset, error);
     if (!wide->is_started)
         start_threads(wide);
     pthread_mutex_lock(&wide->lock);
@@ -134,7 +134,7 @@ ssize_t parallel_read(struct parallel_read *wide, const struct bytes *bytes, voi
         pthread_cond_wait(&wide->ended, &wide->lock);
     const ssize_t got = wide->has_failed ? -1 : (ssize_t)wide->good;
     if (got < 0)
-        *why = wide->why;
+        *error = wide->error;
     wide->given = wide->good = 0;
     pthread_mutex_unlock(&wide->lock);
     return got;

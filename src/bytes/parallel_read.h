@@ -17,10 +17,10 @@ struct parallel_read;
 struct parallel_read *parallel_read_open(void);
 
 /* Reads bytes [offset, offset + len) of a regular file to buf, as bytes_read_at: how many there
- * were, or -1 with the reason set, which is that of the first byte that could not be read. With
+ * were, or -1 with the error set, which is that of the first byte that could not be read. With
  * `wide` NULL one thread reads. One call at a time. */
 ssize_t parallel_read(struct parallel_read *wide, const struct bytes *bytes, void *buf, size_t len,
-                      uint64_t offset, struct reason *why);
+                      uint64_t offset, struct error *error);
 
 /* Ends the threads, and frees it. NULL is fine. */
 void parallel_read_close(struct parallel_read *wide);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LINE_MAX_BYTES 2048 /* twice a reason, so that nothing of one is left out */
+#define LINE_MAX_BYTES 2048 /* twice an error, so that nothing of one is left out */
 
 void diag(const char *format, ...)
 {

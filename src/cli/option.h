@@ -43,24 +43,24 @@ struct draft {
 };
 
 /* Stores one option and its value, which is NULL if there is none. 0; OPTIONS_WRONG or
- * OPTIONS_FAILED with a reason. */
-typedef int option_handler(struct draft *draft, const char *value, struct reason *why);
+ * OPTIONS_FAILED with an error. */
+typedef int option_handler(struct draft *draft, const char *value, struct error *error);
 
 /* Defines the handler of an option without a value. */
 #define OPTION_FLAG(handler, statement)                                                            \
-    int handler(struct draft *draft, const char *value, struct reason *why)                        \
+    int handler(struct draft *draft, const char *value, struct error *error)                       \
     {                                                                                              \
         (void)value;                                                                               \
-        (void)why;                                                                                 \
+        (void)error;                                                                               \
         statement;                                                                                 \
         return 0;                                                                                  \
     }
 
 /* Defines the handler of an option whose value is read at the end: a member of the draft. */
 #define OPTION_TEXT(handler, member)                                                               \
-    int handler(struct draft *draft, const char *value, struct reason *why)                        \
+    int handler(struct draft *draft, const char *value, struct error *error)                       \
     {                                                                                              \
-        (void)why;                                                                                 \
+        (void)error;                                                                               \
         draft->member = value;                                                                     \
         return 0;                                                                                  \
     }
@@ -136,72 +136,72 @@ const struct mode *option_mode(const struct option_row *row);
 #include "options.def"
 #undef OPTION
 
-/* option_rules.c: checks the columns of options.def. 0, or OPTIONS_WRONG with a reason. */
-int rules_check(const struct draft *draft, struct reason *why);
+/* option_rules.c: checks the columns of options.def. 0, or OPTIONS_WRONG with an error. */
+int rules_check(const struct draft *draft, struct error *error);
 
 /* The following functions check what the columns cannot say. A term NAME= is an option with any
  * value. Messages show options as they were typed, with their values if the term has one. */
 
-/* Sets the reason to a lack of memory. Returns OPTIONS_FAILED. */
-int option_no_memory(struct reason *why);
+/* Sets the error to a lack of memory. Returns OPTIONS_FAILED. */
+int option_no_memory(struct error *error);
 
 /* True if an option was given and not replaced by a later one. */
 bool draft_gave(const struct draft *draft, const char *term);
 
 /* Refuses the first of `terms` that was given besides `term`, if that was given. `hint` ends the
- * message. 0, or OPTIONS_WRONG with a reason. */
+ * message. 0, or OPTIONS_WRONG with an error. */
 int option_conflict(const struct draft *draft, const char *term, const char *terms,
-                    const char *hint, struct reason *why);
+                    const char *hint, struct error *error);
 
-/* Returns the index of a value among the words of an option; or -1 with a reason. */
-int option_word(const char *term, const char *value, struct reason *why);
+/* Returns the index of a value among the words of an option; or -1 with an error. */
+int option_word(const char *term, const char *value, struct error *error);
 
 /* True if an option was given by its letter, as in -h. */
 bool option_by_letter(const struct draft *draft, const char *term);
 
-/* Sets the reason to what an option that was given needs. Returns OPTIONS_WRONG. */
+/* Sets the error to what an option that was given needs. Returns OPTIONS_WRONG. */
 int option_needs(const struct draft *draft, const char *term, const char *needs,
-                 struct reason *why);
+                 struct error *error);
 
 /* Shows an option as it was typed, or by its long name; `text` has TYPED_SHOWN bytes. */
 #define TYPED_SHOWN 128
 void option_show_typed(const struct draft *draft, const char *term, char *text);
 
 /* options_bins.c: lays the bins of numbers or of values with a type; free them. 0; OPTIONS_WRONG or
- * OPTIONS_FAILED with a reason. */
-int bins_finish(const struct draft *draft, struct binning *binning, struct reason *why);
+ * OPTIONS_FAILED with an error. */
+int bins_finish(const struct draft *draft, struct binning *binning, struct error *error);
 
-/* options_fields.c: finds out where in a line numbers stand. 0, or OPTIONS_WRONG with a reason. */
-int fields_finish(const struct draft *draft, struct field *field, struct reason *why);
+/* options_fields.c: finds out where in a line numbers stand. 0, or OPTIONS_WRONG with an error. */
+int fields_finish(const struct draft *draft, struct field *field, struct error *error);
 
-/* options_fields.c: finds out what records are counted by. 0, or OPTIONS_WRONG with a reason. */
-int keys_finish(const struct draft *draft, struct key *key, struct reason *why);
+/* options_fields.c: finds out what records are counted by. 0, or OPTIONS_WRONG with an error. */
+int keys_finish(const struct draft *draft, struct key *key, struct error *error);
 
-/* options_mode.c: makes options->histogram. 0; OPTIONS_WRONG or OPTIONS_FAILED with a reason. */
-int mode_finish(const struct draft *draft, struct reason *why);
+/* options_mode.c: makes options->histogram. 0; OPTIONS_WRONG or OPTIONS_FAILED with an error. */
+int mode_finish(const struct draft *draft, struct error *error);
 
 /* Shows a number that bins_finish has read, of the mode's kind, with the fewest digits that read
  * back the same; text has SHOW_NUMBER bytes. */
 void option_show_number(const struct draft *draft, const char *number, char *text);
 
-/* options_tables.c: finishes the options of --merge and --diff. 0, or OPTIONS_WRONG with a
- * reason. */
-int tables_finish(const struct draft *draft, struct reason *why);
+/* options_tables.c: finishes the options of --merge and --diff. 0, or OPTIONS_WRONG with an
+ * error. */
+int tables_finish(const struct draft *draft, struct error *error);
 
 /* options_output.c: refuses options about rows if only statistics are printed, and an image on a
- * terminal. 0, or OPTIONS_WRONG with a reason. */
-int report_finish(const struct draft *draft, struct reason *why);
+ * terminal. 0, or OPTIONS_WRONG with an error. */
+int report_finish(const struct draft *draft, struct error *error);
 
 /* options_also.c. also_add: makes the options of another histogram, which follow `before` and are
  * otherwise as in `common`. also_finish: checks that all histograms can be counted in one pass. 0;
- * OPTIONS_WRONG or OPTIONS_FAILED with a reason. */
+ * OPTIONS_WRONG or OPTIONS_FAILED with an error. */
 int also_add(struct draft *draft, struct options *common, struct options *before,
-             struct reason *why);
-int also_finish(const struct draft *drafts, unsigned count, struct reason *why);
+             struct error *error);
+int also_finish(const struct draft *drafts, unsigned count, struct error *error);
 
 /* options_words.c: lists the options that make the same samples and bins (options->words). 0, or
- * OPTIONS_FAILED with a reason. */
-int words_finish(const struct draft *draft, struct reason *why);
+ * OPTIONS_FAILED with an error. */
+int words_finish(const struct draft *draft, struct error *error);
 
 /* Turns a word of words_finish back, in place, into what was typed: \xNN are bytes. */
 void words_unescape(char *word);
@@ -209,11 +209,11 @@ void words_unescape(char *word);
 /* options_input.c: sets where values begin in the input. */
 void content_finish(const struct draft *draft);
 
-/* options_input.c: checks --part. 0, or OPTIONS_WRONG with a reason. */
-int part_finish(const struct draft *draft, struct reason *why);
+/* options_input.c: checks --part. 0, or OPTIONS_WRONG with an error. */
+int part_finish(const struct draft *draft, struct error *error);
 
 /* options_engine.c: checks the strategy against mode and device, makes chunks of whole samples and
- * chooses the CPU's counter. 0, or OPTIONS_WRONG with a reason. */
-int devices_finish(const struct draft *draft, struct reason *why);
+ * chooses the CPU's counter. 0, or OPTIONS_WRONG with an error. */
+int devices_finish(const struct draft *draft, struct error *error);
 
 #endif

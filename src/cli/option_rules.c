@@ -18,9 +18,9 @@ struct term {
     size_t value_len;
 };
 
-int option_no_memory(struct reason *why)
+int option_no_memory(struct error *error)
 {
-    reason_set(why, "out of memory");
+    error_set(error, "out of memory");
     return OPTIONS_FAILED;
 }
 
@@ -79,12 +79,12 @@ bool draft_gave(const struct draft *draft, const char *text)
     return is_given(draft, &term);
 }
 
-int option_word(const char *text, const char *value, struct reason *why)
+int option_word(const char *text, const char *value, struct error *error)
 {
     const struct option_row *row = read_term(text).row;
     char name[TYPED_SHOWN];
     snprintf(name, sizeof name, "--%s", row->name);
-    return parse_word(name, value, row->words, why);
+    return parse_word(name, value, row->words, error);
 }
 
 bool option_by_letter(const struct draft *draft, const char *text)
@@ -138,7 +138,7 @@ static bool is_plain_mode(const struct option_row *row)
 
 /* Refuses two options, and names them in the order in which they were typed. */
 static int refuse_pair(const struct draft *draft, const struct term *one, const struct term *other,
-                       const char *hint, struct reason *why)
+                       const char *hint, struct error *error)
 {
     char first[TYPED_SHOWN], second[TYPED_SHOWN];
     const bool is_swapped =
@@ -146,18 +146,18 @@ static int refuse_pair(const struct draft *draft, const struct term *one, const 
     const bool are_modes = is_plain_mode(one->row) && is_plain_mode(other->row);
     show_typed(draft, is_swapped ? other : one, first);
     show_typed(draft, is_swapped ? one : other, second);
-    return reason_set(why, "%s and %s cannot be combined%s", first, second,
-                      are_modes ? "; put --also between them" : hint);
+    return error_set(error, "%s and %s cannot be combined%s", first, second,
+                     are_modes ? "; put --also between them" : hint);
 }
 
 int option_conflict(const struct draft *draft, const char *text, const char *terms,
-                    const char *hint, struct reason *why)
+                    const char *hint, struct error *error)
 {
     const struct term one = read_term(text);
     struct term other;
     while (is_given(draft, &one) && next_term(&terms, &other))
         if (is_given(draft, &other))
-            return refuse_pair(draft, &one, &other, hint, why);
+            return refuse_pair(draft, &one, &other, hint, error);
     return 0;
 }
 
@@ -171,42 +171,43 @@ static bool is_listed(const char *terms, const struct option_row *row)
 }
 
 /* Refuses another mode, of a row below, besides the mode of a row that was given. */
-static int check_modes(const struct draft *draft, const struct option_row *row, struct reason *why)
+static int check_modes(const struct draft *draft, const struct option_row *row, struct error *error)
 {
     const struct term one = {.row = row};
     struct term other = {.row = row + 1};
     for (; option_mode(row) && other.row < option_rows + option_count; other.row++)
         if (option_mode(other.row) && is_given(draft, &other))
-            return refuse_pair(draft, &one, &other, "", why);
+            return refuse_pair(draft, &one, &other, "", error);
     return 0;
 }
 
 /* Checks the columns `conflicts`, `instead` and `only_with` of an option that was given. */
 static int check_conflicts(const struct draft *draft, const struct option_row *row,
-                           struct reason *why)
+                           struct error *error)
 {
     const struct term one = {.row = row};
-    if (check_modes(draft, row, why) != 0 ||
-        option_conflict(draft, row->name, row->conflicts, "", why) != 0)
+    if (check_modes(draft, row, error) != 0 ||
+        option_conflict(draft, row->name, row->conflicts, "", error) != 0)
         return OPTIONS_WRONG;
     for (const struct option_instead *at = row->instead; at && at->terms; at++)
-        if (option_conflict(draft, row->name, at->terms, at->hint, why) != 0)
+        if (option_conflict(draft, row->name, at->terms, at->hint, error) != 0)
             return OPTIONS_WRONG;
     for (size_t i = 0; row->only_with && i < option_count; i++) {
         const struct term other = {.row = &option_rows[i]};
         if (other.row != row && is_given(draft, &other) && !is_listed(row->only_with, other.row))
-            return refuse_pair(draft, &one, &other, "", why);
+            return refuse_pair(draft, &one, &other, "", error);
     }
     return 0;
 }
 
 /* --- what is needed --- */
 
-int option_needs(const struct draft *draft, const char *text, const char *needs, struct reason *why)
+int option_needs(const struct draft *draft, const char *text, const char *needs,
+                 struct error *error)
 {
     char shown[TYPED_SHOWN];
     option_show_typed(draft, text, shown);
-    return reason_set(why, "%s needs %s", shown, needs);
+    return error_set(error, "%s needs %s", shown, needs);
 }
 
 /* Shows a term as the user would type it, "--field=N". Returns the number of characters. */
@@ -221,7 +222,7 @@ static int show_wanted(const struct term *term, char *text, size_t room)
 }
 
 /* Checks the column `requires` of an option that was given. */
-static int check_needs(const struct draft *draft, const struct option_row *row, struct reason *why)
+static int check_needs(const struct draft *draft, const struct option_row *row, struct error *error)
 {
     const char *at = row->requires;
     while (at && *at) {
@@ -237,19 +238,19 @@ static int check_needs(const struct draft *draft, const struct option_row *row, 
             is_met |= is_given(draft, &term);
         }
         if (!is_met)
-            return option_needs(draft, row->name, needs, why);
+            return option_needs(draft, row->name, needs, error);
     }
     return 0;
 }
 
-int rules_check(const struct draft *draft, struct reason *why)
+int rules_check(const struct draft *draft, struct error *error)
 {
     int rc = 0;
     for (size_t i = 0; i < option_count && rc == 0; i++)
         if (draft_gave(draft, option_rows[i].name))
-            rc = check_conflicts(draft, &option_rows[i], why);
+            rc = check_conflicts(draft, &option_rows[i], error);
     for (size_t i = 0; i < option_count && rc == 0; i++)
         if (draft_gave(draft, option_rows[i].name))
-            rc = check_needs(draft, &option_rows[i], why);
+            rc = check_needs(draft, &option_rows[i], error);
     return rc;
 }

@@ -30,11 +30,11 @@ static option_handler *const handlers[] = {
 OPTION_FLAG(option_given, (void)draft)
 
 static int handle(const struct option_row *row, struct draft *draft, const char *value,
-                  struct reason *why)
+                  struct error *error)
 {
     const struct mode *mode = option_mode(row);
     draft->mode = mode ? mode : draft->mode;
-    return handlers[row - option_rows](draft, value, why);
+    return handlers[row - option_rows](draft, value, error);
 }
 
 /* The lists that getopt_long reads. */
@@ -149,39 +149,39 @@ static const struct option_row *find_nearest(const char *name, size_t len)
 /* Says that there is no such option, and which one was probably meant by name, which may end with
  * '=' and a value. */
 static void refuse_unknown(const char *typed, const char *name, const struct option_row *meant,
-                           struct reason *why)
+                           struct error *error)
 {
-    char value[REASON_SUBJECT_MAX];
-    reason_show_subject(name + strcspn(name, "="), value);
+    char value[ERROR_SUBJECT_MAX];
+    error_show_subject(name + strcspn(name, "="), value);
     if (meant)
-        reason_of(why, typed, "no such option; did you mean --%s%s?", meant->name, value);
+        error_of(error, typed, "no such option; did you mean --%s%s?", meant->name, value);
     else
-        reason_of(why, typed, "no such option; " TRY_HELP);
+        error_of(error, typed, "no such option; " TRY_HELP);
 }
 
 /* A long option that does not exist, is ambiguous, or has an argument that it does not take. */
-static void refuse_long(const char *word, struct reason *why)
+static void refuse_long(const char *word, struct error *error)
 {
     char list[512];
     const char *name = word + 2;
     unsigned matches = list_matches(name, strcspn(name, "="), list, sizeof list);
     if (matches == 0)
-        refuse_unknown(word, name, find_nearest(name, strcspn(name, "=")), why);
+        refuse_unknown(word, name, find_nearest(name, strcspn(name, "=")), error);
     else if (matches == 1)
-        reason_of(why, word, "%s takes no argument", list);
+        error_of(error, word, "%s takes no argument", list);
     else
-        reason_of(why, word, "ambiguous; could be %s", list);
+        error_of(error, word, "ambiguous; could be %s", list);
 }
 
-static void refuse_missing(bool is_long, struct reason *why)
+static void refuse_missing(bool is_long, struct error *error)
 {
     const struct option_row *row = find_row(optopt);
     if (is_long)
-        reason_set(why, "--%s: requires an argument, as in --%s=%s", row->name, row->name,
-                   row->value);
+        error_set(error, "--%s: requires an argument, as in --%s=%s", row->name, row->name,
+                  row->value);
     else
-        reason_set(why, "-%c: requires an argument, as in -%c %s", row->letter, row->letter,
-                   row->value);
+        error_set(error, "-%c: requires an argument, as in -%c %s", row->letter, row->letter,
+                  row->value);
 }
 
 /* Returns the long option that a word of letters is when it gets another dash, as in -by=1, or
@@ -196,16 +196,16 @@ static const struct option_row *find_dashless(const char *word)
 }
 
 /* `word` is what was typed. */
-static int refuse(int code, const char *word, struct reason *why)
+static int refuse(int code, const char *word, struct error *error)
 {
     bool is_long = strncmp(word, "--", 2) == 0;
     const char letter[] = {'-', (char)optopt, '\0'};
     if (code == ':')
-        refuse_missing(is_long, why);
+        refuse_missing(is_long, error);
     else if (is_long)
-        refuse_long(word, why);
+        refuse_long(word, error);
     else
-        refuse_unknown(find_dashless(word) ? word : letter, word + 1, find_dashless(word), why);
+        refuse_unknown(find_dashless(word) ? word : letter, word + 1, find_dashless(word), error);
     return OPTIONS_WRONG;
 }
 
@@ -227,7 +227,7 @@ static void record_misplaced(const struct draft *draft, const struct option_row 
 {
     struct options options = *draft->options;
     struct draft copy = *draft;
-    struct reason unused;
+    struct error unused;
     copy.options = &options;
     if (word && is_value(word) && handle(row, &copy, word, &unused) == 0)
         draft->options->misplaced = (struct misplaced){row->name, word};
@@ -237,15 +237,15 @@ static void record_misplaced(const struct draft *draft, const struct option_row 
 
 /* Finishes the histograms after the first; `common` is what all have. */
 static int finish_also(struct draft *drafts, unsigned count, struct options *common,
-                       struct reason *why)
+                       struct error *error)
 {
     struct options *before = drafts->options;
     int rc = 0;
     for (unsigned i = 1; i < count && rc == 0; i++) {
-        rc = also_add(&drafts[i], common, before, why);
+        rc = also_add(&drafts[i], common, before, error);
         before = rc == 0 ? before->also : before;
     }
-    return rc == 0 ? also_finish(drafts, count, why) : rc;
+    return rc == 0 ? also_finish(drafts, count, error) : rc;
 }
 
 /* True for an option of one histogram, false for one that holds for all histograms of --also. */
@@ -268,8 +268,8 @@ static void copy_common(struct draft *drafts, unsigned count)
 
 /* Sets the mode that an option implies, or bytes, unless one was given. With --by and nothing that
  * says where numbers are, lines are counted. Messages name that option
- * instead. 0, or OPTIONS_WRONG with a reason. */
-static int imply_mode(struct draft *draft, struct reason *why)
+ * instead. 0, or OPTIONS_WRONG with an error. */
+static int imply_mode(struct draft *draft, struct error *error)
 {
     const bool has_number =
         draft_gave(draft, "field") || draft_gave(draft, "after") || draft_gave(draft, "units");
@@ -282,7 +282,7 @@ static int imply_mode(struct draft *draft, struct reason *why)
         for (size_t mode = 0; mode < option_count; mode++)
             if (strcmp(option_rows[mode].name, row->implies) == 0) {
                 draft->given[mode] = draft->given[i];
-                return handle(&option_rows[mode], draft, NULL, why);
+                return handle(&option_rows[mode], draft, NULL, error);
             }
     }
     draft->mode = draft->mode ? draft->mode : &mode_bytes;
@@ -302,68 +302,68 @@ static bool lacks_type(const struct draft *draft)
 }
 
 /* Keeps the drafts until a header has said the type. */
-static int put_off(const struct draft *drafts, unsigned count, struct reason *why)
+static int put_off(const struct draft *drafts, unsigned count, struct error *error)
 {
     struct options *options = drafts[0].options;
     if (draft_gave(drafts, "skip") || options->input.is_as_stored)
         return option_needs(drafts, "values",
                             "a TYPE, such as --values=i16, with --skip or --decompress=none, "
                             "because no header is read then",
-                            why);
+                            error);
     if (options->part.of > 0)
-        return option_needs(drafts, "values", "a TYPE, such as --values=i16, with --part", why);
+        return option_needs(drafts, "values", "a TYPE, such as --values=i16, with --part", error);
     options->pending = malloc(sizeof *options->pending);
     if (!options->pending)
-        return option_no_memory(why);
+        return option_no_memory(error);
     options->pending->count = count;
     memcpy(options->pending->drafts, drafts, count * sizeof *drafts);
     return 0;
 }
 
 /* Works out what depends on the whole command line. */
-static int finish(struct draft *drafts, unsigned count, struct reason *why)
+static int finish(struct draft *drafts, unsigned count, struct error *error)
 {
     struct draft *draft = drafts;
     struct options *options = draft->options, common = *options;
     int rc = 0;
     copy_common(drafts, count);
     for (unsigned i = 0; i < count && rc == 0; i++) {
-        rc = imply_mode(&drafts[i], why);
-        rc = rc == 0 ? rules_check(&drafts[i], why) : rc;
+        rc = imply_mode(&drafts[i], error);
+        rc = rc == 0 ? rules_check(&drafts[i], error) : rc;
     }
     if (rc != 0)
         return rc;
     if (options->action != ACTION_COUNT)
-        return tables_finish(draft, why);
+        return tables_finish(draft, error);
     for (unsigned i = 0; i < count; i++)
         if (lacks_type(&drafts[i]))
-            return put_off(drafts, count, why);
-    rc = mode_finish(draft, why);
+            return put_off(drafts, count, error);
+    rc = mode_finish(draft, error);
     if (rc == 0)
-        rc = finish_also(drafts, count, &common, why);
+        rc = finish_also(drafts, count, &common, error);
     if (rc == 0) {
         content_finish(draft);
-        rc = devices_finish(draft, why);
+        rc = devices_finish(draft, error);
     }
     if (rc == 0)
-        rc = words_finish(draft, why);
+        rc = words_finish(draft, error);
     if (rc == 0)
-        rc = part_finish(draft, why);
+        rc = part_finish(draft, error);
     if (rc != 0)
         options_free(options);
     return rc;
 }
 
-int options_finish_type(struct options *options, const char *type, struct reason *why)
+int options_finish_type(struct options *options, const char *type, struct error *error)
 {
     struct pending *pending = options->pending;
     options->pending = NULL;
     for (unsigned i = 0; i < pending->count; i++)
         if (lacks_type(&pending->drafts[i])) {
-            option_values(&pending->drafts[i], type, why);
+            option_values(&pending->drafts[i], type, error);
             pending->drafts[0].type_is_found = true;
         }
-    int rc = finish(pending->drafts, pending->count, why);
+    int rc = finish(pending->drafts, pending->count, error);
     free(pending);
     return rc;
 }
@@ -381,11 +381,11 @@ void options_free(struct options *options)
 }
 
 /* Begins the draft of another histogram. NULL: there are too many. */
-static struct draft *next_draft(struct draft *drafts, unsigned *count, struct reason *why)
+static struct draft *next_draft(struct draft *drafts, unsigned *count, struct error *error)
 {
     const struct draft *last = &drafts[*count - 1];
     if (*count == HISTOGRAMS_MAX) {
-        reason_set(why, "--also: at most %d histograms can be counted at once", HISTOGRAMS_MAX);
+        error_set(error, "--also: at most %d histograms can be counted at once", HISTOGRAMS_MAX);
         return NULL;
     }
     drafts[*count] = (struct draft){.options = last->options};
@@ -414,34 +414,34 @@ static bool is_misordered(const char *value)
 
 /* Says how the word was meant. */
 static int refuse_order(const struct option_row *row, const char *word, const char *value,
-                        struct reason *why)
+                        struct error *error)
 {
     const int before = (int)(strlen(word) - strlen(value)) - 1;
-    return reason_of(why, word, "'%s' is not a %s of -%c; did you mean %.*s%s%c?", value,
-                     row->value, row->letter, before, word, value, row->letter);
+    return error_of(error, word, "'%s' is not a %s of -%c; did you mean %.*s%s%c?", value,
+                    row->value, row->letter, before, word, value, row->letter);
 }
 
 /* Reads the option that getopt has just found; `position` counts those that were typed. */
 static int read_option(int code, const char *word, unsigned position, struct draft *draft,
-                       struct reason *why)
+                       struct error *error)
 {
     const struct option_row *row = code == ':' || code == '?' ? NULL : find_row(code);
     if (!row)
-        return refuse(code, word, why);
+        return refuse(code, word, error);
     draft->given[row - option_rows] = (struct given){.position = position,
                                                      .letter = code < LONG_CODE ? (char)code : '\0',
                                                      .word = word,
                                                      .value = optarg};
-    const int rc = handle(row, draft, optarg, why);
+    const int rc = handle(row, draft, optarg, error);
     const bool is_optional = row->takes == VALUE_OPTIONAL && optarg;
     if (rc != 0 && is_optional && code < LONG_CODE && is_misordered(optarg))
-        return refuse_order(row, word, optarg, why);
+        return refuse_order(row, word, optarg, error);
     if (rc != 0 && code < LONG_CODE && find_dashless(word))
-        refuse_unknown(word, word + 1, find_dashless(word), why);
+        refuse_unknown(word, word + 1, find_dashless(word), error);
     return rc;
 }
 
-static int parse(int argc, char **argv, struct draft *drafts, struct reason *why)
+static int parse(int argc, char **argv, struct draft *drafts, struct error *error)
 {
     struct draft *draft = drafts;
     struct options *options = draft->options;
@@ -459,12 +459,12 @@ static int parse(int argc, char **argv, struct draft *drafts, struct reason *why
         const char *word = typed_word(argc, argv, at);
         if (word == optarg) /* the option is the word before its value */
             word = argv[optind - 2];
-        int rc = read_option(code, word, position, draft, why);
+        int rc = read_option(code, word, position, draft, error);
         if (rc != 0)
             return rc;
         if (find_row(code)->takes == VALUE_OPTIONAL && !optarg)
             record_misplaced(draft, find_row(code), argv[optind]);
-        if (draft->ends && !(draft = next_draft(drafts, &count, why)))
+        if (draft->ends && !(draft = next_draft(drafts, &count, error)))
             return OPTIONS_WRONG;
         if (options->action == ACTION_HELP || options->action == ACTION_BRIEF_HELP ||
             options->action == ACTION_VERSION)
@@ -472,14 +472,14 @@ static int parse(int argc, char **argv, struct draft *drafts, struct reason *why
     }
     options->operands = argv + optind;
     options->operand_count = (size_t)(argc - optind);
-    return options->action == ACTION_LIST_KERNELS ? 0 : finish(drafts, count, why);
+    return options->action == ACTION_LIST_KERNELS ? 0 : finish(drafts, count, error);
 }
 
-int options_parse(int argc, char **argv, struct options *options, struct reason *why)
+int options_parse(int argc, char **argv, struct options *options, struct error *error)
 {
     struct draft *drafts = calloc(HISTOGRAMS_MAX, sizeof *drafts);
     if (!drafts)
-        return option_no_memory(why);
+        return option_no_memory(error);
     *options = (struct options){
         .input = {.decoding.memlimit = MEMLIMIT_DEFAULT},
         .max_keys = MAX_KEYS_DEFAULT,
@@ -492,7 +492,7 @@ int options_parse(int argc, char **argv, struct options *options, struct reason 
         .verbosity = NORMAL,
     };
     drafts->options = options;
-    const int rc = parse(argc, argv, drafts, why);
+    const int rc = parse(argc, argv, drafts, error);
     free(drafts);
     return rc;
 }

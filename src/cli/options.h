@@ -78,29 +78,29 @@ struct options {
 #define KEYS_LIMIT 1000000000 /* that --max-keys may be */
 
 /* Errors of options_parse. */
-#define OPTIONS_WRONG (-1)  /* a usage error, as reason_set returns */
+#define OPTIONS_WRONG (-1)  /* a usage error, as error_set returns */
 #define OPTIONS_FAILED (-2) /* out of memory */
 
 /* Reads argv, which getopt may permute, and GPUHISTO_CPU in the environment. 0; or one of the
- * errors with a reason that names the option and says what is allowed, and nothing to free. If
+ * errors with an error that names the option and says what is allowed, and nothing to free. If
  * options are pending, they are not checked against each other yet. Not for two threads at once:
  * getopt keeps its state in globals. */
-int options_parse(int argc, char **argv, struct options *options, struct reason *why);
+int options_parse(int argc, char **argv, struct options *options, struct error *error);
 
 /* Finishes pending options, with the type that the first file's header says. As options_parse. */
-int options_finish_type(struct options *options, const char *type, struct reason *why);
+int options_finish_type(struct options *options, const char *type, struct error *error);
 
-/* Makes the histogram that the "options" of a table describe; free its bins. 0; or -1 with a reason
+/* Makes the histogram that the "options" of a table describe; free its bins. 0; or -1 with an error
  * if they are wrong, not spelled as gpuhisto does, or made bins over what was seen. */
-int options_lay(const struct words *words, struct histogram *histogram, struct reason *why);
+int options_lay(const struct words *words, struct histogram *histogram, struct error *error);
 
 /* Sets what --by of a table's "options" was: options->by_field, and whether that is a number, as
- * their key says. 0, or -1 with a reason. */
-int options_lay_key(const struct words *words, struct options *options, struct reason *why);
+ * their key says. 0, or -1 with an error. */
+int options_lay_key(const struct words *words, struct options *options, struct error *error);
 
-/* Sorts the "options" of a table; free them. Any thread. 0; or -1 with a reason if one of them is
+/* Sorts the "options" of a table; free them. Any thread. 0; or -1 with an error if one of them is
  * unknown. */
-int options_sort(const struct words *words, struct table_words *sorted, struct reason *why);
+int options_sort(const struct words *words, struct table_words *sorted, struct error *error);
 
 /* Frees bins and words, also of the histograms of --also. */
 void options_free(struct options *options);

@@ -31,7 +31,7 @@ static bool go_together(const struct histogram *one, const struct histogram *oth
 }
 
 /* Names two histograms by their modes, as they were typed. */
-static int refuse_pass(const struct draft *one, const struct draft *other, struct reason *why)
+static int refuse_pass(const struct draft *one, const struct draft *other, struct error *error)
 {
     const struct mode *mode = one->options->histogram.mode;
     const struct mode *other_mode = other->options->histogram.mode;
@@ -43,29 +43,29 @@ static int refuse_pass(const struct draft *one, const struct draft *other, struc
     option_show_typed(one, name, first);
     snprintf(name, sizeof name, "%s=", other_mode->name);
     option_show_typed(other, name, second);
-    return reason_set(why, "%s and %s cannot be counted in one pass%s", first, second, detail);
+    return error_set(error, "%s and %s cannot be counted in one pass%s", first, second, detail);
 }
 
-int also_finish(const struct draft *drafts, unsigned count, struct reason *why)
+int also_finish(const struct draft *drafts, unsigned count, struct error *error)
 {
     for (unsigned i = 0; i < count; i++)
         for (unsigned k = i + 1; k < count; k++)
             if (!go_together(&drafts[i].options->histogram, &drafts[k].options->histogram))
-                return refuse_pass(&drafts[i], &drafts[k], why);
+                return refuse_pass(&drafts[i], &drafts[k], error);
     return 0;
 }
 
 int also_add(struct draft *draft, struct options *common, struct options *before,
-             struct reason *why)
+             struct error *error)
 {
     struct options *options = malloc(sizeof *options);
     if (!options)
-        return option_no_memory(why);
+        return option_no_memory(error);
     *options = *common;
     draft->options = options;
-    int rc = mode_finish(draft, why);
+    int rc = mode_finish(draft, error);
     if (rc == 0)
-        rc = words_finish(draft, why);
+        rc = words_finish(draft, error);
     if (rc != 0) {
         binning_free(&options->histogram.binning);
         free(options);

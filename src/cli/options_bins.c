@@ -11,32 +11,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-int option_bins(struct draft *draft, const char *value, struct reason *why)
+int option_bins(struct draft *draft, const char *value, struct error *error)
 {
-    return parse_count("--bins", value, BINS_MAX, &draft->bins, why);
+    return parse_count("--bins", value, BINS_MAX, &draft->bins, error);
 }
 
 OPTION_TEXT(option_min, min)
 OPTION_TEXT(option_max, max)
 OPTION_TEXT(option_edges, edges)
 
-int option_log(struct draft *draft, const char *value, struct reason *why)
+int option_log(struct draft *draft, const char *value, struct error *error)
 {
     draft->log = value ? value : "10";
     draft->log_alone = !value;
     if (!strchr(draft->log, ':') || strcmp(value, "2:32") == 0)
         return 0;
-    return reason_of_option(why, "--log", value, "must be 2:32 or a single number");
+    return error_of_option(error, "--log", value, "must be 2:32 or a single number");
 }
 
-int option_digits(struct draft *draft, const char *value, struct reason *why)
+int option_digits(struct draft *draft, const char *value, struct error *error)
 {
-    return parse_count("--digits", value, DIGITS_MAX, &draft->digits, why);
+    return parse_count("--digits", value, DIGITS_MAX, &draft->digits, error);
 }
 
-int option_invalid(struct draft *draft, const char *value, struct reason *why)
+int option_invalid(struct draft *draft, const char *value, struct error *error)
 {
-    const int choice = option_word("invalid", value, why);
+    const int choice = option_word("invalid", value, error);
     draft->options->pool.invalid = (enum invalid_choice)choice;
     return choice < 0 ? OPTIONS_WRONG : 0;
 }
@@ -54,32 +54,32 @@ static const char *kind_of_number(const struct draft *draft)
 }
 
 /* Says why bins between --min and --max cannot be laid. */
-static int refuse_range(const struct draft *draft, enum binning_error error, struct reason *why)
+static int refuse_range(const struct draft *draft, enum binning_error code, struct error *error)
 {
     char min[64];
     show_text(draft->min, strlen(draft->min), min, sizeof min);
-    switch (error) {
+    switch (code) {
     case BINNING_OK:
         return 0;
     case BINNING_NO_MEMORY:
-        return option_no_memory(why);
+        return option_no_memory(error);
     case BINNING_NOT_ASCENDING:
-        return reason_of_option(why, "--max", draft->max, "must be greater than --min=%s", min);
+        return error_of_option(error, "--max", draft->max, "must be greater than --min=%s", min);
     case BINNING_TOO_WIDE:
-        return reason_of_option(why, "--max", draft->max,
-                                "the range from --min=%s is too large for a double", min);
+        return error_of_option(error, "--max", draft->max,
+                               "the range from --min=%s is too large for a double", min);
     case BINNING_TOO_NARROW:
-        return reason_set(why, "--bins=%u: the bins would be too narrow for doubles", draft->bins);
+        return error_set(error, "--bins=%u: the bins would be too narrow for doubles", draft->bins);
     case BINNING_NOT_POSITIVE:
-        return reason_of_option(why, "--min", draft->min, "must be greater than 0 with --log");
+        return error_of_option(error, "--min", draft->min, "must be greater than 0 with --log");
     case BINNING_TOO_LARGE:
-        return reason_of_option(why, "--max", draft->max,
-                                "the power of --log=%s that covers it is too large for a double",
-                                draft->log);
+        return error_of_option(error, "--max", draft->max,
+                               "the power of --log=%s that covers it is too large for a double",
+                               draft->log);
     default: /* BINNING_BAD_BASE */
-        return reason_of_option(why, "--log", draft->log,
-                                "must be a number from 1.0001 to 1000000 of at most %d digits",
-                                DECIMAL_DIGITS);
+        return error_of_option(error, "--log", draft->log,
+                               "must be a number from 1.0001 to 1000000 of at most %d digits",
+                               DECIMAL_DIGITS);
     }
 }
 
@@ -90,7 +90,7 @@ struct bound {
 };
 
 static int parse_bound(const struct draft *draft, const char *option, const char *text,
-                       struct bound *bound, struct reason *why)
+                       struct bound *bound, struct error *error)
 {
     const char *at = text;
     *bound = (struct bound){.value = 0};
@@ -99,7 +99,7 @@ static int parse_bound(const struct draft *draft, const char *option, const char
         bound->value += 0.0; /* not -0, which edges would show */
         return 0;
     }
-    return reason_of_option(why, option, text, "must be a %s", kind_of_number(draft));
+    return error_of_option(error, option, text, "must be a %s", kind_of_number(draft));
 }
 
 void option_show_number(const struct draft *draft, const char *number, char *text)
@@ -115,24 +115,24 @@ void option_show_number(const struct draft *draft, const char *number, char *tex
 }
 
 /* Lays equal bins, or powers, between --min and --max. */
-static int finish_range(const struct draft *draft, struct binning *binning, struct reason *why)
+static int finish_range(const struct draft *draft, struct binning *binning, struct error *error)
 {
     struct bound min, max;
     struct decimal base = {0, 0};
     const char *at = draft->log;
-    enum binning_error error;
-    if (parse_bound(draft, "--min", draft->min, &min, why) != 0 ||
-        parse_bound(draft, "--max", draft->max, &max, why) != 0)
+    enum binning_error code;
+    if (parse_bound(draft, "--min", draft->min, &min, error) != 0 ||
+        parse_bound(draft, "--max", draft->max, &max, error) != 0)
         return OPTIONS_WRONG;
     if (draft->log && (!parse_decimal(&at, &base) || *at))
-        return refuse_range(draft, BINNING_BAD_BASE, why);
+        return refuse_range(draft, BINNING_BAD_BASE, error);
     if (draft->log)
-        error = is_whole(draft) ? binning_log_whole(binning, min.number, max.number, base)
-                                : binning_log(binning, min.value, max.value, base);
+        code = is_whole(draft) ? binning_log_whole(binning, min.number, max.number, base)
+                               : binning_log(binning, min.value, max.value, base);
     else
-        error = is_whole(draft) ? binning_equal_whole(binning, min.number, max.number, draft->bins)
-                                : binning_equal(binning, min.value, max.value, draft->bins);
-    return refuse_range(draft, error, why);
+        code = is_whole(draft) ? binning_equal_whole(binning, min.number, max.number, draft->bins)
+                               : binning_equal(binning, min.value, max.value, draft->bins);
+    return refuse_range(draft, code, error);
 }
 
 /* Reads the list into one of the two arrays, which has room. False if it is wrong. */
@@ -148,30 +148,30 @@ static bool read_edges(const struct draft *draft, whole *numbers, double *values
     }
 }
 
-static int finish_edges(const struct draft *draft, struct binning *binning, struct reason *why)
+static int finish_edges(const struct draft *draft, struct binning *binning, struct error *error)
 {
     size_t room = strlen(draft->edges) / 2 + 1, count;
     whole *numbers = is_whole(draft) ? calloc(room, sizeof *numbers) : NULL;
     double *values = is_whole(draft) ? NULL : calloc(room, sizeof *values);
     int rc = OPTIONS_WRONG;
-    enum binning_error error = BINNING_NO_MEMORY;
+    enum binning_error code = BINNING_NO_MEMORY;
     if (!numbers && !values)
-        return option_no_memory(why);
+        return option_no_memory(error);
     if (!read_edges(draft, numbers, values, &count)) {
-        reason_of_option(why, "--edges", draft->edges, "must be %s, separated by commas",
-                         numbers ? "whole numbers of at most 64 bits" : "numbers");
+        error_of_option(error, "--edges", draft->edges, "must be %s, separated by commas",
+                        numbers ? "whole numbers of at most 64 bits" : "numbers");
         goto end;
     }
-    error = numbers ? binning_edges_whole(binning, numbers, count)
-                    : binning_edges(binning, values, count);
-    if (error == BINNING_OK)
+    code = numbers ? binning_edges_whole(binning, numbers, count)
+                   : binning_edges(binning, values, count);
+    if (code == BINNING_OK)
         rc = 0;
-    else if (error == BINNING_NO_MEMORY)
-        rc = option_no_memory(why);
-    else if (error == BINNING_TOO_FEW)
-        reason_of_option(why, "--edges", draft->edges, "must be at least two numbers");
+    else if (code == BINNING_NO_MEMORY)
+        rc = option_no_memory(error);
+    else if (code == BINNING_TOO_FEW)
+        error_of_option(error, "--edges", draft->edges, "must be at least two numbers");
     else
-        reason_of_option(why, "--edges", draft->edges, "must be in ascending order");
+        error_of_option(error, "--edges", draft->edges, "must be in ascending order");
 end:
     free(numbers);
     free(values);
@@ -188,7 +188,7 @@ static void lay_every_value(const struct value_type *type, struct binning *binni
 
 /* Bins that need no range: of decimal digits. Fewer, equal ones can be laid over them once the
  * values have been counted. */
-static int finish_digits(const struct draft *draft, struct binning *binning, struct reason *why)
+static int finish_digits(const struct draft *draft, struct binning *binning, struct error *error)
 {
     const bool singles = !draft->mode->is_text && draft->type->size == 4;
     const unsigned digits = draft->digits ? draft->digits : DIGITS_DEFAULT;
@@ -196,17 +196,17 @@ static int finish_digits(const struct draft *draft, struct binning *binning, str
     if (draft->bins && !has_heat && (draft->options->each || draft->by))
         return option_needs(draft, "bins",
                             draft->by ? "--min and --max with --by" : "--min and --max with --each",
-                            why);
+                            error);
     draft->options->report.bins.most = draft->bins;
     draft->options->report.bins.keep = draft->digits > 0;
-    return binning_digits(binning, digits, singles) == BINNING_OK ? 0 : option_no_memory(why);
+    return binning_digits(binning, digits, singles) == BINNING_OK ? 0 : option_no_memory(error);
 }
 
 /* --log=BASE:PARTS: powers of two in equal parts, without a range. */
-static int finish_parts(const struct draft *draft, struct binning *binning, struct reason *why)
+static int finish_parts(const struct draft *draft, struct binning *binning, struct error *error)
 {
     if (is_whole(draft))
-        return option_needs(draft, "log=", "--numbers, --values=f32 or --values=f64", why);
+        return option_needs(draft, "log=", "--numbers, --values=f32 or --values=f64", error);
     binning_log_linear(binning);
     return 0;
 }
@@ -214,7 +214,7 @@ static int finish_parts(const struct draft *draft, struct binning *binning, stru
 /* --log without a range: of whole types, bins of all that they can be. For others decades are laid
  * over bins of decimal digits once the values have been counted, so that quantiles are as good as
  * without. */
-static int finish_decades(const struct draft *draft, struct binning *binning, struct reason *why)
+static int finish_decades(const struct draft *draft, struct binning *binning, struct error *error)
 {
     struct decimal base = {0, 0};
     const unsigned parts = draft->log_alone ? DECADE_PARTS : 1;
@@ -223,24 +223,24 @@ static int finish_decades(const struct draft *draft, struct binning *binning, st
         return option_needs(draft, "log=",
                             "--min and --max; without these, use --log for edges at 1, 2 and 5 "
                             "times powers of ten, or --log=10",
-                            why);
+                            error);
     if (!is_whole(draft)) {
         draft->options->report.bins.log_parts = parts;
-        return finish_digits(draft, binning, why);
+        return finish_digits(draft, binning, error);
     }
     const unsigned bits = 8 * (unsigned)draft->type->size;
     return binning_decades_whole(binning, parts, bits, draft->type->kind == 'i') == BINNING_OK
                ? 0
-               : option_no_memory(why);
+               : option_no_memory(error);
 }
 
 /* Whole values without a range: each is its own bin, or they have bins of decimal digits. Those are
  * the default if only statistics are printed, so that these need no other option. */
-static int finish_own(const struct draft *draft, struct binning *binning, struct reason *why)
+static int finish_own(const struct draft *draft, struct binning *binning, struct error *error)
 {
     const struct report_options *report = &draft->options->report;
     const bool is_statistics = report->stats && !report->format->is_picture;
-    if (draft->digits && option_conflict(draft, "digits", "bins", " for integers", why) != 0)
+    if (draft->digits && option_conflict(draft, "digits", "bins", " for integers", error) != 0)
         return OPTIONS_WRONG;
     draft->options->report.bins.own = draft->bins;
     if (draft->bins)
@@ -252,32 +252,33 @@ static int finish_own(const struct draft *draft, struct binning *binning, struct
     else if (is_statistics)
         binning_digits_whole(binning, DIGITS_DEFAULT);
     else
-        return option_needs(draft, "values=", "--bins, --digits, --edges or --log", why);
+        return option_needs(draft, "values=", "--bins, --digits, --edges or --log", error);
     return 0;
 }
 
-static int lay_bins(const struct draft *draft, struct binning *binning, struct reason *why)
+static int lay_bins(const struct draft *draft, struct binning *binning, struct error *error)
 {
     if (draft->edges)
-        return finish_edges(draft, binning, why);
+        return finish_edges(draft, binning, error);
     if (draft->log && strchr(draft->log, ':'))
-        return finish_parts(draft, binning, why);
+        return finish_parts(draft, binning, error);
     if (draft->min)
-        return finish_range(draft, binning, why);
+        return finish_range(draft, binning, error);
     if (draft->log)
-        return finish_decades(draft, binning, why);
-    return is_whole(draft) ? finish_own(draft, binning, why) : finish_digits(draft, binning, why);
+        return finish_decades(draft, binning, error);
+    return is_whole(draft) ? finish_own(draft, binning, error)
+                           : finish_digits(draft, binning, error);
 }
 
-int bins_finish(const struct draft *draft, struct binning *binning, struct reason *why)
+int bins_finish(const struct draft *draft, struct binning *binning, struct error *error)
 {
     const bool is_cumulative = draft->options->report.format->is_cumulative;
     const bool is_right = draft_gave(draft, "right") || is_cumulative;
-    int rc = lay_bins(draft, binning, why);
+    int rc = lay_bins(draft, binning, error);
     if (rc == 0 && ((is_cumulative && binning_use_decimals(binning) != BINNING_OK) ||
                     (is_right && binning_include_upper(binning) != BINNING_OK))) {
         binning_free(binning);
-        rc = option_no_memory(why);
+        rc = option_no_memory(error);
     }
     return rc;
 }

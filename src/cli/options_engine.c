@@ -46,7 +46,7 @@ static bool parse_gpus(const char *text, struct gpu_list *gpus)
     return false;
 }
 
-int option_device(struct draft *draft, const char *value, struct reason *why)
+int option_device(struct draft *draft, const char *value, struct error *error)
 {
     static const struct {
         const char *name;
@@ -67,12 +67,12 @@ int option_device(struct draft *draft, const char *value, struct reason *why)
     pool->device = DEVICE_GPU;
     if (strncmp(value, "gpu:", 4) == 0 && parse_gpus(value + 4, &pool->gpus))
         return 0;
-    return reason_of_option(
-        why, "--device", value,
+    return error_of_option(
+        error, "--device", value,
         "must be auto, cpu, gpu, all, or numbers of GPUs, such as gpu:0 or gpu:0,2");
 }
 
-int option_kernel(struct draft *draft, const char *value, struct reason *why)
+int option_kernel(struct draft *draft, const char *value, struct error *error)
 {
     if (strcmp(value, "help") == 0)
         draft->options->action = ACTION_LIST_KERNELS;
@@ -80,32 +80,32 @@ int option_kernel(struct draft *draft, const char *value, struct reason *why)
     draft->options->pool.strategy = strategy;
     if (strategy || strcmp(value, "auto") == 0 || strcmp(value, "help") == 0)
         return 0;
-    return reason_of_option(why, "--kernel", value, "no such strategy; --kernel=help lists them");
+    return error_of_option(error, "--kernel", value, "no such strategy; --kernel=help lists them");
 }
 
-int option_chunk_size(struct draft *draft, const char *value, struct reason *why)
+int option_chunk_size(struct draft *draft, const char *value, struct error *error)
 {
     uint64_t size;
     static const struct size_range range = {1, CHUNK_MAX, "1 to 1G"};
-    if (parse_size("--chunk-size", value, &range, &size, why) != 0)
+    if (parse_size("--chunk-size", value, &range, &size, error) != 0)
         return OPTIONS_WRONG;
     draft->options->pool.chunk_size = (size_t)size;
     return 0;
 }
 
-int option_buffers(struct draft *draft, const char *value, struct reason *why)
+int option_buffers(struct draft *draft, const char *value, struct error *error)
 {
-    return parse_count("--buffers", value, BUFFERS_MAX, &draft->options->pool.buffers, why);
+    return parse_count("--buffers", value, BUFFERS_MAX, &draft->options->pool.buffers, error);
 }
 
-int option_threads(struct draft *draft, const char *value, struct reason *why)
+int option_threads(struct draft *draft, const char *value, struct error *error)
 {
-    return parse_count("--threads", value, THREADS_MAX, &draft->options->pool.threads, why);
+    return parse_count("--threads", value, THREADS_MAX, &draft->options->pool.threads, error);
 }
 
-int option_sandbox(struct draft *draft, const char *value, struct reason *why)
+int option_sandbox(struct draft *draft, const char *value, struct error *error)
 {
-    const int choice = option_word("sandbox", value, why);
+    const int choice = option_word("sandbox", value, error);
     draft->options->sandbox = (enum sandbox_choice)choice;
     return choice < 0 ? OPTIONS_WRONG : 0;
 }
@@ -113,63 +113,63 @@ int option_sandbox(struct draft *draft, const char *value, struct reason *why)
 OPTION_FLAG(option_no_sandbox, draft->options->sandbox = SANDBOX_NONE)
 
 /* GPUHISTO_CPU names the counter, for tests and measurements. */
-static int finish_counter(struct options *options, struct reason *why)
+static int finish_counter(struct options *options, struct error *error)
 {
     const char *name = getenv("GPUHISTO_CPU"), *here[COUNTERS_MAX + 1] = {NULL};
     size_t count = 0;
     for (const struct counter *const *counter = counters; *counter; counter++)
         if (count < COUNTERS_MAX && (*counter)->runs_here())
             here[count++] = (*counter)->name;
-    if (name && *name && parse_word("GPUHISTO_CPU", name, here, why) < 0)
+    if (name && *name && parse_word("GPUHISTO_CPU", name, here, error) < 0)
         return OPTIONS_WRONG;
     options->pool.counter = counter_find(name && *name ? name : NULL);
     options->input.decoding.instructions = options->pool.counter->name;
     return 0;
 }
 
-static int finish_strategy(const struct draft *draft, struct reason *why)
+static int finish_strategy(const struct draft *draft, struct error *error)
 {
     struct pool_options *pool = &draft->options->pool;
     const struct histogram *histogram = &draft->options->histogram;
     const struct mode *mode = histogram->mode;
     const char *cannot = strategy_cannot(histogram);
     if (pool->device == DEVICE_GPU && cannot)
-        return reason_set(why, "--device=gpu: the GPU cannot %s; leave out --device", cannot);
+        return error_set(error, "--device=gpu: the GPU cannot %s; leave out --device", cannot);
     if (pool->device == DEVICE_GPU && !strategy_best(histogram, 0))
-        return reason_set(why, "--device=gpu: the GPU cannot count %s%s; leave out --device",
-                          mode->is_binned ? "values of " : mode->name,
-                          mode->is_binned ? histogram->type.name : "");
+        return error_set(error, "--device=gpu: the GPU cannot count %s%s; leave out --device",
+                         mode->is_binned ? "values of " : mode->name,
+                         mode->is_binned ? histogram->type.name : "");
     if (!pool->strategy)
         return 0;
-    int rc = option_conflict(draft, "kernel=", "device=cpu", "", why);
+    int rc = option_conflict(draft, "kernel=", "device=cpu", "", error);
     if (rc == 0 && histogram->has_moments)
-        rc = option_conflict(draft, "kernel=", "stats quantiles", "", why);
+        rc = option_conflict(draft, "kernel=", "stats quantiles", "", error);
     if (rc != 0)
         return rc;
     if (!strategy_counts(pool->strategy, histogram))
-        return reason_of_option(why, "--kernel", pool->strategy->name,
-                                "cannot count in this mode; see --kernel=help");
+        return error_of_option(error, "--kernel", pool->strategy->name,
+                               "cannot count in this mode; see --kernel=help");
     pool->device = DEVICE_GPU;
     return 0;
 }
 
 /* Samples that are cut by what they contain would be in two blocks. */
-static int refuse_text(const struct draft *draft, const struct mode *mode, struct reason *why)
+static int refuse_text(const struct draft *draft, const struct mode *mode, struct error *error)
 {
     if (mode->has_pairs)
         return option_needs(draft, "each=", "--pairs=aligned, as other pairs are in two blocks",
-                            why);
+                            error);
     return option_needs(draft, "each=",
                         mode->is_text ? "--bytes, --letters or --values, as blocks cut lines; use "
                                         "--each without a SIZE, or --by"
                                       : "--bytes, --letters or --values, as blocks cut characters; "
                                         "use --each without a SIZE",
-                        why);
+                        error);
 }
 
 /* Blocks of a file, which hold whole samples. Only the CPU counts them. */
 static int finish_blocks(const struct draft *draft, const struct record_kind *kind,
-                         struct reason *why)
+                         struct error *error)
 {
     struct options *options = draft->options;
     const uint64_t size = options->each_size;
@@ -179,37 +179,37 @@ static int finish_blocks(const struct draft *draft, const struct record_kind *ki
     for (const struct histogram *at = &options->histogram; at; at = at->also) {
         const struct record_kind own = record_kind_of(at);
         if (record_is_text(&own))
-            return refuse_text(draft, at->mode, why);
+            return refuse_text(draft, at->mode, error);
     }
     option_show_typed(draft, "each=", typed);
     if (size % kind->size != 0)
-        return reason_set(why,
-                          "%s: blocks must hold whole values of %zu bytes; use --each=%" PRIu64,
-                          typed, kind->size, (size / kind->size + 1) * kind->size);
+        return error_set(error,
+                         "%s: blocks must hold whole values of %zu bytes; use --each=%" PRIu64,
+                         typed, kind->size, (size / kind->size + 1) * kind->size);
     if (options->pool.device == DEVICE_GPU)
-        return reason_set(why, "%s: the GPU cannot count blocks separately; use --device=cpu",
-                          typed);
+        return error_set(error, "%s: the GPU cannot count blocks separately; use --device=cpu",
+                         typed);
     options->pool.device = DEVICE_CPU;
     options->input.wants_positions = true;
     return 0;
 }
 
 /* On a GPU, each file needs a snapshot after its last chunk. */
-static int finish_each(struct options *options, struct reason *why)
+static int finish_each(struct options *options, struct error *error)
 {
     struct pool_options *pool = &options->pool;
     if (!options->each || pool->device == DEVICE_CPU || snapshot_is_of_chunk(&options->histogram))
         return 0;
     if (pool->device == DEVICE_GPU)
-        return reason_set(
-            why, "--each: the GPU cannot count files separately with %zu bins; use --device=cpu",
+        return error_set(
+            error, "--each: the GPU cannot count files separately with %zu bins; use --device=cpu",
             options->histogram.bins);
     pool->device = DEVICE_CPU;
     return 0;
 }
 
 /* Tables before the end need a snapshot of the GPU's counts after each chunk. */
-static int finish_interval(struct options *options, struct reason *why)
+static int finish_interval(struct options *options, struct error *error)
 {
     struct pool_options *pool = &options->pool;
     if (options->interval == 0)
@@ -217,8 +217,8 @@ static int finish_interval(struct options *options, struct reason *why)
     if (pool->device == DEVICE_CPU || snapshot_is_small(&options->histogram))
         return 0;
     if (pool->device == DEVICE_GPU)
-        return reason_set(
-            why,
+        return error_set(
+            error,
             "--interval: with %zu bins the GPU reports counts only at the end of input; "
             "use --device=cpu",
             options->histogram.bins);
@@ -250,7 +250,7 @@ static bool may_have_bom(const struct field *field)
     return field->kind == FIELD_CSV || field->kind == FIELD_JSON;
 }
 
-int devices_finish(const struct draft *draft, struct reason *why)
+int devices_finish(const struct draft *draft, struct error *error)
 {
     struct options *options = draft->options;
     const struct record_kind kind = record_kind_of_all(&options->histogram);
@@ -263,14 +263,14 @@ int devices_finish(const struct draft *draft, struct reason *why)
         options->input.skips_bom |= may_have_bom(&at->field) || may_have_bom(&at->key.field);
     if (!record_is_text(&kind))
         *chunk = (*chunk + kind.size - 1) / kind.size * kind.size; /* whole samples */
-    int rc = finish_strategy(draft, why);
+    int rc = finish_strategy(draft, error);
     if (rc == 0)
-        rc = finish_blocks(draft, &kind, why);
+        rc = finish_blocks(draft, &kind, error);
     if (rc == 0)
-        rc = finish_each(options, why);
+        rc = finish_each(options, error);
     if (rc == 0)
-        rc = finish_interval(options, why);
+        rc = finish_interval(options, error);
     finish_text(options);
     finish_keys(options);
-    return rc == 0 ? finish_counter(options, why) : rc;
+    return rc == 0 ? finish_counter(options, error) : rc;
 }

@@ -22,9 +22,9 @@ static int32_t number_of_field(const char *field)
     return from_back ? -(int32_t)number : (int32_t)number;
 }
 
-int option_field(struct draft *draft, const char *value, struct reason *why)
+int option_field(struct draft *draft, const char *value, struct error *error)
 {
-    (void)why;
+    (void)error;
     draft->field = value;
     draft->field_number = number_of_field(value);
     return 0;
@@ -54,7 +54,7 @@ static bool parse_characters(const char *text, struct key *key)
 
 /* The text after the last colon is a range of characters if it could be one; otherwise it is part
  * of a name. */
-int option_by(struct draft *draft, const char *value, struct reason *why)
+int option_by(struct draft *draft, const char *value, struct error *error)
 {
     struct options *options = draft->options;
     const char *colon = strrchr(value, ':');
@@ -64,23 +64,23 @@ int option_by(struct draft *draft, const char *value, struct reason *why)
     if (colon && colon[1] && colon[1 + strspn(colon + 1, "0123456789-")] == '\0') {
         len = (size_t)(colon - value);
         if (!parse_characters(colon + 1, &draft->key))
-            return reason_of_option(why, "--by", value,
-                                    "characters must be FIRST-LAST, from 1, as in --by=4:14-15");
+            return error_of_option(error, "--by", value,
+                                   "characters must be FIRST-LAST, from 1, as in --by=4:14-15");
     }
     if (len == 0 || len >= sizeof options->by_field)
-        return reason_of_option(why, "--by", value, "must be a field of 1 to %zu bytes",
-                                sizeof options->by_field - 1);
+        return error_of_option(error, "--by", value, "must be a field of 1 to %zu bytes",
+                               sizeof options->by_field - 1);
     memcpy(options->by_field, value, len);
     options->by_field[len] = '\0';
     return 0;
 }
 
-int option_max_keys(struct draft *draft, const char *value, struct reason *why)
+int option_max_keys(struct draft *draft, const char *value, struct error *error)
 {
-    return parse_count("--max-keys", value, KEYS_LIMIT, &draft->options->max_keys, why);
+    return parse_count("--max-keys", value, KEYS_LIMIT, &draft->options->max_keys, error);
 }
 
-int option_separator(struct draft *draft, const char *value, struct reason *why)
+int option_separator(struct draft *draft, const char *value, struct error *error)
 {
     const bool is_tab = strcmp(value, "\\t") == 0, is_escape = strncmp(value, "\\x", 2) == 0;
     char *end = NULL;
@@ -88,42 +88,42 @@ int option_separator(struct draft *draft, const char *value, struct reason *why)
     if (is_escape && strlen(value) == 4 && isxdigit((unsigned char)value[2]))
         byte = strtoul(value + 2, &end, 16);
     if (!(is_tab || (end && !*end) || strlen(value) == 1) || byte == '\n')
-        return reason_of_option(why, "--separator", value,
-                                "must be one byte, such as ',', '\\t' or '\\x1f'");
+        return error_of_option(error, "--separator", value,
+                               "must be one byte, such as ',', '\\t' or '\\x1f'");
     draft->separator = (unsigned char)byte;
     return 0;
 }
 
-int option_after(struct draft *draft, const char *value, struct reason *why)
+int option_after(struct draft *draft, const char *value, struct error *error)
 {
     if (!*value || strchr(value, '\n'))
-        return reason_of_option(why, "--after", value,
-                                "must be text within a line, as in --after=rt=");
+        return error_of_option(error, "--after", value,
+                               "must be text within a line, as in --after=rt=");
     draft->after = value;
     return 0;
 }
 
 /* Adds the string of --lines-with or --lines-without. */
 static int add_string(struct draft *draft, const char *option, const char *value, bool is_unwanted,
-                      struct reason *why)
+                      struct error *error)
 {
     if (!*value || strpbrk(value, "\r\n"))
-        return reason_of_option(why, option, value, "must be text within a line, as in %s=GET",
-                                option);
+        return error_of_option(error, option, value, "must be text within a line, as in %s=GET",
+                               option);
     if (!line_filter_add(&draft->filter, value, is_unwanted))
-        return reason_of_option(why, option, value, "there may be at most %d such strings",
-                                LINE_STRINGS_MAX);
+        return error_of_option(error, option, value, "there may be at most %d such strings",
+                               LINE_STRINGS_MAX);
     return 0;
 }
 
-int option_lines_with(struct draft *draft, const char *value, struct reason *why)
+int option_lines_with(struct draft *draft, const char *value, struct error *error)
 {
-    return add_string(draft, "--lines-with", value, false, why);
+    return add_string(draft, "--lines-with", value, false, error);
 }
 
-int option_lines_without(struct draft *draft, const char *value, struct reason *why)
+int option_lines_without(struct draft *draft, const char *value, struct error *error)
 {
-    return add_string(draft, "--lines-without", value, true, why);
+    return add_string(draft, "--lines-without", value, true, error);
 }
 
 /* True if a text looks like the name of a member of JSON: letters, digits, '_', '.' and '-'. */
@@ -142,7 +142,7 @@ struct typed_field {
 
 /* Checks that the field is a number, or with --header-line the name of a column. */
 static int check_field(const struct draft *draft, const struct typed_field *typed,
-                       struct reason *why)
+                       struct error *error)
 {
     static const char allowed[] =
         "must be 1 to 1048576, -1 for the last field, a path into JSON such as .a.b or, with "
@@ -154,38 +154,38 @@ static int check_field(const struct draft *draft, const struct typed_field *type
         return 0;
     const bool is_word = *text && !strchr("0123456789+-.", *text);
     if (is_word && (draft_gave(draft, "csv") || draft_gave(draft, "separator")))
-        return reason_of_option(why, typed->option, text,
-                                "to find a column by its name, add --header-line");
+        return error_of_option(error, typed->option, text,
+                               "to find a column by its name, add --header-line");
     if (is_like_name(text))
-        return reason_of_option(why, typed->option, text, "%s; for JSON lines, use %s=.%s", allowed,
-                                typed->option, text);
-    return reason_of_option(why, typed->option, text, "%s", allowed);
+        return error_of_option(error, typed->option, text, "%s; for JSON lines, use %s=.%s",
+                               allowed, typed->option, text);
+    return error_of_option(error, typed->option, text, "%s", allowed);
 }
 
 /* Sets a field of JSON. */
 static int finish_path(const struct draft *draft, const struct typed_field *typed,
-                       struct field *field, struct reason *why)
+                       struct field *field, struct error *error)
 {
     char term[16];
     field->kind = FIELD_JSON;
     if (!json_path_parse(typed->text, &field->path))
-        return reason_of_option(why, typed->option, typed->text,
-                                "must be a path such as .http.latency_ms, .spans[0].ms or "
-                                ".\"odd name\"");
+        return error_of_option(error, typed->option, typed->text,
+                               "must be a path such as .http.latency_ms, .spans[0].ms or "
+                               ".\"odd name\"");
     snprintf(term, sizeof term, "%s=", typed->option + 2);
-    return option_conflict(draft, term, "csv separator=", "; a path is for lines of JSON", why);
+    return option_conflict(draft, term, "csv separator=", "; a path is for lines of JSON", error);
 }
 
 /* Sets a field that was typed. */
 static int finish_field(const struct draft *draft, const struct typed_field *typed,
-                        struct field *field, struct reason *why)
+                        struct field *field, struct error *error)
 {
     const bool has_separator = draft_gave(draft, "separator");
     if (*typed->text == '.' && !draft_gave(draft, "header-line"))
-        return finish_path(draft, typed, field, why);
-    int rc = check_field(draft, typed, why);
+        return finish_path(draft, typed, field, error);
+    int rc = check_field(draft, typed, error);
     if (rc == 0 && has_separator && draft->separator == '"')
-        rc = option_conflict(draft, "separator=", "csv", ", as CSV quotes fields with it", why);
+        rc = option_conflict(draft, "separator=", "csv", ", as CSV quotes fields with it", error);
     if (rc != 0)
         return rc;
     field->kind = draft_gave(draft, "csv") ? FIELD_CSV
@@ -198,12 +198,12 @@ static int finish_field(const struct draft *draft, const struct typed_field *typ
     return 0;
 }
 
-int fields_finish(const struct draft *draft, struct field *field, struct reason *why)
+int fields_finish(const struct draft *draft, struct field *field, struct error *error)
 {
     const struct typed_field typed = {"--field", draft->field, draft->field_number};
     *field = (struct field){.kind = FIELD_NONE, .has_units = draft_gave(draft, "units")};
     if (draft->field)
-        return finish_field(draft, &typed, field, why);
+        return finish_field(draft, &typed, field, error);
     if (!draft->after)
         return 0;
     field->kind = FIELD_AFTER;
@@ -213,7 +213,7 @@ int fields_finish(const struct draft *draft, struct field *field, struct reason 
     return 0;
 }
 
-int keys_finish(const struct draft *draft, struct key *key, struct reason *why)
+int keys_finish(const struct draft *draft, struct key *key, struct error *error)
 {
     const char *text = draft->options->by_field;
     const struct typed_field typed = {"--by", text, number_of_field(text)};
@@ -221,6 +221,6 @@ int keys_finish(const struct draft *draft, struct key *key, struct reason *why)
     if (!draft->by)
         return 0;
     if (draft->mode->is_binned && !draft->field && !draft->after)
-        return option_needs(draft, "by=", "--field or --after with --numbers", why);
-    return finish_field(draft, &typed, &key->field, why);
+        return option_needs(draft, "by=", "--field or --after with --numbers", error);
+    return finish_field(draft, &typed, &key->field, error);
 }

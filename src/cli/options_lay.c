@@ -29,25 +29,25 @@ static struct words *list_of(struct table_words *sorted, const char *word)
     return NULL;
 }
 
-int options_sort(const struct words *words, struct table_words *sorted, struct reason *why)
+int options_sort(const struct words *words, struct table_words *sorted, struct error *error)
 {
     *sorted = (struct table_words){.bins.list = NULL};
     for (size_t i = 0; i < words->count; i++) {
         struct words *list = list_of(sorted, words->list[i]);
         if (list && words_add(list, words->list[i], strlen(words->list[i])) == 0)
             continue;
-        reason_set(why, "%s", list ? "out of memory" : not_written);
+        error_set(error, "%s", list ? "out of memory" : not_written);
         table_words_free(sorted);
         return -1;
     }
     return 0;
 }
 
-/* Parses words as a command line, which refers to *typed. 0, or -1 with a reason and nothing to
+/* Parses words as a command line, which refers to *typed. 0, or -1 with an error and nothing to
  * free.
  */
 static int parse_words(const struct words *words, struct words *typed, struct options *options,
-                       struct reason *why)
+                       struct error *error)
 {
     static char name[] = "gpuhisto", end[] = "--";
     char **argv = calloc(words->count + 3, sizeof *argv);
@@ -55,11 +55,11 @@ static int parse_words(const struct words *words, struct words *typed, struct op
     for (size_t i = 0; i < words->count && rc == 0; i++)
         words_unescape(argv[1 + i] = typed->list[i]);
     if (rc != 0) {
-        reason_set(why, "out of memory");
+        error_set(error, "out of memory");
     } else {
         argv[0] = name;
         argv[1 + words->count] = end;
-        rc = options_parse((int)words->count + 2, argv, options, why);
+        rc = options_parse((int)words->count + 2, argv, options, error);
     }
     free(argv);
     if (rc != 0)
@@ -68,25 +68,25 @@ static int parse_words(const struct words *words, struct words *typed, struct op
 }
 
 /* Gives a histogram the bins that its tables show, if these are not the bins that are counted. 0,
- * or -1 with a reason and nothing to free. */
+ * or -1 with an error and nothing to free. */
 static int lay_shown(struct histogram *histogram, const struct report_options *report,
-                     struct reason *why)
+                     struct error *error)
 {
     const unsigned channels = histogram_channels(histogram);
     if (report->bins.log_parts == 0)
         return 0;
     binning_free(&histogram->binning);
     if (binning_decades(&histogram->binning, report->bins.log_parts) != BINNING_OK)
-        return reason_set(why, "out of memory");
+        return error_set(error, "out of memory");
     histogram->bins = ROWS(&histogram->binning) * channels;
     return 0;
 }
 
-int options_lay_key(const struct words *words, struct options *options, struct reason *why)
+int options_lay_key(const struct words *words, struct options *options, struct error *error)
 {
     struct words typed = {.list = NULL};
     struct options read;
-    if (parse_words(words, &typed, &read, why) != 0)
+    if (parse_words(words, &typed, &read, error) != 0)
         return -1;
     options->histogram.key.field.number = read.histogram.key.field.number;
     memcpy(options->by_field, read.by_field, sizeof options->by_field);
@@ -95,11 +95,11 @@ int options_lay_key(const struct words *words, struct options *options, struct r
     return 0;
 }
 
-int options_lay(const struct words *words, struct histogram *histogram, struct reason *why)
+int options_lay(const struct words *words, struct histogram *histogram, struct error *error)
 {
     struct words typed = {.list = NULL};
     struct options options;
-    if (parse_words(words, &typed, &options, why) != 0)
+    if (parse_words(words, &typed, &options, error) != 0)
         return -1;
     const bool counts = options.action == ACTION_COUNT;
     const bool is_written = counts && words_same(words, &options.words);
@@ -111,13 +111,13 @@ int options_lay(const struct words *words, struct histogram *histogram, struct r
         histogram->key.field = (struct field){.kind = options.histogram.key.field.kind};
         histogram->filter = (struct line_filter){.count = 0};
         words_free(&options.words);
-        return lay_shown(histogram, &options.report, why);
+        return lay_shown(histogram, &options.report, error);
     }
-    reason_set(why, "%s",
-               is_written
-                   ? "was counted with --bins but without --min and --max, so its bins fit only "
-                     "its own numbers; count without --bins, and give --bins to --merge"
-                   : not_written);
+    error_set(error, "%s",
+              is_written
+                  ? "was counted with --bins but without --min and --max, so its bins fit only "
+                    "its own numbers; count without --bins, and give --bins to --merge"
+                  : not_written);
     if (counts)
         options_free(&options);
     return -1;

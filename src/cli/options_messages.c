@@ -2,9 +2,9 @@
 /* The options about messages: --progress, --timing, --quiet, --verbose, --help, --version. */
 #include "option.h"
 
-int option_progress(struct draft *draft, const char *value, struct reason *why)
+int option_progress(struct draft *draft, const char *value, struct error *error)
 {
-    const int when = value ? option_word("progress", value, why) : PROGRESS_AUTO;
+    const int when = value ? option_word("progress", value, error) : PROGRESS_AUTO;
     draft->options->progress = (enum progress_when)when;
     return when < 0 ? OPTIONS_WRONG : 0;
 }

@@ -10,24 +10,24 @@
 #define WIDTH_DEFAULT 4
 #define CHANNEL_ROWS_MAX ((unsigned)1 << 25) /* of all channels together: 256 MiB of counts */
 
-int option_letters(struct draft *draft, const char *value, struct reason *why)
+int option_letters(struct draft *draft, const char *value, struct error *error)
 {
     draft->width = WIDTH_DEFAULT;
-    const int rc = value ? parse_count("--letters", value, LETTERS, &draft->width, why) : 0;
+    const int rc = value ? parse_count("--letters", value, LETTERS, &draft->width, error) : 0;
     snprintf(draft->which, sizeof draft->which, "%u", draft->width);
     return rc;
 }
 
-int option_pairs(struct draft *draft, const char *value, struct reason *why)
+int option_pairs(struct draft *draft, const char *value, struct error *error)
 {
     static const char aligned[] = "aligned";
     strcpy(draft->which, value ? aligned : "");
     if (!value || strcmp(value, aligned) == 0)
         return 0;
-    return reason_of_option(why, "--pairs", value, "must be aligned, or left out");
+    return error_of_option(error, "--pairs", value, "must be aligned, or left out");
 }
 
-int option_values(struct draft *draft, const char *value, struct reason *why)
+int option_values(struct draft *draft, const char *value, struct error *error)
 {
     char types[128];
     draft->type = value ? value_type_find(value) : NULL;
@@ -35,24 +35,24 @@ int option_values(struct draft *draft, const char *value, struct reason *why)
     if (draft->type || !value)
         return 0;
     value_types_show(types, sizeof types);
-    return reason_of_option(why, "--values", value, "must be %s; append be for big-endian", types);
+    return error_of_option(error, "--values", value, "must be %s; append be for big-endian", types);
 }
 
-int option_channels(struct draft *draft, const char *value, struct reason *why)
+int option_channels(struct draft *draft, const char *value, struct error *error)
 {
-    return parse_count("--channels", value, CHANNELS_MAX, &draft->channels, why);
+    return parse_count("--channels", value, CHANNELS_MAX, &draft->channels, error);
 }
 
 /* Splits the histogram by channels, unless there would be too many rows. */
-static int finish_channels(const struct draft *draft, struct reason *why)
+static int finish_channels(const struct draft *draft, struct error *error)
 {
     struct histogram *histogram = &draft->options->histogram;
     unsigned channels = draft->channels;
     if (channels == 0)
         return 0;
     if (histogram->bins > CHANNEL_ROWS_MAX / channels)
-        return reason_set(why, "--channels=%u: more than %u bins in all; use fewer --bins",
-                          channels, CHANNEL_ROWS_MAX);
+        return error_set(error, "--channels=%u: more than %u bins in all; use fewer --bins",
+                         channels, CHANNEL_ROWS_MAX);
     histogram_split(histogram, channels);
     return 0;
 }
@@ -83,20 +83,20 @@ static void lay(const struct draft *draft, const struct binning *binning)
     }
 }
 
-static int finish_binned(const struct draft *draft, struct reason *why)
+static int finish_binned(const struct draft *draft, struct error *error)
 {
     struct binning binning;
-    int rc = bins_finish(draft, &binning, why);
+    int rc = bins_finish(draft, &binning, error);
     if (rc != 0)
         return rc;
     lay(draft, &binning);
     const struct report_options *report = &draft->options->report;
     draft->options->histogram.has_moments =
         report->stats || report->format->is_cumulative || needs_range(draft);
-    return finish_channels(draft, why);
+    return finish_channels(draft, error);
 }
 
-int mode_finish(const struct draft *draft, struct reason *why)
+int mode_finish(const struct draft *draft, struct error *error)
 {
     const struct format *format = draft->options->report.format;
     const struct mode *mode = draft->mode;
@@ -108,23 +108,23 @@ int mode_finish(const struct draft *draft, struct reason *why)
     if (format->mode && format->mode != mode && !has_heat) {
         snprintf(needed, sizeof needed, "--%s%s", format->mode->name,
                  format->heat ? ", or --by with --field or --after" : "");
-        return option_needs(draft, "format=", needed, why);
+        return option_needs(draft, "format=", needed, error);
     }
     if (format->is_cumulative && (!mode->is_binned || (!draft->edges && !draft->min)))
         return option_needs(draft, "format=",
                             "--numbers or --values with --edges, or with --bins or --log and "
                             "--min and --max",
-                            why);
+                            error);
     if (draft->channels > 1 && !format->is_picture)
-        rc = option_conflict(draft, "channels", "percent", "; use --plot", why);
+        rc = option_conflict(draft, "channels", "percent", "; use --plot", error);
     if (rc == 0)
-        rc = fields_finish(draft, &field, why);
+        rc = fields_finish(draft, &field, error);
     if (rc == 0)
-        rc = keys_finish(draft, &key, why);
+        rc = keys_finish(draft, &key, error);
     if (rc == 0 && mode->is_binned)
-        rc = finish_binned(draft, why);
+        rc = finish_binned(draft, error);
     if (rc == 0)
-        rc = report_finish(draft, why);
+        rc = report_finish(draft, error);
     if (rc == 0 && !mode->is_binned)
         lay(draft, NULL);
     draft->options->histogram.field = mode == &mode_lines ? key.field : field;

@@ -6,18 +6,18 @@ OPTION_FLAG(option_merge, draft->options->action = ACTION_MERGE)
 OPTION_FLAG(option_diff, draft->options->action = ACTION_DIFF)
 OPTION_FLAG(option_incomplete, draft->options->incomplete = true)
 
-static int check_pair(size_t count, struct reason *why)
+static int check_pair(size_t count, struct error *error)
 {
     if (count == 1)
-        return reason_set(why, "--diff: the second file, AFTER, is missing");
-    return count == 2 ? 0 : reason_set(why, "--diff needs two files, BEFORE and AFTER");
+        return error_set(error, "--diff: the second file, AFTER, is missing");
+    return count == 2 ? 0 : error_set(error, "--diff needs two files, BEFORE and AFTER");
 }
 
-int tables_finish(const struct draft *draft, struct reason *why)
+int tables_finish(const struct draft *draft, struct error *error)
 {
     struct options *options = draft->options;
     options->report.bins.most = draft->bins;
     if (options->action == ACTION_DIFF)
-        return check_pair(options->operand_count, why);
-    return report_finish(draft, why);
+        return check_pair(options->operand_count, error);
+    return report_finish(draft, error);
 }

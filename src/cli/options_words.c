@@ -191,7 +191,7 @@ static int add_input(const struct draft *draft, struct words *words)
     return rc;
 }
 
-int words_finish(const struct draft *draft, struct reason *why)
+int words_finish(const struct draft *draft, struct error *error)
 {
     struct words *words = &draft->options->words;
     if ((add_mode(draft, words) | add_input(draft, words)) == 0) {
@@ -199,5 +199,5 @@ int words_finish(const struct draft *draft, struct reason *why)
         return 0;
     }
     words_free(words);
-    return option_no_memory(why);
+    return option_no_memory(error);
 }

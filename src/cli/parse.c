@@ -157,17 +157,17 @@ bool parse_digits(const char *text, uint64_t max, uint64_t *value)
 }
 
 int parse_count(const char *option, const char *text, unsigned max, unsigned *value,
-                struct reason *why)
+                struct error *error)
 {
     uint64_t number;
     if (!parse_digits(text, max, &number) || number < 1)
-        return reason_of_option(why, option, text, "must be a whole number from 1 to %u", max);
+        return error_of_option(error, option, text, "must be a whole number from 1 to %u", max);
     *value = (unsigned)number;
     return 0;
 }
 
 int parse_size(const char *option, const char *text, const struct size_range *range,
-               uint64_t *value, struct reason *why)
+               uint64_t *value, struct error *error)
 {
     static const char units[] = "KMGkmg";
     const char *at = text, *unit;
@@ -182,10 +182,10 @@ int parse_size(const char *option, const char *text, const struct size_range *ra
             return 0;
         }
     }
-    return reason_of_option(why, option, text, "must be a size from %s, such as 64M", range->text);
+    return error_of_option(error, option, text, "must be a size from %s, such as 64M", range->text);
 }
 
-int parse_word(const char *option, const char *text, const char *const *words, struct reason *why)
+int parse_word(const char *option, const char *text, const char *const *words, struct error *error)
 {
     char allowed[200] = "";
     size_t len = 0;
@@ -196,5 +196,5 @@ int parse_word(const char *option, const char *text, const char *const *words, s
             (size_t)snprintf(allowed + len, sizeof allowed - len, "%s%s", i ? ", " : "", words[i]);
         len = len < sizeof allowed ? len : sizeof allowed - 1;
     }
-    return reason_of_option(why, option, text, "must be one of %s", allowed);
+    return error_of_option(error, option, text, "must be one of %s", allowed);
 }

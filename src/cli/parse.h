@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_PARSE_H
 #define GPUHISTO_PARSE_H
 
-#include "src/base/reason.h"
+#include "src/base/error.h"
 #include "src/count/binning.h"
 #include "src/count/quantile.h"
 
@@ -31,10 +31,10 @@ bool parse_probability(const char **text, struct probability *value);
  */
 bool parse_digits(const char *text, uint64_t max, uint64_t *value);
 
-/* Reads the value of an option, a whole number from 1 to max. Returns 0; or -1 with a reason that
+/* Reads the value of an option, a whole number from 1 to max. Returns 0; or -1 with an error that
  * names the option and says what is allowed. */
 int parse_count(const char *option, const char *text, unsigned max, unsigned *value,
-                struct reason *why);
+                struct error *error);
 
 struct size_range {
     uint64_t min, max;
@@ -43,10 +43,10 @@ struct size_range {
 
 /* Reads the value of an option, a size in bytes, with K, M or G. Returns as parse_count does. */
 int parse_size(const char *option, const char *text, const struct size_range *range,
-               uint64_t *value, struct reason *why);
+               uint64_t *value, struct error *error);
 
-/* Returns the index of text in a list of words that ends with NULL; or -1 with a reason that lists
+/* Returns the index of text in a list of words that ends with NULL; or -1 with an error that lists
  * the words. */
-int parse_word(const char *option, const char *text, const char *const *words, struct reason *why);
+int parse_word(const char *option, const char *text, const char *const *words, struct error *error);
 
 #endif

@@ -120,17 +120,17 @@ void file_tallies_lose(struct file_tallies *files)
     lose(files, NO_MEMORY);
 }
 
-int file_tallies_check(const struct file_tallies *files, struct reason *why)
+int file_tallies_check(const struct file_tallies *files, struct error *error)
 {
     for (; files; files = files->also) {
         const int state = atomic_load_explicit(&files->state, memory_order_relaxed);
         if (state == NO_MEMORY)
-            return reason_set(why, "out of memory");
+            return error_set(error, "out of memory");
         if (state == TOO_LARGE)
-            return reason_set(why,
-                              "the counts of all blocks take more than %" PRIu64 " MiB; use larger "
-                              "blocks, such as --each=%" PRIu64 ", or --skip and --length",
-                              files->division.max_bytes >> 20, 4 * files->division.block_size);
+            return error_set(error,
+                             "the counts of all blocks take more than %" PRIu64 " MiB; use larger "
+                             "blocks, such as --each=%" PRIu64 ", or --skip and --length",
+                             files->division.max_bytes >> 20, 4 * files->division.block_size);
     }
     return 0;
 }

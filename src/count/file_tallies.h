@@ -9,7 +9,7 @@
 #ifndef GPUHISTO_FILE_TALLIES_H
 #define GPUHISTO_FILE_TALLIES_H
 
-#include "src/base/reason.h"
+#include "src/base/error.h"
 #include "tally.h"
 
 #include <stdbool.h>
@@ -56,9 +56,9 @@ void file_tallies_move(struct file_tallies *files, struct file_block block, stru
 /* Records that counts are lost, as memory was short. Any thread. */
 void file_tallies_lose(struct file_tallies *files);
 
-/* 0, or -1 with the reason why counts were lost, by any of these histograms, so that no table is
+/* 0, or -1 with the error why counts were lost, by any of these histograms, so that no table is
  * right. NULL: there are none. Any thread. */
-int file_tallies_check(const struct file_tallies *files, struct reason *why);
+int file_tallies_check(const struct file_tallies *files, struct error *error);
 
 /* Numbers the results from 0, in the order of the files: one for each file, or one for each of its
  * blocks up to the last one that was moved. By all of these histograms, once all is moved; before

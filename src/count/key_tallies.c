@@ -112,22 +112,21 @@ enum key_tallies_state key_tallies_state(const struct key_tallies *keys)
     return (enum key_tallies_state)atomic_load_explicit(&keys->state, memory_order_relaxed);
 }
 
-int key_tallies_check(const struct key_tallies *keys, struct reason *why)
+int key_tallies_check(const struct key_tallies *keys, struct error *error)
 {
     if (!keys || key_tallies_state(keys) == KEYS_COMPLETE)
         return 0;
     if (key_tallies_state(keys) == KEYS_NO_MEMORY)
-        return reason_set(why, "out of memory");
+        return error_set(error, "out of memory");
     if (key_tallies_state(keys) == KEYS_TOO_LARGE)
-        return reason_set(why,
-                          "keys and their bins take more than %" PRIu64 " MiB; use a shorter part "
-                          "of the field, such as --by=1:1-8, fewer bins, or --max-keys=%" PRIu64,
-                          keys->max_bytes >> 20, keys->max_bytes >> 9);
-    return reason_set(
-        why,
-        "more than %zu key%s; use a shorter part of the field, such as --by=1:1-8, or "
-        "a greater --max-keys",
-        keys->max_keys, keys->max_keys == 1 ? "" : "s");
+        return error_set(error,
+                         "keys and their bins take more than %" PRIu64 " MiB; use a shorter part "
+                         "of the field, such as --by=1:1-8, fewer bins, or --max-keys=%" PRIu64,
+                         keys->max_bytes >> 20, keys->max_bytes >> 9);
+    return error_set(error,
+                     "more than %zu key%s; use a shorter part of the field, such as --by=1:1-8, or "
+                     "a greater --max-keys",
+                     keys->max_keys, keys->max_keys == 1 ? "" : "s");
 }
 
 void key_tallies_lose(struct key_tallies *keys)

@@ -7,7 +7,7 @@
 #include "key_cells.h"
 #include "key_order.h"
 #include "key_table.h"
-#include "src/base/reason.h"
+#include "src/base/error.h"
 #include "tally.h"
 
 struct key_tallies;
@@ -37,9 +37,9 @@ void key_tallies_close(struct key_tallies *keys);
 /* Returns the state so far. Any thread. */
 enum key_tallies_state key_tallies_state(const struct key_tallies *keys);
 
-/* 0, or -1 with the reason why keys were lost, so that no table is right. NULL: there are none. Any
+/* 0, or -1 with the error why keys were lost, so that no table is right. NULL: there are none. Any
  * thread. */
-int key_tallies_check(const struct key_tallies *keys, struct reason *why);
+int key_tallies_check(const struct key_tallies *keys, struct error *error);
 
 /* Records that samples are lost, as memory was short. Any thread. */
 void key_tallies_lose(struct key_tallies *keys);

@@ -6,7 +6,7 @@
 #ifndef GPUHISTO_CODEC_H
 #define GPUHISTO_CODEC_H
 
-#include "src/base/reason.h"
+#include "src/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ struct codec_frame {
 
 enum decode_status {
     DECODE_OK,
-    DECODE_FAULT,     /* the reason is set; the decoder must not be used again */
+    DECODE_FAULT,     /* the error is set; the decoder must not be used again */
     DECODE_NO_MEMORY, /* as DECODE_FAULT, but never for a frame whose memory was reserved */
 };
 
@@ -86,8 +86,8 @@ struct codec {
     enum codec_magic (*magic)(const unsigned char *head, size_t len);
 
     /* Loads the library that decodes it (src/base/library.h). open does this too, but cannot say
-     * why it fails. 0, or -1 with the reason set. */
-    int (*load)(struct reason *why);
+     * why it fails. 0, or -1 with the error set. */
+    int (*load)(struct error *error);
 
     /* Sets *frame to what is known without decoding of the frame that begins at in[0..len). A
      * format that does not tell where frames end always returns FRAME_UNKNOWN. */
@@ -114,7 +114,7 @@ struct codec {
      * with in_len 0 while made is cap and the decoder is not complete. A frame that does not hold
      * what it states is a fault. */
     enum decode_status (*decode)(struct decoder *decoder, struct decode_step *step,
-                                 struct reason *why);
+                                 struct error *error);
 
     /* True if the file may end here: after a frame, or before the first. */
     bool (*complete)(const struct decoder *decoder);

@@ -84,7 +84,7 @@ static enum frame_extent gzip_look(const unsigned char *in, size_t len, struct c
 static struct decoder *gzip_open(const struct codec_options *options)
 {
     (void)options;
-    struct reason unused;
+    struct error unused;
     struct gzip_decoder *gzip = libisal_load(&unused) == 0 ? calloc(1, sizeof *gzip) : NULL;
     if (!gzip)
         return NULL;
@@ -100,28 +100,28 @@ static int gzip_reserve(struct decoder *decoder, const unsigned char *in, size_t
     return 0;
 }
 
-static enum decode_status gzip_fault(struct reason *why, const char *fault)
+static enum decode_status gzip_fault(struct error *error, const char *fault)
 {
-    reason_set(why, "%s", fault);
+    error_set(error, "%s", fault);
     return DECODE_FAULT;
 }
 
-static enum decode_status misstated(struct reason *why)
+static enum decode_status misstated(struct error *error)
 {
-    return gzip_fault(why, "corrupt gzip data " FRAME_MISSTATED);
+    return gzip_fault(error, "corrupt gzip data " FRAME_MISSTATED);
 }
 
 /* Zero bytes after a member are padding, as on tape. Nothing but more of them may follow, as in
  * gzip. A step ends with them, so that the next one begins with what is wrong. */
 static enum decode_status take_zeros(struct gzip_decoder *gzip, struct decode_step *step,
-                                     struct reason *why)
+                                     struct error *error)
 {
     while (step->used < step->in_len && step->in[step->used] == 0)
         step->used++;
     gzip->state = GZIP_ZEROS;
     if (step->used > 0 || step->in_len == 0)
         return DECODE_OK;
-    return gzip_fault(why, GZIP_FAULT_ZEROS);
+    return gzip_fault(error, GZIP_FAULT_ZEROS);
 }
 
 /* Adds to the head, which begins at byte `begin` of the member, what there is of it in in[0..len),
@@ -139,17 +139,17 @@ static void see_head(struct gzip_decoder *gzip, uint64_t begin, const unsigned c
 }
 
 static enum decode_status take_header(struct gzip_decoder *gzip, struct decode_step *step,
-                                      struct reason *why)
+                                      struct error *error)
 {
     const char *fault = gzip_header_take(&gzip->header, step->in, step->in_len, &step->used);
     if (fault)
-        return gzip_fault(why, fault);
+        return gzip_fault(error, fault);
     see_head(gzip, 0, step->in, step->used, gzip->taken);
     if (gzip->header.field != GZIP_HEADER_ENDED)
         return DECODE_OK;
     gzip->stated = gzip->head_len == BGZF_HEAD_SIZE ? bgzf_size(gzip->head) : 0;
     if (gzip->stated <= gzip->taken + step->used && gzip->stated > 0 && step->is_followed)
-        return misstated(why);
+        return misstated(error);
     if (gzip->stated <= gzip->taken + step->used)
         gzip->stated = 0;
     libisal.isal_inflate_init(&gzip->inflate);
@@ -177,24 +177,24 @@ static const char *inflate_fault(int error)
 /* Looks at what follows the size that the member states: one that goes on although another one
  * begins there is wrong. Says what is wrong, unless more bytes are needed for that. */
 static enum decode_status look_beyond(struct gzip_decoder *gzip, const struct decode_step *step,
-                                      struct reason *why)
+                                      struct error *error)
 {
     see_head(gzip, gzip->stated, step->in, step->in_len, gzip->taken);
     if (bgzf_may_begin(gzip->head, gzip->head_len))
-        return gzip->head_len == BGZF_HEAD_SIZE ? misstated(why) : DECODE_OK;
-    return gzip->fault ? gzip_fault(why, gzip->fault) : DECODE_OK;
+        return gzip->head_len == BGZF_HEAD_SIZE ? misstated(error) : DECODE_OK;
+    return gzip->fault ? gzip_fault(error, gzip->fault) : DECODE_OK;
 }
 
 /* Inflates bytes up to the size that the member states, or from there on. */
 static enum decode_status take_body(struct gzip_decoder *gzip, struct decode_step *step,
-                                    struct reason *why)
+                                    struct error *error)
 {
     struct inflate_state *inflate = &gzip->inflate;
     const uint64_t at = gzip->taken + step->used;
     const bool is_stated = gzip->stated > 0, is_longer = gzip->state == GZIP_LONGER;
     size_t len = step->in_len - step->used;
     if (is_longer) {
-        const enum decode_status status = look_beyond(gzip, step, why);
+        const enum decode_status status = look_beyond(gzip, step, error);
         if (gzip->fault)
             step->used = step->in_len;
         if (gzip->fault || status != DECODE_OK)
@@ -206,11 +206,11 @@ static enum decode_status take_body(struct gzip_decoder *gzip, struct decode_ste
     inflate->avail_in = (uint32_t)len;
     inflate->next_out = step->out;
     inflate->avail_out = (uint32_t)step->cap;
-    const int error = libisal.isal_inflate(inflate);
-    gzip->fault = error == ISAL_DECOMP_OK ? NULL : inflate_fault(error);
+    const int code = libisal.isal_inflate(inflate);
+    gzip->fault = code == ISAL_DECOMP_OK ? NULL : inflate_fault(code);
     if (gzip->fault) {
         step->used = step->in_len;
-        return is_longer ? look_beyond(gzip, step, why) : gzip_fault(why, gzip->fault);
+        return is_longer ? look_beyond(gzip, step, error) : gzip_fault(error, gzip->fault);
     }
     step->used += len - inflate->avail_in;
     step->made = step->cap - inflate->avail_out;
@@ -218,7 +218,7 @@ static enum decode_status take_body(struct gzip_decoder *gzip, struct decode_ste
     if (inflate->block_state == ISAL_BLOCK_FINISH) {
         gzip->state = GZIP_NEXT;
         if (is_stated && !is_at_end && step->is_followed)
-            return misstated(why);
+            return misstated(error);
     } else if (is_at_end && !is_longer && step->made < step->cap) {
         gzip->state = GZIP_LONGER;
         gzip->head_len = 0;
@@ -227,7 +227,7 @@ static enum decode_status take_body(struct gzip_decoder *gzip, struct decode_ste
 }
 
 static enum decode_status gzip_decode(struct decoder *decoder, struct decode_step *step,
-                                      struct reason *why)
+                                      struct error *error)
 {
     struct gzip_decoder *gzip = (struct gzip_decoder *)decoder;
     enum decode_status status = DECODE_OK;
@@ -235,7 +235,7 @@ static enum decode_status gzip_decode(struct decoder *decoder, struct decode_ste
     bool is_between = gzip->state == GZIP_FIRST || gzip->state == GZIP_NEXT;
     bool is_padded = gzip->state == GZIP_NEXT && step->in_len > 0 && step->in[0] == 0;
     if (gzip->state == GZIP_ZEROS || is_padded)
-        return take_zeros(gzip, step, why);
+        return take_zeros(gzip, step, error);
     if (is_between && step->in_len > 0) {
         gzip->header = (struct gzip_header){.field = GZIP_FIXED};
         gzip->taken = gzip->head_len = 0;
@@ -243,11 +243,11 @@ static enum decode_status gzip_decode(struct decoder *decoder, struct decode_ste
         gzip->state = GZIP_HEADER;
     }
     if (gzip->state == GZIP_HEADER)
-        status = take_header(gzip, step, why);
+        status = take_header(gzip, step, error);
     if (gzip->state == GZIP_BODY)
-        status = take_body(gzip, step, why);
+        status = take_body(gzip, step, error);
     if (gzip->state == GZIP_LONGER && status == DECODE_OK && step->made == 0)
-        status = take_body(gzip, step, why);
+        status = take_body(gzip, step, error);
     gzip->taken += step->used;
     return status;
 }

@@ -124,7 +124,7 @@ static void zstd_close(struct decoder *decoder)
 
 static struct decoder *zstd_open(const struct codec_options *options)
 {
-    struct reason unused;
+    struct error unused;
     struct zstd_decoder *zstd = libzstd_load(&unused) == 0 ? malloc(sizeof *zstd) : NULL;
     if (!zstd)
         return NULL;
@@ -300,16 +300,16 @@ static void pass_part(struct zstd_decoder *zstd, struct decode_step *step, size_
 
 /* --- decoding --- */
 
-static enum decode_status zstd_fault(struct reason *why, const char *fault)
+static enum decode_status zstd_fault(struct error *error, const char *fault)
 {
-    reason_set(why, "%s", fault);
+    error_set(error, "%s", fault);
     return DECODE_FAULT;
 }
 
 /* Has libzstd decode in[0..len). What else it says of corrupt data depends on its version, and on
  * where it decodes to. It does not always look whether the content has the size that is stated. */
 static enum decode_status decode_bytes(struct zstd_decoder *zstd, const unsigned char *in,
-                                       size_t len, struct decode_step *step, struct reason *why)
+                                       size_t len, struct decode_step *step, struct error *why)
 {
     const uint64_t stated = stated_content(&zstd->header);
     ZSTD_inBuffer from = {in, len, 0};
@@ -344,44 +344,45 @@ static bool may_be_direct(const struct zstd_frame_header *header, const unsigned
 
 /* Begins the frame with the header in[0..len). */
 static enum decode_status begin_frame(struct zstd_decoder *zstd, const unsigned char *in,
-                                      size_t len, struct decode_step *step, struct reason *why)
+                                      size_t len, struct decode_step *step, struct error *error)
 {
     struct zstd_frame_header *header = &zstd->header;
     if (zstd_parse_frame(in, len, header) != ZSTD_PARSED)
-        return zstd_fault(why, zstd_magic(in, len) == MAGIC_OTHER
-                                   ? "not zstd data (no frame begins here)"
-                                   : CORRUPT);
+        return zstd_fault(error, zstd_magic(in, len) == MAGIC_OTHER
+                                     ? "not zstd data (no frame begins here)"
+                                     : CORRUPT);
     zstd->content = 0;
     zstd->skipped = header->skipped;
     zstd->in_frame = zstd->skipped > 0;
     if (header->is_skippable)
         return DECODE_OK;
     if (header->window > (uint64_t)1 << zstd->window_log_max)
-        return zstd_fault(why, "the zstd window exceeds the limit (raise it with --memlimit=SIZE)");
+        return zstd_fault(error,
+                          "the zstd window exceeds the limit (raise it with --memlimit=SIZE)");
     if (header->dictionary != 0)
         return zstd_fault(
-            why, "needs a dictionary, which is not supported (use 'zstd -dc -D DICTIONARY')");
+            error, "needs a dictionary, which is not supported (use 'zstd -dc -D DICTIONARY')");
     const bool is_direct =
         zstd->cut_len == 0 && may_be_direct(header, in, step->in_len - step->used, step);
     if ((is_direct ? set_direct(zstd, true) : begin_ring(zstd, header)) != 0)
         return DECODE_NO_MEMORY;
     zstd->part = PART_BLOCK;
-    return decode_bytes(zstd, in, len, step, why);
+    return decode_bytes(zstd, in, len, step, error);
 }
 
 static enum decode_status decode_part(struct zstd_decoder *zstd, const unsigned char *in,
-                                      size_t len, struct decode_step *step, struct reason *why)
+                                      size_t len, struct decode_step *step, struct error *error)
 {
     struct zstd_block_header block;
     const char *fault;
     switch (zstd->part) {
     case PART_HEADER:
-        return begin_frame(zstd, in, len, step, why);
+        return begin_frame(zstd, in, len, step, error);
     case PART_BLOCK:
         block = zstd_parse_block(in);
         fault = block_fault(zstd, &block);
         if (fault)
-            return zstd_fault(why, fault);
+            return zstd_fault(error, fault);
         if (block.is_last)
             zstd->part = zstd->header.has_checksum ? PART_CHECKSUM : PART_HEADER;
         break;
@@ -389,13 +390,13 @@ static enum decode_status decode_part(struct zstd_decoder *zstd, const unsigned 
         zstd->part = PART_HEADER;
         break;
     }
-    return decode_bytes(zstd, in, len, step, why);
+    return decode_bytes(zstd, in, len, step, error);
 }
 
 /* Decodes on as far as one call of libzstd does. Sets *goes_on to whether another one would do
  * more, before the frame ends. */
 static enum decode_status decode_on(struct zstd_decoder *zstd, struct decode_step *step,
-                                    bool *goes_on, struct reason *why)
+                                    bool *goes_on, struct error *error)
 {
     static const unsigned char held; /* libzstd does not look at it again */
     const size_t left = step->in_len - step->used;
@@ -403,7 +404,7 @@ static enum decode_status decode_on(struct zstd_decoder *zstd, struct decode_ste
     size_t len;
     *goes_on = true;
     if (zstd->is_full) {
-        status = decode_bytes(zstd, &held, zstd->is_held, step, why);
+        status = decode_bytes(zstd, &held, zstd->is_held, step, error);
         *goes_on = !zstd->is_full;
     } else if (zstd->skipped > 0) {
         const size_t some = left < zstd->skipped ? left : (size_t)zstd->skipped;
@@ -415,7 +416,7 @@ static enum decode_status decode_on(struct zstd_decoder *zstd, struct decode_ste
         const unsigned char *in = see_part(zstd, step, &len);
         *goes_on = in != NULL;
         if (in)
-            status = decode_part(zstd, in, len, step, why);
+            status = decode_part(zstd, in, len, step, error);
         if (in)
             pass_part(zstd, step, len);
     }
@@ -424,13 +425,13 @@ static enum decode_status decode_on(struct zstd_decoder *zstd, struct decode_ste
 }
 
 static enum decode_status zstd_decode(struct decoder *decoder, struct decode_step *step,
-                                      struct reason *why)
+                                      struct error *error)
 {
     enum decode_status status = DECODE_OK;
     bool goes_on = true;
     step->used = step->made = 0;
     while (status == DECODE_OK && goes_on)
-        status = decode_on((struct zstd_decoder *)decoder, step, &goes_on, why);
+        status = decode_on((struct zstd_decoder *)decoder, step, &goes_on, error);
     return status;
 }
 

@@ -17,9 +17,9 @@ void frame_walk_begin(struct frame_walk *walk, const struct bytes *bytes, const 
 }
 
 /* Moves the window to hold `wanted` bytes from byte `at` of the frame on, or all up to the end.
- * Returns those bytes, with *len set to how many there are; or NULL with the reason set. */
+ * Returns those bytes, with *len set to how many there are; or NULL with the error set. */
 static const unsigned char *see(struct frame_walk *walk, uint64_t at, size_t wanted, size_t *len,
-                                struct reason *why)
+                                struct error *error)
 {
     at += walk->offset;
     const uint64_t seen_to = walk->window_at + walk->window_len, left = walk->end - at;
@@ -29,7 +29,7 @@ static const unsigned char *see(struct frame_walk *walk, uint64_t at, size_t wan
         bool is_close = at >= walk->window_at && at - walk->window_at < WALK_CLOSE;
         size_t size = is_close ? WALK_WINDOW : WALK_FEW;
         size = left < size ? (size_t)left : size;
-        ssize_t got = bytes_read_at(walk->bytes, walk->window, size, at, why);
+        ssize_t got = bytes_read_at(walk->bytes, walk->window, size, at, error);
         if (got < 0)
             return NULL;
         walk->window_at = at;
@@ -39,7 +39,7 @@ static const unsigned char *see(struct frame_walk *walk, uint64_t at, size_t wan
     return walk->window + (at - walk->window_at);
 }
 
-enum walk_step frame_walk_next(struct frame_walk *walk, struct reason *why)
+enum walk_step frame_walk_next(struct frame_walk *walk, struct error *error)
 {
     const struct codec *codec = walk->codec;
     struct codec_frame *frame = &walk->frame;
@@ -49,10 +49,10 @@ enum walk_step frame_walk_next(struct frame_walk *walk, struct reason *why)
     if (walk->offset == walk->end)
         return WALK_END;
     const uint64_t left = walk->end - walk->offset;
-    const unsigned char *in = see(walk, 0, WALK_FEW, &len, why);
+    const unsigned char *in = see(walk, 0, WALK_FEW, &len, error);
     enum frame_extent extent = in ? codec->look(in, len, frame) : FRAME_UNKNOWN;
     while (extent == FRAME_PART && frame->size > 0 && frame->size <= left) {
-        in = see(walk, frame->size, codec->link_size, &len, why);
+        in = see(walk, frame->size, codec->link_size, &len, error);
         extent = in && len >= codec->link_size ? codec->follow(in, frame) : FRAME_UNKNOWN;
     }
     if (!in)

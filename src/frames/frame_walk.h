@@ -24,7 +24,7 @@ enum walk_step {
     WALK_FRAME,
     WALK_END,    /* no frame is left */
     WALK_BROKEN, /* what begins at `offset` does not end by `end`, or nobody can tell */
-    WALK_FAILED, /* the reason is set */
+    WALK_FAILED, /* the error is set */
 };
 
 /* Begins a walk before the frame at byte `begin`, which is at most `end`. */
@@ -32,6 +32,6 @@ void frame_walk_begin(struct frame_walk *walk, const struct bytes *bytes, const 
                       uint64_t begin, uint64_t end);
 
 /* Goes to the next frame. After anything but WALK_FRAME the walk has ended. */
-enum walk_step frame_walk_next(struct frame_walk *walk, struct reason *why);
+enum walk_step frame_walk_next(struct frame_walk *walk, struct error *error);
 
 #endif

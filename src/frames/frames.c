@@ -101,12 +101,12 @@ static struct frames_ahead look_ahead(const struct frames *frames, const struct 
 
 /* Reads until *batch is full, or to the end. A stream gives the bytes that are there, and is waited
  * for only if there are none. 0 or -1. */
-static int fill(struct frames *frames, struct frame_batch *batch, struct reason *why)
+static int fill(struct frames *frames, struct frame_batch *batch, struct error *error)
 {
     while (batch->len < batch->cap && !bytes_are_over(frames->bytes) &&
            (batch->len == 0 || bytes_ready(frames->bytes, 0))) {
         ssize_t got =
-            bytes_take(frames->bytes, batch->data + batch->len, batch->cap - batch->len, why);
+            bytes_take(frames->bytes, batch->data + batch->len, batch->cap - batch->len, error);
         if (got < 0)
             return -1;
         batch->len += (size_t)got;
@@ -119,7 +119,7 @@ static int fill(struct frames *frames, struct frame_batch *batch, struct reason 
 static uint64_t measure_frame(const struct frames *frames, const struct frame_batch *batch)
 {
     struct frame_walk walk;
-    struct reason unused;
+    struct error unused;
     frame_walk_begin(&walk, frames->bytes, frames->codec, batch->offset,
                      batch->offset + FRAMES_SIZE_MAX);
     (void)frame_walk_next(&walk, &unused);
@@ -162,18 +162,18 @@ static size_t first_size(const struct frames *frames)
 }
 
 enum frames_result frames_look(struct frames *frames, struct frames_ahead *ahead,
-                               struct reason *why)
+                               struct error *error)
 {
     struct frame_batch *batch = &frames->pending;
     if (frame_batch_reserve(batch, first_size(frames)) != 0)
         return FRAMES_NO_MEMORY;
     do {
-        if (fill(frames, batch, why) != 0)
+        if (fill(frames, batch, error) != 0)
             return FRAMES_FAILED;
         if (batch->len == 0 && frames->bytes->taken > 0)
             return FRAMES_END;
         if (batch->len == 0) {
-            reason_of(why, frames->bytes->name, "not %s data (it is empty)", frames->codec->name);
+            error_of(error, frames->bytes->name, "not %s data (it is empty)", frames->codec->name);
             return FRAMES_FAILED;
         }
         *ahead = look_ahead(frames, batch, 0);
@@ -228,7 +228,7 @@ void frames_seek(struct frames *frames, uint64_t offset)
     frames->bytes->ended = false;
 }
 
-ssize_t frames_feed(struct frames *frames, struct frame_batch *batch, struct reason *why)
+ssize_t frames_feed(struct frames *frames, struct frame_batch *batch, struct error *error)
 {
     if (batch->cap > BATCH_SIZE) { /* what it took to see that the frame is a large one */
         unsigned char *smaller = realloc(batch->data, BATCH_SIZE);
@@ -236,7 +236,7 @@ ssize_t frames_feed(struct frames *frames, struct frame_batch *batch, struct rea
         batch->cap = smaller ? BATCH_SIZE : batch->cap;
     }
     size_t len = batch->cap < FEED_SIZE ? batch->cap : FEED_SIZE;
-    ssize_t got = bytes_take(frames->bytes, batch->data, len, why);
+    ssize_t got = bytes_take(frames->bytes, batch->data, len, error);
     if (got > 0) {
         batch->offset += batch->len;
         batch->pos = batch->in_order = 0;
@@ -246,7 +246,7 @@ ssize_t frames_feed(struct frames *frames, struct frame_batch *batch, struct rea
 }
 
 int frames_gather(struct frames *frames, struct frame_batch *batch, size_t least,
-                  struct reason *why)
+                  struct error *error)
 {
     const struct timespec begin = clock_now();
     while (batch->len - batch->pos < least) {
@@ -255,7 +255,7 @@ int frames_gather(struct frames *frames, struct frame_batch *batch, size_t least
             frame_batch_reserve(batch, batch->pos + least) != 0)
             return 0;
         ssize_t got =
-            bytes_take(frames->bytes, batch->data + batch->len, batch->cap - batch->len, why);
+            bytes_take(frames->bytes, batch->data + batch->len, batch->cap - batch->len, error);
         if (got < 0)
             return -1;
         batch->len += (size_t)got;

@@ -35,7 +35,7 @@ struct frame_batch {
 enum frames_result {
     FRAMES_AHEAD, /* there are some */
     FRAMES_END,
-    FRAMES_FAILED,    /* the reason is set */
+    FRAMES_FAILED,    /* the error is set */
     FRAMES_NO_MEMORY, /* nothing is lost; it can be tried again */
 };
 
@@ -64,7 +64,7 @@ struct frames {
 /* Reads the next bytes, and says how they must be decoded. Waits for a stream only while nothing is
  * there. One thread at a time, as for all functions below. */
 enum frames_result frames_look(struct frames *frames, struct frames_ahead *ahead,
-                               struct reason *why);
+                               struct error *error);
 
 /* Moves the bytes that frames_look has found to *batch, whose memory is used again. 0, or -1: out
  * of memory, and nothing has changed. */
@@ -74,13 +74,13 @@ int frames_take(struct frames *frames, const struct frames_ahead *ahead, struct 
 void frames_drop(struct frames *frames, const struct frames_ahead *ahead);
 
 /* Reads on into a batch that is not FRAMES_WHOLE, all of which was decoded. Returns the bytes read,
- * 0 at the end, or -1 with the reason set. */
-ssize_t frames_feed(struct frames *frames, struct frame_batch *batch, struct reason *why);
+ * 0 at the end, or -1 with the error set. */
+ssize_t frames_feed(struct frames *frames, struct frame_batch *batch, struct error *error);
 
 /* Reads on, before a frame of a stream at pos of such a batch, until `least` bytes are there, as
- * long as they come at once. Returns 1 if they did, and more does; 0; or -1 with the reason set. */
+ * long as they come at once. Returns 1 if they did, and more does; 0; or -1 with the error set. */
 int frames_gather(struct frames *frames, struct frame_batch *batch, size_t least,
-                  struct reason *why);
+                  struct error *error);
 
 /* True if a batch of FRAMES_OPEN goes on at pos, where a frame has ended: with one that must be
  * decoded in order as well and needs no more memory, perhaps after a few others that are small. If

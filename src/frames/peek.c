@@ -18,41 +18,41 @@ struct look {
     uint64_t frame;      /* where the frame begins that is being decoded */
 };
 
-/* Reads the next bytes of the file to buf. Returns how many, or -1 with the reason set. */
-static ssize_t read_stored(struct look *look, unsigned char *buf, size_t cap, struct reason *why)
+/* Reads the next bytes of the file to buf. Returns how many, or -1 with the error set. */
+static ssize_t read_stored(struct look *look, unsigned char *buf, size_t cap, struct error *error)
 {
     const uint64_t left = look->peek->end - look->offset;
     ssize_t got = bytes_see(look->peek->frames->bytes, buf, left < cap ? (size_t)left : cap,
-                            look->offset, why);
+                            look->offset, error);
     look->offset += got > 0 ? (uint64_t)got : 0;
     return got;
 }
 
 /* Feeds the decoder. Returns the bytes read, or -1, as read_stored. */
-static ssize_t feed(struct look *look, struct reason *why)
+static ssize_t feed(struct look *look, struct error *error)
 {
     const struct bytes *bytes = look->peek->frames->bytes;
     if (!bytes->regular && look->offset >= STREAM_MAX)
-        return reason_of(why, bytes->name, "has no content in its first 16 MiB");
-    ssize_t got = read_stored(look, look->data, PEEK_SIZE, why);
+        return error_of(error, bytes->name, "has no content in its first 16 MiB");
+    ssize_t got = read_stored(look, look->data, PEEK_SIZE, error);
     look->pos = 0;
     look->len = got > 0 ? (size_t)got : 0;
     return got;
 }
 
-/* Takes one step of decoding. Returns the bytes that it made, or -1 with the reason set. */
-static ssize_t decode_step(struct look *look, unsigned char *out, size_t cap, struct reason *why)
+/* Takes one step of decoding. Returns the bytes that it made, or -1 with the error set. */
+static ssize_t decode_step(struct look *look, unsigned char *out, size_t cap, struct error *error)
 {
     const char *name = look->peek->frames->bytes->name;
-    struct reason fault;
+    struct error fault;
     struct decode_step step = {
         .in = look->data + look->pos, .in_len = look->len - look->pos, .out = out, .cap = cap};
     switch (look->peek->frames->codec->decode(look->decoder, &step, &fault)) {
     case DECODE_NO_MEMORY:
-        return reason_of(why, name, "out of memory");
+        return error_of(error, name, "out of memory");
     case DECODE_FAULT:
-        return reason_of(why, name, "%s, at byte %llu", fault.text,
-                         (unsigned long long)look->frame);
+        return error_of(error, name, "%s, at byte %llu", fault.text,
+                        (unsigned long long)look->frame);
     default:
         look->pos += step.used;
         look->is_dry = step.made == 0;
@@ -60,30 +60,30 @@ static ssize_t decode_step(struct look *look, unsigned char *out, size_t cap, st
     }
 }
 
-/* Decodes on, to out[0..cap). Returns the bytes, 0 at the end, or -1 with the reason set. */
-static ssize_t decode(struct look *look, unsigned char *out, size_t cap, struct reason *why)
+/* Decodes on, to out[0..cap). Returns the bytes, 0 at the end, or -1 with the error set. */
+static ssize_t decode(struct look *look, unsigned char *out, size_t cap, struct error *error)
 {
     const struct codec *codec = look->peek->frames->codec;
     ssize_t made = 0;
     while (made == 0) {
         bool is_complete = codec->complete(look->decoder);
         if (look->pos == look->len && (is_complete || look->is_dry)) {
-            ssize_t got = feed(look, why);
+            ssize_t got = feed(look, error);
             if (got < 0 || (got == 0 && is_complete))
                 return got;
             if (got == 0)
-                return reason_of(why, look->peek->frames->bytes->name,
-                                 "truncated %s data, at byte %llu", codec->name,
-                                 (unsigned long long)look->offset);
+                return error_of(error, look->peek->frames->bytes->name,
+                                "truncated %s data, at byte %llu", codec->name,
+                                (unsigned long long)look->offset);
         }
         if (is_complete)
             look->frame = look->offset - (look->len - look->pos);
-        made = decode_step(look, out, cap, why);
+        made = decode_step(look, out, cap, error);
     }
     return made;
 }
 
-int peek_content(const struct peek *peek, peek_take *take, void *arg, struct reason *why)
+int peek_content(const struct peek *peek, peek_take *take, void *arg, struct error *error)
 {
     const struct codec *codec = peek->frames->codec;
     unsigned char out[PEEK_SIZE];
@@ -96,13 +96,13 @@ int peek_content(const struct peek *peek, peek_take *take, void *arg, struct rea
         more = look.decoder && look.data ? 1 : -1;
     }
     for (size_t cap = PEEK_FIRST; more > 0 && got > 0; cap *= cap < PEEK_SIZE ? 2 : 1) {
-        got = codec ? decode(&look, out, cap, why) : read_stored(&look, out, cap, why);
+        got = codec ? decode(&look, out, cap, error) : read_stored(&look, out, cap, error);
         if (got >= 0)
             more = take(arg, out, (size_t)got);
     }
     decoder_close(look.decoder);
     free(look.data);
     if (more < 0)
-        return reason_of(why, peek->frames->bytes->name, "out of memory");
+        return error_of(error, peek->frames->bytes->name, "out of memory");
     return got < 0 ? -1 : 0;
 }

@@ -16,7 +16,7 @@ struct peek {
  * 0 if that is enough, or -1: out of memory. */
 typedef int peek_take(void *arg, const unsigned char *data, size_t len);
 
-/* Gives content to `take` until it is enough. 0, or -1 with the reason set. */
-int peek_content(const struct peek *peek, peek_take *take, void *arg, struct reason *why);
+/* Gives content to `take` until it is enough. 0, or -1 with the error set. */
+int peek_content(const struct peek *peek, peek_take *take, void *arg, struct error *error);
 
 #endif

@@ -19,16 +19,16 @@ static const char *word_of_one(const struct words *words, const struct words *ot
     return NULL;
 }
 
-void merge_show_difference(struct reason *why, const struct words *options, const char *first,
+void merge_show_difference(struct error *error, const struct words *options, const char *first,
                            const struct words *first_options)
 {
     const char *here = word_of_one(options, first_options);
     const char *there = word_of_one(first_options, options);
-    char shown[REASON_SUBJECT_MAX];
-    reason_show_subject(first, shown);
-    reason_set(why, "was counted with%s %.200s, but %s with%s %.200s", here ? "" : "out",
-               here ? here : there, shown, there ? "" : "out", there ? there : here);
-    reason_make_printable(why);
+    char shown[ERROR_SUBJECT_MAX];
+    error_show_subject(first, shown);
+    error_set(error, "was counted with%s %.200s, but %s with%s %.200s", here ? "" : "out",
+              here ? here : there, shown, there ? "" : "out", there ? there : here);
+    error_make_printable(error);
 }
 
 struct words *merge_options(struct merge *merge)
@@ -36,15 +36,15 @@ struct words *merge_options(struct merge *merge)
     return merge->others.tables > 0 ? &merge->first.sorted.bins : &merge->first.options;
 }
 
-/* Checks that numbers up to each edge are known. 0, or -1 with a reason. */
-static int check_cumulative(const struct histogram *histogram, struct reason *why)
+/* Checks that numbers up to each edge are known. 0, or -1 with an error. */
+static int check_cumulative(const struct histogram *histogram, struct error *error)
 {
     if (!histogram->binning.is_right)
-        return reason_set(
-            why, "was counted without --right; --format=prometheus needs --right and --stats");
+        return error_set(
+            error, "was counted without --right; --format=prometheus needs --right and --stats");
     return histogram_channels(histogram) == 1
                ? 0
-               : reason_set(why, "has several channels, which --format=prometheus cannot show");
+               : error_set(error, "has several channels, which --format=prometheus cannot show");
 }
 
 /* Gives the tally blocks, for numbers by key: each key has few of their rows. */
@@ -67,20 +67,20 @@ static int begin_keys(struct merge *merge)
     return merge->keys ? 0 : -1;
 }
 
-/* Makes the sum one of the first table's bins. 0, or -1 with a reason. */
+/* Makes the sum one of the first table's bins. 0, or -1 with an error. */
 static int begin(struct merge *merge, const struct read_table *table, const char *name,
-                 struct reason *why)
+                 struct error *error)
 {
     const struct words *options = &table->options;
     if (words_copy(&merge->first.options, options) != 0)
         goto no_memory;
-    if (merge->form.lay(options, &merge->histogram, why) != 0 ||
-        merge->form.sort(options, &merge->first.sorted, why) != 0)
+    if (merge->form.lay(options, &merge->histogram, error) != 0 ||
+        merge->form.sort(options, &merge->first.sorted, error) != 0)
         return -1;
     if (merge->histogram.mode->has_characters && merge->form.has_moments)
-        return reason_set(
-            why, "--stats of characters needs the number of bytes, which tables do not hold");
-    if (merge->form.is_cumulative && check_cumulative(&merge->histogram, why) != 0)
+        return error_set(
+            error, "--stats of characters needs the number of bytes, which tables do not hold");
+    if (merge->form.is_cumulative && check_cumulative(&merge->histogram, error) != 0)
         return -1;
     merge->histogram.has_moments =
         (merge->form.has_moments && merge->histogram.mode->is_binned) || merge->form.is_cumulative;
@@ -88,75 +88,76 @@ static int begin(struct merge *merge, const struct read_table *table, const char
     if (tally_open(&merge->tally, &merge->histogram) == 0 && begin_keys(merge) == 0)
         return 0;
 no_memory:
-    reason_set(why, "out of memory");
+    error_set(error, "out of memory");
     return -1;
 }
 
 /* Accepts a table whose options are not those of the first one, if its bins are the same. Shards
  * are of one job, which has one command line, and keys mean what the options say of them. 0, or -1
- * with a reason. */
+ * with an error. */
 static int accept_other(struct merge *merge, const struct read_table *table, const char *name,
-                        struct reason *why)
+                        struct error *error)
 {
     const struct table_words *first = &merge->first.sorted;
     const bool has_sources =
         (table->has & HAS_SHARE) || merge->keys || table_keys_used(&table->options);
     struct merge_others *others = &merge->others;
     struct table_words sorted;
-    if (merge->form.sort(&table->options, &sorted, why) != 0)
+    if (merge->form.sort(&table->options, &sorted, error) != 0)
         return -1;
     const bool are_same = words_same(&first->bins, &sorted.bins);
     if (!are_same || has_sources) {
-        merge_show_difference(why, are_same ? &sorted.sources : &sorted.bins, merge->first.name,
+        merge_show_difference(error, are_same ? &sorted.sources : &sorted.bins, merge->first.name,
                               are_same ? &first->sources : &first->bins);
     } else if (others->tables++ == 0) {
         others->file = merge->file;
         merge_show_difference(&others->how, &sorted.sources, merge->first.name, &first->sources);
-        reason_begin(&others->how, name);
+        error_begin(&others->how, name);
     }
     table_words_free(&sorted);
     return are_same && !has_sources ? 0 : -1;
 }
 
 /* Checks a table's options: those that say where samples came from may differ from file to file.
- * Tables in one file, which may be of one input, have the same. 0, or -1 with a reason. */
+ * Tables in one file, which may be of one input, have the same. 0, or -1 with an error. */
 static int check_options(struct merge *merge, const struct read_table *table, const char *name,
-                         struct reason *why)
+                         struct error *error)
 {
     const struct words *options = &table->options;
     if (merge->last.name == name && !words_same(&merge->last.options, options)) {
-        struct reason how;
+        struct error how;
         merge_show_difference(&how, options, name, &merge->last.options);
-        return reason_set(why, "%s; merge the tables of one histogram at a time", how.text);
+        return error_set(error, "%s; merge the tables of one histogram at a time", how.text);
     }
-    return words_same(&merge->first.options, options) ? 0 : accept_other(merge, table, name, why);
+    return words_same(&merge->first.options, options) ? 0 : accept_other(merge, table, name, error);
 }
 
-/* Checks that mode and type are those of the options. 0, or -1 with a reason. */
-static int check_mode(const struct merge *merge, const struct read_table *table, struct reason *why)
+/* Checks that mode and type are those of the options. 0, or -1 with an error. */
+static int check_mode(const struct merge *merge, const struct read_table *table,
+                      struct error *error)
 {
     const struct histogram *histogram = &merge->histogram;
     const char *type = histogram->mode->has_types ? histogram->type.name : "";
     if (strcmp(table_text(table, table->mode), histogram->mode->name) == 0 &&
         strcmp(table_text(table, table->type), type) == 0)
         return 0;
-    return reason_set(why, "\"mode\" and \"type\" do not match \"options\"");
+    return error_set(error, "\"mode\" and \"type\" do not match \"options\"");
 }
 
 static int add_shard(struct merge *merge, struct read_table *table, const char *name,
-                     struct reason *why)
+                     struct error *error)
 {
     const bool is_shard = table->has & HAS_SHARE;
     if (merge->keys && table->table > 1) /* which the first one of a result tells */
-        return is_shard ? reason_set(why, "has \"share\", as only the first table has") : 0;
-    char first[REASON_SUBJECT_MAX];
+        return is_shard ? error_set(error, "has \"share\", as only the first table has") : 0;
+    char first[ERROR_SUBJECT_MAX];
     const bool is_first = merge->tables == 0 && !merge->is_fork;
     if (!is_first && is_shard != (merge->shards.first != NULL)) {
-        reason_show_subject(merge->first.name, first);
-        return reason_set(why, "is %s share (--part), but %s is %s", is_shard ? "a" : "not a",
-                          first, is_shard ? "not" : "one");
+        error_show_subject(merge->first.name, first);
+        return error_set(error, "is %s share (--part), but %s is %s", is_shard ? "a" : "not a",
+                         first, is_shard ? "not" : "one");
     }
-    return is_shard ? shard_join_add(&merge->shards, &table->shard, name, why) : 0;
+    return is_shard ? shard_join_add(&merge->shards, &table->shard, name, error) : 0;
 }
 
 /* Adds a table that was checked. */
@@ -176,18 +177,18 @@ static void add_checked(struct merge *merge, const struct read_table *table,
     tally->samples = samples;
 }
 
-/* Checks rows and moments, and adds them. 0, or -1 with a reason. */
-static int add_rows(struct merge *merge, struct read_table *table, struct reason *why)
+/* Checks rows and moments, and adds them. 0, or -1 with an error. */
+static int add_rows(struct merge *merge, struct read_table *table, struct error *error)
 {
     const struct histogram *histogram = &merge->histogram;
     const bool is_lines = merge->keys && !histogram->mode->is_binned;
     struct moments *moments = calloc(histogram_channels(histogram), sizeof *moments);
     int rc = -1;
     if (!moments) {
-        reason_set(why, "out of memory");
-    } else if (is_lines || table_rows_check(table, histogram, &merge->seen, moments, why) == 0) {
+        error_set(error, "out of memory");
+    } else if (is_lines || table_rows_check(table, histogram, &merge->seen, moments, error) == 0) {
         if (__builtin_add_overflow(merge->total, table->totals.total, &merge->total)) {
-            reason_set(why, MERGE_OVERFLOW);
+            error_set(error, MERGE_OVERFLOW);
         } else {
             add_checked(merge, table, moments);
             rc = 0;
@@ -197,37 +198,37 @@ static int add_rows(struct merge *merge, struct read_table *table, struct reason
     return rc;
 }
 
-int merge_end_file(struct merge *merge, const char *name, struct reason *why)
+int merge_end_file(struct merge *merge, const char *name, struct error *error)
 {
     const struct merge_last *last = &merge->last;
     if (!merge->tally.blocks || last->name != name || last->table == last->tables)
         return 0;
-    return reason_set(why,
-                      "ends after table %" PRIu64 " of %" PRIu64 " of a result: it is truncated",
-                      last->table, last->tables);
+    return error_set(error,
+                     "ends after table %" PRIu64 " of %" PRIu64 " of a result: it is truncated",
+                     last->table, last->tables);
 }
 
-/* Checks that a table of numbers by key follows the one before it in its file. 0, or -1 with a
- * reason. */
+/* Checks that a table of numbers by key follows the one before it in its file. 0, or -1 with an
+ * error. */
 static int check_place(const struct merge *merge, const struct read_table *table, const char *name,
-                       struct reason *why)
+                       struct error *error)
 {
     const bool is_next = merge->last.name == name;
     if (!merge->tally.blocks)
         return 0;
     return table_keys_follow(table, is_next ? merge->last.table : 0,
-                             is_next ? merge->last.tables : 0, why);
+                             is_next ? merge->last.tables : 0, error);
 }
 
-int merge_add(struct merge *merge, struct read_table *table, const char *name, struct reason *why)
+int merge_add(struct merge *merge, struct read_table *table, const char *name, struct error *error)
 {
     if (!(table->has & HAS_OPTIONS))
-        return reason_set(why, "has no \"options\", which say how it was counted");
-    if ((!merge->first.name && begin(merge, table, name, why) != 0) ||
-        check_options(merge, table, name, why) != 0 || check_mode(merge, table, why) != 0 ||
-        table_keys_check(table, &merge->histogram, why) != 0 ||
-        check_place(merge, table, name, why) != 0 || add_rows(merge, table, why) != 0 ||
-        add_shard(merge, table, name, why) != 0)
+        return error_set(error, "has no \"options\", which say how it was counted");
+    if ((!merge->first.name && begin(merge, table, name, error) != 0) ||
+        check_options(merge, table, name, error) != 0 || check_mode(merge, table, error) != 0 ||
+        table_keys_check(table, &merge->histogram, error) != 0 ||
+        check_place(merge, table, name, error) != 0 || add_rows(merge, table, error) != 0 ||
+        add_shard(merge, table, name, error) != 0)
         return -1;
     merge->tables++;
     merge->last.name = name;

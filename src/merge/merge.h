@@ -4,7 +4,7 @@
 #define GPUHISTO_MERGE_H
 
 #include "src/base/held.h"
-#include "src/base/reason.h"
+#include "src/base/error.h"
 #include "src/base/words.h"
 #include "src/count/key_tallies.h"
 #include "src/count/tally.h"
@@ -31,9 +31,9 @@ struct shard_join {
 };
 
 /* Moves the shard of a table into the join, and leaves *record empty. `table` stays valid. 0; or -1
- * with a reason if the record is wrong or of another job. */
+ * with an error if the record is wrong or of another job. */
 int shard_join_add(struct shard_join *join, struct shard_record *record, const char *table,
-                   struct reason *why);
+                   struct error *error);
 
 /* Makes *into a join without shards, of the same job as `join`. */
 void shard_join_fork(const struct shard_join *join, struct shard_join *into);
@@ -43,9 +43,9 @@ int shard_join_move(struct shard_join *join, struct shard_join *from);
 
 /* Proves at the end that every byte was counted once: that no shard is missing, unless
  * may_be_incomplete, and that none overlap. *record becomes the record of them all; free it. 0; or
- * -1 with a reason. */
+ * -1 with an error. */
 int shard_join_finish(const struct shard_join *join, bool may_be_incomplete,
-                      struct shard_record *record, struct reason *why);
+                      struct shard_record *record, struct error *error);
 
 void shard_join_free(struct shard_join *join);
 
@@ -64,20 +64,20 @@ void seen_rows_free(struct seen_rows *seen);
 
 /* --- merge.c: the sum --- */
 
-/* Makes the histogram that a table's options describe; free its bins. 0; or -1 with a reason if no
+/* Makes the histogram that a table's options describe; free its bins. 0; or -1 with an error if no
  * table that can be added up has such options. Not for two threads at once. */
 typedef int merge_layer(const struct words *options, struct histogram *histogram,
-                        struct reason *why);
+                        struct error *error);
 
-/* Sorts a table's options; free them. 0, or -1 with a reason. */
+/* Sorts a table's options; free them. 0, or -1 with an error. */
 typedef int merge_sorter(const struct words *options, struct table_words *sorted,
-                         struct reason *why);
+                         struct error *error);
 
 /* Tables whose samples came from elsewhere than those of the first one. */
 struct merge_others {
     uint64_t tables;
-    size_t file;       /* of the first of them */
-    struct reason how; /* it differs; begins with its name */
+    size_t file;      /* of the first of them */
+    struct error how; /* it differs; begins with its name */
 };
 
 /* The way in which tables are read. */
@@ -125,17 +125,17 @@ struct merge {
 
 #define MERGE_OVERFLOW "the total exceeds 2^64"
 
-/* Adds the table that was read of the file `name`, which stays valid. 0; or -1 with a reason,
+/* Adds the table that was read of the file `name`, which stays valid. 0; or -1 with an error,
  * without the name, and nothing to be done but merge_free. */
 struct read_table;
-int merge_add(struct merge *merge, struct read_table *table, const char *name, struct reason *why);
+int merge_add(struct merge *merge, struct read_table *table, const char *name, struct error *error);
 
-/* Ends a file. 0; or -1 with a reason, without the name, if it ends between two tables of a
+/* Ends a file. 0; or -1 with an error, without the name, if it ends between two tables of a
  * result. */
-int merge_end_file(struct merge *merge, const char *name, struct reason *why);
+int merge_end_file(struct merge *merge, const char *name, struct error *error);
 
-/* Sets the reason to how a table's options differ from those of the file `first`. */
-void merge_show_difference(struct reason *why, const struct words *options, const char *first,
+/* Sets the error to how a table's options differ from those of the file `first`. */
+void merge_show_difference(struct error *error, const struct words *options, const char *first,
                            const struct words *first_options);
 
 /* Returns the options that all tables have: without those that say where samples came from, if
@@ -157,16 +157,16 @@ void merge_free(struct merge *merge);
 
 /* --- merge_files.c --- */
 
-/* Adds all tables of a file, and releases it. 0, or -1 with a reason that names the file. */
-int merge_file(struct held *file, struct merge *merge, struct reason *why);
+/* Adds all tables of a file, and releases it. 0, or -1 with an error that names the file. */
+int merge_file(struct held *file, struct merge *merge, struct error *error);
 
 /* Adds all tables of the files, at least one, and releases these. Uses `threads` threads at most,
  * and no more than one for each `thread_bytes` of input, unless that is 0. The first file is read
  * by one thread; so are all files if any of the others is a pipe or the like, or if several threads
  * would need over 256 MiB. merge->keys tells whether there are too many keys. 0; or -1 with the
- * reason of the first file, in their order, that is refused. Neither sum nor reason depends on the
+ * error of the first file, in their order, that is refused. Neither sum nor error depends on the
  * threads. */
 int merge_files(const struct held_list *files, unsigned threads, uint64_t thread_bytes,
-                struct merge *merge, struct reason *why);
+                struct merge *merge, struct error *error);
 
 #endif

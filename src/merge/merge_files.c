@@ -31,18 +31,18 @@ static ssize_t read_piece(void *arg, unsigned char *to, size_t size)
 }
 
 static int add_tables(struct table_reader *reader, const char *name, struct merge *merge,
-                      struct reason *why)
+                      struct error *error)
 {
     int rc;
-    while ((rc = table_reader_next(reader, merge, why)) > 0)
-        if (merge_add(merge, &reader->table, name, why) != 0)
+    while ((rc = table_reader_next(reader, merge, error)) > 0)
+        if (merge_add(merge, &reader->table, name, error) != 0)
             return -1;
-    return rc == 0 ? merge_end_file(merge, name, why) : rc;
+    return rc == 0 ? merge_end_file(merge, name, error) : rc;
 }
 
 /* Adds the tables of a file as merge_file, by a reader that may have read other files. */
 static int add_file(struct table_reader *reader, struct held *held, struct merge *merge,
-                    struct reason *why)
+                    struct error *error)
 {
     const bool is_standard = strcmp(held->name, "-") == 0;
     const char *name = is_standard ? "standard input" : held->name;
@@ -50,24 +50,24 @@ static int add_file(struct table_reader *reader, struct held *held, struct merge
     reader->input.read = read_piece;
     reader->input.arg = &fd;
     if (fd < 0)
-        reason_set(why, "%s", strerror(errno));
+        error_set(error, "%s", strerror(errno));
     else if (table_reader_begin(reader) != 0)
-        reason_set(why, "out of memory");
+        error_set(error, "out of memory");
     else
-        rc = add_tables(reader, name, merge, why);
+        rc = add_tables(reader, name, merge, error);
     if (rc != 0) {
-        reason_begin(why, name);
-        reason_make_printable(why);
+        error_begin(error, name);
+        error_make_printable(error);
     }
     if (!is_standard && fd >= 0)
         close(fd);
     return rc;
 }
 
-int merge_file(struct held *file, struct merge *merge, struct reason *why)
+int merge_file(struct held *file, struct merge *merge, struct error *error)
 {
     struct table_reader reader = {.tables = 0};
-    const int rc = add_file(&reader, file, merge, why);
+    const int rc = add_file(&reader, file, merge, error);
     table_reader_free(&reader);
     return rc;
 }
@@ -83,7 +83,7 @@ struct merging {
     pthread_mutex_t lock; /* guards what follows */
     size_t next;          /* the file that is read next */
     size_t failed;        /* the first one that was refused; files->count: none */
-    struct reason why;    /* why it was */
+    struct error error;   /* why it was */
 };
 
 /* Returns the next file, or SIZE_MAX: no more are needed. As they are given out in order, all
@@ -96,12 +96,12 @@ static size_t next_file(struct merging *all)
     return file;
 }
 
-static void fail(struct merging *all, size_t file, const struct reason *why)
+static void fail(struct merging *all, size_t file, const struct error *error)
 {
     pthread_mutex_lock(&all->lock);
     if (file < all->failed) {
         all->failed = file;
-        all->why = *why;
+        all->error = *error;
     }
     pthread_mutex_unlock(&all->lock);
 }
@@ -112,16 +112,16 @@ static void run_thread(void *arg, size_t thread)
     struct merging *all = arg;
     struct merge *fork = &all->forks[thread];
     struct table_reader reader = {.tables = 0};
-    struct reason why;
+    struct error error;
     int rc = 0;
     for (size_t file; rc == 0 && (file = next_file(all)) != SIZE_MAX;) {
         fork->total = 0;
         fork->file = file;
         fork->shards.order = (uint64_t)file << 32; /* before those of all later files */
-        rc = add_file(&reader, &all->files->list[file], fork, &why);
+        rc = add_file(&reader, &all->files->list[file], fork, &error);
         all->totals[file] = fork->total;
         if (rc != 0)
-            fail(all, file, &why);
+            fail(all, file, &error);
     }
     table_reader_free(&reader);
 }
@@ -132,14 +132,14 @@ static void check_total(struct merging *all, uint64_t total)
     for (size_t file = 1; file < all->next; file++)
         if (__builtin_add_overflow(total, all->totals[file], &total) && file <= all->failed) {
             all->failed = file;
-            reason_of(&all->why, all->files->list[file].name, MERGE_OVERFLOW);
+            error_of(&all->error, all->files->list[file].name, MERGE_OVERFLOW);
             return;
         }
 }
 
-/* Reads all files but the first, on several threads. 0, or -1 with a reason. */
+/* Reads all files but the first, on several threads. 0, or -1 with an error. */
 static int merge_rest(const struct held_list *files, unsigned threads, struct merge *merge,
-                      struct reason *why)
+                      struct error *error)
 {
     struct merging all = {.files = files,
                           .forks = calloc(threads, sizeof *all.forks),
@@ -147,7 +147,7 @@ static int merge_rest(const struct held_list *files, unsigned threads, struct me
                           .lock = PTHREAD_MUTEX_INITIALIZER,
                           .next = 1,
                           .failed = files->count,
-                          .why = {"out of memory"}};
+                          .error = {"out of memory"}};
     unsigned forks = 0;
     while (all.forks && all.totals && forks < threads && merge_fork(merge, &all.forks[forks]) == 0)
         forks++;
@@ -160,7 +160,7 @@ static int merge_rest(const struct held_list *files, unsigned threads, struct me
         else
             rc = merge_join(merge, &all.forks[i]);
     if (rc != 0)
-        *why = all.why;
+        *error = all.error;
     free(all.forks);
     free(all.totals);
     return rc;
@@ -200,12 +200,12 @@ static unsigned limit_threads(unsigned threads, const struct rest *rest, const s
 }
 
 int merge_files(const struct held_list *files, unsigned threads, uint64_t thread_bytes,
-                struct merge *merge, struct reason *why)
+                struct merge *merge, struct error *error)
 {
     const size_t count = files->count;
     struct table_reader reader = {.tables = 0};
     /* The first table tells the bins. */
-    int rc = add_file(&reader, &files->list[0], merge, why);
+    int rc = add_file(&reader, &files->list[0], merge, error);
     if (rc == 0 && count > 1) {
         const struct rest rest = rest_of(files);
         threads = limit_threads(threads, &rest, merge);
@@ -213,11 +213,11 @@ int merge_files(const struct held_list *files, unsigned threads, uint64_t thread
             threads = (unsigned)(rest.bytes / thread_bytes);
         if (threads > 1 && rest.are_regular) {
             table_reader_free(&reader);
-            return merge_rest(files, threads, merge, why);
+            return merge_rest(files, threads, merge, error);
         }
     }
     for (size_t i = 1; i < count && rc == 0; i++)
-        rc = add_file(&reader, &files->list[i], merge, why);
+        rc = add_file(&reader, &files->list[i], merge, error);
     table_reader_free(&reader);
     return rc;
 }

@@ -23,7 +23,7 @@
 #define DEPTH_MAX 72 /* the deepest known member, and 64 levels of an unknown one */
 
 /* Rows that a table may have beyond those of the sum before it is refused for that. At its end the
- * reason would be a better one, such as another option, but rows take memory. */
+ * error would be a better one, such as another option, but rows take memory. */
 #define ROWS_BEYOND ((size_t)65536)
 
 /* The message for a file of something else, such as the log that was counted. */
@@ -35,7 +35,7 @@
 #define SCHEMA "gpuhisto/1"
 #define SCHEMA_SHOWN 60
 
-/* --- what is refused: each of these sets the reason, and returns -1 --- */
+/* --- what is refused: each of these sets the error, and returns -1 --- */
 
 /* Names the byte up to which the file was read. */
 static int refuse(struct table_reader *reader, const char *format, ...)
@@ -43,18 +43,18 @@ static int refuse(struct table_reader *reader, const char *format, ...)
 
 static int refuse(struct table_reader *reader, const char *format, ...)
 {
-    struct reason what;
+    struct error what;
     va_list args;
     va_start(args, format);
     vsnprintf(what.text, sizeof what.text, format, args);
     va_end(args);
-    return reason_set(reader->why, "byte %" PRIu64 ": %.900s", json_offset(&reader->json),
-                      what.text);
+    return error_set(reader->error, "byte %" PRIu64 ": %.900s", json_offset(&reader->json),
+                     what.text);
 }
 
 static int refuse_memory(struct table_reader *reader)
 {
-    return reason_set(reader->why, "out of memory");
+    return error_set(reader->error, "out of memory");
 }
 
 /* Says what is wrong with the text. */
@@ -62,7 +62,7 @@ static int refuse_text(struct table_reader *reader)
 {
     struct json *json = &reader->json;
     if (reader->input.has_failed)
-        return reason_set(reader->why, "%s", strerror(errno));
+        return error_set(reader->error, "%s", strerror(errno));
     if (!json->is_invalid)
         return refuse(reader, "%s", json->wrong);
     if (json->at == json->end)
@@ -90,7 +90,7 @@ static int refuse_kind(struct table_reader *reader, enum json_kind kind)
 
 /* --- objects and lists --- */
 
-/* Reads a value to what it is for. 0, or -1 with a reason. */
+/* Reads a value to what it is for. 0, or -1 with an error. */
 typedef int read_value(struct table_reader *reader, void *to);
 
 struct member {
@@ -494,7 +494,7 @@ static const unsigned char *end_of_row(const unsigned char *at, const unsigned c
 }
 
 /* Reads rows that were seen before, each after a comma but the first. Returns whether there are
- * any; -1 with a reason. */
+ * any; -1 with an error. */
 static int read_seen_rows(struct table_reader *reader)
 {
     struct json *json = &reader->json;
@@ -739,15 +739,15 @@ static void clear_table(struct read_table *table)
 }
 
 /* Says that the text is of something else. */
-static int refuse_foreign(const struct json *json, struct reason *why)
+static int refuse_foreign(const struct json *json, struct error *error)
 {
     const size_t len = (size_t)(json->end - json->at);
     const char *program = len >= 4 && memcmp(json->at, "\x28\xb5\x2f\xfd", 4) == 0 ? "zstd"
                           : len >= 2 && memcmp(json->at, "\x1f\x8b", 2) == 0       ? "gzip"
                                                                                    : NULL;
     if (program)
-        return reason_set(why, "is compressed; decompress it first, with '%s -d'", program);
-    return reason_set(why, NOT_A_TABLE);
+        return error_set(error, "is compressed; decompress it first, with '%s -d'", program);
+    return error_set(error, NOT_A_TABLE);
 }
 
 int table_reader_begin(struct table_reader *reader)
@@ -760,19 +760,19 @@ int table_reader_begin(struct table_reader *reader)
     return 0;
 }
 
-int table_reader_next(struct table_reader *reader, struct merge *merge, struct reason *why)
+int table_reader_next(struct table_reader *reader, struct merge *merge, struct error *error)
 {
     const struct histogram *histogram = &merge->histogram;
     struct json *json = &reader->json;
-    reader->why = why;
+    reader->error = error;
     clear_table(&reader->table);
     json_skip_space(json);
     if (json->wrong)
         return refuse_text(reader);
     if (json->at == json->end)
-        return reader->tables > 0 ? 0 : reason_set(why, "there is no table");
+        return reader->tables > 0 ? 0 : error_set(error, "there is no table");
     if (reader->tables == 0 && *json->at != '{')
-        return refuse_foreign(json, why);
+        return refuse_foreign(json, error);
     reader->tables++;
     reader->member = NULL;
     reader->keys_max = merge->form.max_keys;

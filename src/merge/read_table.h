@@ -121,9 +121,9 @@ uint32_t row_finder_find(struct row_finder *finder, const struct read_table *tab
 
 /* Proves that the rows of a table are the histogram's, ascend, and add up to the table's totals;
  * stores in each row which of the histogram's it is; and reads the moments of each channel, if
- * the histogram has any. 0; or -1 with a reason, which does not depend on other tables. */
+ * the histogram has any. 0; or -1 with an error, which does not depend on other tables. */
 int table_rows_check(struct read_table *table, const struct histogram *histogram,
-                     struct seen_rows *seen, struct moments *moments, struct reason *why);
+                     struct seen_rows *seen, struct moments *moments, struct error *error);
 
 /* Adds the counts and moments of a table that was checked to a tally of the same histogram, and
  * marks its blocks, if it has them. No count overflows if the tally's samples and the table's total
@@ -137,16 +137,16 @@ void table_rows_add(const struct read_table *table, const struct histogram *hist
 bool table_keys_used(const struct words *options);
 
 /* Checks that a table has the keys that its options, with or without --by, and its mode let it
- * have: all of them, as none are left out by --top. Rows of lines must also add up. 0; or -1 with a
- * reason. */
+ * have: all of them, as none are left out by --top. Rows of lines must also add up. 0; or -1 with
+ * an error. */
 int table_keys_check(const struct read_table *table, const struct histogram *histogram,
-                     struct reason *why);
+                     struct error *error);
 
 /* Checks that the tables of one result follow each other, and none is missing: `table` is the next
- * one of a file after number `last` of `tables`, or after none or all of a result. 0; or -1 with a
- * reason. */
+ * one of a file after number `last` of `tables`, or after none or all of a result. 0; or -1 with an
+ * error. */
 int table_keys_follow(const struct read_table *table, uint64_t last, uint64_t tables,
-                      struct reason *why);
+                      struct error *error);
 
 /* Adds a table that was checked: the rows of lines, or the numbers in `tally`, which has blocks. */
 void table_keys_add(const struct read_table *table, const struct tally *tally,
@@ -167,15 +167,15 @@ struct table_reader {
     const char *member; /* that is being read; NULL: none */
     bool is_in_list;    /* in the list that it is */
     bool has_decoded;   /* text in the input's buffer was replaced since a row began */
-    struct reason *why;
+    struct error *error;
 };
 
 /* Begins a file, of which nothing was read. 0, or -1: memory is short. */
 int table_reader_begin(struct table_reader *reader);
 
 /* Reads the next table, whose rows are then known if the sum so far has any. 1; 0 at the file's
- * end; or -1 with a reason, which says at which byte. */
-int table_reader_next(struct table_reader *reader, struct merge *merge, struct reason *why);
+ * end; or -1 with an error, which says at which byte. */
+int table_reader_next(struct table_reader *reader, struct merge *merge, struct error *error);
 
 void table_reader_free(struct table_reader *reader);
 

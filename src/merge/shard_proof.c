@@ -14,85 +14,86 @@
 
 /* --- the shard of a table --- */
 
-static int refuse(struct reason *why, const char *text)
+static int refuse(struct error *error, const char *text)
 {
-    return reason_set(why, "\"share\" %s", text);
+    return error_set(error, "\"share\" %s", text);
 }
 
-static int check_ranges(const struct shard_file *file, struct reason *why)
+static int check_ranges(const struct shard_file *file, struct error *error)
 {
     for (size_t i = 0; i < file->range_count; i++) {
         const struct shard_range range = file->ranges[i];
         const bool is_empty = file->size == 0 && range.begin == 0 && range.end == 0;
         if (range.end > file->size || !(range.begin < range.end || is_empty))
-            return refuse(why, "has a range outside its file");
+            return refuse(error, "has a range outside its file");
         if (i > 0 && range.begin < file->ranges[i - 1].end)
-            return refuse(why, "has ranges that are out of order");
+            return refuse(error, "has ranges that are out of order");
     }
     return 0;
 }
 
-/* Checks a record for itself. 0, or -1 with a reason. */
-static int check_record(const struct shard_record *record, struct reason *why)
+/* Checks a record for itself. 0, or -1 with an error. */
+static int check_record(const struct shard_record *record, struct error *error)
 {
     const struct shard_job *job = &record->job;
     if (job->of == 0 || record->shard_count == 0)
-        return refuse(why, "names no share");
+        return refuse(error, "names no share");
     if (job->of > SHARDS_MAX)
-        return reason_set(why, "\"share\" names more than %d shares", SHARDS_MAX);
+        return error_set(error, "\"share\" names more than %d shares", SHARDS_MAX);
     for (size_t i = 0; i < record->shard_count; i++) {
         const struct shard_range shards = record->shards[i];
         if (shards.begin < 1 || shards.begin > shards.end || shards.end > job->of)
-            return refuse(why, "names a share that cannot exist");
+            return refuse(error, "names a share that cannot exist");
         if (i > 0 && shards.begin <= record->shards[i - 1].end)
-            return refuse(why, "has ranges that are out of order");
+            return refuse(error, "has ranges that are out of order");
     }
     for (size_t i = 0; i < record->file_count; i++) {
         const struct shard_file *file = &record->files[i];
         if (file->index < 1 || file->index > job->files || file->range_count == 0 ||
             file->size > job->bytes)
-            return refuse(why, "has a file that is not in its list");
+            return refuse(error, "has a file that is not in its list");
         if (i > 0 && file->index <= file[-1].index)
-            return refuse(why, "has files that are out of order");
-        if (check_ranges(file, why) != 0)
+            return refuse(error, "has files that are out of order");
+        if (check_ranges(file, error) != 0)
             return -1;
     }
     return 0;
 }
 
 /* Checks that a job is the same as that of the first shard. */
-static int check_job(const struct shard_join *join, const struct shard_job *job, struct reason *why)
+static int check_job(const struct shard_join *join, const struct shard_job *job,
+                     struct error *error)
 {
-    char first[REASON_SUBJECT_MAX];
-    reason_show_subject(join->first, first);
+    char first[ERROR_SUBJECT_MAX];
+    error_show_subject(join->first, first);
     if (job->of != join->job.of)
-        return reason_set(why, "is one of %" PRIu64 " shares, but %s is one of %" PRIu64, job->of,
-                          first, join->job.of);
+        return error_set(error, "is one of %" PRIu64 " shares, but %s is one of %" PRIu64, job->of,
+                         first, join->job.of);
     if (memcmp(job, &join->job, sizeof *job) == 0)
         return 0;
-    return reason_set(why,
-                      "is a share of different files than %s: %" PRIu64 " with %" PRIu64
-                      " bytes, not %" PRIu64 " with %" PRIu64 ", digest %016" PRIx64
-                      ", not %016" PRIx64,
-                      first, job->files, job->bytes, join->job.files, join->job.bytes, job->digest,
-                      join->job.digest);
+    return error_set(error,
+                     "is a share of different files than %s: %" PRIu64 " with %" PRIu64
+                     " bytes, not %" PRIu64 " with %" PRIu64 ", digest %016" PRIx64
+                     ", not %016" PRIx64,
+                     first, job->files, job->bytes, join->job.files, join->job.bytes, job->digest,
+                     join->job.digest);
 }
 
 int shard_join_add(struct shard_join *join, struct shard_record *record, const char *table,
-                   struct reason *why)
+                   struct error *error)
 {
-    if (check_record(record, why) != 0)
+    if (check_record(record, error) != 0)
         return -1;
     if (!join->first) {
         join->first = table;
         join->job = record->job;
     }
-    if (check_job(join, &record->job, why) != 0)
+    if (check_job(join, &record->job, error) != 0)
         return -1;
     struct joined_shard *longer =
         grow_list(join->shards, &join->room, join->count + 1, sizeof *longer);
     if (!longer)
-        return reason_set(why, "out of memory");
+        return error_set(error, "out of memory");
     join->shards = longer;
     join->shards[join->count++] = (struct joined_shard){*record, table, join->order++};
     *record = (struct shard_record){.job.of = 0};
@@ -189,51 +190,51 @@ static int list_pieces(struct proof *proof)
 
 /* --- nothing overlaps --- */
 
-static int check_shards(const struct proof *proof, struct reason *why)
+static int check_shards(const struct proof *proof, struct error *error)
 {
-    char other[REASON_SUBJECT_MAX];
+    char other[ERROR_SUBJECT_MAX];
     for (size_t i = 1; i < proof->shard_count; i++) {
         const struct piece *before = &proof->shards[i - 1], *piece = &proof->shards[i];
         if (piece->range.begin > before->range.end)
             continue;
-        reason_show_subject(before->from->table, other);
-        return reason_of(why, piece->from->table, "share %" PRIu64 "/%" PRIu64 " is also in %s",
-                         piece->range.begin, proof->join->job.of, other);
+        error_show_subject(before->from->table, other);
+        return error_of(error, piece->from->table, "share %" PRIu64 "/%" PRIu64 " is also in %s",
+                        piece->range.begin, proof->join->job.of, other);
     }
     return 0;
 }
 
 /* Checks that two tables mean the same file, and that no byte of it is in both. */
-static int check_pair(const struct piece *before, const struct piece *piece, struct reason *why)
+static int check_pair(const struct piece *before, const struct piece *piece, struct error *error)
 {
     const struct shard_file *one = before->file, *other = piece->file;
     const char *table = piece->from->table;
-    char shown[REASON_SUBJECT_MAX];
+    char shown[ERROR_SUBJECT_MAX];
     if (one->index != other->index)
         return 0;
-    reason_show_subject(before->from->table, shown);
+    error_show_subject(before->from->table, shown);
     if (strcmp(one->name, other->name) != 0 || one->size != other->size)
-        return reason_of(why, table,
-                         "file %" PRIu64 " is %.200s of %" PRIu64
-                         " bytes, but in %s %.200s of %" PRIu64,
-                         other->index, other->name, other->size, shown, one->name, one->size);
+        return error_of(error, table,
+                        "file %" PRIu64 " is %.200s of %" PRIu64
+                        " bytes, but in %s %.200s of %" PRIu64,
+                        other->index, other->name, other->size, shown, one->name, one->size);
     if (one->fingerprint != other->fingerprint)
-        return reason_of(why, table,
-                         "%.200s has the fingerprint %016" PRIx64 ", but in %s %016" PRIx64
-                         ": it was changed, or two files have that name",
-                         other->name, other->fingerprint, shown, one->fingerprint);
+        return error_of(error, table,
+                        "%.200s has the fingerprint %016" PRIx64 ", but in %s %016" PRIx64
+                        ": it was changed, or two files have that name",
+                        other->name, other->fingerprint, shown, one->fingerprint);
     if (piece->range.begin >= before->range.end && one->size > 0)
         return 0;
-    return reason_of(why, table, "bytes from %" PRIu64 " of %.200s are also in %s",
-                     piece->range.begin, other->name, shown);
+    return error_of(error, table, "bytes from %" PRIu64 " of %.200s are also in %s",
+                    piece->range.begin, other->name, shown);
 }
 
-static int check_overlaps(const struct proof *proof, struct reason *why)
+static int check_overlaps(const struct proof *proof, struct error *error)
 {
-    if (check_shards(proof, why) != 0)
+    if (check_shards(proof, error) != 0)
         return -1;
     for (size_t i = 1; i < proof->byte_count; i++)
-        if (check_pair(&proof->bytes[i - 1], &proof->bytes[i], why) != 0)
+        if (check_pair(&proof->bytes[i - 1], &proof->bytes[i], error) != 0)
             return -1;
     return 0;
 }
@@ -251,7 +252,7 @@ static void append_missing(char *text, size_t size, uint64_t first, uint64_t las
         snprintf(text + len, size - len, "%s%" PRIu64 "-%" PRIu64, before, first, last);
 }
 
-static int check_missing_shards(const struct proof *proof, struct reason *why)
+static int check_missing_shards(const struct proof *proof, struct error *error)
 {
     const uint64_t of = proof->join->job.of;
     char list[GAPS_LISTED * 48] = "", others[48] = "";
@@ -273,8 +274,8 @@ static int check_missing_shards(const struct proof *proof, struct reason *why)
         return 0;
     if (missing > listed)
         snprintf(others, sizeof others, " and %" PRIu64 " others", missing - listed);
-    return reason_set(why, "share%s %s%s of %" PRIu64 " %s missing", missing == 1 ? "" : "s", list,
-                      others, of, missing == 1 ? "is" : "are");
+    return error_set(error, "share%s %s%s of %" PRIu64 " %s missing", missing == 1 ? "" : "s", list,
+                     others, of, missing == 1 ? "is" : "are");
 }
 
 /* Writes that no shard is missing. */
@@ -287,7 +288,7 @@ static void show_complete(const struct proof *proof, char *text, size_t size)
 }
 
 /* Names the first bytes that are missing of a file. True if there are any. */
-static bool find_gap(const struct proof *proof, struct reason *why)
+static bool find_gap(const struct proof *proof, struct error *error)
 {
     char shards[64];
     uint64_t end = 0;
@@ -300,8 +301,8 @@ static bool find_gap(const struct proof *proof, struct reason *why)
         end = begin > end ? end : piece->range.end;
         if (missing > end) {
             show_complete(proof, shards, sizeof shards);
-            reason_of(why, piece->file->name,
-                      "%s, but bytes %" PRIu64 " to %" PRIu64 " are missing", shards, end, missing);
+            error_of(error, piece->file->name,
+                     "%s, but bytes %" PRIu64 " to %" PRIu64 " are missing", shards, end, missing);
             return true;
         }
         end = is_last ? 0 : end;
@@ -309,7 +310,7 @@ static bool find_gap(const struct proof *proof, struct reason *why)
     return false;
 }
 
-static int check_missing_bytes(const struct proof *proof, struct reason *why)
+static int check_missing_bytes(const struct proof *proof, struct error *error)
 {
     const struct shard_job *job = &proof->join->job;
     uint64_t bytes = 0, files = 0;
@@ -317,17 +318,18 @@ static int check_missing_bytes(const struct proof *proof, struct reason *why)
     for (size_t i = 0; i < proof->byte_count; i++) {
         const struct piece *piece = &proof->bytes[i];
         if (__builtin_add_overflow(bytes, piece->range.end - piece->range.begin, &bytes))
-            return reason_set(why, "the shares have more than 2^64 bytes");
+            return error_set(error, "the shares have more than 2^64 bytes");
         files += i == 0 || piece->file->index != piece[-1].file->index;
     }
-    if (find_gap(proof, why))
+    if (find_gap(proof, error))
         return -1;
     if (bytes == job->bytes && files == job->files)
         return 0;
     show_complete(proof, shards, sizeof shards);
-    return reason_set(
-        why, "%s, but only %" PRIu64 " of %" PRIu64 " files, and %" PRIu64 " of %" PRIu64 " bytes",
-        shards, files, job->files, bytes, job->bytes);
+    return error_set(error,
+                     "%s, but only %" PRIu64 " of %" PRIu64 " files, and %" PRIu64 " of %" PRIu64
+                     " bytes",
+                     shards, files, job->files, bytes, job->bytes);
 }
 
 /* --- the record of all --- */
@@ -381,31 +383,31 @@ static int make_record(const struct proof *proof, struct shard_record *record)
     return failed ? -1 : 0;
 }
 
-/* Proves as shard_join_finish, but names of files in the reason are not printable yet. */
+/* Proves as shard_join_finish, but names of files in the error are not printable yet. */
 static int prove(struct proof *proof, bool may_be_incomplete, struct shard_record *record,
-                 struct reason *why)
+                 struct error *error)
 {
     if (list_pieces(proof) != 0)
         goto no_memory;
-    if (check_overlaps(proof, why) != 0)
+    if (check_overlaps(proof, error) != 0)
         return -1;
-    const bool is_missing = check_missing_shards(proof, why) != 0;
-    if (is_missing ? !may_be_incomplete : check_missing_bytes(proof, why) != 0)
+    const bool is_missing = check_missing_shards(proof, error) != 0;
+    if (is_missing ? !may_be_incomplete : check_missing_bytes(proof, error) != 0)
         return -1;
     if (make_record(proof, record) == 0)
         return 0;
 no_memory:
-    reason_of(why, proof->join->first, "out of memory");
+    error_of(error, proof->join->first, "out of memory");
     return -1;
 }
 
 int shard_join_finish(const struct shard_join *join, bool may_be_incomplete,
-                      struct shard_record *record, struct reason *why)
+                      struct shard_record *record, struct error *error)
 {
     struct proof proof = {.join = join};
-    const int rc = prove(&proof, may_be_incomplete, record, why);
+    const int rc = prove(&proof, may_be_incomplete, record, error);
     if (rc != 0)
-        reason_make_printable(why);
+        error_make_printable(error);
     free(proof.shards);
     free(proof.bytes);
     return rc;

@@ -15,10 +15,10 @@ bool table_keys_used(const struct words *options)
     return false;
 }
 
-static int refuse_top(struct reason *why)
+static int refuse_top(struct error *error)
 {
-    return reason_set(why, "was printed with --top, so keys are missing; print it without, and "
-                           "give --top to --merge");
+    return error_set(error, "was printed with --top, so keys are missing; print it without, and "
+                            "give --top to --merge");
 }
 
 /* True if a key has what it must have: a text, and perhaps bytes, or nothing at all. */
@@ -40,31 +40,31 @@ static struct key_name name_of(const struct read_table *table, const struct read
 
 /* --- numbers: a table for each key --- */
 
-static int check_numbers(const struct read_table *table, struct reason *why)
+static int check_numbers(const struct read_table *table, struct error *error)
 {
     const bool has_key = table->has & HAS_KEY, has_keys = table->has & HAS_KEYS;
     if (has_key == has_keys || table->key_count > 0 || (has_key && !is_complete(&table->key)))
-        return reason_set(why, NO_MATCH);
+        return error_set(error, NO_MATCH);
     if (!(table->has & HAS_TABLE) || !(table->has & HAS_TABLES) || table->table == 0 ||
         table->table > table->tables)
-        return reason_set(why, "lacks \"table\" or \"tables\", or they are wrong");
+        return error_set(error, "lacks \"table\" or \"tables\", or they are wrong");
     if (has_keys && table->keys > 0)
-        return refuse_top(why);
+        return refuse_top(error);
     if (has_keys && (table->totals.total > 0 || table->tables > 1))
-        return reason_set(why, NO_MATCH);
+        return error_set(error, NO_MATCH);
     return 0;
 }
 
 int table_keys_follow(const struct read_table *table, uint64_t last, uint64_t tables,
-                      struct reason *why)
+                      struct error *error)
 {
     const bool is_open = last < tables;
     if (table->table == (is_open ? last + 1 : 1) && (!is_open || table->tables == tables))
         return 0;
-    return reason_set(why,
-                      "is table %" PRIu64 " of %" PRIu64 " of a result, and does not follow the "
-                      "one before it; give --merge all tables of a result, in their order",
-                      table->table, table->tables);
+    return error_set(error,
+                     "is table %" PRIu64 " of %" PRIu64 " of a result, and does not follow the "
+                     "one before it; give --merge all tables of a result, in their order",
+                     table->table, table->tables);
 }
 
 /* --- lines: a row for each key --- */
@@ -80,35 +80,35 @@ static bool has_keys(const struct read_table *table)
     return true;
 }
 
-static int check_lines(const struct read_table *table, struct reason *why)
+static int check_lines(const struct read_table *table, struct error *error)
 {
     const uint64_t needed = HAS_TOTAL | HAS_COUNTED | HAS_OTHER | HAS_INVALID | HAS_BINS;
     const struct read_totals *totals = &table->totals;
     uint64_t counted = 0;
     if ((table->has & needed) != needed)
-        return reason_set(why, "lacks \"total\", \"counted\", \"other\", \"invalid\" or \"bins\"");
+        return error_set(error, "lacks \"total\", \"counted\", \"other\", \"invalid\" or \"bins\"");
     if ((table->has & (HAS_KEY | HAS_KEYS)) || !has_keys(table))
-        return reason_set(why, NO_MATCH);
+        return error_set(error, NO_MATCH);
     for (size_t i = 0; i < table->row_count; i++)
         if (__builtin_add_overflow(counted, table->counts[i], &counted))
-            return reason_set(why, "counts beyond 2^64");
+            return error_set(error, "counts beyond 2^64");
     if (counted != totals->counted)
-        return reason_set(why, "the bins add up to %" PRIu64 ", and \"counted\" is %" PRIu64,
-                          counted, totals->counted);
+        return error_set(error, "the bins add up to %" PRIu64 ", and \"counted\" is %" PRIu64,
+                         counted, totals->counted);
     if (counted > totals->total || totals->total - counted != totals->other ||
         totals->invalid > totals->other)
-        return reason_set(why, "\"counted\" and \"other\" do not add up to \"total\"");
-    return totals->other == totals->invalid ? 0 : refuse_top(why);
+        return error_set(error, "\"counted\" and \"other\" do not add up to \"total\"");
+    return totals->other == totals->invalid ? 0 : refuse_top(error);
 }
 
 /* --- either --- */
 
 int table_keys_check(const struct read_table *table, const struct histogram *histogram,
-                     struct reason *why)
+                     struct error *error)
 {
     if (key_is_used(&histogram->key))
-        return histogram->mode->is_binned ? check_numbers(table, why) : check_lines(table, why);
-    return table->key_count > 0 || (table->has & HAS_KEY) ? reason_set(why, NO_MATCH) : 0;
+        return histogram->mode->is_binned ? check_numbers(table, error) : check_lines(table, error);
+    return table->key_count > 0 || (table->has & HAS_KEY) ? error_set(error, NO_MATCH) : 0;
 }
 
 static void add_lines(const struct read_table *table, struct key_tallies *keys)

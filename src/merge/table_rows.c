@@ -204,23 +204,23 @@ static bool add_count(uint64_t *sum, uint64_t count)
 
 /* Says that a row does not exist, or comes too late. */
 static int refuse_row(const struct row_check *check, uint32_t row, const struct row_texts *texts,
-                      struct reason *why)
+                      struct error *error)
 {
     const struct read_table *table = check->table;
     struct row_label label = {.next = 0};
     if (row != ROW_UNKNOWN) {
         histogram_label_row(check->histogram, row, &label);
-        return reason_set(why, "there is no bin from %s to %s after the one before it", label.lo,
-                          label.hi);
+        return error_set(error, "there is no bin from %s to %s after the one before it", label.lo,
+                         label.hi);
     }
     if (!texts->lo)
-        return reason_set(why, "there is no bin '%s'", table_text(table, texts->bin));
-    return reason_set(why, "there is no bin from %s to %s", table_text(table, texts->lo),
-                      table_text(table, texts->hi));
+        return error_set(error, "there is no bin '%s'", table_text(table, texts->bin));
+    return error_set(error, "there is no bin from %s to %s", table_text(table, texts->lo),
+                     table_text(table, texts->hi));
 }
 
 /* Finds one row, and adds its counts. */
-static int check_row(struct row_check *check, size_t index, struct reason *why)
+static int check_row(struct row_check *check, size_t index, struct error *error)
 {
     struct read_table *table = check->table;
     const uint64_t *counts = &table->counts[index * check->channels];
@@ -233,19 +233,19 @@ static int check_row(struct row_check *check, size_t index, struct reason *why)
     if (row == ROW_NONE) {
         for (size_t channel = 0; channel < check->channels; channel++)
             if (counts[channel] != 0)
-                return reason_set(why, "a bin that cannot hold a number has a count");
+                return error_set(error, "a bin that cannot hold a number has a count");
         return 0;
     }
     if (row == ROW_UNKNOWN || row < check->next)
-        return refuse_row(check, row, texts, why);
+        return refuse_row(check, row, texts, error);
     check->next = row + (size_t)1;
     for (size_t channel = 0; channel < check->channels; channel++)
         if (!add_count(&check->counted[channel], counts[channel]))
-            return reason_set(why, "counts beyond 2^64");
+            return error_set(error, "counts beyond 2^64");
     return 0;
 }
 
-static int check_rows(struct row_check *check, struct seen_rows *seen, struct reason *why)
+static int check_rows(struct row_check *check, struct seen_rows *seen, struct error *error)
 {
     row_finder_begin(&check->finder, check->histogram, seen);
     for (size_t i = 0; i < check->table->row_count; i++) {
@@ -256,7 +256,7 @@ static int check_rows(struct row_check *check, struct seen_rows *seen, struct re
             add_count(&sum, check->table->counts[i])) {
             check->counted[0] = sum;
             check->next = row + (size_t)1;
-        } else if (check_row(check, i, why) != 0) {
+        } else if (check_row(check, i, error) != 0) {
             return -1;
         }
     }
@@ -273,48 +273,49 @@ static bool adds_up(const struct read_totals *totals, uint64_t counted)
            add_count(&sum, totals->invalid) && sum == totals->total;
 }
 
-static int check_channels(const struct row_check *check, struct reason *why)
+static int check_channels(const struct row_check *check, struct error *error)
 {
     const struct read_totals *totals = &check->table->totals;
     struct read_totals all = {0};
     for (size_t channel = 0; channel < check->channels; channel++) {
         const struct read_totals *own = &check->table->channels[channel];
         if (!adds_up(own, check->counted[channel]))
-            return reason_set(why, "the counts of channel %zu do not add up to its total",
-                              channel + 1);
+            return error_set(error, "the counts of channel %zu do not add up to its total",
+                             channel + 1);
         if (own->total != totals->total / check->channels || !add_count(&all.total, own->total) ||
             !add_count(&all.below, own->below) || !add_count(&all.above, own->above) ||
             !add_count(&all.invalid, own->invalid))
-            return reason_set(why, "the channels have different lengths");
+            return error_set(error, "the channels have different lengths");
     }
     if (all.total == totals->total && all.below == totals->below && all.above == totals->above &&
         all.invalid == totals->invalid)
         return 0;
-    return reason_set(why, "the channels do not add up to the totals");
+    return error_set(error, "the channels do not add up to the totals");
 }
 
-static int check_totals(const struct row_check *check, struct reason *why)
+static int check_totals(const struct row_check *check, struct error *error)
 {
     const struct read_totals *totals = &check->table->totals;
     const struct mode *mode = check->histogram->mode;
     uint64_t counted = 0;
     for (size_t channel = 0; channel < check->channels; channel++)
         if (!add_count(&counted, check->counted[channel]))
-            return reason_set(why, "counts beyond 2^64");
+            return error_set(error, "counts beyond 2^64");
     if (counted != totals->counted)
-        return reason_set(why, "the bins add up to %" PRIu64 ", and \"counted\" is %" PRIu64,
-                          counted, totals->counted);
+        return error_set(error, "the bins add up to %" PRIu64 ", and \"counted\" is %" PRIu64,
+                         counted, totals->counted);
     if (totals->counted > totals->total || totals->total - totals->counted != totals->other)
-        return reason_set(why, "\"counted\" and \"other\" do not add up to \"total\"");
+        return error_set(error, "\"counted\" and \"other\" do not add up to \"total\"");
     if (mode->is_binned && !adds_up(totals, counted))
-        return reason_set(why, "\"counted\", \"below\", \"above\" and \"invalid\" do not add up to "
-                               "\"total\"");
+        return error_set(error,
+                         "\"counted\", \"below\", \"above\" and \"invalid\" do not add up to "
+                         "\"total\"");
     if (mode->has_characters && totals->other != totals->invalid)
-        return reason_set(why, "\"counted\" and \"invalid\" do not add up to \"total\"");
+        return error_set(error, "\"counted\" and \"invalid\" do not add up to \"total\"");
     if (!mode->is_binned && !mode->has_characters &&
         !histogram_adds_up(check->histogram, counted, totals->total))
-        return reason_set(why, "\"other\" must be 0, because every byte is in a bin");
-    return check->channels > 1 ? check_channels(check, why) : 0;
+        return error_set(error, "\"other\" must be 0, because every byte is in a bin");
+    return check->channels > 1 ? check_channels(check, error) : 0;
 }
 
 /* --- moments --- */
@@ -336,18 +337,19 @@ static bool read_moments(const struct read_table *table, size_t channel, uint64_
            add_count(&infinite, moments->highest) && infinite <= numbers;
 }
 
-static int check_moments(const struct row_check *check, struct moments *moments, struct reason *why)
+static int check_moments(const struct row_check *check, struct moments *moments,
+                         struct error *error)
 {
     const struct read_table *table = check->table;
     if (table->moment_count != check->channels)
-        return reason_set(why, "has no \"moments\", which --stats, --quantiles and "
-                               "--format=prometheus need; count with --stats");
+        return error_set(error, "has no \"moments\", which --stats, --quantiles and "
+                                "--format=prometheus need; count with --stats");
     for (size_t channel = 0; channel < check->channels; channel++) {
         const struct read_totals *totals =
             check->channels > 1 ? &table->channels[channel] : &table->totals;
         if (!read_moments(table, channel, totals->total - totals->invalid,
                           check->histogram->binning.is_whole, &moments[channel]))
-            return reason_set(why, "\"moments\" are damaged");
+            return error_set(error, "\"moments\" are damaged");
     }
     return 0;
 }
@@ -355,7 +357,7 @@ static int check_moments(const struct row_check *check, struct moments *moments,
 /* --- all of it --- */
 
 /* Checks that the members are those of a table of the mode. */
-static int check_form(const struct row_check *check, struct reason *why)
+static int check_form(const struct row_check *check, struct error *error)
 {
     const struct read_table *table = check->table;
     const struct mode *mode = check->histogram->mode;
@@ -363,25 +365,25 @@ static int check_form(const struct row_check *check, struct reason *why)
     const uint64_t all = HAS_TOTAL | HAS_COUNTED | HAS_OTHER | HAS_BINS;
     const uint64_t outside = mode->is_binned ? binned : mode->has_characters ? HAS_INVALID : 0;
     if ((table->has & all) != all)
-        return reason_set(why, "lacks \"total\", \"counted\", \"other\" or \"bins\"");
+        return error_set(error, "lacks \"total\", \"counted\", \"other\" or \"bins\"");
     if ((table->has & binned) != outside)
-        return reason_set(why, "\"below\", \"above\" and \"invalid\" do not belong to this mode");
+        return error_set(error, "\"below\", \"above\" and \"invalid\" do not belong to this mode");
     if (table->channel_count != (check->channels > 1 ? check->channels : 0))
-        return reason_set(why, "\"channels\" and \"options\" disagree on the number of channels");
+        return error_set(error, "\"channels\" and \"options\" disagree on the number of channels");
     if (table->count_count != table->row_count * check->channels)
-        return reason_set(why, "a bin must have one count for each channel");
+        return error_set(error, "a bin must have one count for each channel");
     return 0;
 }
 
 int table_rows_check(struct read_table *table, const struct histogram *histogram,
-                     struct seen_rows *seen, struct moments *moments, struct reason *why)
+                     struct seen_rows *seen, struct moments *moments, struct error *error)
 {
     struct row_check check = {
         .table = table, .histogram = histogram, .channels = histogram_channels(histogram)};
-    if (check_form(&check, why) != 0 || check_rows(&check, seen, why) != 0 ||
-        check_totals(&check, why) != 0)
+    if (check_form(&check, error) != 0 || check_rows(&check, seen, error) != 0 ||
+        check_totals(&check, error) != 0)
         return -1;
-    return histogram->has_moments ? check_moments(&check, moments, why) : 0;
+    return histogram->has_moments ? check_moments(&check, moments, error) : 0;
 }
 
 void table_rows_add(const struct read_table *table, const struct histogram *histogram,

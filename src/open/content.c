@@ -12,13 +12,13 @@ struct content_range content_range_of(const struct content_options *options)
 }
 
 int content_follow(struct content_range *range, const struct header *header,
-                   const struct content_options *options, struct reason *fault)
+                   const struct content_options *options, struct error *fault)
 {
     const char *type = options->header_type;
     if (options->needs_header && header->type[0] && strcmp(header->type, type) != 0)
-        return reason_set(fault,
-                          "holds %s, but another file holds values of %s; count them separately",
-                          header->holds, type);
+        return error_set(fault,
+                         "holds %s, but another file holds values of %s; count them separately",
+                         header->holds, type);
     if (!header_fits(header, type, options->channels, fault))
         return -1;
     const bool is_cut = options->has_length && options->length < header->bytes;
@@ -33,15 +33,15 @@ int content_follow(struct content_range *range, const struct header *header,
 }
 
 int content_check(const struct content_range *range, uint64_t position, bool at_end,
-                  struct reason *fault)
+                  struct error *fault)
 {
     const bool is_short = at_end && position < range->end;
     const bool is_long = range->is_whole && position > range->end;
     if (!range->stated || (!is_short && !is_long))
         return 0;
-    return reason_set(fault, "the %s header states %llu bytes of values, but %s follow",
-                      range->stated, (unsigned long long)(range->end - range->begin),
-                      is_short ? "fewer" : "more");
+    return error_set(fault, "the %s header states %llu bytes of values, but %s follow",
+                     range->stated, (unsigned long long)(range->end - range->begin),
+                     is_short ? "fewer" : "more");
 }
 
 bool content_is_partial(const struct content_range *range)

@@ -5,7 +5,7 @@
 #define GPUHISTO_CONTENT_H
 
 #include "header.h"
-#include "src/base/reason.h"
+#include "src/base/error.h"
 #include "src/bytes/bytes.h"
 #include "src/frames/codec.h"
 
@@ -43,12 +43,12 @@ struct content_range content_range_of(const struct content_options *options);
 /* Sets the range to the values that follow a header. 0; or -1 with the fault if they do not fit the
  * options. */
 int content_follow(struct content_range *range, const struct header *header,
-                   const struct content_options *options, struct reason *fault);
+                   const struct content_options *options, struct error *fault);
 
 /* Compares content with what its header states, after `position` bytes of it were seen, or at its
  * end there. 0, or -1 with the fault. */
 int content_check(const struct content_range *range, uint64_t position, bool at_end,
-                  struct reason *fault);
+                  struct error *fault);
 
 /* True if the range is less than the whole content. */
 bool content_is_partial(const struct content_range *range);

@@ -11,34 +11,34 @@
 #include <sys/stat.h>
 
 /* Refuses a file that states a size of 0 and has bytes, as those in /proc do. 0, or -1 with the
- * reason set. */
-static int check_sized(const struct input *input, struct reason *why)
+ * error set. */
+static int check_sized(const struct input *input, struct error *error)
 {
     struct stat status;
     char byte;
-    ssize_t got = bytes_read_at(&input->bytes, &byte, 1, 0, why);
+    ssize_t got = bytes_read_at(&input->bytes, &byte, 1, 0, error);
     if (got <= 0)
         return (int)got;
     if (fstat(input->bytes.fd, &status) == 0 && status.st_size > 0)
         return 0; /* what was added since it was measured */
-    return reason_of(why, input->bytes.name,
-                     "has a size of 0 but is not empty, so it cannot be divided");
+    return error_of(error, input->bytes.name,
+                    "has a size of 0 but is not empty, so it cannot be divided");
 }
 
-int file_shard_check(struct input *input, struct file_shard *shard, struct reason *why)
+int file_shard_check(struct input *input, struct file_shard *shard, struct error *error)
 {
     if (!input->bytes.regular)
-        return reason_of(why, input->bytes.name, "is no longer a regular file");
+        return error_of(error, input->bytes.name, "is no longer a regular file");
     if (input->bytes.opened_size < shard->size)
-        return reason_of(why, input->bytes.name, "was truncated after it was divided into shares");
-    if (shard->size == 0 && check_sized(input, why) != 0)
+        return error_of(error, input->bytes.name, "was truncated after it was divided into shares");
+    if (shard->size == 0 && check_sized(input, error) != 0)
         return -1;
     input->bytes.opened_size = shard->size;
     input->bytes.is_cut = true;
     input->bytes.may_be_short = false;
     if (!shard->wants_fingerprint)
         return 0;
-    return fingerprint_file(&input->bytes, shard->size, &shard->fingerprint, why);
+    return fingerprint_file(&input->bytes, shard->size, &shard->fingerprint, error);
 }
 
 /* --- bytes as they are --- */
@@ -59,9 +59,9 @@ static uint64_t value_from(const struct bytes *bytes, uint64_t offset, size_t si
 }
 
 /* Pieces are those values that begin in the shard; the file may end within one. Pieces of text are
- * read up to the ends of their last records, wherever the shard ends. 0, or -1 with the reason set.
+ * read up to the ends of their last records, wherever the shard ends. 0, or -1 with the error set.
  */
-static int enter_plain(struct input *input, const struct file_shard *shard, struct reason *why)
+static int enter_plain(struct input *input, const struct file_shard *shard, struct error *error)
 {
     struct bytes *bytes = &input->bytes;
     const struct record_kind *kind = &input->records.kind;
@@ -73,7 +73,7 @@ static int enter_plain(struct input *input, const struct file_shard *shard, stru
     if (input_is_serial(input))
         return 0;
     if (left > 0 && begin <= whole && whole < end)
-        return input_cut_off(input, left, why);
+        return input_cut_off(input, left, error);
     bytes->taken = value_from(bytes, begin, size, whole);
     bytes->ended = true; /* nothing is read in order */
     input->plan.end = value_from(bytes, end, size, whole);
@@ -113,7 +113,7 @@ static bool ends_cuts(const struct input *input, const struct frame_walk *walk, 
 
 /* Finds the frames that begin in the shard: bytes [first, next) of the file. 0 or -1. */
 static int find_frames(struct input *input, const struct file_shard *shard,
-                       struct frames_before *before, struct reason *why)
+                       struct frames_before *before, struct error *error)
 {
     struct shard_edges *edges = &input->plan.edges;
     const uint64_t size = shard->size, none = size;
@@ -121,7 +121,7 @@ static int find_frames(struct input *input, const struct file_shard *shard,
     enum walk_step step = WALK_FRAME;
     frame_walk_begin(&walk, &input->bytes, input->frames.codec, 0, size);
     while (edges->next == none && (edges->first == none || shard->end < size)) {
-        step = frame_walk_next(&walk, why);
+        step = frame_walk_next(&walk, error);
         if (step == WALK_END || step == WALK_FAILED)
             break;
         if (edges->first == none && walk.offset >= shard->begin)
@@ -154,23 +154,23 @@ static int take_last(void *arg, const unsigned char *data, size_t len)
 }
 
 /* Finds the last byte of content before the shard. Frames that do not say how much they hold may be
- * empty: then all since the last one that says so are decoded. 0, or -1 with the reason set. */
+ * empty: then all since the last one that says so are decoded. 0, or -1 with the error set. */
 static int find_last_before(const struct input *input, const struct frames_before *before,
-                            struct last_byte *last, struct reason *why)
+                            struct last_byte *last, struct error *error)
 {
     struct peek peek = {&input->frames, before->content_at, input->plan.edges.first};
     if (!before->has_content)
         return 0;
-    int rc = peek_content(&peek, take_last, last, why);
+    int rc = peek_content(&peek, take_last, last, error);
     peek.begin = before->sized_at;
     if (rc == 0 && !last->is_there && before->sized_at < before->content_at)
-        rc = peek_content(&peek, take_last, last, why);
+        rc = peek_content(&peek, take_last, last, error);
     return rc;
 }
 
 /* Finds out whether a record goes on from before, and whether anything comes before at all. 0 or
  * -1. */
-static int find_edge(struct input *input, const struct frames_before *before, struct reason *why)
+static int find_edge(struct input *input, const struct frames_before *before, struct error *error)
 {
     struct shard_edges *edges = &input->plan.edges;
     const struct record_kind *kind = &input->records.kind;
@@ -183,7 +183,7 @@ static int find_edge(struct input *input, const struct frames_before *before, st
         edges->goes_on = edges->content % kind->size != 0;
         return 0;
     }
-    if (find_last_before(input, before, &last, why) != 0)
+    if (find_last_before(input, before, &last, error) != 0)
         return -1;
     edges->is_first = !last.is_there;
     edges->goes_on = last.is_there && kind->head(&last.byte, 1) != 0; /* it does not end a record */
@@ -191,7 +191,7 @@ static int find_edge(struct input *input, const struct frames_before *before, st
 }
 
 /* As file_shard_select, of a compressed file. */
-static int enter_frames(struct input *input, const struct file_shard *shard, struct reason *why)
+static int enter_frames(struct input *input, const struct file_shard *shard, struct error *error)
 {
     struct shard_edges *edges = &input->plan.edges;
     const struct record_kind *kind = &input->records.kind;
@@ -205,7 +205,7 @@ static int enter_frames(struct input *input, const struct file_shard *shard, str
     if (is_whole && shard->begin > 0)
         input->plan.range.stated = NULL; /* nothing is read here, so nothing is missing */
     if (!is_whole &&
-        (find_frames(input, shard, &before, why) != 0 || find_edge(input, &before, why) != 0))
+        (find_frames(input, shard, &before, error) != 0 || find_edge(input, &before, error) != 0))
         return -1;
     frames_seek(&input->frames, edges->first);
     input->plan.counted_from = edges->is_first ? 0 : edges->first;
@@ -213,9 +213,10 @@ static int enter_frames(struct input *input, const struct file_shard *shard, str
     return 0;
 }
 
-int file_shard_select(struct input *input, const struct file_shard *shard, struct reason *why)
+int file_shard_select(struct input *input, const struct file_shard *shard, struct error *error)
 {
-    return input->frames.codec ? enter_frames(input, shard, why) : enter_plain(input, shard, why);
+    return input->frames.codec ? enter_frames(input, shard, error)
+                               : enter_plain(input, shard, error);
 }
 
 /* --- what comes after them --- */
@@ -245,7 +246,7 @@ static int take_end(void *arg, const unsigned char *data, size_t len)
     return span_extend(seam, data, taken) == 0 ? taken < missing : -1;
 }
 
-int file_shard_complete(const struct input *input, struct span *seam, struct reason *why)
+int file_shard_complete(const struct input *input, struct span *seam, struct error *error)
 {
     const struct shard_edges *edges = &input->plan.edges;
     struct completion completion = {seam, &input->records.kind};
@@ -253,5 +254,5 @@ int file_shard_complete(const struct input *input, struct span *seam, struct rea
     bool is_whole = !record_is_text(completion.kind) && seam->head.len % completion.kind->size == 0;
     if (edges->next == edges->file_end || seam->head.len == 0 || seam->head.given || is_whole)
         return 0;
-    return peek_content(&peek, take_end, &completion, why);
+    return peek_content(&peek, take_end, &completion, error);
 }

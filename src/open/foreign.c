@@ -96,7 +96,7 @@ void foreign_note(struct foreign_seen *seen, const struct foreign *format, const
     seen->number = number;
 }
 
-void foreign_warn(const struct foreign_seen *seen, struct reason *warning)
+void foreign_warn(const struct foreign_seen *seen, struct error *warning)
 {
     const struct foreign *format = seen->format;
     warning->text[0] = '\0';
@@ -106,7 +106,7 @@ void foreign_warn(const struct foreign_seen *seen, struct reason *warning)
     if (seen->others > 0)
         snprintf(more, sizeof more, "; %zu more file%s encoded, too", seen->others,
                  seen->others == 1 ? " looks" : "s look");
-    reason_of(warning, seen->name,
-              "looks like %s %s and was counted as it is; use '%s FILE | gpuhisto'%s", format->name,
-              format->is_text ? "text" : "data", format->command, more);
+    error_of(warning, seen->name,
+             "looks like %s %s and was counted as it is; use '%s FILE | gpuhisto'%s", format->name,
+             format->is_text ? "text" : "data", format->command, more);
 }

@@ -35,6 +35,6 @@ void foreign_note(struct foreign_seen *seen, const struct foreign *format, const
                   size_t number);
 
 /* Sets *warning to one line about all that was seen; empty if that is nothing. */
-void foreign_warn(const struct foreign_seen *seen, struct reason *warning);
+void foreign_warn(const struct foreign_seen *seen, struct error *warning);
 
 #endif

@@ -8,7 +8,7 @@ static const struct header_format *const formats[] = {&header_npy, &header_wav, 
 #define FORMATS (sizeof formats / sizeof formats[0])
 
 enum header_status header_look(const unsigned char *data, size_t len, size_t *wanted,
-                               struct header *header, struct reason *fault)
+                               struct header *header, struct error *fault)
 {
     const struct header_format *format = formats[0];
     enum header_status status = len > 0 ? HEADER_NONE : HEADER_PART;
@@ -25,23 +25,23 @@ enum header_status header_look(const unsigned char *data, size_t len, size_t *wa
         return status;
     if (len < format->magic_size)
         return HEADER_NONE;
-    reason_set(fault, "ends inside its %s header", format->name);
+    error_set(fault, "ends inside its %s header", format->name);
     return HEADER_WRONG;
 }
 
 bool header_fits(const struct header *header, const char *type, unsigned channels,
-                 struct reason *fault)
+                 struct error *fault)
 {
     if (!header->type[0])
-        reason_set(fault, "holds %s, which --values cannot count", header->holds);
+        error_set(fault, "holds %s, which --values cannot count", header->holds);
     else if (strcmp(header->type, type) != 0)
-        reason_set(fault, "holds %s; use --values=%s", header->holds, header->type);
+        error_set(fault, "holds %s; use --values=%s", header->holds, header->type);
     else if (channels > 1 && header->is_planar)
-        reason_set(fault, "is in Fortran order, so its channels are not interleaved");
+        error_set(fault, "is in Fortran order, so its channels are not interleaved");
     else if (channels > 1 && header->channels == 1)
-        reason_set(fault, "has one channel; leave out --channels");
+        error_set(fault, "has one channel; leave out --channels");
     else if (channels > 1 && header->channels > 0 && header->channels != channels)
-        reason_set(fault, "has %u channels; use --channels=%u", header->channels, header->channels);
+        error_set(fault, "has %u channels; use --channels=%u", header->channels, header->channels);
     else
         return true;
     return false;

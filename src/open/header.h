@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_HEADER_H
 #define GPUHISTO_HEADER_H
 
-#include "src/base/reason.h"
+#include "src/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,12 +47,12 @@ enum header_status {
  * with `wanted` NULL: the content has no more bytes. The fault does not name the file. Any thread.
  */
 enum header_status header_look(const unsigned char *data, size_t len, size_t *wanted,
-                               struct header *header, struct reason *fault);
+                               struct header *header, struct error *fault);
 
 /* True if the values can be counted as this type in this many channels. Otherwise sets the fault to
  * what to type instead, or that --values has no such type. */
 bool header_fits(const struct header *header, const char *type, unsigned channels,
-                 struct reason *fault);
+                 struct error *fault);
 
 /* --- what a format implements; the table is in header.c --- */
 
@@ -62,7 +62,7 @@ struct header_format {
     size_t magic_size; /* with this many bytes, HEADER_PART means that the format is certain */
     /* Reads a header as header_look, with len > 0 and `wanted`. */
     enum header_status (*look)(const unsigned char *data, size_t len, size_t *wanted,
-                               struct header *header, struct reason *fault);
+                               struct header *header, struct error *fault);
 };
 
 extern const struct header_format header_npy, header_wav, header_pnm;
@@ -84,9 +84,9 @@ static inline void header_set_type(struct header *header, char kind, unsigned si
 
 /* Sets the fault to what is wrong with a header of this format. Returns HEADER_WRONG. */
 static inline enum header_status header_wrong(const char *format, const char *what,
-                                              struct reason *fault)
+                                              struct error *fault)
 {
-    reason_set(fault, "invalid %s header (%s)", format, what);
+    error_set(fault, "invalid %s header (%s)", format, what);
     return HEADER_WRONG;
 }
 

@@ -69,36 +69,36 @@ struct input {
 
 /* Opens a file and releases it, recognises its format, looks at what its content begins with, and
  * leaves out what is before the range; a pipe may be waited for. With a shard, which gets the
- * fingerprint, only the shard's part is read. 0, or -1 with the reason set and nothing left open.
+ * fingerprint, only the shard's part is read. 0, or -1 with the error set and nothing left open.
  * The name must outlive the input. */
 int input_open(struct input *input, struct held *file, const struct input_options *options,
-               struct file_shard *shard, struct reason *why);
+               struct file_shard *shard, struct error *error);
 
 /* Reads the header that a file begins with, and gives the file back, unread. 0, or -1 with the
- * reason set if there is no type of values. */
+ * error set if there is no type of values. */
 int input_find_header(struct held *file, const struct input_options *options, struct header *header,
-                      struct reason *why);
+                      struct error *error);
 
 /* True if columns are named that were not found yet. */
 bool input_seeks_columns(const struct input *input);
 
-/* Finds the columns that are named in the first record of text[0..len). 0, or -1 with the reason
+/* Finds the columns that are named in the first record of text[0..len). 0, or -1 with the error
  * set. */
 int input_find_columns(struct input *input, const unsigned char *text, size_t len,
-                       struct reason *why);
+                       struct error *error);
 
 /* Takes off the size what may not be a whole record, and is read in order. For input_open, without
- * shards. 0, or -1 with the reason set. */
-int input_trim(struct input *input, struct reason *why);
+ * shards. 0, or -1 with the error set. */
+int input_trim(struct input *input, struct error *error);
 
 /* True if bytes [taken, end) may be read by several threads at once with input_read_piece. */
 bool input_parallel(const struct input *input);
 
 /* Reads the records of a piece, file bytes [offset, offset + len) of those that are read by several
  * threads, into an empty chunk, whose len and begin it sets. The bytes of the piece that were read,
- * or -1 with the reason set. Changes nothing in the input; any thread. */
+ * or -1 with the error set. Changes nothing in the input; any thread. */
 ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t len,
-                         uint64_t offset, struct reason *why);
+                         uint64_t offset, struct error *error);
 
 /* True if all of the input has to be read in order, by one reader. Only from the beginning on is it
  * known which newlines of CSV are in quotes, and in a range which columns are named. */
@@ -106,20 +106,20 @@ bool input_is_serial(const struct input *input);
 
 /* Cuts a chunk of an input that is read in order, as records_cut. Sets how many bytes it accounts
  * for, marks it if its first record is the file's header, and finds the columns that are named. 0,
- * or -1 with the reason set. One thread at a time. */
+ * or -1 with the error set. One thread at a time. */
 int input_cut(struct input *input, struct chunk *chunk, size_t waited, bool at_end,
-              struct reason *why);
+              struct error *error);
 
 /* Reads on in a file that is not compressed, as bytes_take. It is an error that more or fewer bytes
  * follow than its header states. */
-ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *why);
+ssize_t input_read(struct input *input, void *buf, size_t cap, struct error *error);
 
-/* Sets the reason why a file cannot end after `len` bytes of a value, or of one of each channel.
+/* Sets the error why a file cannot end after `len` bytes of a value, or of one of each channel.
  * Returns -1. */
-int input_cut_off(const struct input *input, size_t len, struct reason *why);
+int input_cut_off(const struct input *input, size_t len, struct error *error);
 
-/* Checks the end. 0, or -1 with the reason that the end of a record is missing. */
-int input_check_end(const struct input *input, struct reason *why);
+/* Checks the end. 0, or -1 with the error that the end of a record is missing. */
+int input_check_end(const struct input *input, struct error *error);
 
 /* Closes and frees all but standard input itself. */
 void input_close(struct input *input);
@@ -127,15 +127,15 @@ void input_close(struct input *input);
 /* --- what belongs to a shard (file_shard.c) --- */
 
 /* Compares a file that was opened with its shard, and sets the fingerprint if it is wanted. Bytes
- * that were added to the file since it was measured are ignored. 0, or -1 with the reason set. */
-int file_shard_check(struct input *input, struct file_shard *shard, struct reason *why);
+ * that were added to the file since it was measured are ignored. 0, or -1 with the error set. */
+int file_shard_check(struct input *input, struct file_shard *shard, struct error *error);
 
-/* Limits a file, whose format and range are known, to the shard's part. 0, or -1 with the reason
+/* Limits a file, whose format and range are known, to the shard's part. 0, or -1 with the error
  * set. */
-int file_shard_select(struct input *input, const struct file_shard *shard, struct reason *why);
+int file_shard_select(struct input *input, const struct file_shard *shard, struct error *error);
 
 /* Completes the last record of the shard, in the head of a span, from the frames of the next shard.
- * 0, or -1 with the reason set. */
-int file_shard_complete(const struct input *input, struct span *seam, struct reason *why);
+ * 0, or -1 with the error set. */
+int file_shard_complete(const struct input *input, struct span *seam, struct error *error);
 
 #endif

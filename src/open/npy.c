@@ -28,7 +28,7 @@ struct array {
     uint64_t values;
 };
 
-static bool npy_wrong(struct reason *fault, const char *what)
+static bool npy_wrong(struct error *fault, const char *what)
 {
     header_wrong(NPY, what, fault);
     return false;
@@ -91,7 +91,7 @@ static bool read_number(struct npy_text *text, uint64_t *number)
 /* --- the dictionary --- */
 
 /* Reads (), (N,), (N, N) and so on, and multiplies the numbers. */
-static bool read_shape(struct npy_text *text, struct array *array, struct reason *fault)
+static bool read_shape(struct npy_text *text, struct array *array, struct error *fault)
 {
     uint64_t number, product = 1;
     bool is_huge = false, is_empty = false, has_comma = true;
@@ -114,17 +114,17 @@ static bool read_shape(struct npy_text *text, struct array *array, struct reason
     return true;
 }
 
-static bool read_order(struct npy_text *text, struct array *array, struct reason *fault)
+static bool read_order(struct npy_text *text, struct array *array, struct error *fault)
 {
     array->is_fortran = read_word(text, "True");
     return array->is_fortran || read_word(text, "False") || npy_wrong(fault, "its order");
 }
 
-static bool read_descr(struct npy_text *text, struct array *array, struct reason *fault)
+static bool read_descr(struct npy_text *text, struct array *array, struct error *fault)
 {
     skip_blanks(text);
     if (text->at < text->end && (*text->at == '[' || *text->at == '(')) {
-        reason_set(fault, "holds records of several fields, which --values cannot count");
+        error_set(fault, "holds records of several fields, which --values cannot count");
         return false;
     }
     return read_string(text, array->descr) || npy_wrong(fault, "its type");
@@ -132,13 +132,13 @@ static bool read_descr(struct npy_text *text, struct array *array, struct reason
 
 static const struct {
     const char *key;
-    bool (*read)(struct npy_text *text, struct array *array, struct reason *fault);
+    bool (*read)(struct npy_text *text, struct array *array, struct error *fault);
 } items[] = {{"descr", read_descr}, {"fortran_order", read_order}, {"shape", read_shape}};
 #define ITEMS (sizeof items / sizeof items[0])
 
 /* Reads a key and its value, and records the key as a bit of *seen. */
 static bool read_item(struct npy_text *text, unsigned *seen, struct array *array,
-                      struct reason *fault)
+                      struct error *fault)
 {
     char key[NPY_NAME_MAX];
     if (!read_string(text, key) || !read_word(text, ":"))
@@ -151,7 +151,7 @@ static bool read_item(struct npy_text *text, unsigned *seen, struct array *array
     return npy_wrong(fault, "its keys");
 }
 
-static bool read_dictionary(struct npy_text text, struct array *array, struct reason *fault)
+static bool read_dictionary(struct npy_text text, struct array *array, struct error *fault)
 {
     unsigned seen = 0;
     bool has_comma = true;
@@ -205,7 +205,7 @@ static const char *describe(const char *descr)
 
 /* Fills the header from the dictionary. */
 static enum header_status describe_array(const struct array *array, struct header *header,
-                                         struct reason *fault)
+                                         struct error *fault)
 {
     unsigned size = find_type(array->descr, header);
     if (size > 0 && array->values > (uint64_t)INT64_MAX / size)
@@ -222,7 +222,7 @@ static enum header_status describe_array(const struct array *array, struct heade
 }
 
 static enum header_status npy_look(const unsigned char *data, size_t len, size_t *wanted,
-                                   struct header *header, struct reason *fault)
+                                   struct header *header, struct error *fault)
 {
     size_t seen = len < NPY_MAGIC_SIZE ? len : NPY_MAGIC_SIZE;
     if (memcmp(data, magic, seen) != 0)
@@ -231,7 +231,7 @@ static enum header_status npy_look(const unsigned char *data, size_t len, size_t
         return header_need(len < NPY_MAGIC_SIZE ? NPY_MAGIC_SIZE : PREFIX_SIZE, wanted);
     unsigned major = data[6], minor = data[7];
     if (major < 1 || major > 3 || minor != 0) {
-        reason_set(fault, "version %u.%u of .npy is not supported", major, minor);
+        error_set(fault, "version %u.%u of .npy is not supported", major, minor);
         return HEADER_WRONG;
     }
     size_t length_size = major == 1 ? 2 : 4, begin = PREFIX_SIZE + length_size, length = 0;

@@ -28,7 +28,7 @@ static uint64_t end_of(const struct bytes *bytes)
 }
 
 /* Looks at the first bytes, as many as it takes. 0 or -1. */
-static int recognise_by_magic(struct input *input, struct reason *why)
+static int recognise_by_magic(struct input *input, struct error *error)
 {
     unsigned char head[CODEC_MAGIC_MAX];
     const uint64_t end = end_of(&input->bytes);
@@ -36,7 +36,7 @@ static int recognise_by_magic(struct input *input, struct reason *why)
     enum codec_magic magic = MAGIC_PART;
     size_t len = 0;
     while (magic == MAGIC_PART && len < cap) {
-        ssize_t got = bytes_see(&input->bytes, head + len, cap - len, len, why);
+        ssize_t got = bytes_see(&input->bytes, head + len, cap - len, len, error);
         if (got <= 0)
             return (int)got;
         len += (size_t)got;
@@ -45,20 +45,20 @@ static int recognise_by_magic(struct input *input, struct reason *why)
     return 0;
 }
 
-static int recognise(struct input *input, const struct input_options *options, struct reason *why)
+static int recognise(struct input *input, const struct input_options *options, struct error *error)
 {
     input->frames.codec = options->codec;
-    if (!options->codec && !options->is_as_stored && recognise_by_magic(input, why) != 0)
+    if (!options->codec && !options->is_as_stored && recognise_by_magic(input, error) != 0)
         return -1;
-    struct reason no_library;
+    struct error no_library;
     if (!input->frames.codec || input->frames.codec->load(&no_library) == 0)
         return 0;
-    return reason_of(why, input->bytes.name, "%s", no_library.text);
+    return error_of(error, input->bytes.name, "%s", no_library.text);
 }
 
 /* Opens a file and finds its format. Nothing is left out yet. As input_open. */
 static int open_file(struct input *input, struct held *file, const struct input_options *options,
-                     struct file_shard *shard, struct reason *why)
+                     struct file_shard *shard, struct error *error)
 {
     const struct content_range range = content_range_of(&options->content);
     const uint64_t frame_memory = options->frame_memory;
@@ -73,13 +73,13 @@ static int open_file(struct input *input, struct held *file, const struct input_
         .records = {.kind = options->record, .field = options->field},
         .has_header = options->field && options->field->has_header,
         .seeks_bom = options->skips_bom};
-    if (bytes_open(&input->bytes, file, why) != 0)
+    if (bytes_open(&input->bytes, file, error) != 0)
         return -1;
     if (!input->bytes.regular)
         input->bytes.limit = range.end;
-    int rc = shard ? file_shard_check(input, shard, why) : 0;
+    int rc = shard ? file_shard_check(input, shard, error) : 0;
     if (rc == 0 && range.begin < range.end) /* otherwise the format does not matter */
-        rc = recognise(input, options, why);
+        rc = recognise(input, options, error);
     if (input->frames.codec)
         input->bytes.limit = UINT64_MAX;
     if (rc != 0)
@@ -113,7 +113,7 @@ struct header_search {
     size_t wanted;
     enum header_status status;
     struct header *header;
-    struct reason fault;
+    struct error fault;
 };
 
 static int take_header(void *arg, const unsigned char *data, size_t len)
@@ -130,57 +130,57 @@ static int take_header(void *arg, const unsigned char *data, size_t len)
 }
 
 /* Reads the header of values, if there is one. HEADER_NONE, HEADER_FOUND, or HEADER_WRONG with the
- * reason set. */
+ * error set. */
 static enum header_status read_header(const struct input *input, struct header *header,
-                                      struct reason *why)
+                                      struct error *error)
 {
     const struct peek peek = {&input->frames, 0, end_of(&input->bytes)};
     struct header_search search = {.status = HEADER_PART, .header = header};
-    int rc = peek_content(&peek, take_header, &search, why);
+    int rc = peek_content(&peek, take_header, &search, error);
     if (rc == 0 && search.status == HEADER_WRONG)
-        reason_of(why, input->bytes.name, "%s", search.fault.text);
+        error_of(error, input->bytes.name, "%s", search.fault.text);
     free(search.beginning.data);
     return rc == 0 ? search.status : HEADER_WRONG;
 }
 
-static int lacks_header(const struct input *input, struct reason *why)
+static int lacks_header(const struct input *input, struct error *error)
 {
-    return reason_of(why, input->bytes.name, "has no .npy, WAV or PNM header; use --values=TYPE");
+    return error_of(error, input->bytes.name, "has no .npy, WAV or PNM header; use --values=TYPE");
 }
 
-/* 0, or -1 with the reason set if the first file does not say which type of values it holds. */
+/* 0, or -1 with the error set if the first file does not say which type of values it holds. */
 static int check_type(const struct input *input, enum header_status status,
-                      const struct header *header, struct reason *why)
+                      const struct header *header, struct error *error)
 {
     const struct foreign *foreign = input->plan.foreign;
     if (status == HEADER_WRONG)
         return -1;
     if (status == HEADER_FOUND)
         return header->type[0] ? 0
-                               : reason_of(why, input->bytes.name,
-                                           "holds %s, which --values cannot count", header->holds);
+                               : error_of(error, input->bytes.name,
+                                          "holds %s, which --values cannot count", header->holds);
     if (foreign && !foreign->is_text)
-        return reason_of(why, input->bytes.name, "looks like %s data; use '%s FILE | gpuhisto'",
-                         foreign->name, foreign->command);
-    return lacks_header(input, why);
+        return error_of(error, input->bytes.name, "looks like %s data; use '%s FILE | gpuhisto'",
+                        foreign->name, foreign->command);
+    return lacks_header(input, error);
 }
 
 int input_find_header(struct held *file, const struct input_options *options, struct header *header,
-                      struct reason *why)
+                      struct error *error)
 {
     struct input input;
-    if (open_file(&input, file, options, NULL, why) != 0)
+    if (open_file(&input, file, options, NULL, error) != 0)
         return -1;
-    int rc = check_type(&input, read_header(&input, header, why), header, why);
+    int rc = check_type(&input, read_header(&input, header, error), header, error);
     if (rc == 0 && bytes_give_back(&input.bytes, file) != 0)
-        rc = reason_of(why, input.bytes.name, "out of memory");
+        rc = error_of(error, input.bytes.name, "out of memory");
     input_close(&input);
     return rc;
 }
 
 /* Compares the size of a regular file with its range, which a header states. 0; or -1 and the
  * fault. */
-static int check_size(const struct input *input, struct reason *fault)
+static int check_size(const struct input *input, struct error *fault)
 {
     const struct bytes *bytes = &input->bytes;
     if (input->frames.codec || !bytes->regular || bytes->may_be_short)
@@ -189,22 +189,22 @@ static int check_size(const struct input *input, struct reason *fault)
 }
 
 /* Sets the range to what follows a header, if there is one. 0 or -1. */
-static int follow_header(struct input *input, struct reason *why)
+static int follow_header(struct input *input, struct error *error)
 {
     const struct content_options *content = input->plan.content;
     struct content_range *range = &input->plan.range;
     struct header header;
-    struct reason fault;
+    struct error fault;
     if (!content->header_type || range->begin == range->end)
         return 0;
-    enum header_status status = read_header(input, &header, why);
+    enum header_status status = read_header(input, &header, error);
     if (status == HEADER_NONE)
-        return content->needs_header ? lacks_header(input, why) : 0;
+        return content->needs_header ? lacks_header(input, error) : 0;
     if (status == HEADER_WRONG)
         return -1;
     if (content_follow(range, &header, content, &fault) == 0 && check_size(input, &fault) == 0)
         return 0;
-    return reason_of(why, input->bytes.name, "%s", fault.text);
+    return error_of(error, input->bytes.name, "%s", fault.text);
 }
 
 static int take_line(void *arg, const unsigned char *data, size_t len)
@@ -218,7 +218,7 @@ static int take_line(void *arg, const unsigned char *data, size_t len)
 /* Finds the columns that are named, in the first line of a text that is not CSV. In what is
  * compressed, a range that does not begin with the content is only found by decoding (input_cut). 0
  * or -1. */
-static int find_columns(struct input *input, struct reason *why)
+static int find_columns(struct input *input, struct error *error)
 {
     const struct content_range *range = &input->plan.range;
     const struct field *field = input->records.field;
@@ -228,9 +228,9 @@ static int find_columns(struct input *input, struct reason *why)
     if (!input->has_header || !input_seeks_columns(input) || field->kind == FIELD_CSV ||
         (input->frames.codec && content_is_partial(range)))
         return 0;
-    int rc = peek_content(&peek, take_line, &beginning, why);
+    int rc = peek_content(&peek, take_line, &beginning, error);
     if (rc == 0)
-        rc = input_find_columns(input, beginning.data, beginning.len, why);
+        rc = input_find_columns(input, beginning.data, beginning.len, error);
     free(beginning.data);
     return rc;
 }
@@ -245,21 +245,21 @@ static bool needs_positions(const struct input *input)
 }
 
 int input_open(struct input *input, struct held *file, const struct input_options *options,
-               struct file_shard *shard, struct reason *why)
+               struct file_shard *shard, struct error *error)
 {
-    if (open_file(input, file, options, shard, why) != 0)
+    if (open_file(input, file, options, shard, error) != 0)
         return -1;
     const struct content_range *range = &input->plan.range;
-    int rc = follow_header(input, why);
+    int rc = follow_header(input, error);
     /* Of what is compressed only decoding finds the range. A byte more shows that a file goes on
      * after what its header states. */
     if (rc == 0 && !input->frames.codec)
-        rc = bytes_select(&input->bytes, range->begin, range->end + range->is_whole, why);
+        rc = bytes_select(&input->bytes, range->begin, range->end + range->is_whole, error);
     if (rc == 0)
-        rc = find_columns(input, why);
+        rc = find_columns(input, error);
     input->frames.needs_sizes = needs_positions(input);
     if (rc == 0)
-        rc = shard ? file_shard_select(input, shard, why) : input_trim(input, why);
+        rc = shard ? file_shard_select(input, shard, error) : input_trim(input, error);
     if (rc != 0)
         input_close(input);
     return rc;
@@ -267,14 +267,14 @@ int input_open(struct input *input, struct held *file, const struct input_option
 
 /* --- while it is read --- */
 
-ssize_t input_read(struct input *input, void *buf, size_t cap, struct reason *why)
+ssize_t input_read(struct input *input, void *buf, size_t cap, struct error *error)
 {
-    struct reason fault;
-    ssize_t got = bytes_take(&input->bytes, buf, cap, why);
+    struct error fault;
+    ssize_t got = bytes_take(&input->bytes, buf, cap, error);
     if (got < 0 || input->bytes.is_cut ||
         content_check(&input->plan.range, input->bytes.taken, got == 0, &fault) == 0)
         return got;
-    return reason_of(why, input->bytes.name, "%s", fault.text);
+    return error_of(error, input->bytes.name, "%s", fault.text);
 }
 
 void input_close(struct input *input)

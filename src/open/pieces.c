@@ -21,15 +21,15 @@ bool input_seeks_columns(const struct input *input)
 }
 
 int input_find_columns(struct input *input, const unsigned char *text, size_t len,
-                       struct reason *why)
+                       struct error *error)
 {
     const struct field *field = input->records.field, *key = input->key;
     const char *name = input->bytes.name;
     int rc = 0;
     if (field && field->name)
-        rc = records_find_column(field, text, len, name, &input->plan.column, why);
+        rc = records_find_column(field, text, len, name, &input->plan.column, error);
     if (rc == 0 && key && key->name)
-        rc = records_find_column(key, text, len, name, &input->plan.key_column, why);
+        rc = records_find_column(key, text, len, name, &input->plan.key_column, error);
     return rc;
 }
 
@@ -41,9 +41,9 @@ bool input_is_serial(const struct input *input)
 
 /* Sets *tail to how many of the last `size` bytes belong to a token or line that may not be whole.
  * All of them: a file that has less than it states, as in /sys, is read in order, as only then its
- * end shows. 0, or -1 with the reason set. */
+ * end shows. 0, or -1 with the error set. */
 static int tail_of_text(const struct input *input, uint64_t size, uint64_t *tail,
-                        struct reason *why)
+                        struct error *error)
 {
     const struct record_kind *kind = &input->records.kind;
     const size_t most = size < kind->most + 1 ? (size_t)size : kind->most + 1;
@@ -51,8 +51,8 @@ static int tail_of_text(const struct input *input, uint64_t size, uint64_t *tail
         size_t len = look < most ? look : most;
         unsigned char *end = malloc(len);
         if (!end)
-            return reason_of(why, input->bytes.name, "out of memory");
-        ssize_t got = bytes_read_at(&input->bytes, end, len, input->bytes.opened_size - len, why);
+            return error_of(error, input->bytes.name, "out of memory");
+        ssize_t got = bytes_read_at(&input->bytes, end, len, input->bytes.opened_size - len, error);
         *tail = got == (ssize_t)len ? kind->tail(end, len) : size;
         free(end);
         if (got < 0)
@@ -62,7 +62,7 @@ static int tail_of_text(const struct input *input, uint64_t size, uint64_t *tail
     }
 }
 
-int input_trim(struct input *input, struct reason *why)
+int input_trim(struct input *input, struct error *error)
 {
     const struct record_kind *kind = &input->records.kind;
     const uint64_t size = input->bytes.opened_size - input->bytes.begin;
@@ -71,7 +71,7 @@ int input_trim(struct input *input, struct reason *why)
         return 0;
     if (!record_is_text(kind))
         tail = size % kind->size;
-    else if (size > 0 && !input_is_serial(input) && tail_of_text(input, size, &tail, why) != 0)
+    else if (size > 0 && !input_is_serial(input) && tail_of_text(input, size, &tail, error) != 0)
         return -1;
     input->records.too_long = tail > kind->most && tail < size; /* its rest will be dropped */
     input->plan.end = input->bytes.opened_size - (input->records.too_long ? 0 : tail);
@@ -79,18 +79,18 @@ int input_trim(struct input *input, struct reason *why)
     return 0;
 }
 
-int input_cut_off(const struct input *input, size_t len, struct reason *why)
+int input_cut_off(const struct input *input, size_t len, struct error *error)
 {
     const char *name = input->bytes.name;
     const struct content_options *options = input->plan.content;
     const size_t size = input->records.kind.size;
     if (options->channels > 1)
-        return reason_of(why, name,
-                         "ends inside a record of %u channels, after %zu of its %zu bytes",
-                         options->channels, len, size);
+        return error_of(error, name,
+                        "ends inside a record of %u channels, after %zu of its %zu bytes",
+                        options->channels, len, size);
     if (options->has_pairs)
-        return reason_of(why, name, "ends inside a pair: its number of bytes is odd");
-    return reason_of(why, name, "ends inside a value, after %zu of its %zu bytes", len, size);
+        return error_of(error, name, "ends inside a pair: its number of bytes is odd");
+    return error_of(error, name, "ends inside a value, after %zu of its %zu bytes", len, size);
 }
 
 /* --- pieces --- */
@@ -101,7 +101,7 @@ int input_cut_off(const struct input *input, size_t len, struct reason *why)
 /* Reads a piece of text, the byte before it, and what its last record needs. That of a line is read
  * in steps, as nearly all are short. */
 static ssize_t read_text(const struct input *input, struct chunk *chunk, size_t len,
-                         uint64_t offset, struct reason *why)
+                         uint64_t offset, struct error *error)
 {
     const struct record_kind *kind = &input->records.kind;
     const size_t before = offset > input->bytes.begin, end = before + len;
@@ -113,7 +113,7 @@ static ssize_t read_text(const struct input *input, struct chunk *chunk, size_t 
     chunk->data[0] = record_is_line(kind) ? '\n' : ' '; /* stands before the first piece */
     for (; !ends; wanted = 2 * wanted - end) {
         wanted = wanted < most ? wanted : most;
-        ssize_t got = bytes_read_at(&input->bytes, data + have, wanted - have, from + have, why);
+        ssize_t got = bytes_read_at(&input->bytes, data + have, wanted - have, from + have, error);
         if (got < 0)
             return -1;
         const size_t begun = have > end ? have : end - 1;
@@ -127,25 +127,25 @@ static ssize_t read_text(const struct input *input, struct chunk *chunk, size_t 
 }
 
 ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t len,
-                         uint64_t offset, struct reason *why)
+                         uint64_t offset, struct error *error)
 {
     const struct record_kind *kind = &input->records.kind;
     const bool is_pairs = kind->type == RECORD_PAIRS;
     chunk->repeated = 0;
     if (record_is_text(kind) && !is_pairs)
-        return read_text(input, chunk, len, offset, why);
+        return read_text(input, chunk, len, offset, error);
     /* A pair belongs to the piece that it begins in. */
     const size_t after = is_pairs && input->bytes.opened_size - offset > len;
-    ssize_t got = bytes_read_at(&input->bytes, chunk->data, len + after, offset, why);
+    ssize_t got = bytes_read_at(&input->bytes, chunk->data, len + after, offset, error);
     chunk->len = got > 0 ? (size_t)got : 0;
     if (!is_pairs && chunk->len % kind->size != 0)
-        return input_cut_off(input, chunk->len % kind->size, why);
+        return input_cut_off(input, chunk->len % kind->size, error);
     return got > (ssize_t)len ? (ssize_t)len : got;
 }
 
 /* Marks the chunk if its first record is the file's header, and finds the columns that are named.
- * 0, or -1 with the reason set. */
-static int take_header(struct input *input, struct chunk *chunk, bool at_end, struct reason *why)
+ * 0, or -1 with the error set. */
+static int take_header(struct input *input, struct chunk *chunk, bool at_end, struct error *error)
 {
     const bool is_empty = chunk->begin == chunk->len, seeks = input_seeks_columns(input);
     const struct field *field = input->records.field;
@@ -154,8 +154,8 @@ static int take_header(struct input *input, struct chunk *chunk, bool at_end, st
         return 0;
     input->has_header = false;
     chunk->origin.has_header = true;
-    if (seeks &&
-        input_find_columns(input, chunk->data + chunk->begin, chunk->len - chunk->begin, why) != 0)
+    if (seeks && input_find_columns(input, chunk->data + chunk->begin, chunk->len - chunk->begin,
+                                    error) != 0)
         return -1;
     chunk->origin.column = input->plan.column;
     chunk->origin.key_column = input->plan.key_column;
@@ -177,27 +177,27 @@ static int cut_after_bom(struct input *input, struct chunk *chunk, bool at_end)
 }
 
 int input_cut(struct input *input, struct chunk *chunk, size_t waited, bool at_end,
-              struct reason *why)
+              struct error *error)
 {
     struct records *records = &input->records;
     if ((input->seeks_bom ? cut_after_bom(input, chunk, at_end)
                           : records_cut(records, chunk, waited, at_end)) != 0)
-        return reason_of(why, input->bytes.name, "out of memory");
+        return error_of(error, input->bytes.name, "out of memory");
     chunk->origin.bytes = chunk->len - records_repeated(records, waited);
-    if (records_check(records, input->bytes.name, why) != 0)
+    if (records_check(records, input->bytes.name, error) != 0)
         return -1;
     if (!input->is_begun && record_is_line(&records->kind) && chunk->begin < chunk->len) {
         input->is_begun = true;
         input->is_one_line =
             records_are_one_line(chunk->data + chunk->begin, chunk->len - chunk->begin);
     }
-    return take_header(input, chunk, at_end, why);
+    return take_header(input, chunk, at_end, error);
 }
 
-int input_check_end(const struct input *input, struct reason *why)
+int input_check_end(const struct input *input, struct error *error)
 {
     const struct records *records = &input->records;
     if (records->cut_len == 0 || record_is_text(&records->kind))
         return 0;
-    return input_cut_off(input, records->cut_len, why);
+    return input_cut_off(input, records->cut_len, error);
 }

@@ -62,7 +62,7 @@ static enum header_status read_number(struct pnm_text *text, uint64_t most, uint
 
 /* Fills the header. */
 static enum header_status describe_image(const uint64_t number[NUMBERS], unsigned channels,
-                                         struct header *header, struct reason *fault)
+                                         struct header *header, struct error *fault)
 {
     const unsigned size = number[2] > UINT8_MAX ? 2 : 1;
     const uint64_t pixels = number[0] * number[1]; /* below 2^62 */
@@ -77,7 +77,7 @@ static enum header_status describe_image(const uint64_t number[NUMBERS], unsigne
 }
 
 static enum header_status pnm_look(const unsigned char *data, size_t len, size_t *wanted,
-                                   struct header *header, struct reason *fault)
+                                   struct header *header, struct error *fault)
 {
     uint64_t number[NUMBERS];
     struct pnm_text text = {data + PNM_MAGIC_SIZE - 1, data + (len < PNM_MAX ? len : PNM_MAX)};

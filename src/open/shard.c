@@ -36,22 +36,22 @@ bool shard_range_of(const struct shard_choice *choice, uint64_t bytes, uint64_t 
 }
 
 /* Sets *size to that of a file. 0, SHARD_REFUSED or SHARD_FAILED. */
-static int measure(const char *name, uint64_t *size, struct reason *why)
+static int measure(const char *name, uint64_t *size, struct error *error)
 {
     struct stat status;
     if (strcmp(name, "-") == 0) {
-        reason_set(why, "--part: cannot divide standard input; name files instead");
+        error_set(error, "--part: cannot divide standard input; name files instead");
         return SHARD_REFUSED;
     }
     if (stat(name, &status) != 0) {
-        reason_of(why, name, "%s", strerror(errno));
+        error_of(error, name, "%s", strerror(errno));
         return SHARD_FAILED;
     }
     if (!S_ISREG(status.st_mode)) {
-        reason_of(why, name, "%s cannot be divided; --part needs regular files",
-                  S_ISDIR(status.st_mode)    ? "a directory"
-                  : S_ISFIFO(status.st_mode) ? "a pipe"
-                                             : "a device");
+        error_of(error, name, "%s cannot be divided; --part needs regular files",
+                 S_ISDIR(status.st_mode)    ? "a directory"
+                 : S_ISFIFO(status.st_mode) ? "a pipe"
+                                            : "a device");
         return SHARD_REFUSED;
     }
     *size = (uint64_t)status.st_size;
@@ -60,14 +60,14 @@ static int measure(const char *name, uint64_t *size, struct reason *why)
 
 /* Measures all files, and adds up their sizes. As shard_open. */
 static int measure_all(struct shard *shard, char *const *names, uint64_t *sizes, size_t count,
-                       struct reason *why)
+                       struct error *error)
 {
     for (size_t i = 0; i < count; i++) {
-        int rc = measure(names[i], &sizes[i], why);
+        int rc = measure(names[i], &sizes[i], error);
         if (rc != 0)
             return rc;
         if (sizes[i] > UINT64_MAX - shard->bytes) {
-            reason_of(why, names[i], "the files are too large for --part");
+            error_of(error, names[i], "the files are too large for --part");
             return SHARD_FAILED;
         }
         shard->bytes += sizes[i];
@@ -93,18 +93,18 @@ static void cut_all(struct shard *shard, char *const *names, const uint64_t *siz
 }
 
 int shard_open(struct shard *shard, const struct shard_choice *choice, char *const *names,
-               size_t count, struct reason *why)
+               size_t count, struct error *error)
 {
     *shard = (struct shard){.choice = *choice};
     if (count == 0)
-        return measure("-", NULL, why);
+        return measure("-", NULL, error);
     uint64_t *sizes = calloc(count, sizeof sizes[0]);
     shard->list = calloc(count, sizeof shard->list[0]);
     int rc = SHARD_FAILED;
     if (!sizes || !shard->list)
-        reason_set(why, "out of memory");
+        error_set(error, "out of memory");
     else
-        rc = measure_all(shard, names, sizes, count, why);
+        rc = measure_all(shard, names, sizes, count, error);
     if (rc == 0)
         cut_all(shard, names, sizes, count);
     else

@@ -5,7 +5,7 @@
 #ifndef GPUHISTO_SHARD_H
 #define GPUHISTO_SHARD_H
 
-#include "src/base/reason.h"
+#include "src/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,9 +45,9 @@ bool shard_range_of(const struct shard_choice *choice, uint64_t bytes, uint64_t 
 #define SHARD_FAILED (-2)
 
 /* Looks at all files, and cuts them. The names must outlive the shard. 0; or one of the errors with
- * a reason, and nothing to close. */
+ * an error, and nothing to close. */
 int shard_open(struct shard *shard, const struct shard_choice *choice, char *const *names,
-               size_t count, struct reason *why);
+               size_t count, struct error *error);
 
 /* Frees the cuts. */
 void shard_close(struct shard *shard);

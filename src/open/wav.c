@@ -154,7 +154,7 @@ static const char *read_chunk(struct wav *wav, size_t *wanted)
 }
 
 static enum header_status read_data(const struct wav *wav, struct header *header,
-                                    struct reason *fault)
+                                    struct error *fault)
 {
     if (!wav->has_fmt)
         return header_wrong(WAV, "its data come before its format", fault);
@@ -166,7 +166,7 @@ static enum header_status read_data(const struct wav *wav, struct header *header
 }
 
 static enum header_status read_chunks(struct wav *wav, size_t len, size_t *wanted,
-                                      struct header *header, struct reason *fault)
+                                      struct header *header, struct error *fault)
 {
     uint64_t next = RIFF_SIZE;
     for (unsigned chunks = 0; chunks < CHUNKS_MAX; chunks++) {
@@ -190,7 +190,7 @@ static enum header_status read_chunks(struct wav *wav, size_t len, size_t *wante
 }
 
 static enum header_status wav_look(const unsigned char *data, size_t len, size_t *wanted,
-                                   struct header *header, struct reason *fault)
+                                   struct header *header, struct error *fault)
 {
     static const char *const magics[] = {"RIFF", "RIFX", "RF64", "BW64"};
     const size_t magic = sizeof(uint32_t), seen = len < magic ? len : magic;

@@ -12,15 +12,15 @@
 #define SERIAL_BUFFERS 2
 #define PARALLEL_BUFFERS_BYTES (192 * MIB)
 
-void opening_refused(const struct pool *pool, struct reason *why)
+void opening_refused(const struct pool *pool, struct error *error)
 {
     const struct opening *opening = &pool->opening;
-    *why = atomic_load(&opening->is_refused) ? opening->why : (struct reason){""};
+    *error = atomic_load(&opening->is_refused) ? opening->error : (struct error){""};
 }
 
-static void refuse(struct opening *opening, const struct reason *why)
+static void refuse(struct opening *opening, const struct error *error)
 {
-    opening->why = *why;
+    opening->error = *error;
     atomic_store(&opening->is_refused, true);
 }
 
@@ -39,8 +39,8 @@ static unsigned choose_slots(const struct pool *pool, bool side_by_side)
 }
 
 /* Refuses slots for which there is no memory. They are touched at once, and pinned, so without
- * memory the out-of-memory killer would end the process. 0, or -1 with the reason set. */
-static int check_memory(const struct pool *pool, struct reason *why)
+ * memory the out-of-memory killer would end the process. 0, or -1 with the error set. */
+static int check_memory(const struct pool *pool, struct error *error)
 {
     const struct opening *opening = &pool->opening;
     const size_t chunk_size = pool->options.chunk_size;
@@ -50,8 +50,8 @@ static int check_memory(const struct pool *pool, struct reason *why)
     const uint64_t available = machine_memory("");
     if (wanted <= available)
         return 0;
-    return reason_set(
-        why,
+    return error_set(
+        error,
         "%u buffers of %.1f MiB need %.0f MiB of memory, but %.0f MiB are available; lower "
         "--buffers or --chunk-size",
         opening->slots * opening->gpus.count, (double)slot / (double)MIB,
@@ -63,14 +63,14 @@ static uint64_t memory_left(void)
     return machine_memory("");
 }
 
-/* Opens the GPUs, and returns their engine; NULL with the reason set. If there are several, the CPU
+/* Opens the GPUs, and returns their engine; NULL with the error set. If there are several, the CPU
  * replaces those that are lost, even if only GPUs were asked for. */
-static struct engine *open_group(struct pool *pool, struct reason *why)
+static struct engine *open_group(struct pool *pool, struct error *error)
 {
     struct opening *opening = &pool->opening;
     const struct pool_options *options = &pool->options;
     const bool only_gpu = options->device == DEVICE_GPU;
-    if (gpu_group_resolve(&opening->gpus, why) != 0 || check_memory(pool, why) != 0)
+    if (gpu_group_resolve(&opening->gpus, error) != 0 || check_memory(pool, error) != 0)
         return NULL;
     const struct gpu_options wanted = {
         .strategy = options->strategy,
@@ -86,17 +86,17 @@ static struct engine *open_group(struct pool *pool, struct reason *why)
         .fallback = only_gpu && opening->gpus.count == 1 ? NULL : pool->cpu,
     };
     return gpu_group_open(pool->histogram, &wanted, &opening->gpus,
-                          only_gpu || options->opens_at_once, why);
+                          only_gpu || options->opens_at_once, error);
 }
 
 static void *open_gpus(void *arg)
 {
     struct pool *pool = arg;
-    struct reason why = {""};
-    struct engine *gpu = open_group(pool, &why);
+    struct error error = {""};
+    struct engine *gpu = open_group(pool, &error);
     pool->opening.ready = pool_seconds(pool);
     if (!gpu)
-        refuse(&pool->opening, &why);
+        refuse(&pool->opening, &error);
     atomic_store(&pool->opening.gpu, gpu);
     return NULL;
 }
@@ -120,5 +120,5 @@ void opening_start(struct pool *pool, struct gpu_wish wish, enum flow flow)
     if (pool->options.opens_at_once)
         open_gpus(pool);
     else if (machine_start_thread(open_gpus, pool, 0) != 0)
-        refuse(opening, &(struct reason){"cannot start a thread"});
+        refuse(opening, &(struct error){"cannot start a thread"});
 }

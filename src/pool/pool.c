@@ -36,16 +36,16 @@ bool pool_looks_for_memory(const struct histogram *histogram)
 }
 
 /* Refuses counts for which there is no memory. Few bins are not checked, as that takes time. 0, or
- * -1 with the reason set. */
-static int check_memory(const struct histogram *histogram, struct reason *why)
+ * -1 with the error set. */
+static int check_memory(const struct histogram *histogram, struct error *error)
 {
     uint64_t wanted = counts_size(histogram), available;
     if (!pool_looks_for_memory(histogram) || wanted <= (available = machine_memory("")))
         return 0;
-    return reason_set(why,
-                      "out of memory: %" PRIu64 " bins need %.0f MiB, but %.0f MiB are available",
-                      wanted / (2 * sizeof(uint64_t)), (double)wanted / (double)MIB,
-                      (double)available / (double)MIB);
+    return error_set(error,
+                     "out of memory: %" PRIu64 " bins need %.0f MiB, but %.0f MiB are available",
+                     wanted / (2 * sizeof(uint64_t)), (double)wanted / (double)MIB,
+                     (double)available / (double)MIB);
 }
 
 /* Returns how many GPUs there may be at most. */
@@ -113,23 +113,23 @@ static struct pool *pool_open(const struct pool_options *options, const struct p
 
 /* Adds up the counts of each engine. The GPU comes first, as chunks that it lost go to the CPU. */
 static int gather(struct pool *pool, struct engine *gpu, struct tally *tally,
-                  struct pool_outcome *outcome, struct reason *why)
+                  struct pool_outcome *outcome, struct error *error)
 {
     uint64_t before = tally->bytes;
     if (gpu && engine_finish(gpu, tally) != 0)
-        return reason_set(why, "GPU lost: %s", engine_loss(gpu));
+        return error_set(error, "GPU lost: %s", engine_loss(gpu));
     outcome->gpu_bytes = tally->bytes - before;
     engine_finish(pool->cpu, tally);
     uint64_t bytes = tally->bytes - before;
     uint64_t decompressed = gpu ? gpu_decoder_bytes(gpu) : 0;
     if (bytes != pool->workers.bytes + decompressed)
-        return reason_set(why, "internal error: the counts do not add up to what was read");
+        return error_set(error, "internal error: the counts do not add up to what was read");
     outcome->cpu_bytes = bytes - outcome->gpu_bytes;
     if (pool->options.files)
         file_tallies_end(pool->options.files);
-    if (file_tallies_check(pool->options.files, why) != 0)
+    if (file_tallies_check(pool->options.files, error) != 0)
         return -1;
-    return key_tallies_check(pool->options.keys, why);
+    return key_tallies_check(pool->options.keys, error);
 }
 
 static void describe_gpu(struct engine *engine, int number, struct pool_gpu *gpu)
@@ -139,7 +139,7 @@ static void describe_gpu(struct engine *engine, int number, struct pool_gpu *gpu
     snprintf(gpu->name, sizeof gpu->name, "%s, %s", gpu_engine_device(engine),
              gpu_engine_strategy(engine));
     if (loss)
-        reason_set(&gpu->lost, "%s", loss);
+        error_set(&gpu->lost, "%s", loss);
 }
 
 static void describe_gpus(struct pool *pool, const struct engine *group,
@@ -155,28 +155,28 @@ static void describe_gpus(struct pool *pool, const struct engine *group,
 /* --- the run --- */
 
 /* Begins a run with --device=gpu: nothing is read before the GPU is there. */
-static int begin_on_gpu(struct pool *pool, struct reason *why)
+static int begin_on_gpu(struct pool *pool, struct error *error)
 {
-    struct reason refused;
+    struct error refused;
     workers_limit(pool); /* the number of slots follows from it */
     if (opening_open(pool) == 0)
         return 0;
     opening_refused(pool, &refused);
-    return reason_set(why, "cannot use the GPU: %s", refused.text);
+    return error_set(error, "cannot use the GPU: %s", refused.text);
 }
 
 static int count(struct pool *pool, struct tally *tally, struct pool_outcome *outcome,
-                 struct reason *why)
+                 struct error *error)
 {
-    if (pool->options.device == DEVICE_GPU && begin_on_gpu(pool, why) != 0)
+    if (pool->options.device == DEVICE_GPU && begin_on_gpu(pool, error) != 0)
         return -1;
-    if (workers_begin(pool, why) != 0 || workers_wait(pool, why) != 0)
+    if (workers_begin(pool, error) != 0 || workers_wait(pool, error) != 0)
         return -1;
     struct engine *gpu = pool_gpu(pool); /* one that is ready only later is too late */
-    int rc = gather(pool, gpu, tally, outcome, why);
+    int rc = gather(pool, gpu, tally, outcome, error);
     if (rc == 0 && pool->lines && lines_first(pool->lines, &outcome->invalid) &&
         pool->options.invalid == INVALID_ERROR) {
-        *why = outcome->invalid;
+        *error = outcome->invalid;
         rc = -1;
     }
     if (gpu)
@@ -185,15 +185,15 @@ static int count(struct pool *pool, struct tally *tally, struct pool_outcome *ou
 }
 
 int pool_run(const struct pool_options *options, const struct pool_task *task,
-             struct pool_outcome *outcome, struct reason *why)
+             struct pool_outcome *outcome, struct error *error)
 {
     *outcome = (struct pool_outcome){0};
-    if (check_memory(task->histogram, why) != 0)
+    if (check_memory(task->histogram, error) != 0)
         return -1;
     struct pool *pool = pool_open(options, task);
     if (!pool)
-        return reason_set(why, "out of memory");
-    int rc = count(pool, task->tally, outcome, why);
+        return error_set(error, "out of memory");
+    int rc = count(pool, task->tally, outcome, error);
     outcome->seconds = pool_seconds(pool);
     outcome->workers = pool->workers.started;
     outcome->cpu_name = cpu_engine_counter(pool->cpu);

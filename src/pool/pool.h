@@ -5,7 +5,7 @@
 
 #include "gpu/gpu_engine.h"
 #include "gpu/visible.h"
-#include "src/base/reason.h"
+#include "src/base/error.h"
 #include "src/count/histogram.h"
 #include "src/count/tally.h"
 #include "src/policy/policy.h"
@@ -75,9 +75,9 @@ struct pool_task {
 
 /* The work of one GPU. */
 struct pool_gpu {
-    int number;         /* from 0, as the user counts them */
-    char name[128];     /* the device and its strategy */
-    struct reason lost; /* why others had to do its work; or empty */
+    int number;        /* from 0, as the user counts them */
+    char name[128];    /* the device and its strategy */
+    struct error lost; /* why others had to do its work; or empty */
     struct gpu_times times;
 };
 
@@ -85,21 +85,21 @@ struct pool_gpu {
 struct pool_outcome {
     double seconds;
     uint64_t cpu_bytes, gpu_bytes;
-    unsigned workers;          /* that were started, but for those that were too many */
-    const char *cpu_name;      /* how they counted */
-    bool gpu_opened;           /* tried; the process should then exit without CUDA's tear-down */
-    double gpu_ready;          /* when the slots were there; 0: never, or too late */
-    struct reason gpu_refused; /* why no GPU could be used, or one of several; or empty */
-    struct reason invalid;     /* the first token that is not a number, and its line; or empty */
-    unsigned gpu_count;        /* that were ready */
+    unsigned workers;         /* that were started, but for those that were too many */
+    const char *cpu_name;     /* how they counted */
+    bool gpu_opened;          /* tried; the process should then exit without CUDA's tear-down */
+    double gpu_ready;         /* when the slots were there; 0: never, or too late */
+    struct error gpu_refused; /* why no GPU could be used, or one of several; or empty */
+    struct error invalid;     /* the first token that is not a number, and its line; or empty */
+    unsigned gpu_count;       /* that were ready */
     struct pool_gpu gpus[GPUS_MAX];
 };
 
 /* Counts all of the source. With options->files or options->keys the counts go there, and the tally
- * gets bytes and newlines only. 0, or -1 with the reason set: the tally then holds nothing of use,
+ * gets bytes and newlines only. 0, or -1 with the error set: the tally then holds nothing of use,
  * and threads may still be running, so nothing may be freed and the process should exit. */
 int pool_run(const struct pool_options *options, const struct pool_task *task,
-             struct pool_outcome *outcome, struct reason *why);
+             struct pool_outcome *outcome, struct error *error);
 
 /* True if the run will look up how much memory there is (/proc/meminfo), because it needs much. */
 bool pool_looks_for_memory(const struct histogram *histogram);

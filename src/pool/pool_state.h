@@ -25,7 +25,7 @@ struct opening {
     bool decodes;         /* they are to decompress */
     unsigned slots;       /* of each */
     double ready;         /* when they were, in seconds since the run began */
-    struct reason why;    /* if refused */
+    struct error error;   /* if refused */
 };
 
 /* Running means, 0 before anything was measured, and sums. A lost update does not matter. */
@@ -55,7 +55,7 @@ struct workers {
     unsigned running;
     bool limited; /* workers_limit was called */
     bool failed;
-    struct reason why; /* if failed */
+    struct error error; /* if failed */
 };
 
 /* A run. It is not freed once a GPU was asked for: nobody waits for the thread that opens GPUs. */
@@ -95,8 +95,8 @@ int opening_open(struct pool *pool);
  * the run goes on without them. */
 void opening_start(struct pool *pool, struct gpu_wish wish, enum flow flow);
 
-/* Copies the reason why the GPU could not be used; empty if there is none. */
-void opening_refused(const struct pool *pool, struct reason *why);
+/* Copies the error because of which the GPU could not be used; empty if there is none. */
+void opening_refused(const struct pool *pool, struct error *error);
 
 /* --- engines.c: measures what bytes cost, asks the policy what to do, and does it --- */
 
@@ -129,11 +129,11 @@ void workers_destroy(struct workers *workers);
 void workers_limit(struct pool *pool);
 
 /* Starts the first worker, which starts others when the input is long. A short plain input is read
- * by this thread, until its end. 0, or -1 with the reason set. */
-int workers_begin(struct pool *pool, struct reason *why);
+ * by this thread, until its end. 0, or -1 with the error set. */
+int workers_begin(struct pool *pool, struct error *error);
 
 /* Waits until every worker has reached the end of the source, or until one has failed; meanwhile
- * calls options.look. 0, or -1 with the reason set: workers may then still be running. */
-int workers_wait(struct pool *pool, struct reason *why);
+ * calls options.look. 0, or -1 with the error set: workers may then still be running. */
+int workers_wait(struct pool *pool, struct error *error);
 
 #endif

@@ -27,12 +27,12 @@ void workers_destroy(struct workers *workers)
     pthread_mutex_destroy(&workers->lock);
 }
 
-/* Ends the run with a reason, unless it failed for another one. */
+/* Ends the run with an error, unless it failed for another one. */
 static void fail(struct workers *workers, const char *why)
 {
     pthread_mutex_lock(&workers->lock);
     if (!workers->failed)
-        reason_set(&workers->why, "%s", why);
+        error_set(&workers->error, "%s", why);
     workers->failed = true;
     pthread_cond_signal(&workers->changed);
     pthread_mutex_unlock(&workers->lock);
@@ -43,9 +43,9 @@ static void fail_for_loss(struct pool *pool)
 {
     struct engine *gpu = pool_gpu(pool);
     const char *loss = gpu ? engine_loss(gpu) : NULL;
-    struct reason why;
-    reason_set(&why, "GPU lost: %s", loss ? loss : "no reason is known");
-    fail(&pool->workers, why.text);
+    struct error error;
+    error_set(&error, "GPU lost: %s", loss ? loss : "no reason is known");
+    fail(&pool->workers, error.text);
 }
 
 /* --- starting them --- */
@@ -133,7 +133,7 @@ static void start_for_gpus(struct pool *pool, const struct engine *gpus)
 /* Ends a run with --invalid=error once the first invalid token is known. True if it did. */
 static bool has_invalid(struct pool *pool)
 {
-    struct reason what;
+    struct error what;
     if (pool->options.invalid != INVALID_ERROR || !pool->lines || !lines_first(pool->lines, &what))
         return false;
     fail(&pool->workers, what.text);
@@ -143,7 +143,7 @@ static bool has_invalid(struct pool *pool)
 /* Ends a run that cannot keep its counts. True if it did. */
 static bool has_lost(struct pool *pool)
 {
-    struct reason what;
+    struct error what;
     if (key_tallies_check(pool->options.keys, &what) == 0 &&
         file_tallies_check(pool->options.files, &what) == 0)
         return false;
@@ -293,7 +293,7 @@ static void *worker_thread(void *arg)
 
 /* --- the first one --- */
 
-int workers_begin(struct pool *pool, struct reason *why)
+int workers_begin(struct pool *pool, struct error *error)
 {
     const uint64_t size = source_size(pool->source);
     /* A pipe would keep this thread from looking. */
@@ -304,7 +304,7 @@ int workers_begin(struct pool *pool, struct reason *why)
     if (!is_here && start_thread(pool))
         return 0;
     if (!may_be_here)
-        return reason_set(why, "cannot start a thread");
+        return error_set(error, "cannot start a thread");
     run(pool, true);
     return 0;
 }
@@ -329,7 +329,7 @@ static void wait_and_look(struct pool *pool)
     pthread_mutex_lock(&workers->lock);
 }
 
-int workers_wait(struct pool *pool, struct reason *why)
+int workers_wait(struct pool *pool, struct error *error)
 {
     struct workers *workers = &pool->workers;
     pthread_mutex_lock(&workers->lock);
@@ -340,7 +340,7 @@ int workers_wait(struct pool *pool, struct reason *why)
             pthread_cond_wait(&workers->changed, &workers->lock);
     const bool failed = workers->failed;
     if (failed)
-        *why = workers->why;
+        *error = workers->error;
     pthread_mutex_unlock(&workers->lock);
     if (failed && pool->options.look)
         look(pool, true);

@@ -36,7 +36,7 @@ struct lines {
     pthread_mutex_t lock;    /* the rest */
     struct origin first;     /* of the first chunk known to have an invalid sample, if found */
     uint64_t newlines;       /* in it, before the sample */
-    struct reason what;      /* is wrong with the line */
+    struct error what;       /* is wrong with the line */
     bool *added;             /* of each file: whether all of it was added */
     size_t files, first_out; /* files, and the first of them of which that is not so */
     size_t count;
@@ -150,41 +150,41 @@ static const char *advice(const struct field *field, const unsigned char *token,
 }
 
 static void describe_token(const struct field *field, const unsigned char *token, size_t len,
-                           struct reason *what)
+                           struct error *what)
 {
     char shown[SHOWN_SIZE];
     show_token(token, len, shown);
-    reason_set(what, "'%s' is not a number%s", shown, advice(field, token, len));
+    error_set(what, "'%s' is not a number%s", shown, advice(field, token, len));
 }
 
 static void describe_record(const struct field *field, const unsigned char *text,
-                            const struct field_fault *fault, struct reason *what)
+                            const struct field_fault *fault, struct error *what)
 {
     char shown[SHOWN_SIZE];
     if (fault->what == FIELD_FOUND) {
         describe_token(field, text + fault->from, fault->len, what);
     } else if (fault->what == FIELD_TOO_LONG) {
         const bool is_key = fault->len > 0;
-        reason_set(what, is_key ? "a key of more than %zu bytes" : "longer than %zu bytes",
-                   is_key ? KEY_SIZE_MAX : field_record_max(field));
+        error_set(what, is_key ? "a key of more than %zu bytes" : "longer than %zu bytes",
+                  is_key ? KEY_SIZE_MAX : field_record_max(field));
     } else if (fault->what == FIELD_BROKEN) {
-        reason_set(what, "not valid JSON at byte %zu%s", fault->from - fault->at + 1,
-                   text[fault->at] == '[' ? "; to make lines of an array, use jq -c '.[]'" : "");
+        error_set(what, "not valid JSON at byte %zu%s", fault->from - fault->at + 1,
+                  text[fault->at] == '[' ? "; to make lines of an array, use jq -c '.[]'" : "");
     } else if (field->kind == FIELD_JSON) {
         show_token((const unsigned char *)field->path.text, strlen(field->path.text), shown);
-        reason_set(what, "no %s", shown);
+        error_set(what, "no %s", shown);
     } else if (field->kind == FIELD_AFTER) {
         show_token((const unsigned char *)field->after, field->after_len, shown);
-        reason_set(what, "no number after '%s'", shown);
+        error_set(what, "no number after '%s'", shown);
     } else {
-        reason_set(what, "no field %d", (int)field->number);
+        error_set(what, "no field %d", (int)field->number);
     }
 }
 
 /* Adds to *what what was probably meant instead of --after, from the record that text[0..len)
  * begins with. */
 static void add_hint(const struct field *field, const unsigned char *text, size_t len,
-                     struct reason *what)
+                     struct error *what)
 {
     char hint[FIELD_HINT_SIZE];
     if (field->kind != FIELD_AFTER)
@@ -256,7 +256,7 @@ static bool find_in_kept(struct searched *searched, const unsigned char *text, s
 
 /* Finds the first invalid sample of a chunk: *at is where it, or its line, begins. */
 static bool find_invalid(const struct histogram *histogram, const struct chunk *chunk, size_t *at,
-                         struct reason *what)
+                         struct error *what)
 {
     const struct origin *origin = &chunk->origin;
     struct searched searched = {histogram, histogram->field, histogram->key, false};
@@ -354,7 +354,7 @@ void lines_add(struct lines *lines, const struct chunk *chunk, uint64_t newlines
 
 void lines_add_unseen(struct lines *lines, const struct chunk *chunk)
 {
-    struct reason unused;
+    struct error unused;
     size_t at;
     if (!lines || !chunk->origin.name)
         return;
@@ -362,7 +362,7 @@ void lines_add_unseen(struct lines *lines, const struct chunk *chunk)
               find_invalid(lines->histogram, chunk, &at, &unused));
 }
 
-bool lines_first(struct lines *lines, struct reason *what)
+bool lines_first(struct lines *lines, struct error *what)
 {
     if (!atomic_load(&lines->found))
         return false;
@@ -375,10 +375,10 @@ bool lines_first(struct lines *lines, struct reason *what)
     bool known = lines->first_out == first->at.file && (at_start || reaches);
     uint64_t line = 1 + lines->newlines + (known && !at_start ? front->newlines : 0);
     if (known && first->counted_from > 0)
-        reason_of(what, first->name, "line %" PRIu64 " after byte %" PRIu64 ": %s", line,
-                  first->counted_from, lines->what.text);
+        error_of(what, first->name, "line %" PRIu64 " after byte %" PRIu64 ": %s", line,
+                 first->counted_from, lines->what.text);
     else if (known)
-        reason_of(what, first->name, "line %" PRIu64 ": %s", line, lines->what.text);
+        error_of(what, first->name, "line %" PRIu64 ": %s", line, lines->what.text);
     pthread_mutex_unlock(&lines->lock);
     return known;
 }

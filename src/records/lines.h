@@ -6,7 +6,7 @@
 #define GPUHISTO_LINES_H
 
 #include "src/engine/chunk.h"
-#include "src/base/reason.h"
+#include "src/base/error.h"
 
 struct histogram;
 struct lines;
@@ -26,7 +26,7 @@ void lines_add_unseen(struct lines *lines, const struct chunk *chunk);
 /* True if the first invalid sample and its line are known. Then *what is "NAME: line N: 'TOKEN' is
  * not a number", or what else is wrong; of a shard that does not begin with the file "line N after
  * byte M". Any thread; cheap while there is none. */
-bool lines_first(struct lines *lines, struct reason *what);
+bool lines_first(struct lines *lines, struct error *what);
 
 /* Frees it. NULL is fine. */
 void lines_close(struct lines *lines);

@@ -129,14 +129,14 @@ static void check_quotes(struct records *records, const unsigned char *data, siz
                  records->csv.opened + 1);
 }
 
-int records_check(const struct records *records, const char *name, struct reason *why)
+int records_check(const struct records *records, const char *name, struct error *error)
 {
     if (!*records->missing)
         return 0;
-    return reason_of(why, name,
-                     "a quoted field opened %s; where quotes have no meaning, use --separator "
-                     "instead of --csv",
-                     records->missing);
+    return error_of(error, name,
+                    "a quoted field opened %s; where quotes have no meaning, use --separator "
+                    "instead of --csv",
+                    records->missing);
 }
 
 int records_begin_with(struct records *records, const unsigned char *data, size_t len)
@@ -200,28 +200,28 @@ void records_of_piece(const struct record_kind *kind, struct chunk *chunk, size_
 
 /* Appends the names of the columns that a header [begin, end) has, as many as fit on a screen. */
 static void list_columns(const struct field *field, const unsigned char *begin,
-                         const unsigned char *end, struct reason *why)
+                         const unsigned char *end, struct error *error)
 {
     struct field column = *field;
     const unsigned char *from, *to;
-    size_t used = strlen(why->text), most = used + COLUMNS_SHOWN;
+    size_t used = strlen(error->text), most = used + COLUMNS_SHOWN;
     begin += field_bom_len(begin, (size_t)(end - begin));
     for (column.number = 1; field_find(&column, begin, end, &from, &to) == FIELD_FOUND;
          column.number++) {
         char name[COLUMN_SHOWN];
         field_strip(&from, &to);
         show_text((const char *)from, (size_t)(to - from), name, sizeof name);
-        const bool fits = used < most && used + 2 * sizeof name < sizeof why->text;
-        used +=
-            (size_t)snprintf(why->text + used, sizeof why->text - used, fits ? "%s'%s'" : "%s%s",
-                             column.number == 1 ? "; it has " : ", ", fits ? name : "...");
+        const bool fits = used < most && used + 2 * sizeof name < sizeof error->text;
+        used += (size_t)snprintf(error->text + used, sizeof error->text - used,
+                                 fits ? "%s'%s'" : "%s%s", column.number == 1 ? "; it has " : ", ",
+                                 fits ? name : "...");
         if (!fits)
             return;
     }
 }
 
 int records_find_column(const struct field *field, const unsigned char *text, size_t len,
-                        const char *name, int32_t *column, struct reason *why)
+                        const char *name, int32_t *column, struct error *error)
 {
     const unsigned char *end = field_record_end(field, text, text + len);
     char hint[FIELD_HINT_SIZE];
@@ -229,18 +229,18 @@ int records_find_column(const struct field *field, const unsigned char *text, si
     if (*column > 0)
         return 0;
     if (records_are_one_line(text, (size_t)(end - text)))
-        return reason_of(why, name,
-                         "no column is called '%s'; it has carriage returns instead of newlines; "
-                         "use tr '\\r' '\\n' <FILE | gpuhisto",
-                         field->name);
+        return error_of(error, name,
+                        "no column is called '%s'; it has carriage returns instead of newlines; "
+                        "use tr '\\r' '\\n' <FILE | gpuhisto",
+                        field->name);
     field_hint(text, end, field->name, strlen(field->name), hint);
     if (*hint)
-        reason_of(why, name, "no column is called '%s'; did you mean %s%s?", field->name, hint,
-                  strncmp(hint, "--field", 7) == 0 ? " without --header-line" : "");
+        error_of(error, name, "no column is called '%s'; did you mean %s%s?", field->name, hint,
+                 strncmp(hint, "--field", 7) == 0 ? " without --header-line" : "");
     else
-        reason_of(why, name, "no column is called '%s'", field->name);
+        error_of(error, name, "no column is called '%s'", field->name);
     if (!*hint)
-        list_columns(field, text, end, why);
+        list_columns(field, text, end, error);
     return -1;
 }
 

@@ -5,7 +5,7 @@
 #define GPUHISTO_RECORDS_H
 
 #include "record_kind.h"
-#include "src/base/reason.h"
+#include "src/base/error.h"
 #include "src/engine/chunk.h"
 
 /* The state of cutting a stream that is read in order. At first all zeros but for two members. */
@@ -39,8 +39,8 @@ int records_begin_with(struct records *records, const unsigned char *data, size_
  * counted. 0, or -1: out of memory. */
 int records_cut(struct records *records, struct chunk *chunk, size_t waited, bool at_end);
 
-/* 0; or -1 with the reason that a quote is missing in the file `name`. */
-int records_check(const struct records *records, const char *name, struct reason *why);
+/* 0; or -1 with the error that a quote is missing in the file `name`. */
+int records_check(const struct records *records, const char *name, struct error *error);
 
 /* Drops the first len bytes of a chunk, from begin on; of pairs nothing, as they share bytes. */
 void records_drop(const struct record_kind *kind, struct chunk *chunk, size_t len);
@@ -55,9 +55,9 @@ void records_of_piece(const struct record_kind *kind, struct chunk *chunk, size_
                       size_t len);
 
 /* Sets *column to the number of the column called field->name; the first record of text[0..len) has
- * the names. 0, or -1 with the reason set; `name` is the file. */
+ * the names. 0, or -1 with the error set; `name` is the file. */
 int records_find_column(const struct field *field, const unsigned char *text, size_t len,
-                        const char *name, int32_t *column, struct reason *why);
+                        const char *name, int32_t *column, struct error *error);
 
 /* True if lines in data[0..len) end with carriage returns, not newlines. */
 bool records_are_one_line(const unsigned char *data, size_t len);

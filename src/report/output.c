@@ -8,19 +8,19 @@
 #include <string.h>
 #include <unistd.h>
 
-static int fail(const struct output *output, struct reason *why)
+static int fail(const struct output *output, struct error *error)
 {
     const char *what = strerror(errno);
     if (output->name)
-        reason_of(why, output->name, "%s", what);
+        error_of(error, output->name, "%s", what);
     else
-        reason_set(why, "standard output: %s", what);
+        error_set(error, "standard output: %s", what);
     return -1;
 }
 
 static void warn(struct output *output, const char *what)
 {
-    reason_of(&output->warning, output->name, "%s: %s", what, strerror(errno));
+    error_of(&output->warning, output->name, "%s: %s", what, strerror(errno));
 }
 
 static void keep_permissions(struct output *output)
@@ -30,8 +30,8 @@ static void keep_permissions(struct output *output)
         warn(output, "cannot keep its mode");
         break;
     case PERMISSIONS_NO_LIST:
-        reason_of(&output->warning, output->name,
-                  "cannot keep its access list, so only its owner can use it");
+        error_of(&output->warning, output->name,
+                 "cannot keep its access list, so only its owner can use it");
         break;
     case PERMISSIONS_KEPT:
         break;
@@ -50,7 +50,7 @@ static int create(struct output *output)
     return 0;
 }
 
-int output_prepare(struct output *output, const char *name, struct reason *why)
+int output_prepare(struct output *output, const char *name, struct error *error)
 {
     signals_ignore_file_size();
     output->name = name;
@@ -59,10 +59,10 @@ int output_prepare(struct output *output, const char *name, struct reason *why)
     if (!name)
         return 0;
     if (target_find(&output->target, name) != 0)
-        return fail(output, why);
+        return fail(output, error);
     if (output->target.kind != TARGET_REPLACED || create(output) == 0)
         return 0;
-    fail(output, why);
+    fail(output, error);
     target_close(&output->target);
     return -1;
 }
@@ -87,11 +87,11 @@ static int open_file(struct output *output)
     }
 }
 
-struct writer *output_open(struct output *output, struct reason *why)
+struct writer *output_open(struct output *output, struct error *error)
 {
     int fd = output->name ? open_file(output) : STDOUT_FILENO;
     if (fd < 0) {
-        fail(output, why);
+        fail(output, error);
         target_close(&output->target);
         return NULL;
     }
@@ -151,24 +151,24 @@ static int finish(struct output *output)
     return close_direct(output);
 }
 
-int output_flush(struct output *output, struct reason *why)
+int output_flush(struct output *output, struct error *error)
 {
-    int error = writer_flush(&output->writer);
-    if (error == 0)
+    int code = writer_flush(&output->writer);
+    if (code == 0)
         return 0;
-    errno = error;
-    return fail(output, why);
+    errno = code;
+    return fail(output, error);
 }
 
-int output_close(struct output *output, struct reason *warning, struct reason *why)
+int output_close(struct output *output, struct error *warning, struct error *error)
 {
-    int rc = -1, error = writer_flush(&output->writer);
-    if (error)
-        errno = error;
+    int rc = -1, code = writer_flush(&output->writer);
+    if (code)
+        errno = code;
     else
         rc = finish(output);
     if (rc != 0)
-        fail(output, why);
+        fail(output, error);
     *warning = output->warning;
     temporary_discard(&output->temporary);
     if (output->name)

@@ -52,11 +52,11 @@ static int read_piece(struct worker *worker, struct file *file, const struct cop
 {
     struct source *source = worker->source;
     struct chunk *chunk = copying->chunk;
-    struct reason why;
-    ssize_t got = input_read_piece(&file->input, chunk, copying->len, copying->offset, &why);
+    struct error error;
+    ssize_t got = input_read_piece(&file->input, chunk, copying->len, copying->offset, &error);
     if (got < 0) {
         chunk->len = chunk->begin = 0;
-        source_fail(worker, &why);
+        source_fail(worker, &error);
     }
     if (copying->seeks_bom)
         chunk->begin += field_bom_len(chunk->data + chunk->begin, chunk->len - chunk->begin);
@@ -73,19 +73,19 @@ static int read_next(struct worker *worker, struct file *file, struct chunk *chu
 {
     struct source *source = worker->source;
     struct input *input = &file->input;
-    struct reason why;
+    struct error error;
     ssize_t got;
     records_resume(&input->records, chunk);
     size_t waited = chunk->len, limit = source_fill_limit(input, chunk, waited);
     do {
-        got = input_read(input, chunk->data + chunk->len, limit - chunk->len, &why);
+        got = input_read(input, chunk->data + chunk->len, limit - chunk->len, &error);
         if (got < 0)
-            return source_fail(worker, &why);
+            return source_fail(worker, &error);
         chunk->len += (size_t)got;
         atomic_fetch_add(&source->left.read, (size_t)got);
     } while (got > 0 && chunk->fill && chunk->len < limit);
-    if (input_cut(input, chunk, waited, got == 0, &why) != 0)
-        return source_fail(worker, &why);
+    if (input_cut(input, chunk, waited, got == 0, &error) != 0)
+        return source_fail(worker, &error);
     chunk->origin.content = input->bytes.taken - input->records.cut_len - chunk->len;
     if (got > 0)
         return 0;

@@ -10,17 +10,17 @@ static int fail_of(struct extent *extent, const char *fault)
 /* The same of the frame that is being decoded. */
 static int fail_at(struct extent *extent, const char *fault)
 {
-    struct reason why;
-    reason_set(&why, "%s, at byte %llu", fault, (unsigned long long)extent->frame.offset);
-    return fail_of(extent, why.text);
+    struct error error;
+    error_set(&error, "%s, at byte %llu", fault, (unsigned long long)extent->frame.offset);
+    return fail_of(extent, error.text);
 }
 
 /* A frame goes on after its batch, where others decode already: the run fails. -1. */
 static int fail_past_end(struct extent *extent)
 {
-    struct reason why;
-    reason_set(&why, "corrupt %s data " FRAME_MISSTATED, extent->worker->decoder->codec->name);
-    return fail_at(extent, why.text);
+    struct error error;
+    error_set(&error, "corrupt %s data " FRAME_MISSTATED, extent->worker->decoder->codec->name);
+    return fail_at(extent, error.text);
 }
 
 /* Feeds a decoder that has taken all there was. Unless `patient`, a stream is not waited for. */
@@ -28,14 +28,14 @@ static enum decoded feed(struct extent *extent, bool patient)
 {
     struct input *input = &extent->file->input;
     struct frame_batch *batch = &extent->worker->batch;
-    struct reason why;
+    struct error error;
     ssize_t got = 0;
     if (decode_is_in_order(extent)) {
         if (helped_hurry(extent))
             return DECODED_SOME;
         if (!patient && !bytes_ready(&input->bytes, 0))
             return DECODED_DRY;
-        got = frames_feed(&input->frames, batch, &why);
+        got = frames_feed(&input->frames, batch, &error);
         if (got > 0)
             return DECODED_SOME;
     }
@@ -46,7 +46,7 @@ static enum decoded feed(struct extent *extent, bool patient)
     if (!decode_is_in_order(extent))
         return fail_past_end(extent);
     if (got < 0)
-        return source_fail(extent->worker, &why);
+        return source_fail(extent->worker, &error);
     const bool is_complete = decode_is_complete(extent);
     if (extent->skip > 0 && is_complete)
         return fail_of(extent, WRONG_ON_GPU);
@@ -71,7 +71,7 @@ static int decode(struct extent *extent, struct decode_step *step, struct chunk 
 {
     struct decoder *decoder = extent->worker->decoder;
     const struct frame_batch *batch = &extent->worker->batch;
-    struct reason why;
+    struct error error;
     if (decode_is_complete(extent) && !extent->is_again) {
         replay_begin_frame(extent);
         if (helped_begin(extent) != 0)
@@ -81,11 +81,11 @@ static int decode(struct extent *extent, struct decode_step *step, struct chunk 
     step->in_len = batch->len - batch->pos;
     if (extent->in_blocks)
         return helped_step(extent, step, chunk);
-    switch (decoder->codec->decode(decoder, step, &why)) {
+    switch (decoder->codec->decode(decoder, step, &error)) {
     case DECODE_NO_MEMORY:
         return fail_of(extent, "out of memory");
     case DECODE_FAULT:
-        return fail_at(extent, why.text);
+        return fail_at(extent, error.text);
     default:
         return 0;
     }
@@ -147,7 +147,7 @@ static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, si
     uint64_t position = extent->segment.begin + extent->segment.content;
     unsigned char *out = chunk->data + chunk->len;
     size_t cap = limit - chunk->len, made;
-    struct reason fault;
+    struct error fault;
     cap = content_room(range, position, cap);
     if (cap == 0)
         return DECODED_ALL;

@@ -69,15 +69,15 @@ static int keep(struct worker *worker, struct input *input)
 {
     const struct frame_batch *first = &input->frames.pending;
     unsigned char byte;
-    struct reason why;
+    struct error error;
     if (input->bytes.regular)
         return 1;
     if (bytes_keep(&input->bytes, first->data, first->len) != 0)
         return 0;
-    ssize_t got = bytes_see(&input->bytes, &byte, 1, first->offset, &why);
+    ssize_t got = bytes_see(&input->bytes, &byte, 1, first->offset, &error);
     if (got <= 0)
         bytes_keep_no_more(&input->bytes);
-    return got < 0 ? source_fail(worker, &why) : got > 0;
+    return got < 0 ? source_fail(worker, &error) : got > 0;
 }
 
 static int gpu_run(struct extent *extent);
@@ -115,11 +115,11 @@ static int fill_from_file(struct extent *extent, struct chunk *chunk, uint64_t a
     const struct input *input = &extent->file->input;
     uint64_t left = input->bytes.opened_size - at;
     size_t len = left < chunk->cap ? (size_t)left : chunk->cap;
-    struct reason why;
-    ssize_t got = parallel_read(extent->parallel, &input->bytes, chunk->data, len, at, &why);
+    struct error error;
+    ssize_t got = parallel_read(extent->parallel, &input->bytes, chunk->data, len, at, &error);
     chunk->len = got > 0 ? (size_t)got : 0;
     chunk->origin.end = len == left ? ENDS_FILE : ENDS_NOTHING;
-    return got < 0 ? source_fail(extent->worker, &why) : 0;
+    return got < 0 ? source_fail(extent->worker, &error) : 0;
 }
 
 /* Returns whether to read more of a stream: what has arrived, or what comes while the GPU is busy
@@ -137,9 +137,9 @@ static bool is_read_on(const struct extent *extent, bool is_enough)
 /* Reads on in a stream, as bytes_take. The bytes, or -1: the run has failed. */
 static ssize_t read_stream(struct extent *extent, unsigned char *out, size_t cap)
 {
-    struct reason why;
-    ssize_t got = bytes_take(&extent->file->input.bytes, out, cap, &why);
-    return got < 0 ? source_fail(extent->worker, &why) : got;
+    struct error error;
+    ssize_t got = bytes_take(&extent->file->input.bytes, out, cap, &error);
+    return got < 0 ? source_fail(extent->worker, &error) : got;
 }
 
 /* Drops bytes before `at` of what is kept of a stream, if that became too much: what the GPU may
@@ -214,12 +214,12 @@ static int check_rest(struct extent *extent, const struct compressed_rest *rest)
 {
     struct worker *worker = extent->worker;
     struct bytes *bytes = &extent->file->input.bytes;
-    struct reason why;
-    if (!bytes->regular && bytes_skip_to(bytes, rest->offset, &why) != 0)
-        return source_fail(worker, &why);
+    struct error error;
+    if (!bytes->regular && bytes_skip_to(bytes, rest->offset, &error) != 0)
+        return source_fail(worker, &error);
     uint64_t end = bytes_end(bytes);
-    if (rest->offset > end && bytes->regular && bytes_find_end(bytes, &end, &why) != 0)
-        return source_fail(worker, &why);
+    if (rest->offset > end && bytes->regular && bytes_find_end(bytes, &end, &error) != 0)
+        return source_fail(worker, &error);
     return rest->offset <= end ? 0 : source_fail_truncated(worker, extent->file, end);
 }
 
@@ -245,7 +245,7 @@ int gpu_feed(struct extent *extent, struct compressed_rest *rest)
     if (more < 0)
         return -1;
     if (gpu_decoder_finish(extent->gpu, rest) != 0)
-        return source_fail(extent->worker, &(struct reason){""});
+        return source_fail(extent->worker, &(struct error){""});
     if (rest->is_left)
         return check_rest(extent, rest);
     rest->offset = bytes_end(bytes);
@@ -259,14 +259,14 @@ int gpu_go_back(struct extent *extent, const struct compressed_rest *rest)
 {
     struct source *source = extent->worker->source;
     struct input *input = &extent->file->input;
-    struct reason why;
+    struct error error;
     if (!input->bytes.regular && bytes_rewind(&input->bytes, rest->offset) != 0) {
         const char *loss = gpu_decoder_loss(extent->gpu);
-        reason_of(&why, input->bytes.name,
-                  "the GPU failed (%s), and the CPU cannot start again: more than %.0f MiB of a "
-                  "frame came through a pipe; use --device=cpu",
-                  loss ? loss : "it refuses the data", (double)left_replay_most(source) / 0x1p20);
-        return source_fail(extent->worker, &why);
+        error_of(&error, input->bytes.name,
+                 "the GPU failed (%s), and the CPU cannot start again: more than %.0f MiB of a "
+                 "frame came through a pipe; use --device=cpu",
+                 loss ? loss : "it refuses the data", (double)left_replay_most(source) / 0x1p20);
+        return source_fail(extent->worker, &error);
     }
     if (input->bytes.regular)
         frames_seek(&input->frames, rest->offset);

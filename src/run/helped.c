@@ -106,11 +106,11 @@ static bool reserve(struct extent *extent)
 static int gather(struct extent *extent, uint64_t stated)
 {
     const size_t least = stated == FRAME_UNSIZED ? GATHERED_MOST : GATHERED_STATED;
-    struct reason why;
+    struct error error;
     const int gathered =
-        frames_gather(&extent->file->input.frames, &extent->worker->batch, least, &why);
+        frames_gather(&extent->file->input.frames, &extent->worker->batch, least, &error);
     extent->is_alone = gathered == 0;
-    return gathered < 0 ? source_fail(extent->worker, &why) : gathered;
+    return gathered < 0 ? source_fail(extent->worker, &error) : gathered;
 }
 
 /* Keeps a stream from the next frame on. False: there is no memory for it. */
@@ -273,14 +273,14 @@ enum decoded helped_look_on(struct extent *extent)
 static int fail(struct extent *extent)
 {
     const struct file *file = extent->file;
-    struct reason why;
+    struct error error;
     if (block_decoder_is_cut(extent->blocks))
         return source_fail_truncated(extent->worker, file, bytes_end(&file->input.bytes));
-    reason_set(&why,
-               "corrupt %s data, at byte %llu; the pipe cannot be read again to find out more, so "
-               "use --threads=1",
-               file->input.frames.codec->name, (unsigned long long)extent->frame.offset);
-    return source_fail_of(extent->worker, file, why.text);
+    error_set(&error,
+              "corrupt %s data, at byte %llu; the pipe cannot be read again to find out more, so "
+              "use --threads=1",
+              file->input.frames.codec->name, (unsigned long long)extent->frame.offset);
+    return source_fail_of(extent->worker, file, error.text);
 }
 
 /* Goes back to the beginning of the frame. 0 or -1. */

@@ -75,7 +75,7 @@ static inline struct chunk *runner_choose(struct worker *worker, enum flow flow)
 {
     struct chunk *chunk = worker->sink->choose(worker->sink->arg, flow);
     if (!chunk)
-        source_fail(worker, &(struct reason){""});
+        source_fail(worker, &(struct error){""});
     return chunk;
 }
 

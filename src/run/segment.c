@@ -59,10 +59,10 @@ int segment_cut(struct extent *extent, struct chunk *chunk, size_t waited, bool 
 {
     struct records *records = extent->segment.records;
     struct span *span = extent->segment.span;
-    struct reason why;
+    struct error error;
     if (segment_is_stream(extent)) {
-        if (input_cut(&extent->file->input, chunk, waited, at_end, &why) != 0)
-            return source_fail(extent->worker, &why);
+        if (input_cut(&extent->file->input, chunk, waited, at_end, &error) != 0)
+            return source_fail(extent->worker, &error);
     } else {
         if ((span && span_take_head(span, records, chunk) != 0) ||
             records_cut(records, chunk, waited, false) != 0)
@@ -102,9 +102,9 @@ static int push_seam(struct extent *extent, struct span *seam)
     struct input *input = &extent->file->input;
     const struct fragment *record = &seam->head;
     const struct record_kind *kind = &input->records.kind;
-    struct reason why;
-    if (source->options.shard && seam->to_end && file_shard_complete(input, seam, &why) != 0)
-        return source_fail_at_end(extent->worker, extent->file, &why);
+    struct error error;
+    if (source->options.shard && seam->to_end && file_shard_complete(input, seam, &error) != 0)
+        return source_fail_at_end(extent->worker, extent->file, &error);
     if (record_is_line(kind) && seam->is_first && seam->is_end &&
         records_are_one_line(record->data, record->len))
         source_add_one_line(source, extent->file);
@@ -112,8 +112,8 @@ static int push_seam(struct extent *extent, struct span *seam)
     if (!record_is_text(kind) && record->len == 0)
         return 0;
     if (!record_is_text(kind) && record->len % kind->size != 0) {
-        input_cut_off(input, record->len, &why);
-        return source_fail_at_end(extent->worker, extent->file, &why);
+        input_cut_off(input, record->len, &error);
+        return source_fail_at_end(extent->worker, extent->file, &error);
     }
     struct chunk *chunk = runner_choose(extent->worker, FLOW_DECODED);
     if (!chunk)

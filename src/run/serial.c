@@ -18,11 +18,11 @@ static enum frames_result look_on(struct extent *extent, struct frames_ahead *ah
     struct source *source = extent->worker->source;
     struct file *file = extent->file;
     const struct content_range *range = &file->input.plan.range;
-    struct reason why;
+    struct error error;
     while (content_room(range, file->content, 1) > 0) {
-        enum frames_result result = frames_look(&file->input.frames, ahead, &why);
+        enum frames_result result = frames_look(&file->input.frames, ahead, &error);
         if (result == FRAMES_FAILED)
-            source_fail(extent->worker, &why);
+            source_fail(extent->worker, &error);
         if (result != FRAMES_AHEAD || ahead->kind != FRAMES_WHOLE)
             return result;
         uint64_t end = content_add(file->content, ahead->content);
@@ -202,7 +202,7 @@ static int end_file(struct extent *extent)
     struct source *source = extent->worker->source;
     struct file *file = extent->file;
     const struct content_range *range = &file->input.plan.range;
-    struct reason fault;
+    struct error fault;
     int rc;
     if (file->is_wrong) {
         rc = source_fail_of(extent->worker, file, WRONG_ON_GPU);

@@ -30,8 +30,8 @@ bool sandbox_is_whole(const struct sandbox *sandbox)
     return false;
 }
 
-void sandbox_describe(const struct sandbox *sandbox, struct reason *text)
+void sandbox_describe(const struct sandbox *sandbox, struct error *text)
 {
     (void)sandbox;
-    reason_set(text, "none: this build has none");
+    error_set(text, "none: this build has none");
 }

@@ -126,7 +126,7 @@ bool sandbox_is_whole(const struct sandbox *sandbox)
     return sandbox->rules >= 0 && sandbox->seccomp_error == 0;
 }
 
-void sandbox_describe(const struct sandbox *sandbox, struct reason *text)
+void sandbox_describe(const struct sandbox *sandbox, struct error *text)
 {
     char landlock[80], seccomp[80] = "seccomp", named[80] = "";
     if (sandbox->rules >= 0)
@@ -139,9 +139,9 @@ void sandbox_describe(const struct sandbox *sandbox, struct reason *text)
         snprintf(named, sizeof named, "; %u file%s can be opened by name", sandbox->named,
                  sandbox->named == 1 ? "" : "s");
     const bool none = sandbox->rules < 0 && sandbox->seccomp_error != 0;
-    reason_set(text, "%s%s%s%s%s%s", none ? "none: " : "", landlock,
-               sandbox_is_whole(sandbox) ? " and " : "; ", seccomp, named,
-               sandbox->rules >= 0 && sandbox->replaces
-                   ? "; files in the directory of --output can be replaced"
-                   : "");
+    error_set(text, "%s%s%s%s%s%s", none ? "none: " : "", landlock,
+              sandbox_is_whole(sandbox) ? " and " : "; ", seccomp, named,
+              sandbox->rules >= 0 && sandbox->replaces
+                  ? "; files in the directory of --output can be replaced"
+                  : "");
 }

@@ -12,7 +12,7 @@
 #ifndef GPUHISTO_SANDBOX_H
 #define GPUHISTO_SANDBOX_H
 
-#include "src/base/reason.h"
+#include "src/base/error.h"
 
 #include <stdbool.h>
 
@@ -50,6 +50,6 @@ void sandbox_enter(struct sandbox *sandbox);
 bool sandbox_is_whole(const struct sandbox *sandbox);
 
 /* Describes to the user what is enforced, such as "Landlock (ABI 7) and seccomp". */
-void sandbox_describe(const struct sandbox *sandbox, struct reason *text);
+void sandbox_describe(const struct sandbox *sandbox, struct error *text);
 
 #endif

@@ -109,7 +109,7 @@ static bool load_codec_of(const struct held *file)
 {
     unsigned char head[CODEC_MAGIC_MAX];
     const struct codec *codec = NULL;
-    struct reason unused;
+    struct error unused;
     if (!file->is_regular || (file->fd < 0 && strcmp(file->name, "-") != 0))
         return false;
     const enum codec_magic magic = codec_recognise(head, read_head(file, head), &codec);
@@ -120,7 +120,7 @@ static bool load_codec_of(const struct held *file)
 
 void source_load_codecs(struct source *source)
 {
-    struct reason unused;
+    struct error unused;
     bool any = false; /* whichever there is */
     if (source->options.codec)
         (void)source->options.codec->load(&unused);
@@ -134,13 +134,13 @@ void source_load_codecs(struct source *source)
         (void)codecs[i]->load(&unused);
 }
 
-int source_find_header(struct source *source, struct header *header, struct reason *why)
+int source_find_header(struct source *source, struct header *header, struct error *error)
 {
     struct operand *first = source->operands;
     for (size_t i = 0; i < source->count; i++)
         if (source->operands[i].number == 0)
             first = &source->operands[i];
-    return input_find_header(&first->file, &source->options, header, why);
+    return input_find_header(&first->file, &source->options, header, error);
 }
 
 void source_set_options(struct source *source, const struct input_options *options)

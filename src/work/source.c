@@ -60,12 +60,12 @@ bool source_begin_work(struct worker *worker)
     return is_at_work;
 }
 
-static int fail_at(struct source *source, const struct source_offset *at, const struct reason *why)
+static int fail_at(struct source *source, const struct source_offset *at, const struct error *error)
 {
     pthread_mutex_lock(&source->lock);
     if (!source->failed || is_before(at, &source->failure)) {
         source->failure = *at;
-        source->why = *why;
+        source->error = *error;
     }
     source->failed = true;
     pthread_mutex_unlock(&source->lock);
@@ -73,16 +73,16 @@ static int fail_at(struct source *source, const struct source_offset *at, const 
     return -1;
 }
 
-int source_fail(struct worker *worker, const struct reason *why)
+int source_fail(struct worker *worker, const struct error *error)
 {
-    return fail_at(worker->source, &worker->begin, why);
+    return fail_at(worker->source, &worker->begin, error);
 }
 
 int source_fail_of(struct worker *worker, const struct file *file, const char *fault)
 {
-    struct reason why;
-    reason_of(&why, file->input.bytes.name, "%s", fault);
-    return source_fail(worker, &why);
+    struct error error;
+    error_of(&error, file->input.bytes.name, "%s", fault);
+    return source_fail(worker, &error);
 }
 
 int source_fail_for_memory(struct worker *worker, const struct file *file)
@@ -92,15 +92,15 @@ int source_fail_for_memory(struct worker *worker, const struct file *file)
 
 int source_fail_truncated(struct worker *worker, const struct file *file, uint64_t end)
 {
-    struct reason why;
-    reason_of(&why, file->input.bytes.name, "truncated %s data, at byte %" PRIu64,
-              file->input.frames.codec->name, end);
-    return source_fail(worker, &why);
+    struct error error;
+    error_of(&error, file->input.bytes.name, "truncated %s data, at byte %" PRIu64,
+             file->input.frames.codec->name, end);
+    return source_fail(worker, &error);
 }
 
-int source_fail_at_end(struct worker *worker, const struct file *file, const struct reason *why)
+int source_fail_at_end(struct worker *worker, const struct file *file, const struct error *error)
 {
-    return fail_at(worker->source, &(struct source_offset){file->order, UINT64_MAX}, why);
+    return fail_at(worker->source, &(struct source_offset){file->order, UINT64_MAX}, error);
 }
 
 bool source_has_failed(struct worker *worker)
@@ -152,7 +152,7 @@ const char *source_error(struct source *source)
     pthread_mutex_unlock(&source->lock);
     if (!has_failed)
         return NULL;
-    return is_last || (is_first && !idle_has_donated(&source->idle)) ? source->why.text : NULL;
+    return is_last || (is_first && !idle_has_donated(&source->idle)) ? source->error.text : NULL;
 }
 
 /* --- opening it --- */
@@ -221,12 +221,12 @@ void source_add_one_line(struct source *source, const struct file *file)
 int source_retire(struct worker *worker, struct file *file)
 {
     struct source *source = worker->source;
-    struct reason why;
+    struct error error;
     if (file->input.is_one_line)
         source_add_one_line(source, file);
-    int rc = input_check_end(&file->input, &why);
+    int rc = input_check_end(&file->input, &error);
     if (rc != 0)
-        source_fail_at_end(worker, file, &why);
+        source_fail_at_end(worker, file, &error);
     else
         bytes_settle(&file->input.bytes);
     source_leave(source, file);
@@ -302,21 +302,21 @@ static int open_operand(struct worker *worker)
     struct source *source = worker->source;
     struct operand *operand = &source->operands[source->opened];
     struct file *file = calloc(1, sizeof *file);
-    struct reason why;
-    reason_of(&why, operand->file.name, "out of memory");
+    struct error error;
+    error_of(&error, operand->file.name, "out of memory");
     if (file &&
-        input_open(&file->input, &operand->file, &source->options, operand->shard, &why) == 0) {
+        input_open(&file->input, &operand->file, &source->options, operand->shard, &error) == 0) {
         if (open_seams(file, operand->shard != NULL) == 0) {
             begin_file(source, operand, file);
             return 1;
         }
         input_close(&file->input);
-        reason_of(&why, operand->file.name, "out of memory");
+        error_of(&error, operand->file.name, "out of memory");
     }
     bool is_short =
         file && (file->input.bytes.error == EMFILE || file->input.bytes.error == ENFILE);
     free(file);
-    return is_short && budget_refuse_file(worker) ? 0 : source_fail(worker, &why);
+    return is_short && budget_refuse_file(worker) ? 0 : source_fail(worker, &error);
 }
 
 int source_find(struct worker *worker)
@@ -375,12 +375,12 @@ bool source_has_work(struct source *source)
     return has;
 }
 
-void source_foreign(struct source *source, struct reason *warning)
+void source_foreign(struct source *source, struct error *warning)
 {
     foreign_warn(&source->foreign, warning);
 }
 
-void source_one_line(const struct source *source, struct reason *warning)
+void source_one_line(const struct source *source, struct error *warning)
 {
     const struct one_line *seen = &source->one_line;
     char more[64] = "";
@@ -390,10 +390,10 @@ void source_one_line(const struct source *source, struct reason *warning)
     if (seen->count > 1)
         snprintf(more, sizeof more, "; so %s %zu more file%s", seen->count == 2 ? "is" : "are",
                  seen->count - 1, seen->count == 2 ? "" : "s");
-    reason_of(warning, seen->name,
-              "has carriage returns instead of newlines, so all of it is one line; use "
-              "tr '\\r' '\\n' <FILE | gpuhisto%s",
-              more);
+    error_of(warning, seen->name,
+             "has carriage returns instead of newlines, so all of it is one line; use "
+             "tr '\\r' '\\n' <FILE | gpuhisto%s",
+             more);
 }
 
 bool source_has_decoded(const struct source *source)

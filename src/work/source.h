@@ -29,8 +29,8 @@ size_t source_files(const struct source *source);
 struct held *source_file(struct source *source, size_t i);
 
 /* Before the first worker: reads the header of the file that was given first; a stream is read
- * again. 0; or -1 with the reason set, if it says no type of values. */
-int source_find_header(struct source *source, struct header *header, struct reason *why);
+ * again. 0; or -1 with the error set, if it says no type of values. */
+int source_find_header(struct source *source, struct header *header, struct error *error);
 
 /* Before the first worker: replaces the options, with others of the same range. */
 void source_set_options(struct source *source, const struct input_options *options);
@@ -69,10 +69,10 @@ struct stream_content source_stream_content(struct source *source);
 /* --- after the run --- */
 
 /* Sets *warning to what to say of files that look compressed by another program, or to "". */
-void source_foreign(struct source *source, struct reason *warning);
+void source_foreign(struct source *source, struct error *warning);
 
 /* The same of files that are one line, as their lines end with carriage returns alone. */
-void source_one_line(const struct source *source, struct reason *warning);
+void source_one_line(const struct source *source, struct error *warning);
 
 /* True if one of the files was decompressed. */
 bool source_has_decoded(const struct source *source);

@@ -105,7 +105,7 @@ struct source {
     pthread_mutex_t lock;         /* what follows, and file.users */
     atomic_bool failed;           /* set under it */
     struct source_offset failure; /* if failed: where the work began, the first that is known */
-    struct reason why;            /* it did; empty: the sink knows why */
+    struct error error;           /* it did; empty: the sink knows why */
     struct worker *workers;       /* that have not ended */
     struct one_line one_line;     /* files that are one line */
     struct stream_content stream; /* of the pipe that is decoded */
@@ -159,10 +159,10 @@ bool source_begin_work(struct worker *worker);
  * that comes before that is to be read on. */
 bool source_end_work(struct worker *worker);
 
-/* Has the run fail with a reason, an empty one if the sink knows it. The reason that counts is that
+/* Has the run fail with an error, an empty one if the sink knows it. The reason that counts is that
  * of the work that begins first in the input, as with one worker: so others go on with what comes
  * before. -1. */
-int source_fail(struct worker *worker, const struct reason *why);
+int source_fail(struct worker *worker, const struct error *error);
 
 /* The same as a file has a fault, memory is short for it, or it ends within a frame. -1. */
 int source_fail_of(struct worker *worker, const struct file *file, const char *fault);
@@ -170,7 +170,7 @@ int source_fail_for_memory(struct worker *worker, const struct file *file);
 int source_fail_truncated(struct worker *worker, const struct file *file, uint64_t end);
 
 /* The same where the end of the file is wrong: all else of the file comes before that. -1. */
-int source_fail_at_end(struct worker *worker, const struct file *file, const struct reason *why);
+int source_fail_at_end(struct worker *worker, const struct file *file, const struct error *error);
 
 /* True if the run has failed before what the worker is at work on. */
 bool source_has_failed(struct worker *worker);

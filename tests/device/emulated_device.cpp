@@ -41,7 +41,7 @@ int emulated::lose(struct device *device)
     return -1;
 }
 
-int device_count_all(struct reason *)
+int device_count_all(struct error *)
 {
     const unsigned devices = current_plan().devices;
     return devices ? static_cast<int>(devices) : 1;
@@ -52,7 +52,7 @@ const char *device_missing()
     return nullptr;
 }
 
-struct device *device_open(const struct device_plan *wanted, struct reason *why)
+struct device *device_open(const struct device_plan *wanted, struct error *error)
 {
     const struct histogram *histogram = wanted->histogram;
     std::unique_ptr<struct device> device(new struct device);
@@ -63,9 +63,9 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
     device->how =
         launch_with(tuning_for(wanted->strategy, 0), histogram, {shared_most(), wanted->slot_size});
     if (!launch_fits(&device->how, shared_most())) {
-        reason_set(why,
-                   "--kernel=%s needs %llu bytes of a block's shared memory, and the GPU has %u",
-                   strategies[wanted->strategy].name, launch_shared(&device->how), shared_most());
+        error_set(error,
+                  "--kernel=%s needs %llu bytes of a block's shared memory, and the GPU has %u",
+                  strategies[wanted->strategy].name, launch_shared(&device->how), shared_most());
         return nullptr;
     }
     device->args.map = sample_map_of(histogram);
@@ -98,13 +98,13 @@ struct device *device_open(const struct device_plan *wanted, struct reason *why)
     device->random.seed(device->plan.seed);
     {
         seam_call call(device.get());
-        if (call.fails || wanted->ordinal >= device_count_all(why)) {
-            reason_set(why, call.fails ? "emulated failure" : "there is no such device");
+        if (call.fails || wanted->ordinal >= device_count_all(error)) {
+            error_set(error, call.fails ? "emulated failure" : "there is no such device");
             return nullptr;
         }
         run_kernel(device.get(), nullptr, 0);
         if (call.leave()) {
-            reason_set(why, "emulated failure");
+            error_set(error, "emulated failure");
             return nullptr;
         }
     }
@@ -221,7 +221,7 @@ int emulated::snapshot_arrived(struct device *device, unsigned index)
     return !in_vain;
 }
 
-const char *device_reason(const struct device *device)
+const char *device_error(const struct device *device)
 {
     return device->why.c_str();
 }

@@ -45,7 +45,7 @@ struct fault_plan {
 /* For devices opened from now on, one at a time; resets the counters below. */
 void emulated_device_plan(struct fault_plan plan);
 
-/* Calls of the seam since, of the devices that may fail, except device_name and device_reason, and
+/* Calls of the seam since, of the devices that may fail, except device_name and device_error, and
  * looks that find nothing new; and whether the plan's fault came to pass. */
 unsigned emulated_device_calls(void);
 bool emulated_device_struck(void);

@@ -269,7 +269,7 @@ void note_done(struct device *device, const struct device_work &work)
     }
 }
 
-// A lost device is never closed, and its name and reason may be asked for to the end; but a test
+// A lost device is never closed, and its name and error may be asked for to the end; but a test
 // loses hundreds, so its thread and its memory go. The list keeps leak checkers quiet.
 void abandon(struct device *device)
 {

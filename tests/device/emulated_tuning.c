@@ -13,12 +13,12 @@
 
 #define LARGE_UNIT 30000
 
-int __real_options_parse(int argc, char **argv, struct options *options, struct reason *why);
-int __wrap_options_parse(int argc, char **argv, struct options *options, struct reason *why);
+int __real_options_parse(int argc, char **argv, struct options *options, struct error *error);
+int __wrap_options_parse(int argc, char **argv, struct options *options, struct error *error);
 
-int __wrap_options_parse(int argc, char **argv, struct options *options, struct reason *why)
+int __wrap_options_parse(int argc, char **argv, struct options *options, struct error *error)
 {
-    int rc = __real_options_parse(argc, argv, options, why);
+    int rc = __real_options_parse(argc, argv, options, error);
     const char *bytes = getenv("GPUHISTO_OFFLOAD"), *deadline = getenv("GPUHISTO_DEADLINE");
     if (deadline)
         options->pool.deadline_ms = (unsigned)atoi(deadline);

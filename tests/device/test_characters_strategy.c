@@ -95,7 +95,7 @@ static void run_lengths(struct device *device, const struct histogram *histogram
             expect(histogram, lens[i], expected);
             cases++;
             if (seam_count(device, (unsigned)i % 2, data, lens[i], seen, words) != 0) {
-                fprintf(stderr, "FAIL: %s\n", device_reason(device));
+                fprintf(stderr, "FAIL: %s\n", device_error(device));
                 exit(1);
             }
             rows_of(histogram, seen, rows);
@@ -117,10 +117,10 @@ static void run(const struct histogram *histogram)
                                  1025, 1027, 2047, 2048, 2049, 4097, 65537, 300007};
     static const size_t few[] = {1, 33, 1025, 20011};
     const bool is_quick = scale_is_small_or_slow();
-    struct reason why = {""};
-    struct device *device = seam_open(STRATEGY_characters, histogram, SLOT_SIZE, &why);
+    struct error error = {""};
+    struct device *device = seam_open(STRATEGY_characters, histogram, SLOT_SIZE, &error);
     if (!device) {
-        fprintf(stderr, "FAIL: %s\n", why.text);
+        fprintf(stderr, "FAIL: %s\n", error.text);
         exit(1);
     }
     run_lengths(device, histogram, is_quick ? few : all,

@@ -348,7 +348,7 @@ static void close_gpu(const struct run *run, struct engine *gpu)
 
 static void check_run(const struct run *run)
 {
-    struct reason why;
+    struct error error;
     struct engine *cpu = need(cpu_engine_open(
         run->histogram,
         &(struct cpu_engine_options){.chunk_size = 1 << 18, .chunks = 2, .threads = 2}));
@@ -359,7 +359,7 @@ static void check_run(const struct run *run)
                                         .fallback = run->fallback ? cpu : NULL};
     memory_left = run->memory_left;
     emulated_device_plan(run->plan);
-    struct engine *gpu = gpu_engine_open(run->histogram, &options, &why);
+    struct engine *gpu = gpu_engine_open(run->histogram, &options, &error);
     struct compressed_rest rest;
     runs++;
     if (!gpu) {
@@ -555,12 +555,12 @@ static void go_through_two_files(void)
     static const char *const texts[] = {"1 23 456", "7 89 0123456789"};
     struct file files[2];
     struct compressed_rest rests[2];
-    struct reason why;
+    struct error error;
     uint64_t kept;
     const struct gpu_options options = {
         .chunk_size = 65536, .buffers = 1, .deadline_ms = DEADLINE_MS};
     emulated_device_plan((struct fault_plan){.fault = FAULT_NONE});
-    struct engine *gpu = need(gpu_engine_open(&all_modes[2], &options, &why));
+    struct engine *gpu = need(gpu_engine_open(&all_modes[2], &options, &error));
     struct tally tally = new_tally(&all_modes[2]);
     for (unsigned i = 0; i < 2; i++) {
         const struct frame_settings settings = {.level = 3};

@@ -31,14 +31,14 @@ struct counted {
 static void open_counted(struct counted *counted, const struct field *field)
 {
     struct binning binning;
-    struct reason why;
+    struct error error;
     binning_log_linear(&binning);
     histogram_numbers(&counted->histogram, &binning);
     counted->histogram.field = *field;
     counted->size = device_histogram_words(&counted->histogram) * sizeof(uint64_t);
     counted->expected = calloc(1, counted->size);
     counted->counts = calloc(1, counted->size);
-    counted->device = seam_open(STRATEGY_fields, &counted->histogram, SLOT_SIZE, &why);
+    counted->device = seam_open(STRATEGY_fields, &counted->histogram, SLOT_SIZE, &error);
     if (!counted->expected || !counted->counts || !counted->device) {
         fprintf(stderr, "FAIL: no device\n");
         exit(1);
@@ -78,7 +78,7 @@ static void check(struct counted *counted, size_t len, const char *what)
     expect(counted, len);
     if (seam_count(counted->device, cases % 2, text, len, counted->counts,
                    counted->size / sizeof(uint64_t)) != 0) {
-        fprintf(stderr, "FAIL: %s\n", device_reason(counted->device));
+        fprintf(stderr, "FAIL: %s\n", device_error(counted->device));
         exit(1);
     }
     if (memcmp(counted->counts, counted->expected, counted->size) == 0)

@@ -298,7 +298,7 @@ static void run(const struct schedule *schedule)
         .timing = schedule->timing,
     };
     struct feed feed = {.schedule = schedule};
-    struct reason why = {""};
+    struct error error = {""};
     totals->schedules++;
     if (schedule->fallback)
         feed.cpu = cpu_engine_open(&schedule->histogram,
@@ -308,7 +308,7 @@ static void run(const struct schedule *schedule)
     options.fallback = feed.cpu;
     emulated_device_plan(schedule->plan);
     unsigned open_before = emulated_devices_open();
-    feed.gpu = gpu_engine_open(&schedule->histogram, &options, &why);
+    feed.gpu = gpu_engine_open(&schedule->histogram, &options, &error);
     if (feed.gpu) {
         run_threads(&feed);
         judge(schedule, &feed);
@@ -317,7 +317,7 @@ static void run(const struct schedule *schedule)
     } else {
         totals->refused++;
         release_now(schedule, true);
-        if (!why.text[0] || !may_stay_closed(schedule->plan.fault))
+        if (!error.text[0] || !may_stay_closed(schedule->plan.fault))
             complain(schedule, "not opened, and no reason");
     }
     release_now(schedule, false);
@@ -464,10 +464,10 @@ static void leave_alone_part(const void *arg)
                                         .buffers = schedule.buffers,
                                         .deadline_ms = STOPPED_DEADLINE_MS};
     struct tally tally = tally_in(counts, histogram);
-    struct reason why;
+    struct error error;
     totals->schedules++;
     emulated_device_plan((struct fault_plan){.fault = FAULT_NONE, .seed = 1});
-    struct engine *gpu = gpu_engine_open(histogram, &options, &why);
+    struct engine *gpu = gpu_engine_open(histogram, &options, &error);
     if (!gpu) {
         complain(&schedule, "not opened");
         return;
@@ -501,16 +501,16 @@ static void refuse_uncounted_part(const void *arg)
     struct schedule schedule = {.chunk_size = 100, .buffers = 1};
     const struct gpu_options options = {
         .chunk_size = schedule.chunk_size, .buffers = schedule.buffers, .deadline_ms = 60000};
-    struct reason why = {""};
+    struct error error = {""};
     schedule.histogram = *values;
     histogram_split(&schedule.histogram, 2);
     totals->schedules++;
-    struct engine *gpu = gpu_engine_open(&schedule.histogram, &options, &why);
+    struct engine *gpu = gpu_engine_open(&schedule.histogram, &options, &error);
     if (gpu) {
         complain(&schedule, "opened, and nothing counts channels");
         engine_close(gpu);
-    } else if (strcmp(why.text, "no GPU kernel can count this") != 0) {
-        complain(&schedule, why.text);
+    } else if (strcmp(error.text, "no GPU kernel can count this") != 0) {
+        complain(&schedule, error.text);
     } else {
         totals->refused++;
     }
@@ -524,7 +524,7 @@ static void make_do_part(const void *arg)
     const struct gpu_options options = {
         .chunk_size = schedule.chunk_size, .buffers = schedule.buffers, .deadline_ms = 60000};
     struct binning binning;
-    struct reason why = {""};
+    struct error error = {""};
     const struct value_type *type = value_types;
     while (strcmp(type->name, "u32") != 0)
         type++;
@@ -532,9 +532,9 @@ static void make_do_part(const void *arg)
     histogram_values(&schedule.histogram, type, &binning);
     totals->schedules++;
     emulated_device_plan((struct fault_plan){.fault = FAULT_ERROR, .at = 1});
-    struct engine *gpu = gpu_engine_open(&schedule.histogram, &options, &why);
+    struct engine *gpu = gpu_engine_open(&schedule.histogram, &options, &error);
     if (!gpu)
-        complain(&schedule, why.text);
+        complain(&schedule, error.text);
     else if (strcmp(gpu_engine_strategy(gpu), "matched") != 0)
         complain(&schedule, "the device could not be opened, and then could");
     if (gpu)

@@ -133,7 +133,7 @@ static struct engine *offload(void *arg, const struct offload_offer *offer)
     return ((struct run *)arg)->is_alone ? NULL : gpu;
 }
 
-static int count_input(struct run *run, struct reason *why)
+static int count_input(struct run *run, struct error *error)
 {
     char pipe_name[32], *operand = (char *)(uintptr_t)run->form->name;
     int ends[2];
@@ -154,8 +154,8 @@ static int count_input(struct run *run, struct reason *why)
     struct source *source = need(source_open(&operand, 1, &options));
     const struct sink sink = {.arg = run, .choose = choose, .offload = offload};
     int rc = submit_source(source, &sink, NULL);
-    const char *error = source_error(source);
-    reason_set(why, "%s", error ? error : "");
+    const char *message = source_error(source);
+    error_set(error, "%s", message ? message : "");
     if (run->is_pipe) {
         char rest[4096];
         while (read(ends[0], rest, sizeof rest) > 0)
@@ -173,7 +173,7 @@ static int count_input(struct run *run, struct reason *why)
 /* --- runs --- */
 
 /* Counts a file. 0 or -1. */
-static int count(struct run *run, struct tally *tally, struct reason *why)
+static int count(struct run *run, struct tally *tally, struct error *error)
 {
     cpu = need(cpu_engine_open(
         run->histogram,
@@ -183,8 +183,8 @@ static int count(struct run *run, struct tally *tally, struct reason *why)
                                         .deadline_ms = 20000,
                                         .fallback = run->fallback ? cpu : NULL};
     emulated_device_plan(run->plan);
-    gpu = run->is_alone ? NULL : gpu_engine_open(run->histogram, &options, why);
-    int rc = gpu || run->is_alone ? count_input(run, why) : -1;
+    gpu = run->is_alone ? NULL : gpu_engine_open(run->histogram, &options, error);
+    int rc = gpu || run->is_alone ? count_input(run, error) : -1;
     if (gpu && rc == 0)
         rc = engine_finish(gpu, tally);
     if (gpu && rc == 0)
@@ -204,35 +204,35 @@ static struct tally new_tally(const struct histogram *histogram)
                           .counts = need(calloc(histogram->bins, sizeof(uint64_t)))};
 }
 
-static void judge_refusal(const struct run *run, const struct reason *why)
+static void judge_refusal(const struct run *run, const struct error *error)
 {
-    bool is_beyond = run->replay_most > 0 && strstr(why->text, "of a frame came through a pipe");
+    bool is_beyond = run->replay_most > 0 && strstr(error->text, "of a frame came through a pipe");
     refused++;
     beyond += is_beyond;
-    if (run->cut > 0 && !strstr(why->text, "truncated") && !is_beyond && run->fallback)
-        complain(run, "refused", why->text);
+    if (run->cut > 0 && !strstr(error->text, "truncated") && !is_beyond && run->fallback)
+        complain(run, "refused", error->text);
     if (run->cut == 0 && ((run->fallback && !is_beyond) || run->plan.fault == FAULT_NONE))
-        complain(run, "refused", why->text);
+        complain(run, "refused", error->text);
 }
 
 static void check_run(struct run run)
 {
     struct tally counted = new_tally(run.histogram), expected = new_tally(run.histogram);
     struct run alone = run;
-    struct reason why = {""};
+    struct error error = {""};
     alone.is_alone = true;
     alone.in_two = false;
     alone.cut = 0;
     runs++;
-    int rc = count(&run, &counted, &why);
+    int rc = count(&run, &counted, &error);
     struck += emulated_device_struck();
     last_calls = emulated_device_calls();
     if (rc != 0) {
-        judge_refusal(&run, &why);
+        judge_refusal(&run, &error);
     } else if (run.cut > 0) {
         complain(&run, "a FILE that is cut short was counted", "");
-    } else if (count(&alone, &expected, &why) != 0) {
-        complain(&run, "the CPU alone refused", why.text);
+    } else if (count(&alone, &expected, &error) != 0) {
+        complain(&run, "the CPU alone refused", error.text);
     } else {
         exact++;
         if (counted.samples != expected.samples || counted.bytes != expected.bytes ||

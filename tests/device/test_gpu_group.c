@@ -46,16 +46,16 @@ static struct gpu_list list_gpus(unsigned count)
 }
 
 static struct engine *open_group(const struct histogram *histogram, const struct fault_plan *plan,
-                                 bool waits, struct reason *why)
+                                 bool waits, struct error *error)
 {
     const struct gpu_options options = {.strategy = strategy_find("vectorized"), /* quick */
                                         .chunk_size = CHUNK,
                                         .buffers = 2,
                                         .deadline_ms = 200000};
     const struct gpu_list list = list_gpus(GPUS);
-    *why = (struct reason){""};
+    *error = (struct error){""};
     emulated_device_plan(*plan);
-    return gpu_group_open(histogram, &options, &list, waits, why);
+    return gpu_group_open(histogram, &options, &list, waits, error);
 }
 
 static void pause_shortly(void)
@@ -96,13 +96,13 @@ static void left_out_part(const void *arg)
     const struct fault_plan plan = {
         .fault = FAULT_ERROR, .at = 1, .for_good = true, .devices = GPUS, .victim = victim};
     struct histogram histogram;
-    struct reason why, named;
+    struct error error, named;
     histogram_bytes(&histogram);
-    reason_set(&named, "GPU %d: emulated failure", victim);
-    check("all are wanted", !open_group(&histogram, &plan, true, &why));
-    check("which one is missing", strcmp(why.text, named.text) == 0);
+    error_set(&named, "GPU %d: emulated failure", victim);
+    check("all are wanted", !open_group(&histogram, &plan, true, &error));
+    check("which one is missing", strcmp(error.text, named.text) == 0);
 
-    struct engine *group = open_group(&histogram, &plan, false, &why);
+    struct engine *group = open_group(&histogram, &plan, false, &error);
     check("the others are opened", group != NULL);
     if (!group)
         return;
@@ -111,7 +111,7 @@ static void left_out_part(const void *arg)
     for (int i = 0; i < GPUS - 1; i++)
         check("which ones", gpu_group_number(group, (unsigned)i) == i + (i >= victim));
     check_counts(group, &histogram);
-    check("which one is left out", victim == GPUS - 1 || gpu_group_refused(group, &why));
+    check("which one is left out", victim == GPUS - 1 || gpu_group_refused(group, &error));
     engine_close(group);
 }
 
@@ -120,11 +120,11 @@ static void none_part(const void *arg)
     const struct fault_plan plan = {
         .fault = FAULT_ERROR, .at = 1, .for_good = true, .devices = GPUS, .victim = -1};
     struct histogram histogram;
-    struct reason why;
+    struct error error;
     (void)arg;
     histogram_bytes(&histogram);
-    check("none can be opened", !open_group(&histogram, &plan, false, &why));
-    check("the first one's reason", strcmp(why.text, "GPU 0: emulated failure") == 0);
+    check("none can be opened", !open_group(&histogram, &plan, false, &error));
+    check("the first one's reason", strcmp(error.text, "GPU 0: emulated failure") == 0);
 }
 
 /* A file that is decompressed by one of them, and one for which there is no memory. */
@@ -135,11 +135,11 @@ static void feeding_part(const void *arg)
     struct histogram histogram;
     struct compressed_next next;
     struct compressed_rest rest;
-    struct reason why;
+    struct error error;
     (void)arg;
     histogram_bytes(&histogram);
     struct engine *group =
-        open_group(&histogram, &(struct fault_plan){.devices = GPUS, .victim = -1}, true, &why);
+        open_group(&histogram, &(struct fault_plan){.devices = GPUS, .victim = -1}, true, &error);
     check("opened", group != NULL);
     if (!group)
         return;
@@ -158,7 +158,8 @@ static void feeding_part(const void *arg)
     engine_close(group);
 
     emulated_device_memory(1);
-    group = open_group(&histogram, &(struct fault_plan){.devices = GPUS, .victim = -1}, true, &why);
+    group =
+        open_group(&histogram, &(struct fault_plan){.devices = GPUS, .victim = -1}, true, &error);
     check("opened without memory", group != NULL);
     if (!group)
         return;
@@ -188,8 +189,8 @@ static void *feed_pipe(void *arg)
 static void look(void *arg, const struct pool_view *view)
 {
     struct feed *feed = arg;
-    struct reason why;
-    if (view->gpu && gpu_group_refused(view->gpu, &why))
+    struct error error;
+    if (view->gpu && gpu_group_refused(view->gpu, &error))
         atomic_store(&feed->is_known, true);
 }
 
@@ -212,7 +213,7 @@ static void run_part(const void *arg)
     int ends[2];
     pthread_t feeder;
     struct pool_outcome outcome;
-    struct reason why;
+    struct error error;
     (void)arg;
     histogram_bytes(&histogram);
     struct tally tally = {.bins = histogram.bins, .counts = counts};
@@ -224,8 +225,8 @@ static void run_part(const void *arg)
     snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
     emulated_device_plan((struct fault_plan){.devices = 1, .victim = -1});
     struct source *source = source_open(operands, 1, &input);
-    check("a run",
-          pool_run(&options, &(struct pool_task){&histogram, source, &tally}, &outcome, &why) == 0);
+    check("a run", pool_run(&options, &(struct pool_task){&histogram, source, &tally}, &outcome,
+                            &error) == 0);
     pthread_join(feeder, NULL);
     check("one of two GPUs", outcome.gpu_count == 1);
     check("why not the other",

@@ -127,7 +127,7 @@ static struct engine *offload(void *arg, const struct offload_offer *offer)
     return gpu && is_wanted && gpu_decoder_is_idle(gpu) ? gpu : NULL;
 }
 
-static int count_file(struct run *run, struct reason *why)
+static int count_file(struct run *run, struct error *error)
 {
     const struct shard_choice choice = {.part = 1, .of = 1};
     char *operand = file_name;
@@ -139,15 +139,15 @@ static int count_file(struct run *run, struct reason *why)
     has_changed = false;
     write_file(run->stream, 0, run->change->before);
     if (run->change->is_share) {
-        if (shard_open(&share, &choice, &operand, 1, why) != 0)
+        if (shard_open(&share, &choice, &operand, 1, error) != 0)
             need(NULL);
         options.shard = &share;
     }
     struct source *source = need(source_open(&operand, 1, &options));
     const struct sink sink = {.arg = run, .choose = choose, .offload = offload};
     int rc = submit_source(source, &sink, &submitted);
-    const char *error = source_error(source);
-    reason_set(why, "%s", error ? error : "");
+    const char *message = source_error(source);
+    error_set(error, "%s", message ? message : "");
     source_close(source);
     if (run->change->is_share)
         shard_close(&share);
@@ -155,7 +155,7 @@ static int count_file(struct run *run, struct reason *why)
 }
 
 /* Counts the file. 0 or -1. */
-static int count(struct run *run, struct tally *tally, struct reason *why)
+static int count(struct run *run, struct tally *tally, struct error *error)
 {
     cpu = need(cpu_engine_open(
         run->histogram,
@@ -163,8 +163,8 @@ static int count(struct run *run, struct tally *tally, struct reason *why)
     const struct gpu_options options = {
         .chunk_size = 65536, .buffers = 1, .deadline_ms = 20000, .fallback = cpu};
     emulated_device_plan((struct fault_plan){.fault = FAULT_NONE});
-    gpu = run->is_alone ? NULL : need(gpu_engine_open(run->histogram, &options, why));
-    int rc = count_file(run, why);
+    gpu = run->is_alone ? NULL : need(gpu_engine_open(run->histogram, &options, error));
+    int rc = count_file(run, error);
     if (gpu && engine_finish(gpu, tally) != 0)
         need(NULL);
     taken += gpu && gpu_decoder_bytes(gpu) > 0;
@@ -184,14 +184,14 @@ static struct tally new_tally(const struct histogram *histogram)
 static void check_run(struct run run, const struct tally *expected, struct tally *counted)
 {
     const struct change *change = run.change;
-    struct reason why = {""};
+    struct error error = {""};
     char complaint[200] = "";
     runs++;
-    const int rc = count(&run, counted, &why);
+    const int rc = count(&run, counted, &error);
     if (change->complaint)
         snprintf(complaint, sizeof complaint, "%s: %s", file_name, change->complaint);
-    if (strcmp(why.text, complaint) != 0 || (rc != 0) != (complaint[0] != '\0'))
-        complain(&run, "what it says", why.text);
+    if (strcmp(error.text, complaint) != 0 || (rc != 0) != (complaint[0] != '\0'))
+        complain(&run, "what it says", error.text);
     else if (rc == 0 && counted->bytes != change->frames * FRAME_SIZE)
         complain(&run, "other frames were counted", "");
     else if (rc == 0 && expected &&

@@ -134,7 +134,7 @@ static void count_one(struct device *device, enum strategy_id strategy,
     const char *what = "wrong counts";
     if (seam_count(device, cases % 2, data, len * histogram->type.size, counts, histogram->bins) !=
         0)
-        what = device_reason(device);
+        what = device_error(device);
     else if (memcmp(counts, expected, histogram->bins * sizeof *counts) == 0)
         return;
     fprintf(stderr, "FAIL: %s, %s, %zu bins, %zu values (%s): %s\n", strategies[strategy].name,
@@ -146,11 +146,11 @@ static void count_one(struct device *device, enum strategy_id strategy,
 static void run_strategy(enum strategy_id strategy, const struct histogram *histogram, bool all)
 {
     static const size_t lens[] = {1, 7, 8191, 8192, 8193, TILE - 1, TILE, TILE + 1, 65535, 65537};
-    struct reason why = {""};
+    struct error error = {""};
     struct device *device =
-        seam_open(strategy, histogram, values_max() * histogram->type.size, &why);
+        seam_open(strategy, histogram, values_max() * histogram->type.size, &error);
     if (!device) {
-        fprintf(stderr, "FAIL: %s: %s\n", strategies[strategy].name, why.text);
+        fprintf(stderr, "FAIL: %s: %s\n", strategies[strategy].name, error.text);
         exit(1);
     }
     memset(expected, 0, histogram->bins * sizeof *expected);

@@ -116,7 +116,7 @@ static void run_texts(struct device *device, const struct histogram *histogram, 
             cases++;
             text_rows_add(histogram, text, filled, expected);
             if (seam_count(device, i % 2, text, filled, counts, size / sizeof *counts) != 0) {
-                fprintf(stderr, "FAIL: %s\n", device_reason(device));
+                fprintf(stderr, "FAIL: %s\n", device_error(device));
                 exit(1);
             }
             if (memcmp(counts, expected, size) != 0) {
@@ -134,11 +134,11 @@ static void run_texts(struct device *device, const struct histogram *histogram, 
 static void run(struct binning *binning, size_t most)
 {
     struct histogram histogram;
-    struct reason why;
+    struct error error;
     histogram_numbers(&histogram, binning);
-    struct device *device = seam_open(STRATEGY_numbers, &histogram, SLOT_SIZE, &why);
+    struct device *device = seam_open(STRATEGY_numbers, &histogram, SLOT_SIZE, &error);
     if (!device) {
-        fprintf(stderr, "FAIL: %zu bins: %s\n", histogram.bins, why.text);
+        fprintf(stderr, "FAIL: %zu bins: %s\n", histogram.bins, error.text);
         exit(1);
     }
     run_texts(device, &histogram, most);

@@ -62,7 +62,7 @@ struct run {
 /* What a run counted. */
 struct outcome {
     struct tally tally;
-    struct reason invalid; /* the first invalid sample, and its line; or empty */
+    struct error invalid; /* the first invalid sample, and its line; or empty */
 };
 
 static struct engine *cpu, *gpu;
@@ -156,7 +156,7 @@ static void *feed_pipe(void *arg)
     return NULL;
 }
 
-static int count_operand(struct run *run, char *operand, struct reason *why)
+static int count_operand(struct run *run, char *operand, struct error *error)
 {
     const struct input_options options = {.decoding.memlimit = 1 << 27,
                                           .batch_size = run->batch,
@@ -165,13 +165,13 @@ static int count_operand(struct run *run, char *operand, struct reason *why)
                                           .record = record_kind_of_all(run->histogram)};
     struct source *source = need(source_open(&operand, 1, &options));
     int rc = work_side_by_side(run, source);
-    const char *error = source_error(source);
-    reason_set(why, "%s", error ? error : "");
+    const char *message = source_error(source);
+    error_set(error, "%s", message ? message : "");
     source_close(source);
     return rc;
 }
 
-static int count_file(struct run *run, struct reason *why)
+static int count_file(struct run *run, struct error *error)
 {
     bool is_text = run->histogram->mode->is_text;
     char *operand = (char *)(uintptr_t)run->form->names[is_text ? TEXT : VALUES];
@@ -180,14 +180,14 @@ static int count_file(struct run *run, struct reason *why)
     pthread_t feeder;
     atomic_store(&submitted, 0);
     if (!run->is_pipe)
-        return count_operand(run, operand, why);
+        return count_operand(run, operand, error);
     if (pipe(ends) != 0)
         need(NULL);
     struct feed feed = {operand, ends[1]};
     if (pthread_create(&feeder, NULL, feed_pipe, &feed) != 0)
         need(NULL);
     snprintf(pipe_name, sizeof pipe_name, "/dev/fd/%d", ends[0]);
-    int rc = count_operand(run, pipe_name, why);
+    int rc = count_operand(run, pipe_name, error);
     while (read(ends[0], rest, sizeof rest) > 0)
         continue;
     pthread_join(feeder, NULL);
@@ -195,7 +195,7 @@ static int count_file(struct run *run, struct reason *why)
     return rc;
 }
 
-static void open_engines(struct run *run, struct lines *lines, struct reason *why)
+static void open_engines(struct run *run, struct lines *lines, struct error *error)
 {
     cpu = need(cpu_engine_open(run->histogram,
                                &(struct cpu_engine_options){.chunk_size = CHUNK_SIZE,
@@ -208,17 +208,17 @@ static void open_engines(struct run *run, struct lines *lines, struct reason *wh
                                         .lines = lines,
                                         .fallback = run->fallback ? cpu : NULL};
     emulated_device_plan(run->plan);
-    gpu = run->is_alone ? NULL : gpu_engine_open(run->histogram, &options, why);
+    gpu = run->is_alone ? NULL : gpu_engine_open(run->histogram, &options, error);
 }
 
 /* Counts a file. 0 or -1. */
-static int count(struct run *run, struct outcome *outcome, struct reason *why)
+static int count(struct run *run, struct outcome *outcome, struct error *error)
 {
     struct lines *lines = NULL;
     if (run->histogram->mode->is_text)
         lines = need(lines_open(run->histogram, 1, 64, THREADS_MAX));
-    open_engines(run, lines, why);
-    int rc = gpu || run->is_alone ? count_file(run, why) : -1;
+    open_engines(run, lines, error);
+    int rc = gpu || run->is_alone ? count_file(run, error) : -1;
     if (gpu && rc == 0)
         rc = engine_finish(gpu, &outcome->tally);
     const uint64_t by_gpu = gpu ? gpu_decoder_bytes(gpu) : 0;
@@ -255,18 +255,18 @@ static void check_run(struct run run)
 {
     struct outcome counted = new_outcome(run.histogram), expected = new_outcome(run.histogram);
     struct run alone = run;
-    struct reason why = {""};
+    struct error error = {""};
     alone.is_alone = true;
     runs++;
-    int rc = count(&run, &counted, &why);
+    int rc = count(&run, &counted, &error);
     struck += emulated_device_struck();
     last_calls = emulated_device_calls();
     if (rc != 0) {
         refused++;
         if (run.fallback || run.plan.fault == FAULT_NONE)
-            complain(&run, "refused", why.text);
-    } else if (count(&alone, &expected, &why) != 0) {
-        complain(&run, "the CPU alone refused", why.text);
+            complain(&run, "refused", error.text);
+    } else if (count(&alone, &expected, &error) != 0) {
+        complain(&run, "the CPU alone refused", error.text);
     } else if (!is_same(&counted, &expected)) {
         complain(&run, "wrong", counted.invalid.text);
     } else {

@@ -71,7 +71,7 @@ static void check(struct device *device, const struct histogram *histogram, int 
     expect(used, histogram->is_aligned ? 2 : 1);
     cases++;
     if (seam_count(device, cases % 2, data, used, counts, PAIR_ROWS) != 0) {
-        fprintf(stderr, "FAIL: %s\n", device_reason(device));
+        fprintf(stderr, "FAIL: %s\n", device_error(device));
         exit(1);
     }
     for (size_t pair = 0; pair < PAIR_ROWS; pair++)
@@ -98,13 +98,13 @@ static void check_lengths(struct device *device, const struct histogram *histogr
 static void check_pairs(bool is_aligned)
 {
     struct histogram histogram;
-    struct reason why = {""};
+    struct error error = {""};
     histogram_pairs(&histogram, is_aligned);
     memset(expected, 0, PAIR_ROWS * sizeof expected[0]);
     const size_t most = LONG_OF(seam_is_emulated() ? 3 : 132);
-    struct device *device = seam_open(STRATEGY_pairs, &histogram, most, &why);
+    struct device *device = seam_open(STRATEGY_pairs, &histogram, most, &error);
     if (!device) {
-        fprintf(stderr, "FAIL: %s\n", why.text);
+        fprintf(stderr, "FAIL: %s\n", error.text);
         exit(1);
     }
     check_lengths(device, &histogram);

@@ -229,15 +229,15 @@ static void run(const struct scenario *scenario)
     uint64_t counts[256];
     struct tally tally = tally_in(counts, histogram);
     struct pool_outcome outcome;
-    struct reason why = {""};
+    struct error error = {""};
     struct fault_plan plan = scenario->plan;
     plan.devices = scenario->gpus;
     emulated_device_plan(plan);
     totals->runs++;
-    int rc = pool_run(&options, &(struct pool_task){histogram, source, &tally}, &outcome, &why);
+    int rc = pool_run(&options, &(struct pool_task){histogram, source, &tally}, &outcome, &error);
     if (rc == 0 && options.files)
         add_files(scenario, options.files, histogram, &tally);
-    judge(scenario, rc, &tally, histogram, &outcome, why.text);
+    judge(scenario, rc, &tally, histogram, &outcome, error.text);
     /* Workers of a refused run may be yet to open the pipe by its descriptor, which must not by
      * then be another run's pipe: it stays open. It is emptied here, as what is fed need not fit.
      */

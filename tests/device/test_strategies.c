@@ -55,7 +55,7 @@ static void run_lengths(struct device *device, const char *strategy,
         samples_count(histogram, data, todo.lens[i], expected);
         cases++;
         if (seam_count(device, (unsigned)i % 2, data, todo.lens[i], counts, histogram->bins) != 0) {
-            fail(strategy, histogram, device_reason(device));
+            fail(strategy, histogram, device_error(device));
             exit(1);
         }
         if (memcmp(counts, expected, histogram->bins * sizeof counts[0]) != 0) {
@@ -68,13 +68,13 @@ static void run_lengths(struct device *device, const char *strategy,
 static void run_strategy(enum strategy_id strategy, const struct histogram *histogram)
 {
     const char *name = strategies[strategy].name;
-    struct reason why = {""};
+    struct error error = {""};
     uint64_t expected[256] = {0};
     if (!strategy_counts(&strategies[strategy], histogram))
         return;
-    struct device *device = seam_open(strategy, histogram, SLOT_SIZE, &why);
+    struct device *device = seam_open(strategy, histogram, SLOT_SIZE, &error);
     if (!device) {
-        fail(name, histogram, why.text);
+        fail(name, histogram, error.text);
         return;
     }
     for (int kind = 0; kind < SAMPLES_KINDS; kind += extent().kind_step)

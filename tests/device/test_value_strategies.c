@@ -133,7 +133,7 @@ static void run_lengths(struct device *device, const char *strategy,
         cases++;
         if (seam_count(device, (unsigned)n % 2, data, len * histogram->type.size, counts,
                        histogram->bins) != 0)
-            fail(strategy, histogram, len, device_reason(device));
+            fail(strategy, histogram, len, device_error(device));
         else if (memcmp(counts, expected, histogram->bins * sizeof *counts) == 0)
             continue;
         else
@@ -144,14 +144,14 @@ static void run_lengths(struct device *device, const char *strategy,
 
 static void run_strategy(enum strategy_id strategy, const struct histogram *histogram)
 {
-    struct reason why = {""};
+    struct error error = {""};
     if (!strategy_counts(&strategies[strategy], histogram))
         return;
-    struct device *device = seam_open(strategy, histogram, sizeof data, &why);
+    struct device *device = seam_open(strategy, histogram, sizeof data, &error);
     if (!device) {
         /* Tables in shared memory, that of a warp at the most. */
-        if (!strstr(why.text, "of a block's shared memory") || histogram->bins < 3000)
-            fail(strategies[strategy].name, histogram, 0, why.text);
+        if (!strstr(error.text, "of a block's shared memory") || histogram->bins < 3000)
+            fail(strategies[strategy].name, histogram, 0, error.text);
         refused++;
         return;
     }

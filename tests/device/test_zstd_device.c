@@ -34,7 +34,7 @@ static unsigned char *content;
 
 static void die(const char *doing)
 {
-    fprintf(stderr, "test_zstd_device: %s: %s\n", doing, device_reason(device));
+    fprintf(stderr, "test_zstd_device: %s: %s\n", doing, device_error(device));
     exit(1);
 }
 
@@ -283,13 +283,13 @@ static void close_turns(void)
 int main(void)
 {
     struct histogram histogram;
-    struct reason why;
+    struct error error;
     if (!seam_has_device())
         return SEAM_SKIP;
     histogram_bytes(&histogram);
-    device = seam_open(STRATEGY_lanes, &histogram, 1 << 20, &why);
+    device = seam_open(STRATEGY_lanes, &histogram, 1 << 20, &error);
     if (!device) {
-        fprintf(stderr, "test_zstd_device: %s\n", why.text);
+        fprintf(stderr, "test_zstd_device: %s\n", error.text);
         return 1;
     }
     slots = 2; /* of seam_open */

@@ -2,7 +2,7 @@
 // zstd_files [-a] [-b BLOCKS] file...: decodes files by all emulated stages, in batches of so many
 // blocks (64), and by libzstd; with -a also cut short at every byte, and with every byte changed to
 // every other value. What the stages take must be what libzstd gives; what they refuse and libzstd
-// takes is counted, with the reason that a decoder by the letter of the format has. Without such a
+// takes is counted, with the error that a decoder by the letter of the format has. Without such a
 // reason it is wrong. Files of others are checked with it by hand: tests/README.md.
 #include "tests/device/emulation.h"
 

@@ -226,7 +226,7 @@ static enum verdict expect_files(enum kind kind, size_t count, struct expected *
 static void compare(const struct reading *reading, const struct expected *expected)
 {
     const struct tally *tally = &reading->tally;
-    struct reason what = {""};
+    struct error what = {""};
     fuzz_require(tally->samples == expected->samples, "another number of samples");
     fuzz_require(tally->bytes == expected->bytes, "another number of bytes");
     fuzz_require(memcmp(tally->counts, expected->counts, tally->bins * sizeof tally->counts[0]) ==

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/fuzz/fuzz.h"
-#include "src/base/reason.h"
+#include "src/base/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,13 +25,13 @@ unsigned char *fuzz_copy(const uint8_t *data, size_t len)
     return copy;
 }
 
-void fuzz_require_reason(const struct reason *why)
+void fuzz_require_error(const struct error *error)
 {
-    const size_t len = strnlen(why->text, sizeof why->text);
+    const size_t len = strnlen(error->text, sizeof error->text);
     fuzz_require(len > 0, "a reason is empty");
-    fuzz_require(len < sizeof why->text, "a reason does not end");
+    fuzz_require(len < sizeof error->text, "a reason does not end");
     for (size_t i = 0; i < len; i++)
-        fuzz_require((unsigned char)why->text[i] >= 0x20 && why->text[i] != 0x7f,
+        fuzz_require((unsigned char)error->text[i] >= 0x20 && error->text[i] != 0x7f,
                      "a reason has what cannot be printed");
 }
 

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-struct reason;
+struct error;
 
 /* What libFuzzer calls with an input. 0; -1: the input is not worth keeping. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -28,8 +28,8 @@ void fuzz_require(bool holds, const char *what);
  * it. To be freed. */
 unsigned char *fuzz_copy(const uint8_t *data, size_t len);
 
-/* Requires that a reason is one line that can be printed, and is not empty. */
-void fuzz_require_reason(const struct reason *why);
+/* Requires that an error is one line that can be printed, and is not empty. */
+void fuzz_require_error(const struct error *error);
 
 /* A FILE in memory. */
 struct fuzz_file {

@@ -80,14 +80,14 @@ static unsigned char *at_the_edge(int which, size_t len)
 
 /* One step, with copies at the edges of memory. */
 static enum decode_status decode_at_the_edge(struct decoder *decoder, struct decode_step *step,
-                                             struct reason *why)
+                                             struct error *error)
 {
     struct decode_step edge = *step;
     unsigned char *in = at_the_edge(0, step->in_len);
     memcpy(in, step->in, step->in_len);
     edge.in = in;
     edge.out = at_the_edge(1, step->cap);
-    enum decode_status status = decoder->codec->decode(decoder, &edge, why);
+    enum decode_status status = decoder->codec->decode(decoder, &edge, error);
     step->used = edge.used;
     step->made = edge.made;
     fuzz_require(step->used <= step->in_len && step->made <= step->cap, "a step that is too long");
@@ -100,7 +100,7 @@ static void inflate_by_codec(const unsigned char *in, size_t len, size_t in_step
 {
     static const struct codec_options options = {.memlimit = 1024};
     struct decoder *decoder = codec_gzip.open(&options);
-    struct reason why = {""};
+    struct error error = {""};
     size_t at = 0;
     bool pending = false;
     enum decode_status status = DECODE_OK;
@@ -111,7 +111,7 @@ static void inflate_by_codec(const unsigned char *in, size_t len, size_t in_step
                                    .in_len = left < in_step ? left : in_step,
                                    .out = actual.bytes + actual.len,
                                    .cap = room < out_step ? room : out_step};
-        status = decode_at_the_edge(decoder, &step, &why);
+        status = decode_at_the_edge(decoder, &step, &error);
         at += step.used;
         actual.len += step.made;
         pending = step.made == step.cap && !codec_gzip.complete(decoder);
@@ -119,7 +119,7 @@ static void inflate_by_codec(const unsigned char *in, size_t len, size_t in_step
                      "it would never end");
     }
     actual.whole = status == DECODE_OK && codec_gzip.complete(decoder) && at == len && len > 0;
-    actual.is_odd = strstr(why.text, FRAME_MISSTATED) != NULL;
+    actual.is_odd = strstr(error.text, FRAME_MISSTATED) != NULL;
     actual.too_long = status == DECODE_OK && actual.len == CONTENT_MAX;
     decoder_close(decoder);
 }

@@ -11,7 +11,7 @@
 
 /* Looks at data[0..len) where a page that faults follows. */
 static enum header_status look(const uint8_t *data, size_t len, size_t *wanted,
-                               struct header *header, struct reason *fault)
+                               struct header *header, struct error *fault)
 {
     static unsigned char *memory;
     if (!memory)
@@ -25,7 +25,7 @@ static enum header_status look(const uint8_t *data, size_t len, size_t *wanted,
 static void check_header(const struct header *header)
 {
     static const char *const types[] = {"u8", "u16be", "i32", "f64", "f32"};
-    struct reason fault;
+    struct error fault;
     bool is_open = header->bytes == HEADER_TO_END;
     fuzz_require(is_open || header->bytes <= INT64_MAX, "more bytes than a file has");
     fuzz_require(!is_open || header->extent != HEADER_EXACT, "bytes that are not known are exact");
@@ -41,7 +41,7 @@ static void check_header(const struct header *header)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct header header, unused;
-    struct reason fault = {""};
+    struct error fault = {""};
     enum header_status status = HEADER_PART;
     size_t wanted = 0, len = 0;
     if (size > FUZZ_MAX)
@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     fuzz_require(status != HEADER_FOUND || header.size == len, "a header of another size");
     if (status == HEADER_WRONG)
-        fuzz_require_reason(&fault);
+        fuzz_require_error(&fault);
     if (status == HEADER_FOUND)
         check_header(&header);
     bool is_short = size < HEADER_MAGIC_MAX; /* the first bytes that differ may not be looked at */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* For libFuzzer: FILEs of --merge. The input is a FILE, or two with a 0xff byte between them, which
- * is in no table. Whatever they are, they are added up, or there is a reason that is one printable
+ * is in no table. Whatever they are, they are added up, or there is an error that is one printable
  * line. A sum adds up, and reads back from JSON as the same sum, also one by key; three threads
  * come to the same end; and rows that were seen before are read as they are anew.
  * `make fuzz` builds it. */
@@ -31,20 +31,20 @@ static struct merge nothing_yet(bool stats)
                                    .max_key_bytes = KEY_BYTES_TAKEN}};
 }
 
-static int add(struct merge *merge, const struct fuzz_file *file, struct reason *why)
+static int add(struct merge *merge, const struct fuzz_file *file, struct error *error)
 {
     struct held held = held_inspect(file->name);
-    return merge_file(&held, merge, why);
+    return merge_file(&held, merge, error);
 }
 
 static int add_all(char *const *names, size_t count, unsigned threads, struct merge *merge,
-                   struct reason *why)
+                   struct error *error)
 {
     struct held_list files;
     fuzz_require(held_list_open(&files, names, count) == 0, "out of memory");
-    const int rc = merge_files(&files, threads, 0, merge, why);
+    const int rc = merge_files(&files, threads, 0, merge, error);
     held_list_close(&files);
-    return rc == 0 ? key_tallies_check(merge->keys, why) : rc;
+    return rc == 0 ? key_tallies_check(merge->keys, error) : rc;
 }
 
 static void show_keys(struct writer *out, const struct report_options *options, struct merge *merge)
@@ -106,25 +106,25 @@ static void merge_and_check(const struct fuzz_file *files, size_t count, bool st
 {
     struct merge merge = nothing_yet(stats), again = nothing_yet(false);
     struct shard_record share = {.job.of = 0}, share_again = {.job.of = 0};
-    struct reason why = {""};
+    struct error error = {""};
     int rc = 0;
     for (size_t i = 0; i < count && rc == 0; i++)
-        rc = add(&merge, &files[i], &why);
+        rc = add(&merge, &files[i], &error);
     if (rc == 0)
-        rc = key_tallies_check(merge.keys, &why);
+        rc = key_tallies_check(merge.keys, &error);
     if (rc == 0 && merge.shards.first)
-        rc = shard_join_finish(&merge.shards, true, &share, &why);
+        rc = shard_join_finish(&merge.shards, true, &share, &error);
     if (rc != 0) {
-        fuzz_require_reason(&why);
+        fuzz_require_error(&error);
     } else if (bins_shown(&merge) <= BINS_SHOWN) {
         fuzz_require(merge.keys || tally_adds_up(&merge.tally, &merge.histogram),
                      "a sum does not add up");
         const bool statistics = stats && histogram_channels(&merge.histogram) == 1;
         struct fuzz_file shown = show(&merge, statistics, share.job.of ? &share : NULL);
         again.form.has_moments = statistics;
-        fuzz_require(add(&again, &shown, &why) == 0, "a sum cannot be read");
+        fuzz_require(add(&again, &shown, &error) == 0, "a sum cannot be read");
         fuzz_require(!again.shards.first ||
-                         shard_join_finish(&again.shards, true, &share_again, &why) == 0,
+                         shard_join_finish(&again.shards, true, &share_again, &error) == 0,
                      "a sum's shares are refused");
         struct fuzz_file second =
             show(&again, statistics, share_again.job.of ? &share_again : NULL);
@@ -157,15 +157,15 @@ static void check_seen(const uint8_t *data, size_t size)
 static void check_threads(const struct fuzz_file *files, size_t count)
 {
     struct merge one = nothing_yet(false), three = nothing_yet(false);
-    struct reason why = {""}, other_why = {""};
+    struct error error = {""}, other_error = {""};
     char *names[4];
     for (size_t i = 0; i < 2 * count; i++) {
         names[i] = strdup(files[i % count].name);
         fuzz_require(names[i] != NULL, "out of memory");
     }
-    const int rc = add_all(names, 2 * count, 1, &one, &why);
-    fuzz_require(add_all(names, 2 * count, 3, &three, &other_why) == rc &&
-                     strcmp(why.text, other_why.text) == 0,
+    const int rc = add_all(names, 2 * count, 1, &one, &error);
+    fuzz_require(add_all(names, 2 * count, 3, &three, &other_error) == rc &&
+                     strcmp(error.text, other_error.text) == 0,
                  "three threads refuse something else");
     fuzz_require(rc != 0 || (one.others.tables == three.others.tables &&
                              strcmp(one.others.how.text, three.others.how.text) == 0),

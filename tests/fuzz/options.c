@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* For libFuzzer: the command line. The lines of the input are the arguments. Whatever they are,
- * options_parse takes them, or gives a reason that is one printable line. `make fuzz` builds it. */
+ * options_parse takes them, or gives an error that is one printable line. `make fuzz` builds it. */
 #include "src/cli/options.h"
 #include "src/count/characters.h"
 #include "tests/fuzz/fuzz.h"
@@ -53,16 +53,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         words[count++] = word;
     }
     static struct options options;
-    struct reason why = {""};
-    int rc = options_parse(count, words, &options, &why);
+    struct error error = {""};
+    int rc = options_parse(count, words, &options, &error);
     if (rc == 0 && options.pending)
-        rc = options_finish_type(&options, size % 2 ? "f64" : "i16be", &why);
+        rc = options_finish_type(&options, size % 2 ? "f64" : "i16be", &error);
     if (rc == 0) {
         check_options(&options);
         options_free(&options);
     } else {
         fuzz_require(rc == OPTIONS_WRONG || rc == OPTIONS_FAILED, "another error");
-        fuzz_require_reason(&why);
+        fuzz_require_error(&error);
     }
     free(text);
     return 0;

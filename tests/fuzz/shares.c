@@ -76,8 +76,8 @@ static bool count_shares(size_t count, const struct way *way, uint64_t of, struc
     bool is_counted = true;
     for (choice.part = 1; choice.part <= of; choice.part++) {
         struct shard share;
-        struct reason why;
-        fuzz_require(shard_open(&share, &choice, names, count, &why) == 0, "no share");
+        struct error error;
+        fuzz_require(shard_open(&share, &choice, names, count, &error) == 0, "no share");
         is_counted &= count_share(count, way, &share, sum);
         shard_close(&share);
     }

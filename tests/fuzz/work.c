@@ -137,10 +137,10 @@ static void put_file(unsigned kind, unsigned cut, const unsigned char *body, siz
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    struct reason why;
+    struct error error;
     (void)argc;
     (void)argv;
-    fuzz_require(codec_gzip.load(&why) == 0, "no ISA-L");
+    fuzz_require(codec_gzip.load(&error) == 0, "no ISA-L");
     content = malloc(CONTENT_CAP);
     fuzz_require(content, "out of memory");
     helpers_start(&helpers, 0);

@@ -54,12 +54,12 @@ char *made_file_text(const struct memory_file *file, size_t *len)
 
 void made_lay(const char *const *words, struct words *options, struct histogram *histogram)
 {
-    struct reason why;
+    struct error error;
     *options = (struct words){.list = NULL};
     for (size_t i = 0; i < MADE_WORDS && words[i]; i++)
         words_format(options, "%s", words[i]);
-    if (options_lay(options, histogram, &why) != 0) {
-        printf("%s: %s\n", words[0], why.text);
+    if (options_lay(options, histogram, &error) != 0) {
+        printf("%s: %s\n", words[0], error.text);
         abort();
     }
 }

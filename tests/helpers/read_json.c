@@ -36,16 +36,16 @@ void read_json(struct read_json *reading, const char *text, size_t len)
     struct pieces pieces = {text, len, reading->piece};
     struct table_reader reader = {.input.read = read_piece, .input.arg = &pieces};
     struct merge *sum = &reading->sum;
-    struct reason *why = &reading->why;
+    struct error *error = &reading->error;
     *sum = (struct merge){.form.lay = options_lay,
                           .form.sort = options_sort,
                           .form.max_keys = READ_JSON_KEYS,
                           .form.max_key_bytes = UINT64_MAX};
-    *why = (struct reason){""};
+    *error = (struct error){""};
     if (table_reader_begin(&reader) != 0)
         abort();
-    while (table_reader_next(&reader, sum, why) > 0 &&
-           merge_add(sum, &reader.table, "text", why) == 0)
+    while (table_reader_next(&reader, sum, error) > 0 &&
+           merge_add(sum, &reader.table, "text", error) == 0)
         if (reading->forgets)
             seen_rows_free(&sum->seen);
     reading->rows_seen = 0;
@@ -101,7 +101,7 @@ bool read_json_agrees(struct read_json *reading, const char *text, size_t len)
     struct read_json anew = {.forgets = true};
     read_json(reading, text, len);
     read_json(&anew, text, len);
-    const char *why = reading->why.text, *anew_why = anew.why.text;
+    const char *why = reading->error.text, *anew_why = anew.error.text;
     const bool agrees = strcmp(why, anew_why) == 0 && (*why || same_sums(&anew.sum, &reading->sum));
     if (!agrees)
         printf("anew: %s\nseen: %s\n", anew_why, why);

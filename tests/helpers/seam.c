@@ -6,11 +6,11 @@
 #include <time.h>
 
 struct device *seam_open(enum strategy_id strategy, const struct histogram *histogram,
-                         size_t slot_size, struct reason *why)
+                         size_t slot_size, struct error *error)
 {
     struct device_plan plan = {
         .strategy = strategy, .histogram = histogram, .slots = 2, .slot_size = slot_size};
-    return device_open(&plan, why);
+    return device_open(&plan, error);
 }
 
 static bool is_emulated;
@@ -23,11 +23,11 @@ bool seam_is_emulated(void)
 bool seam_has_device(void)
 {
     struct histogram bytes;
-    struct reason why;
+    struct error error;
     histogram_bytes(&bytes);
-    struct device *device = seam_open(STRATEGY_naive, &bytes, 1 << 20, &why);
+    struct device *device = seam_open(STRATEGY_naive, &bytes, 1 << 20, &error);
     if (!device) {
-        printf("skipped: no GPU: %s\n", why.text);
+        printf("skipped: no GPU: %s\n", error.text);
         return false;
     }
     is_emulated = strstr(device_name(device), "emulated") != NULL;

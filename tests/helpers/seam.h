@@ -16,13 +16,13 @@ bool seam_has_device(void);
 bool seam_is_emulated(void);
 
 /* Opens a device with two slots of slot_size bytes, which counts by the strategy; the caller closes
- * it with device_close. NULL with the reason set if it cannot be opened. */
+ * it with device_close. NULL with the error set if it cannot be opened. */
 struct device *seam_open(enum strategy_id strategy, const struct histogram *histogram,
-                         size_t slot_size, struct reason *why);
+                         size_t slot_size, struct error *error);
 
 /* Counts data[0..len), 1 to slot_size bytes, in slot 0 or 1, and waits. Then counts[] has all
  * that the device has counted since it was opened: `words` words of a snapshot, of
- * device_histogram_words(histogram). 0; or -1, and device_reason(device) says why. One thread for
+ * device_histogram_words(histogram). 0; or -1, and device_error(device) says why. One thread for
  * each device. */
 int seam_count(struct device *device, unsigned slot, const void *data, size_t len, uint64_t *counts,
                size_t words);

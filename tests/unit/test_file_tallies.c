@@ -193,7 +193,7 @@ static void check_blocks(void)
     pthread_t threads[THREADS];
     const struct file_division division = {BLOCK_SIZE, 1 << 20};
     struct file_tallies *files = file_tallies_open(BLOCK_FILES, 1, division);
-    struct reason why;
+    struct error error;
     check_that(files && file_tallies_block_size(files) == BLOCK_SIZE, "the size of a block", 0);
     file_tallies_end(files);
     check_that(file_tallies_count(files) == 0, "no blocks", 0);
@@ -208,7 +208,7 @@ static void check_blocks(void)
                           &none);
     }
     file_tallies_end(files);
-    check_that(file_tallies_check(files, &why) == 0, "blocks are complete", 0);
+    check_that(file_tallies_check(files, &error) == 0, "blocks are complete", 0);
     compare_blocks(files);
     file_tallies_close(files);
 }
@@ -222,7 +222,7 @@ static void check_too_many(void)
     for (unsigned way = 0; way < 3; way++) {
         const struct file_division division = {1, way == 1 ? 1 << 12 : 1 << 16};
         struct file_tallies *files = file_tallies_open(1, 1, division);
-        struct reason why;
+        struct error error;
         for (size_t i = 0; i < 5000; i++) {
             for (size_t row = 0; row < BINS && way == 1; row++)
                 counts[row] = 1;
@@ -230,8 +230,8 @@ static void check_too_many(void)
             file_tallies_move(files, (struct file_block){.number = way == 0 ? i : 0}, &tally);
         }
         file_tallies_end(files);
-        check_that((file_tallies_check(files, &why) != 0) == (way < 2), "too many", way);
-        check_that(way == 2 || strstr(why.text, "--each=4"), "a greater SIZE", way);
+        check_that((file_tallies_check(files, &error) != 0) == (way < 2), "too many", way);
+        check_that(way == 2 || strstr(error.text, "--each=4"), "a greater SIZE", way);
         file_tallies_close(files);
     }
 }
@@ -262,11 +262,11 @@ int main(void)
     struct file_tallies *also = file_tallies_also(files);
     check_that(also && !file_tallies_also(also) && !file_tallies_also(NULL), "histograms", 0);
     check_that(file_tallies_count_of(also, 0) == 0, "another histogram", 0);
-    struct reason why;
-    check_that(file_tallies_check(files, &why) == 0 && file_tallies_check(NULL, &why) == 0,
+    struct error error;
+    check_that(file_tallies_check(files, &error) == 0 && file_tallies_check(NULL, &error) == 0,
                "complete", 0);
     file_tallies_lose(also);
-    check_that(file_tallies_check(files, &why) != 0, "incomplete", 0);
+    check_that(file_tallies_check(files, &error) != 0, "incomplete", 0);
     file_tallies_close(files);
     file_tallies_close(NULL);
     check_blocks();

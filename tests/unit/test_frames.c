@@ -68,7 +68,7 @@ static struct count_plan plan;
 static struct reading reading;
 static size_t record_size; /* 0: tokens */
 static unsigned long cases, wrong;
-static struct reason said; /* by the last run; "": it was not refused */
+static struct error said; /* by the last run; "": it was not refused */
 
 /* --- what is counted --- */
 
@@ -340,7 +340,7 @@ static bool read_by_turns(const struct way *way, const char *fault)
     for (size_t i = 0; i < way->files; i++)
         operands[i] = (char *)name_of(&files[i]);
     struct source *source = open_source(way, operands);
-    struct reason invalid = {""};
+    struct error invalid = {""};
     struct tally *tally = &reading.tally;
     memset(tally->counts, 0, tally->bins * sizeof tally->counts[0]);
     tally->samples = tally->bytes = tally->newlines = 0;
@@ -349,7 +349,7 @@ static bool read_by_turns(const struct way *way, const char *fault)
     reading.fill = random_below(2);
     reading.lines = is_text ? lines_open(&histogram, way->files, way->readers, way->readers) : NULL;
     int rc = readers_read(source, &reading);
-    reason_set(&said, "%s", rc != 0 ? source_error(source) : "");
+    error_set(&said, "%s", rc != 0 ? source_error(source) : "");
     if (is_text)
         lines_first(reading.lines, &invalid);
     if (fault && rc != 0)
@@ -368,7 +368,7 @@ static bool read_by_pool(const struct way *way, const char *fault)
     char **operands = calloc(FILES_MAX, sizeof *operands);
     struct tally tally;
     struct pool_outcome outcome;
-    struct reason why = {""};
+    struct error error = {""};
     if (!own || !operands)
         abort();
     *own = histogram;
@@ -381,11 +381,11 @@ static bool read_by_pool(const struct way *way, const char *fault)
                                    .chunk_size = way->chunk_size,
                                    .threads = way->readers,
                                    .invalid = way->invalid};
-    int rc = pool_run(&options, &(struct pool_task){own, source, &tally}, &outcome, &why);
-    reason_set(&said, "%s", rc != 0 ? why.text : "");
-    bool found = fault && rc != 0 && is_among(why.text, fault);
+    int rc = pool_run(&options, &(struct pool_task){own, source, &tally}, &outcome, &error);
+    error_set(&said, "%s", rc != 0 ? error.text : "");
+    bool found = fault && rc != 0 && is_among(error.text, fault);
     if (!fault)
-        judge(way, &tally, outcome.invalid.text, rc != 0 ? why.text : NULL);
+        judge(way, &tally, outcome.invalid.text, rc != 0 ? error.text : NULL);
     tally_close(&tally);
     if (rc != 0)
         return found;
@@ -869,7 +869,7 @@ static void first_faults(unsigned times, unsigned pool)
         struct way way = draw_way(count);
         way.readers = 1;
         (void)read_files(&way, "");
-        const struct reason due = said;
+        const struct error due = said;
         for (unsigned k = 0; k < 4; k++) {
             way = draw_way(count);
             way.by_pool = random_below(pool) == 0;

@@ -180,9 +180,9 @@ static void check_padding(void)
 int main(void)
 {
     static const unsigned counts[] = {0, 1, 2, HELPERS_MAX};
-    struct reason why;
-    if (codec_gzip.load(&why) != 0) {
-        printf("skipped: %s\n", why.text);
+    struct error error;
+    if (codec_gzip.load(&error) != 0) {
+        printf("skipped: %s\n", error.text);
         return 77;
     }
     open_file(&drawn, CAP);

@@ -91,7 +91,7 @@ static void add_data(uint32_t size)
 
 /* Looks at the first len bytes of the file, after which a page faults. */
 static enum header_status look(size_t len, size_t *wanted, struct header *header,
-                               struct reason *fault)
+                               struct error *fault)
 {
     static unsigned char *memory;
     if (!memory)
@@ -101,7 +101,7 @@ static enum header_status look(size_t len, size_t *wanted, struct header *header
 }
 
 /* Looks at as many bytes as are wanted at a time. The same must be said of all there are. */
-static enum header_status look_on(const char *name, struct header *header, struct reason *fault)
+static enum header_status look_on(const char *name, struct header *header, struct error *fault)
 {
     struct header again;
     size_t wanted = 0, len = 0;
@@ -124,7 +124,7 @@ static void found(const char *name, const char *type, unsigned channels, uint64_
                   enum header_extent extent)
 {
     struct header header = {.size = 0};
-    struct reason fault = {""};
+    struct error fault = {""};
     if (look_on(name, &header, &fault) != HEADER_FOUND) {
         check(false, name, fault.text[0] ? fault.text : "no header");
         return;
@@ -147,7 +147,7 @@ static void found(const char *name, const char *type, unsigned channels, uint64_
 static void refused(const char *name, const char *text)
 {
     struct header header;
-    struct reason fault = {""};
+    struct error fault = {""};
     check(look_on(name, &header, &fault) == HEADER_WRONG && strstr(fault.text, text), name,
           fault.text);
 }
@@ -155,7 +155,7 @@ static void refused(const char *name, const char *text)
 static void none(const char *name)
 {
     struct header header;
-    struct reason fault;
+    struct error fault;
     check(look_on(name, &header, &fault) == HEADER_NONE, name, "a header is found");
 }
 
@@ -355,7 +355,7 @@ static void test_images(void)
         found(good[i].header, good[i].type, good[i].channels, good[i].bytes, HEADER_EXACT);
         add("abc", 3);
         struct header header;
-        struct reason fault;
+        struct error fault;
         size_t wanted;
         check(look(made_len, &wanted, &header, &fault) == HEADER_FOUND &&
                   header.size + 3 == made_len,
@@ -367,7 +367,7 @@ static void test_images(void)
     }
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         struct header header;
-        struct reason fault;
+        struct error fault;
         text(others[i]);
         check(header_look(made, made_len, NULL, &header, &fault) == HEADER_NONE, others[i],
               "a header is found");

@@ -67,7 +67,7 @@ static void make_text(struct text *text)
 }
 
 /* What is known of the pieces that were added; empty: nothing. */
-static void expect(const struct text *text, struct reason *what)
+static void expect(const struct text *text, struct error *what)
 {
     size_t line = 1;
     what->text[0] = '\0';
@@ -77,7 +77,7 @@ static void expect(const struct text *text, struct reason *what)
             line = 1;
         if (piece->invalid) {
             line += strspn((const char *)piece->data, "\n");
-            reason_set(what, "%s: line %zu: '1x' is not a number", piece->chunk.origin.name, line);
+            error_set(what, "%s: line %zu: '1x' is not a number", piece->chunk.origin.name, line);
             return;
         }
         line += piece->newlines;
@@ -86,7 +86,7 @@ static void expect(const struct text *text, struct reason *what)
 
 static void check(struct lines *lines, const struct text *text)
 {
-    struct reason expected, what = {""};
+    struct error expected, what = {""};
     expect(text, &expected);
     bool known = lines_first(lines, &what);
     cases++;
@@ -165,7 +165,7 @@ static void add_around_gaps(size_t files)
 {
     static const enum chunk_end ends[] = {ENDS_NOTHING, ENDS_NOTHING, ENDS_FILE};
     struct lines *lines = lines_open(&of_tokens, files, files, 1);
-    struct reason what;
+    struct error what;
     for (size_t i = 0; lines && i < files * 3; i++) {
         size_t index = i < files ? 0 : i < 2 * files ? 2 : 1;
         struct chunk chunk = {.origin = {.at = {i % files, 0, index}, .end = ends[index]}};

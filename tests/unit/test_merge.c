@@ -28,22 +28,22 @@ static void check_that(bool holds, const char *what, const char *detail)
 /* --- sums --- */
 
 static int merge_named(char *const *names, size_t count, unsigned threads, struct merge *merge,
-                       struct reason *why)
+                       struct error *error)
 {
     *merge = (struct merge){.form.lay = options_lay, .form.sort = options_sort};
-    *why = (struct reason){""};
+    *error = (struct error){""};
     struct held_list files;
     if (held_list_open(&files, names, count) != 0)
         return -1;
-    const int rc = merge_files(&files, threads, 0, merge, why);
+    const int rc = merge_files(&files, threads, 0, merge, error);
     held_list_close(&files);
     return rc;
 }
 
 static void check_sum(const struct merge *merge, int rc, const struct tally *expected,
-                      const char *what, const struct reason *why)
+                      const char *what, const struct error *error)
 {
-    check_that(rc == 0, what, why->text);
+    check_that(rc == 0, what, error->text);
     if (rc != 0)
         return;
     check_that(merge->tally.samples == expected->samples, what, "samples");
@@ -59,17 +59,17 @@ static void check_steps(char **names, const struct histogram *histogram,
 {
     struct memory_file half;
     struct merge merge;
-    struct reason why;
+    struct error error;
     const size_t first = 1 + random_below(FILES - 1);
     made_file_open(&half);
-    int rc = merge_named(names, first, 5, &merge, &why);
+    int rc = merge_named(names, first, 5, &merge, &error);
     if (rc == 0)
         made_write_table(&half, histogram, options, &merge.tally);
     merge_free(&merge);
     char *rest[FILES + 1] = {half.name};
     memcpy(rest + 1, names + first, (FILES - first) * sizeof *rest);
-    rc = merge_named(rest, FILES - first + 1, 2, &merge, &why);
-    check_sum(&merge, rc, expected, options->list[0], &why);
+    rc = merge_named(rest, FILES - first + 1, 2, &merge, &error);
+    check_sum(&merge, rc, expected, options->list[0], &error);
     merge_free(&merge);
     close(half.fd);
 }
@@ -84,7 +84,7 @@ static void check_layout(const char *const *words)
     struct histogram histogram;
     struct tally tally, expected;
     struct merge merge;
-    struct reason why;
+    struct error error;
     made_lay(words, &options, &histogram);
     if (tally_open(&tally, &histogram) != 0 || tally_open(&expected, &histogram) != 0)
         abort();
@@ -104,8 +104,8 @@ static void check_layout(const char *const *words)
         char *name = names[one];
         names[one] = names[other];
         names[other] = name;
-        const int rc = merge_named(names, FILES, threads[i % 3], &merge, &why);
-        check_sum(&merge, rc, &expected, words[0], &why);
+        const int rc = merge_named(names, FILES, threads[i % 3], &merge, &error);
+        check_sum(&merge, rc, &expected, words[0], &error);
         merge_free(&merge);
     }
     check_steps(names, &histogram, &options, &expected);
@@ -213,7 +213,7 @@ static void check_refusals(unsigned round)
     static const unsigned threads[] = {1, 2, 5, 5, 5};
     struct memory_file files[FILES];
     char *names[FILES];
-    struct reason reasons[5], first_how;
+    struct error errors[5], first_how;
     int verdicts[5];
     const bool shares = round % 2;
     for (size_t i = 0; i < FILES; i++) {
@@ -225,12 +225,12 @@ static void check_refusals(unsigned round)
     for (size_t i = 0; i < 5; i++) {
         struct shard_record record = {.shard_count = 0};
         struct merge merge;
-        verdicts[i] = merge_named(names, FILES, threads[i], &merge, &reasons[i]);
+        verdicts[i] = merge_named(names, FILES, threads[i], &merge, &errors[i]);
         if (verdicts[i] == 0 && merge.shards.first)
-            verdicts[i] = shard_join_finish(&merge.shards, false, &record, &reasons[i]);
-        check_that((verdicts[i] == 0) == !reasons[i].text[0], "a verdict", reasons[i].text);
-        check_that(verdicts[i] == verdicts[0] && strcmp(reasons[i].text, reasons[0].text) == 0,
-                   reasons[0].text, reasons[i].text);
+            verdicts[i] = shard_join_finish(&merge.shards, false, &record, &errors[i]);
+        check_that((verdicts[i] == 0) == !errors[i].text[0], "a verdict", errors[i].text);
+        check_that(verdicts[i] == verdicts[0] && strcmp(errors[i].text, errors[0].text) == 0,
+                   errors[0].text, errors[i].text);
         if (i == 0)
             first_how = merge.others.how;
         check_that(verdicts[i] != 0 || strcmp(merge.others.how.text, first_how.text) == 0,
@@ -242,8 +242,8 @@ static void check_refusals(unsigned round)
         close(files[i].fd);
 }
 
-/* One FILE with a fault of its own; the reason is the one that is expected. */
-static void check_reasons(void)
+/* One FILE with a fault of its own; the error is the one that is expected. */
+static void check_errors(void)
 {
     static const char *const expected[] = {
         "/no/such/file: No such file or directory",
@@ -265,18 +265,18 @@ static void check_reasons(void)
             char *names[FILES];
             struct shard_record record = {.shard_count = 0};
             struct merge merge;
-            struct reason why;
+            struct error error;
             for (size_t i = 0; i < FILES; i++) {
                 made_file_open(&files[i]);
                 write_any(&files[i], i, true,
                           i == 7 || (kind == 3 && i == 4) ? kind : KINDS); /* 2^63 twice */
                 names[i] = files[i].name;
             }
-            int rc = merge_named(names, FILES, threads, &merge, &why);
+            int rc = merge_named(names, FILES, threads, &merge, &error);
             if (rc == 0)
-                rc = shard_join_finish(&merge.shards, false, &record, &why);
-            check_that(rc != 0 && strstr(why.text, expected[kind]), expected[kind], why.text);
-            check_that(strncmp(why.text, names[7], strlen(names[7])) == 0, names[7], why.text);
+                rc = shard_join_finish(&merge.shards, false, &record, &error);
+            check_that(rc != 0 && strstr(error.text, expected[kind]), expected[kind], error.text);
+            check_that(strncmp(error.text, names[7], strlen(names[7])) == 0, names[7], error.text);
             shard_record_free(&record);
             merge_free(&merge);
             for (size_t i = 0; i < FILES; i++)
@@ -377,10 +377,10 @@ static void check_damages(const char *const *words)
             damage(copy, second + 1, &copy_len);
         reading.piece = i % 2 ? 1 + random_below(700) : 0;
         check_that(read_json_agrees(&reading, copy, copy_len), words[0], "seen rows differ");
-        const bool is_right = reading.why.text[0] == '\0';
-        check_that(changes > 0 || is_right, words[0], reading.why.text);
+        const bool is_right = reading.error.text[0] == '\0';
+        check_that(changes > 0 || is_right, words[0], reading.error.text);
         if (is_right && changes < 2)
-            check_sum(&reading.sum, 0, &both, words[0], &reading.why);
+            check_sum(&reading.sum, 0, &both, words[0], &reading.error);
         if (i == 0)
             check_that(reading.rows_seen >= rows - rows / 10, words[0], "rows were not seen");
         merge_free(&reading.sum);
@@ -438,7 +438,7 @@ static void check_seen_texts(void)
             len += snprintf(text + len, sizeof text - (size_t)len, "%s", rest);
             check_that(read_json_agrees(&reading, text, (size_t)len), texts[i], "seen rows differ");
             if (i == 0 && piece == 0)
-                check_that(!reading.why.text[0] && reading.rows_seen == 2, texts[i], "not seen");
+                check_that(!reading.error.text[0] && reading.rows_seen == 2, texts[i], "not seen");
             merge_free(&reading.sum);
         }
 }
@@ -480,9 +480,9 @@ static void check_alike(void)
         snprintf(second, sizeof second, form, rows[i][1]);
         snprintf(text, sizeof text, "%s\n%s\n", first, second);
         check_that(read_json_agrees(&reading, text, strlen(text)), rows[i][1], "differs");
-        check_that(rows[i][2][0] ? strstr(reading.why.text, rows[i][2]) != NULL
-                                 : !reading.why.text[0] && reading.sum.total == 2,
-                   rows[i][1], reading.why.text);
+        check_that(rows[i][2][0] ? strstr(reading.error.text, rows[i][2]) != NULL
+                                 : !reading.error.text[0] && reading.sum.total == 2,
+                   rows[i][1], reading.error.text);
         merge_free(&reading.sum);
     }
 }
@@ -503,12 +503,12 @@ static void check_braces(void)
     memset(text + len, '}', braces);
     sprintf(text + len + braces, "\",%s", table);
     read_json(&reading, text, strlen(text));
-    check_that(!reading.why.text[0] && reading.sum.total == 2, "braces", reading.why.text);
+    check_that(!reading.error.text[0] && reading.sum.total == 2, "braces", reading.error.text);
     merge_free(&reading.sum);
     free(text);
 }
 
-/* One table in which a text is another one; the reason has a part that is given. */
+/* One table in which a text is another one; the error has a part that is given. */
 static void check_changes(void)
 {
     static const char *const changes[][3] = {
@@ -561,9 +561,9 @@ static void check_changes(void)
         snprintf(text, sizeof text, "%.*s%s%s", (int)(at - table), table, changes[i][1],
                  at + strlen(changes[i][0]));
         read_json(&reading, text, strlen(text));
-        check_that(changes[i][2][0] ? strstr(reading.why.text, changes[i][2]) != NULL
-                                    : !reading.why.text[0],
-                   changes[i][1], reading.why.text);
+        check_that(changes[i][2][0] ? strstr(reading.error.text, changes[i][2]) != NULL
+                                    : !reading.error.text[0],
+                   changes[i][1], reading.error.text);
         merge_free(&reading.sum);
     }
 }
@@ -581,7 +581,7 @@ int main(void)
     }
     for (unsigned round = 0; round < rounds; round++)
         check_refusals(round);
-    check_reasons();
+    check_errors();
     printf("%lu cases, %lu wrong\n", cases, wrong);
     return wrong != 0;
 }

@@ -74,13 +74,13 @@ static void complain(const char *what, size_t len, size_t at)
 
 static void check_part(struct parallel_read *wide, const struct bytes *input, size_t len, size_t at)
 {
-    struct reason why = {""}, same = {""};
+    struct error error = {""}, same = {""};
     ssize_t narrow = bytes_read_at(input, expected, len, at, &same);
-    ssize_t got = parallel_read(wide, input, out, len, at, &why);
+    ssize_t got = parallel_read(wide, input, out, len, at, &error);
     cases++;
     failures += got < 0;
-    if (got != narrow || strcmp(why.text, same.text) != 0)
-        complain(why.text, len, at);
+    if (got != narrow || strcmp(error.text, same.text) != 0)
+        complain(error.text, len, at);
     else if (got > 0 && memcmp(out, content + at, (size_t)got) != 0)
         complain("other bytes", len, at);
 }
@@ -118,7 +118,7 @@ static void check_errors(struct parallel_read *wide, const struct bytes *input)
 static void check_shrinking(struct parallel_read *wide, const struct bytes *input, const char *name)
 {
     for (int at = 1; at <= 9; at++) {
-        struct reason why = {""};
+        struct error error = {""};
         char text[200];
         forget_faults();
         int fd = open(name, O_RDWR);
@@ -129,9 +129,9 @@ static void check_shrinking(struct parallel_read *wide, const struct bytes *inpu
         fault.shorter = (off_t)random_below(100);
         fault.is_slow = at % 2;
         snprintf(text, sizeof text, "%s: was truncated while it was read", name);
-        ssize_t got = parallel_read(wide, input, out, FILE_SIZE, 0, &why);
+        ssize_t got = parallel_read(wide, input, out, FILE_SIZE, 0, &error);
         cases++;
-        if (got != -1 || strcmp(why.text, text) != 0)
+        if (got != -1 || strcmp(error.text, text) != 0)
             complain("a file that became shorter", (size_t)at, 0);
         close(fd);
     }
@@ -141,7 +141,7 @@ int main(void)
 {
     char name[] = "test_parallel_read-XXXXXX";
     struct input input;
-    struct reason why;
+    struct error error;
     random_seed(20261124);
     forget_faults();
     for (size_t i = 0; i < FILE_SIZE; i++)
@@ -152,8 +152,8 @@ int main(void)
     close(fd);
     const struct input_options options = {.is_as_stored = true, .record = record_values(1)};
     struct held file = held_inspect(name);
-    if (input_open(&input, &file, &options, NULL, &why) != 0) {
-        fprintf(stderr, "%s\n", why.text);
+    if (input_open(&input, &file, &options, NULL, &error) != 0) {
+        fprintf(stderr, "%s\n", error.text);
         return 1;
     }
     struct parallel_read *wide = parallel_read_open();

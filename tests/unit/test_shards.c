@@ -284,14 +284,14 @@ static struct input_options options_of(const struct record_kind *record)
                                       random_below(3) ? random_below(2) : 1 + random_below(400)};
 }
 
-/* Reads one share of the FILEs. 0, or -1 with the reason. */
+/* Reads one share of the FILEs. 0, or -1 with the error. */
 static int read_share(char **names, size_t count, const struct shard_choice *choice,
                       const struct record_kind *record, void (*meddle)(void), struct bag *bag,
-                      struct reason *why)
+                      struct error *error)
 {
     struct shard share;
     struct input_options options = options_of(record);
-    if (shard_open(&share, choice, names, count, why) != 0)
+    if (shard_open(&share, choice, names, count, error) != 0)
         return -1;
     if (meddle)
         meddle();
@@ -302,7 +302,7 @@ static int read_share(char **names, size_t count, const struct shard_choice *cho
     size_t unit = record_is_text(record) ? 1 : record->size;
     int rc = read_all(source, record, unit * (1 + random_below(900)), bag);
     if (rc != 0)
-        reason_set(why, "%s", source_error(source));
+        error_set(error, "%s", source_error(source));
     source_close(source);
     shard_close(&share);
     return rc;
@@ -353,9 +353,9 @@ static void share_files(unsigned rounds)
         for (size_t i = 0; i < count; i++)
             bag_add_all(&expected, record, files[i].content, files[i].len);
         for (choice.part = 1; choice.part <= choice.of; choice.part++) {
-            struct reason why;
-            if (read_share(names, count, &choice, record, NULL, &bag, &why) != 0)
-                complain("shares", why.text);
+            struct error error;
+            if (read_share(names, count, &choice, record, NULL, &bag, &error) != 0)
+                complain("shares", error.text);
         }
         compare(&expected, &bag, choice.of, record);
     }
@@ -409,8 +409,8 @@ static void share_by_turns(unsigned rounds)
         count_by_turns(names, count, NULL, &all);
         for (choice.part = 1; choice.part <= choice.of; choice.part++) {
             struct shard share;
-            struct reason why;
-            if (shard_open(&share, &choice, names, count, &why) != 0)
+            struct error error;
+            if (shard_open(&share, &choice, names, count, &error) != 0)
                 abort();
             count_by_turns(names, count, &share, &sum);
             shard_close(&share);
@@ -447,19 +447,19 @@ static void change_files(void)
     for (size_t i = 0; i < 4; i++)
         for (uint64_t of = 1; of <= 5; of++) {
             struct bag expected = {.records = 0}, bag = {.records = 0};
-            struct reason why;
+            struct error error;
             make_content(&files[0], 64);
             bag_add_all(&expected, &records[i], files[0].content, files[0].len);
             for (uint64_t part = 1; part <= of; part++) {
                 struct shard_choice choice = {.part = part, .of = of};
                 put_file(&files[0], files[0].content, files[0].len);
-                if (read_share(names, 1, &choice, &records[i], append_digits, &bag, &why) != 0)
-                    complain("a FILE that grows", why.text);
+                if (read_share(names, 1, &choice, &records[i], append_digits, &bag, &error) != 0)
+                    complain("a FILE that grows", error.text);
                 put_file(&files[0], files[0].content, files[0].len);
                 if (read_share(names, 1, &choice, &records[i], cut_off_one, &(struct bag){0},
-                               &why) == 0 ||
-                    !strstr(why.text, "was truncated"))
-                    complain("a FILE that shrinks", why.text);
+                               &error) == 0 ||
+                    !strstr(error.text, "was truncated"))
+                    complain("a FILE that shrinks", error.text);
                 cases++;
             }
             compare(&expected, &bag, of, &records[i]);

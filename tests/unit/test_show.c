@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What messages show of the user's text: one printable line of bounded length, whatever the text.
  */
-#include "src/base/reason.h"
+#include "src/base/error.h"
 #include "src/base/show.h"
 #include "tests/helpers/random.h"
 
@@ -86,25 +86,26 @@ static void random_texts(void)
     }
 }
 
-static void reasons(void)
+static void errors(void)
 {
     static char name[5000];
     memset(name, 'n', sizeof name - 1);
-    struct reason why;
-    reason_of(&why, name, "No such file or directory, %d", 7);
+    struct error error;
+    error_of(&error, name, "No such file or directory, %d", 7);
     cases++;
     failures +=
-        !strstr(why.text, "nnn...nnn") || !strstr(why.text, ": No such file or directory, 7");
-    reason_of_option(&why, "--min", name, "must be a number");
+        !strstr(error.text, "nnn...nnn") || !strstr(error.text, ": No such file or directory, 7");
+    error_of_option(&error, "--min", name, "must be a number");
     cases++;
-    failures += strncmp(why.text, "--min=nnn", 9) != 0 || !strstr(why.text, "n: must be a number");
+    failures +=
+        strncmp(error.text, "--min=nnn", 9) != 0 || !strstr(error.text, "n: must be a number");
 }
 
 int main(void)
 {
     known_texts();
     random_texts();
-    reasons();
+    errors();
     printf("%u cases, %u failed\n", cases, failures);
     return failures != 0;
 }

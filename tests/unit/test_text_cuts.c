@@ -123,7 +123,7 @@ static void complain(const struct scenario *scenario, const char *what, const ch
 }
 
 static void judge(const struct scenario *scenario, int rc, const struct tally *tally,
-                  const struct pool_outcome *outcome, const struct reason *why,
+                  const struct pool_outcome *outcome, const struct error *error,
                   const struct binning *binning)
 {
     struct text_expectation expected = {.samples = 0};
@@ -136,12 +136,12 @@ static void judge(const struct scenario *scenario, int rc, const struct tally *t
         bytes += scenario->texts[i].len;
     }
     if (scenario->invalid == INVALID_ERROR && invalid[0]) {
-        if (rc == 0 || strcmp(why->text, invalid) != 0)
-            complain(scenario, "not refused", why->text);
+        if (rc == 0 || strcmp(error->text, invalid) != 0)
+            complain(scenario, "not refused", error->text);
         return;
     }
     if (rc != 0)
-        complain(scenario, "refused", why->text);
+        complain(scenario, "refused", error->text);
     else if (tally->samples != expected.samples || tally->newlines != expected.newlines ||
              memcmp(tally->counts, expected.counts, tally->bins * sizeof tally->counts[0]) != 0)
         complain(scenario, "wrong counts", "");
@@ -160,7 +160,7 @@ static void run(const struct scenario *scenario)
     char **operands = calloc(FILES_MAX, sizeof *operands);
     int pipes[FILES_MAX];
     struct binning binning;
-    struct reason why = {""};
+    struct error error = {""};
     bool piped = scenario->form == FORM_PIPE || scenario->form == FORM_PACKETS;
     if (!histogram || !operands || binning_equal(&binning, 0, 100, 10) != 0)
         abort();
@@ -183,9 +183,9 @@ static void run(const struct scenario *scenario)
     struct pool_outcome outcome;
     if (!source || tally_open(&tally, histogram) != 0)
         abort();
-    int rc = pool_run(&options, &(struct pool_task){histogram, source, &tally}, &outcome, &why);
+    int rc = pool_run(&options, &(struct pool_task){histogram, source, &tally}, &outcome, &error);
     runs++;
-    judge(scenario, rc, &tally, &outcome, &why, &binning);
+    judge(scenario, rc, &tally, &outcome, &error, &binning);
     for (size_t i = 0; piped && i < scenario->count; i++)
         close_pipe(pipes[i]);
     tally_close(&tally);

@@ -43,7 +43,7 @@ static const struct {
 static const struct {
     const char *list; /* of the user's, or NULL */
     int asked, files; /* so many GPUs have files in /dev */
-    const char *reason;
+    const char *error;
 } refusals[] = {
     {NULL, 0, 0, "no NVIDIA GPU found"},
     {NULL, 3, 0, "no GPU 3"},
@@ -99,11 +99,11 @@ static unsigned check_refusals(void)
     unsigned wrong = 0;
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
         struct visible visible = {refusals[i].asked, 0, (char *)(uintptr_t)refusals[i].list};
-        struct reason why = {""};
+        struct error error = {""};
         put_files((unsigned)refusals[i].files);
-        visible_explain(&visible, root, &why);
-        if (strcmp(why.text, refusals[i].reason) != 0) {
-            printf("FAIL: '%s' instead of '%s'\n", why.text, refusals[i].reason);
+        visible_explain(&visible, root, &error);
+        if (strcmp(error.text, refusals[i].error) != 0) {
+            printf("FAIL: '%s' instead of '%s'\n", error.text, refusals[i].error);
             wrong++;
         }
     }

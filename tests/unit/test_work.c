@@ -180,11 +180,11 @@ int main(void)
 {
     const size_t size = scale_of(2000000, 10000000, 10000000);
     struct hostile_file file;
-    struct reason why;
+    struct error error;
     content = need(malloc(CONTENT_CAP));
     helpers_start(&helpers, 0);
-    if (codec_gzip.load(&why) != 0) {
-        printf("skipped: %s\n", why.text);
+    if (codec_gzip.load(&error) != 0) {
+        printf("skipped: %s\n", error.text);
         return 77;
     }
     for (size_t i = 0; (file = hostile_make("gzip-", i, size)).bytes; i++) {

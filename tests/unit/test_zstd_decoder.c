@@ -63,7 +63,7 @@ static void decode(struct decoder *decoder, const struct way *way, const unsigne
                    size_t len, struct result *result)
 {
     const struct codec *codec = decoder->codec;
-    struct reason why = {""};
+    struct error error = {""};
     struct decode_step step = {.made = 0};
     enum decode_status status = DECODE_OK;
     size_t at = 0, end = 0;
@@ -85,12 +85,12 @@ static void decode(struct decoder *decoder, const struct way *way, const unsigne
                                     .cap = cap < room ? cap : room};
         if (room == 0)
             break;
-        status = codec->decode(decoder, &step, &why);
+        status = codec->decode(decoder, &step, &error);
         at += step.used;
         result->len += step.made;
     }
     const char *verdict = status == DECODE_NO_MEMORY   ? "out of memory"
-                          : status == DECODE_FAULT     ? why.text
+                          : status == DECODE_FAULT     ? error.text
                           : result->len == CONTENT_MAX ? "too long"
                           : codec->complete(decoder)   ? ""
                                                        : "truncated";
@@ -386,7 +386,7 @@ static void check_block_sizes(void)
 
 int main(void)
 {
-    struct reason unused;
+    struct error unused;
     if (codec_zstd.load(&unused) != 0)
         abort();
     other_len = 0;
