@@ -123,7 +123,7 @@ static std::string make(const struct text &kind)
 
 struct task {
     const char *name;
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct launch how;
     struct count_args args;
     unsigned resident;
@@ -163,13 +163,13 @@ template <class Pass> static double measure(struct bench *bench, const Pass &pas
 
 static bool is_right(struct bench *bench, const struct task &task, const std::string &text)
 {
-    const struct histogram *histogram = &task.histogram;
+    const struct histogram_spec *spec = &task.spec;
     const unsigned char *data = reinterpret_cast<const unsigned char *>(text.data());
-    std::vector<unsigned long long> due(histogram->bins), is(histogram->bins);
+    std::vector<unsigned long long> due(spec->bins), is(spec->bins);
     uint32_t row;
     for (size_t at = 0; at < made;) {
         at += character_decode(data + at, made - at, &row);
-        due[histogram->groups ? character_group(histogram->groups, row) : row]++;
+        due[spec->groups ? character_group(spec->groups, row) : row]++;
     }
     check(cudaMemset(bench->counts, 0, due.size() * sizeof due[0]), "zeroing");
     run(task, bench->text, made, made);
@@ -198,20 +198,20 @@ static bool measure_task(struct bench *bench, const struct text &kind, const str
 // --- the run ---
 
 static struct task task_of(struct bench *bench, const char *name,
-                           void (*lay)(struct histogram *histogram))
+                           void (*lay)(struct histogram_spec *spec))
 {
     struct task task = {name, {}, {}, {}, 0};
-    lay(&task.histogram);
+    lay(&task.spec);
     const unsigned capability =
         static_cast<unsigned>(10 * bench->properties.major + bench->properties.minor);
-    task.how = launch_with(tuning_for(STRATEGY_characters, capability), &task.histogram,
+    task.how = launch_with(tuning_for(STRATEGY_characters, capability), &task.spec,
                            {static_cast<unsigned>(bench->properties.sharedMemPerBlockOptin), 0});
-    task.args.map = sample_map_of(&task.histogram);
+    task.args.map = sample_map_of(&task.spec);
     task.args.counts = bench->counts;
     task.args.shape = task.how.shape;
-    if (task.histogram.groups) {
+    if (task.spec.groups) {
         size_t size;
-        void *there = nullptr, *here = group_table(&task.histogram, &size);
+        void *there = nullptr, *here = group_table(&task.spec, &size);
         check(cudaMalloc(&there, size), "memory");
         check(cudaMemcpy(there, here, size, cudaMemcpyHostToDevice), "copy");
         std::free(here);
@@ -266,9 +266,9 @@ int main(int argc, char **argv)
         return 2;
     }
     open_bench(&bench);
-    const struct task tasks[] = {task_of(&bench, "characters", histogram_characters),
-                                 task_of(&bench, "categories", histogram_categories),
-                                 task_of(&bench, "blocks", histogram_blocks)};
+    const struct task tasks[] = {task_of(&bench, "characters", histogram_spec_characters),
+                                 task_of(&bench, "categories", histogram_spec_categories),
+                                 task_of(&bench, "blocks", histogram_spec_blocks)};
     if (bench.csv)
         std::fprintf(bench.csv, "data,rows,chunk,GBps\n");
     bool right = true;

@@ -29,7 +29,7 @@ struct contender {
     char name[64], mode[24];
     const struct counter *counter; /* NULL: a peer, or only reading */
     peer_function *peer;
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct count_plan plan;
     double rates[ROUNDS_MAX]; /* bytes a second */
 };
@@ -47,7 +47,7 @@ static double now(void)
 
 static void run(struct contender *c, unsigned char *data, size_t len, uint64_t *counts)
 {
-    struct tally tally = {.bins = c->histogram.bins, .counts = counts};
+    struct tally tally = {.bins = c->spec.bins, .counts = counts};
     for (size_t at = 0; at < len; at += PIECE) {
         if (c->counter) {
             count_samples(&c->plan, data + at, PIECE, &tally);
@@ -72,13 +72,13 @@ static double rate(struct contender *c, unsigned char *data, size_t len, unsigne
     return (double)len * times / (now() - begin);
 }
 
-static void count_words(const struct histogram *histogram, const unsigned char *data, size_t len,
+static void count_words(const struct histogram_spec *spec, const unsigned char *data, size_t len,
                         uint64_t *counts)
 {
     for (size_t i = 0; i < len; i += sizeof(uint32_t)) {
         uint32_t word;
         memcpy(&word, data + i, sizeof word);
-        counts[binning_row_whole(&histogram->binning, word)]++;
+        counts[binning_row_whole(&spec->binning, word)]++;
     }
 }
 
@@ -88,10 +88,10 @@ static void verify(struct contender *c, unsigned char *data, size_t len)
     if (!c->counter && !c->peer)
         return;
     run(c, data, len, counts);
-    if (c->histogram.mode == &mode_values)
-        count_words(&c->histogram, data, len, expected);
+    if (c->spec.mode == &mode_values)
+        count_words(&c->spec, data, len, expected);
     else
-        count_byte_by_byte(&c->histogram, data, len, expected);
+        count_byte_by_byte(&c->spec, data, len, expected);
     if (memcmp(counts, expected, sizeof counts) != 0) {
         fprintf(stderr, "cpu: %s, %s: wrong counts\n", c->name, c->mode);
         exit(1);
@@ -104,7 +104,7 @@ static struct contender *add(const char *name, const char *mode, const struct co
     snprintf(c->name, sizeof c->name, "%s", name);
     snprintf(c->mode, sizeof c->mode, "%s", mode);
     c->counter = counter;
-    histogram_bytes(&c->histogram);
+    histogram_spec_bytes(&c->spec);
     return c;
 }
 
@@ -117,22 +117,22 @@ static void add_words(const struct counter *counter)
     if (binning_equal_whole(&binning, 0, 4294967296, 256) != 0)
         exit(1);
     struct contender *c = add(counter->name, "u32=256", counter);
-    histogram_values(&c->histogram, type, &binning);
-    c->plan = count_plan(counter, &c->histogram);
+    histogram_spec_values(&c->spec, type, &binning);
+    c->plan = count_plan(counter, &c->spec);
 }
 
 static void add_counter(const struct counter *counter)
 {
     static const unsigned widths[] = {4, 1, 2, 3, 5, 8, 13, 26};
     struct contender *c = add(counter->name, "bytes", counter);
-    c->plan = count_plan(counter, &c->histogram);
+    c->plan = count_plan(counter, &c->spec);
     for (unsigned i = 0; i < 2 * sizeof widths / sizeof widths[0]; i++) {
         char mode[24];
         unsigned width = widths[i / 2];
         snprintf(mode, sizeof mode, "%s=%u", i % 2 ? "fold-case" : "letters", width);
         c = add(counter->name, mode, counter);
-        histogram_letters(&c->histogram, width, i % 2);
-        c->plan = count_plan(counter, &c->histogram);
+        histogram_spec_letters(&c->spec, width, i % 2);
+        c->plan = count_plan(counter, &c->spec);
     }
     add_words(counter);
 }

@@ -144,7 +144,7 @@ static struct timing measure(struct bench *bench, const struct contender &c, siz
 
 // --- verification ---
 
-static void expect(const struct bench *bench, const struct histogram *histogram,
+static void expect(const struct bench *bench, const struct histogram_spec *histogram,
                    const struct contender &c, std::vector<uint64_t> &expected)
 {
     const uint64_t *bytes = bench->host_counts;
@@ -153,10 +153,10 @@ static void expect(const struct bench *bench, const struct histogram *histogram,
         for (unsigned value = 97; value < 125; value++)
             expected[(value - 97) / 4] += bytes[value];
     else
-        histogram_map(histogram, bytes, expected.data());
+        histogram_spec_map(histogram, bytes, expected.data());
 }
 
-static bool verify(struct bench *bench, const struct histogram *histogram,
+static bool verify(struct bench *bench, const struct histogram_spec *histogram,
                    const struct contender &c, size_t len)
 {
     std::vector<uint64_t> expected, got(256);
@@ -213,8 +213,8 @@ static void measure_ceiling(struct bench *bench, size_t len, const char *data)
 
 static void measure_cpu(struct bench *bench, const char *data, size_t len)
 {
-    struct histogram histogram;
-    histogram_bytes(&histogram);
+    struct histogram_spec histogram;
+    histogram_spec_bytes(&histogram);
     const struct count_plan plan = count_plan(counter_find(nullptr), &histogram);
     std::vector<double> seconds;
     for (int sample = 0; sample < 3; sample++) {
@@ -233,7 +233,7 @@ static void measure_cpu(struct bench *bench, const char *data, size_t len)
 
 // As tuned for the device.
 static struct contender ours(struct bench *bench, enum strategy_id strategy,
-                             const struct histogram *histogram, unsigned block = 0,
+                             const struct histogram_spec *histogram, unsigned block = 0,
                              unsigned coarsening = 0)
 {
     struct tuning tuning = *tuning_for(strategy, bench->capability);
@@ -260,7 +260,7 @@ static struct contender ours(struct bench *bench, enum strategy_id strategy,
 // Whether a kernel may be launched with this many threads a block and samples a thread. A factor of
 // 0 or 1 belongs to the strategy and cannot be changed.
 static bool can_run(const struct bench *bench, enum strategy_id strategy,
-                    const struct histogram *histogram, unsigned block, unsigned coarsening)
+                    const struct histogram_spec *histogram, unsigned block, unsigned coarsening)
 {
     const struct tuning *tuning = tuning_for(strategy, bench->capability);
     const struct launch how = launch_with(tuning, histogram, {bench->shared_most, 0});
@@ -272,8 +272,8 @@ static bool can_run(const struct bench *bench, enum strategy_id strategy,
 
 // Measures a strategy with every block size and coarsening factor that was requested.
 static bool measure_strategy(struct bench *bench, enum strategy_id strategy,
-                             const struct histogram *histogram, const char *mode, const char *data,
-                             size_t len)
+                             const struct histogram_spec *histogram, const char *mode,
+                             const char *data, size_t len)
 {
     bool right = true;
     for (unsigned block : bench->options.blocks)
@@ -287,8 +287,8 @@ static bool measure_strategy(struct bench *bench, enum strategy_id strategy,
     return right;
 }
 
-static bool measure_mode(struct bench *bench, const struct histogram *histogram, const char *mode,
-                         const char *data, size_t len, bool with_cub)
+static bool measure_mode(struct bench *bench, const struct histogram_spec *histogram,
+                         const char *mode, const char *data, size_t len, bool with_cub)
 {
     bool right = true;
     for (unsigned i = 0; i < strategy_count; i++)
@@ -342,17 +342,17 @@ static std::vector<struct letter_mode> letter_modes(bool every_width)
 static bool measure_kind(struct bench *bench, enum data_kind kind, size_t len)
 {
     const char *name = data_name(kind);
-    struct histogram histogram;
+    struct histogram_spec histogram;
     bool right = true;
     load(bench, kind, len);
     measure_ceiling(bench, len, name);
     for (const struct letter_mode &mode : letter_modes(bench->options.widths)) {
-        histogram_letters(&histogram, mode.width, mode.fold);
+        histogram_spec_letters(&histogram, mode.width, mode.fold);
         right =
             measure_mode(bench, &histogram, mode.name.c_str(), name, len, mode.name == "letters") &&
             right;
     }
-    histogram_bytes(&histogram);
+    histogram_spec_bytes(&histogram);
     right = measure_mode(bench, &histogram, "bytes", name, len, true) && right;
     measure_cpu(bench, name, len);
     return right;
@@ -380,8 +380,8 @@ static bool measure_published(struct bench *bench)
     } published[] = {{"naive", 203.7},      {"shared", 2.75},     {"contiguous", 1.14},
                      {"interleaved", 1.94}, {"aggregated", 2.15}, {"lanes", 0},
                      {"bitsliced", 0}};
-    struct histogram letters;
-    histogram_letters(&letters, 4, false);
+    struct histogram_spec letters;
+    histogram_spec_letters(&letters, 4, false);
     const size_t len = (size_t)1 << 30;
     load(bench, DATA_LETTERS, len);
     bool right = true;

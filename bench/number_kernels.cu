@@ -41,7 +41,7 @@ struct bench {
 // A histogram, and how it is counted.
 struct task {
     const char *name;
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct launch how;
     struct count_args args;
     unsigned resident;
@@ -98,16 +98,16 @@ static void measure_ceiling(struct bench *bench)
 // --- verification ---
 
 static std::vector<unsigned long long>
-expect(const struct histogram *histogram, const std::vector<unsigned char> &text, size_t *tokens)
+expect(const struct histogram_spec *spec, const std::vector<unsigned char> &text, size_t *tokens)
 {
-    std::vector<unsigned long long> counts(histogram->bins + 1); // and newlines
+    std::vector<unsigned long long> counts(spec->bins + 1); // and newlines
     std::vector<double> values(4096);
     *tokens = 0;
     for (size_t at = 0, used; at < text.size(); at += used) {
         const size_t count = number_parser_find(nullptr)->parse(
             text.data() + at, text.size() - at, values.data(), values.size(), &used);
         for (size_t i = 0; i < count; i++)
-            counts[binning_row(&histogram->binning, values[i])]++;
+            counts[binning_row(&spec->binning, values[i])]++;
         *tokens += count;
     }
     counts.back() = static_cast<unsigned long long>(std::count(text.begin(), text.end(), '\n'));
@@ -118,8 +118,8 @@ static bool measure_task(struct bench *bench, const struct text_kind *kind, cons
                          const std::vector<unsigned char> &text)
 {
     size_t tokens;
-    const size_t words = task.histogram.bins + 1;
-    const std::vector<unsigned long long> due = expect(&task.histogram, text, &tokens);
+    const size_t words = task.spec.bins + 1;
+    const std::vector<unsigned long long> due = expect(&task.spec, text, &tokens);
     std::vector<unsigned long long> is(words);
     check(cudaMemset(bench->counts, 0, words * sizeof *bench->counts), "zeroing");
     run(bench, task, made);
@@ -144,10 +144,10 @@ static bool measure_task(struct bench *bench, const struct text_kind *kind, cons
 // --- the run ---
 
 // The table that goes with a row map, on the device; it stays there. NULL: it needs none.
-static const void *table_of(const struct histogram *histogram)
+static const void *table_of(const struct histogram_spec *spec)
 {
     size_t size;
-    void *table = row_table(histogram, &size), *copy = nullptr;
+    void *table = row_table(spec, &size), *copy = nullptr;
     if (!table)
         return nullptr;
     check(cudaMalloc(&copy, size), "memory");
@@ -159,13 +159,13 @@ static const void *table_of(const struct histogram *histogram)
 static struct task task_of(struct bench *bench, const char *name, const struct binning *binning)
 {
     struct task task = {name, {}, {}, {}, 0};
-    histogram_numbers(&task.histogram, binning);
+    histogram_spec_numbers(&task.spec, binning);
     const unsigned capability =
         static_cast<unsigned>(10 * bench->properties.major + bench->properties.minor);
-    task.how = launch_with(tuning_for(STRATEGY_numbers, capability), &task.histogram,
+    task.how = launch_with(tuning_for(STRATEGY_numbers, capability), &task.spec,
                            {static_cast<unsigned>(bench->properties.sharedMemPerBlockOptin), 0});
-    task.args.map = sample_map_of(&task.histogram);
-    task.args.map.rows.table = table_of(&task.histogram);
+    task.args.map = sample_map_of(&task.spec);
+    task.args.map.rows.table = table_of(&task.spec);
     task.args.counts = bench->counts;
     task.args.rest = bench->rest;
     task.args.powers = bench->powers;

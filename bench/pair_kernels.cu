@@ -30,7 +30,7 @@ struct bench {
 // A way to count pairs.
 struct task {
     const char *name;
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct launch how;
     struct count_args args;
     unsigned resident;
@@ -84,7 +84,7 @@ static bool is_right(struct bench *bench, const struct task &task,
                      const std::vector<unsigned char> &data)
 {
     std::vector<unsigned long long> due(PAIR_ROWS), is(PAIR_ROWS);
-    for (size_t i = 0; i + 1 < data.size(); i += task.histogram.is_aligned ? 2 : 1)
+    for (size_t i = 0; i + 1 < data.size(); i += task.spec.is_aligned ? 2 : 1)
         due[data[i] << 8 | data[i + 1]]++;
     check(cudaMemset(bench->counts, 0, PAIR_ROWS * sizeof is[0]), "zeroing");
     launch(task, data.size());
@@ -120,12 +120,12 @@ static bool measure_kind(struct bench *bench, enum data_kind kind, const std::ve
 static struct task task_of(const struct bench *bench, const char *name, bool is_aligned)
 {
     struct task task = {name, {}, {}, {}, 0};
-    histogram_pairs(&task.histogram, is_aligned);
+    histogram_spec_pairs(&task.spec, is_aligned);
     const unsigned capability =
         static_cast<unsigned>(10 * bench->properties.major + bench->properties.minor);
-    task.how = launch_with(tuning_for(STRATEGY_pairs, capability), &task.histogram,
+    task.how = launch_with(tuning_for(STRATEGY_pairs, capability), &task.spec,
                            {static_cast<unsigned>(bench->properties.sharedMemPerBlockOptin), 0});
-    task.args.map = sample_map_of(&task.histogram);
+    task.args.map = sample_map_of(&task.spec);
     task.args.shape = task.how.shape;
     task.args.data = bench->data;
     task.args.counts = bench->counts;

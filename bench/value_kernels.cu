@@ -54,7 +54,7 @@ struct bench {
 // One table to fill.
 struct task {
     const char *experiment, *data;
-    struct histogram histogram;
+    struct histogram_spec histogram;
     unsigned cub_bins, cub_max; // u32 over [0, cub_max); 0: not for CUB
     size_t len;
 };
@@ -212,8 +212,8 @@ static std::vector<uint64_t> expect(const struct bench *bench, const struct task
 {
     std::vector<unsigned char> host(len);
     check(cudaMemcpy(host.data(), bench->data, len, cudaMemcpyDeviceToHost), "copy");
-    std::vector<uint64_t> expected(task.histogram.bins);
-    const struct count_plan plan = count_plan(counter_find(nullptr), &task.histogram);
+    std::vector<uint64_t> expected(task.spec.bins);
+    const struct count_plan plan = count_plan(counter_find(nullptr), &task.spec);
     struct tally tally = {};
     tally.bins = expected.size();
     tally.counts = expected.data();
@@ -224,7 +224,7 @@ static std::vector<uint64_t> expect(const struct bench *bench, const struct task
 static std::vector<uint64_t> result(struct bench *bench, const struct contender &c,
                                     const struct task &task, size_t len)
 {
-    const size_t bins = task.histogram.bins;
+    const size_t bins = task.spec.bins;
     std::vector<uint64_t> got(bins);
     check(cudaMemset(bench->counts, 0, bins * sizeof *bench->counts), "zeroing");
     run(bench, c, task, len);
@@ -245,7 +245,7 @@ static std::vector<uint64_t> result(struct bench *bench, const struct contender 
 
 // The strategy as tuned for the device; its kernel is null if it does not fit.
 static struct contender ours(struct bench *bench, enum strategy_id strategy,
-                             const struct histogram *histogram, const void *table)
+                             const struct histogram_spec *histogram, const void *table)
 {
     const unsigned most = static_cast<unsigned>(bench->properties.sharedMemPerBlockOptin);
     struct tuning tuning = *tuning_for(
@@ -285,15 +285,14 @@ static bool measure_one(struct bench *bench, const struct contender &c, const st
     const bool right = result(bench, c, task, std::min(task.len, verified)) == expected;
     const double seconds = measure(bench, c, task);
     const double rate = static_cast<double>(task.len) / seconds;
-    const size_t bins = task.histogram.binning.bins;
+    const size_t bins = task.spec.binning.bins;
     std::printf("%-10s %-9s %-4s %9zu %11zu %-12s %12.2f us %8.1f GB/s %6.2f %%%s\n",
-                task.experiment, task.data, task.histogram.type.name, bins, task.len,
-                c.name.c_str(), seconds * 1e6, rate / 1e9, 100 * rate / bench->ceiling,
-                right ? "" : "  WRONG");
+                task.experiment, task.data, task.spec.type.name, bins, task.len, c.name.c_str(),
+                seconds * 1e6, rate / 1e9, 100 * rate / bench->ceiling, right ? "" : "  WRONG");
     if (bench->options.csv)
         std::fprintf(bench->options.csv, "%s,%s,%s,%zu,%zu,%s,%.3f,%.3f,%.5f\n", task.experiment,
-                     task.data, task.histogram.type.name, bins, task.len, c.name.c_str(),
-                     seconds * 1e6, rate / 1e9, rate / bench->ceiling);
+                     task.data, task.spec.type.name, bins, task.len, c.name.c_str(), seconds * 1e6,
+                     rate / 1e9, rate / bench->ceiling);
     return right;
 }
 
@@ -301,7 +300,7 @@ static bool measure_task(struct bench *bench, const struct task &task, const cha
 {
     const std::vector<uint64_t> expected = expect(bench, task, std::min(task.len, verified));
     size_t size;
-    void *here = row_table(&task.histogram, &size), *there = nullptr;
+    void *here = row_table(&task.spec, &size), *there = nullptr;
     if (size) {
         check(cudaMalloc(&there, size), "memory");
         check(cudaMemcpy(there, here, size, cudaMemcpyHostToDevice), "copy");
@@ -309,11 +308,10 @@ static bool measure_task(struct bench *bench, const struct task &task, const cha
     std::free(here);
     bool right = true;
     for (unsigned i = 0; i < strategy_count; i++) {
-        if (!strategy_counts(&strategies[i], &task.histogram) ||
+        if (!strategy_counts(&strategies[i], &task.spec) ||
             (only && !strstr(only, strategies[i].name)))
             continue;
-        const struct contender c =
-            ours(bench, static_cast<enum strategy_id>(i), &task.histogram, there);
+        const struct contender c = ours(bench, static_cast<enum strategy_id>(i), &task.spec, there);
         if (c.how.kernel)
             right = measure_one(bench, c, task, expected) && right;
     }
@@ -354,7 +352,7 @@ static struct task equal_task(const char *experiment, enum data_kind kind, const
         error = binning_equal_whole(&binning, min, max, bins);
     if (error != BINNING_OK)
         std::exit(2);
-    histogram_values(&task.histogram, type, &binning);
+    histogram_spec_values(&task.spec, type, &binning);
     return task;
 }
 

@@ -130,7 +130,7 @@ static bool prepare_kernel(struct device *device, const struct device_plan *plan
                    static_cast<unsigned>(10 * device->properties.major + device->properties.minor));
     const unsigned most = static_cast<unsigned>(device->properties.sharedMemPerBlockOptin);
     struct launch *how = &device->how;
-    *how = launch_with(tuning, plan->histogram, {most, plan->slot_size});
+    *how = launch_with(tuning, plan->spec, {most, plan->slot_size});
     if (!launch_fits(how, most)) {
         error_set(&device->error,
                   "--kernel=%s needs %llu bytes of a block's shared memory, and the GPU has %u",
@@ -184,13 +184,12 @@ int device_count_all(struct error *error)
 }
 
 // Values that are looked up, and characters of groups, have a table on the device.
-static bool prepare_table(struct device *device, const struct histogram *histogram)
+static bool prepare_table(struct device *device, const struct histogram_spec *spec)
 {
-    if (!histogram->mode->is_binned && !histogram->groups)
+    if (!spec->mode->is_binned && !spec->groups)
         return true;
     size_t size;
-    void *there = nullptr,
-         *here = histogram->groups ? group_table(histogram, &size) : row_table(histogram, &size);
+    void *there = nullptr, *here = spec->groups ? group_table(spec, &size) : row_table(spec, &size);
     if (!here)
         error_set(&device->error, "out of memory");
     bool done =
@@ -206,12 +205,12 @@ static bool prepare_table(struct device *device, const struct histogram *histogr
 }
 
 // The histogram, all zeros, and what snapshots in pages take.
-static bool prepare_counts(struct device *device, const struct histogram *histogram)
+static bool prepare_counts(struct device *device, const struct histogram_spec *spec)
 {
     struct row_pages_args *pages = &device->pages;
-    size_t counts = device_histogram_words(histogram);
-    if (row_pages_has(histogram)) {
-        pages->pages = static_cast<unsigned>(row_pages_of(histogram->bins));
+    size_t counts = device_histogram_words(spec);
+    if (row_pages_has(spec)) {
+        pages->pages = static_cast<unsigned>(row_pages_of(spec->bins));
         counts = static_cast<size_t>(pages->pages) * ROW_PAGE;
     }
     const size_t size = counts * sizeof(unsigned long long);
@@ -287,7 +286,7 @@ static bool prepare(struct device *device, const struct device_plan *plan)
         !device_ok(device, cudaStreamCreateWithFlags(&device->counts_stream, cudaStreamNonBlocking),
                    "creating a stream"))
         return false;
-    if (!prepare_counts(device, plan->histogram) || !prepare_table(device, plan->histogram) ||
+    if (!prepare_counts(device, plan->spec) || !prepare_table(device, plan->spec) ||
         !prepare_kernel(device, plan) || !prepare_numbers(device, plan->slot_size))
         return false;
     for (unsigned i = 0; i < plan->slots; i++)
@@ -313,9 +312,9 @@ struct device *device_open(const struct device_plan *plan, struct error *error)
         error_set(error, "out of memory");
         return nullptr;
     }
-    const struct histogram *histogram = plan->histogram;
+    const struct histogram_spec *spec = plan->spec;
     device->ordinal = plan->ordinal;
-    device->args.map = sample_map_of(histogram);
+    device->args.map = sample_map_of(spec);
     device->timing = plan->timing;
     device->slot_count = plan->slots + DEVICE_BATCHES_MAX;
     device->buffers = plan->slots;

@@ -24,7 +24,7 @@ extern "C" {
 #include "gpu/row_pages.h"
 #include "gpu/strategy.h"
 #include "gpu/decode/plan.h"
-#include "src/count/histogram.h"
+#include "src/count/histogram_spec.h"
 #include "src/base/error.h"
 
 struct device;
@@ -32,18 +32,18 @@ struct visible;
 
 /* Returns how many words a snapshot of the device's histogram has at most: a count of 64 bits for
  * each bin, and of text one word more, its newlines; or pages of rows. */
-static inline size_t device_histogram_words(const struct histogram *histogram)
+static inline size_t device_histogram_words(const struct histogram_spec *spec)
 {
-    if (row_pages_has(histogram))
-        return row_pages_words(row_pages_of(histogram->bins));
-    return histogram->bins + histogram->mode->is_text;
+    if (row_pages_has(spec))
+        return row_pages_words(row_pages_of(spec->bins));
+    return spec->bins + spec->mode->is_text;
 }
 
 struct device_plan {
     int ordinal;                       /* number of the device, from 0, as CUDA counts them */
     const struct visible *visible;     /* the same as the user counts them; NULL: no difference */
     enum strategy_id strategy;         /* how it counts */
-    const struct histogram *histogram; /* what is counted; read in device_open only */
+    const struct histogram_spec *spec; /* what is counted; read in device_open only */
     unsigned slots;
     size_t slot_size; /* bytes: the largest chunk */
     bool timing;      /* device_times will be called */

@@ -68,7 +68,7 @@ void gpu_take_snapshot(struct gpu_engine *gpu, struct slot *slot, bool is_due)
 {
     slot->words = snapshot_words(&gpu->snapshots);
     slot->has_counts = gpu->snapshots.last || (is_due && slots_lend_snapshot(&gpu->slots, slot));
-    const size_t first = slot->has_counts ? 0 : snapshot_tail(gpu->histogram);
+    const size_t first = slot->has_counts ? 0 : snapshot_tail(gpu->spec);
     const struct device_work work = {
         .kind = WORK_SNAPSHOT, .slot = slot->index, .counts = {slot->snapshot, first, slot->words}};
     if (calls_post(gpu->calls, &work) != 0)

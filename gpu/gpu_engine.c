@@ -50,7 +50,7 @@ static struct chunk *gpu_acquire(struct engine *engine, bool wait)
 static void gpu_enqueue(struct gpu_engine *gpu, struct slot *slot)
 {
     const struct chunk *chunk = &slot->chunk;
-    const size_t begin = records_begin(gpu->histogram, chunk), len = chunk->len - begin;
+    const size_t begin = records_begin(gpu->spec, chunk), len = chunk->len - begin;
     const struct gpu_options *options = &gpu->options;
     const unsigned interval =
         options->files ? 1
@@ -72,7 +72,7 @@ static int gpu_submit(struct engine *engine, struct chunk *chunk)
     struct gpu_engine *gpu = gpu_of(engine);
     struct slot *slot = (struct slot *)chunk;
     pthread_mutex_lock(&gpu->lock);
-    if (chunk->len == records_begin(gpu->histogram, chunk)) {
+    if (chunk->len == records_begin(gpu->spec, chunk)) {
         snapshots_add_empty(&gpu->snapshots, chunk, gpu->engine.lines);
         slots_give_back(&gpu->slots, slot);
     } else {
@@ -176,9 +176,9 @@ static struct calls *open_calls(struct gpu_engine *gpu, const struct strategy *s
         .ordinal = options->ordinal,
         .visible = options->visible,
         .strategy = (enum strategy_id)(strategy - strategies),
-        .histogram = gpu->histogram,
+        .spec = gpu->spec,
         .slots = options->buffers,
-        .slot_size = slots_data_size(gpu->histogram, options->chunk_size),
+        .slot_size = slots_data_size(gpu->spec, options->chunk_size),
         .timing = options->timing,
     };
     return calls_open(&plan, options->deadline_ms, is_stuck, error);
@@ -190,7 +190,7 @@ static int open_device(struct gpu_engine *gpu, struct error *error)
 {
     const struct strategy *wanted = gpu->options.strategy;
     const struct strategy *strategy =
-        wanted ? wanted : strategy_best(gpu->histogram, gpu->options.chunk_size);
+        wanted ? wanted : strategy_best(gpu->spec, gpu->options.chunk_size);
     bool is_stuck;
     if (!strategy) {
         error_set(error, "no GPU kernel can count this");
@@ -198,7 +198,7 @@ static int open_device(struct gpu_engine *gpu, struct error *error)
     }
     gpu->calls = open_calls(gpu, strategy, &is_stuck, error);
     if (!gpu->calls && !is_stuck && !wanted && strategy_has_scratch(strategy))
-        gpu->calls = open_calls(gpu, strategy_without_scratch(gpu->histogram), &is_stuck, error);
+        gpu->calls = open_calls(gpu, strategy_without_scratch(gpu->spec), &is_stuck, error);
     return gpu->calls ? 0 : -1;
 }
 
@@ -208,7 +208,7 @@ static uint64_t memory_without_limit(void)
     return UINT64_MAX;
 }
 
-struct engine *gpu_engine_open(const struct histogram *histogram, const struct gpu_options *options,
+struct engine *gpu_engine_open(const struct histogram_spec *spec, const struct gpu_options *options,
                                struct error *error)
 {
     struct gpu_engine *gpu = calloc(1, sizeof *gpu);
@@ -219,7 +219,7 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
     gpu->engine.ops = &gpu_ops;
     gpu->engine.lines = options->lines;
     gpu->engine.files = options->files;
-    gpu->histogram = histogram;
+    gpu->spec = spec;
     gpu->options = *options;
     if (!options->memory_left)
         gpu->options.memory_left = memory_without_limit;
@@ -234,7 +234,7 @@ struct engine *gpu_engine_open(const struct histogram *histogram, const struct g
         gpu_close(&gpu->engine);
         return NULL;
     }
-    snapshots_init(&gpu->snapshots, histogram, gpu->slots.spare);
+    snapshots_init(&gpu->snapshots, spec, gpu->slots.spare);
     gpu_decoder_init(gpu);
     return &gpu->engine;
 }

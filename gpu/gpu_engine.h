@@ -35,15 +35,15 @@ struct gpu_options {
 };
 
 /* Returns the bytes of host memory that a slot takes: a chunk, and its snapshot if each has one. */
-size_t gpu_engine_slot_size(const struct histogram *histogram, size_t chunk_size);
+size_t gpu_engine_slot_size(const struct histogram_spec *spec, size_t chunk_size);
 
 /* Returns the bytes of host memory that an engine takes as it is opened: slots, and snapshots that
  * they share. Both are in slots.c. */
-size_t gpu_engine_size(const struct histogram *histogram, size_t chunk_size, unsigned buffers);
+size_t gpu_engine_size(const struct histogram_spec *spec, size_t chunk_size, unsigned buffers);
 
 /* Opens a device and its slots, in a few hundred milliseconds. The histogram and the fallback must
  * live as long as the engine. NULL with the error set. Any thread. */
-struct engine *gpu_engine_open(const struct histogram *histogram, const struct gpu_options *options,
+struct engine *gpu_engine_open(const struct histogram_spec *spec, const struct gpu_options *options,
                                struct error *error);
 
 /* Return the names of the device and of its strategy. Both live as long as the engine. */

@@ -17,7 +17,7 @@
 
 struct gpu_engine {
     struct engine engine;
-    const struct histogram *histogram;
+    const struct histogram_spec *spec;
     struct gpu_options options;
     struct calls *calls;
     pthread_mutex_t lock; /* guards the rest, and the device's calls */

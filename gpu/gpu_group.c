@@ -22,7 +22,7 @@ struct member {
 
 struct gpu_group {
     struct engine engine;
-    const struct histogram *histogram;
+    const struct histogram_spec *spec;
     struct gpu_options options;
     struct gpu_list gpus; /* those that are asked for */
     unsigned next;        /* of these, the one that is opened next */
@@ -217,7 +217,7 @@ static void *member_open(void *arg)
     options.ordinal = member->visible->ordinal;
     options.visible = member->visible;
     options.sharers = group->gpus.count;
-    member->engine = gpu_engine_open(group->histogram, &options, &member->error);
+    member->engine = gpu_engine_open(group->spec, &options, &member->error);
     return NULL;
 }
 
@@ -307,7 +307,7 @@ static void group_open_all(struct gpu_group *group)
         ;
 }
 
-struct engine *gpu_group_open(const struct histogram *histogram, const struct gpu_options *options,
+struct engine *gpu_group_open(const struct histogram_spec *spec, const struct gpu_options *options,
                               const struct gpu_list *gpus, bool waits, struct error *error)
 {
     struct gpu_group *group = calloc(1, sizeof *group);
@@ -316,7 +316,7 @@ struct engine *gpu_group_open(const struct histogram *histogram, const struct gp
         return NULL;
     }
     group->engine.ops = &group_ops;
-    group->histogram = histogram;
+    group->spec = spec;
     group->options = *options;
     group->gpus = *gpus;
     pthread_mutex_init(&group->lock, NULL);

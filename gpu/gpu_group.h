@@ -22,7 +22,7 @@ int gpu_group_resolve(struct gpu_list *gpus, struct error *error);
  *
  * The histogram, what the options point to and the user's list must live as long as the engine.
  * NULL with the error set, which names the GPU if there are several. Any thread. */
-struct engine *gpu_group_open(const struct histogram *histogram, const struct gpu_options *options,
+struct engine *gpu_group_open(const struct histogram_spec *spec, const struct gpu_options *options,
                               const struct gpu_list *gpus, bool waits, struct error *error);
 
 /* True if a GPU could not be opened. Sets the error to that of the first one, which it names. */

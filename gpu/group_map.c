@@ -20,18 +20,18 @@ static size_t units_of(const struct character_groups *groups)
     return (last + 1) << groups->bits;
 }
 
-struct group_map group_map_of(const struct histogram *histogram)
+struct group_map group_map_of(const struct histogram_spec *spec)
 {
-    const struct character_groups *groups = histogram->groups;
+    const struct character_groups *groups = spec->groups;
     if (!groups)
         return (struct group_map){0};
     return (struct group_map){
         .shift = groups->shift, .bits = groups->bits, .units_at = (unsigned)pages_of(groups)};
 }
 
-void *group_table(const struct histogram *histogram, size_t *size)
+void *group_table(const struct histogram_spec *spec, size_t *size)
 {
-    const struct character_groups *groups = histogram->groups;
+    const struct character_groups *groups = spec->groups;
     const size_t pages = pages_of(groups), units = units_of(groups);
     *size = (pages + units) * sizeof(uint16_t);
     uint16_t *table = malloc(*size);

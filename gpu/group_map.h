@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_GROUP_MAP_H
 #define GPUHISTO_GROUP_MAP_H
 
-#include "src/count/histogram.h"
+#include "src/count/histogram_spec.h"
 
 #include <stddef.h>
 
@@ -14,10 +14,10 @@ struct group_map {
 };
 
 /* Returns the map of a histogram, without its table; all zeros if it has no groups. */
-struct group_map group_map_of(const struct histogram *histogram);
+struct group_map group_map_of(const struct histogram_spec *spec);
 
 /* Allocates the table of a histogram that has groups, of *size bytes, for free(). NULL: out of
  * memory. */
-void *group_table(const struct histogram *histogram, size_t *size);
+void *group_table(const struct histogram_spec *spec, size_t *size);
 
 #endif

@@ -30,9 +30,9 @@ const char *gpu_loss(struct engine *engine)
 /* Counts a chunk by the fallback, in memory of the fallback's, which no late copy of the device can
  * reach. 0, or -1: out of memory. */
 static int recount_chunk(struct engine *fallback, const struct chunk *chunk,
-                         const struct histogram *histogram)
+                         const struct histogram_spec *spec)
 {
-    struct records records = {.kind = record_kind_of_all(histogram), .field = &histogram->field};
+    struct records records = {.kind = record_kind_of_all(spec), .field = &spec->field};
     struct origin origin = {.bytes = chunk->origin.bytes,
                             .at.file = chunk->origin.at.file,
                             .column = chunk->origin.column,
@@ -74,13 +74,13 @@ bool gpu_recount(struct gpu_engine *gpu)
     if (!gpu->is_lost)
         return false;
     drop_fetched(gpu);
-    if (!fallback || !snapshot_is_small(gpu->histogram))
+    if (!fallback || !snapshot_is_small(gpu->spec))
         gpu->has_failed = true;
     while (gpu->slots.oldest && !gpu->has_failed) {
         const struct chunk *chunk = &slots_arrive(&gpu->slots)->chunk;
         if (!chunk->data)
             continue;
-        if (recount_chunk(fallback, chunk, gpu->histogram) == 0) {
+        if (recount_chunk(fallback, chunk, gpu->spec) == 0) {
             lines_add_unseen(gpu->engine.lines, chunk);
         } else {
             error_set(&gpu->why_not_all, "out of memory");

@@ -6,20 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static unsigned bits_of(const struct histogram *histogram)
+static unsigned bits_of(const struct histogram_spec *spec)
 {
-    return 8 * (unsigned)histogram->type.size;
+    return 8 * (unsigned)spec->type.size;
 }
 
 /* The least value of the type. */
-static whole least_of(const struct histogram *histogram)
+static whole least_of(const struct histogram_spec *spec)
 {
-    return row_plan_least(bits_of(histogram), histogram->type.kind == 'i');
+    return row_plan_least(bits_of(spec), spec->type.kind == 'i');
 }
 
-static unsigned long long sign_of(const struct histogram *histogram)
+static unsigned long long sign_of(const struct histogram_spec *spec)
 {
-    return histogram->type.kind == 'i' ? 1ull << (bits_of(histogram) - 1) : 0;
+    return spec->type.kind == 'i' ? 1ull << (bits_of(spec) - 1) : 0;
 }
 
 /* Spans over 2^32 have a reciprocal that may tell the bin before. With all of 64 bits it tells the
@@ -65,11 +65,11 @@ static whole clamp(whole number, whole least, whole most)
  *
  * If no value of the type lies within the bins, from = to, and `before` is set to that of the value
  * that it is taken for. */
-static void lay_16_bits(struct row_map *map, const struct histogram *histogram)
+static void lay_16_bits(struct row_map *map, const struct histogram_spec *spec)
 {
-    const struct binning *binning = &histogram->binning;
+    const struct binning *binning = &spec->binning;
     const whole first = binning->first, span = binning->span, bins = (whole)binning->bins;
-    const whole least = least_of(histogram), one = (whole)1 << 32;
+    const whole least = least_of(spec), one = (whole)1 << 32;
     const whole from = clamp(first - 1, least, least + 65535);
     const whole to = clamp(first + span, least, least + 65535);
     const whole before = clamp(from - first, -1, span); /* where all are outside: one of them */
@@ -84,22 +84,22 @@ static void lay_16_bits(struct row_map *map, const struct histogram *histogram)
         map->high = 0xffffffff;
         map->origin += 65536;
     }
-    if (histogram->type.kind == 'i') {
+    if (spec->type.kind == 'i') {
         map->halves[0] = map->swapped ? 0x8801 : 0x9910;
         map->halves[1] = map->swapped ? 0xaa23 : 0xbb32;
     }
 }
 
 /* Equal bins by offsets modulo 2^bits of the plan. Numbers begin at the least value of the type. */
-static void lay_offsets(struct row_map *map, const struct histogram *histogram,
+static void lay_offsets(struct row_map *map, const struct histogram_spec *spec,
                         const struct row_plan *plan)
 {
-    const struct binning *binning = &histogram->binning;
+    const struct binning *binning = &spec->binning;
     const unsigned long long mask = plan->bits == 32 ? 0xffffffffull : ~0ull;
     const whole most = row_plan_least(plan->bits, plan->is_signed) + (whole)mask;
-    map->sign = sign_of(histogram);
+    map->sign = sign_of(spec);
     map->way = plan->bits == 32 ? ROWS_BY_32_BITS : ROWS_BY_64_BITS;
-    map->first = (unsigned long long)(binning->first - least_of(histogram)) & mask;
+    map->first = (unsigned long long)(binning->first - least_of(spec)) & mask;
     map->last = (unsigned long long)(binning->span - 1) & mask;
     map->beyond = (unsigned long long)(most - binning->first) & mask;
     map->most = plan->bits == 32 && map->last == mask ? map->last : map->last + 1;
@@ -107,29 +107,29 @@ static void lay_offsets(struct row_map *map, const struct histogram *histogram,
 }
 
 /* Whole values between edges: those that values of the type can tell apart. */
-static void lay_whole_edges(struct row_map *map, const struct histogram *histogram)
+static void lay_whole_edges(struct row_map *map, const struct histogram_spec *spec)
 {
-    const whole least = least_of(histogram), end = least + ((whole)1 << bits_of(histogram));
-    map->sign = sign_of(histogram);
+    const whole least = least_of(spec), end = least + ((whole)1 << bits_of(spec));
+    map->sign = sign_of(spec);
     map->way = ROWS_BY_WHOLE_EDGES;
-    for (size_t k = 0; k <= histogram->binning.bins; k++) {
-        whole edge = binning_whole_edge(&histogram->binning, k);
+    for (size_t k = 0; k <= spec->binning.bins; k++) {
+        whole edge = binning_whole_edge(&spec->binning, k);
         map->below += edge < least;
         map->edges += edge >= least && edge < end;
     }
 }
 
-static void lay_wholes(struct row_map *map, const struct histogram *histogram,
+static void lay_wholes(struct row_map *map, const struct histogram_spec *spec,
                        const struct row_plan *plan)
 {
     if (map->size == 1)
         map->way = ROWS_OF_BYTES;
     else if (plan->way == PLAN_WHOLE_EDGES)
-        lay_whole_edges(map, histogram);
-    else if (map->size == 2 && histogram->binning.span <= 65536)
-        lay_16_bits(map, histogram);
+        lay_whole_edges(map, spec);
+    else if (map->size == 2 && spec->binning.span <= 65536)
+        lay_16_bits(map, spec);
     else
-        lay_offsets(map, histogram, plan);
+        lay_offsets(map, spec, plan);
 }
 
 /* Equal bins of floats by arithmetic of floats, unless values would often be too near an edge for
@@ -157,10 +157,10 @@ static void lay_floats(struct row_map *map, const struct binning *binning)
 }
 
 /* Doubles, and floats, which become doubles unless their own arithmetic does. */
-static void lay_doubles(struct row_map *map, const struct histogram *histogram,
+static void lay_doubles(struct row_map *map, const struct histogram_spec *spec,
                         const struct row_plan *plan)
 {
-    const struct binning *binning = &histogram->binning;
+    const struct binning *binning = &spec->binning;
     map->way = plan->way == PLAN_LOG_LINEAR     ? ROWS_LOG_LINEAR
                : plan->way == PLAN_DIGITS       ? ROWS_OF_DIGITS
                : plan->way == PLAN_DOUBLE_EDGES ? ROWS_BY_EDGES
@@ -177,69 +177,69 @@ static void lay_doubles(struct row_map *map, const struct histogram *histogram,
         lay_floats(map, binning);
 }
 
-struct row_map row_map_of(const struct histogram *histogram)
+struct row_map row_map_of(const struct histogram_spec *spec)
 {
-    const struct row_plan plan = row_plan_of(histogram);
+    const struct row_plan plan = row_plan_of(spec);
     struct row_map map = {
-        .size = (unsigned)histogram->type.size,
-        .size_log = (unsigned)__builtin_ctzl(histogram->type.size),
-        .swapped = histogram->type.big_endian,
-        .halves = {histogram->type.big_endian ? 0x4401 : 0x4410,
-                   histogram->type.big_endian ? 0x4423 : 0x4432},
-        .bins = (unsigned)histogram->binning.bins,
+        .size = (unsigned)spec->type.size,
+        .size_log = (unsigned)__builtin_ctzl(spec->type.size),
+        .swapped = spec->type.big_endian,
+        .halves = {spec->type.big_endian ? 0x4401 : 0x4410,
+                   spec->type.big_endian ? 0x4423 : 0x4432},
+        .bins = (unsigned)spec->binning.bins,
     };
-    if (histogram->type.kind == 'f')
-        lay_doubles(&map, histogram, &plan);
+    if (spec->type.kind == 'f')
+        lay_doubles(&map, spec, &plan);
     else
-        lay_wholes(&map, histogram, &plan);
+        lay_wholes(&map, spec, &plan);
     return map;
 }
 
-static void *rows_of_bytes(const struct histogram *histogram, size_t *size)
+static void *rows_of_bytes(const struct histogram_spec *spec, size_t *size)
 {
     unsigned *rows = malloc(*size = 256 * sizeof *rows);
     for (int byte = 0; rows && byte < 256; byte++) {
-        whole value = histogram->type.kind == 'i' && byte >= 128 ? byte - 256 : byte;
-        rows[byte] = (unsigned)binning_row_whole(&histogram->binning, value);
+        whole value = spec->type.kind == 'i' && byte >= 128 ? byte - 256 : byte;
+        rows[byte] = (unsigned)binning_row_whole(&spec->binning, value);
     }
     return rows;
 }
 
-static void *whole_edges(const struct histogram *histogram, const struct row_map *map, size_t *size)
+static void *whole_edges(const struct histogram_spec *spec, const struct row_map *map, size_t *size)
 {
     unsigned long long *numbers = malloc(*size = (map->edges + 1) * sizeof *numbers);
     for (size_t k = 0; numbers && k < map->edges; k++) {
-        whole edge = binning_whole_edge(&histogram->binning, map->below + k);
-        numbers[k] = (unsigned long long)(edge - least_of(histogram));
+        whole edge = binning_whole_edge(&spec->binning, map->below + k);
+        numbers[k] = (unsigned long long)(edge - least_of(spec));
     }
     return numbers;
 }
 
-static void *double_edges(const struct histogram *histogram, size_t *size)
+static void *double_edges(const struct histogram_spec *spec, size_t *size)
 {
-    double *edges = malloc(*size = (histogram->binning.bins + 1) * sizeof *edges);
-    return edges ? memcpy(edges, histogram->binning.edges, *size) : NULL;
+    double *edges = malloc(*size = (spec->binning.bins + 1) * sizeof *edges);
+    return edges ? memcpy(edges, spec->binning.edges, *size) : NULL;
 }
 
-static void *digits_scales(const struct histogram *histogram, size_t *size)
+static void *digits_scales(const struct histogram_spec *spec, size_t *size)
 {
     struct digits_scale *scales = malloc(*size = DIGITS_EXPONENTS * sizeof *scales);
-    return scales ? memcpy(scales, histogram->binning.digits.scales, *size) : NULL;
+    return scales ? memcpy(scales, spec->binning.digits.scales, *size) : NULL;
 }
 
-void *row_table(const struct histogram *histogram, size_t *size)
+void *row_table(const struct histogram_spec *spec, size_t *size)
 {
-    struct row_map map = row_map_of(histogram);
+    struct row_map map = row_map_of(spec);
     *size = 0;
     switch (map.way) {
     case ROWS_OF_BYTES:
-        return rows_of_bytes(histogram, size);
+        return rows_of_bytes(spec, size);
     case ROWS_BY_WHOLE_EDGES:
-        return whole_edges(histogram, &map, size);
+        return whole_edges(spec, &map, size);
     case ROWS_BY_EDGES:
-        return double_edges(histogram, size);
+        return double_edges(spec, size);
     case ROWS_OF_DIGITS:
-        return digits_scales(histogram, size);
+        return digits_scales(spec, size);
     default:
         return NULL;
     }

@@ -57,10 +57,10 @@ struct row_map {
 };
 
 /* Returns the map for a histogram whose mode is_binned, without its table. */
-struct row_map row_map_of(const struct histogram *histogram);
+struct row_map row_map_of(const struct histogram_spec *spec);
 
 /* Returns the table of the map: `size` bytes, to be freed with free; NULL with a size of 0 if it
  * needs none, with another if memory is short. */
-void *row_table(const struct histogram *histogram, size_t *size);
+void *row_table(const struct histogram_spec *spec, size_t *size);
 
 #endif

@@ -10,7 +10,7 @@
 #ifndef GPUHISTO_ROW_PAGES_H
 #define GPUHISTO_ROW_PAGES_H
 
-#include "src/count/histogram.h"
+#include "src/count/histogram_spec.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,9 +20,9 @@
 #define ROW_PAGE_WORDS (ROW_PAGE + 1)
 
 /* True if the histogram has such snapshots. */
-static inline bool row_pages_has(const struct histogram *histogram)
+static inline bool row_pages_has(const struct histogram_spec *spec)
 {
-    return histogram->mode->has_characters && !histogram->groups;
+    return spec->mode->has_characters && !spec->groups;
 }
 
 /* Returns the number of pages of `rows` rows. The last one may be shorter, and is counted as

@@ -4,36 +4,35 @@
 
 #include <stdlib.h>
 
-size_t slots_data_size(const struct histogram *histogram, size_t chunk_size)
+size_t slots_data_size(const struct histogram_spec *spec, size_t chunk_size)
 {
-    const struct record_kind kind = record_kind_of_all(histogram);
+    const struct record_kind kind = record_kind_of_all(spec);
     return chunk_size + record_room(&kind);
 }
 
-size_t gpu_engine_slot_size(const struct histogram *histogram, size_t chunk_size)
+size_t gpu_engine_slot_size(const struct histogram_spec *spec, size_t chunk_size)
 {
-    size_t data = pinned_round(slots_data_size(histogram, chunk_size), PINNED_LINE);
-    return pinned_round(data + (snapshot_is_of_chunk(histogram) ? snapshot_size(histogram) : 0),
-                        PINNED_PAGE);
+    size_t data = pinned_round(slots_data_size(spec, chunk_size), PINNED_LINE);
+    return pinned_round(data + (snapshot_is_of_chunk(spec) ? snapshot_size(spec) : 0), PINNED_PAGE);
 }
 
-size_t gpu_engine_size(const struct histogram *histogram, size_t chunk_size, unsigned count)
+size_t gpu_engine_size(const struct histogram_spec *spec, size_t chunk_size, unsigned count)
 {
-    return gpu_engine_slot_size(histogram, chunk_size) * count +
-           pinned_round(snapshot_size(histogram), PINNED_PAGE) * snapshot_spares(histogram);
+    return gpu_engine_slot_size(spec, chunk_size) * count +
+           pinned_round(snapshot_size(spec), PINNED_PAGE) * snapshot_spares(spec);
 }
 
 int slots_open(struct gpu_engine *gpu, struct error *error)
 {
-    const struct histogram *histogram = gpu->histogram;
+    const struct histogram_spec *spec = gpu->spec;
     const size_t chunk_size = gpu->options.chunk_size;
     const unsigned count = gpu->options.buffers;
     struct slots *slots = &gpu->slots;
-    size_t data = pinned_round(slots_data_size(histogram, chunk_size), PINNED_LINE);
-    size_t step = gpu_engine_slot_size(histogram, chunk_size);
-    size_t spare = pinned_round(snapshot_size(histogram), PINNED_PAGE);
-    size_t size = gpu_engine_size(histogram, chunk_size, count);
-    *slots = (struct slots){.count = count, .are_shared = snapshot_spares(histogram) > 1};
+    size_t data = pinned_round(slots_data_size(spec, chunk_size), PINNED_LINE);
+    size_t step = gpu_engine_slot_size(spec, chunk_size);
+    size_t spare = pinned_round(snapshot_size(spec), PINNED_PAGE);
+    size_t size = gpu_engine_size(spec, chunk_size, count);
+    *slots = (struct slots){.count = count, .are_shared = snapshot_spares(spec) > 1};
     slots->slot = calloc(count, sizeof slots->slot[0]);
     if (!slots->slot || pinned_open(&slots->pinned, size, gpu->calls) != 0) {
         error_set(error, "not enough memory for its buffers");
@@ -45,11 +44,11 @@ int slots_open(struct gpu_engine *gpu, struct error *error)
         slot->chunk =
             (struct chunk){.engine = &gpu->engine, .data = at, .cap = chunk_size, .fill = true};
         slot->index = i;
-        slot->snapshot = snapshot_is_of_chunk(histogram) ? (uint64_t *)(void *)(at + data) : NULL;
+        slot->snapshot = snapshot_is_of_chunk(spec) ? (uint64_t *)(void *)(at + data) : NULL;
         slots_give_back(slots, slot);
     }
     slots->spare = (uint64_t *)(void *)at;
-    while (slots->shared_count + 1 < snapshot_spares(histogram))
+    while (slots->shared_count + 1 < snapshot_spares(spec))
         slots->shared[slots->shared_count++] = (uint64_t *)(void *)(at += spare);
     return 0;
 }

@@ -44,7 +44,7 @@ struct slots {
 };
 
 /* Returns the bytes of a slot's data: chunk_size, and for text what a chunk has beyond its cap. */
-size_t slots_data_size(const struct histogram *histogram, size_t chunk_size);
+size_t slots_data_size(const struct histogram_spec *spec, size_t chunk_size);
 
 /* Allocates the slots of an engine, as many and as large as its options say, all free, and pins
  * their memory if the device can; memory that cannot be pinned serves too. 0, or -1 with the error

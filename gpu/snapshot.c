@@ -19,34 +19,34 @@
 /* Pages that the first snapshot has, of those in pages: more than most scripts have. */
 #define PAGES_FIRST 64
 
-bool snapshot_is_small(const struct histogram *histogram)
+bool snapshot_is_small(const struct histogram_spec *spec)
 {
-    if (row_pages_has(histogram))
+    if (row_pages_has(spec))
         return true;
-    const bool has_digits = histogram->mode->is_text || histogram->type.kind == 'f';
-    return histogram->bins <= (has_digits ? SNAPSHOT_BINS_OF_DIGITS : SNAPSHOT_BINS);
+    const bool has_digits = spec->mode->is_text || spec->type.kind == 'f';
+    return spec->bins <= (has_digits ? SNAPSHOT_BINS_OF_DIGITS : SNAPSHOT_BINS);
 }
 
-bool snapshot_is_of_chunk(const struct histogram *histogram)
+bool snapshot_is_of_chunk(const struct histogram_spec *spec)
 {
-    return snapshot_is_small(histogram) && !row_pages_has(histogram);
+    return snapshot_is_small(spec) && !row_pages_has(spec);
 }
 
-size_t snapshot_size(const struct histogram *histogram)
+size_t snapshot_size(const struct histogram_spec *spec)
 {
-    return device_histogram_words(histogram) * sizeof(uint64_t);
+    return device_histogram_words(spec) * sizeof(uint64_t);
 }
 
 size_t snapshot_words(const struct snapshots *snapshots)
 {
-    return row_pages_has(snapshots->histogram) ? row_pages_words(snapshots->pages)
-                                               : device_histogram_words(snapshots->histogram);
+    return row_pages_has(snapshots->spec) ? row_pages_words(snapshots->pages)
+                                          : device_histogram_words(snapshots->spec);
 }
 
 bool snapshot_is_whole(struct snapshots *snapshots, const uint64_t *words, size_t count)
 {
-    const size_t all = row_pages_of(snapshots->histogram->bins);
-    if (!words || !row_pages_has(snapshots->histogram) || words[0] > all)
+    const size_t all = row_pages_of(snapshots->spec->bins);
+    if (!words || !row_pages_has(snapshots->spec) || words[0] > all)
         return true;                     /* the last cannot be, which is seen where it is judged */
     if (words[0] > snapshots->pages / 2) /* before they are needed */
         snapshots->pages = words[0] < all / 2 ? 2 * words[0] : all;
@@ -61,41 +61,39 @@ unsigned snapshot_interval(const struct snapshots *snapshots, size_t chunk_size,
     return chunks < most ? (unsigned)chunks : most;
 }
 
-size_t snapshot_tail(const struct histogram *histogram)
+size_t snapshot_tail(const struct histogram_spec *spec)
 {
-    return histogram->mode->is_text ? ROW_INVALID(&histogram->binning)
-                                    : device_histogram_words(histogram);
+    return spec->mode->is_text ? ROW_INVALID(&spec->binning) : device_histogram_words(spec);
 }
 
-void snapshots_init(struct snapshots *snapshots, const struct histogram *histogram, uint64_t *words)
+void snapshots_init(struct snapshots *snapshots, const struct histogram_spec *spec, uint64_t *words)
 {
-    bool is_small = snapshot_is_small(histogram);
-    *snapshots = (struct snapshots){.histogram = histogram, .last = is_small ? NULL : words};
-    snapshots->good.bins = histogram->bins;
+    bool is_small = snapshot_is_small(spec);
+    *snapshots = (struct snapshots){.spec = spec, .last = is_small ? NULL : words};
+    snapshots->good.bins = spec->bins;
     snapshots->good.counts = is_small ? words : NULL;
     snapshots->pages = PAGES_FIRST;
 }
 
 /* True if the number of samples in so many bytes is known; otherwise only the counts tell it. */
-static bool samples_known(const struct histogram *histogram)
+static bool samples_known(const struct histogram_spec *spec)
 {
-    return histogram_sample_size(histogram) != 0 || histogram->mode->has_pairs;
+    return histogram_spec_sample_size(spec) != 0 || spec->mode->has_pairs;
 }
 
 /* A tally over a snapshot, whose words stay where they are. */
-static struct tally tally_of_snapshot(const struct histogram *histogram, uint64_t *words)
+static struct tally tally_of_snapshot(const struct histogram_spec *spec, uint64_t *words)
 {
-    bool has_newlines = histogram->mode->is_text;
-    return (struct tally){.bins = histogram->bins,
-                          .newlines = has_newlines ? words[histogram->bins] : 0,
-                          .counts = words};
+    bool has_newlines = spec->mode->is_text;
+    return (struct tally){
+        .bins = spec->bins, .newlines = has_newlines ? words[spec->bins] : 0, .counts = words};
 }
 
 /* Newlines and invalid samples so far, as the end of a snapshot of text tells. NULL: those of the
  * last good one. */
 static struct chunk_text text_so_far(const struct snapshots *snapshots, const uint64_t *words)
 {
-    const size_t invalid = ROW_INVALID(&snapshots->histogram->binning);
+    const size_t invalid = ROW_INVALID(&snapshots->spec->binning);
     const struct tally *good = &snapshots->good;
     return words ? (struct chunk_text){true, words[good->bins], words[invalid]}
                  : (struct chunk_text){true, good->newlines, good->counts[invalid]};
@@ -105,10 +103,10 @@ struct chunk_text snapshots_grow(const struct snapshots *snapshots, struct snaps
                                  const struct chunk *chunk, const uint64_t *before,
                                  const uint64_t *words)
 {
-    const struct histogram *histogram = snapshots->histogram;
-    growth->samples_most += histogram_samples_most(histogram, chunk->len);
+    const struct histogram_spec *spec = snapshots->spec;
+    growth->samples_most += histogram_spec_samples_most(spec, chunk->len);
     growth->bytes += chunk->origin.bytes;
-    if (!words || !histogram->mode->is_text)
+    if (!words || !spec->mode->is_text)
         return (struct chunk_text){.is_known = false};
     const struct chunk_text old = text_so_far(snapshots, before),
                             now = text_so_far(snapshots, words);
@@ -123,7 +121,7 @@ static bool counts_follow(const struct snapshots *snapshots, const struct tally 
 {
     const uint64_t *good = snapshots->good.counts;
     bool down = false;
-    if (row_pages_has(snapshots->histogram))
+    if (row_pages_has(snapshots->spec))
         return row_pages_follow(seen->counts, good, seen->bins, sum);
     *sum = 0;
     for (size_t bin = 0; bin < seen->bins; bin++) {
@@ -142,9 +140,9 @@ static bool counts_believable(const struct snapshots *snapshots,
     const struct tally *good = &snapshots->good;
     uint64_t sum;
     const bool follow = counts_follow(snapshots, seen, &sum);
-    if (!samples_known(snapshots->histogram))
+    if (!samples_known(snapshots->spec))
         seen->samples = sum;
-    return follow && histogram_adds_up(snapshots->histogram, sum, seen->samples) &&
+    return follow && histogram_spec_adds_up(snapshots->spec, sum, seen->samples) &&
            seen->samples >= good->samples && seen->samples - good->samples <= growth->samples_most;
 }
 
@@ -152,10 +150,10 @@ bool snapshots_believe(const struct snapshots *snapshots, const struct snapshot_
                        uint64_t *words, struct tally *seen)
 {
     const struct tally *good = &snapshots->good;
-    *seen = words ? tally_of_snapshot(snapshots->histogram, words) : *good;
+    *seen = words ? tally_of_snapshot(snapshots->spec, words) : *good;
     seen->samples = good->samples;
     seen->bytes = good->bytes + growth->bytes;
-    if (samples_known(snapshots->histogram))
+    if (samples_known(snapshots->spec))
         seen->samples += growth->samples_most;
     return !words || (!growth->cannot_be && counts_believable(snapshots, growth, seen));
 }
@@ -208,7 +206,7 @@ void snapshots_add_bytes(struct snapshots *snapshots, uint64_t bytes)
 void snapshots_add_good(const struct snapshots *snapshots, struct tally *tally)
 {
     const struct tally *good = &snapshots->good;
-    if (!row_pages_has(snapshots->histogram)) {
+    if (!row_pages_has(snapshots->spec)) {
         tally_add(tally, good);
         return;
     }
@@ -219,9 +217,9 @@ void snapshots_add_good(const struct snapshots *snapshots, struct tally *tally)
 
 bool snapshots_read_last(const struct snapshots *snapshots, struct tally *tally)
 {
-    const struct histogram *histogram = snapshots->histogram;
-    *tally = tally_of_snapshot(histogram, snapshots->last);
-    tally->samples = samples_known(histogram) ? snapshots->good.samples : tally_counted(tally);
+    const struct histogram_spec *spec = snapshots->spec;
+    *tally = tally_of_snapshot(spec, snapshots->last);
+    tally->samples = samples_known(spec) ? snapshots->good.samples : tally_counted(tally);
     tally->bytes = snapshots->good.bytes;
-    return tally_adds_up(tally, histogram);
+    return tally_adds_up(tally, spec);
 }

@@ -17,13 +17,13 @@
 
 #include "src/engine/chunk.h"
 #include "src/records/lines.h"
-#include "src/count/histogram.h"
+#include "src/count/histogram_spec.h"
 #include "src/count/tally.h"
 
 struct file_tallies;
 
 struct snapshots {
-    const struct histogram *histogram;
+    const struct histogram_spec *spec;
     struct tally good; /* the last snapshot that was believed, at first all zeros. Its counts may be
                         * in pages. Without snapshots on the way it has no counts, but the samples
                         * and bytes counted so far */
@@ -35,20 +35,20 @@ struct snapshots {
 
 /* True if snapshots are small enough to be taken on the way. With very many bins there is only one,
  * at the end, and nothing can replace a lost device. */
-bool snapshot_is_small(const struct histogram *histogram);
+bool snapshot_is_small(const struct histogram_spec *spec);
 
 /* True if each chunk has memory for one of its own. */
-bool snapshot_is_of_chunk(const struct histogram *histogram);
+bool snapshot_is_of_chunk(const struct histogram_spec *spec);
 
 /* Returns the bytes of a snapshot, at most. */
-size_t snapshot_size(const struct histogram *histogram);
+size_t snapshot_size(const struct histogram_spec *spec);
 
 /* Returns the number of snapshots for which there is memory beyond those of chunks: one; or if
  * chunks have none, but there are some on the way, one more than may be under way. */
 #define SNAPSHOTS_SHARED 3
-static inline unsigned snapshot_spares(const struct histogram *histogram)
+static inline unsigned snapshot_spares(const struct histogram_spec *spec)
 {
-    const bool are_shared = snapshot_is_small(histogram) && !snapshot_is_of_chunk(histogram);
+    const bool are_shared = snapshot_is_small(spec) && !snapshot_is_of_chunk(spec);
     return are_shared ? SNAPSHOTS_SHARED : 1;
 }
 
@@ -64,11 +64,11 @@ size_t snapshot_words(const struct snapshots *snapshots);
 bool snapshot_is_whole(struct snapshots *snapshots, const uint64_t *words, size_t count);
 
 /* Returns the word at which the end of a snapshot begins that every chunk has. */
-size_t snapshot_tail(const struct histogram *histogram);
+size_t snapshot_tail(const struct histogram_spec *spec);
 
 /* Initializes *snapshots. `words` is memory for a snapshot, all zeros, beyond those of the slots;
  * it and the histogram must live as long. */
-void snapshots_init(struct snapshots *snapshots, const struct histogram *histogram,
+void snapshots_init(struct snapshots *snapshots, const struct histogram_spec *spec,
                     uint64_t *words);
 
 /* The growth that is possible by the chunks that a snapshot stands for. Begins with all zeros. */

@@ -20,73 +20,73 @@ const struct strategy *strategy_find(const char *name)
     return NULL;
 }
 
-const char *strategy_cannot(const struct histogram *histogram)
+const char *strategy_cannot(const struct histogram_spec *spec)
 {
-    const struct binning *binning = &histogram->binning;
-    const struct field *field = &histogram->field;
-    if (key_is_used(&histogram->key))
+    const struct binning *binning = &spec->binning;
+    const struct field *field = &spec->field;
+    if (key_is_used(&spec->key))
         return "count by key";
-    if (histogram->has_moments)
+    if (spec->has_moments)
         return "sum numbers for --stats and --quantiles";
-    if (histogram->also)
+    if (spec->also)
         return "count several histograms in one pass";
-    if (histogram_channels(histogram) > 1)
+    if (histogram_spec_channels(spec) > 1)
         return "count channels";
     if (binning->is_whole && binning->kind == BINNING_DIGITS)
         return "count integers with --digits";
     if (field->has_units)
         return "read --units";
-    if (histogram->filter.count > 0)
+    if (spec->filter.count > 0)
         return "leave lines out";
     return field->kind == FIELD_NONE || line_field_takes(field)
                ? NULL
                : "count CSV, JSON, named columns or what follows a long STRING";
 }
 
-bool strategy_counts(const struct strategy *strategy, const struct histogram *histogram)
+bool strategy_counts(const struct strategy *strategy, const struct histogram_spec *spec)
 {
-    const bool has_field = histogram->field.kind != FIELD_NONE;
+    const bool has_field = spec->field.kind != FIELD_NONE;
     const bool takes_field = strategy == &strategies[STRATEGY_fields];
-    return (strategy->modes >> histogram->mode->id & 1) && histogram->type.size != 3 &&
-           has_field == takes_field && !strategy_cannot(histogram);
+    return (strategy->modes >> spec->mode->id & 1) && spec->type.size != 3 &&
+           has_field == takes_field && !strategy_cannot(spec);
 }
 
-static enum strategy_id best_of_values(const struct histogram *histogram, size_t chunk_size)
+static enum strategy_id best_of_values(const struct histogram_spec *spec, size_t chunk_size)
 {
-    if (histogram->type.size == 1 || histogram->bins <= LANES_ROWS_MAX)
+    if (spec->type.size == 1 || spec->bins <= LANES_ROWS_MAX)
         return STRATEGY_lanes;
-    if (histogram->bins <= PACKED_ROWS_MAX)
+    if (spec->bins <= PACKED_ROWS_MAX)
         return STRATEGY_packed;
     return chunk_size >= PARTITIONED_CHUNK_LEAST ? STRATEGY_partitioned : STRATEGY_matched;
 }
 
 /* Returns the only strategy that counts the histogram, or NULL. */
-static const struct strategy *only_strategy(const struct histogram *histogram)
+static const struct strategy *only_strategy(const struct histogram_spec *spec)
 {
     for (unsigned i = 0; i < strategy_count; i++)
-        if (strategy_counts(&strategies[i], histogram))
+        if (strategy_counts(&strategies[i], spec))
             return &strategies[i];
     return NULL;
 }
 
-const struct strategy *strategy_best(const struct histogram *histogram, size_t chunk_size)
+const struct strategy *strategy_best(const struct histogram_spec *spec, size_t chunk_size)
 {
     const struct strategy *best;
-    switch (histogram->mode->id) {
+    switch (spec->mode->id) {
     case MODE_BYTES:
         best = &strategies[STRATEGY_lanes];
         break;
     case MODE_LETTERS:
-        best = &strategies[histogram->width >= BITSLICED_WIDTH_MIN ? STRATEGY_bitsliced
-                                                                   : STRATEGY_lanes];
+        best =
+            &strategies[spec->width >= BITSLICED_WIDTH_MIN ? STRATEGY_bitsliced : STRATEGY_lanes];
         break;
     case MODE_VALUES:
-        best = &strategies[best_of_values(histogram, chunk_size)];
+        best = &strategies[best_of_values(spec, chunk_size)];
         break;
     default:
-        return only_strategy(histogram);
+        return only_strategy(spec);
     }
-    return strategy_counts(best, histogram) ? best : NULL;
+    return strategy_counts(best, spec) ? best : NULL;
 }
 
 bool strategy_has_scratch(const struct strategy *strategy)
@@ -95,8 +95,8 @@ bool strategy_has_scratch(const struct strategy *strategy)
            strategy == &strategies[STRATEGY_partitioned];
 }
 
-const struct strategy *strategy_without_scratch(const struct histogram *histogram)
+const struct strategy *strategy_without_scratch(const struct histogram_spec *spec)
 {
     const struct strategy *matched = &strategies[STRATEGY_matched];
-    return strategy_counts(matched, histogram) ? matched : NULL;
+    return strategy_counts(matched, spec) ? matched : NULL;
 }

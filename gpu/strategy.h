@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_STRATEGY_H
 #define GPUHISTO_STRATEGY_H
 
-#include "src/count/histogram.h"
+#include "src/count/histogram_spec.h"
 
 #include <stddef.h>
 
@@ -29,19 +29,19 @@ const struct strategy *strategy_find(const char *name);
 
 /* Returns what no strategy can do for a histogram, whatever its mode and type: "count channels".
  * NULL: there is no such thing. */
-const char *strategy_cannot(const struct histogram *histogram);
+const char *strategy_cannot(const struct histogram_spec *spec);
 
 /* True if the strategy counts such samples. None counts values of three bytes, as vectors of 16
  * bytes do not hold them whole. Numbers in fields of lines are counted by `fields` alone. */
-bool strategy_counts(const struct strategy *strategy, const struct histogram *histogram);
+bool strategy_counts(const struct strategy *strategy, const struct histogram_spec *spec);
 
 /* Returns what --kernel=auto takes: the fastest for this histogram and chunks of chunk_size bytes.
  * NULL if none counts it. */
-const struct strategy *strategy_best(const struct histogram *histogram, size_t chunk_size);
+const struct strategy *strategy_best(const struct histogram_spec *spec, size_t chunk_size);
 
 /* True if strategy_best takes the strategy although it needs scratch memory on the device; and what
  * to take where there is none for it. */
 bool strategy_has_scratch(const struct strategy *strategy);
-const struct strategy *strategy_without_scratch(const struct histogram *histogram);
+const struct strategy *strategy_without_scratch(const struct histogram_spec *spec);
 
 #endif

@@ -31,7 +31,7 @@ histogram_sources = \
 	src/count/field.c src/count/field.h src/count/field_csv.c src/count/json_path.c src/count/json_path.h \
 	src/count/json_reader.c src/count/json_reader.h \
 	src/count/file_tallies.c src/count/file_tallies.h \
-	src/count/histogram.c src/count/histogram.h \
+	src/count/histogram_spec.c src/count/histogram_spec.h \
 	src/count/key.c src/count/key.h \
 	src/count/key_cells.c src/count/key_cells.h src/count/key_order.c src/count/key_order.h \
 	src/count/key_sums.c src/count/key_sums.h \

@@ -48,7 +48,7 @@ bool main_is_misplaced(const struct misplaced *misplaced);
 
 /* Hints at a better range for --bins: where narrower bins would be few enough, and where most whole
  * values are outside of them. */
-void main_hint_range(const struct options *options, const struct histogram *histogram,
+void main_hint_range(const struct options *options, const struct histogram_spec *spec,
                      const struct tally *tally);
 
 /* --- main_keys.c: results by key --- */
@@ -57,7 +57,7 @@ void main_hint_range(const struct options *options, const struct histogram *hist
  * keys. */
 uint64_t main_most_key_bytes(unsigned max_keys);
 
-/* Writes the tables of all keys (options->pool.keys) of options->histogram, which may `follow`
+/* Writes the tables of all keys (options->pool.keys) of options->spec, which may `follow`
  * others. The tally is worked with. 0, or -1 if memory is short. */
 int main_write_keys(struct writer *out, const struct options *options, bool follow,
                     struct tally *tally);

@@ -13,7 +13,7 @@
 struct sides {
     struct merge before, after;
     struct tally both;           /* their sum */
-    struct histogram *histogram; /* of all three, once they match: that of `before` */
+    struct histogram_spec *spec; /* of all three, once they match: that of `before` */
 };
 
 /* --- one side --- */
@@ -43,7 +43,7 @@ static int read_side(struct held *file, struct merge *side, struct error *error)
                  "--format=csv, and join them");
         rc = -1;
     }
-    if (rc == 0 && histogram_channels(&side->histogram) > 1) {
+    if (rc == 0 && histogram_spec_channels(&side->spec) > 1) {
         error_of(error, side->first.name, "has several channels, which --diff cannot compare");
         rc = -1;
     }
@@ -53,8 +53,8 @@ static int read_side(struct held *file, struct merge *side, struct error *error)
 /* --- both sides in the same bins --- */
 
 /* Counts a tally again in wider bins. */
-static int widen(struct tally *tally, const struct histogram *fine, const struct histogram *coarse,
-                 struct error *error)
+static int widen(struct tally *tally, const struct histogram_spec *fine,
+                 const struct histogram_spec *coarse, struct error *error)
 {
     struct tally wide;
     if (tally_open(&wide, coarse) != 0)
@@ -85,26 +85,26 @@ static int match_bins(struct merge *before, struct merge *after, struct error *e
     const struct words *bins = &before->first.sorted.bins, *other_bins = &after->first.sorted.bins;
     if (words_same(bins, other_bins))
         return 0;
-    if (!may_nest(bins, other_bins) || !before->histogram.binning.digits.scales) {
+    if (!may_nest(bins, other_bins) || !before->spec.binning.digits.scales) {
         merge_show_difference(error, other_bins, before->first.name, bins);
         error_begin(error, after->first.name);
         return -1;
     }
-    if (before->histogram.binning.digits.digits <= after->histogram.binning.digits.digits)
-        return widen(&after->tally, &after->histogram, &before->histogram, error);
-    if (widen(&before->tally, &before->histogram, &after->histogram, error) != 0)
+    if (before->spec.binning.digits.digits <= after->spec.binning.digits.digits)
+        return widen(&after->tally, &after->spec, &before->spec, error);
+    if (widen(&before->tally, &before->spec, &after->spec, error) != 0)
         return -1;
-    binning_free(&before->histogram.binning);
-    before->histogram = after->histogram;
-    after->histogram.binning = (struct binning){0};
+    binning_free(&before->spec.binning);
+    before->spec = after->spec;
+    after->spec.binning = (struct binning){0};
     return 0;
 }
 
 static int add_sides(struct sides *sides, struct error *error)
 {
     const struct tally *before = &sides->before.tally, *after = &sides->after.tally;
-    sides->histogram = &sides->before.histogram;
-    if (tally_open(&sides->both, sides->histogram) != 0)
+    sides->spec = &sides->before.spec;
+    if (tally_open(&sides->both, sides->spec) != 0)
         return error_set(error, "out of memory");
     if (after->samples > UINT64_MAX - before->samples)
         return error_set(error, "--diff: the two tables have more than 2^64 samples");
@@ -116,16 +116,16 @@ static int add_sides(struct sides *sides, struct error *error)
 /* Makes *rows, found in the sum of both, the bins of all. */
 static int widen_sides(struct sides *sides, struct coarse_rows *rows, struct error *error)
 {
-    struct histogram *histogram = sides->histogram;
-    if (widen(&sides->before.tally, histogram, &rows->histogram, error) != 0 ||
-        widen(&sides->after.tally, histogram, &rows->histogram, error) != 0) {
+    struct histogram_spec *spec = sides->spec;
+    if (widen(&sides->before.tally, spec, &rows->spec, error) != 0 ||
+        widen(&sides->after.tally, spec, &rows->spec, error) != 0) {
         coarse_rows_free(rows);
         return -1;
     }
     tally_close(&sides->both);
     sides->both = rows->tally;
-    binning_free(&histogram->binning);
-    *histogram = rows->histogram;
+    binning_free(&spec->binning);
+    *spec = rows->spec;
     return 0;
 }
 
@@ -135,18 +135,18 @@ static int reduce_bins(struct options *options, struct sides *sides, struct erro
 {
     const bool is_picture = options->report.format->is_picture;
     const size_t most = options->report.bins.most;
-    const bool has_digits = sides->histogram->binning.digits.scales;
+    const bool has_digits = sides->spec->binning.digits.scales;
     enum coarsen_outcome outcome = COARSEN_AS_COUNTED;
     struct coarse_rows rows;
     if (!has_digits && most > 0)
         return error_set(error,
                          "--bins: these tables were not counted with --digits; leave out --bins");
     if (most > 0) {
-        main_hint_range(options, sides->histogram, &sides->both);
-        outcome = coarsen_equal(sides->histogram, &sides->both, most, &rows);
+        main_hint_range(options, sides->spec, &sides->both);
+        outcome = coarsen_equal(sides->spec, &sides->both, most, &rows);
     } else if (is_picture && has_digits) {
         outcome = coarsen_picture(
-            sides->histogram, &sides->both,
+            sides->spec, &sides->both,
             &(struct picture_bins){PICTURE_ROWS, DECADE_PARTS, PICTURE_CROWDED}, &rows);
     }
     if (outcome == COARSEN_NO_MEMORY)
@@ -185,8 +185,7 @@ static int diff_and_show(struct options *options, struct output *output,
     struct writer *out = output_open(output, &error);
     if (!out)
         return main_failed(&error);
-    const struct diff_counts counts = {sides->histogram, &before->tally, &after->tally,
-                                       &sides->both};
+    const struct diff_counts counts = {sides->spec, &before->tally, &after->tally, &sides->both};
     diff_write(out, &options->report, &counts);
     return main_end_output(output, options->verbosity);
 }

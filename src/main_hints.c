@@ -31,17 +31,17 @@ bool main_is_misplaced(const struct misplaced *misplaced)
 void main_remark(const struct options *options, struct source *source, const struct tally *tally,
                  struct main_remarks *remarks)
 {
-    const struct histogram *histogram = &options->histogram;
+    const struct histogram_spec *spec = &options->spec;
     *remarks =
         (struct main_remarks){.is_decoded = source_has_decoded(source), .bytes = tally->bytes};
     source_foreign(source, &remarks->foreign);
     source_one_line(source, &remarks->one_line);
     if (options->pool.keys)
         key_tallies_add_up(options->pool.keys, &remarks->samples, &remarks->invalid);
-    if (!histogram->mode->is_text || options->pool.keys)
+    if (!spec->mode->is_text || options->pool.keys)
         return;
     const struct file_tallies *files = options->pool.files;
-    const size_t row = ROW_INVALID(&histogram->binning);
+    const size_t row = ROW_INVALID(&spec->binning);
     remarks->samples = files ? file_tallies_samples(files) : tally->samples;
     remarks->invalid = files ? file_tallies_count_of(files, row) : tally->counts[row];
 }
@@ -49,7 +49,7 @@ void main_remark(const struct options *options, struct source *source, const str
 /* Says why there are no samples. */
 static void say_empty(const struct options *options, const struct main_remarks *remarks)
 {
-    const struct line_filter *filter = &options->histogram.filter;
+    const struct line_filter *filter = &options->spec.filter;
     bool wanted = false, unwanted = false;
     for (size_t i = 0; i < filter->count; i++) {
         wanted |= !filter->strings[i].is_unwanted;
@@ -63,7 +63,7 @@ static void say_empty(const struct options *options, const struct main_remarks *
              unwanted ? "--lines-without" : "");
     else
         diag("warning: the input has only %s, so nothing was counted",
-             options->histogram.field.has_header ? "a header line" : "white space");
+             options->spec.field.has_header ? "a header line" : "white space");
 }
 
 /* Says that entropy is that of the content: of compressed files, that of the files themselves is
@@ -71,7 +71,7 @@ static void say_empty(const struct options *options, const struct main_remarks *
 static void say_content(const struct options *options)
 {
     for (const struct options *at = options; at; at = at->also)
-        if (options->each && at->report.stats && at->histogram.mode->id == MODE_BYTES) {
+        if (options->each && at->report.stats && at->spec.mode->id == MODE_BYTES) {
             diag("compressed files: their entropy is that of the content; use --decompress=none "
                  "for that of the files");
             return;
@@ -80,19 +80,19 @@ static void say_content(const struct options *options)
 
 void main_print_remarks(const struct options *options, const struct main_remarks *remarks)
 {
-    const struct histogram *histogram = &options->histogram;
+    const struct histogram_spec *spec = &options->spec;
     if (options->verbosity < NORMAL)
         return;
     if (remarks->one_line.text[0])
         diag("warning: %s", remarks->one_line.text);
     if (remarks->foreign.text[0]) /* which explains that all is invalid */
         diag("warning: %s", remarks->foreign.text);
-    else if (histogram->mode->is_text && remarks->samples == 0 && !remarks->one_line.text[0])
+    else if (spec->mode->is_text && remarks->samples == 0 && !remarks->one_line.text[0])
         say_empty(options, remarks);
     else if (remarks->samples > 1 && remarks->invalid == remarks->samples)
         diag("warning: all %" PRIu64 " %s are invalid, so %s was counted", remarks->samples,
-             histogram->mode->is_binned && histogram->field.kind == FIELD_NONE ? "tokens" : "lines",
-             histogram->mode->is_binned ? "no number" : "nothing");
+             spec->mode->is_binned && spec->field.kind == FIELD_NONE ? "tokens" : "lines",
+             spec->mode->is_binned ? "no number" : "nothing");
     if (remarks->is_decoded)
         say_content(options);
 }
@@ -100,14 +100,14 @@ void main_print_remarks(const struct options *options, const struct main_remarks
 /* --- ranges --- */
 
 /* Names a range of so many bins that separates values which were counted in the same bin. */
-static void hint_range(const struct options *options, const struct histogram *histogram,
+static void hint_range(const struct options *options, const struct histogram_spec *spec,
                        const struct tally *tally, unsigned bins)
 {
     const bool is_given = options->report.bins.most > 0;
     const char *how = options->action != ACTION_COUNT ? "count again with " : "use ";
     struct seen_range range;
     char min[SHOW_NUMBER], max[SHOW_NUMBER];
-    if (!coarsen_range(histogram, tally, bins, &range))
+    if (!coarsen_range(spec, tally, bins, &range))
         return;
     show_double(range.min, min);
     show_double(range.max, max);
@@ -119,33 +119,32 @@ static void hint_range(const struct options *options, const struct histogram *hi
 }
 
 /* True if rows of as many digits as nobody asked for are shown. */
-static bool has_default_bins(const struct options *options, const struct histogram *histogram)
+static bool has_default_bins(const struct options *options, const struct histogram_spec *spec)
 {
     const struct report_options *report = &options->report;
-    return options->action == ACTION_COUNT && histogram->binning.digits.scales &&
-           !report->bins.keep && report->bins.log_parts == 0 &&
-           !(report->stats && report->format->separator);
+    return options->action == ACTION_COUNT && spec->binning.digits.scales && !report->bins.keep &&
+           report->bins.log_parts == 0 && !(report->stats && report->format->separator);
 }
 
 /* Names what tells numbers apart that fill only a few bins of three digits. */
-static void hint_digits(const struct options *options, const struct histogram *histogram,
+static void hint_digits(const struct options *options, const struct histogram_spec *spec,
                         const struct tally *tally)
 {
-    const unsigned digits = coarsen_digits(histogram, tally, HINT_BINS);
+    const unsigned digits = coarsen_digits(spec, tally, HINT_BINS);
     if (digits > 0)
         diag("to tell whole numbers apart, use --digits=%u", digits);
-    else if (coarsen_is_close(histogram, tally))
-        hint_range(options, histogram, tally, HINT_BINS);
+    else if (coarsen_is_close(spec, tally))
+        hint_range(options, spec, tally, HINT_BINS);
 }
 
 /* Warns if more than nine tenths of whole values are outside of bins that begin with 0. */
-static void warn_of_own_bins(unsigned bins, const struct histogram *histogram,
+static void warn_of_own_bins(unsigned bins, const struct histogram_spec *spec,
                              const struct tally *tally)
 {
-    const struct totals totals = rows_add_up(histogram, tally);
+    const struct totals totals = rows_add_up(spec, tally);
     const uint64_t outside = totals.samples - totals.of[ROW_KIND_BIN];
-    const unsigned bits = 8 * (unsigned)histogram->type.size;
-    const bool is_signed = histogram->type.kind == 'i';
+    const unsigned bits = 8 * (unsigned)spec->type.size;
+    const bool is_signed = spec->type.kind == 'i';
     if (outside <= totals.samples - totals.samples / 10)
         return;
     if (bits > 16)
@@ -159,16 +158,16 @@ static void warn_of_own_bins(unsigned bins, const struct histogram *histogram,
              1L << (is_signed ? bits - 1 : bits));
 }
 
-void main_hint_range(const struct options *options, const struct histogram *histogram,
+void main_hint_range(const struct options *options, const struct histogram_spec *spec,
                      const struct tally *tally)
 {
     if (options->verbosity < NORMAL)
         return;
     const struct report_options *report = &options->report;
     if (report->bins.most > 0)
-        hint_range(options, histogram, tally, report->bins.most);
-    else if (has_default_bins(options, histogram) && !options->each && !options->pool.keys)
-        hint_digits(options, histogram, tally);
+        hint_range(options, spec, tally, report->bins.most);
+    else if (has_default_bins(options, spec) && !options->each && !options->pool.keys)
+        hint_digits(options, spec, tally);
     if (report->bins.own > 0)
-        warn_of_own_bins(report->bins.own, histogram, tally);
+        warn_of_own_bins(report->bins.own, spec, tally);
 }

@@ -30,7 +30,7 @@ static int sort_keys(const struct options *options, size_t *top)
     struct key_tallies *keys = options->pool.keys;
     const unsigned threads = threads_of(options);
     const bool is_cut = report->format->is_picture && report->empty != EMPTY_SHOWN;
-    const bool is_heat = report->format->heat && options->histogram.mode->is_binned;
+    const bool is_heat = report->format->heat && options->spec.mode->is_binned;
     if ((options->top == 0 || is_heat) && key_tallies_sort(keys, KEYS_BY_NAME, threads) != 0)
         return -1;
     const bool is_sequence = is_heat && key_tallies_are_sequence(keys);
@@ -54,14 +54,14 @@ int main_write_keys(struct writer *out, const struct options *options, bool foll
     char column[NAME_TEXT_BYTE * sizeof options->by_field + 1] = "key";
     const bool skip_invalid = options->pool.invalid == INVALID_SKIP;
     size_t top;
-    if (options->histogram.key.field.number == 0)
+    if (options->spec.key.field.number == 0)
         name_text((const unsigned char *)by, strlen(by), false, column);
     if (sort_keys(options, &top) != 0)
         return -1;
     struct groups groups = groups_of_keys(keys, top, column, skip_invalid);
     groups.threads = threads_of(options);
     report_write_gap(out, &options->report, follow);
-    report_write_groups(out, &options->report, &options->histogram, &groups, tally);
+    report_write_groups(out, &options->report, &options->spec, &groups, tally);
     key_tallies_thaw(keys);
     return 0;
 }

@@ -41,7 +41,7 @@ static int add_files(const struct options *options, const struct held_list *file
 static int check_keys(const struct options *options, const struct merge *merge, struct error *error)
 {
     const struct report_options *report = &options->report;
-    const bool has_heat = merge->histogram.mode->is_binned && report->format->heat;
+    const bool has_heat = merge->spec.mode->is_binned && report->format->heat;
     if (!merge->keys)
         return options->top == 0 ? 0 : error_set(error, "--top: the tables are not by key (--by)");
     if (report->bins.most > 0 && !has_heat)
@@ -55,17 +55,17 @@ static int check_keys(const struct options *options, const struct merge *merge, 
 static int check_shown(const struct options *options, const struct merge *merge,
                        struct error *error)
 {
-    const struct histogram *histogram = &merge->histogram;
+    const struct histogram_spec *spec = &merge->spec;
     const struct report_options *report = &options->report;
     const struct format *format = report->format;
-    if (histogram_channels(histogram) > 1 && report->percent && !format->is_picture)
+    if (histogram_spec_channels(spec) > 1 && report->percent && !format->is_picture)
         return error_set(error,
                          "--percent: cannot be combined with tables of several channels; use "
                          "--plot");
-    if (format->mode && format->mode != histogram->mode)
+    if (format->mode && format->mode != spec->mode)
         return error_set(error, "--format=%s: the tables are not of --%s", format->name,
                          format->mode->name);
-    if (report->bins.most > 0 && !histogram->binning.digits.scales)
+    if (report->bins.most > 0 && !spec->binning.digits.scales)
         return error_set(error,
                          "--bins: these tables were not counted with --digits; leave out --bins");
     return check_keys(options, merge, error);
@@ -142,7 +142,7 @@ static int merge_and_show(struct options *options, struct output *output,
     if (add_files(options, files, merge, &error) != 0 || check_shown(options, merge, &error) != 0 ||
         check_shards(options, merge, proof, &error) != 0)
         return main_failed(&error);
-    options->histogram = merge->histogram;
+    options->spec = merge->spec;
     options->pool.keys = merge->keys;
     options->report.words = merge_options(merge);
     if (merge->keys && options_lay_key(&merge->first.options, options, &error) != 0)
@@ -155,12 +155,12 @@ static int merge_and_show(struct options *options, struct output *output,
     if (!out)
         return main_failed(&error);
     if (!merge->keys)
-        report_write(out, &options->report, &merge->histogram, &merge->tally);
+        report_write(out, &options->report, &merge->spec, &merge->tally);
     else if (main_write_keys(out, options, false, &merge->tally) != 0)
         return main_no_memory();
     const int status = main_end_output(output, options->verbosity);
     if (status == STATUS_COUNTED && !merge->keys)
-        main_hint_range(options, &merge->histogram, &merge->tally);
+        main_hint_range(options, &merge->spec, &merge->tally);
     return status;
 }
 

@@ -67,7 +67,7 @@ static void allow_limits(struct sandbox *sandbox, const struct options *options,
                          const struct main_files *files)
 {
     const bool memory = options->action == ACTION_COUNT &&
-                        (options->pending || pool_looks_for_memory(&options->histogram));
+                        (options->pending || pool_looks_for_memory(&options->spec));
     if (memory)
         sandbox_allow_path(sandbox, "/proc/meminfo");
     if (!memory && (options->pool.threads > 0 || are_small(files)))

@@ -16,7 +16,7 @@
 /* The most bytes that the counts of blocks may take, by each histogram. */
 #define BLOCK_BYTES_MAX (UINT64_C(1) << 30)
 
-static unsigned count_histograms(const struct options *options)
+static unsigned count_specs(const struct options *options)
 {
     unsigned count = 0;
     for (; options; options = options->also)
@@ -41,16 +41,16 @@ int main_tables_open(struct main_tables *tables, const struct source *source, st
 {
     struct options *options = tables->options;
     if (options->each && !(options->pool.files = file_tallies_open(
-                               source_files(source), count_histograms(options),
+                               source_files(source), count_specs(options),
                                (struct file_division){options->each_size, BLOCK_BYTES_MAX})))
         return -1;
-    if (key_is_used(&options->histogram.key) &&
-        !(options->pool.keys = key_tallies_open(&options->histogram, options->max_keys,
+    if (key_is_used(&options->spec.key) &&
+        !(options->pool.keys = key_tallies_open(&options->spec, options->max_keys,
                                                 main_most_key_bytes(options->max_keys))))
         return -1;
-    if (options->interval > 0 && tally_open(&tables->so_far, &options->histogram) != 0)
+    if (options->interval > 0 && tally_open(&tables->so_far, &options->spec) != 0)
         return -1;
-    return tally_open(tally, &options->histogram);
+    return tally_open(tally, &options->spec);
 }
 
 void main_tables_close(struct main_tables *tables, struct tally *tally)
@@ -67,10 +67,10 @@ void main_tables_close(struct main_tables *tables, struct tally *tally)
 /* Subtracts tokens that are not numbers, if they are to be left out. */
 static void skip_invalid(const struct options *options, struct tally *tally)
 {
-    const struct histogram *histogram = &options->histogram;
+    const struct histogram_spec *spec = &options->spec;
     if (options->pool.invalid == INVALID_SKIP)
-        for (; histogram; histogram = histogram->also, tally = tally->also)
-            tally_skip_invalid(tally, histogram);
+        for (; spec; spec = spec->also, tally = tally->also)
+            tally_skip_invalid(tally, spec);
 }
 
 /* Writes the table of each histogram. */
@@ -79,7 +79,7 @@ static void write_tables(struct writer *out, const struct options *options, bool
 {
     for (; options; options = options->also, tally = tally->also) {
         report_write_gap(out, &options->report, follows);
-        report_write(out, &options->report, &options->histogram, tally);
+        report_write(out, &options->report, &options->spec, tally);
         follows = true;
     }
 }
@@ -94,7 +94,7 @@ static void write_each(struct writer *out, const struct options *options, struct
         struct groups groups = groups_of_files(&files);
         groups.skip_invalid = options->pool.invalid == INVALID_SKIP;
         report_write_gap(out, &at->report, at != options);
-        report_write_groups(out, &at->report, &at->histogram, &groups, tally);
+        report_write_groups(out, &at->report, &at->spec, &groups, tally);
         tallies = file_tallies_also(tallies);
     }
 }
@@ -104,7 +104,7 @@ static void write_each(struct writer *out, const struct options *options, struct
 static void fit_terminal(struct options *options, bool is_replaced)
 {
     const unsigned lines = options->report.terminal.in_place ? screen_of(STDOUT_FILENO).rows : 0;
-    const unsigned tables = count_histograms(options);
+    const unsigned tables = count_specs(options);
     for (; options; options = options->also) {
         options->report.terminal.lines = lines > 2 * tables ? (lines - tables) / tables : lines > 0;
         options->report.terminal.is_replaced = is_replaced;
@@ -180,10 +180,10 @@ static int check_also(const struct options *options, const struct tally *tally)
     for (const struct options *at = options->also; at; at = at->also, number++) {
         tally = tally->also;
         files = file_tallies_also(files);
-        const struct histogram *histogram = &at->histogram;
-        if (!histogram->mode->is_text || options->pool.invalid == INVALID_SKIP)
+        const struct histogram_spec *spec = &at->spec;
+        if (!spec->mode->is_text || options->pool.invalid == INVALID_SKIP)
             continue;
-        const size_t row = ROW_INVALID(&histogram->binning);
+        const size_t row = ROW_INVALID(&spec->binning);
         const uint64_t invalid = files ? file_tallies_count_of(files, row) : tally->counts[row];
         if (invalid > 0 && (is_error || options->verbosity >= NORMAL))
             diag("histogram %u: %" PRIu64 " %s", number, invalid,
@@ -213,6 +213,6 @@ int main_tables_print(struct main_tables *tables, struct tally *tally)
         return main_no_memory();
     const int status = main_end_output(tables->output, options->verbosity);
     for (; options && status == STATUS_COUNTED; options = options->also, tally = tally->also)
-        main_hint_range(options, &options->histogram, tally);
+        main_hint_range(options, &options->spec, tally);
     return status;
 }

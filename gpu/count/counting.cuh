@@ -24,18 +24,18 @@ struct sample_map {
 // Returns the mapping of a histogram, without the table of its values' rows or characters' groups.
 // The rounded-up reciprocal is exact for 26 letters: it errs by less than 26 / 65536, and quotients
 // lie at least 1 / 26 below the next whole number.
-static inline struct sample_map sample_map_of(const struct histogram *histogram)
+static inline struct sample_map sample_map_of(const struct histogram_spec *spec)
 {
     struct sample_map map = {};
-    map.bins = static_cast<unsigned>(histogram->bins);
-    if (histogram->width)
-        map.reciprocal = (65536 + histogram->width - 1) / histogram->width;
-    map.fold = histogram->fold ? 0x20u : 0u;
-    if (histogram->mode->is_binned)
-        map.rows = row_map_of(histogram);
-    if (line_field_takes(&histogram->field))
-        map.field = line_field_of(&histogram->field);
-    map.groups = group_map_of(histogram);
+    map.bins = static_cast<unsigned>(spec->bins);
+    if (spec->width)
+        map.reciprocal = (65536 + spec->width - 1) / spec->width;
+    map.fold = spec->fold ? 0x20u : 0u;
+    if (spec->mode->is_binned)
+        map.rows = row_map_of(spec);
+    if (line_field_takes(&spec->field))
+        map.field = line_field_of(&spec->field);
+    map.groups = group_map_of(spec);
     return map;
 }
 

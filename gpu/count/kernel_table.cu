@@ -44,9 +44,9 @@ static counting_kernel lanes_of(const row_map &map)
 }
 
 // Returns the kernel of `characters`: groups have one of their own.
-static counting_kernel characters_of(const struct histogram *histogram)
+static counting_kernel characters_of(const struct histogram_spec *spec)
 {
-    return histogram->groups ? characters<character_group_rows> : characters<character_rows>;
+    return spec->groups ? characters<character_group_rows> : characters<character_rows>;
 }
 
 // The kernels for many bins, by what comes up with many: bins of their own, equal ones of doubles,
@@ -89,24 +89,24 @@ static counting_kernel partition_count_of(unsigned bins)
             of<19>(), of<20>(), of<21>(), of<22>(), of<23>(), of<24>(), of<25>(), of<26>()         \
     }
 
-// In a row, `histogram` is what is counted, WIDTH that of letters, and `map` the row map of values.
+// In a row, `spec` is what is counted, WIDTH that of letters, and `map` the row map of values.
 #define STRATEGY(name, about, modes, bytes, letters, values, numbers, others, second, table,       \
                  scratch)                                                                          \
     template <unsigned WIDTH> static counting_kernel name##_of_width()                             \
     {                                                                                              \
         return letters;                                                                            \
     }                                                                                              \
-    static counting_kernel name##_for(const struct histogram *histogram)                           \
+    static counting_kernel name##_for(const struct histogram_spec *spec)                           \
     {                                                                                              \
         static const counting_kernel by_width[LETTERS] = EVERY_WIDTH(name##_of_width);             \
         [[maybe_unused]] row_map map;                                                              \
-        switch (histogram->mode->id) {                                                             \
+        switch (spec->mode->id) {                                                                  \
         case MODE_BYTES:                                                                           \
             return bytes;                                                                          \
         case MODE_LETTERS:                                                                         \
-            return by_width[histogram->width - 1];                                                 \
+            return by_width[spec->width - 1];                                                      \
         case MODE_VALUES:                                                                          \
-            map = row_map_of(histogram);                                                           \
+            map = row_map_of(spec);                                                                \
             return values;                                                                         \
         case MODE_NUMBERS:                                                                         \
             return numbers;                                                                        \

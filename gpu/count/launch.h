@@ -37,7 +37,7 @@ enum scratch_kind {
 
 // What a strategy brings with it.
 struct strategy_kernels {
-    counting_kernel (*kernel_of)(const struct histogram *histogram); // of a mode that it counts
+    counting_kernel (*kernel_of)(const struct histogram_spec *spec); // of a mode that it counts
     counting_kernel (*second_of)(unsigned bins); // gives what is launched after it, or null
     enum table_kind table;
     enum scratch_kind scratch;
@@ -106,13 +106,13 @@ static inline struct table_shape shape_of_pairs(unsigned most)
 
 // As many places for characters as fit into `most` bytes, a power of two; for groups of them, a row
 // for each.
-static inline struct table_shape shape_for_characters(const struct histogram *histogram,
+static inline struct table_shape shape_for_characters(const struct histogram_spec *spec,
                                                       unsigned most)
 {
     struct table_shape shape = {CHARACTERS_PLACES_MAX, 1, 0};
     while (shape.bins > 1 && CHARACTERS_SHARED + shape.bins * 8 > most)
         shape.bins /= 2;
-    if (histogram->groups)
+    if (spec->groups)
         shape.bins = CHARACTER_GROUPS_MAX;
     return shape;
 }
@@ -158,10 +158,10 @@ struct launch_limits {
 
 // Sets what a block keeps its counters in.
 static inline void launch_set_table(struct launch *how, enum table_kind table,
-                                    const struct histogram *histogram,
+                                    const struct histogram_spec *spec,
                                     const struct launch_limits &limits)
 {
-    const unsigned bins = static_cast<unsigned>(histogram->bins);
+    const unsigned bins = static_cast<unsigned>(spec->bins);
     how->shape = {bins, 1, 0};
     switch (table) {
     case TABLE_NONE:
@@ -181,7 +181,7 @@ static inline void launch_set_table(struct launch *how, enum table_kind table,
             how->shape.passes > 1 ? how->shape.bins / 256 * 4ull * PAIRS_STRIDE : PAIRS_SHARED;
         break;
     case TABLE_OF_CHARACTERS:
-        how->shape = shape_for_characters(histogram, limits.shared);
+        how->shape = shape_for_characters(spec, limits.shared);
         how->shared = CHARACTERS_SHARED + how->shape.bins * 8ull;
         break;
     case TABLE_OF_COLUMNS:
@@ -211,21 +211,21 @@ static inline void launch_set_table(struct launch *how, enum table_kind table,
 
 // How a strategy is launched. launch_fits tells whether the shared memory is enough.
 static inline struct launch launch_with(const struct tuning *tuning,
-                                        const struct histogram *histogram,
+                                        const struct histogram_spec *spec,
                                         const struct launch_limits &limits)
 {
     const struct strategy_kernels *of = &strategy_kernels[tuning->strategy];
     struct launch how = {};
-    how.kernel = of->kernel_of(histogram);
-    how.second = of->second_of(static_cast<unsigned>(histogram->bins));
+    how.kernel = of->kernel_of(spec);
+    how.second = of->second_of(static_cast<unsigned>(spec->bins));
     how.block = tuning->block;
     how.coarsening = tuning->coarsening;
     how.least = tuning->least;
     how.second_block = tuning->second;
-    how.sample = static_cast<unsigned>(histogram_sample_size(histogram));
-    how.is_text = histogram->mode->is_text;
+    how.sample = static_cast<unsigned>(histogram_spec_sample_size(spec));
+    how.is_text = spec->mode->is_text;
     how.scratch = of->scratch;
-    launch_set_table(&how, of->table, histogram, limits);
+    launch_set_table(&how, of->table, spec, limits);
     // Counters cost what as many bytes of data do: to be zeroed, and added up.
     if ((of->table == TABLE_OF_COLUMNS && how.sample > 1) || of->table == TABLE_OF_BYTES)
         if (how.least * how.block < how.shared)

@@ -140,7 +140,7 @@ static int begin(struct gpu_decoder *decoder, const struct compressed_start *sta
                                          .can_hash = memory->check != NULL};
     struct decode_walk walk = {.planner = planner};
     planner->begin(&walk, start->offset, &limits);
-    const struct record_kind kind = record_kind_of_all(decoder->gpu->histogram);
+    const struct record_kind kind = record_kind_of_all(decoder->gpu->spec);
     decoder->file = decoder_file_begin(start, &kind, &walk);
     decoder->file.tail.bytes = tail;
     return 1;

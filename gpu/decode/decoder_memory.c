@@ -49,7 +49,7 @@ static void *array(unsigned char *at, size_t *size, size_t count, size_t each)
 /* Gives a batch its arrays, in host memory from `at` on. With NULL it gets none. Returns the bytes
  * that they take. */
 static size_t lay_out(struct decoder_batch *batch, const struct decode_capacity *capacity,
-                      const struct histogram *histogram, unsigned char *at)
+                      const struct histogram_spec *spec, unsigned char *at)
 {
     const size_t blocks = capacity->blocks, frames = capacity->frames;
     struct decode_plan *plan = &batch->plan;
@@ -60,8 +60,8 @@ static size_t lay_out(struct decoder_batch *batch, const struct decode_capacity 
     plan->frame_end = array(at, &size, frames, sizeof *plan->frame_end);
     batch->verdict = array(at, &size, 1, sizeof *batch->verdict);
     batch->frame_ends = array(at, &size, frames, sizeof *batch->frame_ends);
-    if (snapshot_is_of_chunk(histogram))
-        batch->slot.snapshot = array(at, &size, 1, snapshot_size(histogram));
+    if (snapshot_is_of_chunk(spec))
+        batch->slot.snapshot = array(at, &size, 1, snapshot_size(spec));
     return pinned_round(size, PINNED_PAGE);
 }
 
@@ -121,7 +121,7 @@ static int open_on_host(struct gpu_decoder *decoder)
     struct decoder_memory *memory = &decoder->memory;
     const unsigned count = memory->decoding.batches;
     const struct decode_capacity *capacity = &memory->decoding.capacity;
-    const size_t each = lay_out(&(struct decoder_batch){0}, capacity, gpu->histogram, NULL);
+    const size_t each = lay_out(&(struct decoder_batch){0}, capacity, gpu->spec, NULL);
     memory->fetch_size = part_size(capacity->room);
     const size_t size = count * each + memory->fetch_size;
     memory->batch = calloc(count, sizeof memory->batch[0]);
@@ -132,7 +132,7 @@ static int open_on_host(struct gpu_decoder *decoder)
     memory->host_bytes = size;
     memory->fetched = memory->pinned.memory + count * each;
     for (unsigned i = 0; i < count; i++) {
-        lay_out(&memory->batch[i], capacity, gpu->histogram, memory->pinned.memory + i * each);
+        lay_out(&memory->batch[i], capacity, gpu->spec, memory->pinned.memory + i * each);
         memory->batch[i].slot.index = gpu->slots.count + i;
     }
     if (add_first_input(decoder) != 0)
@@ -174,7 +174,7 @@ int decoder_memory_open(struct gpu_decoder *decoder, enum decoder_size size)
 {
     struct decoder_memory *memory = &decoder->memory;
     struct device_decoding *decoding = &memory->decoding;
-    const struct record_kind kind = record_kind_of_all(decoder->gpu->histogram);
+    const struct record_kind kind = record_kind_of_all(decoder->gpu->spec);
     if (memory->size != DECODER_CLOSED) {
         memory->earlier = memory->pinned;
         memory->pinned = (struct pinned){.mapping = NULL};

@@ -177,7 +177,7 @@ int fields_finish(const struct draft *draft, struct field *field, struct error *
 /* options_fields.c: finds out what records are counted by. 0, or OPTIONS_WRONG with an error. */
 int keys_finish(const struct draft *draft, struct key *key, struct error *error);
 
-/* options_mode.c: makes options->histogram. 0; OPTIONS_WRONG or OPTIONS_FAILED with an error. */
+/* options_mode.c: makes options->spec. 0; OPTIONS_WRONG or OPTIONS_FAILED with an error. */
 int mode_finish(const struct draft *draft, struct error *error);
 
 /* Shows a number that bins_finish has read, of the mode's kind, with the fewest digits that read

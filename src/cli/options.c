@@ -376,7 +376,7 @@ void options_free(struct options *options)
         options_free(options->also);
     free(options->also);
     options->also = NULL;
-    binning_free(&options->histogram.binning);
+    binning_free(&options->spec.binning);
     words_free(&options->words);
 }
 

@@ -4,7 +4,7 @@
 #define GPUHISTO_OPTIONS_H
 
 #include "src/base/words.h"
-#include "src/count/histogram.h"
+#include "src/count/histogram_spec.h"
 #include "src/open/input.h"
 #include "src/open/shard.h"
 #include "src/pool/pool.h"
@@ -49,7 +49,7 @@ struct misplaced {
 
 struct options {
     enum action action;
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct words words; /* options that make the same samples and bins; the report uses them */
     struct input_options input;
     struct shard_choice part; /* --part */
@@ -92,7 +92,7 @@ int options_finish_type(struct options *options, const char *type, struct error 
 
 /* Makes the histogram that the "options" of a table describe; free its bins. 0; or -1 with an error
  * if they are wrong, not spelled as gpuhisto does, or made bins over what was seen. */
-int options_lay(const struct words *words, struct histogram *histogram, struct error *error);
+int options_lay(const struct words *words, struct histogram_spec *spec, struct error *error);
 
 /* Sets what --by of a table's "options" was: options->by_field, and whether that is a number, as
  * their key says. 0, or -1 with an error. */

@@ -18,7 +18,7 @@ static bool have_same_records(const struct field *one, const struct field *other
 
 /* True if a stream can be cut so that what both count is whole. Bytes may be cut anywhere, but a
  * token that is too long to be a number is handed out in part. */
-static bool go_together(const struct histogram *one, const struct histogram *other)
+static bool go_together(const struct histogram_spec *one, const struct histogram_spec *other)
 {
     const struct record_kind kind = record_kind_of(one), other_kind = record_kind_of(other);
     const bool is_same = record_is_same(&kind, &other_kind);
@@ -33,8 +33,8 @@ static bool go_together(const struct histogram *one, const struct histogram *oth
 /* Names two histograms by their modes, as they were typed. */
 static int refuse_pass(const struct draft *one, const struct draft *other, struct error *error)
 {
-    const struct mode *mode = one->options->histogram.mode;
-    const struct mode *other_mode = other->options->histogram.mode;
+    const struct mode *mode = one->options->spec.mode;
+    const struct mode *other_mode = other->options->spec.mode;
     const char *detail = mode != other_mode ? ""
                          : mode->is_text    ? ", as they read lines differently"
                                             : ", as their records differ";
@@ -50,7 +50,7 @@ int also_finish(const struct draft *drafts, unsigned count, struct error *error)
 {
     for (unsigned i = 0; i < count; i++)
         for (unsigned k = i + 1; k < count; k++)
-            if (!go_together(&drafts[i].options->histogram, &drafts[k].options->histogram))
+            if (!go_together(&drafts[i].options->spec, &drafts[k].options->spec))
                 return refuse_pass(&drafts[i], &drafts[k], error);
     return 0;
 }
@@ -67,11 +67,11 @@ int also_add(struct draft *draft, struct options *common, struct options *before
     if (rc == 0)
         rc = words_finish(draft, error);
     if (rc != 0) {
-        binning_free(&options->histogram.binning);
+        binning_free(&options->spec.binning);
         free(options);
         return rc;
     }
     before->also = options;
-    before->histogram.also = &options->histogram;
+    before->spec.also = &options->spec;
     return 0;
 }

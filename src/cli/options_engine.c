@@ -130,23 +130,23 @@ static int finish_counter(struct options *options, struct error *error)
 static int finish_strategy(const struct draft *draft, struct error *error)
 {
     struct pool_options *pool = &draft->options->pool;
-    const struct histogram *histogram = &draft->options->histogram;
-    const struct mode *mode = histogram->mode;
-    const char *cannot = strategy_cannot(histogram);
+    const struct histogram_spec *spec = &draft->options->spec;
+    const struct mode *mode = spec->mode;
+    const char *cannot = strategy_cannot(spec);
     if (pool->device == DEVICE_GPU && cannot)
         return error_set(error, "--device=gpu: the GPU cannot %s; leave out --device", cannot);
-    if (pool->device == DEVICE_GPU && !strategy_best(histogram, 0))
+    if (pool->device == DEVICE_GPU && !strategy_best(spec, 0))
         return error_set(error, "--device=gpu: the GPU cannot count %s%s; leave out --device",
                          mode->is_binned ? "values of " : mode->name,
-                         mode->is_binned ? histogram->type.name : "");
+                         mode->is_binned ? spec->type.name : "");
     if (!pool->strategy)
         return 0;
     int rc = option_conflict(draft, "kernel=", "device=cpu", "", error);
-    if (rc == 0 && histogram->has_moments)
+    if (rc == 0 && spec->has_moments)
         rc = option_conflict(draft, "kernel=", "stats quantiles", "", error);
     if (rc != 0)
         return rc;
-    if (!strategy_counts(pool->strategy, histogram))
+    if (!strategy_counts(pool->strategy, spec))
         return error_of_option(error, "--kernel", pool->strategy->name,
                                "cannot count in this mode; see --kernel=help");
     pool->device = DEVICE_GPU;
@@ -176,7 +176,7 @@ static int finish_blocks(const struct draft *draft, const struct record_kind *ki
     char typed[TYPED_SHOWN];
     if (size == 0)
         return 0;
-    for (const struct histogram *at = &options->histogram; at; at = at->also) {
+    for (const struct histogram_spec *at = &options->spec; at; at = at->also) {
         const struct record_kind own = record_kind_of(at);
         if (record_is_text(&own))
             return refuse_text(draft, at->mode, error);
@@ -198,12 +198,12 @@ static int finish_blocks(const struct draft *draft, const struct record_kind *ki
 static int finish_each(struct options *options, struct error *error)
 {
     struct pool_options *pool = &options->pool;
-    if (!options->each || pool->device == DEVICE_CPU || snapshot_is_of_chunk(&options->histogram))
+    if (!options->each || pool->device == DEVICE_CPU || snapshot_is_of_chunk(&options->spec))
         return 0;
     if (pool->device == DEVICE_GPU)
         return error_set(
             error, "--each: the GPU cannot count files separately with %zu bins; use --device=cpu",
-            options->histogram.bins);
+            options->spec.bins);
     pool->device = DEVICE_CPU;
     return 0;
 }
@@ -214,14 +214,14 @@ static int finish_interval(struct options *options, struct error *error)
     struct pool_options *pool = &options->pool;
     if (options->interval == 0)
         return 0;
-    if (pool->device == DEVICE_CPU || snapshot_is_small(&options->histogram))
+    if (pool->device == DEVICE_CPU || snapshot_is_small(&options->spec))
         return 0;
     if (pool->device == DEVICE_GPU)
         return error_set(
             error,
             "--interval: with %zu bins the GPU reports counts only at the end of input; "
             "use --device=cpu",
-            options->histogram.bins);
+            options->spec.bins);
     pool->device = DEVICE_CPU;
     return 0;
 }
@@ -230,9 +230,8 @@ static int finish_interval(struct options *options, struct error *error)
  * which takes longer than counting it there. */
 static void finish_text(struct options *options)
 {
-    const struct histogram *histogram = &options->histogram;
-    if (options->pool.device == DEVICE_AUTO && histogram->mode->is_text &&
-        !snapshot_is_small(histogram))
+    const struct histogram_spec *spec = &options->spec;
+    if (options->pool.device == DEVICE_AUTO && spec->mode->is_text && !snapshot_is_small(spec))
         options->pool.device = DEVICE_CPU;
 }
 
@@ -240,7 +239,7 @@ static void finish_text(struct options *options)
  */
 static void finish_keys(struct options *options)
 {
-    if (options->pool.device == DEVICE_AUTO && key_is_used(&options->histogram.key))
+    if (options->pool.device == DEVICE_AUTO && key_is_used(&options->spec.key))
         options->pool.device = DEVICE_CPU;
 }
 
@@ -253,13 +252,12 @@ static bool may_have_bom(const struct field *field)
 int devices_finish(const struct draft *draft, struct error *error)
 {
     struct options *options = draft->options;
-    const struct record_kind kind = record_kind_of_all(&options->histogram);
+    const struct record_kind kind = record_kind_of_all(&options->spec);
     size_t *chunk = &options->pool.chunk_size;
     options->input.record = kind;
-    options->input.field = record_is_text(&kind) ? &options->histogram.field : NULL;
-    options->input.key =
-        key_is_used(&options->histogram.key) ? &options->histogram.key.field : NULL;
-    for (const struct histogram *at = &options->histogram; at; at = at->also)
+    options->input.field = record_is_text(&kind) ? &options->spec.field : NULL;
+    options->input.key = key_is_used(&options->spec.key) ? &options->spec.key.field : NULL;
+    for (const struct histogram_spec *at = &options->spec; at; at = at->also)
         options->input.skips_bom |= may_have_bom(&at->field) || may_have_bom(&at->key.field);
     if (!record_is_text(&kind))
         *chunk = (*chunk + kind.size - 1) / kind.size * kind.size; /* whole samples */

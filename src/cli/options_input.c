@@ -101,7 +101,7 @@ int part_finish(const struct draft *draft, struct error *error)
         return error_set(error, "--part: each share would get different bins; use --min and --max "
                                 "with --bins, or --digits");
     options->part.wants_fingerprints = options->report.format == &format_json;
-    options->part.is_whole = options->histogram.field.kind == FIELD_CSV;
+    options->part.is_whole = options->spec.field.kind == FIELD_CSV;
     return 0;
 }
 
@@ -113,7 +113,7 @@ void content_finish(const struct draft *draft)
     bool is_raw = draft_gave(draft, "skip") || input->is_as_stored;
     input->content.header_type = draft->type && !is_raw ? draft->type->name : NULL;
     input->content.needs_header = draft->type_is_found;
-    input->content.channels = histogram_channels(&draft->options->histogram);
-    for (const struct histogram *at = &draft->options->histogram; at; at = at->also)
+    input->content.channels = histogram_spec_channels(&draft->options->spec);
+    for (const struct histogram_spec *at = &draft->options->spec; at; at = at->also)
         input->content.has_pairs |= at->mode->has_pairs;
 }

@@ -69,16 +69,16 @@ static int parse_words(const struct words *words, struct words *typed, struct op
 
 /* Gives a histogram the bins that its tables show, if these are not the bins that are counted. 0,
  * or -1 with an error and nothing to free. */
-static int lay_shown(struct histogram *histogram, const struct report_options *report,
+static int lay_shown(struct histogram_spec *spec, const struct report_options *report,
                      struct error *error)
 {
-    const unsigned channels = histogram_channels(histogram);
+    const unsigned channels = histogram_spec_channels(spec);
     if (report->bins.log_parts == 0)
         return 0;
-    binning_free(&histogram->binning);
-    if (binning_decades(&histogram->binning, report->bins.log_parts) != BINNING_OK)
+    binning_free(&spec->binning);
+    if (binning_decades(&spec->binning, report->bins.log_parts) != BINNING_OK)
         return error_set(error, "out of memory");
-    histogram->bins = ROWS(&histogram->binning) * channels;
+    spec->bins = ROWS(&spec->binning) * channels;
     return 0;
 }
 
@@ -88,14 +88,14 @@ int options_lay_key(const struct words *words, struct options *options, struct e
     struct options read;
     if (parse_words(words, &typed, &read, error) != 0)
         return -1;
-    options->histogram.key.field.number = read.histogram.key.field.number;
+    options->spec.key.field.number = read.spec.key.field.number;
     memcpy(options->by_field, read.by_field, sizeof options->by_field);
     words_free(&typed);
     options_free(&read);
     return 0;
 }
 
-int options_lay(const struct words *words, struct histogram *histogram, struct error *error)
+int options_lay(const struct words *words, struct histogram_spec *spec, struct error *error)
 {
     struct words typed = {.list = NULL};
     struct options options;
@@ -105,13 +105,13 @@ int options_lay(const struct words *words, struct histogram *histogram, struct e
     const bool is_written = counts && words_same(words, &options.words);
     words_free(&typed); /* the options refer to it */
     if (is_written && options.report.bins.most == 0) {
-        *histogram = options.histogram;
+        *spec = options.spec;
         /* It refers to what is freed, and only counting needs it. */
-        histogram->field = (struct field){.kind = FIELD_NONE};
-        histogram->key.field = (struct field){.kind = options.histogram.key.field.kind};
-        histogram->filter = (struct line_filter){.count = 0};
+        spec->field = (struct field){.kind = FIELD_NONE};
+        spec->key.field = (struct field){.kind = options.spec.key.field.kind};
+        spec->filter = (struct line_filter){.count = 0};
         words_free(&options.words);
-        return lay_shown(histogram, &options.report, error);
+        return lay_shown(spec, &options.report, error);
     }
     error_set(error, "%s",
               is_written

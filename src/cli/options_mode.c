@@ -46,14 +46,14 @@ int option_channels(struct draft *draft, const char *value, struct error *error)
 /* Splits the histogram by channels, unless there would be too many rows. */
 static int finish_channels(const struct draft *draft, struct error *error)
 {
-    struct histogram *histogram = &draft->options->histogram;
+    struct histogram_spec *spec = &draft->options->spec;
     unsigned channels = draft->channels;
     if (channels == 0)
         return 0;
-    if (histogram->bins > CHANNEL_ROWS_MAX / channels)
+    if (spec->bins > CHANNEL_ROWS_MAX / channels)
         return error_set(error, "--channels=%u: more than %u bins in all; use fewer --bins",
                          channels, CHANNEL_ROWS_MAX);
-    histogram_split(histogram, channels);
+    histogram_spec_split(spec, channels);
     return 0;
 }
 
@@ -70,7 +70,7 @@ static bool needs_range(const struct draft *draft)
 /* Lays the rows of the mode. `binning` is of modes that have one. */
 static void lay(const struct draft *draft, const struct binning *binning)
 {
-    struct histogram *histogram = &draft->options->histogram;
+    struct histogram_spec *spec = &draft->options->spec;
     switch (draft->mode->id) {
 #define MODE(identifier, name, lay)                                                                \
     case MODE_##identifier:                                                                        \
@@ -91,7 +91,7 @@ static int finish_binned(const struct draft *draft, struct error *error)
         return rc;
     lay(draft, &binning);
     const struct report_options *report = &draft->options->report;
-    draft->options->histogram.has_moments =
+    draft->options->spec.has_moments =
         report->stats || report->format->is_cumulative || needs_range(draft);
     return finish_channels(draft, error);
 }
@@ -127,8 +127,8 @@ int mode_finish(const struct draft *draft, struct error *error)
         rc = report_finish(draft, error);
     if (rc == 0 && !mode->is_binned)
         lay(draft, NULL);
-    draft->options->histogram.field = mode == &mode_lines ? key.field : field;
-    draft->options->histogram.key = key;
-    draft->options->histogram.filter = draft->filter;
+    draft->options->spec.field = mode == &mode_lines ? key.field : field;
+    draft->options->spec.key = key;
+    draft->options->spec.filter = draft->filter;
     return rc;
 }

@@ -143,7 +143,7 @@ static int add_base(struct words *words, const char *text)
 
 static int add_bins(const struct draft *draft, struct words *words)
 {
-    const struct binning *binning = &draft->options->histogram.binning;
+    const struct binning *binning = &draft->options->spec.binning;
     int rc = draft_gave(draft, "right") ? words_format(words, "--right") : 0;
     if (draft->edges)
         return rc | add_edges(binning, words);
@@ -165,7 +165,7 @@ static int add_bins(const struct draft *draft, struct words *words)
 
 static int add_mode(const struct draft *draft, struct words *words)
 {
-    const struct mode *mode = draft->options->histogram.mode;
+    const struct mode *mode = draft->options->spec.mode;
     int rc = 0;
     if (mode != &mode_lines) /* which --by alone means */
         rc |= words_format(words, "--%s%s%s", mode->name, *draft->which ? "=" : "", draft->which);

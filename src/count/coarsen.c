@@ -30,12 +30,12 @@ static void map_channel(const struct binning *fine, const struct tally *tally, s
     to[ROW_INVALID(coarse)] += counts[ROW_INVALID(fine)];
 }
 
-void map_rows(const struct histogram *fine, const struct tally *tally,
-              const struct histogram *coarse, struct tally *into)
+void map_rows(const struct histogram_spec *fine, const struct tally *tally,
+              const struct histogram_spec *coarse, struct tally *into)
 {
-    const size_t rows = histogram_rows(fine), wide_rows = histogram_rows(coarse);
+    const size_t rows = histogram_spec_rows(fine), wide_rows = histogram_spec_rows(coarse);
     number_prepare();
-    for (size_t channel = 0; channel < histogram_channels(fine); channel++)
+    for (size_t channel = 0; channel < histogram_spec_channels(fine); channel++)
         map_channel(&fine->binning, tally, channel * rows, &coarse->binning,
                     into->counts + channel * wide_rows);
     into->samples += tally->samples;
@@ -44,20 +44,20 @@ void map_rows(const struct histogram *fine, const struct tally *tally,
 }
 
 /* Counts a tally again by a binning, which belongs to the rows from then on, or is freed. */
-static enum coarsen_outcome count_again(const struct histogram *histogram,
+static enum coarsen_outcome count_again(const struct histogram_spec *spec,
                                         const struct tally *tally, struct binning *binning,
                                         struct coarse_rows *rows)
 {
-    rows->histogram = *histogram;
-    rows->histogram.has_moments = false;
-    rows->histogram.also = NULL;
-    rows->histogram.binning = *binning;
-    rows->histogram.bins = ROWS(binning) * histogram_channels(histogram);
-    if (tally_open(&rows->tally, &rows->histogram) != 0) {
+    rows->spec = *spec;
+    rows->spec.has_moments = false;
+    rows->spec.also = NULL;
+    rows->spec.binning = *binning;
+    rows->spec.bins = ROWS(binning) * histogram_spec_channels(spec);
+    if (tally_open(&rows->tally, &rows->spec) != 0) {
         binning_free(binning);
         return COARSEN_NO_MEMORY;
     }
-    map_rows(histogram, tally, &rows->histogram, &rows->tally);
+    map_rows(spec, tally, &rows->spec, &rows->tally);
     return COARSEN_DONE;
 }
 
@@ -172,32 +172,32 @@ static enum binning_error lay_bins(const struct equal_bins *bins, struct binning
     return error;
 }
 
-enum coarsen_outcome coarsen_equal(const struct histogram *histogram, const struct tally *tally,
+enum coarsen_outcome coarsen_equal(const struct histogram_spec *spec, const struct tally *tally,
                                    size_t most, struct coarse_rows *rows)
 {
-    const struct seen_bins seen = seen_bins_of(&histogram->binning, tally);
+    const struct seen_bins seen = seen_bins_of(&spec->binning, tally);
     struct binning binning;
     if (seen.count == 0)
         return COARSEN_AS_COUNTED;
-    struct equal_bins bins = narrowest_bins(&histogram->binning, &seen);
+    struct equal_bins bins = narrowest_bins(&spec->binning, &seen);
     widen_bins(&bins, most, seen.is_whole && seen.count > 1);
     if (lay_bins(&bins, &binning) != BINNING_OK)
         return COARSEN_NO_MEMORY;
-    return count_again(histogram, tally, &binning, rows);
+    return count_again(spec, tally, &binning, rows);
 }
 
-enum coarsen_outcome coarsen_decades(const struct histogram *histogram, const struct tally *tally,
+enum coarsen_outcome coarsen_decades(const struct histogram_spec *spec, const struct tally *tally,
                                      unsigned parts, struct coarse_rows *rows)
 {
     struct binning binning;
     if (binning_decades(&binning, parts) != BINNING_OK)
         return COARSEN_NO_MEMORY;
-    return count_again(histogram, tally, &binning, rows);
+    return count_again(spec, tally, &binning, rows);
 }
 
 void coarse_rows_free(struct coarse_rows *rows)
 {
-    binning_free(&rows->histogram.binning);
+    binning_free(&rows->spec.binning);
     tally_close(&rows->tally);
 }
 
@@ -209,12 +209,12 @@ struct spread {
     size_t bins;               /* with samples */
 };
 
-static struct spread spread_of(const struct histogram *histogram, const struct tally *tally)
+static struct spread spread_of(const struct histogram_spec *spec, const struct tally *tally)
 {
     struct spread spread = {.bins = 0};
-    const size_t rows = histogram_rows(histogram);
+    const size_t rows = histogram_spec_rows(spec);
     for (size_t row = 0; (row = tally_next_counted(tally, row)) < tally->bins; row++) {
-        if (histogram_row_kind(histogram, row % rows) != ROW_KIND_BIN)
+        if (histogram_spec_row_kind(spec, row % rows) != ROW_KIND_BIN)
             continue;
         const uint64_t count = tally->counts[row];
         spread.samples += count;
@@ -228,9 +228,9 @@ static struct spread spread_of(const struct histogram *histogram, const struct t
  * these have more: values around zero fill both. */
 static uint64_t crowd_of(const struct coarse_rows *rows)
 {
-    const struct binning *binning = &rows->histogram.binning;
-    const size_t zero = binning_row(binning, 0), channel = histogram_rows(&rows->histogram);
-    uint64_t crowd = spread_of(&rows->histogram, &rows->tally).largest;
+    const struct binning *binning = &rows->spec.binning;
+    const size_t zero = binning_row(binning, 0), channel = histogram_spec_rows(&rows->spec);
+    uint64_t crowd = spread_of(&rows->spec, &rows->tally).largest;
     if (zero < 2 || zero > binning->bins || binning_edge(binning, zero - 1) != 0)
         return crowd;
     for (const uint64_t *at = rows->tally.counts + zero, *end = at + rows->tally.bins; at < end;
@@ -244,7 +244,7 @@ static size_t decades_shown(const struct coarse_rows *rows, size_t bins)
 {
     struct row_range seen[2];
     size_t shown = bins;
-    tally_seen_decades(&rows->tally, &rows->histogram, seen);
+    tally_seen_decades(&rows->tally, &rows->spec, seen);
     for (unsigned side = 0; side < 2; side++)
         for (size_t row = seen[side].begin; row < seen[side].end; row++)
             shown += rows->tally.counts[row] == 0;
@@ -263,24 +263,24 @@ static bool can_be_fine(const struct binning *binning, const struct tally *tally
 }
 
 /* Replaces equal bins by decades if these are few enough and spread the samples more. */
-static enum coarsen_outcome try_decades(const struct histogram *histogram,
+static enum coarsen_outcome try_decades(const struct histogram_spec *spec,
                                         const struct tally *tally, const struct picture_bins *bins,
                                         struct coarse_rows *rows)
 {
     static const unsigned ways[] = {DECADE_PARTS_FINE, DECADE_PARTS, 1};
-    const uint64_t largest = spread_of(&rows->histogram, &rows->tally).largest;
+    const uint64_t largest = spread_of(&rows->spec, &rows->tally).largest;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         const unsigned parts = ways[i];
         struct coarse_rows decades;
         if (parts > bins->parts ||
-            (parts == DECADE_PARTS_FINE && !can_be_fine(&histogram->binning, tally)))
+            (parts == DECADE_PARTS_FINE && !can_be_fine(&spec->binning, tally)))
             continue;
-        const enum coarsen_outcome outcome = coarsen_decades(histogram, tally, parts, &decades);
+        const enum coarsen_outcome outcome = coarsen_decades(spec, tally, parts, &decades);
         if (outcome != COARSEN_DONE) {
             coarse_rows_free(rows);
             return outcome;
         }
-        const struct spread spread = spread_of(&decades.histogram, &decades.tally);
+        const struct spread spread = spread_of(&decades.spec, &decades.tally);
         if (decades_shown(&decades, spread.bins) <= bins->most && spread.largest < largest) {
             coarse_rows_free(rows);
             *rows = decades;
@@ -291,18 +291,18 @@ static enum coarsen_outcome try_decades(const struct histogram *histogram,
     return COARSEN_DONE;
 }
 
-enum coarsen_outcome coarsen_picture(const struct histogram *histogram, const struct tally *tally,
+enum coarsen_outcome coarsen_picture(const struct histogram_spec *spec, const struct tally *tally,
                                      const struct picture_bins *bins, struct coarse_rows *rows)
 {
-    const struct spread counted = spread_of(histogram, tally);
+    const struct spread counted = spread_of(spec, tally);
     if (counted.bins <= bins->most)
         return COARSEN_AS_COUNTED;
-    const enum coarsen_outcome outcome = coarsen_equal(histogram, tally, bins->most, rows);
+    const enum coarsen_outcome outcome = coarsen_equal(spec, tally, bins->most, rows);
     if (outcome != COARSEN_DONE)
         return outcome;
     if ((double)crowd_of(rows) <= (double)counted.samples * bins->crowded / 100)
         return COARSEN_DONE;
-    return try_decades(histogram, tally, bins, rows);
+    return try_decades(spec, tally, bins, rows);
 }
 
 /* --- the range that narrower bins need --- */
@@ -359,10 +359,10 @@ static int range_power(const struct seen_range *range, size_t most, bool is_whol
     return is_whole && power < 0 ? 0 : power;
 }
 
-bool coarsen_range(const struct histogram *histogram, const struct tally *tally, size_t most,
+bool coarsen_range(const struct histogram_spec *spec, const struct tally *tally, size_t most,
                    struct seen_range *range)
 {
-    const struct binning *binning = &histogram->binning;
+    const struct binning *binning = &spec->binning;
     struct seen_bins seen = seen_bins_of(binning, tally);
     seen.is_whole = are_whole(&seen, tally->moments);
     if (seen.count == 0 || is_resolved(binning, &seen, most))
@@ -383,20 +383,20 @@ bool coarsen_range(const struct histogram *histogram, const struct tally *tally,
     }
 }
 
-bool coarsen_is_close(const struct histogram *histogram, const struct tally *tally)
+bool coarsen_is_close(const struct histogram_spec *spec, const struct tally *tally)
 {
     const struct moments *moments = tally->moments;
-    const struct seen_bins seen = seen_bins_of(&histogram->binning, tally);
+    const struct seen_bins seen = seen_bins_of(&spec->binning, tally);
     const bool differ = moments && moments->any ? moments->min < moments->max : !seen.is_whole;
     return differ && seen.count > 0 && seen.last - seen.first < CLOSE_BINS &&
            tally->samples >= CLOSE_SAMPLES;
 }
 
-unsigned coarsen_digits(const struct histogram *histogram, const struct tally *tally, size_t most)
+unsigned coarsen_digits(const struct histogram_spec *spec, const struct tally *tally, size_t most)
 {
-    const struct binning *binning = &histogram->binning;
+    const struct binning *binning = &spec->binning;
     const struct moments *moments = tally->moments;
-    const size_t channel = histogram_rows(histogram);
+    const size_t channel = histogram_spec_rows(spec);
     const struct seen_bins seen = seen_bins_of(binning, tally);
     const bool is_one = moments && moments->any && !(moments->min < moments->max);
     unsigned digits = 0;

@@ -8,8 +8,8 @@
 /* Adds the count of each bin of `fine` to the bin of `coarse` that has its lower edge, and the
  * totals. The fine bins are those of binning_digits, and nest in the coarse ones. Both have the
  * same channels. */
-void map_rows(const struct histogram *fine, const struct tally *tally,
-              const struct histogram *coarse, struct tally *into);
+void map_rows(const struct histogram_spec *fine, const struct tally *tally,
+              const struct histogram_spec *coarse, struct tally *into);
 
 enum coarsen_outcome {
     COARSEN_DONE,
@@ -19,7 +19,7 @@ enum coarsen_outcome {
 
 /* Rows that are shown instead of those that were counted. */
 struct coarse_rows {
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct tally tally;
 };
 
@@ -31,11 +31,11 @@ struct coarse_rows {
  * always an edge. Bins are 1, 2 or 5 times a power of ten wide, as narrow as `most` and the counted
  * bins permit; but no narrower than 1 if several bins have samples and all of them begin at whole
  * numbers. Edges are multiples of the width. */
-enum coarsen_outcome coarsen_equal(const struct histogram *histogram, const struct tally *tally,
+enum coarsen_outcome coarsen_equal(const struct histogram_spec *spec, const struct tally *tally,
                                    size_t most, struct coarse_rows *rows);
 
 /* Counts in the bins of binning_decades. */
-enum coarsen_outcome coarsen_decades(const struct histogram *histogram, const struct tally *tally,
+enum coarsen_outcome coarsen_decades(const struct histogram_spec *spec, const struct tally *tally,
                                      unsigned parts, struct coarse_rows *rows);
 
 /* Chooses the rows of a picture: the counted ones if they are few enough, and otherwise equal bins.
@@ -46,7 +46,7 @@ struct picture_bins {
     unsigned parts;   /* of a decade, at most: DECADE_PARTS or DECADE_PARTS_FINE */
     unsigned crowded; /* percent of the samples: a bin with more is crowded */
 };
-enum coarsen_outcome coarsen_picture(const struct histogram *histogram, const struct tally *tally,
+enum coarsen_outcome coarsen_picture(const struct histogram_spec *spec, const struct tally *tally,
                                      const struct picture_bins *bins, struct coarse_rows *rows);
 
 void coarse_rows_free(struct coarse_rows *rows);
@@ -57,14 +57,14 @@ void coarse_rows_free(struct coarse_rows *rows);
 struct seen_range {
     double min, max;
 };
-bool coarsen_range(const struct histogram *histogram, const struct tally *tally, size_t most,
+bool coarsen_range(const struct histogram_spec *spec, const struct tally *tally, size_t most,
                    struct seen_range *range);
 
 /* True if samples that differ, as far as is known, fill one bin or a few next to each other. */
-bool coarsen_is_close(const struct histogram *histogram, const struct tally *tally);
+bool coarsen_is_close(const struct histogram_spec *spec, const struct tally *tally);
 
 /* Returns how many digits (--digits) tell whole numbers apart that share a bin, if at most `most`
  * bins have samples. 0: no bin is shared, or --digits cannot tell. */
-unsigned coarsen_digits(const struct histogram *histogram, const struct tally *tally, size_t most);
+unsigned coarsen_digits(const struct histogram_spec *spec, const struct tally *tally, size_t most);
 
 #endif

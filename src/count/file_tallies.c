@@ -61,11 +61,10 @@ static struct file_tallies *open_one(size_t files, struct file_division division
     return all;
 }
 
-struct file_tallies *file_tallies_open(size_t files, unsigned histograms,
-                                       struct file_division division)
+struct file_tallies *file_tallies_open(size_t files, unsigned specs, struct file_division division)
 {
     struct file_tallies *first = open_one(files, division), *last = first;
-    for (unsigned i = 1; last && i < histograms; i++)
+    for (unsigned i = 1; last && i < specs; i++)
         last = last->also = open_one(files, division);
     if (!last) {
         file_tallies_close(first);

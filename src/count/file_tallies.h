@@ -35,8 +35,7 @@ struct file_block {
 /* Makes all-zero tallies of files, numbered from 0, by each of so many histograms, at least one,
  * and returns those by the first. Other functions are about the tallies by one histogram. NULL if
  * memory is short. */
-struct file_tallies *file_tallies_open(size_t files, unsigned histograms,
-                                       struct file_division division);
+struct file_tallies *file_tallies_open(size_t files, unsigned specs, struct file_division division);
 
 /* Returns the tallies of the same files by the next histogram; NULL after the last one, and for
  * NULL. */

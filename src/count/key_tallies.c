@@ -28,7 +28,7 @@ struct share {
 };
 
 struct key_tallies {
-    const struct histogram *histogram;
+    const struct histogram_spec *spec;
     size_t max_keys;
     uint64_t max_bytes;
     struct key_seed seed;
@@ -59,22 +59,22 @@ static struct key_seed make_seed(void)
         {0x243f6a8885a308d3 ^ (uint64_t)now.tv_sec, 0x13198a2e03707344 ^ (uint64_t)now.tv_nsec}};
 }
 
-struct key_tallies *key_tallies_open(const struct histogram *histogram, size_t max_keys,
+struct key_tallies *key_tallies_open(const struct histogram_spec *spec, size_t max_keys,
                                      uint64_t max_bytes)
 {
     struct key_tallies *keys = cache_lines_open(sizeof *keys);
     if (!keys)
         return NULL;
-    keys->histogram = histogram;
+    keys->spec = spec;
     keys->max_keys = max_keys;
     keys->max_bytes = max_bytes;
     keys->seed = make_seed();
-    keys->row_bits = key_row_bits(histogram->bins);
+    keys->row_bits = key_row_bits(spec->bins);
     pthread_rwlock_init(&keys->moving, NULL);
     int rc = 0;
     for (size_t i = 0; i < SHARES; i++) {
         pthread_mutex_init(&keys->shares[i].lock, NULL);
-        rc |= key_table_open(&keys->shares[i].table, &keys->seed, histogram->has_moments);
+        rc |= key_table_open(&keys->shares[i].table, &keys->seed, spec->has_moments);
         keys->shares[i].cells.row_bits = keys->row_bits;
     }
     if (rc == 0)
@@ -137,7 +137,7 @@ void key_tallies_lose(struct key_tallies *keys)
 int key_tallies_open_table(const struct key_tallies *keys, struct key_table *table,
                            struct key_samples *samples)
 {
-    const bool has_moments = keys->histogram->has_moments;
+    const bool has_moments = keys->spec->has_moments;
     const int rc = key_samples_open(samples, keys->row_bits);
     return key_table_open(table, &keys->seed, has_moments) == 0 ? rc : -1;
 }
@@ -354,8 +354,7 @@ static bool add_tally(const struct key_tallies *keys, struct share *share, uint3
     bool done = true;
     table->entries[key].samples += tally->samples;
     for (size_t row = 0;
-         keys->histogram->mode->is_binned && (row = tally_next_counted(tally, row)) < tally->bins;
-         row++)
+         keys->spec->mode->is_binned && (row = tally_next_counted(tally, row)) < tally->bins; row++)
         done &= key_cells_add(&share->cells, key, (uint32_t)row, tally->counts[row]);
     if (!table->sums || !tally->moments)
         return done;
@@ -414,11 +413,11 @@ static uint64_t invalid_samples(const struct key_tallies *keys, const struct rad
 {
     const struct share *share = &keys->shares[key_place_table(place)];
     const size_t *begin = &share->cells_begin[key_place_key(place)];
-    if (!keys->histogram->mode->is_binned || begin[0] == begin[1])
+    if (!keys->spec->mode->is_binned || begin[0] == begin[1])
         return 0;
     const struct radix_pair *last = &share->cells.list[begin[1] - 1];
     const uint32_t row = row_of_place(last->key, keys->row_bits);
-    return row == ROW_INVALID(&keys->histogram->binning) ? last->value : 0;
+    return row == ROW_INVALID(&keys->spec->binning) ? last->value : 0;
 }
 
 /* Sorts keys that are in order by name. False if memory is short. */
@@ -487,8 +486,8 @@ void key_tallies_thaw(struct key_tallies *keys)
 
 void key_tallies_add_up(const struct key_tallies *keys, uint64_t *samples, uint64_t *invalid)
 {
-    const bool is_binned = keys->histogram->mode->is_binned;
-    const size_t row = ROW_INVALID(&keys->histogram->binning);
+    const bool is_binned = keys->spec->mode->is_binned;
+    const size_t row = ROW_INVALID(&keys->spec->binning);
     *samples = *invalid = 0;
     for (size_t share = 0; share < SHARES; share++) {
         const struct key_table *table = &keys->shares[share].table;
@@ -557,7 +556,7 @@ static void add_to(const struct key_tallies *keys, size_t i, struct tally *tally
         tally->counts[row] += cell->value;
         row_blocks_mark(tally->blocks, row);
     }
-    if (!keys->histogram->mode->is_binned && samples > 0) {
+    if (!keys->spec->mode->is_binned && samples > 0) {
         tally->counts[0] += samples;
         row_blocks_mark(tally->blocks, 0);
     }

@@ -28,7 +28,7 @@ enum key_order {
 /* Makes tallies without keys by a histogram, which must outlive them. `max_bytes` limits names,
  * counts of rows, and sums of numbers that are far apart, together; `max_keys` limits what each key
  * takes in any case. NULL if memory is short. */
-struct key_tallies *key_tallies_open(const struct histogram *histogram, size_t max_keys,
+struct key_tallies *key_tallies_open(const struct histogram_spec *spec, size_t max_keys,
                                      uint64_t max_bytes);
 
 /* Frees the tallies; does nothing with NULL. */

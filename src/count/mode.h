@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct statistics;
-struct histogram;
+struct histogram_spec;
 struct tally;
 
 /* Indices of tables that have an entry for each mode. */
@@ -34,8 +34,8 @@ struct mode {
     bool has_characters; /* samples are characters of UTF-8, between which chunks are cut; the last
                           * row is INVALID */
     bool has_pairs;      /* samples are pairs of bytes, PAIR_ROWS rows */
-    bool is_binned;      /* samples are numbers of histogram->type, and the rows those of
-                          * histogram->binning: BELOW, the bins, ABOVE, INVALID */
+    bool is_binned;      /* samples are numbers of spec->type, and the rows those of
+                          * spec->binning: BELOW, the bins, ABOVE, INVALID */
     bool counts_every;   /* every sample is counted in a row; otherwise some may be in none */
     bool is_sparse;      /* rows without a sample are left out of a table, unless all are wanted */
     bool has_types;      /* JSON contains the histogram's type */
@@ -44,11 +44,11 @@ struct mode {
 
     /* Sets all of a label but its kind. The row is not INVALID. *label is all 0, or was set for
      * another row of the same histogram: an edge that both have need not be computed again. */
-    void (*label_row)(const struct histogram *histogram, size_t row, struct row_label *label);
+    void (*label_row)(const struct histogram_spec *spec, size_t row, struct row_label *label);
 
     /* Adds the statistics of a tally, without quantiles, for --stats. If the mode is_binned, the
      * tally has moments. */
-    void (*add_statistics)(const struct histogram *histogram, const struct tally *tally,
+    void (*add_statistics)(const struct histogram_spec *spec, const struct tally *tally,
                            struct statistics *to);
 };
 

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdio.h>
 
-static void bytes_label_row(const struct histogram *histogram, size_t row, struct row_label *label)
+static void bytes_label_row(const struct histogram_spec *spec, size_t row, struct row_label *label)
 {
-    (void)histogram;
+    (void)spec;
     const unsigned byte = (unsigned)row;
     row_label_set(label, byte, byte);
     snprintf(label->name, sizeof label->name, "0x%02x", byte);
@@ -42,10 +42,10 @@ static bool byte_is_printable(unsigned byte)
     return (byte >= ' ' && byte < 0x7f) || (byte >= '\t' && byte <= '\r');
 }
 
-static void bytes_add_statistics(const struct histogram *histogram, const struct tally *tally,
+static void bytes_add_statistics(const struct histogram_spec *spec, const struct tally *tally,
                                  struct statistics *to)
 {
-    (void)histogram;
+    (void)spec;
     const uint64_t *counts = tally->counts;
     struct exact_sum exact = {0};
     whole sum = 0;
@@ -79,10 +79,10 @@ const struct mode mode_bytes = {
     .add_statistics = bytes_add_statistics,
 };
 
-void histogram_bytes(struct histogram *histogram)
+void histogram_spec_bytes(struct histogram_spec *spec)
 {
-    *histogram =
-        (struct histogram){.mode = &mode_bytes, .sample_size = 1, .width = 1, .bins = BYTE_VALUES};
+    *spec = (struct histogram_spec){
+        .mode = &mode_bytes, .sample_size = 1, .width = 1, .bins = BYTE_VALUES};
     for (unsigned value = 0; value < BYTE_VALUES; value++)
-        histogram->bin_of[value] = (uint16_t)value;
+        spec->bin_of[value] = (uint16_t)value;
 }

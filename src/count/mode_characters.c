@@ -8,20 +8,20 @@
 
 /* --- each code point --- */
 
-static void characters_label_row(const struct histogram *histogram, size_t row,
+static void characters_label_row(const struct histogram_spec *spec, size_t row,
                                  struct row_label *label)
 {
-    (void)histogram;
+    (void)spec;
     const unsigned character = (unsigned)row;
     row_label_set(label, character, character);
     snprintf(label->name, sizeof label->name, "U+%04X", character);
     character_show(character, label->note);
 }
 
-static void characters_add_statistics(const struct histogram *histogram, const struct tally *tally,
+static void characters_add_statistics(const struct histogram_spec *spec, const struct tally *tally,
                                       struct statistics *to)
 {
-    (void)histogram;
+    (void)spec;
     const uint64_t invalid = tally->counts[CHARACTER_INVALID];
     const uint64_t characters = tally->samples - invalid;
     uint64_t distinct = 0, ascii = 0, valid_bytes = 0;
@@ -51,24 +51,24 @@ const struct mode mode_characters = {
     .add_statistics = characters_add_statistics,
 };
 
-void histogram_characters(struct histogram *histogram)
+void histogram_spec_characters(struct histogram_spec *spec)
 {
-    *histogram = (struct histogram){.mode = &mode_characters, .width = 1, .bins = CHARACTER_ROWS};
+    *spec = (struct histogram_spec){.mode = &mode_characters, .width = 1, .bins = CHARACTER_ROWS};
 }
 
 /* --- groups of them --- */
 
-static void groups_label_row(const struct histogram *histogram, size_t row, struct row_label *label)
+static void groups_label_row(const struct histogram_spec *spec, size_t row, struct row_label *label)
 {
-    const struct character_groups *groups = histogram->groups;
+    const struct character_groups *groups = spec->groups;
     snprintf(label->name, sizeof label->name, "%s", groups->names[row]);
     snprintf(label->note, sizeof label->note, "%s", groups->notes[row]);
 }
 
-static void groups_add_statistics(const struct histogram *histogram, const struct tally *tally,
+static void groups_add_statistics(const struct histogram_spec *spec, const struct tally *tally,
                                   struct statistics *to)
 {
-    const size_t groups = histogram->groups->count;
+    const size_t groups = spec->groups->count;
     const uint64_t invalid = tally->counts[groups];
     uint64_t distinct = 0;
     for (size_t row = 0; (row = tally_next_counted(tally, row)) < groups; row++)
@@ -102,19 +102,19 @@ const struct mode mode_blocks = {
     .add_statistics = groups_add_statistics,
 };
 
-static void lay_groups(struct histogram *histogram, const struct mode *mode,
+static void lay_groups(struct histogram_spec *spec, const struct mode *mode,
                        const struct character_groups *groups)
 {
-    *histogram =
-        (struct histogram){.mode = mode, .width = 1, .bins = groups->count + 1, .groups = groups};
+    *spec = (struct histogram_spec){
+        .mode = mode, .width = 1, .bins = groups->count + 1, .groups = groups};
 }
 
-void histogram_categories(struct histogram *histogram)
+void histogram_spec_categories(struct histogram_spec *spec)
 {
-    lay_groups(histogram, &mode_categories, &character_categories);
+    lay_groups(spec, &mode_categories, &character_categories);
 }
 
-void histogram_blocks(struct histogram *histogram)
+void histogram_spec_blocks(struct histogram_spec *spec)
 {
-    lay_groups(histogram, &mode_blocks, &character_blocks);
+    lay_groups(spec, &mode_blocks, &character_blocks);
 }

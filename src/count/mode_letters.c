@@ -4,10 +4,10 @@
 
 #include <stdio.h>
 
-static void letters_label_row(const struct histogram *histogram, size_t row,
+static void letters_label_row(const struct histogram_spec *spec, size_t row,
                               struct row_label *label)
 {
-    unsigned lo = 'a' + (unsigned)row * histogram->width, hi = lo + histogram->width - 1;
+    unsigned lo = 'a' + (unsigned)row * spec->width, hi = lo + spec->width - 1;
     hi = hi < 'z' ? hi : 'z';
     row_label_set(label, lo, hi);
     if (lo == hi)
@@ -16,14 +16,14 @@ static void letters_label_row(const struct histogram *histogram, size_t row,
         snprintf(label->name, sizeof label->name, "%c-%c", (int)lo, (int)hi);
 }
 
-static void letters_add_statistics(const struct histogram *histogram, const struct tally *tally,
+static void letters_add_statistics(const struct histogram_spec *spec, const struct tally *tally,
                                    struct statistics *to)
 {
     const uint64_t letters = tally_counted(tally);
     statistics_add_count(to, "bytes", tally->samples);
     statistics_add_count(to, "letters", letters);
     statistics_add_rounded(to, "share", (double)letters / (double)tally->samples, 6);
-    statistics_add_rounded(to, "entropy", statistics_entropy(tally->counts, histogram->bins), 6);
+    statistics_add_rounded(to, "entropy", statistics_entropy(tally->counts, spec->bins), 6);
 }
 
 const struct mode mode_letters = {
@@ -34,17 +34,17 @@ const struct mode mode_letters = {
     .add_statistics = letters_add_statistics,
 };
 
-void histogram_letters(struct histogram *histogram, unsigned width, bool fold)
+void histogram_spec_letters(struct histogram_spec *spec, unsigned width, bool fold)
 {
-    *histogram =
-        (struct histogram){.mode = &mode_letters, .sample_size = 1, .width = width, .fold = fold};
-    histogram->bins = (LETTERS + width - 1) / width;
+    *spec = (struct histogram_spec){
+        .mode = &mode_letters, .sample_size = 1, .width = width, .fold = fold};
+    spec->bins = (LETTERS + width - 1) / width;
     for (unsigned value = 0; value < BYTE_VALUES; value++)
-        histogram->bin_of[value] = NO_BIN;
+        spec->bin_of[value] = NO_BIN;
     for (unsigned letter = 0; letter < LETTERS; letter++) {
         const uint16_t bin = (uint16_t)(letter / width);
-        histogram->bin_of['a' + letter] = bin;
+        spec->bin_of['a' + letter] = bin;
         if (fold)
-            histogram->bin_of['A' + letter] = bin;
+            spec->bin_of['A' + letter] = bin;
     }
 }

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines, or records of CSV: each is a sample, in the one row there is. They are counted for their
  * keys. */
-#include "histogram.h"
+#include "histogram_spec.h"
 #include "statistics.h"
 #include "tally.h"
 
 #include <stdio.h>
 
-static void lines_label_row(const struct histogram *histogram, size_t row, struct row_label *label)
+static void lines_label_row(const struct histogram_spec *spec, size_t row, struct row_label *label)
 {
-    (void)histogram;
+    (void)spec;
     (void)row;
     snprintf(label->name, sizeof label->name, "lines");
 }
 
-static void lines_add_statistics(const struct histogram *histogram, const struct tally *tally,
+static void lines_add_statistics(const struct histogram_spec *spec, const struct tally *tally,
                                  struct statistics *to)
 {
-    (void)histogram;
+    (void)spec;
     statistics_add_count(to, "lines", tally->samples);
 }
 
@@ -31,7 +31,7 @@ const struct mode mode_lines = {
     .add_statistics = lines_add_statistics,
 };
 
-void histogram_lines(struct histogram *histogram)
+void histogram_spec_lines(struct histogram_spec *spec)
 {
-    *histogram = (struct histogram){.mode = &mode_lines, .bins = 1};
+    *spec = (struct histogram_spec){.mode = &mode_lines, .bins = 1};
 }

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-static void binned_label_row(const struct histogram *histogram, size_t row, struct row_label *label)
+static void binned_label_row(const struct histogram_spec *spec, size_t row, struct row_label *label)
 {
-    const struct binning *binning = &histogram->binning;
+    const struct binning *binning = &spec->binning;
     const bool follows = label->next == row;
     label->next = row + 1;
     if (label->kind == ROW_KIND_BIN && binning_is_zero_alone(binning, row - 1)) {
@@ -43,13 +43,13 @@ static void add_number(struct statistics *to, const char *name, bool is_whole, w
     statistics_add_text(to, name, text);
 }
 
-static void binned_add_statistics(const struct histogram *histogram, const struct tally *tally,
+static void binned_add_statistics(const struct histogram_spec *spec, const struct tally *tally,
                                   struct statistics *to)
 {
     const struct moments *moments = tally->moments;
-    const uint64_t invalid = tally->counts[ROW_INVALID(&histogram->binning)];
+    const uint64_t invalid = tally->counts[ROW_INVALID(&spec->binning)];
     const uint64_t numbers = tally->samples - invalid;
-    const bool any = numbers > 0, is_whole = any && histogram->binning.is_whole;
+    const bool any = numbers > 0, is_whole = any && spec->binning.is_whole;
     whole least = moments->least, greatest = moments->greatest, sum;
     const bool is_least = is_whole || moments_least_large(moments, &least);
     const bool is_greatest = is_whole || moments_greatest_large(moments, &greatest);
@@ -85,18 +85,18 @@ const struct mode mode_values = {
     .add_statistics = binned_add_statistics,
 };
 
-void histogram_numbers(struct histogram *histogram, const struct binning *binning)
+void histogram_spec_numbers(struct histogram_spec *spec, const struct binning *binning)
 {
-    *histogram = (struct histogram){.mode = &mode_numbers,
+    *spec = (struct histogram_spec){.mode = &mode_numbers,
                                     .bins = ROWS(binning),
                                     .type = *value_type_find("f64"),
                                     .binning = *binning};
 }
 
-void histogram_values(struct histogram *histogram, const struct value_type *type,
-                      const struct binning *binning)
+void histogram_spec_values(struct histogram_spec *spec, const struct value_type *type,
+                           const struct binning *binning)
 {
-    *histogram = (struct histogram){.mode = &mode_values,
+    *spec = (struct histogram_spec){.mode = &mode_values,
                                     .sample_size = type->size,
                                     .bins = ROWS(binning),
                                     .channels = 1,

@@ -14,9 +14,9 @@ static void show_in_pair(unsigned byte, char text[ROW_TEXT])
         byte_show(byte, text);
 }
 
-static void pairs_label_row(const struct histogram *histogram, size_t row, struct row_label *label)
+static void pairs_label_row(const struct histogram_spec *spec, size_t row, struct row_label *label)
 {
-    (void)histogram;
+    (void)spec;
     const unsigned pair = (unsigned)row;
     char first[ROW_TEXT], second[ROW_TEXT];
     row_label_set(label, pair, pair);
@@ -37,10 +37,10 @@ static double conditional_entropy(const uint64_t *counts)
     return rest < 0 ? 0 : rest; /* negative only by rounding; NaN stays NaN */
 }
 
-static void pairs_add_statistics(const struct histogram *histogram, const struct tally *tally,
+static void pairs_add_statistics(const struct histogram_spec *spec, const struct tally *tally,
                                  struct statistics *to)
 {
-    (void)histogram;
+    (void)spec;
     const uint64_t *counts = tally->counts;
     uint64_t distinct = 0;
     for (size_t row = 0; row < PAIR_ROWS; row++)
@@ -62,9 +62,9 @@ const struct mode mode_pairs = {
     .add_statistics = pairs_add_statistics,
 };
 
-void histogram_pairs(struct histogram *histogram, bool is_aligned)
+void histogram_spec_pairs(struct histogram_spec *spec, bool is_aligned)
 {
-    *histogram = (struct histogram){.mode = &mode_pairs,
+    *spec = (struct histogram_spec){.mode = &mode_pairs,
                                     .sample_size = is_aligned ? 2 : 0,
                                     .width = 1,
                                     .bins = PAIR_ROWS,

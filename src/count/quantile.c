@@ -36,13 +36,13 @@ uint64_t probability_rank(const struct probability *q, uint64_t n)
     return rank == 0 && !more ? 1 : (uint64_t)rank + more;
 }
 
-struct quantiles quantiles_of(const struct histogram *histogram, const struct tally *tally)
+struct quantiles quantiles_of(const struct histogram_spec *spec, const struct tally *tally)
 {
     const struct moments *moments = tally->moments;
-    struct quantiles quantiles = {.binning = &histogram->binning,
+    struct quantiles quantiles = {.binning = &spec->binning,
                                   .tally = tally,
-                                  .samples = tally->samples -
-                                             tally->counts[ROW_INVALID(&histogram->binning)],
+                                  .samples =
+                                      tally->samples - tally->counts[ROW_INVALID(&spec->binning)],
                                   .extremes = {.min = moments->min, .max = moments->max}};
     struct extremes *extremes = &quantiles.extremes;
     extremes->is_least = moments_least_large(moments, &extremes->least);

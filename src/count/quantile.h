@@ -59,7 +59,7 @@ struct quantiles {
 };
 
 /* Begins with a tally with moments of a mode that is_binned. Both must outlive it, unchanged. */
-struct quantiles quantiles_of(const struct histogram *histogram, const struct tally *tally);
+struct quantiles quantiles_of(const struct histogram_spec *spec, const struct tally *tally);
 
 /* Returns the q-quantile of all numbers: the one of rank ceil(q * n) by size, the least for q = 0.
  * All NaN if there are none. */

@@ -9,39 +9,39 @@ static bool edges_fit(const struct binning *binning, unsigned bits, bool is_sign
 }
 
 /* Plans offsets of so many bits, if possible. Narrower types have room for a sign in any case. */
-static bool plan_offsets(const struct histogram *histogram, unsigned bits, struct row_plan *plan)
+static bool plan_offsets(const struct histogram_spec *spec, unsigned bits, struct row_plan *plan)
 {
-    bool is_signed = histogram->type.kind == 'i', is_narrower = 8 * histogram->type.size < bits;
+    bool is_signed = spec->type.kind == 'i', is_narrower = 8 * spec->type.size < bits;
     *plan = (struct row_plan){.way = PLAN_OFFSETS, .bits = bits, .is_signed = is_signed};
-    if (edges_fit(&histogram->binning, bits, is_signed))
+    if (edges_fit(&spec->binning, bits, is_signed))
         return true;
     plan->is_signed = true;
-    return is_narrower && edges_fit(&histogram->binning, bits, true);
+    return is_narrower && edges_fit(&spec->binning, bits, true);
 }
 
-static struct row_plan plan_wholes(const struct histogram *histogram)
+static struct row_plan plan_wholes(const struct histogram_spec *spec)
 {
-    const struct binning *binning = &histogram->binning;
+    const struct binning *binning = &spec->binning;
     if (binning->kind == BINNING_DIGITS)
         return (struct row_plan){.way = PLAN_WHOLE_DIGITS};
     bool has_offsets = binning->kind == BINNING_EQUAL &&
                        (binning->reciprocal || (whole)binning->bins == binning->span);
     struct row_plan plan;
-    if (has_offsets && histogram->type.size <= 4 && plan_offsets(histogram, 32, &plan))
+    if (has_offsets && spec->type.size <= 4 && plan_offsets(spec, 32, &plan))
         return plan;
-    if (has_offsets && plan_offsets(histogram, 64, &plan))
+    if (has_offsets && plan_offsets(spec, 64, &plan))
         return plan;
     return (struct row_plan){.way = PLAN_WHOLE_EDGES};
 }
 
-struct row_plan row_plan_of(const struct histogram *histogram)
+struct row_plan row_plan_of(const struct histogram_spec *spec)
 {
-    if (histogram->type.kind != 'f')
-        return plan_wholes(histogram);
+    if (spec->type.kind != 'f')
+        return plan_wholes(spec);
     static const enum row_plan_way ways[] = {[BINNING_EQUAL] = PLAN_EQUAL_DOUBLES,
                                              [BINNING_EDGES] = PLAN_DOUBLE_EDGES,
                                              [BINNING_DECADES] = PLAN_DOUBLE_EDGES,
                                              [BINNING_LOG_LINEAR] = PLAN_LOG_LINEAR,
                                              [BINNING_DIGITS] = PLAN_DIGITS};
-    return (struct row_plan){.way = ways[histogram->binning.kind]};
+    return (struct row_plan){.way = ways[spec->binning.kind]};
 }

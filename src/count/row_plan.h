@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_ROW_PLAN_H
 #define GPUHISTO_ROW_PLAN_H
 
-#include "histogram.h"
+#include "histogram_spec.h"
 
 enum row_plan_way {
     PLAN_OFFSETS,       /* equal bins of whole numbers: by the offset from the first edge */
@@ -25,7 +25,7 @@ struct row_plan {
 };
 
 /* Returns the plan for a histogram whose mode is_binned. */
-struct row_plan row_plan_of(const struct histogram *histogram);
+struct row_plan row_plan_of(const struct histogram_spec *spec);
 
 /* Returns the least whole number of so many bits, 1 to 64. */
 static inline whole row_plan_least(unsigned bits, bool is_signed)

@@ -6,16 +6,16 @@
 #define READ_ROWS 1024 /* together, in a tally without blocks */
 #define SHIFT_LEAST 6  /* bits: 64 rows are 512 bytes of counts */
 
-int tally_open(struct tally *tally, const struct histogram *histogram)
+int tally_open(struct tally *tally, const struct histogram_spec *spec)
 {
-    const struct histogram *also = histogram->also;
-    *tally = (struct tally){.bins = histogram->bins, .channels = histogram_channels(histogram)};
+    const struct histogram_spec *also = spec->also;
+    *tally = (struct tally){.bins = spec->bins, .channels = histogram_spec_channels(spec)};
     tally->counts = calloc(tally->bins, sizeof tally->counts[0]);
-    if (histogram->has_moments)
+    if (spec->has_moments)
         tally->moments = calloc(tally->channels, sizeof *tally->moments);
     if (also)
         tally->also = calloc(1, sizeof *tally->also);
-    if (tally->counts && (tally->moments || !histogram->has_moments) &&
+    if (tally->counts && (tally->moments || !spec->has_moments) &&
         (!also || (tally->also && tally_open(tally->also, also) == 0)))
         return 0;
     tally_close(tally);
@@ -162,10 +162,10 @@ uint64_t tally_counted(const struct tally *tally)
     return tally_sum(tally, 0, tally->bins);
 }
 
-void tally_seen_decades(const struct tally *tally, const struct histogram *histogram,
+void tally_seen_decades(const struct tally *tally, const struct histogram_spec *spec,
                         struct row_range seen[2])
 {
-    const struct binning *binning = &histogram->binning;
+    const struct binning *binning = &spec->binning;
     const size_t others = binning->is_whole ? 1 : 3;           /* zero, and what is next to it */
     const size_t above = binning->bins - binning->decade_bins; /* bins up to these */
     seen[0] = seen[1] = (struct row_range){0, 0};
@@ -181,16 +181,16 @@ void tally_seen_decades(const struct tally *tally, const struct histogram *histo
     }
 }
 
-void tally_skip_invalid(struct tally *tally, const struct histogram *histogram)
+void tally_skip_invalid(struct tally *tally, const struct histogram_spec *spec)
 {
     for (size_t row = 0; (row = tally_next_counted(tally, row)) < tally->bins; row++)
-        if (histogram_row_kind(histogram, row) == ROW_KIND_INVALID) {
+        if (histogram_spec_row_kind(spec, row) == ROW_KIND_INVALID) {
             tally->samples -= tally->counts[row];
             tally->counts[row] = 0;
         }
 }
 
-bool tally_adds_up(const struct tally *tally, const struct histogram *histogram)
+bool tally_adds_up(const struct tally *tally, const struct histogram_spec *spec)
 {
-    return histogram_adds_up(histogram, tally_counted(tally), tally->samples);
+    return histogram_spec_adds_up(spec, tally_counted(tally), tally->samples);
 }

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_TALLY_H
 #define GPUHISTO_TALLY_H
 
-#include "histogram.h"
+#include "histogram_spec.h"
 #include "moments.h"
 
 #define ROW_BLOCKS 4096
@@ -31,7 +31,7 @@ struct tally {
 /* Makes *tally an all-zero one for a histogram and those counted with it: the functions below also
  * work on the tallies of these, unless they are about rows. 0; or -1 if memory is short, and there
  * is nothing to free. */
-int tally_open(struct tally *tally, const struct histogram *histogram);
+int tally_open(struct tally *tally, const struct histogram_spec *spec);
 
 /* Frees what tally_open made. */
 void tally_close(struct tally *tally);
@@ -65,14 +65,14 @@ uint64_t tally_counted(const struct tally *tally);
 struct row_range {
     size_t begin, end; /* without `end` */
 };
-void tally_seen_decades(const struct tally *tally, const struct histogram *histogram,
+void tally_seen_decades(const struct tally *tally, const struct histogram_spec *spec,
                         struct row_range seen[2]);
 
 /* Forgets invalid samples. */
-void tally_skip_invalid(struct tally *tally, const struct histogram *histogram);
+void tally_skip_invalid(struct tally *tally, const struct histogram_spec *spec);
 
 /* True if the counts can be those of tally->samples samples. */
-bool tally_adds_up(const struct tally *tally, const struct histogram *histogram);
+bool tally_adds_up(const struct tally *tally, const struct histogram_spec *spec);
 
 /* Makes blocks of so many rows, with none marked. */
 void row_blocks_clear(struct row_blocks *blocks, size_t rows);

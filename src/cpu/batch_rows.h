@@ -191,7 +191,7 @@ TARGET INLINE void rows_of_wholes(const struct count_plan *plan, const union bat
                                   uint32_t *rows, size_t size, char kind)
 {
     /* The loops compare values as their type does. */
-    const struct binning *binning = &plan->histogram->binning;
+    const struct binning *binning = &plan->spec->binning;
     const struct row_plan *by = &plan->rows;
     bool by_offset = by->way == PLAN_OFFSETS && by->is_signed == (kind == 'i');
     if (by_offset && by->bits == 32 && size <= 4)
@@ -205,7 +205,7 @@ TARGET INLINE void rows_of_wholes(const struct count_plan *plan, const union bat
 TARGET INLINE void rows_of_floats(const struct count_plan *plan, const union batch *batch,
                                   uint32_t *rows, size_t size)
 {
-    const struct binning *binning = &plan->histogram->binning;
+    const struct binning *binning = &plan->spec->binning;
     const enum row_plan_way way = plan->rows.way;
     if (way == PLAN_EQUAL_DOUBLES)
         rows_of_doubles(binning, batch, rows, size);

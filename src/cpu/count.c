@@ -27,13 +27,13 @@ const struct counter *counter_find(const char *name)
 }
 
 /* Adds counts of bytes to a channel's rows as values, and to its moments unless these are NULL. */
-static void add_byte_values(const struct histogram *histogram, const uint64_t bytes[256],
+static void add_byte_values(const struct histogram_spec *spec, const uint64_t bytes[256],
                             uint64_t *counts, struct moments *moments)
 {
-    bool is_signed = histogram->type.kind == 'i';
+    bool is_signed = spec->type.kind == 'i';
     for (int byte = 0; byte < 256; byte++) {
         whole value = is_signed && byte >= 128 ? byte - 256 : byte;
-        counts[binning_row_whole(&histogram->binning, value)] += bytes[byte];
+        counts[binning_row_whole(&spec->binning, value)] += bytes[byte];
         if (moments)
             moments_add_times(moments, value, bytes[byte]);
     }
@@ -44,15 +44,15 @@ static void count_byte_values(const struct count_plan *plan, const unsigned char
 {
     uint64_t bytes[256] = {0};
     plan->counter->count_bytes(data, len, bytes);
-    add_byte_values(plan->histogram, bytes, tally->counts, tally->moments);
+    add_byte_values(plan->spec, bytes, tally->counts, tally->moments);
     tally->samples += len;
 }
 
 /* Counts values of one byte in interleaved channels. */
-static void count_byte_channels(const struct histogram *histogram, const unsigned char *data,
+static void count_byte_channels(const struct histogram_spec *spec, const unsigned char *data,
                                 size_t len, struct tally *tally)
 {
-    const size_t channels = histogram->channels, rows = histogram_rows(histogram);
+    const size_t channels = spec->channels, rows = histogram_spec_rows(spec);
     for (size_t channel = 0; channel < channels; channel++) {
         uint64_t bytes[2][256] = {{0}}; /* used alternately, as neighbours are often equal */
         size_t at = channel;
@@ -64,7 +64,7 @@ static void count_byte_channels(const struct histogram *histogram, const unsigne
             bytes[0][data[at]]++;
         for (unsigned byte = 0; byte < 256; byte++)
             bytes[0][byte] += bytes[1][byte];
-        add_byte_values(histogram, bytes[0], tally->counts + channel * rows,
+        add_byte_values(spec, bytes[0], tally->counts + channel * rows,
                         tally->moments ? &tally->moments[channel] : NULL);
     }
     tally->samples += len;
@@ -73,10 +73,10 @@ static void count_byte_channels(const struct histogram *histogram, const unsigne
 static void count_values(const struct count_plan *plan, const unsigned char *data, size_t len,
                          struct tally *tally, struct paged_counts *paged)
 {
-    const struct histogram *histogram = plan->histogram;
-    if (histogram->type.size == 1 && histogram->channels > 1)
-        count_byte_channels(histogram, data, len, tally);
-    else if (histogram->type.size == 1)
+    const struct histogram_spec *spec = plan->spec;
+    if (spec->type.size == 1 && spec->channels > 1)
+        count_byte_channels(spec, data, len, tally);
+    else if (spec->type.size == 1)
         count_byte_values(plan, data, len, tally);
     else
         plan->counter->count_values(plan, data, len, tally, paged);
@@ -108,7 +108,7 @@ static void count_plain(const struct count_plan *plan, const unsigned char *data
                         struct tally *tally, struct paged_counts *paged)
 {
     const struct counter *counter = plan->counter;
-    switch (plan->histogram->mode->id) {
+    switch (plan->spec->mode->id) {
     case MODE_BYTES:
         counter->count_bytes(data, len, tally->counts);
         tally->samples += len;
@@ -129,7 +129,7 @@ static void count_plain(const struct count_plan *plan, const unsigned char *data
         counter->count_characters(plan, data, len, tally, paged);
         break;
     case MODE_PAIRS:
-        count_byte_pairs(data, len, plan->histogram->is_aligned, tally, paged);
+        count_byte_pairs(data, len, plan->spec->is_aligned, tally, paged);
         break;
     case MODE_LINES:
     case MODES:
@@ -143,7 +143,7 @@ static void count_all(const struct count_plan *plan, const unsigned char *data, 
 {
     if (!to->keyed)
         count_plain(plan, data, len, to->tally, to->paged);
-    else if (plan->histogram->mode->id == MODE_LINES)
+    else if (plan->spec->mode->id == MODE_LINES)
         count_keys(plan, data, len, to);
     else
         plan->counter->count_keyed_numbers(plan, data, len, to->tally, to->keyed);
@@ -164,7 +164,7 @@ static __attribute__((noinline)) void count_kept(const struct count_plan *plan,
     unsigned char gathered[GATHERED_SIZE];
     size_t used = 0;
     struct line_spans spans;
-    line_spans_begin(&spans, plan->histogram, &plan->field, plan->parser, data, len);
+    line_spans_begin(&spans, plan->spec, &plan->field, plan->parser, data, len);
     while (line_spans_next(&spans, &from, &to)) {
         const size_t size = (size_t)(to - from);
         if (size >= LONG_SPAN) {
@@ -185,22 +185,22 @@ static __attribute__((noinline)) void count_kept(const struct count_plan *plan,
 static void count(const struct count_plan *plan, const unsigned char *data, size_t len,
                   const struct destination *to)
 {
-    if (plan->histogram->filter.count > 0)
+    if (plan->spec->filter.count > 0)
         count_kept(plan, data, len, to);
     else
         count_all(plan, data, len, to);
 }
 
-struct count_plan count_plan(const struct counter *counter, const struct histogram *histogram)
+struct count_plan count_plan(const struct counter *counter, const struct histogram_spec *spec)
 {
-    struct count_plan plan = {.counter = counter, .histogram = histogram};
-    if (histogram->mode->is_binned)
-        plan.rows = row_plan_of(histogram);
-    if (histogram->mode->is_text) {
+    struct count_plan plan = {.counter = counter, .spec = spec};
+    if (spec->mode->is_binned)
+        plan.rows = row_plan_of(spec);
+    if (spec->mode->is_text) {
         plan.parser = number_parser_find(counter->parser);
-        plan.field = histogram->field;
-        plan.key = histogram->key;
-    } else if (histogram->mode->id == MODE_LETTERS) {
+        plan.field = spec->field;
+        plan.key = spec->key;
+    } else if (spec->mode->id == MODE_LETTERS) {
         counter->prepare_letters(&plan);
     }
     return plan;
@@ -223,10 +223,10 @@ static size_t count_header(const struct count_plan *plan, const unsigned char *d
     return header;
 }
 
-bool count_can_page(const struct histogram *histogram)
+bool count_can_page(const struct histogram_spec *spec)
 {
-    return (histogram->mode->has_characters && !histogram->groups) || histogram->mode->has_pairs ||
-           (histogram->mode->is_binned && histogram->type.size > 1);
+    return (spec->mode->has_characters && !spec->groups) || spec->mode->has_pairs ||
+           (spec->mode->is_binned && spec->type.size > 1);
 }
 
 /* Counts the records of a chunk. */

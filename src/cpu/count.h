@@ -14,7 +14,7 @@ extern const struct counter *const counters[];
 const struct counter *counter_find(const char *name);
 
 /* Returns a plan for counting a histogram, which must outlive it. */
-struct count_plan count_plan(const struct counter *counter, const struct histogram *histogram);
+struct count_plan count_plan(const struct counter *counter, const struct histogram_spec *spec);
 
 /* Adds data[0..len), whole samples, to a tally of the plan's histogram: counts, samples, and
  * newlines of text, but not bytes. */
@@ -31,6 +31,6 @@ void count_chunk_by_key(const struct count_plan *plan, const struct chunk *chunk
                         struct tally *tally, struct keyed_counts *keyed);
 
 /* True if samples of the histogram can be counted in pages. */
-bool count_can_page(const struct histogram *histogram);
+bool count_can_page(const struct histogram_spec *spec);
 
 #endif

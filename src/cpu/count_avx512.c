@@ -33,11 +33,11 @@ static bool avx512_runs_here(void)
 static void prepare_letters(struct count_plan *plan)
 {
     struct letter_classes *letters = &plan->letters;
-    letters->count = (unsigned)plan->histogram->bins;
+    letters->count = (unsigned)plan->spec->bins;
     for (unsigned bin = 0; bin < letters->count; bin++)
         letters->bin_of[bin] = (uint8_t)bin;
     for (unsigned value = 0; value < 128; value++) {
-        unsigned bin = plan->histogram->bin_of[value];
+        unsigned bin = plan->spec->bin_of[value];
         if (bin != NO_BIN)
             letters->table[bin / 8][value] = (uint8_t)(1u << bin % 8);
     }
@@ -64,16 +64,16 @@ static void count_letters(const struct count_plan *plan, const unsigned char *da
     }
     for (unsigned kind = 0; kind < letters->count; kind++)
         counts[letters->bin_of[kind]] += totals[kind];
-    count_byte_by_byte(plan->histogram, data, len, counts);
+    count_byte_by_byte(plan->spec, data, len, counts);
 }
 
 static void count_values_or_words(const struct count_plan *plan, const unsigned char *data,
                                   size_t len, struct tally *tally, struct paged_counts *paged)
 {
-    const struct histogram *histogram = plan->histogram;
+    const struct histogram_spec *spec = plan->spec;
     size_t done = 0;
-    if (histogram->channels <= 1 && histogram->type.size == 4 && !histogram->type.big_endian &&
-        histogram->binning.bins <= BYTE_BINS && plan->rows.way == PLAN_OFFSETS &&
+    if (spec->channels <= 1 && spec->type.size == 4 && !spec->type.big_endian &&
+        spec->binning.bins <= BYTE_BINS && plan->rows.way == PLAN_OFFSETS &&
         plan->rows.bits == 32 && !tally->moments && !paged)
         done = count_words_in_byte_bins(plan, data, len, tally->counts);
     tally->samples += done / 4;

@@ -36,7 +36,7 @@ INLINE void count_at(uint64_t *count)
 
 TARGET static void count_groups(struct character_counting *counting, const uint32_t *rows, size_t n)
 {
-    const struct character_groups by = *counting->plan->histogram->groups; /* no count is in it */
+    const struct character_groups by = *counting->plan->spec->groups; /* no count is in it */
     uint64_t(*counts)[CHARACTER_GROUPS_MAX] = counting->groups;
     size_t i = 0;
     for (; i + GROUP_TURNS <= n; i += GROUP_TURNS) {
@@ -63,7 +63,7 @@ TARGET static void count_found(struct character_counting *counting, const uint32
     counting->tally->samples += n;
     if (counting->paged)
         paged_count(counting->paged, rows, n);
-    else if (counting->plan->histogram->groups)
+    else if (counting->plan->spec->groups)
         count_groups(counting, rows, n);
     else
         for (size_t i = 0; i < n; i++)
@@ -140,7 +140,7 @@ TARGET static size_t count_run_of_ascii(struct character_counting *counting,
 /* Adds the counts of ASCII to the tally or the pages. */
 static void add_ascii(const struct character_counting *counting)
 {
-    const struct character_groups *groups = counting->plan->histogram->groups;
+    const struct character_groups *groups = counting->plan->spec->groups;
     for (uint32_t row = 0; row < ASCII_VALUES; row++) {
         const uint64_t count = counting->bytes.counts[row];
         counting->tally->samples += count;
@@ -154,7 +154,7 @@ static void add_ascii(const struct character_counting *counting)
 TARGET static void count_characters(const struct count_plan *plan, const unsigned char *data,
                                     size_t len, struct tally *tally, struct paged_counts *paged)
 {
-    const struct character_groups *groups = plan->histogram->groups;
+    const struct character_groups *groups = plan->spec->groups;
     struct character_counting counting;
     uint32_t rows[CHARACTERS_BATCH + 2 * 64];
     size_t n = 0;

@@ -42,7 +42,7 @@ static void count_keyed_numbers(const struct count_plan *plan, const unsigned ch
         rows_of_tokens(plan, &values, rows);
         keyed_count(keyed, &plan->key, spans, n, numbers);
         keyed_count_rows(keyed, numbers, rows, n);
-        if (plan->histogram->has_moments && has_large(values.doubles, n))
+        if (plan->spec->has_moments && has_large(values.doubles, n))
             add_large_values(plan, &batch, numbers, values.doubles, n, keyed);
         else
             keyed_add_values(keyed, numbers, values.doubles, NULL, n);

@@ -20,11 +20,11 @@
 #define STRETCH ((size_t)16 << 10)
 
 /* Returns the low nibbles, a bit each, that make a byte of the bin with a high nibble. */
-static unsigned low_nibbles(const struct histogram *histogram, unsigned bin, unsigned high)
+static unsigned low_nibbles(const struct histogram_spec *spec, unsigned bin, unsigned high)
 {
     unsigned set = 0;
     for (unsigned low = 0; low < 16; low++)
-        if (histogram->bin_of[high << 4 | low] == bin)
+        if (spec->bin_of[high << 4 | low] == bin)
             set |= 1u << low;
     return set;
 }
@@ -34,10 +34,10 @@ static unsigned low_nibbles(const struct histogram *histogram, unsigned bin, uns
 static void prepare_letters(struct count_plan *plan)
 {
     unsigned sets[CLASS_GROUPS * 8];
-    for (unsigned bin = 0; bin < plan->histogram->bins; bin++) {
+    for (unsigned bin = 0; bin < plan->spec->bins; bin++) {
         unsigned first = plan->letters.count;
         for (unsigned high = 0; high < 16; high++) {
-            unsigned set = low_nibbles(plan->histogram, bin, high), kind = first;
+            unsigned set = low_nibbles(plan->spec, bin, high), kind = first;
             if (set == 0)
                 continue;
             while (kind < plan->letters.count && sets[kind] != set)
@@ -110,5 +110,5 @@ static void count_letters(const struct count_plan *plan, const unsigned char *da
     }
     for (unsigned kind = 0; kind < plan->letters.count; kind++)
         counts[plan->letters.bin_of[kind]] += totals[kind];
-    count_byte_by_byte(plan->histogram, data, len, counts);
+    count_byte_by_byte(plan->spec, data, len, counts);
 }

@@ -52,7 +52,7 @@ TARGET static void copy_numbers(const union batch *batch, union batch *numbers)
 TARGET static void rows_of_tokens(const struct count_plan *plan, const union batch *batch,
                                   uint32_t *restrict rows)
 {
-    const uint32_t invalid = (uint32_t)ROW_INVALID(&plan->histogram->binning);
+    const uint32_t invalid = (uint32_t)ROW_INVALID(&plan->spec->binning);
     const bool is_mixed = meets_invalid(batch);
     union batch numbers;
     if (is_mixed)
@@ -109,7 +109,7 @@ TARGET static void count_rows_of_numbers(struct batch_state *state, struct turns
 static void count_numbers(const struct count_plan *plan, const unsigned char *data, size_t len,
                           struct tally *tally, struct paged_counts *paged)
 {
-    const size_t bins = plan->histogram->bins;
+    const size_t bins = plan->spec->bins;
     struct record_text text = {data, data, data + len};
     struct batch_state state;
     struct turns turns = {0};

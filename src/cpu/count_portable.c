@@ -10,12 +10,12 @@
 #define step_is_ascii characters_are_ascii
 #include "count_bytes.h"
 
-void count_byte_by_byte(const struct histogram *histogram, const unsigned char *data, size_t len,
+void count_byte_by_byte(const struct histogram_spec *spec, const unsigned char *data, size_t len,
                         uint64_t *counts)
 {
     for (size_t i = 0; i < len; i++)
-        if (histogram->bin_of[data[i]] != NO_BIN)
-            counts[histogram->bin_of[data[i]]]++;
+        if (spec->bin_of[data[i]] != NO_BIN)
+            counts[spec->bin_of[data[i]]]++;
 }
 
 void portable_count_bytes(const unsigned char *data, size_t len, uint64_t *counts)
@@ -27,12 +27,12 @@ static void count_letters(const struct count_plan *plan, const unsigned char *da
                           uint64_t *counts)
 {
     if (len < BYTES_FEW) {
-        count_byte_by_byte(plan->histogram, data, len, counts);
+        count_byte_by_byte(plan->spec, data, len, counts);
         return;
     }
     uint64_t bytes[256] = {0};
     portable_count_bytes(data, len, bytes);
-    histogram_map(plan->histogram, bytes, counts);
+    histogram_spec_map(plan->spec, bytes, counts);
 }
 
 static void prepare_letters(struct count_plan *plan)

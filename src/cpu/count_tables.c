@@ -31,18 +31,18 @@ static int open_pages(struct count_tables *tables, size_t rows)
     return tables->paged ? 0 : -1;
 }
 
-int count_tables_open(struct count_tables *tables, const struct histogram *histogram,
+int count_tables_open(struct count_tables *tables, const struct histogram_spec *spec,
                       unsigned chunks, unsigned threads, bool each_file)
 {
-    const size_t bins = histogram->bins, step = cache_lines(bins * sizeof(uint64_t));
+    const size_t bins = spec->bins, step = cache_lines(bins * sizeof(uint64_t));
     const size_t fit = TABLES_SIZE / step;
-    const bool paged = fit < chunks && !each_file && count_can_page(histogram);
+    const bool paged = fit < chunks && !each_file && count_can_page(spec);
     const size_t count = paged ? threads : fit < 1 ? 1 : fit < chunks ? fit : chunks;
-    const unsigned channels = histogram_channels(histogram);
+    const unsigned channels = histogram_spec_channels(spec);
     *tables = (struct count_tables){.tables = cache_lines_open(count * sizeof *tables->tables)};
     if (!tables->tables)
         return -1;
-    if (histogram->has_moments)
+    if (spec->has_moments)
         tables->moments = calloc(count * channels, sizeof *tables->moments);
     tables->count = count;
     for (size_t i = 0; i < count; i++) {
@@ -51,7 +51,7 @@ int count_tables_open(struct count_tables *tables, const struct histogram *histo
         tally->moments = tables->moments ? &tables->moments[i * channels] : NULL;
         pthread_mutex_init(&tables->tables[i].lock, NULL);
     }
-    if (histogram->has_moments && !tables->moments)
+    if (spec->has_moments && !tables->moments)
         return -1;
     return paged ? open_pages(tables, bins) : open_counts(tables, step);
 }

@@ -34,7 +34,7 @@ struct count_tables {
 /* Makes all-zero tables for `chunks` chunks, of which up to `threads` are counted at a time. May
  * use pages unless there is a tally for each file. Memory is not touched before it is needed.
  * Returns 0, or -1 if memory is short; count_tables_close is due in either case. */
-int count_tables_open(struct count_tables *tables, const struct histogram *histogram,
+int count_tables_open(struct count_tables *tables, const struct histogram_spec *spec,
                       unsigned chunks, unsigned threads, bool each_file);
 
 /* Makes tables as count_tables_open, for counts by key, which are moved to `keys`. */

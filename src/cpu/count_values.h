@@ -26,7 +26,7 @@ struct batch_state {
 TARGET INLINE void find_rows_of_size(const struct count_plan *plan, struct batch_state *state,
                                      size_t size, size_t n)
 {
-    const struct value_type *type = &plan->histogram->type;
+    const struct value_type *type = &plan->spec->type;
     bool swapped = type->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     if (swapped && type->size == size)
         swap_bytes(&state->values, size);
@@ -46,9 +46,9 @@ TARGET INLINE void find_rows_of_size(const struct count_plan *plan, struct batch
 TARGET static void find_rows(const struct count_plan *plan, const unsigned char *data, size_t n,
                              struct batch_state *state)
 {
-    size_t size = plan->histogram->type.size;
+    size_t size = plan->spec->type.size;
     if (size == 3) {
-        widen_3_bytes(&plan->histogram->type, data, n, &state->values);
+        widen_3_bytes(&plan->spec->type, data, n, &state->values);
     } else {
         memcpy(state->values.bytes, data, n * size);
         memset(state->values.bytes + n * size, 0, (BATCH - n) * size);
@@ -109,20 +109,20 @@ TARGET static void count_few_bins(const struct count_plan *plan, const unsigned 
     struct batch_state state;
     struct turns turns = {0};
     batch_moments_open(&state.moments, tally->moments);
-    for (; batches; batches--, data += BATCH * plan->histogram->type.size) {
+    for (; batches; batches--, data += BATCH * plan->spec->type.size) {
         find_rows(plan, data, BATCH, &state);
         count_in_turns(&turns, &state);
     }
-    end_turns(&turns, tally->counts, plan->histogram->bins, 0);
+    end_turns(&turns, tally->counts, plan->spec->bins, 0);
 }
 
 /* Counts interleaved channels without moments. A batch begins with the first channel. */
 static void count_channels(const struct count_plan *plan, const unsigned char *data, size_t values,
                            struct tally *tally, struct paged_counts *paged)
 {
-    const struct histogram *histogram = plan->histogram;
-    const size_t channels = histogram->channels, most = BATCH - BATCH % channels;
-    const uint32_t each = (uint32_t)histogram_rows(histogram);
+    const struct histogram_spec *spec = plan->spec;
+    const size_t channels = spec->channels, most = BATCH - BATCH % channels;
+    const uint32_t each = (uint32_t)histogram_spec_rows(spec);
     struct batch_state state;
     ALIGNED uint32_t first[BATCH];
     for (size_t i = 0; i < most; i++)
@@ -135,7 +135,7 @@ static void count_channels(const struct count_plan *plan, const unsigned char *d
             state.rows[i] += first[i];
         count_rows(state.rows, now, tally->counts, paged);
         tally->samples += now;
-        data += now * histogram->type.size;
+        data += now * spec->type.size;
         values -= now;
     }
 }
@@ -149,10 +149,10 @@ TARGET INLINE void gather_size(const unsigned char *data, size_t step, size_t n,
 }
 
 /* Copies n values of one channel. */
-TARGET static void gather_channel(const struct histogram *histogram, const unsigned char *data,
+TARGET static void gather_channel(const struct histogram_spec *spec, const unsigned char *data,
                                   size_t n, unsigned char *values)
 {
-    const size_t size = histogram->type.size, step = histogram->channels * size;
+    const size_t size = spec->type.size, step = spec->channels * size;
     if (size == 2)
         gather_size(data, step, n, values, 2);
     else if (size == 3)
@@ -167,16 +167,16 @@ TARGET static void gather_channel(const struct histogram *histogram, const unsig
 static void count_channels_apart(const struct count_plan *plan, const unsigned char *data,
                                  size_t values, struct tally *tally, struct paged_counts *paged)
 {
-    const struct histogram *histogram = plan->histogram;
-    const size_t channels = histogram->channels, size = histogram->type.size;
-    const uint32_t each = (uint32_t)histogram_rows(histogram);
+    const struct histogram_spec *spec = plan->spec;
+    const size_t channels = spec->channels, size = spec->type.size;
+    const uint32_t each = (uint32_t)histogram_spec_rows(spec);
     unsigned char gathered[BATCH * 8];
     struct batch_state state;
     tally->samples += values;
     for (size_t left = values / channels, now; left > 0; left -= now) {
         now = left < BATCH ? left : BATCH;
         for (size_t channel = 0; channel < channels; channel++) {
-            gather_channel(histogram, data + channel * size, now, gathered);
+            gather_channel(spec, data + channel * size, now, gathered);
             batch_moments_open(&state.moments, &tally->moments[channel]);
             find_rows(plan, gathered, now, &state);
             batch_moments_end_all(&state.moments);
@@ -194,7 +194,7 @@ TARGET static void count_batches(const struct count_plan *plan, const unsigned c
 {
     struct batch_state state;
     batch_moments_open(&state.moments, tally->moments);
-    for (size_t now; values > 0; values -= now, data += now * plan->histogram->type.size) {
+    for (size_t now; values > 0; values -= now, data += now * plan->spec->type.size) {
         now = values < BATCH ? values : BATCH;
         find_rows(plan, data, now, &state);
         if (state.moments.values && !paged) {
@@ -209,9 +209,9 @@ TARGET static void count_batches(const struct count_plan *plan, const unsigned c
 static void count_values(const struct count_plan *plan, const unsigned char *data, size_t len,
                          struct tally *tally, struct paged_counts *paged)
 {
-    const struct histogram *histogram = plan->histogram;
-    size_t size = histogram->type.size, values = len / size;
-    if (histogram->channels > 1) {
+    const struct histogram_spec *spec = plan->spec;
+    size_t size = spec->type.size, values = len / size;
+    if (spec->channels > 1) {
         if (tally->moments)
             count_channels_apart(plan, data, values, tally, paged);
         else
@@ -219,7 +219,7 @@ static void count_values(const struct count_plan *plan, const unsigned char *dat
         return;
     }
     tally->samples += values;
-    while (!paged && histogram->bins <= FEW_BINS + 3 && values >= BATCH) {
+    while (!paged && spec->bins <= FEW_BINS + 3 && values >= BATCH) {
         size_t most = values < PERIOD ? values : PERIOD, batches = most / BATCH;
         count_few_bins(plan, data, batches, tally);
         data += batches * BATCH * size;

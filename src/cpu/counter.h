@@ -27,7 +27,7 @@ struct letter_classes {
 /* The preparations for a histogram. They do not change afterwards, so any number of threads may
  * count by them. */
 struct count_plan {
-    const struct histogram *histogram;
+    const struct histogram_spec *spec;
     const struct counter *counter;
     struct letter_classes letters;
     struct row_plan rows;               /* of values and numbers */
@@ -70,7 +70,7 @@ void portable_count_characters(const struct count_plan *plan, const unsigned cha
                                struct tally *tally, struct paged_counts *paged);
 
 /* Adds bytes or letters one at a time: the few that a vector loop leaves. */
-void count_byte_by_byte(const struct histogram *histogram, const unsigned char *data, size_t len,
+void count_byte_by_byte(const struct histogram_spec *spec, const unsigned char *data, size_t len,
                         uint64_t *counts);
 
 #endif

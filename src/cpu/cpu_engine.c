@@ -77,7 +77,7 @@ static uint64_t count_of_invalid(const struct cpu_engine *cpu, const struct coun
     if (cpu->engine.keys)
         return table->keyed.invalid;
     return table->paged ? paged_count_of_last(table->paged)
-                        : table->tally.counts[ROW_INVALID(&cpu->plan.histogram->binning)];
+                        : table->tally.counts[ROW_INVALID(&cpu->plan.spec->binning)];
 }
 
 /* Has a table count for a block of a file from now on. */
@@ -285,7 +285,7 @@ static int open_data(struct cpu_engine *cpu, size_t cap, size_t room, unsigned c
 }
 
 /* Opens an engine for one histogram, whose chunks have no data. NULL if memory is short. */
-static struct cpu_engine *open_one(const struct histogram *histogram,
+static struct cpu_engine *open_one(const struct histogram_spec *spec,
                                    const struct cpu_engine_options *options,
                                    struct file_tallies *files)
 {
@@ -300,13 +300,13 @@ static struct cpu_engine *open_one(const struct histogram *histogram,
     pthread_cond_init(&cpu->freed, NULL);
     pthread_cond_init(&cpu->idle, NULL);
     const int rc = options->keys ? count_tables_open_keyed(&cpu->tables, options->keys, chunks)
-                                 : count_tables_open(&cpu->tables, histogram, chunks,
-                                                     options->threads, files != NULL);
+                                 : count_tables_open(&cpu->tables, spec, chunks, options->threads,
+                                                     files != NULL);
     if (rc != 0) {
         cpu_close(&cpu->engine);
         return NULL;
     }
-    cpu->plan = count_plan(options->counter ? options->counter : counter_find(NULL), histogram);
+    cpu->plan = count_plan(options->counter ? options->counter : counter_find(NULL), spec);
     for (unsigned i = 0; i < chunks; i++) {
         struct cpu_chunk *own = &cpu->chunks[i];
         own->chunk = (struct chunk){.engine = &cpu->engine, .may_borrow = true};
@@ -317,19 +317,19 @@ static struct cpu_engine *open_one(const struct histogram *histogram,
     return cpu;
 }
 
-struct engine *cpu_engine_open(const struct histogram *histogram,
+struct engine *cpu_engine_open(const struct histogram_spec *spec,
                                const struct cpu_engine_options *options)
 {
     /* With very many processors chunks must be smaller, or they alone would exceed the limit. */
     size_t most = CHUNKS_SIZE / options->chunks;
     most = most > CPU_CHUNK_MAX ? CPU_CHUNK_MAX : most < CHUNK_LEAST ? CHUNK_LEAST : most;
     size_t cap = options->chunk_size < most ? options->chunk_size : most & ~(size_t)63;
-    const struct record_kind kind = record_kind_of_all(histogram);
+    const struct record_kind kind = record_kind_of_all(spec);
     if (!record_is_text(&kind))
         cap -= cap % kind.size; /* a chunk holds whole samples */
     struct file_tallies *files = options->files;
-    struct cpu_engine *first = open_one(histogram, options, files), *last = first;
-    for (const struct histogram *also = histogram->also; last && also; also = also->also) {
+    struct cpu_engine *first = open_one(spec, options, files), *last = first;
+    for (const struct histogram_spec *also = spec->also; last && also; also = also->also) {
         files = file_tallies_also(files);
         last = last->also = open_one(also, options, files);
     }
@@ -339,7 +339,7 @@ struct engine *cpu_engine_open(const struct histogram *histogram,
     }
     for (struct cpu_engine *cpu = first; cpu; cpu = cpu->also)
         cpu->plan.skip_repeated =
-            kind.type == RECORD_PAIRS && record_kind_of(cpu->plan.histogram).type != RECORD_PAIRS;
+            kind.type == RECORD_PAIRS && record_kind_of(cpu->plan.spec).type != RECORD_PAIRS;
     return first ? &first->engine : NULL;
 }
 

@@ -23,10 +23,10 @@ struct cpu_engine_options {
     struct key_tallies *keys;   /* as engine.keys; then there are no further histograms */
 };
 
-/* Opens an engine that counts each chunk by a histogram and those after it (histogram->also), which
+/* Opens an engine that counts each chunk by a histogram and those after it (spec->also), which
  * must outlive it, into a tally and those after it. NULL if memory is short. It is never lost: loss
  * returns NULL, submit and finish 0. */
-struct engine *cpu_engine_open(const struct histogram *histogram,
+struct engine *cpu_engine_open(const struct histogram_spec *spec,
                                const struct cpu_engine_options *options);
 
 /* Returns a few words about the engine's counter: a constant. */

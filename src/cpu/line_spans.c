@@ -27,18 +27,18 @@ static bool may_be_too_long(const struct field *field, const unsigned char *at,
     return false;
 }
 
-void line_spans_begin(struct line_spans *spans, const struct histogram *histogram,
+void line_spans_begin(struct line_spans *spans, const struct histogram_spec *spec,
                       const struct field *field, const struct number_parser *parser,
                       const unsigned char *text, size_t len)
 {
-    *spans = (struct line_spans){.filter = &histogram->filter,
-                                 .field = field,
-                                 .parser = parser,
-                                 .has_tokens =
-                                     field->kind == FIELD_NONE && !key_is_used(&histogram->key),
-                                 .by_definition = may_be_too_long(field, text, text + len),
-                                 .at = text,
-                                 .limit = text + len};
+    *spans =
+        (struct line_spans){.filter = &spec->filter,
+                            .field = field,
+                            .parser = parser,
+                            .has_tokens = field->kind == FIELD_NONE && !key_is_used(&spec->key),
+                            .by_definition = may_be_too_long(field, text, text + len),
+                            .at = text,
+                            .limit = text + len};
 }
 
 /* Returns where the record after the one that ends at `end` begins. */

@@ -6,7 +6,7 @@
 #define GPUHISTO_LINE_SPANS_H
 
 #include "number_parser.h"
-#include "src/count/histogram.h"
+#include "src/count/histogram_spec.h"
 
 struct line_spans {
     const struct line_filter *filter;
@@ -22,7 +22,7 @@ struct line_spans {
 
 /* Begins with text[0..len), whole records, whose field in this file is `field`. All that it is
  * given must outlive it. */
-void line_spans_begin(struct line_spans *spans, const struct histogram *histogram,
+void line_spans_begin(struct line_spans *spans, const struct histogram_spec *spec,
                       const struct field *field, const struct number_parser *parser,
                       const unsigned char *text, size_t len);
 

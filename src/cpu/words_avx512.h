@@ -99,7 +99,7 @@ TARGET static size_t count_words_in_byte_bins(const struct count_plan *plan,
                                               const unsigned char *data, size_t len,
                                               uint64_t *counts)
 {
-    const struct binning *binning = &plan->histogram->binning;
+    const struct binning *binning = &plan->spec->binning;
     uint64_t width = (uint64_t)binning->span / binning->bins;
     int shift = __builtin_ctzll(width);
     struct word_rows rows = {
@@ -110,7 +110,7 @@ TARGET static size_t count_words_in_byte_bins(const struct count_plan *plan,
         .by_bits = (uint64_t)binning->span == width * binning->bins && width == 1ull << shift &&
                    shift <= 24, /* so that the eight bits are all of one offset */
         .fields = _mm512_set1_epi16((short)(shift | (32 + shift) << 8)),
-        .is_signed = plan->histogram->type.kind == 'i',
+        .is_signed = plan->spec->type.kind == 'i',
     };
     uint64_t by_byte[BYTE_BINS] = {0};
     unsigned char bins[ROUND];

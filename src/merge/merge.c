@@ -37,12 +37,12 @@ struct words *merge_options(struct merge *merge)
 }
 
 /* Checks that numbers up to each edge are known. 0, or -1 with an error. */
-static int check_cumulative(const struct histogram *histogram, struct error *error)
+static int check_cumulative(const struct histogram_spec *spec, struct error *error)
 {
-    if (!histogram->binning.is_right)
+    if (!spec->binning.is_right)
         return error_set(
             error, "was counted without --right; --format=prometheus needs --right and --stats");
-    return histogram_channels(histogram) == 1
+    return histogram_spec_channels(spec) == 1
                ? 0
                : error_set(error, "has several channels, which --format=prometheus cannot show");
 }
@@ -50,7 +50,7 @@ static int check_cumulative(const struct histogram *histogram, struct error *err
 /* Gives the tally blocks, for numbers by key: each key has few of their rows. */
 static void begin_blocks(struct merge *merge)
 {
-    if (!merge->keys || !merge->histogram.mode->is_binned)
+    if (!merge->keys || !merge->spec.mode->is_binned)
         return;
     row_blocks_clear(&merge->blocks, merge->tally.bins);
     merge->tally.blocks = &merge->blocks;
@@ -60,9 +60,9 @@ static void begin_blocks(struct merge *merge)
 static int begin_keys(struct merge *merge)
 {
     const struct merge_form *form = &merge->form;
-    if (!key_is_used(&merge->histogram.key))
+    if (!key_is_used(&merge->spec.key))
         return 0;
-    merge->keys = key_tallies_open(&merge->histogram, form->max_keys, form->max_key_bytes);
+    merge->keys = key_tallies_open(&merge->spec, form->max_keys, form->max_key_bytes);
     begin_blocks(merge);
     return merge->keys ? 0 : -1;
 }
@@ -74,18 +74,18 @@ static int begin(struct merge *merge, const struct read_table *table, const char
     const struct words *options = &table->options;
     if (words_copy(&merge->first.options, options) != 0)
         goto no_memory;
-    if (merge->form.lay(options, &merge->histogram, error) != 0 ||
+    if (merge->form.lay(options, &merge->spec, error) != 0 ||
         merge->form.sort(options, &merge->first.sorted, error) != 0)
         return -1;
-    if (merge->histogram.mode->has_characters && merge->form.has_moments)
+    if (merge->spec.mode->has_characters && merge->form.has_moments)
         return error_set(
             error, "--stats of characters needs the number of bytes, which tables do not hold");
-    if (merge->form.is_cumulative && check_cumulative(&merge->histogram, error) != 0)
+    if (merge->form.is_cumulative && check_cumulative(&merge->spec, error) != 0)
         return -1;
-    merge->histogram.has_moments =
-        (merge->form.has_moments && merge->histogram.mode->is_binned) || merge->form.is_cumulative;
+    merge->spec.has_moments =
+        (merge->form.has_moments && merge->spec.mode->is_binned) || merge->form.is_cumulative;
     merge->first.name = name;
-    if (tally_open(&merge->tally, &merge->histogram) == 0 && begin_keys(merge) == 0)
+    if (tally_open(&merge->tally, &merge->spec) == 0 && begin_keys(merge) == 0)
         return 0;
 no_memory:
     error_set(error, "out of memory");
@@ -136,9 +136,9 @@ static int check_options(struct merge *merge, const struct read_table *table, co
 static int check_mode(const struct merge *merge, const struct read_table *table,
                       struct error *error)
 {
-    const struct histogram *histogram = &merge->histogram;
-    const char *type = histogram->mode->has_types ? histogram->type.name : "";
-    if (strcmp(table_text(table, table->mode), histogram->mode->name) == 0 &&
+    const struct histogram_spec *spec = &merge->spec;
+    const char *type = spec->mode->has_types ? spec->type.name : "";
+    if (strcmp(table_text(table, table->mode), spec->mode->name) == 0 &&
         strcmp(table_text(table, table->type), type) == 0)
         return 0;
     return error_set(error, "\"mode\" and \"type\" do not match \"options\"");
@@ -167,7 +167,7 @@ static void add_checked(struct merge *merge, const struct read_table *table,
     struct tally *tally = &merge->tally;
     const uint64_t samples = tally->samples + table->totals.total;
     if (!merge->keys || tally->blocks)
-        table_rows_add(table, &merge->histogram, moments, tally);
+        table_rows_add(table, &merge->spec, moments, tally);
     if (merge->keys) {
         tally->samples = table->totals.total;
         table_keys_add(table, tally, merge->keys);
@@ -180,13 +180,13 @@ static void add_checked(struct merge *merge, const struct read_table *table,
 /* Checks rows and moments, and adds them. 0, or -1 with an error. */
 static int add_rows(struct merge *merge, struct read_table *table, struct error *error)
 {
-    const struct histogram *histogram = &merge->histogram;
-    const bool is_lines = merge->keys && !histogram->mode->is_binned;
-    struct moments *moments = calloc(histogram_channels(histogram), sizeof *moments);
+    const struct histogram_spec *spec = &merge->spec;
+    const bool is_lines = merge->keys && !spec->mode->is_binned;
+    struct moments *moments = calloc(histogram_spec_channels(spec), sizeof *moments);
     int rc = -1;
     if (!moments) {
         error_set(error, "out of memory");
-    } else if (is_lines || table_rows_check(table, histogram, &merge->seen, moments, error) == 0) {
+    } else if (is_lines || table_rows_check(table, spec, &merge->seen, moments, error) == 0) {
         if (__builtin_add_overflow(merge->total, table->totals.total, &merge->total)) {
             error_set(error, MERGE_OVERFLOW);
         } else {
@@ -226,7 +226,7 @@ int merge_add(struct merge *merge, struct read_table *table, const char *name, s
         return error_set(error, "has no \"options\", which say how it was counted");
     if ((!merge->first.name && begin(merge, table, name, error) != 0) ||
         check_options(merge, table, name, error) != 0 || check_mode(merge, table, error) != 0 ||
-        table_keys_check(table, &merge->histogram, error) != 0 ||
+        table_keys_check(table, &merge->spec, error) != 0 ||
         check_place(merge, table, name, error) != 0 || add_rows(merge, table, error) != 0 ||
         add_shard(merge, table, name, error) != 0)
         return -1;
@@ -249,7 +249,7 @@ int merge_fork(const struct merge *merge, struct merge *fork)
     fork->others = (struct merge_others){.tables = 0};
     fork->seen = (struct seen_rows){.base = &merge->seen};
     shard_join_fork(&merge->shards, &fork->shards);
-    const int rc = tally_open(&fork->tally, &fork->histogram);
+    const int rc = tally_open(&fork->tally, &fork->spec);
     if (rc == 0)
         begin_blocks(fork);
     return rc;
@@ -283,7 +283,7 @@ void merge_free(struct merge *merge)
     key_tallies_close(merge->keys);
     merge->keys = NULL;
     tally_close(&merge->tally);
-    binning_free(&merge->histogram.binning);
+    binning_free(&merge->spec.binning);
     words_free(&merge->first.options);
     table_words_free(&merge->first.sorted);
     words_free(&merge->last.options);

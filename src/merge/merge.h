@@ -66,7 +66,7 @@ void seen_rows_free(struct seen_rows *seen);
 
 /* Makes the histogram that a table's options describe; free its bins. 0; or -1 with an error if no
  * table that can be added up has such options. Not for two threads at once. */
-typedef int merge_layer(const struct words *options, struct histogram *histogram,
+typedef int merge_layer(const struct words *options, struct histogram_spec *spec,
                         struct error *error);
 
 /* Sorts a table's options; free them. 0, or -1 with an error. */
@@ -110,7 +110,7 @@ struct merge {
     struct merge_first first;
     struct merge_last last;
     struct merge_others others;
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct tally tally;
     struct key_tallies *keys; /* of tables by key, which all forks share: then the tally has no
                                * counts; NULL: tables are of all samples */

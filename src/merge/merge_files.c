@@ -192,8 +192,8 @@ static struct rest rest_of(const struct held_list *files)
  * takes up to four times its text. */
 static unsigned limit_threads(unsigned threads, const struct rest *rest, const struct merge *merge)
 {
-    const size_t bins = merge->histogram.bins;
-    const bool is_lines = merge->keys && !merge->histogram.mode->is_binned;
+    const size_t bins = merge->spec.bins;
+    const bool is_lines = merge->keys && !merge->spec.mode->is_binned;
     uint64_t most = is_lines ? MEMORY_MAX / 4 / (rest->largest + 1) : MEMORY_MAX / ROW_BYTES / bins;
     most = rest->files < most ? rest->files : most;
     return most < threads ? (unsigned)most : threads;

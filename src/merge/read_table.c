@@ -469,9 +469,9 @@ static int read_row(struct table_reader *reader)
             return -1;
     }
     const uint32_t row =
-        reader->finder.histogram ? row_finder_find(&reader->finder, table, &texts) : ROW_UNKNOWN;
+        reader->finder.spec ? row_finder_find(&reader->finder, table, &texts) : ROW_UNKNOWN;
     if (row == ROW_UNKNOWN) { /* of the first table, or of one that will be refused */
-        reader->finder.histogram = NULL;
+        reader->finder.spec = NULL;
         return add_texts(reader, &texts);
     }
     table->rows[table->row_count - 1] = row;
@@ -518,7 +518,7 @@ static int read_bin(struct table_reader *reader, void *to)
 {
     (void)to;
     json_skip_space(&reader->json);
-    const int seen = reader->finder.histogram ? read_seen_rows(reader) : 0;
+    const int seen = reader->finder.spec ? read_seen_rows(reader) : 0;
     return seen == 0 ? read_row(reader) : seen < 0 ? -1 : 0;
 }
 
@@ -762,7 +762,7 @@ int table_reader_begin(struct table_reader *reader)
 
 int table_reader_next(struct table_reader *reader, struct merge *merge, struct error *error)
 {
-    const struct histogram *histogram = &merge->histogram;
+    const struct histogram_spec *spec = &merge->spec;
     struct json *json = &reader->json;
     reader->error = error;
     clear_table(&reader->table);
@@ -776,10 +776,10 @@ int table_reader_next(struct table_reader *reader, struct merge *merge, struct e
     reader->tables++;
     reader->member = NULL;
     reader->keys_max = merge->form.max_keys;
-    reader->rows_max = histogram->mode ? histogram->bins + ROWS_BEYOND : SIZE_MAX;
-    reader->finder.histogram = NULL;
-    if (histogram->mode && (histogram->mode->is_binned || !key_is_used(&histogram->key)))
-        row_finder_begin(&reader->finder, histogram, &merge->seen);
+    reader->rows_max = spec->mode ? spec->bins + ROWS_BEYOND : SIZE_MAX;
+    reader->finder.spec = NULL;
+    if (spec->mode && (spec->mode->is_binned || !key_is_used(&spec->key)))
+        row_finder_begin(&reader->finder, spec, &merge->seen);
     return read_table(reader) == 0 ? 1 : -1;
 }
 

@@ -97,7 +97,7 @@ static inline const char *table_text(const struct read_table *table, text_at at)
 
 /* A walk over the rows of a table, which mostly follow each other. */
 struct row_finder {
-    const struct histogram *histogram;
+    const struct histogram_spec *spec;
     struct seen_rows *seen;
     size_t rows;            /* of the histogram */
     size_t next;            /* the row after the last one that was found */
@@ -106,7 +106,7 @@ struct row_finder {
 };
 
 /* Begins a walk over the rows of a table of the histogram. */
-void row_finder_begin(struct row_finder *finder, const struct histogram *histogram,
+void row_finder_begin(struct row_finder *finder, const struct histogram_spec *spec,
                       struct seen_rows *seen);
 
 /* Returns how many bytes of text[0..len) are a row that was seen before, up to its count; or 0. It
@@ -122,13 +122,13 @@ uint32_t row_finder_find(struct row_finder *finder, const struct read_table *tab
 /* Proves that the rows of a table are the histogram's, ascend, and add up to the table's totals;
  * stores in each row which of the histogram's it is; and reads the moments of each channel, if
  * the histogram has any. 0; or -1 with an error, which does not depend on other tables. */
-int table_rows_check(struct read_table *table, const struct histogram *histogram,
+int table_rows_check(struct read_table *table, const struct histogram_spec *spec,
                      struct seen_rows *seen, struct moments *moments, struct error *error);
 
 /* Adds the counts and moments of a table that was checked to a tally of the same histogram, and
  * marks its blocks, if it has them. No count overflows if the tally's samples and the table's total
  * together do not. */
-void table_rows_add(const struct read_table *table, const struct histogram *histogram,
+void table_rows_add(const struct read_table *table, const struct histogram_spec *spec,
                     const struct moments *moments, struct tally *tally);
 
 /* --- table_keys.c: one key and its numbers, or a key in each row --- */
@@ -139,7 +139,7 @@ bool table_keys_used(const struct words *options);
 /* Checks that a table has the keys that its options, with or without --by, and its mode let it
  * have: all of them, as none are left out by --top. Rows of lines must also add up. 0; or -1 with
  * an error. */
-int table_keys_check(const struct read_table *table, const struct histogram *histogram,
+int table_keys_check(const struct read_table *table, const struct histogram_spec *spec,
                      struct error *error);
 
 /* Checks that the tables of one result follow each other, and none is missing: `table` is the next

@@ -103,11 +103,11 @@ static int check_lines(const struct read_table *table, struct error *error)
 
 /* --- either --- */
 
-int table_keys_check(const struct read_table *table, const struct histogram *histogram,
+int table_keys_check(const struct read_table *table, const struct histogram_spec *spec,
                      struct error *error)
 {
-    if (key_is_used(&histogram->key))
-        return histogram->mode->is_binned ? check_numbers(table, error) : check_lines(table, error);
+    if (key_is_used(&spec->key))
+        return spec->mode->is_binned ? check_numbers(table, error) : check_lines(table, error);
     return table->key_count > 0 || (table->has & HAS_KEY) ? error_set(error, NO_MATCH) : 0;
 }
 

@@ -111,17 +111,17 @@ static size_t find_double(const struct binning *binning, const char *lo, const c
  * than reading both as numbers. Not for equal edges, which several rows may have. */
 static bool is_next(struct row_finder *finder, const char *lo, const char *hi)
 {
-    const struct histogram *histogram = finder->histogram;
-    if (!finder->follows || finder->next > histogram->binning.bins)
+    const struct histogram_spec *spec = finder->spec;
+    if (!finder->follows || finder->next > spec->binning.bins)
         return false;
-    histogram_label_row(histogram, finder->next, &finder->label);
+    histogram_spec_label_row(spec, finder->next, &finder->label);
     return strcmp(finder->label.hi, hi) == 0 && strcmp(finder->label.lo, lo) == 0 &&
            strcmp(lo, hi) != 0;
 }
 
 static size_t find_bin(struct row_finder *finder, const char *lo, const char *hi)
 {
-    const struct binning *binning = &finder->histogram->binning;
+    const struct binning *binning = &finder->spec->binning;
     if (is_next(finder, lo, hi))
         return finder->next;
     return binning->is_whole ? find_whole(binning, lo, hi) : find_double(binning, lo, hi);
@@ -133,7 +133,7 @@ static bool has_label(struct row_finder *finder, const struct read_table *table,
 {
     struct row_label *label = &finder->label;
     *label = (struct row_label){.next = 0};
-    histogram_label_row(finder->histogram, row, label);
+    histogram_spec_label_row(finder->spec, row, label);
     return label->kind == ROW_KIND_BIN && strcmp(label->name, table_text(table, texts->bin)) == 0 &&
            strcmp(label->lo, table_text(table, texts->lo)) == 0 &&
            strcmp(label->hi, table_text(table, texts->hi)) == 0;
@@ -144,7 +144,7 @@ static bool has_label(struct row_finder *finder, const struct read_table *table,
 static size_t find_label(struct row_finder *finder, const struct read_table *table,
                          const struct row_texts *texts)
 {
-    const size_t bins = finder->histogram->bins;
+    const size_t bins = finder->spec->bins;
     size_t row = finder->next;
     whole first;
     if (read_shown_whole(table_text(table, texts->lo), &first) && first >= (whole)row &&
@@ -155,13 +155,13 @@ static size_t find_label(struct row_finder *finder, const struct read_table *tab
     return row < bins ? row : SIZE_MAX;
 }
 
-void row_finder_begin(struct row_finder *finder, const struct histogram *histogram,
+void row_finder_begin(struct row_finder *finder, const struct histogram_spec *spec,
                       struct seen_rows *seen)
 {
-    *finder = (struct row_finder){.histogram = histogram,
+    *finder = (struct row_finder){.spec = spec,
                                   .seen = seen,
-                                  .rows = histogram_rows(histogram),
-                                  .next = histogram->mode->is_binned ? ROW_BELOW + 1 : 0,
+                                  .rows = histogram_spec_rows(spec),
+                                  .next = spec->mode->is_binned ? ROW_BELOW + 1 : 0,
                                   .follows = true};
     number_prepare();
 }
@@ -169,7 +169,7 @@ void row_finder_begin(struct row_finder *finder, const struct histogram *histogr
 uint32_t row_finder_find(struct row_finder *finder, const struct read_table *table,
                          const struct row_texts *texts)
 {
-    const bool is_binned = finder->histogram->mode->is_binned;
+    const bool is_binned = finder->spec->mode->is_binned;
     const char *lo = table_text(table, texts->lo), *hi = table_text(table, texts->hi);
     const size_t row = is_binned ? find_bin(finder, lo, hi) : find_label(finder, table, texts);
     if (row == SIZE_MAX)
@@ -186,7 +186,7 @@ uint32_t row_finder_find(struct row_finder *finder, const struct read_table *tab
 /* The state of a check that goes row by row. */
 struct row_check {
     struct read_table *table;
-    const struct histogram *histogram;
+    const struct histogram_spec *spec;
     size_t channels;
     struct row_finder finder;
     size_t unknown;                 /* rows that were found */
@@ -209,7 +209,7 @@ static int refuse_row(const struct row_check *check, uint32_t row, const struct 
     const struct read_table *table = check->table;
     struct row_label label = {.next = 0};
     if (row != ROW_UNKNOWN) {
-        histogram_label_row(check->histogram, row, &label);
+        histogram_spec_label_row(check->spec, row, &label);
         return error_set(error, "there is no bin from %s to %s after the one before it", label.lo,
                          label.hi);
     }
@@ -247,7 +247,7 @@ static int check_row(struct row_check *check, size_t index, struct error *error)
 
 static int check_rows(struct row_check *check, struct seen_rows *seen, struct error *error)
 {
-    row_finder_begin(&check->finder, check->histogram, seen);
+    row_finder_begin(&check->finder, check->spec, seen);
     for (size_t i = 0; i < check->table->row_count; i++) {
         const uint32_t row = check->table->rows[i];
         uint64_t sum = check->counted[0];
@@ -296,7 +296,7 @@ static int check_channels(const struct row_check *check, struct error *error)
 static int check_totals(const struct row_check *check, struct error *error)
 {
     const struct read_totals *totals = &check->table->totals;
-    const struct mode *mode = check->histogram->mode;
+    const struct mode *mode = check->spec->mode;
     uint64_t counted = 0;
     for (size_t channel = 0; channel < check->channels; channel++)
         if (!add_count(&counted, check->counted[channel]))
@@ -313,7 +313,7 @@ static int check_totals(const struct row_check *check, struct error *error)
     if (mode->has_characters && totals->other != totals->invalid)
         return error_set(error, "\"counted\" and \"invalid\" do not add up to \"total\"");
     if (!mode->is_binned && !mode->has_characters &&
-        !histogram_adds_up(check->histogram, counted, totals->total))
+        !histogram_spec_adds_up(check->spec, counted, totals->total))
         return error_set(error, "\"other\" must be 0, because every byte is in a bin");
     return check->channels > 1 ? check_channels(check, error) : 0;
 }
@@ -348,7 +348,7 @@ static int check_moments(const struct row_check *check, struct moments *moments,
         const struct read_totals *totals =
             check->channels > 1 ? &table->channels[channel] : &table->totals;
         if (!read_moments(table, channel, totals->total - totals->invalid,
-                          check->histogram->binning.is_whole, &moments[channel]))
+                          check->spec->binning.is_whole, &moments[channel]))
             return error_set(error, "\"moments\" are damaged");
     }
     return 0;
@@ -360,7 +360,7 @@ static int check_moments(const struct row_check *check, struct moments *moments,
 static int check_form(const struct row_check *check, struct error *error)
 {
     const struct read_table *table = check->table;
-    const struct mode *mode = check->histogram->mode;
+    const struct mode *mode = check->spec->mode;
     const uint64_t binned = HAS_BELOW | HAS_ABOVE | HAS_INVALID;
     const uint64_t all = HAS_TOTAL | HAS_COUNTED | HAS_OTHER | HAS_BINS;
     const uint64_t outside = mode->is_binned ? binned : mode->has_characters ? HAS_INVALID : 0;
@@ -375,23 +375,23 @@ static int check_form(const struct row_check *check, struct error *error)
     return 0;
 }
 
-int table_rows_check(struct read_table *table, const struct histogram *histogram,
+int table_rows_check(struct read_table *table, const struct histogram_spec *spec,
                      struct seen_rows *seen, struct moments *moments, struct error *error)
 {
     struct row_check check = {
-        .table = table, .histogram = histogram, .channels = histogram_channels(histogram)};
+        .table = table, .spec = spec, .channels = histogram_spec_channels(spec)};
     if (check_form(&check, error) != 0 || check_rows(&check, seen, error) != 0 ||
         check_totals(&check, error) != 0)
         return -1;
-    return histogram->has_moments ? check_moments(&check, moments, error) : 0;
+    return spec->has_moments ? check_moments(&check, moments, error) : 0;
 }
 
-void table_rows_add(const struct read_table *table, const struct histogram *histogram,
+void table_rows_add(const struct read_table *table, const struct histogram_spec *spec,
                     const struct moments *moments, struct tally *tally)
 {
-    const struct binning *binning = &histogram->binning;
-    const size_t rows = histogram_rows(histogram);
-    const size_t channels = histogram_channels(histogram);
+    const struct binning *binning = &spec->binning;
+    const size_t rows = histogram_spec_rows(spec);
+    const size_t channels = histogram_spec_channels(spec);
     tally->samples += table->totals.total;
     for (size_t i = 0; i < table->row_count; i++) {
         const size_t row = table->rows[i];
@@ -402,7 +402,7 @@ void table_rows_add(const struct read_table *table, const struct histogram *hist
         if (tally->blocks)
             row_blocks_mark(tally->blocks, row);
     }
-    for (size_t channel = 0; histogram->mode->is_binned && channel < channels; channel++) {
+    for (size_t channel = 0; spec->mode->is_binned && channel < channels; channel++) {
         const struct read_totals *own = channels > 1 ? &table->channels[channel] : &table->totals;
         uint64_t *counts = tally->counts + channel * rows;
         counts[ROW_BELOW] += own->below;
@@ -414,8 +414,8 @@ void table_rows_add(const struct read_table *table, const struct histogram *hist
             row_blocks_mark(tally->blocks, ROW_INVALID(binning));
         }
     }
-    if (histogram->mode->has_characters) /* the last row */
+    if (spec->mode->has_characters) /* the last row */
         tally->counts[rows - 1] += table->totals.invalid;
-    for (size_t channel = 0; histogram->has_moments && channel < channels; channel++)
+    for (size_t channel = 0; spec->has_moments && channel < channels; channel++)
         moments_merge(&tally->moments[channel], &moments[channel]);
 }

@@ -31,8 +31,7 @@ static unsigned choose_slots(const struct pool *pool, bool side_by_side)
         return options->buffers;
     if (!side_by_side)
         return SERIAL_BUFFERS;
-    uint64_t fit =
-        PARALLEL_BUFFERS_BYTES / gpu_engine_slot_size(pool->histogram, options->chunk_size);
+    uint64_t fit = PARALLEL_BUFFERS_BYTES / gpu_engine_slot_size(pool->spec, options->chunk_size);
     uint64_t wanted = 2 * (uint64_t)atomic_load(&pool->workers.most);
     uint64_t slots = wanted < fit ? wanted : fit;
     return slots > SERIAL_BUFFERS ? (unsigned)slots : SERIAL_BUFFERS;
@@ -44,9 +43,9 @@ static int check_memory(const struct pool *pool, struct error *error)
 {
     const struct opening *opening = &pool->opening;
     const size_t chunk_size = pool->options.chunk_size;
-    const size_t slot = gpu_engine_slot_size(pool->histogram, chunk_size);
-    const uint64_t wanted = (uint64_t)opening->gpus.count *
-                            gpu_engine_size(pool->histogram, chunk_size, opening->slots);
+    const size_t slot = gpu_engine_slot_size(pool->spec, chunk_size);
+    const uint64_t wanted =
+        (uint64_t)opening->gpus.count * gpu_engine_size(pool->spec, chunk_size, opening->slots);
     const uint64_t available = machine_memory("");
     if (wanted <= available)
         return 0;
@@ -85,8 +84,8 @@ static struct engine *open_group(struct pool *pool, struct error *error)
         .memory_left = memory_left,
         .fallback = only_gpu && opening->gpus.count == 1 ? NULL : pool->cpu,
     };
-    return gpu_group_open(pool->histogram, &wanted, &opening->gpus,
-                          only_gpu || options->opens_at_once, error);
+    return gpu_group_open(pool->spec, &wanted, &opening->gpus, only_gpu || options->opens_at_once,
+                          error);
 }
 
 static void *open_gpus(void *arg)

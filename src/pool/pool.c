@@ -22,25 +22,25 @@
 /* --- opening and closing --- */
 
 /* Returns the bytes of the tally, and of one table of the CPU's engine. */
-static uint64_t counts_size(const struct histogram *histogram)
+static uint64_t counts_size(const struct histogram_spec *spec)
 {
     size_t bins = 0;
-    for (; histogram; histogram = histogram->also)
-        bins += histogram->bins;
+    for (; spec; spec = spec->also)
+        bins += spec->bins;
     return 2 * (uint64_t)bins * sizeof(uint64_t);
 }
 
-bool pool_looks_for_memory(const struct histogram *histogram)
+bool pool_looks_for_memory(const struct histogram_spec *spec)
 {
-    return counts_size(histogram) > COUNTS_UNCHECKED;
+    return counts_size(spec) > COUNTS_UNCHECKED;
 }
 
 /* Refuses counts for which there is no memory. Few bins are not checked, as that takes time. 0, or
  * -1 with the error set. */
-static int check_memory(const struct histogram *histogram, struct error *error)
+static int check_memory(const struct histogram_spec *spec, struct error *error)
 {
-    uint64_t wanted = counts_size(histogram), available;
-    if (!pool_looks_for_memory(histogram) || wanted <= (available = machine_memory("")))
+    uint64_t wanted = counts_size(spec), available;
+    if (!pool_looks_for_memory(spec) || wanted <= (available = machine_memory("")))
         return 0;
     return error_set(error,
                      "out of memory: %" PRIu64 " bins need %.0f MiB, but %.0f MiB are available",
@@ -60,21 +60,21 @@ static unsigned gpus_most(const struct gpu_list *gpus)
 static int open_cpu(struct pool *pool, unsigned threads)
 {
     const struct pool_options *options = &pool->options;
-    const struct histogram *histogram = pool->histogram;
+    const struct histogram_spec *spec = pool->spec;
     const struct cpu_engine_options cpu = {.counter = options->counter,
                                            .chunk_size = options->chunk_size,
                                            .chunks = threads + DONATED_MAX,
                                            .threads = threads,
                                            .files = options->files,
                                            .keys = options->keys};
-    pool->cpu = cpu_engine_open(histogram, &cpu);
+    pool->cpu = cpu_engine_open(spec, &cpu);
     if (!pool->cpu)
         return -1;
-    if (!histogram->mode->is_text || options->invalid == INVALID_SKIP)
+    if (!spec->mode->is_text || options->invalid == INVALID_SKIP)
         return 0;
     size_t on_gpu = (size_t)gpus_most(&options->gpus) *
                     (options->buffers + 2 * (size_t)threads + DEVICE_BATCHES_MAX);
-    pool->lines = lines_open(histogram, source_files(pool->source), cpu.chunks + on_gpu, threads);
+    pool->lines = lines_open(spec, source_files(pool->source), cpu.chunks + on_gpu, threads);
     pool->cpu->lines = pool->lines;
     return pool->lines ? 0 : -1;
 }
@@ -95,7 +95,7 @@ static struct pool *pool_open(const struct pool_options *options, const struct p
     if (!pool)
         return NULL;
     pool->options = *options;
-    pool->histogram = task->histogram;
+    pool->spec = task->spec;
     pool->source = task->source;
     pool->processors = machine_processors(sched_getaffinity);
     pool->opening.may_come = options->device == DEVICE_AUTO && !device_missing();
@@ -188,7 +188,7 @@ int pool_run(const struct pool_options *options, const struct pool_task *task,
              struct pool_outcome *outcome, struct error *error)
 {
     *outcome = (struct pool_outcome){0};
-    if (check_memory(task->histogram, error) != 0)
+    if (check_memory(task->spec, error) != 0)
         return -1;
     struct pool *pool = pool_open(options, task);
     if (!pool)

@@ -6,7 +6,7 @@
 #include "gpu/gpu_engine.h"
 #include "gpu/visible.h"
 #include "src/base/error.h"
-#include "src/count/histogram.h"
+#include "src/count/histogram_spec.h"
 #include "src/count/tally.h"
 #include "src/policy/policy.h"
 #include "src/work/source.h"
@@ -68,7 +68,7 @@ struct pool_options {
 
 /* The input of a run, and how it is counted. */
 struct pool_task {
-    const struct histogram *histogram; /* lives as long as the process if outcome->gpu_opened */
+    const struct histogram_spec *spec; /* lives as long as the process if outcome->gpu_opened */
     struct source *source;
     struct tally *tally; /* what is counted is added to it */
 };
@@ -102,7 +102,7 @@ int pool_run(const struct pool_options *options, const struct pool_task *task,
              struct pool_outcome *outcome, struct error *error);
 
 /* True if the run will look up how much memory there is (/proc/meminfo), because it needs much. */
-bool pool_looks_for_memory(const struct histogram *histogram);
+bool pool_looks_for_memory(const struct histogram_spec *spec);
 
 /* Adds the counts so far to the tally: of fewer bytes than were read, but of whole chunks. 0, or -1
  * if that is only known at the end, as on a GPU with very many bins (not snapshot_is_small). Keys

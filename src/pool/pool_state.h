@@ -61,7 +61,7 @@ struct workers {
 /* A run. It is not freed once a GPU was asked for: nobody waits for the thread that opens GPUs. */
 struct pool {
     struct pool_options options;
-    const struct histogram *histogram;
+    const struct histogram_spec *spec;
     struct source *source;
     struct engine *cpu;
     struct lines *lines; /* NULL: lines are not looked for */

@@ -5,7 +5,7 @@
 #include "lines.h"
 #include "src/base/byte_masks.h"
 #include "src/base/show.h"
-#include "src/count/histogram.h"
+#include "src/count/histogram_spec.h"
 #include "src/count/number_units.h"
 
 #include <inttypes.h>
@@ -31,7 +31,7 @@ struct run {
 };
 
 struct lines {
-    const struct histogram *histogram;
+    const struct histogram_spec *spec;
     atomic_bool found;       /* an invalid sample */
     pthread_mutex_t lock;    /* the rest */
     struct origin first;     /* of the first chunk known to have an invalid sample, if found */
@@ -43,7 +43,7 @@ struct lines {
     struct run runs[]; /* of these others, ascending; what is still out are the gaps between them */
 };
 
-struct lines *lines_open(const struct histogram *histogram, size_t files, size_t chunks,
+struct lines *lines_open(const struct histogram_spec *spec, size_t files, size_t chunks,
                          size_t readers)
 {
     /* In each gap is a chunk that is out, or the end of what was read of a segment. A file has one
@@ -56,7 +56,7 @@ struct lines *lines_open(const struct histogram *histogram, size_t files, size_t
         free(added);
         return NULL;
     }
-    lines->histogram = histogram;
+    lines->spec = spec;
     lines->added = added;
     lines->files = files;
     pthread_mutex_init(&lines->lock, NULL);
@@ -198,7 +198,7 @@ static void add_hint(const struct field *field, const unsigned char *text, size_
 
 /* The text that is searched for invalid samples. */
 struct searched {
-    const struct histogram *histogram;
+    const struct histogram_spec *spec;
     struct field field; /* in this file */
     struct key key;     /* in this file */
     bool is_of_key;     /* what was found is a record without a key */
@@ -223,7 +223,7 @@ static bool find_in_all(struct searched *searched, const unsigned char *text, si
 {
     const struct field *field = &searched->field;
     const bool is_number =
-        searched->histogram->mode != &mode_lines && find_number(field, text, len, fault);
+        searched->spec->mode != &mode_lines && find_number(field, text, len, fault);
     struct field_fault other;
     searched->is_of_key = key_is_used(&searched->key) &&
                           key_find_missing(&searched->key, field, text, len, &other) &&
@@ -241,7 +241,7 @@ static bool find_in_kept(struct searched *searched, const unsigned char *text, s
     for (const unsigned char *at = text, *end; at < limit; at = end + 1) {
         end = field_record_end(&searched->field, at, limit);
         const bool is_long = (size_t)(end - at) > field_record_max(&searched->field);
-        if (!is_long && !line_filter_keeps(&searched->histogram->filter, at, end))
+        if (!is_long && !line_filter_keeps(&searched->spec->filter, at, end))
             continue;
         if (is_long)
             *fault = (struct field_fault){.what = FIELD_TOO_LONG};
@@ -255,11 +255,11 @@ static bool find_in_kept(struct searched *searched, const unsigned char *text, s
 }
 
 /* Finds the first invalid sample of a chunk: *at is where it, or its line, begins. */
-static bool find_invalid(const struct histogram *histogram, const struct chunk *chunk, size_t *at,
+static bool find_invalid(const struct histogram_spec *spec, const struct chunk *chunk, size_t *at,
                          struct error *what)
 {
     const struct origin *origin = &chunk->origin;
-    struct searched searched = {histogram, histogram->field, histogram->key, false};
+    struct searched searched = {spec, spec->field, spec->key, false};
     struct field_fault fault;
     size_t begin = chunk->begin;
     if (origin->column)
@@ -270,8 +270,8 @@ static bool find_invalid(const struct histogram *histogram, const struct chunk *
         begin += field_header_len(&searched.field, chunk->data + begin, chunk->len - begin);
     const unsigned char *text = chunk->data + begin;
     const size_t len = chunk->len - begin;
-    const bool is_found = histogram->filter.count > 0 ? find_in_kept(&searched, text, len, &fault)
-                                                      : find_in_all(&searched, text, len, &fault);
+    const bool is_found = spec->filter.count > 0 ? find_in_kept(&searched, text, len, &fault)
+                                                 : find_in_all(&searched, text, len, &fault);
     if (!is_found)
         return false;
     *at = begin + fault.at;
@@ -285,7 +285,7 @@ static bool find_invalid(const struct histogram *histogram, const struct chunk *
 static void keep_invalid(struct lines *lines, const struct chunk *chunk)
 {
     size_t at;
-    if (!find_invalid(lines->histogram, chunk, &at, &lines->what))
+    if (!find_invalid(lines->spec, chunk, &at, &lines->what))
         return;
     atomic_store(&lines->found, true);
     lines->first = chunk->origin;
@@ -359,7 +359,7 @@ void lines_add_unseen(struct lines *lines, const struct chunk *chunk)
     if (!lines || !chunk->origin.name)
         return;
     lines_add(lines, chunk, byte_count(chunk->data + chunk->begin, chunk->len - chunk->begin, '\n'),
-              find_invalid(lines->histogram, chunk, &at, &unused));
+              find_invalid(lines->spec, chunk, &at, &unused));
 }
 
 bool lines_first(struct lines *lines, struct error *what)

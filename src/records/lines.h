@@ -8,13 +8,13 @@
 #include "src/engine/chunk.h"
 #include "src/base/error.h"
 
-struct histogram;
+struct histogram_spec;
 struct lines;
 
 /* Opens a search for `files` files, of which at most `chunks` chunks are filled or counted at a
  * time and at most `readers` segments are read. The histogram must outlive it. NULL: out of
  * memory. */
-struct lines *lines_open(const struct histogram *histogram, size_t files, size_t chunks,
+struct lines *lines_open(const struct histogram_spec *spec, size_t files, size_t chunks,
                          size_t readers);
 
 /* Adds a chunk, once: how many newlines it has, and whether a sample is invalid. Any thread. */

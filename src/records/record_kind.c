@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record_kind.h"
-#include "src/count/histogram.h"
+#include "src/count/histogram_spec.h"
 
 #include <string.h>
 
@@ -65,30 +65,29 @@ struct record_kind record_values(size_t size)
     return (struct record_kind){.type = RECORD_VALUES, .size = size, .most = size};
 }
 
-struct record_kind record_kind_of(const struct histogram *histogram)
+struct record_kind record_kind_of(const struct histogram_spec *spec)
 {
-    if (histogram->mode->has_characters)
+    if (spec->mode->has_characters)
         return record_characters;
-    if (histogram->mode->has_pairs && !histogram->is_aligned)
+    if (spec->mode->has_pairs && !spec->is_aligned)
         return record_pairs;
-    if (histogram->field.kind == FIELD_CSV)
+    if (spec->field.kind == FIELD_CSV)
         return record_csv;
-    if (histogram->field.kind != FIELD_NONE || histogram->field.has_units ||
-        histogram->filter.count > 0) {
+    if (spec->field.kind != FIELD_NONE || spec->field.has_units || spec->filter.count > 0) {
         struct record_kind lines = record_lines;
-        lines.most = field_record_max(&histogram->field) + FIELD_BOM_SIZE;
+        lines.most = field_record_max(&spec->field) + FIELD_BOM_SIZE;
         return lines;
     }
-    const size_t size = histogram_sample_size(histogram);
+    const size_t size = histogram_spec_sample_size(spec);
     return size > 0 ? record_values(size) : record_tokens;
 }
 
 /* Single bytes may be cut like all others. All others are the same but for the longest. */
-struct record_kind record_kind_of_all(const struct histogram *histogram)
+struct record_kind record_kind_of_all(const struct histogram_spec *spec)
 {
     struct record_kind kind = record_values(1);
-    for (; histogram; histogram = histogram->also) {
-        const struct record_kind other = record_kind_of(histogram);
+    for (; spec; spec = spec->also) {
+        const struct record_kind other = record_kind_of(spec);
         if (record_is_byte(&kind) || (!record_is_byte(&other) && other.most > kind.most))
             kind = other;
     }

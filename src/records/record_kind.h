@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct histogram;
+struct histogram_spec;
 struct records;
 
 #define RECORD_SIZE_MAX 512 /* bytes of a value, or of the values of all channels */
@@ -51,11 +51,11 @@ extern const struct record_kind record_tokens, record_lines, record_csv, record_
 struct record_kind record_values(size_t size);
 
 /* Returns the kind of a histogram's samples. */
-struct record_kind record_kind_of(const struct histogram *histogram);
+struct record_kind record_kind_of(const struct histogram_spec *spec);
 
 /* Returns the kind that a stream is cut into for a histogram and those after it
- * (histogram->also). */
-struct record_kind record_kind_of_all(const struct histogram *histogram);
+ * (spec->also). */
+struct record_kind record_kind_of_all(const struct histogram_spec *spec);
 
 /* True if only the bytes tell where records begin, or each does. */
 static inline bool record_is_text(const struct record_kind *kind)

@@ -4,7 +4,7 @@
 #include "src/base/grow.h"
 #include "src/base/show.h"
 #include "src/count/field.h"
-#include "src/count/histogram.h"
+#include "src/count/histogram_spec.h"
 #include "src/count/number.h"
 
 #include <inttypes.h>
@@ -174,12 +174,12 @@ int records_cut(struct records *records, struct chunk *chunk, size_t waited, boo
     return records_begin_with(records, cut, tail);
 }
 
-size_t records_begin(const struct histogram *histogram, const struct chunk *chunk)
+size_t records_begin(const struct histogram_spec *spec, const struct chunk *chunk)
 {
     size_t begin = chunk->begin;
     if (!chunk->origin.has_header)
         return begin;
-    return begin + field_header_len(&histogram->field, chunk->data + begin, chunk->len - begin);
+    return begin + field_header_len(&spec->field, chunk->data + begin, chunk->len - begin);
 }
 
 /* Both neighbours find the same boundary, from the byte before it and those after it. Of characters

@@ -46,7 +46,7 @@ int records_check(const struct records *records, const char *name, struct error 
 void records_drop(const struct record_kind *kind, struct chunk *chunk, size_t len);
 
 /* Returns where the samples of a chunk begin: after what was dropped, and after the header. */
-size_t records_begin(const struct histogram *histogram, const struct chunk *chunk);
+size_t records_begin(const struct histogram_spec *spec, const struct chunk *chunk);
 
 /* Cuts a piece of a text, data[1..1 + piece), to the records that begin in it. data[0] is the byte
  * before it, and data[1 + piece..len) follow it. Drops data[0] and the end of a record from before.

@@ -64,7 +64,7 @@ static void for_each_row(struct diff *diff, void (*visit)(struct diff *diff, con
     struct rows rows;
     const struct row *row;
     const struct row_names names = {.groups = NULL};
-    rows_begin(&rows, diff->counts->histogram, diff->counts->both, &names,
+    rows_begin(&rows, diff->counts->spec, diff->counts->both, &names,
                format_empty_rows(diff->options));
     while ((row = rows_next(&rows)) && !diff->out->error)
         visit(diff, row);
@@ -102,7 +102,7 @@ void diff_delimited(struct diff *diff)
 
 static void object_totals(const struct diff *diff, const char *key, const struct tally *tally)
 {
-    const struct totals totals = rows_add_up(diff->counts->histogram, tally);
+    const struct totals totals = rows_add_up(diff->counts->spec, tally);
     writer_text(diff->out, key);
     json_totals(diff->out, diff->mode, &totals);
     writer_char(diff->out, '}');
@@ -131,7 +131,7 @@ void diff_json(struct diff *diff)
     struct writer *out = diff->out;
     writer_format(out, "{\"schema\":\"gpuhisto-diff/1\",\"mode\":\"%s\"", diff->mode->name);
     if (diff->mode->has_types)
-        writer_format(out, ",\"type\":\"%s\"", diff->counts->histogram->type.name);
+        writer_format(out, ",\"type\":\"%s\"", diff->counts->spec->type.name);
     object_totals(diff, ",\"before\":{", diff->counts->before);
     object_totals(diff, ",\"after\":{", diff->counts->after);
     writer_text(out, ",\"bins\":[");
@@ -159,7 +159,7 @@ static void picture_measure(struct diff *diff, const struct row *row)
     const struct diff_row texts = make_row(diff, row);
     const uint64_t units = units_of(texts.difference);
     char label[PICTURE_LABEL];
-    picture_label(diff->counts->histogram, row, label);
+    picture_label(diff->counts->spec, row, label);
     const struct picture_cells cells = make_cells(&texts, label);
     picture_widen(diff->picture.widths, &cells);
     diff->picture.largest = units > diff->picture.largest ? units : diff->picture.largest;
@@ -191,7 +191,7 @@ static void picture_row(struct diff *diff, const struct row *row)
 {
     const struct diff_row texts = make_row(diff, row);
     char label[PICTURE_LABEL];
-    picture_label(diff->counts->histogram, row, label);
+    picture_label(diff->counts->spec, row, label);
     const struct picture_cells cells = make_cells(&texts, label);
     picture_write(diff->out, &cells, diff->picture.widths, sides_of(diff));
     writer_format(diff->out, "%*s", PICTURE_GAP, "");
@@ -221,6 +221,6 @@ void diff_write(struct writer *out, const struct report_options *options,
                 const struct diff_counts *counts)
 {
     struct diff diff = {
-        .out = out, .options = options, .counts = counts, .mode = counts->histogram->mode};
+        .out = out, .options = options, .counts = counts, .mode = counts->spec->mode};
     options->format->diff(&diff);
 }

@@ -7,7 +7,7 @@
 
 /* The counts of two tables. All tallies are of the histogram, which has one channel. */
 struct diff_counts {
-    const struct histogram *histogram;
+    const struct histogram_spec *spec;
     const struct tally *before, *after;
     const struct tally *both; /* the sum of the two */
 };

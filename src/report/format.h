@@ -16,7 +16,7 @@
 #define COUNT_COLUMN 1   /* of a mode's columns: there is one for each channel instead */
 
 struct counts {
-    const struct histogram *histogram;
+    const struct histogram_spec *spec;
     const struct tally *tally;
 };
 
@@ -87,7 +87,7 @@ static inline enum empty_rows format_empty_rows(const struct report_options *opt
 static inline void format_counts(struct table *table, const struct row *row, char separator)
 {
     const struct tally *tally = table->shown.tally;
-    const size_t step = histogram_rows(table->shown.histogram);
+    const size_t step = histogram_spec_rows(table->shown.spec);
     for (size_t at = row->index; at < tally->bins; at += step) {
         if (at > row->index)
             writer_char(table->out, separator);

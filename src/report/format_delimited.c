@@ -23,7 +23,7 @@ static bool is_csv(const struct table *table)
 
 static bool has_notes(const struct table *table)
 {
-    return table->shown.histogram->mode->columns[MODE_COLUMNS - 1];
+    return table->shown.spec->mode->columns[MODE_COLUMNS - 1];
 }
 
 /* --- rows --- */
@@ -31,9 +31,9 @@ static bool has_notes(const struct table *table)
 /* Writes the name of the column of counts, or one name for each channel. */
 static void name_counts(struct table *table)
 {
-    const unsigned channels = histogram_channels(table->shown.histogram);
+    const unsigned channels = histogram_spec_channels(table->shown.spec);
     if (channels == 1)
-        field(table, table->shown.histogram->mode->columns[COUNT_COLUMN]);
+        field(table, table->shown.spec->mode->columns[COUNT_COLUMN]);
     for (unsigned channel = 0; channels > 1 && channel < channels; channel++) {
         if (channel > 0)
             separate(table);
@@ -54,7 +54,7 @@ static void write_columns(struct table *table, const char *const columns[GROUP_C
 static void begin(struct table *table)
 {
     const char separator = table->format->separator;
-    const char *const *columns = table->shown.histogram->mode->columns;
+    const char *const *columns = table->shown.spec->mode->columns;
     if (!table->options->header)
         return;
     if (table->groups)

@@ -13,11 +13,11 @@
 static void write_channels(struct table *table)
 {
     struct writer *out = table->out;
-    const struct histogram histogram = histogram_of_channel(table->shown.histogram);
-    const unsigned channels = histogram_channels(table->shown.histogram);
+    const struct histogram_spec spec = histogram_spec_of_channel(table->shown.spec);
+    const unsigned channels = histogram_spec_channels(table->shown.spec);
     for (unsigned channel = 0; channels > 1 && channel < channels; channel++) {
         const struct tally tally = tally_of_channel(table->shown.tally, channel);
-        const struct totals totals = rows_add_up(&histogram, &tally);
+        const struct totals totals = rows_add_up(&spec, &tally);
         json_count(out, channel ? ",{\"total\":" : ",\"channels\":[{\"total\":", totals.samples);
         json_outside(out, &totals);
         writer_text(out, channel + 1 < channels ? "}" : "}]");
@@ -56,8 +56,8 @@ static bool is_of_key(const struct table *table)
 static void json_begin(struct table *table)
 {
     struct writer *out = table->out;
-    const struct histogram *histogram = table->shown.histogram;
-    const struct mode *mode = histogram->mode;
+    const struct histogram_spec *spec = table->shown.spec;
+    const struct mode *mode = spec->mode;
     writer_text(out, "{\"schema\":\"gpuhisto/1\"");
     if (is_of_key(table)) {
         writer_char(out, ',');
@@ -69,7 +69,7 @@ static void json_begin(struct table *table)
     }
     writer_format(out, ",\"mode\":\"%s\"", mode->name);
     if (mode->has_types)
-        writer_format(out, ",\"type\":\"%s\"", histogram->type.name);
+        writer_format(out, ",\"type\":\"%s\"", spec->type.name);
     write_options(table);
     if (table->options->shard && (!is_of_key(table) || table->group_index == 0)) {
         writer_text(out, ",\"share\":");
@@ -85,7 +85,7 @@ static void json_begin(struct table *table)
 
 static void write_counts(struct table *table, const struct row *row)
 {
-    const bool is_list = histogram_channels(table->shown.histogram) > 1;
+    const bool is_list = histogram_spec_channels(table->shown.spec) > 1;
     writer_text(table->out, is_list ? ",\"counts\":[" : ",\"count\":");
     format_counts(table, row, ',');
     if (is_list)
@@ -98,7 +98,7 @@ static void json_row(struct table *table, const struct row *row)
     if (row->label.kind != ROW_KIND_BIN)
         return;
     writer_text(out, table->written++ ? ",{" : "{");
-    const bool is_named = !table->shown.histogram->mode->is_binned;
+    const bool is_named = !table->shown.spec->mode->is_binned;
     if (table->names.groups)
         json_group(out, table->names.groups, row->index);
     else if (is_named)
@@ -127,7 +127,7 @@ static void write_quantiles(struct table *table)
 {
     struct writer *out = table->out;
     const struct report_options *options = table->options;
-    struct quantiles quantiles = quantiles_of(table->counted.histogram, table->counted.tally);
+    struct quantiles quantiles = quantiles_of(table->counted.spec, table->counted.tally);
     writer_text(out, "\"quantiles\":[");
     for (size_t i = 0; i < options->quantile_count; i++) {
         const struct probability *q = &options->quantiles[i];
@@ -165,7 +165,7 @@ static void write_moments(struct table *table)
     struct writer *out = table->out;
     const struct moments *moments = table->counted.tally->moments;
     struct moments_text text;
-    moments_show(moments, table->counted.histogram->binning.is_whole, &text);
+    moments_show(moments, table->counted.spec->binning.is_whole, &text);
     json_member(out, ",\"moments\":{\"least\":", text.least);
     json_member(out, ",\"greatest\":", text.greatest);
     json_count(out, ",\"lowest\":", moments->lowest);
@@ -186,7 +186,7 @@ static void json_statistics(struct table *table, const struct statistics *statis
         writer_text(out, "],");
     if (table->channel > 0)
         writer_text(out, table->channel == 1 ? "\"channel_stats\":[{" : ",{");
-    if (table->counted.histogram->has_moments)
+    if (table->counted.spec->has_moments)
         write_quantiles(table);
     writer_text(out, "\"stats\":{");
     for (size_t i = 0; i < statistics->count; i++) {

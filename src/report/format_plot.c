@@ -21,9 +21,9 @@ struct plot_row {
 
 static void make_row(const struct table *table, const struct row *row, struct plot_row *texts)
 {
-    const struct mode *mode = table->shown.histogram->mode;
+    const struct mode *mode = table->shown.spec->mode;
     const uint64_t samples = table->totals.samples;
-    picture_label(table->shown.histogram, row, texts->label);
+    picture_label(table->shown.spec, row, texts->label);
     const char *label = table->names.groups ? row->name : texts->label;
     show_unsigned(row->count, texts->digits);
     percent_show(row->count, samples, PLOT_DIGITS, texts->percent);
@@ -78,7 +78,7 @@ static void name_table(struct table *table)
 
 static void plot_begin(struct table *table)
 {
-    const struct mode *mode = table->shown.histogram->mode;
+    const struct mode *mode = table->shown.spec->mode;
     const struct picture_cells header = make_header(mode);
     if (table->options->header)
         picture_widen(table->picture.widths, &header);
@@ -100,7 +100,7 @@ static void plot_row(struct table *table, const struct row *row)
     struct plot_row texts;
     make_row(table, row, &texts);
     const size_t blanks = picture_write(table->out, &texts.cells, table->picture.widths,
-                                        sides_of(table->shown.histogram->mode));
+                                        sides_of(table->shown.spec->mode));
     if (row->count > 0) {
         writer_format(table->out, "%*s", (int)blanks, "");
         bar_write(table->out, row->count, table->picture.largest, table->picture.room,

@@ -59,14 +59,13 @@ static void write_edge(struct writer *out, const char *edge)
 /* Begins a line: the name of a sample. */
 static void begin_sample(struct table *table, const char *suffix)
 {
-    writer_format(table->out, "gpuhisto_%s_%s", table->shown.histogram->mode->name, suffix);
+    writer_format(table->out, "gpuhisto_%s_%s", table->shown.spec->mode->name, suffix);
 }
 
 static void prometheus_begin(struct table *table)
 {
     if (table->tables == 0)
-        writer_format(table->out, "# TYPE gpuhisto_%s histogram\n",
-                      table->shown.histogram->mode->name);
+        writer_format(table->out, "# TYPE gpuhisto_%s histogram\n", table->shown.spec->mode->name);
 }
 
 static void prometheus_row(struct table *table, const struct row *row)
@@ -96,9 +95,9 @@ static void write_sample(struct table *table, const char *suffix, const char *va
 
 /* True if all numbers and edges are at least 0. Otherwise OpenMetrics allows no sum, as it would
  * not grow with each number, and no count without a sum. */
-static bool is_counter(const struct histogram *histogram, const struct tally *tally)
+static bool is_counter(const struct histogram_spec *spec, const struct tally *tally)
 {
-    const struct binning *binning = &histogram->binning;
+    const struct binning *binning = &spec->binning;
     const double first = binning->is_whole ? (double)binning_shown_whole_edge(binning, 0)
                                            : binning_shown_edge(binning, 0);
     return first >= 0 && !(tally->moments->min < 0);
@@ -108,8 +107,8 @@ static void prometheus_end(struct table *table)
 {
     const struct counts *counted = &table->counted;
     struct statistics statistics = {.count = 0};
-    counted->histogram->mode->add_statistics(counted->histogram, counted->tally, &statistics);
-    for (size_t i = 0; i < statistics.count && is_counter(counted->histogram, counted->tally); i++)
+    counted->spec->mode->add_statistics(counted->spec, counted->tally, &statistics);
+    for (size_t i = 0; i < statistics.count && is_counter(counted->spec, counted->tally); i++)
         if (strcmp(statistics.list[i].name, "sum") == 0)
             write_sample(table, "sum", statistics.list[i].value);
         else if (strcmp(statistics.list[i].name, "count") == 0)

@@ -5,18 +5,18 @@
 
 #include "groups.h"
 
-#include "src/count/histogram.h"
+#include "src/count/histogram_spec.h"
 
 /* A histogram whose rows are groups. Only groups->name knows their names: labels are empty. */
 struct group_rows {
     struct mode mode;
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct tally tally;
 };
 
 /* Makes rows of groups that are keys of a histogram without bins of its own. Free them. 0, or -1:
  * memory is short. */
-int group_rows_make(struct group_rows *rows, const struct histogram *histogram,
+int group_rows_make(struct group_rows *rows, const struct histogram_spec *spec,
                     const struct groups *groups);
 
 void group_rows_free(struct group_rows *rows);

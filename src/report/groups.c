@@ -110,7 +110,7 @@ uint64_t groups_samples(const struct groups *groups, size_t group)
     return sum;
 }
 
-void groups_load(const struct groups *groups, size_t group, const struct histogram *histogram,
+void groups_load(const struct groups *groups, size_t group, const struct histogram_spec *spec,
                  struct tally *tally)
 {
     if (group == groups->rest)
@@ -118,7 +118,7 @@ void groups_load(const struct groups *groups, size_t group, const struct histogr
     else
         groups->load(groups->of, group == groups->missing ? groups->all : group, tally);
     if (groups->skip_invalid)
-        tally_skip_invalid(tally, histogram);
+        tally_skip_invalid(tally, spec);
 }
 
 uint64_t groups_offset(const struct groups *groups, size_t group)

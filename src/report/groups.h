@@ -73,7 +73,7 @@ uint64_t groups_samples(const struct groups *groups, size_t group);
 
 /* Sets a tally with blocks, which is all zeros or has another group's counts, to those of a
  * group. */
-void groups_load(const struct groups *groups, size_t group, const struct histogram *histogram,
+void groups_load(const struct groups *groups, size_t group, const struct histogram_spec *spec,
                  struct tally *tally);
 
 /* Writes a name as one printable line (name_text.h) to text, which has groups_name_room bytes. No

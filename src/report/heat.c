@@ -14,7 +14,7 @@
 struct heat_source {
     struct heat heat;
     const struct heat_format *format;
-    const struct histogram *histogram; /* of what was counted */
+    const struct histogram_spec *spec; /* of what was counted */
     struct tally *tally;               /* of one group, or the first ones together */
     struct coarse_rows shown;          /* the bins that are shown, and all samples in them */
     bool is_wider;                     /* they are not those that were counted */
@@ -26,13 +26,13 @@ struct heat_source {
 static int add_up(struct heat_source *source, struct tally *sum)
 {
     const struct groups *groups = source->heat.groups;
-    struct histogram alone = *source->histogram;
+    struct histogram_spec alone = *source->spec;
     alone.also = NULL;
     if (tally_open(sum, &alone) != 0)
         return -1;
     for (size_t group = 0; group < groups->count; group++) {
         struct tally *tally = source->tally;
-        groups_load(groups, group, source->histogram, tally);
+        groups_load(groups, group, source->spec, tally);
         source->heat.most = tally->samples > source->heat.most ? tally->samples : source->heat.most;
         sum->samples += tally->samples;
         for (size_t row = 0; (row = tally_next_counted(tally, row)) < tally->bins; row++)
@@ -47,14 +47,14 @@ static int add_up(struct heat_source *source, struct tally *sum)
 static enum coarsen_outcome widen(struct heat_source *source, const struct tally *sum, size_t room)
 {
     const struct report_bins *bins = &source->heat.options->bins;
-    const struct histogram *histogram = source->histogram;
+    const struct histogram_spec *spec = source->spec;
     if (bins->most > 0)
-        return coarsen_equal(histogram, sum, bins->most, &source->shown);
+        return coarsen_equal(spec, sum, bins->most, &source->shown);
     if (bins->log_parts > 0)
-        return coarsen_decades(histogram, sum, bins->log_parts, &source->shown);
-    if (!histogram->binning.digits.scales || bins->keep)
+        return coarsen_decades(spec, sum, bins->log_parts, &source->shown);
+    if (!spec->binning.digits.scales || bins->keep)
         return COARSEN_AS_COUNTED;
-    return coarsen_picture(histogram, sum, &(struct picture_bins){room, DECADE_PARTS_FINE, CROWDED},
+    return coarsen_picture(spec, sum, &(struct picture_bins){room, DECADE_PARTS_FINE, CROWDED},
                            &source->shown);
 }
 
@@ -71,7 +71,7 @@ static int choose_bins(struct heat_source *source)
         tally_close(&sum);
         return source->is_wider ? 0 : -1;
     }
-    source->shown.histogram = *source->histogram;
+    source->shown.spec = *source->spec;
     source->shown.tally = sum;
     return 0;
 }
@@ -79,7 +79,7 @@ static int choose_bins(struct heat_source *source)
 /* --- the columns --- */
 
 /* Adds rows to the columns: one each, or `together` bins. */
-static void add_row(struct heat *heat, const struct histogram *histogram, const struct row *row,
+static void add_row(struct heat *heat, const struct histogram_spec *spec, const struct row *row,
                     size_t together, size_t *in_last)
 {
     const bool is_bin = row->label.kind == ROW_KIND_BIN;
@@ -90,14 +90,14 @@ static void add_row(struct heat *heat, const struct histogram *histogram, const 
     }
     struct heat_column *column = &heat->columns[heat->count++];
     *column = (struct heat_column){.begin = row->index, .end = row->index + 1};
-    picture_label(histogram, row, column->label);
+    picture_label(spec, row, column->label);
     *in_last = is_bin;
 }
 
 /* Makes columns of the rows that a picture of all samples would have. 0, or -1: memory is short. */
 static int make_columns(struct heat_source *source)
 {
-    const struct histogram *histogram = &source->shown.histogram;
+    const struct histogram_spec *spec = &source->shown.spec;
     /* --all is about keys: columns without any sample to their left and right say nothing. */
     const enum empty_rows empty = source->heat.options->empty == EMPTY_SHOWN
                                       ? EMPTY_IN_PICTURE
@@ -107,7 +107,7 @@ static int make_columns(struct heat_source *source)
     struct rows rows;
     const struct row *row;
     size_t bins = 0, others = 0, in_last = 0;
-    rows_begin(&rows, histogram, &source->shown.tally, &none, empty);
+    rows_begin(&rows, spec, &source->shown.tally, &none, empty);
     while ((row = rows_next(&rows)))
         *(row->label.kind == ROW_KIND_BIN ? &bins : &others) += 1;
     const size_t room = heat->room > others ? heat->room - others : 1;
@@ -115,9 +115,9 @@ static int make_columns(struct heat_source *source)
     heat->cells = calloc(bins + others + 1, sizeof heat->cells[0]);
     if (!heat->columns || !heat->cells)
         return -1;
-    rows_begin(&rows, histogram, &source->shown.tally, &none, empty);
+    rows_begin(&rows, spec, &source->shown.tally, &none, empty);
     while ((row = rows_next(&rows)))
-        add_row(heat, histogram, row, (bins + room - 1) / room, &in_last);
+        add_row(heat, spec, row, (bins + room - 1) / room, &in_last);
     return 0;
 }
 
@@ -128,11 +128,11 @@ static void count_cells(struct heat_source *source, size_t group)
 {
     struct heat *heat = &source->heat;
     struct tally *shown = &source->shown.tally;
-    groups_load(heat->groups, group, source->histogram, source->tally);
+    groups_load(heat->groups, group, source->spec, source->tally);
     const struct tally *tally = source->tally;
     if (source->is_wider) {
         tally_clear(shown);
-        map_rows(source->histogram, source->tally, &source->shown.histogram, shown);
+        map_rows(source->spec, source->tally, &source->shown.spec, shown);
         tally = shown;
     }
     heat->group = group;
@@ -166,13 +166,13 @@ static void write_rows(struct heat_source *source)
 }
 
 void heat_write(struct writer *out, const struct report_options *options,
-                const struct histogram *histogram, const struct row_names *names,
+                const struct histogram_spec *spec, const struct row_names *names,
                 struct tally *tally)
 {
     struct heat_source source = {
         .heat = {.out = out, .options = options, .groups = names->groups, .name = names->text},
         .format = options->format->heat,
-        .histogram = histogram,
+        .spec = spec,
         .tally = tally,
     };
     if (choose_bins(&source) == 0) {
@@ -181,7 +181,7 @@ void heat_write(struct writer *out, const struct report_options *options,
         else
             out->error = ENOMEM;
         if (source.is_wider)
-            binning_free(&source.shown.histogram.binning);
+            binning_free(&source.shown.spec.binning);
         tally_close(&source.shown.tally);
         free(source.heat.columns);
         free(source.heat.cells);

@@ -49,7 +49,7 @@ struct heat_format {
 /* Writes the heat map of all groups, which are keys. `names` are theirs. It uses the tally, which
  * has blocks, as memory. Errors stay with the writer. */
 void heat_write(struct writer *out, const struct report_options *options,
-                const struct histogram *histogram, const struct row_names *names,
+                const struct histogram_spec *spec, const struct row_names *names,
                 struct tally *tally);
 
 extern const struct heat_format heat_plot, heat_pgm; /* format_heat.c */

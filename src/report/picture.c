@@ -77,12 +77,12 @@ static bool has_powers(const struct binning *binning)
     return first < 1 || last > POWER_PLAIN;
 }
 
-void picture_label(const struct histogram *histogram, const struct row *row,
+void picture_label(const struct histogram_spec *spec, const struct row *row,
                    char text[PICTURE_LABEL])
 {
     const struct row_label *label = &row->label;
-    const bool has_edges = histogram->mode->is_binned && label->kind != ROW_KIND_INVALID;
-    const bool is_right = histogram->binning.is_right;
+    const bool has_edges = spec->mode->is_binned && label->kind != ROW_KIND_INVALID;
+    const bool is_right = spec->binning.is_right;
     const bool is_below = label->kind == ROW_KIND_BELOW, is_above = label->kind == ROW_KIND_ABOVE;
     const bool by_upper = is_below || (is_right && !is_above);
     const char *side = is_below ? (is_right ? "<=" : "<") : is_above ? (is_right ? ">" : ">=") : "";
@@ -92,7 +92,7 @@ void picture_label(const struct histogram *histogram, const struct row *row,
         snprintf(text, PICTURE_LABEL, "%s", label->name);
         return;
     }
-    if (has_powers(&histogram->binning))
+    if (has_powers(&spec->binning))
         snprintf(shown, sizeof shown, "2^%d", ilogb(strtod(edge, NULL)));
     else
         label_edge(edge, other, shown);

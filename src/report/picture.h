@@ -45,7 +45,7 @@ size_t picture_write(struct writer *out, const struct picture_cells *cells,
 /* Writes the label of a row: its name; of numbers the lower edge, rounded to what people would
  * write: "0.15", or "2^-10" where edges are powers of two. The rows below and above all bins are
  * named by their edges. */
-void picture_label(const struct histogram *histogram, const struct row *row,
+void picture_label(const struct histogram_spec *spec, const struct row *row,
                    char text[PICTURE_LABEL]);
 
 /* Returns the length of a count's bar if the largest count, at least as large, is `most` units

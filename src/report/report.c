@@ -35,7 +35,7 @@ static void for_each_row(struct table *table,
 {
     struct rows rows;
     const struct row *row;
-    rows_begin(&rows, table->shown.histogram, table->shown.tally, &table->names,
+    rows_begin(&rows, table->shown.spec, table->shown.tally, &table->names,
                format_empty_rows(table->options));
     table->cut = table->most > 0 ? rows_cut(&rows, table->most) : 0;
     while ((row = rows_next(&rows)) && !table->out->error)
@@ -46,7 +46,7 @@ static void add_up(struct table *table)
 {
     const struct counts *shown = &table->shown;
     table->totals = table->names.groups ? rows_add_up_groups(table->names.groups, shown->tally)
-                                        : rows_add_up(shown->histogram, shown->tally);
+                                        : rows_add_up(shown->spec, shown->tally);
 }
 
 static void write_rows(struct table *table)
@@ -71,12 +71,12 @@ static void find_statistics(const struct table *table, const struct counts *coun
                             struct statistics *statistics)
 {
     const struct report_options *options = table->options;
-    const struct histogram *histogram = counted->histogram;
+    const struct histogram_spec *spec = counted->spec;
     statistics->count = 0;
-    histogram->mode->add_statistics(histogram, counted->tally, statistics);
-    if (!histogram->has_moments || options->quantile_count == 0)
+    spec->mode->add_statistics(spec, counted->tally, statistics);
+    if (!spec->has_moments || options->quantile_count == 0)
         return;
-    struct quantiles quantiles = quantiles_of(histogram, counted->tally);
+    struct quantiles quantiles = quantiles_of(spec, counted->tally);
     for (size_t i = 0; i < options->quantile_count; i++) {
         const struct quantile found = quantiles_find(&quantiles, &options->quantiles[i]);
         statistics_add_quantile(statistics, options->quantiles[i].name, &found);
@@ -99,15 +99,15 @@ static void write_own_statistics(struct table *table, bool is_row, bool is_first
 static void write_statistics(struct table *table, bool is_row, bool is_first)
 {
     const struct counts all = table->counted;
-    const unsigned channels = histogram_channels(all.histogram);
+    const unsigned channels = histogram_spec_channels(all.spec);
     if (channels == 1) {
         write_own_statistics(table, is_row, is_first);
         return;
     }
-    const struct histogram histogram = histogram_of_channel(all.histogram);
+    const struct histogram_spec spec = histogram_spec_of_channel(all.spec);
     for (unsigned channel = 0; channel < channels && !table->out->error; channel++) {
         const struct tally tally = tally_of_channel(all.tally, channel);
-        table->counted = (struct counts){&histogram, &tally};
+        table->counted = (struct counts){&spec, &tally};
         table->channel = channel + 1;
         write_own_statistics(table, is_row, is_first && channel == 0);
     }
@@ -122,7 +122,7 @@ static size_t rows_that_fit(const struct table *table)
 {
     const struct report_options *options = table->options;
     const struct counts *counted = &table->counted;
-    const unsigned channels = histogram_channels(counted->histogram);
+    const unsigned channels = histogram_spec_channels(counted->spec);
     const size_t lines = options->terminal.lines / channels;
     const size_t header = options->header ? 1 : 0;
     size_t others = header + (channels > 1 ? 2 : 0);
@@ -130,10 +130,10 @@ static size_t rows_that_fit(const struct table *table)
     if (!table->format->is_picture || options->terminal.lines == 0)
         return 0;
     if (options->stats) {
-        const struct histogram histogram = histogram_of_channel(counted->histogram);
+        const struct histogram_spec spec = histogram_spec_of_channel(counted->spec);
         const struct tally tally =
             channels > 1 ? tally_of_channel(counted->tally, 0) : *counted->tally;
-        find_statistics(table, &(struct counts){&histogram, &tally}, &statistics);
+        find_statistics(table, &(struct counts){&spec, &tally}, &statistics);
         others += statistics.count + 1 + header;
     }
     return lines > others + 2 ? lines - others : 2;
@@ -143,7 +143,7 @@ static size_t rows_that_fit(const struct table *table)
  * no more than `most` rows; 0: any number. */
 static size_t bins_that_fit(size_t most, const struct counts *counted)
 {
-    const struct totals totals = rows_add_up(counted->histogram, counted->tally);
+    const struct totals totals = rows_add_up(counted->spec, counted->tally);
     size_t others = 0;
     for (unsigned kind = 0; kind < ROW_KINDS; kind++)
         others += kind != ROW_KIND_BIN && totals.of[kind] > 0;
@@ -159,22 +159,22 @@ static size_t bins_that_fit(size_t most, const struct counts *counted)
 static bool widen_bins(struct table *table, size_t most, struct coarse_rows *rows)
 {
     const struct report_options *options = table->options;
-    const struct histogram *histogram = table->counted.histogram;
+    const struct histogram_spec *spec = table->counted.spec;
     const struct tally *tally = table->counted.tally;
     enum coarsen_outcome outcome = COARSEN_AS_COUNTED;
     if (options->bins.most > 0)
-        outcome = coarsen_equal(histogram, tally, options->bins.most, rows);
+        outcome = coarsen_equal(spec, tally, options->bins.most, rows);
     else if (options->bins.log_parts > 0)
-        outcome = coarsen_decades(histogram, tally, options->bins.log_parts, rows);
-    else if (table->format->is_picture && !options->bins.keep && histogram->binning.digits.scales)
-        outcome = coarsen_picture(histogram, tally,
+        outcome = coarsen_decades(spec, tally, options->bins.log_parts, rows);
+    else if (table->format->is_picture && !options->bins.keep && spec->binning.digits.scales)
+        outcome = coarsen_picture(spec, tally,
                                   &(struct picture_bins){bins_that_fit(most, &table->counted),
                                                          DECADE_PARTS, PICTURE_CROWDED},
                                   rows);
     if (outcome == COARSEN_NO_MEMORY && !table->out->error)
         table->out->error = ENOMEM;
     table->shown =
-        outcome == COARSEN_DONE ? (struct counts){&rows->histogram, &rows->tally} : table->counted;
+        outcome == COARSEN_DONE ? (struct counts){&rows->spec, &rows->tally} : table->counted;
     return outcome == COARSEN_DONE;
 }
 
@@ -184,7 +184,7 @@ static void write_content(struct table *table)
     if (!stats || !is_delimited)
         write_rows(table);
     if (stats)
-        write_statistics(table, is_delimited && histogram_channels(table->counted.histogram) > 1,
+        write_statistics(table, is_delimited && histogram_spec_channels(table->counted.spec) > 1,
                          true);
     if (table->format->end)
         table->format->end(table);
@@ -194,13 +194,13 @@ static void write_content(struct table *table)
 static void write_pictures(struct table *table)
 {
     const struct counts shown = table->shown, counted = table->counted;
-    const struct histogram shown_histogram = histogram_of_channel(shown.histogram);
-    const struct histogram counted_histogram = histogram_of_channel(counted.histogram);
-    for (unsigned channel = 0; channel < histogram_channels(shown.histogram); channel++) {
+    const struct histogram_spec shown_spec = histogram_spec_of_channel(shown.spec);
+    const struct histogram_spec counted_spec = histogram_spec_of_channel(counted.spec);
+    for (unsigned channel = 0; channel < histogram_spec_channels(shown.spec); channel++) {
         const struct tally shown_tally = tally_of_channel(shown.tally, channel);
         const struct tally counted_tally = tally_of_channel(counted.tally, channel);
-        table->shown = (struct counts){&shown_histogram, &shown_tally};
-        table->counted = (struct counts){&counted_histogram, &counted_tally};
+        table->shown = (struct counts){&shown_spec, &shown_tally};
+        table->counted = (struct counts){&counted_spec, &counted_tally};
         table->channel = channel + 1;
         write_content(table);
         table->tables++;
@@ -211,7 +211,7 @@ static void write_pictures(struct table *table)
 static void write_chosen(struct table *table, size_t most)
 {
     table->most = table->options->terminal.is_replaced ? most : 0;
-    if (table->format->is_picture && histogram_channels(table->counted.histogram) > 1)
+    if (table->format->is_picture && histogram_spec_channels(table->counted.spec) > 1)
         write_pictures(table);
     else
         write_content(table);
@@ -229,10 +229,10 @@ static void write_table(struct table *table)
 }
 
 void report_write(struct writer *out, const struct report_options *options,
-                  const struct histogram *histogram, const struct tally *tally)
+                  const struct histogram_spec *spec, const struct tally *tally)
 {
     struct table table = table_of(out, options);
-    table.counted = (struct counts){histogram, tally};
+    table.counted = (struct counts){spec, tally};
     write_table(&table);
     write_last_line(out, options);
 }
@@ -246,7 +246,7 @@ void report_write(struct writer *out, const struct report_options *options,
 /* The group that is being written. */
 struct group_report {
     const struct groups *groups;
-    const struct histogram *histogram;
+    const struct histogram_spec *spec;
     struct tally *tally;
     struct row_blocks blocks; /* of the tally */
     char *name;               /* as printable text, `room` bytes */
@@ -258,7 +258,7 @@ struct group_report {
 static void load_group(struct group_report *report, struct table *table, size_t group)
 {
     const struct groups *groups = report->groups;
-    groups_load(groups, group, report->histogram, report->tally);
+    groups_load(groups, group, report->spec, report->tally);
     if (groups->columns[GROUP_NAME]) {
         groups_show_name(groups, group, report->name);
         table->group[GROUP_NAME] = report->name;
@@ -268,7 +268,7 @@ static void load_group(struct group_report *report, struct table *table, size_t 
         table->group[GROUP_OFFSET] = report->offset;
     }
     table->group_index = group;
-    table->counted = (struct counts){report->histogram, report->tally};
+    table->counted = (struct counts){report->spec, report->tally};
 }
 
 static void write_group_rows(struct table *table)
@@ -326,7 +326,7 @@ static void write_part(void *arg, size_t i)
 static int open_part(struct group_part *part, const struct group_report *report,
                      const struct table *table)
 {
-    if (tally_open(&part->tally, report->histogram) != 0)
+    if (tally_open(&part->tally, report->spec) != 0)
         return -1;
     part->report = *report;
     part->report.tally = &part->tally;
@@ -392,7 +392,7 @@ static void write_groups(struct group_report *report, struct table table)
 {
     table.groups = report->groups;
     if (table.format->separator && !table.options->stats) {
-        table.shown.histogram = report->histogram;
+        table.shown.spec = report->spec;
         table.format->begin(&table);
     }
     if (!write_together(report, &table))
@@ -407,12 +407,12 @@ static void write_group_table(struct group_report *report, struct table *table)
     each.count = each.all;
     each.rest = SIZE_MAX;
     each.missing = SIZE_MAX;
-    const bool is_made = group_rows_make(&shown, report->histogram, report->groups) == 0;
-    if (is_made && group_rows_make(&counted, report->histogram, &each) == 0) {
+    const bool is_made = group_rows_make(&shown, report->spec, report->groups) == 0;
+    if (is_made && group_rows_make(&counted, report->spec, &each) == 0) {
         counted.tally.samples = shown.tally.samples;
         table->names = (struct row_names){report->groups, report->name};
-        table->shown = (struct counts){&shown.histogram, &shown.tally};
-        table->counted = (struct counts){&counted.histogram, &counted.tally};
+        table->shown = (struct counts){&shown.spec, &shown.tally};
+        table->counted = (struct counts){&counted.spec, &counted.tally};
         write_chosen(table, rows_that_fit(table));
         group_rows_free(&counted);
     } else {
@@ -449,10 +449,10 @@ static int fit_names(const struct table *table, bool is_heat, struct groups *gro
 
 /* Returns the groups that have a table. If there is no key, that may be all keys, added up. */
 static struct groups groups_shown(const struct report_options *options,
-                                  const struct histogram *histogram, const struct groups *groups)
+                                  const struct histogram_spec *spec, const struct groups *groups)
 {
     struct groups shown = *groups;
-    if (groups->are_keys && groups->count == 0 && histogram->mode->is_binned &&
+    if (groups->are_keys && groups->count == 0 && spec->mode->is_binned &&
         options->format->has_empty_table) {
         shown.count = 1;
         shown.rest = 0;
@@ -461,15 +461,15 @@ static struct groups groups_shown(const struct report_options *options,
 }
 
 void report_write_groups(struct writer *out, const struct report_options *options,
-                         const struct histogram *histogram, const struct groups *groups,
+                         const struct histogram_spec *spec, const struct groups *groups,
                          struct tally *tally)
 {
     struct table table = table_of(out, options);
-    struct groups shown = groups_shown(options, histogram, groups);
+    struct groups shown = groups_shown(options, spec, groups);
     struct group_report report = {
-        .groups = &shown, .histogram = histogram, .tally = tally, .room = groups_name_room(&shown)};
+        .groups = &shown, .spec = spec, .tally = tally, .room = groups_name_room(&shown)};
     report.name = malloc(report.room);
-    if (!report.name || fit_names(&table, histogram->mode->is_binned, &shown) != 0) {
+    if (!report.name || fit_names(&table, spec->mode->is_binned, &shown) != 0) {
         out->error = out->error ? out->error : ENOMEM;
         goto end;
     }
@@ -477,10 +477,10 @@ void report_write_groups(struct writer *out, const struct report_options *option
     memset(tally->counts, 0, tally->bins * sizeof tally->counts[0]);
     row_blocks_clear(&report.blocks, tally->bins);
     tally->blocks = &report.blocks;
-    if (groups->are_keys && !histogram->mode->is_binned)
+    if (groups->are_keys && !spec->mode->is_binned)
         write_group_table(&report, &table);
     else if (groups->are_keys && options->format->heat)
-        heat_write(out, options, histogram, &(struct row_names){&shown, report.name}, tally);
+        heat_write(out, options, spec, &(struct row_names){&shown, report.name}, tally);
     else
         write_groups(&report, table);
     write_last_line(out, options);

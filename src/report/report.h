@@ -48,12 +48,12 @@ struct report_options {
 
 /* Writes the table, or statistics. Errors stay with the writer until it is flushed. */
 void report_write(struct writer *out, const struct report_options *options,
-                  const struct histogram *histogram, const struct tally *tally);
+                  const struct histogram_spec *spec, const struct tally *tally);
 
 /* Writes a result for each group, and its name first. It uses `tally`, one of the histogram's, as
  * memory. */
 void report_write_groups(struct writer *out, const struct report_options *options,
-                         const struct histogram *histogram, const struct groups *groups,
+                         const struct histogram_spec *spec, const struct groups *groups,
                          struct tally *tally);
 
 /* Writes the separator between a table and the one before it, if it `follows` one: an empty line,

@@ -3,23 +3,23 @@
 
 /* Adds the rows [begin, end) of a channel. Rows that are no bins come before all bins or after
  * them. */
-static void add_up_channel(struct totals *totals, const struct histogram *histogram,
+static void add_up_channel(struct totals *totals, const struct histogram_spec *spec,
                            const struct tally *tally, size_t begin, size_t end)
 {
     enum row_kind kind;
-    for (; begin < end && (kind = histogram_row_kind(histogram, begin)) != ROW_KIND_BIN; begin++)
+    for (; begin < end && (kind = histogram_spec_row_kind(spec, begin)) != ROW_KIND_BIN; begin++)
         totals->of[kind] += tally->counts[begin];
-    for (; end > begin && (kind = histogram_row_kind(histogram, end - 1)) != ROW_KIND_BIN; end--)
+    for (; end > begin && (kind = histogram_spec_row_kind(spec, end - 1)) != ROW_KIND_BIN; end--)
         totals->of[kind] += tally->counts[end - 1];
     totals->of[ROW_KIND_BIN] += tally_sum(tally, begin, end);
 }
 
-struct totals rows_add_up(const struct histogram *histogram, const struct tally *tally)
+struct totals rows_add_up(const struct histogram_spec *spec, const struct tally *tally)
 {
-    const size_t rows = histogram_rows(histogram);
+    const size_t rows = histogram_spec_rows(spec);
     struct totals totals = {.samples = tally->samples};
     for (size_t begin = 0; begin < tally->bins; begin += rows)
-        add_up_channel(&totals, histogram, tally, begin, begin + rows);
+        add_up_channel(&totals, spec, tally, begin, begin + rows);
     return totals;
 }
 
@@ -39,15 +39,15 @@ struct totals rows_add_up_groups(const struct groups *groups, const struct tally
  * hundred thousand rows: rows that are no bins come before all bins or after them. */
 static void choose_empty_rows(struct rows *rows, enum empty_rows empty)
 {
-    const struct histogram *histogram = rows->histogram;
-    bool is_sparse = histogram_is_sparse(histogram);
+    const struct histogram_spec *spec = rows->spec;
+    bool is_sparse = histogram_spec_is_sparse(spec);
     rows->bins_begin = 0;
-    rows->bins_end = rows->invalid = histogram_rows(histogram);
+    rows->bins_end = rows->invalid = histogram_spec_rows(spec);
     while (rows->bins_begin < rows->bins_end &&
-           histogram_row_kind(histogram, rows->bins_begin) != ROW_KIND_BIN)
+           histogram_spec_row_kind(spec, rows->bins_begin) != ROW_KIND_BIN)
         rows->bins_begin++;
     for (; rows->bins_end > rows->bins_begin; rows->bins_end--) {
-        enum row_kind kind = histogram_row_kind(histogram, rows->bins_end - 1);
+        enum row_kind kind = histogram_spec_row_kind(spec, rows->bins_end - 1);
         if (kind == ROW_KIND_BIN)
             break;
         if (kind == ROW_KIND_INVALID)
@@ -57,18 +57,18 @@ static void choose_empty_rows(struct rows *rows, enum empty_rows empty)
     rows->empty_invalid = empty == EMPTY_SHOWN || empty == EMPTY_DEFAULT;
     rows->empty_bins = rows->empty_others;
     if (empty == EMPTY_DEFAULT || empty == EMPTY_IN_PICTURE)
-        tally_seen_decades(rows->tally, histogram, rows->between);
+        tally_seen_decades(rows->tally, spec, rows->between);
     if (empty == EMPTY_IN_PICTURE)
-        rows->empty_bins = !is_sparse && !histogram_counts_values(histogram);
+        rows->empty_bins = !is_sparse && !histogram_spec_counts_values(spec);
 }
 
-void rows_begin(struct rows *rows, const struct histogram *histogram, const struct tally *tally,
+void rows_begin(struct rows *rows, const struct histogram_spec *spec, const struct tally *tally,
                 const struct row_names *names, enum empty_rows empty)
 {
-    *rows = (struct rows){.histogram = histogram,
+    *rows = (struct rows){.spec = spec,
                           .tally = tally,
                           .names = *names,
-                          .count = histogram_rows(histogram),
+                          .count = histogram_spec_rows(spec),
                           .least_count = UINT64_MAX};
     choose_empty_rows(rows, empty);
 }
@@ -100,8 +100,8 @@ static bool is_shown(const struct rows *rows, size_t row)
 /* Returns the first row from `row` on that may be shown: empty bins are skipped at once. */
 static size_t skip_empty(const struct rows *rows, size_t row)
 {
-    bool has_channels = histogram_channels(rows->histogram) > 1;
-    bool has_decades = rows->histogram->binning.decade_bins > 0;
+    bool has_channels = histogram_spec_channels(rows->spec) > 1;
+    bool has_decades = rows->spec->binning.decade_bins > 0;
     if (rows->empty_bins || has_channels || has_decades || row < rows->bins_begin ||
         row >= rows->bins_end)
         return row;
@@ -123,7 +123,7 @@ static bool is_cut(struct rows *rows, uint64_t count)
 static void name_row(struct rows *rows, size_t row)
 {
     const struct row_names *names = &rows->names;
-    histogram_label_row(rows->histogram, row, &rows->row.label);
+    histogram_spec_label_row(rows->spec, row, &rows->row.label);
     rows->row.name = rows->row.label.name;
     if (!names->groups)
         return;

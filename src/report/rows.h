@@ -5,7 +5,7 @@
 
 #include "groups.h"
 
-#include "src/count/histogram.h"
+#include "src/count/histogram_spec.h"
 #include "src/count/tally.h"
 
 #define ROWS_CUT_MAX 512 /* rows that rows_cut leaves, at most */
@@ -32,7 +32,7 @@ struct row {
 
 /* The rows without a count that are shown. */
 enum empty_rows {
-    EMPTY_DEFAULT,    /* all; if bins are many (histogram_is_sparse), only INVALID */
+    EMPTY_DEFAULT,    /* all; if bins are many (histogram_spec_is_sparse), only INVALID */
     EMPTY_SHOWN,      /* all */
     EMPTY_LEFT_OUT,   /* none */
     EMPTY_IN_PICTURE, /* bins with edges; not single values, such as bytes */
@@ -40,7 +40,7 @@ enum empty_rows {
 
 /* A walk over the rows that are shown. */
 struct rows {
-    const struct histogram *histogram;
+    const struct histogram_spec *spec;
     const struct tally *tally;
     size_t count;                         /* rows of a channel */
     size_t bins_begin, bins_end, invalid; /* which rows are bins, and which one INVALID, if any */
@@ -54,13 +54,13 @@ struct rows {
 };
 
 /* Returns the sums of a tally's rows. */
-struct totals rows_add_up(const struct histogram *histogram, const struct tally *tally);
+struct totals rows_add_up(const struct histogram_spec *spec, const struct tally *tally);
 
 /* Returns the sums of rows that are groups. */
 struct totals rows_add_up_groups(const struct groups *groups, const struct tally *tally);
 
 /* Begins a walk. Histogram, tally and the groups of the names must outlive it. */
-void rows_begin(struct rows *rows, const struct histogram *histogram, const struct tally *tally,
+void rows_begin(struct rows *rows, const struct histogram_spec *spec, const struct tally *tally,
                 const struct row_names *names, enum empty_rows empty);
 
 /* Leaves out the rows with the least counts if there are more than `most`, at least 2; of equal

@@ -54,26 +54,25 @@ const char *device_missing()
 
 struct device *device_open(const struct device_plan *wanted, struct error *error)
 {
-    const struct histogram *histogram = wanted->histogram;
+    const struct histogram_spec *spec = wanted->spec;
     std::unique_ptr<struct device> device(new struct device);
     device->plan = current_plan();
     device->counts_calls = device->plan.victim < 0 || device->plan.victim == wanted->ordinal;
     if (!device->counts_calls)
         device->plan.fault = FAULT_NONE;
     device->how =
-        launch_with(tuning_for(wanted->strategy, 0), histogram, {shared_most(), wanted->slot_size});
+        launch_with(tuning_for(wanted->strategy, 0), spec, {shared_most(), wanted->slot_size});
     if (!launch_fits(&device->how, shared_most())) {
         error_set(error,
                   "--kernel=%s needs %llu bytes of a block's shared memory, and the GPU has %u",
                   strategies[wanted->strategy].name, launch_shared(&device->how), shared_most());
         return nullptr;
     }
-    device->args.map = sample_map_of(histogram);
+    device->args.map = sample_map_of(spec);
     number_prepare();
-    if (histogram->mode->is_binned || histogram->groups) {
+    if (spec->mode->is_binned || spec->groups) {
         size_t size;
-        device->table.reset(histogram->groups ? group_table(histogram, &size)
-                                              : row_table(histogram, &size));
+        device->table.reset(spec->groups ? group_table(spec, &size) : row_table(spec, &size));
         device->args.map.rows.table = device->table.get();
         device->args.map.groups.table = static_cast<const uint16_t *>(device->table.get());
     }
@@ -83,9 +82,9 @@ struct device *device_open(const struct device_plan *wanted, struct error *error
     device->args.partition = device->how.partition;
     device->slot_size = wanted->slot_size;
     device->args.coarsening = device->how.coarsening;
-    device->counts.assign(device_histogram_words(histogram), 0);
-    if (row_pages_has(histogram)) {
-        const size_t pages = row_pages_of(histogram->bins);
+    device->counts.assign(device_histogram_words(spec), 0);
+    if (row_pages_has(spec)) {
+        const size_t pages = row_pages_of(spec->bins);
         device->page_words.swap(device->counts);
         device->page_places.assign(pages, 0);
         device->counts.assign(pages * ROW_PAGE, 0);

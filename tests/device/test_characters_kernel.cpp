@@ -27,23 +27,23 @@ unsigned long cases, wrong;
 
 // A histogram and the arguments that stay the same for it.
 struct counted {
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct count_args args = {};
     std::unique_ptr<void, decltype(&std::free)> table{nullptr, std::free};
     std::vector<unsigned long long> is, due;
 
-    counted(void (*lay)(struct histogram *), unsigned places)
+    counted(void (*lay)(struct histogram_spec *), unsigned places)
     {
-        lay(&histogram);
-        args.map = sample_map_of(&histogram);
-        if (histogram.groups) {
+        lay(&spec);
+        args.map = sample_map_of(&spec);
+        if (spec.groups) {
             size_t size;
-            table.reset(group_table(&histogram, &size));
+            table.reset(group_table(&spec, &size));
             args.map.groups.table = static_cast<const uint16_t *>(table.get());
         }
-        args.shape.bins = histogram.groups ? CHARACTER_GROUPS_MAX : places;
-        is.resize(histogram.bins);
-        due.resize(histogram.bins);
+        args.shape.bins = spec.groups ? CHARACTER_GROUPS_MAX : places;
+        is.resize(spec.bins);
+        due.resize(spec.bins);
     }
 };
 
@@ -52,7 +52,7 @@ void expect(counted &of, const unsigned char *data, size_t len)
     uint32_t point;
     for (size_t at = 0; at < len;) {
         at += characters_naive(data + at, len - at, &point);
-        of.due[of.histogram.groups ? character_group(of.histogram.groups, point) : point]++;
+        of.due[of.spec.groups ? character_group(of.spec.groups, point) : point]++;
     }
 }
 
@@ -64,7 +64,7 @@ void check(counted &of, const unsigned char *data, size_t len)
     of.args.counts = of.is.data();
     expect(of, data, len);
     emulate_launch(2, CHARACTERS_BLOCK, CHARACTERS_SHARED + of.args.shape.bins * 8, [&] {
-        if (of.histogram.groups)
+        if (of.spec.groups)
             characters<character_group_rows>(of.args);
         else
             characters<character_rows>(of.args);
@@ -72,7 +72,7 @@ void check(counted &of, const unsigned char *data, size_t len)
     cases++;
     if (of.is == of.due)
         return;
-    std::fprintf(stderr, "FAIL: %zu bins, %u places, %zu bytes at %zu:", of.histogram.bins,
+    std::fprintf(stderr, "FAIL: %zu bins, %u places, %zu bytes at %zu:", of.spec.bins,
                  of.args.shape.bins, len, reinterpret_cast<size_t>(data) % 16);
     for (size_t i = 0; i < len && i < 60; i++)
         std::fprintf(stderr, " %02x", data[i]);
@@ -82,7 +82,7 @@ void check(counted &of, const unsigned char *data, size_t len)
         std::exit(1);
 }
 
-void check_all(void (*lay)(struct histogram *), unsigned places, bool quick)
+void check_all(void (*lay)(struct histogram_spec *), unsigned places, bool quick)
 {
     alignas(16) static unsigned char memory[4096];
     counted of(lay, places);
@@ -136,12 +136,12 @@ int main()
 {
     const bool quick = scale_is_small_or_slow();
     random_seed(20261124);
-    check_all(histogram_characters, CHARACTERS_PLACES_MAX, true);
-    check_all(histogram_characters, 16, quick); // most find no place
-    check_all(histogram_categories, 0, true);
-    check_all(histogram_blocks, 0, quick);
+    check_all(histogram_spec_characters, CHARACTERS_PLACES_MAX, true);
+    check_all(histogram_spec_characters, 16, quick); // most find no place
+    check_all(histogram_spec_categories, 0, true);
+    check_all(histogram_spec_blocks, 0, quick);
     emulate_seed(7);
-    check_all(histogram_characters, 1024, true);
+    check_all(histogram_spec_characters, 1024, true);
     check_pages();
     std::printf("%lu cases, %lu wrong\n", cases, wrong);
     return wrong != 0;

@@ -62,47 +62,47 @@ static void fill(enum kind kind, size_t len)
     }
 }
 
-static void expect(const struct histogram *histogram, size_t len, uint64_t *expected)
+static void expect(const struct histogram_spec *spec, size_t len, uint64_t *expected)
 {
     uint32_t point;
     for (size_t at = 0; at < len;) {
         at += characters_naive(data + at, len - at, &point);
-        expected[histogram->groups ? character_group(histogram->groups, point) : point]++;
+        expected[spec->groups ? character_group(spec->groups, point) : point]++;
     }
 }
 
 /* A snapshot as rows. */
-static void rows_of(const struct histogram *histogram, const uint64_t *words, uint64_t *rows)
+static void rows_of(const struct histogram_spec *spec, const uint64_t *words, uint64_t *rows)
 {
-    memset(rows, 0, histogram->bins * sizeof *rows);
-    if (row_pages_has(histogram))
-        row_pages_add(words, rows, histogram->bins);
+    memset(rows, 0, spec->bins * sizeof *rows);
+    if (row_pages_has(spec))
+        row_pages_add(words, rows, spec->bins);
     else
-        memcpy(rows, words, histogram->bins * sizeof *rows);
+        memcpy(rows, words, spec->bins * sizeof *rows);
 }
 
-static void run_lengths(struct device *device, const struct histogram *histogram,
+static void run_lengths(struct device *device, const struct histogram_spec *spec,
                         const size_t *lens, size_t count)
 {
-    const size_t words = device_histogram_words(histogram);
-    uint64_t *expected = calloc(histogram->bins, sizeof *expected);
-    uint64_t *rows = calloc(histogram->bins, sizeof *rows), *seen = calloc(words, sizeof *seen);
+    const size_t words = device_histogram_words(spec);
+    uint64_t *expected = calloc(spec->bins, sizeof *expected);
+    uint64_t *rows = calloc(spec->bins, sizeof *rows), *seen = calloc(words, sizeof *seen);
     if (!expected || !rows || !seen)
         abort();
     for (int kind = 0; kind < KINDS; kind++)
         for (size_t i = 0; i < count; i++) {
             fill((enum kind)kind, lens[i]);
-            expect(histogram, lens[i], expected);
+            expect(spec, lens[i], expected);
             cases++;
             if (seam_count(device, (unsigned)i % 2, data, lens[i], seen, words) != 0) {
                 fprintf(stderr, "FAIL: %s\n", device_error(device));
                 exit(1);
             }
-            rows_of(histogram, seen, rows);
-            if (memcmp(rows, expected, histogram->bins * sizeof *rows) == 0)
+            rows_of(spec, seen, rows);
+            if (memcmp(rows, expected, spec->bins * sizeof *rows) == 0)
                 continue;
-            fprintf(stderr, "FAIL: %zu bins, kind %d, %zu bytes\n", histogram->bins, kind, lens[i]);
-            memcpy(expected, rows, histogram->bins * sizeof *rows);
+            fprintf(stderr, "FAIL: %zu bins, kind %d, %zu bytes\n", spec->bins, kind, lens[i]);
+            memcpy(expected, rows, spec->bins * sizeof *rows);
             wrong++;
         }
     free(expected);
@@ -110,7 +110,7 @@ static void run_lengths(struct device *device, const struct histogram *histogram
     free(seen);
 }
 
-static void run(const struct histogram *histogram)
+static void run(const struct histogram_spec *spec)
 {
     static const size_t all[] = {1,    2,    3,    4,    5,    15,   16,    17,    31,   32,
                                  33,   35,   63,   64,   65,   511,  512,   513,   1023, 1024,
@@ -118,27 +118,27 @@ static void run(const struct histogram *histogram)
     static const size_t few[] = {1, 33, 1025, 20011};
     const bool is_quick = scale_is_small_or_slow();
     struct error error = {""};
-    struct device *device = seam_open(STRATEGY_characters, histogram, SLOT_SIZE, &error);
+    struct device *device = seam_open(STRATEGY_characters, spec, SLOT_SIZE, &error);
     if (!device) {
         fprintf(stderr, "FAIL: %s\n", error.text);
         exit(1);
     }
-    run_lengths(device, histogram, is_quick ? few : all,
+    run_lengths(device, spec, is_quick ? few : all,
                 is_quick ? sizeof few / sizeof few[0] : sizeof all / sizeof all[0]);
     device_close(device);
 }
 
 int main(void)
 {
-    struct histogram histogram;
+    struct histogram_spec spec;
     if (!seam_has_device())
         return SEAM_SKIP;
-    histogram_characters(&histogram);
-    run(&histogram);
-    histogram_categories(&histogram);
-    run(&histogram);
-    histogram_blocks(&histogram);
-    run(&histogram);
+    histogram_spec_characters(&spec);
+    run(&spec);
+    histogram_spec_categories(&spec);
+    run(&spec);
+    histogram_spec_blocks(&spec);
+    run(&spec);
     printf("%u counts, %u wrong\n", cases, wrong);
     return wrong != 0;
 }

@@ -48,7 +48,7 @@ struct run {
     const struct file *file;
     struct compressed_start start; /* where the engine begins; all zeros: with the FILE */
     size_t before;                 /* bytes of content that were counted before */
-    const struct histogram *histogram;
+    const struct histogram_spec *spec;
     bool is_stream;            /* its bytes arrive in pieces */
     bool fallback;             /* the CPU replaces a lost device */
     bool may_leave;            /* not all of the file is for the device */
@@ -121,10 +121,10 @@ static void free_file(struct file *file)
 /* --- counting --- */
 
 /* Has the CPU's engine count data[0..len), the rest of a text or of values. */
-static void feed_cpu(struct engine *cpu, const struct histogram *histogram,
+static void feed_cpu(struct engine *cpu, const struct histogram_spec *spec,
                      const unsigned char *data, size_t len)
 {
-    struct records records = {.kind = record_kind_of_all(histogram), .field = &histogram->field};
+    struct records records = {.kind = record_kind_of_all(spec), .field = &spec->field};
     size_t done = 0;
     do {
         struct chunk *chunk = engine_acquire(cpu, true);
@@ -143,10 +143,9 @@ static void feed_cpu(struct engine *cpu, const struct histogram *histogram,
     records_close(&records);
 }
 
-static struct tally new_tally(const struct histogram *histogram)
+static struct tally new_tally(const struct histogram_spec *spec)
 {
-    return (struct tally){.bins = histogram->bins,
-                          .counts = need(calloc(histogram->bins, sizeof(uint64_t)))};
+    return (struct tally){.bins = spec->bins, .counts = need(calloc(spec->bins, sizeof(uint64_t)))};
 }
 
 /* How many bytes have arrived of a file that is a stream, of which the engine wants `need` from
@@ -231,17 +230,17 @@ static bool check_tail(const struct run *run, const struct compressed_rest *rest
             memcmp(rest->tail, file->content + counted, rest->tail_len) == 0);
 }
 
-static bool same_counts(const struct histogram *histogram, const struct tally *a,
+static bool same_counts(const struct histogram_spec *spec, const struct tally *a,
                         const struct tally *b)
 {
     return a->samples == b->samples &&
-           memcmp(a->counts, b->counts, histogram->bins * sizeof a->counts[0]) == 0;
+           memcmp(a->counts, b->counts, spec->bins * sizeof a->counts[0]) == 0;
 }
 
 static void fail(const struct run *run, const char *what)
 {
     if (wrong++ < 20)
-        fprintf(stderr, "%s: %s, %zu bytes%s, fault %d at %u%s\n", what, run->histogram->mode->name,
+        fprintf(stderr, "%s: %s, %zu bytes%s, fault %d at %u%s\n", what, run->spec->mode->name,
                 run->file->len, run->is_stream ? " of a stream" : "", run->plan.fault, run->plan.at,
                 run->fallback ? "" : ", nothing replaces the device");
 }
@@ -251,15 +250,15 @@ static void check_counts(const struct run *run, struct engine *gpu, struct engin
                          const struct compressed_rest *rest)
 {
     const struct file *file = run->file;
-    const struct histogram *histogram = run->histogram;
+    const struct histogram_spec *spec = run->spec;
     struct engine *entire = need(cpu_engine_open(
-        histogram, &(struct cpu_engine_options){.chunk_size = 1 << 18, .chunks = 1, .threads = 1}));
-    struct tally counted = new_tally(histogram), expected = new_tally(histogram);
+        spec, &(struct cpu_engine_options){.chunk_size = 1 << 18, .chunks = 1, .threads = 1}));
+    struct tally counted = new_tally(spec), expected = new_tally(spec);
     const size_t counted_to = run->before + rest->bytes, repeated = run->start.repeated;
-    feed_cpu(cpu, histogram, file->content, run->before + repeated);
-    if (rest->is_left || !histogram->mode->has_pairs) /* the tail of pairs is not a pair */
-        feed_cpu(cpu, histogram, file->content + counted_to, file->size - counted_to);
-    feed_cpu(entire, histogram, file->content, file->size);
+    feed_cpu(cpu, spec, file->content, run->before + repeated);
+    if (rest->is_left || !spec->mode->has_pairs) /* the tail of pairs is not a pair */
+        feed_cpu(cpu, spec, file->content + counted_to, file->size - counted_to);
+    feed_cpu(entire, spec, file->content, file->size);
     bool done = engine_finish(gpu, &counted) == 0;
     engine_finish(cpu, &counted);
     engine_finish(entire, &expected);
@@ -268,7 +267,7 @@ static void check_counts(const struct run *run, struct engine *gpu, struct engin
     engine_close(entire);
     if (!done)
         refused++;
-    else if (same_counts(histogram, &counted, &expected) && counted.bytes == file->size)
+    else if (same_counts(spec, &counted, &expected) && counted.bytes == file->size)
         exact++;
     else
         fail(run, "wrong counts");
@@ -350,8 +349,7 @@ static void check_run(const struct run *run)
 {
     struct error error;
     struct engine *cpu = need(cpu_engine_open(
-        run->histogram,
-        &(struct cpu_engine_options){.chunk_size = 1 << 18, .chunks = 2, .threads = 2}));
+        run->spec, &(struct cpu_engine_options){.chunk_size = 1 << 18, .chunks = 2, .threads = 2}));
     const struct gpu_options options = {.chunk_size = 65536,
                                         .buffers = 1,
                                         .deadline_ms = deadline_of(&run->plan),
@@ -359,7 +357,7 @@ static void check_run(const struct run *run)
                                         .fallback = run->fallback ? cpu : NULL};
     memory_left = run->memory_left;
     emulated_device_plan(run->plan);
-    struct engine *gpu = gpu_engine_open(run->histogram, &options, &error);
+    struct engine *gpu = gpu_engine_open(run->spec, &options, &error);
     struct compressed_rest rest;
     runs++;
     if (!gpu) {
@@ -408,31 +406,31 @@ static void check_run(const struct run *run)
 
 /* --- what is gone through --- */
 
-static struct histogram all_modes[5];
+static struct histogram_spec all_modes[5];
 static unsigned mode_count;
 
 static void lay_modes(void)
 {
     struct binning binning;
-    histogram_bytes(&all_modes[mode_count++]);
-    histogram_letters(&all_modes[mode_count++], 4, true);
+    histogram_spec_bytes(&all_modes[mode_count++]);
+    histogram_spec_letters(&all_modes[mode_count++], 4, true);
     if (binning_digits(&binning, 1, false) != 0)
         need(NULL);
-    histogram_numbers(&all_modes[mode_count++], &binning);
+    histogram_spec_numbers(&all_modes[mode_count++], &binning);
     if (binning_digits(&binning, 2, false) != 0)
         need(NULL);
-    histogram_values(&all_modes[mode_count++], value_type_find("f64"), &binning);
-    histogram_pairs(&all_modes[mode_count++], false);
+    histogram_spec_values(&all_modes[mode_count++], value_type_find("f64"), &binning);
+    histogram_spec_pairs(&all_modes[mode_count++], false);
 }
 
 /* The last place up to a byte of the content where a record begins. */
 static size_t record_begin(const struct run *run, size_t at)
 {
-    const struct histogram *histogram = run->histogram;
-    if (histogram->mode->has_pairs)
+    const struct histogram_spec *spec = run->spec;
+    if (spec->mode->has_pairs)
         return at;
-    if (!histogram->mode->is_text)
-        return at - at % histogram_sample_size(histogram);
+    if (!spec->mode->is_text)
+        return at - at % histogram_spec_sample_size(spec);
     while (at > 0 && run->file->content[at - 1] != ' ' && run->file->content[at - 1] != '\n')
         at--;
     return at;
@@ -444,7 +442,7 @@ static void begin_within(struct run *run, size_t frame, size_t at)
 {
     const struct file *file = run->file;
     run->before = record_begin(run, at);
-    bool has_pairs = run->histogram->mode->has_pairs;
+    bool has_pairs = run->spec->mode->has_pairs;
     if (has_pairs && run->before > 0)
         run->before--; /* the last byte before is in a pair with the next one */
     size_t number = run->before / frame, offset = 0;
@@ -460,10 +458,10 @@ static void begin_within(struct run *run, size_t frame, size_t at)
 
 /* Where another decoder has left off: at the beginning, in the first block and batch, in the
  * middle, before the last byte, at the end. */
-static void go_through_starts(const struct file *file, const struct histogram *histogram,
+static void go_through_starts(const struct file *file, const struct histogram_spec *spec,
                               size_t frame)
 {
-    struct run run = {.file = file, .histogram = histogram, .fallback = true};
+    struct run run = {.file = file, .spec = spec, .fallback = true};
     const size_t places[] = {0,      9,      frame - 1,      frame,          131072,
                              131081, 400000, file->size / 2, file->size - 9, file->size};
     const size_t count = sizeof places / sizeof places[0];
@@ -510,13 +508,13 @@ static void go_through_faults(struct run run)
 }
 
 /* The device fails, or hangs, while content is copied back to be hashed, or what comes is wrong. */
-static void go_through_reads(const struct file *file, const struct histogram *histogram)
+static void go_through_reads(const struct file *file, const struct histogram_spec *spec)
 {
     static const enum fault faults[] = {FAULT_ERROR, FAULT_CONTENT, FAULT_HANG, FAULT_STUCK};
     for (unsigned i = 0; i < READ_FAULTS; i++)
         for (unsigned at = 1; at <= (scale_is_all() ? 40u : 7u);
              at += scale_is_small() ? 4 : 1 + at / 3) {
-            struct run run = {.file = file, .histogram = histogram, .fallback = at % 2};
+            struct run run = {.file = file, .spec = spec, .fallback = at % 2};
             run.plan = (struct fault_plan){
                 .fault = faults[i], .at = at, .for_good = true, .seed = at, .reads_only = true};
             const unsigned before = struck;
@@ -539,7 +537,7 @@ static void go_through_tails(void)
         make_file(content, sizeof content, sizeof content, (struct frame_settings){.level = 3});
     for (unsigned i = 0; i < 6; i++) {
         const unsigned before = struck;
-        struct run run = {.file = &file, .histogram = &all_modes[2], .fallback = i % 2};
+        struct run run = {.file = &file, .spec = &all_modes[2], .fallback = i % 2};
         run.plan = (struct fault_plan){.fault = faults[i / 2], .at = 1, .reads_only = true};
         check_run(&run);
         if (struck == before && !scale_is_slow())
@@ -567,15 +565,15 @@ static void go_through_two_files(void)
         const size_t size = strlen(texts[i]);
         files[i] = make_file((const unsigned char *)texts[i], size, size, settings);
         runs++;
-        struct run run = {.file = &files[i], .histogram = &all_modes[2]};
+        struct run run = {.file = &files[i], .spec = &all_modes[2]};
         if (give(gpu, &run, &rests[i], &kept) != 0 || rests[i].is_left)
             fail(&run, "a small FILE is not taken");
     }
     if (engine_finish(gpu, &tally) != 0)
-        fail(&(struct run){.file = &files[0], .histogram = &all_modes[2]}, "counts are not there");
+        fail(&(struct run){.file = &files[0], .spec = &all_modes[2]}, "counts are not there");
     engine_close(gpu);
     for (unsigned i = 0; i < 2; i++) {
-        const struct run run = {.file = &files[i], .histogram = &all_modes[2]};
+        const struct run run = {.file = &files[i], .spec = &all_modes[2]};
         if (!rests[i].is_left && !check_tail(&run, &rests[i]))
             fail(&run, "the tail is that of another FILE");
         free(rests[i].tail);
@@ -586,7 +584,7 @@ static void go_through_two_files(void)
 
 /* A file of several frames, of so many bytes each; the n-th has a wrong checksum. */
 static void check_checksum(const unsigned char *content, size_t size, size_t frame, size_t n,
-                           const struct histogram *histogram)
+                           const struct histogram_spec *spec)
 {
     const struct frame_settings settings = {.level = 3, .checksum = true};
     struct file file = {0};
@@ -600,7 +598,7 @@ static void check_checksum(const unsigned char *content, size_t size, size_t fra
     const bool is_few = scale_is_small_or_slow();
     for (unsigned i = 0; i < (is_few ? 1u : 2u); i++)
         check_run(&(struct run){.file = &file,
-                                .histogram = histogram,
+                                .spec = spec,
                                 .is_stream = is_few ? random_below(2) : i == 1,
                                 .fallback = true,
                                 .has_bad = true,
@@ -625,18 +623,18 @@ static void go_through_checksums(void)
                                &all_modes[k == 1 ? i % 2 : 0]);
     }
     if (known_bad == before && !scale_is_slow())
-        fail(&(struct run){.histogram = &all_modes[0], .file = &(struct file){0}},
+        fail(&(struct run){.spec = &all_modes[0], .file = &(struct file){0}},
              "no frame was counted in part");
 }
 
 /* Where few cases are asked for, half of the forms go with each mode, and faults are gone through
  * either from the beginning or from the middle: each form of a file and each mode are with the
  * other ones of both. */
-static void go_through_files(const struct histogram *histogram)
+static void go_through_files(const struct histogram_spec *spec)
 {
     static unsigned char content[700000];
-    const size_t mode = (size_t)(histogram - all_modes);
-    bool is_text = histogram->mode->is_text;
+    const size_t mode = (size_t)(spec - all_modes);
+    bool is_text = spec->mode->is_text;
     static const size_t frames[] = {sizeof content, 150001, 70000, 9999};
     for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++) {
         const bool from_middle = (i + mode) / 2 % 2;
@@ -649,10 +647,10 @@ static void go_through_files(const struct histogram *histogram)
             make_text(content, size);
         else
             frame_content(CONTENT_MIXED, content, size);
-        if (!is_text && histogram_sample_size(histogram) > 1)
-            size -= size % histogram_sample_size(histogram);
+        if (!is_text && histogram_spec_sample_size(spec) > 1)
+            size -= size % histogram_spec_sample_size(spec);
         struct file file = make_file(content, size, frames[i], settings);
-        struct run run = {.file = &file, .histogram = histogram, .fallback = true};
+        struct run run = {.file = &file, .spec = spec, .fallback = true};
         run.is_stream = (i + mode) % 2;
         if (scale_is_small_or_slow())
             run.is_stream = i / 2 % 2; /* of those forms, too, half are streams */
@@ -661,9 +659,9 @@ static void go_through_files(const struct histogram *histogram)
         begin_within(&run, frames[i], size / 3);
         if (!scale_is_small_or_slow() || from_middle)
             go_through_faults(run);
-        go_through_starts(&file, histogram, frames[i]);
+        go_through_starts(&file, spec, frames[i]);
         if (settings.checksum && compressor->is_hashed)
-            go_through_reads(&file, histogram);
+            go_through_reads(&file, spec);
         free_file(&file);
     }
 }
@@ -681,7 +679,7 @@ static void go_through_long_records(void)
         struct file file = make_file(content, sizeof content, 60000,
                                      (struct frame_settings){.level = 3, .checksum = i % 2});
         check_run(&(struct run){
-            .file = &file, .histogram = &all_modes[2], .fallback = true, .may_leave = true});
+            .file = &file, .spec = &all_modes[2], .fallback = true, .may_leave = true});
         free_file(&file);
     }
 }
@@ -706,7 +704,7 @@ static void go_through_damage(void)
                     (unsigned char)(1u << random_below(8));
             decode_file(&bad);
             check_run(&(struct run){.file = &bad,
-                                    .histogram = &all_modes[0],
+                                    .spec = &all_modes[0],
                                     .is_stream = i % 3 == 0,
                                     .fallback = true,
                                     .may_leave = true});
@@ -722,7 +720,7 @@ static void go_through_many(void)
     static unsigned char content[200000];
     frame_content(CONTENT_RANDOM, content, sizeof content);
     struct file file = make_file(content, sizeof content, 300, (struct frame_settings){.level = 6});
-    struct run run = {.file = &file, .histogram = &all_modes[0], .may_leave = true};
+    struct run run = {.file = &file, .spec = &all_modes[0], .may_leave = true};
     for (unsigned i = 0; i < 4; i++) {
         run.is_stream = i % 2;
         run.insists = i / 2;
@@ -739,7 +737,7 @@ static void go_through_memory(void)
     frame_content(CONTENT_MIXED, content, sizeof content);
     struct file file =
         make_file(content, sizeof content, 300000, (struct frame_settings){.level = 3});
-    struct run run = {.file = &file, .histogram = &all_modes[0], .memory_left = UINT64_MAX};
+    struct run run = {.file = &file, .spec = &all_modes[0], .memory_left = UINT64_MAX};
     check_run(&run);
     run.memory_left = LITTLE_MEMORY;
     run.is_small = true;

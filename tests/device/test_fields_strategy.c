@@ -23,7 +23,7 @@ static unsigned cases, wrong;
 /* A device that counts a field, and what it must have counted so far. */
 struct counted {
     struct device *device;
-    struct histogram histogram;
+    struct histogram_spec spec;
     size_t size; /* bytes of the counts */
     uint64_t *expected, *counts;
 };
@@ -33,12 +33,12 @@ static void open_counted(struct counted *counted, const struct field *field)
     struct binning binning;
     struct error error;
     binning_log_linear(&binning);
-    histogram_numbers(&counted->histogram, &binning);
-    counted->histogram.field = *field;
-    counted->size = device_histogram_words(&counted->histogram) * sizeof(uint64_t);
+    histogram_spec_numbers(&counted->spec, &binning);
+    counted->spec.field = *field;
+    counted->size = device_histogram_words(&counted->spec) * sizeof(uint64_t);
     counted->expected = calloc(1, counted->size);
     counted->counts = calloc(1, counted->size);
-    counted->device = seam_open(STRATEGY_fields, &counted->histogram, SLOT_SIZE, &error);
+    counted->device = seam_open(STRATEGY_fields, &counted->spec, SLOT_SIZE, &error);
     if (!counted->expected || !counted->counts || !counted->device) {
         fprintf(stderr, "FAIL: no device\n");
         exit(1);
@@ -50,7 +50,7 @@ static void close_counted(struct counted *counted)
     device_close(counted->device);
     free(counted->expected);
     free(counted->counts);
-    binning_free(&counted->histogram.binning);
+    binning_free(&counted->spec.binning);
 }
 
 static void expect(struct counted *counted, size_t len)
@@ -58,20 +58,20 @@ static void expect(struct counted *counted, size_t len)
     static const enum naive_way ways[] = {[FIELD_BLANKS] = NAIVE_BLANKS,
                                           [FIELD_SEPARATED] = NAIVE_SEPARATED,
                                           [FIELD_AFTER] = NAIVE_AFTER};
-    const struct field *field = &counted->histogram.field;
+    const struct field *field = &counted->spec.field;
     const struct naive_fields fields = {ways[field->kind], field->number, field->separator,
                                         field->after};
     struct naive_record record;
     for (size_t at = 0; naive_record(&fields, text, len, &at, &record);)
         if (record.what != NAIVE_EMPTY)
-            counted->expected[binning_row(&counted->histogram.binning, record.value)]++;
+            counted->expected[binning_row(&counted->spec.binning, record.value)]++;
     for (size_t i = 0; i < len; i++)
-        counted->expected[counted->histogram.bins] += text[i] == '\n';
+        counted->expected[counted->spec.bins] += text[i] == '\n';
 }
 
 static void check(struct counted *counted, size_t len, const char *what)
 {
-    const struct field *field = &counted->histogram.field;
+    const struct field *field = &counted->spec.field;
     if (len == 0)
         return;
     cases++;

@@ -38,7 +38,7 @@
 #define COUNTS_MAX CHARACTER_ROWS
 
 struct schedule {
-    struct histogram histogram;
+    struct histogram_spec spec;
     size_t chunk_size, len;
     unsigned buffers, threads;
     bool fallback, timing;
@@ -51,10 +51,10 @@ static struct totals {
 } * totals; /* shared by all parts, which are processes */
 
 /* A tally of zeros in memory of the caller's. */
-static struct tally tally_in(uint64_t *counts, const struct histogram *histogram)
+static struct tally tally_in(uint64_t *counts, const struct histogram_spec *spec)
 {
-    memset(counts, 0, histogram->bins * sizeof counts[0]);
-    return (struct tally){.bins = histogram->bins, .counts = counts};
+    memset(counts, 0, spec->bins * sizeof counts[0]);
+    return (struct tally){.bins = spec->bins, .counts = counts};
 }
 
 static bool same(const struct tally *a, const struct tally *b)
@@ -66,40 +66,40 @@ static bool same(const struct tally *a, const struct tally *b)
 /* Values of two bytes that are their own bin: then nothing replaces a lost device. */
 static bool is_many(const struct schedule *schedule)
 {
-    return schedule->histogram.mode == &mode_values;
+    return schedule->spec.mode == &mode_values;
 }
 
-static bool is_text(const struct histogram *histogram)
+static bool is_text(const struct histogram_spec *spec)
 {
-    return histogram->mode == &mode_numbers;
+    return spec->mode == &mode_numbers;
 }
 
-static bool has_lines(const struct histogram *histogram)
+static bool has_lines(const struct histogram_spec *spec)
 {
-    return histogram->field.kind != FIELD_NONE;
+    return spec->field.kind != FIELD_NONE;
 }
 
 /* Bytes between which chunks may be cut, and how many of a chunk are in the next one too. */
-static size_t record_size(const struct histogram *histogram)
+static size_t record_size(const struct histogram_spec *spec)
 {
-    const size_t size = histogram_sample_size(histogram);
-    return is_text(histogram) || histogram->mode->has_characters ? TOKEN : size > 0 ? size : 1;
+    const size_t size = histogram_spec_sample_size(spec);
+    return is_text(spec) || spec->mode->has_characters ? TOKEN : size > 0 ? size : 1;
 }
 
-static size_t repeated(const struct histogram *histogram)
+static size_t repeated(const struct histogram_spec *spec)
 {
-    return histogram->mode->has_pairs;
+    return spec->mode->has_pairs;
 }
 
-static const unsigned char *data_of(const struct histogram *histogram)
+static const unsigned char *data_of(const struct histogram_spec *spec)
 {
-    return is_text(histogram) ? text : histogram->mode->has_characters ? characters : data;
+    return is_text(spec) ? text : spec->mode->has_characters ? characters : data;
 }
 
 /* "0.00" to "9.99" in bins of a tenth, and "x.00" to "x.99". */
 static void naive_numbers(const struct schedule *schedule, struct tally *tally)
 {
-    const struct binning *binning = &schedule->histogram.binning;
+    const struct binning *binning = &schedule->spec.binning;
     for (size_t i = 0; i < schedule->len; i += TOKEN) {
         bool number = text[i] != 'x';
         unsigned tenths = 10u * text[i] + text[i + 2] - 11u * '0';
@@ -110,11 +110,11 @@ static void naive_numbers(const struct schedule *schedule, struct tally *tally)
 
 static void naive_counts(const struct schedule *schedule, struct tally *tally)
 {
-    if (is_text(&schedule->histogram)) {
+    if (is_text(&schedule->spec)) {
         naive_numbers(schedule, tally);
         return;
     }
-    if (schedule->histogram.mode->has_characters) {
+    if (schedule->spec.mode->has_characters) {
         uint32_t point;
         for (size_t i = 0; i < schedule->len; tally->samples++) {
             i += characters_naive(characters + i, schedule->len - i, &point);
@@ -128,14 +128,14 @@ static void naive_counts(const struct schedule *schedule, struct tally *tally)
             tally->counts[1 + data[i] + 256 * data[i + 1]]++;
         return;
     }
-    if (schedule->histogram.mode->has_pairs) {
+    if (schedule->spec.mode->has_pairs) {
         tally->samples = schedule->len > 0 ? schedule->len - 1 : 0;
         for (size_t i = 0; i + 1 < schedule->len; i++)
             tally->counts[data[i] << 8 | data[i + 1]]++;
         return;
     }
     tally->samples = schedule->len;
-    samples_count(&schedule->histogram, data, schedule->len, tally->counts);
+    samples_count(&schedule->spec, data, schedule->len, tally->counts);
 }
 
 struct feed {
@@ -149,8 +149,8 @@ struct feed {
 static void *feed_engine(void *arg)
 {
     struct feed *feed = arg;
-    size_t len = feed->schedule->len, record = record_size(&feed->schedule->histogram);
-    const unsigned char *from = data_of(&feed->schedule->histogram);
+    size_t len = feed->schedule->len, record = record_size(&feed->schedule->spec);
+    const unsigned char *from = data_of(&feed->schedule->spec);
     for (;;) {
         struct chunk *chunk = engine_acquire(feed->gpu, true);
         if (!chunk && feed->cpu)
@@ -160,11 +160,11 @@ static void *feed_engine(void *arg)
             return NULL;
         }
         size_t cap = chunk->cap / record * record;
-        size_t at = atomic_fetch_add(&feed->next, cap - repeated(&feed->schedule->histogram));
+        size_t at = atomic_fetch_add(&feed->next, cap - repeated(&feed->schedule->spec));
         chunk->len = at >= len ? 0 : len - at < cap ? len - at : cap;
         bool last = chunk->len == 0;
         /* Of lines, what was dropped at the beginning, as of a line from the chunk before. */
-        chunk->begin = !last && has_lines(&feed->schedule->histogram) ? at % DROPPED_MAX : 0;
+        chunk->begin = !last && has_lines(&feed->schedule->spec) ? at % DROPPED_MAX : 0;
         if (!last) {
             memset(chunk->data, '5', chunk->begin);
             memcpy(chunk->data + chunk->begin, from + at, chunk->len);
@@ -183,7 +183,7 @@ static void complain(const struct schedule *schedule, const char *what)
     fprintf(stderr,
             "FAIL: %s: bins %zu len %zu chunk %zu buffers %u threads %u fallback %d timing %d "
             "fault %d at %u for good %d\n",
-            what, schedule->histogram.bins, schedule->len, schedule->chunk_size, schedule->buffers,
+            what, schedule->spec.bins, schedule->len, schedule->chunk_size, schedule->buffers,
             schedule->threads, schedule->fallback, schedule->timing, (int)schedule->plan.fault,
             schedule->plan.at, schedule->plan.for_good);
 }
@@ -194,8 +194,8 @@ static void peek(const struct feed *feed)
 {
     static uint64_t counts[2][COUNTS_MAX];
     const struct schedule *schedule = feed->schedule;
-    struct tally seen = tally_in(counts[0], &schedule->histogram);
-    struct tally most = tally_in(counts[1], &schedule->histogram);
+    struct tally seen = tally_in(counts[0], &schedule->spec);
+    struct tally most = tally_in(counts[1], &schedule->spec);
     naive_counts(schedule, &most);
     if (feed->cpu)
         engine_peek(feed->cpu, &seen);
@@ -208,7 +208,7 @@ static void peek(const struct feed *feed)
     bool is_more = seen.samples > most.samples || seen.newlines > most.newlines;
     for (size_t bin = 0; bin < seen.bins; bin++)
         is_more |= seen.counts[bin] > most.counts[bin];
-    if (is_more || (known && !tally_adds_up(&seen, &schedule->histogram)))
+    if (is_more || (known && !tally_adds_up(&seen, &schedule->spec)))
         complain(schedule, "wrong counts so far");
 }
 
@@ -229,16 +229,16 @@ static void run_threads(struct feed *feed)
 static void judge(const struct schedule *schedule, struct feed *feed)
 {
     static uint64_t counts[4][COUNTS_MAX];
-    struct tally expected = tally_in(counts[0], &schedule->histogram);
-    struct tally on_gpu = tally_in(counts[1], &schedule->histogram);
-    struct tally on_cpu = tally_in(counts[2], &schedule->histogram);
+    struct tally expected = tally_in(counts[0], &schedule->spec);
+    struct tally on_gpu = tally_in(counts[1], &schedule->spec);
+    struct tally on_cpu = tally_in(counts[2], &schedule->spec);
     naive_counts(schedule, &expected);
     int rc = engine_finish(feed->gpu, &on_gpu);
     const char *loss = engine_loss(feed->gpu);
     if (feed->cpu)
         engine_finish(feed->cpu, &on_cpu);
     if (rc != 0 || feed->failed) {
-        struct tally none = tally_in(counts[3], &schedule->histogram);
+        struct tally none = tally_in(counts[3], &schedule->spec);
         totals->refused++;
         if (schedule->fallback && !is_many(schedule))
             complain(schedule, "refused although there is a fallback");
@@ -286,12 +286,12 @@ static void run(const struct schedule *schedule)
 {
     struct gpu_options options = {
         /* Quickly emulated; kernels have their own test. */
-        .strategy = strategy_find(is_many(schedule)                     ? "matched"
-                                  : has_lines(&schedule->histogram)     ? "fields"
-                                  : is_text(&schedule->histogram)       ? "numbers"
-                                  : repeated(&schedule->histogram)      ? "pairs"
-                                  : row_pages_has(&schedule->histogram) ? "characters"
-                                                                        : "vectorized"),
+        .strategy = strategy_find(is_many(schedule)                ? "matched"
+                                  : has_lines(&schedule->spec)     ? "fields"
+                                  : is_text(&schedule->spec)       ? "numbers"
+                                  : repeated(&schedule->spec)      ? "pairs"
+                                  : row_pages_has(&schedule->spec) ? "characters"
+                                                                   : "vectorized"),
         .chunk_size = schedule->chunk_size,
         .buffers = schedule->buffers,
         .deadline_ms = deadline_of(schedule->plan.fault),
@@ -301,14 +301,14 @@ static void run(const struct schedule *schedule)
     struct error error = {""};
     totals->schedules++;
     if (schedule->fallback)
-        feed.cpu = cpu_engine_open(&schedule->histogram,
+        feed.cpu = cpu_engine_open(&schedule->spec,
                                    &(struct cpu_engine_options){.chunk_size = 64,
                                                                 .chunks = schedule->threads,
                                                                 .threads = schedule->threads});
     options.fallback = feed.cpu;
     emulated_device_plan(schedule->plan);
     unsigned open_before = emulated_devices_open();
-    feed.gpu = gpu_engine_open(&schedule->histogram, &options, &error);
+    feed.gpu = gpu_engine_open(&schedule->spec, &options, &error);
     if (feed.gpu) {
         run_threads(&feed);
         judge(schedule, &feed);
@@ -455,19 +455,19 @@ static void count_frame(struct gpu_decoder *decoder, struct chunk *chunk, const 
  */
 static void leave_alone_part(const void *arg)
 {
-    const struct histogram *histogram = arg;
+    const struct histogram_spec *spec = arg;
     static uint64_t counts[COUNTS_MAX];
     struct schedule schedule = {
-        .histogram = *histogram, .chunk_size = 100, .len = 200, .buffers = BUFFERS_THAT_SHARE};
+        .spec = *spec, .chunk_size = 100, .len = 200, .buffers = BUFFERS_THAT_SHARE};
     const struct gpu_options options = {.strategy = strategy_find("numbers"),
                                         .chunk_size = schedule.chunk_size,
                                         .buffers = schedule.buffers,
                                         .deadline_ms = STOPPED_DEADLINE_MS};
-    struct tally tally = tally_in(counts, histogram);
+    struct tally tally = tally_in(counts, spec);
     struct error error;
     totals->schedules++;
     emulated_device_plan((struct fault_plan){.fault = FAULT_NONE, .seed = 1});
-    struct engine *gpu = gpu_engine_open(histogram, &options, &error);
+    struct engine *gpu = gpu_engine_open(spec, &options, &error);
     if (!gpu) {
         complain(&schedule, "not opened");
         return;
@@ -486,7 +486,7 @@ static void leave_alone_part(const void *arg)
     nanosleep(&(struct timespec){.tv_sec = STOPPED_DEADLINE_MS / 1000 + 1}, NULL);
     if (frame) /* with GPUHISTO_RACES few emulated devices decompress */
         count_frame(decoder, frame, text, DATA_SIZE);
-    tally = tally_in(counts, histogram);
+    tally = tally_in(counts, spec);
     if (engine_finish(gpu, &tally) != 0 || engine_loss(gpu))
         complain(&schedule, "lost, because it was left alone");
     else if (tally.samples != (200 + gpu_decoder_bytes(gpu)) / TOKEN)
@@ -497,15 +497,15 @@ static void leave_alone_part(const void *arg)
 /* What no kernel counts is refused in words, whatever it is: as values of two channels. */
 static void refuse_uncounted_part(const void *arg)
 {
-    const struct histogram *values = arg;
+    const struct histogram_spec *values = arg;
     struct schedule schedule = {.chunk_size = 100, .buffers = 1};
     const struct gpu_options options = {
         .chunk_size = schedule.chunk_size, .buffers = schedule.buffers, .deadline_ms = 60000};
     struct error error = {""};
-    schedule.histogram = *values;
-    histogram_split(&schedule.histogram, 2);
+    schedule.spec = *values;
+    histogram_spec_split(&schedule.spec, 2);
     totals->schedules++;
-    struct engine *gpu = gpu_engine_open(&schedule.histogram, &options, &error);
+    struct engine *gpu = gpu_engine_open(&schedule.spec, &options, &error);
     if (gpu) {
         complain(&schedule, "opened, and nothing counts channels");
         engine_close(gpu);
@@ -529,10 +529,10 @@ static void make_do_part(const void *arg)
     while (strcmp(type->name, "u32") != 0)
         type++;
     binning_own(&binning, 100000);
-    histogram_values(&schedule.histogram, type, &binning);
+    histogram_spec_values(&schedule.spec, type, &binning);
     totals->schedules++;
     emulated_device_plan((struct fault_plan){.fault = FAULT_ERROR, .at = 1});
-    struct engine *gpu = gpu_engine_open(&schedule.histogram, &options, &error);
+    struct engine *gpu = gpu_engine_open(&schedule.spec, &options, &error);
     if (!gpu)
         complain(&schedule, error.text);
     else if (strcmp(gpu_engine_strategy(gpu), "matched") != 0)
@@ -547,10 +547,10 @@ static void make_do_part(const void *arg)
  */
 static void healthy_part(const void *arg)
 {
-    const struct histogram histogram = *(const struct histogram *)arg;
+    const struct histogram_spec spec = *(const struct histogram_spec *)arg;
     static const unsigned some_buffers[] = {
         1, 2, 3, 4, BUFFERS_THAT_SHARE, BUFFERS_THAT_SHARE_MORE};
-    size_t size = record_size(&histogram);
+    size_t size = record_size(&spec);
     static const size_t chunk_sizes[] = {1, 2, 15, 16, 17, 64, 1000};
     for (size_t i = 0; i < sizeof chunk_sizes / sizeof chunk_sizes[0]; i++) {
         size_t chunk = chunk_sizes[i] * size;
@@ -566,7 +566,7 @@ static void healthy_part(const void *arg)
             for (size_t k = 0; k < sizeof some_buffers / sizeof some_buffers[0]; k++) {
                 if (scale_is_small_or_slow() && (i + j + k) % 3 != 0)
                     continue; /* each two of the three numbers are together */
-                run(&(struct schedule){.histogram = histogram,
+                run(&(struct schedule){.spec = spec,
                                        .chunk_size = chunk,
                                        .len = lens[j],
                                        .buffers = some_buffers[k],
@@ -578,17 +578,13 @@ static void healthy_part(const void *arg)
 }
 
 /* Whatever can happen, with as many buffers as a pipe has, and with more. */
-static void break_everywhere(const struct histogram *histogram)
+static void break_everywhere(const struct histogram_spec *spec)
 {
-    struct schedule schedule = {.histogram = *histogram,
-                                .chunk_size = 100,
-                                .len = 650,
-                                .buffers = 2,
-                                .threads = 2,
-                                .timing = true};
+    struct schedule schedule = {
+        .spec = *spec, .chunk_size = 100, .len = 650, .buffers = 2, .threads = 2, .timing = true};
     fail_everywhere(&schedule);
     misbehave_everywhere(&schedule);
-    if (!snapshot_is_small(histogram))
+    if (!snapshot_is_small(spec))
         return;
     schedule.buffers = BUFFERS_THAT_SHARE;
     schedule.len = 1450;
@@ -602,7 +598,7 @@ static void pairs_part(const void *arg)
 {
     (void)arg;
     struct schedule schedule = {.threads = 2, .timing = true};
-    histogram_pairs(&schedule.histogram, false);
+    histogram_spec_pairs(&schedule.spec, false);
     for (schedule.chunk_size = 2; schedule.chunk_size < 100; schedule.chunk_size *= 3)
         for (schedule.len = 0; schedule.len < 5; schedule.len++) {
             schedule.buffers = 1 + (unsigned)schedule.len;
@@ -626,16 +622,16 @@ static void pairs_part(const void *arg)
 
 /* Pages of rows, of which each chunk has new ones: there is memory for the snapshots of two
  * chunks, and of these some are not whole. A snapshot takes a while to emulate. */
-static struct schedule schedule_of_pages(const struct histogram *histogram, unsigned buffers)
+static struct schedule schedule_of_pages(const struct histogram_spec *spec, unsigned buffers)
 {
     return (struct schedule){
-        .histogram = *histogram, .chunk_size = 100, .len = 650, .buffers = buffers, .threads = 2};
+        .spec = *spec, .chunk_size = 100, .len = 650, .buffers = buffers, .threads = 2};
 }
 
-static void healthy_pages_part(const void *histogram)
+static void healthy_pages_part(const void *spec)
 {
     for (unsigned buffers = 1; buffers <= BUFFERS_THAT_SHARE; buffers *= 2) {
-        struct schedule schedule = schedule_of_pages(histogram, buffers);
+        struct schedule schedule = schedule_of_pages(spec, buffers);
         schedule.threads = 1 + buffers % 3;
         schedule.plan = (struct fault_plan){.seed = buffers};
         run(&schedule);
@@ -660,12 +656,12 @@ static void break_pages_part(const void *arg)
     run(&schedule);
 }
 
-static void break_pages(const struct histogram *histogram)
+static void break_pages(const struct histogram_spec *spec)
 {
-    apart(healthy_pages_part, histogram);
+    apart(healthy_pages_part, spec);
     for (unsigned buffers = 2; buffers <= BUFFERS_THAT_SHARE; buffers *= 4)
         for (unsigned fallback = 0; fallback < 2; fallback++) {
-            struct schedule schedule = schedule_of_pages(histogram, buffers);
+            struct schedule schedule = schedule_of_pages(spec, buffers);
             schedule.fallback = fallback;
             apart(break_pages_part, &schedule);
         }
@@ -673,21 +669,21 @@ static void break_pages(const struct histogram *histogram)
 
 int main(void)
 {
-    struct histogram bytes, letters, many, numbers, fields, of_pages;
+    struct histogram_spec bytes, letters, many, numbers, fields, of_pages;
     struct binning binning;
     const struct value_type *type = value_types;
     totals = apart_memory(sizeof *totals);
     while (strcmp(type->name, "u16") != 0)
         type++;
     binning_own(&binning, MANY_BINS);
-    histogram_values(&many, type, &binning);
+    histogram_spec_values(&many, type, &binning);
     if (binning_equal(&binning, 0, 10, 100) != 0)
         return 1;
-    histogram_numbers(&numbers, &binning);
+    histogram_spec_numbers(&numbers, &binning);
     fields = numbers;
     fields.field = (struct field){.kind = FIELD_BLANKS, .number = -1};
-    histogram_bytes(&bytes);
-    histogram_letters(&letters, 4, true);
+    histogram_spec_bytes(&bytes);
+    histogram_spec_letters(&letters, 4, true);
     samples_fill(SAMPLES_MIXED, data, sizeof data);
     for (size_t i = 0; i < sizeof text; i += TOKEN) {
         const char token[] = {"x0123456789"[i * 7 % 11], '.', (char)('0' + i * 3 % 10),
@@ -695,7 +691,7 @@ int main(void)
         memcpy(text + i, token, TOKEN);
     }
     apart(pairs_part, NULL);
-    histogram_characters(&of_pages);
+    histogram_spec_characters(&of_pages);
     for (uint32_t i = 0; i < sizeof characters / TOKEN; i++) { /* in more pages than are expected */
         characters_put(characters + i * TOKEN, 0x1000 + i * 7919 % 0xc000);
         characters_put(characters + i * TOKEN + 3, 0x100 + i % 0x600);
@@ -706,7 +702,7 @@ int main(void)
     apart(healthy_part, &numbers);
     apart(healthy_part, &fields);
     for (unsigned buffers = 1; buffers <= 4; buffers += scale_is_small() && buffers == 2 ? 2 : 1) {
-        struct schedule schedule = {.histogram = buffers % 2 ? bytes : letters,
+        struct schedule schedule = {.spec = buffers % 2 ? bytes : letters,
                                     .chunk_size = 100,
                                     .len = 650,
                                     .buffers = buffers,
@@ -722,9 +718,9 @@ int main(void)
     apart(refuse_uncounted_part, &many);
     apart(make_do_part, NULL);
     get_stuck_everywhere(&(struct schedule){
-        .histogram = many, .chunk_size = 100, .len = 450, .buffers = 2, .threads = 2});
+        .spec = many, .chunk_size = 100, .len = 450, .buffers = 2, .threads = 2});
     get_stuck_everywhere(&(struct schedule){
-        .histogram = numbers, .chunk_size = 100, .len = 1050, .buffers = 8, .threads = 2});
+        .spec = numbers, .chunk_size = 100, .len = 1050, .buffers = 8, .threads = 2});
     break_everywhere(&bytes);
     break_everywhere(&many);
     break_everywhere(&numbers);

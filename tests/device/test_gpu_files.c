@@ -43,7 +43,7 @@ static struct form {
 #define FORMS (sizeof forms / sizeof forms[0])
 
 struct run {
-    const struct histogram *histogram;
+    const struct histogram_spec *spec;
     const struct form *form;
     bool is_pipe, fallback;
     size_t replay_most; /* of the pipe */
@@ -61,7 +61,7 @@ static void complain(const struct run *run, const char *what, const char *why)
 {
     if (wrong++ < 20)
         fprintf(stderr, "%s (%s): %s, form %u, pipe %d, kept %zu, cut %zu, fault %d at %u%s\n",
-                what, why, run->histogram->mode->name, (unsigned)(run->form - forms), run->is_pipe,
+                what, why, run->spec->mode->name, (unsigned)(run->form - forms), run->is_pipe,
                 run->replay_most, run->cut, run->plan.fault, run->plan.at,
                 run->fallback ? "" : ", nothing replaces the device");
 }
@@ -149,7 +149,7 @@ static int count_input(struct run *run, struct error *error)
             need(NULL);
     }
     const struct input_options options = {.decoding.memlimit = 1 << 27,
-                                          .record = record_kind_of_all(run->histogram),
+                                          .record = record_kind_of_all(run->spec),
                                           .replay_most = run->replay_most};
     struct source *source = need(source_open(&operand, 1, &options));
     const struct sink sink = {.arg = run, .choose = choose, .offload = offload};
@@ -176,14 +176,13 @@ static int count_input(struct run *run, struct error *error)
 static int count(struct run *run, struct tally *tally, struct error *error)
 {
     cpu = need(cpu_engine_open(
-        run->histogram,
-        &(struct cpu_engine_options){.chunk_size = 1 << 16, .chunks = 9, .threads = 1}));
+        run->spec, &(struct cpu_engine_options){.chunk_size = 1 << 16, .chunks = 9, .threads = 1}));
     const struct gpu_options options = {.chunk_size = 65536,
                                         .buffers = 1,
                                         .deadline_ms = 20000,
                                         .fallback = run->fallback ? cpu : NULL};
     emulated_device_plan(run->plan);
-    gpu = run->is_alone ? NULL : gpu_engine_open(run->histogram, &options, error);
+    gpu = run->is_alone ? NULL : gpu_engine_open(run->spec, &options, error);
     int rc = gpu || run->is_alone ? count_input(run, error) : -1;
     if (gpu && rc == 0)
         rc = engine_finish(gpu, tally);
@@ -198,10 +197,9 @@ static int count(struct run *run, struct tally *tally, struct error *error)
     return rc;
 }
 
-static struct tally new_tally(const struct histogram *histogram)
+static struct tally new_tally(const struct histogram_spec *spec)
 {
-    return (struct tally){.bins = histogram->bins,
-                          .counts = need(calloc(histogram->bins, sizeof(uint64_t)))};
+    return (struct tally){.bins = spec->bins, .counts = need(calloc(spec->bins, sizeof(uint64_t)))};
 }
 
 static void judge_refusal(const struct run *run, const struct error *error)
@@ -217,7 +215,7 @@ static void judge_refusal(const struct run *run, const struct error *error)
 
 static void check_run(struct run run)
 {
-    struct tally counted = new_tally(run.histogram), expected = new_tally(run.histogram);
+    struct tally counted = new_tally(run.spec), expected = new_tally(run.spec);
     struct run alone = run;
     struct error error = {""};
     alone.is_alone = true;
@@ -292,22 +290,21 @@ static void make_text(void)
 
 int main(void)
 {
-    static struct histogram counted_modes[MODES_HERE];
+    static struct histogram_spec counted_modes[MODES_HERE];
     struct binning binning;
     random_seed(20261123);
     make_text();
-    histogram_bytes(&counted_modes[0]);
+    histogram_spec_bytes(&counted_modes[0]);
     if (binning_digits(&binning, 1, false) != 0)
         need(NULL);
-    histogram_numbers(&counted_modes[1], &binning);
-    histogram_pairs(&counted_modes[2], false);
+    histogram_spec_numbers(&counted_modes[1], &binning);
+    histogram_spec_pairs(&counted_modes[2], false);
     for (unsigned i = 0; i < FORMS; i++)
         make_form(&forms[i]);
     const unsigned rounds = scale_is_slow() ? 2 : scale_is_small() ? FORMS + 1 : 2 * FORMS;
     for (unsigned i = 0; i < rounds; i++) {
-        struct run run = {.histogram = &counted_modes[i % MODES_HERE],
-                          .form = &forms[i % FORMS],
-                          .is_pipe = true};
+        struct run run = {
+            .spec = &counted_modes[i % MODES_HERE], .form = &forms[i % FORMS], .is_pipe = true};
         run.fallback = true;
         fail_everywhere(run, 16);
         run.replay_most = 3000;

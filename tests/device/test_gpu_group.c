@@ -45,7 +45,7 @@ static struct gpu_list list_gpus(unsigned count)
     return list;
 }
 
-static struct engine *open_group(const struct histogram *histogram, const struct fault_plan *plan,
+static struct engine *open_group(const struct histogram_spec *spec, const struct fault_plan *plan,
                                  bool waits, struct error *error)
 {
     const struct gpu_options options = {.strategy = strategy_find("vectorized"), /* quick */
@@ -55,7 +55,7 @@ static struct engine *open_group(const struct histogram *histogram, const struct
     const struct gpu_list list = list_gpus(GPUS);
     *error = (struct error){""};
     emulated_device_plan(*plan);
-    return gpu_group_open(histogram, &options, &list, waits, error);
+    return gpu_group_open(spec, &options, &list, waits, error);
 }
 
 static void pause_shortly(void)
@@ -70,10 +70,10 @@ static void await_count(const struct engine *group, unsigned count)
         pause_shortly();
 }
 
-static void check_counts(struct engine *group, const struct histogram *histogram)
+static void check_counts(struct engine *group, const struct histogram_spec *spec)
 {
     uint64_t counts[256] = {0}, expected[256] = {0};
-    struct tally tally = {.bins = histogram->bins, .counts = counts};
+    struct tally tally = {.bins = spec->bins, .counts = counts};
     for (unsigned i = 0; i < CHUNKS; i++) {
         struct chunk *chunk = engine_acquire(group, true);
         if (!chunk) {
@@ -84,7 +84,7 @@ static void check_counts(struct engine *group, const struct histogram *histogram
         memcpy(chunk->data, data + i * CHUNK, CHUNK);
         engine_submit(chunk);
     }
-    samples_count(histogram, data, sizeof data, expected);
+    samples_count(spec, data, sizeof data, expected);
     check("finished", engine_finish(group, &tally) == 0);
     check("exact", memcmp(counts, expected, sizeof counts) == 0);
 }
@@ -95,14 +95,14 @@ static void left_out_part(const void *arg)
     const int victim = *(const int *)arg;
     const struct fault_plan plan = {
         .fault = FAULT_ERROR, .at = 1, .for_good = true, .devices = GPUS, .victim = victim};
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct error error, named;
-    histogram_bytes(&histogram);
+    histogram_spec_bytes(&spec);
     error_set(&named, "GPU %d: emulated failure", victim);
-    check("all are wanted", !open_group(&histogram, &plan, true, &error));
+    check("all are wanted", !open_group(&spec, &plan, true, &error));
     check("which one is missing", strcmp(error.text, named.text) == 0);
 
-    struct engine *group = open_group(&histogram, &plan, false, &error);
+    struct engine *group = open_group(&spec, &plan, false, &error);
     check("the others are opened", group != NULL);
     if (!group)
         return;
@@ -110,7 +110,7 @@ static void left_out_part(const void *arg)
     check("two are there", gpu_group_count(group) == GPUS - 1);
     for (int i = 0; i < GPUS - 1; i++)
         check("which ones", gpu_group_number(group, (unsigned)i) == i + (i >= victim));
-    check_counts(group, &histogram);
+    check_counts(group, &spec);
     check("which one is left out", victim == GPUS - 1 || gpu_group_refused(group, &error));
     engine_close(group);
 }
@@ -119,11 +119,11 @@ static void none_part(const void *arg)
 {
     const struct fault_plan plan = {
         .fault = FAULT_ERROR, .at = 1, .for_good = true, .devices = GPUS, .victim = -1};
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct error error;
     (void)arg;
-    histogram_bytes(&histogram);
-    check("none can be opened", !open_group(&histogram, &plan, false, &error));
+    histogram_spec_bytes(&spec);
+    check("none can be opened", !open_group(&spec, &plan, false, &error));
     check("the first one's reason", strcmp(error.text, "GPU 0: emulated failure") == 0);
 }
 
@@ -132,14 +132,14 @@ static void feeding_part(const void *arg)
 {
     const struct compressed_start start = {.codec = &codec_zstd, .memlimit = MEMORY};
     const struct frame_settings settings = {.level = 3};
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct compressed_next next;
     struct compressed_rest rest;
     struct error error;
     (void)arg;
-    histogram_bytes(&histogram);
+    histogram_spec_bytes(&spec);
     struct engine *group =
-        open_group(&histogram, &(struct fault_plan){.devices = GPUS, .victim = -1}, true, &error);
+        open_group(&spec, &(struct fault_plan){.devices = GPUS, .victim = -1}, true, &error);
     check("opened", group != NULL);
     if (!group)
         return;
@@ -158,8 +158,7 @@ static void feeding_part(const void *arg)
     engine_close(group);
 
     emulated_device_memory(1);
-    group =
-        open_group(&histogram, &(struct fault_plan){.devices = GPUS, .victim = -1}, true, &error);
+    group = open_group(&spec, &(struct fault_plan){.devices = GPUS, .victim = -1}, true, &error);
     check("opened without memory", group != NULL);
     if (!group)
         return;
@@ -207,7 +206,7 @@ static void run_part(const void *arg)
                                    .look = look,
                                    .look_arg = &feed};
     const struct input_options input = {.record = record_values(1), .decoding.memlimit = MEMORY};
-    struct histogram histogram;
+    struct histogram_spec spec;
     uint64_t counts[256] = {0};
     char name[32], *operands[] = {name};
     int ends[2];
@@ -215,8 +214,8 @@ static void run_part(const void *arg)
     struct pool_outcome outcome;
     struct error error;
     (void)arg;
-    histogram_bytes(&histogram);
-    struct tally tally = {.bins = histogram.bins, .counts = counts};
+    histogram_spec_bytes(&spec);
+    struct tally tally = {.bins = spec.bins, .counts = counts};
     if (pipe(ends) != 0)
         abort();
     feed.fd = ends[1];
@@ -225,8 +224,8 @@ static void run_part(const void *arg)
     snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
     emulated_device_plan((struct fault_plan){.devices = 1, .victim = -1});
     struct source *source = source_open(operands, 1, &input);
-    check("a run", pool_run(&options, &(struct pool_task){&histogram, source, &tally}, &outcome,
-                            &error) == 0);
+    check("a run",
+          pool_run(&options, &(struct pool_task){&spec, source, &tally}, &outcome, &error) == 0);
     pthread_join(feeder, NULL);
     check("one of two GPUs", outcome.gpu_count == 1);
     check("why not the other",

@@ -45,7 +45,7 @@ struct change {
 };
 
 struct run {
-    const struct histogram *histogram;
+    const struct histogram_spec *spec;
     const struct stream *stream;
     const struct change *change;
     unsigned after; /* chunks, the engine may begin */
@@ -62,7 +62,7 @@ static void complain(const struct run *run, const char *what, const char *text)
 {
     if (wrong++ < 20)
         fprintf(stderr, "FAILED: %s: %s, skippable of %zu bytes, after %u chunks%s: %s: '%s'\n",
-                run->change->name, run->histogram->mode->name,
+                run->change->name, run->spec->mode->name,
                 run->stream->after - run->stream->skippable, run->after,
                 run->is_alone ? ", the CPU alone" : "", what, text);
 }
@@ -134,7 +134,7 @@ static int count_file(struct run *run, struct error *error)
     struct shard share;
     struct input_options options = {.decoding.memlimit = 1 << 27,
                                     .frame_memory = 8000, /* frames are decoded in order */
-                                    .record = record_kind_of_all(run->histogram)};
+                                    .record = record_kind_of_all(run->spec)};
     atomic_store(&submitted, 0);
     has_changed = false;
     write_file(run->stream, 0, run->change->before);
@@ -157,13 +157,13 @@ static int count_file(struct run *run, struct error *error)
 /* Counts the file. 0 or -1. */
 static int count(struct run *run, struct tally *tally, struct error *error)
 {
-    cpu = need(cpu_engine_open(
-        run->histogram,
-        &(struct cpu_engine_options){.chunk_size = CHUNK_SIZE, .chunks = 9, .threads = 1}));
+    cpu =
+        need(cpu_engine_open(run->spec, &(struct cpu_engine_options){
+                                            .chunk_size = CHUNK_SIZE, .chunks = 9, .threads = 1}));
     const struct gpu_options options = {
         .chunk_size = 65536, .buffers = 1, .deadline_ms = 20000, .fallback = cpu};
     emulated_device_plan((struct fault_plan){.fault = FAULT_NONE});
-    gpu = run->is_alone ? NULL : need(gpu_engine_open(run->histogram, &options, error));
+    gpu = run->is_alone ? NULL : need(gpu_engine_open(run->spec, &options, error));
     int rc = count_file(run, error);
     if (gpu && engine_finish(gpu, tally) != 0)
         need(NULL);
@@ -175,10 +175,9 @@ static int count(struct run *run, struct tally *tally, struct error *error)
     return rc;
 }
 
-static struct tally new_tally(const struct histogram *histogram)
+static struct tally new_tally(const struct histogram_spec *spec)
 {
-    return (struct tally){.bins = histogram->bins,
-                          .counts = need(calloc(histogram->bins, sizeof(uint64_t)))};
+    return (struct tally){.bins = spec->bins, .counts = need(calloc(spec->bins, sizeof(uint64_t)))};
 }
 
 static void check_run(struct run run, const struct tally *expected, struct tally *counted)
@@ -202,17 +201,17 @@ static void check_run(struct run run, const struct tally *expected, struct tally
 }
 
 /* The CPU alone, and the engine from the beginning on, or after some chunks. */
-static void check_change(const struct histogram *histogram, const struct stream *stream,
+static void check_change(const struct histogram_spec *spec, const struct stream *stream,
                          const struct change *change)
 {
-    struct run run = {histogram, stream, change, 0, true};
-    struct tally expected = new_tally(histogram), counted = new_tally(histogram);
+    struct run run = {spec, stream, change, 0, true};
+    struct tally expected = new_tally(spec), counted = new_tally(spec);
     check_run(run, NULL, &expected);
     run.is_alone = false;
     for (run.after = 0; run.after <= 4; run.after += 2) {
         check_run(run, &expected, &counted);
         free(counted.counts);
-        counted = new_tally(histogram);
+        counted = new_tally(spec);
     }
     free(expected.counts);
     free(counted.counts);
@@ -220,7 +219,7 @@ static void check_change(const struct histogram *histogram, const struct stream 
 
 /* --- the changes --- */
 
-static void check_stream(const struct histogram *histogram, const struct stream *stream)
+static void check_stream(const struct histogram_spec *spec, const struct stream *stream)
 {
     const size_t skippable = stream->skippable, after = stream->after, len = stream->len;
     const size_t within = skippable + (after - skippable) / 2;
@@ -253,18 +252,18 @@ static void check_stream(const struct histogram *histogram, const struct stream 
          .complaint = "was truncated while it was read"},
     };
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
-        check_change(histogram, stream, &changes[i]);
+        check_change(spec, stream, &changes[i]);
 }
 
 int main(void)
 {
-    static struct histogram bytes, numbers;
+    static struct histogram_spec bytes, numbers;
     struct binning binning;
     random_seed(20261126);
-    histogram_bytes(&bytes);
+    histogram_spec_bytes(&bytes);
     if (binning_digits(&binning, 1, false) != 0 || mkstemp(file_name) < 0)
         need(NULL);
-    histogram_numbers(&numbers, &binning);
+    histogram_spec_numbers(&numbers, &binning);
     struct stream few = make_stream(SKIPPABLE_SHORT), many = make_stream(SKIPPABLE_LONG);
     check_stream(&bytes, &few);
     check_stream(&numbers, &few);

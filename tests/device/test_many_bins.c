@@ -123,44 +123,42 @@ static size_t values_max(void)
 }
 
 static void count_one(struct device *device, enum strategy_id strategy,
-                      const struct histogram *histogram, const struct kind *kind, size_t len)
+                      const struct histogram_spec *spec, const struct kind *kind, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        uint64_t value = kind->value(i, len, histogram->binning.bins);
-        value_put(&histogram->type, data, i, value);
-        expected[value_row(histogram, data, i)]++;
+        uint64_t value = kind->value(i, len, spec->binning.bins);
+        value_put(&spec->type, data, i, value);
+        expected[value_row(spec, data, i)]++;
     }
     cases++;
     const char *what = "wrong counts";
-    if (seam_count(device, cases % 2, data, len * histogram->type.size, counts, histogram->bins) !=
-        0)
+    if (seam_count(device, cases % 2, data, len * spec->type.size, counts, spec->bins) != 0)
         what = device_error(device);
-    else if (memcmp(counts, expected, histogram->bins * sizeof *counts) == 0)
+    else if (memcmp(counts, expected, spec->bins * sizeof *counts) == 0)
         return;
     fprintf(stderr, "FAIL: %s, %s, %zu bins, %zu values (%s): %s\n", strategies[strategy].name,
-            histogram->type.name, histogram->binning.bins, len, kind->name, what);
+            spec->type.name, spec->binning.bins, len, kind->name, what);
     exit(1);
 }
 
 /* All kinds, or some; and then lengths about those of a tile, on the same device. */
-static void run_strategy(enum strategy_id strategy, const struct histogram *histogram, bool all)
+static void run_strategy(enum strategy_id strategy, const struct histogram_spec *spec, bool all)
 {
     static const size_t lens[] = {1, 7, 8191, 8192, 8193, TILE - 1, TILE, TILE + 1, 65535, 65537};
     struct error error = {""};
-    struct device *device =
-        seam_open(strategy, histogram, values_max() * histogram->type.size, &error);
+    struct device *device = seam_open(strategy, spec, values_max() * spec->type.size, &error);
     if (!device) {
         fprintf(stderr, "FAIL: %s: %s\n", strategies[strategy].name, error.text);
         exit(1);
     }
-    memset(expected, 0, histogram->bins * sizeof *expected);
+    memset(expected, 0, spec->bins * sizeof *expected);
     for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; kind++) {
         size_t few = scale_is_small_or_slow() && !kinds[kind].is_long ? 9000 : values_max();
         if (all || kinds[kind].is_large)
-            count_one(device, strategy, histogram, &kinds[kind], few);
+            count_one(device, strategy, spec, &kinds[kind], few);
     }
     for (size_t n = 0; all && n < sizeof lens / sizeof lens[0]; n++)
-        count_one(device, strategy, histogram, &kinds[n % 2 * 5], lens[n]);
+        count_one(device, strategy, spec, &kinds[n % 2 * 5], lens[n]);
     device_close(device);
 }
 
@@ -169,15 +167,15 @@ static void run_bins(const char *type_name, size_t bins, bool all)
     const struct value_type *type = value_types;
     while (strcmp(type->name, type_name) != 0)
         type++;
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct binning binning;
     binning_own(&binning, bins);
-    histogram_values(&histogram, type, &binning);
-    counts = calloc(histogram.bins, sizeof *counts);
-    expected = calloc(histogram.bins, sizeof *expected);
+    histogram_spec_values(&spec, type, &binning);
+    counts = calloc(spec.bins, sizeof *counts);
+    expected = calloc(spec.bins, sizeof *expected);
     if (all)
-        run_strategy(STRATEGY_packed, &histogram, true);
-    run_strategy(STRATEGY_partitioned, &histogram, all);
+        run_strategy(STRATEGY_packed, &spec, true);
+    run_strategy(STRATEGY_partitioned, &spec, all);
     free(counts);
     free(expected);
     binning_free(&binning);

@@ -29,16 +29,16 @@ bool quick;
 
 // A histogram and the arguments that stay the same for it.
 struct counted {
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct count_args args = {};
     std::unique_ptr<void, decltype(&std::free)> table{nullptr, std::free};
 
     explicit counted(const struct binning &binning)
     {
-        histogram_numbers(&histogram, &binning);
-        args.map = sample_map_of(&histogram);
+        histogram_spec_numbers(&spec, &binning);
+        args.map = sample_map_of(&spec);
         size_t size;
-        table.reset(row_table(&histogram, &size));
+        table.reset(row_table(&spec, &size));
         args.map.rows.table = table.get();
         args.powers = number_powers();
     }
@@ -46,16 +46,16 @@ struct counted {
     counted &operator=(const counted &) = delete;
     ~counted()
     {
-        binning_free(&histogram.binning);
+        binning_free(&spec.binning);
     }
 };
 
 using counts_of_rows = std::vector<unsigned long long>;
 
-std::vector<std::uint64_t> expect(const struct histogram &histogram, const std::string &text)
+std::vector<std::uint64_t> expect(const struct histogram_spec &spec, const std::string &text)
 {
-    std::vector<std::uint64_t> counts(histogram.bins + 1); // and newlines
-    text_rows_add(&histogram, reinterpret_cast<const unsigned char *>(text.data()), text.size(),
+    std::vector<std::uint64_t> counts(spec.bins + 1); // and newlines
+    text_rows_add(&spec, reinterpret_cast<const unsigned char *>(text.data()), text.size(),
                   counts.data());
     return counts;
 }
@@ -64,7 +64,7 @@ std::vector<std::uint64_t> expect(const struct histogram &histogram, const std::
 counts_of_rows count(const counted &what, const std::string &text, unsigned alignment,
                      unsigned grid, unsigned warps)
 {
-    counts_of_rows counts(what.histogram.bins + 1);
+    counts_of_rows counts(what.spec.bins + 1);
     const std::unique_ptr<unsigned char[]> memory(new unsigned char[alignment + text.size()]);
     std::memcpy(memory.get() + alignment, text.data(), text.size());
     std::vector<unsigned> rest(words_for_rest(text.size()));
@@ -84,7 +84,7 @@ void check(const counted &what, const std::string &text, unsigned alignment = 0,
 {
     cases++;
     const counts_of_rows is = count(what, text, alignment, grid, warps);
-    const std::vector<std::uint64_t> due = expect(what.histogram, text);
+    const std::vector<std::uint64_t> due = expect(what.spec, text);
     for (size_t row = 0; row < due.size(); row++)
         if (is[row] != due[row] && wrong++ < 20)
             std::fprintf(stderr,

@@ -102,9 +102,9 @@ static size_t fill(size_t (*put)(char *), size_t len)
 /* --- counting --- */
 
 /* Many texts, one histogram. */
-static void run_texts(struct device *device, const struct histogram *histogram, size_t most)
+static void run_texts(struct device *device, const struct histogram_spec *spec, size_t most)
 {
-    size_t size = device_histogram_words(histogram) * sizeof(uint64_t);
+    size_t size = device_histogram_words(spec) * sizeof(uint64_t);
     uint64_t *expected = calloc(1, size), *counts = calloc(1, size);
     if (!expected || !counts)
         exit(1);
@@ -114,14 +114,14 @@ static void run_texts(struct device *device, const struct histogram *histogram, 
             if (filled == 0)
                 continue;
             cases++;
-            text_rows_add(histogram, text, filled, expected);
+            text_rows_add(spec, text, filled, expected);
             if (seam_count(device, i % 2, text, filled, counts, size / sizeof *counts) != 0) {
                 fprintf(stderr, "FAIL: %s\n", device_error(device));
                 exit(1);
             }
             if (memcmp(counts, expected, size) != 0) {
-                fprintf(stderr, "FAIL: %zu bins, kind %u, %zu bytes: wrong counts\n",
-                        histogram->bins, i, filled);
+                fprintf(stderr, "FAIL: %zu bins, kind %u, %zu bytes: wrong counts\n", spec->bins, i,
+                        filled);
                 wrong++;
                 memcpy(expected, counts, size);
             }
@@ -133,17 +133,17 @@ static void run_texts(struct device *device, const struct histogram *histogram, 
 /* The binning is freed. */
 static void run(struct binning *binning, size_t most)
 {
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct error error;
-    histogram_numbers(&histogram, binning);
-    struct device *device = seam_open(STRATEGY_numbers, &histogram, SLOT_SIZE, &error);
+    histogram_spec_numbers(&spec, binning);
+    struct device *device = seam_open(STRATEGY_numbers, &spec, SLOT_SIZE, &error);
     if (!device) {
-        fprintf(stderr, "FAIL: %zu bins: %s\n", histogram.bins, error.text);
+        fprintf(stderr, "FAIL: %zu bins: %s\n", spec.bins, error.text);
         exit(1);
     }
-    run_texts(device, &histogram, most);
+    run_texts(device, &spec, most);
     device_close(device);
-    binning_free(&histogram.binning);
+    binning_free(&spec.binning);
 }
 
 int main(void)

@@ -47,7 +47,7 @@ static struct form {
 #define FORMS (sizeof forms / sizeof forms[0])
 
 struct run {
-    const struct histogram *histogram;
+    const struct histogram_spec *spec;
     const struct form *form;
     unsigned threads;
     unsigned after; /* chunks, the engine may begin */
@@ -77,7 +77,7 @@ static void complain(const struct run *run, const char *what, const char *why)
                 "%s (%s): %s, form %u, %u threads, pipe %d, after %u chunks, batches of %zu, fault "
                 "%d at "
                 "%u%s\n",
-                what, why, run->histogram->mode->name, (unsigned)(run->form - forms), run->threads,
+                what, why, run->spec->mode->name, (unsigned)(run->form - forms), run->threads,
                 run->is_pipe, run->after, run->batch, run->plan.fault, run->plan.at,
                 run->fallback ? "" : ", nothing replaces the device");
 }
@@ -162,7 +162,7 @@ static int count_operand(struct run *run, char *operand, struct error *error)
                                           .batch_size = run->batch,
                                           .frame_memory = UNIT_MEMORY,
                                           .replay_most = run->replay_most,
-                                          .record = record_kind_of_all(run->histogram)};
+                                          .record = record_kind_of_all(run->spec)};
     struct source *source = need(source_open(&operand, 1, &options));
     int rc = work_side_by_side(run, source);
     const char *message = source_error(source);
@@ -173,7 +173,7 @@ static int count_operand(struct run *run, char *operand, struct error *error)
 
 static int count_file(struct run *run, struct error *error)
 {
-    bool is_text = run->histogram->mode->is_text;
+    bool is_text = run->spec->mode->is_text;
     char *operand = (char *)(uintptr_t)run->form->names[is_text ? TEXT : VALUES];
     char pipe_name[32], rest[4096];
     int ends[2];
@@ -197,10 +197,10 @@ static int count_file(struct run *run, struct error *error)
 
 static void open_engines(struct run *run, struct lines *lines, struct error *error)
 {
-    cpu = need(cpu_engine_open(run->histogram,
-                               &(struct cpu_engine_options){.chunk_size = CHUNK_SIZE,
-                                                            .chunks = THREADS_MAX + DONATED_MAX,
-                                                            .threads = run->threads}));
+    cpu = need(
+        cpu_engine_open(run->spec, &(struct cpu_engine_options){.chunk_size = CHUNK_SIZE,
+                                                                .chunks = THREADS_MAX + DONATED_MAX,
+                                                                .threads = run->threads}));
     cpu->lines = lines;
     const struct gpu_options options = {.chunk_size = 65536,
                                         .buffers = 1,
@@ -208,15 +208,15 @@ static void open_engines(struct run *run, struct lines *lines, struct error *err
                                         .lines = lines,
                                         .fallback = run->fallback ? cpu : NULL};
     emulated_device_plan(run->plan);
-    gpu = run->is_alone ? NULL : gpu_engine_open(run->histogram, &options, error);
+    gpu = run->is_alone ? NULL : gpu_engine_open(run->spec, &options, error);
 }
 
 /* Counts a file. 0 or -1. */
 static int count(struct run *run, struct outcome *outcome, struct error *error)
 {
     struct lines *lines = NULL;
-    if (run->histogram->mode->is_text)
-        lines = need(lines_open(run->histogram, 1, 64, THREADS_MAX));
+    if (run->spec->mode->is_text)
+        lines = need(lines_open(run->spec, 1, 64, THREADS_MAX));
     open_engines(run, lines, error);
     int rc = gpu || run->is_alone ? count_file(run, error) : -1;
     if (gpu && rc == 0)
@@ -237,10 +237,10 @@ static int count(struct run *run, struct outcome *outcome, struct error *error)
     return rc;
 }
 
-static struct outcome new_outcome(const struct histogram *histogram)
+static struct outcome new_outcome(const struct histogram_spec *spec)
 {
-    return (struct outcome){.tally = {.bins = histogram->bins,
-                                      .counts = need(calloc(histogram->bins, sizeof(uint64_t)))}};
+    return (struct outcome){
+        .tally = {.bins = spec->bins, .counts = need(calloc(spec->bins, sizeof(uint64_t)))}};
 }
 
 static bool is_same(const struct outcome *a, const struct outcome *b)
@@ -253,7 +253,7 @@ static bool is_same(const struct outcome *a, const struct outcome *b)
 
 static void check_run(struct run run)
 {
-    struct outcome counted = new_outcome(run.histogram), expected = new_outcome(run.histogram);
+    struct outcome counted = new_outcome(run.spec), expected = new_outcome(run.spec);
     struct run alone = run;
     struct error error = {""};
     alone.is_alone = true;
@@ -314,11 +314,11 @@ static void fail_everywhere(struct run run, unsigned most)
 }
 
 /* A pipe whose frames readers decode side by side, or which are begun anew. */
-static void go_through_pipe(const struct histogram *histogram, const struct form *form,
+static void go_through_pipe(const struct histogram_spec *spec, const struct form *form,
                             unsigned threads)
 {
     const unsigned before = shared;
-    struct run run = {.histogram = histogram,
+    struct run run = {.spec = spec,
                       .form = form,
                       .threads = threads,
                       .is_pipe = true,
@@ -326,7 +326,7 @@ static void go_through_pipe(const struct histogram *histogram, const struct form
                       .fallback = true};
     take_over_everywhere(run);
     bool is_begun_anew = form->frame > UNIT_MEMORY;
-    if (shared == before && (is_begun_anew || histogram_sample_size(histogram) == 1) &&
+    if (shared == before && (is_begun_anew || histogram_spec_sample_size(spec) == 1) &&
         !scale_is_slow())
         complain(&run, "never offloaded", "");
     run.after = 5;
@@ -337,10 +337,10 @@ static void go_through_pipe(const struct histogram *histogram, const struct form
     take_over_everywhere(run);
 }
 
-static void go_through(const struct histogram *histogram, const struct form *form, unsigned threads,
+static void go_through(const struct histogram_spec *spec, const struct form *form, unsigned threads,
                        bool also_refused)
 {
-    struct run run = {.histogram = histogram,
+    struct run run = {.spec = spec,
                       .form = form,
                       .threads = threads,
                       .batch = form->frame < 5000 ? 3000 : 0,
@@ -393,18 +393,18 @@ static void make_text(unsigned char *text)
 
 int main(void)
 {
-    static struct histogram counted_modes[MODES_HERE];
+    static struct histogram_spec counted_modes[MODES_HERE];
     struct binning binning;
     random_seed(20261124);
     make_text(content[TEXT]);
     frame_content(CONTENT_MIXED, content[VALUES], CONTENT_SIZE);
-    histogram_bytes(&counted_modes[0]);
-    histogram_letters(&counted_modes[1], 4, true);
+    histogram_spec_bytes(&counted_modes[0]);
+    histogram_spec_letters(&counted_modes[1], 4, true);
     if (binning_digits(&binning, 1, false) != 0)
         need(NULL);
-    histogram_numbers(&counted_modes[2], &binning);
-    histogram_values(&counted_modes[3], value_type_find("f64"), &binning);
-    histogram_pairs(&counted_modes[4], false);
+    histogram_spec_numbers(&counted_modes[2], &binning);
+    histogram_spec_values(&counted_modes[3], value_type_find("f64"), &binning);
+    histogram_spec_pairs(&counted_modes[4], false);
     for (unsigned i = 0; i < FORMS; i++)
         for (unsigned kind = 0; kind < KINDS; kind++)
             make_file(&forms[i], kind);

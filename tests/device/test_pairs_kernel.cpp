@@ -47,15 +47,15 @@ void fill(unsigned char *data, std::size_t len)
 
 void check(bool aligned, std::size_t len, unsigned alignment, unsigned shared, unsigned blocks)
 {
-    struct histogram histogram;
-    histogram_pairs(&histogram, aligned);
-    const struct launch how = launch_with(tuning_for(STRATEGY_pairs, 0), &histogram, {shared, 0});
+    struct histogram_spec spec;
+    histogram_spec_pairs(&spec, aligned);
+    const struct launch how = launch_with(tuning_for(STRATEGY_pairs, 0), &spec, {shared, 0});
     const std::unique_ptr<unsigned char[]> memory(new unsigned char[alignment + len]);
     unsigned char *const data = memory.get() + alignment;
     fill(data, len);
     counts_of_pairs counts(PAIR_ROWS);
     struct count_args args = {};
-    args.map = sample_map_of(&histogram);
+    args.map = sample_map_of(&spec);
     args.shape = how.shape;
     args.data = data;
     args.len = len;

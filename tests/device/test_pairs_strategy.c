@@ -62,13 +62,13 @@ static void expect(size_t len, size_t step)
         expected[data[i] << 8 | data[i + 1]]++;
 }
 
-static void check(struct device *device, const struct histogram *histogram, int kind, size_t len)
+static void check(struct device *device, const struct histogram_spec *spec, int kind, size_t len)
 {
-    const size_t used = histogram->is_aligned ? len - len % 2 : len;
+    const size_t used = spec->is_aligned ? len - len % 2 : len;
     if (used == 0)
         return;
     fill(kind, used, seam_is_emulated() ? 3 : 132);
-    expect(used, histogram->is_aligned ? 2 : 1);
+    expect(used, spec->is_aligned ? 2 : 1);
     cases++;
     if (seam_count(device, cases % 2, data, used, counts, PAIR_ROWS) != 0) {
         fprintf(stderr, "FAIL: %s\n", device_error(device));
@@ -77,39 +77,39 @@ static void check(struct device *device, const struct histogram *histogram, int 
     for (size_t pair = 0; pair < PAIR_ROWS; pair++)
         if (counts[pair] != expected[pair] && wrong++ < 10)
             fprintf(stderr, "FAIL: kind %d, %zu bytes%s: %04zx: %llu, not %llu\n", kind, used,
-                    histogram->is_aligned ? ", aligned" : "", pair,
-                    (unsigned long long)counts[pair], (unsigned long long)expected[pair]);
+                    spec->is_aligned ? ", aligned" : "", pair, (unsigned long long)counts[pair],
+                    (unsigned long long)expected[pair]);
     if (wrong)
         exit(1);
 }
 
 /* Lengths about everything that is taken at a time, and some more. */
-static void check_lengths(struct device *device, const struct histogram *histogram)
+static void check_lengths(struct device *device, const struct histogram_spec *spec)
 {
     static const size_t abouts[] = {2, 16, 32, TILE, 2 * TILE, TILES_OF_BLOCK, 3 * TILES_OF_BLOCK};
     const int step = scale_is_small_or_slow() ? 4 : 1;
     for (size_t i = 0; i < sizeof abouts / sizeof abouts[0]; i++)
         for (size_t len = abouts[i] - 1; len <= abouts[i] + 2; len++)
-            check(device, histogram, (int)(len % KINDS), len);
+            check(device, spec, (int)(len % KINDS), len);
     for (int kind = 0; kind < KINDS; kind += step)
-        check(device, histogram, kind, 2 * TILES_OF_BLOCK + random_below(TILE));
+        check(device, spec, kind, 2 * TILES_OF_BLOCK + random_below(TILE));
 }
 
 static void check_pairs(bool is_aligned)
 {
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct error error = {""};
-    histogram_pairs(&histogram, is_aligned);
+    histogram_spec_pairs(&spec, is_aligned);
     memset(expected, 0, PAIR_ROWS * sizeof expected[0]);
     const size_t most = LONG_OF(seam_is_emulated() ? 3 : 132);
-    struct device *device = seam_open(STRATEGY_pairs, &histogram, most, &error);
+    struct device *device = seam_open(STRATEGY_pairs, &spec, most, &error);
     if (!device) {
         fprintf(stderr, "FAIL: %s\n", error.text);
         exit(1);
     }
-    check_lengths(device, &histogram);
+    check_lengths(device, &spec);
     for (int kind = scale_is_small_or_slow() ? EIGHTHS : 0; kind < KINDS; kind++)
-        check(device, &histogram, kind, most);
+        check(device, &spec, kind, most);
     device_close(device);
 }
 

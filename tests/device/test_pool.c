@@ -95,10 +95,10 @@ static void empty_pipe(int fd)
 }
 
 /* A tally of zeros in memory of the caller's. */
-static struct tally tally_in(uint64_t counts[256], const struct histogram *histogram)
+static struct tally tally_in(uint64_t counts[256], const struct histogram_spec *spec)
 {
     memset(counts, 0, 256 * sizeof counts[0]);
-    return (struct tally){.bins = histogram->bins, .counts = counts};
+    return (struct tally){.bins = spec->bins, .counts = counts};
 }
 
 static bool same(const struct tally *a, const struct tally *b)
@@ -106,10 +106,10 @@ static bool same(const struct tally *a, const struct tally *b)
     return a->samples == b->samples && memcmp(a->counts, b->counts, 256 * sizeof a->counts[0]) == 0;
 }
 
-static void naive_counts(const struct histogram *histogram, unsigned times, struct tally *tally)
+static void naive_counts(const struct histogram_spec *spec, unsigned times, struct tally *tally)
 {
     for (unsigned i = 0; i < times; i++)
-        samples_count(histogram, data, DATA_SIZE, tally->counts);
+        samples_count(spec, data, DATA_SIZE, tally->counts);
     tally->samples = (uint64_t)DATA_SIZE * times;
 }
 
@@ -126,13 +126,13 @@ static void complain(const struct scenario *scenario, const char *what, const ch
 }
 
 static void judge(const struct scenario *scenario, int rc, const struct tally *tally,
-                  const struct histogram *histogram, const struct pool_outcome *outcome,
+                  const struct histogram_spec *spec, const struct pool_outcome *outcome,
                   const char *why)
 {
     bool fault = emulated_device_struck();
     uint64_t counts[256];
-    struct tally expected = tally_in(counts, histogram);
-    naive_counts(histogram, scenario->pipe + 2u * scenario->twice, &expected);
+    struct tally expected = tally_in(counts, spec);
+    naive_counts(spec, scenario->pipe + 2u * scenario->twice, &expected);
     totals->struck += fault;
     totals->shared += outcome->gpu_bytes > 0 && outcome->cpu_bytes > 0;
     if (rc != 0) {
@@ -155,16 +155,16 @@ static void judge(const struct scenario *scenario, int rc, const struct tally *t
 
 /* Sets the tally to the sum of all files, each of which must have the data once. */
 static void add_files(const struct scenario *scenario, const struct file_tallies *files,
-                      const struct histogram *histogram, struct tally *tally)
+                      const struct histogram_spec *spec, struct tally *tally)
 {
     uint64_t counts[256], file_counts[256];
     struct row_blocks blocks;
-    struct tally expected = tally_in(counts, histogram);
-    naive_counts(histogram, 1, &expected);
+    struct tally expected = tally_in(counts, spec);
+    naive_counts(spec, 1, &expected);
     memset(tally->counts, 0, 256 * sizeof tally->counts[0]);
     tally->samples = 0;
     for (size_t i = 0; i < file_tallies_count(files); i++) {
-        struct tally own = tally_in(file_counts, histogram);
+        struct tally own = tally_in(file_counts, spec);
         row_blocks_clear(&blocks, own.bins);
         own.blocks = &blocks;
         file_tallies_load(files, i, &own);
@@ -190,16 +190,16 @@ static struct gpu_list list_gpus(unsigned count, bool grows)
 static void run(const struct scenario *scenario)
 {
     /* These may outlive the run, as may the pool's threads and the GPUs' engines. */
-    struct histogram *histogram = malloc(sizeof *histogram);
+    struct histogram_spec *spec = malloc(sizeof *spec);
     char *pipe_name = malloc(32);
     char **operands = malloc(3 * sizeof *operands);
     int ends[2] = {-1, -1};
     size_t count = 0;
     pthread_t feeder;
     struct form *form = &forms[scenario->form];
-    if (!histogram || !pipe_name || !operands || (scenario->pipe && pipe(ends) != 0))
+    if (!spec || !pipe_name || !operands || (scenario->pipe && pipe(ends) != 0))
         die("run");
-    histogram_letters(histogram, 5, scenario->fold);
+    histogram_spec_letters(spec, 5, scenario->fold);
     struct feed feed = {ends[1], form};
     if (scenario->twice)
         operands[count++] = form->name;
@@ -227,17 +227,17 @@ static void run(const struct scenario *scenario)
         operands, count,
         &(struct input_options){.decoding.memlimit = 1 << 20, .record = record_values(1)});
     uint64_t counts[256];
-    struct tally tally = tally_in(counts, histogram);
+    struct tally tally = tally_in(counts, spec);
     struct pool_outcome outcome;
     struct error error = {""};
     struct fault_plan plan = scenario->plan;
     plan.devices = scenario->gpus;
     emulated_device_plan(plan);
     totals->runs++;
-    int rc = pool_run(&options, &(struct pool_task){histogram, source, &tally}, &outcome, &error);
+    int rc = pool_run(&options, &(struct pool_task){spec, source, &tally}, &outcome, &error);
     if (rc == 0 && options.files)
-        add_files(scenario, options.files, histogram, &tally);
-    judge(scenario, rc, &tally, histogram, &outcome, error.text);
+        add_files(scenario, options.files, spec, &tally);
+    judge(scenario, rc, &tally, spec, &outcome, error.text);
     /* Workers of a refused run may be yet to open the pipe by its descriptor, which must not by
      * then be another run's pipe: it stays open. It is emptied here, as what is fed need not fit.
      */
@@ -251,7 +251,7 @@ static void run(const struct scenario *scenario)
         source_close(source);
     if (rc == 0 && !outcome.gpu_opened) {
         file_tallies_close(options.files);
-        free(histogram);
+        free(spec);
         free(pipe_name);
         free(operands);
     }

@@ -26,23 +26,23 @@ unsigned long long below(unsigned long long end)
 
 // A histogram of values, and its map.
 struct mapped {
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct row_map map;
     std::unique_ptr<void, decltype(&std::free)> table{nullptr, std::free};
 
     mapped(const struct value_type &type, const struct binning &binning)
     {
-        histogram_values(&histogram, &type, &binning);
-        map = row_map_of(&histogram);
+        histogram_spec_values(&spec, &type, &binning);
+        map = row_map_of(&spec);
         size_t size;
-        table.reset(row_table(&histogram, &size));
+        table.reset(row_table(&spec, &size));
         map.table = table.get();
     }
     mapped(const mapped &) = delete;
     mapped &operator=(const mapped &) = delete;
     ~mapped()
     {
-        binning_free(&histogram.binning);
+        binning_free(&spec.binning);
     }
 };
 
@@ -52,8 +52,8 @@ void expect(const mapped &what, unsigned long long bits, unsigned row, size_t ex
     if (row == expected)
         return;
     wrong++;
-    std::fprintf(stderr, "FAIL: %s, %zu bins, bits %llx: row %u, not %zu\n",
-                 what.histogram.type.name, what.histogram.binning.bins, bits, row, expected);
+    std::fprintf(stderr, "FAIL: %s, %zu bins, bits %llx: row %u, not %zu\n", what.spec.type.name,
+                 what.spec.binning.bins, bits, row, expected);
     if (wrong > 20)
         std::exit(1);
 }
@@ -62,7 +62,7 @@ void expect(const mapped &what, unsigned long long bits, unsigned row, size_t ex
 
 void check_whole(const mapped &what, whole value)
 {
-    const struct value_type &type = what.histogram.type;
+    const struct value_type &type = what.spec.type;
     unsigned char data[8];
     for (unsigned byte = 0; byte < type.size; byte++)
         data[type.big_endian ? type.size - 1 - byte : byte] =
@@ -71,8 +71,7 @@ void check_whole(const mapped &what, whole value)
     std::memcpy(&aligned, data, sizeof data);
     const unsigned long long bits =
         value_bits_at(what.map, reinterpret_cast<const unsigned char *>(&aligned), 0);
-    expect(what, bits, row_of_bits(what.map, bits),
-           binning_row_whole(&what.histogram.binning, value));
+    expect(what, bits, row_of_bits(what.map, bits), binning_row_whole(&what.spec.binning, value));
 }
 
 // Bins over a span of at most 2^bits, more often than not within what the type holds.
@@ -101,9 +100,9 @@ void check_whole_type(const struct value_type &type, unsigned rounds)
             for (whole value = least; value < least + range; value++)
                 check_whole(what, value);
         for (unsigned i = 0; bits > 16 && i < 1000; i++) {
-            const size_t k = below(what.histogram.binning.bins + 1);
+            const size_t k = below(what.spec.binning.bins + 1);
             const whole near =
-                binning_whole_edge(&what.histogram.binning, k) + static_cast<whole>(below(3)) - 1;
+                binning_whole_edge(&what.spec.binning, k) + static_cast<whole>(below(3)) - 1;
             if (near >= least && near < least + range)
                 check_whole(what, near);
             check_whole(what, least + static_cast<whole>(random_word()) % range);
@@ -119,7 +118,7 @@ unsigned long guesses, not_known;
 void check_float(const mapped &what, float value)
 {
     const unsigned bits = __float_as_uint(value);
-    const size_t expected = binning_row(&what.histogram.binning, static_cast<double>(value));
+    const size_t expected = binning_row(&what.spec.binning, static_cast<double>(value));
     expect(what, bits, row_of_bits(what.map, bits), expected);
     const unsigned row = guess_row(what.map, value);
     if (row != not_proven)
@@ -148,7 +147,7 @@ void check_floats(const struct value_type &type, unsigned rounds)
 {
     for (unsigned round = 0; round < rounds; round++) {
         const mapped what(type, float_bins());
-        const struct binning &binning = what.histogram.binning;
+        const struct binning &binning = what.spec.binning;
         if (what.map.way != ROWS_OF_FLOATS)
             continue; // so many bins, or so far from zero
         check_odd_floats(what);

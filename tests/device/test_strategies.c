@@ -16,10 +16,10 @@
 static unsigned char data[SLOT_SIZE];
 static unsigned cases, wrong;
 
-static void fail(const char *strategy, const struct histogram *histogram, const char *what)
+static void fail(const char *strategy, const struct histogram_spec *spec, const char *what)
 {
-    fprintf(stderr, "FAIL: %s, %zu bins, width %u, fold %d: %s\n", strategy, histogram->bins,
-            histogram->width, histogram->fold, what);
+    fprintf(stderr, "FAIL: %s, %zu bins, width %u, fold %d: %s\n", strategy, spec->bins,
+            spec->width, spec->fold, what);
     wrong++;
 }
 
@@ -46,55 +46,55 @@ static struct extent extent(void)
 
 /* All lengths of one kind of data, on a device that goes on adding: one histogram, many chunks. */
 static void run_lengths(struct device *device, const char *strategy,
-                        const struct histogram *histogram, enum samples kind, uint64_t *expected)
+                        const struct histogram_spec *spec, enum samples kind, uint64_t *expected)
 {
     const struct extent todo = extent();
     static uint64_t counts[256];
     for (size_t i = 0; i < todo.len_count; i++) {
         samples_fill(kind, data, todo.lens[i]);
-        samples_count(histogram, data, todo.lens[i], expected);
+        samples_count(spec, data, todo.lens[i], expected);
         cases++;
-        if (seam_count(device, (unsigned)i % 2, data, todo.lens[i], counts, histogram->bins) != 0) {
-            fail(strategy, histogram, device_error(device));
+        if (seam_count(device, (unsigned)i % 2, data, todo.lens[i], counts, spec->bins) != 0) {
+            fail(strategy, spec, device_error(device));
             exit(1);
         }
-        if (memcmp(counts, expected, histogram->bins * sizeof counts[0]) != 0) {
-            fail(strategy, histogram, "wrong counts");
+        if (memcmp(counts, expected, spec->bins * sizeof counts[0]) != 0) {
+            fail(strategy, spec, "wrong counts");
             exit(1);
         }
     }
 }
 
-static void run_strategy(enum strategy_id strategy, const struct histogram *histogram)
+static void run_strategy(enum strategy_id strategy, const struct histogram_spec *spec)
 {
     const char *name = strategies[strategy].name;
     struct error error = {""};
     uint64_t expected[256] = {0};
-    if (!strategy_counts(&strategies[strategy], histogram))
+    if (!strategy_counts(&strategies[strategy], spec))
         return;
-    struct device *device = seam_open(strategy, histogram, SLOT_SIZE, &error);
+    struct device *device = seam_open(strategy, spec, SLOT_SIZE, &error);
     if (!device) {
-        fail(name, histogram, error.text);
+        fail(name, spec, error.text);
         return;
     }
     for (int kind = 0; kind < SAMPLES_KINDS; kind += extent().kind_step)
-        run_lengths(device, name, histogram, (enum samples)kind, expected);
+        run_lengths(device, name, spec, (enum samples)kind, expected);
     device_close(device);
 }
 
 int main(void)
 {
-    struct histogram histogram;
+    struct histogram_spec spec;
     if (!seam_has_device())
         return SEAM_SKIP;
     for (unsigned i = 0; i < strategy_count; i++) {
         enum strategy_id strategy = (enum strategy_id)i;
-        histogram_bytes(&histogram);
-        run_strategy(strategy, &histogram);
+        histogram_spec_bytes(&spec);
+        run_strategy(strategy, &spec);
         for (unsigned width = 1; width <= LETTERS; width += extent().width_step)
             for (unsigned fold = 0; fold < 2; fold++) {
-                histogram_letters(&histogram, width, fold);
-                run_strategy(strategy, &histogram);
+                histogram_spec_letters(&spec, width, fold);
+                run_strategy(strategy, &spec);
             }
     }
     printf("%u counts of %u strategies, %u wrong\n", cases, strategy_count, wrong);

@@ -71,25 +71,25 @@ static unsigned cases, refused, wrong;
 /* --- values --- */
 
 /* The bits of a value near an edge; for floats from the edge as it is shown, which reads back. */
-static uint64_t near_edge(const struct histogram *histogram, size_t k, int beside)
+static uint64_t near_edge(const struct histogram_spec *spec, size_t k, int beside)
 {
     char text[48];
-    if (histogram->type.kind != 'f')
-        return (uint64_t)(binning_whole_edge(&histogram->binning, k) + beside);
-    binning_show_edge(&histogram->binning, k, text);
-    return value_bits(&histogram->type, strtod(text, NULL)) + (uint64_t)beside;
+    if (spec->type.kind != 'f')
+        return (uint64_t)(binning_whole_edge(&spec->binning, k) + beside);
+    binning_show_edge(&spec->binning, k, text);
+    return value_bits(&spec->type, strtod(text, NULL)) + (uint64_t)beside;
 }
 
 /* Values beside edges, odd ones, small ones, any. */
-static uint64_t value_for(const struct histogram *histogram, size_t i)
+static uint64_t value_for(const struct histogram_spec *spec, size_t i)
 {
     static const double odd[] = {0,      -0.0,   NAN,    -NAN,    INFINITY, -INFINITY,
                                  5e-324, -1e-45, 1e-310, DBL_MAX, 0.5,      -1};
-    const struct value_type *type = &histogram->type;
+    const struct value_type *type = &spec->type;
     uint64_t random = random_word();
     switch (i % 5) {
     case 0:
-        return near_edge(histogram, random % (histogram->binning.bins + 1), (int)(i / 5 % 3) - 1);
+        return near_edge(spec, random % (spec->binning.bins + 1), (int)(i / 5 % 3) - 1);
     case 1:
         if (type->kind == 'f')
             return value_bits(type, odd[i / 5 % (sizeof odd / sizeof odd[0])]);
@@ -106,56 +106,56 @@ static uint64_t value_for(const struct histogram *histogram, size_t i)
 
 /* --- counting --- */
 
-static void fail(const char *strategy, const struct histogram *histogram, size_t len,
+static void fail(const char *strategy, const struct histogram_spec *spec, size_t len,
                  const char *what)
 {
-    fprintf(stderr, "FAIL: %s, %s, %zu bins, %zu values: %s\n", strategy, histogram->type.name,
-            histogram->binning.bins, len, what);
+    fprintf(stderr, "FAIL: %s, %s, %zu bins, %zu values: %s\n", strategy, spec->type.name,
+            spec->binning.bins, len, what);
     wrong++;
 }
 
 /* Several lengths, on a device that goes on adding; the last all one value. */
 static void run_lengths(struct device *device, const char *strategy,
-                        const struct histogram *histogram)
+                        const struct histogram_spec *spec)
 {
     static const size_t lens[] = {1, 2, 7, 17, 1000, 4097, VALUES_MAX_OF_OTHERS, VALUES_MAX, 3000};
-    memset(expected, 0, histogram->bins * sizeof *expected);
+    memset(expected, 0, spec->bins * sizeof *expected);
     for (size_t n = 0; n < sizeof lens / sizeof lens[0]; n++) {
         size_t len = lens[n];
         if (len > VALUES_MAX_OF_OTHERS && strcmp(strategy, "lanes") != 0)
             continue;
         for (size_t i = 0; i < len; i++) {
-            value_put(&histogram->type, data, i,
-                      len == 3000 && i > 0 ? value_get(&histogram->type, data, 0)
-                                           : value_for(histogram, i + n));
-            expected[value_row(histogram, data, i)]++;
+            value_put(&spec->type, data, i,
+                      len == 3000 && i > 0 ? value_get(&spec->type, data, 0)
+                                           : value_for(spec, i + n));
+            expected[value_row(spec, data, i)]++;
         }
         cases++;
-        if (seam_count(device, (unsigned)n % 2, data, len * histogram->type.size, counts,
-                       histogram->bins) != 0)
-            fail(strategy, histogram, len, device_error(device));
-        else if (memcmp(counts, expected, histogram->bins * sizeof *counts) == 0)
+        if (seam_count(device, (unsigned)n % 2, data, len * spec->type.size, counts, spec->bins) !=
+            0)
+            fail(strategy, spec, len, device_error(device));
+        else if (memcmp(counts, expected, spec->bins * sizeof *counts) == 0)
             continue;
         else
-            fail(strategy, histogram, len, "wrong counts");
+            fail(strategy, spec, len, "wrong counts");
         exit(1);
     }
 }
 
-static void run_strategy(enum strategy_id strategy, const struct histogram *histogram)
+static void run_strategy(enum strategy_id strategy, const struct histogram_spec *spec)
 {
     struct error error = {""};
-    if (!strategy_counts(&strategies[strategy], histogram))
+    if (!strategy_counts(&strategies[strategy], spec))
         return;
-    struct device *device = seam_open(strategy, histogram, sizeof data, &error);
+    struct device *device = seam_open(strategy, spec, sizeof data, &error);
     if (!device) {
         /* Tables in shared memory, that of a warp at the most. */
-        if (!strstr(error.text, "of a block's shared memory") || histogram->bins < 3000)
-            fail(strategies[strategy].name, histogram, 0, error.text);
+        if (!strstr(error.text, "of a block's shared memory") || spec->bins < 3000)
+            fail(strategies[strategy].name, spec, 0, error.text);
         refused++;
         return;
     }
-    run_lengths(device, strategies[strategy].name, histogram);
+    run_lengths(device, strategies[strategy].name, spec);
     device_close(device);
 }
 
@@ -169,12 +169,12 @@ static void run_layout(const struct value_type *type, size_t layout)
         fprintf(stderr, "%s, bins %zu cannot be laid: %d\n", type->name, layout, error);
         exit(1);
     }
-    struct histogram histogram;
-    histogram_values(&histogram, type, &binning);
-    counts = calloc(histogram.bins, sizeof *counts);
-    expected = calloc(histogram.bins, sizeof *expected);
+    struct histogram_spec spec;
+    histogram_spec_values(&spec, type, &binning);
+    counts = calloc(spec.bins, sizeof *counts);
+    expected = calloc(spec.bins, sizeof *expected);
     for (unsigned i = 0; i < strategy_count; i++)
-        run_strategy((enum strategy_id)i, &histogram);
+        run_strategy((enum strategy_id)i, &spec);
     free(counts);
     free(expected);
     binning_free(&binning);

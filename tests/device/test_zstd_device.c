@@ -282,12 +282,12 @@ static void close_turns(void)
 
 int main(void)
 {
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct error error;
     if (!seam_has_device())
         return SEAM_SKIP;
-    histogram_bytes(&histogram);
-    device = seam_open(STRATEGY_lanes, &histogram, 1 << 20, &error);
+    histogram_spec_bytes(&spec);
+    device = seam_open(STRATEGY_lanes, &spec, 1 << 20, &error);
     if (!device) {
         fprintf(stderr, "test_zstd_device: %s\n", error.text);
         return 1;

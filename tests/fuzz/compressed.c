@@ -31,7 +31,7 @@ enum kind { COUNT_BYTES, COUNT_TEXT, COUNT_U16, COUNT_U24BE, COUNT_F64, COUNTS }
 
 static struct made_file files[MADE_FILES_MAX];
 static struct text content, other;
-static struct histogram histogram;
+static struct histogram_spec spec;
 
 /* --- oracles --- */
 
@@ -157,7 +157,7 @@ static enum verdict judge_file(const struct made_file *file)
 
 /* --- counting --- */
 
-static void lay_histogram(enum kind kind)
+static void lay_spec(enum kind kind)
 {
     static const char *const types[COUNTS] = {
         [COUNT_U16] = "u16", [COUNT_U24BE] = "u24be", [COUNT_F64] = "f64"};
@@ -165,7 +165,7 @@ static void lay_histogram(enum kind kind)
     const struct whole_layout wholes = {.min = 100, .max = 60000, .bins = 20};
     struct binning binning;
     if (kind == COUNT_BYTES) {
-        histogram_bytes(&histogram);
+        histogram_spec_bytes(&spec);
         return;
     }
     fuzz_require((kind == COUNT_TEXT || kind == COUNT_F64
@@ -173,9 +173,9 @@ static void lay_histogram(enum kind kind)
                       : layout_whole(&wholes, &binning)) == BINNING_OK,
                  "no bins");
     if (kind == COUNT_TEXT)
-        histogram_numbers(&histogram, &binning);
+        histogram_spec_numbers(&spec, &binning);
     else
-        histogram_values(&histogram, value_type_find(types[kind]), &binning);
+        histogram_spec_values(&spec, value_type_find(types[kind]), &binning);
 }
 
 /* What all FILEs give. */
@@ -187,11 +187,11 @@ struct expected {
 
 static void expect_content(enum kind kind, struct expected *expected, const char *name)
 {
-    size_t size = histogram_sample_size(&histogram);
+    size_t size = histogram_spec_sample_size(&spec);
     bool is_first = !expected->text.invalid[0];
     expected->bytes += content.len;
     if (kind == COUNT_TEXT) {
-        text_expect(&content, &histogram.binning, &expected->text);
+        text_expect(&content, &spec.binning, &expected->text);
         if (is_first && expected->text.invalid[0])
             snprintf(expected->line, sizeof expected->line, "%s: %.*s", name,
                      (int)(strchr(expected->text.invalid, ':') - expected->text.invalid + 1),
@@ -201,14 +201,14 @@ static void expect_content(enum kind kind, struct expected *expected, const char
         return;
     }
     for (size_t i = 0; i < content.len / size; i++)
-        expected->counts[kind == COUNT_BYTES ? content.data[i]
-                                             : value_row(&histogram, content.data, i)]++;
+        expected
+            ->counts[kind == COUNT_BYTES ? content.data[i] : value_row(&spec, content.data, i)]++;
     expected->samples += content.len / size;
 }
 
 static enum verdict expect_files(enum kind kind, size_t count, struct expected *expected)
 {
-    size_t size = histogram_sample_size(&histogram);
+    size_t size = histogram_spec_sample_size(&spec);
     enum verdict all = VERDICT_WHOLE;
     for (size_t i = 0; i < count; i++) {
         enum verdict verdict = judge_file(&files[i]);
@@ -245,10 +245,10 @@ static void read_files(struct drawn *plan, enum kind kind, size_t count)
 {
     static const size_t chunks[] = {24, 48, 240, 4800, 65520}, batches[] = {1, 0, 1, 30, 500, 4000};
     static struct expected expected;
-    struct count_plan counting = count_plan(counter_find(NULL), &histogram);
+    struct count_plan counting = count_plan(counter_find(NULL), &spec);
     char *operands[MADE_FILES_MAX];
     struct input_options options = {.decoding.memlimit = (uint64_t)1 << WINDOW_LOG_MAX,
-                                    .record = record_kind_of_all(&histogram),
+                                    .record = record_kind_of_all(&spec),
                                     .batch_size = batches[plan_take(plan) % 6]};
     struct reading reading = {.plan = &counting, .chunk_size = chunks[plan_take(plan) % 5]};
     unsigned how = plan_take(plan);
@@ -260,9 +260,9 @@ static void read_files(struct drawn *plan, enum kind kind, size_t count)
     expected = (struct expected){.samples = 0};
     enum verdict verdict = expect_files(kind, count, &expected);
     struct source *source = source_open(operands, count, &options);
-    fuzz_require(source && tally_open(&reading.tally, &histogram) == 0, "out of memory");
+    fuzz_require(source && tally_open(&reading.tally, &spec) == 0, "out of memory");
     if (kind == COUNT_TEXT)
-        reading.lines = lines_open(&histogram, count, reading.readers, reading.readers);
+        reading.lines = lines_open(&spec, count, reading.readers, reading.readers);
     int rc = readers_read(source, &reading);
     fuzz_require(verdict != VERDICT_WHOLE || rc == 0, rc != 0 ? source_error(source) : "");
     fuzz_require(verdict != VERDICT_REFUSED || rc != 0, "what is wrong is not refused");
@@ -281,7 +281,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum kind kind = plan_take(&plan) % COUNTS;
     struct drawn ways = {plan.at, plan.at + 3};
     plan.at += 3;
-    lay_histogram(kind);
+    lay_spec(kind);
     read_files(&ways, kind, made_files(&plan, kind == COUNT_TEXT, files));
     return 0;
 }

@@ -83,30 +83,29 @@ static struct field made_field(const struct choices *choices, enum field_kind ki
     return field;
 }
 
-static void lay_histogram(const struct choices *choices, char wanted[2],
-                          struct histogram *histogram)
+static void lay_spec(const struct choices *choices, char wanted[2], struct histogram_spec *spec)
 {
     const size_t way = choices->way % (sizeof ways / sizeof ways[0]);
     const struct field key = made_field(choices, ways[way].key, choices->key);
     const uint32_t first = choices->characters & 7, more = choices->characters >> 3;
     if (ways[way].number == FIELD_NONE) {
-        histogram_lines(histogram);
-        histogram->field = key;
+        histogram_spec_lines(spec);
+        spec->field = key;
     } else {
-        histogram_numbers(histogram, choices->flags & HAS_DIGITS ? &digits : &equal);
-        histogram->has_moments = choices->flags & HAS_MOMENTS;
-        histogram->field = made_field(choices, ways[way].number, choices->number);
-        histogram->field.has_units = choices->flags & HAS_UNITS;
+        histogram_spec_numbers(spec, choices->flags & HAS_DIGITS ? &digits : &equal);
+        spec->has_moments = choices->flags & HAS_MOMENTS;
+        spec->field = made_field(choices, ways[way].number, choices->number);
+        spec->field.has_units = choices->flags & HAS_UNITS;
     }
-    histogram->key = (struct key){.field = key};
+    spec->key = (struct key){.field = key};
     if (choices->characters) {
-        histogram->key.first = first + 1;
-        histogram->key.last = more == 31 ? UINT32_MAX : first + 1 + more;
+        spec->key.first = first + 1;
+        spec->key.last = more == 31 ? UINT32_MAX : first + 1 + more;
     }
     wanted[0] = (char)(choices->wanted & 127);
     wanted[1] = '\0';
     if (wanted[0] && wanted[0] != '\n' && wanted[0] != '\r')
-        line_filter_add(&histogram->filter, wanted, choices->wanted >= 128);
+        line_filter_add(&spec->filter, wanted, choices->wanted >= 128);
 }
 
 /* --- names that are drawn --- */
@@ -245,12 +244,12 @@ static bool read_whole(const unsigned char *token, size_t len, whole *number)
     return true;
 }
 
-static void read_number(const struct histogram *histogram, const unsigned char *from,
+static void read_number(const struct histogram_spec *spec, const unsigned char *from,
                         const unsigned char *to, const unsigned char *end, struct record *record)
 {
-    const bool has_units = histogram->field.has_units;
+    const bool has_units = spec->field.has_units;
     unsigned char token[NUMBER_MAX];
-    const size_t len = field_token(&histogram->field, &from, &to, end, token);
+    const size_t len = field_token(&spec->field, &from, &to, end, token);
     if (len == 0)
         return;
     record->value = has_units ? naive_number_with_units(token, len) : naive_number(token, len);
@@ -262,28 +261,28 @@ static void read_number(const struct histogram *histogram, const unsigned char *
 }
 
 /* Lists the record [begin, end), if it counts. */
-static void list_record(const struct histogram *histogram, const unsigned char *begin,
+static void list_record(const struct histogram_spec *spec, const unsigned char *begin,
                         const unsigned char *end, struct listed *listed)
 {
     const unsigned char *from, *to;
     struct record record = {.value = NAN};
-    if ((size_t)(end - begin) <= field_record_max(&histogram->field) &&
-        !line_filter_keeps(&histogram->filter, begin, end))
+    if ((size_t)(end - begin) <= field_record_max(&spec->field) &&
+        !line_filter_keeps(&spec->filter, begin, end))
         return;
-    const enum field_found found = field_find(&histogram->field, begin, end, &from, &to);
+    const enum field_found found = field_find(&spec->field, begin, end, &from, &to);
     if (found == FIELD_EMPTY)
         return;
-    if (found == FIELD_FOUND && histogram->mode->is_binned)
-        read_number(histogram, from, to, end, &record);
-    if (key_find(&histogram->key, begin, end, listed->room, &record.name) != FIELD_FOUND)
+    if (found == FIELD_FOUND && spec->mode->is_binned)
+        read_number(spec, from, to, end, &record);
+    if (key_find(&spec->key, begin, end, listed->room, &record.name) != FIELD_FOUND)
         record.name = (struct key_name){NULL, 0};
     listed->room += end - begin;
     listed->invalid += !record.name.bytes;
-    if (histogram->mode->is_binned) {
+    if (spec->mode->is_binned) {
         const bool is_number = !isnan(record.value);
         listed->invalid += !is_number;
-        record.row = is_number ? binning_row(&histogram->binning, record.value)
-                               : ROW_INVALID(&histogram->binning);
+        record.row =
+            is_number ? binning_row(&spec->binning, record.value) : ROW_INVALID(&spec->binning);
     }
     listed->records[listed->count++] = record;
 }
@@ -306,17 +305,17 @@ static int compare_records(const void *a, const void *b)
 }
 
 /* Lists all records of a text, by name and row. */
-static void list_records(const struct histogram *histogram, const unsigned char *text, size_t len,
+static void list_records(const struct histogram_spec *spec, const unsigned char *text, size_t len,
                          unsigned char *room, struct listed *listed)
 {
     const unsigned char *at = text, *const limit = text + len;
     *listed = (struct listed){.records = calloc(len + 1, sizeof(struct record)), .room = room};
     fuzz_require(listed->records != NULL, "out of memory");
-    if (histogram->field.has_header)
-        at = field_record_end(&histogram->field, at, limit);
+    if (spec->field.has_header)
+        at = field_record_end(&spec->field, at, limit);
     for (const unsigned char *end; at < limit; at = end + 1) {
-        end = field_record_end(&histogram->field, at, limit);
-        list_record(histogram, at, end, listed);
+        end = field_record_end(&spec->field, at, limit);
+        list_record(spec, at, end, listed);
     }
     qsort(listed->records, listed->count, sizeof listed->records[0], compare_records);
     for (size_t i = 0; i < listed->count; i++)
@@ -484,12 +483,12 @@ static void compare_order(const struct key_tallies *keys, enum key_order order)
 }
 
 static void compare(struct key_tallies *keys, enum key_order order, const struct listed *listed,
-                    const struct histogram *histogram)
+                    const struct histogram_spec *spec)
 {
     struct tally tally;
     struct row_blocks blocks;
     size_t n;
-    fuzz_require(tally_open(&tally, histogram) == 0 && key_tallies_sort(keys, order, 1) == 0,
+    fuzz_require(tally_open(&tally, spec) == 0 && key_tallies_sort(keys, order, 1) == 0,
                  "out of memory");
     row_blocks_clear(&blocks, tally.bins);
     tally.blocks = &blocks;
@@ -510,14 +509,14 @@ static void compare(struct key_tallies *keys, enum key_order order, const struct
 
 /* --- all together --- */
 
-static void check_counter(const struct counter *counter, const struct histogram *histogram,
+static void check_counter(const struct counter *counter, const struct histogram_spec *spec,
                           const struct choices *choices, const unsigned char *text, size_t len,
                           const struct listed *listed)
 {
-    const struct count_plan plan = count_plan(counter, histogram);
+    const struct count_plan plan = count_plan(counter, spec);
     const size_t most = choices->most_keys ? choices->most_keys : SIZE_MAX;
     struct counting counting = {
-        .plan = &plan, .choices = choices, .keys = key_tallies_open(histogram, most, UINT64_MAX)};
+        .plan = &plan, .choices = choices, .keys = key_tallies_open(spec, most, UINT64_MAX)};
     uint64_t newlines = 0;
     fuzz_require(counting.keys && keyed_open(&counting.keyed[0], counting.keys, 2) == 0 &&
                      keyed_open(&counting.keyed[1], counting.keys, 2) == 0,
@@ -535,7 +534,7 @@ static void check_counter(const struct counter *counter, const struct histogram 
     fuzz_require(state == (listed->keys > most ? KEYS_TOO_MANY : KEYS_COMPLETE), "another state");
     if (state == KEYS_COMPLETE)
         compare(counting.keys, choices->flags & BY_COUNT ? KEYS_BY_COUNT : KEYS_BY_NAME, listed,
-                histogram);
+                spec);
     keyed_close(&counting.keyed[0]);
     keyed_close(&counting.keyed[1]);
     key_tallies_close(counting.keys);
@@ -544,7 +543,7 @@ static void check_counter(const struct counter *counter, const struct histogram 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct choices choices;
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct listed listed;
     char wanted[2];
     if (size < sizeof choices)
@@ -569,11 +568,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < times; i++)
         memcpy(text + i * size, once, size);
     free(once);
-    lay_histogram(&choices, wanted, &histogram);
-    list_records(&histogram, text, len, room, &listed);
+    lay_spec(&choices, wanted, &spec);
+    list_records(&spec, text, len, room, &listed);
     for (const struct counter *const *counter = counters; *counter; counter++)
         if ((*counter)->runs_here())
-            check_counter(*counter, &histogram, &choices, text, len, &listed);
+            check_counter(*counter, &spec, &choices, text, len, &listed);
     free(listed.records);
     free(room);
     free(text);

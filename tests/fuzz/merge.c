@@ -51,7 +51,7 @@ static void show_keys(struct writer *out, const struct report_options *options, 
 {
     fuzz_require(key_tallies_sort(merge->keys, KEYS_BY_NAME, 1) == 0, "out of memory");
     const struct groups groups = groups_of_keys(merge->keys, SIZE_MAX, "key", false);
-    report_write_groups(out, options, &merge->histogram, &groups, &merge->tally);
+    report_write_groups(out, options, &merge->spec, &groups, &merge->tally);
     key_tallies_thaw(merge->keys);
 }
 
@@ -70,7 +70,7 @@ static struct fuzz_file show(struct merge *merge, bool stats, const struct shard
     if (merge->keys)
         show_keys(&out, &options, merge);
     else
-        report_write(&out, &options, &merge->histogram, &merge->tally);
+        report_write(&out, &options, &merge->spec, &merge->tally);
     fuzz_require(writer_flush(&out) == 0, "a table cannot be written");
     return file;
 }
@@ -94,11 +94,11 @@ static bool same_files(const struct fuzz_file *one, const struct fuzz_file *othe
 static size_t bins_shown(struct merge *merge)
 {
     if (!merge->keys)
-        return merge->histogram.bins;
+        return merge->spec.bins;
     fuzz_require(key_tallies_sort(merge->keys, KEYS_BY_NAME, 1) == 0, "out of memory");
     const size_t keys = key_tallies_count(merge->keys) + 1;
     key_tallies_thaw(merge->keys);
-    return merge->histogram.bins * keys;
+    return merge->spec.bins * keys;
 }
 
 /* Adds the FILEs up and checks the sum. */
@@ -117,9 +117,9 @@ static void merge_and_check(const struct fuzz_file *files, size_t count, bool st
     if (rc != 0) {
         fuzz_require_error(&error);
     } else if (bins_shown(&merge) <= BINS_SHOWN) {
-        fuzz_require(merge.keys || tally_adds_up(&merge.tally, &merge.histogram),
+        fuzz_require(merge.keys || tally_adds_up(&merge.tally, &merge.spec),
                      "a sum does not add up");
-        const bool statistics = stats && histogram_channels(&merge.histogram) == 1;
+        const bool statistics = stats && histogram_spec_channels(&merge.spec) == 1;
         struct fuzz_file shown = show(&merge, statistics, share.job.of ? &share : NULL);
         again.form.has_moments = statistics;
         fuzz_require(add(&again, &shown, &error) == 0, "a sum cannot be read");

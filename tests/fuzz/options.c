@@ -10,13 +10,13 @@
 
 #define WORDS_MAX 64
 
-static void check_histogram(const struct histogram *histogram)
+static void check_spec(const struct histogram_spec *spec)
 {
-    bool binned = histogram->mode->is_binned;
-    unsigned channels = histogram_channels(histogram);
-    fuzz_require(histogram->bins >= 1 && channels >= 1, "nothing to count");
-    fuzz_require(binned ? histogram->bins == channels * ROWS(&histogram->binning)
-                        : histogram->bins <= CHARACTER_ROWS,
+    bool binned = spec->mode->is_binned;
+    unsigned channels = histogram_spec_channels(spec);
+    fuzz_require(spec->bins >= 1 && channels >= 1, "nothing to count");
+    fuzz_require(binned ? spec->bins == channels * ROWS(&spec->binning)
+                        : spec->bins <= CHARACTER_ROWS,
                  "another number of bins than the mode has");
 }
 
@@ -26,8 +26,8 @@ static void check_options(const struct options *options)
     if (options->action != ACTION_COUNT)
         return;
     for (const struct options *at = options; at; at = at->also) {
-        check_histogram(&at->histogram);
-        fuzz_require((at->also ? &at->also->histogram : NULL) == at->histogram.also,
+        check_spec(&at->spec);
+        fuzz_require((at->also ? &at->also->spec : NULL) == at->spec.also,
                      "histograms of --also are not linked as their options are");
     }
     fuzz_require(options->pool.chunk_size >= 1 && options->pool.counter, "no pool");

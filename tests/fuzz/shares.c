@@ -26,25 +26,25 @@ struct way {
 
 static struct made_file files[MADE_FILES_MAX];
 static char *names[MADE_FILES_MAX];
-static struct histogram histogram;
+static struct histogram_spec spec;
 
-static void lay_histogram(enum kind kind)
+static void lay_spec(enum kind kind)
 {
     const struct double_layout doubles = {.min = 0, .max = 100, .bins = 10};
     const struct whole_layout wholes = {.min = 100, .max = 60000, .bins = 20};
     struct binning binning;
     if (kind == COUNT_BYTES) {
-        histogram_bytes(&histogram);
+        histogram_spec_bytes(&spec);
     } else if (kind == COUNT_CATEGORIES) {
-        histogram_categories(&histogram);
+        histogram_spec_categories(&spec);
     } else if (kind == COUNT_U24BE) {
         fuzz_require(layout_whole(&wholes, &binning) == BINNING_OK, "no bins");
-        histogram_values(&histogram, value_type_find("u24be"), &binning);
+        histogram_spec_values(&spec, value_type_find("u24be"), &binning);
     } else {
         fuzz_require(layout_double(&doubles, false, &binning) == BINNING_OK, "no bins");
-        histogram_numbers(&histogram, &binning);
+        histogram_spec_numbers(&spec, &binning);
         if (kind == COUNT_FIELDS)
-            histogram.field = (struct field){.kind = FIELD_BLANKS, .number = 1};
+            spec.field = (struct field){.kind = FIELD_BLANKS, .number = 1};
     }
 }
 
@@ -52,15 +52,15 @@ static void lay_histogram(enum kind kind)
  * be counted. */
 static bool count_share(size_t count, const struct way *way, struct shard *share, struct tally *sum)
 {
-    const struct count_plan plan = count_plan(counter_find(NULL), &histogram);
+    const struct count_plan plan = count_plan(counter_find(NULL), &spec);
     const struct input_options options = {.decoding.memlimit = (uint64_t)1 << 24,
-                                          .record = record_kind_of_all(&histogram),
-                                          .field = &histogram.field,
+                                          .record = record_kind_of_all(&spec),
+                                          .field = &spec.field,
                                           .shard = share};
     struct reading reading = {
         .plan = &plan, .chunk_size = way->chunk_size, .readers = way->readers};
     struct source *source = source_open(names, count, &options);
-    fuzz_require(source && tally_open(&reading.tally, &histogram) == 0, "out of memory");
+    fuzz_require(source && tally_open(&reading.tally, &spec) == 0, "out of memory");
     random_seed(way->seed);
     const bool is_counted = readers_read(source, &reading) == 0;
     tally_add(sum, &reading.tally);
@@ -87,8 +87,7 @@ static bool count_shares(size_t count, const struct way *way, uint64_t of, struc
 static void compare(size_t count, const struct way *way, uint64_t of)
 {
     struct tally all, sum;
-    fuzz_require(tally_open(&all, &histogram) == 0 && tally_open(&sum, &histogram) == 0,
-                 "out of memory");
+    fuzz_require(tally_open(&all, &spec) == 0 && tally_open(&sum, &spec) == 0, "out of memory");
     const bool is_whole = count_share(count, way, NULL, &all);
     const bool are_shares = count_shares(count, way, of, &sum);
     fuzz_require(is_whole || !are_shares, "shares are counted of what is refused");
@@ -115,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t count = made_files(&plan, kind == COUNT_NUMBERS || kind == COUNT_FIELDS, files);
     for (size_t i = 0; i < count; i++)
         names[i] = files[i].file.name;
-    lay_histogram(kind);
+    lay_spec(kind);
     compare(count, &way, of);
     return 0;
 }

@@ -125,10 +125,10 @@ static bool take_off(const unsigned char *data, size_t len)
     return !is_left;
 }
 
-static bool check_cut(const struct counter *counter, const struct histogram *histogram,
+static bool check_cut(const struct counter *counter, const struct histogram_spec *spec,
                       const unsigned char *data, size_t len, size_t cut)
 {
-    struct count_plan plan = count_plan(counter, histogram);
+    struct count_plan plan = count_plan(counter, spec);
     count_samples(&plan, data, cut, &tally);
     count_samples(&plan, data + cut, len - cut, &tally);
     if (take_off(data, len))
@@ -142,18 +142,18 @@ static bool check_cut(const struct counter *counter, const struct histogram *his
 
 bool check_characters(const unsigned char *data, size_t len, size_t cut)
 {
-    struct histogram histogram;
+    struct histogram_spec spec;
     bool is_right = true;
-    histogram_characters(&histogram);
-    if (!tally.counts && tally_open(&tally, &histogram) != 0)
+    histogram_spec_characters(&spec);
+    if (!tally.counts && tally_open(&tally, &spec) != 0)
         abort();
     const size_t kept = cut - characters_tail(data, cut);
     const size_t left = cut + characters_head(data + cut, len - cut);
     for (const struct counter *const *counter = counters; *counter; counter++)
         if ((*counter)->runs_here())
-            is_right &= check_cut(*counter, &histogram, data, len, len) &&
-                        check_cut(*counter, &histogram, data, len, kept) &&
-                        check_cut(*counter, &histogram, data, len, left);
+            is_right &= check_cut(*counter, &spec, data, len, len) &&
+                        check_cut(*counter, &spec, data, len, kept) &&
+                        check_cut(*counter, &spec, data, len, left);
     return is_right;
 }
 

@@ -52,37 +52,37 @@ char *made_file_text(const struct memory_file *file, size_t *len)
     return text;
 }
 
-void made_lay(const char *const *words, struct words *options, struct histogram *histogram)
+void made_lay(const char *const *words, struct words *options, struct histogram_spec *spec)
 {
     struct error error;
     *options = (struct words){.list = NULL};
     for (size_t i = 0; i < MADE_WORDS && words[i]; i++)
         words_format(options, "%s", words[i]);
-    if (options_lay(options, histogram, &error) != 0) {
+    if (options_lay(options, spec, &error) != 0) {
         printf("%s: %s\n", words[0], error.text);
         abort();
     }
 }
 
 /* True if a table can have counts in this row, which is not a bin that no number can be in. */
-static bool can_count(const struct histogram *histogram, size_t row)
+static bool can_count(const struct histogram_spec *spec, size_t row)
 {
     struct row_label label = {.next = 0};
-    if (!histogram->mode->is_binned || histogram_channels(histogram) > 1)
+    if (!spec->mode->is_binned || histogram_spec_channels(spec) > 1)
         return true;
-    histogram_label_row(histogram, row, &label);
+    histogram_spec_label_row(spec, row, &label);
     return label.kind != ROW_KIND_BIN || strcmp(label.lo, label.hi) != 0 ||
            strcmp(label.lo, "0") == 0;
 }
 
-void made_fill_tally(struct tally *tally, const struct histogram *histogram, unsigned sparse)
+void made_fill_tally(struct tally *tally, const struct histogram_spec *spec, unsigned sparse)
 {
-    const unsigned channels = histogram_channels(histogram);
-    const size_t rows = histogram_rows(histogram);
+    const unsigned channels = histogram_spec_channels(spec);
+    const size_t rows = histogram_spec_rows(spec);
     tally->samples = 0;
     for (size_t row = 0; row < rows; row++) {
         uint64_t count = random_word() >> 16 >> random_below(48);
-        if (random_below(sparse) != 0 || !can_count(histogram, row))
+        if (random_below(sparse) != 0 || !can_count(spec, row))
             count = 0;
         for (unsigned channel = 0; channel < channels; channel++) /* which are equally long */
             tally->counts[channel * rows + row] = count;
@@ -90,13 +90,13 @@ void made_fill_tally(struct tally *tally, const struct histogram *histogram, uns
     }
 }
 
-void made_write_table(struct memory_file *file, const struct histogram *histogram,
+void made_write_table(struct memory_file *file, const struct histogram_spec *spec,
                       const struct words *options, const struct tally *tally)
 {
     static struct writer out;
     struct report_options report = {.format = &format_json, .words = options};
     writer_begin(&out, file->fd);
-    report_write(&out, &report, histogram, tally);
+    report_write(&out, &report, spec, tally);
     if (writer_flush(&out) != 0)
         abort();
 }

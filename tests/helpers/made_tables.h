@@ -4,7 +4,7 @@
 #define GPUHISTO_TESTS_MADE_TABLES_H
 
 #include "src/base/words.h"
-#include "src/count/histogram.h"
+#include "src/count/histogram_spec.h"
 #include "src/count/tally.h"
 
 #define MADE_LAYOUTS 13
@@ -28,13 +28,13 @@ void made_file_add_text(struct memory_file *file, const char *text, size_t len);
 char *made_file_text(const struct memory_file *file, size_t *len);
 
 /* Lays a histogram, and its options; free both. */
-void made_lay(const char *const *words, struct words *options, struct histogram *histogram);
+void made_lay(const char *const *words, struct words *options, struct histogram_spec *spec);
 
 /* Random counts of every size in one row of `sparse`, and the samples that these are. */
-void made_fill_tally(struct tally *tally, const struct histogram *histogram, unsigned sparse);
+void made_fill_tally(struct tally *tally, const struct histogram_spec *spec, unsigned sparse);
 
 /* Appends a table in JSON. */
-void made_write_table(struct memory_file *file, const struct histogram *histogram,
+void made_write_table(struct memory_file *file, const struct histogram_spec *spec,
                       const struct words *options, const struct tally *tally);
 
 #endif

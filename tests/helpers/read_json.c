@@ -49,7 +49,7 @@ void read_json(struct read_json *reading, const char *text, size_t len)
         if (reading->forgets)
             seen_rows_free(&sum->seen);
     reading->rows_seen = 0;
-    for (size_t row = 0; sum->seen.at && row < histogram_rows(&sum->histogram); row++)
+    for (size_t row = 0; sum->seen.at && row < histogram_spec_rows(&sum->spec); row++)
         reading->rows_seen += sum->seen.at[row] != 0;
     table_reader_free(&reader);
 }

@@ -100,12 +100,12 @@ static int count_own(void *arg, struct chunk *chunk, enum flow flow)
 {
     struct turn_taker *taker = arg;
     struct reading *reading = taker->reading;
-    const struct histogram *histogram = reading->plan->histogram;
+    const struct histogram_spec *spec = reading->plan->spec;
     struct tally *tally = &reading->tally;
     (void)flow;
     if (random_below(TURN_CHUNKS) == 0)
         end_turn(taker, TURN_FILLED);
-    size_t invalid_row = reading->lines ? ROW_INVALID(&histogram->binning) : 0;
+    size_t invalid_row = reading->lines ? ROW_INVALID(&spec->binning) : 0;
     uint64_t newlines = tally->newlines, invalid = tally->counts[invalid_row];
     count_chunk(reading->plan, chunk, tally, NULL);
     if (reading->lines)
@@ -158,7 +158,7 @@ static void start_taker(struct turn_taker *taker)
 
 static void begin_taker(struct turn_taker *taker, struct reading *reading, struct source *source)
 {
-    const struct record_kind kind = record_kind_of_all(reading->plan->histogram);
+    const struct record_kind kind = record_kind_of_all(reading->plan->spec);
     const size_t room = record_room(&kind);
     start_taker(taker);
     taker->reading = reading;

@@ -37,22 +37,22 @@ void samples_fill(enum samples kind, unsigned char *data, size_t len)
         data[at] = (unsigned char)sample(kind, at, len);
 }
 
-void samples_expect(const struct histogram *histogram, const uint64_t bytes[256], uint64_t *counts)
+void samples_expect(const struct histogram_spec *spec, const uint64_t bytes[256], uint64_t *counts)
 {
     for (unsigned byte = 0; byte < 256; byte++) {
-        unsigned letter = histogram->fold && byte >= 'A' && byte <= 'Z' ? byte + 'a' - 'A' : byte;
-        if (histogram->mode == &mode_bytes)
+        unsigned letter = spec->fold && byte >= 'A' && byte <= 'Z' ? byte + 'a' - 'A' : byte;
+        if (spec->mode == &mode_bytes)
             counts[byte] += bytes[byte];
         else if (letter >= 'a' && letter <= 'z')
-            counts[(letter - 'a') / histogram->width] += bytes[byte];
+            counts[(letter - 'a') / spec->width] += bytes[byte];
     }
 }
 
-void samples_count(const struct histogram *histogram, const unsigned char *data, size_t len,
+void samples_count(const struct histogram_spec *spec, const unsigned char *data, size_t len,
                    uint64_t *counts)
 {
     uint64_t bytes[256] = {0};
     for (size_t i = 0; i < len; i++)
         bytes[data[i]]++;
-    samples_expect(histogram, bytes, counts);
+    samples_expect(spec, bytes, counts);
 }

@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_TESTS_SAMPLES_H
 #define GPUHISTO_TESTS_SAMPLES_H
 
-#include "src/count/histogram.h"
+#include "src/count/histogram_spec.h"
 
 enum samples {
     SAMPLES_UNIFORM,    /* all byte values alike */
@@ -24,11 +24,11 @@ enum samples {
 /* Fills data[0..len); the same in every run of a program that asks for the same. One thread. */
 void samples_fill(enum samples kind, unsigned char *data, size_t len);
 
-/* Adds what `bytes` of each value are in the histogram to counts[0..histogram->bins). */
-void samples_expect(const struct histogram *histogram, const uint64_t bytes[256], uint64_t *counts);
+/* Adds what `bytes` of each value are in the histogram to counts[0..spec->bins). */
+void samples_expect(const struct histogram_spec *spec, const uint64_t bytes[256], uint64_t *counts);
 
-/* Adds the samples of data[0..len) to counts[0..histogram->bins). The mode is bytes or letters. */
-void samples_count(const struct histogram *histogram, const unsigned char *data, size_t len,
+/* Adds the samples of data[0..len) to counts[0..spec->bins). The mode is bytes or letters. */
+void samples_count(const struct histogram_spec *spec, const unsigned char *data, size_t len,
                    uint64_t *counts);
 
 #endif

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <time.h>
 
-struct device *seam_open(enum strategy_id strategy, const struct histogram *histogram,
+struct device *seam_open(enum strategy_id strategy, const struct histogram_spec *spec,
                          size_t slot_size, struct error *error)
 {
     struct device_plan plan = {
-        .strategy = strategy, .histogram = histogram, .slots = 2, .slot_size = slot_size};
+        .strategy = strategy, .spec = spec, .slots = 2, .slot_size = slot_size};
     return device_open(&plan, error);
 }
 
@@ -22,9 +22,9 @@ bool seam_is_emulated(void)
 
 bool seam_has_device(void)
 {
-    struct histogram bytes;
+    struct histogram_spec bytes;
     struct error error;
-    histogram_bytes(&bytes);
+    histogram_spec_bytes(&bytes);
     struct device *device = seam_open(STRATEGY_naive, &bytes, 1 << 20, &error);
     if (!device) {
         printf("skipped: no GPU: %s\n", error.text);

@@ -17,7 +17,7 @@ bool seam_is_emulated(void);
 
 /* Opens a device with two slots of slot_size bytes, which counts by the strategy; the caller closes
  * it with device_close. NULL with the error set if it cannot be opened. */
-struct device *seam_open(enum strategy_id strategy, const struct histogram *histogram,
+struct device *seam_open(enum strategy_id strategy, const struct histogram_spec *spec,
                          size_t slot_size, struct error *error);
 
 /* Counts data[0..len), 1 to slot_size bytes, in slot 0 or 1, and waits. Then counts[] has all

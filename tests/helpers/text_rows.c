@@ -4,7 +4,7 @@
 
 #define VALUES_MAX 4096
 
-void text_rows_add(const struct histogram *histogram, const unsigned char *text, size_t len,
+void text_rows_add(const struct histogram_spec *spec, const unsigned char *text, size_t len,
                    uint64_t *counts)
 {
     static double values[VALUES_MAX];
@@ -12,8 +12,8 @@ void text_rows_add(const struct histogram *histogram, const unsigned char *text,
         size_t count =
             number_parser_find(NULL)->parse(text + at, len - at, values, VALUES_MAX, &used);
         for (size_t i = 0; i < count; i++)
-            counts[binning_row(&histogram->binning, values[i])]++;
+            counts[binning_row(&spec->binning, values[i])]++;
     }
     for (size_t i = 0; i < len; i++)
-        counts[histogram->bins] += text[i] == '\n';
+        counts[spec->bins] += text[i] == '\n';
 }

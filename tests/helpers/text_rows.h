@@ -4,12 +4,12 @@
 #ifndef GPUHISTO_TESTS_TEXT_ROWS_H
 #define GPUHISTO_TESTS_TEXT_ROWS_H
 
-#include "src/count/histogram.h"
+#include "src/count/histogram_spec.h"
 
-/* Adds the numbers of text[0..len) to the histogram's rows, counts[0..histogram->bins), and its
- * newlines to counts[histogram->bins], as a device does. number_prepare need not be called. One
+/* Adds the numbers of text[0..len) to the histogram's rows, counts[0..spec->bins), and its
+ * newlines to counts[spec->bins], as a device does. number_prepare need not be called. One
  * thread. */
-void text_rows_add(const struct histogram *histogram, const unsigned char *text, size_t len,
+void text_rows_add(const struct histogram_spec *spec, const unsigned char *text, size_t len,
                    uint64_t *counts);
 
 #endif

@@ -34,15 +34,14 @@ uint64_t value_bits(const struct value_type *type, double value)
     return type->size == 4 ? bits_of_float((float)value) : bits_of_double(value);
 }
 
-size_t value_row(const struct histogram *histogram, const unsigned char *data, size_t i)
+size_t value_row(const struct histogram_spec *spec, const unsigned char *data, size_t i)
 {
-    const struct value_type *type = &histogram->type;
+    const struct value_type *type = &spec->type;
     uint64_t bits = value_get(type, data, i);
     if (type->kind == 'f')
-        return binning_row(&histogram->binning, type->size == 4
-                                                    ? (double)float_of_bits((uint32_t)bits)
-                                                    : double_of_bits(bits));
+        return binning_row(&spec->binning, type->size == 4 ? (double)float_of_bits((uint32_t)bits)
+                                                           : double_of_bits(bits));
     bool negative = type->kind == 'i' && bits >> (8 * type->size - 1);
     whole value = (whole)bits - (negative ? (whole)1 << 8 * type->size : 0);
-    return binning_row_whole(&histogram->binning, value);
+    return binning_row_whole(&spec->binning, value);
 }

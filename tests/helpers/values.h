@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_TESTS_VALUES_H
 #define GPUHISTO_TESTS_VALUES_H
 
-#include "src/count/histogram.h"
+#include "src/count/histogram_spec.h"
 
 /* The type of this name ("u16" to "f64") whose values are in this machine's byte order, as an array
  * of C's own type has them. */
@@ -21,6 +21,6 @@ uint64_t value_bits(const struct value_type *type, double value);
 
 /* The row of value i of an array of values of the histogram's type, by the binning's own rows of
  * single values (binning_row, binning_row_whole); tests/unit/test_binning.c tests these. */
-size_t value_row(const struct histogram *histogram, const unsigned char *data, size_t i);
+size_t value_row(const struct histogram_spec *spec, const unsigned char *data, size_t i);
 
 #endif

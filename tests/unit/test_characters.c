@@ -84,13 +84,13 @@ static void check_random(unsigned char *room, unsigned long count)
 /* The same in pages, of which there are few, and in a table. */
 static void check_pages(unsigned char *room)
 {
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct tally one, rest;
-    histogram_characters(&histogram);
-    struct paged_set *set = paged_open(histogram.bins, 1, 1);
-    if (!set || tally_open(&one, &histogram) != 0 || tally_open(&rest, &histogram) != 0)
+    histogram_spec_characters(&spec);
+    struct paged_set *set = paged_open(spec.bins, 1, 1);
+    if (!set || tally_open(&one, &spec) != 0 || tally_open(&rest, &spec) != 0)
         abort();
-    struct count_plan plan = count_plan(counter_find(NULL), &histogram);
+    struct count_plan plan = count_plan(counter_find(NULL), &spec);
     for (unsigned i = 0; i < 60; i++) {
         struct chunk chunk = {.data = room, .len = characters_make(room, ROOM, 100 * (i % 2))};
         count_chunk(&plan, &chunk, &one, NULL);

@@ -14,38 +14,38 @@
 
 static unsigned cases, wrong;
 
-static void check(const struct counter *counter, const struct histogram *histogram,
+static void check(const struct counter *counter, const struct histogram_spec *spec,
                   const unsigned char *data, size_t len, const uint64_t bytes[256])
 {
     uint64_t expected[256] = {0}, counts[256] = {0};
-    struct count_plan plan = count_plan(counter, histogram);
-    samples_expect(histogram, bytes, expected);
+    struct count_plan plan = count_plan(counter, spec);
+    samples_expect(spec, bytes, expected);
     /* In two pieces, so that counts are added to what is there. */
     size_t half = len / 3;
-    struct tally tally = {.bins = histogram->bins, .counts = counts};
+    struct tally tally = {.bins = spec->bins, .counts = counts};
     count_samples(&plan, data, half, &tally);
     count_samples(&plan, data + half, len - half, &tally);
     cases++;
     if (tally.samples == len && memcmp(counts, expected, sizeof counts) == 0)
         return;
-    fprintf(stderr, "FAIL: %s, %zu bins, width %u, fold %d, %zu bytes\n", counter->name,
-            histogram->bins, histogram->width, histogram->fold, len);
+    fprintf(stderr, "FAIL: %s, %zu bins, width %u, fold %d, %zu bytes\n", counter->name, spec->bins,
+            spec->width, spec->fold, len);
     wrong++;
 }
 
 static void check_modes(const struct counter *counter, const unsigned char *data, size_t len,
                         unsigned width_step)
 {
-    struct histogram histogram;
+    struct histogram_spec spec;
     uint64_t bytes[256] = {0};
     for (size_t i = 0; i < len; i++)
         bytes[data[i]]++;
-    histogram_bytes(&histogram);
-    check(counter, &histogram, data, len, bytes);
+    histogram_spec_bytes(&spec);
+    check(counter, &spec, data, len, bytes);
     for (unsigned width = 1; width <= LETTERS; width += width_step)
         for (unsigned fold = 0; fold < 2; fold++) {
-            histogram_letters(&histogram, width, fold);
-            check(counter, &histogram, data, len, bytes);
+            histogram_spec_letters(&spec, width, fold);
+            check(counter, &spec, data, len, bytes);
         }
 }
 

@@ -233,18 +233,18 @@ static double draw_for_loops(const struct subject *subject, unsigned kind)
     return kind % 2 && random_below(2) ? -value : value;
 }
 
-static void check_counter(const struct counter *counter, const struct histogram *histogram,
+static void check_counter(const struct counter *counter, const struct histogram_spec *spec,
                           const void *data, const uint64_t *expected)
 {
-    struct count_plan plan = count_plan(counter, histogram);
+    struct count_plan plan = count_plan(counter, spec);
     struct tally tally;
-    if (tally_open(&tally, histogram) != 0)
+    if (tally_open(&tally, spec) != 0)
         abort();
-    count_samples(&plan, data, BATCHED * histogram->type.size, &tally);
+    count_samples(&plan, data, BATCHED * spec->type.size, &tally);
     cases += BATCHED;
     if (memcmp(tally.counts, expected, tally.bins * sizeof tally.counts[0]) != 0 && wrong++ < 20)
-        fprintf(stderr, "FAIL: %s, %zu bins of %s: wrong counts\n", counter->name, histogram->bins,
-                histogram->type.name);
+        fprintf(stderr, "FAIL: %s, %zu bins of %s: wrong counts\n", counter->name, spec->bins,
+                spec->type.name);
     tally_close(&tally);
 }
 
@@ -252,12 +252,12 @@ static void check_counters(const struct subject *subject, unsigned kind)
 {
     static double doubles[BATCHED];
     static float singles[BATCHED];
-    struct histogram histogram;
+    struct histogram_spec spec;
     uint64_t *expected = calloc(ROWS(&subject->binning), sizeof *expected);
     if (!expected)
         abort();
-    histogram_values(&histogram, value_type_native(subject->singles ? "f32" : "f64"),
-                     &subject->binning);
+    histogram_spec_values(&spec, value_type_native(subject->singles ? "f32" : "f64"),
+                          &subject->binning);
     for (size_t i = 0; i < BATCHED; i++) {
         doubles[i] = draw_for_loops(subject, kind);
         singles[i] = (float)doubles[i];
@@ -265,21 +265,21 @@ static void check_counters(const struct subject *subject, unsigned kind)
     }
     for (const struct counter *const *counter = counters; *counter; counter++)
         if ((*counter)->runs_here())
-            check_counter(*counter, &histogram, subject->singles ? (const void *)singles : doubles,
+            check_counter(*counter, &spec, subject->singles ? (const void *)singles : doubles,
                           expected);
     free(expected);
 }
 
 /* Every edge of the decades that loops know best, or every value before an edge, by one counter. */
 static void check_edges_counted(const struct subject *subject, const struct counter *counter,
-                                const struct histogram *histogram, bool is_before, double sign)
+                                const struct histogram_spec *spec, bool is_before, double sign)
 {
     static double doubles[BATCHED];
     static float singles[BATCHED];
     const size_t per_decade = subject->side / 77;
-    struct count_plan plan = count_plan(counter, histogram);
+    struct count_plan plan = count_plan(counter, spec);
     struct tally tally, expected;
-    if (tally_open(&tally, histogram) != 0 || tally_open(&expected, histogram) != 0)
+    if (tally_open(&tally, spec) != 0 || tally_open(&expected, spec) != 0)
         abort();
     for (size_t k = 15 * per_decade, i; k < 60 * per_decade; k += i) {
         i = BATCHED;
@@ -292,13 +292,13 @@ static void check_edges_counted(const struct subject *subject, const struct coun
             expected.counts[row_of(subject, doubles[i])]++;
         }
         count_samples(&plan, subject->singles ? (const void *)singles : doubles,
-                      i * histogram->type.size, &tally);
+                      i * spec->type.size, &tally);
         cases += i;
     }
     for (size_t row = 0; row < tally.bins; row++)
         if (tally.counts[row] != expected.counts[row] && wrong++ < 20)
             fprintf(stderr, "FAIL: %s, %u digits of %s, row %zu: %llu %s, not %llu\n",
-                    counter->name, subject->digits, histogram->type.name, row,
+                    counter->name, subject->digits, spec->type.name, row,
                     (unsigned long long)tally.counts[row],
                     is_before ? "values before edges" : "edges",
                     (unsigned long long)expected.counts[row]);
@@ -308,12 +308,12 @@ static void check_edges_counted(const struct subject *subject, const struct coun
 
 static void check_all_edges_counted(const struct subject *subject)
 {
-    struct histogram histogram;
-    histogram_values(&histogram, value_type_native(subject->singles ? "f32" : "f64"),
-                     &subject->binning);
+    struct histogram_spec spec;
+    histogram_spec_values(&spec, value_type_native(subject->singles ? "f32" : "f64"),
+                          &subject->binning);
     for (const struct counter *const *counter = counters; *counter; counter++)
         for (int way = 0; (*counter)->runs_here() && way < 4; way++)
-            check_edges_counted(subject, *counter, &histogram, way & 1, way & 2 ? -1 : 1);
+            check_edges_counted(subject, *counter, &spec, way & 1, way & 2 ? -1 : 1);
 }
 
 static void check_subject(unsigned digits, bool singles, double *edges)

@@ -63,7 +63,7 @@ struct way {
 static struct content contents[FILES_MAX];
 static struct file files[FILES_MAX];
 static unsigned char packed[PACKED_MAX];
-static struct histogram histogram;
+static struct histogram_spec spec;
 static struct count_plan plan;
 static struct reading reading;
 static size_t record_size; /* 0: tokens */
@@ -72,12 +72,12 @@ static struct error said; /* by the last run; "": it was not refused */
 
 /* --- what is counted --- */
 
-static void take_histogram(size_t size)
+static void take_spec(size_t size)
 {
     record_size = size;
-    plan = count_plan(counter_find(NULL), &histogram);
+    plan = count_plan(counter_find(NULL), &spec);
     tally_close(&reading.tally);
-    if (histogram.bins > TEXT_ROWS_MAX || tally_open(&reading.tally, &histogram) != 0)
+    if (spec.bins > TEXT_ROWS_MAX || tally_open(&reading.tally, &spec) != 0)
         abort();
     reading.plan = &plan;
 }
@@ -88,8 +88,8 @@ static void count_numbers(void)
     if (layout_double(&(struct double_layout){.min = 0, .max = 100, .bins = 10}, false, &binning) !=
         0)
         abort();
-    histogram_numbers(&histogram, &binning);
-    take_histogram(0);
+    histogram_spec_numbers(&spec, &binning);
+    take_spec(0);
 }
 
 static void count_values(const char *name)
@@ -103,8 +103,8 @@ static void count_values(const char *name)
             : layout_whole(&(struct whole_layout){.min = 100, .max = 50000, .bins = 20}, &binning);
     if (error != BINNING_OK)
         abort();
-    histogram_values(&histogram, type, &binning);
-    take_histogram(type->size);
+    histogram_spec_values(&spec, type, &binning);
+    take_spec(type->size);
 }
 
 /* What the content gives. */
@@ -114,18 +114,18 @@ static void work_out(struct content *content)
     content->expected = (struct text_expectation){.samples = 0};
     content->over = 0;
     if (record_size == 0) {
-        text_expect(bytes, &histogram.binning, &content->expected);
+        text_expect(bytes, &spec.binning, &content->expected);
         return;
     }
     content->over = bytes->len % record_size;
     content->expected.samples = bytes->len / record_size;
     for (size_t i = 0; i < content->expected.samples; i++)
-        content->expected.counts[value_row(&histogram, bytes->data, i)]++;
+        content->expected.counts[value_row(&spec, bytes->data, i)]++;
 }
 
 static void fill_values(struct content *content, size_t len)
 {
-    const struct value_type *type = &histogram.type;
+    const struct value_type *type = &spec.type;
     content->bytes.len = len;
     for (size_t i = 0; i <= len / type->size; i++) {
         double value = 12 * random_fraction() - 6;
@@ -347,7 +347,7 @@ static bool read_by_turns(const struct way *way, const char *fault)
     reading.chunk_size = way->chunk_size;
     reading.readers = way->readers;
     reading.fill = random_below(2);
-    reading.lines = is_text ? lines_open(&histogram, way->files, way->readers, way->readers) : NULL;
+    reading.lines = is_text ? lines_open(&spec, way->files, way->readers, way->readers) : NULL;
     int rc = readers_read(source, &reading);
     error_set(&said, "%s", rc != 0 ? source_error(source) : "");
     if (is_text)
@@ -364,14 +364,14 @@ static bool read_by_turns(const struct way *way, const char *fault)
 /* In threads. What a run that was refused used is left to its threads, which may still be there. */
 static bool read_by_pool(const struct way *way, const char *fault)
 {
-    struct histogram *own = malloc(sizeof *own);
+    struct histogram_spec *own = malloc(sizeof *own);
     char **operands = calloc(FILES_MAX, sizeof *operands);
     struct tally tally;
     struct pool_outcome outcome;
     struct error error = {""};
     if (!own || !operands)
         abort();
-    *own = histogram;
+    *own = spec;
     for (size_t i = 0; i < way->files; i++)
         operands[i] = strdup(name_of(&files[i]));
     struct source *source = open_source(way, operands);

@@ -153,13 +153,13 @@ static void *move_tables(void *arg)
 
 /* --- comparing --- */
 
-static struct histogram made_histogram(struct binning *binning, size_t rows)
+static struct histogram_spec made_spec(struct binning *binning, size_t rows)
 {
-    struct histogram histogram;
+    struct histogram_spec spec;
     need_that(binning_equal(binning, 0, 1, rows - 3) == BINNING_OK);
-    histogram_numbers(&histogram, binning);
-    histogram.has_moments = true;
-    return histogram;
+    histogram_spec_numbers(&spec, binning);
+    spec.has_moments = true;
+    return spec;
 }
 
 static bool are_same(const struct moments *a, const struct moments *b, uint64_t count)
@@ -235,12 +235,12 @@ static void compare_rest(const struct key_tallies *keys, struct tally *tally)
 }
 
 static void compare(struct key_tallies *keys, enum key_order order,
-                    const struct histogram *histogram)
+                    const struct histogram_spec *spec)
 {
     struct tally tally;
     struct row_blocks blocks;
     size_t seen = 0;
-    need_that(tally_open(&tally, histogram) == 0);
+    need_that(tally_open(&tally, spec) == 0);
     row_blocks_clear(&blocks, tally.bins);
     tally.blocks = &blocks;
     need_that(key_tallies_sort(keys, order, 1 + random_below(4)) == 0);
@@ -258,10 +258,10 @@ static void compare(struct key_tallies *keys, enum key_order order,
 }
 
 /* Adds tallies of keys, as tables of earlier runs have them. */
-static void add_tallies(struct key_tallies *keys, const struct histogram *histogram)
+static void add_tallies(struct key_tallies *keys, const struct histogram_spec *spec)
 {
     struct tally tally;
-    need_that(tally_open(&tally, histogram) == 0);
+    need_that(tally_open(&tally, spec) == 0);
     for (size_t i = 0; i < KEYS; i += 100) {
         struct expected *key = &expected[i];
         const struct key_name name = {i > 0 ? key->name : NULL, key->len};
@@ -276,20 +276,20 @@ static void add_tallies(struct key_tallies *keys, const struct histogram *histog
     tally_close(&tally);
 }
 
-static void check_by_threads(const struct histogram *histogram)
+static void check_by_threads(const struct histogram_spec *spec)
 {
     pthread_t threads[THREADS];
-    struct key_tallies *keys = need(key_tallies_open(histogram, KEYS - 1, UINT64_MAX));
+    struct key_tallies *keys = need(key_tallies_open(spec, KEYS - 1, UINT64_MAX));
     make_names();
-    compare(keys, KEYS_BY_NAME, histogram);
+    compare(keys, KEYS_BY_NAME, spec);
     for (unsigned i = 0; i < THREADS; i++)
         need_that(pthread_create(&threads[i], NULL, move_tables, keys) == 0);
     for (unsigned i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    compare(keys, KEYS_BY_NAME, histogram);
-    compare(keys, KEYS_BY_COUNT, histogram);
-    add_tallies(keys, histogram);
-    compare(keys, KEYS_BY_COUNT, histogram);
+    compare(keys, KEYS_BY_NAME, spec);
+    compare(keys, KEYS_BY_COUNT, spec);
+    add_tallies(keys, spec);
+    compare(keys, KEYS_BY_COUNT, spec);
     check_that(key_tallies_state(keys) == KEYS_COMPLETE, "complete", 0);
     key_tallies_close(keys);
     key_tallies_close(NULL);
@@ -299,10 +299,10 @@ static void check_by_threads(const struct histogram *histogram)
 
 /* Adds names, from one of them on. */
 static void add_names(struct key_tallies *keys, const char *const *names, size_t count, size_t from,
-                      const struct histogram *histogram)
+                      const struct histogram_spec *spec)
 {
     struct tally tally;
-    need_that(tally_open(&tally, histogram) == 0);
+    need_that(tally_open(&tally, spec) == 0);
     for (size_t i = 0; i < count; i++) {
         const char *name = names[(from + i) % count];
         key_tallies_add(keys, (struct key_name){(const unsigned char *)name, strlen(name)}, &tally);
@@ -313,11 +313,11 @@ static void add_names(struct key_tallies *keys, const char *const *names, size_t
 static void check_names_from(const char *const *names, size_t count, size_t from,
                              const char *expected_names)
 {
-    struct histogram histogram;
+    struct histogram_spec spec;
     char text[400] = "";
-    histogram_lines(&histogram);
-    struct key_tallies *keys = need(key_tallies_open(&histogram, 100, UINT64_MAX));
-    add_names(keys, names, count, from, &histogram);
+    histogram_spec_lines(&spec);
+    struct key_tallies *keys = need(key_tallies_open(&spec, 100, UINT64_MAX));
+    add_names(keys, names, count, from, &spec);
     need_that(key_tallies_sort(keys, KEYS_BY_NAME, 2) == 0);
     for (size_t i = 0; i < key_tallies_count(keys); i++) {
         const struct key_name name = key_tallies_name(keys, i);
@@ -379,20 +379,20 @@ static void check_orders(void)
 
 static void check_limit(void)
 {
-    struct histogram histogram;
+    struct histogram_spec spec;
     static const char *const names[] = {"a", "b", "a", "c"};
-    histogram_lines(&histogram);
-    struct key_tallies *keys = need(key_tallies_open(&histogram, 2, UINT64_MAX));
-    add_names(keys, names, 3, 0, &histogram);
+    histogram_spec_lines(&spec);
+    struct key_tallies *keys = need(key_tallies_open(&spec, 2, UINT64_MAX));
+    add_names(keys, names, 3, 0, &spec);
     key_tallies_add(keys, (struct key_name){NULL, 0}, &(struct tally){.samples = 1});
     check_that(key_tallies_state(keys) == KEYS_COMPLETE, "as many as allowed", 2);
-    add_names(keys, names + 3, 1, 0, &histogram);
+    add_names(keys, names + 3, 1, 0, &spec);
     check_that(key_tallies_state(keys) == KEYS_TOO_MANY, "one more", 3);
     key_tallies_close(keys);
 }
 
 /* Adds a key of `len` bytes with `rows` rows and a number. Returns what became of all. */
-static enum key_tallies_state add_large(struct key_tallies *keys, const struct histogram *histogram,
+static enum key_tallies_state add_large(struct key_tallies *keys, const struct histogram_spec *spec,
                                         unsigned char first, size_t len, size_t rows, double number)
 {
     static unsigned char name[5000];
@@ -403,7 +403,7 @@ static enum key_tallies_state add_large(struct key_tallies *keys, const struct h
     const uint32_t key = key_table_find(&table, key_hash(&table.seed, name, len), name, len);
     for (uint32_t row = 0; row < rows; row++)
         key_samples_add(&samples, key, row);
-    if (histogram->has_moments)
+    if (spec->has_moments)
         need_that(key_sums_add(&table.sums[key], number));
     key_tallies_move(keys, &table, &samples);
     check_that(table.count == 1, "a table that was moved, or lost", first);
@@ -416,23 +416,23 @@ static enum key_tallies_state add_large(struct key_tallies *keys, const struct h
 static void check_bytes(void)
 {
     struct binning binning;
-    const struct histogram histogram = made_histogram(&binning, 200);
+    const struct histogram_spec spec = made_spec(&binning, 200);
     static const struct {
         const char *what;
         size_t len, rows;
         double number;
     } large[] = {{"names", 5000, 0, 0}, {"cells", 1, 200, 0}, {"moments", 1, 0, INFINITY}};
     for (size_t i = 0; i < sizeof large / sizeof large[0]; i++) {
-        struct key_tallies *keys = need(key_tallies_open(&histogram, 100, 10000));
+        struct key_tallies *keys = need(key_tallies_open(&spec, 100, 10000));
         enum key_tallies_state state = KEYS_COMPLETE;
         const unsigned most = i == 2 ? 10000 / sizeof(struct moments) : i == 1 ? 1 : 2;
         for (unsigned char k = 0; k < 2 * most; k++)
-            state = add_large(keys, &histogram, (unsigned char)(1 + k % most), large[i].len,
+            state = add_large(keys, &spec, (unsigned char)(1 + k % most), large[i].len,
                               large[i].rows, large[i].number);
         check_that(state == KEYS_COMPLETE, large[i].what, most);
         for (unsigned char k = 0; k < 2; k++)
-            state = add_large(keys, &histogram, (unsigned char)(100 + k), large[i].len,
-                              large[i].rows, large[i].number);
+            state = add_large(keys, &spec, (unsigned char)(100 + k), large[i].len, large[i].rows,
+                              large[i].number);
         check_that(state == KEYS_TOO_LARGE, large[i].what, most + 1);
         need_that(key_tallies_sort(keys, KEYS_BY_NAME, 2) == 0);
         check_that(key_tallies_count(keys) == most + 1, "none after too many bytes", i);
@@ -524,8 +524,8 @@ static void check_hashes(void)
 int main(void)
 {
     struct binning binning;
-    const struct histogram histogram = made_histogram(&binning, ROWS_HERE);
-    check_by_threads(&histogram);
+    const struct histogram_spec spec = made_spec(&binning, ROWS_HERE);
+    check_by_threads(&spec);
     check_orders();
     check_limit();
     check_bytes();

@@ -51,8 +51,8 @@ static const char *compare(const struct number_parser *parser, const struct line
 {
     const unsigned char *at = text, *limit = text + len, *from, *to, *begin, *end;
     struct line_spans spans;
-    const struct histogram histogram = {.filter = *filter};
-    line_spans_begin(&spans, &histogram, field, parser, text, len);
+    const struct histogram_spec spec = {.filter = *filter};
+    line_spans_begin(&spans, &spec, field, parser, text, len);
     while (line_spans_next(&spans, &from, &to)) {
         if (from >= to)
             return "an empty span";

@@ -3,7 +3,7 @@
  * side and chunks are added in any order: it must be the one that a naive loop finds, and be known
  * as soon as all in front of it was added, no sooner. */
 #include "src/records/lines.h"
-#include "src/count/histogram.h"
+#include "src/count/histogram_spec.h"
 #include "tests/helpers/random.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #define OUT_MAX 6 /* chunks that may be out at a time */
 #define READERS 3
 
-static const struct histogram of_tokens = {.field.kind = FIELD_NONE};
+static const struct histogram_spec of_tokens = {.field.kind = FIELD_NONE};
 
 static unsigned cases, wrong;
 

@@ -54,7 +54,7 @@ static void check_sum(const struct merge *merge, int rc, const struct tally *exp
 }
 
 /* Some FILEs in one merge, and that and the others in another one. */
-static void check_steps(char **names, const struct histogram *histogram,
+static void check_steps(char **names, const struct histogram_spec *spec,
                         const struct words *options, const struct tally *expected)
 {
     struct memory_file half;
@@ -64,7 +64,7 @@ static void check_steps(char **names, const struct histogram *histogram,
     made_file_open(&half);
     int rc = merge_named(names, first, 5, &merge, &error);
     if (rc == 0)
-        made_write_table(&half, histogram, options, &merge.tally);
+        made_write_table(&half, spec, options, &merge.tally);
     merge_free(&merge);
     char *rest[FILES + 1] = {half.name};
     memcpy(rest + 1, names + first, (FILES - first) * sizeof *rest);
@@ -81,20 +81,20 @@ static void check_layout(const char *const *words)
     struct memory_file files[FILES];
     char *names[FILES];
     struct words options;
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct tally tally, expected;
     struct merge merge;
     struct error error;
-    made_lay(words, &options, &histogram);
-    if (tally_open(&tally, &histogram) != 0 || tally_open(&expected, &histogram) != 0)
+    made_lay(words, &options, &spec);
+    if (tally_open(&tally, &spec) != 0 || tally_open(&expected, &spec) != 0)
         abort();
     for (size_t i = 0; i < FILES; i++) {
-        const bool is_long = histogram.bins > 10000 && i > 1 && scale_is_small();
+        const bool is_long = spec.bins > 10000 && i > 1 && scale_is_small();
         made_file_open(&files[i]);
         names[i] = files[i].name;
         for (unsigned tables = 1 + random_below(2); tables > 0; tables--) {
-            made_fill_tally(&tally, &histogram, is_long ? 300 : sparsities[random_below(5)]);
-            made_write_table(&files[i], &histogram, &options, &tally);
+            made_fill_tally(&tally, &spec, is_long ? 300 : sparsities[random_below(5)]);
+            made_write_table(&files[i], &spec, &options, &tally);
             tally_add(&expected, &tally);
         }
     }
@@ -108,12 +108,12 @@ static void check_layout(const char *const *words)
         check_sum(&merge, rc, &expected, words[0], &error);
         merge_free(&merge);
     }
-    check_steps(names, &histogram, &options, &expected);
+    check_steps(names, &spec, &options, &expected);
     for (size_t i = 0; i < FILES; i++)
         close(files[i].fd);
     tally_close(&tally);
     tally_close(&expected);
-    binning_free(&histogram.binning);
+    binning_free(&spec.binning);
     words_free(&options);
 }
 
@@ -337,11 +337,11 @@ static void damage(char *text, size_t from, size_t *len)
 }
 
 /* Returns how many bins have a count; of several channels, whose rows are always read anew, 0. */
-static size_t rows_counted(const struct tally *tally, const struct histogram *histogram)
+static size_t rows_counted(const struct tally *tally, const struct histogram_spec *spec)
 {
     size_t rows = 0;
-    for (size_t row = 0; histogram_channels(histogram) == 1 && row < tally->bins; row++)
-        rows += tally->counts[row] > 0 && histogram_row_kind(histogram, row) == ROW_KIND_BIN;
+    for (size_t row = 0; histogram_spec_channels(spec) == 1 && row < tally->bins; row++)
+        rows += tally->counts[row] > 0 && histogram_spec_row_kind(spec, row) == ROW_KIND_BIN;
     return rows;
 }
 
@@ -350,23 +350,23 @@ static void check_damages(const char *const *words)
 {
     struct memory_file file;
     struct words options;
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct tally tally, both;
     struct read_json reading = {.piece = 0};
     size_t len, second = 0;
-    made_lay(words, &options, &histogram);
-    if (tally_open(&tally, &histogram) != 0 || tally_open(&both, &histogram) != 0)
+    made_lay(words, &options, &spec);
+    if (tally_open(&tally, &spec) != 0 || tally_open(&both, &spec) != 0)
         abort();
-    const bool is_large = histogram.bins > 10000;
+    const bool is_large = spec.bins > 10000;
     made_file_open(&file);
     for (unsigned i = 0; i < 2; i++) {
         second = (size_t)lseek(file.fd, 0, SEEK_END);
-        made_fill_tally(&tally, &histogram, i == 0 && is_large ? 300 : 1);
-        made_write_table(&file, &histogram, &options, &tally);
+        made_fill_tally(&tally, &spec, i == 0 && is_large ? 300 : 1);
+        made_write_table(&file, &spec, &options, &tally);
         tally_add(&both, &tally);
     }
     char *text = made_file_text(&file, &len), *copy = malloc(len + 1000);
-    const size_t rows = rows_counted(&both, &histogram);
+    const size_t rows = rows_counted(&both, &spec);
     const unsigned few = scale_is_slow() ? 50 : 300;
     for (unsigned i = 0;
          i < 2 + (is_large ? scale_of(1, 50, 50) : scale_of(few, 20000, 20000)) && copy; i++) {
@@ -390,7 +390,7 @@ static void check_damages(const char *const *words)
     close(file.fd);
     tally_close(&tally);
     tally_close(&both);
-    binning_free(&histogram.binning);
+    binning_free(&spec.binning);
     words_free(&options);
 }
 

@@ -184,23 +184,23 @@ static void make_numbers(enum kind kind, double *values, size_t count)
 
 /* --- a run --- */
 
-static void lay_doubles(struct histogram *histogram)
+static void lay_doubles(struct histogram_spec *spec)
 {
     struct binning binning;
     if (binning_equal(&binning, 0, 1, 10) != BINNING_OK)
         abort();
-    histogram_values(histogram, value_type_native("f64"), &binning);
-    histogram->has_moments = true;
+    histogram_spec_values(spec, value_type_native("f64"), &binning);
+    spec->has_moments = true;
 }
 
 /* Counts the numbers in random parts, into two tallies that are then added up. */
-static void count_in_parts(const struct counter *counter, const struct histogram *histogram,
+static void count_in_parts(const struct counter *counter, const struct histogram_spec *spec,
                            const unsigned char *data, size_t len, struct tally *tally)
 {
-    struct count_plan plan = count_plan(counter, histogram);
-    size_t size = histogram->type.size;
+    struct count_plan plan = count_plan(counter, spec);
+    size_t size = spec->type.size;
     struct tally other;
-    if (tally_open(tally, histogram) != 0 || tally_open(&other, histogram) != 0)
+    if (tally_open(tally, spec) != 0 || tally_open(&other, spec) != 0)
         abort();
     for (size_t done = 0, part; done < len; done += part) {
         part = random_below(4) ? len - done
@@ -225,7 +225,7 @@ static bool is_same_sum(const struct exact_sum *a, const struct exact_sum *b)
 static void check_doubles(const struct counter *counter, enum kind kind, double *values,
                           size_t count)
 {
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct tally tally;
     static struct naive sum;
     static struct exact_sum squares;
@@ -242,9 +242,8 @@ static void check_doubles(const struct counter *counter, enum kind kind, double 
         min = values[i] < min ? values[i] : min;
         max = values[i] > max ? values[i] : max;
     }
-    lay_doubles(&histogram);
-    count_in_parts(counter, &histogram, (const unsigned char *)values, count * sizeof values[0],
-                   &tally);
+    lay_doubles(&spec);
+    count_in_parts(counter, &spec, (const unsigned char *)values, count * sizeof values[0], &tally);
     const struct moments *moments = tally.moments;
     check(moments->any == (n > 0), counter->name, "whether there is one", count, (double)n);
     if (n > 0) {
@@ -258,7 +257,7 @@ static void check_doubles(const struct counter *counter, enum kind kind, double 
               moments_deviation(moments, n));
     }
     tally_close(&tally);
-    binning_free(&histogram.binning);
+    binning_free(&spec.binning);
 }
 
 /* --- whole numbers of a type, which 128 bits hold --- */
@@ -268,7 +267,7 @@ static void check_wholes(const struct counter *counter, const char *name)
     const struct value_type *type = value_type_find(name);
     static unsigned char data[VALUES_MAX * 8];
     size_t count = 1 + random_below(VALUES_MAX);
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct binning binning;
     struct tally tally;
     whole sum = 0, squares = 0, least = 0, greatest = 0;
@@ -287,9 +286,9 @@ static void check_wholes(const struct counter *counter, const char *name)
     }
     if (binning_equal_whole(&binning, 0, 100, 10) != BINNING_OK)
         abort();
-    histogram_values(&histogram, type, &binning);
-    histogram.has_moments = true;
-    count_in_parts(counter, &histogram, data, count * type->size, &tally);
+    histogram_spec_values(&spec, type, &binning);
+    spec.has_moments = true;
+    count_in_parts(counter, &spec, data, count * type->size, &tally);
     const struct moments *moments = tally.moments;
     double n = (double)count;
     double variance = (double)((whole)count * squares - sum * sum) / (n * n);
@@ -299,7 +298,7 @@ static void check_wholes(const struct counter *counter, const char *name)
     check(fabs(deviation - sqrt(variance)) <= 4 * DBL_EPSILON * deviation, counter->name, name,
           count, deviation);
     tally_close(&tally);
-    binning_free(&histogram.binning);
+    binning_free(&spec.binning);
 }
 
 /* --- values of 64 bits, around what doubles hold --- */
@@ -312,7 +311,7 @@ static void check_long_wholes(const struct counter *counter, const char *name)
     const size_t count = 1 + random_below(VALUES_MAX);
     const unsigned shift = random_below(3) ? 10 + random_below(8) : 1 + random_below(60);
     const bool zeros = random_below(8) == 0;
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct binning binning;
     struct tally tally;
     whole sum = 0, least = 0, greatest = 0;
@@ -327,10 +326,9 @@ static void check_long_wholes(const struct counter *counter, const char *name)
     }
     if (binning_equal_whole(&binning, 0, 100, 10) != BINNING_OK)
         abort();
-    histogram_values(&histogram, type, &binning);
-    histogram.has_moments = true;
-    count_in_parts(counter, &histogram, (const unsigned char *)data, count * sizeof data[0],
-                   &tally);
+    histogram_spec_values(&spec, type, &binning);
+    spec.has_moments = true;
+    count_in_parts(counter, &spec, (const unsigned char *)data, count * sizeof data[0], &tally);
     const struct moments *moments = tally.moments;
     check(moments->least == least && moments->greatest == greatest, counter->name, name, count, 0);
     check(moments->min == 0 && moments->max == 0, counter->name, "a range of doubles", count, 0);
@@ -338,7 +336,7 @@ static void check_long_wholes(const struct counter *counter, const char *name)
     check(is_same_sum(&squares, &moments->squares), counter->name, name, count,
           moments_deviation(moments, count));
     tally_close(&tally);
-    binning_free(&histogram.binning);
+    binning_free(&spec.binning);
 }
 
 /* --- carries --- */
@@ -372,19 +370,19 @@ static void check_carries(void)
 static void check_infinities(const struct counter *counter)
 {
     static const double both[] = {1, HUGE_VAL, 2, -HUGE_VAL}, one[] = {-HUGE_VAL, 5, 7};
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct tally tally;
-    lay_doubles(&histogram);
-    count_in_parts(counter, &histogram, (const unsigned char *)both, sizeof both, &tally);
+    lay_doubles(&spec);
+    count_in_parts(counter, &spec, (const unsigned char *)both, sizeof both, &tally);
     check(isnan(moments_sum(tally.moments)), counter->name, "inf - inf", 4, 0);
     check(tally.moments->min == -HUGE_VAL && tally.moments->max == HUGE_VAL, counter->name, "inf",
           4, 0);
     tally_close(&tally);
-    count_in_parts(counter, &histogram, (const unsigned char *)one, sizeof one, &tally);
+    count_in_parts(counter, &spec, (const unsigned char *)one, sizeof one, &tally);
     check(moments_mean(tally.moments, 3) == -HUGE_VAL, counter->name, "-inf", 3, 0);
     check(isnan(moments_deviation(tally.moments, 3)), counter->name, "its deviation", 3, 0);
     tally_close(&tally);
-    binning_free(&histogram.binning);
+    binning_free(&spec.binning);
 }
 
 int main(void)

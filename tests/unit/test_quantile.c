@@ -49,7 +49,7 @@ static bool is_bound(double value, double sample, double error)
 
 /* A tally of three samples, of which the second is to be put into a bin. */
 struct sampled {
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct moments moments;
     struct tally tally;
 };
@@ -57,7 +57,7 @@ struct sampled {
 static void sampled_open(struct sampled *sampled, const struct binning *binning)
 {
     *sampled = (struct sampled){.moments = {.any = true, .min = -HUGE_VAL, .max = HUGE_VAL}};
-    sampled->histogram.binning = *binning;
+    sampled->spec.binning = *binning;
     sampled->tally =
         (struct tally){.bins = ROWS(binning),
                        .samples = 3,
@@ -73,7 +73,7 @@ static const struct probability median = {.digits = "5"};
 static struct quantile median_in_row(struct sampled *sampled, size_t row)
 {
     sampled->tally.counts[row]++;
-    struct quantiles quantiles = quantiles_of(&sampled->histogram, &sampled->tally);
+    struct quantiles quantiles = quantiles_of(&sampled->spec, &sampled->tally);
     struct quantile found = quantiles_find(&quantiles, &median);
     sampled->tally.counts[row]--;
     return found;
@@ -83,7 +83,7 @@ static struct quantile median_in_row(struct sampled *sampled, size_t row)
  * at the ends of the bin. */
 static void check_bin(struct sampled *sampled, size_t bin, bool singles)
 {
-    const struct binning *binning = &sampled->histogram.binning;
+    const struct binning *binning = &sampled->spec.binning;
     double a = binning_edge(binning, bin), edge = binning_edge(binning, bin + 1);
     double b = singles ? nextafterf((float)edge, -HUGE_VALF) : nextafter(edge, -HUGE_VAL);
     b = b < a ? a : b; /* zero alone, below the least double */

@@ -363,22 +363,22 @@ static void share_files(unsigned rounds)
 
 /* --- several readers --- */
 
-static struct histogram histogram;
+static struct histogram_spec spec;
 
 /* Counts numbers, or the first field of lines, by readers that take turns. */
 static void count_by_turns(char **names, size_t count, struct shard *share, struct tally *sum)
 {
-    struct count_plan plan = count_plan(counter_find(NULL), &histogram);
-    const struct record_kind kind = record_kind_of_all(&histogram);
+    struct count_plan plan = count_plan(counter_find(NULL), &spec);
+    const struct record_kind kind = record_kind_of_all(&spec);
     struct input_options options = options_of(&kind);
     struct reading reading = {.plan = &plan,
                               .chunk_size = 1 + random_below(random_below(2) ? 12 : 900),
                               .readers = 1 + random_below(READERS_MAX),
                               .fill = random_below(2)};
-    options.field = &histogram.field;
+    options.field = &spec.field;
     options.shard = share;
     struct source *source = source_open(names, count, &options);
-    if (!source || tally_open(&reading.tally, &histogram) != 0)
+    if (!source || tally_open(&reading.tally, &spec) != 0)
         abort();
     if (readers_read(source, &reading) != 0)
         complain("readers", source_error(source));
@@ -394,14 +394,14 @@ static void share_by_turns(unsigned rounds)
     struct binning binning;
     if (binning_equal(&binning, 0, 1000, 50) != 0)
         abort();
-    histogram_numbers(&histogram, &binning);
-    if (tally_open(&all, &histogram) != 0 || tally_open(&sum, &histogram) != 0)
+    histogram_spec_numbers(&spec, &binning);
+    if (tally_open(&all, &spec) != 0 || tally_open(&sum, &spec) != 0)
         abort();
     for (unsigned round = 0; round < rounds; round++) {
         bool is_lines = random_below(2);
-        histogram.field = (struct field){.kind = is_lines ? FIELD_BLANKS : FIELD_NONE,
-                                         .number = is_lines ? 1 + (int)random_below(2) : 0,
-                                         .has_header = is_lines && random_below(2)};
+        spec.field = (struct field){.kind = is_lines ? FIELD_BLANKS : FIELD_NONE,
+                                    .number = is_lines ? 1 + (int)random_below(2) : 0,
+                                    .has_header = is_lines && random_below(2)};
         struct shard_choice choice = {.of = 1 + random_below(9)};
         size_t count = make_files(&record_tokens, names);
         tally_clear(&all);

@@ -127,17 +127,17 @@ static void make_file(struct file *file, const unsigned char *data, size_t len)
 /* --- reading them --- */
 
 /* Reads a FILE to the tally, which is opened. */
-static void read_file(struct file *file, const struct histogram *histogram, unsigned readers,
+static void read_file(struct file *file, const struct histogram_spec *spec, unsigned readers,
                       struct tally *tally)
 {
-    const struct count_plan plan = count_plan(counter_find(NULL), histogram);
-    const struct record_kind kind = record_kind_of_all(histogram);
+    const struct count_plan plan = count_plan(counter_find(NULL), spec);
+    const struct record_kind kind = record_kind_of_all(spec);
     struct reading reading = {.plan = &plan, .chunk_size = 65520, .readers = readers};
     char *operand = file->name;
     struct source *source = source_open(
         &operand, 1,
         &(struct input_options){.decoding.memlimit = (uint64_t)1 << 27, .record = kind});
-    if (!source || tally_open(&reading.tally, histogram) != 0)
+    if (!source || tally_open(&reading.tally, spec) != 0)
         abort();
     if (readers_read(source, &reading) != 0) {
         fprintf(stderr, "FAIL: %s\n", source_error(source));
@@ -154,7 +154,7 @@ static bool same_tallies(const struct tally *one, const struct tally *other)
            memcmp(one->counts, other->counts, one->bins * sizeof one->counts[0]) == 0;
 }
 
-static void check(const struct mix *mix, const char *mode, const struct histogram *histogram,
+static void check(const struct mix *mix, const char *mode, const struct histogram_spec *spec,
                   const struct tally *due)
 {
     for (unsigned readers = 1; readers <= 3; readers += 2) {
@@ -164,7 +164,7 @@ static void check(const struct mix *mix, const char *mode, const struct histogra
         batches = 0;
         struct file file;
         make_file(&file, packed, len);
-        read_file(&file, histogram, readers, &tally);
+        read_file(&file, spec, readers, &tally);
         cases++;
         if (!same_tallies(&tally, due) || batches > BATCHES_MAX(len)) {
             wrong++;
@@ -177,41 +177,41 @@ static void check(const struct mix *mix, const char *mode, const struct histogra
     }
 }
 
-static void check_mode(const char *mode, const struct histogram *histogram)
+static void check_mode(const char *mode, const struct histogram_spec *spec)
 {
     struct tally due;
     struct file plain;
     make_file(&plain, content, CONTENT_SIZE);
-    read_file(&plain, histogram, 1, &due);
+    read_file(&plain, spec, 1, &due);
     if (due.bytes != CONTENT_SIZE || due.samples == 0)
         abort();
     for (size_t i = 0; i < sizeof mixes / sizeof mixes[0]; i++)
-        check(&mixes[i], mode, histogram, &due);
+        check(&mixes[i], mode, spec, &due);
     tally_close(&due);
     close(plain.fd);
 }
 
 int main(void)
 {
-    static struct histogram histogram;
+    static struct histogram_spec spec;
     const struct double_layout doubles = {.min = 0, .max = 1e7, .bins = 10};
     const struct whole_layout wholes = {.min = 1000, .max = 60000, .bins = 20};
     struct binning binning;
     fill_content();
-    histogram_bytes(&histogram);
-    check_mode("bytes", &histogram);
-    histogram_pairs(&histogram, false);
-    check_mode("pairs", &histogram);
-    histogram_characters(&histogram);
-    check_mode("characters", &histogram);
+    histogram_spec_bytes(&spec);
+    check_mode("bytes", &spec);
+    histogram_spec_pairs(&spec, false);
+    check_mode("pairs", &spec);
+    histogram_spec_characters(&spec);
+    check_mode("characters", &spec);
     if (layout_whole(&wholes, &binning) != BINNING_OK)
         abort();
-    histogram_values(&histogram, value_type_find("u16"), &binning);
-    check_mode("values", &histogram);
+    histogram_spec_values(&spec, value_type_find("u16"), &binning);
+    check_mode("values", &spec);
     if (layout_double(&doubles, false, &binning) != BINNING_OK)
         abort();
-    histogram_numbers(&histogram, &binning);
-    check_mode("numbers", &histogram);
+    histogram_spec_numbers(&spec, &binning);
+    check_mode("numbers", &spec);
     printf("%lu cases, %lu wrong\n", cases, wrong);
     return wrong != 0;
 }

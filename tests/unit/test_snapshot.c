@@ -16,12 +16,12 @@ static unsigned cases, wrong;
 static void check(const char *what, const uint64_t before[3], const uint64_t words[3],
                   uint64_t bytes, bool expected)
 {
-    struct histogram histogram;
+    struct histogram_spec spec;
     struct snapshots snapshots;
     uint64_t good[BINS] = {0}, arrived[BINS] = {0};
     struct tally seen;
-    histogram_bytes(&histogram);
-    snapshots_init(&snapshots, &histogram, good);
+    histogram_spec_bytes(&spec);
+    snapshots_init(&snapshots, &spec, good);
     memcpy(good, before, 3 * sizeof *good);
     memcpy(arrived, words, 3 * sizeof *arrived);
     snapshots.good.samples = snapshots.good.bytes = before[0] + before[1] + before[2];

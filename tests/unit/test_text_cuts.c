@@ -156,15 +156,15 @@ static void run(const struct scenario *scenario)
 {
     if (scenario->form == FORM_PACKETS && scenario->chunk_size < PACKET)
         return;
-    struct histogram *histogram = malloc(sizeof *histogram);
+    struct histogram_spec *spec = malloc(sizeof *spec);
     char **operands = calloc(FILES_MAX, sizeof *operands);
     int pipes[FILES_MAX];
     struct binning binning;
     struct error error = {""};
     bool piped = scenario->form == FORM_PIPE || scenario->form == FORM_PACKETS;
-    if (!histogram || !operands || binning_equal(&binning, 0, 100, 10) != 0)
+    if (!spec || !operands || binning_equal(&binning, 0, 100, 10) != 0)
         abort();
-    histogram_numbers(histogram, &binning);
+    histogram_spec_numbers(spec, &binning);
     for (size_t i = 0; i < scenario->count; i++) {
         if (piped)
             pipes[i] = fill_pipe(&scenario->texts[i], scenario->form == FORM_PACKETS);
@@ -181,9 +181,9 @@ static void run(const struct scenario *scenario)
                     &(struct input_options){.decoding.memlimit = 1 << 27, .record = record_tokens});
     struct tally tally;
     struct pool_outcome outcome;
-    if (!source || tally_open(&tally, histogram) != 0)
+    if (!source || tally_open(&tally, spec) != 0)
         abort();
-    int rc = pool_run(&options, &(struct pool_task){histogram, source, &tally}, &outcome, &error);
+    int rc = pool_run(&options, &(struct pool_task){spec, source, &tally}, &outcome, &error);
     runs++;
     judge(scenario, rc, &tally, &outcome, &error, &binning);
     for (size_t i = 0; piped && i < scenario->count; i++)
@@ -195,7 +195,7 @@ static void run(const struct scenario *scenario)
     for (size_t i = 0; i < scenario->count; i++)
         free(operands[i]);
     free(operands);
-    free(histogram);
+    free(spec);
 }
 
 /* --- all of it --- */

@@ -65,34 +65,34 @@ static uint64_t draw(const struct value_type *type)
     return kind % 2 ? bits : (uint64_t) - (int64_t)bits;
 }
 
-static void check(const struct counter *counter, const struct histogram *histogram, size_t values,
+static void check(const struct counter *counter, const struct histogram_spec *spec, size_t values,
                   const uint64_t *expected)
 {
-    size_t size = histogram->bins * sizeof(uint64_t), half = values / 3 * histogram->type.size;
-    uint64_t *counts = calloc(histogram->bins, sizeof *counts);
-    struct count_plan plan = count_plan(counter, histogram);
-    struct tally tally = {.bins = histogram->bins, .counts = counts};
+    size_t size = spec->bins * sizeof(uint64_t), half = values / 3 * spec->type.size;
+    uint64_t *counts = calloc(spec->bins, sizeof *counts);
+    struct count_plan plan = count_plan(counter, spec);
+    struct tally tally = {.bins = spec->bins, .counts = counts};
     count_samples(&plan, data, half, &tally);
-    count_samples(&plan, data + half, values * histogram->type.size - half, &tally);
+    count_samples(&plan, data + half, values * spec->type.size - half, &tally);
     cases++;
     if (tally.samples != values || memcmp(counts, expected, size) != 0) {
-        fprintf(stderr, "FAIL: %s, %s, %zu rows, %zu values\n", counter->name, histogram->type.name,
-                histogram->bins, values);
+        fprintf(stderr, "FAIL: %s, %s, %zu rows, %zu values\n", counter->name, spec->type.name,
+                spec->bins, values);
         wrong++;
     }
     free(counts);
 }
 
-static void check_counters(const struct histogram *histogram, size_t values)
+static void check_counters(const struct histogram_spec *spec, size_t values)
 {
-    uint64_t *expected = calloc(histogram->bins, sizeof *expected);
+    uint64_t *expected = calloc(spec->bins, sizeof *expected);
     for (size_t i = 0; i < values; i++) {
-        value_put(&histogram->type, data, i, draw(&histogram->type));
-        expected[value_row(histogram, data, i)]++;
+        value_put(&spec->type, data, i, draw(&spec->type));
+        expected[value_row(spec, data, i)]++;
     }
     for (const struct counter *const *counter = counters; *counter; counter++)
         if ((*counter)->runs_here())
-            check(*counter, histogram, values, expected);
+            check(*counter, spec, values, expected);
     free(expected);
 }
 
@@ -103,7 +103,7 @@ static void check_layout(const struct value_type *type, size_t layout)
                                      64,    65,    1023,  1024,  1025,  16383, 16384,
                                      16385, 16448, 24575, 24576, 24577, 32769, VALUES_MAX};
     struct binning binning;
-    struct histogram histogram;
+    struct histogram_spec spec;
     enum binning_error error =
         type->kind == 'f' ? layout_double(&double_layouts[layout], type->size == 4, &binning)
                           : layout_whole(&whole_layouts[layout], &binning);
@@ -111,9 +111,9 @@ static void check_layout(const struct value_type *type, size_t layout)
         fprintf(stderr, "FAIL: %s, layout %zu: %d\n", type->name, layout, error);
         exit(1);
     }
-    histogram_values(&histogram, type, &binning);
+    histogram_spec_values(&spec, type, &binning);
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
-        check_counters(&histogram, lengths[i]);
+        check_counters(&spec, lengths[i]);
     binning_free(&binning);
 }
 
