@@ -12,7 +12,7 @@ static unsigned bits_of(const struct histogram_spec *spec)
 }
 
 /* The least value of the type. */
-static whole least_of(const struct histogram_spec *spec)
+static int128 least_of(const struct histogram_spec *spec)
 {
     return row_plan_least(bits_of(spec), spec->type.kind == 'i');
 }
@@ -45,7 +45,7 @@ static void lay_reciprocal(struct row_map *map, const struct binning *binning)
     map->low = (unsigned)map->reciprocal;
 }
 
-static whole clamp(whole number, whole least, whole most)
+static int128 clamp(int128 number, int128 least, int128 most)
 {
     return number < least ? least : number > most ? most : number;
 }
@@ -68,11 +68,11 @@ static whole clamp(whole number, whole least, whole most)
 static void lay_16_bits(struct row_map *map, const struct histogram_spec *spec)
 {
     const struct binning *binning = &spec->binning;
-    const whole first = binning->first, span = binning->span, bins = (whole)binning->bins;
-    const whole least = least_of(spec), one = (whole)1 << 32;
-    const whole from = clamp(first - 1, least, least + 65535);
-    const whole to = clamp(first + span, least, least + 65535);
-    const whole before = clamp(from - first, -1, span); /* where all are outside: one of them */
+    const int128 first = binning->first, span = binning->span, bins = (int128)binning->bins;
+    const int128 least = least_of(spec), one = (int128)1 << 32;
+    const int128 from = clamp(first - 1, least, least + 65535);
+    const int128 to = clamp(first + span, least, least + 65535);
+    const int128 before = clamp(from - first, -1, span); /* where all are outside: one of them */
     map->way = ROWS_BY_16_BITS;
     map->first = (unsigned long long)from;
     map->most = (unsigned long long)(to - from);
@@ -96,7 +96,7 @@ static void lay_offsets(struct row_map *map, const struct histogram_spec *spec,
 {
     const struct binning *binning = &spec->binning;
     const unsigned long long mask = plan->bits == 32 ? 0xffffffffull : ~0ull;
-    const whole most = row_plan_least(plan->bits, plan->is_signed) + (whole)mask;
+    const int128 most = row_plan_least(plan->bits, plan->is_signed) + (int128)mask;
     map->sign = sign_of(spec);
     map->way = plan->bits == 32 ? ROWS_BY_32_BITS : ROWS_BY_64_BITS;
     map->first = (unsigned long long)(binning->first - least_of(spec)) & mask;
@@ -109,11 +109,11 @@ static void lay_offsets(struct row_map *map, const struct histogram_spec *spec,
 /* Whole values between edges: those that values of the type can tell apart. */
 static void lay_whole_edges(struct row_map *map, const struct histogram_spec *spec)
 {
-    const whole least = least_of(spec), end = least + ((whole)1 << bits_of(spec));
+    const int128 least = least_of(spec), end = least + ((int128)1 << bits_of(spec));
     map->sign = sign_of(spec);
     map->way = ROWS_BY_WHOLE_EDGES;
     for (size_t k = 0; k <= spec->binning.bins; k++) {
-        whole edge = binning_whole_edge(&spec->binning, k);
+        int128 edge = binning_whole_edge(&spec->binning, k);
         map->below += edge < least;
         map->edges += edge >= least && edge < end;
     }
@@ -199,7 +199,7 @@ static void *rows_of_bytes(const struct histogram_spec *spec, size_t *size)
 {
     unsigned *rows = malloc(*size = 256 * sizeof *rows);
     for (int byte = 0; rows && byte < 256; byte++) {
-        whole value = spec->type.kind == 'i' && byte >= 128 ? byte - 256 : byte;
+        int128 value = spec->type.kind == 'i' && byte >= 128 ? byte - 256 : byte;
         rows[byte] = (unsigned)binning_row_whole(&spec->binning, value);
     }
     return rows;
@@ -209,7 +209,7 @@ static void *whole_edges(const struct histogram_spec *spec, const struct row_map
 {
     unsigned long long *numbers = malloc(*size = (map->edges + 1) * sizeof *numbers);
     for (size_t k = 0; numbers && k < map->edges; k++) {
-        whole edge = binning_whole_edge(&spec->binning, map->below + k);
+        int128 edge = binning_whole_edge(&spec->binning, map->below + k);
         numbers[k] = (unsigned long long)(edge - least_of(spec));
     }
     return numbers;

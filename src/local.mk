@@ -55,7 +55,7 @@ histogram_sources = \
 	src/count/show_number.c src/count/show_number.h \
 	src/count/statistics.c src/count/statistics.h \
 	src/count/tally.c src/count/tally.h \
-	src/count/value_type.c src/count/value_type.h src/count/whole.h \
+	src/count/value_type.c src/count/value_type.h src/count/int128.h \
 	src/frames/zstd_format.c src/frames/zstd_format.h
 libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources) $(gpu_decode_sources)
 

@@ -85,7 +85,7 @@ static int refuse_range(const struct draft *draft, enum binning_error code, stru
 
 /* --min or --max, of which one member is used. */
 struct bound {
-    whole number;
+    int128 number;
     double value;
 };
 
@@ -104,7 +104,7 @@ static int parse_bound(const struct draft *draft, const char *option, const char
 
 void option_show_number(const struct draft *draft, const char *number, char *text)
 {
-    whole value;
+    int128 value;
     double nearest;
     if (is_whole(draft) ? parse_whole(&number, &value) : parse_double(&number, &nearest)) {
         if (is_whole(draft))
@@ -136,7 +136,7 @@ static int finish_range(const struct draft *draft, struct binning *binning, stru
 }
 
 /* Reads the list into one of the two arrays, which has room. False if it is wrong. */
-static bool read_edges(const struct draft *draft, whole *numbers, double *values, size_t *count)
+static bool read_edges(const struct draft *draft, int128 *numbers, double *values, size_t *count)
 {
     const char *at = draft->edges;
     for (*count = 0;; at++) {
@@ -151,7 +151,7 @@ static bool read_edges(const struct draft *draft, whole *numbers, double *values
 static int finish_edges(const struct draft *draft, struct binning *binning, struct error *error)
 {
     size_t room = strlen(draft->edges) / 2 + 1, count;
-    whole *numbers = is_whole(draft) ? calloc(room, sizeof *numbers) : NULL;
+    int128 *numbers = is_whole(draft) ? calloc(room, sizeof *numbers) : NULL;
     double *values = is_whole(draft) ? NULL : calloc(room, sizeof *values);
     int rc = OPTIONS_WRONG;
     enum binning_error code = BINNING_NO_MEMORY;
@@ -182,8 +182,8 @@ end:
 static void lay_every_value(const struct value_type *type, struct binning *binning)
 {
     size_t values = (size_t)1 << 8 * type->size;
-    whole first = type->kind == 'i' ? -(whole)(values / 2) : 0;
-    binning_equal_whole(binning, first, first + (whole)values, values);
+    int128 first = type->kind == 'i' ? -(int128)(values / 2) : 0;
+    binning_equal_whole(binning, first, first + (int128)values, values);
 }
 
 /* Bins that need no range: of decimal digits. Fewer, equal ones can be laid over them once the

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WHOLE_MAX ((whole)1 << 64) /* no value of 64 bits lies outside, and nothing overflows */
+#define WHOLE_MAX ((int128)1 << 64) /* no value of 64 bits lies outside, and nothing overflows */
 #define DECIMAL_LIMIT 1000000000000000000u /* 10^DECIMAL_DIGITS */
 #define LENGTH_MAX 1000000 /* of a probability, and of its exponent: an int holds both together */
 
@@ -15,7 +15,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-bool parse_whole(const char **text, whole *value)
+bool parse_whole(const char **text, int128 *value)
 {
     const char *at = *text;
     bool negative = *at == '-';
@@ -149,8 +149,8 @@ bool parse_probability(const char **text, struct probability *value)
 
 bool parse_digits(const char *text, uint64_t max, uint64_t *value)
 {
-    whole number;
-    if (!is_digit(*text) || !parse_whole(&text, &number) || *text || number > (whole)max)
+    int128 number;
+    if (!is_digit(*text) || !parse_whole(&text, &number) || *text || number > (int128)max)
         return false;
     *value = (uint64_t)number;
     return true;
@@ -171,13 +171,13 @@ int parse_size(const char *option, const char *text, const struct size_range *ra
 {
     static const char units[] = "KMGkmg";
     const char *at = text, *unit;
-    whole number;
+    int128 number;
     if (is_digit(*text) && parse_whole(&at, &number)) {
         if (*at && (unit = strchr(units, *at))) {
             number <<= 10 * ((unit - units) % 3 + 1);
             at++;
         }
-        if (!*at && number >= (whole)range->min && number <= (whole)range->max) {
+        if (!*at && number >= (int128)range->min && number <= (int128)range->max) {
             *value = (uint64_t)number;
             return 0;
         }

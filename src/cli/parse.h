@@ -13,7 +13,7 @@
 
 /* Reads the number that *text begins with, [+-]? digits, from -2^64 to 2^64, and moves *text past
  * it. Returns false if there is none, or it is out of range. */
-bool parse_whole(const char **text, whole *value);
+bool parse_whole(const char **text, int128 *value);
 
 /* Reads a number as parse_whole does: [+-]? digits with an optional point and exponent. The value
  * is the nearest double, which must be finite. */

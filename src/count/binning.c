@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define VALUES_64_BITS ((whole)1 << 64) /* how many values 64 bits have */
+#define VALUES_64_BITS ((int128)1 << 64) /* how many values 64 bits have */
 
 /* --- equal bins --- */
 
@@ -20,15 +20,15 @@
  * Up to 2^64 it is rounded down. That errs by less than 1, so the result may be one too small. */
 static void set_reciprocal(struct binning *binning)
 {
-    unsigned_whole dividend = (unsigned_whole)binning->bins << 64;
-    unsigned_whole divisor = (unsigned_whole)binning->span;
-    if ((whole)binning->bins >= binning->span || binning->span > VALUES_64_BITS)
+    uint128 dividend = (uint128)binning->bins << 64;
+    uint128 divisor = (uint128)binning->span;
+    if ((int128)binning->bins >= binning->span || binning->span > VALUES_64_BITS)
         return;
-    binning->exact = binning->span <= (whole)1 << 32;
+    binning->exact = binning->span <= (int128)1 << 32;
     binning->reciprocal = (uint64_t)((dividend + (binning->exact ? divisor - 1 : 0)) / divisor);
 }
 
-static void lay_whole(struct binning *binning, whole first, whole span, size_t bins)
+static void lay_whole(struct binning *binning, int128 first, int128 span, size_t bins)
 {
     *binning = (struct binning){.is_whole = true, .bins = bins, .first = first, .span = span};
     set_reciprocal(binning);
@@ -36,10 +36,10 @@ static void lay_whole(struct binning *binning, whole first, whole span, size_t b
 
 void binning_own(struct binning *binning, size_t bins)
 {
-    lay_whole(binning, 0, (whole)bins, bins);
+    lay_whole(binning, 0, (int128)bins, bins);
 }
 
-enum binning_error binning_equal_whole(struct binning *binning, whole min, whole max, size_t bins)
+enum binning_error binning_equal_whole(struct binning *binning, int128 min, int128 max, size_t bins)
 {
     if (min >= max)
         return BINNING_NOT_ASCENDING;
@@ -60,14 +60,14 @@ enum binning_error binning_equal(struct binning *binning, double min, double max
     return binning->step >= DBL_MIN ? BINNING_OK : BINNING_TOO_NARROW;
 }
 
-whole binning_whole_edge(const struct binning *binning, size_t k)
+int128 binning_whole_edge(const struct binning *binning, size_t k)
 {
     if (binning->whole_edges)
         return binning->whole_edges[k];
     if (binning->kind == BINNING_DIGITS)
         return digits_whole_edge(&binning->digits, k);
-    whole bins = (whole)binning->bins;
-    return binning->first + ((whole)k * binning->span + bins - 1) / bins;
+    int128 bins = (int128)binning->bins;
+    return binning->first + ((int128)k * binning->span + bins - 1) / bins;
 }
 
 /* Returns the double whose bits from LOG_LINEAR_SHIFT on are these. */
@@ -108,7 +108,7 @@ bool binning_is_zero_alone(const struct binning *binning, size_t bin)
 
 /* --- edges one by one --- */
 
-enum binning_error binning_edges_whole(struct binning *binning, const whole *edges, size_t count)
+enum binning_error binning_edges_whole(struct binning *binning, const int128 *edges, size_t count)
 {
     if (count < 2)
         return BINNING_TOO_FEW;
@@ -192,7 +192,7 @@ void binning_log_linear(struct binning *binning)
 
 /* --- looking up --- */
 
-static size_t search_whole(const struct binning *binning, whole value)
+static size_t search_whole(const struct binning *binning, int128 value)
 {
     size_t low = 0, high = binning->bins + 1; /* edges [0, low) are not above it, [high, ...) are */
     while (low < high) {
@@ -218,20 +218,20 @@ static size_t search(const struct binning *binning, double value)
     return low;
 }
 
-size_t binning_row_whole(const struct binning *binning, whole value)
+size_t binning_row_whole(const struct binning *binning, int128 value)
 {
     if (binning->whole_edges)
         return search_whole(binning, value);
     if (binning->kind == BINNING_DIGITS)
         return 1 + digits_whole_bin(&binning->digits, value);
-    whole offset = value - binning->first;
+    int128 offset = value - binning->first;
     if (offset < 0)
         return ROW_BELOW;
     if (offset >= binning->span)
         return ROW_ABOVE(binning);
     if (binning->reciprocal)
         return 1 + (size_t)binning_of_offset(binning, (uint64_t)offset);
-    return 1 + (size_t)((unsigned_whole)offset * binning->bins / (unsigned_whole)binning->span);
+    return 1 + (size_t)((uint128)offset * binning->bins / (uint128)binning->span);
 }
 
 /* In equal bins a row is guessed, and searched if the edges do not prove it. */
@@ -253,7 +253,7 @@ size_t binning_row(const struct binning *binning, double value)
 
 /* --- showing --- */
 
-whole binning_shown_whole_edge(const struct binning *binning, size_t k)
+int128 binning_shown_whole_edge(const struct binning *binning, size_t k)
 {
     return binning_whole_edge(binning, k) - binning->is_right;
 }

@@ -4,7 +4,7 @@
 #define GPUHISTO_BINNING_H
 
 #include "binning_digits.h"
-#include "whole.h"
+#include "int128.h"
 
 #define BINS_MAX ((size_t)1 << 24)
 
@@ -27,12 +27,12 @@ struct binning {
     bool is_right; /* EQUAL and EDGES */
     size_t bins;   /* 1 to BINS_MAX */
 
-    whole *whole_edges; /* bins + 1; of EDGES and DECADES that are whole */
-    double *edges;      /* of those that are doubles */
-    bool powers_of_two; /* EDGES of --log=2 */
-    size_t decade_bins; /* DECADES: bins over zero between powers */
+    int128 *whole_edges; /* bins + 1; of EDGES and DECADES that are whole */
+    double *edges;       /* of those that are doubles */
+    bool powers_of_two;  /* EDGES of --log=2 */
+    size_t decade_bins;  /* DECADES: bins over zero between powers */
 
-    whole first, span;   /* EQUAL, whole: of all bins together */
+    int128 first, span;  /* EQUAL, whole: of all bins together */
     uint64_t reciprocal; /* see binning_of_offset; 0: each value is its own bin, or it is divided */
     bool exact;          /* the reciprocal alone tells the bin */
 
@@ -77,20 +77,21 @@ struct decimal {
  * whole number that is not below min + k * (max - min) / bins. Doubles: at k * step + min with step
  * = (max - min) / bins, each operation rounded by itself, as in numpy's linspace; the last edge is
  * max. */
-enum binning_error binning_equal_whole(struct binning *binning, whole min, whole max, size_t bins);
+enum binning_error binning_equal_whole(struct binning *binning, int128 min, int128 max,
+                                       size_t bins);
 enum binning_error binning_equal(struct binning *binning, double min, double max, size_t bins);
 
 /* Lays a bin for each whole value from 0 to bins - 1. */
 void binning_own(struct binning *binning, size_t bins);
 
 /* Lays bins between the given edges, which are copied; count is BINS_MAX + 1 at most. */
-enum binning_error binning_edges_whole(struct binning *binning, const whole *edges, size_t count);
+enum binning_error binning_edges_whole(struct binning *binning, const int128 *edges, size_t count);
 enum binning_error binning_edges(struct binning *binning, const double *edges, size_t count);
 
 /* Lays bins between the powers of a base, from the last that is not above min, which is over 0, to
  * the first that is not below max. Each is base^n rounded once: up to a whole number, or to the
  * nearest double (half way to the even one). Powers that round to the same number are one edge. */
-enum binning_error binning_log_whole(struct binning *binning, whole min, whole max,
+enum binning_error binning_log_whole(struct binning *binning, int128 min, int128 max,
                                      struct decimal base);
 enum binning_error binning_log(struct binning *binning, double min, double max,
                                struct decimal base);
@@ -144,10 +145,9 @@ void binning_free(struct binning *binning);
  * span, from the first edge. Where that is not exact the product may tell the bin before. */
 static inline uint64_t binning_of_offset(const struct binning *binning, uint64_t offset)
 {
-    uint64_t bin = (uint64_t)((unsigned_whole)offset * binning->reciprocal >> 64);
+    uint64_t bin = (uint64_t)((uint128)offset * binning->reciprocal >> 64);
     if (!binning->exact)
-        bin += (unsigned_whole)(bin + 1) * (unsigned_whole)binning->span <=
-               (unsigned_whole)offset * binning->bins;
+        bin += (uint128)(bin + 1) * (uint128)binning->span <= (uint128)offset * binning->bins;
     return bin;
 }
 
@@ -176,15 +176,15 @@ static inline uint32_t binning_row_digits(const struct binning *binning, double 
 }
 
 /* Returns the row of a value. */
-size_t binning_row_whole(const struct binning *binning, whole value);
+size_t binning_row_whole(const struct binning *binning, int128 value);
 size_t binning_row(const struct binning *binning, double value);
 
 /* Returns edge k, from 0 to bins. */
-whole binning_whole_edge(const struct binning *binning, size_t k);
+int128 binning_whole_edge(const struct binning *binning, size_t k);
 double binning_edge(const struct binning *binning, size_t k);
 
 /* Returns the edge as it is shown. */
-whole binning_shown_whole_edge(const struct binning *binning, size_t k);
+int128 binning_shown_whole_edge(const struct binning *binning, size_t k);
 double binning_shown_edge(const struct binning *binning, size_t k);
 
 /* Writes edge k, from 0 to bins, as text of at most SHOW_NUMBER bytes. */

@@ -18,7 +18,7 @@ static struct digits_scale digits_scale_of(const struct digits_layout *layout, i
 {
     const int power = (int)layout->digits - 1 - decade;
     const struct power bits = number_power_above(power);
-    unsigned_whole scale = bits.high;
+    uint128 scale = bits.high;
     const int drop = 62 - (int)layout->shift - exponent - number_exponent(power);
     scale = scale << 64 | bits.low;
     if (drop > 0)
@@ -198,7 +198,7 @@ static size_t bin_from_zero(const struct digits_layout *layout, uint64_t value)
     return decade * (size_t)layout->per_decade + (size_t)(value / ten_to[decade]);
 }
 
-size_t digits_whole_bin(const struct digits_layout *layout, whole value)
+size_t digits_whole_bin(const struct digits_layout *layout, int128 value)
 {
     const size_t side = side_of(layout);
     if (value < 0)
@@ -207,16 +207,16 @@ size_t digits_whole_bin(const struct digits_layout *layout, whole value)
 }
 
 /* Returns the edge that is `k` bins above 0. */
-static whole edge_from_zero(const struct digits_layout *layout, size_t k)
+static int128 edge_from_zero(const struct digits_layout *layout, size_t k)
 {
     if (k < layout->next)
-        return (whole)k;
+        return (int128)k;
     const size_t beyond = k - layout->next, decade = beyond / layout->per_decade; /* from 0 */
-    const whole number = layout->next / 10 + beyond % layout->per_decade;
-    return 10 * number * (whole)ten_to[decade];
+    const int128 number = layout->next / 10 + beyond % layout->per_decade;
+    return 10 * number * (int128)ten_to[decade];
 }
 
-whole digits_whole_edge(const struct digits_layout *layout, size_t k)
+int128 digits_whole_edge(const struct digits_layout *layout, size_t k)
 {
     const size_t side = side_of(layout);
     return k < side ? -edge_from_zero(layout, side - k) : edge_from_zero(layout, k - side);
@@ -263,14 +263,14 @@ enum binning_error binning_decades(struct binning *binning, unsigned parts)
 enum binning_error binning_decades_whole(struct binning *binning, unsigned parts, unsigned bits,
                                          bool is_signed)
 {
-    const whole end = (whole)1 << (is_signed ? bits - 1 : bits);
-    whole above_zero[WHOLE_EDGES_MAX], power = 1;
+    const int128 end = (int128)1 << (is_signed ? bits - 1 : bits);
+    int128 above_zero[WHOLE_EDGES_MAX], power = 1;
     size_t over = 0, count = 0;
     do {
         above_zero[over] = factors[over % parts] * power;
         power *= ++over % parts == 0 ? 10 : 1;
     } while (above_zero[over - 1] < end);
-    whole *edges = malloc((2 * over + 1) * sizeof *edges);
+    int128 *edges = malloc((2 * over + 1) * sizeof *edges);
     if (!edges)
         return BINNING_NO_MEMORY;
     for (size_t k = over; is_signed && k > 0; k--)

@@ -20,7 +20,7 @@
 #define GPUHISTO_BINNING_DIGITS_H
 
 #include "number_nearest.h"
-#include "whole.h"
+#include "int128.h"
 
 #define DIGITS_MIN 1
 #define DIGITS_MAX 5
@@ -149,7 +149,7 @@ double digits_edge(const struct digits_layout *layout, size_t k);
 void digits_show_edge(const struct digits_layout *layout, size_t k, char *text);
 
 /* Returns the bin, from 0, of a whole value, and edge k of bins for whole values. */
-size_t digits_whole_bin(const struct digits_layout *layout, whole value);
-whole digits_whole_edge(const struct digits_layout *layout, size_t k);
+size_t digits_whole_bin(const struct digits_layout *layout, int128 value);
+int128 digits_whole_edge(const struct digits_layout *layout, size_t k);
 
 #endif

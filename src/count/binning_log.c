@@ -12,25 +12,25 @@
  * and the largest than BINS_MAX, and all are fewer than POWER_STEPS_MAX away from 1. */
 #define SCALE 10000
 #define BASE_MIN 10001
-#define BASE_MAX ((whole)1000000 * SCALE)
+#define BASE_MAX ((int128)1000000 * SCALE)
 
 /* Edges as they are found. Those that are doubles are kept as their bits, which ascend as doubles
  * over zero do. */
 struct edge_list {
     bool is_whole;
-    whole min, max;
+    int128 min, max;
     size_t count, room;
-    whole *edges;
+    int128 *edges;
 };
 
-static whole bits_of(double value)
+static int128 bits_of(double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    return (whole)bits;
+    return (int128)bits;
 }
 
-static double double_of(whole edge)
+static double double_of(int128 edge)
 {
     uint64_t bits = (uint64_t)edge;
     double value;
@@ -39,13 +39,13 @@ static double double_of(whole edge)
 }
 
 /* Adds an edge, unless it is the last one again: that bin would have no width. */
-static enum binning_error add_edge(struct edge_list *list, whole edge)
+static enum binning_error add_edge(struct edge_list *list, int128 edge)
 {
     if (list->count > 0 && edge == list->edges[list->count - 1])
         return BINNING_OK;
     if (list->count == list->room) {
         const size_t room = 2 * list->room + 64;
-        whole *edges = realloc(list->edges, room * sizeof *edges);
+        int128 *edges = realloc(list->edges, room * sizeof *edges);
         if (!edges)
             return BINNING_NO_MEMORY;
         list->edges = edges;
@@ -55,7 +55,7 @@ static enum binning_error add_edge(struct edge_list *list, whole edge)
     return BINNING_OK;
 }
 
-static bool round_edge(const struct edge_list *list, const struct long_power *power, whole *edge)
+static bool round_edge(const struct edge_list *list, const struct long_power *power, int128 *edge)
 {
     double value = 0;
     if (list->is_whole)
@@ -70,7 +70,7 @@ static bool round_edge(const struct edge_list *list, const struct long_power *po
  */
 static enum binning_error add_descending(struct edge_list *list, struct long_power *power)
 {
-    for (whole edge;; long_power_lower(power)) {
+    for (int128 edge;; long_power_lower(power)) {
         if (!round_edge(list, power, &edge))
             return BINNING_UNDECIDED;
         if (edge >= list->max)
@@ -85,9 +85,9 @@ static enum binning_error add_descending(struct edge_list *list, struct long_pow
  * last. */
 static enum binning_error add_ascending(struct edge_list *list, struct long_power *power)
 {
-    const whole infinity = bits_of(HUGE_VAL);
+    const int128 infinity = bits_of(HUGE_VAL);
     while (list->edges[list->count - 1] < list->max) {
-        whole edge;
+        int128 edge;
         long_power_raise(power);
         if (!round_edge(list, power, &edge))
             return BINNING_UNDECIDED;
@@ -105,7 +105,7 @@ static enum binning_error add_ascending(struct edge_list *list, struct long_powe
 static void reverse(struct edge_list *list)
 {
     for (size_t i = 0, j = list->count - 1; i < j; i++, j--) {
-        const whole edge = list->edges[i];
+        const int128 edge = list->edges[i];
         list->edges[i] = list->edges[j];
         list->edges[j] = edge;
     }
@@ -134,7 +134,7 @@ static enum binning_error add_powers(struct edge_list *list, struct decimal base
  * NULL if memory is short. */
 static void *shrink_edges(struct edge_list *list)
 {
-    const size_t size = list->is_whole ? sizeof(whole) : sizeof(double);
+    const size_t size = list->is_whole ? sizeof(int128) : sizeof(double);
     char *bytes = (char *)list->edges;
     for (size_t i = 0; !list->is_whole && i < list->count; i++) {
         const double edge = double_of(list->edges[i]);
@@ -146,10 +146,10 @@ static void *shrink_edges(struct edge_list *list)
 static enum binning_error lay_powers(struct binning *binning, struct edge_list *list,
                                      struct decimal base, size_t limbs)
 {
-    whole scale = 1;
+    int128 scale = 1;
     for (unsigned i = 0; i < base.places && i <= DECIMAL_DIGITS; i++)
         scale *= 10;
-    whole scaled = (whole)base.digits * SCALE;
+    int128 scaled = (int128)base.digits * SCALE;
     if (base.places > DECIMAL_DIGITS || scaled < BASE_MIN * scale || scaled > BASE_MAX * scale)
         return BINNING_BAD_BASE;
     if (list->min <= 0)
@@ -177,7 +177,7 @@ static enum binning_error lay_powers(struct binning *binning, struct edge_list *
     return BINNING_OK;
 }
 
-enum binning_error binning_log_whole(struct binning *binning, whole min, whole max,
+enum binning_error binning_log_whole(struct binning *binning, int128 min, int128 max,
                                      struct decimal base)
 {
     struct edge_list list = {.is_whole = true, .min = min, .max = max};

@@ -35,8 +35,8 @@ static void carry_digits(struct exact_sum *sum)
 
 /* Adds magnitude * 2^exponent, or subtracts it. The magnitude has up to magnitude_digits digits.
  * All are added, 0 or not, as a branch would be mispredicted. */
-static inline void add_magnitude(struct exact_sum *sum, unsigned_whole magnitude,
-                                 int magnitude_digits, int exponent, bool negative)
+static inline void add_magnitude(struct exact_sum *sum, uint128 magnitude, int magnitude_digits,
+                                 int exponent, bool negative)
 {
     const unsigned offset = (unsigned)(exponent - EXACT_LOWEST), shift = offset % DIGIT_BITS;
     const int first = (int)(offset / DIGIT_BITS), end = first + magnitude_digits + 1;
@@ -74,12 +74,12 @@ void exact_sum_add_square(struct exact_sum *sum, double value)
 {
     int exponent;
     uint64_t mantissa = mantissa_of(value, &exponent);
-    add_magnitude(sum, (unsigned_whole)mantissa * mantissa, 4, 2 * exponent, false);
+    add_magnitude(sum, (uint128)mantissa * mantissa, 4, 2 * exponent, false);
 }
 
-void exact_sum_add_whole(struct exact_sum *sum, whole value, int exponent)
+void exact_sum_add_int128(struct exact_sum *sum, int128 value, int exponent)
 {
-    unsigned_whole magnitude = value < 0 ? -(unsigned_whole)value : (unsigned_whole)value;
+    uint128 magnitude = value < 0 ? -(uint128)value : (uint128)value;
     add_magnitude(sum, magnitude, 4, exponent, value < 0);
 }
 
@@ -118,7 +118,7 @@ static inline void push(struct exact_number *number, uint64_t word)
 
 static void negate(struct exact_number *number)
 {
-    unsigned_whole carry = 1;
+    uint128 carry = 1;
     for (int i = 0; i < number->count; i++, carry >>= WORD_BITS) {
         carry += ~number->words[i];
         number->words[i] = (uint64_t)carry;
@@ -128,11 +128,11 @@ static void negate(struct exact_number *number)
 void exact_sum_read(const struct exact_sum *sum, struct exact_number *number)
 {
     const int begin = first_digit(sum) & ~1; /* of a word */
-    whole carry = 0;
+    int128 carry = 0;
     number->count = 0;
     number->exponent = EXACT_LOWEST + DIGIT_BITS * begin;
     for (int i = begin; i < sum->end; i += 2) {
-        carry += sum->digits[i] + (whole)sum->digits[i + 1] * ((whole)1 << DIGIT_BITS);
+        carry += sum->digits[i] + (int128)sum->digits[i + 1] * ((int128)1 << DIGIT_BITS);
         push(number, (uint64_t)carry);
         carry >>= WORD_BITS;
     }
@@ -163,9 +163,9 @@ static void multiply(const struct exact_number *a, const struct exact_number *b,
     product->is_negative = a->is_negative != b->is_negative;
     memset(product->words, 0, (size_t)product->count * sizeof product->words[0]);
     for (int i = 0; i < a->count; i++) {
-        unsigned_whole carry = 0;
+        uint128 carry = 0;
         for (int k = 0; k < b->count; k++, carry >>= WORD_BITS) {
-            carry += product->words[i + k] + (unsigned_whole)a->words[i] * b->words[k];
+            carry += product->words[i + k] + (uint128)a->words[i] * b->words[k];
             product->words[i + k] = (uint64_t)carry;
         }
         product->words[i + b->count] = (uint64_t)carry;
@@ -176,11 +176,11 @@ static void multiply(const struct exact_number *a, const struct exact_number *b,
 /* Subtracts a number that is not greater; both are not negative. */
 static void subtract(struct exact_number *number, struct exact_number *other)
 {
-    whole borrow = 0;
+    int128 borrow = 0;
     extend(number, other->exponent);
     extend(other, number->exponent);
     for (int i = 0; i < number->count; i++, borrow >>= WORD_BITS) {
-        borrow += (whole)number->words[i] - (whole)(i < other->count ? other->words[i] : 0);
+        borrow += (int128)number->words[i] - (int128)(i < other->count ? other->words[i] : 0);
         number->words[i] = (uint64_t)borrow;
     }
     trim(number);
@@ -208,7 +208,7 @@ static bool divide(struct exact_number *number, uint64_t n)
 {
     uint64_t rest = 0;
     for (int i = number->count - 1; i >= 0; i--) {
-        const unsigned_whole dividend = (unsigned_whole)rest << WORD_BITS | number->words[i];
+        const uint128 dividend = (uint128)rest << WORD_BITS | number->words[i];
         number->words[i] = (uint64_t)(dividend / n);
         rest = (uint64_t)(dividend % n);
     }
@@ -249,13 +249,13 @@ static uint64_t round_number(const struct exact_number *number, bool more, int l
 
 /* --- what is read --- */
 
-bool exact_sum_is_whole(const struct exact_sum *sum, whole *number)
+bool exact_sum_is_whole(const struct exact_sum *sum, int128 *number)
 {
     struct exact_number read;
     exact_sum_read(sum, &read);
     if (read.count > 1 || (read.count == 1 && read.exponent != 0))
         return false;
-    *number = read.count > 0 ? (whole)read.words[0] : 0;
+    *number = read.count > 0 ? (int128)read.words[0] : 0;
     *number = read.is_negative ? -*number : *number;
     return true;
 }

@@ -8,7 +8,7 @@
 #ifndef GPUHISTO_EXACT_SUM_H
 #define GPUHISTO_EXACT_SUM_H
 
-#include "whole.h"
+#include "int128.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,7 +34,7 @@ void exact_sum_add(struct exact_sum *sum, double value);
 void exact_sum_add_square(struct exact_sum *sum, double value);
 
 /* Adds value * 2^exponent, exponent from EXACT_LOWEST to 1024. */
-void exact_sum_add_whole(struct exact_sum *sum, whole value, int exponent);
+void exact_sum_add_int128(struct exact_sum *sum, int128 value, int exponent);
 
 /* Enough for what a deviation is computed of: the product of two sums. */
 #define EXACT_WORDS (EXACT_DIGITS + 2)
@@ -55,7 +55,7 @@ void exact_sum_add_words(struct exact_sum *sum, const uint64_t *words, int count
 void exact_sum_merge(struct exact_sum *into, const struct exact_sum *from);
 
 /* True if the sum is a whole number of at most 64 bits and a sign: sets *number. */
-bool exact_sum_is_whole(const struct exact_sum *sum, whole *number);
+bool exact_sum_is_whole(const struct exact_sum *sum, int128 *number);
 
 /* Returns the double nearest to sum / n, n > 0; half way the even one; infinity if it is too large.
  */

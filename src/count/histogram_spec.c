@@ -75,7 +75,7 @@ bool histogram_spec_counts_values(const struct histogram_spec *spec)
     if (!spec->mode->is_binned)
         return spec->mode->counts_every && spec->width == 1;
     return binning->is_whole && binning->kind == BINNING_EQUAL &&
-           binning->span == (whole)binning->bins;
+           binning->span == (int128)binning->bins;
 }
 
 bool histogram_spec_adds_up(const struct histogram_spec *spec, uint64_t counted, uint64_t samples)

@@ -41,9 +41,9 @@ static struct parts parts_of(double value)
 /* Adds `count` words. */
 static inline void add_words(uint64_t *into, const uint64_t *from, size_t count)
 {
-    unsigned_whole carry = 0;
+    uint128 carry = 0;
     for (size_t i = 0; i < count; i++) {
-        carry += (unsigned_whole)into[i] + from[i];
+        carry += (uint128)into[i] + from[i];
         into[i] = (uint64_t)carry;
         carry >>= 64;
     }
@@ -51,7 +51,7 @@ static inline void add_words(uint64_t *into, const uint64_t *from, size_t count)
 
 static void negate_words(uint64_t *words, size_t count)
 {
-    unsigned_whole carry = 1;
+    uint128 carry = 1;
     for (size_t i = 0; i < count; i++) {
         carry += ~words[i];
         words[i] = (uint64_t)carry;
@@ -138,7 +138,7 @@ static bool add_to_moments(struct key_sums *sums, double value)
     return true;
 }
 
-bool key_sums_add_large(struct key_sums *sums, double nearest, whole number)
+bool key_sums_add_large(struct key_sums *sums, double nearest, int128 number)
 {
     struct large_numbers large = {.any = false};
     if (!add_to_moments(sums, nearest))
@@ -161,16 +161,16 @@ static void widen(struct key_sums *sums, double min, double max)
 static inline void add_parts(struct key_sums *sums, uint64_t mantissa, unsigned shift,
                              bool is_negative)
 {
-    const unsigned_whole moved = (unsigned_whole)mantissa << shift % 64;
-    const unsigned_whole square = (unsigned_whole)mantissa * mantissa;
+    const uint128 moved = (uint128)mantissa << shift % 64;
+    const uint128 square = (uint128)mantissa * mantissa;
     const unsigned by = 2 * shift % 64, at = shift / 64, square_at = 2 * shift / 64;
     const uint64_t flip = is_negative ? UINT64_MAX : 0;
     uint64_t words[KEY_SUM_WORDS] = {0}, squares[KEY_SQUARES_WORDS] = {0};
     words[at] = (uint64_t)moved;
     words[at + 1] = (uint64_t)(moved >> 64);
-    unsigned_whole carry = is_negative;
+    uint128 carry = is_negative;
     for (size_t i = 0; i < KEY_SUM_WORDS; i++) {
-        carry += (unsigned_whole)sums->sum[i] + (words[i] ^ flip);
+        carry += (uint128)sums->sum[i] + (words[i] ^ flip);
         sums->sum[i] = (uint64_t)carry;
         carry >>= 64;
     }

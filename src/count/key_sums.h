@@ -29,7 +29,7 @@ bool key_sums_add(struct key_sums *sums, double value);
 
 /* Adds a whole number of at most 64 bits, of MOMENTS_LARGE at least, and the double nearest to it.
  * False if memory is short. */
-bool key_sums_add_large(struct key_sums *sums, double nearest, whole number);
+bool key_sums_add_large(struct key_sums *sums, double nearest, int128 number);
 
 /* Adds other sums, and makes `from` all zeros. False if memory is short. */
 bool key_sums_move(struct key_sums *into, struct key_sums *from);

@@ -54,7 +54,7 @@ static void free_names(struct key_table *table)
 /* Words that are multiplied are neither 0 nor known, as the seed is in them. */
 static inline uint64_t mix(uint64_t a, uint64_t b)
 {
-    const unsigned_whole product = (unsigned_whole)a * b;
+    const uint128 product = (uint128)a * b;
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 

@@ -48,9 +48,9 @@ void long_power_close(struct long_power *power)
 static void multiply(struct long_power *power, uint64_t factor)
 {
     uint64_t *limb = power->mantissa;
-    unsigned_whole carry = 0;
+    uint128 carry = 0;
     for (size_t i = 1; i <= power->limbs; i++) {
-        carry += (unsigned_whole)limb[i] * factor;
+        carry += (uint128)limb[i] * factor;
         limb[i] = (uint64_t)carry;
         carry >>= 64;
     }
@@ -61,7 +61,7 @@ static void multiply(struct long_power *power, uint64_t factor)
 static bool divide(struct long_power *power, uint64_t divisor)
 {
     uint64_t *limb = power->mantissa;
-    unsigned_whole rest = 0;
+    uint128 rest = 0;
     for (size_t i = power->limbs + 2; i-- > 0;) {
         rest = rest << 64 | limb[i];
         limb[i] = (uint64_t)(rest / divisor);
@@ -78,13 +78,13 @@ static bool normalize(struct long_power *power)
     if (high != 0) {
         int right = 64 - __builtin_clzll(high);
         for (size_t i = 0; i <= power->limbs; i++)
-            limb[i] = (uint64_t)(((unsigned_whole)limb[i + 1] << 64 | limb[i]) >> right);
+            limb[i] = (uint64_t)(((uint128)limb[i + 1] << 64 | limb[i]) >> right);
         lost |= limb[0];
         power->exponent += right;
     } else {
         int left = __builtin_clzll(limb[power->limbs]);
         for (size_t i = power->limbs; i > 0; i--)
-            limb[i] = (uint64_t)(((unsigned_whole)limb[i] << 64 | limb[i - 1]) << left >> 64);
+            limb[i] = (uint64_t)(((uint128)limb[i] << 64 | limb[i - 1]) << left >> 64);
         lost = limb[0] << left;
         power->exponent -= left;
     }
@@ -123,12 +123,12 @@ void long_power_lower(struct long_power *power)
  * one kept. Each step multiplies both by the same number and rounds m down, so (M - m) / M grows by
  * less than 2^-(64 * limbs - 1). After n steps M - m is less than n * M / 2^(64 * limbs - 1), which
  * is at most 2 * n and a rest below 1 that comes from M - m itself. */
-static bool highest_bits(const struct long_power *power, unsigned_whole *low, unsigned_whole *high)
+static bool highest_bits(const struct long_power *power, uint128 *low, uint128 *high)
 {
     const uint64_t *limb = power->mantissa;
     size_t limbs = power->limbs;
-    unsigned_whole error = power->lossy ? 2 * (unsigned_whole)power->lossy + 1 : 0;
-    *low = (unsigned_whole)limb[limbs] << 64 | (limbs > 1 ? limb[limbs - 1] : 0);
+    uint128 error = power->lossy ? 2 * (uint128)power->lossy + 1 : 0;
+    *low = (uint128)limb[limbs] << 64 | (limbs > 1 ? limb[limbs - 1] : 0);
     if (limbs == 1)
         error <<= 64;
     if (limbs > 2) {
@@ -140,7 +140,7 @@ static bool highest_bits(const struct long_power *power, unsigned_whole *low, un
 }
 
 /* True if a mantissa has a bit set below its highest 128 - `skipped` ones. */
-static bool has_bits_below(const struct long_power *power, unsigned_whole highest, int skipped)
+static bool has_bits_below(const struct long_power *power, uint128 highest, int skipped)
 {
     bool set = skipped > 0 && (highest << (128 - skipped)) != 0;
     for (size_t i = 1; i + 1 < power->limbs; i++)
@@ -153,7 +153,7 @@ static bool has_bits_below(const struct long_power *power, unsigned_whole highes
 
 bool long_power_nearest(const struct long_power *power, double *value)
 {
-    unsigned_whole low, high;
+    uint128 low, high;
     int64_t exponent = power->exponent;
     int64_t bits = exponent - DOUBLE_LEAST + 1; /* that a double of this size has */
     bits = bits > DOUBLE_BITS ? DOUBLE_BITS : bits;
@@ -175,15 +175,15 @@ bool long_power_nearest(const struct long_power *power, double *value)
     return true;
 }
 
-bool long_power_round_up(const struct long_power *power, whole *value)
+bool long_power_round_up(const struct long_power *power, int128 *value)
 {
-    unsigned_whole low, high;
+    uint128 low, high;
     if (!highest_bits(power, &low, &high))
         return false;
     int skipped = 127 - (int)power->exponent;
     if (low >> skipped != high >> skipped)
         return false;
-    *value = (whole)(low >> skipped);
+    *value = (int128)(low >> skipped);
     *value += power->lossy || has_bits_below(power, low, skipped);
     return true;
 }

@@ -45,6 +45,6 @@ bool long_power_nearest(const struct long_power *power, double *value);
 
 /* Sets *value to the power, from 1 to below 2^100, rounded up to a whole number. False if more
  * limbs are needed. */
-bool long_power_round_up(const struct long_power *power, whole *value);
+bool long_power_round_up(const struct long_power *power, int128 *value);
 
 #endif

@@ -48,14 +48,14 @@ static void bytes_add_statistics(const struct histogram_spec *spec, const struct
     (void)spec;
     const uint64_t *counts = tally->counts;
     struct exact_sum exact = {0};
-    whole sum = 0;
+    int128 sum = 0;
     uint64_t distinct = 0, printable = 0;
     for (unsigned byte = 0; byte < BYTE_VALUES; byte++) {
         distinct += counts[byte] > 0;
         printable += byte_is_printable(byte) ? counts[byte] : 0;
-        sum += (whole)counts[byte] * byte;
+        sum += (int128)counts[byte] * byte;
     }
-    exact_sum_add_whole(&exact, sum, 0);
+    exact_sum_add_int128(&exact, sum, 0);
     const bool any = tally->samples > 0;
     const double samples = (double)tally->samples;
     const double chi_square = any ? bytes_chi_square(counts, samples) : NAN;

@@ -31,7 +31,7 @@ static void binned_label_row(const struct histogram_spec *spec, size_t row, stru
 }
 
 /* Adds a whole number if it is one, otherwise a double. */
-static void add_number(struct statistics *to, const char *name, bool is_whole, whole number,
+static void add_number(struct statistics *to, const char *name, bool is_whole, int128 number,
                        double value)
 {
     char text[ROW_TEXT];
@@ -50,7 +50,7 @@ static void binned_add_statistics(const struct histogram_spec *spec, const struc
     const uint64_t invalid = tally->counts[ROW_INVALID(&spec->binning)];
     const uint64_t numbers = tally->samples - invalid;
     const bool any = numbers > 0, is_whole = any && spec->binning.is_whole;
-    whole least = moments->least, greatest = moments->greatest, sum;
+    int128 least = moments->least, greatest = moments->greatest, sum;
     const bool is_least = is_whole || moments_least_large(moments, &least);
     const bool is_greatest = is_whole || moments_greatest_large(moments, &greatest);
     const bool is_sum = moments_sum_large(moments, &sum);

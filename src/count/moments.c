@@ -22,7 +22,7 @@ void moments_widen(struct moments *moments, double min, double max)
     moments->any = true;
 }
 
-void moments_widen_whole(struct moments *moments, whole least, whole greatest)
+void moments_widen_whole(struct moments *moments, int128 least, int128 greatest)
 {
     if (!moments->any || least < moments->least)
         moments->least = least;
@@ -36,15 +36,15 @@ static void add_times(struct exact_sum *sum, uint64_t magnitude, uint64_t times,
                       bool negative)
 {
     for (int shift = 0; shift < 64; shift += 32) {
-        whole product = (whole)(magnitude >> shift & UINT32_MAX) * (whole)times;
-        exact_sum_add_whole(sum, negative ? -product : product, exponent + shift);
+        int128 product = (int128)(magnitude >> shift & UINT32_MAX) * (int128)times;
+        exact_sum_add_int128(sum, negative ? -product : product, exponent + shift);
     }
 }
 
-void moments_add_times(struct moments *moments, whole value, uint64_t times)
+void moments_add_times(struct moments *moments, int128 value, uint64_t times)
 {
     uint64_t magnitude = (uint64_t)(value < 0 ? -value : value);
-    unsigned_whole square = (unsigned_whole)magnitude * magnitude;
+    uint128 square = (uint128)magnitude * magnitude;
     if (times == 0)
         return;
     moments_widen_whole(moments, value, value);
@@ -53,7 +53,7 @@ void moments_add_times(struct moments *moments, whole value, uint64_t times)
     add_times(&moments->squares, (uint64_t)(square >> 64), times, 64, false);
 }
 
-static void widen_large(struct moments *moments, whole least, whole greatest)
+static void widen_large(struct moments *moments, int128 least, int128 greatest)
 {
     if (!moments->any_large || least < moments->least)
         moments->least = least;
@@ -67,32 +67,32 @@ void moments_add_large(struct moments *moments, const struct large_numbers *larg
     if (!large->any)
         return;
     widen_large(moments, large->least, large->greatest);
-    exact_sum_add_whole(&moments->sum, large->rests, 0);
-    exact_sum_add_whole(&moments->squares, large->squares, 0);
+    exact_sum_add_int128(&moments->sum, large->rests, 0);
+    exact_sum_add_int128(&moments->squares, large->squares, 0);
 }
 
 /* True if a number was rounded to the double `nearest`, which does not equal it. */
-static bool is_rounded(whole number, double nearest)
+static bool is_rounded(int128 number, double nearest)
 {
-    return (double)number == nearest && number != (whole)nearest;
+    return (double)number == nearest && number != (int128)nearest;
 }
 
-bool moments_least_large(const struct moments *moments, whole *least)
+bool moments_least_large(const struct moments *moments, int128 *least)
 {
     *least = moments->least;
     return moments->any_large && is_rounded(moments->least, moments->min);
 }
 
-bool moments_greatest_large(const struct moments *moments, whole *greatest)
+bool moments_greatest_large(const struct moments *moments, int128 *greatest)
 {
     *greatest = moments->greatest;
     return moments->any_large && is_rounded(moments->greatest, moments->max);
 }
 
-bool moments_sum_large(const struct moments *moments, whole *sum)
+bool moments_sum_large(const struct moments *moments, int128 *sum)
 {
     return moments->lowest == 0 && moments->highest == 0 &&
-           exact_sum_is_whole(&moments->sum, sum) && *sum != (whole)(double)*sum;
+           exact_sum_is_whole(&moments->sum, sum) && *sum != (int128)(double)*sum;
 }
 
 void moments_merge(struct moments *into, const struct moments *from)

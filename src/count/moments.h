@@ -19,7 +19,7 @@ struct moments {
     bool any;                 /* a number was added; until then the others mean nothing */
     bool any_large;           /* of doubles: one was added by moments_add_large */
     double min, max;          /* of doubles, perhaps infinite */
-    whole least, greatest;    /* of whole numbers; of doubles, if any_large, of the large ones */
+    int128 least, greatest;   /* of whole numbers; of doubles, if any_large, of the large ones */
     uint64_t lowest, highest; /* how many are -inf and inf, which are in no sum */
     struct exact_sum sum, squares;
 };
@@ -29,25 +29,25 @@ void moments_clear(struct moments *moments);
 
 /* Each widens the range to include the numbers from the one to the other. */
 void moments_widen(struct moments *moments, double min, double max);
-void moments_widen_whole(struct moments *moments, whole least, whole greatest);
+void moments_widen_whole(struct moments *moments, int128 least, int128 greatest);
 
 /* Adds a whole number of at most 64 bits and a sign, 0 or more times. */
-void moments_add_times(struct moments *moments, whole value, uint64_t times);
+void moments_add_times(struct moments *moments, int128 value, uint64_t times);
 
 /* Large whole numbers, beside the doubles nearest to them. All zeros before any. */
 struct large_numbers {
     bool any;
-    whole least, greatest;
-    whole rests, squares; /* their sum, and that of their squares, less those of the doubles; up to
-                           * 2^32 numbers do not overflow them */
+    int128 least, greatest;
+    int128 rests, squares; /* their sum, and that of their squares, less those of the doubles; up to
+                            * 2^32 numbers do not overflow them */
 };
 
 /* Adds a number of at most 64 bits, unless the double is below MOMENTS_LARGE. */
-static inline void large_numbers_add(struct large_numbers *large, double nearest, whole number)
+static inline void large_numbers_add(struct large_numbers *large, double nearest, int128 number)
 {
     if (nearest < MOMENTS_LARGE && nearest > -MOMENTS_LARGE)
         return;
-    const whole rounded = (whole)nearest, rest = number - rounded;
+    const int128 rounded = (int128)nearest, rest = number - rounded;
     large->rests += rest;
     large->squares += rest * (number + rounded);
     large->least = !large->any || number < large->least ? number : large->least;
@@ -61,8 +61,8 @@ void moments_add_large(struct moments *moments, const struct large_numbers *larg
 
 /* True if the least, or the greatest, is a whole number that was rounded to its double; sets it
  * then. */
-bool moments_least_large(const struct moments *moments, whole *least);
-bool moments_greatest_large(const struct moments *moments, whole *greatest);
+bool moments_least_large(const struct moments *moments, int128 *least);
+bool moments_greatest_large(const struct moments *moments, int128 *greatest);
 
 /* Adds other moments. */
 void moments_merge(struct moments *into, const struct moments *from);
@@ -74,6 +74,6 @@ double moments_mean(const struct moments *moments, uint64_t n);
 double moments_deviation(const struct moments *moments, uint64_t n);
 
 /* True if the sum is a whole number of at most 64 bits that no double equals; sets it then. */
-bool moments_sum_large(const struct moments *moments, whole *sum);
+bool moments_sum_large(const struct moments *moments, int128 *sum);
 
 #endif

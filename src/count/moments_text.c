@@ -87,7 +87,7 @@ void moments_show(const struct moments *moments, bool is_whole, struct moments_t
         show_whole(moments->least, text->least);
         show_whole(moments->greatest, text->greatest);
     } else if (moments->any) {
-        whole number;
+        int128 number;
         show_double(moments->min + 0.0, text->least);
         show_double(moments->max + 0.0, text->greatest);
         if (moments_least_large(moments, &number))
@@ -100,18 +100,18 @@ void moments_show(const struct moments *moments, bool is_whole, struct moments_t
     set_check(moments, text);
 }
 
-static bool read_extreme(const char *text, bool is_whole, whole *number, double *value)
+static bool read_extreme(const char *text, bool is_whole, int128 *number, double *value)
 {
     return is_whole ? read_shown_whole(text, number) : read_shown_double(text, value);
 }
 
 static void read_large(const char *text, double value, struct large_numbers *large)
 {
-    whole number;
+    int128 number;
     if (!(fabs(value) <= MOMENTS_LARGE_END))
         return;
     if (!read_shown_whole(text, &number))
-        number = (whole)value;
+        number = (int128)value;
     large_numbers_add(large, value, number);
 }
 

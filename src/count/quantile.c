@@ -10,7 +10,7 @@
 /* --- which sample --- */
 
 /* Returns a tenth, rounded down. Sets *more if it is cut off. */
-static unsigned_whole tenth_of(unsigned_whole number, bool *more)
+static uint128 tenth_of(uint128 number, bool *more)
 {
     const uint64_t low = (uint64_t)number;
     if (low == number) { /* which is much faster */
@@ -23,14 +23,14 @@ static unsigned_whole tenth_of(unsigned_whole number, bool *more)
 
 uint64_t probability_rank(const struct probability *q, uint64_t n)
 {
-    unsigned_whole rank = 0; /* what n times the digits so far is, rounded down */
-    bool more = false;       /* something was cut off */
+    uint128 rank = 0;  /* what n times the digits so far is, rounded down */
+    bool more = false; /* something was cut off */
     if (q->exponent > 0)
         return n;
     /* From the last digit on, each is added and all are moved behind the point. Rounding down on
      * the way does not change how the end is rounded. */
     for (size_t i = strlen(q->digits); i-- > 0;)
-        rank = tenth_of(rank + (unsigned_whole)(q->digits[i] - '0') * n, &more);
+        rank = tenth_of(rank + (uint128)(q->digits[i] - '0') * n, &more);
     for (int zeros = -q->exponent; zeros > 0 && rank > 0; zeros--)
         rank = tenth_of(rank, &more);
     return rank == 0 && !more ? 1 : (uint64_t)rank + more;
@@ -168,14 +168,14 @@ static void set_doubles(struct quantile *found, const struct binning *binning,
 static void set_wholes(struct quantile *found, const struct binning *binning,
                        const struct extremes *extremes, size_t row)
 {
-    whole from = extremes->least, to = extremes->greatest;
+    int128 from = extremes->least, to = extremes->greatest;
     if (row != ROW_BELOW && binning_whole_edge(binning, row - 1) > from)
         from = binning_whole_edge(binning, row - 1);
     if (row != ROW_ABOVE(binning) && binning_whole_edge(binning, row) - 1 < to)
         to = binning_whole_edge(binning, row) - 1;
     found->lower = (double)from;
     found->upper = (double)to;
-    bool is_exact = (whole)found->lower == from && (whole)found->upper == to;
+    bool is_exact = (int128)found->lower == from && (int128)found->upper == to;
     found->slack = is_exact ? 0 : DBL_EPSILON;
     show_whole(from, found->lower_text);
     show_whole(to, found->upper_text);

@@ -44,7 +44,7 @@ struct estimate {
 /* The least and the greatest that a sample can be. */
 struct extremes {
     double min, max;
-    whole least, greatest;      /* of whole values, and of doubles that stand for whole numbers: */
+    int128 least, greatest;     /* of whole values, and of doubles that stand for whole numbers: */
     bool is_least, is_greatest; /* they do */
 };
 

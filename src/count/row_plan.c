@@ -4,7 +4,7 @@
 /* True if all edges are numbers of so many bits, or one beyond the last of them. */
 static bool edges_fit(const struct binning *binning, unsigned bits, bool is_signed)
 {
-    whole least = row_plan_least(bits, is_signed), end = least + ((whole)1 << bits);
+    int128 least = row_plan_least(bits, is_signed), end = least + ((int128)1 << bits);
     return binning->first >= least && binning->first + binning->span <= end;
 }
 
@@ -25,7 +25,7 @@ static struct row_plan plan_wholes(const struct histogram_spec *spec)
     if (binning->kind == BINNING_DIGITS)
         return (struct row_plan){.way = PLAN_WHOLE_DIGITS};
     bool has_offsets = binning->kind == BINNING_EQUAL &&
-                       (binning->reciprocal || (whole)binning->bins == binning->span);
+                       (binning->reciprocal || (int128)binning->bins == binning->span);
     struct row_plan plan;
     if (has_offsets && spec->type.size <= 4 && plan_offsets(spec, 32, &plan))
         return plan;

@@ -28,9 +28,9 @@ struct row_plan {
 struct row_plan row_plan_of(const struct histogram_spec *spec);
 
 /* Returns the least whole number of so many bits, 1 to 64. */
-static inline whole row_plan_least(unsigned bits, bool is_signed)
+static inline int128 row_plan_least(unsigned bits, bool is_signed)
 {
-    return is_signed ? -((whole)1 << (bits - 1)) : 0;
+    return is_signed ? -((int128)1 << (bits - 1)) : 0;
 }
 
 #endif

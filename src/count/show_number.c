@@ -209,11 +209,11 @@ size_t show_decimal(const char *digits, int exponent, char *text)
     return (size_t)(end - text);
 }
 
-void show_whole(whole value, char *text)
+void show_whole(int128 value, char *text)
 {
     if (value < 0)
         *text++ = '-';
-    unsigned_whole magnitude = (unsigned_whole)(value < 0 ? -value : value);
+    uint128 magnitude = (uint128)(value < 0 ? -value : value);
     if (magnitude <= UINT64_MAX) {
         show_unsigned((uint64_t)magnitude, text);
         return;
@@ -226,7 +226,7 @@ void show_whole(whole value, char *text)
 
 /* --- text read back --- */
 
-bool read_shown_whole(const char *text, whole *value)
+bool read_shown_whole(const char *text, int128 *value)
 {
     const bool negative = *text == '-';
     const char *at = text + negative;

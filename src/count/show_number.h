@@ -6,7 +6,7 @@
 #ifndef GPUHISTO_SHOW_NUMBER_H
 #define GPUHISTO_SHOW_NUMBER_H
 
-#include "whole.h"
+#include "int128.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,11 +32,11 @@ size_t show_decimal(const char *digits, int exponent, char *text);
 size_t show_unsigned(uint64_t value, char *text);
 
 /* Writes a whole number of at most 38 digits, terminated. Any thread. */
-void show_whole(whole value, char *text);
+void show_whole(int128 value, char *text);
 
 /* Reads all of a text as a whole number of at most 38 digits, with a minus sign or without. False
  * if it is not one. */
-bool read_shown_whole(const char *text, whole *value);
+bool read_shown_whole(const char *text, int128 *value);
 
 /* Reads all of a text as a decimal number, "inf" or "-inf": the nearest double. False if it is not
  * one, or too large. */

@@ -311,9 +311,9 @@ TARGET INLINE void add_short_wholes(struct moments *moments, const union batch *
         greatest = value > greatest ? value : greatest;
     }
     moments_widen_whole(moments, least, greatest);
-    exact_sum_add_whole(&moments->sum, sum, 0);
-    exact_sum_add_whole(&moments->squares, low, 0);
-    exact_sum_add_whole(&moments->squares, high, 32);
+    exact_sum_add_int128(&moments->sum, sum, 0);
+    exact_sum_add_int128(&moments->squares, low, 0);
+    exact_sum_add_int128(&moments->squares, high, 32);
 }
 
 /* Adds n values of 64 bits. */
@@ -321,10 +321,10 @@ TARGET INLINE void add_long_wholes(struct moments *moments, const union batch *b
                                    char kind)
 {
     __extension__ typedef unsigned __int128 wide;
-    whole sum = 0, least = 0, greatest = 0, low = 0, high = 0;
+    int128 sum = 0, least = 0, greatest = 0, low = 0, high = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t bits = whole_at(batch, i, 8, kind);
-        whole value = kind == 'i' ? (whole)(int64_t)bits : (whole)bits;
+        int128 value = kind == 'i' ? (int128)(int64_t)bits : (int128)bits;
         uint64_t magnitude = value < 0 ? -bits : bits;
         wide square = (wide)magnitude * magnitude;
         sum += value;
@@ -334,9 +334,9 @@ TARGET INLINE void add_long_wholes(struct moments *moments, const union batch *b
         greatest = i == 0 || value > greatest ? value : greatest;
     }
     moments_widen_whole(moments, least, greatest);
-    exact_sum_add_whole(&moments->sum, sum, 0);
-    exact_sum_add_whole(&moments->squares, low, 0);
-    exact_sum_add_whole(&moments->squares, high, 64);
+    exact_sum_add_int128(&moments->sum, sum, 0);
+    exact_sum_add_int128(&moments->squares, low, 0);
+    exact_sum_add_int128(&moments->squares, high, 64);
 }
 
 #ifdef SQUARE_BY_FMA

@@ -52,7 +52,7 @@ TARGET INLINE void rows_one_by_one(const struct binning *binning, const union ba
             continue;
         }
         uint64_t value = whole_at(batch, i, size, kind);
-        whole number = kind == 'i' ? (whole)(int64_t)value : (whole)value;
+        int128 number = kind == 'i' ? (int128)(int64_t)value : (int128)value;
         rows[i] = (uint32_t)binning_row_whole(binning, number);
     }
 }

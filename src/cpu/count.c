@@ -32,7 +32,7 @@ static void add_byte_values(const struct histogram_spec *spec, const uint64_t by
 {
     bool is_signed = spec->type.kind == 'i';
     for (int byte = 0; byte < 256; byte++) {
-        whole value = is_signed && byte >= 128 ? byte - 256 : byte;
+        int128 value = is_signed && byte >= 128 ? byte - 256 : byte;
         counts[binning_row_whole(&spec->binning, value)] += bytes[byte];
         if (moments)
             moments_add_times(moments, value, bytes[byte]);

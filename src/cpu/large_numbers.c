@@ -23,7 +23,7 @@ static size_t read_digits(const unsigned char *at, const unsigned char *end, uin
 }
 
 /* Sets *number to the token [begin, end). False if that is not an integer of at most 64 bits. */
-static bool read_whole(const unsigned char *begin, const unsigned char *end, whole *number)
+static bool read_whole(const unsigned char *begin, const unsigned char *end, int128 *number)
 {
     static const uint64_t ten_to[] = {1,      10,      100,      1000,     10000,
                                       100000, 1000000, 10000000, 100000000};
@@ -38,26 +38,26 @@ static bool read_whole(const unsigned char *begin, const unsigned char *end, who
             return false;
         at += count;
     }
-    *number = *begin == '-' ? -(whole)magnitude : (whole)magnitude;
+    *number = *begin == '-' ? -(int128)magnitude : (int128)magnitude;
     return true;
 }
 
 /* Sets *number to a token. One with a point or an exponent is the whole number that its double is.
  * False if it has more than 64 bits, or is no number. */
-static bool whole_of_token(const unsigned char *begin, const unsigned char *end, whole *number)
+static bool whole_of_token(const unsigned char *begin, const unsigned char *end, int128 *number)
 {
     if (read_whole(begin, end, number))
         return true;
     const double value = number_of_token(begin, end, end);
     const bool fits = fabs(value) <= MOMENTS_LARGE_END;
-    *number = fits ? (whole)value : 0;
+    *number = fits ? (int128)value : 0;
     return fits;
 }
 
 static void add_tokens(const unsigned char *text, size_t len, struct large_numbers *large)
 {
     const unsigned char *limit = text + len;
-    whole number;
+    int128 number;
     for (const unsigned char *at = text, *end; at < limit; at = end) {
         end = at + 1;
         if (number_is_space(*at))

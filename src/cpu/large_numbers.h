@@ -14,7 +14,7 @@ void large_numbers_read(const struct number_parser *parser, const struct field *
                         struct record_text text, struct moments *moments);
 
 struct listed_number {
-    whole number;
+    int128 number;
     bool is_whole; /* it is the one that was written, of at most 64 bits */
 };
 

@@ -130,9 +130,9 @@ TARGET INLINE void ifma_sum_lanes(const struct ifma_sums *sums, uint64_t totals[
 }
 
 /* Joins the low and the high sum of products. */
-static inline whole ifma_product(const uint64_t low_and_high[2])
+static inline int128 ifma_product(const uint64_t low_and_high[2])
 {
-    return (whole)low_and_high[0] + ((whole)low_and_high[1] << 52);
+    return (int128)low_and_high[0] + ((int128)low_and_high[1] << 52);
 }
 
 /* Returns the sum of the limbs of a batch, given the sum of the doubles that hold them. */
@@ -143,9 +143,9 @@ static inline int64_t ifma_unbiased_sum(uint64_t total, unsigned bits)
 
 /* Returns the sum of (x - c) * (y - d) of a batch, given the sums of x * y, of x - c and of
  * y - d. */
-static inline whole ifma_unbiased(whole product, int64_t x, uint64_t c, int64_t y, uint64_t d)
+static inline int128 ifma_unbiased(int128 product, int64_t x, uint64_t c, int64_t y, uint64_t d)
 {
-    return product - (whole)d * x - (whole)c * y - (whole)c * (whole)d * BATCH;
+    return product - (int128)d * x - (int128)c * y - (int128)c * (int128)d * BATCH;
 }
 
 /* Adds the sums of a batch whose unit is 2^exponent. */
@@ -157,14 +157,14 @@ TARGET INLINE void ifma_put_together(struct moments *moments, const struct ifma_
     ifma_sum_lanes(sums, totals);
     const int64_t a = ifma_unbiased_sum(totals[TOTAL_A], IFMA_HIGH);
     const int64_t b = ifma_unbiased_sum(totals[TOTAL_B], IFMA_LOW - 1);
-    const whole aa = ifma_product(totals + TOTAL_AA_LOW), ab = ifma_product(totals + TOTAL_AB_LOW),
-                bb = ifma_product(totals + TOTAL_BB_LOW);
-    exact_sum_add_whole(&moments->sum, (whole)a * ((whole)1 << IFMA_LOW) + b, exponent);
-    exact_sum_add_whole(&moments->squares, ifma_unbiased(aa, a, c, a, c),
-                        2 * exponent + 2 * IFMA_LOW);
-    exact_sum_add_whole(&moments->squares, 2 * ifma_unbiased(ab, a, c, b, d),
-                        2 * exponent + IFMA_LOW);
-    exact_sum_add_whole(&moments->squares, ifma_unbiased(bb, b, d, b, d), 2 * exponent);
+    const int128 aa = ifma_product(totals + TOTAL_AA_LOW), ab = ifma_product(totals + TOTAL_AB_LOW),
+                 bb = ifma_product(totals + TOTAL_BB_LOW);
+    exact_sum_add_int128(&moments->sum, (int128)a * ((int128)1 << IFMA_LOW) + b, exponent);
+    exact_sum_add_int128(&moments->squares, ifma_unbiased(aa, a, c, a, c),
+                         2 * exponent + 2 * IFMA_LOW);
+    exact_sum_add_int128(&moments->squares, 2 * ifma_unbiased(ab, a, c, b, d),
+                         2 * exponent + IFMA_LOW);
+    exact_sum_add_int128(&moments->squares, ifma_unbiased(bb, b, d, b, d), 2 * exponent);
 }
 
 /* Adds the sums of a batch of one limb a number. */
@@ -175,9 +175,9 @@ TARGET INLINE void ifma_put_short_together(struct moments *moments, const struct
     uint64_t totals[TOTALS];
     ifma_sum_lanes(sums, totals);
     const int64_t a = ifma_unbiased_sum(totals[TOTAL_A], IFMA_SINGLE);
-    const whole aa = ifma_product(totals + TOTAL_AA_LOW);
-    exact_sum_add_whole(&moments->sum, a, exponent);
-    exact_sum_add_whole(&moments->squares, ifma_unbiased(aa, a, c, a, c), 2 * exponent);
+    const int128 aa = ifma_product(totals + TOTAL_AA_LOW);
+    exact_sum_add_int128(&moments->sum, a, exponent);
+    exact_sum_add_int128(&moments->squares, ifma_unbiased(aa, a, c, a, c), 2 * exponent);
 }
 
 /* The least and the greatest of each lane. */

@@ -136,7 +136,7 @@ TARGET INLINE void limbs_add_up(struct batch_parts *parts, const double *values,
 }
 
 /* Returns the sum of all lanes in units, less than 2^60. */
-TARGET INLINE whole limbs_total(const struct limb_lanes *lanes, enum limb_sum sum, bool is_long)
+TARGET INLINE int128 limbs_total(const struct limb_lanes *lanes, enum limb_sum sum, bool is_long)
 {
     static const unsigned steps[LIMB_SUMS] = LIMB_STEPS_OF_SUMS;
     const double scale = power_of_two(-(int)(LIMB_STEP(is_long) * steps[sum]));
@@ -152,16 +152,17 @@ TARGET INLINE whole limbs_total(const struct limb_lanes *lanes, enum limb_sum su
 TARGET INLINE void limbs_put_together(struct moments *moments, const struct limb_lanes *lanes,
                                       int exponent, bool is_long)
 {
-    const whole step = (whole)1 << LIMB_STEP(is_long);
-    whole of[LIMB_SUMS];
+    const int128 step = (int128)1 << LIMB_STEP(is_long);
+    int128 of[LIMB_SUMS];
     for (enum limb_sum sum = 0; sum < LIMB_SUMS; sum++)
         of[sum] = limbs_total(lanes, sum, is_long);
-    exact_sum_add_whole(&moments->sum, (of[SUM_A] * step + of[SUM_B]) * step + of[SUM_C], exponent);
-    exact_sum_add_whole(&moments->squares, of[SUM_AA] * step + 2 * of[SUM_AB],
-                        2 * exponent + 3 * LIMB_STEP(is_long));
-    exact_sum_add_whole(&moments->squares,
-                        ((2 * of[SUM_AC] + of[SUM_BB]) * step + 2 * of[SUM_BC]) * step + of[SUM_CC],
-                        2 * exponent);
+    exact_sum_add_int128(&moments->sum, (of[SUM_A] * step + of[SUM_B]) * step + of[SUM_C],
+                         exponent);
+    exact_sum_add_int128(&moments->squares, of[SUM_AA] * step + 2 * of[SUM_AB],
+                         2 * exponent + 3 * LIMB_STEP(is_long));
+    exact_sum_add_int128(
+        &moments->squares,
+        ((2 * of[SUM_AC] + of[SUM_BB]) * step + 2 * of[SUM_BC]) * step + of[SUM_CC], 2 * exponent);
 }
 
 /* The least and the greatest of each lane. */

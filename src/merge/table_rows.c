@@ -75,7 +75,7 @@ void seen_rows_free(struct seen_rows *seen)
 
 static size_t find_whole(const struct binning *binning, const char *lo, const char *hi)
 {
-    whole from, to;
+    int128 from, to;
     if (!read_shown_whole(lo, &from) || !read_shown_whole(hi, &to) || from >= to)
         return SIZE_MAX;
     const size_t row = binning_row_whole(binning, from + binning->is_right);
@@ -146,9 +146,9 @@ static size_t find_label(struct row_finder *finder, const struct read_table *tab
 {
     const size_t bins = finder->spec->bins;
     size_t row = finder->next;
-    whole first;
-    if (read_shown_whole(table_text(table, texts->lo), &first) && first >= (whole)row &&
-        first < (whole)bins && has_label(finder, table, texts, (size_t)first))
+    int128 first;
+    if (read_shown_whole(table_text(table, texts->lo), &first) && first >= (int128)row &&
+        first < (int128)bins && has_label(finder, table, texts, (size_t)first))
         return (size_t)first;
     while (row < bins && !has_label(finder, table, texts, row))
         row++;

@@ -60,7 +60,7 @@ void expect(const mapped &what, unsigned long long bits, unsigned row, size_t ex
 
 // --- whole values ---
 
-void check_whole(const mapped &what, whole value)
+void check_whole(const mapped &what, int128 value)
 {
     const struct value_type &type = what.spec.type;
     unsigned char data[8];
@@ -75,13 +75,13 @@ void check_whole(const mapped &what, whole value)
 }
 
 // Bins over a span of at most 2^bits, more often than not within what the type holds.
-struct binning whole_bins(unsigned bits, whole least, whole range)
+struct binning whole_bins(unsigned bits, int128 least, int128 range)
 {
-    const whole first = least + static_cast<whole>(below(~0ull) % (3 * range / 2)) - range / 4;
-    const whole span = 1 + (static_cast<whole>(random_word()) % range >> below(bits));
+    const int128 first = least + static_cast<int128>(below(~0ull) % (3 * range / 2)) - range / 4;
+    const int128 span = 1 + (static_cast<int128>(random_word()) % range >> below(bits));
     const size_t most = span < 70000 ? static_cast<size_t>(span) : 70000;
     const size_t bins = below(3) ? 1 + below(most) : most;
-    const whole top = static_cast<whole>(1) << 64; // no edge has more than 64 bits
+    const int128 top = static_cast<int128>(1) << 64; // no edge has more than 64 bits
     struct binning binning;
     if (first < -top || first + span > top)
         binning_own(&binning, 1 + below(70000));
@@ -93,19 +93,19 @@ struct binning whole_bins(unsigned bits, whole least, whole range)
 void check_whole_type(const struct value_type &type, unsigned rounds)
 {
     const unsigned bits = static_cast<unsigned>(8 * type.size);
-    const whole range = static_cast<whole>(1) << bits, least = type.kind == 'i' ? -range / 2 : 0;
+    const int128 range = static_cast<int128>(1) << bits, least = type.kind == 'i' ? -range / 2 : 0;
     for (unsigned round = 0; round < rounds; round++) {
         const mapped what(type, whole_bins(bits, least, range));
         if (bits == 16)
-            for (whole value = least; value < least + range; value++)
+            for (int128 value = least; value < least + range; value++)
                 check_whole(what, value);
         for (unsigned i = 0; bits > 16 && i < 1000; i++) {
             const size_t k = below(what.spec.binning.bins + 1);
-            const whole near =
-                binning_whole_edge(&what.spec.binning, k) + static_cast<whole>(below(3)) - 1;
+            const int128 near =
+                binning_whole_edge(&what.spec.binning, k) + static_cast<int128>(below(3)) - 1;
             if (near >= least && near < least + range)
                 check_whole(what, near);
-            check_whole(what, least + static_cast<whole>(random_word()) % range);
+            check_whole(what, least + static_cast<int128>(random_word()) % range);
         }
     }
 }

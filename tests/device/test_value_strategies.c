@@ -17,7 +17,7 @@
 #define VALUES_MAX 26001 /* of any size: lanes takes four vectors a thread at a time */
 #define VALUES_MAX_OF_OTHERS 5001
 
-#define TOP ((whole)1 << 64)
+#define TOP ((int128)1 << 64)
 
 static const struct whole_layout whole_layouts[] = {
     {.bins = 256},

@@ -297,7 +297,7 @@ enum decode_refusal execute_block(const decode_batch &batch, uint32_t index, exe
     return DECODE_TAKEN;
 }
 
-// Goes on with a frame; gives its content to `whole` when it ends.
+// Goes on with a frame; gives its content to `int128` when it ends.
 enum decode_refusal execute_frame(const decode_batch &batch, const decode_frame &frame,
                                   execution &to, byte_vector &whole)
 {

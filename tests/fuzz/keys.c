@@ -215,7 +215,7 @@ struct record {
     struct key_name name;
     size_t row;
     double value;
-    whole number; /* if is_whole: what was written, where the value may be rounded */
+    int128 number; /* if is_whole: what was written, where the value may be rounded */
     bool is_whole;
 };
 
@@ -227,7 +227,7 @@ struct listed {
 };
 
 /* Whether a token is a whole number of 64 bits and a sign. */
-static bool read_whole(const unsigned char *token, size_t len, whole *number)
+static bool read_whole(const unsigned char *token, size_t len, int128 *number)
 {
     size_t at = len > 0 && (token[0] == '-' || token[0] == '+');
     *number = 0;
@@ -255,7 +255,7 @@ static void read_number(const struct histogram_spec *spec, const unsigned char *
     record->value = has_units ? naive_number_with_units(token, len) : naive_number(token, len);
     record->is_whole = read_whole(token, len, &record->number);
     if (!record->is_whole && fabs(naive_number(token, len)) <= MOMENTS_LARGE_END) {
-        record->number = (whole)record->value;
+        record->number = (int128)record->value;
         record->is_whole = true;
     }
 }
@@ -414,7 +414,7 @@ static void compare_moments(const struct moments *found, const struct record *re
 {
     struct moments moments = {.any = false};
     uint64_t count = 0;
-    whole one = 0, other = 0;
+    int128 one = 0, other = 0;
     for (size_t i = 0; i < n; i++)
         if (!isnan(records[i].value)) {
             add_number(&moments, &records[i]);

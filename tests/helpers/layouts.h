@@ -10,11 +10,11 @@
 /* Bins of whole values: by edges if there are any; by powers of the base if it has one; otherwise
  * `bins` equal ones from min to max, or, if max is 0, one for each value. */
 struct whole_layout {
-    whole min, max; /* max is not in the last bin */
+    int128 min, max; /* max is not in the last bin */
     size_t bins;
     struct decimal base;
     size_t edge_count;
-    whole edges[LAYOUT_EDGES_MAX];
+    int128 edges[LAYOUT_EDGES_MAX];
 };
 
 /* Bins of floating-point values, in the same order; without one for each value, but of so many

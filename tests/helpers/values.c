@@ -42,6 +42,6 @@ size_t value_row(const struct histogram_spec *spec, const unsigned char *data, s
         return binning_row(&spec->binning, type->size == 4 ? (double)float_of_bits((uint32_t)bits)
                                                            : double_of_bits(bits));
     bool negative = type->kind == 'i' && bits >> (8 * type->size - 1);
-    whole value = (whole)bits - (negative ? (whole)1 << 8 * type->size : 0);
+    int128 value = (int128)bits - (negative ? (int128)1 << 8 * type->size : 0);
     return binning_row_whole(&spec->binning, value);
 }

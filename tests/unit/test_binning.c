@@ -24,28 +24,28 @@ static void complain(const char *what, const char *min, const char *max, size_t 
 
 struct range {
     const char *min, *max; /* as messages show them */
-    whole first, last;     /* the same; last is not in it */
+    int128 first, last;    /* the same; last is not in it */
 };
 
 #define RANGE(min, max)                                                                            \
     {                                                                                              \
-#min, #max, (whole)min, (whole)max                                                         \
+#min, #max, (int128)min, (int128)max                                                       \
     }
-static const whole top = (whole)1 << 64;
+static const int128 top = (int128)1 << 64;
 
 /* The bin by definition: the last k whose edge first + k * span / bins is not above the value. */
-static bool is_row(const struct range *range, size_t bins, whole value, size_t row)
+static bool is_row(const struct range *range, size_t bins, int128 value, size_t row)
 {
-    whole span = range->last - range->first, scaled = (value - range->first) * (whole)bins;
+    int128 span = range->last - range->first, scaled = (value - range->first) * (int128)bins;
     if (value < range->first)
         return row == 0;
     if (value >= range->last)
         return row == bins + 1;
-    return row >= 1 && row <= bins && (whole)(row - 1) * span <= scaled &&
-           (whole)row * span > scaled;
+    return row >= 1 && row <= bins && (int128)(row - 1) * span <= scaled &&
+           (int128)row * span > scaled;
 }
 
-static void check_whole(const struct binning *binning, const struct range *range, whole value)
+static void check_whole(const struct binning *binning, const struct range *range, int128 value)
 {
     cases++;
     if (!is_row(range, binning->bins, value, binning_row_whole(binning, value)))
@@ -59,16 +59,16 @@ static void check_range(const struct range *range, size_t bins)
         complain("not laid", range->min, range->max, bins);
         return;
     }
-    whole span = range->last - range->first;
+    int128 span = range->last - range->first;
     for (unsigned i = 0; i < 3000; i++) {
-        whole k = (whole)(i < 1000 && i <= bins ? i : random_word() % (bins + 1));
-        whole edge = range->first + k * span / (whole)bins;
+        int128 k = (int128)(i < 1000 && i <= bins ? i : random_word() % (bins + 1));
+        int128 edge = range->first + k * span / (int128)bins;
         for (int beside = -2; beside <= 2; beside++)
             check_whole(&binning, range, edge + beside);
         unsigned bits = (unsigned)(random_word() % 64);
-        check_whole(&binning, range, range->first + (whole)(random_word() >> bits));
-        check_whole(&binning, range, (whole)random_word());
-        check_whole(&binning, range, (whole)(int64_t)random_word());
+        check_whole(&binning, range, range->first + (int128)(random_word() >> bits));
+        check_whole(&binning, range, (int128)random_word());
+        check_whole(&binning, range, (int128)(int64_t)random_word());
     }
     binning_free(&binning);
 }
@@ -99,7 +99,7 @@ static void check_whole_values(void)
             check_range(&ranges[r], bins[b]);
     for (unsigned i = 0; i < 200; i++) { /* reciprocals of all sorts */
         char min[32], max[32];
-        whole first = (whole)(random_word() % 1000000), span = (whole)(random_word() >> 32) + 1;
+        int128 first = (int128)(random_word() % 1000000), span = (int128)(random_word() >> 32) + 1;
         snprintf(min, sizeof min, "%llu", (unsigned long long)first);
         snprintf(max, sizeof max, "%llu", (unsigned long long)(first + span));
         check_range(&(struct range){min, max, first, first + span}, random_word() % 5000 + 1);
@@ -220,7 +220,7 @@ static void check_refused(enum binning_error error, enum binning_error expected,
 
 static void check_layouts(void)
 {
-    static const whole integers[] = {-5, 0, (whole)1 << 64};
+    static const int128 integers[] = {-5, 0, (int128)1 << 64};
     static const double numbers[] = {-.5, 1e-9, 10, 1e300};
     struct binning b;
     check_shown(&b, binning_equal_whole(&b, 1, 101, 5), "1 21 41 61 81 101");
@@ -233,7 +233,7 @@ static void check_layouts(void)
 
 static void check_errors(void)
 {
-    static const whole integers[] = {1, 1, 2};
+    static const int128 integers[] = {1, 1, 2};
     static const double numbers[] = {1, 2, 2};
     static const struct decimal ten = {10, 0}, nearly_one = {10000999, 7}, million = {1000001, 0};
     struct binning b;
@@ -374,16 +374,16 @@ static void check_log_linear_bins(void)
 
 /* The bin by definition: all digits of the value but the first ones are 0 at its lower end, 9 at
  * the upper one. Those below zero are counted from -1 on. */
-static void check_whole_digits(const struct binning *binning, unsigned digits, whole value)
+static void check_whole_digits(const struct binning *binning, unsigned digits, int128 value)
 {
     const size_t row = binning_row_whole(binning, value);
-    const whole magnitude = value < 0 ? -1 - value : value;
-    whole unit = 1, limit = 1;
+    const int128 magnitude = value < 0 ? -1 - value : value;
+    int128 unit = 1, limit = 1;
     for (unsigned i = 0; i < digits; i++)
         limit *= 10;
     for (; magnitude / unit >= limit; unit *= 10)
         continue;
-    const whole from = magnitude / unit * unit, to = from + unit;
+    const int128 from = magnitude / unit * unit, to = from + unit;
     cases++;
     if (row < 1 || row > binning->bins ||
         binning_whole_edge(binning, row - 1) != (value < 0 ? -to : from) ||
@@ -396,15 +396,15 @@ static void check_whole_digits_bins(unsigned digits)
     struct binning binning;
     binning_digits_whole(&binning, digits);
     for (size_t k = 0; k <= binning.bins; k++) {
-        const whole edge = binning_whole_edge(&binning, k);
+        const int128 edge = binning_whole_edge(&binning, k);
         if (k > 0 && edge <= binning_whole_edge(&binning, k - 1))
             complain("digits of whole values do not ascend", "", "", k);
-        for (whole value = edge - 1; value <= edge + 1; value++)
+        for (int128 value = edge - 1; value <= edge + 1; value++)
             if (value > -top && value < top)
                 check_whole_digits(&binning, digits, value);
     }
     for (unsigned i = 0; i < 100000; i++) {
-        const whole value = (whole)(random_word() >> random_word() % 64);
+        const int128 value = (int128)(random_word() >> random_word() % 64);
         check_whole_digits(&binning, digits, value);
         check_whole_digits(&binning, digits, -value);
     }
@@ -479,7 +479,7 @@ static void check_whole_decades(void)
                 "-200 -100 -50 -20 -10 -5 -2 -1 0 1 2 5 10 20 50 100 200");
     for (unsigned bits = 8; bits <= 64; bits += 8)
         for (unsigned parts = 1; parts <= 3; parts += 2) {
-            const whole end = (whole)1 << bits;
+            const int128 end = (int128)1 << bits;
             cases++;
             if (binning_decades_whole(&b, parts, bits, false) != BINNING_OK ||
                 binning_row_whole(&b, end - 1) != b.bins || binning_row_whole(&b, 0) != 1)

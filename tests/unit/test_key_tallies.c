@@ -112,7 +112,7 @@ static bool add_sample(struct key_table *table, struct key_samples *samples, siz
     add_number(&key->moments, number);
     if (random_below(100) == 0) { /* a number of 64 bits, which no double equals */
         struct large_numbers large = {.any = false};
-        const whole id = (whole)1 << 60 | 1;
+        const int128 id = (int128)1 << 60 | 1;
         add_number(&key->moments, (double)id);
         large_numbers_add(&large, (double)id, id);
         moments_add_large(&key->moments, &large);
@@ -164,7 +164,7 @@ static struct histogram_spec made_spec(struct binning *binning, size_t rows)
 
 static bool are_same(const struct moments *a, const struct moments *b, uint64_t count)
 {
-    whole of_a = 0, of_b = 0;
+    int128 of_a = 0, of_b = 0;
     if (a->any != b->any)
         return false;
     if (!a->any)

@@ -270,7 +270,7 @@ static void check_wholes(const struct counter *counter, const char *name)
     struct histogram_spec spec;
     struct binning binning;
     struct tally tally;
-    whole sum = 0, squares = 0, least = 0, greatest = 0;
+    int128 sum = 0, squares = 0, least = 0, greatest = 0;
     for (size_t i = 0; i < count; i++) {
         int64_t value = (int64_t)random_below(1u << 30) >> random_below(30);
         value = type->kind == 'i' && random_below(2) ? -value : value;
@@ -280,7 +280,7 @@ static void check_wholes(const struct counter *counter, const char *name)
         for (size_t byte = 0; byte < type->size; byte++)
             data[i * type->size + byte] = (unsigned char)((uint64_t)value >> 8 * byte);
         sum += value;
-        squares += (whole)value * value;
+        squares += (int128)value * value;
         least = i == 0 || value < least ? value : least;
         greatest = i == 0 || value > greatest ? value : greatest;
     }
@@ -291,7 +291,7 @@ static void check_wholes(const struct counter *counter, const char *name)
     count_in_parts(counter, &spec, data, count * type->size, &tally);
     const struct moments *moments = tally.moments;
     double n = (double)count;
-    double variance = (double)((whole)count * squares - sum * sum) / (n * n);
+    double variance = (double)((int128)count * squares - sum * sum) / (n * n);
     double deviation = moments_deviation(moments, count);
     check(moments->least == least && moments->greatest == greatest, counter->name, name, count, 0);
     check(moments_sum(moments) == (double)sum, counter->name, name, count, moments_sum(moments));
@@ -314,13 +314,13 @@ static void check_long_wholes(const struct counter *counter, const char *name)
     struct histogram_spec spec;
     struct binning binning;
     struct tally tally;
-    whole sum = 0, least = 0, greatest = 0;
+    int128 sum = 0, least = 0, greatest = 0;
     memset(&squares, 0, sizeof squares);
     for (size_t i = 0; i < count; i++) {
         const int64_t magnitude = zeros ? 0 : (int64_t)(random_word() >> shift);
         data[i] = type->kind == 'i' && random_below(2) ? -magnitude : magnitude;
         sum += data[i];
-        exact_sum_add_whole(&squares, (whole)data[i] * data[i], 0);
+        exact_sum_add_int128(&squares, (int128)data[i] * data[i], 0);
         least = i == 0 || data[i] < least ? data[i] : least;
         greatest = i == 0 || data[i] > greatest ? data[i] : greatest;
     }
@@ -355,9 +355,9 @@ static void check_carries(void)
             late.digits[i] = sign * (int64_t)late.added * (((int64_t)1 << 33) - 2);
         exact_sum_merge(&early, &late); /* in which all digits are carried */
         for (int i = 0; i < 6; i++) {
-            const whole most = ((((whole)1 << 126) - 1) << 1) + 1;
-            exact_sum_add_whole(&late, sign * most, 31 + 32 * i);
-            exact_sum_add_whole(&early, sign * most, 31 + 32 * i);
+            const int128 most = ((((int128)1 << 126) - 1) << 1) + 1;
+            exact_sum_add_int128(&late, sign * most, 31 + 32 * i);
+            exact_sum_add_int128(&early, sign * most, 31 + 32 * i);
             exact_sum_add(&late, sign * DBL_MAX);
             exact_sum_add(&early, sign * DBL_MAX);
             exact_sum_add_square(&late, DBL_MAX);

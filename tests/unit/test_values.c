@@ -16,7 +16,7 @@
 static unsigned char data[VALUES_MAX * 8];
 static unsigned cases, wrong;
 
-#define TOP ((whole)1 << 64)
+#define TOP ((int128)1 << 64)
 
 static const struct whole_layout whole_layouts[] = {
     {.bins = 5},
