@@ -60,7 +60,7 @@ unsigned char *ring_make_room(struct window_ring *ring, size_t len)
     return ring->data + ring->at;
 }
 
-static double least(double best, double seconds)
+static double min(double best, double seconds)
 {
     return best == 0 || seconds < best ? seconds : best;
 }
@@ -89,10 +89,10 @@ static void measure(const char *name, int rounds)
             continue;
         for (int i = 0; i < rounds; i++) {
             const struct taken taken = format->run(*loops, &file);
-            library = least(library, format->run_library(&file));
+            library = min(library, format->run_library(&file));
             best =
-                (struct taken){least(best.find, taken.find), least(best.parse, taken.parse),
-                               least(best.execute, taken.execute), taken.content, taken.operations};
+                (struct taken){min(best.find, taken.find), min(best.parse, taken.parse),
+                               min(best.execute, taken.execute), taken.content, taken.operations};
         }
         print(name, *loops, &best);
         if (best.find > 0)

@@ -129,12 +129,12 @@ struct task {
     unsigned resident;
 };
 
-static void run(const struct task &task, const unsigned char *text, size_t size, size_t most)
+static void run(const struct task &task, const unsigned char *text, size_t size, size_t max)
 {
-    for (size_t begin = 0; begin < size; begin += most) {
+    for (size_t begin = 0; begin < size; begin += max) {
         struct count_args args = task.args;
         args.data = text + begin;
-        args.len = std::min(most, size - begin);
+        args.len = std::min(max, size - begin);
         void *params[] = {&args};
         check(cudaLaunchKernel(reinterpret_cast<const void *>(task.how.kernel),
                                dim3(grid_for(&task.how, task.resident, args.len)),
@@ -185,12 +185,12 @@ static bool measure_task(struct bench *bench, const struct text &kind, const str
         std::fprintf(stderr, "character_kernels: %s, %s: wrong counts\n", kind.name, task.name);
         return false;
     }
-    for (const size_t most : {bench->size, chunk}) {
-        const double rate = measure(bench, [&] { run(task, bench->text, bench->size, most); });
-        std::printf("%-16s %-10s %10zu %8.1f GB/s %5.1f %%\n", kind.name, task.name, most,
+    for (const size_t max : {bench->size, chunk}) {
+        const double rate = measure(bench, [&] { run(task, bench->text, bench->size, max); });
+        std::printf("%-16s %-10s %10zu %8.1f GB/s %5.1f %%\n", kind.name, task.name, max,
                     rate / 1e9, 100 * rate / bench->ceiling);
         if (bench->csv)
-            std::fprintf(bench->csv, "%s,%s,%zu,%.1f\n", kind.name, task.name, most, rate / 1e9);
+            std::fprintf(bench->csv, "%s,%s,%zu,%.1f\n", kind.name, task.name, max, rate / 1e9);
     }
     return true;
 }

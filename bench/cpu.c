@@ -188,14 +188,14 @@ static void measure(enum data_kind kind, const char *where, unsigned char *data,
     for (unsigned i = 0; i < contender_count; i++) {
         struct contender *c = &contenders[i];
         qsort(c->rates, (size_t)rounds, sizeof c->rates[0], ascending);
-        double median = c->rates[rounds / 2], least = c->rates[0], most = c->rates[rounds - 1];
+        double median = c->rates[rounds / 2], min = c->rates[0], max = c->rates[rounds - 1];
         if (i == 0)
             ceiling = median;
         printf("%-9s %-7s %-13s %-20s %6.2f GB/s (%6.2f to %6.2f)  %5.3f\n", data_name(kind), where,
-               c->mode, c->name, median / 1e9, least / 1e9, most / 1e9, median / ceiling);
+               c->mode, c->name, median / 1e9, min / 1e9, max / 1e9, median / ceiling);
         if (csv)
             fprintf(csv, "%s,%s,%s,%s,%.3f,%.3f,%.3f,%.4f\n", data_name(kind), where, c->mode,
-                    c->name, median / 1e9, least / 1e9, most / 1e9, median / ceiling);
+                    c->name, median / 1e9, min / 1e9, max / 1e9, median / ceiling);
     }
 }
 

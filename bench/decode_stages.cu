@@ -117,7 +117,7 @@ static std::vector<piece> plan_all(const decode_planner *planner, const decode_c
     std::vector<piece> pieces;
     decode_walk walk = {};
     decode_limits limits = {};
-    limits.window_max = ZSTD_WINDOW_MOST;
+    limits.window_max = ZSTD_WINDOW_MAX;
     limits.can_hash = true;
     walk.planner = planner;
     planner->begin(&walk, 0, &limits);
@@ -140,7 +140,7 @@ static decode_capacity capacity_of(size_t room, size_t in, size_t blocks)
     if (room > 1u << 30)
         die("a batch may have 1 GiB");
     return {static_cast<uint32_t>(in), static_cast<uint32_t>(blocks), static_cast<uint32_t>(blocks),
-            static_cast<uint32_t>(room), ZSTD_WINDOW_MOST};
+            static_cast<uint32_t>(room), ZSTD_WINDOW_MAX};
 }
 
 static unsigned char *device_memory(size_t size)

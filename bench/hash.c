@@ -15,7 +15,7 @@
 #define ROUNDS_MAX 101
 #define CONTENDERS_MAX 8
 #define SIZES_MAX 8
-#define MIB_MOST ((size_t)1 << 20)
+#define MIB_MAX ((size_t)1 << 20)
 #define BYTES ((size_t)1 << 30) /* hashed in a round, at least */
 
 typedef uint64_t library_function(const void *data, size_t len, uint64_t seed);
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
     if (sizes > SIZES_MAX)
         usage();
     for (int i = optind; i < argc; i++)
-        if ((mib[i - optind] = strtoull(argv[i], NULL, 10)) - 1 >= MIB_MOST)
+        if ((mib[i - optind] = strtoull(argv[i], NULL, 10)) - 1 >= MIB_MAX)
             usage();
     const unsigned count = find_contenders(contenders);
     for (size_t i = 0; i < sizes; i++)

@@ -37,15 +37,15 @@ struct options {
 };
 
 struct timing {
-    double median, least, most; // seconds a pass over the data
+    double median, min, max; // seconds a pass over the data
 };
 
 // The device's buffers, and what runs on them.
 struct bench {
     struct options options;
     int multiprocessors;
-    unsigned capability;  // 10 * major + minor
-    unsigned shared_most; // bytes a block
+    unsigned capability; // 10 * major + minor
+    unsigned shared_max; // bytes a block
     unsigned char *data;
     size_t capacity;
     unsigned long long *counts; // 256
@@ -73,7 +73,7 @@ struct contender {
 };
 
 // A contender takes less than 4 GiB in one launch.
-constexpr size_t launch_most = (size_t)1 << 30;
+constexpr size_t launch_max = (size_t)1 << 30;
 
 static void run_piece(struct bench *bench, const struct contender &c, const unsigned char *data,
                       size_t len)
@@ -102,8 +102,8 @@ static void run_piece(struct bench *bench, const struct contender &c, const unsi
 static void run(struct bench *bench, const struct contender &c, const unsigned char *data,
                 size_t len)
 {
-    for (size_t done = 0; done < len; done += launch_most)
-        run_piece(bench, c, data + done, std::min(launch_most, len - done));
+    for (size_t done = 0; done < len; done += launch_max)
+        run_piece(bench, c, data + done, std::min(launch_max, len - done));
 }
 
 static double median_of(std::vector<double> &values)
@@ -187,12 +187,12 @@ static void print_row(struct bench *bench, const char *mode, const char *data, c
 {
     const double rate = static_cast<double>(len) / t.median;
     std::printf("%-10s %-9s %11zu  %-12s %9.1f  (%8.1f to %8.1f)  %5.1f %%\n", mode, data, len,
-                name, rate / 1e9, static_cast<double>(len) / t.most / 1e9,
-                static_cast<double>(len) / t.least / 1e9, 100 * rate / bench->ceiling);
+                name, rate / 1e9, static_cast<double>(len) / t.max / 1e9,
+                static_cast<double>(len) / t.min / 1e9, 100 * rate / bench->ceiling);
     if (bench->options.csv)
         std::fprintf(bench->options.csv, "%s,%s,%zu,%s,%.3f,%.3f,%.3f,%.4f\n", mode, data, len,
-                     name, rate / 1e9, static_cast<double>(len) / t.most / 1e9,
-                     static_cast<double>(len) / t.least / 1e9, rate / bench->ceiling);
+                     name, rate / 1e9, static_cast<double>(len) / t.max / 1e9,
+                     static_cast<double>(len) / t.min / 1e9, rate / bench->ceiling);
 }
 
 // The ceiling is the best of a few shapes.
@@ -246,7 +246,7 @@ static struct contender ours(struct bench *bench, enum strategy_id strategy,
         tuning.block = block;
     if (coarsening)
         tuning.coarsening = coarsening;
-    c.how = launch_with(&tuning, histogram, {bench->shared_most, 0});
+    c.how = launch_with(&tuning, histogram, {bench->shared_max, 0});
     c.args.map = sample_map_of(histogram);
     c.args.shape = c.how.shape;
     c.args.counts = bench->counts;
@@ -263,7 +263,7 @@ static bool can_run(const struct bench *bench, enum strategy_id strategy,
                     const struct histogram_spec *histogram, unsigned block, unsigned coarsening)
 {
     const struct tuning *tuning = tuning_for(strategy, bench->capability);
-    const struct launch how = launch_with(tuning, histogram, {bench->shared_most, 0});
+    const struct launch how = launch_with(tuning, histogram, {bench->shared_max, 0});
     cudaFuncAttributes attributes;
     check(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void *>(how.kernel)), "kernel");
     return block % 32 == 0 && block <= static_cast<unsigned>(attributes.maxThreadsPerBlock) &&
@@ -298,7 +298,7 @@ static bool measure_mode(struct bench *bench, const struct histogram_spec *histo
                                      len) &&
                     right;
     // CUB does not add to what is there, so it cannot count in pieces.
-    if (!with_cub || len > launch_most)
+    if (!with_cub || len > launch_max)
         return right;
     struct contender cub;
     cub.name = "CUB";
@@ -407,7 +407,7 @@ static void open_bench(struct bench *bench)
     check(cudaGetDeviceProperties(&properties, 0), "no GPU");
     bench->multiprocessors = properties.multiProcessorCount;
     bench->capability = static_cast<unsigned>(10 * properties.major + properties.minor);
-    bench->shared_most = static_cast<unsigned>(properties.sharedMemPerBlockOptin);
+    bench->shared_max = static_cast<unsigned>(properties.sharedMemPerBlockOptin);
     // Small data are read from different places in 1 GiB.
     bench->capacity = std::max(bench->options.size, (size_t)1 << 30);
     bench->capacity = std::max(bench->capacity, bench->options.largest);
@@ -421,11 +421,11 @@ static void open_bench(struct bench *bench)
     check(cudaEventCreate(&bench->begin), "event");
     check(cudaEventCreate(&bench->end), "event");
     check(cub::DeviceHistogram::HistogramEven(nullptr, bench->cub_size, bench->data,
-                                              bench->cub_counts, 257, 0, 256, launch_most),
+                                              bench->cub_counts, 257, 0, 256, launch_max),
           "CUB");
     size_t letters_size = 0;
     check(cub::DeviceHistogram::HistogramEven(nullptr, letters_size, bench->data, bench->cub_counts,
-                                              8, 97, 125, launch_most),
+                                              8, 97, 125, launch_max),
           "CUB");
     bench->cub_size = std::max(bench->cub_size, letters_size);
     check(cudaMalloc(&bench->cub_storage, bench->cub_size), "memory");

@@ -59,9 +59,9 @@ static void launch(struct bench *bench, const struct task &task, size_t begin, s
 
 static void run(struct bench *bench, const struct task &task, size_t size)
 {
-    const size_t most = bench->chunk ? bench->chunk : size;
-    for (size_t begin = 0; begin < size; begin += most)
-        launch(bench, task, begin, std::min(most, size - begin));
+    const size_t max = bench->chunk ? bench->chunk : size;
+    for (size_t begin = 0; begin < size; begin += max)
+        launch(bench, task, begin, std::min(max, size - begin));
 }
 
 // The median seconds of a pass.

@@ -131,13 +131,13 @@ static void measure(const struct text_kind *kind, const unsigned char *text, siz
     double tokens = (double)run(&contenders[1], text, PIECE, NULL);
     for (unsigned i = 0; i < contender_count; i++) {
         const struct contender *c = &contenders[i];
-        double median = c->rates[rounds / 2], least = c->rates[0], most = c->rates[rounds - 1];
+        double median = c->rates[rounds / 2], min = c->rates[0], max = c->rates[rounds - 1];
         printf("%-12s %-10s %6.3f GB/s (%6.3f to %6.3f) %7.1f M/s %6.2f\n", kind->name, c->name,
-               median / 1e9, least / 1e9, most / 1e9, median / (double)PIECE * tokens / 1e6,
+               median / 1e9, min / 1e9, max / 1e9, median / (double)PIECE * tokens / 1e6,
                median / strtod_rate);
         if (csv)
             fprintf(csv, "%s,%s,%.4f,%.4f,%.4f,%.3f\n", kind->name, c->name, median / 1e9,
-                    least / 1e9, most / 1e9, median / strtod_rate);
+                    min / 1e9, max / 1e9, median / strtod_rate);
     }
 }
 

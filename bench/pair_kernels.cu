@@ -19,7 +19,7 @@ extern "C" {
 
 struct bench {
     std::vector<size_t> sizes; // bytes
-    size_t most;
+    size_t max;
     int repeats = 9;
     cudaDeviceProp properties;
     unsigned char *data;
@@ -72,10 +72,10 @@ static double ceiling(struct bench *bench)
     for (int blocks = 2; blocks <= 16; blocks *= 2) {
         const double seconds = measure(bench, [=] {
             read_only<<<blocks * bench->properties.multiProcessorCount, 512>>>(
-                reinterpret_cast<const uint4 *>(bench->data), bench->most / 16,
+                reinterpret_cast<const uint4 *>(bench->data), bench->max / 16,
                 reinterpret_cast<unsigned *>(bench->counts));
         });
-        best = std::max(best, static_cast<double>(bench->most) / seconds);
+        best = std::max(best, static_cast<double>(bench->max) / seconds);
     }
     return best;
 }
@@ -95,12 +95,12 @@ static bool is_right(struct bench *bench, const struct task &task,
 
 static bool measure_kind(struct bench *bench, enum data_kind kind, const std::vector<task> &tasks)
 {
-    std::vector<unsigned char> data(bench->most);
+    std::vector<unsigned char> data(bench->max);
     data_fill(kind, data.data(), data.size());
     check(cudaMemcpy(bench->data, data.data(), data.size(), cudaMemcpyHostToDevice), "copy");
-    const double most = ceiling(bench);
-    std::printf("%s,read,%zu,%.3f,%.1f,1\n", data_name(kind), bench->most,
-                static_cast<double>(bench->most) / most * 1e6, most / 1e9);
+    const double max = ceiling(bench);
+    std::printf("%s,read,%zu,%.3f,%.1f,1\n", data_name(kind), bench->max,
+                static_cast<double>(bench->max) / max * 1e6, max / 1e9);
     for (const struct task &task : tasks) {
         if (!is_right(bench, task, data)) {
             std::fprintf(stderr, "pair_kernels: %s, %s: wrong counts\n", data_name(kind),
@@ -111,7 +111,7 @@ static bool measure_kind(struct bench *bench, enum data_kind kind, const std::ve
             const double seconds = measure(bench, [&] { launch(task, size); });
             const double rate = static_cast<double>(size) / seconds;
             std::printf("%s,%s,%zu,%.3f,%.1f,%.4f\n", data_name(kind), task.name, size,
-                        seconds * 1e6, rate / 1e9, rate / most);
+                        seconds * 1e6, rate / 1e9, rate / max);
         }
     }
     return true;
@@ -149,9 +149,9 @@ int main(int argc, char **argv)
     }
     if (bench.sizes.empty())
         bench.sizes = {(size_t)1 << 30, (size_t)64 << 20, (size_t)8 << 20};
-    bench.most = *std::max_element(bench.sizes.begin(), bench.sizes.end());
+    bench.max = *std::max_element(bench.sizes.begin(), bench.sizes.end());
     check(cudaGetDeviceProperties(&bench.properties, 0), "no GPU");
-    check(cudaMalloc(&bench.data, bench.most), "memory");
+    check(cudaMalloc(&bench.data, bench.max), "memory");
     check(cudaMalloc(&bench.counts, PAIR_ROWS * sizeof *bench.counts), "memory");
     check(cudaEventCreate(&bench.begin), "event");
     check(cudaEventCreate(&bench.end), "event");

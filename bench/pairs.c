@@ -115,11 +115,11 @@ static void measure(char **commands, int count, int rounds)
  * columns. Sorts them. */
 static void print_ratio(double *ratios, int rounds, const char *what, int command, bool as_columns)
 {
-    double middle = median(ratios, rounds), least = ratios[0], most = ratios[rounds - 1];
+    double middle = median(ratios, rounds), min = ratios[0], max = ratios[rounds - 1];
     if (as_columns)
-        printf("%.3f,%.3f,%.3f,", middle, least, most);
+        printf("%.3f,%.3f,%.3f,", middle, min, max);
     else
-        printf("A/%c%s: %.3f (%.3f to %.3f, %d rounds)\n", 'A' + command, what, middle, least, most,
+        printf("A/%c%s: %.3f (%.3f to %.3f, %d rounds)\n", 'A' + command, what, middle, min, max,
                rounds);
 }
 

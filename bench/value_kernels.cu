@@ -35,9 +35,9 @@ struct options {
 };
 
 constexpr size_t verified = (size_t)16 << 20;
-constexpr size_t rows_most = BINS_MAX + 3;
-constexpr size_t scratch_most = (size_t)4 << 30;
-constexpr size_t cub_bins_most = 131072; // CUB refuses 262144
+constexpr size_t rows_max = BINS_MAX + 3;
+constexpr size_t scratch_max = (size_t)4 << 30;
+constexpr size_t cub_bins_max = 131072; // CUB refuses 262144
 
 struct bench {
     struct options options;
@@ -95,36 +95,35 @@ static __device__ double draw(enum data_kind kind, size_t i, size_t count, doubl
 }
 
 template <class Value>
-static __global__ void fill_values(Value *values, size_t count, enum data_kind kind, double least,
+static __global__ void fill_values(Value *values, size_t count, enum data_kind kind, double min,
                                    double range)
 {
     const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
     for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
          i += stride)
-        values[i] = static_cast<Value>(least + draw(kind, i, count, range) * range);
+        values[i] = static_cast<Value>(min + draw(kind, i, count, range) * range);
 }
 
 static void fill(struct bench *bench, const struct value_type *type, enum data_kind kind,
-                 double least, double range)
+                 double min, double range)
 {
     const size_t count = bench->options.size / type->size;
     if (type->kind == 'f' && type->size == 4)
-        fill_values<<<2048, 256>>>(reinterpret_cast<float *>(bench->data), count, kind, least,
-                                   range);
+        fill_values<<<2048, 256>>>(reinterpret_cast<float *>(bench->data), count, kind, min, range);
     else if (type->kind == 'f')
-        fill_values<<<2048, 256>>>(reinterpret_cast<double *>(bench->data), count, kind, least,
+        fill_values<<<2048, 256>>>(reinterpret_cast<double *>(bench->data), count, kind, min,
                                    range);
     else if (type->size == 2)
         fill_values<<<2048, 256>>>(reinterpret_cast<unsigned short *>(bench->data), count, kind,
-                                   least, range);
+                                   min, range);
     else if (type->size == 4)
-        fill_values<<<2048, 256>>>(reinterpret_cast<unsigned *>(bench->data), count, kind, least,
+        fill_values<<<2048, 256>>>(reinterpret_cast<unsigned *>(bench->data), count, kind, min,
                                    range);
     else if (type->size == 1)
-        fill_values<<<2048, 256>>>(bench->data, count, kind, least, range);
+        fill_values<<<2048, 256>>>(bench->data, count, kind, min, range);
     else
         fill_values<<<2048, 256>>>(reinterpret_cast<unsigned long long *>(bench->data), count, kind,
-                                   least, range);
+                                   min, range);
     check(cudaDeviceSynchronize(), "data");
 }
 
@@ -247,7 +246,7 @@ static std::vector<uint64_t> result(struct bench *bench, const struct contender 
 static struct contender ours(struct bench *bench, enum strategy_id strategy,
                              const struct histogram_spec *histogram, const void *table)
 {
-    const unsigned most = static_cast<unsigned>(bench->properties.sharedMemPerBlockOptin);
+    const unsigned max = static_cast<unsigned>(bench->properties.sharedMemPerBlockOptin);
     struct tuning tuning = *tuning_for(
         strategy, static_cast<unsigned>(10 * bench->properties.major + bench->properties.minor));
     struct contender c;
@@ -255,8 +254,8 @@ static struct contender ours(struct bench *bench, enum strategy_id strategy,
     if (strategy == STRATEGY_lanes && bench->options.block)
         tuning.block = bench->options.block;
     c.how = launch_with(&tuning, histogram,
-                        {most, bench->options.chunk ? bench->options.chunk : bench->options.size});
-    if (!launch_fits(&c.how, most)) {
+                        {max, bench->options.chunk ? bench->options.chunk : bench->options.size});
+    if (!launch_fits(&c.how, max)) {
         c.how.kernel = nullptr;
         return c;
     }
@@ -274,7 +273,7 @@ static struct contender ours(struct bench *bench, enum strategy_id strategy,
     c.args.coarsening = c.how.coarsening;
     c.resident = resident_blocks(c.how, bench->properties.multiProcessorCount);
     c.second = second_blocks(c.how, bench->properties.multiProcessorCount);
-    if (launch_scratch(&c.how, c.resident, c.args.map.bins) > scratch_most)
+    if (launch_scratch(&c.how, c.resident, c.args.map.bins) > scratch_max)
         c.how.kernel = nullptr;
     return c;
 }
@@ -371,7 +370,7 @@ static bool measure_types(struct bench *bench)
             fill(bench, type_named(t.type), static_cast<enum data_kind>(kind), 0, (double)t.max);
             struct task task = equal_task("types", static_cast<enum data_kind>(kind), t.type, 0,
                                           t.max, bench->options.bins, bench->options.size);
-            if (&t == types && bench->options.bins <= cub_bins_most)
+            if (&t == types && bench->options.bins <= cub_bins_max)
                 task.cub_bins = bench->options.bins, task.cub_max = 1u << 30;
             right =
                 measure_task(bench, task, bench->options.only ? bench->options.only : "lanes") &&
@@ -394,7 +393,7 @@ static bool measure_bins(struct bench *bench, const char *only)
                  static_cast<double>(n));
             struct task task = equal_task("own", static_cast<enum data_kind>(kind), "u32", 0, 0, n,
                                           bench->options.size);
-            if (n <= cub_bins_most)
+            if (n <= cub_bins_max)
                 task.cub_bins = task.cub_max = static_cast<unsigned>(n);
             right = measure_task(bench, task, only) && right;
         }
@@ -444,9 +443,9 @@ static void open_bench(struct bench *bench)
 {
     check(cudaGetDeviceProperties(&bench->properties, 0), "no GPU");
     check(cudaMalloc(&bench->data, bench->options.size), "memory");
-    check(cudaMalloc(&bench->counts, rows_most * sizeof *bench->counts), "memory");
-    check(cudaMalloc(&bench->cub_counts, rows_most * sizeof *bench->cub_counts), "memory");
-    check(cudaMalloc(&bench->scratch, scratch_most), "memory");
+    check(cudaMalloc(&bench->counts, rows_max * sizeof *bench->counts), "memory");
+    check(cudaMalloc(&bench->cub_counts, rows_max * sizeof *bench->cub_counts), "memory");
+    check(cudaMalloc(&bench->scratch, scratch_max), "memory");
     check(cudaMalloc(&bench->sink, sizeof *bench->sink), "memory");
     check(cudaEventCreate(&bench->begin), "event");
     check(cudaEventCreate(&bench->end), "event");

@@ -108,7 +108,7 @@ static void compare(const byte_vector &file, const frames &frames, const unsigne
 static double decode(const byte_vector &file, const frames &frames, int repeats)
 {
     const size_t count = frames.at.size();
-    const size_t most = *std::max_element(frames.content.begin(), frames.content.end());
+    const size_t max = *std::max_element(frames.content.begin(), frames.content.end());
     const auto options = nvcompBatchedZstdDecompressDefaultOpts;
     const std::vector<const void *> from = copy_frames(file, frames);
     unsigned char *const out = device_memory(frames.all);
@@ -122,7 +122,7 @@ static double decode(const byte_vector &file, const frames &frames, int repeats)
     size_t *const made = on_device(frames.content);
     nvcompStatus_t *const statuses = on_device(std::vector<nvcompStatus_t>(count));
     size_t temporary;
-    must(nvcompBatchedZstdDecompressGetTempSize(count, most, options, &temporary, frames.all,
+    must(nvcompBatchedZstdDecompressGetTempSize(count, max, options, &temporary, frames.all,
                                                 nullptr),
          "asking for memory");
     unsigned char *const memory = device_memory(temporary);

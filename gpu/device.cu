@@ -128,13 +128,13 @@ static bool prepare_kernel(struct device *device, const struct device_plan *plan
     const struct tuning *tuning =
         tuning_for(plan->strategy,
                    static_cast<unsigned>(10 * device->properties.major + device->properties.minor));
-    const unsigned most = static_cast<unsigned>(device->properties.sharedMemPerBlockOptin);
+    const unsigned max = static_cast<unsigned>(device->properties.sharedMemPerBlockOptin);
     struct launch *how = &device->how;
-    *how = launch_with(tuning, plan->spec, {most, plan->slot_size});
-    if (!launch_fits(how, most)) {
+    *how = launch_with(tuning, plan->spec, {max, plan->slot_size});
+    if (!launch_fits(how, max)) {
         error_set(&device->error,
                   "--kernel=%s needs %llu bytes of a block's shared memory, and the GPU has %u",
-                  strategies[plan->strategy].name, launch_shared(how), most);
+                  strategies[plan->strategy].name, launch_shared(how), max);
         return false;
     }
     if (!ask_resident(device, how->kernel, how->block, how->shared, &device->resident.first) ||

@@ -99,7 +99,7 @@ struct device_decoding {
     uint64_t memory;                 /* set: bytes of the device's memory that all of it takes */
     /* Bytes of content that are kept for the next batch. A record that ends with a separator has at
      * most this length. */
-    uint32_t keep_least;
+    uint32_t keep_min;
     enum device_separators separators;
 };
 

@@ -38,7 +38,7 @@ static bool fit_capacity(struct device *device, struct device_decoding *decoding
     if (!device_ok(device, cudaMemGetInfo(&free_bytes, &all), "asking for its memory"))
         return false;
     decoding->memory = decode_fit_memory(&decoding->capacity, &decoding->batches,
-                                         decoding->keep_least, free_bytes / 4 * 3);
+                                         decoding->keep_min, free_bytes / 4 * 3);
     if (decoding->memory == 0)
         decoding->batches = 0;
     return true;
@@ -79,7 +79,7 @@ static bool open_memory(struct device *device, struct decoding *decoding)
             return false;
         decode_own_memory(batch, capacity, decoding->own[i]);
         decode_stage_memory(batch, capacity, decoding->stages);
-        batch->keep_least = decoding->plan.keep_least;
+        batch->keep_min = decoding->plan.keep_min;
         if (!zero_batch(device, batch, capacity->frames))
             return false;
     }
@@ -110,7 +110,7 @@ static bool open_slots(struct device *device, struct decoding *decoding)
              !device_create_events(device, &device->slots[device->buffers + i])) ||
             !device_ok(device, decode_lane_open(&decoding->lane[i]), "creating a stream"))
             return false;
-    return device_reserve_rest(device, decoding->plan.capacity.room + decoding->plan.keep_least);
+    return device_reserve_rest(device, decoding->plan.capacity.room + decoding->plan.keep_min);
 }
 
 // What copies of compressed bytes, and of content, need.
@@ -246,9 +246,9 @@ static bool copy_plan(struct device *device, struct slot *slot, const struct dec
 static bool launch_tail(struct device *device, struct decode_batch batch)
 {
     const struct device_decoding *plan = &device->decoding->plan;
-    unsigned most = plan->keep_least;
+    unsigned max = plan->keep_min;
     bool lines = plan->separators == SEPARATORS_NEWLINES;
-    void *params[] = {&batch, &most, &lines};
+    void *params[] = {&batch, &max, &lines};
     return plan->separators == SEPARATORS_NONE ||
            device_ok(device,
                      cudaLaunchKernel(reinterpret_cast<const void *>(decode_tail_kernel), dim3(1),

@@ -23,9 +23,9 @@ static inline void patience_renew(struct patience *patience)
 /* True if less time was waited for than the deadline. Call it after each look in vain. */
 static inline bool patience_lasts(struct patience *patience, unsigned deadline_ms)
 {
-    const double most = deadline_ms / 32e3; /* seconds */
+    const double max = deadline_ms / 32e3; /* seconds */
     const double since = clock_seconds_since(&patience->looked);
-    patience->waited += since < most ? since : most;
+    patience->waited += since < max ? since : max;
     patience->looked = clock_now();
     return patience->waited * 1e3 < deadline_ms;
 }

@@ -12,9 +12,9 @@ static unsigned bits_of(const struct histogram_spec *spec)
 }
 
 /* The least value of the type. */
-static int128 least_of(const struct histogram_spec *spec)
+static int128 min_of(const struct histogram_spec *spec)
 {
-    return row_plan_least(bits_of(spec), spec->type.kind == 'i');
+    return row_plan_min(bits_of(spec), spec->type.kind == 'i');
 }
 
 static unsigned long long sign_of(const struct histogram_spec *spec)
@@ -45,9 +45,9 @@ static void lay_reciprocal(struct row_map *map, const struct binning *binning)
     map->low = (unsigned)map->reciprocal;
 }
 
-static int128 clamp(int128 number, int128 least, int128 most)
+static int128 clamp(int128 number, int128 min, int128 max)
 {
-    return number < least ? least : number > most ? most : number;
+    return number < min ? min : number > max ? max : number;
 }
 
 /* Equal bins of values of 2 bytes, over a span of at most 2^16.
@@ -69,13 +69,13 @@ static void lay_16_bits(struct row_map *map, const struct histogram_spec *spec)
 {
     const struct binning *binning = &spec->binning;
     const int128 first = binning->first, span = binning->span, bins = (int128)binning->bins;
-    const int128 least = least_of(spec), one = (int128)1 << 32;
-    const int128 from = clamp(first - 1, least, least + 65535);
-    const int128 to = clamp(first + span, least, least + 65535);
+    const int128 min = min_of(spec), one = (int128)1 << 32;
+    const int128 from = clamp(first - 1, min, min + 65535);
+    const int128 to = clamp(first + span, min, min + 65535);
     const int128 before = clamp(from - first, -1, span); /* where all are outside: one of them */
     map->way = ROWS_BY_16_BITS;
     map->first = (unsigned long long)from;
-    map->most = (unsigned long long)(to - from);
+    map->offset_max = (unsigned long long)(to - from);
     map->origin = (unsigned long long)(((span + before * bins) * one + span - 1) / span);
     if (bins < span) {
         map->high = (unsigned)((bins * one + span - 1) / span);
@@ -96,26 +96,26 @@ static void lay_offsets(struct row_map *map, const struct histogram_spec *spec,
 {
     const struct binning *binning = &spec->binning;
     const unsigned long long mask = plan->bits == 32 ? 0xffffffffull : ~0ull;
-    const int128 most = row_plan_least(plan->bits, plan->is_signed) + (int128)mask;
+    const int128 max = row_plan_min(plan->bits, plan->is_signed) + (int128)mask;
     map->sign = sign_of(spec);
     map->way = plan->bits == 32 ? ROWS_BY_32_BITS : ROWS_BY_64_BITS;
-    map->first = (unsigned long long)(binning->first - least_of(spec)) & mask;
+    map->first = (unsigned long long)(binning->first - min_of(spec)) & mask;
     map->last = (unsigned long long)(binning->span - 1) & mask;
-    map->beyond = (unsigned long long)(most - binning->first) & mask;
-    map->most = plan->bits == 32 && map->last == mask ? map->last : map->last + 1;
+    map->beyond = (unsigned long long)(max - binning->first) & mask;
+    map->offset_max = plan->bits == 32 && map->last == mask ? map->last : map->last + 1;
     lay_reciprocal(map, binning);
 }
 
 /* Whole values between edges: those that values of the type can tell apart. */
 static void lay_whole_edges(struct row_map *map, const struct histogram_spec *spec)
 {
-    const int128 least = least_of(spec), end = least + ((int128)1 << bits_of(spec));
+    const int128 min = min_of(spec), end = min + ((int128)1 << bits_of(spec));
     map->sign = sign_of(spec);
     map->way = ROWS_BY_WHOLE_EDGES;
     for (size_t k = 0; k <= spec->binning.bins; k++) {
         int128 edge = binning_whole_edge(&spec->binning, k);
-        map->below += edge < least;
-        map->edges += edge >= least && edge < end;
+        map->below += edge < min;
+        map->edges += edge >= min && edge < end;
     }
 }
 
@@ -210,7 +210,7 @@ static void *whole_edges(const struct histogram_spec *spec, const struct row_map
     unsigned long long *numbers = malloc(*size = (map->edges + 1) * sizeof *numbers);
     for (size_t k = 0; numbers && k < map->edges; k++) {
         int128 edge = binning_whole_edge(&spec->binning, map->below + k);
-        numbers[k] = (unsigned long long)(edge - least_of(spec));
+        numbers[k] = (unsigned long long)(edge - min_of(spec));
     }
     return numbers;
 }

@@ -29,7 +29,8 @@ enum row_way {
  * above `last` lies outside, and one above `beyond` below the first edge.
  *
  * By 16 bits the value itself is taken, its sign extended to 32 bits: first it is brought into
- * [first, first + most], which changes no row, then row = ((value - first) * high + origin) >> 32.
+ * [first, first + offset_max], which changes no row, then row = ((value - first) * high + origin)
+ * >> 32.
  *
  * Edges: the table has those that values of this type can tell apart, as numbers, and `below` is
  * how many lie below them all. */
@@ -43,7 +44,7 @@ struct row_map {
     unsigned bins;
     unsigned long long sign, first, last, beyond;
     unsigned long long
-        most; /* offset to look at: the span, or the last where 32 bits hold no more */
+        offset_max; /* offset to look at: the span, or the last where 32 bits hold no more */
     unsigned long long reciprocal; /* bin = offset * reciprocal >> 64 >> shift; 0: bin = offset */
     unsigned high, low;            /* its halves */
     unsigned shift;

@@ -57,8 +57,8 @@ unsigned snapshot_interval(const struct snapshots *snapshots, size_t chunk_size,
 {
     const size_t size = snapshot_words(snapshots) * sizeof(uint64_t);
     const size_t chunks = PART_OF_CHUNKS * size / chunk_size + 1;
-    const unsigned most = slots / 4 > 0 ? slots / 4 : 1;
-    return chunks < most ? (unsigned)chunks : most;
+    const unsigned max = slots / 4 > 0 ? slots / 4 : 1;
+    return chunks < max ? (unsigned)chunks : max;
 }
 
 size_t snapshot_tail(const struct histogram_spec *spec)
@@ -104,7 +104,7 @@ struct chunk_text snapshots_grow(const struct snapshots *snapshots, struct snaps
                                  const uint64_t *words)
 {
     const struct histogram_spec *spec = snapshots->spec;
-    growth->samples_most += histogram_spec_samples_most(spec, chunk->len);
+    growth->samples_max += histogram_spec_samples_max(spec, chunk->len);
     growth->bytes += chunk->origin.bytes;
     if (!words || !spec->mode->is_text)
         return (struct chunk_text){.is_known = false};
@@ -143,7 +143,7 @@ static bool counts_believable(const struct snapshots *snapshots,
     if (!samples_known(snapshots->spec))
         seen->samples = sum;
     return follow && histogram_spec_adds_up(snapshots->spec, sum, seen->samples) &&
-           seen->samples >= good->samples && seen->samples - good->samples <= growth->samples_most;
+           seen->samples >= good->samples && seen->samples - good->samples <= growth->samples_max;
 }
 
 bool snapshots_believe(const struct snapshots *snapshots, const struct snapshot_growth *growth,
@@ -154,7 +154,7 @@ bool snapshots_believe(const struct snapshots *snapshots, const struct snapshot_
     seen->samples = good->samples;
     seen->bytes = good->bytes + growth->bytes;
     if (samples_known(snapshots->spec))
-        seen->samples += growth->samples_most;
+        seen->samples += growth->samples_max;
     return !words || (!growth->cannot_be && counts_believable(snapshots, growth, seen));
 }
 

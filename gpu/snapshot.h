@@ -73,7 +73,7 @@ void snapshots_init(struct snapshots *snapshots, const struct histogram_spec *sp
 
 /* The growth that is possible by the chunks that a snapshot stands for. Begins with all zeros. */
 struct snapshot_growth {
-    uint64_t samples_most, bytes;
+    uint64_t samples_max, bytes;
     bool cannot_be; /* the end of a snapshot shows more than a chunk can hold */
 };
 

@@ -57,7 +57,7 @@ static enum strategy_id best_of_values(const struct histogram_spec *spec, size_t
         return STRATEGY_lanes;
     if (spec->bins <= PACKED_ROWS_MAX)
         return STRATEGY_packed;
-    return chunk_size >= PARTITIONED_CHUNK_LEAST ? STRATEGY_partitioned : STRATEGY_matched;
+    return chunk_size >= PARTITIONED_CHUNK_MIN ? STRATEGY_partitioned : STRATEGY_matched;
 }
 
 /* Returns the only strategy that counts the histogram, or NULL. */

@@ -59,16 +59,16 @@ static int visible_count_files(const char *root)
 static char *visible_append_others(struct gpu_list *gpus, char *text, const char *list,
                                    const char *root)
 {
-    const unsigned wanted = gpus->most < GPUS_MAX ? gpus->most : GPUS_MAX;
+    const unsigned wanted = gpus->max < GPUS_MAX ? gpus->max : GPUS_MAX;
     const unsigned files = list ? GPUS_MAX : (unsigned)visible_count_files(root);
     size_t len;
-    gpus->most = gpus->count;
-    while (text && gpus->most < wanted && gpus->most < files &&
-           (!list || visible_entry(list, (int)gpus->most, &len))) {
-        const int number = (int)gpus->most;
+    gpus->max = gpus->count;
+    while (text && gpus->max < wanted && gpus->max < files &&
+           (!list || visible_entry(list, (int)gpus->max, &len))) {
+        const int number = (int)gpus->max;
         gpus->gpu[number] = (struct visible){.asked = number, .ordinal = number, .list = list};
         text = visible_append(text, list, number);
-        gpus->most++;
+        gpus->max++;
     }
     return text;
 }
@@ -103,20 +103,20 @@ void visible_only(struct gpu_list *gpus, const char *root)
             only = visible_append(only, list, gpus->gpu[i].asked);
     }
     const size_t shown = only ? strlen(only) : 0;
-    if (only && gpus->most > gpus->count)
+    if (only && gpus->max > gpus->count)
         only = visible_append_others(gpus, only, list, root);
     if (only && visible_set(gpus, only, shown)) {
         for (unsigned i = 0; i < gpus->count; i++)
             gpus->gpu[i].ordinal = (int)i;
     } else {
-        gpus->most = gpus->count;
+        gpus->max = gpus->count;
     }
     free(only);
 }
 
 void visible_more(struct gpu_list *gpus, unsigned count)
 {
-    for (; gpus->count < count && gpus->count < gpus->most; gpus->count++) {
+    for (; gpus->count < count && gpus->count < gpus->max; gpus->count++) {
         char *end = gpus->hidden;
         if (!end)
             continue;

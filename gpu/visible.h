@@ -22,7 +22,7 @@ struct visible {
 struct gpu_list {
     unsigned count; /* 0: all that CUDA sees */
     struct visible gpu[GPUS_MAX];
-    unsigned most; /* how many may be used in the end (visible_more); less than count: no others */
+    unsigned max;  /* how many may be used in the end (visible_more); less than count: no others */
     char *setting; /* the environment variable, if it was set; on the heap, and the environment's */
     char *hidden;  /* these, in it, after the end of its text */
 };

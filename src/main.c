@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STACK_LEAST (256 << 10) /* bytes */
+#define STACK_MIN (256 << 10) /* bytes */
 
 /* Static, as a GPU that is still starting may read the histogram until the process ends. */
 static struct options options;
@@ -213,15 +213,15 @@ static void set_up_malloc(void)
 static int check_stack(struct error *error)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= STACK_LEAST)
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= STACK_MIN)
         return 0;
     const unsigned long kib = (unsigned long)(limit.rlim_cur >> 10);
-    limit.rlim_cur = STACK_LEAST;
-    if (limit.rlim_max >= STACK_LEAST && setrlimit(RLIMIT_STACK, &limit) == 0)
+    limit.rlim_cur = STACK_MIN;
+    if (limit.rlim_max >= STACK_MIN && setrlimit(RLIMIT_STACK, &limit) == 0)
         return 0;
     return error_set(error,
                      "the stack is limited to %lu KiB, and %d KiB are needed; use 'ulimit -s %d'",
-                     kib, STACK_LEAST >> 10, STACK_LEAST >> 10);
+                     kib, STACK_MIN >> 10, STACK_MIN >> 10);
 }
 
 /* Does what the options ask for. The exit status. */

@@ -55,7 +55,7 @@ void main_hint_range(const struct options *options, const struct histogram_spec 
 
 /* Returns what the names and counts of keys may take: a gibibyte, or more if there may be many
  * keys. */
-uint64_t main_most_key_bytes(unsigned max_keys);
+uint64_t main_max_key_bytes(unsigned max_keys);
 
 /* Writes the tables of all keys (options->pool.keys) of options->spec, which may `follow`
  * others. The tally is worked with. 0, or -1 if memory is short. */

@@ -134,16 +134,16 @@ static int widen_sides(struct sides *sides, struct coarse_rows *rows, struct err
 static int reduce_bins(struct options *options, struct sides *sides, struct error *error)
 {
     const bool is_picture = options->report.format->is_picture;
-    const size_t most = options->report.bins.most;
+    const size_t max = options->report.bins.max;
     const bool has_digits = sides->spec->binning.digits.scales;
     enum coarsen_outcome outcome = COARSEN_AS_COUNTED;
     struct coarse_rows rows;
-    if (!has_digits && most > 0)
+    if (!has_digits && max > 0)
         return error_set(error,
                          "--bins: these tables were not counted with --digits; leave out --bins");
-    if (most > 0) {
+    if (max > 0) {
         main_hint_range(options, sides->spec, &sides->both);
-        outcome = coarsen_equal(sides->spec, &sides->both, most, &rows);
+        outcome = coarsen_equal(sides->spec, &sides->both, max, &rows);
     } else if (is_picture && has_digits) {
         outcome = coarsen_picture(
             sides->spec, &sides->both,
@@ -195,7 +195,7 @@ int main_diff(struct options *options, struct output *output, const struct held_
     const struct merge empty = {.form.lay = options_lay,
                                 .form.sort = options_sort,
                                 .form.max_keys = options->max_keys,
-                                .form.max_key_bytes = main_most_key_bytes(options->max_keys)};
+                                .form.max_key_bytes = main_max_key_bytes(options->max_keys)};
     struct sides sides = {.before = empty, .after = empty};
     const int status = diff_and_show(options, output, files, &sides);
     tally_close(&sides.both);

@@ -103,7 +103,7 @@ void main_print_remarks(const struct options *options, const struct main_remarks
 static void hint_range(const struct options *options, const struct histogram_spec *spec,
                        const struct tally *tally, unsigned bins)
 {
-    const bool is_given = options->report.bins.most > 0;
+    const bool is_given = options->report.bins.max > 0;
     const char *how = options->action != ACTION_COUNT ? "count again with " : "use ";
     struct seen_range range;
     char min[SHOW_NUMBER], max[SHOW_NUMBER];
@@ -164,8 +164,8 @@ void main_hint_range(const struct options *options, const struct histogram_spec 
     if (options->verbosity < NORMAL)
         return;
     const struct report_options *report = &options->report;
-    if (report->bins.most > 0)
-        hint_range(options, spec, tally, report->bins.most);
+    if (report->bins.max > 0)
+        hint_range(options, spec, tally, report->bins.max);
     else if (has_default_bins(options, spec) && !options->each && !options->pool.keys)
         hint_digits(options, spec, tally);
     if (report->bins.own > 0)

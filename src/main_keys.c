@@ -8,10 +8,10 @@
 #include <sched.h>
 #include <string.h>
 
-uint64_t main_most_key_bytes(unsigned max_keys)
+uint64_t main_max_key_bytes(unsigned max_keys)
 {
-    const uint64_t least = UINT64_C(1) << 30, most = (uint64_t)max_keys << 10;
-    return most > least ? most : least;
+    const uint64_t min = UINT64_C(1) << 30, max = (uint64_t)max_keys << 10;
+    return max > min ? max : min;
 }
 
 /* Returns how many threads may sort and show keys. */

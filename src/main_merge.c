@@ -44,7 +44,7 @@ static int check_keys(const struct options *options, const struct merge *merge, 
     const bool has_heat = merge->spec.mode->is_binned && report->format->heat;
     if (!merge->keys)
         return options->top == 0 ? 0 : error_set(error, "--top: the tables are not by key (--by)");
-    if (report->bins.most > 0 && !has_heat)
+    if (report->bins.max > 0 && !has_heat)
         return error_set(error, "--bins: tables by key are shown in the bins that were counted");
     if (report->stats && has_heat)
         return error_set(error, "--plot: a heat map has no statistics; use --stats without --plot");
@@ -65,7 +65,7 @@ static int check_shown(const struct options *options, const struct merge *merge,
     if (format->mode && format->mode != spec->mode)
         return error_set(error, "--format=%s: the tables are not of --%s", format->name,
                          format->mode->name);
-    if (report->bins.most > 0 && !spec->binning.digits.scales)
+    if (report->bins.max > 0 && !spec->binning.digits.scales)
         return error_set(error,
                          "--bins: these tables were not counted with --digits; leave out --bins");
     return check_keys(options, merge, error);
@@ -149,7 +149,7 @@ static int merge_and_show(struct options *options, struct output *output,
         return main_failed(&error);
     if (options->verbosity >= NORMAL)
         main_warn_of_others(merge);
-    if (insert_bins(merge_options(merge), options->report.bins.most, &error) != 0)
+    if (insert_bins(merge_options(merge), options->report.bins.max, &error) != 0)
         return main_failed(&error);
     struct writer *out = output_open(output, &error);
     if (!out)
@@ -171,7 +171,7 @@ int main_merge(struct options *options, struct output *output, const struct held
                           .form.has_moments = options->report.stats,
                           .form.is_cumulative = options->report.format->is_cumulative,
                           .form.max_keys = options->max_keys,
-                          .form.max_key_bytes = main_most_key_bytes(options->max_keys)};
+                          .form.max_key_bytes = main_max_key_bytes(options->max_keys)};
     struct shard_record proof = {.shard_count = 0};
     const int status = merge_and_show(options, output, files, &merge, &proof);
     merge_free(&merge);

@@ -46,7 +46,7 @@ int main_tables_open(struct main_tables *tables, const struct source *source, st
         return -1;
     if (key_is_used(&options->spec.key) &&
         !(options->pool.keys = key_tallies_open(&options->spec, options->max_keys,
-                                                main_most_key_bytes(options->max_keys))))
+                                                main_max_key_bytes(options->max_keys))))
         return -1;
     if (options->interval > 0 && tally_open(&tables->so_far, &options->spec) != 0)
         return -1;

@@ -65,8 +65,8 @@ extern void (*const row_pages_kernel)(row_pages_args args);
 
 // A kernel, and how it is launched on one device.
 struct launch {
-    counting_kernel kernel, second;    // the second is launched after it, if not null
-    unsigned block, coarsening, least; // as in struct tuning
+    counting_kernel kernel, second;  // the second is launched after it, if not null
+    unsigned block, coarsening, min; // as in struct tuning
     unsigned second_block;
     unsigned sample; // bytes
     bool is_text;
@@ -76,41 +76,41 @@ struct launch {
     struct partition_shape partition;
 };
 
-// The fewest passes whose bins, of `size` bytes each, fit into `most` bytes with `spare` bins more.
+// The fewest passes whose bins, of `size` bytes each, fit into `max` bytes with `spare` bins more.
 static inline struct table_shape passes_for(unsigned bins, unsigned size, unsigned spare,
-                                            unsigned most)
+                                            unsigned max)
 {
-    const unsigned rows = most / size - spare;
+    const unsigned rows = max / size - spare;
     const unsigned passes = (bins + rows - 1) / rows;
     return {(bins + passes - 1) / passes, passes, 0};
 }
 
 // And as many columns of 32-bit counters as fit then, with a row for what belongs to another pass.
-static inline struct table_shape columns_for(unsigned bins, unsigned most)
+static inline struct table_shape columns_for(unsigned bins, unsigned max)
 {
-    struct table_shape shape = passes_for(bins, 4, 1, most);
+    struct table_shape shape = passes_for(bins, 4, 1, max);
     while (shape.columns_log < LANES_COLUMNS_LOG_MAX &&
-           ((shape.bins + 1) * 4ull << (shape.columns_log + 1)) <= most)
+           ((shape.bins + 1) * 4ull << (shape.columns_log + 1)) <= max)
         shape.columns_log++;
     return shape;
 }
 
-// All pairs at once; or the fewest passes over as many first bytes each as fit into `most` bytes.
-static inline struct table_shape shape_of_pairs(unsigned most)
+// All pairs at once; or the fewest passes over as many first bytes each as fit into `max` bytes.
+static inline struct table_shape shape_of_pairs(unsigned max)
 {
-    if (most >= PAIRS_SHARED)
+    if (max >= PAIRS_SHARED)
         return {256 * 256, 1, 0};
-    const unsigned firsts = most / (4 * PAIRS_STRIDE), passes = (256 + firsts - 1) / firsts;
+    const unsigned firsts = max / (4 * PAIRS_STRIDE), passes = (256 + firsts - 1) / firsts;
     return {(256 + passes - 1) / passes * 256, passes, 0};
 }
 
-// As many places for characters as fit into `most` bytes, a power of two; for groups of them, a row
+// As many places for characters as fit into `max` bytes, a power of two; for groups of them, a row
 // for each.
 static inline struct table_shape shape_for_characters(const struct histogram_spec *spec,
-                                                      unsigned most)
+                                                      unsigned max)
 {
     struct table_shape shape = {CHARACTERS_PLACES_MAX, 1, 0};
-    while (shape.bins > 1 && CHARACTERS_SHARED + shape.bins * 8 > most)
+    while (shape.bins > 1 && CHARACTERS_SHARED + shape.bins * 8 > max)
         shape.bins /= 2;
     if (spec->groups)
         shape.bins = CHARACTER_GROUPS_MAX;
@@ -118,9 +118,9 @@ static inline struct table_shape shape_for_characters(const struct histogram_spe
 }
 
 // And of counters of a byte, in whole vectors, besides PACKED_SHARED bytes.
-static inline struct table_shape bytes_for(unsigned bins, unsigned most)
+static inline struct table_shape bytes_for(unsigned bins, unsigned max)
 {
-    struct table_shape shape = passes_for(bins, 1, PACKED_SHARED + 15, most);
+    struct table_shape shape = passes_for(bins, 1, PACKED_SHARED + 15, max);
     shape.bins = (shape.bins + 15) / 16 * 16;
     return shape;
 }
@@ -129,24 +129,24 @@ static inline struct table_shape bytes_for(unsigned bins, unsigned most)
 // reciprocal, times these, is less than 2^32 over the number of ranges.
 static inline struct partition_shape partition_shape_for(unsigned bins)
 {
-    const unsigned wanted = bins / PARTITION_ROWS_LEAST | 1;
+    const unsigned wanted = bins / PARTITION_ROWS_MIN | 1;
     const unsigned ranges = wanted < 3 ? 3 : wanted > PARTITION_RANGES ? PARTITION_RANGES : wanted;
     const unsigned groups = (bins + 7) / 8, rows = (groups + ranges - 1) / ranges * 8;
     const unsigned reciprocal = static_cast<unsigned>((0x100000000ull + ranges - 1) / ranges);
     return {ranges, reciprocal, (rows + 15) / 16 * 16, 0, 0, 0};
 }
 
-// For values of `sample` bytes, in pieces of up to `most` bytes.
+// For values of `sample` bytes, in pieces of up to `max` bytes.
 static inline struct partition_shape partition_for(unsigned bins, unsigned sample,
-                                                   unsigned long long most)
+                                                   unsigned long long max)
 {
     struct partition_shape shape = partition_shape_for(bins);
     shape.tile_values = PARTITION_BLOCK * (sample == 8 ? PARTITION_VALUES / 2 : PARTITION_VALUES);
     shape.tile = shape.tile_values + 8 * shape.ranges; // each run is filled up to a multiple of 8
-    const unsigned long long tiles = most / (1ull * shape.tile_values * sample) + 1;
-    shape.tiles = tiles < PARTITION_TILES_LEAST  ? PARTITION_TILES_LEAST
-                  : tiles > PARTITION_TILES_MOST ? PARTITION_TILES_MOST
-                                                 : static_cast<unsigned>((tiles + 3) / 4 * 4);
+    const unsigned long long tiles = max / (1ull * shape.tile_values * sample) + 1;
+    shape.tiles = tiles < PARTITION_TILES_MIN   ? PARTITION_TILES_MIN
+                  : tiles > PARTITION_TILES_MAX ? PARTITION_TILES_MAX
+                                                : static_cast<unsigned>((tiles + 3) / 4 * 4);
     return shape;
 }
 
@@ -220,7 +220,7 @@ static inline struct launch launch_with(const struct tuning *tuning,
     how.second = of->second_of(static_cast<unsigned>(spec->bins));
     how.block = tuning->block;
     how.coarsening = tuning->coarsening;
-    how.least = tuning->least;
+    how.min = tuning->min;
     how.second_block = tuning->second;
     how.sample = static_cast<unsigned>(histogram_spec_sample_size(spec));
     how.is_text = spec->mode->is_text;
@@ -228,8 +228,8 @@ static inline struct launch launch_with(const struct tuning *tuning,
     launch_set_table(&how, of->table, spec, limits);
     // Counters cost what as many bytes of data do: to be zeroed, and added up.
     if ((of->table == TABLE_OF_COLUMNS && how.sample > 1) || of->table == TABLE_OF_BYTES)
-        if (how.least * how.block < how.shared)
-            how.least = static_cast<unsigned>(how.shared / how.block);
+        if (how.min * how.block < how.shared)
+            how.min = static_cast<unsigned>(how.shared / how.block);
     return how;
 }
 
@@ -241,9 +241,9 @@ static inline unsigned long long launch_shared(const struct launch *launch)
     return launch->shared > second ? launch->shared : second;
 }
 
-static inline bool launch_fits(const struct launch *launch, unsigned shared_most)
+static inline bool launch_fits(const struct launch *launch, unsigned shared_max)
 {
-    return launch_shared(launch) <= shared_most;
+    return launch_shared(launch) <= shared_max;
 }
 
 // The blocks for len bytes, where the device holds `resident` at a time.
@@ -255,9 +255,9 @@ static inline unsigned grid_for(const struct launch *launch, unsigned resident,
         return static_cast<unsigned>((len + each - 1) / each) + (len == 0);
     }
     const unsigned passes = launch->shape.passes;
-    const unsigned most = resident > passes ? resident / passes : 1;
-    const unsigned long long worth = len / (1ull * launch->block * launch->least) + 1;
-    return passes * (worth < most ? static_cast<unsigned>(worth) : most);
+    const unsigned max = resident > passes ? resident / passes : 1;
+    const unsigned long long worth = len / (1ull * launch->block * launch->min) + 1;
+    return passes * (worth < max ? static_cast<unsigned>(worth) : max);
 }
 
 // The scratch memory of a launch, in bytes.
@@ -308,12 +308,12 @@ template <class Zero, class Run>
 static inline bool launch_all(const struct launch *how, const struct launch_resident &resident,
                               struct count_args args, const Zero &zero, const Run &run)
 {
-    const unsigned long long len = args.len, most = launch_capacity(how);
+    const unsigned long long len = args.len, max = launch_capacity(how);
     // Numbers need few of the second.
     const unsigned second_grid = how->is_text ? resident.first : resident.second;
     unsigned long long done = 0;
     do {
-        args.len = len - done < most ? len - done : most;
+        args.len = len - done < max ? len - done : max;
         args.blocks = grid_for(how, resident.first, args.len);
         if ((how->is_text && !zero(args.rest, 1)) ||
             (how->scratch == SCRATCH_OF_PARTITION && !zero(args.scratch, PARTITION_RANGES_MAX)) ||

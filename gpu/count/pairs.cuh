@@ -47,8 +47,8 @@ constexpr unsigned pairs_block = 1024, pairs_warps = pairs_block / 32;
 
 // How many tiles of each warp a round has, at least and at most. Even if all pairs of a round are
 // the same, fewer than 4096 lower counters come round, so the sum cannot be right by chance.
-constexpr unsigned pairs_round_least = 16, pairs_round_most = 128;
-static_assert(1ull * pairs_round_most * pairs_warps * pairs_tile / (pairs_upper / 2) < 4096,
+constexpr unsigned pairs_round_min = 16, pairs_round_max = 128;
+static_assert(1ull * pairs_round_max * pairs_warps * pairs_tile / (pairs_upper / 2) < 4096,
               "a sum that is wrong may look right");
 
 // The data as tiles, each followed by one byte at least; and the bytes before and after them.
@@ -209,21 +209,21 @@ static __device__ __forceinline__ bool uppers_add_up(unsigned *table, unsigned u
 static __device__ __forceinline__ bool take_out(const count_args &args, unsigned *table,
                                                 unsigned key, unsigned *uppers)
 {
-    constexpr unsigned lower_most = pairs_upper / 2, upper_most = 1u << (31 - pairs_upper_bit);
+    constexpr unsigned lower_max = pairs_upper / 2, upper_max = 1u << (31 - pairs_upper_bit);
     bool are_small = true;
     for (unsigned pair = pairs_own << 8 | threadIdx.x; pair < pairs_lower << 8;
          pair += pairs_block) {
         unsigned *const word = &table[word_of_pair(pair)];
         const unsigned lower = *word % pairs_upper, upper = *word >> pairs_upper_bit;
-        are_small &= lower < lower_most / 2 && upper < upper_most / 2;
-        if (lower >= lower_most) {
-            add_to_counts(args, pair ^ (key & 0xffff), lower_most);
-            *word -= lower_most;
+        are_small &= lower < lower_max / 2 && upper < upper_max / 2;
+        if (lower >= lower_max) {
+            add_to_counts(args, pair ^ (key & 0xffff), lower_max);
+            *word -= lower_max;
         }
-        if (upper >= upper_most) {
-            add_to_counts(args, (pair + pairs_shift) ^ (key & 0xffff), upper_most);
-            *word -= upper_most << pairs_upper_bit;
-            *uppers -= upper_most;
+        if (upper >= upper_max) {
+            add_to_counts(args, (pair + pairs_shift) ^ (key & 0xffff), upper_max);
+            *word -= upper_max << pairs_upper_bit;
+            *uppers -= upper_max;
         }
     }
     return __syncthreads_and(are_small);
@@ -300,7 +300,7 @@ static __device__ __forceinline__ void count_pairs_at_once(const count_args &arg
     zero(table, pairs_all_words);
     __syncthreads();
     const unsigned key = choose_key(table, tiles), stride = gridDim.x * pairs_warps;
-    unsigned uppers = 0, round = pairs_round_least;
+    unsigned uppers = 0, round = pairs_round_min;
     for (unsigned at = blockIdx.x * pairs_warps; at < tiles.count;) {
         const unsigned begin = at;
         for (unsigned n = 0; n < round && at < tiles.count; n++, at += stride) {
@@ -310,7 +310,7 @@ static __device__ __forceinline__ void count_pairs_at_once(const count_args &arg
         }
         const unsigned end = at < tiles.count ? at : tiles.count;
         const bool may_grow = settle<Aligned>(args, table, tiles, {begin, end, key}, &uppers);
-        round = may_grow ? min(2 * round, pairs_round_most) : pairs_round_least;
+        round = may_grow ? min(2 * round, pairs_round_max) : pairs_round_min;
     }
     merge_pairs(args, table, key);
 }

@@ -114,7 +114,7 @@ static __device__ __forceinline__ unsigned row_by_32_bits(const row_map &map, un
 {
     const unsigned offset =
         (bits ^ static_cast<unsigned>(map.sign)) - static_cast<unsigned>(map.first);
-    const unsigned inside = min(offset, static_cast<unsigned>(map.most));
+    const unsigned inside = min(offset, static_cast<unsigned>(map.offset_max));
     const unsigned long long product =
         static_cast<unsigned long long>(inside) * map.high + __umulhi(inside, map.low);
     const unsigned bin = map.reciprocal ? static_cast<unsigned>(product >> 32) : inside;
@@ -127,14 +127,14 @@ static __device__ __forceinline__ unsigned row_of_own(const row_map &map, unsign
 {
     const unsigned offset =
         bits + (static_cast<unsigned>(map.sign) - static_cast<unsigned>(map.first));
-    const unsigned inside = min(offset, static_cast<unsigned>(map.most));
+    const unsigned inside = min(offset, static_cast<unsigned>(map.offset_max));
     return offset > static_cast<unsigned>(map.beyond) ? ROW_BELOW : 1 + inside;
 }
 
 static __device__ __forceinline__ unsigned row_by_16_bits(const row_map &map, unsigned bits)
 {
     const int value = static_cast<int>(bits), first = static_cast<int>(map.first);
-    const int inside = min(max(value, first) - first, static_cast<int>(map.most));
+    const int inside = min(max(value, first) - first, static_cast<int>(map.offset_max));
     const unsigned long long factor = static_cast<unsigned>(inside);
     return static_cast<unsigned>((factor * map.high + map.origin) >> 32);
 }

@@ -13,7 +13,7 @@
 using run_cache = bin_cache<1024>;
 
 // Lanes with a run that are worth the search for those that are alike.
-constexpr unsigned run_lanes_least = 8;
+constexpr unsigned run_lanes_min = 8;
 
 // The warp together. Counts the values of lanes that have but one, if there are many such lanes.
 // True if those of this lane have been counted; never if they are not `in` what is to be counted.
@@ -23,7 +23,7 @@ static __device__ __forceinline__ bool take_run(run_cache &runs, const count_arg
 {
     // Few lanes have two values alike, where there are no runs.
     const unsigned maybe = __ballot_sync(0xffffffffu, in && rows[1] == rows[0]);
-    if (static_cast<unsigned>(__popc(maybe)) < run_lanes_least)
+    if (static_cast<unsigned>(__popc(maybe)) < run_lanes_min)
         return false;
     bool alike = in;
     UNROLL for (unsigned i = 1; i < Number; i++) alike &= rows[i] == rows[0];

@@ -37,8 +37,8 @@ struct tuning {
     unsigned block;      /* threads */
     unsigned coarsening; /* samples a thread, in as many blocks as that takes; 0: blocks stay, as
                             many as the device holds at a time, and share the data */
-    unsigned least;      /* bytes that are worth a thread of a block that stays: small data get
-                            fewer blocks */
+    unsigned min;        /* bytes that are worth a thread of a block that stays: small data get
+                              fewer blocks */
     unsigned second;     /* threads a block of the second kernel, if it has one */
 };
 
@@ -69,7 +69,7 @@ TUNING_CONSTANT const struct tuning tunings[] = {
  * sorting pays, by partitioned (measured: doc/kernels.md). */
 #define LANES_ROWS_MAX 58111
 #define PACKED_ROWS_MAX 300000
-#define PARTITIONED_CHUNK_LEAST ((size_t)32 << 20)
+#define PARTITIONED_CHUNK_MIN ((size_t)32 << 20)
 
 /* Ranges of bins that partitioned sorts values into. Their number is odd, so that values with a
  * power of two between them go to all of them, and at most about that of the blocks of its second
@@ -77,7 +77,7 @@ TUNING_CONSTANT const struct tuning tunings[] = {
  * 65536 at most. There is room for PARTITION_RANGES_MAX, a multiple of 32. */
 #define PARTITION_RANGES 263u
 #define PARTITION_RANGES_MAX 288u
-#define PARTITION_ROWS_LEAST 4096u
+#define PARTITION_ROWS_MIN 4096u
 
 /* Rows of a range that are counted by words; more by bytes. */
 #define PARTITION_WORDS_MAX 16384u
@@ -90,8 +90,8 @@ TUNING_CONSTANT const struct tuning tunings[] = {
 
 /* Tiles that partitioned has room for: at least so many, whatever the size of chunks, as
  * decompressed data come in larger pieces; and at most, some 620 MB. */
-#define PARTITION_TILES_LEAST 1024u
-#define PARTITION_TILES_MOST 16384u
+#define PARTITION_TILES_MIN 1024u
+#define PARTITION_TILES_MAX 16384u
 
 /* Columns of counters that lanes lays for values at most: 2 to this power. Then at most 4 lanes of
  * a warp meet in a bank, whatever the data. More columns take longer to zero and add up; fewer have

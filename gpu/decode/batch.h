@@ -25,7 +25,7 @@ enum decode_format { DECODE_ZSTD, DECODE_GZIP, DECODE_FORMATS };
 
 /* The largest window. Larger ones are left to libzstd: an offset has 28 bits in a sequence
  * below. */
-#define ZSTD_WINDOW_MOST (1u << 27)
+#define ZSTD_WINDOW_MAX (1u << 27)
 
 #define DECODE_CONTENT_UNKNOWN UINT64_MAX
 
@@ -74,7 +74,7 @@ struct decode_block {
 /* A frame, or the part of it that the batch holds. */
 struct decode_frame {
     uint64_t content;    /* bytes that its header states, or DECODE_CONTENT_UNKNOWN */
-    uint32_t window;     /* bytes, up to ZSTD_WINDOW_MOST */
+    uint32_t window;     /* bytes, up to ZSTD_WINDOW_MAX */
     uint32_t first;      /* its first block */
     uint32_t blocks;     /* how many the batch holds, at least one */
     uint8_t begins;      /* in this batch; otherwise it is the batch's first frame and goes on */
@@ -143,14 +143,14 @@ typedef uint64_t decode_sequence;
  * that it repeats is one of them, or one of them less a small number, or one of its own. With
  * ZSTD_REPEATS set, bits 16 and 17 say which of the three (0 to 2) it is, and the lower 16 bits
  * what to take off: at most one for each sequence of the block. Otherwise it is the offset itself,
- * up to ZSTD_WINDOW_MOST. */
+ * up to ZSTD_WINDOW_MAX. */
 #define ZSTD_REPEATS (1u << 28)
 #define ZSTD_REPEATS_WHICH 16u
 #define ZSTD_REPEATS_LESS 0xffffu
 
 /* The three last offsets after some blocks: `which[i]` is ZSTD_CONSTANT if the i-th is value[i],
  * otherwise it is the which[i]-th (0 to 2) before these blocks, less value[i]. Values stay below
- * 2^28, so that two can be added; what is larger than any window is ZSTD_WINDOW_MOST + 1. */
+ * 2^28, so that two can be added; what is larger than any window is ZSTD_WINDOW_MAX + 1. */
 #define ZSTD_CONSTANT 3u
 struct zstd_repeats {
     uint32_t which[3];
@@ -162,7 +162,7 @@ struct decode_outcome {
     uint32_t refusal;           /* enum decode_refusal */
     uint32_t content;           /* bytes; from `sequences` */
     uint32_t content_at;        /* where they begin in the batch; from `place` */
-    uint32_t reach;             /* bytes of the frame before the block, at most ZSTD_WINDOW_MOST;
+    uint32_t reach;             /* bytes of the frame before the block, at most ZSTD_WINDOW_MAX;
                                  * from `place` */
     struct zstd_repeats after;  /* from `sequences` */
     struct zstd_repeats before; /* from `place`, all of them constant */
@@ -223,7 +223,7 @@ struct decode_batch {
     unsigned char *out;         /* [room]: the content */
     struct decode_verdict *verdict;
     uint32_t *frame_ends;    /* [frames]: where their content ends; from `keep` */
-    uint32_t keep_least;     /* bytes of content that the next batch has before `out` in any case */
+    uint32_t keep_min;       /* bytes of content that the next batch has before `out` in any case */
     struct gzip_batch gzip;  /* if it is gzip */
     unsigned char *next;     /* the beginning of `in` of the next batch: its carry */
     unsigned char *next_out; /* and its `out`, other memory than this one's: the window goes right

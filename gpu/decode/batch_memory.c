@@ -23,23 +23,23 @@ static void share_sequences(struct decode_batch *batch, const struct decode_capa
 {
     const uint32_t all = decode_sequences_at(capacity->room, capacity->blocks);
     const uint32_t symbols = capacity->room / (sizeof *batch->sequences / sizeof(uint16_t)) + 2;
-    batch->gzip.sequences_most = (all - symbols) & ~1u;
-    batch->gzip.symbols = (uint16_t *)(batch->sequences + batch->gzip.sequences_most);
+    batch->gzip.sequences_max = (all - symbols) & ~1u;
+    batch->gzip.symbols = (uint16_t *)(batch->sequences + batch->gzip.sequences_max);
 }
 
 static size_t take_gzip(struct gzip_batch *gzip, const struct decode_capacity *capacity,
                         unsigned char *at, size_t size)
 {
-    gzip->candidates_most =
-        2 * capacity->blocks < GZIP_CANDIDATES_MOST ? 2 * capacity->blocks : GZIP_CANDIDATES_MOST;
-    gzip->parts_most = gzip->candidates_most + capacity->blocks;
-    gzip->units_most = UNITS_FOR_EACH * capacity->blocks;
-    gzip->blocks_most = capacity->blocks;
-    gzip->frames_most = capacity->frames;
-    gzip->literals_most = capacity->room;
-    gzip->candidates = array(at, &size, gzip->candidates_most, sizeof *gzip->candidates);
-    gzip->parts = array(at, &size, gzip->parts_most, sizeof *gzip->parts);
-    gzip->units = array(at, &size, gzip->units_most, sizeof *gzip->units);
+    gzip->candidates_max =
+        2 * capacity->blocks < GZIP_CANDIDATES_MAX ? 2 * capacity->blocks : GZIP_CANDIDATES_MAX;
+    gzip->parts_max = gzip->candidates_max + capacity->blocks;
+    gzip->units_max = UNITS_FOR_EACH * capacity->blocks;
+    gzip->blocks_max = capacity->blocks;
+    gzip->frames_max = capacity->frames;
+    gzip->literals_max = capacity->room;
+    gzip->candidates = array(at, &size, gzip->candidates_max, sizeof *gzip->candidates);
+    gzip->parts = array(at, &size, gzip->parts_max, sizeof *gzip->parts);
+    gzip->units = array(at, &size, gzip->units_max, sizeof *gzip->units);
     gzip->members = array(at, &size, capacity->frames, sizeof *gzip->members);
     gzip->counters = array(at, &size, 1, sizeof *gzip->counters);
     gzip->segments = array(at, &size, capacity->room / GZIP_SEGMENT + 1, sizeof *gzip->segments);
@@ -87,13 +87,13 @@ size_t decode_stage_memory(struct decode_batch *batch, const struct decode_capac
 #define FIT_ROOM (8 * DECODE_BLOCK_CONTENT)
 #define FIT_IN (2 * DECODE_BLOCK_CONTENT)
 
-uint64_t decode_fit_memory(struct decode_capacity *capacity, unsigned *batches, uint32_t keep_least,
-                           uint64_t most)
+uint64_t decode_fit_memory(struct decode_capacity *capacity, unsigned *batches, uint32_t keep_min,
+                           uint64_t max)
 {
     for (;;) {
         uint64_t size = *batches * (uint64_t)decode_own_memory(NULL, capacity, NULL) +
                         decode_stage_memory(NULL, capacity, NULL);
-        if (size <= most)
+        if (size <= max)
             return size;
         if (*batches > DECODE_BATCHES_FEW) {
             --*batches;
@@ -104,7 +104,7 @@ uint64_t decode_fit_memory(struct decode_capacity *capacity, unsigned *batches, 
             capacity->in /= 2;
         if (capacity->window > capacity->room)
             capacity->window = capacity->room;
-        if (capacity->room < FIT_ROOM || capacity->in < FIT_IN || capacity->window < keep_least)
+        if (capacity->room < FIT_ROOM || capacity->in < FIT_IN || capacity->window < keep_min)
             return 0;
     }
 }

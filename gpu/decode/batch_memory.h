@@ -30,12 +30,12 @@ size_t decode_stage_memory(struct decode_batch *batch, const struct decode_capac
                            unsigned char *memory);
 
 /* Makes batches fewer, down to DECODE_BATCHES_FEW, and then halves what each holds, until all of
- * their memory, and that of the stages, takes at most `most` bytes. The window is at least
- * `keep_least` bytes. Returns the bytes that it takes; 0: batches would be too small to be of use,
+ * their memory, and that of the stages, takes at most `max` bytes. The window is at least
+ * `keep_min` bytes. Returns the bytes that it takes; 0: batches would be too small to be of use,
  * and *capacity and *batches mean nothing. */
 #define DECODE_BATCHES_FEW 6u
-uint64_t decode_fit_memory(struct decode_capacity *capacity, unsigned *batches, uint32_t keep_least,
-                           uint64_t most);
+uint64_t decode_fit_memory(struct decode_capacity *capacity, unsigned *batches, uint32_t keep_min,
+                           uint64_t max);
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,7 @@
 /* Small frames are taken so many bytes at a time. */
 #define CHECK_RUN ((uint32_t)1 << 20)
 
-_Static_assert(CHECK_THREADS *CONTENT_PARTS <= CONTENT_PARTS_MOST, "each part has a number");
+_Static_assert(CHECK_THREADS *CONTENT_PARTS <= CONTENT_PARTS_MAX, "each part has a number");
 
 struct check_thread {
     struct content_check *check;
@@ -197,12 +197,12 @@ static void count_frames(struct content_job *job)
 /* Starts threads until there are as many as find something to do. */
 static void start_threads(struct content_check *check, const struct content_job *job)
 {
-    const unsigned most = frame_is_cut(job, job->next) && job->left == 1 ? 2 : CHECK_THREADS;
+    const unsigned max = frame_is_cut(job, job->next) && job->left == 1 ? 2 : CHECK_THREADS;
     pthread_mutex_lock(&check->lock);
     unsigned wanted = check->busy + runs_of(job);
     pthread_mutex_unlock(&check->lock);
-    if (wanted > most)
-        wanted = most;
+    if (wanted > max)
+        wanted = max;
     while (check->count < wanted && start_thread(check))
         continue;
 }

@@ -48,7 +48,7 @@ struct content_job {
 
 /* Copies numbered below this are the caller's own; the others have memory for a part each. */
 #define CONTENT_FIRST_READ 4
-#define CONTENT_PARTS_MOST (DEVICE_READS - CONTENT_FIRST_READ)
+#define CONTENT_PARTS_MAX (DEVICE_READS - CONTENT_FIRST_READ)
 
 /* Opens it, and starts a first thread; `part` bytes are copied at a time. NULL if memory or threads
  * are short. */

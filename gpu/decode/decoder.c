@@ -112,10 +112,10 @@ bool gpu_engine_is_idle(struct engine *engine)
  * two as libzstd does, nor what batches have memory for. */
 static uint32_t window_max(const struct gpu_decoder *decoder, uint64_t memlimit)
 {
-    uint32_t most = ZSTD_WINDOW_MOST, has = decoder->memory.decoding.capacity.window;
-    while (most > memlimit)
-        most /= 2;
-    return most < has ? most : has;
+    uint32_t max = ZSTD_WINDOW_MAX, has = decoder->memory.decoding.capacity.window;
+    while (max > memlimit)
+        max /= 2;
+    return max < has ? max : has;
 }
 
 /* Begins a file. Returns 1; 0: the device decompresses nothing, or memory is short; -1: it is
@@ -132,7 +132,7 @@ static int begin(struct gpu_decoder *decoder, const struct compressed_start *sta
     }
     const struct decode_planner *planner = decode_planner_find(start->codec);
     unsigned char *tail =
-        planner && memory->decoding.batches > 0 ? malloc(memory->decoding.keep_least) : NULL;
+        planner && memory->decoding.batches > 0 ? malloc(memory->decoding.keep_min) : NULL;
     if (!tail)
         return 0;
     const struct decode_limits limits = {.window_max = window_max(decoder, start->memlimit),

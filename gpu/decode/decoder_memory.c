@@ -15,13 +15,13 @@ static const struct device_decoding decoding_of_size[] = {
                                     .blocks = 4096,
                                     .frames = 4096,
                                     .room = 64 * MIB,
-                                    .window = ZSTD_WINDOW_MOST},
+                                    .window = ZSTD_WINDOW_MAX},
                        .batches = 3},
     [DECODER_LARGE] = {.capacity = {.in = 64 * MIB,
                                     .blocks = 4096,
                                     .frames = 4096,
                                     .room = 128 * MIB,
-                                    .window = ZSTD_WINDOW_MOST},
+                                    .window = ZSTD_WINDOW_MAX},
                        .batches = 8},
 };
 
@@ -29,13 +29,13 @@ static const struct device_decoding decoding_of_size[] = {
  * large one. */
 #define INPUT_LARGE ((size_t)8 * MIB)
 #define INPUT_SMALL ((size_t)1 * MIB)
-#define INPUT_LEAST ((size_t)MIB / 4)
+#define INPUT_MIN ((size_t)MIB / 4)
 
-/* Content is copied back in parts: this fraction of a batch, but no fewer bytes than PART_LEAST,
+/* Content is copied back in parts: this fraction of a batch, but no fewer bytes than PART_MIN,
  * and no more than a core's cache holds a few of. */
 #define PART_OF_ROOM 128
-#define PART_LEAST ((size_t)32 * KIB)
-#define PART_MOST ((size_t)1 * MIB)
+#define PART_MIN ((size_t)32 * KIB)
+#define PART_MAX ((size_t)1 * MIB)
 
 /* Takes an array, on cache lines of its own, from memory that begins at `at`, after the *size bytes
  * that were taken. NULL if only the size is asked for. */
@@ -68,7 +68,7 @@ static size_t lay_out(struct decoder_batch *batch, const struct decode_capacity 
 static size_t part_size(uint32_t room)
 {
     size_t part = room / PART_OF_ROOM;
-    part = part < PART_LEAST ? PART_LEAST : part > PART_MOST ? PART_MOST : part;
+    part = part < PART_MIN ? PART_MIN : part > PART_MAX ? PART_MAX : part;
     return pinned_round(part, PINNED_PAGE);
 }
 
@@ -78,15 +78,15 @@ static size_t choose_input_size(const struct gpu_decoder *decoder, size_t batche
 {
     const struct decoder_memory *memory = &decoder->memory;
     const struct gpu_options *options = &decoder->gpu->options;
-    const uint64_t most = options->memory_left() / 2 / options->sharers;
+    const uint64_t max = options->memory_left() / 2 / options->sharers;
     const size_t others =
-        batches + (options->no_check ? 0 : CONTENT_PARTS_MOST * memory->fetch_size);
+        batches + (options->no_check ? 0 : CONTENT_PARTS_MAX * memory->fetch_size);
     size_t size = memory->size == DECODER_LARGE ? INPUT_LARGE : INPUT_SMALL;
     while (size > memory->decoding.capacity.in)
         size /= 2;
-    while (size >= INPUT_LEAST && DEVICE_INPUTS * size + others > most)
+    while (size >= INPUT_MIN && DEVICE_INPUTS * size + others > max)
         size /= 2;
-    return size >= INPUT_LEAST ? size : 0;
+    return size >= INPUT_MIN ? size : 0;
 }
 
 struct decoder_input *decoder_memory_add_input(struct gpu_decoder *decoder)
@@ -107,7 +107,7 @@ struct decoder_input *decoder_memory_add_input(struct gpu_decoder *decoder)
 static int add_first_input(struct gpu_decoder *decoder)
 {
     while (!decoder_memory_add_input(decoder)) {
-        if (decoder->memory.input_size / 2 < INPUT_LEAST)
+        if (decoder->memory.input_size / 2 < INPUT_MIN)
             return -1;
         decoder->memory.input_size /= 2;
     }
@@ -182,7 +182,7 @@ int decoder_memory_open(struct gpu_decoder *decoder, enum decoder_size size)
     close_on_host(memory);
     memory->size = size;
     *decoding = decoding_of_size[size];
-    decoding->keep_least = (uint32_t)kind.most;
+    decoding->keep_min = (uint32_t)kind.max;
     decoding->separators = separators_of(kind.type);
     if (calls_open_decoding(decoder->gpu->calls, decoding) != 0) {
         decoding->batches = 0;

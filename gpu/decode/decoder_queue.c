@@ -214,7 +214,7 @@ static enum content_verdict judge(struct gpu_decoder *decoder, const struct deco
         return CONTENT_CORRUPT;
     if (batch->verdict->refused != DECODE_NONE)
         verdict = batch->verdict->refusal == DECODE_BAD_CHECKSUM ? CONTENT_WRONG : CONTENT_CORRUPT;
-    else if (tail > file->kind.most)
+    else if (tail > file->kind.max)
         verdict = CONTENT_CORRUPT;
     else if (decoder->memory.check)
         verdict = content_check_verdict(decoder->memory.check, &batch->job);

@@ -24,9 +24,9 @@ static inline unsigned follow_grid(const struct decode_batch *batch, unsigned re
 {
     if (decode_copies_frames(batch))
         return 0;
-    const unsigned most = batch->room / (DECODE_FOLLOW_THREADS * DECODE_FOLLOW_EACH) + 1;
+    const unsigned max = batch->room / (DECODE_FOLLOW_THREADS * DECODE_FOLLOW_EACH) + 1;
     const unsigned stay = resident - resident / 4;
-    return most < stay ? most : stay;
+    return max < stay ? max : stay;
 }
 
 // Follows the links of the bytes at, at + 32, and so on, before `end`.

@@ -5,7 +5,7 @@
 //
 // Takes what the stages before give; gives the carry at the beginning of batch.next, and the last
 // bytes of content right before batch.next_out: those that the window of a frame that goes on
-// reaches back to, and batch.keep_least where there are so many.
+// reaches back to, and batch.keep_min where there are so many.
 //
 // Tables: a warp for each looks for the nearest block, from the last one backwards, that has one.
 // Keep: the first CUDA block writes the carry, and all copy the window, by words. No shared memory.
@@ -23,8 +23,8 @@ static_assert(sizeof(decode_carry) <= DECODE_CARRY, "the carry has room");
 // Returns the CUDA blocks: a few for a small batch, those that stay for a large one.
 static inline unsigned keep_grid(const struct decode_batch *batch, unsigned resident)
 {
-    const unsigned most = batch->room / (DECODE_KEEP_THREADS * 16) + 1;
-    return most < resident ? most : resident;
+    const unsigned max = batch->room / (DECODE_KEEP_THREADS * 16) + 1;
+    return max < resident ? max : resident;
 }
 
 // Returns the table that the next block of the frame would repeat, by all lanes of a warp.
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(DECODE_KEEP_THREADS) decode_keep(decode_batch 
     const decode_outcome &last = batch.outcome[decode_block_count(&batch) - 1];
     const unsigned window = frame.ends ? 0 : min(frame.window, last.reach + last.content);
     const unsigned there = reinterpret_cast<const decode_carry *>(batch.in)->kept;
-    const unsigned size = max(window, min(batch.keep_least, there + batch.verdict->content));
+    const unsigned size = max(window, min(batch.keep_min, there + batch.verdict->content));
     if (blockIdx.x == 0 && threadIdx.x == 0)
         reinterpret_cast<decode_carry *>(batch.next)->kept = size;
     keep_window(batch.next_out - size, batch.out + batch.verdict->content - size, size);

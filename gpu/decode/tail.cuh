@@ -30,19 +30,19 @@ static __device__ inline unsigned tail_last_bytes(const unsigned char *out, unsi
 
 // Finds the tail. With `lines` records are lines, otherwise they end at white space.
 static __global__ void __launch_bounds__(DECODE_TAIL_THREADS)
-    decode_tail(decode_batch batch, unsigned most, bool lines)
+    decode_tail(decode_batch batch, unsigned max, bool lines)
 {
     const unsigned content = batch.verdict->content;
     if (batch.verdict->refused != DECODE_NONE)
         return;
-    const unsigned least = content > most ? content - most : 0;
+    const unsigned lowest = content > max ? content - max : 0;
     if (threadIdx.x == 0) {
         batch.verdict->tail = content;
         batch.verdict->last = tail_last_bytes(batch.out, content);
     }
     __syncthreads();
-    for (unsigned end = content; end > least; end -= min(end - least, DECODE_TAIL_THREADS)) {
-        const bool is_there = threadIdx.x < end - least;
+    for (unsigned end = content; end > lowest; end -= min(end - lowest, DECODE_TAIL_THREADS)) {
+        const bool is_there = threadIdx.x < end - lowest;
         const bool found = is_there && tail_ends_record(batch.out[end - 1 - threadIdx.x], lines);
         // The tails are shorter than `content`, so the shortest one that is found stays.
         if (found)

@@ -3,13 +3,13 @@
 
 #include <stdlib.h>
 
-#define LEAST_ROOM 16
+#define MIN_ROOM 16
 
 void *grow_list(void *list, size_t *room, size_t count, size_t size)
 {
     if (count <= *room)
         return list;
-    size_t more = *room ? *room : LEAST_ROOM;
+    size_t more = *room ? *room : MIN_ROOM;
     while (more < count)
         more *= 2;
     void *longer = realloc(list, more * size);

@@ -34,7 +34,7 @@ struct held held_inspect(const char *name)
     return file;
 }
 
-size_t held_most(size_t count)
+size_t held_max(size_t count)
 {
     struct rlimit limit;
     if (count > HELD_MAX)
@@ -43,8 +43,8 @@ size_t held_most(size_t count)
         return count;
     const rlim_t before = limit.rlim_cur;
     limit.rlim_cur = limit.rlim_max / 2 < count ? limit.rlim_max : 2 * count;
-    const rlim_t most = setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : before;
-    return most / 2 < count ? (size_t)(most / 2) : count;
+    const rlim_t max = setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : before;
+    return max / 2 < count ? (size_t)(max / 2) : count;
 }
 
 /* Opens a regular file. -1, without waiting, if its name now belongs to something else. */
@@ -115,7 +115,7 @@ void held_release(struct held *file)
 
 int held_list_open(struct held_list *files, char *const *names, size_t count)
 {
-    size_t left = held_most(count);
+    size_t left = held_max(count);
     *files = (struct held_list){calloc(count, sizeof *files->list), count};
     if (!files->list)
         return -1;

@@ -24,7 +24,7 @@ struct held {
 struct held held_inspect(const char *name);
 
 /* Returns how many of `count` files should be held. Raises the limit on descriptors if possible. */
-size_t held_most(size_t count);
+size_t held_max(size_t count);
 
 /* Holds a file. A regular one is opened for reading; others only with O_PATH, as opening a device
  * or a pipe has effects. True if that needs a descriptor: not for standard input, nor for what

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define THREADS_MOST 256
+#define PARALLEL_MAX 256
 
 struct loop {
     atomic_size_t next;
@@ -25,9 +25,9 @@ static void *run(void *arg)
 void parallel_loop(unsigned threads, size_t count, void (*round)(void *arg, size_t i), void *arg)
 {
     struct loop loop = {.count = count, .round = round, .arg = arg};
-    pthread_t others[THREADS_MOST];
+    pthread_t others[PARALLEL_MAX];
     unsigned started = 0;
-    while (started + 1 < threads && started + 1 < count && started < THREADS_MOST &&
+    while (started + 1 < threads && started + 1 < count && started < PARALLEL_MAX &&
            pthread_create(&others[started], NULL, run, &loop) == 0)
         started++;
     run(&loop);

@@ -61,8 +61,8 @@ INLINE char *sort(char *list, char *room, size_t count, size_t size)
         return list;
     const unsigned lowest = (unsigned)__builtin_ctzll(bits);
     const unsigned end = 64 - (unsigned)__builtin_clzll(bits);
-    const unsigned most = count < FEW ? DIGIT_BITS_FEW : DIGIT_BITS;
-    const unsigned digits = (end - lowest + most - 1) / most;
+    const unsigned max = count < FEW ? DIGIT_BITS_FEW : DIGIT_BITS;
+    const unsigned digits = (end - lowest + max - 1) / max;
     const unsigned width = (end - lowest + digits - 1) / digits;
     const uint64_t mask = ((uint64_t)1 << width) - 1;
     for (unsigned shift = lowest; shift < end; shift += width) {

@@ -34,7 +34,7 @@ static bool is_control(const unsigned char *character)
 static bool is_hidden(const unsigned char *character)
 {
     static const struct {
-        unsigned char first, second, least, most; /* the third byte, if there is one */
+        unsigned char first, second, min, max; /* the third byte, if there is one */
     } hidden[] = {
         {0xc2, 0xa0, 0, 0},       {0xc2, 0xad, 0, 0},       {0xe2, 0x80, 0x87, 0x87},
         {0xe2, 0x80, 0x8b, 0x8b}, {0xe2, 0x80, 0x8e, 0x8f}, {0xe2, 0x80, 0xa8, 0xaf},
@@ -42,8 +42,8 @@ static bool is_hidden(const unsigned char *character)
     };
     for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++)
         if (character[0] == hidden[i].first && character[1] == hidden[i].second &&
-            (hidden[i].most == 0 ||
-             (character[2] >= hidden[i].least && character[2] <= hidden[i].most)))
+            (hidden[i].max == 0 ||
+             (character[2] >= hidden[i].min && character[2] <= hidden[i].max)))
             return true;
     return false;
 }

@@ -9,7 +9,7 @@
 #define TARGET __attribute__((target("avx2,bmi,bmi2")))
 #define INLINE static inline __attribute__((always_inline))
 
-TARGET INLINE void copy_most(unsigned char *to, const unsigned char *from)
+TARGET INLINE void copy_max(unsigned char *to, const unsigned char *from)
 {
     _mm256_storeu_si256((__m256i *)(void *)to,
                         _mm256_loadu_si256((const __m256i *)(const void *)from));

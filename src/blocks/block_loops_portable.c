@@ -7,7 +7,7 @@
 #define TARGET
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE void copy_most(unsigned char *to, const unsigned char *from)
+INLINE void copy_max(unsigned char *to, const unsigned char *from)
 {
     unsigned char bytes[COPY_MAX];
     memcpy(bytes, from, COPY_MAX);

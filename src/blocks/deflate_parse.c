@@ -26,7 +26,7 @@ static void add_pending(struct filling *filling)
     filling->added = filling->literal;
 }
 
-static size_t least_of(size_t a, size_t b)
+static size_t min_of(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -41,10 +41,9 @@ static bool set_stops(struct filling *filling)
     const size_t content = DEFLATE_RUN_CONTENT_MAX - filling->writer.content - pending;
     const size_t operations =
         run->operations_max - pending / COPY_MAX - (size_t)(filling->writer.next - run->operations);
-    const size_t literals =
-        least_of(least_of(content / 2, operations / 2 * COPY_MAX),
-                 run->literals_max - (size_t)(filling->literal - run->literals));
-    const size_t matches = least_of(content / 2 / COPY_MAX, operations / 2);
+    const size_t literals = min_of(min_of(content / 2, operations / 2 * COPY_MAX),
+                                   run->literals_max - (size_t)(filling->literal - run->literals));
+    const size_t matches = min_of(content / 2 / COPY_MAX, operations / 2);
     if (literals <= LITERALS_MARGIN || matches <= OPERATIONS_MARGIN)
         return false;
     filling->literals_stop = filling->literal + literals - LITERALS_MARGIN;
@@ -59,7 +58,7 @@ static enum deflate_stop parse_stored(const struct deflate_input *input,
     size_t left = place->header.size, here = (input->bits - place->bit) / 8;
     while (left > 0 && here > 0 && set_stops(filling)) {
         const size_t room = (size_t)(filling->literals_stop - filling->literal),
-                     some = least_of(least_of(left, here), room);
+                     some = min_of(min_of(left, here), room);
         memcpy(filling->literal, input->bytes + place->bit / 8, some);
         filling->literal += some;
         place->bit += 8 * some;
@@ -112,13 +111,13 @@ static enum deflate_stop parse_block(struct deflate_parser *parser,
 static uint32_t reach_of(const struct parsed_run *run)
 {
     const operation *next = run->operations, *end = next + run->operations_len;
-    int32_t least = 0;
+    int32_t min = 0;
     for (uint32_t content = 0; next < end && content < DEFLATE_WINDOW; next++) {
         const int32_t source = (int32_t)(uint32_t)*next;
-        least = source < least ? source : least;
+        min = source < min ? source : min;
         content += operation_literals(*next) + operation_match(*next);
     }
-    return 0 - (uint32_t)least;
+    return 0 - (uint32_t)min;
 }
 
 enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct deflate_input *input,

@@ -155,12 +155,12 @@ static void join_literals(const struct building *built)
 {
     uint32_t seconds[1 << (LITERAL_BITS - 1)];
     const unsigned *ends = built->sorted.ends;
-    unsigned least = 1, code = 0;
-    while (ends[least] == 0)
-        least++;
-    for (unsigned i = 0; i < 1u << (LITERAL_BITS - least); i++)
+    unsigned min = 1, code = 0;
+    while (ends[min] == 0)
+        min++;
+    for (unsigned i = 0; i < 1u << (LITERAL_BITS - min); i++)
         seconds[i] = second_of(built->table[i]);
-    for (unsigned bits = least, next = 0; bits <= LITERAL_BITS - least; bits++)
+    for (unsigned bits = min, next = 0; bits <= LITERAL_BITS - min; bits++)
         for (; next < ends[bits]; next++) {
             if (built->sorted.symbols[next] < DEFLATE_END)
                 join(built->table, code, bits, seconds);

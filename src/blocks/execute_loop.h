@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The loop that executes operations to content, for the file of each instruction set. That defines
- * TARGET, INLINE and copy_most, which copies COPY_MAX bytes that may overlap. */
+ * TARGET, INLINE and copy_max, which copies COPY_MAX bytes that may overlap. */
 #include <string.h>
 
 /* Operations ahead whose sources are prefetched. Most are in the window, far behind. */
@@ -22,7 +22,7 @@ TARGET INLINE void copy_literals(unsigned char *to, const unsigned char *from, u
                                  bool are_few)
 {
     if (!are_few || __builtin_expect(len > sizeof(uint64_t), 0))
-        copy_most(to, from);
+        copy_max(to, from);
     else
         memcpy(to, from, sizeof(uint64_t));
 }
@@ -42,7 +42,7 @@ TARGET INLINE bool execute_as(bool is_near, const struct parsed_run *run,
         literals += operation_literals(op);
         at += operation_literals(op);
         if (is_near || __builtin_expect((op & OPERATION_SYMBOLIC) == 0, 1)) {
-            copy_most(at, out + (ptrdiff_t)(int32_t)op);
+            copy_max(at, out + (ptrdiff_t)(int32_t)op);
         } else {
             const unsigned char *source = symbolic_source(op, execution, out, at);
             if (!source)

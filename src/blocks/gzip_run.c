@@ -130,7 +130,7 @@ void gzip_cutter_learn(struct gzip_cutter *cutter, const struct gzip_run *run, b
     atomic_store(&cutter->vain, 0);
     if (run->piece != cutter->piece)
         return;
-    if (run->stop == DEFLATE_FULL && cutter->piece >= 2 * GZIP_PIECE_LEAST)
+    if (run->stop == DEFLATE_FULL && cutter->piece >= 2 * GZIP_PIECE_MIN)
         cutter->piece /= 2;
     else if (has_room(run) && cutter->piece <= GZIP_PIECE / 2)
         cutter->piece *= 2;

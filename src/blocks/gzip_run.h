@@ -25,13 +25,13 @@
 #include <stdatomic.h>
 
 #define GZIP_PIECE ((size_t)256 << 10) /* bytes; at most one block of it has to be searched */
-#define GZIP_PIECE_LEAST ((size_t)4 << 10)
+#define GZIP_PIECE_MIN ((size_t)4 << 10)
 
 /* Bytes of the next piece that a run has. Most blocks are shorter, and all headers are. */
 #define GZIP_BEYOND(piece) ((piece) / 2)
 
 /* Bytes of the next piece for a run that had to be cut: no header is longer. */
-#define GZIP_CUT_BEYOND GZIP_BEYOND(GZIP_PIECE_LEAST)
+#define GZIP_CUT_BEYOND GZIP_BEYOND(GZIP_PIECE_MIN)
 
 #define GZIP_RUN_MAX (GZIP_PIECE + GZIP_BEYOND(GZIP_PIECE))
 
@@ -66,7 +66,7 @@ void gzip_run_parse(struct gzip_run *run);
 
 /* The cutter of a file into runs; zeroed but for the size, it is at the beginning. */
 struct gzip_cutter {
-    size_t piece;     /* bytes, from GZIP_PIECE_LEAST to GZIP_PIECE */
+    size_t piece;     /* bytes, from GZIP_PIECE_MIN to GZIP_PIECE */
     uint64_t at;      /* byte of the file with which the next piece begins */
     size_t kept_len;  /* bytes of it that the run before has, too */
     unsigned pieces;  /* so far */

@@ -20,7 +20,7 @@
 /* Bytes of content for each compressed one at which ISA-L alone is as fast as executing. The ratio
  * is checked once a member has given so much. */
 #define RATIO_MAX 16
-#define RATIO_LEAST (4 << 20)
+#define RATIO_MIN (4 << 20)
 
 /* A member that has given more than this is not begun anew for either reason. */
 #define AGAIN_MAX (64 << 20)
@@ -147,7 +147,7 @@ static bool is_worth_it(const struct gzip_stream *stream)
     if (chain->content > AGAIN_MAX || compressed > stream->again)
         return true;
     return stream->alone <= ALONE_MAX &&
-           (chain->state != GZIP_CHAIN_BLOCKS || chain->content < RATIO_LEAST ||
+           (chain->state != GZIP_CHAIN_BLOCKS || chain->content < RATIO_MIN ||
             chain->content / RATIO_MAX < compressed);
 }
 

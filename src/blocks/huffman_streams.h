@@ -5,8 +5,8 @@
 
 #define CODES_AT_ONCE 5 /* of 11 bits: with up to 7 bits used of a byte they fit into 63 */
 #define JUMP_TABLE 6    /* bytes: the sizes of the first three streams */
-#define STREAMS_CONTENT_LEAST 6
-#define STREAMS_SIZE_LEAST 10
+#define STREAMS_CONTENT_MIN 6
+#define STREAMS_SIZE_MIN 10
 
 /* A stream, read from its end to its beginning. The next bits are the highest of `bits`; its lowest
  * bit that is set marks how many of the 64 were used. */
@@ -92,7 +92,7 @@ TARGET static bool read_streams(const struct huffman_streams *streams)
     const unsigned char *in = streams->in, *begins[4];
     struct stream stream[4];
     const uint32_t part = (streams->count + 3) / 4;
-    if (streams->len < STREAMS_SIZE_LEAST || streams->count < STREAMS_CONTENT_LEAST ||
+    if (streams->len < STREAMS_SIZE_MIN || streams->count < STREAMS_CONTENT_MIN ||
         3 * part > streams->count)
         return false;
     size_t left = streams->len - JUMP_TABLE;

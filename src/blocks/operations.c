@@ -25,11 +25,11 @@ void parsed_run_close(struct parsed_run *run)
 static void add(struct operation_writer *writer, uint32_t literals, uint32_t match,
                 uint32_t distance)
 {
-    const bool is_symbolic = distance >= SYMBOLIC_LEAST;
+    const bool is_symbolic = distance >= SYMBOLIC_MIN;
     writer->content += literals;
     const uint32_t source = is_symbolic ? distance : writer->content - distance;
-    if (!is_symbolic && (int32_t)source < writer->least)
-        writer->least = (int32_t)source;
+    if (!is_symbolic && (int32_t)source < writer->min)
+        writer->min = (int32_t)source;
     *writer->next++ =
         operation_of(source, literals, match) | (is_symbolic ? OPERATION_SYMBOLIC : 0);
     writer->content += match;
@@ -49,11 +49,11 @@ void operations_add_long(struct operation_writer *writer, uint32_t literals, uin
         writer->offset_max = UINT32_MAX;
         distance = offset = 1;
     }
-    if (offset < SYMBOLIC_LEAST && offset > writer->offset_max)
+    if (offset < SYMBOLIC_MIN && offset > writer->offset_max)
         writer->offset_max = offset;
     while (match > 0) {
-        const uint32_t most = distance < COPY_MAX ? distance : COPY_MAX;
-        const uint32_t some = match < most ? match : most;
+        const uint32_t max = distance < COPY_MAX ? distance : COPY_MAX;
+        const uint32_t some = match < max ? match : max;
         add(writer, literals, some, distance);
         literals = 0;
         match -= some;

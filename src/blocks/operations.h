@@ -45,28 +45,28 @@ static inline unsigned operation_match(operation op)
 }
 
 /* The last offsets of zstd. Those before a run are unknown while it is parsed: offsets made of them
- * are symbolic, "the i-th before the run, less n". Real offsets are less than SYMBOLIC_LEAST. */
+ * are symbolic, "the i-th before the run, less n". Real offsets are less than SYMBOLIC_MIN. */
 struct repeats {
     uint32_t offset[3];
 };
 
-#define SYMBOLIC_LEAST UINT32_C(0xc0000000)
+#define SYMBOLIC_MIN UINT32_C(0xc0000000)
 #define SYMBOLIC_STEP UINT32_C(0x10000000)
 
 /* Returns the symbol of the i-th offset before the run. Each 1 that is taken off the offset is
  * subtracted from the symbol. */
 static inline uint32_t symbolic_offset(unsigned i)
 {
-    return SYMBOLIC_LEAST + i * SYMBOLIC_STEP + SYMBOLIC_STEP / 2;
+    return SYMBOLIC_MIN + i * SYMBOLIC_STEP + SYMBOLIC_STEP / 2;
 }
 
 /* Returns the offset that a symbolic one stands for; 0: it would not be positive. Other offsets are
  * returned unchanged. */
 static inline uint32_t offset_resolve(uint32_t offset, const struct repeats *before)
 {
-    if (offset < SYMBOLIC_LEAST)
+    if (offset < SYMBOLIC_MIN)
         return offset;
-    const unsigned i = (offset - SYMBOLIC_LEAST) / SYMBOLIC_STEP % 3;
+    const unsigned i = (offset - SYMBOLIC_MIN) / SYMBOLIC_STEP % 3;
     const uint32_t less = symbolic_offset(i) - offset;
     return before->offset[i] > less ? before->offset[i] - less : 0;
 }
@@ -91,7 +91,7 @@ void parsed_run_close(struct parsed_run *run);
 /* Returns the most operations that `content` bytes take if matches have three bytes or more; one
  * more for each block whose last literals are added without a match. A match of four bytes at a
  * distance of one takes three. */
-static inline size_t operations_most(size_t content)
+static inline size_t operations_for(size_t content)
 {
     return content / 4 * 3 + 3;
 }
@@ -101,7 +101,7 @@ static inline size_t operations_most(size_t content)
 struct operation_writer {
     operation *next;     /* where the next one goes */
     uint32_t content;    /* bytes that the operations so far make */
-    int32_t least;       /* the least source, 0 or less */
+    int32_t min;         /* the least source, 0 or less */
     uint32_t offset_max; /* the largest offset that is not symbolic; UINT32_MAX: one was 0 */
 };
 
@@ -115,7 +115,7 @@ static inline void operations_add(struct operation_writer *writer, uint32_t lite
 {
     const uint32_t first = match < COPY_MAX ? match : COPY_MAX;
     if (__builtin_expect((literals > COPY_MAX) | (match > 2 * COPY_MAX) | (first > offset) |
-                             (offset >= SYMBOLIC_LEAST),
+                             (offset >= SYMBOLIC_MIN),
                          0)) {
         struct operation_writer copy = *writer; /* whose address may be taken */
         operations_add_long(&copy, literals, match, offset);
@@ -124,7 +124,7 @@ static inline void operations_add(struct operation_writer *writer, uint32_t lite
     }
     writer->content += literals;
     const uint32_t source = writer->content - offset;
-    writer->least = (int32_t)source < writer->least ? (int32_t)source : writer->least;
+    writer->min = (int32_t)source < writer->min ? (int32_t)source : writer->min;
     writer->offset_max = offset > writer->offset_max ? offset : writer->offset_max;
     writer->next[0] = operation_of(source, literals, first);
     writer->next[1] = operation_of(source + COPY_MAX, 0, match - first);

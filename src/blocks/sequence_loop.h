@@ -30,7 +30,7 @@ TARGET INLINE uint32_t lowest(uint64_t word, unsigned count)
     return (uint32_t)word & ((UINT32_C(1) << count) - 1);
 }
 
-TARGET INLINE uint32_t cell_least(sequence_cell cell)
+TARGET INLINE uint32_t cell_base(sequence_cell cell)
 {
     return (uint32_t)(cell >> 32);
 }
@@ -65,7 +65,7 @@ TARGET INLINE struct sequence take_sequence(struct sequence_bits *bits,
     const unsigned of_literals = cell_extra(literals), of_match = cell_extra(match),
                    of_lengths = of_literals + of_match;
     uint64_t word = next_bits(bits), numbers;
-    struct sequence sequence = {.offset_value = cell_least(cells[KIND_OFFSET])};
+    struct sequence sequence = {.offset_value = cell_base(cells[KIND_OFFSET])};
     if (__builtin_expect(extra + states <= WORD_BITS, 1)) {
         numbers = highest(word, extra);
         sequence.offset_value += (uint32_t)(numbers >> of_lengths);
@@ -81,8 +81,8 @@ TARGET INLINE struct sequence take_sequence(struct sequence_bits *bits,
         sequence.states = highest(word, states);
         bits->left -= (ptrdiff_t)states;
     }
-    sequence.literals = cell_least(literals) + lowest(numbers, of_literals);
-    sequence.match = cell_least(match) + lowest(numbers >> of_literals, of_match);
+    sequence.literals = cell_base(literals) + lowest(numbers, of_literals);
+    sequence.match = cell_base(match) + lowest(numbers >> of_literals, of_match);
     return sequence;
 }
 

@@ -164,10 +164,10 @@ static bool pass_compressed(struct zstd_walk *walk, const unsigned char *in, siz
 /* Begins a block, whose header is there. */
 static bool begin_block(struct zstd_walk *walk, struct zstd_run *run)
 {
-    const size_t most = walk->window < BLOCK_CONTENT_MAX ? walk->window : BLOCK_CONTENT_MAX;
+    const size_t max = walk->window < BLOCK_CONTENT_MAX ? walk->window : BLOCK_CONTENT_MAX;
     const struct zstd_block_header header =
         zstd_parse_block(run->in + run->len - ZSTD_BLOCK_HEADER_SIZE);
-    if (header.type == ZSTD_STORED_RESERVED || header.size > most)
+    if (header.type == ZSTD_STORED_RESERVED || header.size > max)
         return false;
     /* Versions of libzstd differ in whether a compressed block may be as large as its content. */
     if (header.type == ZSTD_STORED_COMPRESSED && header.size >= BLOCK_CONTENT_MAX)

@@ -37,11 +37,11 @@ static unsigned log2_floor(uint32_t value)
     return 31 - (unsigned)__builtin_clz(value);
 }
 
-/* Takes a number from 0 to `most`: low ones have a bit less. */
-static uint32_t take_up_to(struct bits *bits, uint32_t most)
+/* Takes a number from 0 to `max`: low ones have a bit less. */
+static uint32_t take_up_to(struct bits *bits, uint32_t max)
 {
-    const unsigned count = log2_floor(most) + 1;
-    const uint32_t half = UINT32_C(1) << (count - 1), spare = 2 * half - 1 - most;
+    const unsigned count = log2_floor(max) + 1;
+    const uint32_t half = UINT32_C(1) << (count - 1), spare = 2 * half - 1 - max;
     const uint32_t value = see_bits(bits, count), low = value & (half - 1);
     bits->at += count - (low < spare);
     if (low < spare)
@@ -50,10 +50,10 @@ static uint32_t take_up_to(struct bits *bits, uint32_t most)
 }
 
 /* Takes how many symbols more have no probability. */
-static unsigned take_zeros(struct bits *bits, unsigned most)
+static unsigned take_zeros(struct bits *bits, unsigned max)
 {
     unsigned zeros = 0, some = 3;
-    while (some == 3 && zeros <= most) {
+    while (some == 3 && zeros <= max) {
         some = take_bits(bits, 2);
         zeros += some;
     }
@@ -116,7 +116,7 @@ void fse_spread(const struct fse_probabilities *probabilities, struct fse_state 
 
 /* The meaning of a symbol: the least number, and how many bits are added to it. */
 struct meaning {
-    uint32_t least;
+    uint32_t min;
     uint8_t extra;
 };
 
@@ -149,8 +149,8 @@ static struct meaning meaning_of(enum sequence_kind kind, unsigned symbol)
 static sequence_cell cell_of(enum sequence_kind kind, struct fse_state state)
 {
     const struct meaning meaning = meaning_of(kind, state.symbol);
-    return (uint64_t)meaning.least << 32 | (uint64_t)state.next << 16 |
-           (uint64_t)meaning.extra << 8 | state.bits;
+    return (uint64_t)meaning.min << 32 | (uint64_t)state.next << 16 | (uint64_t)meaning.extra << 8 |
+           state.bits;
 }
 
 static const struct fse_probabilities predefined[SEQUENCE_KINDS] = {

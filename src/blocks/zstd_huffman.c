@@ -8,7 +8,7 @@
 
 #define WEIGHTS_LOG_MAX 6
 #define WEIGHTS_BYTES_MAX 127 /* of coded weights */
-#define DIRECT_LEAST 128      /* a description that begins with this or more has plain weights */
+#define DIRECT_MIN 128        /* a description that begins with this or more has plain weights */
 
 struct weights {
     uint8_t of[HUFFMAN_SYMBOLS_MAX];
@@ -135,8 +135,8 @@ int huffman_table_read(struct huffman_table *table, const unsigned char *in, siz
     struct weights weights = {.count = 0};
     if (len < 1)
         return -1;
-    const bool is_direct = in[0] >= DIRECT_LEAST;
-    const unsigned count = is_direct ? in[0] - DIRECT_LEAST + 1u : 0;
+    const bool is_direct = in[0] >= DIRECT_MIN;
+    const unsigned count = is_direct ? in[0] - DIRECT_MIN + 1u : 0;
     const size_t size = is_direct ? (count + 1) / 2 : in[0];
     if (size > len - 1)
         return -1;

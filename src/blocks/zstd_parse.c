@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The least bytes of a compressed block. Some versions of libzstd take two. */
-#define COMPRESSED_LEAST 3
+#define COMPRESSED_MIN 3
 
 /* A run that is being parsed. */
 struct parsing {
@@ -166,7 +166,7 @@ static bool parse_compressed(struct parsing *parsing, const unsigned char *in, s
     const uint32_t begin = parsing->writer.content;
     struct literals_header header;
     uint32_t taken;
-    if (len < COMPRESSED_LEAST || !zstd_read_literals_header(&header, in, len))
+    if (len < COMPRESSED_MIN || !zstd_read_literals_header(&header, in, len))
         return false;
     in += header.size;
     len -= header.size;
@@ -218,6 +218,6 @@ void zstd_parse(struct zstd_run *run, const struct block_loops *loops)
     parsed->literals_len = (size_t)(parsing.literals - parsed->literals);
     parsed->operations_len = (size_t)(parsing.writer.next - parsed->operations);
     parsed->content = parsing.writer.content;
-    parsed->reach = 0 - (uint32_t)parsing.writer.least;
+    parsed->reach = 0 - (uint32_t)parsing.writer.min;
     parsed->after = parsing.repeats;
 }

@@ -29,10 +29,10 @@ struct zstd_stream {
 /* True if libzstd takes a window: it counts them in powers of two. */
 static bool is_within(uint64_t window, uint64_t limit)
 {
-    uint64_t most = 1;
-    while (most <= limit / 2)
-        most *= 2;
-    return window <= most;
+    uint64_t max = 1;
+    while (max <= limit / 2)
+        max *= 2;
+    return window <= max;
 }
 
 static uint64_t zstd_window(const struct codec_options *options, const unsigned char *in,

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define PARALLEL_PIECE ((size_t)512 << 10)  /* bytes that a thread reads at a time */
-#define PARALLEL_LEAST (4 * PARALLEL_PIECE) /* shorter parts are not worth waking others for */
+#define PARALLEL_PIECE ((size_t)512 << 10) /* bytes that a thread reads at a time */
+#define PARALLEL_MIN (4 * PARALLEL_PIECE)  /* shorter parts are not worth waking others for */
 #define PARALLEL_THREADS 7 /* beside the caller: eight fill more than the link to a GPU */
 #define PARALLEL_STACK ((size_t)128 << 10) /* of a thread: it only reads */
 
@@ -117,7 +117,7 @@ static void start_threads(struct parallel_read *wide)
 ssize_t parallel_read(struct parallel_read *wide, const struct bytes *bytes, void *buf, size_t len,
                       uint64_t offset, struct error *error)
 {
-    if (!wide || len < PARALLEL_LEAST)
+    if (!wide || len < PARALLEL_MIN)
         return bytes_read_at(bytes, buf, len, offset, error);
     if (!wide->is_started)
         start_threads(wide);

@@ -135,12 +135,12 @@ static unsigned name_distance(const char *name, size_t len, const char *other)
 static const struct option_row *find_nearest(const char *name, size_t len)
 {
     const struct option_row *nearest = NULL;
-    unsigned least = len < 5 ? 2 : 3;
+    unsigned min = len < 5 ? 2 : 3;
     for (size_t i = 0; i < option_count; i++) {
         const unsigned distance = name_distance(name, len, option_rows[i].name);
-        if (distance < least && distance < len) {
+        if (distance < min && distance < len) {
             nearest = &option_rows[i];
-            least = distance;
+            min = distance;
         }
     }
     return nearest;
@@ -484,7 +484,7 @@ int options_parse(int argc, char **argv, struct options *options, struct error *
         .input = {.decoding.memlimit = MEMLIMIT_DEFAULT},
         .max_keys = MAX_KEYS_DEFAULT,
         .pool = {.device = DEVICE_AUTO,
-                 .gpus = {.count = 1, .most = GPUS_MAX},
+                 .gpus = {.count = 1, .max = GPUS_MAX},
                  .chunk_size = CHUNK_DEFAULT,
                  .tuning = policy_defaults,
                  .deadline_ms = GPU_DEADLINE_MS},

@@ -197,7 +197,7 @@ static int finish_digits(const struct draft *draft, struct binning *binning, str
         return option_needs(draft, "bins",
                             draft->by ? "--min and --max with --by" : "--min and --max with --each",
                             error);
-    draft->options->report.bins.most = draft->bins;
+    draft->options->report.bins.max = draft->bins;
     draft->options->report.bins.keep = draft->digits > 0;
     return binning_digits(binning, digits, singles) == BINNING_OK ? 0 : option_no_memory(error);
 }

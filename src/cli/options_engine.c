@@ -52,7 +52,7 @@ int option_device(struct draft *draft, const char *value, struct error *error)
         const char *name;
         enum device_choice choice;
         unsigned gpus; /* 0: all */
-        unsigned most; /* if they prove worth it */
+        unsigned max;  /* if they prove worth it */
     } choices[] = {{"auto", DEVICE_AUTO, 1, GPUS_MAX},
                    {"cpu", DEVICE_CPU, 1, 1},
                    {"gpu", DEVICE_GPU, 1, 1},
@@ -61,7 +61,7 @@ int option_device(struct draft *draft, const char *value, struct error *error)
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
         if (strcmp(value, choices[i].name) == 0) {
             pool->device = choices[i].choice;
-            pool->gpus = (struct gpu_list){.count = choices[i].gpus, .most = choices[i].most};
+            pool->gpus = (struct gpu_list){.count = choices[i].gpus, .max = choices[i].max};
             return 0;
         }
     pool->device = DEVICE_GPU;

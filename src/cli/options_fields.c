@@ -129,9 +129,9 @@ int option_lines_without(struct draft *draft, const char *value, struct error *e
 /* True if a text looks like the name of a member of JSON: letters, digits, '_', '.' and '-'. */
 static bool is_like_name(const char *text)
 {
-    static const char most[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+    static const char max[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
     const size_t len = strlen(text);
-    return isalpha((unsigned char)*text) && len <= NAME_SHOWN && strspn(text, most) == len;
+    return isalpha((unsigned char)*text) && len <= NAME_SHOWN && strspn(text, max) == len;
 }
 
 /* A field as it was typed for --field or --by. */

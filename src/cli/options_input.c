@@ -97,7 +97,7 @@ int part_finish(const struct draft *draft, struct error *error)
     struct options *options = draft->options;
     if (options->part.of == 0)
         return 0;
-    if (options->report.bins.most > 0)
+    if (options->report.bins.max > 0)
         return error_set(error, "--part: each share would get different bins; use --min and --max "
                                 "with --bins, or --digits");
     options->part.wants_fingerprints = options->report.format == &format_json;

@@ -104,7 +104,7 @@ int options_lay(const struct words *words, struct histogram_spec *spec, struct e
     const bool counts = options.action == ACTION_COUNT;
     const bool is_written = counts && words_same(words, &options.words);
     words_free(&typed); /* the options refer to it */
-    if (is_written && options.report.bins.most == 0) {
+    if (is_written && options.report.bins.max == 0) {
         *spec = options.spec;
         /* It refers to what is freed, and only counting needs it. */
         spec->field = (struct field){.kind = FIELD_NONE};

@@ -63,7 +63,7 @@ static int finish_channels(const struct draft *draft, struct error *error)
 static bool needs_range(const struct draft *draft)
 {
     const struct options *options = draft->options;
-    return draft->mode->is_text && options->report.bins.most > 0 &&
+    return draft->mode->is_text && options->report.bins.max > 0 &&
            options->pool.device != DEVICE_GPU && !options->pool.strategy;
 }
 

@@ -173,6 +173,6 @@ int report_finish(const struct draft *draft, struct error *error)
         if (option_conflict(draft, of_rows[i], "stats quantiles",
                             "; --format=json and --plot have both", error) != 0)
             return OPTIONS_WRONG;
-    report->bins.most = report->bins.log_parts = 0;
+    report->bins.max = report->bins.log_parts = 0;
     return 0;
 }

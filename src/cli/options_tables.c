@@ -16,7 +16,7 @@ static int check_pair(size_t count, struct error *error)
 int tables_finish(const struct draft *draft, struct error *error)
 {
     struct options *options = draft->options;
-    options->report.bins.most = draft->bins;
+    options->report.bins.max = draft->bins;
     if (options->action == ACTION_DIFF)
         return check_pair(options->operand_count, error);
     return report_finish(draft, error);

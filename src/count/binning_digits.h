@@ -116,8 +116,8 @@ static inline ON_BOTH uint32_t digits_row(const struct digits_layout *layout, ui
     if (magnitude > infinity)
         return 2 * side + 5;
     /* Floats up to the least normal one are as far apart as floats get. */
-    const uint64_t least = (uint64_t)(NUMBER_EXPONENT_BIAS - 126) << NUMBER_STORED;
-    const unsigned unit = layout->singles ? magnitude <= least ? 30 : 29 : 0;
+    const uint64_t min = (uint64_t)(NUMBER_EXPONENT_BIAS - 126) << NUMBER_STORED;
+    const unsigned unit = layout->singles ? magnitude <= min ? 30 : 29 : 0;
     magnitude -= negative << unit;
     const int exponent =
         (int)(magnitude >> NUMBER_STORED) - NUMBER_EXPONENT_BIAS - DIGITS_EXPONENT_FIRST;

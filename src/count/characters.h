@@ -60,10 +60,10 @@ static inline size_t character_decode(const unsigned char *data, size_t len, uin
     if (first < 0xc2 || first > 0xf4)
         return 1;
     /* The second byte decides whether a character is overlong, a surrogate, or too great. */
-    const unsigned char least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    const unsigned char most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+    const unsigned char min = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+    const unsigned char max = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
     const size_t size = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    if (len < 2 || data[1] < least || data[1] > most)
+    if (len < 2 || data[1] < min || data[1] > max)
         return 1;
     uint32_t character = (uint32_t)(first & (0xff >> (size + 1))) << 6 | (data[1] & 0x3f);
     for (size_t i = 2; i < size; i++) {

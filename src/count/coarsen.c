@@ -140,16 +140,16 @@ static struct equal_bins narrowest_bins(const struct binning *binning, const str
     return bins;
 }
 
-/* Widens bins to 1, 2 or 5 times a power of ten until they are at most `most`, or two if zero is
+/* Widens bins to 1, 2 or 5 times a power of ten until they are at most `max`, or two if zero is
  * between them, and no narrower than 1 if `is_whole`. */
-static void widen_bins(struct equal_bins *bins, size_t most, bool is_whole)
+static void widen_bins(struct equal_bins *bins, size_t max, bool is_whole)
 {
     const int64_t from = bins->first, to = bins->last;
-    const int64_t wanted = from < 0 && to > 0 && most < 2 ? 2 : (int64_t)most;
-    int64_t least = 1, width = 1, ten = 1;
+    const int64_t wanted = from < 0 && to > 0 && max < 2 ? 2 : (int64_t)max;
+    int64_t min = 1, width = 1, ten = 1;
     for (int power = bins->power; is_whole && power < 0; power++)
-        least *= 10;
-    for (unsigned step = 0; bins->last - bins->first > wanted || width < least; step++) {
+        min *= 10;
+    for (unsigned step = 0; bins->last - bins->first > wanted || width < min; step++) {
         ten *= step % 3 == 2 ? 10 : 1;
         width = step % 3 == 0 ? 2 * ten : step % 3 == 1 ? 5 * ten : ten;
         bins->first = from / width - (from % width < 0);
@@ -173,14 +173,14 @@ static enum binning_error lay_bins(const struct equal_bins *bins, struct binning
 }
 
 enum coarsen_outcome coarsen_equal(const struct histogram_spec *spec, const struct tally *tally,
-                                   size_t most, struct coarse_rows *rows)
+                                   size_t max, struct coarse_rows *rows)
 {
     const struct seen_bins seen = seen_bins_of(&spec->binning, tally);
     struct binning binning;
     if (seen.count == 0)
         return COARSEN_AS_COUNTED;
     struct equal_bins bins = narrowest_bins(&spec->binning, &seen);
-    widen_bins(&bins, most, seen.is_whole && seen.count > 1);
+    widen_bins(&bins, max, seen.is_whole && seen.count > 1);
     if (lay_bins(&bins, &binning) != BINNING_OK)
         return COARSEN_NO_MEMORY;
     return count_again(spec, tally, &binning, rows);
@@ -281,7 +281,7 @@ static enum coarsen_outcome try_decades(const struct histogram_spec *spec,
             return outcome;
         }
         const struct spread spread = spread_of(&decades.spec, &decades.tally);
-        if (decades_shown(&decades, spread.bins) <= bins->most && spread.largest < largest) {
+        if (decades_shown(&decades, spread.bins) <= bins->max && spread.largest < largest) {
             coarse_rows_free(rows);
             *rows = decades;
             return COARSEN_DONE;
@@ -295,9 +295,9 @@ enum coarsen_outcome coarsen_picture(const struct histogram_spec *spec, const st
                                      const struct picture_bins *bins, struct coarse_rows *rows)
 {
     const struct spread counted = spread_of(spec, tally);
-    if (counted.bins <= bins->most)
+    if (counted.bins <= bins->max)
         return COARSEN_AS_COUNTED;
-    const enum coarsen_outcome outcome = coarsen_equal(spec, tally, bins->most, rows);
+    const enum coarsen_outcome outcome = coarsen_equal(spec, tally, bins->max, rows);
     if (outcome != COARSEN_DONE)
         return outcome;
     if ((double)crowd_of(rows) <= (double)counted.samples * bins->crowded / 100)
@@ -319,12 +319,12 @@ static bool are_whole(const struct seen_bins *seen, const struct moments *moment
 }
 
 /* True if narrower bins than those of coarsen_equal would be too many, or tell no more. */
-static bool is_resolved(const struct binning *binning, const struct seen_bins *seen, size_t most)
+static bool is_resolved(const struct binning *binning, const struct seen_bins *seen, size_t max)
 {
     const struct digits_decimal from = digits_decimal_edge(&binning->digits, seen->first);
     const struct digits_decimal to = digits_decimal_edge(&binning->digits, seen->last + 1);
     const int power = narrowest_bins(binning, seen).power;
-    return (uint64_t)(units_above(to, 2, power) - units_of(from, 2, power)) > most ||
+    return (uint64_t)(units_above(to, 2, power) - units_of(from, 2, power)) > max ||
            (seen->is_whole && power <= 0);
 }
 
@@ -350,28 +350,28 @@ static int64_t floor_units(double value, int power)
 
 /* Returns the power of ten of which bins of the range are a multiple wide: about a hundredth of
  * their width, but no finer than doubles are. */
-static int range_power(const struct seen_range *range, size_t most, bool is_whole)
+static int range_power(const struct seen_range *range, size_t max, bool is_whole)
 {
     const double farthest = fmax(fabs(range->min), fabs(range->max));
-    const int of_width = (int)floor(log10((range->max - range->min) / (double)most)) - 2;
-    const int least = (int)floor(log10(farthest)) - 16;
-    const int power = of_width > least ? of_width : least;
+    const int of_width = (int)floor(log10((range->max - range->min) / (double)max)) - 2;
+    const int min = (int)floor(log10(farthest)) - 16;
+    const int power = of_width > min ? of_width : min;
     return is_whole && power < 0 ? 0 : power;
 }
 
-bool coarsen_range(const struct histogram_spec *spec, const struct tally *tally, size_t most,
+bool coarsen_range(const struct histogram_spec *spec, const struct tally *tally, size_t max,
                    struct seen_range *range)
 {
     const struct binning *binning = &spec->binning;
     struct seen_bins seen = seen_bins_of(binning, tally);
     seen.is_whole = are_whole(&seen, tally->moments);
-    if (seen.count == 0 || is_resolved(binning, &seen, most))
+    if (seen.count == 0 || is_resolved(binning, &seen, max))
         return false;
     const struct seen_range samples = samples_range(binning, tally->moments, &seen);
     if (!(samples.min < samples.max))
         return false;
-    const int power = range_power(&samples, most, seen.is_whole);
-    const int64_t bins = (int64_t)most, last = floor_units(samples.max, power);
+    const int power = range_power(&samples, max, seen.is_whole);
+    const int64_t bins = (int64_t)max, last = floor_units(samples.max, power);
     int64_t first = floor_units(samples.min, power);
     range->min = digits_nearest((struct digits_decimal){first, power});
     while (range->min > samples.min) /* scaling has rounded it up */
@@ -392,7 +392,7 @@ bool coarsen_is_close(const struct histogram_spec *spec, const struct tally *tal
            tally->samples >= CLOSE_SAMPLES;
 }
 
-unsigned coarsen_digits(const struct histogram_spec *spec, const struct tally *tally, size_t most)
+unsigned coarsen_digits(const struct histogram_spec *spec, const struct tally *tally, size_t max)
 {
     const struct binning *binning = &spec->binning;
     const struct moments *moments = tally->moments;
@@ -401,7 +401,7 @@ unsigned coarsen_digits(const struct histogram_spec *spec, const struct tally *t
     const bool is_one = moments && moments->any && !(moments->min < moments->max);
     unsigned digits = 0;
     bool is_shared = false;
-    if (seen.count == 0 || seen.count > most || is_one || !seen.is_whole ||
+    if (seen.count == 0 || seen.count > max || is_one || !seen.is_whole ||
         (moments && !are_whole(&seen, moments)))
         return 0;
     for (size_t row = 0; (row = tally_next_counted(tally, row)) < tally->bins; row++) {

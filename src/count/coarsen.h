@@ -27,12 +27,12 @@ struct coarse_rows {
  * invalid are kept, moments are not. After COARSEN_DONE, coarse_rows_free frees *rows; otherwise
  * there is nothing to free. */
 
-/* Counts in at most `most` equal bins, or two if there are samples on both sides of zero, which is
- * always an edge. Bins are 1, 2 or 5 times a power of ten wide, as narrow as `most` and the counted
+/* Counts in at most `max` equal bins, or two if there are samples on both sides of zero, which is
+ * always an edge. Bins are 1, 2 or 5 times a power of ten wide, as narrow as `max` and the counted
  * bins permit; but no narrower than 1 if several bins have samples and all of them begin at whole
  * numbers. Edges are multiples of the width. */
 enum coarsen_outcome coarsen_equal(const struct histogram_spec *spec, const struct tally *tally,
-                                   size_t most, struct coarse_rows *rows);
+                                   size_t max, struct coarse_rows *rows);
 
 /* Counts in the bins of binning_decades. */
 enum coarsen_outcome coarsen_decades(const struct histogram_spec *spec, const struct tally *tally,
@@ -42,7 +42,7 @@ enum coarsen_outcome coarsen_decades(const struct histogram_spec *spec, const st
  * If one of these would be crowded and decades spread its samples, it takes decades, in as many
  * parts as there is room for. */
 struct picture_bins {
-    size_t most;      /* rows that the picture may have */
+    size_t max;       /* rows that the picture may have */
     unsigned parts;   /* of a decade, at most: DECADE_PARTS or DECADE_PARTS_FINE */
     unsigned crowded; /* percent of the samples: a bin with more is crowded */
 };
@@ -57,14 +57,14 @@ void coarse_rows_free(struct coarse_rows *rows);
 struct seen_range {
     double min, max;
 };
-bool coarsen_range(const struct histogram_spec *spec, const struct tally *tally, size_t most,
+bool coarsen_range(const struct histogram_spec *spec, const struct tally *tally, size_t max,
                    struct seen_range *range);
 
 /* True if samples that differ, as far as is known, fill one bin or a few next to each other. */
 bool coarsen_is_close(const struct histogram_spec *spec, const struct tally *tally);
 
-/* Returns how many digits (--digits) tell whole numbers apart that share a bin, if at most `most`
+/* Returns how many digits (--digits) tell whole numbers apart that share a bin, if at most `max`
  * bins have samples. 0: no bin is shared, or --digits cannot tell. */
-unsigned coarsen_digits(const struct histogram_spec *spec, const struct tally *tally, size_t most);
+unsigned coarsen_digits(const struct histogram_spec *spec, const struct tally *tally, size_t max);
 
 #endif

@@ -228,11 +228,11 @@ static uint64_t bits_from(const struct exact_number *number, int bit)
 
 /* Rounds a number, or a little more than it if `more`, to 53 leading bits, none below 2^least; half
  * way to even. Returns the mantissa, and in *exponent what it counts. */
-static uint64_t round_number(const struct exact_number *number, bool more, int least, int *exponent)
+static uint64_t round_number(const struct exact_number *number, bool more, int min, int *exponent)
 {
     const uint64_t top = number->count > 0 ? number->words[number->count - 1] : 1;
     const int width = number->count * WORD_BITS - __builtin_clzll(top);
-    const int last = least - number->exponent; /* bit that may be kept */
+    const int last = min - number->exponent; /* bit that may be kept */
     int cut = width - 53 > last ? width - 53 : last;
     cut = cut > 0 ? cut : 0;
     *exponent = number->exponent + cut;

@@ -112,11 +112,11 @@ static bool next_field(const struct field *field, struct walk *walk)
     return true;
 }
 
-/* Walks over up to `most` fields. Returns how many there are. */
-static int64_t walk_fields(const struct field *field, int64_t most, struct walk *walk)
+/* Walks over up to `max` fields. Returns how many there are. */
+static int64_t walk_fields(const struct field *field, int64_t max, struct walk *walk)
 {
     int64_t count = 0;
-    while (count < most && next_field(field, walk))
+    while (count < max && next_field(field, walk))
         count++;
     return count;
 }

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOCKS 64           /* each guards every LOCKS-th file */
-#define INTEGER_MAX 10     /* bytes of an integer of 64 bits */
-#define PACKED_OWN 2048    /* bytes of packed counts for which no memory is looked for */
-#define UNMARKED_MOST 1024 /* rows of a table that is searched as quickly without marks */
-#define TEXT_MORE 16       /* bytes that the allocator adds to a text */
+#define LOCKS 64          /* each guards every LOCKS-th file */
+#define INTEGER_MAX 10    /* bytes of an integer of 64 bits */
+#define PACKED_OWN 2048   /* bytes of packed counts for which no memory is looked for */
+#define UNMARKED_MAX 1024 /* rows of a table that is searched as quickly without marks */
+#define TEXT_MORE 16      /* bytes that the allocator adds to a text */
 
 /* Counts of a block. All zeros: nothing was moved. */
 struct file_tally {
@@ -157,7 +157,7 @@ struct packing {
 
 /* The lowest bits of an integer: a small count, or 0 if the count follows. */
 #define SMALL_BITS 2
-#define SMALL_MOST ((1u << SMALL_BITS) - 1)
+#define SMALL_MAX ((1u << SMALL_BITS) - 1)
 
 static inline void put_integer(struct packing *packing, uint64_t value)
 {
@@ -181,7 +181,7 @@ static inline uint64_t get_integer(const unsigned char **at)
  * row. */
 static inline uint64_t get_count(const unsigned char **at, size_t *row)
 {
-    const uint64_t value = get_integer(at), small = value & SMALL_MOST;
+    const uint64_t value = get_integer(at), small = value & SMALL_MAX;
     *row += (size_t)(value >> SMALL_BITS);
     return small > 0 ? small : get_integer(at);
 }
@@ -208,7 +208,7 @@ static bool make_room(struct packing *packing)
 static inline void pack_count(struct packing *packing, uint64_t *count, size_t row)
 {
     if (make_room(packing)) {
-        const uint64_t small = *count <= SMALL_MOST ? *count : 0;
+        const uint64_t small = *count <= SMALL_MAX ? *count : 0;
         put_integer(packing, (uint64_t)(row - packing->next) << SMALL_BITS | small);
         if (small == 0)
             put_integer(packing, *count);
@@ -425,7 +425,7 @@ static void move(struct file_tallies *files, const struct file_block *block, str
 void file_tallies_move(struct file_tallies *files, struct file_block block, struct tally *tally)
 {
     struct row_blocks blocks;
-    if (tally->bins > UNMARKED_MOST)
+    if (tally->bins > UNMARKED_MAX)
         mark_blocks(files, tally, &blocks);
     move(files, &block, tally);
     tally->blocks = NULL;

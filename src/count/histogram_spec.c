@@ -30,7 +30,7 @@ size_t histogram_spec_sample_size(const struct histogram_spec *spec)
     return spec->sample_size * histogram_spec_channels(spec);
 }
 
-uint64_t histogram_spec_samples_most(const struct histogram_spec *spec, size_t len)
+uint64_t histogram_spec_samples_max(const struct histogram_spec *spec, size_t len)
 {
     if (spec->sample_size > 0)
         return len / spec->sample_size;

@@ -79,7 +79,7 @@ size_t histogram_spec_sample_size(const struct histogram_spec *spec);
 
 /* Returns the most samples that a chunk of len bytes can contain; the exact number, of pairs and of
  * samples of a fixed size. */
-uint64_t histogram_spec_samples_most(const struct histogram_spec *spec, size_t len);
+uint64_t histogram_spec_samples_max(const struct histogram_spec *spec, size_t len);
 
 /* Returns what a row, below spec->bins, counts. */
 enum row_kind histogram_spec_row_kind(const struct histogram_spec *spec, size_t row);

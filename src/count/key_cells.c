@@ -96,7 +96,7 @@ bool key_cells_add(struct key_cells *cells, uint32_t key, uint32_t row, uint64_t
 
 int key_samples_open(struct key_samples *samples, unsigned row_bits)
 {
-    *samples = (struct key_samples){.most = KEY_SAMPLES, .row_bits = row_bits};
+    *samples = (struct key_samples){.max = KEY_SAMPLES, .row_bits = row_bits};
     samples->list = malloc(KEY_SAMPLES * sizeof samples->list[0]);
     samples->room = malloc(KEY_SAMPLES * sizeof samples->room[0]);
     return samples->list && samples->room ? 0 : -1;

@@ -51,7 +51,7 @@ bool key_cells_sort(struct key_cells *cells);
 struct key_samples {
     uint64_t *list, *room; /* places */
     size_t count;
-    size_t most; /* KEY_SAMPLES, or fewer: more are to be moved before */
+    size_t max; /* KEY_SAMPLES, or fewer: more are to be moved before */
     unsigned row_bits;
 };
 

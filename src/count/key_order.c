@@ -49,13 +49,13 @@ static int compare_digits(const struct key_entry *a, const struct key_entry *b)
     return number_of(a) < 0 ? compare_bytes(b, a) : compare_bytes(a, b);
 }
 
-/* Returns how many of the first `most` bytes are those of another name. */
-static size_t common_bytes(const struct key_entry *a, const struct key_entry *b, size_t most)
+/* Returns how many of the first `max` bytes are those of another name. */
+static size_t common_bytes(const struct key_entry *a, const struct key_entry *b, size_t max)
 {
     size_t len = 0;
-    most = a->len < most ? a->len : most;
-    most = b->len < most ? b->len : most;
-    while (len < most && a->name[len] == b->name[len])
+    max = a->len < max ? a->len : max;
+    max = b->len < max ? b->len : max;
+    while (len < max && a->name[len] == b->name[len])
         len++;
     return len;
 }

@@ -6,19 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number fits if its lowest bit counts 2^exponent to 2^(exponent + SHIFT_MOST): then the sum of
- * 2^40 numbers has up to 53 + SHIFT_MOST + 40 bits and a sign, and that of their squares
- * 2 * (53 + SHIFT_MOST) + 40. Sums that were merged may have 8 bits more. */
-#define SHIFT_MOST 80
-#define SUM_BITS (53 + SHIFT_MOST + 48)
-#define SQUARES_BITS (2 * (53 + SHIFT_MOST) + 48)
+/* A number fits if its lowest bit counts 2^exponent to 2^(exponent + SHIFT_MAX): then the sum of
+ * 2^40 numbers has up to 53 + SHIFT_MAX + 40 bits and a sign, and that of their squares
+ * 2 * (53 + SHIFT_MAX) + 40. Sums that were merged may have 8 bits more. */
+#define SHIFT_MAX 80
+#define SUM_BITS (53 + SHIFT_MAX + 48)
+#define SQUARES_BITS (2 * (53 + SHIFT_MAX) + 48)
 
 /* The first number fits so that later ones may be less, or have more digits. */
 #define SHIFT_FIRST 40
 
 /* Exponents for which exact_sum_add_words takes all words. */
-#define EXPONENT_LEAST (-1074)
-#define EXPONENT_MOST 384
+#define EXPONENT_MIN (-1074)
+#define EXPONENT_MAX 384
 
 /* A double, taken apart: mantissa * 2^exponent without its sign. */
 struct parts {
@@ -190,16 +190,16 @@ static __attribute__((noinline)) bool add_odd(struct key_sums *sums, double valu
         return add_to_moments(sums, value);
     if (!sums->has_exponent) {
         const int exponent = parts.exponent - SHIFT_FIRST;
-        if (exponent > EXPONENT_MOST)
+        if (exponent > EXPONENT_MAX)
             return add_to_moments(sums, value);
-        sums->exponent = exponent > EXPONENT_LEAST ? exponent : EXPONENT_LEAST;
+        sums->exponent = exponent > EXPONENT_MIN ? exponent : EXPONENT_MIN;
         sums->has_exponent = true;
     } else {
         parts.mantissa >>= zeros;
         parts.exponent += (int)zeros;
     }
     const unsigned shift = (unsigned)(parts.exponent - sums->exponent);
-    if (shift > SHIFT_MOST)
+    if (shift > SHIFT_MAX)
         return add_to_moments(sums, value);
     widen(sums, value, value);
     add_parts(sums, parts.mantissa, shift, signbit(value));
@@ -210,7 +210,7 @@ bool key_sums_add(struct key_sums *sums, double value)
 {
     const struct parts parts = parts_of(value);
     const unsigned shift = (unsigned)(parts.exponent - sums->exponent);
-    const bool fits = sums->has_exponent && shift <= SHIFT_MOST && !isinf(value);
+    const bool fits = sums->has_exponent && shift <= SHIFT_MAX && !isinf(value);
     if (!fits && (value != 0 || sums->moments))
         return add_odd(sums, value);
     widen(sums, value, value);
@@ -239,8 +239,8 @@ static bool add_sums(struct key_sums *into, struct key_sums *from)
 {
     if (into->moments || from->moments)
         return false;
-    const int least = into->exponent < from->exponent ? into->exponent : from->exponent;
-    if (into->has_exponent && from->has_exponent && !(lower(into, least) && lower(from, least)))
+    const int min = into->exponent < from->exponent ? into->exponent : from->exponent;
+    if (into->has_exponent && from->has_exponent && !(lower(into, min) && lower(from, min)))
         return false;
     widen(into, from->min, from->max);
     if (!from->has_exponent)
@@ -323,7 +323,7 @@ static bool take_moments(struct key_sums *sums, const struct moments *moments)
     const int half = (of_squares - (of_squares & 1)) / 2;
     sums->exponent = of_sum < half ? of_sum : half;
     sums->has_exponent = true;
-    if (sums->exponent < EXPONENT_LEAST || sums->exponent > EXPONENT_MOST ||
+    if (sums->exponent < EXPONENT_MIN || sums->exponent > EXPONENT_MAX ||
         !take_words(&sum, sums->exponent, sums->sum, KEY_SUM_WORDS, SUM_BITS) ||
         !take_words(&squares, 2 * sums->exponent, sums->squares, KEY_SQUARES_WORDS, SQUARES_BITS))
         return false;

@@ -149,13 +149,13 @@ static bool has_bits_below(const struct long_power *power, uint128 highest, int 
 }
 
 #define DOUBLE_BITS 53
-#define DOUBLE_LEAST (-1074) /* exponent of the least double over zero */
+#define DOUBLE_MIN (-1074) /* exponent of the least double over zero */
 
 bool long_power_nearest(const struct long_power *power, double *value)
 {
     uint128 low, high;
     int64_t exponent = power->exponent;
-    int64_t bits = exponent - DOUBLE_LEAST + 1; /* that a double of this size has */
+    int64_t bits = exponent - DOUBLE_MIN + 1; /* that a double of this size has */
     bits = bits > DOUBLE_BITS ? DOUBLE_BITS : bits;
     if (exponent > 1023 || bits < 0) { /* beyond half the least one, or the largest and a half */
         *value = bits < 0 ? 0 : HUGE_VAL;

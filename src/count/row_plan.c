@@ -4,8 +4,8 @@
 /* True if all edges are numbers of so many bits, or one beyond the last of them. */
 static bool edges_fit(const struct binning *binning, unsigned bits, bool is_signed)
 {
-    int128 least = row_plan_least(bits, is_signed), end = least + ((int128)1 << bits);
-    return binning->first >= least && binning->first + binning->span <= end;
+    int128 min = row_plan_min(bits, is_signed), end = min + ((int128)1 << bits);
+    return binning->first >= min && binning->first + binning->span <= end;
 }
 
 /* Plans offsets of so many bits, if possible. Narrower types have room for a sign in any case. */

@@ -28,7 +28,7 @@ struct row_plan {
 struct row_plan row_plan_of(const struct histogram_spec *spec);
 
 /* Returns the least whole number of so many bits, 1 to 64. */
-static inline int128 row_plan_least(unsigned bits, bool is_signed)
+static inline int128 row_plan_min(unsigned bits, bool is_signed)
 {
     return is_signed ? -((int128)1 << (bits - 1)) : 0;
 }

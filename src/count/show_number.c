@@ -75,10 +75,10 @@ static struct decimal decimal_of(double value)
     memcpy(&bits, &value, sizeof bits);
     const uint64_t hidden = UINT64_C(1) << NUMBER_STORED, stored = bits & (hidden - 1);
     const int exponent = (int)(bits >> NUMBER_STORED);
-    const int least = 1 - NUMBER_EXPONENT_BIAS - NUMBER_STORED; /* of the last bit */
+    const int min = 1 - NUMBER_EXPONENT_BIAS - NUMBER_STORED; /* of the last bit */
     struct decimal decimal =
-        exponent > 0 ? shortest(hidden | stored, least + exponent - 1, stored == 0 && exponent > 1)
-                     : shortest(stored, least, false);
+        exponent > 0 ? shortest(hidden | stored, min + exponent - 1, stored == 0 && exponent > 1)
+                     : shortest(stored, min, false);
     while (decimal.digits % 10 == 0) {
         decimal.digits /= 10;
         decimal.exponent++;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #define READ_ROWS 1024 /* together, in a tally without blocks */
-#define SHIFT_LEAST 6  /* bits: 64 rows are 512 bytes of counts */
+#define SHIFT_MIN 6    /* bits: 64 rows are 512 bytes of counts */
 
 int tally_open(struct tally *tally, const struct histogram_spec *spec)
 {
@@ -81,7 +81,7 @@ struct tally tally_of_channel(const struct tally *tally, unsigned channel)
 
 void row_blocks_clear(struct row_blocks *blocks, size_t rows)
 {
-    *blocks = (struct row_blocks){.shift = SHIFT_LEAST};
+    *blocks = (struct row_blocks){.shift = SHIFT_MIN};
     while ((rows - 1) >> blocks->shift >= ROW_BLOCKS)
         blocks->shift++;
 }

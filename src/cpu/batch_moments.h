@@ -39,8 +39,8 @@
 #define SPLIT_FIRST (1.5 * 4096) /* times the power of two at or below the greatest number */
 
 /* Between these, squares neither overflow nor lose bits. */
-#define SQUARED_LEAST 0x1p-480
-#define SQUARED_MOST 0x1p480
+#define SQUARED_MIN 0x1p-480
+#define SQUARED_MAX 0x1p480
 
 /* The range of a batch. */
 struct batch_range {
@@ -202,7 +202,7 @@ TARGET static void add_moments(struct moments *moments, const double *values, si
     }
     if (range.most == 0)
         return;
-    if (range.least < SQUARED_LEAST || range.most > SQUARED_MOST) {
+    if (range.least < SQUARED_MIN || range.most > SQUARED_MAX) {
         for (size_t i = 0; i < n; i++) {
             exact_sum_add(&moments->sum, finite[i]);
             exact_sum_add_square(&moments->squares, finite[i]);

@@ -137,7 +137,7 @@ TARGET INLINE bool rows_by_steps(const struct digits_layout *layout, const union
 {
     const size_t size = kind.size;
     const bool with_signs = kind.with_signs;
-    const uint64_t least = (uint64_t)(1023 + DIGITS_STEP_FIRST);
+    const uint64_t min = (uint64_t)(1023 + DIGITS_STEP_FIRST);
     const unsigned unit = size == 4 ? 29 : 0; /* the last bit of a float, as a double */
     const uint64_t beyond =
         UINT64_C(1) << 63 | UINT64_C(1) << (unit + 10); /* the leading bit, which is not stored */
@@ -150,7 +150,7 @@ TARGET INLINE bool rows_by_steps(const struct digits_layout *layout, const union
         const uint64_t bits = double_bits_at(batch, i, size),
                        negative = with_signs ? bits >> 63 : 0;
         const uint64_t magnitude = with_signs ? (bits & INT64_MAX) - (negative << unit) : bits;
-        const uint64_t exponent = (magnitude >> 52) - least;
+        const uint64_t exponent = (magnitude >> 52) - min;
         const struct digits_step *const step =
             &steps[exponent < DIGITS_STEPS ? exponent : DIGITS_STEPS];
         const bool next = magnitude >= step->next;

@@ -14,10 +14,10 @@
 /* Returns which of 64 bytes are from lo to hi, a bit each. */
 TARGET INLINE uint64_t bytes_from_to(vector low, vector high, unsigned char lo, unsigned char hi)
 {
-    const vector first = _mm256_set1_epi8((char)lo), most = _mm256_set1_epi8((char)(hi - lo));
+    const vector first = _mm256_set1_epi8((char)lo), max = _mm256_set1_epi8((char)(hi - lo));
     const vector a = _mm256_sub_epi8(low, first), b = _mm256_sub_epi8(high, first);
-    const vector is_a = _mm256_cmpeq_epi8(_mm256_min_epu8(a, most), a);
-    const vector is_b = _mm256_cmpeq_epi8(_mm256_min_epu8(b, most), b);
+    const vector is_a = _mm256_cmpeq_epi8(_mm256_min_epu8(a, max), a);
+    const vector is_b = _mm256_cmpeq_epi8(_mm256_min_epu8(b, max), b);
     return (uint64_t)(uint32_t)_mm256_movemask_epi8(is_b) << 32 |
            (uint32_t)_mm256_movemask_epi8(is_a);
 }

@@ -46,14 +46,14 @@ INLINE words points_of(words bytes, bool has_4, words *wrong)
     const words all = (twelves << 12 | twelves >> 16) & 0xffffff;
     const words of_3 = (words)((bytes & 0x20) != 0);
     words points = (of_3 & all >> 6) | (~of_3 & all >> 12);
-    words least = (of_3 & 0x780) + 0x80;
+    words min = (of_3 & 0x780) + 0x80;
     if (has_4) {
         const words of_4 = (words)((bytes & 0x30) == 0x30);
         points = (of_4 & (all ^ 0x400000)) | (~of_4 & points);
-        least += of_4 & 0xf800;
+        min += of_4 & 0xf800;
         *wrong |= words_below((words){0} + 0x10ffff, points);
     }
-    *wrong |= words_below(points, least) | (words)((points & 0x1ff800) == 0xd800);
+    *wrong |= words_below(points, min) | (words)((points & 0x1ff800) == 0xd800);
     return points;
 }
 

@@ -94,11 +94,11 @@ static void count_keys(const struct count_plan *plan, const unsigned char *data,
                        const struct destination *to)
 {
     struct record_text text = {data, data, data + len};
-    struct key_span spans[KEYED_MOST];
-    uint32_t numbers[KEYED_MOST];
+    struct key_span spans[KEYED_MAX];
+    uint32_t numbers[KEYED_MAX];
     to->tally->newlines += byte_count(data, len, '\n');
     while (text.at < text.limit) {
-        const size_t n = plan->parser->find_fields(&plan->key.field, &text, spans, KEYED_MOST);
+        const size_t n = plan->parser->find_fields(&plan->key.field, &text, spans, KEYED_MAX);
         keyed_count(to->keyed, &plan->key, spans, n, numbers);
     }
 }

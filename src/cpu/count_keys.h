@@ -3,7 +3,7 @@
  * it uses. Gives count_keyed_numbers for the struct counter. */
 #include "keyed_counts.h"
 
-_Static_assert(BATCH <= KEYED_MOST, "a batch is counted together");
+_Static_assert(BATCH <= KEYED_MAX, "a batch is counted together");
 
 static bool has_large(const double *values, size_t n)
 {

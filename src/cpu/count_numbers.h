@@ -4,7 +4,7 @@
 #include "large_numbers.h"
 
 #define NEWLINE_LANES 64
-#define NEWLINE_LANE_MOST 255 /* the most that a byte can count */
+#define NEWLINE_LANE_MAX 255 /* the most that a byte can count */
 
 TARGET static uint64_t count_newlines(const unsigned char *text, size_t len)
 {
@@ -12,7 +12,7 @@ TARGET static uint64_t count_newlines(const unsigned char *text, size_t len)
     while (len >= NEWLINE_LANES) {
         uint8_t lanes[NEWLINE_LANES] = {0};
         size_t rounds =
-            len / NEWLINE_LANES < NEWLINE_LANE_MOST ? len / NEWLINE_LANES : NEWLINE_LANE_MOST;
+            len / NEWLINE_LANES < NEWLINE_LANE_MAX ? len / NEWLINE_LANES : NEWLINE_LANE_MAX;
         for (size_t round = 0; round < rounds; round++, text += NEWLINE_LANES)
             for (size_t i = 0; i < NEWLINE_LANES; i++)
                 lanes[i] = (uint8_t)(lanes[i] + (text[i] == '\n'));
@@ -89,19 +89,19 @@ TARGET static void count_rows_of_numbers(struct batch_state *state, struct turns
                                          uint64_t *counts, size_t bins)
 {
     const uint32_t *rows = state->rows;
-    uint32_t least = rows[0], most = rows[0];
+    uint32_t min = rows[0], max = rows[0];
     for (size_t i = 0; i < BATCH; i++) {
-        least = rows[i] < least ? rows[i] : least;
-        most = rows[i] > most ? rows[i] : most;
+        min = rows[i] < min ? rows[i] : min;
+        max = rows[i] > max ? rows[i] : max;
     }
-    if (most - least >= FEW_BINS) {
+    if (max - min >= FEW_BINS) {
         count_rows(rows, BATCH, counts, NULL);
         batch_moments_end_all(&state->moments);
         return;
     }
-    if (least < turns->base || most - turns->base >= FEW_BINS) {
-        uint32_t room = (FEW_BINS - (most - least)) / 2;
-        end_turns(turns, counts, bins, least > room ? least - room : 0);
+    if (min < turns->base || max - turns->base >= FEW_BINS) {
+        uint32_t room = (FEW_BINS - (max - min)) / 2;
+        end_turns(turns, counts, bins, min > room ? min - room : 0);
     }
     count_in_turns(turns, state);
 }

@@ -121,15 +121,15 @@ static void count_channels(const struct count_plan *plan, const unsigned char *d
                            struct tally *tally, struct paged_counts *paged)
 {
     const struct histogram_spec *spec = plan->spec;
-    const size_t channels = spec->channels, most = BATCH - BATCH % channels;
+    const size_t channels = spec->channels, max = BATCH - BATCH % channels;
     const uint32_t each = (uint32_t)histogram_spec_rows(spec);
     struct batch_state state;
     ALIGNED uint32_t first[BATCH];
-    for (size_t i = 0; i < most; i++)
+    for (size_t i = 0; i < max; i++)
         first[i] = (uint32_t)(i % channels) * each;
     batch_moments_open(&state.moments, NULL);
     while (values > 0) {
-        size_t now = values < most ? values : most;
+        size_t now = values < max ? values : max;
         find_rows(plan, data, now, &state);
         for (size_t i = 0; i < now; i++)
             state.rows[i] += first[i];
@@ -220,7 +220,7 @@ static void count_values(const struct count_plan *plan, const unsigned char *dat
     }
     tally->samples += values;
     while (!paged && spec->bins <= FEW_BINS + 3 && values >= BATCH) {
-        size_t most = values < PERIOD ? values : PERIOD, batches = most / BATCH;
+        size_t max = values < PERIOD ? values : PERIOD, batches = max / BATCH;
         count_few_bins(plan, data, batches, tally);
         data += batches * BATCH * size;
         values -= batches * BATCH;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define CHUNKS_SIZE ((size_t)16 << 20) /* of all chunks together, bytes */
-#define CHUNK_LEAST ((size_t)16 << 10) /* of one chunk, whatever CHUNKS_SIZE says */
+#define CHUNK_MIN ((size_t)16 << 10)   /* of one chunk, whatever CHUNKS_SIZE says */
 
 struct cpu_chunk {
     struct chunk chunk;
@@ -321,9 +321,9 @@ struct engine *cpu_engine_open(const struct histogram_spec *spec,
                                const struct cpu_engine_options *options)
 {
     /* With very many processors chunks must be smaller, or they alone would exceed the limit. */
-    size_t most = CHUNKS_SIZE / options->chunks;
-    most = most > CPU_CHUNK_MAX ? CPU_CHUNK_MAX : most < CHUNK_LEAST ? CHUNK_LEAST : most;
-    size_t cap = options->chunk_size < most ? options->chunk_size : most & ~(size_t)63;
+    size_t max = CHUNKS_SIZE / options->chunks;
+    max = max > CPU_CHUNK_MAX ? CPU_CHUNK_MAX : max < CHUNK_MIN ? CHUNK_MIN : max;
+    size_t cap = options->chunk_size < max ? options->chunk_size : max & ~(size_t)63;
     const struct record_kind kind = record_kind_of_all(spec);
     if (!record_is_text(&kind))
         cap -= cap % kind.size; /* a chunk holds whole samples */

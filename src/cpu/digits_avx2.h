@@ -88,7 +88,7 @@ TARGET INLINE bool digits_of_batch(const struct digits_layout *layout, const str
     const __m256i per_decade = _mm256_set1_epi32((int)layout->per_decade);
     const __m256i zero_row = _mm256_set1_epi32((int)DIGITS_SIDE(layout->per_decade) + 2);
     const __m256i zero = _mm256_broadcastd_epi32(_mm256_castsi256_si128(window->begin));
-    __m256i most = _mm256_setzero_si256();
+    __m256i max = _mm256_setzero_si256();
     for (size_t i = 0; i < BATCH; i += 8) {
         __m256i decade_a, decade_b;
         const __m256i a = numbers_of_four(window, _mm256_loadu_pd(values + i), &decade_a);
@@ -103,11 +103,11 @@ TARGET INLINE bool digits_of_batch(const struct digits_layout *layout, const str
         /* Zero became number 0 of decade 0. */
         const __m256i all = _mm256_blendv_epi8(found, zero_row, _mm256_cmpeq_epi32(found, zero));
         _mm256_storeu_si256((__m256i *)(void *)(rows + i), _mm256_permute4x64_epi64(all, 0xd8));
-        most = _mm256_max_epu32(most, decades);
-        if (i % 128 == 0 && !all_below(most, WINDOW_DECADES))
+        max = _mm256_max_epu32(max, decades);
+        if (i % 128 == 0 && !all_below(max, WINDOW_DECADES))
             return false; /* usually because of signs, which are left to another loop */
     }
-    return all_below(most, WINDOW_DECADES);
+    return all_below(max, WINDOW_DECADES);
 }
 
 /* Returns the upper word of 10^power, for powers from -9 to 9, rounded if the power is not

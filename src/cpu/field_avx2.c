@@ -48,7 +48,7 @@ TARGET INLINE struct json_bytes json_bytes_at(const unsigned char *at)
     const __m256i spaces = _mm256_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', 0, 0, 0, '\r', 0, 0,
                                             ' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', 0, 0, 0, '\r', 0, 0);
     const __m256i quote = _mm256_set1_epi8('"'), backslash = _mm256_set1_epi8('\\');
-    const __m256i bit = _mm256_set1_epi8(0x20), most = _mm256_set1_epi8(0x1f);
+    const __m256i bit = _mm256_set1_epi8(0x20), max = _mm256_set1_epi8(0x1f);
     const __m256i low = half_of(at, 0), high = half_of(at, 1);
     return (struct json_bytes){
         .quotes = mask_of_halves(_mm256_cmpeq_epi8(low, quote), _mm256_cmpeq_epi8(high, quote)),
@@ -59,8 +59,8 @@ TARGET INLINE struct json_bytes json_bytes_at(const unsigned char *at)
             _mm256_cmpeq_epi8(_mm256_or_si256(high, bit), _mm256_shuffle_epi8(marks, high))),
         .spaces = mask_of_halves(_mm256_cmpeq_epi8(low, _mm256_shuffle_epi8(spaces, low)),
                                  _mm256_cmpeq_epi8(high, _mm256_shuffle_epi8(spaces, high))),
-        .controls = mask_of_halves(_mm256_cmpeq_epi8(_mm256_min_epu8(low, most), low),
-                                   _mm256_cmpeq_epi8(_mm256_min_epu8(high, most), high))};
+        .controls = mask_of_halves(_mm256_cmpeq_epi8(_mm256_min_epu8(low, max), low),
+                                   _mm256_cmpeq_epi8(_mm256_min_epu8(high, max), high))};
 }
 
 TARGET INLINE void json_write_places(uint64_t bits, unsigned offset, uint16_t *to)

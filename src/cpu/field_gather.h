@@ -95,12 +95,12 @@ INLINE enum field_way way_of(const struct field *field)
     }
 }
 
-/* Returns what was found in the record at `begin`, of `most` bytes at most, as a key. */
+/* Returns what was found in the record at `begin`, of `max` bytes at most, as a key. */
 INLINE struct key_span span_of(const struct found_line *line, const unsigned char *begin,
-                               size_t most)
+                               size_t max)
 {
     const size_t len = line->what == FIELD_FOUND ? (size_t)(line->to - line->from) : SIZE_MAX;
-    if (len > KEY_SIZE_MAX || (size_t)(line->end - begin) > most)
+    if (len > KEY_SIZE_MAX || (size_t)(line->end - begin) > max)
         return (struct key_span){NULL, 0};
     return (struct key_span){line->from, len};
 }
@@ -118,14 +118,12 @@ TARGET static __attribute__((noinline)) struct key_span key_at(const struct fiel
 /* Appends the field of the record at rest->at, and its key, if there are keys: `key`, or if that is
  * NULL, what key_at finds. Moves rest->at. */
 TARGET INLINE void put_line(struct field_tokens *tokens, struct record_text *rest,
-                            const struct found_line *line, const struct found_line *key,
-                            size_t most)
+                            const struct found_line *line, const struct found_line *key, size_t max)
 {
-    const bool is_too_long = (size_t)(line->end - rest->at) > most;
+    const bool is_too_long = (size_t)(line->end - rest->at) > max;
     const bool counts = is_too_long || line->what != FIELD_EMPTY;
     if (counts && tokens->keys)
-        tokens->keys[tokens->count] =
-            key ? span_of(key, rest->at, most) : key_at(tokens->key, rest);
+        tokens->keys[tokens->count] = key ? span_of(key, rest->at, max) : key_at(tokens->key, rest);
     if (is_too_long || line->what > FIELD_EMPTY)
         field_tokens_put_invalid(tokens);
     else if (counts)
@@ -150,11 +148,11 @@ TARGET INLINE void gather_in_way(enum field_way way, const struct field *field,
                                  struct record_text *text, struct field_tokens *tokens)
 {
     struct record_text rest = *text; /* which tokens cannot point into */
-    const size_t most = field_record_max(field);
+    const size_t max = field_record_max(field);
     struct found_line line;
     while (tokens->count < tokens->cap && field_tokens_have_room(tokens) &&
            next_line(way, field, &rest, &line))
-        put_line(tokens, &rest, &line, NULL, most);
+        put_line(tokens, &rest, &line, NULL, max);
     text->at = rest.at;
 }
 
@@ -216,12 +214,12 @@ TARGET INLINE void gather_fields(const struct field *field, struct record_text *
 /* Sets *span to what was found in the record at rest->at, and moves that. Returns how many records
  * that counts as: 0 if it is empty. */
 INLINE size_t add_span(const struct found_line *line, struct record_text *rest,
-                       struct key_span *span, size_t most)
+                       struct key_span *span, size_t max)
 {
-    const bool is_too_long = (size_t)(line->end - rest->at) > most;
+    const bool is_too_long = (size_t)(line->end - rest->at) > max;
     const bool counts = is_too_long || line->what != FIELD_EMPTY;
     if (counts)
-        *span = span_of(line, rest->at, most);
+        *span = span_of(line, rest->at, max);
     rest->at = line->end < rest->limit ? line->end + 1 : rest->limit;
     return counts;
 }
@@ -230,11 +228,11 @@ TARGET INLINE size_t find_in_way(enum field_way way, const struct field *field,
                                  struct record_text *text, struct key_span *keys, size_t cap)
 {
     struct record_text rest = *text;
-    const size_t most = field_record_max(field);
+    const size_t max = field_record_max(field);
     struct found_line line;
     size_t count = 0;
     while (count < cap && next_line(way, field, &rest, &line))
-        count += add_span(&line, &rest, &keys[count], most);
+        count += add_span(&line, &rest, &keys[count], max);
     text->at = rest.at;
     return count;
 }

@@ -7,10 +7,10 @@
 #include <string.h>
 
 /* Limits of a table before it is moved. Full sums take 256 MiB in all tables together. */
-#define KEYS_MOST ((size_t)1 << 15)
+#define KEYS_MAX ((size_t)1 << 15)
 #define WIDE_OF_ALL (((size_t)256 << 20) / sizeof(struct moments))
-#define WIDE_LEAST ((size_t)1 << 11)
-#define NAMES_MOST ((size_t)1 << 20) /* bytes */
+#define WIDE_MIN ((size_t)1 << 11)
+#define NAMES_MAX ((size_t)1 << 20) /* bytes */
 
 /* Records ahead for which memory is fetched. */
 #define AHEAD 16
@@ -21,8 +21,7 @@
 int keyed_open(struct keyed_counts *keyed, struct key_tallies *keys, unsigned tables)
 {
     const size_t wide = WIDE_OF_ALL / tables;
-    *keyed =
-        (struct keyed_counts){.keys = keys, .wide_most = wide < WIDE_LEAST ? WIDE_LEAST : wide};
+    *keyed = (struct keyed_counts){.keys = keys, .wide_max = wide < WIDE_MIN ? WIDE_MIN : wide};
     return key_tallies_open_table(keys, &keyed->table, &keyed->samples);
 }
 
@@ -43,8 +42,8 @@ void keyed_move(struct keyed_counts *keyed)
 static bool is_full(const struct keyed_counts *keyed)
 {
     const struct key_table *table = &keyed->table;
-    return table->count > KEYS_MOST || keyed->wide > keyed->wide_most ||
-           table->name_bytes > NAMES_MOST;
+    return table->count > KEYS_MAX || keyed->wide > keyed->wide_max ||
+           table->name_bytes > NAMES_MAX;
 }
 
 /* Returns the key of a field. No bytes if memory is short. */
@@ -144,7 +143,7 @@ void keyed_count_rows(struct keyed_counts *keyed, const uint32_t *numbers, const
                       size_t n)
 {
     struct key_samples *samples = &keyed->samples;
-    if (samples->count + n > samples->most)
+    if (samples->count + n > samples->max)
         key_tallies_move_samples(keyed->keys, &keyed->table, samples);
     for (size_t i = 0; i < n; i++)
         key_samples_add(samples, numbers[i], rows[i]);

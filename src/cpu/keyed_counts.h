@@ -8,13 +8,13 @@
 #include "src/count/key_tallies.h"
 
 /* Records that are counted together, at most. */
-#define KEYED_MOST 1024
+#define KEYED_MAX 1024
 
 struct keyed_counts {
     struct key_tallies *keys; /* of all threads */
     struct key_table table;
     struct key_samples samples; /* of its keys */
-    size_t wide_most;           /* more keys whose sums are moments are moved */
+    size_t wide_max;            /* more keys whose sums are moments are moved */
     size_t wide;                /* keys whose sums became moments */
     unsigned char *room; /* for a key that is not in the text as it is; NULL until there is one */
     uint64_t invalid;    /* records without a key, and numbers that are none, so far */
@@ -30,7 +30,7 @@ void keyed_close(struct keyed_counts *keyed);
 /* Moves what was counted. */
 void keyed_move(struct keyed_counts *keyed);
 
-/* Counts n records, KEYED_MOST at most, by their keys, and sets the numbers of these, which hold
+/* Counts n records, KEYED_MAX at most, by their keys, and sets the numbers of these, which hold
  * until this is called again. */
 void keyed_count(struct keyed_counts *keyed, const struct key *key, const struct key_span *spans,
                  size_t n, uint32_t *numbers);

@@ -17,9 +17,9 @@ static const unsigned char *find_byte(const unsigned char *at, const unsigned ch
 static bool may_be_too_long(const struct field *field, const unsigned char *at,
                             const unsigned char *limit)
 {
-    const size_t most = field_record_max(field);
-    while ((size_t)(limit - at) > most) {
-        const unsigned char *newline = memrchr(at, '\n', most + 1);
+    const size_t max = field_record_max(field);
+    while ((size_t)(limit - at) > max) {
+        const unsigned char *newline = memrchr(at, '\n', max + 1);
         if (!newline || field->kind == FIELD_CSV)
             return true;
         at = newline + 1;

@@ -222,11 +222,11 @@ AVX512 INLINE __mmask8 scale_by_powers(__m512i mantissas, __m512i powers, __mmas
                                        __m512d *values)
 {
     static const double ten_to[] = TEN_TO;
-    const __m512i most = _mm512_set1_epi64(TEN_TO_MAX);
+    const __m512i max = _mm512_set1_epi64(TEN_TO_MAX);
     __m512i magnitudes = _mm512_abs_epi64(powers);
-    __mmask8 exact = _mm512_cmple_epu64_mask(magnitudes, most) &
+    __mmask8 exact = _mm512_cmple_epu64_mask(magnitudes, max) &
                      _mm512_cmple_epu64_mask(mantissas, _mm512_set1_epi64(INT64_C(1) << 53));
-    __m512d scale = _mm512_i64gather_pd(_mm512_min_epu64(magnitudes, most), ten_to, 8);
+    __m512d scale = _mm512_i64gather_pd(_mm512_min_epu64(magnitudes, max), ten_to, 8);
     __m512d mantissa = _mm512_cvtepu64_pd(mantissas), value = _mm512_mul_pd(mantissa, scale);
     value = _mm512_mask_div_pd(value, _mm512_movepi64_mask(powers), mantissa, scale);
     *values = _mm512_mask_mov_pd(*values, which, value);

@@ -32,7 +32,7 @@
 
 /* Between these, the scale is neither infinite nor 0. */
 #define IFMA_MAX 0x1p480
-#define IFMA_LEAST 0x1p-480
+#define IFMA_MIN 0x1p-480
 
 /* Adding it puts a whole number of `bits` bits, with its sign, into the low bits of a double. */
 #define IFMA_BIAS(bits) ((uint64_t)1 << (bits))
@@ -242,10 +242,10 @@ TARGET static bool parts_begin(struct batch_parts *parts, const double *values)
 {
     uint64_t bits;
     ifma_find_range(values, &parts->min, &parts->max);
-    const double most = parts->max > -parts->min ? parts->max : -parts->min;
-    if (!(most >= IFMA_LEAST && most < IFMA_MAX))
+    const double max = parts->max > -parts->min ? parts->max : -parts->min;
+    if (!(max >= IFMA_MIN && max < IFMA_MAX))
         return false;
-    memcpy(&bits, &most, sizeof bits);
+    memcpy(&bits, &max, sizeof bits);
     parts->bound = (int)(bits >> 52) - 1022;
     parts->way = ifma_are_short(values, parts->bound)                    ? IFMA_SHORT
                  : parts->min > 0 && parts->max < parts->min * IFMA_SPAN ? IFMA_ALL_FIT

@@ -34,7 +34,7 @@
 #define LIMBS_SPAN(is_long) ((is_long) ? 0x1p21 : 0x1p15)
 
 #define LIMBS_MAX 0x1p480 /* beyond this range, powers of two would be infinite or 0 */
-#define LIMBS_LEAST 0x1p-480
+#define LIMBS_MIN 0x1p-480
 
 /* Adding and subtracting it rounds to a multiple of 2^bits. */
 #define LIMB_ROUNDER(bits) (0x1.8p52 * (double)((uint64_t)1 << (bits)))
@@ -211,10 +211,10 @@ TARGET static bool parts_begin(struct batch_parts *parts, const double *values)
 {
     uint64_t bits;
     limbs_find_range(values, &parts->min, &parts->max);
-    const double min = parts->min, max = parts->max, most = max > -min ? max : -min;
-    if (!(most >= LIMBS_LEAST && most < LIMBS_MAX))
+    const double min = parts->min, max = parts->max, limit = max > -min ? max : -min;
+    if (!(limit >= LIMBS_MIN && limit < LIMBS_MAX))
         return false;
-    memcpy(&bits, &most, sizeof bits);
+    memcpy(&bits, &limit, sizeof bits);
     parts->way = min > 0 && max < min * LIMBS_SPAN(false)  ? LIMBS_SHORT
                  : min > 0 && max < min * LIMBS_SPAN(true) ? LIMBS_LONG
                                                            : LIMBS_CHECKED;

@@ -68,9 +68,9 @@ TARGET INLINE void find_64_bins(const unsigned char *data, struct word_rows *row
     __m512i offsets[4];
     for (unsigned k = 0; k < 4; k++)
         offsets[k] = offsets_at(data + k * VECTOR, rows);
-    __m512i most = _mm512_max_epu32(_mm512_max_epu32(offsets[0], offsets[1]),
-                                    _mm512_max_epu32(offsets[2], offsets[3]));
-    if (_mm512_cmpgt_epu32_mask(most, rows->last))
+    __m512i max = _mm512_max_epu32(_mm512_max_epu32(offsets[0], offsets[1]),
+                                   _mm512_max_epu32(offsets[2], offsets[3]));
+    if (_mm512_cmpgt_epu32_mask(max, rows->last))
         for (unsigned k = 0; k < 4; k++)
             offsets[k] = offsets_within(offsets[k], rows);
     if (rows->by_bits)

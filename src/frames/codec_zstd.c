@@ -191,8 +191,8 @@ static int set_direct(struct zstd_decoder *zstd, bool is_direct)
  * content. So that must not depend on the frames before. 0, or -1: out of memory. */
 static int begin_ring(struct zstd_decoder *zstd, const struct zstd_frame_header *header)
 {
-    const uint64_t most = content_add(header->window, RING_MORE),
-                   content = header->content < most ? header->content : most;
+    const uint64_t max = content_add(header->window, RING_MORE),
+                   content = header->content < max ? header->content : max;
     const bool is_same = header->window == zstd->ring_window && content == zstd->ring_content;
     if (header->content > header->window && !is_same)
         drop_context(zstd);
@@ -241,8 +241,8 @@ static bool zstd_complete(const struct decoder *decoder)
 static const char *block_fault(const struct zstd_decoder *zstd,
                                const struct zstd_block_header *block)
 {
-    const uint64_t window = zstd->header.window, most = window < BLOCK_MAX ? window : BLOCK_MAX;
-    if (block->size > most)
+    const uint64_t window = zstd->header.window, max = window < BLOCK_MAX ? window : BLOCK_MAX;
+    if (block->size > max)
         return CORRUPT " (a block is larger than its frame allows)";
     /* A compressed block has two headers at least. libzstd passes over one that has no bytes. */
     if (block->type == ZSTD_STORED_RESERVED ||

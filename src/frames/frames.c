@@ -12,11 +12,11 @@
 
 /* Bytes of whole frames that are worth a batch of their own between frames that are decoded in
  * order: every batch takes a buffer, and the bytes that are left in it are moved to another one. */
-#define BATCH_LEAST ((size_t)16 << 10)
+#define BATCH_MIN ((size_t)16 << 10)
 
 /* The least memory limit of a batch of FRAMES_OPEN, in bytes, so that it need not end at every
  * frame that is a little larger than the one that it began with. */
-#define MEMORY_LEAST ((uint64_t)256 << 10)
+#define MEMORY_MIN ((uint64_t)256 << 10)
 
 /* The wait for the rest of a frame before it is decoded as it comes: a stream that is so slow does
  * not need several decoders. */
@@ -67,10 +67,10 @@ static struct frames_ahead look_ahead(const struct frames *frames, const struct 
                                       size_t at)
 {
     const size_t len = batch->len - at;
-    const size_t most =
+    const size_t max =
         frames->batch_size > 0 && frames->batch_size < len ? frames->batch_size : len;
     struct frames_ahead ahead = {.kind = FRAMES_WHOLE};
-    while (ahead.whole < most) {
+    while (ahead.whole < max) {
         const unsigned char *in = batch->data + at + ahead.whole;
         const size_t left = len - ahead.whole;
         struct codec_frame frame;
@@ -81,12 +81,11 @@ static struct frames_ahead look_ahead(const struct frames *frames, const struct 
                                 : is_serial(frames, &frame, extent) ? in_order(frames)
                                                                     : FRAMES_WHOLE;
         if (kind != FRAMES_WHOLE || extent == FRAME_PART) {
-            const uint64_t least = kind == FRAMES_OPEN ? MEMORY_LEAST : 0;
+            const uint64_t min = kind == FRAMES_OPEN ? MEMORY_MIN : 0;
             if (ahead.whole == 0) /* otherwise it comes in the next batch */
-                ahead =
-                    (struct frames_ahead){.kind = kind,
-                                          .part = kind == FRAMES_WHOLE,
-                                          .memory = frame.memory > least ? frame.memory : least};
+                ahead = (struct frames_ahead){.kind = kind,
+                                              .part = kind == FRAMES_WHOLE,
+                                              .memory = frame.memory > min ? frame.memory : min};
             break;
         }
         if (frame.memory > ahead.memory) {
@@ -187,11 +186,9 @@ int frames_take(struct frames *frames, const struct frames_ahead *ahead, struct 
 {
     struct frame_batch *own = &frames->pending;
     const size_t given = ahead->kind == FRAMES_WHOLE ? ahead->whole : own->len;
-    const size_t rest = own->len - given,
-                 least = rest > FRAMES_SIZE_FIRST ? rest : FRAMES_SIZE_FIRST;
+    const size_t rest = own->len - given, min = rest > FRAMES_SIZE_FIRST ? rest : FRAMES_SIZE_FIRST;
     const size_t wanted = own->cap < BATCH_SIZE ? 2 * own->cap : own->cap;
-    if (rest > 0 && frame_batch_reserve(batch, wanted) != 0 &&
-        frame_batch_reserve(batch, least) != 0)
+    if (rest > 0 && frame_batch_reserve(batch, wanted) != 0 && frame_batch_reserve(batch, min) != 0)
         return -1;
     /* The buffers are swapped; if no bytes are left over, no second one is needed yet. */
     const struct frame_batch next = {
@@ -245,14 +242,13 @@ ssize_t frames_feed(struct frames *frames, struct frame_batch *batch, struct err
     return got;
 }
 
-int frames_gather(struct frames *frames, struct frame_batch *batch, size_t least,
-                  struct error *error)
+int frames_gather(struct frames *frames, struct frame_batch *batch, size_t min, struct error *error)
 {
     const struct timespec begin = clock_now();
-    while (batch->len - batch->pos < least) {
+    while (batch->len - batch->pos < min) {
         if (bytes_are_over(frames->bytes) || clock_seconds_since(&begin) > GATHER_SECONDS ||
             !bytes_ready(frames->bytes, GATHER_MS) ||
-            frame_batch_reserve(batch, batch->pos + least) != 0)
+            frame_batch_reserve(batch, batch->pos + min) != 0)
             return 0;
         ssize_t got =
             bytes_take(frames->bytes, batch->data + batch->len, batch->cap - batch->len, error);
@@ -271,7 +267,7 @@ bool frames_go_on(const struct frames *frames, struct frame_batch *batch)
     if (at == batch->len)
         return false;
     struct frames_ahead next = look_ahead(frames, batch, at);
-    bool is_little = next.whole > 0 && next.whole < BATCH_LEAST && next.memory <= batch->memory;
+    bool is_little = next.whole > 0 && next.whole < BATCH_MIN && next.memory <= batch->memory;
     if (is_little && next.whole < batch->len - at) {
         at += next.whole;
         next = look_ahead(frames, batch, at);

@@ -77,9 +77,9 @@ void frames_drop(struct frames *frames, const struct frames_ahead *ahead);
  * 0 at the end, or -1 with the error set. */
 ssize_t frames_feed(struct frames *frames, struct frame_batch *batch, struct error *error);
 
-/* Reads on, before a frame of a stream at pos of such a batch, until `least` bytes are there, as
+/* Reads on, before a frame of a stream at pos of such a batch, until `min` bytes are there, as
  * long as they come at once. Returns 1 if they did, and more does; 0; or -1 with the error set. */
-int frames_gather(struct frames *frames, struct frame_batch *batch, size_t least,
+int frames_gather(struct frames *frames, struct frame_batch *batch, size_t min,
                   struct error *error);
 
 /* True if a batch of FRAMES_OPEN goes on at pos, where a frame has ended: with one that must be

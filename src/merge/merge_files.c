@@ -194,9 +194,9 @@ static unsigned limit_threads(unsigned threads, const struct rest *rest, const s
 {
     const size_t bins = merge->spec.bins;
     const bool is_lines = merge->keys && !merge->spec.mode->is_binned;
-    uint64_t most = is_lines ? MEMORY_MAX / 4 / (rest->largest + 1) : MEMORY_MAX / ROW_BYTES / bins;
-    most = rest->files < most ? rest->files : most;
-    return most < threads ? (unsigned)most : threads;
+    uint64_t max = is_lines ? MEMORY_MAX / 4 / (rest->largest + 1) : MEMORY_MAX / ROW_BYTES / bins;
+    max = rest->files < max ? rest->files : max;
+    return max < threads ? (unsigned)max : threads;
 }
 
 int merge_files(const struct held_list *files, unsigned threads, uint64_t thread_bytes,

@@ -55,11 +55,11 @@ uint64_t content_before(const struct content_range *range, uint64_t position)
     return last > range->begin ? last - range->begin : 0;
 }
 
-size_t content_room(const struct content_range *range, uint64_t position, size_t most)
+size_t content_room(const struct content_range *range, uint64_t position, size_t max)
 {
     const uint64_t end = range->end + range->is_whole;
     const uint64_t left = position < end ? end - position : 0;
-    return left < most ? (size_t)left : most;
+    return left < max ? (size_t)left : max;
 }
 
 size_t content_keep(const struct content_range *range, uint64_t position, unsigned char *data,

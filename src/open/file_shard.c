@@ -236,8 +236,7 @@ static int take_end(void *arg, const unsigned char *data, size_t len)
     if (record_is_text(kind)) {
         size_t end = kind->head(data, len);
         /* A pair is whole with its second byte. */
-        bool is_open =
-            kind->type != RECORD_PAIRS && end == len && seam->head.len + end < seam->most;
+        bool is_open = kind->type != RECORD_PAIRS && end == len && seam->head.len + end < seam->max;
         return span_extend(seam, data, end) == 0 ? is_open : -1;
     }
     size_t missing = kind->size - seam->head.len % kind->size;

@@ -7,12 +7,12 @@
 /* The first bytes of a format: each is in the range that two strings give. */
 struct signature {
     struct foreign format;
-    const char *least, *most; /* size bytes each */
+    const char *min, *max; /* size bytes each */
     size_t size;
 };
 
 #define BYTES(bytes) bytes, bytes, sizeof(bytes) - 1
-#define RANGES(least, most) least, most, sizeof(least) - 1
+#define RANGES(min, max) min, max, sizeof(min) - 1
 
 /* bzip2's header has a digit, and is followed by a block or the end of the data. That of .lzma has
  * the properties that all writers use, the size of the dictionary, and that of the content or, if
@@ -52,8 +52,8 @@ static const struct signature signatures[] = {
 static bool signature_fits(const struct signature *signature, const unsigned char *head, size_t len)
 {
     for (size_t i = 0; i < len && i < signature->size; i++)
-        if (head[i] < (unsigned char)signature->least[i] ||
-            head[i] > (unsigned char)signature->most[i])
+        if (head[i] < (unsigned char)signature->min[i] ||
+            head[i] > (unsigned char)signature->max[i])
             return false;
     return true;
 }

@@ -12,15 +12,15 @@ enum header_status header_look(const unsigned char *data, size_t len, size_t *wa
 {
     const struct header_format *format = formats[0];
     enum header_status status = len > 0 ? HEADER_NONE : HEADER_PART;
-    size_t least = 1;
+    size_t min = 1;
     for (size_t i = 0; i < FORMATS && status == HEADER_NONE; i++) {
         format = formats[i];
-        status = format->look(data, len, &least, header, fault);
+        status = format->look(data, len, &min, header, fault);
     }
     if (status == HEADER_FOUND)
         header->format = format->name;
     if (status == HEADER_PART && wanted)
-        *wanted = least;
+        *wanted = min;
     if (status != HEADER_PART || wanted)
         return status;
     if (len < format->magic_size)

@@ -46,9 +46,9 @@ static int tail_of_text(const struct input *input, uint64_t size, uint64_t *tail
                         struct error *error)
 {
     const struct record_kind *kind = &input->records.kind;
-    const size_t most = size < kind->most + 1 ? (size_t)size : kind->most + 1;
+    const size_t max = size < kind->max + 1 ? (size_t)size : kind->max + 1;
     for (size_t look = TAIL_FIRST + 1;; look *= 4) {
-        size_t len = look < most ? look : most;
+        size_t len = look < max ? look : max;
         unsigned char *end = malloc(len);
         if (!end)
             return error_of(error, input->bytes.name, "out of memory");
@@ -57,7 +57,7 @@ static int tail_of_text(const struct input *input, uint64_t size, uint64_t *tail
         free(end);
         if (got < 0)
             return -1;
-        if (len == most || *tail != len)
+        if (len == max || *tail != len)
             return 0;
     }
 }
@@ -73,7 +73,7 @@ int input_trim(struct input *input, struct error *error)
         tail = size % kind->size;
     else if (size > 0 && !input_is_serial(input) && tail_of_text(input, size, &tail, error) != 0)
         return -1;
-    input->records.too_long = tail > kind->most && tail < size; /* its rest will be dropped */
+    input->records.too_long = tail > kind->max && tail < size; /* its rest will be dropped */
     input->plan.end = input->bytes.opened_size - (input->records.too_long ? 0 : tail);
     input->plan.size = input->plan.end;
     return 0;
@@ -106,19 +106,19 @@ static ssize_t read_text(const struct input *input, struct chunk *chunk, size_t 
     const struct record_kind *kind = &input->records.kind;
     const size_t before = offset > input->bytes.begin, end = before + len;
     const uint64_t from = offset - before, left = input->plan.size - from;
-    const size_t most = left < end + kind->most ? (size_t)left : end + kind->most;
+    const size_t max = left < end + kind->max ? (size_t)left : end + kind->max;
     unsigned char *data = chunk->data + 1 - before;
     size_t have = 0, wanted = end + PIECE_MORE;
     bool ends = false;
     chunk->data[0] = record_is_line(kind) ? '\n' : ' '; /* stands before the first piece */
     for (; !ends; wanted = 2 * wanted - end) {
-        wanted = wanted < most ? wanted : most;
+        wanted = wanted < max ? wanted : max;
         ssize_t got = bytes_read_at(&input->bytes, data + have, wanted - have, from + have, error);
         if (got < 0)
             return -1;
         const size_t begun = have > end ? have : end - 1;
         have += (size_t)got;
-        ends = have < wanted || have == most || kind->type == RECORD_TOKENS ||
+        ends = have < wanted || have == max || kind->type == RECORD_TOKENS ||
                memchr(data + begun, '\n', have - begun);
     }
     have -= have < before ? have : before;

@@ -42,8 +42,8 @@ static enum header_status skip_blank(struct pnm_text *text)
     return HEADER_FOUND;
 }
 
-/* Reads a number from 1 to `most` and the white space before it. */
-static enum header_status read_number(struct pnm_text *text, uint64_t most, uint64_t *number)
+/* Reads a number from 1 to `max` and the white space before it. */
+static enum header_status read_number(struct pnm_text *text, uint64_t max, uint64_t *number)
 {
     enum header_status blank = HEADER_FOUND;
     while (blank == HEADER_FOUND)
@@ -52,7 +52,7 @@ static enum header_status read_number(struct pnm_text *text, uint64_t most, uint
         return HEADER_PART;
     for (*number = 0; text->at < text->end && *text->at >= '0' && *text->at <= '9'; text->at++) {
         *number = *number * 10 + (uint64_t)(*text->at - '0');
-        if (*number > most)
+        if (*number > max)
             return HEADER_WRONG;
     }
     if (text->at == text->end)

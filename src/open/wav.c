@@ -11,14 +11,14 @@
 #define RIFF_SIZE 12         /* bytes before the first chunk */
 #define CHUNK_HEAD 8         /* bytes of a chunk's name and size */
 #define CHUNKS_MAX 1000      /* read before the data */
-#define FMT_LEAST 16         /* bytes of a fmt chunk, at least */
+#define FMT_MIN 16           /* bytes of a fmt chunk, at least */
 #define FMT_EXTENSIBLE 40    /* bytes of it that are read, if it has them */
-#define DS64_LEAST 16        /* bytes of a ds64 chunk up to and with the size of the data */
+#define DS64_MIN 16          /* bytes of a ds64 chunk up to and with the size of the data */
 #define NOT_KNOWN 0xFFFFFFFF /* the size, if the writer could not seek back to set it */
 
 /* sox and arecord write sizes in this range to a pipe, whatever comes. */
-#define GUESSED_LEAST (0x7FFFF000 - 0xFFFF)
-#define GUESSED_MOST 0x80000000
+#define GUESSED_MIN (0x7FFFF000 - 0xFFFF)
+#define GUESSED_MAX 0x80000000
 
 /* Encodings of a sample. */
 enum {
@@ -125,7 +125,7 @@ static void find_size(const struct wav *wav, struct header *header)
         header->bytes = wav->size;
     else if (stated == NOT_KNOWN || (stated == 0 && !is_set))
         header->bytes = HEADER_TO_END;
-    else if (stated >= GUESSED_LEAST && stated <= GUESSED_MOST)
+    else if (stated >= GUESSED_MIN && stated <= GUESSED_MAX)
         header->extent = HEADER_OPEN;
 }
 
@@ -136,12 +136,12 @@ static void find_size(const struct wav *wav, struct header *header)
 static const char *read_chunk(struct wav *wav, size_t *wanted)
 {
     bool is_fmt = is_named(wav, "fmt "), is_size = is_named(wav, "ds64");
-    size_t most = is_fmt ? FMT_EXTENSIBLE : DS64_LEAST, least = is_fmt ? FMT_LEAST : DS64_LEAST;
+    size_t max = is_fmt ? FMT_EXTENSIBLE : DS64_MIN, min = is_fmt ? FMT_MIN : DS64_MIN;
     if (!is_fmt && !is_size)
         return NULL;
-    if (wav->chunk_size < least)
+    if (wav->chunk_size < min)
         return is_fmt ? "its fmt chunk" : "its ds64 chunk";
-    size_t end = wav->at + (wav->chunk_size < most ? (size_t)wav->chunk_size : most);
+    size_t end = wav->at + (wav->chunk_size < max ? (size_t)wav->chunk_size : max);
     if (end > *wanted) {
         *wanted = end;
     } else if (is_fmt) {

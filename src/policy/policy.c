@@ -13,7 +13,7 @@
 #define FEEDERS_ALWAYS 2
 
 /* Content of a frame, in bytes, for which workers are started and memory is touched. */
-#define HELPED_LEAST 20e6
+#define HELPED_MIN 20e6
 #define HELPED_RATIO 24 /* of content to compressed bytes; beyond it libzstd alone is as fast */
 
 /* Each GPU that decompresses takes one of so many parts of the processors, but not the last one. */
@@ -74,7 +74,7 @@ static unsigned gpus_worth(const struct situation *now, const struct policy_tuni
 {
     unsigned gpus = 1;
     double before = HUGE_VAL;
-    for (unsigned wanted = 1; tuning->decoding_time > 0 && wanted <= now->gpus_most; wanted++) {
+    for (unsigned wanted = 1; tuning->decoding_time > 0 && wanted <= now->gpus_max; wanted++) {
         double ready = start + tuning->gpu_more * (wanted - 1);
         double rest = now->content.left - now->rate * ready;
         double together = now->rate + wanted * now->content.gpu_rate / tuning->decoding_time;
@@ -159,8 +159,8 @@ struct gpu_wish policy_wish(const struct situation *now, const struct policy_tun
 static bool feeds_gpu(const struct situation *now)
 {
     const double gpu = now->costs.gpu, cpu = now->costs.cpu;
-    const double last = (double)now->workers_most * (double)now->chunk_size *
-                        (gpu > 0 && gpu < cpu ? gpu / cpu : 1);
+    const double last =
+        (double)now->workers_max * (double)now->chunk_size * (gpu > 0 && gpu < cpu ? gpu / cpu : 1);
     return now->plain_left >= last && (now->gpu_feeders < FEEDERS_ALWAYS || gpu <= cpu);
 }
 
@@ -189,8 +189,8 @@ bool policy_offloads(const struct situation *now, const struct policy_tuning *tu
  * to help before long. */
 bool policy_helps(const struct frame_offer *offer)
 {
-    return offer->content >= HELPED_LEAST && offer->content <= offer->compressed * HELPED_RATIO &&
-           offer->workers_most > 1 && offer->workers_most > offer->taken;
+    return offer->content >= HELPED_MIN && offer->content <= offer->compressed * HELPED_RATIO &&
+           offer->workers_max > 1 && offer->workers_max > offer->taken;
 }
 
 /* --- workers --- */
@@ -204,11 +204,11 @@ bool policy_donates(const struct situation *now, const struct policy_tuning *tun
  * there are too many, they wait, which counts as reading, so no more are started. */
 static unsigned workers_for_stream(const struct situation *now, const struct policy_tuning *tuning)
 {
-    double fraction = now->costs.counting, most = now->workers_most;
-    double wanted = fraction < 1 ? 2 + fraction / (1 - fraction) : most;
+    double fraction = now->costs.counting, max = now->workers_max;
+    double wanted = fraction < 1 ? 2 + fraction / (1 - fraction) : max;
     if (!policy_donates(now, tuning))
         return 1;
-    return (unsigned)(wanted < most ? wanted : most);
+    return (unsigned)(wanted < max ? wanted : max);
 }
 
 unsigned policy_workers(const struct situation *now, const struct policy_tuning *tuning)
@@ -221,7 +221,7 @@ unsigned policy_workers(const struct situation *now, const struct policy_tuning 
 /* A GPU decompresses ten times what all cores do: its feeders must not wait for a processor. */
 unsigned policy_workers_beside_gpus(const struct situation *now)
 {
-    const unsigned all = now->workers_most;
+    const unsigned all = now->workers_max;
     const unsigned fed = now->flow == FLOW_DECODED && now->gpu_decodes ? now->gpu_files : 0;
     const unsigned parts = fed < FEEDING_PARTS ? fed : FEEDING_PARTS - 1;
     const unsigned wanted = all - all / FEEDING_PARTS * parts;

@@ -26,10 +26,10 @@ struct offload_offer {
 
 /* A frame that a worker is about to decode, with which others could help. */
 struct frame_offer {
-    double compressed;     /* bytes, at most */
-    double content;        /* the same of content, as far as known */
-    unsigned workers_most; /* that there may be; */
-    unsigned taken;        /* of those, who have or will have a file or frame of their own */
+    double compressed;    /* bytes, at most */
+    double content;       /* the same of content, as far as known */
+    unsigned workers_max; /* that there may be; */
+    unsigned taken;       /* of those, who have or will have a file or frame of their own */
 };
 
 /* Content of compressed files that a GPU could decompress, in bytes. */
@@ -61,10 +61,10 @@ struct costs {
 
 /* The facts at a time. A decision (policy.h) says if it needs more than the first group. */
 struct situation {
-    enum flow flow;        /* of what is read */
-    unsigned workers;      /* that were started */
-    unsigned workers_most; /* that there may be */
-    unsigned processors;   /* that they may use */
+    enum flow flow;       /* of what is read */
+    unsigned workers;     /* that were started */
+    unsigned workers_max; /* that there may be */
+    unsigned processors;  /* that they may use */
     struct costs costs;
     double rate;        /* bytes a second that workers read without a GPU; 0: not measured; */
     double worker_rate; /* and that one of them reads */
@@ -76,7 +76,7 @@ struct situation {
     double plain_left; /* bytes of plain files */
     struct source_content content;
     struct stream_content stream;
-    unsigned gpus_most; /* that could each have a compressed file */
+    unsigned gpus_max; /* that could each have a compressed file */
 
     /* The GPU, if it is open. */
     bool gpu_decodes;     /* it was opened to decompress */

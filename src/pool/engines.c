@@ -18,13 +18,13 @@ struct situation engines_situation(const struct pool *pool, enum flow flow)
 {
     struct engine *gpu = pool_gpu(pool);
     const bool decodes = gpu && pool->opening.decodes;
-    const unsigned most = atomic_load(&pool->workers.most);
+    const unsigned max = atomic_load(&pool->workers.max);
     return (struct situation){
         .flow = flow,
         .workers = atomic_load(&pool->workers.started),
-        .workers_most = most,
+        .workers_max = max,
         /* Without --threads there may be as many workers as a quota leaves processors. */
-        .processors = pool->options.threads ? pool->processors : most,
+        .processors = pool->options.threads ? pool->processors : max,
         .costs = {.read = atomic_load(&pool->costs.read),
                   .cpu = atomic_load(&pool->costs.cpu),
                   .gpu = atomic_load(&pool->costs.gpu),
@@ -88,7 +88,7 @@ void engines_consider(struct pool *pool, enum flow flow, uint64_t bytes)
     const size_t files = source_files(source);
     now.content = source_content(source);
     now.stream = source_stream_content(source);
-    now.gpus_most = files < GPUS_MAX ? (unsigned)files : GPUS_MAX;
+    now.gpus_max = files < GPUS_MAX ? (unsigned)files : GPUS_MAX;
     const struct gpu_wish wish = policy_wish(&now, tuning);
     if (wish.gpus > 0)
         opening_start(pool, wish, flow);

@@ -17,9 +17,9 @@
 /* Tries larger sets, as the kernel refuses (EINVAL) one that is smaller than its own. */
 unsigned machine_processors(machine_affinity *affinity)
 {
-    for (size_t most = SET_FIRST; most <= SET_LAST; most *= 2) {
-        cpu_set_t *set = CPU_ALLOC(most);
-        size_t size = CPU_ALLOC_SIZE(most);
+    for (size_t max = SET_FIRST; max <= SET_LAST; max *= 2) {
+        cpu_set_t *set = CPU_ALLOC(max);
+        size_t size = CPU_ALLOC_SIZE(max);
         if (!set)
             break;
         int rc = affinity(0, size, set);
@@ -67,27 +67,27 @@ static bool lists_controller(char *list, const char *controller)
 
 /* Returns the least limit of the folder top/path and its parents up to top. They need not exist: in
  * a container the path, as the kernel names it, may begin outside of it. */
-static uint64_t least_above(const char *top, const char *path, bool version_2, group_limit *limit)
+static uint64_t min_above(const char *top, const char *path, bool version_2, group_limit *limit)
 {
     char folder[PATH_MAX];
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
     if (snprintf(folder, sizeof folder, "%s%s", top, path) >= (int)sizeof folder)
-        return least;
+        return min;
     for (char *slash = folder; slash;) {
         uint64_t own = limit(folder, version_2);
-        least = own < least ? own : least;
+        min = own < min ? own : min;
         slash = strrchr(folder + strlen(top), '/');
         if (slash)
             *slash = '\0';
     }
-    return least;
+    return min;
 }
 
 /* Returns the least limit of the group that a line of /proc/self/cgroup names, and its ancestors:
  * "0::/path" for version 2, "4:cpu,cpuacct:/path" for version 1, where every controller has a
  * folder, if only as a link. */
-static uint64_t least_of_line(const char *root, char *path, const char *controller,
-                              group_limit *limit)
+static uint64_t min_of_line(const char *root, char *path, const char *controller,
+                            group_limit *limit)
 {
     char top[PATH_MAX], *number = strsep(&path, ":"), *list = strsep(&path, ":");
     if (!path)
@@ -99,22 +99,22 @@ static uint64_t least_of_line(const char *root, char *path, const char *controll
         return UINT64_MAX;
     int len = snprintf(top, sizeof top, "%s/sys/fs/cgroup%s%s", root, version_2 ? "" : "/",
                        version_2 ? "" : controller);
-    return len < (int)sizeof top ? least_above(top, path, version_2, limit) : UINT64_MAX;
+    return len < (int)sizeof top ? min_above(top, path, version_2, limit) : UINT64_MAX;
 }
 
 /* Returns the least limit of this process's control group and its ancestors: all of them hold. */
-static uint64_t least_of_groups(const char *root, const char *controller, group_limit *limit)
+static uint64_t min_of_groups(const char *root, const char *controller, group_limit *limit)
 {
     char folder[PATH_MAX], text[8192], *lines = text;
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
     if (snprintf(folder, sizeof folder, "%s/proc/self", root) >= (int)sizeof folder ||
         !read_text(folder, "cgroup", text, sizeof text))
-        return least;
+        return min;
     for (char *line; (line = strsep(&lines, "\n"));) {
-        uint64_t own = least_of_line(root, line, controller, limit);
-        least = own < least ? own : least;
+        uint64_t own = min_of_line(root, line, controller, limit);
+        min = own < min ? own : min;
     }
-    return least;
+    return min;
 }
 
 /* --- processors --- */
@@ -141,8 +141,8 @@ static uint64_t quota_of(const char *folder, bool version_2)
 
 unsigned machine_quota(const char *root)
 {
-    uint64_t least = least_of_groups(root, "cpu", quota_of);
-    return least < UINT_MAX ? (unsigned)least : UINT_MAX;
+    uint64_t min = min_of_groups(root, "cpu", quota_of);
+    return min < UINT_MAX ? (unsigned)min : UINT_MAX;
 }
 
 /* --- memory --- */
@@ -176,7 +176,7 @@ static uint64_t memory_of(const char *folder, bool version_2)
 uint64_t machine_memory(const char *root)
 {
     char folder[PATH_MAX], text[4096];
-    uint64_t groups = least_of_groups(root, "memory", memory_of), kilobytes;
+    uint64_t groups = min_of_groups(root, "memory", memory_of), kilobytes;
     if (snprintf(folder, sizeof folder, "%s/proc", root) < (int)sizeof folder &&
         read_text(folder, "meminfo", text, sizeof text) &&
         find_number(text, "MemAvailable:", &kilobytes) && kilobytes * 1024 < groups)

@@ -32,7 +32,7 @@ static unsigned choose_slots(const struct pool *pool, bool side_by_side)
     if (!side_by_side)
         return SERIAL_BUFFERS;
     uint64_t fit = PARALLEL_BUFFERS_BYTES / gpu_engine_slot_size(pool->spec, options->chunk_size);
-    uint64_t wanted = 2 * (uint64_t)atomic_load(&pool->workers.most);
+    uint64_t wanted = 2 * (uint64_t)atomic_load(&pool->workers.max);
     uint64_t slots = wanted < fit ? wanted : fit;
     return slots > SERIAL_BUFFERS ? (unsigned)slots : SERIAL_BUFFERS;
 }

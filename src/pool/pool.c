@@ -49,11 +49,11 @@ static int check_memory(const struct histogram_spec *spec, struct error *error)
 }
 
 /* Returns how many GPUs there may be at most. */
-static unsigned gpus_most(const struct gpu_list *gpus)
+static unsigned gpus_max(const struct gpu_list *gpus)
 {
     if (gpus->count == 0)
         return GPUS_MAX;
-    return gpus->most > gpus->count ? gpus->most : gpus->count;
+    return gpus->max > gpus->count ? gpus->max : gpus->count;
 }
 
 /* Opens the CPU's engine. 0, or -1: memory is short. */
@@ -72,7 +72,7 @@ static int open_cpu(struct pool *pool, unsigned threads)
         return -1;
     if (!spec->mode->is_text || options->invalid == INVALID_SKIP)
         return 0;
-    size_t on_gpu = (size_t)gpus_most(&options->gpus) *
+    size_t on_gpu = (size_t)gpus_max(&options->gpus) *
                     (options->buffers + 2 * (size_t)threads + DEVICE_BATCHES_MAX);
     pool->lines = lines_open(spec, source_files(pool->source), cpu.chunks + on_gpu, threads);
     pool->cpu->lines = pool->lines;
@@ -101,7 +101,7 @@ static struct pool *pool_open(const struct pool_options *options, const struct p
     pool->opening.may_come = options->device == DEVICE_AUTO && !device_missing();
     pool->opening.gpus = options->gpus;
     workers_init(&pool->workers, options->threads ? options->threads : pool->processors);
-    if (open_cpu(pool, pool->workers.most) != 0) {
+    if (open_cpu(pool, pool->workers.max) != 0) {
         pool_close(pool);
         return NULL;
     }

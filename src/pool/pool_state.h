@@ -45,7 +45,7 @@ struct measured_rate {
 
 /* Threads that read chunks from the source and submit them. */
 struct workers {
-    atomic_uint most;       /* that there may be; a quota may lower it */
+    atomic_uint max;        /* that there may be; a quota may lower it */
     _Atomic uint64_t bytes; /* read so far */
 
     pthread_mutex_t lock;  /* guards the rest; others may read the first two */
@@ -121,7 +121,7 @@ int engines_submit(struct pool *pool, struct chunk *chunk, enum flow flow, doubl
 /* --- workers.c --- */
 
 /* Prepares pool->workers, and frees what they have once none is running. One thread. */
-void workers_init(struct workers *workers, unsigned most);
+void workers_init(struct workers *workers, unsigned max);
 void workers_destroy(struct workers *workers);
 
 /* Lowers the most workers there may be to what CPU quotas allow, unless the user gave a number.

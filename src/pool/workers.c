@@ -10,10 +10,10 @@
 #define LOOK_NS 100000000
 #define LOOK_SECONDS (LOOK_NS / 1e9)
 
-void workers_init(struct workers *workers, unsigned most)
+void workers_init(struct workers *workers, unsigned max)
 {
     pthread_condattr_t attributes;
-    workers->most = most;
+    workers->max = max;
     pthread_mutex_init(&workers->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -77,8 +77,8 @@ void workers_limit(struct pool *pool)
     pthread_mutex_lock(&workers->lock);
     if (!workers->limited && pool->options.threads == 0) {
         unsigned quota = machine_quota("");
-        if (quota < workers->most)
-            workers->most = quota;
+        if (quota < workers->max)
+            workers->max = quota;
     }
     workers->limited = true;
     pthread_mutex_unlock(&workers->lock);
@@ -106,7 +106,7 @@ static void start(struct pool *pool, unsigned wanted)
 /* Starts as many workers as the input is worth. */
 static void start_more(struct pool *pool, enum flow flow)
 {
-    if (pool->workers.started < pool->workers.most)
+    if (pool->workers.started < pool->workers.max)
         workers_limit(pool);
     struct situation now = engines_situation(pool, flow);
     now.has_work = flow == FLOW_DECODED && source_has_work(pool->source);
@@ -124,8 +124,8 @@ static void start_for_gpus(struct pool *pool, const struct engine *gpus)
     if (pool->workers.started >= wanted)
         return;
     workers_limit(pool);
-    const unsigned most = pool->workers.most;
-    start(pool, wanted < most ? wanted : most);
+    const unsigned max = pool->workers.max;
+    start(pool, wanted < max ? wanted : max);
 }
 
 /* --- what one does --- */
@@ -247,9 +247,9 @@ static bool worker_is_surplus(void *arg)
     return is_surplus;
 }
 
-static unsigned worker_count_most(void *arg)
+static unsigned worker_count_max(void *arg)
 {
-    return atomic_load(&pool_of(arg)->workers.most);
+    return atomic_load(&pool_of(arg)->workers.max);
 }
 
 static bool worker_has_ended(void *arg)
@@ -268,7 +268,7 @@ static void run(struct pool *pool, bool looks)
                               .offload = worker_offload,
                               .may_offload = worker_may_offload,
                               .is_surplus = worker_is_surplus,
-                              .workers = worker_count_most,
+                              .workers = worker_count_max,
                               .has_ended = worker_has_ended};
     (void)run_worker(pool->source, &sink);
     /* Others may have failed, and this one has read what comes before that. */

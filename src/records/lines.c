@@ -48,8 +48,8 @@ struct lines *lines_open(const struct histogram_spec *spec, size_t files, size_t
 {
     /* In each gap is a chunk that is out, or the end of what was read of a segment. A file has one
      * run more than gaps; and a run is added before it is joined. */
-    size_t most = 2 * (chunks + 2 * readers) + 1;
-    struct lines *lines = calloc(1, sizeof *lines + most * sizeof lines->runs[0]);
+    size_t max = 2 * (chunks + 2 * readers) + 1;
+    struct lines *lines = calloc(1, sizeof *lines + max * sizeof lines->runs[0]);
     bool *added = calloc(files, sizeof *added);
     if (!lines || !added) {
         free(lines);

@@ -48,21 +48,21 @@ static size_t one_byte(const unsigned char *data, size_t len)
 /* A byte order mark may stand before the first record of lines. */
 #define RECORD_WITH_BOM_MAX (FIELD_RECORD_MAX + FIELD_BOM_SIZE)
 
-const struct record_kind record_tokens = {RECORD_TOKENS, .most = NUMBER_MAX, .head = token_head,
+const struct record_kind record_tokens = {RECORD_TOKENS, .max = NUMBER_MAX, .head = token_head,
                                           .tail = token_tail, .ends = number_is_space};
-const struct record_kind record_lines = {RECORD_LINES, .most = RECORD_WITH_BOM_MAX,
+const struct record_kind record_lines = {RECORD_LINES, .max = RECORD_WITH_BOM_MAX,
                                          .head = line_head, .tail = line_tail, .ends = line_ends};
-const struct record_kind record_csv = {RECORD_CSV, .most = RECORD_WITH_BOM_MAX, .head = line_head,
+const struct record_kind record_csv = {RECORD_CSV, .max = RECORD_WITH_BOM_MAX, .head = line_head,
                                        .tail = line_tail, .ends = line_ends};
-const struct record_kind record_characters = {RECORD_CHARACTERS, .most = CHARACTER_SIZE_MAX,
+const struct record_kind record_characters = {RECORD_CHARACTERS, .max = CHARACTER_SIZE_MAX,
                                               .head = characters_head, .tail = characters_tail,
                                               .ends = character_ends};
-const struct record_kind record_pairs = {RECORD_PAIRS, .most = 2, .head = one_byte,
-                                         .tail = one_byte, .ends = line_ends};
+const struct record_kind record_pairs = {RECORD_PAIRS, .max = 2, .head = one_byte, .tail = one_byte,
+                                         .ends = line_ends};
 
 struct record_kind record_values(size_t size)
 {
-    return (struct record_kind){.type = RECORD_VALUES, .size = size, .most = size};
+    return (struct record_kind){.type = RECORD_VALUES, .size = size, .max = size};
 }
 
 struct record_kind record_kind_of(const struct histogram_spec *spec)
@@ -75,7 +75,7 @@ struct record_kind record_kind_of(const struct histogram_spec *spec)
         return record_csv;
     if (spec->field.kind != FIELD_NONE || spec->field.has_units || spec->filter.count > 0) {
         struct record_kind lines = record_lines;
-        lines.most = field_record_max(&spec->field) + FIELD_BOM_SIZE;
+        lines.max = field_record_max(&spec->field) + FIELD_BOM_SIZE;
         return lines;
     }
     const size_t size = histogram_spec_sample_size(spec);
@@ -88,7 +88,7 @@ struct record_kind record_kind_of_all(const struct histogram_spec *spec)
     struct record_kind kind = record_values(1);
     for (; spec; spec = spec->also) {
         const struct record_kind other = record_kind_of(spec);
-        if (record_is_byte(&kind) || (!record_is_byte(&other) && other.most > kind.most))
+        if (record_is_byte(&kind) || (!record_is_byte(&other) && other.max > kind.max))
             kind = other;
     }
     return kind;

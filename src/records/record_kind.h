@@ -28,7 +28,7 @@ enum record_type {
 struct record_kind {
     enum record_type type;
     size_t size; /* bytes of a value, or of one of each channel; 0: of text */
-    size_t most; /* bytes of the longest record that can be valid */
+    size_t max;  /* bytes of the longest record that can be valid */
 
     /* Text only. Returns how many bytes at the beginning of data[0..len) may belong to an earlier
      * record: of tokens and lines those up to the first white space or newline; of characters up to
@@ -85,7 +85,7 @@ static inline bool record_is_same(const struct record_kind *a, const struct reco
  * more that shows that this is too long, and the byte before a piece of a file. */
 static inline size_t record_room(const struct record_kind *kind)
 {
-    return record_is_text(kind) ? kind->most + 2 : 0;
+    return record_is_text(kind) ? kind->max + 2 : 0;
 }
 
 #endif

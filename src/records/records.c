@@ -164,7 +164,7 @@ int records_cut(struct records *records, struct chunk *chunk, size_t waited, boo
         check_quotes(records, data, chunk->len - begin, tail, at_end);
     if (is_whole)
         return 0;
-    if (record_is_text(&records->kind) && tail > records->kind.most) {
+    if (record_is_text(&records->kind) && tail > records->kind.max) {
         records->too_long = true;
         tail = 0;
     }
@@ -204,14 +204,14 @@ static void list_columns(const struct field *field, const unsigned char *begin,
 {
     struct field column = *field;
     const unsigned char *from, *to;
-    size_t used = strlen(error->text), most = used + COLUMNS_SHOWN;
+    size_t used = strlen(error->text), max = used + COLUMNS_SHOWN;
     begin += field_bom_len(begin, (size_t)(end - begin));
     for (column.number = 1; field_find(&column, begin, end, &from, &to) == FIELD_FOUND;
          column.number++) {
         char name[COLUMN_SHOWN];
         field_strip(&from, &to);
         show_text((const char *)from, (size_t)(to - from), name, sizeof name);
-        const bool fits = used < most && used + 2 * sizeof name < sizeof error->text;
+        const bool fits = used < max && used + 2 * sizeof name < sizeof error->text;
         used += (size_t)snprintf(error->text + used, sizeof error->text - used,
                                  fits ? "%s'%s'" : "%s%s", column.number == 1 ? "; it has " : ", ",
                                  fits ? name : "...");

@@ -12,7 +12,7 @@
 struct records {
     struct record_kind kind;
     const struct field *field; /* of lines */
-    bool too_long;             /* the stream goes on with a record longer than kind.most, which was
+    bool too_long;             /* the stream goes on with a record longer than kind.max, which was
                                 * counted already: the rest of it is dropped */
     size_t cut_len, cut_cap;   /* bytes in cut: the beginning of a record that waits for its end */
     unsigned char *cut;        /* owned; NULL until something is cut */

@@ -17,7 +17,7 @@ struct span *span_open(uint64_t segment, const struct record_kind *kind, uint64_
     span->wanted = is_text ? 0 : (size_t)((kind->size - before % kind->size) % kind->size);
     span->before = is_text ? 0 : before - before % kind->size;
     span->is_characters = kind->type == RECORD_CHARACTERS;
-    span->most = span->is_characters ? 2 * CHARACTER_SIZE_MAX : kind->most + is_text;
+    span->max = span->is_characters ? 2 * CHARACTER_SIZE_MAX : kind->max + is_text;
     span->has_boundary = is_end || (!is_text && span->wanted == 0);
     span->is_end = span->to_end = is_end;
     return span;
@@ -34,11 +34,11 @@ void span_close(struct span *span)
 
 /* --- fragments --- */
 
-/* Appends bytes, up to `most` in all. 0, or -1: out of memory. */
-static int fragment_append(struct fragment *fragment, size_t most, const unsigned char *data,
+/* Appends bytes, up to `max` in all. 0, or -1: out of memory. */
+static int fragment_append(struct fragment *fragment, size_t max, const unsigned char *data,
                            size_t len)
 {
-    size_t room = most - fragment->len, kept = len < room ? len : room;
+    size_t room = max - fragment->len, kept = len < room ? len : room;
     if (kept == 0)
         return 0;
     unsigned char *larger = grow_list(fragment->data, &fragment->cap, fragment->len + kept, 1);
@@ -51,10 +51,10 @@ static int fragment_append(struct fragment *fragment, size_t most, const unsigne
 }
 
 /* Appends `after`, or drops it if the record was given out. 0, or -1: out of memory. */
-static int fragment_join(struct fragment *fragment, size_t most, const struct fragment *after)
+static int fragment_join(struct fragment *fragment, size_t max, const struct fragment *after)
 {
     fragment->bytes += after->bytes;
-    return fragment->given ? 0 : fragment_append(fragment, most, after->data, after->len);
+    return fragment->given ? 0 : fragment_append(fragment, max, after->data, after->len);
 }
 
 /* Moves what is in `from`, which is empty then, to another fragment. */
@@ -76,14 +76,14 @@ int span_take_head(struct span *span, const struct records *records, struct chun
         size_t end = records->kind.head(data, len);
         if (span->is_characters && end > CHARACTER_SIZE_MAX - 1 - head->len)
             end = CHARACTER_SIZE_MAX - 1 - head->len;
-        int rc = fragment_append(head, span->most, data, end);
+        int rc = fragment_append(head, span->max, data, end);
         records_drop(&records->kind, chunk, end);
         /* Each byte is a boundary of pairs. */
         span->has_boundary = records->kind.type == RECORD_PAIRS ? end > 0 : end < len;
         return rc;
     }
     size_t missing = span->wanted - head->len, taken = len < missing ? len : missing;
-    int rc = fragment_append(head, span->most, data, taken);
+    int rc = fragment_append(head, span->max, data, taken);
     head->bytes += taken;
     span->has_boundary = head->len == span->wanted;
     memmove(data, data + taken, len - taken);
@@ -95,14 +95,14 @@ int span_take_tail(struct span *span, const struct records *records)
 {
     span->tail.bytes = records->cut_len - records_repeated(records, records->cut_len);
     span->tail.given = records->too_long;
-    return fragment_append(&span->tail, span->most, records->cut, records->cut_len);
+    return fragment_append(&span->tail, span->max, records->cut, records->cut_len);
 }
 
 /* --- seams --- */
 
 int span_extend(struct span *span, const unsigned char *data, size_t len)
 {
-    return fragment_append(&span->head, span->most, data, len);
+    return fragment_append(&span->head, span->max, data, len);
 }
 
 int seams_open(struct seams *seams, bool is_first, bool goes_on)
@@ -136,15 +136,15 @@ void seams_close(struct seams *seams)
  * moves what follows the first three bytes of a head to the next one's. 0, or -1: no memory. */
 static int end_characters(const struct span *span, struct span *next, struct fragment *open)
 {
-    const size_t most = CHARACTER_SIZE_MAX - 1;
-    if (!next->is_characters || open->len <= most)
+    const size_t max = CHARACTER_SIZE_MAX - 1;
+    if (!next->is_characters || open->len <= max)
         return 0;
     next->has_boundary = true;
     if (span->has_boundary)
         return 0;
-    const size_t after = open->len - most;
-    open->len = most;
-    return fragment_append(&next->head, next->most, open->data + most, after);
+    const size_t after = open->len - max;
+    open->len = max;
+    return fragment_append(&next->head, next->max, open->data + max, after);
 }
 
 /* Makes one of a span and the next one. *left carries the record between them, or nothing if one of
@@ -153,7 +153,7 @@ static int merge(struct span *span, struct span **left)
 {
     struct span *next = span->next;
     struct fragment *open = span->has_boundary ? &span->tail : &span->head;
-    int rc = fragment_join(open, next->most, &next->head);
+    int rc = fragment_join(open, next->max, &next->head);
     bool given = open->given;
     next->head.len = next->head.bytes = 0;
     rc |= end_characters(span, next, open);

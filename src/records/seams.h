@@ -26,7 +26,7 @@ struct span {
     uint64_t begin, end;
     size_t wanted;        /* of values: the bytes of head; of text not used */
     uint64_t before;      /* of values: the bytes before the record that head belongs to */
-    size_t most;          /* bytes of a fragment */
+    size_t max;           /* bytes of a fragment */
     bool is_characters;   /* at most three bytes of head, and of tail, are kept */
     bool has_boundary;    /* a record begins or ends in it; if none does, all of it is in head */
     bool is_end;          /* the end of the file, or of the shard; not a segment */

@@ -35,7 +35,7 @@ struct table {
     struct totals totals;  /* of the rows */
     size_t written;        /* for the format: how much of the rows it has written, from 0 */
     size_t tables;         /* that came before this one */
-    size_t most;           /* rows that are shown; 0: all of them */
+    size_t max;            /* rows that are shown; 0: all of them */
     size_t cut;            /* how many are left out for that */
 
     struct picture picture; /* of formats that measure rows */

@@ -35,7 +35,7 @@ static size_t plot_room(struct heat *heat)
 {
     const struct screen screen = screen_of(heat->out->fd);
     char digits[SHOW_NUMBER];
-    show_unsigned(heat->most, digits);
+    show_unsigned(heat->max, digits);
     widen_names(heat);
     heat->utf8 = screen.utf8;
     heat->count_width = strlen(digits);
@@ -111,10 +111,10 @@ static void plot_begin(struct heat *heat)
 
 /* Returns the shade of a cell, 0 to most: 0 is empty, and each other one begins at a fourth of the
  * next, the darkest at half of the fullest cell. */
-static unsigned shade_of(uint64_t count, uint64_t fullest, unsigned most)
+static unsigned shade_of(uint64_t count, uint64_t fullest, unsigned max)
 {
-    unsigned shade = count > 0 ? most : 0;
-    for (double least = (double)fullest / 2; shade > 1 && (double)count < least; least /= 4)
+    unsigned shade = count > 0 ? max : 0;
+    for (double min = (double)fullest / 2; shade > 1 && (double)count < min; min /= 4)
         shade--;
     return shade;
 }

@@ -212,13 +212,13 @@ static int number_gaps(struct key_table *names, const struct groups *groups, cha
     return 0;
 }
 
-int groups_shorten_names(struct groups *groups, size_t most, bool is_ascii)
+int groups_shorten_names(struct groups *groups, size_t max, bool is_ascii)
 {
     const struct key_seed seed = key_tallies_seed(groups->of);
     struct key_table names;
     int rc = key_table_open(&names, &seed, false);
     char *text = malloc(groups_name_room(groups));
-    groups->shown_max = most;
+    groups->shown_max = max;
     groups->is_ascii = is_ascii;
     groups->gaps = calloc(groups->count + 1, sizeof groups->gaps[0]);
     rc = rc == 0 && text && groups->gaps ? number_gaps(&names, groups, text) : -1;

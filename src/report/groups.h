@@ -86,10 +86,10 @@ uint64_t groups_offset(const struct groups *groups, size_t group);
 /* Returns the room that the longest name needs. */
 size_t groups_name_room(const struct groups *groups);
 
-/* Prepares names of keys for a picture: at most `most` bytes, without a space at the end, and no
+/* Prepares names of keys for a picture: at most `max` bytes, without a space at the end, and no
  * two the same; in ASCII if the terminal has nothing else. Sets `gaps`, which are to be freed: the
  * text that stands in the middle of a longer name, "..." for 0, or "~2~" for 2 where the first
  * would not tell it apart. 0, or -1: memory is short. */
-int groups_shorten_names(struct groups *groups, size_t most, bool is_ascii);
+int groups_shorten_names(struct groups *groups, size_t max, bool is_ascii);
 
 #endif

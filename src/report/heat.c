@@ -33,7 +33,7 @@ static int add_up(struct heat_source *source, struct tally *sum)
     for (size_t group = 0; group < groups->count; group++) {
         struct tally *tally = source->tally;
         groups_load(groups, group, source->spec, tally);
-        source->heat.most = tally->samples > source->heat.most ? tally->samples : source->heat.most;
+        source->heat.max = tally->samples > source->heat.max ? tally->samples : source->heat.max;
         sum->samples += tally->samples;
         for (size_t row = 0; (row = tally_next_counted(tally, row)) < tally->bins; row++)
             sum->counts[row] += tally->counts[row];
@@ -48,8 +48,8 @@ static enum coarsen_outcome widen(struct heat_source *source, const struct tally
 {
     const struct report_bins *bins = &source->heat.options->bins;
     const struct histogram_spec *spec = source->spec;
-    if (bins->most > 0)
-        return coarsen_equal(spec, sum, bins->most, &source->shown);
+    if (bins->max > 0)
+        return coarsen_equal(spec, sum, bins->max, &source->shown);
     if (bins->log_parts > 0)
         return coarsen_decades(spec, sum, bins->log_parts, &source->shown);
     if (!spec->binning.digits.scales || bins->keep)

@@ -24,7 +24,7 @@ struct heat {
     struct heat_column *columns;
     size_t count;     /* of columns */
     size_t room;      /* how many there may be, unless that many more are not bins */
-    uint64_t most;    /* samples of a group, at most */
+    uint64_t max;     /* samples of a group, at most */
     uint64_t largest; /* cell of all; only if the format needs it */
 
     /* The group that is being written. */

@@ -58,14 +58,14 @@ static size_t unit_length(const char *text, size_t len)
     return character_decode((const unsigned char *)text, len, &character);
 }
 
-void name_text_shorten(char *text, size_t most, const char *gap)
+void name_text_shorten(char *text, size_t max, const char *gap)
 {
     const size_t len = strlen(text), gap_len = strlen(gap);
-    most = most > gap_len ? most : gap_len;
-    if (len <= most)
+    max = max > gap_len ? max : gap_len;
+    if (len <= max)
         return;
     /* The end is kept as well as the beginning: names often differ there. */
-    const size_t head_max = (most - gap_len) / 2, tail_max = most - gap_len - head_max;
+    const size_t head_max = (max - gap_len) / 2, tail_max = max - gap_len - head_max;
     size_t head = 0, at = 0;
     while (at < len - tail_max) {
         head = at <= head_max ? at : head;

@@ -15,9 +15,9 @@
  * thread. */
 size_t name_text(const unsigned char *name, size_t len, bool is_ascii, char *text);
 
-/* Shortens a text of name_text to at most `most` bytes: leaves out the middle, but no part of a
+/* Shortens a text of name_text to at most `max` bytes: leaves out the middle, but no part of a
  * character or escape, and puts `gap` there, all of it even if it is longer. Does nothing if the
  * text is not longer. */
-void name_text_shorten(char *text, size_t most, const char *gap);
+void name_text_shorten(char *text, size_t max, const char *gap);
 
 #endif

@@ -101,11 +101,11 @@ void picture_label(const struct histogram_spec *spec, const struct row *row,
 
 /* --- bars --- */
 
-uint64_t bar_length(uint64_t count, uint64_t largest, uint64_t most)
+uint64_t bar_length(uint64_t count, uint64_t largest, uint64_t max)
 {
-    if (count == 0 || most == 0)
+    if (count == 0 || max == 0)
         return 0;
-    const wide_count twice = (wide_count)count * most * 2 + largest;
+    const wide_count twice = (wide_count)count * max * 2 + largest;
     const uint64_t length = (uint64_t)(twice / largest / 2);
     return length > 0 ? length : 1;
 }

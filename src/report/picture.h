@@ -48,9 +48,9 @@ size_t picture_write(struct writer *out, const struct picture_cells *cells,
 void picture_label(const struct histogram_spec *spec, const struct row *row,
                    char text[PICTURE_LABEL]);
 
-/* Returns the length of a count's bar if the largest count, at least as large, is `most` units
- * long: rounded, but at least 1 unless the count is 0. Any `most` up to 2^62. */
-uint64_t bar_length(uint64_t count, uint64_t largest, uint64_t most);
+/* Returns the length of a count's bar if the largest count, at least as large, is `max` units
+ * long: rounded, but at least 1 unless the count is 0. Any `max` up to 2^62. */
+uint64_t bar_length(uint64_t count, uint64_t largest, uint64_t max);
 
 /* Writes the bar of a count, where that of the largest is `room` characters long: in UTF-8 by
  * blocks of eighths (U+2588 to U+258F), otherwise by whole '#'. */

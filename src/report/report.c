@@ -37,7 +37,7 @@ static void for_each_row(struct table *table,
     const struct row *row;
     rows_begin(&rows, table->shown.spec, table->shown.tally, &table->names,
                format_empty_rows(table->options));
-    table->cut = table->most > 0 ? rows_cut(&rows, table->most) : 0;
+    table->cut = table->max > 0 ? rows_cut(&rows, table->max) : 0;
     while ((row = rows_next(&rows)) && !table->out->error)
         visit(table, row);
 }
@@ -140,35 +140,35 @@ static size_t rows_that_fit(const struct table *table)
 }
 
 /* Returns how many bins a picture may have, so that with the rows below, above and invalid it has
- * no more than `most` rows; 0: any number. */
-static size_t bins_that_fit(size_t most, const struct counts *counted)
+ * no more than `max` rows; 0: any number. */
+static size_t bins_that_fit(size_t max, const struct counts *counted)
 {
     const struct totals totals = rows_add_up(counted->spec, counted->tally);
     size_t others = 0;
     for (unsigned kind = 0; kind < ROW_KINDS; kind++)
         others += kind != ROW_KIND_BIN && totals.of[kind] > 0;
-    if (most == 0 || most >= PICTURE_ROWS + others)
+    if (max == 0 || max >= PICTURE_ROWS + others)
         return PICTURE_ROWS;
-    return most > others ? most - others : 1;
+    return max > others ? max - others : 1;
 }
 
 /* Shows wider bins than those that were counted: bins that are asked for, or fewer in a picture of
- * more than PICTURE_ROWS rows, or of more than `most`. False, and nothing to free: the rows that
+ * more than PICTURE_ROWS rows, or of more than `max`. False, and nothing to free: the rows that
  * were counted are shown. If memory is short that is an error of the writer, as the table would be
  * another one. */
-static bool widen_bins(struct table *table, size_t most, struct coarse_rows *rows)
+static bool widen_bins(struct table *table, size_t max, struct coarse_rows *rows)
 {
     const struct report_options *options = table->options;
     const struct histogram_spec *spec = table->counted.spec;
     const struct tally *tally = table->counted.tally;
     enum coarsen_outcome outcome = COARSEN_AS_COUNTED;
-    if (options->bins.most > 0)
-        outcome = coarsen_equal(spec, tally, options->bins.most, rows);
+    if (options->bins.max > 0)
+        outcome = coarsen_equal(spec, tally, options->bins.max, rows);
     else if (options->bins.log_parts > 0)
         outcome = coarsen_decades(spec, tally, options->bins.log_parts, rows);
     else if (table->format->is_picture && !options->bins.keep && spec->binning.digits.scales)
         outcome = coarsen_picture(spec, tally,
-                                  &(struct picture_bins){bins_that_fit(most, &table->counted),
+                                  &(struct picture_bins){bins_that_fit(max, &table->counted),
                                                          DECADE_PARTS, PICTURE_CROWDED},
                                   rows);
     if (outcome == COARSEN_NO_MEMORY && !table->out->error)
@@ -207,10 +207,10 @@ static void write_pictures(struct table *table)
     }
 }
 
-/* Writes all of a table whose rows are chosen; `most` fit on the screen. */
-static void write_chosen(struct table *table, size_t most)
+/* Writes all of a table whose rows are chosen; `max` fit on the screen. */
+static void write_chosen(struct table *table, size_t max)
 {
-    table->most = table->options->terminal.is_replaced ? most : 0;
+    table->max = table->options->terminal.is_replaced ? max : 0;
     if (table->format->is_picture && histogram_spec_channels(table->counted.spec) > 1)
         write_pictures(table);
     else
@@ -220,10 +220,10 @@ static void write_chosen(struct table *table, size_t most)
 /* Writes all of a table, of which the counts are set. */
 static void write_table(struct table *table)
 {
-    const size_t most = rows_that_fit(table);
+    const size_t max = rows_that_fit(table);
     struct coarse_rows rows;
-    const bool is_wider = widen_bins(table, most, &rows);
-    write_chosen(table, most);
+    const bool is_wider = widen_bins(table, max, &rows);
+    write_chosen(table, max);
     if (is_wider)
         coarse_rows_free(&rows);
 }
@@ -241,7 +241,7 @@ void report_write(struct writer *out, const struct report_options *options,
 
 #define NAME_PART 3    /* names of keys take at most one part of so many of a picture's line, */
 #define NAME_WANTED 15 /* but not fewer characters than these, if there is room, */
-#define NAME_LEAST 6   /* and never fewer than these */
+#define NAME_MIN 6     /* and never fewer than these */
 
 /* The group that is being written. */
 struct group_report {
@@ -374,8 +374,8 @@ static void write_by_parts(struct group_part *parts, size_t count, const struct 
 static bool write_together(const struct group_report *report, const struct table *table)
 {
     const struct groups *groups = report->groups;
-    const size_t most = groups->count / GROUPS_AT_ONCE;
-    const size_t threads = groups->threads < most ? groups->threads : most;
+    const size_t max = groups->count / GROUPS_AT_ONCE;
+    const size_t threads = groups->threads < max ? groups->threads : max;
     if (!table->format->separator || !groups->are_keys || threads < 2)
         return false;
     struct group_part *parts = calloc(threads, sizeof *parts);
@@ -440,11 +440,11 @@ static int fit_names(const struct table *table, bool is_heat, struct groups *gro
     const size_t header = table->options->header ? strlen("count") : 0;
     const size_t count = strlen(digits) > header ? strlen(digits) : header;
     const size_t beside = count + percent + 2 * PICTURE_GAP + 1;
-    size_t most = screen.columns / NAME_PART;
-    most = most > NAME_WANTED ? most : NAME_WANTED;
-    most = most + beside <= screen.columns ? most : screen.columns - beside;
-    most = beside + NAME_LEAST <= screen.columns ? most : NAME_LEAST;
-    return groups_shorten_names(groups, most, !screen.utf8);
+    size_t max = screen.columns / NAME_PART;
+    max = max > NAME_WANTED ? max : NAME_WANTED;
+    max = max + beside <= screen.columns ? max : screen.columns - beside;
+    max = beside + NAME_MIN <= screen.columns ? max : NAME_MIN;
+    return groups_shorten_names(groups, max, !screen.utf8);
 }
 
 /* Returns the groups that have a table. If there is no key, that may be all keys, added up. */

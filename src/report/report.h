@@ -20,7 +20,7 @@ struct format; /* format.h */
 /* The bins that are shown instead of those that were counted. */
 struct report_bins {
     bool keep;          /* in a picture too, though there may be more rows than a screen has */
-    unsigned most;      /* equal ones over what was seen; 0: bins are shown as they are */
+    unsigned max;       /* equal ones over what was seen; 0: bins are shown as they are */
     unsigned own;       /* of whole values below this, as no range was given; 0: other bins */
     unsigned log_parts; /* of each decade; 0: no decades */
 };

@@ -69,7 +69,7 @@ void rows_begin(struct rows *rows, const struct histogram_spec *spec, const stru
                           .tally = tally,
                           .names = *names,
                           .count = histogram_spec_rows(spec),
-                          .least_count = UINT64_MAX};
+                          .min_count = UINT64_MAX};
     choose_empty_rows(rows, empty);
 }
 
@@ -112,11 +112,11 @@ static size_t skip_empty(const struct rows *rows, size_t row)
 /* True if rows_cut leaves out a row that would be shown. */
 static bool is_cut(struct rows *rows, uint64_t count)
 {
-    if (count != rows->least)
-        return count < rows->least;
-    if (rows->least_count == 0)
+    if (count != rows->min)
+        return count < rows->min;
+    if (rows->min_count == 0)
         return true;
-    rows->least_count--;
+    rows->min_count--;
     return false;
 }
 
@@ -154,31 +154,31 @@ const struct row *rows_next(struct rows *rows)
     return NULL;
 }
 
-/* Inserts a count into a list of the `most` largest ones, in descending order. */
-static void insert_largest(uint64_t *largest, size_t *len, size_t most, uint64_t count)
+/* Inserts a count into a list of the `max` largest ones, in descending order. */
+static void insert_largest(uint64_t *largest, size_t *len, size_t max, uint64_t count)
 {
-    if (*len == most && count <= largest[most - 1])
+    if (*len == max && count <= largest[max - 1])
         return;
-    size_t at = *len < most ? (*len)++ : most - 1;
+    size_t at = *len < max ? (*len)++ : max - 1;
     for (; at > 0 && largest[at - 1] < count; at--)
         largest[at] = largest[at - 1];
     largest[at] = count;
 }
 
-size_t rows_cut(struct rows *rows, size_t most)
+size_t rows_cut(struct rows *rows, size_t max)
 {
     struct rows walk = *rows;
     const struct row *row;
     uint64_t largest[ROWS_CUT_MAX];
     size_t shown = 0, len = 0;
-    most = most < ROWS_CUT_MAX ? most : ROWS_CUT_MAX;
+    max = max < ROWS_CUT_MAX ? max : ROWS_CUT_MAX;
     for (; (row = rows_next(&walk)); shown++)
-        insert_largest(largest, &len, most, row->count);
-    if (shown <= most)
+        insert_largest(largest, &len, max, row->count);
+    if (shown <= max)
         return 0;
-    rows->least = largest[most - 2];
-    rows->least_count = 0;
-    for (len = most - 1; len > 0 && largest[len - 1] == rows->least; len--)
-        rows->least_count++;
-    return shown - (most - 1);
+    rows->min = largest[max - 2];
+    rows->min_count = 0;
+    for (len = max - 1; len > 0 && largest[len - 1] == rows->min; len--)
+        rows->min_count++;
+    return shown - (max - 1);
 }

@@ -47,8 +47,8 @@ struct rows {
     bool empty_bins, empty_invalid, empty_others; /* rows that are shown without a count */
     struct row_range between[2];                  /* empty bins that are shown, between others */
     size_t next;
-    uint64_t least;       /* rows with fewer samples are left out (rows_cut) */
-    uint64_t least_count; /* how many of those with just as many are still shown */
+    uint64_t min;       /* rows with fewer samples are left out (rows_cut) */
+    uint64_t min_count; /* how many of those with just as many are still shown */
     struct row_names names;
     struct row row; /* the current one */
 };
@@ -63,10 +63,10 @@ struct totals rows_add_up_groups(const struct groups *groups, const struct tally
 void rows_begin(struct rows *rows, const struct histogram_spec *spec, const struct tally *tally,
                 const struct row_names *names, enum empty_rows empty);
 
-/* Leaves out the rows with the least counts if there are more than `most`, at least 2; of equal
+/* Leaves out the rows with the least counts if there are more than `max`, at least 2; of equal
  * counts the last ones. One line is left free to say so. Returns how many are left out. Call it
  * before the walk. */
-size_t rows_cut(struct rows *rows, size_t most);
+size_t rows_cut(struct rows *rows, size_t max);
 
 /* Returns the next row that is shown, which is valid until the next call; NULL after the last one.
  */

@@ -8,11 +8,11 @@
 
 /* Runs that may wait, beside two for each worker; more runs gain nothing. */
 #define RUNS_MORE 4
-#define RUNS_MOST 24
+#define RUNS_MAX 24
 
 /* The fewest bytes of content of a run that are worth lending, as a chunk with lent bytes has no
  * others. */
-#define LENT_LEAST ((size_t)32 << 10)
+#define LENT_MIN ((size_t)32 << 10)
 
 struct block_decoder {
     const struct block_format *format;
@@ -37,7 +37,7 @@ struct block_decoder {
 static unsigned runs_of(const struct block_options *options)
 {
     const unsigned runs = 2 * options->workers + RUNS_MORE;
-    return runs < RUNS_MOST ? runs : RUNS_MOST;
+    return runs < RUNS_MAX ? runs : RUNS_MAX;
 }
 
 size_t block_decoder_memory(const struct block_options *options, const unsigned char *in,
@@ -176,7 +176,7 @@ static enum appended execute(struct block_decoder *decoder)
         return appended;
     decoder->chained = NULL;
     decoder->left = chained->content;
-    decoder->may_lend = chained->content >= LENT_LEAST;
+    decoder->may_lend = chained->content >= LENT_MIN;
     decoder->format->add(decoder->stream, chained->content);
     return APPENDED;
 }

@@ -147,7 +147,7 @@ static ssize_t read_stream(struct extent *extent, unsigned char *out, size_t cap
 static void limit_window(struct extent *extent, uint64_t at)
 {
     struct replay_window *window = &extent->file->input.bytes.window;
-    if (window_size(window) <= left_replay_most(extent->worker->source))
+    if (window_size(window) <= left_replay_max(extent->worker->source))
         return;
     window_drop(window, at);
     if (at > extent->next.kept)
@@ -160,9 +160,9 @@ static int fill_from_stream(struct extent *extent, struct chunk *chunk, uint64_t
     struct bytes *bytes = &extent->file->input.bytes;
     struct replay_window *window = &bytes->window;
     while (window->end < at && !bytes->ended) { /* what is left out */
-        size_t most = at - window->end < chunk->cap ? (size_t)(at - window->end) : chunk->cap;
+        size_t max = at - window->end < chunk->cap ? (size_t)(at - window->end) : chunk->cap;
         (void)is_read_on(extent, false); /* sees through what came before */
-        if (read_stream(extent, chunk->data, most) < 0)
+        if (read_stream(extent, chunk->data, max) < 0)
             return -1;
         limit_window(extent, window->end);
     }
@@ -265,7 +265,7 @@ int gpu_go_back(struct extent *extent, const struct compressed_rest *rest)
         error_of(&error, input->bytes.name,
                  "the GPU failed (%s), and the CPU cannot start again: more than %.0f MiB of a "
                  "frame came through a pipe; use --device=cpu",
-                 loss ? loss : "it refuses the data", (double)left_replay_most(source) / 0x1p20);
+                 loss ? loss : "it refuses the data", (double)left_replay_max(source) / 0x1p20);
         return source_fail(extent->worker, &error);
     }
     if (input->bytes.regular)

@@ -8,12 +8,12 @@
 /* Bytes of a frame from a stream that must have come at once before others help with it: more do
  * where it does not state that it is worth that. */
 #define GATHERED_STATED ((size_t)1 << 20)
-#define GATHERED_MOST ((size_t)13 << 19)
+#define GATHERED_MAX ((size_t)13 << 19)
 
 /* Bytes of a stream that are kept: of a frame so that it can be begun anew, and of one that is
  * longer as many as are read ahead of what is given, as the next one may begin there. Memory that
  * is touched for the first time takes longer than to copy what is kept. */
-#define KEPT_MOST ((uint64_t)32 << 20)
+#define KEPT_MAX ((uint64_t)32 << 20)
 #define KEPT_AHEAD ((uint64_t)16 << 20)
 
 /* Milliseconds to wait for a stream before fewer blocks are parsed at a time than could be. */
@@ -30,7 +30,7 @@ static struct block_options options_of(const struct extent *extent)
     return (struct block_options){.format = block_format_find(extent->file->input.frames.codec),
                                   .decoding = &extent->worker->source->options.decoding,
                                   .workers = sink->workers ? sink->workers(sink->arg) : 1,
-                                  .again = is_stream(extent) ? KEPT_MOST - KEPT_AHEAD : UINT64_MAX};
+                                  .again = is_stream(extent) ? KEPT_MAX - KEPT_AHEAD : UINT64_MAX};
 }
 
 /* --- whether that pays --- */
@@ -65,7 +65,7 @@ static bool pays(const struct extent *extent, uint64_t *stated)
         !(decode_is_in_order(extent) || extent->is_rest))
         return false;
     struct frame_offer offer = {.compressed = (double)bytes_left(extent),
-                                .workers_most = options.workers};
+                                .workers_max = options.workers};
     offer.content = offer.compressed * CONTENT_RATIO;
     if (extent->waits > 0 || extent->skip > 0 || !policy_helps(&offer)) /* at best */
         return false;
@@ -88,7 +88,7 @@ static bool reserve(struct extent *extent)
     const struct block_options options = options_of(extent);
     const size_t decoder =
         block_decoder_memory(&options, batch->data + batch->pos, batch->len - batch->pos);
-    const size_t size = decoder + (is_stream(extent) ? GATHERED_MOST + (size_t)KEPT_MOST : 0);
+    const size_t size = decoder + (is_stream(extent) ? GATHERED_MAX + (size_t)KEPT_MAX : 0);
     if (decoder == 0)
         return false;
     if (size <= extent->blocks_size)
@@ -105,10 +105,10 @@ static bool reserve(struct extent *extent)
  * 0 or -1. Nobody helps with a slow one any more. */
 static int gather(struct extent *extent, uint64_t stated)
 {
-    const size_t least = stated == FRAME_UNSIZED ? GATHERED_MOST : GATHERED_STATED;
+    const size_t min = stated == FRAME_UNSIZED ? GATHERED_MAX : GATHERED_STATED;
     struct error error;
     const int gathered =
-        frames_gather(&extent->file->input.frames, &extent->worker->batch, least, &error);
+        frames_gather(&extent->file->input.frames, &extent->worker->batch, min, &error);
     extent->is_alone = gathered == 0;
     return gathered < 0 ? source_fail(extent->worker, &error) : gathered;
 }
@@ -138,11 +138,11 @@ static void limit_kept(struct extent *extent)
     struct bytes *bytes = &extent->file->input.bytes;
     struct replay_window *window = &bytes->window;
     const uint64_t begin = extent->frame.offset + block_decoder_restart(extent->blocks).at,
-                   most = begin < window->begin ? KEPT_AHEAD : KEPT_MOST;
+                   max = begin < window->begin ? KEPT_AHEAD : KEPT_MAX;
     if (!bytes->keeps_freely || extent->may_replay) /* offload.c does it */
         return;
     window_drop(window, begin);
-    if (bytes->taken - window->begin > most)
+    if (bytes->taken - window->begin > max)
         window_drop(window, bytes->taken - KEPT_AHEAD);
 }
 

@@ -73,7 +73,7 @@ static void record_frame(struct extent *extent, const struct decode_step *step, 
         stream->again = (double)made;
         stream->left = (double)frame_left(extent, made) + fmax(stream->done - stream->again, 0);
     }
-    stream->room = (double)left_replay_most(source) - (double)window_size(&bytes->window);
+    stream->room = (double)left_replay_max(source) - (double)window_size(&bytes->window);
     pthread_mutex_unlock(&source->lock);
 }
 
@@ -123,7 +123,7 @@ void replay_add_step(struct extent *extent, const struct decode_step *step,
         return;
     /* What has become too much is dropped: the next frame is kept again. */
     if (bytes->keeps_freely &&
-        window_size(&bytes->window) > left_replay_most(extent->worker->source))
+        window_size(&bytes->window) > left_replay_max(extent->worker->source))
         bytes_keep_no_more(bytes);
     record_frame(extent, step, clock_seconds_since(begin));
 }

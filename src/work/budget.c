@@ -106,9 +106,9 @@ bool budget_refuse(struct worker *worker, size_t wanted)
     return others;
 }
 
-void budget_release(struct worker *worker, size_t most)
+void budget_release(struct worker *worker, size_t max)
 {
-    if (worker->reserved > most) /* written by this worker's thread alone */
+    if (worker->reserved > max) /* written by this worker's thread alone */
         give_back(worker);
 }
 

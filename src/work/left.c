@@ -43,9 +43,9 @@ double left_content_ratio(struct source *source)
     return in > 0 ? (double)out / (double)in : 1;
 }
 
-uint64_t left_replay_most(const struct source *source)
+uint64_t left_replay_max(const struct source *source)
 {
-    return source->options.replay_most > 0 ? source->options.replay_most : REPLAY_SIZE;
+    return source->options.replay_max > 0 ? source->options.replay_max : REPLAY_SIZE;
 }
 
 uint64_t source_size(const struct source *source)

@@ -73,7 +73,7 @@ void operands_look(struct source *source, char *const *names, size_t count)
 {
     look_at_operands(source, names, count);
     order_operands(source);
-    size_t left = held_most(source->count);
+    size_t left = held_max(source->count);
     for (size_t i = 0; i < source->count && left > 0; i++)
         left -= held_acquire(&source->operands[i].file);
 }

@@ -215,7 +215,7 @@ void left_add_read(struct source *source, const struct file *file, int64_t in, u
 double left_content_ratio(struct source *source);
 
 /* Returns the most bytes of a stream that are kept so that a GPU can begin a frame anew. */
-uint64_t left_replay_most(const struct source *source);
+uint64_t left_replay_max(const struct source *source);
 
 /* --- budget.c --- */
 
@@ -231,8 +231,8 @@ bool budget_refuse(struct worker *worker, size_t wanted);
 bool budget_extend(struct worker *worker, size_t more);
 void budget_reduce(struct worker *worker, size_t less);
 
-/* Gives back what the worker has reserved, if that is more than `most` bytes. */
-void budget_release(struct worker *worker, size_t most);
+/* Gives back what the worker has reserved, if that is more than `max` bytes. */
+void budget_release(struct worker *worker, size_t max);
 
 /* The worker has a part of a compressed file to itself; and has done with it. */
 void budget_begin(struct worker *worker);

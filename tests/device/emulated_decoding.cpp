@@ -8,8 +8,8 @@
 using namespace emulated;
 
 // What a test has batches hold, at most.
-static constexpr struct decode_capacity decoding_most = {512 << 10, 64, 32,
-                                                         3 * DECODE_BLOCK_CONTENT, 2 << 20};
+static constexpr struct decode_capacity decoding_max = {512 << 10, 64, 32, 3 * DECODE_BLOCK_CONTENT,
+                                                        2 << 20};
 
 struct decode_batch &emulated::batch_of(struct device *device, unsigned slot)
 {
@@ -40,8 +40,8 @@ static bool decompresses()
 #endif
 }
 
-static struct decode_capacity least_of(const struct decode_capacity &a,
-                                       const struct decode_capacity &b)
+static struct decode_capacity min_of(const struct decode_capacity &a,
+                                     const struct decode_capacity &b)
 {
     return {std::min(a.in, b.in), std::min(a.blocks, b.blocks), std::min(a.frames, b.frames),
             std::min(a.room, b.room), std::min(a.window, b.window)};
@@ -71,9 +71,9 @@ int device_open_decoding(struct device *device, struct device_decoding *decoding
         decoding->batches = 0;
         return 0;
     }
-    decoding->capacity = least_of(decoding->capacity, decoding_most);
+    decoding->capacity = min_of(decoding->capacity, decoding_max);
     decoding->memory =
-        decode_fit_memory(&decoding->capacity, &decoding->batches, decoding->keep_least,
+        decode_fit_memory(&decoding->capacity, &decoding->batches, decoding->keep_min,
                           decoding_memory ? decoding_memory.load() : UINT64_MAX);
     if (decoding->memory == 0) {
         decoding->batches = 0;
@@ -94,7 +94,7 @@ int device_open_decoding(struct device *device, struct device_decoding *decoding
             batch, capacity,
             device->batch_memory[i].take(decode_own_memory(nullptr, capacity, nullptr)));
         decode_stage_memory(batch, capacity, stages);
-        batch->keep_least = decoding->keep_least;
+        batch->keep_min = decoding->keep_min;
         std::memset(batch->in, 0, DECODE_CARRY);
     }
     for (unsigned i = 0; i < count; i++) {

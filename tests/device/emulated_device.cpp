@@ -22,7 +22,7 @@ using namespace emulated;
 [[maybe_unused]] static const int slack = prctl(PR_SET_TIMERSLACK, 300000ul);
 
 // Bytes of shared memory that a block may have.
-static unsigned shared_most()
+static unsigned shared_max()
 {
     const char *given = std::getenv("GPUHISTO_SHARED_MEMORY");
     return given ? static_cast<unsigned>(std::atoi(given)) : 227 * 1024;
@@ -61,11 +61,11 @@ struct device *device_open(const struct device_plan *wanted, struct error *error
     if (!device->counts_calls)
         device->plan.fault = FAULT_NONE;
     device->how =
-        launch_with(tuning_for(wanted->strategy, 0), spec, {shared_most(), wanted->slot_size});
-    if (!launch_fits(&device->how, shared_most())) {
+        launch_with(tuning_for(wanted->strategy, 0), spec, {shared_max(), wanted->slot_size});
+    if (!launch_fits(&device->how, shared_max())) {
         error_set(error,
                   "--kernel=%s needs %llu bytes of a block's shared memory, and the GPU has %u",
-                  strategies[wanted->strategy].name, launch_shared(&device->how), shared_most());
+                  strategies[wanted->strategy].name, launch_shared(&device->how), shared_max());
         return nullptr;
     }
     device->args.map = sample_map_of(spec);
@@ -76,7 +76,7 @@ struct device *device_open(const struct device_plan *wanted, struct error *error
         device->args.map.rows.table = device->table.get();
         device->args.map.groups.table = static_cast<const uint16_t *>(device->table.get());
     }
-    while (device->how.partition.tiles > tiles_most && launch_take_less(&device->how))
+    while (device->how.partition.tiles > tiles_max && launch_take_less(&device->how))
         continue;
     device->args.shape = device->how.shape;
     device->args.partition = device->how.partition;

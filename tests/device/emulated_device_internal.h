@@ -30,7 +30,7 @@ namespace emulated
 constexpr unsigned resident_blocks = 3; // on the whole device
 
 // Tiles that partitioned has memory for: few, so that tests see what comes of it.
-constexpr unsigned tiles_most = 8;
+constexpr unsigned tiles_max = 8;
 
 // Counted over all devices.
 extern std::atomic<unsigned> calls, devices_open;

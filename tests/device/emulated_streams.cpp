@@ -149,7 +149,7 @@ void run_stages(struct device *device, struct decode_batch batch, const struct d
         }
         if (device->decoding.separators != SEPARATORS_NONE)
             emulate_launch(1, decode_tail_threads, 0, [&] {
-                decode_tail_kernel(batch, device->decoding.keep_least,
+                decode_tail_kernel(batch, device->decoding.keep_min,
                                    device->decoding.separators == SEPARATORS_NEWLINES);
             });
     });

@@ -19,7 +19,7 @@ class decoder
 {
   public:
     explicit decoder(const gzip_cut &cut)
-        : like_(cut), window_(std::max(GZIP_WINDOW, (cut.keep_least + 255) / 256 * 256)),
+        : like_(cut), window_(std::max(GZIP_WINDOW, (cut.keep_min + 255) / 256 * 256)),
           next_in_(memory_of(DECODE_CARRY)), next_out_(memory_of(window_))
     {
         std::memset(next_in_.get(), 0, DECODE_CARRY);
@@ -67,7 +67,7 @@ class decoder
         std::memset(batch.gzip.counters, 0, sizeof *batch.gzip.counters);
         std::copy(result_.content.end() - kept_, result_.content.end(), batch.out - kept_);
         decode_batch_set_plan(&batch, &plan_);
-        batch.keep_least = like_.keep_least;
+        batch.keep_min = like_.keep_min;
         next_in_ = memory_of(DECODE_CARRY);
         next_out_ = memory_of(window_);
         batch.next = next_in_.get();
@@ -87,7 +87,7 @@ class decoder
     }
 
     // What parts of candidates may come to: once the budget is spent, each of them takes a step.
-    static uint64_t work_most(const decode_batch &batch)
+    static uint64_t work_max(const decode_batch &batch)
     {
         constexpr uint32_t step = GZIP_STEP_WORK + 32 * 65 * 4; // of the largest windows
         const uint32_t size = batch.in_size - DECODE_CARRY;
@@ -101,7 +101,7 @@ class decoder
     {
         const decode_verdict &verdict = *batch.verdict;
         result_.batches++;
-        require(batch.gzip.counters->work <= work_most(batch), "more work than a batch may take");
+        require(batch.gzip.counters->work <= work_max(batch), "more work than a batch may take");
         if (verdict.refused != DECODE_NONE) {
             result_.refusal = verdict.refusal;
             require(result_.refusal != DECODE_TAKEN, "refused for no reason");
@@ -114,10 +114,9 @@ class decoder
         content.insert(content.end(), batch.out, batch.out + verdict.content);
         kept_ = reinterpret_cast<decode_carry *>(next_in_.get())->kept;
         require(verdict.before <= content.size(), "a member longer than the content");
-        const uint64_t least =
-            std::max<uint64_t>(std::min<uint64_t>(GZIP_WINDOW, verdict.before),
-                               std::min<uint64_t>(like_.keep_least, content.size()));
-        require(kept_ == least, "more or less is kept than is needed");
+        const uint64_t min = std::max<uint64_t>(std::min<uint64_t>(GZIP_WINDOW, verdict.before),
+                                                std::min<uint64_t>(like_.keep_min, content.size()));
+        require(kept_ == min, "more or less is kept than is needed");
         if (!result_.broken)
             require(std::equal(batch.next_out - kept_, batch.next_out, content.end() - kept_),
                     "something else is kept");

@@ -13,7 +13,7 @@ struct gzip_cut {
     uint32_t room = 1u << 22;  // content of a batch
     uint32_t blocks = 256;     // as in struct decode_capacity
     uint32_t frames = 64;      // the same
-    uint32_t keep_least = 0;   // as in struct decode_batch
+    uint32_t keep_min = 0;     // as in struct decode_batch
     unsigned char fill = 0xa5; // what memory is full of that nobody has written
 };
 

@@ -155,9 +155,9 @@ static size_t arrive(const struct run *run, const struct compressed_next *next, 
     size_t size = run->file->len, at = next->at < size ? (size_t)next->at : size;
     if (!run->is_stream || size - at <= next->need)
         return size;
-    size_t least = at + (size_t)next->need;
+    size_t min = at + (size_t)next->need;
     arrived += random_below(3) ? 0 : random_below(200000);
-    arrived = arrived > least ? arrived : least;
+    arrived = arrived > min ? arrived : min;
     return arrived < size ? arrived : size;
 }
 
@@ -641,8 +641,8 @@ static void go_through_files(const struct histogram_spec *spec)
         if (scale_is_small_or_slow() && (i + mode) % 2)
             continue;
         struct frame_settings settings = {.level = 1 + (int)i, .checksum = i % 2 == 0};
-        const size_t most = scale_is_small_or_slow() ? sizeof content / 7 * 3 : sizeof content;
-        size_t size = (i == 0 ? most : most / 3) - 8 * random_below(1000);
+        const size_t max = scale_is_small_or_slow() ? sizeof content / 7 * 3 : sizeof content;
+        size_t size = (i == 0 ? max : max / 3) - 8 * random_below(1000);
         if (is_text)
             make_text(content, size);
         else

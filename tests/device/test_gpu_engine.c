@@ -195,8 +195,8 @@ static void peek(const struct feed *feed)
     static uint64_t counts[2][COUNTS_MAX];
     const struct schedule *schedule = feed->schedule;
     struct tally seen = tally_in(counts[0], &schedule->spec);
-    struct tally most = tally_in(counts[1], &schedule->spec);
-    naive_counts(schedule, &most);
+    struct tally max = tally_in(counts[1], &schedule->spec);
+    naive_counts(schedule, &max);
     if (feed->cpu)
         engine_peek(feed->cpu, &seen);
     bool known = engine_peek(feed->gpu, &seen) == 0;
@@ -205,9 +205,9 @@ static void peek(const struct feed *feed)
         complain(schedule, "counts of a device that has no snapshot yet");
     if (!known && !is_many(schedule) && (schedule->fallback || !engine_loss(feed->gpu)))
         complain(schedule, "no counts so far");
-    bool is_more = seen.samples > most.samples || seen.newlines > most.newlines;
+    bool is_more = seen.samples > max.samples || seen.newlines > max.newlines;
     for (size_t bin = 0; bin < seen.bins; bin++)
-        is_more |= seen.counts[bin] > most.counts[bin];
+        is_more |= seen.counts[bin] > max.counts[bin];
     if (is_more || (known && !tally_adds_up(&seen, &schedule->spec)))
         complain(schedule, "wrong counts so far");
 }

@@ -46,10 +46,10 @@ struct run {
     const struct histogram_spec *spec;
     const struct form *form;
     bool is_pipe, fallback;
-    size_t replay_most; /* of the pipe */
-    bool in_two;        /* what the pipe has comes in two parts: the first is decoded before */
-    size_t cut;         /* bytes that are missing at its end */
-    bool is_alone;      /* the CPU's engine counts all */
+    size_t replay_max; /* of the pipe */
+    bool in_two;       /* what the pipe has comes in two parts: the first is decoded before */
+    size_t cut;        /* bytes that are missing at its end */
+    bool is_alone;     /* the CPU's engine counts all */
     struct fault_plan plan;
 };
 
@@ -62,7 +62,7 @@ static void complain(const struct run *run, const char *what, const char *why)
     if (wrong++ < 20)
         fprintf(stderr, "%s (%s): %s, form %u, pipe %d, kept %zu, cut %zu, fault %d at %u%s\n",
                 what, why, run->spec->mode->name, (unsigned)(run->form - forms), run->is_pipe,
-                run->replay_most, run->cut, run->plan.fault, run->plan.at,
+                run->replay_max, run->cut, run->plan.fault, run->plan.at,
                 run->fallback ? "" : ", nothing replaces the device");
 }
 
@@ -150,7 +150,7 @@ static int count_input(struct run *run, struct error *error)
     }
     const struct input_options options = {.decoding.memlimit = 1 << 27,
                                           .record = record_kind_of_all(run->spec),
-                                          .replay_most = run->replay_most};
+                                          .replay_max = run->replay_max};
     struct source *source = need(source_open(&operand, 1, &options));
     const struct sink sink = {.arg = run, .choose = choose, .offload = offload};
     int rc = submit_source(source, &sink, NULL);
@@ -204,7 +204,7 @@ static struct tally new_tally(const struct histogram_spec *spec)
 
 static void judge_refusal(const struct run *run, const struct error *error)
 {
-    bool is_beyond = run->replay_most > 0 && strstr(error->text, "of a frame came through a pipe");
+    bool is_beyond = run->replay_max > 0 && strstr(error->text, "of a frame came through a pipe");
     refused++;
     beyond += is_beyond;
     if (run->cut > 0 && !strstr(error->text, "truncated") && !is_beyond && run->fallback)
@@ -242,11 +242,11 @@ static void check_run(struct run run)
 }
 
 /* The device fails at calls all over the run. */
-static void fail_everywhere(struct run run, unsigned most)
+static void fail_everywhere(struct run run, unsigned max)
 {
     check_run(run);
     const unsigned calls = last_calls;
-    const unsigned step = 1 + calls / (scale_is_slow() ? 2 : scale_is_small() ? most / 2 : most);
+    const unsigned step = 1 + calls / (scale_is_slow() ? 2 : scale_is_small() ? max / 2 : max);
     for (unsigned at = 2 + random_below(step); at <= calls; at += step) { /* 1 opens it */
         run.plan =
             (struct fault_plan){.fault = FAULT_ERROR, .at = at, .for_good = true, .seed = at};
@@ -307,16 +307,16 @@ int main(void)
             .spec = &counted_modes[i % MODES_HERE], .form = &forms[i % FORMS], .is_pipe = true};
         run.fallback = true;
         fail_everywhere(run, 16);
-        run.replay_most = 3000;
+        run.replay_max = 3000;
         fail_everywhere(run, 6);
-        run.replay_most = 1000; /* less than was copied before the rest comes */
+        run.replay_max = 1000; /* less than was copied before the rest comes */
         run.in_two = true;
         run.plan = (struct fault_plan){.fault = FAULT_WRONG, .at = 1, .for_good = true, .seed = i};
         check_run(run);
         run.plan = (struct fault_plan){.fault = FAULT_NONE};
         run.in_two = false;
         run.fallback = false;
-        run.replay_most = 0;
+        run.replay_max = 0;
         fail_everywhere(run, 4);
         run.fallback = run.is_pipe = i % 2;
         check_run(run);

@@ -65,9 +65,9 @@ void add(gzip_made &made, size_t size, int level, int memory, int strategy = Z_D
          unsigned kind = random_below(4))
 {
     const bytes content = content_of(size, kind);
-    const unsigned long_most = random_below(20) == 0 ? 1500 : 20;
-    bytes extra(random_below(long_most)), name(random_below(long_most) + 1, 'n'),
-        comment(random_below(long_most) + 1, 'c');
+    const unsigned long_max = random_below(20) == 0 ? 1500 : 20;
+    bytes extra(random_below(long_max)), name(random_below(long_max) + 1, 'n'),
+        comment(random_below(long_max) + 1, 'c');
     name.back() = comment.back() = 0;
     gz_header header = {};
     header.hcrc = static_cast<int>(random_below(2));
@@ -100,12 +100,12 @@ void add(gzip_made &made, size_t size, int level, int memory, int strategy = Z_D
     deflateEnd(&stream);
 }
 
-void add_random(gzip_made &made, size_t most)
+void add_random(gzip_made &made, size_t max)
 {
     static const int strategies[] = {Z_DEFAULT_STRATEGY, Z_DEFAULT_STRATEGY, Z_HUFFMAN_ONLY, Z_RLE,
                                      Z_FIXED};
     const size_t size =
-        random_below(static_cast<unsigned>(random_below(3) ? most : std::min<size_t>(most, 30)));
+        random_below(static_cast<unsigned>(random_below(3) ? max : std::min<size_t>(max, 30)));
     add(made, size, static_cast<int>(random_below(10)), 1 + static_cast<int>(random_below(9)),
         strategies[random_below(5)]);
 }
@@ -197,13 +197,13 @@ class decoder
         batch_.gzip.units = units.data();
         batch_.gzip.members = members.data();
         batch_.gzip.counters = &counters;
-        batch_.gzip.candidates_most = like_.candidates;
-        batch_.gzip.parts_most = like_.parts;
-        batch_.gzip.units_most = like_.units;
-        batch_.gzip.blocks_most = like_.blocks;
-        batch_.gzip.frames_most = like_.frames;
-        batch_.gzip.sequences_most = static_cast<uint32_t>(sequences.size());
-        batch_.gzip.literals_most = static_cast<uint32_t>(literals.size());
+        batch_.gzip.candidates_max = like_.candidates;
+        batch_.gzip.parts_max = like_.parts;
+        batch_.gzip.units_max = like_.units;
+        batch_.gzip.blocks_max = like_.blocks;
+        batch_.gzip.frames_max = like_.frames;
+        batch_.gzip.sequences_max = static_cast<uint32_t>(sequences.size());
+        batch_.gzip.literals_max = static_cast<uint32_t>(literals.size());
         batch_.gzip.is_end = is_end;
         batch_.gzip.at = at;
         std::copy(carry_.begin(), carry_.end(), batch_.in);
@@ -485,9 +485,9 @@ void short_memory()
 {
     for (unsigned i = scale_of(25, 300, 3000); i > 0; i--) {
         gzip_made made;
-        const unsigned most = random_below(2) ? 20000 : 1;
+        const unsigned max = random_below(2) ? 20000 : 1;
         for (unsigned k = 1 + random_below(30); k > 0; k--)
-            add_random(made, most);
+            add_random(made, max);
         limits few;
         const unsigned which = random_below(5);
         few.candidates = random_below(2) ? 500 : random_below(10);

@@ -85,7 +85,7 @@ class batch
         carry_of(next_)->member_at = 123456789012345;
         batch_.in = from.in.data();
         batch_.counts = &counts_;
-        batch_.gzip.frames_most = counts_.frames;
+        batch_.gzip.frames_max = counts_.frames;
         batch_.room = static_cast<uint32_t>(content_.size());
         batch_.block = blocks_.data();
         batch_.frame = frames_.data();
@@ -98,7 +98,7 @@ class batch
         batch_.gzip.units = units_.data();
         batch_.gzip.members = members_.data();
         batch_.gzip.counters = &counters_;
-        batch_.gzip.units_most = counters_.units + random_below(3);
+        batch_.gzip.units_max = counters_.units + random_below(3);
         verdict_.refused = DECODE_NONE;
     }
 
@@ -228,12 +228,12 @@ member member_of(std::vector<unsigned> units)
     return {random_bytes(size), units};
 }
 
-member random_member(unsigned most)
+member random_member(unsigned max)
 {
     std::vector<unsigned> units;
     for (unsigned i = random_below(6); i > 0; i--)
-        units.push_back(random_below(random_below(3) ? most : 12));
-    units.push_back(random_below(random_below(3) ? most : 12));
+        units.push_back(random_below(random_below(3) ? max : 12));
+    units.push_back(random_below(random_below(3) ? max : 12));
     return member_of(units);
 }
 
@@ -307,7 +307,7 @@ void refused()
     batch.gzip.units = units;
     batch.gzip.parts = parts;
     batch.gzip.counters = &counters;
-    batch.gzip.units_most = 2;
+    batch.gzip.units_max = 2;
     counters.units = 2;
     parts[1].is_chained = true;
     emulate_launch(1, GZIP_ORDER_THREADS, 0, [=] { gzip_order(batch); });

@@ -78,7 +78,7 @@ emulated find_emulated(const bytes &stream, unsigned room)
     batch.in = in.get();
     batch.in_size = static_cast<uint32_t>(size);
     batch.gzip.candidates = result.candidates.data();
-    batch.gzip.candidates_most = room;
+    batch.gzip.candidates_max = room;
     batch.gzip.counters = &counters;
     emulate_seed(random_below(3));
     emulate_launch(gzip_find_grid(&batch, 0), GZIP_FIND_THREADS, 0, [&] { gzip_find(batch); });
@@ -94,7 +94,7 @@ unsigned long found_in_all;
 void compare(const bytes &stream, const char *what, size_t where)
 {
     const found due = find_on_host(stream);
-    const emulated is = find_emulated(stream, GZIP_CANDIDATES_MOST);
+    const emulated is = find_emulated(stream, GZIP_CANDIDATES_MAX);
     found_in_all += due.size();
     expect(is.candidates == due && is.count == due.size() && is.parts == due.size(), what, where);
 }
@@ -185,7 +185,7 @@ class bit_writer
 };
 
 // Draws lengths of `codes` codes, among `count`: complete, by splitting codes at random.
-std::vector<unsigned> draw_lengths(unsigned count, unsigned codes, unsigned most)
+std::vector<unsigned> draw_lengths(unsigned count, unsigned codes, unsigned max)
 {
     std::vector<unsigned> lengths;
     if (codes > 0)
@@ -193,9 +193,9 @@ std::vector<unsigned> draw_lengths(unsigned count, unsigned codes, unsigned most
     while (lengths.size() < codes) {
         const unsigned drawn = static_cast<unsigned>(lengths.size());
         unsigned split = random_below(drawn);
-        for (unsigned i = 0; i < drawn && lengths[split] >= most; i++)
+        for (unsigned i = 0; i < drawn && lengths[split] >= max; i++)
             split = (split + 1) % drawn;
-        if (lengths[split] >= most)
+        if (lengths[split] >= max)
             break;
         lengths.push_back(++lengths[split]);
     }
@@ -229,19 +229,19 @@ void put_lengths(bit_writer &writer, const std::vector<unsigned> &lengths,
         size_t run = 1;
         while (i + run < lengths.size() && lengths[i + run] == lengths[i])
             run++;
-        unsigned symbol = lengths[i], extra = 0, least = 1;
+        unsigned symbol = lengths[i], extra = 0, min = 1;
         const bool repeats = lengths[i] == (i > 0 ? lengths[i - 1] : 0);
         if (repeats && run >= 3 && precode[16] && random_below(8) == 0)
-            symbol = 16, extra = 2, least = 3;
+            symbol = 16, extra = 2, min = 3;
         else if (lengths[i] == 0 && run >= 11 && precode[18])
-            symbol = 18, extra = 7, least = 11;
+            symbol = 18, extra = 7, min = 11;
         else if (lengths[i] == 0 && run >= 3 && precode[17])
-            symbol = 17, extra = 3, least = 3;
+            symbol = 17, extra = 3, min = 3;
         else if (repeats && run >= 3 && precode[16])
-            symbol = 16, extra = 2, least = 3;
-        times = extra ? std::min(run, size_t{least + (1u << extra) - 1}) : 1;
+            symbol = 16, extra = 2, min = 3;
+        times = extra ? std::min(run, size_t{min + (1u << extra) - 1}) : 1;
         writer.put_code(codes[symbol], precode[symbol]);
-        writer.put(static_cast<unsigned>(times) - least, extra);
+        writer.put(static_cast<unsigned>(times) - min, extra);
     }
 }
 
@@ -259,8 +259,8 @@ void put_header(bit_writer &writer)
     lengths.insert(lengths.end(), others.begin(), others.end());
     if (random_below(10) == 0)
         lengths[random_below(literals + distances)] = random_below(16);
-    const unsigned most = 5 + random_below(3);
-    std::vector<unsigned> precode = draw_lengths(19, 19, most);
+    const unsigned max = 5 + random_below(3);
+    std::vector<unsigned> precode = draw_lengths(19, 19, max);
     if (random_below(10) == 0)
         precode[random_below(19)] = 0;
     writer.put(random_below(2), 1);

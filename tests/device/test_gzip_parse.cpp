@@ -104,7 +104,7 @@ byte_vector deflate_of(const byte_vector &content, int level, int strategy, int 
 
 //===--- A batch -----------------------------------------------------------------------------===//
 
-constexpr unsigned units_most = 4096, parts_most = 8192;
+constexpr unsigned units_max = 4096, parts_max = 8192;
 
 struct carried {
     gzip_place place = {};
@@ -117,8 +117,8 @@ class batch
   public:
     batch(const unsigned char *bytes, size_t len, const carried &from)
         : in_(DECODE_CARRY + len + DECODE_PADDING, 0xa5), literals_(8 * len + 70000, 0xa5),
-          sequences_(4 * len + 1000), candidates_(parts_most / 2), parts_(parts_most),
-          units_(units_most), begin_(from.place)
+          sequences_(4 * len + 1000), candidates_(parts_max / 2), parts_(parts_max),
+          units_(units_max), begin_(from.place)
     {
         std::copy(bytes, bytes + len, in_.begin() + DECODE_CARRY);
         gzip_carry carry = {};
@@ -135,11 +135,11 @@ class batch
         batch_.gzip.parts = parts_.data();
         batch_.gzip.units = units_.data();
         batch_.gzip.counters = &counters_;
-        batch_.gzip.candidates_most = static_cast<uint32_t>(candidates_.size());
-        batch_.gzip.parts_most = parts_most;
-        batch_.gzip.units_most = units_most;
-        batch_.gzip.sequences_most = static_cast<uint32_t>(sequences_.size());
-        batch_.gzip.literals_most = static_cast<uint32_t>(literals_.size());
+        batch_.gzip.candidates_max = static_cast<uint32_t>(candidates_.size());
+        batch_.gzip.parts_max = parts_max;
+        batch_.gzip.units_max = units_max;
+        batch_.gzip.sequences_max = static_cast<uint32_t>(sequences_.size());
+        batch_.gzip.literals_max = static_cast<uint32_t>(literals_.size());
     }
 
     // Finds candidates, but for some, and adds some that are none.
@@ -176,7 +176,7 @@ class batch
             unsigned index = static_cast<unsigned>(found - candidates_.begin());
             if (place.inside != GZIP_AT_BLOCK || found == end || *found != place.bit) {
                 index = number++;
-                if (number > parts_most)
+                if (number > parts_max)
                     std::abort();
                 emulate_launch(1, 32, 0, [=] {
                     static gzip_parser parser;
@@ -198,7 +198,7 @@ class batch
     void execute(unsigned part, byte_vector &content)
     {
         std::vector<const gzip_unit *> order(parts_[part].units);
-        for (unsigned i = 0; i < std::min(counters_.units, units_most); i++)
+        for (unsigned i = 0; i < std::min(counters_.units, units_max); i++)
             if (units_[i].part == part)
                 order.at(units_[i].ordinal) = &units_[i];
         for (const gzip_unit *unit : order)
@@ -278,7 +278,7 @@ void check(const char *kind, const byte_vector &stream, const byte_vector &conte
             const size_t header = at + part.end.header / 8;
             from.header.assign(stream.begin() + static_cast<std::ptrdiff_t>(header),
                                stream.begin() + static_cast<std::ptrdiff_t>(std::min(
-                                                    header + GZIP_HEADER_MOST, stream.size())));
+                                                    header + GZIP_HEADER_MAX, stream.size())));
             from.shift = part.end.header % 8;
         }
         from.place = part.end;

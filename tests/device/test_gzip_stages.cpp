@@ -76,7 +76,7 @@ gzip_cut random_cut(const gzip_file &file)
 {
     gzip_cut cut;
     cut.size = 2 * GZIP_MARGIN + random_below(static_cast<unsigned>(file.len) + 1);
-    cut.keep_least = random_below(2) ? 0 : random_below(70000);
+    cut.keep_min = random_below(2) ? 0 : random_below(70000);
     cut.room = 1u << 22;
     cut.fill = static_cast<unsigned char>(random_below(256));
     return cut;

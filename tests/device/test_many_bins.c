@@ -61,7 +61,7 @@ static uint64_t of_each_256(size_t i, size_t len, uint64_t bins)
 /* The first range of bins of partitioned: see partition_shape_for in gpu/count/launch.h. */
 static uint64_t one_range(size_t i, size_t len, uint64_t bins)
 {
-    uint64_t wanted = bins / PARTITION_ROWS_LEAST | 1;
+    uint64_t wanted = bins / PARTITION_ROWS_MIN | 1;
     uint64_t ranges = wanted < PARTITION_RANGES ? wanted : PARTITION_RANGES;
     (void)len;
     return random_word() % (bins / 8 / ranges) * ranges * 8 + i % 3;

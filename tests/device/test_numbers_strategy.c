@@ -102,14 +102,14 @@ static size_t fill(size_t (*put)(char *), size_t len)
 /* --- counting --- */
 
 /* Many texts, one histogram. */
-static void run_texts(struct device *device, const struct histogram_spec *spec, size_t most)
+static void run_texts(struct device *device, const struct histogram_spec *spec, size_t max)
 {
     size_t size = device_histogram_words(spec) * sizeof(uint64_t);
     uint64_t *expected = calloc(1, size), *counts = calloc(1, size);
     if (!expected || !counts)
         exit(1);
     for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        for (size_t len = 1; len <= most; len = len * 5 + random_below(7)) {
+        for (size_t len = 1; len <= max; len = len * 5 + random_below(7)) {
             size_t filled = fill(kinds[i], len);
             if (filled == 0)
                 continue;
@@ -131,7 +131,7 @@ static void run_texts(struct device *device, const struct histogram_spec *spec, 
 }
 
 /* The binning is freed. */
-static void run(struct binning *binning, size_t most)
+static void run(struct binning *binning, size_t max)
 {
     struct histogram_spec spec;
     struct error error;
@@ -141,7 +141,7 @@ static void run(struct binning *binning, size_t most)
         fprintf(stderr, "FAIL: %zu bins: %s\n", spec.bins, error.text);
         exit(1);
     }
-    run_texts(device, &spec, most);
+    run_texts(device, &spec, max);
     device_close(device);
     binning_free(&spec.binning);
 }
@@ -156,16 +156,16 @@ int main(void)
         {.digits = 3},
         {.digits = 5},
     };
-    size_t most = scale_is_small_or_slow() ? 70000 : SLOT_SIZE;
+    size_t max = scale_is_small_or_slow() ? 70000 : SLOT_SIZE;
     struct binning binning;
     if (!seam_has_device())
         return SEAM_SKIP;
     binning_log_linear(&binning);
-    run(&binning, most);
+    run(&binning, max);
     for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
         if (layout_double(&layouts[i], false, &binning) != BINNING_OK)
             return 1;
-        run(&binning, most);
+        run(&binning, max);
     }
     printf("%u texts, %u wrong\n", cases, wrong);
     return wrong != 0;

@@ -52,8 +52,8 @@ struct run {
     unsigned threads;
     unsigned after; /* chunks, the engine may begin */
     bool is_pipe;
-    size_t batch;       /* bytes of compressed units that a reader takes; 0: as many as usual */
-    size_t replay_most; /* of the pipe; 0: as much as usual */
+    size_t batch;      /* bytes of compressed units that a reader takes; 0: as many as usual */
+    size_t replay_max; /* of the pipe; 0: as much as usual */
     bool fallback;
     bool is_alone; /* there is no engine: what is right */
     struct fault_plan plan;
@@ -161,7 +161,7 @@ static int count_operand(struct run *run, char *operand, struct error *error)
     const struct input_options options = {.decoding.memlimit = 1 << 27,
                                           .batch_size = run->batch,
                                           .frame_memory = UNIT_MEMORY,
-                                          .replay_most = run->replay_most,
+                                          .replay_max = run->replay_max,
                                           .record = record_kind_of_all(run->spec)};
     struct source *source = need(source_open(&operand, 1, &options));
     int rc = work_side_by_side(run, source);
@@ -290,11 +290,11 @@ static void take_over_everywhere(struct run run)
 }
 
 /* The device fails at calls all over a run, most of which come after it began. */
-static void fail_everywhere(struct run run, unsigned most)
+static void fail_everywhere(struct run run, unsigned max)
 {
     check_run(run);
     const unsigned calls = last_calls;
-    const unsigned tried = scale_of(2, most / 2, most);
+    const unsigned tried = scale_of(2, max / 2, max);
     const unsigned step = 1 + calls / tried;
     for (unsigned at = 2 + random_below(step); at <= calls; at += step) { /* 1 opens it */
         run.plan =
@@ -333,7 +333,7 @@ static void go_through_pipe(const struct histogram_spec *spec, const struct form
     fail_everywhere(run, 8);
 
     /* Frames that are longer than what is kept are not begun anew. */
-    run.replay_most = 20000;
+    run.replay_max = 20000;
     take_over_everywhere(run);
 }
 

@@ -101,15 +101,15 @@ static void check_pairs(bool is_aligned)
     struct error error = {""};
     histogram_spec_pairs(&spec, is_aligned);
     memset(expected, 0, PAIR_ROWS * sizeof expected[0]);
-    const size_t most = LONG_OF(seam_is_emulated() ? 3 : 132);
-    struct device *device = seam_open(STRATEGY_pairs, &spec, most, &error);
+    const size_t max = LONG_OF(seam_is_emulated() ? 3 : 132);
+    struct device *device = seam_open(STRATEGY_pairs, &spec, max, &error);
     if (!device) {
         fprintf(stderr, "FAIL: %s\n", error.text);
         exit(1);
     }
     check_lengths(device, &spec);
     for (int kind = scale_is_small_or_slow() ? EIGHTHS : 0; kind < KINDS; kind++)
-        check(device, &spec, kind, most);
+        check(device, &spec, kind, max);
     device_close(device);
 }
 

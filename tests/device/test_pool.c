@@ -181,7 +181,7 @@ static struct gpu_list list_gpus(unsigned count, bool grows)
     for (unsigned i = 0; i < gpus.count; i++)
         gpus.gpu[i] = (struct visible){.asked = (int)i, .ordinal = (int)i};
     if (grows) {
-        gpus.most = gpus.count;
+        gpus.max = gpus.count;
         gpus.count = 1;
     }
     return gpus;
@@ -266,19 +266,19 @@ static void end_part(void)
 
 struct breaking {
     struct scenario scenario;
-    unsigned most;
+    unsigned max;
 };
 
 static void break_part(const void *arg)
 {
     const struct breaking *breaking = arg;
-    const unsigned most = breaking->most;
+    const unsigned max = breaking->max;
     struct scenario scenario = breaking->scenario;
     const int victim = scenario.plan.victim;
     scenario.plan = (struct fault_plan){.fault = FAULT_NONE, .victim = victim};
     run(&scenario);
     unsigned calls = emulated_device_calls() + 2;
-    unsigned tried = scale_is_slow() ? most / 12 : scale_is_small() ? most / 7 : most;
+    unsigned tried = scale_is_slow() ? max / 12 : scale_is_small() ? max / 7 : max;
     unsigned step = calls / tried + 1;
     for (unsigned at = 1; at <= calls; at += step) {
         scenario.plan = (struct fault_plan){
@@ -292,10 +292,10 @@ static void break_part(const void *arg)
 }
 
 /* Every call of the device fails in turn: as many as the healthy run makes, but no more than
- * `most`, spread over the run. */
-static void fail_everywhere(struct scenario scenario, unsigned most)
+ * `max`, spread over the run. */
+static void fail_everywhere(struct scenario scenario, unsigned max)
 {
-    apart(break_part, &(struct breaking){scenario, most});
+    apart(break_part, &(struct breaking){scenario, max});
 }
 
 /* How many GPUs a run has. Emulated under a sanitizer they share a thread that is slow: two of them

@@ -75,12 +75,12 @@ void check_whole(const mapped &what, int128 value)
 }
 
 // Bins over a span of at most 2^bits, more often than not within what the type holds.
-struct binning whole_bins(unsigned bits, int128 least, int128 range)
+struct binning whole_bins(unsigned bits, int128 min, int128 range)
 {
-    const int128 first = least + static_cast<int128>(below(~0ull) % (3 * range / 2)) - range / 4;
+    const int128 first = min + static_cast<int128>(below(~0ull) % (3 * range / 2)) - range / 4;
     const int128 span = 1 + (static_cast<int128>(random_word()) % range >> below(bits));
-    const size_t most = span < 70000 ? static_cast<size_t>(span) : 70000;
-    const size_t bins = below(3) ? 1 + below(most) : most;
+    const size_t max = span < 70000 ? static_cast<size_t>(span) : 70000;
+    const size_t bins = below(3) ? 1 + below(max) : max;
     const int128 top = static_cast<int128>(1) << 64; // no edge has more than 64 bits
     struct binning binning;
     if (first < -top || first + span > top)
@@ -93,19 +93,19 @@ struct binning whole_bins(unsigned bits, int128 least, int128 range)
 void check_whole_type(const struct value_type &type, unsigned rounds)
 {
     const unsigned bits = static_cast<unsigned>(8 * type.size);
-    const int128 range = static_cast<int128>(1) << bits, least = type.kind == 'i' ? -range / 2 : 0;
+    const int128 range = static_cast<int128>(1) << bits, min = type.kind == 'i' ? -range / 2 : 0;
     for (unsigned round = 0; round < rounds; round++) {
-        const mapped what(type, whole_bins(bits, least, range));
+        const mapped what(type, whole_bins(bits, min, range));
         if (bits == 16)
-            for (int128 value = least; value < least + range; value++)
+            for (int128 value = min; value < min + range; value++)
                 check_whole(what, value);
         for (unsigned i = 0; bits > 16 && i < 1000; i++) {
             const size_t k = below(what.spec.binning.bins + 1);
             const int128 near =
                 binning_whole_edge(&what.spec.binning, k) + static_cast<int128>(below(3)) - 1;
-            if (near >= least && near < least + range)
+            if (near >= min && near < min + range)
                 check_whole(what, near);
-            check_whole(what, least + static_cast<int128>(random_word()) % range);
+            check_whole(what, min + static_cast<int128>(random_word()) % range);
         }
     }
 }

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define BATCHES 4
-#define CONTENT_MOST ((size_t)24 << 20)
+#define CONTENT_MAX ((size_t)24 << 20)
 
 static unsigned files, damaged, taken, wrong;
 
@@ -69,7 +69,7 @@ static void finish_batch(struct progress *progress)
     progress->is_refused |= verdict->refused < turns[turn].plan.blocks;
     if (progress->is_refused || verdict->content == 0)
         return;
-    if (verdict->content > CONTENT_MOST - progress->size) {
+    if (verdict->content > CONTENT_MAX - progress->size) {
         progress->is_refused = true; /* a frame that was damaged may hold anything */
         return;
     }
@@ -102,9 +102,9 @@ static void submit_batch(struct progress *progress, const unsigned char *bytes, 
     must(device_enqueue(device, &decode), "decoding");
 }
 
-/* Has the device decode bytes[0..len), `most` of them a batch at most, to `content`. True if it
+/* Has the device decode bytes[0..len), `max` of them a batch at most, to `content`. True if it
  * takes them. */
-static bool decode(const unsigned char *bytes, size_t len, size_t most, size_t *size)
+static bool decode(const unsigned char *bytes, size_t len, size_t max, size_t *size)
 {
     struct zstd_walk walk = {.window_max = decoding.capacity.window};
     struct progress progress = {0};
@@ -114,7 +114,7 @@ static bool decode(const unsigned char *bytes, size_t len, size_t most, size_t *
         while (progress.submitted - progress.done >= BATCHES - 1)
             finish_batch(&progress); /* the next one's memory is written to as well */
         struct decode_plan *plan = &turns[progress.submitted % BATCHES].plan;
-        size_t part = len - at < most ? len - at : most;
+        size_t part = len - at < max ? len - at : max;
         decode_plan_clear(plan);
         enum decode_planned planned = zstd_plan_blocks(&walk, plan, bytes + at, part);
         is_left = planned == DECODE_LEFT || (planned == DECODE_NEEDS_MORE && plan->taken == 0 &&
@@ -122,7 +122,7 @@ static bool decode(const unsigned char *bytes, size_t len, size_t most, size_t *
         if (planned == DECODE_PLANNED)
             submit_batch(&progress, bytes + at, progress.submitted == 0);
         if (planned == DECODE_NEEDS_MORE && plan->taken == 0)
-            most = decoding.capacity.in; /* a block is longer than that */
+            max = decoding.capacity.in; /* a block is longer than that */
         at += plan->taken <= len - at ? (size_t)plan->taken : len - at + 1;
     }
     while (progress.done < progress.submitted)
@@ -133,20 +133,20 @@ static bool decode(const unsigned char *bytes, size_t len, size_t most, size_t *
 
 /* --- checking --- */
 
-static void check(const unsigned char *bytes, size_t len, size_t most, bool must_take,
+static void check(const unsigned char *bytes, size_t len, size_t max, bool must_take,
                   const char *what)
 {
     unsigned char *due;
     size_t due_size, size;
     bool is_valid = frame_reference(bytes, len, &due, &due_size);
-    bool is_taken = decode(bytes, len, most, &size);
+    bool is_taken = decode(bytes, len, max, &size);
     const char *fault = is_taken && !is_valid                    ? "libzstd refuses it"
                         : is_taken && size != due_size           ? "another size"
                         : is_taken && memcmp(content, due, size) ? "other content"
                         : must_take && !is_taken                 ? "refused"
                                                                  : NULL;
     if (fault && wrong++ < 20)
-        fprintf(stderr, "FAIL: %s, %zu bytes, %zu a batch: %s\n", what, len, most, fault);
+        fprintf(stderr, "FAIL: %s, %zu bytes, %zu a batch: %s\n", what, len, max, fault);
     taken += is_taken;
     free(due);
 }
@@ -171,10 +171,10 @@ static unsigned char *make(enum frame_content kind, const struct frame_settings 
  * libzstd, where it sees all content at once and so takes none that is larger than that. */
 static int some_window_log(bool sees_all)
 {
-    unsigned most = 10;
-    while (most < 22 && (uint32_t)1 << (most + 1) <= decoding.capacity.window)
-        most++;
-    return (int)(sees_all && random_below(3) ? 0 : 10 + random_below(most - 9));
+    unsigned max = 10;
+    while (max < 22 && (uint32_t)1 << (max + 1) <= decoding.capacity.window)
+        max++;
+    return (int)(sees_all && random_below(3) ? 0 : 10 + random_below(max - 9));
 }
 
 static void go_through_frames(void)
@@ -194,8 +194,8 @@ static void go_through_frames(void)
         const size_t frame = random_below(2) ? size + 1 : 1 + random_below(100000) + size / 500;
         unsigned char *bytes =
             make((enum frame_content)random_below(CONTENT_KINDS), &settings, size, frame, &len);
-        const size_t most = random_below(2) ? decoding.capacity.in : 1000 + random_below(500000);
-        check(bytes, len, most, true, "a whole frame");
+        const size_t max = random_below(2) ? decoding.capacity.in : 1000 + random_below(500000);
+        check(bytes, len, max, true, "a whole frame");
         free(bytes);
         files++;
     }
@@ -210,7 +210,7 @@ static void go_through_many(void)
         const struct frame_settings settings = {.level = 1 + (int)random_below(9),
                                                 .checksum = random_below(2),
                                                 .is_unsized = i % 4 == 3};
-        const size_t size = seam_is_emulated() ? 400000 : CONTENT_MOST - 1;
+        const size_t size = seam_is_emulated() ? 400000 : CONTENT_MAX - 1;
         const size_t frame = size / 2000 + random_below((unsigned)(size / 300));
         size_t len;
         unsigned char *bytes =
@@ -266,7 +266,7 @@ static void open_turns(void)
         plan->frame_end = need(calloc(decoding.capacity.frames, sizeof *plan->frame_end));
         turns[i].frame_ends = need(calloc(decoding.capacity.frames, sizeof(uint32_t)));
     }
-    content = need(malloc(CONTENT_MOST));
+    content = need(malloc(CONTENT_MAX));
 }
 
 static void close_turns(void)

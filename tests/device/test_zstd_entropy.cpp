@@ -195,8 +195,8 @@ void check_levels()
         for (unsigned kind = 0; kind < CONTENT_KINDS; kind++) {
             if (quick && (kind + static_cast<unsigned>(level + 8)) % 4)
                 continue;
-            const size_t most = level > 12 ? 160000 : 300000;
-            const size_t size = random_below(4) ? most - random_below(40000) : random_below(5000);
+            const size_t max = level > 12 ? 160000 : 300000;
+            const size_t size = random_below(4) ? max - random_below(40000) : random_below(5000);
             struct frame_settings settings = {};
             settings.level = level;
             settings.checksum = random_below(2);
@@ -266,7 +266,7 @@ void check_modes()
             for (int at : {1, 3, 5}) {
                 blocks[static_cast<size_t>(at)].type = 2;
                 blocks[static_cast<size_t>(at)].literals = quick ? modes % 4 : literals;
-                blocks[static_cast<size_t>(at)].literals_most = 300;
+                blocks[static_cast<size_t>(at)].literals_max = 300;
             }
             for (int table = 0; table < 3; table++)
                 blocks[3].modes[table] = blocks[5].modes[table] = modes >> 2 * table & 3;
@@ -278,7 +278,7 @@ void check_modes()
 
 void check_literals()
 {
-    for (size_t most : {0u, 5u, 6u, 7u, 9u, 20u, 1023u, 1030u, 16400u, 130000u})
+    for (size_t max : {0u, 5u, 6u, 7u, 9u, 20u, 1023u, 1030u, 16400u, 130000u})
         for (int streams : {1, 4})
             for (int weights : {0, 1})
                 for (unsigned round = 0; round < (quick ? 1 : 8); round++) {
@@ -288,8 +288,8 @@ void check_literals()
                         block.literals = 2 + static_cast<int>(random_below(2));
                         block.streams = streams;
                         block.weights = weights;
-                        block.literals_most = most;
-                        block.sequences_most = round % 2 ? 0 : 10;
+                        block.literals_max = max;
+                        block.sequences_max = round % 2 ? 0 : 10;
                     }
                     check_taken("literals", zstd_made_frame(blocks));
                 }
@@ -302,8 +302,8 @@ void check_made()
         std::vector<made_block> blocks(1 + random_below(7));
         for (made_block &block : blocks) {
             block.most_accurate = random_below(4) == 0;
-            block.literals_most = random_below(2) ? 100 : 10000;
-            block.sequences_most = random_below(2) ? 20 : 3000;
+            block.literals_max = random_below(2) ? 100 : 10000;
+            block.sequences_max = random_below(2) ? 20 : 3000;
         }
         check_taken("made", zstd_made_frame(blocks));
     }
@@ -317,8 +317,8 @@ void check_far_repeats()
     for (made_block &block : blocks) {
         block.type = random_below(3) ? 2 : static_cast<int>(random_below(2));
         block.literals = 3;
-        block.literals_most = 20;
-        block.sequences_most = 4;
+        block.literals_max = 20;
+        block.sequences_max = 4;
         for (int &mode : block.modes)
             mode = 3;
     }
@@ -327,7 +327,7 @@ void check_far_repeats()
         for (size_t at : {size_t{0}, size_t{40}, size_t{270 + random_below(60)}}) {
             blocks[at].type = 2;
             blocks[at].literals = 2;
-            blocks[at].literals_most = blocks[at].sequences_most = 100;
+            blocks[at].literals_max = blocks[at].sequences_max = 100;
             for (int &mode : blocks[at].modes)
                 mode = 2;
         }
@@ -345,7 +345,7 @@ void check_false_repeats()
         blocks[0].type = blocks[1].type = 2;
         blocks[0].literals = 2;
         blocks[1].literals = 3;
-        blocks[1].sequences_most = round % 2 ? 3 : 0;
+        blocks[1].sequences_max = round % 2 ? 3 : 0;
         for (int &mode : blocks[1].modes)
             mode = random_below(2) ? 3 : 0;
         const byte_vector whole = zstd_made_frame(blocks);
@@ -389,12 +389,12 @@ void check_tree(const char *what, const byte_vector &tree)
 // Trees that are and are not complete, by their weights; and coded weights of any bytes.
 void check_trees()
 {
-    const unsigned most = quick ? 6 : 16;
+    const unsigned max = quick ? 6 : 16;
     for (unsigned a = 0; a < 16; a++) {
         check_tree("tree of 1", {128, static_cast<unsigned char>(a << 4)});
         for (unsigned b = 0; b < 16; b++) {
             check_tree("tree of 2", {129, static_cast<unsigned char>(a << 4 | b)});
-            for (unsigned c = 0; c < most; c++)
+            for (unsigned c = 0; c < max; c++)
                 check_tree("tree of 3", {130, static_cast<unsigned char>(a << 4 | b),
                                          static_cast<unsigned char>(c << 4)});
         }
@@ -448,8 +448,8 @@ void check_windows()
         std::vector<made_block> blocks(1 + random_below(3));
         for (made_block &block : blocks) {
             block.type = 2;
-            block.literals_most = random_below(2) ? 1000 : 1100;
-            block.sequences_most = random_below(5);
+            block.literals_max = random_below(2) ? 1000 : 1100;
+            block.sequences_max = random_below(5);
         }
         check_altered("window", zstd_made_frame(blocks, 10 + random_below(2)));
     }
@@ -504,8 +504,8 @@ void check_altered_frames()
         std::vector<made_block> blocks(1 + round % 3);
         for (made_block &block : blocks) {
             block.type = round % 4 ? 2 : any_kind;
-            block.literals_most = 60 + 200 * (round % 2);
-            block.sequences_most = 10;
+            block.literals_max = 60 + 200 * (round % 2);
+            block.sequences_max = 10;
         }
         frame = zstd_made_frame(blocks);
         if (round % 2 == 0) {

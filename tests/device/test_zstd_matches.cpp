@@ -165,7 +165,7 @@ struct shape {
     bool small_tiles;
     bool by_frames; // copy, instead of link and follow
     unsigned grid;  // of what takes any
-    uint32_t keep_least;
+    uint32_t keep_min;
     unsigned no_table; // of so many blocks, all but one repeat a table
 };
 
@@ -307,7 +307,7 @@ class run
         std::copy(kept.begin(), kept.end(), memory.out.get() + memory.before - kept.size());
         next_in.assign(sizeof(decode_carry), 0xa5);
         const size_t window =
-            std::max<size_t>(source.frames[places[last - 1].frame].window, like.keep_least);
+            std::max<size_t>(source.frames[places[last - 1].frame].window, like.keep_min);
         next_before = (window + 255) / 256 * 256;
         next_out = aligned_memory<unsigned char>(next_before);
         batch.in = memory.in.data();
@@ -325,7 +325,7 @@ class run
         batch.verdict = &memory.verdict;
         memory.frame_ends.assign(batch.frames, 0);
         batch.frame_ends = memory.frame_ends.data();
-        batch.keep_least = like.keep_least;
+        batch.keep_min = like.keep_min;
         batch.next = next_in.data();
         batch.next_out = next_out.get() + next_before;
     }
@@ -401,8 +401,8 @@ class run
         const size_t at = block.content_at + block.content;
         const size_t begun = at - frame.blocks[0].content_at; // bytes of the frame
         const size_t window = ends ? 0 : std::min<size_t>(frame.window, begun);
-        const size_t size = std::max(
-            window, std::min<size_t>(like.keep_least, kept.size() + memory.verdict.content));
+        const size_t size =
+            std::max(window, std::min<size_t>(like.keep_min, kept.size() + memory.verdict.content));
         decode_carry carry;
         std::memcpy(&carry, next_in.data(), sizeof carry);
         if (carry.kept != size)
@@ -465,9 +465,9 @@ void check_taken(const stream &stream, const std::function<size_t()> &blocks_a_b
 
 void check_refused(const stream &stream, size_t block, uint32_t refusal)
 {
-    const unsigned most = 1 + random_below(6);
+    const unsigned max = 1 + random_below(6);
     const result is =
-        run(stream, random_shape()).all([=] { return size_t{1} + random_below(most); });
+        run(stream, random_shape()).all([=] { return size_t{1} + random_below(max); });
     if (is.refused != block || is.refusal != refusal)
         fail("not refused there, or for that", is.refused, is.refusal);
 }
@@ -595,27 +595,27 @@ struct maker {
     // A valid offset value: near, far, as far as can be, or repeated.
     uint32_t any_value(uint32_t literals)
     {
-        const uint32_t most = reach(literals);
+        const uint32_t max = reach(literals);
         const unsigned kind = random_below(8);
         if (kind < 3) {
             const uint32_t value = 1 + random_below(3);
-            if (meant(value, literals) - 1 < most)
+            if (meant(value, literals) - 1 < max)
                 return value;
         }
-        const uint32_t offset = kind == 3   ? most
-                                : kind == 4 ? 1 + random_below(std::min(most, 40u))
-                                : kind == 5 ? most - random_below(std::min(most, 40u))
-                                            : 1 + random_below(most);
+        const uint32_t offset = kind == 3   ? max
+                                : kind == 4 ? 1 + random_below(std::min(max, 40u))
+                                : kind == 5 ? max - random_below(std::min(max, 40u))
+                                            : 1 + random_below(max);
         return offset + 3;
     }
 
-    uint32_t any_length(uint32_t most)
+    uint32_t any_length(uint32_t max)
     {
         const unsigned kind = random_below(20);
-        const uint32_t length = kind == 0  ? random_below(most + 1)
+        const uint32_t length = kind == 0  ? random_below(max + 1)
                                 : kind < 4 ? random_below(300)
                                            : random_below(12);
-        return std::min(length, most);
+        return std::min(length, max);
     }
 
     // Fills a block up to `size` bytes or a few less.

@@ -45,7 +45,7 @@ zstd_cut random_cut()
     cut.at_once = random_below(3) ? 1 + random_below(300000) : cut.at_once;
     cut.tile = random_below(4) ? random_below(4) ? 4096 : 32768 : 0;
     cut.way = static_cast<zstd_way>(random_below(3));
-    cut.keep_least = random_below(2) ? 0 : random_below(5000);
+    cut.keep_min = random_below(2) ? 0 : random_below(5000);
     cut.fill = static_cast<unsigned char>(random_below(256));
     return cut;
 }

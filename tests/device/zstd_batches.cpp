@@ -15,7 +15,7 @@
 namespace
 {
 
-constexpr uint32_t in_most = 1u << 20;
+constexpr uint32_t in_max = 1u << 20;
 
 class decoder
 {
@@ -24,8 +24,8 @@ class decoder
         : like_(cut), next_in_(memory_of(sizeof(decode_carry))), next_out_(memory_of(0))
     {
         std::memset(next_in_.get(), 0, sizeof(decode_carry));
-        walk_.window_max = ZSTD_WINDOW_MOST;
-        plan_.capacity = {in_most, cut.blocks, cut.blocks, 1u << 22, 0};
+        walk_.window_max = ZSTD_WINDOW_MAX;
+        plan_.capacity = {in_max, cut.blocks, cut.blocks, 1u << 22, 0};
         blocks_.resize(cut.blocks);
         frames_.resize(cut.blocks);
         frame_ends_.resize(cut.blocks);
@@ -95,7 +95,7 @@ class decoder
         decode_batch_set_plan(&batch, &plan_);
         if (like_.way != ZSTD_AS_SHIPPED)
             batch.frame_room = like_.way == ZSTD_BY_FRAMES ? 0 : UINT32_MAX;
-        batch.keep_least = like_.keep_least;
+        batch.keep_min = like_.keep_min;
         run(batch);
     }
 
@@ -107,8 +107,8 @@ class decoder
 
     void run(decode_batch &batch)
     {
-        const uint32_t most = std::max(window_after(), like_.keep_least);
-        const size_t before = (most + size_t{255}) / 256 * 256;
+        const uint32_t max = std::max(window_after(), like_.keep_min);
+        const size_t before = (max + size_t{255}) / 256 * 256;
         next_in_ = memory_of(sizeof(decode_carry));
         next_out_ = memory_of(before);
         batch.next = next_in_.get();
@@ -160,8 +160,8 @@ class decoder
         kept_ = reinterpret_cast<decode_carry *>(next_in_.get())->kept;
         const uint64_t window =
             std::min<uint64_t>(window_after(), walk_.in_frame ? verdict.before : 0);
-        require(kept_ == std::max<uint64_t>(window,
-                                            std::min<uint64_t>(like_.keep_least, content.size())),
+        require(kept_ ==
+                    std::max<uint64_t>(window, std::min<uint64_t>(like_.keep_min, content.size())),
                 "more or less is kept than is needed");
         if (!result_.broken)
             require(std::equal(batch.next_out - kept_, batch.next_out, content.end() - kept_),

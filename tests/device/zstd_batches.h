@@ -20,7 +20,7 @@ struct zstd_cut {
     size_t at_once = 1u << 30; // compressed bytes that arrive at a time
     unsigned tile = 4096;      // of these, by few threads: 4096, 32768; 0: the one that is shipped
     zstd_way way = ZSTD_AS_SHIPPED;
-    uint32_t keep_least = 0;   // as in struct decode_batch
+    uint32_t keep_min = 0;     // as in struct decode_batch
     unsigned char fill = 0xa5; // what memory is full of that nobody has written
 };
 

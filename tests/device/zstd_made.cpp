@@ -17,9 +17,9 @@ using byte_vector = std::vector<unsigned char>;
 
 constexpr uint64_t window = 1 << 20;
 
-unsigned between(unsigned least, unsigned most)
+unsigned between(unsigned min, unsigned max)
 {
-    return least + random_below(most - least + 1);
+    return min + random_below(max - min + 1);
 }
 
 unsigned highest(unsigned value)
@@ -271,19 +271,19 @@ byte_vector describe_coded(const std::vector<unsigned> &weights)
 
 huffman_tree draw_tree(int kind)
 {
-    const unsigned most = kind == 0 ? 129 : 256, depth_most = between(1, 11);
-    const unsigned count = std::min(between(2, random_below(2) ? 20 : most), 1u << depth_most);
+    const unsigned max = kind == 0 ? 129 : 256, depth_max = between(1, 11);
+    const unsigned count = std::min(between(2, random_below(2) ? 20 : max), 1u << depth_max);
     std::vector<unsigned> depths = {1, 1}, all;
     while (depths.size() < count) {
         unsigned &leaf = depths[random_below(static_cast<unsigned>(depths.size()))];
-        if (leaf == depth_most)
+        if (leaf == depth_max)
             continue;
         leaf++;
         depths.push_back(leaf);
     }
     huffman_tree tree;
     const unsigned longest = *std::max_element(depths.begin(), depths.end());
-    for (unsigned symbol = 0; symbol < most; symbol++)
+    for (unsigned symbol = 0; symbol < max; symbol++)
         all.push_back(symbol);
     for (size_t i = 0; i < depths.size(); i++) {
         std::swap(all[i], all[i + random_below(static_cast<unsigned>(all.size() - i))]);
@@ -381,8 +381,8 @@ byte_vector put_packed(const made_block &how, made_state &state, size_t size)
         body = repeated ? byte_vector() : state.tree.description;
         append(body, put_streams(state.tree, literals, streams = 4));
     }
-    const unsigned least = larger > 16383 - 20 ? 3 : larger > 1023 - 20 ? 2 : 1;
-    const unsigned format = streams == 1 ? 0 : between(least, 3);
+    const unsigned min = larger > 16383 - 20 ? 3 : larger > 1023 - 20 ? 2 : 1;
+    const unsigned format = streams == 1 ? 0 : between(min, 3);
     const unsigned bits = format == 3 ? 18 : format == 2 ? 14 : 10;
     byte_vector to;
     append_number(to,
@@ -409,7 +409,7 @@ const unsigned length_bits[36] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0,  0,  0
 const unsigned match_bits[53] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0,  0,  0,  0,  0,  0, 0,
                                  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0,  0,  0,  1,  1,  1, 1,
                                  2, 2, 3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
-const unsigned codes_of[3] = {36, 32, 53}, log_most[3] = {9, 8, 9};
+const unsigned codes_of[3] = {36, 32, 53}, log_max[3] = {9, 8, 9};
 
 unsigned base_of(const unsigned *bits, unsigned code, unsigned base)
 {
@@ -435,8 +435,8 @@ fse_table predefined(unsigned table)
 // A code that is of use in any block: short lengths, and offsets that are there.
 unsigned small_code(unsigned table, const made_state &state)
 {
-    const unsigned most = state.content < 20 ? 2 : highest(static_cast<unsigned>(state.content));
-    return table == 1 ? random_below(std::min(most + 1, 20u)) : random_below(20);
+    const unsigned max = state.content < 20 ? 2 : highest(static_cast<unsigned>(state.content));
+    return table == 1 ? random_below(std::min(max + 1, 20u)) : random_below(20);
 }
 
 // Sets a block's table of one kind, and adds its description. Returns its mode.
@@ -454,7 +454,7 @@ unsigned choose_table(const made_block &how, made_state &state, unsigned table, 
     else if (mode == 1)
         made = one_symbol(small_code(table, state));
     else {
-        const unsigned log = how.most_accurate ? log_most[table] : between(5, log_most[table]);
+        const unsigned log = how.most_accurate ? log_max[table] : between(5, log_max[table]);
         std::vector<unsigned> symbols = {small_code(table, state)};
         for (unsigned code = 0; code < codes_of[table] && symbols.size() < 1u << log; code++)
             if (code != symbols[0] && random_below(3) == 0)
@@ -491,18 +491,18 @@ uint64_t use_offset(uint64_t repeats[3], uint64_t value, bool no_literals)
     return repeats[0] = offset;
 }
 
-// A code of a length from a table, for at most `most`; false if there is none.
-bool choose_length(const fse_table &table, const unsigned *bits, unsigned least, uint64_t most,
+// A code of a length from a table, for at most `max`; false if there is none.
+bool choose_length(const fse_table &table, const unsigned *bits, unsigned min, uint64_t max,
                    unsigned *code, uint64_t *length)
 {
     for (unsigned tries = 0; tries < 30; tries++) {
         *code = table.rows[random_below(static_cast<unsigned>(table.rows.size()))].symbol;
-        const uint64_t base = base_of(bits, *code, least);
-        if (base > most)
+        const uint64_t base = base_of(bits, *code, min);
+        if (base > max)
             continue;
         const uint64_t extra = random_word() & ((uint64_t{1} << bits[*code]) - 1);
-        *length = base + std::min(extra, random_below(2) ? most - base
-                                                         : std::min<uint64_t>(most - base, 3));
+        *length = base +
+                  std::min(extra, random_below(2) ? max - base : std::min<uint64_t>(max - base, 3));
         return true;
     }
     return false;
@@ -576,8 +576,8 @@ byte_vector put_sequence_count(size_t count)
 byte_vector put_compressed(const made_block &how, made_state &state)
 {
     const size_t room = 1u << 17,
-                 literals = random_below(static_cast<unsigned>(how.literals_most) + 1);
-    const size_t wanted = random_below(static_cast<unsigned>(how.sequences_most) + 1);
+                 literals = random_below(static_cast<unsigned>(how.literals_max) + 1);
+    const size_t wanted = random_below(static_cast<unsigned>(how.sequences_max) + 1);
     made_state after = state;
     std::vector<made_sequence> sequences;
     byte_vector tables;
@@ -625,7 +625,7 @@ byte_vector put_block(const made_block &how, made_state &state, bool last)
         made_block less = how;
         body = put_compressed(less, state);
         for (; body.size() > 1u << 17; body = put_compressed(less, state)) { // too much for a block
-            less.literals_most /= 2;
+            less.literals_max /= 2;
             state = before;
         }
         size = body.size();

@@ -20,13 +20,13 @@ struct made_block {
     int literals = any_kind;
     int streams = any_kind; // 1 or 4, if they are enough for 4
     int weights = any_kind; // of a tree: 0 direct, if that can be, 1 coded
-    size_t literals_most = 2000;
+    size_t literals_max = 2000;
 
     // Of the tables of sequences, in their order: 0 predefined, 1 one symbol, 2 described, 3 that
     // of a block before (0 if there is none).
     int modes[3] = {any_kind, any_kind, any_kind};
     bool most_accurate = false; // described ones have as many cells as they may
-    size_t sequences_most = 100;
+    size_t sequences_max = 100;
 };
 
 // A frame of such blocks, in which the last tables and offsets go on from block to block. Each call

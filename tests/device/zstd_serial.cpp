@@ -76,9 +76,9 @@ bool walk_header(reader &from, decode_frame &frame, bool *checksum)
     frame.content = size ? from.take(size) + (size == 2 ? 256 : 0) : DECODE_CONTENT_UNKNOWN;
     if (single)
         window = frame.content;
-    frame.window = static_cast<uint32_t>(std::min<uint64_t>(window, ZSTD_WINDOW_MOST));
+    frame.window = static_cast<uint32_t>(std::min<uint64_t>(window, ZSTD_WINDOW_MAX));
     *checksum = flags >> 2 & 1;
-    return window <= ZSTD_WINDOW_MOST;
+    return window <= ZSTD_WINDOW_MAX;
 }
 
 bool walk_blocks(reader &from, walked &to, decode_frame &frame)
@@ -92,9 +92,9 @@ bool walk_blocks(reader &from, walked &to, decode_frame &frame)
         block.type = header >> 1 & 3;
         block.at = static_cast<uint32_t>(from.at());
         block.size = block.type == DECODE_RLE ? 1 : header >> 3;
-        const uint32_t most = std::min(frame.window, DECODE_BLOCK_CONTENT);
-        block.room = block.type == DECODE_COMPRESSED ? most : header >> 3;
-        if (block.type > DECODE_COMPRESSED || header >> 3 > most || !from.has(block.size))
+        const uint32_t max = std::min(frame.window, DECODE_BLOCK_CONTENT);
+        block.room = block.type == DECODE_COMPRESSED ? max : header >> 3;
+        if (block.type > DECODE_COMPRESSED || header >> 3 > max || !from.has(block.size))
             return false;
         from.skip(block.size);
         to.blocks.push_back(block);

@@ -23,7 +23,7 @@ extern "C" {
 
 using byte_vector = std::vector<unsigned char>;
 
-constexpr size_t input_most = 1 << 15, content_most = 1 << 20;
+constexpr size_t input_max = 1 << 15, content_max = 1 << 20;
 
 // The blocks that data[0..size) begins with, as a member.
 static byte_vector member_of(const uint8_t *data, size_t size)
@@ -52,8 +52,8 @@ static byte_vector filler_of(size_t size)
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static unsigned char due[content_most];
-    if (size < 3 || size > input_most)
+    static unsigned char due[content_max];
+    if (size < 3 || size > input_max)
         return -1;
     const unsigned how = data[0];
     byte_vector file = how & 1 ? member_of(data + 2, size - 2) : byte_vector(data + 2, data + size);
@@ -70,7 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cut.size = 2 * GZIP_MARGIN + (how & 8 ? 0 : data[1]);
     cut.room = how & 16 ? 1 << 18 : 1 << 20;
     cut.blocks = how & 32 ? 8 : 64;
-    cut.keep_least = how & 64 ? 1000 : 0;
+    cut.keep_min = how & 64 ? 1000 : 0;
     const gzip_decoded is = gzip_decode_all(file.data(), file.size(), cut);
     fuzz_require(!is.broken, is.broken);
     // zlib stops where there is no room for more.

@@ -21,9 +21,9 @@
 #include <cstdlib>
 #include <cstring>
 
-constexpr size_t size_most = 20000;
-constexpr size_t content_most = 1 << 19; // larger is left alone: it takes too long
-constexpr size_t blocks_most = 200;
+constexpr size_t size_max = 20000;
+constexpr size_t content_max = 1 << 19; // larger is left alone: it takes too long
+constexpr size_t blocks_max = 200;
 
 // What libzstd takes and this does not: doc/decoding.md, "What is refused".
 static bool is_listed(const char *why)
@@ -70,7 +70,7 @@ static int decode(const byte_vector &input, zstd_cut cut)
 {
     naive_zstd naive;
     const bool taken = naive_zstd_decode(&naive, input.data(), input.size());
-    const bool large = naive.content_size > content_most || naive.blocks_count > blocks_most;
+    const bool large = naive.content_size > content_max || naive.blocks_count > blocks_max;
     if (large) {
         naive_zstd_free(&naive);
         return -1;
@@ -82,7 +82,7 @@ static int decode(const byte_vector &input, zstd_cut cut)
     std::free(content);
     fuzz_require(by_libzstd || !taken, "the naive decoder takes what libzstd refuses");
     check(input, naive, by_libzstd ? &due : nullptr, cut);
-    cut.blocks = blocks_most;
+    cut.blocks = blocks_max;
     if (naive.blocks_count > 1)
         check(input, naive, by_libzstd ? &due : nullptr, cut);
     naive_zstd_free(&naive);
@@ -91,10 +91,10 @@ static int decode(const byte_vector &input, zstd_cut cut)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size < 1 || size > size_most)
+    if (size < 1 || size > size_max)
         return -1;
     zstd_cut cut = {1 + data[0] % 5u};
-    cut.keep_least = data[0] / 5 % 4 * 100u;
+    cut.keep_min = data[0] / 5 % 4 * 100u;
     cut.fill = static_cast<unsigned char>(data[0] * 73);
     cut.tile = data[0] % 7 ? 32768 : 4096;
     cut.way = data[0] % 2 ? ZSTD_BY_FRAMES : ZSTD_BY_BYTES;

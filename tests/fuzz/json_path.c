@@ -60,11 +60,11 @@ static void check_first(const struct json_path *path, const unsigned char *text,
     if (!from)
         return;
     fuzz_require(text <= from && from < to && to <= end, "a value outside of the record");
-    const size_t most = (size_t)(to - from);
-    unsigned char *value = malloc(most);
+    const size_t max = (size_t)(to - from);
+    unsigned char *value = malloc(max);
     if (!value)
         abort();
-    fuzz_require(json_value_text(from, to, value) <= most, "a text longer than its value");
+    fuzz_require(json_value_text(from, to, value) <= max, "a text longer than its value");
     free(value);
 }
 

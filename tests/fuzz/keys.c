@@ -36,7 +36,7 @@ struct choices {
     uint8_t characters;  /* the first of a key in three bits, and how many follow; 0: all */
     uint8_t records;     /* of a chunk, less one; 255, or of the last one: all that are left */
     uint8_t wanted;      /* what a record must have, or from 128 on, must not; 0: anything */
-    uint8_t most_keys;   /* 0: any number */
+    uint8_t keys_max;    /* 0: any number */
     uint8_t repeats;     /* of the text, less one */
     uint8_t names;       /* 0: the rest is the text; otherwise each byte of it makes a record, by
                           * one of so many names at most */
@@ -514,15 +514,15 @@ static void check_counter(const struct counter *counter, const struct histogram_
                           const struct listed *listed)
 {
     const struct count_plan plan = count_plan(counter, spec);
-    const size_t most = choices->most_keys ? choices->most_keys : SIZE_MAX;
+    const size_t max = choices->keys_max ? choices->keys_max : SIZE_MAX;
     struct counting counting = {
-        .plan = &plan, .choices = choices, .keys = key_tallies_open(spec, most, UINT64_MAX)};
+        .plan = &plan, .choices = choices, .keys = key_tallies_open(spec, max, UINT64_MAX)};
     uint64_t newlines = 0;
     fuzz_require(counting.keys && keyed_open(&counting.keyed[0], counting.keys, 2) == 0 &&
                      keyed_open(&counting.keyed[1], counting.keys, 2) == 0,
                  "out of memory");
     if (choices->flags & IS_SMALL)
-        counting.keyed[0].samples.most = counting.keyed[1].samples.most = 2;
+        counting.keyed[0].samples.max = counting.keyed[1].samples.max = 2;
     count_text(&counting, text, len);
     for (size_t i = 0; i < len; i++)
         newlines += text[i] == '\n';
@@ -531,7 +531,7 @@ static void check_counter(const struct counter *counter, const struct histogram_
     fuzz_require(counting.keyed[0].invalid + counting.keyed[1].invalid == listed->invalid,
                  "another number of invalid records");
     const enum key_tallies_state state = key_tallies_state(counting.keys);
-    fuzz_require(state == (listed->keys > most ? KEYS_TOO_MANY : KEYS_COMPLETE), "another state");
+    fuzz_require(state == (listed->keys > max ? KEYS_TOO_MANY : KEYS_COMPLETE), "another state");
     if (state == KEYS_COMPLETE)
         compare(counting.keys, choices->flags & BY_COUNT ? KEYS_BY_COUNT : KEYS_BY_NAME, listed,
                 spec);
@@ -561,7 +561,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(once, data, size);
     }
     const size_t repeats = choices.repeats + (size_t)1;
-    const size_t most = 1 + TEXT_MAX / (size + 1), times = repeats < most ? repeats : most;
+    const size_t max = 1 + TEXT_MAX / (size + 1), times = repeats < max ? repeats : max;
     const size_t len = times * size;
     unsigned char *text = malloc(len + 1), *room = malloc(len + 1);
     fuzz_require(text && room, "out of memory");

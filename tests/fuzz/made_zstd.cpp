@@ -15,8 +15,8 @@ static byte_vector made_frame()
     std::vector<made_block> blocks(1 + random_below(5));
     const unsigned window_log = random_below(4) ? 20 : 10 + random_below(11);
     for (made_block &block : blocks) {
-        block.literals_most = literals[random_below(4)];
-        block.sequences_most = sequences[random_below(4)];
+        block.literals_max = literals[random_below(4)];
+        block.sequences_max = sequences[random_below(4)];
         block.most_accurate = random_below(8) == 0;
         if (random_below(64) == 0)
             block.plain = random_below((1u << 17) + 1);

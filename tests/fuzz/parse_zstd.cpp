@@ -16,8 +16,8 @@ extern "C" {
 #include <algorithm>
 #include <cstdlib>
 
-constexpr size_t size_most = 20000;
-constexpr size_t content_most = 1 << 20; // larger is left alone: it takes too long
+constexpr size_t size_max = 20000;
+constexpr size_t content_max = 1 << 20; // larger is left alone: it takes too long
 
 static void check(const byte_vector &input, const by_blocks &by, const byte_vector *due,
                   bool is_legal)
@@ -42,14 +42,14 @@ static bool has_tiny_block(const naive_zstd &naive)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static zstd_run *const run = by_blocks_run();
-    static const size_t pieces[] = {1, 3, 50, 1000, size_most};
-    if (size < 1 || size > size_most)
+    static const size_t pieces[] = {1, 3, 50, 1000, size_max};
+    if (size < 1 || size > size_max)
         return -1;
     const byte_vector input = fuzz_zstd(data, size);
     naive_zstd naive;
     const bool is_legal =
         naive_zstd_decode(&naive, input.data(), input.size()) && !has_tiny_block(naive);
-    const bool is_large = naive.content_size > content_most;
+    const bool is_large = naive.content_size > content_max;
     naive_zstd_free(&naive);
     if (is_large)
         return -1;

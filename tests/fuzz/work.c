@@ -150,9 +150,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct block_decoder *decoders[2];
-    static uint64_t most[3]; /* of work for each byte, so far */
+    static uint64_t max[3]; /* of work for each byte, so far */
     const struct course course = {
-        .in_most = 500000, .out_most = CONTENT_CAP, .stop = CONTENT_CAP / 2};
+        .in_max = 500000, .out_max = CONTENT_CAP, .stop = CONTENT_CAP / 2};
     if (size < 4 || size > BODY_MAX)
         return -1;
     const unsigned kind = data[0] % 3;
@@ -162,11 +162,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         &decoders[kind == 2], &helpers, kind == 2 ? &block_format_zstd : &block_format_gzip,
         &course, file, len, content, CONTENT_CAP);
     const uint64_t work = work_done();
-    if (work / len > most[kind]) {
-        most[kind] = work / len;
+    if (work / len > max[kind]) {
+        max[kind] = work / len;
         if (getenv("FUZZ_WORK"))
             fprintf(stderr, "%u: %llu a byte, with %zu bytes of content\n", kind,
-                    (unsigned long long)most[kind], result.made);
+                    (unsigned long long)max[kind], result.made);
     }
     reward((double)work, len);
     fuzz_require(work <= for_byte[kind] * len + FOR_CONTENT * result.made + FOR_FILE,

@@ -41,17 +41,17 @@ void helpers_end(struct helpers *helpers)
     idle_close(&helpers->idle);
 }
 
-struct course course_random(size_t out_most)
+struct course course_random(size_t out_max)
 {
     const bool is_large = random_below(3);
-    return (struct course){.in_most = is_large ? 600000 : 1 + random_below(3000),
-                           .out_most = is_large ? out_most : 1 + random_below(100000),
+    return (struct course){.in_max = is_large ? 600000 : 1 + random_below(3000),
+                           .out_max = is_large ? out_max : 1 + random_below(100000),
                            .stop = SIZE_MAX,
                            .hurries = random_below(2),
                            .no_check = random_below(2)};
 }
 
-static size_t least_of(size_t a, size_t b)
+static size_t min_of(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -87,7 +87,7 @@ static void give_back(struct loans *loans, unsigned kept)
 static void take_content(struct block_decoder *decoder, struct decode_step *step,
                          struct loans *loans, size_t made)
 {
-    const size_t kept = least_of(random_below(40), made);
+    const size_t kept = min_of(random_below(40), made);
     struct loan loan = {{.data = step->out - kept, .len = kept, .may_borrow = true},
                         step->out - kept};
     if (loans->count == LOANS_MAX)
@@ -137,9 +137,9 @@ static enum outcome take_steps(struct block_decoder *decoder, const struct cours
     bool has_ended = false, is_hurried = false;
     size_t at = 0;
     for (*made = 0; *made < cap;) {
-        const size_t some = least_of(1 + random_below((unsigned)course->in_most), len - at),
+        const size_t some = min_of(1 + random_below((unsigned)course->in_max), len - at),
                      in_len = is_hurried ? 0 : some,
-                     room = least_of(1 + random_below((unsigned)course->out_most), cap - *made);
+                     room = min_of(1 + random_below((unsigned)course->out_max), cap - *made);
         struct decode_step step = {
             .in = in + at, .in_len = in_len, .out = content + *made, .cap = room};
         const enum block_step is = take_step(decoder, &step, loans);

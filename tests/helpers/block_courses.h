@@ -23,15 +23,15 @@ void helpers_end(struct helpers *helpers);
 
 /* The course of a decoding. */
 struct course {
-    size_t in_most, out_most; /* bytes of a step; each has any number of them */
-    size_t stop;              /* it is left after so much content; SIZE_MAX: it is not */
-    bool hurries;             /* at times, what was taken is given before more is, */
-    bool stalls;              /* and so at its end, after which there may be more */
+    size_t in_max, out_max; /* bytes of a step; each has any number of them */
+    size_t stop;            /* it is left after so much content; SIZE_MAX: it is not */
+    bool hurries;           /* at times, what was taken is given before more is, */
+    bool stalls;            /* and so at its end, after which there may be more */
     bool no_check;
 };
 
 /* A course that is not left, with steps of at most so much content. */
-struct course course_random(size_t out_most);
+struct course course_random(size_t out_max);
 
 enum outcome {
     DECODED,  /* all of it */

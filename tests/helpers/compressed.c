@@ -37,13 +37,13 @@ size_t frame_put(unsigned char *out, const struct frame_shape *shape, const unsi
                  size_t len)
 {
     unsigned char *begin = out;
-    size_t most = shape->block ? shape->block : FRAME_BLOCK_MAX, at = 0;
+    size_t max = shape->block ? shape->block : FRAME_BLOCK_MAX, at = 0;
     bool is_last = false;
     out = put_frame_header(out, shape, len);
-    if (shape->window_log && most > (size_t)1 << shape->window_log)
-        most = (size_t)1 << shape->window_log; /* no block may be larger */
+    if (shape->window_log && max > (size_t)1 << shape->window_log)
+        max = (size_t)1 << shape->window_log; /* no block may be larger */
     while (!is_last) {
-        size_t block = len - at < most ? len - at : most;
+        size_t block = len - at < max ? len - at : max;
         is_last = at == len || (!shape->is_misstated && at + block == len);
         out = put_word(out, block << 3 | is_last, 3);
         if (block > 0) /* without content, data may be NULL */

@@ -74,13 +74,13 @@ static void __libc_free(void *block)
 }
 #endif
 
-#define MARK_LEAST 100 /* a descriptor that no test counts with */
+#define MARK_MIN 100 /* a descriptor that no test counts with */
 
 static const char *call;
 static int mark = -1; /* open from the beginning: later, a sandbox may refuse it */
 static long fail_at, sleep_ms;
 static int fail_errno = EIO, fail_signal, fail_fd = -1;
-static size_t most;
+static size_t max;
 static bool interrupt, for_good, no_tmpfile;
 static time_t clock_ahead;
 static long stated_size = -1;
@@ -94,7 +94,7 @@ static void begin(void)
     if ((text = getenv("FAULT_MARK"))) {
         int fd = (int)syscall(SYS_openat, AT_FDCWD, text, O_CREAT | O_APPEND | O_WRONLY | O_CLOEXEC,
                               0600);
-        mark = fcntl(fd, F_DUPFD_CLOEXEC, MARK_LEAST);
+        mark = fcntl(fd, F_DUPFD_CLOEXEC, MARK_MIN);
         syscall(SYS_close, fd);
     }
     if ((text = getenv("FAULT_AT")))
@@ -108,7 +108,7 @@ static void begin(void)
     if ((text = getenv("FAULT_SLEEP")))
         sleep_ms = atol(text);
     if ((text = getenv("FAULT_SHORT")))
-        most = strtoul(text, NULL, 10);
+        max = strtoul(text, NULL, 10);
     if ((text = getenv("FAULT_CLOCK")))
         clock_ahead = atol(text);
     if ((text = getenv("FAULT_SIZE")))
@@ -205,9 +205,9 @@ static bool interrupted(void)
 static size_t shortened(size_t len)
 {
     static atomic_ulong turn;
-    if (!most)
+    if (!max)
         return len;
-    size_t few = 1 + atomic_fetch_add(&turn, 7) % most;
+    size_t few = 1 + atomic_fetch_add(&turn, 7) % max;
     return few < len ? few : len;
 }
 

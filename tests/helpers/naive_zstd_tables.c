@@ -96,11 +96,11 @@ static unsigned forward_bits(const unsigned char *bytes, size_t size, size_t *bi
     return value;
 }
 
-/* A value from 0 to `most`, of which the small ones take a bit less. */
-static unsigned forward_value(const unsigned char *bytes, size_t size, size_t *bit, unsigned most)
+/* A value from 0 to `max`, of which the small ones take a bit less. */
+static unsigned forward_value(const unsigned char *bytes, size_t size, size_t *bit, unsigned max)
 {
-    unsigned count = highest_bit(most) + 1;
-    unsigned shorter = (1u << count) - 1 - most; /* so many values take count - 1 bits */
+    unsigned count = highest_bit(max) + 1;
+    unsigned shorter = (1u << count) - 1 - max; /* so many values take count - 1 bits */
     size_t begin = *bit;
     unsigned low = forward_bits(bytes, size, bit, count - 1);
     if (low < shorter)

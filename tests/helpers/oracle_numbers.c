@@ -133,15 +133,15 @@ static void decimals_around(double magnitude, bool upper_edge_belongs, int digit
 
 static void digits_bin(double value, int digits, double *lo, double *hi)
 {
-    const double least = 1e-38, end = 1e39;
+    const double min = 1e-38, end = 1e39;
     if (value == 0) {
         *lo = *hi = 0;
     } else if (value >= end || value < -end) {
         *lo = value > 0 ? end : -HUGE_VAL;
         *hi = value > 0 ? HUGE_VAL : -end;
-    } else if (value >= -least && value < least) {
-        *lo = value > 0 ? ldexp(1, -1074) : -least;
-        *hi = value > 0 ? least : 0;
+    } else if (value >= -min && value < min) {
+        *lo = value > 0 ? ldexp(1, -1074) : -min;
+        *hi = value > 0 ? min : 0;
     } else if (value > 0) {
         decimals_around(value, false, digits, lo, hi);
     } else {

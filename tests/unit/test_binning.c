@@ -281,10 +281,10 @@ static void check_powers(void)
     check_shown(&b, binning_log(&b, 2.1e-5, 3e-5, (struct decimal){16, 1}),
                 "2.01948391736579e-05 3.2311742677852644e-05");
     /* Next to zero several powers are the same double. */
-    static const double least[] = {5e-324, 1e-323, 1.5e-323, 2.5e-323, 4e-323};
+    static const double min[] = {5e-324, 1e-323, 1.5e-323, 2.5e-323, 4e-323};
     if (binning_log(&b, 5e-324, 4e-323, three_halves) != BINNING_OK)
         complain("powers next to zero", "", "", 0);
-    else if (b.bins != 4 || memcmp(b.edges, least, sizeof least) != 0)
+    else if (b.bins != 4 || memcmp(b.edges, min, sizeof min) != 0)
         complain("powers next to zero", "", "", b.bins);
     binning_free(&b);
 }

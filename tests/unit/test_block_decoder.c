@@ -15,9 +15,9 @@
 #include <string.h>
 #include <zstd.h>
 
-#define SIZE_MOST ((size_t)5 << 20)
+#define FILE_SIZE_MAX ((size_t)5 << 20)
 #define SIZE_LONG ((size_t)40 << 20) /* more than the window has room for */
-#define FRAME_MAX (SIZE_MOST + SIZE_MOST / 8)
+#define FRAME_MAX (FILE_SIZE_MAX + FILE_SIZE_MAX / 8)
 #define FRAME_LONG (SIZE_LONG + SIZE_LONG / 8)
 
 static unsigned long cases, wrong, doubtful;
@@ -29,7 +29,7 @@ static struct block_result decode(struct block_decoder **decoder, const struct c
                                   size_t len)
 {
     return course_decode(decoder, &helpers, &block_format_zstd, course, frame, len, content,
-                         SIZE_MOST + 1);
+                         FILE_SIZE_MAX + 1);
 }
 
 static void report(const char *what, size_t len)
@@ -55,7 +55,7 @@ static size_t make_frame(size_t *size)
                                             .checksum = random_below(2),
                                             .is_unsized = random_below(2),
                                             .flush = random_below(3) ? 0 : 1 + random_below(70000)};
-    *size = random_below(4) ? random_below(SIZE_MOST) : random_below(3000);
+    *size = random_below(4) ? random_below(FILE_SIZE_MAX) : random_below(3000);
     frame_content((enum frame_content)random_below(CONTENT_KINDS), data, *size);
     return frame_compress(frame, FRAME_MAX, &settings, data, *size);
 }
@@ -64,13 +64,13 @@ static size_t make_frame(size_t *size)
 static void check_long(struct block_decoder **decoder)
 {
     const struct frame_settings settings = {.level = 1, .checksum = true};
-    const struct course course = {.in_most = 600000, .out_most = 1 << 20, .stop = SIZE_MAX};
+    const struct course course = {.in_max = 600000, .out_max = 1 << 20, .stop = SIZE_MAX};
     const size_t half = SIZE_LONG / 2;
     unsigned char *longer = need(malloc(SIZE_LONG)), *made = need(malloc(SIZE_LONG + 1)),
                   *compressed = need(malloc(FRAME_LONG));
-    frame_content((enum frame_content)random_below(CONTENT_KINDS), longer, SIZE_MOST);
-    for (size_t at = SIZE_MOST; at < SIZE_LONG; at++)
-        longer[at] = (unsigned char)(longer[at - SIZE_MOST] + (at % half == 0));
+    frame_content((enum frame_content)random_below(CONTENT_KINDS), longer, FILE_SIZE_MAX);
+    for (size_t at = FILE_SIZE_MAX; at < SIZE_LONG; at++)
+        longer[at] = (unsigned char)(longer[at - FILE_SIZE_MAX] + (at % half == 0));
     const size_t len = frame_compress(compressed, FRAME_LONG, &settings, longer, SIZE_LONG);
     const struct block_result result = course_decode(decoder, &helpers, &block_format_zstd, &course,
                                                      compressed, len, made, SIZE_LONG + 1);
@@ -88,7 +88,7 @@ static size_t size_of_part(size_t len)
 {
     ZSTD_DStream *stream = need(ZSTD_createDStream());
     ZSTD_inBuffer in = {frame, len, 0};
-    ZSTD_outBuffer out = {content, SIZE_MOST + 1, 0};
+    ZSTD_outBuffer out = {content, FILE_SIZE_MAX + 1, 0};
     size_t before;
     do {
         before = in.pos + out.pos;
@@ -103,7 +103,7 @@ static size_t size_of_part(size_t len)
  * does not wait for the end of a block that is stored. */
 static void check_stalled(struct block_decoder **decoder, size_t size, size_t len)
 {
-    struct course course = course_random(SIZE_MOST);
+    struct course course = course_random(FILE_SIZE_MAX);
     const size_t due = size_of_part(len);
     course.stalls = true;
     const struct block_result result = decode(decoder, &course, len);
@@ -117,7 +117,7 @@ static void check_right(struct block_decoder **decoder)
 {
     size_t size;
     const size_t len = make_frame(&size);
-    struct course course = course_random(SIZE_MOST);
+    struct course course = course_random(FILE_SIZE_MAX);
     struct block_result result = decode(decoder, &course, len);
     cases++;
     if (result.outcome != DECODED)
@@ -132,7 +132,7 @@ static void check_right(struct block_decoder **decoder)
         check_part(&result, "cut off: other content", size, len);
         check_stalled(decoder, size, cut);
     }
-    course.stop = random_below(SIZE_MOST);
+    course.stop = random_below(FILE_SIZE_MAX);
     result = decode(decoder, &course, len);
     if (result.outcome == STOPPED)
         check_part(&result, "stopped: other content", size, len);
@@ -144,7 +144,7 @@ static void check_altered(struct block_decoder **decoder)
     size_t size, due_size;
     unsigned char *due;
     const size_t len = make_frame(&size);
-    const struct course course = course_random(SIZE_MOST);
+    const struct course course = course_random(FILE_SIZE_MAX);
     frame[4 + random_below((unsigned)len - 4)] ^= (unsigned char)(1 << random_below(8));
     const struct block_result result = decode(decoder, &course, len);
     const size_t made = result.made;
@@ -167,10 +167,10 @@ static void check_hostile(struct block_decoder **decoder)
     for (size_t i = 0; (file = hostile_make("zstd-", i, 30000)).bytes; i++) {
         unsigned char *due;
         size_t due_size;
-        const struct course course = course_random(SIZE_MOST);
+        const struct course course = course_random(FILE_SIZE_MAX);
         const struct block_result result =
             course_decode(decoder, &helpers, &block_format_zstd, &course, file.bytes, file.len,
-                          content, SIZE_MOST + 1);
+                          content, FILE_SIZE_MAX + 1);
         cases++;
         if (!frame_reference(file.bytes, file.len, &due, &due_size) ||
             (result.outcome != DECODED && result.outcome != HUNGRY))
@@ -187,9 +187,9 @@ int main(void)
 {
     static const unsigned counts[] = {0, 1, 2, HELPERS_MAX};
     const unsigned rounds = scale_of(6, 60, 600);
-    data = need(malloc(SIZE_MOST));
+    data = need(malloc(FILE_SIZE_MAX));
     frame = need(malloc(FRAME_MAX));
-    content = need(malloc(SIZE_MOST + 1));
+    content = need(malloc(FILE_SIZE_MAX + 1));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         struct block_decoder *decoder = NULL;
         helpers_start(&helpers, counts[i]);

@@ -163,10 +163,9 @@ enum { ODD = 9 };
 static double odd_value(const struct subject *subject, unsigned i)
 {
     const double tiny = subject->singles ? 0x1p-149 : DBL_TRUE_MIN;
-    const double least = subject->singles ? (double)FLT_MIN : DBL_MIN;
-    const double most = subject->singles ? (double)FLT_MAX : DBL_MAX;
-    const double odd[ODD] = {0,    tiny,     3 * tiny, least, before(subject, least),
-                             most, HUGE_VAL, NAN,      1};
+    const double min = subject->singles ? (double)FLT_MIN : DBL_MIN;
+    const double max = subject->singles ? (double)FLT_MAX : DBL_MAX;
+    const double odd[ODD] = {0, tiny, 3 * tiny, min, before(subject, min), max, HUGE_VAL, NAN, 1};
     return odd[i];
 }
 
@@ -343,10 +342,10 @@ static void check_subject(unsigned digits, bool singles, double *edges)
 int main(void)
 {
     double *edges = malloc(EDGES_MAX * sizeof *edges);
-    const unsigned most = scale_is_small_or_slow() ? BEST - 1 : BEST;
+    const unsigned max = scale_is_small_or_slow() ? BEST - 1 : BEST;
     if (!edges)
         return 1;
-    for (unsigned digits = 1; digits <= most; digits++) {
+    for (unsigned digits = 1; digits <= max; digits++) {
         check_subject(digits, false, edges);
         check_subject(digits, true, edges);
     }

@@ -131,16 +131,16 @@ static void compare(const struct file_tallies *files)
 /* --- blocks --- */
 
 #define BLOCK_FILES 3
-#define BLOCKS_MOST 700
+#define BLOCKS_MAX 700
 #define BLOCK_SIZE 10
 #define BLOCK_MOVES 3000 /* of each thread */
 
 /* Counts of blocks in two rows: a block gets its number modulo 5, and one more, many times. */
-static uint64_t block_counts[BLOCK_FILES][BLOCKS_MOST][2];
+static uint64_t block_counts[BLOCK_FILES][BLOCKS_MAX][2];
 
 static size_t blocks_of(size_t file)
 {
-    return file == 1 ? 0 : BLOCKS_MOST - file;
+    return file == 1 ? 0 : BLOCKS_MAX - file;
 }
 
 static uint64_t first_of(size_t file)

@@ -409,9 +409,9 @@ static bool read_files(const struct way *way, const char *fault)
 static size_t draw_chunk_size(size_t len)
 {
     static const size_t sizes[] = {64, 7, 100, 1000, 4096, 8192, 65536};
-    size_t most = len > 20000 ? 256 : 1;
+    size_t max = len > 20000 ? 256 : 1;
     size_t size = random_below(64) == 0 ? 1 : sizes[random_below(sizeof sizes / sizeof sizes[0])];
-    size = size < most ? most : size;
+    size = size < max ? max : size;
     if (record_size == 0)
         return size;
     return size < record_size ? record_size : size - size % record_size;
@@ -501,14 +501,14 @@ static void every_cut(const struct sample *sample)
 /* --- cuts at random --- */
 
 /* As many frames as bytes, and few of them. */
-static void frames_of_all_sizes(size_t files_most, unsigned times, unsigned pool)
+static void frames_of_all_sizes(size_t files_max, unsigned times, unsigned pool)
 {
     for (unsigned i = 0; i < times; i++) {
-        size_t count = 1 + random_below((unsigned)files_most);
+        size_t count = 1 + random_below((unsigned)files_max);
         begin_case();
         for (size_t k = 0; k < count; k++) {
             size_t len = contents[k].bytes.len;
-            enum form form = files_most > 1 ? random_below(FORMS) : frame_forms[i % FRAME_FORMS];
+            enum form form = files_max > 1 ? random_below(FORMS) : frame_forms[i % FRAME_FORMS];
             size_t many = len > 3000 ? 300 : 2 * len;
 #if !HAVE_ISAL
             form = form == FORM_GZIP || form == FORM_BGZF ? FORM_MIXED : form;

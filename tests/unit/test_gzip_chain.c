@@ -73,7 +73,7 @@ static void large_members(void)
 static void drawn_files(void)
 {
     for (unsigned i = scale_of(40, 300, 3000); i > 0; i--) {
-        const size_t piece = GZIP_PIECE_LEAST + random_below(60000);
+        const size_t piece = GZIP_PIECE_MIN + random_below(60000);
         begin_file();
         for (unsigned members = random_below(6); members > 0; members--)
             gzip_file_add_random(&file, random_below(random_below(2) ? 1000 : 800000));
@@ -96,18 +96,18 @@ static void cut_and_changed(void)
     const unsigned step = scale_of(97, 13, 1);
     for (size_t cut = 0; cut < whole; cut += 1 + random_below(step)) {
         file.len = cut;
-        compare(GZIP_PIECE_LEAST, "a cut file", cut);
+        compare(GZIP_PIECE_MIN, "a cut file", cut);
     }
     file.len = whole;
     for (size_t at = 0; at < whole; at += 1 + random_below(step)) {
         const unsigned char byte = bytes[at];
         bytes[at] = (unsigned char)(byte ^ 1 << random_below(8));
-        compare(GZIP_PIECE_LEAST, "a changed file", at);
+        compare(GZIP_PIECE_MIN, "a changed file", at);
         bytes[at] = byte;
     }
     for (size_t at = whole - 30; at < whole; at++) {
         bytes[at] ^= 1;
-        compare(GZIP_PIECE_LEAST, "a changed trailer", at);
+        compare(GZIP_PIECE_MIN, "a changed trailer", at);
         bytes[at] ^= 1;
     }
 }
@@ -125,7 +125,7 @@ static void learn(struct gzip_cutter *cutter)
         .piece = is_older ? 2 * before : before, /* several runs are cut before one is parsed */
         .parsed.content = has_room ? 1000 : DEFLATE_RUN_CONTENT_MAX / 2};
     size_t due = before;
-    if (counts && is_full && before >= 2 * GZIP_PIECE_LEAST)
+    if (counts && is_full && before >= 2 * GZIP_PIECE_MIN)
         due = before / 2;
     else if (counts && !is_full && has_room && before < GZIP_PIECE)
         due = 2 * before;

@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIZE_MOST ((size_t)4 << 20)
+#define FILE_SIZE_MAX ((size_t)4 << 20)
 #define STORED_SIZE ((size_t)9 << 20) /* more than the chain parses alone */
 #define LARGE_SIZE ((size_t)30 << 20) /* more than the window has room for */
 #define CAP ((size_t)10 << 20)        /* bytes of other files, and of their content */
 #define LITERALS_HELD 2               /* at most, while a code is cut that follows */
-#define RUNS_MOST 24                  /* at least as many as there may be at once */
+#define RUNS_MAX 24                   /* at least as many as there may be at once */
 
 static unsigned long cases, decoded, wrong;
 static struct helpers helpers;
@@ -91,7 +91,7 @@ static void draw_file(void)
 {
     begin_file(&drawn);
     for (unsigned members = 1 + random_below(5); members > 0; members--) {
-        const size_t room = SIZE_MOST - drawn.content_len;
+        const size_t room = FILE_SIZE_MAX - drawn.content_len;
         gzip_file_add_random(&drawn, random_below(random_below(3) ? (unsigned)room : 3000));
     }
 }
@@ -100,7 +100,7 @@ static void draw_file(void)
  * byte. */
 static void check_drawn(void)
 {
-    struct course course = course_random(SIZE_MOST);
+    struct course course = course_random(FILE_SIZE_MAX);
     draw_file();
     const size_t len = drawn.len, zeros = random_below(2) ? random_below(100000) : 0;
     memset(drawn.bytes + len, 0, zeros);
@@ -110,7 +110,7 @@ static void check_drawn(void)
     course.stalls = true;
     (void)decode(&drawn, 3 + random_below((unsigned)len - 3), &course, CAP, "nothing comes");
     course.stalls = false;
-    course.stop = random_below(SIZE_MOST);
+    course.stop = random_below(FILE_SIZE_MAX);
     (void)decode(&drawn, len, &course, CAP, "stopped");
     course.stop = SIZE_MAX;
     drawn.bytes[len + zeros] = (unsigned char)random_below(256);
@@ -122,7 +122,7 @@ static void check_drawn(void)
 /* Of stored blocks no beginnings are found: ISA-L is faster alone. */
 static void check_stored(void)
 {
-    const struct course course = course_random(SIZE_MOST);
+    const struct course course = course_random(FILE_SIZE_MAX);
     const struct block_result result = decode(&stored, stored.len, &course, CAP, "stored blocks");
     expect(result.outcome == DOUBTFUL && result.restart.at == stored.member[1].at,
            "stored blocks are left to ISA-L", result.restart.at);
@@ -131,7 +131,7 @@ static void check_stored(void)
 /* What is lent is in the way of more. */
 static void check_large(void)
 {
-    const struct course course = {.in_most = 600000, .out_most = SIZE_MOST, .stop = SIZE_MAX};
+    const struct course course = {.in_max = 600000, .out_max = FILE_SIZE_MAX, .stop = SIZE_MAX};
     const struct block_result result =
         decode(&large, large.len, &course, LARGE_SIZE + 1, "a large file");
     expect(result.outcome == DECODED, "a large file that is not decoded", result.made);
@@ -140,9 +140,9 @@ static void check_large(void)
 /* All runs are full where the file ends, and what comes first is wrong. */
 static void check_full(void)
 {
-    const struct course course = {.in_most = 600000, .out_most = SIZE_MOST, .stop = SIZE_MAX};
+    const struct course course = {.in_max = 600000, .out_max = FILE_SIZE_MAX, .stop = SIZE_MAX};
     stored.bytes[stored.member[1].at] ^= 1;
-    for (size_t runs = 1; runs <= RUNS_MOST; runs++)
+    for (size_t runs = 1; runs <= RUNS_MAX; runs++)
         (void)decode(&stored, GZIP_BEYOND(GZIP_PIECE) + runs * GZIP_PIECE, &course, CAP,
                      "full where it ends");
     stored.bytes[stored.member[1].at] ^= 1;
@@ -152,14 +152,14 @@ static void check_full(void)
  */
 static void check_range(void)
 {
-    const struct course course = {.in_most = 131072, .out_most = SIZE_MOST, .stop = SIZE_MAX};
+    const struct course course = {.in_max = 131072, .out_max = FILE_SIZE_MAX, .stop = SIZE_MAX};
     for (size_t size = 1000000; size < 2000000; size += scale_of(150000, 50000, 50000)) {
         begin_file(&drawn);
         add_member(&drawn, size, MEMBER_TEXT, 1);
         drawn.bytes[drawn.len - 5] ^= 1;
-        memcpy(drawn.bytes + drawn.len, stored.bytes, RUNS_MOST * GZIP_PIECE);
+        memcpy(drawn.bytes + drawn.len, stored.bytes, RUNS_MAX * GZIP_PIECE);
         const struct block_result result =
-            decode(&drawn, drawn.len + RUNS_MOST * GZIP_PIECE, &course, size, "a wrong checksum");
+            decode(&drawn, drawn.len + RUNS_MAX * GZIP_PIECE, &course, size, "a wrong checksum");
         expect(result.outcome == DOUBTFUL, "a wrong checksum where the range ends", drawn.len);
     }
 }
@@ -167,8 +167,8 @@ static void check_range(void)
 /* The same, and more zeros follow than all runs have. */
 static void check_padding(void)
 {
-    const struct course course = {.in_most = 131072, .out_most = SIZE_MOST, .stop = SIZE_MAX};
-    const size_t size = 1000000, zeros = (RUNS_MOST + 1) * GZIP_PIECE;
+    const struct course course = {.in_max = 131072, .out_max = FILE_SIZE_MAX, .stop = SIZE_MAX};
+    const size_t size = 1000000, zeros = (RUNS_MAX + 1) * GZIP_PIECE;
     begin_file(&drawn);
     add_member(&drawn, size, MEMBER_TEXT, 1);
     memset(drawn.bytes + drawn.len, 0, zeros);

@@ -26,7 +26,7 @@ struct arriving {
     bool is_first, is_over;
 };
 
-static size_t piece_most(const struct decode_plan *plan)
+static size_t piece_max(const struct decode_plan *plan)
 {
     const size_t room = plan->capacity.room / GZIP_RATIO;
     return room < plan->capacity.in ? room : plan->capacity.in;
@@ -39,8 +39,8 @@ static void check_piece(struct arriving *file, const struct decode_plan *plan, u
     check(file->is_first || at == file->end - GZIP_MARGIN, "it begins elsewhere", file->size, at);
     check(plan->at == at, "it does not know where it is", file->size, at);
     check(end <= file->arrived, "bytes that have not come", file->size, at);
-    check(plan->in_size <= piece_most(plan), "too large", file->size, at);
-    check(plan->in_size >= GZIP_PIECE_LEAST || plan->is_end, "too small", file->size, at);
+    check(plan->in_size <= piece_max(plan), "too large", file->size, at);
+    check(plan->in_size >= GZIP_PIECE_MIN || plan->is_end, "too small", file->size, at);
     check(plan->in_at == 0 && plan->blocks == 0 && plan->is_complete, "not whole", file->size, at);
     check(!decode_copies_frames(
               &(struct decode_batch){.room = plan->room, .frame_room = plan->frame_room}),
@@ -87,7 +87,7 @@ static void go_through(uint64_t size, const struct decode_capacity *capacity, ui
         if (file.arrived < size)
             check(file.end > before || file.arrived - at < need, "it waits for more than it needs",
                   size, at);
-        check(need <= GZIP_PIECE_LEAST, "it needs too much", size, at);
+        check(need <= GZIP_PIECE_MIN, "it needs too much", size, at);
     }
     check(file.is_over && file.end == size, "the end is left out", size, at);
 }
@@ -117,7 +117,7 @@ static void go_back(uint64_t size, uint64_t dense)
         if (gzip_plan_piece(&walk, &plan, (size_t)(size - at), true) != DECODE_PLANNED)
             break;
         const uint32_t content = content_of(&plan, size, dense);
-        check(plan.in_size <= piece_most(&plan), "too large", size, at);
+        check(plan.in_size <= piece_max(&plan), "too large", size, at);
         if (content <= plan.capacity.room) {
             end = plan.at + plan.in_size;
             is_end = plan.is_end;
@@ -129,8 +129,8 @@ static void go_back(uint64_t size, uint64_t dense)
     }
     check(end == size, "the end is left out", size, end);
     check(refused <= 8, "it goes back too often", size, refused);
-    check(dense > 0 || walk.most == piece_most(&plan), "pieces stay small", size, walk.most);
-    plan.in_size = GZIP_PIECE_LEAST;
+    check(dense > 0 || walk.max == piece_max(&plan), "pieces stay small", size, walk.max);
+    plan.in_size = GZIP_PIECE_MIN;
     check(!gzip_plan_again(&walk, &plan), "smaller than the smallest", size, 0);
 }
 

@@ -130,10 +130,10 @@ static void *move_tables(void *arg)
     need_that(key_tallies_open_table(keys, &table, &samples) == 0);
     for (unsigned i = 0; i < TABLES; i++) {
         pthread_mutex_lock(&lock);
-        const unsigned least = random_below(KEYS), few = 1 + random_below(KEYS - least);
+        const unsigned min = random_below(KEYS), few = 1 + random_below(KEYS - min);
         const bool stays = random_below(2); /* at least the keys */
         for (unsigned k = 0; k < SAMPLES; k++)
-            need_that(add_sample(&table, &samples, least + random_below(few)));
+            need_that(add_sample(&table, &samples, min + random_below(few)));
         pthread_mutex_unlock(&lock);
         if (stays && i < TABLES - 1)
             key_tallies_move_samples(keys, &table, &samples);
@@ -425,17 +425,17 @@ static void check_bytes(void)
     for (size_t i = 0; i < sizeof large / sizeof large[0]; i++) {
         struct key_tallies *keys = need(key_tallies_open(&spec, 100, 10000));
         enum key_tallies_state state = KEYS_COMPLETE;
-        const unsigned most = i == 2 ? 10000 / sizeof(struct moments) : i == 1 ? 1 : 2;
-        for (unsigned char k = 0; k < 2 * most; k++)
-            state = add_large(keys, &spec, (unsigned char)(1 + k % most), large[i].len,
+        const unsigned max = i == 2 ? 10000 / sizeof(struct moments) : i == 1 ? 1 : 2;
+        for (unsigned char k = 0; k < 2 * max; k++)
+            state = add_large(keys, &spec, (unsigned char)(1 + k % max), large[i].len,
                               large[i].rows, large[i].number);
-        check_that(state == KEYS_COMPLETE, large[i].what, most);
+        check_that(state == KEYS_COMPLETE, large[i].what, max);
         for (unsigned char k = 0; k < 2; k++)
             state = add_large(keys, &spec, (unsigned char)(100 + k), large[i].len, large[i].rows,
                               large[i].number);
-        check_that(state == KEYS_TOO_LARGE, large[i].what, most + 1);
+        check_that(state == KEYS_TOO_LARGE, large[i].what, max + 1);
         need_that(key_tallies_sort(keys, KEYS_BY_NAME, 2) == 0);
-        check_that(key_tallies_count(keys) == most + 1, "none after too many bytes", i);
+        check_that(key_tallies_count(keys) == max + 1, "none after too many bytes", i);
         key_tallies_close(keys);
     }
     binning_free(&binning);

@@ -355,9 +355,9 @@ static void check_carries(void)
             late.digits[i] = sign * (int64_t)late.added * (((int64_t)1 << 33) - 2);
         exact_sum_merge(&early, &late); /* in which all digits are carried */
         for (int i = 0; i < 6; i++) {
-            const int128 most = ((((int128)1 << 126) - 1) << 1) + 1;
-            exact_sum_add_int128(&late, sign * most, 31 + 32 * i);
-            exact_sum_add_int128(&early, sign * most, 31 + 32 * i);
+            const int128 max = ((((int128)1 << 126) - 1) << 1) + 1;
+            exact_sum_add_int128(&late, sign * max, 31 + 32 * i);
+            exact_sum_add_int128(&early, sign * max, 31 + 32 * i);
             exact_sum_add(&late, sign * DBL_MAX);
             exact_sum_add(&early, sign * DBL_MAX);
             exact_sum_add_square(&late, DBL_MAX);

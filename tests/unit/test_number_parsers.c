@@ -394,11 +394,11 @@ static double random_double(void)
     return isfinite(value) ? value : 0.5;
 }
 
-/* Of one to `most` digits, all lengths alike. */
-static uint64_t random_digits(unsigned most)
+/* Of one to `max` digits, all lengths alike. */
+static uint64_t random_digits(unsigned max)
 {
     uint64_t end = 10;
-    for (unsigned digits = random_below(most); digits; digits--)
+    for (unsigned digits = random_below(max); digits; digits--)
         end *= 10;
     return random_word() % end;
 }

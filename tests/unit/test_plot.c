@@ -67,15 +67,15 @@ static void check_shares(void)
 
 /* --- bars --- */
 
-static void check_length(uint64_t count, uint64_t largest, uint64_t most)
+static void check_length(uint64_t count, uint64_t largest, uint64_t max)
 {
     char text[32];
-    uint64_t length = bar_length(count, largest, most);
-    snprintf(text, sizeof text, "%" PRIu64 " of %" PRIu64, length, most);
-    wide exact = (wide)count * most * 2, twice = (wide)largest * 2 * length;
+    uint64_t length = bar_length(count, largest, max);
+    snprintf(text, sizeof text, "%" PRIu64 " of %" PRIu64, length, max);
+    wide exact = (wide)count * max * 2, twice = (wide)largest * 2 * length;
     bool is_nearest = twice + largest > exact && (twice < largest || twice - largest <= exact);
     bool is_least = length == 1 && count > 0 && exact < largest;
-    check_that((is_nearest || is_least) && length <= most && (length > 0) == (count > 0), "bar",
+    check_that((is_nearest || is_least) && length <= max && (length > 0) == (count > 0), "bar",
                count, largest, text);
 }
 

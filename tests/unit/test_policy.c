@@ -98,11 +98,11 @@ static const struct {
     {"a quarter of them", 4, 16, true},
 };
 
-/* Content of compressed files, GB: how many GPUs are opened, at most `most`. */
+/* Content of compressed files, GB: how many GPUs are opened, at most `max`. */
 static const struct {
     const char *what;
     double done, left;
-    unsigned most, expected;
+    unsigned max, expected;
     double rate;
 } files[] = {
     {"4 GB", 0, 4, 16, 1, GPU},
@@ -178,7 +178,7 @@ static const struct {
 static const struct {
     const char *what;
     enum flow flow;
-    unsigned most;
+    unsigned max;
     double counting;
     bool has_work, donates;
     unsigned gpu_files, expected;
@@ -220,16 +220,16 @@ static const struct {
     bool expected;
 } frames[] = {
     {"the last file of all",
-     {.compressed = 2e8, .content = 1e9, .workers_most = 2, .taken = 1},
+     {.compressed = 2e8, .content = 1e9, .workers_max = 2, .taken = 1},
      true},
-    {"one worker", {.compressed = 2e8, .content = 1e9, .workers_most = 1}, false},
+    {"one worker", {.compressed = 2e8, .content = 1e9, .workers_max = 1}, false},
     {"as many files as workers",
-     {.compressed = 2e8, .content = 1e9, .workers_most = 4, .taken = 4},
+     {.compressed = 2e8, .content = 1e9, .workers_max = 4, .taken = 4},
      false},
-    {"a file less", {.compressed = 2e8, .content = 1e9, .workers_most = 4, .taken = 3}, true},
-    {"more files", {.compressed = 2e8, .content = 1e9, .workers_most = 4, .taken = 100}, false},
-    {"a megabyte", {.compressed = 2e5, .content = 1e6, .workers_most = 16, .taken = 1}, false},
-    {"content that repeats itself", {.compressed = 2e7, .content = 1e9, .workers_most = 4}, false},
+    {"a file less", {.compressed = 2e8, .content = 1e9, .workers_max = 4, .taken = 3}, true},
+    {"more files", {.compressed = 2e8, .content = 1e9, .workers_max = 4, .taken = 100}, false},
+    {"a megabyte", {.compressed = 2e5, .content = 1e6, .workers_max = 16, .taken = 1}, false},
+    {"content that repeats itself", {.compressed = 2e7, .content = 1e9, .workers_max = 4}, false},
 };
 
 static const struct policy_tuning *const tuning = &policy_defaults;
@@ -278,7 +278,7 @@ static void check_wishes(void)
                                       .processors = busy[i].processors,
                                       .rate = CORE,
                                       .content = {.left = 0.6e9, .gpu_rate = GPU},
-                                      .gpus_most = 1};
+                                      .gpus_max = 1};
         check("busy", busy[i].what, wish(&now), busy[i].expected ? 101 : 0);
     }
     for (size_t i = 0; i < LENGTH(files); i++) {
@@ -289,7 +289,7 @@ static void check_wishes(void)
                                       .content = {.done = files[i].done * 1e9,
                                                   .left = files[i].left * 1e9,
                                                   .gpu_rate = files[i].rate},
-                                      .gpus_most = files[i].most};
+                                      .gpus_max = files[i].max};
         check("files", files[i].what, wish(&now), files[i].expected ? 100 + files[i].expected : 0);
     }
     for (size_t i = 0; i < LENGTH(streams); i++) {
@@ -299,7 +299,7 @@ static void check_wishes(void)
                                       .processors = 1,
                                       .rate = CORE,
                                       .stream = streams[i].stream,
-                                      .gpus_most = 1};
+                                      .gpus_max = 1};
         check("stream", streams[i].what, wish(&now), streams[i].expected ? 101 : 0);
     }
     for (size_t i = 0; i < LENGTH(counted); i++) {
@@ -316,7 +316,7 @@ static void check_wishes(void)
 static void check_chunks(void)
 {
     for (size_t i = 0; i < LENGTH(last_bytes); i++) {
-        struct situation now = {.workers_most = 4,
+        struct situation now = {.workers_max = 4,
                                 .chunk_size = 1 << 20,
                                 .costs = {.gpu = last_bytes[i].gpu, .cpu = last_bytes[i].cpu},
                                 .plain_left = last_bytes[i].expected * (4 << 20)};
@@ -326,7 +326,7 @@ static void check_chunks(void)
     }
     for (size_t i = 0; i < LENGTH(chunks); i++) {
         struct situation now = chunks[i].now;
-        now.workers_most = 4;
+        now.workers_max = 4;
         now.chunk_size = 1 << 20;
         now.plain_left = 1e9;
         check("chunk", chunks[i].what, policy_counts_on_gpu(&now), chunks[i].expected);
@@ -343,7 +343,7 @@ static void check_workers(void)
 {
     for (size_t i = 0; i < LENGTH(workers); i++) {
         const struct situation now = {.flow = workers[i].flow,
-                                      .workers_most = workers[i].most,
+                                      .workers_max = workers[i].max,
                                       .has_work = workers[i].has_work,
                                       .costs = {.counting = workers[i].counting},
                                       .gpu_decodes = workers[i].gpu_files > 0,
@@ -358,7 +358,7 @@ static void check_workers(void)
         check("rate, at once", rates[i].what, policy_doubts_rate(&now, &of_tests), false);
     }
     const struct situation beside = {
-        .flow = FLOW_DECODED, .workers_most = 16, .gpu_decodes = true, .gpu_files = 1};
+        .flow = FLOW_DECODED, .workers_max = 16, .gpu_decodes = true, .gpu_files = 1};
     check("surplus", "beside a GPU", policy_workers_beside_gpus(&beside), 12);
     check("asks", "every 20 ms", (unsigned)(policy_ask_seconds(tuning) * 1e3 + 0.5), 20);
 }

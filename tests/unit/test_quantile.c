@@ -268,8 +268,8 @@ int main(void)
     binning_log_linear(&binning);
     check_bins(&binning, false);
     check_tight(&binning, DBL_MIN, 1.11 / 65, 4);
-    const unsigned most = scale_is_small_or_slow() ? 1 : 2; /* time goes by the square of bins */
-    for (unsigned digits = 1; digits <= most; digits++) {
+    const unsigned max = scale_is_small_or_slow() ? 1 : 2; /* time goes by the square of bins */
+    for (unsigned digits = 1; digits <= max; digits++) {
         if (binning_digits(&binning, digits, false) != BINNING_OK)
             return 1;
         check_bins(&binning, false);

@@ -19,17 +19,17 @@ static void check(const char *what, uint64_t expected, uint64_t actual)
                 (unsigned long long)actual);
 }
 
-static size_t least(size_t a, size_t b)
+static size_t min(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-static void check_queue(size_t most)
+static void check_queue(size_t max)
 {
     struct replay_window kept = {0};
     size_t begin = 0, end = 0;
     while (end < STREAM_SIZE) {
-        size_t len = least(random_below((unsigned)most), STREAM_SIZE - end);
+        size_t len = min(random_below((unsigned)max), STREAM_SIZE - end);
         check("added", 0, (uint64_t)window_add(&kept, stream + end, len));
         end += len;
         if (random_below(3) == 0)
@@ -41,7 +41,7 @@ static void check_queue(size_t most)
         check("end", end, kept.end);
         size_t at = begin + random_below((unsigned)(end - begin) + 1), cap = random_below(700000);
         size_t got = window_copy(&kept, at, out, cap);
-        check("copied", least(cap, end - at), got);
+        check("copied", min(cap, end - at), got);
         check("bytes", 0, (uint64_t)(memcmp(out, stream + at, got) != 0));
     }
     window_drop(&kept, UINT64_MAX);

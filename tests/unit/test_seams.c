@@ -10,10 +10,10 @@
 #include <string.h>
 
 #define SEGMENTS 2000
-#define SEGMENT_MOST 5 /* bytes */
-#define KEPT_MOST 6    /* bytes of a seam: three on either side */
+#define SEGMENT_MAX 5 /* bytes */
+#define KEPT_MAX 6    /* bytes of a seam: three on either side */
 
-static unsigned char text[SEGMENTS * SEGMENT_MOST];
+static unsigned char text[SEGMENTS * SEGMENT_MAX];
 static size_t begins[SEGMENTS + 1]; /* of segments, in text */
 static uint64_t counts[CHARACTER_ROWS];
 static unsigned cases, wrong;
@@ -33,7 +33,7 @@ static void make_text(unsigned continuing)
     size_t len = 0;
     for (size_t i = 0; i < SEGMENTS; i++) {
         begins[i] = len;
-        for (size_t n = random_below(SEGMENT_MOST + 1); n > 0; n--)
+        for (size_t n = random_below(SEGMENT_MAX + 1); n > 0; n--)
             text[len++] = random_below(100) < continuing ? 0x80 : some[random_below(sizeof some)];
     }
     begins[SEGMENTS] = len;
@@ -42,7 +42,7 @@ static void make_text(unsigned continuing)
 /* What a reader does with a segment: counts all but what may belong to a neighbour. */
 static struct span *read_segment(size_t segment)
 {
-    unsigned char data[SEGMENT_MOST];
+    unsigned char data[SEGMENT_MAX];
     const size_t begin = begins[segment], len = begins[segment + 1] - begin;
     struct records records = {.kind = record_characters, .cut = malloc(CHARACTER_SIZE_MAX)};
     struct span *span = span_open(segment, &record_characters, 0, false);
@@ -54,7 +54,7 @@ static struct span *read_segment(size_t segment)
         memcpy(data, text + begin + at, piece);
         if (span_take_head(span, &records, &chunk) != 0)
             abort();
-        unsigned char whole[SEGMENT_MOST + CHARACTER_SIZE_MAX];
+        unsigned char whole[SEGMENT_MAX + CHARACTER_SIZE_MAX];
         memcpy(whole, records.cut, records.cut_len);
         memcpy(whole + records.cut_len, data + chunk.begin, chunk.len - chunk.begin);
         size_t held = records.cut_len + chunk.len - chunk.begin;
@@ -117,7 +117,7 @@ static void check(unsigned continuing, unsigned order)
     }
     seams_close(&seams);
     count(text, begins[SEGMENTS], (uint64_t)-1);
-    bool is_right = longest <= KEPT_MOST;
+    bool is_right = longest <= KEPT_MAX;
     for (size_t row = 0; row < CHARACTER_ROWS; row++)
         is_right &= counts[row] == 0;
     cases++;

@@ -168,8 +168,8 @@ static size_t put_skippable(unsigned char *out, size_t at)
     return at + 8 + size;
 }
 
-/* Writes the content in frames of random sizes up to `most`. */
-static void compress_file(struct made *file, unsigned most)
+/* Writes the content in frames of random sizes up to `max`. */
+static void compress_file(struct made *file, unsigned max)
 {
     static unsigned char out[FILE_SIZE];
     static ZSTD_CCtx *context;
@@ -177,7 +177,7 @@ static void compress_file(struct made *file, unsigned most)
     if (!context && !(context = ZSTD_createCCtx()))
         abort();
     for (size_t done = 0; done < file->len || at == 0;) {
-        size_t left = file->len - done, len = random_below(most + 1);
+        size_t left = file->len - done, len = random_below(max + 1);
         len = len < left ? len : left;
         if (random_below(8) == 0)
             at = put_skippable(out, at);

@@ -25,7 +25,7 @@ static void check(const char *what, const uint64_t before[3], const uint64_t wor
     memcpy(good, before, 3 * sizeof *good);
     memcpy(arrived, words, 3 * sizeof *arrived);
     snapshots.good.samples = snapshots.good.bytes = before[0] + before[1] + before[2];
-    const struct snapshot_growth growth = {.samples_most = bytes, .bytes = bytes};
+    const struct snapshot_growth growth = {.samples_max = bytes, .bytes = bytes};
     cases++;
     if (snapshots_believe(&snapshots, &growth, arrived, &seen) == expected &&
         (!expected || (seen.samples == snapshots.good.samples + bytes && seen.counts == arrived)))

@@ -210,11 +210,11 @@ static size_t larger(size_t size)
     return size + (size > 40 && scale_is_small() ? 23 : 1);
 }
 
-static void all_chunk_sizes(const struct text *texts, size_t count, size_t most)
+static void all_chunk_sizes(const struct text *texts, size_t count, size_t max)
 {
     for (enum form form = FORM_FILE; form < FORMS; form++) {
         prepare(texts, count, form);
-        for (size_t size = 1; size <= most; size = larger(size))
+        for (size_t size = 1; size <= max; size = larger(size))
             for (unsigned threads = 1 + size % 2; threads <= 4; threads += 2)
                 run(&(struct scenario){texts, count, form, size, threads,
                                        size % 5 == 4 ? INVALID_SKIP : INVALID_COUNT});

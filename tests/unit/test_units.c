@@ -262,9 +262,9 @@ static size_t put(unsigned char *at, const char *text)
     return len;
 }
 
-static size_t put_digits(unsigned char *at, unsigned most)
+static size_t put_digits(unsigned char *at, unsigned max)
 {
-    const size_t len = random_below(most);
+    const size_t len = random_below(max);
     for (size_t i = 0; i < len; i++)
         at[i] = (unsigned char)('0' + random_below(10));
     return len;
@@ -303,13 +303,13 @@ static void check_random(unsigned long rounds)
     static const char *const spaces[] = {" ", "\n", "\t ", "\r\n", "         ", "\v"};
     static unsigned char text[TEXT_SIZE + 1024];
     while (rounds-- > 0) {
-        size_t len = 0, most = random_below(8) ? 600 : TEXT_SIZE;
-        while (len < most) {
+        size_t len = 0, max = random_below(8) ? 600 : TEXT_SIZE;
+        while (len < max) {
             len += random_below(4) ? put_token(text + len) : put(text + len, "12.5");
             len += put(text + len, spaces[random_below(sizeof spaces / sizeof *spaces)]);
         }
-        memcpy(room + TEXT_SIZE - most, text, most);
-        check(room + TEXT_SIZE - most, most, 1 + random_below(random_below(2) ? 1500 : 40));
+        memcpy(room + TEXT_SIZE - max, text, max);
+        check(room + TEXT_SIZE - max, max, 1 + random_below(random_below(2) ? 1500 : 40));
     }
 }
 

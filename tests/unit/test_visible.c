@@ -131,7 +131,7 @@ static const struct {
 static const struct {
     const char *before;   /* NULL: not set */
     unsigned files;       /* so many GPUs have files in /dev */
-    unsigned most;        /* that are asked for */
+    unsigned max;         /* that are asked for */
     const char *after[4]; /* with one, two, three and four GPUs */
 } growing[] = {
     {NULL, 4, 16, {"0", "0,1", "0,1,2", "0,1,2,3"}},
@@ -183,7 +183,7 @@ static bool check_list(const char *before, const struct gpu_list *asked, const c
 /* Has a list grow from one GPU to four, and beyond what there is. How many steps are wrong. */
 static unsigned check_growing(size_t i)
 {
-    struct gpu_list gpus = {.count = 1, .most = growing[i].most};
+    struct gpu_list gpus = {.count = 1, .max = growing[i].max};
     unsigned wrong = 0;
     unsetenv(VARIABLE);
     if (growing[i].before)
@@ -193,7 +193,7 @@ static unsigned check_growing(size_t i)
     for (unsigned wanted = 1; wanted <= 4; wanted++) {
         visible_more(&gpus, wanted);
         bool right = is_same(getenv(VARIABLE), growing[i].after[wanted - 1]) &&
-                     gpus.count <= (gpus.most > 1 ? gpus.most : 1);
+                     gpus.count <= (gpus.max > 1 ? gpus.max : 1);
         for (unsigned k = 0; k < gpus.count; k++)
             right &= gpus.gpu[k].asked == (int)k && gpus.gpu[k].ordinal == (int)k &&
                      is_same(gpus.gpu[k].list, growing[i].before);

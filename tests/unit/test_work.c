@@ -155,13 +155,13 @@ int __wrap_huffman_table_read(struct huffman_table *table, const unsigned char *
 
 /* --- files --- */
 
-static void check(const char *name, const char *what, uint64_t is, uint64_t most)
+static void check(const char *name, const char *what, uint64_t is, uint64_t max)
 {
     cases++;
-    wrong += is > most;
-    if (is > most)
+    wrong += is > max;
+    if (is > max)
         printf("FAIL: %s: %s: %llu, more than %llu\n", name, what, (unsigned long long)is,
-               (unsigned long long)most);
+               (unsigned long long)max);
 }
 
 /* Decodes a file, in steps of any size. Returns the bytes of content. */

@@ -91,9 +91,9 @@ static uint64_t whole(const struct xxh64_variant *variant, const void *data, siz
 }
 
 /* Nothing is read beyond the end, wherever the data lie. */
-static void all_lengths(const struct xxh64_variant *variant, unsigned char *memory, size_t most)
+static void all_lengths(const struct xxh64_variant *variant, unsigned char *memory, size_t max)
 {
-    for (size_t len = 0; len <= most; len++) {
+    for (size_t len = 0; len <= max; len++) {
         unsigned char *data = memory + GUARDED - len;
         for (size_t i = 0; i < len; i++)
             data[i] = (unsigned char)random_word();
@@ -105,11 +105,11 @@ static void all_lengths(const struct xxh64_variant *variant, unsigned char *memo
 static void all_cuts(const struct xxh64_variant *variant, const unsigned char *data, int times)
 {
     for (int i = 0; i < times; i++) {
-        const size_t most = (size_t)1 << random_word() % 10, len = random_word() % (most * 64);
+        const size_t max = (size_t)1 << random_word() % 10, len = random_word() % (max * 64);
         struct xxh64 hash, copy;
         xxh64_begin_with(&hash, variant);
         for (size_t at = 0, some; at < len; at += some) {
-            some = random_word() % (most + 1);
+            some = random_word() % (max + 1);
             some = some < len - at ? some : len - at;
             copy = hash;
             xxh64_add(&copy, data + at, some);

@@ -129,8 +129,8 @@ static void check_windows(void)
             const struct frame_settings settings = {
                 .level = 1 + (int)random_below(12), .window_log = log, .is_unsized = true};
             const size_t len = ((size_t)1 << log) + random_below(1u << log);
-            const size_t most = len < CONTENT_MAX ? len : CONTENT_MAX;
-            check_taken(frames, make_frame((enum frame_content)kind, &settings, most), data, most);
+            const size_t max = len < CONTENT_MAX ? len : CONTENT_MAX;
+            check_taken(frames, make_frame((enum frame_content)kind, &settings, max), data, max);
         }
 }
 

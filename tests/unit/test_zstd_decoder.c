@@ -53,9 +53,9 @@ static unsigned long cases, right, odd, wrong;
 
 /* --- decoding --- */
 
-static size_t draw_step(size_t most)
+static size_t draw_step(size_t max)
 {
-    return most > 0 ? most : 1 + random_below(random_below(2) ? 40 : 70000);
+    return max > 0 ? max : 1 + random_below(random_below(2) ? 40 : 70000);
 }
 
 /* Decodes on, to the end of the file or to what is wrong. */

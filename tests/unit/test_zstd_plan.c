@@ -107,7 +107,7 @@ static void check_batch(struct walked *walked, const struct decode_plan *plan, s
 static void check_walk(const unsigned char *in, size_t len, const struct naive_zstd *naive,
                        struct decode_plan plan, size_t piece)
 {
-    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST};
+    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MAX};
     struct walked walked = {.in = in, .naive = naive};
     size_t at = 0, there = 0;
     for (;;) {
@@ -173,7 +173,7 @@ static void check_pieces(struct walked *walked, const struct decode_plan *plan,
 static void check_laying_on(const unsigned char *in, size_t len, const struct naive_zstd *naive,
                             struct decode_plan plan, size_t piece)
 {
-    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST};
+    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MAX};
     struct walked walked = {.in = in, .naive = naive};
     unsigned char *memory = malloc(plan.capacity.in);
     if (!memory)
@@ -268,7 +268,7 @@ static int count_alone(size_t size, unsigned count, uint32_t room, size_t piece)
                   size); /* in raw blocks, which need no more room than that */
     for (unsigned i = 0; i < count; i++)
         len += frame_compress(in + len, cap - len, &settings, data, size);
-    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST};
+    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MAX};
     struct decode_plan plan = plan_of(BLOCKS_MAX, BLOCKS_MAX, room);
     plan.capacity.in = 1 << 28;
     int alone = 0;
@@ -309,7 +309,7 @@ static void check_empty_blocks(size_t piece)
 {
     static unsigned char frame[100000] = {0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3};
     const size_t len = 6 + 3 * 30000;
-    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST};
+    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MAX};
     struct decode_plan plan = plan_of(1, 1, 0);
     frame[len - 3] = 1;
     plan.capacity.in = 1000;
@@ -368,12 +368,12 @@ static void check_left(void)
 {
     for (size_t i = 0; i < sizeof all_left / sizeof *all_left; i++) {
         const struct left *left = &all_left[i];
-        struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST};
+        struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MAX};
         struct decode_plan plan = plan_of(10, 10, DECODE_BLOCK_CONTENT);
         check(zstd_plan_blocks(&walk, &plan, left->in, left->len) == left->planned, left->what,
               left->len);
     }
-    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST, .leave_checksums = true};
+    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MAX, .leave_checksums = true};
     struct decode_plan plan = plan_of(10, 10, DECODE_BLOCK_CONTENT);
     const struct left *last = &all_left[sizeof all_left / sizeof *all_left - 1];
     check(zstd_plan_blocks(&walk, &plan, last->in, last->len) == DECODE_LEFT, "a checksum is taken",
@@ -384,7 +384,7 @@ static void check_left(void)
 static void check_skippable(void)
 {
     const unsigned char in[8] = {0x5f, 0x2a, 0x4d, 0x18, 0xff, 0xff, 0xff, 0xff};
-    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MOST};
+    struct zstd_walk walk = {.window_max = ZSTD_WINDOW_MAX};
     struct decode_plan plan = plan_of(10, 10, DECODE_BLOCK_CONTENT);
     check(zstd_plan_blocks(&walk, &plan, in, sizeof in) == DECODE_NEEDS_MORE, "planned", 0);
     check(plan.taken == 8 + (uint64_t)0xffffffff && walk.at == plan.taken, "not skipped", 0);
@@ -440,7 +440,7 @@ static void check_memory(void)
  * that is more than was wanted. */
 static void check_fit(void)
 {
-    const struct decode_capacity wanted = {32u << 20, 4096, 4096, 128u << 20, ZSTD_WINDOW_MOST};
+    const struct decode_capacity wanted = {32u << 20, 4096, 4096, 128u << 20, ZSTD_WINDOW_MAX};
     struct decode_capacity capacity = wanted;
     const unsigned many = DECODE_BATCHES_FEW + 2;
     unsigned batches = many;
@@ -452,17 +452,17 @@ static void check_fit(void)
           "not fewer", batches);
     check(capacity.room == wanted.room && capacity.window == wanted.window, "too much for 8 GiB",
           capacity.room);
-    for (uint64_t most = 2 * all; most > 0; most /= 2) {
+    for (uint64_t max = 2 * all; max > 0; max /= 2) {
         capacity = wanted;
         batches = many;
-        uint64_t size = decode_fit_memory(&capacity, &batches, 4096, most);
-        check(size <= most, "more than there is", most);
-        check(size == 0 || size == all || size > most / 2 - most / 16, "little of it", most);
+        uint64_t size = decode_fit_memory(&capacity, &batches, 4096, max);
+        check(size <= max, "more than there is", max);
+        check(size == 0 || size == all || size > max / 2 - max / 16, "little of it", max);
         check(size == 0 ||
                   (capacity.room >= 1 << 20 && capacity.in >= 1 << 18 && capacity.window >= 4096),
-              "too small", most);
-        check(size == 0 || batches >= DECODE_BATCHES_FEW, "too few", most);
-        check(size > 0 || most < 64 << 20, "nothing fits", most);
+              "too small", max);
+        check(size == 0 || batches >= DECODE_BATCHES_FEW, "too few", max);
+        check(size > 0 || max < 64 << 20, "nothing fits", max);
     }
     capacity = wanted;
     batches = 3;

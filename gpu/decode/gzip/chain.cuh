@@ -99,7 +99,7 @@ static __device__ inline gzip_link gzip_link_of(const gzip_batch &gzip, unsigned
 static __device__ inline bool gzip_chain_add(const decode_batch &batch, gzip_chaining &chain,
                                              unsigned units, unsigned content)
 {
-    if (units > batch.gzip.blocks_most - chain.units || content > batch.room - chain.content) {
+    if (units > batch.gzip.blocks_max - chain.units || content > batch.room - chain.content) {
         gzip_chain_refuse(chain, DECODE_NO_ROOM);
         return false;
     }
@@ -198,7 +198,7 @@ static __device__ inline void gzip_chain_blocks(gzip_parser &parser, const decod
     if (chain.place.inside == GZIP_AT_BLOCK)
         index = gzip_find_candidate(gzip, chain.place.bit);
     if (index == count) {
-        if (chain.parts >= gzip.parts_most)
+        if (chain.parts >= gzip.parts_max)
             return gzip_chain_full(chain);
         const gzip_part part =
             gzip_parse_part(parser, batch, chain.parts, chain.place, chain.own_blocks);
@@ -215,7 +215,7 @@ static __device__ inline void gzip_chain_blocks(gzip_parser &parser, const decod
 
 static __device__ inline void gzip_chain_open(const decode_batch &batch, gzip_chaining &chain)
 {
-    if (chain.frames >= batch.gzip.frames_most)
+    if (chain.frames >= batch.gzip.frames_max)
         return gzip_chain_refuse(chain, DECODE_TOO_MANY);
     chain.frame_first = chain.units;
     chain.frame_content = chain.content;
@@ -231,7 +231,7 @@ static __device__ inline void gzip_chain_add_empty(const decode_batch &batch, gz
     parsing.number = chain.parts;
     unit.is_stored = 1;
     unit.literals_at = DECODE_CARRY;
-    if (chain.parts >= batch.gzip.parts_most || !gzip_add_unit(batch, parsing, unit))
+    if (chain.parts >= batch.gzip.parts_max || !gzip_add_unit(batch, parsing, unit))
         return gzip_chain_full(chain);
     (void)gzip_chain_own_part(batch, chain, parsing.part);
 }
@@ -333,7 +333,7 @@ static __device__ inline void gzip_chain_keep_header(const decode_batch &batch,
     const gzip_carry &carry = gzip_carry_of(batch);
     const bool is_carried = place.header == GZIP_CARRIED;
     const unsigned first = place.header / 32, words = (input.end + 31) / 32;
-    for (unsigned i = threadIdx.x % 32; i < GZIP_HEADER_MOST / 4; i += 32) {
+    for (unsigned i = threadIdx.x % 32; i < GZIP_HEADER_MAX / 4; i += 32) {
         const unsigned word = first + i < words && !is_carried ? input.words[first + i] : 0;
         next->header[i] = is_carried ? carry.header[i] : word;
     }
@@ -384,7 +384,7 @@ static __global__ void __launch_bounds__(GZIP_CHAIN_THREADS) gzip_chain(decode_b
     // One lane reads it, as that adds units later.
     const unsigned own = threadIdx.x == 0 ? batch.gzip.counters->units : 0;
     const unsigned units = __shfl_sync(GZIP_ALL_LANES, own, 0);
-    batch.gzip.units_most = min(batch.gzip.units_most, units + GZIP_CHAIN_UNITS);
+    batch.gzip.units_max = min(batch.gzip.units_max, units + GZIP_CHAIN_UNITS);
     while (!chain.is_over) {
         if (chain.state == GZIP_BLOCKS)
             gzip_chain_blocks(parser, batch, chain);

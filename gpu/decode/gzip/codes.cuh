@@ -20,7 +20,7 @@ extern "C" {
 }
 
 constexpr unsigned GZIP_LITERAL_CODES = 288, GZIP_DISTANCE_CODES = 32; // with those never valid
-constexpr unsigned GZIP_CODE_MOST = 15;                                // bits
+constexpr unsigned GZIP_CODE_MAX = 15;                                 // bits
 constexpr unsigned GZIP_LITERAL_BITS = 11, GZIP_DISTANCE_BITS = 9;     // that tables are indexed by
 constexpr unsigned GZIP_PRECODES = 19, GZIP_PRECODE_BITS = 7;
 constexpr unsigned GZIP_END_CODE = 256;
@@ -88,13 +88,13 @@ static __device__ inline gzip_entry gzip_distance_entry(unsigned symbol, unsigne
                        : GZIP_NO_CODE;
 }
 
-// A canonical code of Symbols symbols. Codes of `l` bits, followed by zeros up to GZIP_CODE_MOST,
+// A canonical code of Symbols symbols. Codes of `l` bits, followed by zeros up to GZIP_CODE_MAX,
 // are below limit[l]; the first bits of such a one, as a number, and place[l] added to it, are an
 // index of `entries`.
 template <unsigned Symbols> struct gzip_code {
-    unsigned limit[GZIP_CODE_MOST + 1], place[GZIP_CODE_MOST + 1];
-    unsigned next[GZIP_CODE_MOST + 1]; // while it is made
-    gzip_entry entries[Symbols];       // by the lengths of their codes
+    unsigned limit[GZIP_CODE_MAX + 1], place[GZIP_CODE_MAX + 1];
+    unsigned next[GZIP_CODE_MAX + 1]; // while it is made
+    gzip_entry entries[Symbols];      // by the lengths of their codes
 };
 
 // The shared memory that a warp needs to parse blocks.
@@ -114,24 +114,24 @@ static __device__ __forceinline__ unsigned gzip_bits(const unsigned *words, unsi
     return __funnelshift_r(words[bit / 32], words[bit / 32 + 1], bit);
 }
 
-// Returns the bits of a code as a number of GZIP_CODE_MOST bits, the first one as the highest.
+// Returns the bits of a code as a number of GZIP_CODE_MAX bits, the first one as the highest.
 static __device__ __forceinline__ unsigned gzip_code_number(unsigned bits)
 {
-    return __brev(bits) >> (32 - GZIP_CODE_MOST);
+    return __brev(bits) >> (32 - GZIP_CODE_MAX);
 }
 
 // Returns the entry of the code with which these bits begin, if it has First to Last bits;
 // otherwise 0. No loop ends early, as lanes would wait for each other in it.
 template <unsigned First, unsigned Last, unsigned Symbols>
 static __device__ __forceinline__ gzip_entry gzip_find_code(
-    const gzip_code<Symbols> &code, const unsigned (&limit)[GZIP_CODE_MOST + 1], unsigned bits)
+    const gzip_code<Symbols> &code, const unsigned (&limit)[GZIP_CODE_MAX + 1], unsigned bits)
 {
     const unsigned number = gzip_code_number(bits);
     unsigned length = First;
     UNROLL for (unsigned i = First; i <= Last; i++) length += number >= limit[i] ? 1 : 0;
     if (length > Last)
         return 0;
-    return code.entries[(number >> (GZIP_CODE_MOST - length)) + code.place[length]];
+    return code.entries[(number >> (GZIP_CODE_MAX - length)) + code.place[length]];
 }
 
 // --- making a code ---
@@ -143,16 +143,16 @@ static __device__ inline bool gzip_set_limits(gzip_code<Symbols> &code, const ui
                                               unsigned count)
 {
     const unsigned lane = threadIdx.x % 32;
-    constexpr unsigned space = 1u << GZIP_CODE_MOST;
-    if (lane <= GZIP_CODE_MOST)
+    constexpr unsigned space = 1u << GZIP_CODE_MAX;
+    if (lane <= GZIP_CODE_MAX)
         code.next[lane] = 0;
     __syncwarp();
     for (unsigned i = lane; i < count; i += 32)
         atomicAdd(&code.next[lengths[i]], 1u);
     __syncwarp();
-    const unsigned own = lane <= GZIP_CODE_MOST ? code.next[lane] : 0;
+    const unsigned own = lane <= GZIP_CODE_MAX ? code.next[lane] : 0;
     unsigned first = 0, at = 0, used = 0, own_first = 0, own_at = 0;
-    for (unsigned length = 1; length <= GZIP_CODE_MOST; length++) {
+    for (unsigned length = 1; length <= GZIP_CODE_MAX; length++) {
         const unsigned codes = __shfl_sync(GZIP_ALL_LANES, own, static_cast<int>(length));
         first *= 2;
         if (lane == length) {
@@ -161,14 +161,14 @@ static __device__ inline bool gzip_set_limits(gzip_code<Symbols> &code, const ui
         }
         first += codes;
         at += codes;
-        used += codes << (GZIP_CODE_MOST - length);
+        used += codes << (GZIP_CODE_MAX - length);
     }
     const bool is_single = at == 1 && used == space / 2;
     const bool is_none = Symbols == GZIP_DISTANCE_CODES && at == 0;
     if (used != space && !is_single && !is_none)
         return false;
-    if (lane > 0 && lane <= GZIP_CODE_MOST) {
-        code.limit[lane] = (own_first + own) << (GZIP_CODE_MOST - lane);
+    if (lane > 0 && lane <= GZIP_CODE_MAX) {
+        code.limit[lane] = (own_first + own) << (GZIP_CODE_MAX - lane);
         code.place[lane] = own_at - own_first;
         code.next[lane] = own_at;
     }
@@ -208,8 +208,8 @@ static __device__ inline bool gzip_make_code(gzip_code<Symbols> &code, gzip_entr
     if (!gzip_set_limits(code, lengths, count))
         return false;
     gzip_sort_symbols(code, lengths, count);
-    unsigned limit[GZIP_CODE_MOST + 1]; // in registers
-    UNROLL for (unsigned i = 1; i <= GZIP_CODE_MOST; i++) limit[i] = code.limit[i];
+    unsigned limit[GZIP_CODE_MAX + 1]; // in registers
+    UNROLL for (unsigned i = 1; i <= GZIP_CODE_MAX; i++) limit[i] = code.limit[i];
     for (unsigned i = threadIdx.x % 32; i < 1u << Bits; i += 32)
         table[i] = gzip_find_code<1, Bits>(code, limit, i);
     __syncwarp();

@@ -173,8 +173,8 @@ static __global__ void __launch_bounds__(GZIP_CRC_THREADS) gzip_crc(decode_batch
 // Returns the number of CUDA blocks that stay, no more than there are units of a usual size.
 static inline unsigned gzip_crc_grid(const struct decode_batch *batch, unsigned resident)
 {
-    const unsigned most = batch->room / (32u << 10) + 1;
-    return most < resident ? most : resident;
+    const unsigned max = batch->room / (32u << 10) + 1;
+    return max < resident ? max : resident;
 }
 
 #endif

@@ -28,7 +28,7 @@ constexpr unsigned GZIP_FIND_QUEUE = 512; // random bytes have 230 entries in a 
 constexpr unsigned GZIP_SORT_THREADS = 1024;
 
 constexpr unsigned find_header = 17; // bits before the precode: type, and counts of codes
-constexpr unsigned find_space = 1u << GZIP_CODE_MOST; // what the codes of a complete code fill
+constexpr unsigned find_space = 1u << GZIP_CODE_MAX; // what the codes of a complete code fill
 constexpr unsigned long long find_each_byte = 0x0101010101010101;
 
 // A canonical code of up to 7 bits that is complete. Byte l of the words says of the codes of up to
@@ -224,8 +224,8 @@ static __device__ inline bool find_reads_lengths(const gzip_input &input, unsign
         const unsigned before = bits.count, symbol = find_symbol(precode, bits);
         // The three symbols repeat the last length, zero a few times, and zero many times.
         const unsigned extra = symbol < 16 ? 0 : symbol == 16 ? 2 : symbol == 17 ? 3 : 7;
-        const unsigned least = symbol < 16 ? 1 : symbol == 18 ? 11 : 3;
-        const unsigned times = least + (static_cast<unsigned>(bits.word) & ((1u << extra) - 1));
+        const unsigned lowest = symbol < 16 ? 1 : symbol == 18 ? 11 : 3;
+        const unsigned times = lowest + (static_cast<unsigned>(bits.word) & ((1u << extra) - 1));
         if (symbol == 16 && count == 0)
             return false;
         length = symbol < 16 ? symbol : symbol == 16 ? length : 0;
@@ -323,7 +323,7 @@ __global__ void __launch_bounds__(GZIP_FIND_THREADS, 4) gzip_find(decode_batch b
             if (!find_has_codes(input, queue[i], symbols[threadIdx.x]))
                 continue;
             const unsigned at = atomicAdd(&batch.gzip.counters->candidates, 1);
-            if (at < batch.gzip.candidates_most)
+            if (at < batch.gzip.candidates_max)
                 batch.gzip.candidates[at] = queue[i];
         }
         __syncthreads();
@@ -339,9 +339,9 @@ static inline unsigned gzip_sort_grid(const struct decode_batch *, unsigned)
 
 __global__ void __launch_bounds__(GZIP_SORT_THREADS) gzip_sort(decode_batch batch)
 {
-    __shared__ unsigned bits[GZIP_CANDIDATES_MOST];
+    __shared__ unsigned bits[GZIP_CANDIDATES_MAX];
     const gzip_batch &gzip = batch.gzip;
-    const unsigned count = min(gzip.counters->candidates, gzip.candidates_most);
+    const unsigned count = min(gzip.counters->candidates, gzip.candidates_max);
     unsigned size = 1; // a power of two, to which they are filled up
     while (size < count)
         size *= 2;

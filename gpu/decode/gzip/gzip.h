@@ -27,10 +27,10 @@
 
 #define GZIP_WINDOW (32u << 10) /* bytes: the farthest distance */
 #define GZIP_MARGIN 4096u       /* bytes */
-#define GZIP_HEADER_MOST 320u   /* bytes that have the header of a block, wherever it begins */
+#define GZIP_HEADER_MAX 320u    /* bytes that have the header of a block, wherever it begins */
 
 /* The most places where blocks may begin: `find` sorts them in shared memory. */
-#define GZIP_CANDIDATES_MOST 8192u
+#define GZIP_CANDIDATES_MAX 8192u
 
 /* The budget of the parts of candidates: they may read so many times the bytes of the batch. A
  * header, or a window that lanes decode together, counts as GZIP_STEP_WORK bytes more. */
@@ -137,26 +137,26 @@ struct gzip_carry {
     uint32_t shift;     /* the bit of `header` with which the block around begins */
     uint32_t reserved;  /* for the alignment of what follows */
     uint32_t
-        header[GZIP_HEADER_MOST / 4]; /* if a code of it comes next; at a multiple of 16 bytes */
+        header[GZIP_HEADER_MAX / 4]; /* if a code of it comes next; at a multiple of 16 bytes */
     uint32_t crc; /* of the member so far, as in struct gzip_member; from `verify` */
 };
 #define GZIP_CARRY_AT 64u /* bytes into the carry */
 
 /* The memory of these stages on the device. */
 struct gzip_batch {
-    uint32_t *candidates;        /* [candidates_most]: bits, in order after `find` */
-    struct gzip_part *parts;     /* [parts_most]: more than there may be candidates */
-    struct gzip_unit *units;     /* [units_most] */
-    struct gzip_member *members; /* [frames_most] */
+    uint32_t *candidates;        /* [candidates_max]: bits, in order after `find` */
+    struct gzip_part *parts;     /* [parts_max]: more than there may be candidates */
+    struct gzip_unit *units;     /* [units_max] */
+    struct gzip_member *members; /* [frames_max] */
     struct gzip_counters *counters;
-    uint32_t *segments; /* [room / GZIP_SEGMENT + 1]: the first unit of each, in their order */
-    uint16_t *symbols;  /* [room]: in what is left of the memory of sequences */
-    uint32_t candidates_most;        /* up to GZIP_CANDIDATES_MOST */
-    uint32_t parts_most, units_most; /* units: below 2^15, so that their content is below 2^32 */
-    uint32_t blocks_most, frames_most;
-    uint32_t sequences_most, literals_most; /* what the batch has places for */
-    uint32_t is_end;                        /* the file ends with the batch */
-    uint64_t at;                            /* where in the file in[DECODE_CARRY] is */
+    uint32_t *segments;      /* [room / GZIP_SEGMENT + 1]: the first unit of each, in their order */
+    uint16_t *symbols;       /* [room]: in what is left of the memory of sequences */
+    uint32_t candidates_max; /* up to GZIP_CANDIDATES_MAX */
+    uint32_t parts_max, units_max; /* units: below 2^15, so that their content is below 2^32 */
+    uint32_t blocks_max, frames_max;
+    uint32_t sequences_max, literals_max; /* what the batch has places for */
+    uint32_t is_end;                      /* the file ends with the batch */
+    uint64_t at;                          /* where in the file in[DECODE_CARRY] is */
 };
 
 #endif

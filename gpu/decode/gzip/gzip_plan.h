@@ -12,14 +12,14 @@ extern "C" {
 
 /* The fewest bytes of a piece, unless the file ends: those that come again in the next one, and as
  * many that do not. */
-#define GZIP_PIECE_LEAST (2 * GZIP_MARGIN)
+#define GZIP_PIECE_MIN (2 * GZIP_MARGIN)
 
 /* Bytes of content for each byte of a piece that a batch has room for, until more is known. */
 #define GZIP_RATIO 16u
 
 struct gzip_walk {
     uint64_t at;    /* where the next piece begins in the file */
-    uint32_t most;  /* bytes that it may have; 0: as many as there is room for usually, */
+    uint32_t max;   /* bytes that it may have; 0: as many as there is room for usually, */
     uint32_t limit; /* and how many that may become; 0: the same */
 };
 

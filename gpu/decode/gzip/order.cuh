@@ -15,8 +15,8 @@ constexpr unsigned GZIP_ORDER_THREADS = 256;
 
 static inline unsigned gzip_order_grid(const struct decode_batch *batch, unsigned resident)
 {
-    const unsigned most = batch->gzip.units_most / GZIP_ORDER_THREADS + 1;
-    return most < resident ? most : resident;
+    const unsigned max = batch->gzip.units_max / GZIP_ORDER_THREADS + 1;
+    return max < resident ? max : resident;
 }
 
 // Makes the index-th block of a unit. The host makes blocks only where stages do not count them, so
@@ -55,7 +55,7 @@ static __global__ void __launch_bounds__(GZIP_ORDER_THREADS) gzip_order(decode_b
             gzip_order_unit(batch, 0, 0, {}, counters.refusal);
         return;
     }
-    const unsigned units = min(counters.units, gzip.units_most);
+    const unsigned units = min(counters.units, gzip.units_max);
     for (unsigned i = thread; i < units; i += gridDim.x * GZIP_ORDER_THREADS) {
         const gzip_unit unit = gzip.units[i];
         const gzip_part &part = gzip.parts[unit.part];

@@ -41,7 +41,7 @@ static __device__ inline const gzip_carry &gzip_carry_of(const decode_batch &bat
 // Returns the number of candidates.
 static __device__ inline unsigned gzip_candidate_count(const gzip_batch &gzip)
 {
-    return min(gzip.counters->candidates, gzip.candidates_most);
+    return min(gzip.counters->candidates, gzip.candidates_max);
 }
 
 // Returns the candidate that begins at this bit, or the number of them: each round, the lanes of a
@@ -64,14 +64,14 @@ static __device__ inline unsigned gzip_find_candidate(const gzip_batch &gzip, un
 
 // --- units ---
 
-// Takes some of `most` elements. Returns where they begin, or DECODE_NONE if there are not so many.
-static __device__ inline unsigned gzip_take(unsigned *taken, unsigned count, unsigned most)
+// Takes some of `max` elements. Returns where they begin, or DECODE_NONE if there are not so many.
+static __device__ inline unsigned gzip_take(unsigned *taken, unsigned count, unsigned max)
 {
     unsigned at = 0;
     if (threadIdx.x % 32 == 0)
         at = atomicAdd(taken, count);
     at = __shfl_sync(GZIP_ALL_LANES, at, 0);
-    return at <= most && count <= most - at ? at : DECODE_NONE;
+    return at <= max && count <= max - at ? at : DECODE_NONE;
 }
 
 // Adds a unit to the part. False if memory is short.
@@ -79,7 +79,7 @@ static __device__ inline bool gzip_add_unit(const decode_batch &batch, gzip_pars
                                             gzip_unit unit)
 {
     const gzip_batch &gzip = batch.gzip;
-    const unsigned at = gzip_take(&gzip.counters->units, 1, gzip.units_most);
+    const unsigned at = gzip_take(&gzip.counters->units, 1, gzip.units_max);
     if (at == DECODE_NONE)
         return false;
     unit.part = parsing.number;
@@ -98,9 +98,9 @@ static __device__ inline bool gzip_add_window(const gzip_parser &parser, const d
     if (window.content == 0)
         return true;
     const unsigned sequences =
-        gzip_take(&gzip.counters->sequences, window.sequences + 1, gzip.sequences_most);
+        gzip_take(&gzip.counters->sequences, window.sequences + 1, gzip.sequences_max);
     const unsigned literals =
-        gzip_take(&gzip.counters->literals, window.literals, gzip.literals_most);
+        gzip_take(&gzip.counters->literals, window.literals, gzip.literals_max);
     if (sequences == DECODE_NONE || literals == DECODE_NONE)
         return false;
     gzip_write_window(parser, window, own, batch.sequences + sequences, batch.literals + literals);
@@ -138,7 +138,7 @@ static __device__ inline gzip_read gzip_load_codes(gzip_parser &parser, const gz
                                                    unsigned bit, unsigned *end)
 {
     const unsigned first = bit / 128 * 4, shift = first * 32;
-    gzip_load(parser, input, first, GZIP_HEADER_MOST / 4 + GZIP_WORDS_MORE);
+    gzip_load(parser, input, first, GZIP_HEADER_MAX / 4 + GZIP_WORDS_MORE);
     const gzip_input header = {parser.words, input.end - shift};
     unsigned at = bit - shift + 3;
     gzip_read read = GZIP_READ;
@@ -259,7 +259,7 @@ static __device__ inline void gzip_resume_codes(gzip_parser &parser, const gzip_
 {
     const gzip_carry &carry = gzip_carry_of(batch);
     const bool is_carried = place.header == GZIP_CARRIED;
-    const gzip_input carried = {carry.header, 8 * GZIP_HEADER_MOST};
+    const gzip_input carried = {carry.header, 8 * GZIP_HEADER_MAX};
     unsigned end;
     // The header was read before, so it can be read.
     (void)gzip_load_codes(parser, is_carried ? carried : input,
@@ -322,8 +322,8 @@ static __global__ void __launch_bounds__(GZIP_PARSE_THREADS) gzip_parse(decode_b
 // Returns the number of CUDA blocks that stay, no more than there are blocks of a usual size.
 static inline unsigned gzip_parse_grid(const struct decode_batch *batch, unsigned resident)
 {
-    const unsigned most = (batch->in_size - DECODE_CARRY) / 4096 + 1;
-    return most < resident ? most : resident;
+    const unsigned max = (batch->in_size - DECODE_CARRY) / 4096 + 1;
+    return max < resident ? max : resident;
 }
 
 #endif

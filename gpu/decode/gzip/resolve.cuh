@@ -18,8 +18,8 @@ constexpr unsigned GZIP_RESOLVE_EACH = 8;         // bytes in a row
 // Returns as many CUDA blocks as there may be pieces; those that stay are enough.
 static inline unsigned gzip_resolve_grid(const struct decode_batch *batch, unsigned resident)
 {
-    const unsigned most = batch->room / GZIP_RESOLVE_PIECE + 1;
-    return most < resident ? most : resident;
+    const unsigned max = batch->room / GZIP_RESOLVE_PIECE + 1;
+    return max < resident ? max : resident;
 }
 
 // Some bytes of a segment.

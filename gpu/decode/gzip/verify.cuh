@@ -15,8 +15,8 @@ constexpr unsigned GZIP_VERIFY_THREADS = 128;
 // Returns the CUDA blocks, a few: a batch has one member, or thousands.
 static inline unsigned gzip_verify_grid(const struct decode_batch *batch, unsigned resident)
 {
-    const unsigned most = batch->gzip.frames_most / (GZIP_VERIFY_THREADS / 32) + 1;
-    return most < resident ? most : resident;
+    const unsigned max = batch->gzip.frames_max / (GZIP_VERIFY_THREADS / 32) + 1;
+    return max < resident ? max : resident;
 }
 
 // The CRC and the length of a whole member, so far.

@@ -99,8 +99,8 @@ static __device__ __forceinline__ gzip_entry gzip_literal_at(const gzip_codes &c
 {
     gzip_entry entry = codes.literal_table[bits & ((1u << GZIP_LITERAL_BITS) - 1)];
     if (entry == 0)
-        entry = gzip_find_code<GZIP_LITERAL_BITS + 1, GZIP_CODE_MOST>(codes.literals,
-                                                                      codes.literals.limit, bits);
+        entry = gzip_find_code<GZIP_LITERAL_BITS + 1, GZIP_CODE_MAX>(codes.literals,
+                                                                     codes.literals.limit, bits);
     return entry ? entry : GZIP_NO_CODE;
 }
 
@@ -109,8 +109,8 @@ static __device__ __forceinline__ gzip_entry gzip_distance_at(const gzip_codes &
 {
     gzip_entry entry = codes.distance_table[bits & ((1u << GZIP_DISTANCE_BITS) - 1)];
     if (entry == 0)
-        entry = gzip_find_code<GZIP_DISTANCE_BITS + 1, GZIP_CODE_MOST>(codes.distances,
-                                                                       codes.distances.limit, bits);
+        entry = gzip_find_code<GZIP_DISTANCE_BITS + 1, GZIP_CODE_MAX>(codes.distances,
+                                                                      codes.distances.limit, bits);
     return entry ? entry : GZIP_NO_CODE;
 }
 
@@ -310,23 +310,23 @@ static __device__ inline gzip_window gzip_decode_window(gzip_parser &parser,
     const gzip_count count = gzip_count_of(own);
     const unsigned content = gzip_sum(lane < lanes ? count.literals + count.copied : 0);
     const bool fits = lane < lanes && content <= GZIP_UNIT_CONTENT;
-    const unsigned most = static_cast<unsigned>(__popc(__ballot_sync(GZIP_ALL_LANES, fits)));
-    const int last = static_cast<int>(most) - 1;
-    gzip_window window = {most, from, GZIP_LANE_GOES_ON, 0, 0, 0};
-    if (most == 0)
+    const unsigned max = static_cast<unsigned>(__popc(__ballot_sync(GZIP_ALL_LANES, fits)));
+    const int last = static_cast<int>(max) - 1;
+    gzip_window window = {max, from, GZIP_LANE_GOES_ON, 0, 0, 0};
+    if (max == 0)
         return window;
     window.end = shift + __shfl_sync(GZIP_ALL_LANES, own.end, last);
     window.stop = static_cast<gzip_lane_stop>(
         __shfl_sync(GZIP_ALL_LANES, static_cast<unsigned>(own.stop), last));
     window.content = __shfl_sync(GZIP_ALL_LANES, content, last);
     window.sequences =
-        __shfl_sync(GZIP_ALL_LANES, gzip_sum(lane < most ? count.sequences : 0), last);
-    window.literals = __shfl_sync(GZIP_ALL_LANES, gzip_sum(lane < most ? count.literals : 0), last);
+        __shfl_sync(GZIP_ALL_LANES, gzip_sum(lane < max ? count.sequences : 0), last);
+    window.literals = __shfl_sync(GZIP_ALL_LANES, gzip_sum(lane < max ? count.literals : 0), last);
     return window;
 }
 
 // Returns the largest value of the lanes before this one, or 0.
-static __device__ __forceinline__ unsigned gzip_most_before(unsigned value)
+static __device__ __forceinline__ unsigned gzip_max_before(unsigned value)
 {
     const unsigned lane = threadIdx.x % 32;
     value = __shfl_up_sync(GZIP_ALL_LANES, value, 1);
@@ -358,8 +358,8 @@ static __device__ inline void gzip_write_window(const gzip_parser &parser,
                         literals + literal_begin,
                         content_end - count.literals - count.copied,
                         literal_begin,
-                        gzip_most_before(begin),
-                        gzip_most_before(first)};
+                        gzip_max_before(begin),
+                        gzip_max_before(first)};
     if (lane < window.lanes) {
         unsigned bit = own.begin;
         (void)gzip_decode(parser, bit, own.end, own.end, write);

@@ -17,7 +17,7 @@
 
 #include "gpu/decode/zstd/bits.cuh"
 
-constexpr uint32_t fse_log_least = 5;
+constexpr uint32_t fse_log_min = 5;
 constexpr uint32_t fse_bits_mask = 0x1f, fse_extra_shift = 5, fse_extra_mask = 0x3f;
 constexpr uint32_t fse_symbol_shift = 11, fse_next_shift = 23;
 
@@ -33,18 +33,18 @@ struct fse_description {
 };
 
 // Reads the description at the beginning of a span, and calls put(symbol, count) for each symbol in
-// turn. No symbol is above `symbol_most`, no table larger than 2^log_most, and their counts, a -1
+// turn. No symbol is above `symbol_max`, no table larger than 2^log_max, and their counts, a -1
 // as 1, add up to 2^log.
 template <typename Put>
 static __device__ fse_description fse_read(const unsigned char *in, byte_span span,
-                                           uint32_t symbol_most, uint32_t log_most, Put put)
+                                           uint32_t symbol_max, uint32_t log_max, Put put)
 {
     const uint32_t end = span.size * 8;
     const fse_description malformed = {0, 0, 0};
     if (span.size == 0)
         return malformed;
-    const uint32_t log = (byte_at(in, span.at) & 15) + fse_log_least;
-    if (log > log_most)
+    const uint32_t log = (byte_at(in, span.at) & 15) + fse_log_min;
+    if (log > log_max)
         return malformed;
     // A count, plus 1, takes `bits` bits, or one less if it is small; `left` is the sum of those to
     // come, plus 1.
@@ -59,7 +59,7 @@ static __device__ fse_description fse_read(const unsigned char *in, byte_span sp
             value -= value >= half ? small : 0;
             bit++;
         }
-        if (symbol > symbol_most || bit > end)
+        if (symbol > symbol_max || bit > end)
             return malformed;
         put(symbol++, static_cast<fse_count>(static_cast<int>(value) - 1));
         left -= value > 0 ? value - 1 : 1;
@@ -69,7 +69,7 @@ static __device__ fse_description fse_read(const unsigned char *in, byte_span sp
         for (uint32_t zeros = value == 1 ? 3 : 0; zeros == 3;) {
             zeros = bits_forward(in, span, bit) & 3;
             bit += 2;
-            if (symbol + zeros > symbol_most || bit > end)
+            if (symbol + zeros > symbol_max || bit > end)
                 return malformed;
             for (uint32_t i = 0; i < zeros; i++)
                 put(symbol++, static_cast<fse_count>(0));

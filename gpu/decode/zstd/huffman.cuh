@@ -15,33 +15,33 @@
 
 #include "gpu/decode/zstd/fse.cuh"
 
-constexpr uint32_t huffman_log_most = 11; // bits of the longest code
-constexpr uint32_t huffman_cells = 1u << huffman_log_most;
-constexpr uint32_t huffman_weight_most = huffman_log_most;
+constexpr uint32_t huffman_log_max = 11; // bits of the longest code
+constexpr uint32_t huffman_cells = 1u << huffman_log_max;
+constexpr uint32_t huffman_weight_max = huffman_log_max;
 
 // The most weights that a description lists: that of the last symbol follows from them.
-constexpr uint32_t huffman_listed_most = 255;
+constexpr uint32_t huffman_listed_max = 255;
 
 // The table of the weights, if a description has them coded.
-constexpr uint32_t huffman_weights_log_most = 6;
+constexpr uint32_t huffman_weights_log_max = 6;
 constexpr uint32_t huffman_direct = 128; // the first byte, from which on they are not
 
 // Lanes that build a table together, lane 0 to 3 of a group whose first lane's number is a multiple
 // of 4. Each lays the cells of the weights that are the lane's number modulo 4.
 constexpr uint32_t huffman_lanes = 4;
-constexpr uint32_t huffman_weights_a_lane = huffman_weight_most / huffman_lanes + 1;
+constexpr uint32_t huffman_weights_a_lane = huffman_weight_max / huffman_lanes + 1;
 
 struct huffman_table {
     union {
         alignas(8) uint16_t cells[huffman_cells];
         struct { // before the table is built
-            uint32_t cells[1u << huffman_weights_log_most];
-            fse_count counts[huffman_weight_most + 1];
+            uint32_t cells[1u << huffman_weights_log_max];
+            fse_count counts[huffman_weight_max + 1];
         } weights_table;
     };
-    alignas(4) uint8_t weights[huffman_listed_most + 1];
-    uint32_t with_weight[huffman_weight_most + 1]; // how many symbols
-    uint32_t listed;                               // weights; 0: the description is malformed
+    alignas(4) uint8_t weights[huffman_listed_max + 1];
+    uint32_t with_weight[huffman_weight_max + 1]; // how many symbols
+    uint32_t listed;                              // weights; 0: the description is malformed
 };
 
 // Reads weights that are not coded, two a byte. Returns how many.
@@ -71,7 +71,7 @@ static __device__ uint32_t huffman_take_weights(huffman_table *table, backward s
     uint32_t state = backward_take(stream, log), other = backward_take(stream, log), listed = 0;
     if (backward_left(stream) < 0)
         return 0;
-    while (listed < huffman_listed_most - 1) {
+    while (listed < huffman_listed_max - 1) {
         const uint32_t cell = cells[state];
         table->weights[listed++] = huffman_weight_of(cell);
         if (static_cast<int>(fse_bits(cell)) > backward_left(stream)) {
@@ -93,7 +93,7 @@ static __device__ uint32_t huffman_read_coded(huffman_table *table, const unsign
         return 0;
     fse_count *const counts = table->weights_table.counts;
     const fse_description description =
-        fse_read(in, {span.at + 1, size}, huffman_weight_most, huffman_weights_log_most,
+        fse_read(in, {span.at + 1, size}, huffman_weight_max, huffman_weights_log_max,
                  [=](uint32_t symbol, fse_count count) { counts[symbol] = count; });
     backward stream;
     if (!description.used ||
@@ -121,19 +121,19 @@ static __device__ uint32_t huffman_count(huffman_table *table, uint32_t lane)
     bool fits = true;
     for (uint32_t i = 0; i < listed; i++) {
         const uint32_t weight = table->weights[i];
-        fits = fits && weight <= huffman_weight_most;
+        fits = fits && weight <= huffman_weight_max;
         cells += (1u << weight) >> 1;
         UNROLL for (uint32_t k = 0; k < huffman_weights_a_lane; k++) counts[k] +=
             weight == k * huffman_lanes + lane;
     }
     const uint32_t log = highest_bit(cells | 1) + 1, rest = (1u << log) - cells;
-    if (!fits || cells == 0 || log > huffman_log_most || (rest & (rest - 1)) != 0)
+    if (!fits || cells == 0 || log > huffman_log_max || (rest & (rest - 1)) != 0)
         return 0;
     const uint32_t last = highest_bit(rest) + 1;
     UNROLL for (uint32_t k = 0; k < huffman_weights_a_lane; k++)
     {
         const uint32_t weight = k * huffman_lanes + lane;
-        if (weight <= huffman_weight_most)
+        if (weight <= huffman_weight_max)
             table->with_weight[weight] = counts[k] + (weight == last);
     }
     if (lane == 0)

@@ -23,9 +23,9 @@
 
 constexpr unsigned parse_threads = 128; // of a CUDA block
 
-constexpr uint32_t parse_packed_least = 5;       // bytes of a block with packed literals
-constexpr uint32_t parse_four_streams_least = 6; // literals in four streams
-constexpr uint32_t parse_four_sizes = 6;         // bytes of the sizes of the first three of them
+constexpr uint32_t parse_packed_min = 5;       // bytes of a block with packed literals
+constexpr uint32_t parse_four_streams_min = 6; // literals in four streams
+constexpr uint32_t parse_four_sizes = 6;       // bytes of the sizes of the first three of them
 constexpr uint32_t parse_long_sequences = 0x7f00;
 
 // The kind of a block's literals, as its header has it.
@@ -85,14 +85,14 @@ static __device__ decode_refusal parse_tree(parse_cursor &cursor, decode_heading
     heading.literals_size = size - tree;
     cursor.at += size;
     // Every stream has a byte at least.
-    const uint32_t least = heading.streams == 1 ? 1 : parse_four_sizes + 4;
-    return heading.literals_size >= least ? DECODE_TAKEN : DECODE_BAD_STREAM;
+    const uint32_t min = heading.streams == 1 ? 1 : parse_four_sizes + 4;
+    return heading.literals_size >= min ? DECODE_TAKEN : DECODE_BAD_STREAM;
 }
 
 static __device__ decode_refusal parse_packed_literals(parse_cursor &cursor,
                                                        decode_heading &heading, bool treeless)
 {
-    if (parse_left(cursor) < parse_packed_least)
+    if (parse_left(cursor) < parse_packed_min)
         return DECODE_BAD_LITERALS;
     const uint64_t header = static_cast<uint64_t>(byte_at(cursor.in, cursor.at + 4)) << 32 |
                             bytes_at(cursor.in, cursor.at);
@@ -104,7 +104,7 @@ static __device__ decode_refusal parse_packed_literals(parse_cursor &cursor,
     heading.streams = format == 0 ? 1 : 4;
     cursor.at += format == 3 ? 5 : format == 2 ? 4 : 3;
     if (size > parse_left(cursor) ||
-        (heading.streams == 4 && heading.literals < parse_four_streams_least))
+        (heading.streams == 4 && heading.literals < parse_four_streams_min))
         return DECODE_BAD_LITERALS;
     return parse_tree(cursor, heading, size, treeless);
 }
@@ -142,11 +142,11 @@ static __device__ bool parse_table(parse_cursor &cursor, decode_heading &heading
     const byte_span left = {cursor.at, parse_left(cursor)};
     uint32_t size = 0;
     if (mode == ZSTD_ONE_SYMBOL) {
-        if (left.size == 0 || byte_at(cursor.in, left.at) > sequence_code_most(table))
+        if (left.size == 0 || byte_at(cursor.in, left.at) > sequence_code_max(table))
             return false;
         size = 1;
     } else if (mode == ZSTD_CODED) {
-        size = fse_read(cursor.in, left, sequence_code_most(table), sequence_log_most(table),
+        size = fse_read(cursor.in, left, sequence_code_max(table), sequence_log_max(table),
                         [](uint32_t, fse_count) {})
                    .used;
         if (size == 0)

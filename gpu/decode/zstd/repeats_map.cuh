@@ -21,7 +21,7 @@ static __device__ inline repeats_map repeats_map_of(const zstd_repeats &repeats)
     repeats_map map;
     for (unsigned i = 0; i < 3; i++)
         map.place[i] = (repeats.which[i] & 3) << repeats_which_shift |
-                       min(repeats.value[i], ZSTD_WINDOW_MOST + 1);
+                       min(repeats.value[i], ZSTD_WINDOW_MAX + 1);
     return map;
 }
 
@@ -69,7 +69,7 @@ static __device__ inline repeats_map repeats_map_then(const repeats_map &first,
         const unsigned value = from & repeats_value_mask;
         const bool is_constant = from >> repeats_which_shift == ZSTD_CONSTANT;
         const unsigned combined =
-            is_constant ? value - min(value, less) : min(value + less, ZSTD_WINDOW_MOST + 1);
+            is_constant ? value - min(value, less) : min(value + less, ZSTD_WINDOW_MAX + 1);
         both.place[i] =
             which == ZSTD_CONSTANT ? second.place[i] : (from & ~repeats_value_mask) | combined;
     }

@@ -8,9 +8,9 @@
 #include "gpu/decode/zstd/fse.cuh"
 
 constexpr uint32_t literal_length_codes = 36, match_length_codes = 53, offset_codes = 32;
-constexpr uint32_t sequence_codes_most = match_length_codes;
+constexpr uint32_t sequence_codes_max = match_length_codes;
 
-constexpr uint32_t literal_length_log_most = 9, match_length_log_most = 9, offset_log_most = 8;
+constexpr uint32_t literal_length_log_max = 9, match_length_log_max = 9, offset_log_max = 8;
 
 static __constant__ const uint8_t literal_length_extra[literal_length_codes] = {
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0,  0,  0,  0,  1,  1,
@@ -35,7 +35,7 @@ static __constant__ const int8_t predefined_match_lengths[] = {
 constexpr uint32_t predefined_length_log = 6, predefined_offset_log = 5;
 
 // These return the highest code of a table, and the largest log of its cells.
-static __device__ __forceinline__ uint32_t sequence_code_most(uint32_t table)
+static __device__ __forceinline__ uint32_t sequence_code_max(uint32_t table)
 {
     return (table == ZSTD_OFFSETS           ? offset_codes
             : table == ZSTD_LITERAL_LENGTHS ? literal_length_codes
@@ -43,11 +43,11 @@ static __device__ __forceinline__ uint32_t sequence_code_most(uint32_t table)
            1;
 }
 
-static __device__ __forceinline__ uint32_t sequence_log_most(uint32_t table)
+static __device__ __forceinline__ uint32_t sequence_log_max(uint32_t table)
 {
-    return table == ZSTD_OFFSETS           ? offset_log_most
-           : table == ZSTD_LITERAL_LENGTHS ? literal_length_log_most
-                                           : match_length_log_most;
+    return table == ZSTD_OFFSETS           ? offset_log_max
+           : table == ZSTD_LITERAL_LENGTHS ? literal_length_log_max
+                                           : match_length_log_max;
 }
 
 // The data of a code in a cell: how many more bits it has, and the code. Codes of lengths stand in

@@ -11,7 +11,7 @@
 // are scans over the warp. Shared memory: 0.3 KiB for the lengths of codes.
 //
 // What libzstd 1.5.4 accepts and this refuses: an offset less 1 that is 0, which it takes for 1;
-// and offsets above ZSTD_WINDOW_MOST.
+// and offsets above ZSTD_WINDOW_MAX.
 #ifndef GPUHISTO_ZSTD_SEQUENCES_CUH
 #define GPUHISTO_ZSTD_SEQUENCES_CUH
 
@@ -39,7 +39,7 @@ static __device__ __forceinline__ repeats_map sequences_repeats(uint32_t value, 
 {
     const repeats_map same = repeats_map_same();
     const uint32_t repeat = value - 1 + no_literals;
-    const uint32_t own = repeats_map_constant(min(value - 3, ZSTD_WINDOW_MOST + 1));
+    const uint32_t own = repeats_map_constant(min(value - 3, ZSTD_WINDOW_MAX + 1));
     repeats_map map;
     map.place[0] = value > 3     ? own
                    : repeat == 0 ? same.place[0]
@@ -105,7 +105,7 @@ static __device__ __forceinline__ uint32_t sequences_offset(const repeats_map &r
     const uint32_t value = repeats.place[0] & repeats_value_mask;
     if (which != ZSTD_CONSTANT)
         return ZSTD_REPEATS | which << ZSTD_REPEATS_WHICH | value;
-    return value > ZSTD_WINDOW_MOST ? 0 : value;
+    return value > ZSTD_WINDOW_MAX ? 0 : value;
 }
 
 static __device__ __forceinline__ decode_sequence sequences_pack(uint32_t content,

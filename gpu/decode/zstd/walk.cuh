@@ -34,8 +34,8 @@ constexpr unsigned walk_tables = 3;
 // lengths of a sequence have up to 16 bits each, the offset 31, and the states 9, 9 and 8. A step
 // reads up to 127 bits from where it is.
 constexpr unsigned walk_round = 16;
-constexpr int walk_bits_most = 16 + 16 + 31 + 9 + 9 + 8;
-constexpr int walk_passed = (static_cast<int>(walk_round) * walk_bits_most + 127) / 128 + 1;
+constexpr int walk_bits_max = 16 + 16 + 31 + 9 + 9 + 8;
+constexpr int walk_passed = (static_cast<int>(walk_round) * walk_bits_max + 127) / 128 + 1;
 
 // The pieces of a round are there if they were asked for two rounds before.
 constexpr int walk_ahead = 3 * walk_passed;
@@ -46,10 +46,10 @@ static_assert(walk_lanes >= walk_tables, "a lane for each table");
 
 // A block's tables, and the part of its stream that is being read.
 struct walk_work {
-    uint32_t literal_lengths[1u << literal_length_log_most];
-    uint32_t match_lengths[1u << match_length_log_most];
-    uint32_t offsets[1u << offset_log_most];
-    fse_count counts[walk_tables][sequence_codes_most];
+    uint32_t literal_lengths[1u << literal_length_log_max];
+    uint32_t match_lengths[1u << match_length_log_max];
+    uint32_t offsets[1u << offset_log_max];
+    fse_count counts[walk_tables][sequence_codes_max];
     uint32_t logs[walk_tables]; // by enum decode_table
     // The last piece comes first, once more, since words before a piece are read with it; then all
     // pieces.
@@ -72,7 +72,7 @@ static __device__ bool walk_build(walk_work *work, const unsigned char *in,
     if (source.mode == ZSTD_ONE_SYMBOL) {
         const uint32_t code = byte_at(in, source.at);
         work->logs[table] = 0;
-        if (code > sequence_code_most(table))
+        if (code > sequence_code_max(table))
             return false;
         cells[0] = sequence_cell(table, code);
         return true;
@@ -80,8 +80,8 @@ static __device__ bool walk_build(walk_work *work, const unsigned char *in,
     const fse_description description =
         source.mode == ZSTD_PREDEFINED
             ? sequence_predefined(table, counts)
-            : fse_read(in, {source.at, source.size}, sequence_code_most(table),
-                       sequence_log_most(table),
+            : fse_read(in, {source.at, source.size}, sequence_code_max(table),
+                       sequence_log_max(table),
                        [=](uint32_t symbol, fse_count count) { counts[symbol] = count; });
     work->logs[table] = description.log;
     if (!description.used)

@@ -16,7 +16,7 @@ extern "C" {
 
 /* The position of the walk in a file. At first all members but the first two are zero. */
 struct zstd_walk {
-    uint32_t window_max;  /* frames of larger windows are left; at most ZSTD_WINDOW_MOST */
+    uint32_t window_max;  /* frames of larger windows are left; at most ZSTD_WINDOW_MAX */
     bool leave_checksums; /* frames with a checksum are left, too */
     bool in_frame;        /* what follows is of the frame at frame_at */
     bool has_begun;       /* a block of it was planned */
