@@ -118,7 +118,7 @@ static double decode(const byte_vector &file, const frames &frames, int repeats)
     const void *const *const device_from = on_device(from);
     void *const *const device_to = on_device(to);
     const size_t *const sizes = on_device(frames.size);
-    const size_t *const room = on_device(frames.content);
+    const size_t *const capacity = on_device(frames.content);
     size_t *const made = on_device(frames.content);
     nvcompStatus_t *const statuses = on_device(std::vector<nvcompStatus_t>(count));
     size_t temporary;
@@ -133,7 +133,7 @@ static double decode(const byte_vector &file, const frames &frames, int repeats)
     for (int i = 0; i < repeats; i++) {
         float milliseconds;
         check(cudaEventRecord(begin), "event");
-        must(nvcompBatchedZstdDecompressAsync(device_from, sizes, room, made, count, memory,
+        must(nvcompBatchedZstdDecompressAsync(device_from, sizes, capacity, made, count, memory,
                                               temporary, device_to, options, statuses, nullptr),
              "decompressing");
         check(cudaEventRecord(end), "event");

@@ -164,7 +164,7 @@ static int append(struct calls *calls, const struct device_work *work)
     if (atomic_load(&calls->is_left))
         return -1;
     struct device_work *longer =
-        grow_list(list->work, &list->room, list->count + 1, sizeof *longer);
+        grow_list(list->work, &list->capacity, list->count + 1, sizeof *longer);
     if (!longer) {
         calls_lose(calls, "out of memory");
         return -1;

@@ -13,7 +13,7 @@
 /* A list that grows. */
 struct work_list {
     struct device_work *work;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 /* Work of one kind and number. */

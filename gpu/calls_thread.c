@@ -170,7 +170,7 @@ static enum question_kind take(struct calls *calls)
         pthread_cond_wait(&calls->posted, &calls->lock);
     }
     calls->sleeps = false;
-    const struct work_list empty = {.work = calls->making.work, .room = calls->making.room};
+    const struct work_list empty = {.work = calls->making.work, .capacity = calls->making.capacity};
     calls->making = calls->list;
     calls->list = empty;
     const enum question_kind asked = calls->question.kind;

@@ -7,7 +7,7 @@
 size_t slots_data_size(const struct histogram_spec *spec, size_t chunk_size)
 {
     const struct record_kind kind = record_kind_of_all(spec);
-    return chunk_size + record_room(&kind);
+    return chunk_size + record_slack(&kind);
 }
 
 size_t gpu_engine_slot_size(const struct histogram_spec *spec, size_t chunk_size)

@@ -9,15 +9,15 @@
 /* Appends a file, which the record has room for. 0, or -1: out of memory. */
 static int add_file(struct shard_record *record, const struct file_shard *file)
 {
-    const size_t room = 4 * strlen(file->name) + 16; /* as printable text */
+    const size_t capacity = 4 * strlen(file->name) + 16; /* as printable text */
     struct shard_range *range = malloc(sizeof *range);
-    char *name = malloc(room);
+    char *name = malloc(capacity);
     record->files[record->file_count++] =
         (struct shard_file){file->index + 1, name, file->size, file->fingerprint, range, 1};
     if (!range || !name)
         return -1;
     *range = (struct shard_range){file->begin, file->end};
-    show_text(file->name, strlen(file->name), name, room);
+    show_text(file->name, strlen(file->name), name, capacity);
     return 0;
 }
 

@@ -3,18 +3,18 @@
 
 #include <stdlib.h>
 
-#define MIN_ROOM 16
+#define CAPACITY_MIN 16
 
-void *grow_list(void *list, size_t *room, size_t count, size_t size)
+void *grow_list(void *list, size_t *capacity, size_t count, size_t size)
 {
-    if (count <= *room)
+    if (count <= *capacity)
         return list;
-    size_t more = *room ? *room : MIN_ROOM;
+    size_t more = *capacity ? *capacity : CAPACITY_MIN;
     while (more < count)
         more *= 2;
     void *longer = realloc(list, more * size);
     if (longer)
-        *room = more;
+        *capacity = more;
     return longer;
 }
 

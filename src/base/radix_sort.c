@@ -54,7 +54,7 @@ INLINE uint64_t differing(const char *list, size_t count, size_t size)
     return bits;
 }
 
-INLINE char *sort(char *list, char *room, size_t count, size_t size)
+INLINE char *sort(char *list, char *scratch, size_t count, size_t size)
 {
     const uint64_t bits = differing(list, count, size);
     if (bits == 0)
@@ -66,21 +66,22 @@ INLINE char *sort(char *list, char *room, size_t count, size_t size)
     const unsigned width = (end - lowest + digits - 1) / digits;
     const uint64_t mask = ((uint64_t)1 << width) - 1;
     for (unsigned shift = lowest; shift < end; shift += width) {
-        if (!sort_by((struct digit){shift, mask}, list, room, count, size))
+        if (!sort_by((struct digit){shift, mask}, list, scratch, count, size))
             continue;
-        char *sorted = room;
-        room = list;
+        char *sorted = scratch;
+        scratch = list;
         list = sorted;
     }
     return list;
 }
 
-uint64_t *radix_sort(uint64_t *list, uint64_t *room, size_t count)
+uint64_t *radix_sort(uint64_t *list, uint64_t *scratch, size_t count)
 {
-    return (uint64_t *)(void *)sort((char *)list, (char *)room, count, sizeof *list);
+    return (uint64_t *)(void *)sort((char *)list, (char *)scratch, count, sizeof *list);
 }
 
-struct radix_pair *radix_sort_pairs(struct radix_pair *list, struct radix_pair *room, size_t count)
+struct radix_pair *radix_sort_pairs(struct radix_pair *list, struct radix_pair *scratch,
+                                    size_t count)
 {
-    return (struct radix_pair *)(void *)sort((char *)list, (char *)room, count, sizeof *list);
+    return (struct radix_pair *)(void *)sort((char *)list, (char *)scratch, count, sizeof *list);
 }

@@ -12,9 +12,10 @@ struct radix_pair {
     uint64_t key, value;
 };
 
-/* Each sorts `count` elements and uses `room`, which has space for as many. Returns where they are
- * in order, which is the list or the room; the other one holds garbage. */
-uint64_t *radix_sort(uint64_t *list, uint64_t *room, size_t count);
-struct radix_pair *radix_sort_pairs(struct radix_pair *list, struct radix_pair *room, size_t count);
+/* Each sorts `count` elements and uses `scratch`, which has space for as many. Returns where they
+ * are in order, which is the list or the room; the other one holds garbage. */
+uint64_t *radix_sort(uint64_t *list, uint64_t *scratch, size_t count);
+struct radix_pair *radix_sort_pairs(struct radix_pair *list, struct radix_pair *scratch,
+                                    size_t count);
 
 #endif

@@ -88,17 +88,17 @@ size_t show_text(const char *text, size_t len, char *shown, size_t size)
 {
     static const char gap[] = "...";
     const unsigned char *bytes = (const unsigned char *)text;
-    const size_t room = size - 1;
-    if (len <= room && is_plain(bytes, len)) {
+    const size_t space = size - 1;
+    if (len <= space && is_plain(bytes, len)) {
         memcpy(shown, text, len);
         shown[len] = '\0';
         return len;
     }
     const size_t all = shown_length(bytes, len);
-    const bool fits = all <= room;
+    const bool fits = all <= space;
     /* The end of a long text is kept as well as its beginning: it may be the file's name. */
-    const size_t head = fits ? all : (room - (sizeof gap - 1)) / 2;
-    const size_t tail = fits ? 0 : room - (sizeof gap - 1) - head;
+    const size_t head = fits ? all : (space - (sizeof gap - 1)) / 2;
+    const size_t tail = fits ? 0 : space - (sizeof gap - 1) - head;
     size_t length = 0, before = 0, used;
     bool skipping = false;
     for (size_t at = 0; at < len; at += used) {

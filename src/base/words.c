@@ -11,15 +11,15 @@ static int append(struct words *words, char *text)
 {
     if (!text)
         return -1;
-    if (words->count == words->room) {
-        size_t room = words->room ? 2 * words->room : 8;
-        char **list = realloc(words->list, room * sizeof *list);
+    if (words->count == words->capacity) {
+        size_t capacity = words->capacity ? 2 * words->capacity : 8;
+        char **list = realloc(words->list, capacity * sizeof *list);
         if (!list) {
             free(text);
             return -1;
         }
         words->list = list;
-        words->room = room;
+        words->capacity = capacity;
     }
     words->list[words->count++] = text;
     return 0;

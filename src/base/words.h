@@ -9,7 +9,7 @@
 /* A list that owns its texts. An empty one is all zeros. */
 struct words {
     char **list;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 /* The options that a table was made with: those about its mode and bins, and those about where the

@@ -4,8 +4,8 @@
 #include "deflate_filling.h"
 #include "src/base/byte_word.h"
 
-#define INPUT_MARGIN 16 /* more bytes of input than one round of the fast loop takes */
-#define ROOM_MARGIN 128 /* more room than what is loaded and one round take */
+#define INPUT_MARGIN 16     /* more bytes of input than one round of the fast loop takes */
+#define CAPACITY_MARGIN 128 /* more room than what is loaded and one round take */
 
 #define RARELY(condition) __builtin_expect((condition) != 0, 0)
 
@@ -87,11 +87,11 @@ TARGET INLINE const unsigned char *plenty_until(const struct symbols *symbols,
     const unsigned char *end = symbols->input->bytes + symbols->input->bits / 8;
     const ptrdiff_t literals = filling->literals_stop - filling->literal;
     const ptrdiff_t operations = filling->operations_stop - filling->writer.next;
-    const ptrdiff_t room = (literals < operations ? literals : operations) - ROOM_MARGIN;
+    const ptrdiff_t space = (literals < operations ? literals : operations) - CAPACITY_MARGIN;
     const ptrdiff_t input = end - next - INPUT_MARGIN;
-    if (room < 0 || input < 0)
+    if (space < 0 || input < 0)
         return next - 1;
-    return next + (input < room / 8 ? input : room / 8);
+    return next + (input < space / 8 ? input : space / 8);
 }
 
 /* Parses while there is plenty of input, up to a stop. Ends before the end of the block, and before

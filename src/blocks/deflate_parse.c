@@ -57,8 +57,8 @@ static enum deflate_stop parse_stored(const struct deflate_input *input,
 {
     size_t left = place->header.size, here = (input->bits - place->bit) / 8;
     while (left > 0 && here > 0 && set_stops(filling)) {
-        const size_t room = (size_t)(filling->literals_stop - filling->literal),
-                     some = min_of(min_of(left, here), room);
+        const size_t space = (size_t)(filling->literals_stop - filling->literal),
+                     some = min_of(min_of(left, here), space);
         memcpy(filling->literal, input->bytes + place->bit / 8, some);
         filling->literal += some;
         place->bit += 8 * some;

@@ -29,7 +29,7 @@ struct deflate_parser {
 #define DEFLATE_RUN_CONTENT_MAX ((uint32_t)8 << 20)
 
 /* A run has at least this much room for literals, and for operations. */
-#define DEFLATE_ROOM 1024
+#define DEFLATE_CAPACITY 1024
 
 /* Parses from *place on, and moves it to where it stopped. Replaces what the run had. It may be
  * full before it has all that fits.

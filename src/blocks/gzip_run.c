@@ -33,7 +33,7 @@ size_t gzip_run_memory(void)
 }
 
 /* A run that used less than this part of its room was short. */
-#define ROOM_PART 8
+#define CAPACITY_PART 8
 
 /* The budget for reading and parsing in vain is this part of a piece; random bytes take a third of
  * it, for headers that do not fit. The last attempt to parse may take so many times the piece. */
@@ -84,7 +84,7 @@ void gzip_cutter_begin(struct gzip_cutter *cutter, struct gzip_run *run)
 
 size_t gzip_run_fill(struct gzip_run *run, const unsigned char *in, size_t len)
 {
-    const size_t room = run->len_max - run->len, some = len < room ? len : room;
+    const size_t space = run->len_max - run->len, some = len < space ? len : space;
     memcpy(run->in + run->len, in, some);
     run->len += some;
     return some;
@@ -115,9 +115,9 @@ bool gzip_cutter_cut(struct gzip_cutter *cutter, struct gzip_run *run)
 /* True if a run has used so little of its room that pieces may be twice as large. */
 static bool has_room(const struct gzip_run *run)
 {
-    return run->parsed.literals_len < LITERALS_MAX / ROOM_PART &&
-           run->parsed.operations_len < OPERATIONS_MAX / ROOM_PART &&
-           run->parsed.content < DEFLATE_RUN_CONTENT_MAX / ROOM_PART;
+    return run->parsed.literals_len < LITERALS_MAX / CAPACITY_PART &&
+           run->parsed.operations_len < OPERATIONS_MAX / CAPACITY_PART &&
+           run->parsed.content < DEFLATE_RUN_CONTENT_MAX / CAPACITY_PART;
 }
 
 void gzip_cutter_learn(struct gzip_cutter *cutter, const struct gzip_run *run, bool was_used)

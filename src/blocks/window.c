@@ -9,8 +9,8 @@
  * it is in a cache. It is four windows, but not less than the first number, nor more than one
  * window and the second. It must be larger than the content of a run and the content returned
  * before, which may still be lent. */
-#define ROOM_MIN (2 * WINDOW_RUN_MAX)
-#define ROOM_MORE ((size_t)32 << 20)
+#define CAPACITY_MIN (2 * WINDOW_RUN_MAX)
+#define CAPACITY_MORE ((size_t)32 << 20)
 
 /* Bytes of a huge page on most machines. */
 #define HUGE_PAGE ((size_t)2 << 20)
@@ -29,10 +29,10 @@ static unsigned char *allocate(size_t size)
 
 size_t window_memory(uint64_t size, size_t content_max)
 {
-    const size_t window = (size_t)size, max = window + ROOM_MORE;
-    size_t room = 4 * window < max ? 4 * window : max;
-    room = room > ROOM_MIN ? room : ROOM_MIN;
-    return (window + room + content_max + COPY_SLACK + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    const size_t window = (size_t)size, max = window + CAPACITY_MORE;
+    size_t capacity = 4 * window < max ? 4 * window : max;
+    capacity = capacity > CAPACITY_MIN ? capacity : CAPACITY_MIN;
+    return (window + capacity + content_max + COPY_SLACK + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 }
 
 int window_begin(struct window *window, uint64_t size, size_t content_max)

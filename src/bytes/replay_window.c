@@ -38,8 +38,8 @@ int window_add(struct replay_window *kept, const unsigned char *data, size_t len
         struct window_piece *piece = kept->last;
         if ((!piece || piece->end - piece->begin == PIECE_SIZE) && !(piece = append_piece(kept)))
             return -1;
-        size_t used = (size_t)(piece->end - piece->begin), room = PIECE_SIZE - used;
-        size_t part = len < room ? len : room;
+        size_t used = (size_t)(piece->end - piece->begin), space = PIECE_SIZE - used;
+        size_t part = len < space ? len : space;
         memcpy(piece->data + used, data, part);
         piece->end = kept->end += part;
         data += part;

@@ -211,13 +211,13 @@ int option_needs(const struct draft *draft, const char *text, const char *needs,
 }
 
 /* Shows a term as the user would type it, "--field=N". Returns the number of characters. */
-static int show_wanted(const struct term *term, char *text, size_t room)
+static int show_wanted(const struct term *term, char *text, size_t capacity)
 {
     const struct option_row *row = term->row;
     if (term->value)
-        return snprintf(text, room, "--%s=%.*s", row->name, (int)term->value_len, term->value);
+        return snprintf(text, capacity, "--%s=%.*s", row->name, (int)term->value_len, term->value);
     const bool has_value = row->takes == VALUE_REQUIRED;
-    return snprintf(text, room, "--%s%s%s", row->name, has_value ? "=" : "",
+    return snprintf(text, capacity, "--%s%s%s", row->name, has_value ? "=" : "",
                     has_value ? row->value : "");
 }
 

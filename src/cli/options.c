@@ -81,7 +81,7 @@ static bool is_named(const struct option_row *row, const char *name, size_t len,
 
 /* Lists the options that begin with the len bytes at name, or the one with just that name, as in
  * "--decompress or --device". Returns how many there are. */
-static unsigned list_matches(const char *name, size_t len, char *list, size_t room)
+static unsigned list_matches(const char *name, size_t len, char *list, size_t capacity)
 {
     unsigned matches = 0, listed = 0;
     size_t used = 0;
@@ -93,11 +93,12 @@ static unsigned list_matches(const char *name, size_t len, char *list, size_t ro
     }
     if (exact)
         matches = 1;
-    for (size_t i = 0; i < option_count && used < room; i++) {
+    for (size_t i = 0; i < option_count && used < capacity; i++) {
         if (!is_named(&option_rows[i], name, len, exact))
             continue;
         const char *before = listed == 0 ? "" : listed + 1 == matches ? " or " : ", ";
-        used += (size_t)snprintf(list + used, room - used, "%s--%s", before, option_rows[i].name);
+        used +=
+            (size_t)snprintf(list + used, capacity - used, "%s--%s", before, option_rows[i].name);
         listed++;
     }
     return matches;

@@ -150,9 +150,9 @@ static bool read_edges(const struct draft *draft, int128 *numbers, double *value
 
 static int finish_edges(const struct draft *draft, struct binning *binning, struct error *error)
 {
-    size_t room = strlen(draft->edges) / 2 + 1, count;
-    int128 *numbers = is_whole(draft) ? calloc(room, sizeof *numbers) : NULL;
-    double *values = is_whole(draft) ? NULL : calloc(room, sizeof *values);
+    size_t capacity = strlen(draft->edges) / 2 + 1, count;
+    int128 *numbers = is_whole(draft) ? calloc(capacity, sizeof *numbers) : NULL;
+    double *values = is_whole(draft) ? NULL : calloc(capacity, sizeof *values);
     int rc = OPTIONS_WRONG;
     enum binning_error code = BINNING_NO_MEMORY;
     if (!numbers && !values)

@@ -17,13 +17,13 @@
  * \xNN, so that no two texts look alike. words_unescape reverses it. */
 static int add_text(struct words *words, const char *name, const char *text)
 {
-    size_t room = ESCAPE_LENGTH * strlen(text) + 16;
-    char *shown = malloc(room), *end = shown;
+    size_t capacity = ESCAPE_LENGTH * strlen(text) + 16;
+    char *shown = malloc(capacity), *end = shown;
     if (!shown)
         return -1;
     for (;; text++) {
         const size_t len = strcspn(text, "\\");
-        end += show_text(text, len, end, room - (size_t)(end - shown));
+        end += show_text(text, len, end, capacity - (size_t)(end - shown));
         text += len;
         if (!*text)
             break;

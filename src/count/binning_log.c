@@ -19,7 +19,7 @@
 struct edge_list {
     bool is_whole;
     int128 min, max;
-    size_t count, room;
+    size_t count, capacity;
     int128 *edges;
 };
 
@@ -43,13 +43,13 @@ static enum binning_error add_edge(struct edge_list *list, int128 edge)
 {
     if (list->count > 0 && edge == list->edges[list->count - 1])
         return BINNING_OK;
-    if (list->count == list->room) {
-        const size_t room = 2 * list->room + 64;
-        int128 *edges = realloc(list->edges, room * sizeof *edges);
+    if (list->count == list->capacity) {
+        const size_t capacity = 2 * list->capacity + 64;
+        int128 *edges = realloc(list->edges, capacity * sizeof *edges);
         if (!edges)
             return BINNING_NO_MEMORY;
         list->edges = edges;
-        list->room = room;
+        list->capacity = capacity;
     }
     list->edges[list->count++] = edge;
     return BINNING_OK;

@@ -23,8 +23,8 @@ struct file_tally {
 };
 
 struct one_file {
-    struct file_tally *blocks; /* `room`, those from `count` on all zeros; NULL: none were moved */
-    size_t count, room;
+    struct file_tally *blocks; /* `capacity`; zeros from `count` on; NULL: none were moved */
+    size_t count, capacity;
     uint64_t first;      /* bytes of content before block 0 */
     size_t first_result; /* the number of the first one, once they are numbered */
 };
@@ -149,7 +149,7 @@ static bool add_bytes(struct file_tallies *files, uint64_t more)
 /* Packed counts as they are written. */
 struct packing {
     unsigned char *bytes; /* `own`, or memory */
-    size_t len, room;
+    size_t len, capacity;
     size_t next; /* the row after the last one that was packed */
     bool failed;
     unsigned char own[PACKED_OWN];
@@ -189,10 +189,10 @@ static inline uint64_t get_count(const unsigned char **at, size_t *row)
 /* Makes room for a row. False if memory is short. */
 static bool make_room(struct packing *packing)
 {
-    if (packing->room - packing->len >= 2 * INTEGER_MAX)
+    if (packing->capacity - packing->len >= 2 * INTEGER_MAX)
         return true;
     const bool is_own = packing->bytes == packing->own;
-    unsigned char *bytes = realloc(is_own ? NULL : packing->bytes, 2 * packing->room);
+    unsigned char *bytes = realloc(is_own ? NULL : packing->bytes, 2 * packing->capacity);
     if (!bytes) {
         packing->failed = true;
         return false;
@@ -200,7 +200,7 @@ static bool make_room(struct packing *packing)
     if (is_own)
         memcpy(bytes, packing->own, packing->len);
     packing->bytes = bytes;
-    packing->room *= 2;
+    packing->capacity *= 2;
     return true;
 }
 
@@ -251,7 +251,7 @@ static bool pack(struct tally *tally, struct file_tally *into)
 {
     struct packing packing;
     packing.bytes = packing.own;
-    packing.room = sizeof packing.own;
+    packing.capacity = sizeof packing.own;
     packing.len = packing.next = 0;
     packing.failed = false;
     pack_counts(&packing, tally);
@@ -366,21 +366,21 @@ static uint64_t memory_of(const struct file_tally *tally, unsigned channels)
 static struct file_tally *find_block(struct file_tallies *files, const struct file_block *block)
 {
     struct one_file *file = &files->of[block->file];
-    const size_t before = file->room, number = (size_t)block->number;
-    size_t room = before ? before : 1;
+    const size_t before = file->capacity, number = (size_t)block->number;
+    size_t capacity = before ? before : 1;
     file->first = block->first;
-    while (room <= number)
-        room *= 2;
-    if (room > before) {
-        const uint64_t more = (room - before) * sizeof file->blocks[0];
+    while (capacity <= number)
+        capacity *= 2;
+    if (capacity > before) {
+        const uint64_t more = (capacity - before) * sizeof file->blocks[0];
         struct file_tally *longer = NULL;
         if (add_bytes(files, more))
-            longer = realloc(file->blocks, room * sizeof *longer);
+            longer = realloc(file->blocks, capacity * sizeof *longer);
         if (!longer)
             return NULL;
         memset(longer + before, 0, more);
         file->blocks = longer;
-        file->room = room;
+        file->capacity = capacity;
     }
     file->count = number >= file->count ? number + 1 : file->count;
     return &file->blocks[number];

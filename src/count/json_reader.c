@@ -38,11 +38,11 @@ static bool make_room(struct json *json, size_t kept)
         return false;
     input->before += (uint64_t)(json->at - input->buffer);
     memmove(input->buffer, json->at, kept);
-    if (2 * kept + JSON_PIECE > input->room) {
-        const size_t room = 2 * kept + JSON_PIECE;
-        unsigned char *longer = realloc(input->buffer, room);
+    if (2 * kept + JSON_PIECE > input->capacity) {
+        const size_t capacity = 2 * kept + JSON_PIECE;
+        unsigned char *longer = realloc(input->buffer, capacity);
         input->buffer = longer ? longer : input->buffer;
-        input->room = longer ? room : input->room;
+        input->capacity = longer ? capacity : input->capacity;
         if (!longer)
             fail(json, "out of memory");
     }
@@ -62,7 +62,7 @@ static bool read_more(struct json *json)
     if (!input || input->has_ended || json->wrong || !make_room(json, kept))
         return false;
     do {
-        const ssize_t more = input->read(input->arg, input->buffer + len, input->room - len);
+        const ssize_t more = input->read(input->arg, input->buffer + len, input->capacity - len);
         if (more < 0) {
             input->has_failed = true;
             return fail(json, "the text cannot be read");
@@ -78,7 +78,7 @@ int json_start(struct json *json, struct json_input *input)
 {
     if (!input->buffer && !(input->buffer = malloc(JSON_PIECE)))
         return -1;
-    input->room = input->room ? input->room : JSON_PIECE;
+    input->capacity = input->capacity ? input->capacity : JSON_PIECE;
     input->before = 0;
     input->has_ended = input->has_failed = false;
     *json = (struct json){

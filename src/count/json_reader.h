@@ -39,8 +39,8 @@ struct json_input {
     /* Reads up to `size` bytes. Returns how many, 0 at the end; or -1 if it fails. */
     ssize_t (*read)(void *arg, unsigned char *to, size_t size);
     void *arg;
-    unsigned char *buffer; /* of `room` bytes; free it */
-    size_t room;
+    unsigned char *buffer; /* of `capacity` bytes; free it */
+    size_t capacity;
     uint64_t before; /* bytes of the text before the buffer's */
     bool has_ended;  /* all of the text was read */
     bool has_failed; /* `read` has */

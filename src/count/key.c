@@ -5,13 +5,13 @@
 
 /* Returns the content of a quoted field of CSV. It is copied unless its quotes are around it. */
 static struct key_name without_quotes(const unsigned char *from, const unsigned char *to,
-                                      unsigned char *room)
+                                      unsigned char *scratch)
 {
     const size_t len = (size_t)(to - from);
     const unsigned char *quote = memchr(from + 1, '"', len - 1);
     if (quote && quote == to - 1)
         return (struct key_name){from + 1, len - 2};
-    return (struct key_name){room, field_csv_text(from, to, room)};
+    return (struct key_name){scratch, field_csv_text(from, to, scratch)};
 }
 
 static bool begins_character(unsigned char byte)
@@ -30,16 +30,16 @@ static const unsigned char *after_characters(const unsigned char *at, const unsi
 }
 
 struct key_name key_of_field(const struct key *key, const unsigned char *from,
-                             const unsigned char *to, unsigned char *room)
+                             const unsigned char *to, unsigned char *scratch)
 {
     from = number_colour_end(from, to);
     to = number_colour_begin(from, to);
     struct key_name name = {from, (size_t)(to - from)};
     const bool is_quoted = from < to && *from == '"';
     if (key->field.kind == FIELD_CSV && is_quoted)
-        name = without_quotes(from, to, room);
+        name = without_quotes(from, to, scratch);
     else if (key->field.kind == FIELD_JSON && is_quoted)
-        name = (struct key_name){room, json_value_text(from, to, room)};
+        name = (struct key_name){scratch, json_value_text(from, to, scratch)};
     if (key->first == 0)
         return name;
     const unsigned char *end = name.bytes + name.len;
@@ -58,12 +58,12 @@ static enum field_found find_field(const struct key *key, const unsigned char *b
 }
 
 enum field_found key_find(const struct key *key, const unsigned char *begin,
-                          const unsigned char *end, unsigned char *room, struct key_name *name)
+                          const unsigned char *end, unsigned char *scratch, struct key_name *name)
 {
     const unsigned char *from, *to;
     const enum field_found found = find_field(key, begin, end, &from, &to);
     if (found == FIELD_FOUND)
-        *name = key_of_field(key, from, to, room);
+        *name = key_of_field(key, from, to, scratch);
     return found;
 }
 

@@ -44,14 +44,14 @@ static inline bool key_is_part(const struct key *key, const unsigned char *from,
 
 /* Returns the key in such a field, without colours around it (number_colour_end): the content of a
  * quoted field of CSV (field_csv_text) or of a string of JSON (json_value_text), and of that the
- * characters `first` to `last`. It is in the field, or in `room`, which has to - from bytes. */
+ * characters `first` to `last`. It is in the field, or in `scratch`, which has to - from bytes. */
 struct key_name key_of_field(const struct key *key, const unsigned char *from,
-                             const unsigned char *to, unsigned char *room);
+                             const unsigned char *to, unsigned char *scratch);
 
-/* Finds the key of the record [begin, end), as field_find. If it is FIELD_FOUND, sets *name; `room`
- * has end - begin bytes. */
+/* Finds the key of the record [begin, end), as field_find. If it is FIELD_FOUND, sets *name;
+ * `scratch` has end - begin bytes. */
 enum field_found key_find(const struct key *key, const unsigned char *begin,
-                          const unsigned char *end, unsigned char *room, struct key_name *name);
+                          const unsigned char *end, unsigned char *scratch, struct key_name *name);
 
 /* Finds the first record of text[0..len) that has no key, among those that count as records of
  * `field`. False if there is none. Slow. Any thread. */

@@ -58,13 +58,13 @@ bool key_cells_sort(struct key_cells *cells)
     if (count == 0)
         return true;
     struct radix_pair *tail = cells->list + cells->sorted;
-    struct radix_pair *room = malloc(count * sizeof room[0]);
-    if (!room)
+    struct radix_pair *scratch = malloc(count * sizeof scratch[0]);
+    if (!scratch)
         return false;
-    if (radix_sort_pairs(tail, room, count) == tail)
-        memcpy(room, tail, count * sizeof room[0]);
-    merge(cells, room, add_up(room, count));
-    free(room);
+    if (radix_sort_pairs(tail, scratch, count) == tail)
+        memcpy(scratch, tail, count * sizeof scratch[0]);
+    merge(cells, scratch, add_up(scratch, count));
+    free(scratch);
     return true;
 }
 
@@ -73,20 +73,20 @@ static bool make_room(struct key_cells *cells)
 {
     if (!key_cells_sort(cells))
         return false;
-    if (cells->count < cells->room - cells->room / 2)
+    if (cells->count < cells->capacity - cells->capacity / 2)
         return true;
-    const size_t room = cells->room > 0 ? 2 * cells->room : CELLS_FIRST;
-    struct radix_pair *list = realloc(cells->list, room * sizeof list[0]);
+    const size_t capacity = cells->capacity > 0 ? 2 * cells->capacity : CELLS_FIRST;
+    struct radix_pair *list = realloc(cells->list, capacity * sizeof list[0]);
     if (!list)
         return false;
     cells->list = list;
-    cells->room = room;
+    cells->capacity = capacity;
     return true;
 }
 
 bool key_cells_add(struct key_cells *cells, uint32_t key, uint32_t row, uint64_t count)
 {
-    if (cells->count == cells->room && !make_room(cells))
+    if (cells->count == cells->capacity && !make_room(cells))
         return false;
     cells->list[cells->count++] = (struct radix_pair){key_place(key, row, cells->row_bits), count};
     return true;
@@ -98,20 +98,20 @@ int key_samples_open(struct key_samples *samples, unsigned row_bits)
 {
     *samples = (struct key_samples){.max = KEY_SAMPLES, .row_bits = row_bits};
     samples->list = malloc(KEY_SAMPLES * sizeof samples->list[0]);
-    samples->room = malloc(KEY_SAMPLES * sizeof samples->room[0]);
-    return samples->list && samples->room ? 0 : -1;
+    samples->scratch = malloc(KEY_SAMPLES * sizeof samples->scratch[0]);
+    return samples->list && samples->scratch ? 0 : -1;
 }
 
 void key_samples_close(struct key_samples *samples)
 {
     free(samples->list);
-    free(samples->room);
+    free(samples->scratch);
     *samples = (struct key_samples){.count = 0};
 }
 
 void key_samples_sort(struct key_samples *samples)
 {
-    uint64_t *sorted = radix_sort(samples->list, samples->room, samples->count);
-    samples->room = sorted == samples->list ? samples->room : samples->list;
+    uint64_t *sorted = radix_sort(samples->list, samples->scratch, samples->count);
+    samples->scratch = sorted == samples->list ? samples->scratch : samples->list;
     samples->list = sorted;
 }

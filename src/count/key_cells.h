@@ -13,7 +13,7 @@
 struct key_cells {
     struct radix_pair *list; /* a key and a row as one number, and a count */
     size_t sorted;           /* of the list, that are in order and differ */
-    size_t count, room;
+    size_t count, capacity;
     unsigned row_bits; /* at least as many as the last row has; 32 at most */
 };
 
@@ -49,7 +49,7 @@ bool key_cells_sort(struct key_cells *cells);
 
 /* A list of keys and rows, one pair for each sample, until they are added to cells. */
 struct key_samples {
-    uint64_t *list, *room; /* places */
+    uint64_t *list, *scratch; /* places */
     size_t count;
     size_t max; /* KEY_SAMPLES, or fewer: more are to be moved before */
     unsigned row_bits;

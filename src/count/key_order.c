@@ -158,10 +158,10 @@ bool key_is_number_or_time(const struct key_entry *entry)
     return has_mark;
 }
 
-static void sort_by_rank(struct key_list *keys, struct radix_pair **room)
+static void sort_by_rank(struct key_list *keys, struct radix_pair **scratch)
 {
-    struct radix_pair *sorted = radix_sort_pairs(keys->list, *room, keys->count);
-    *room = sorted == keys->list ? *room : keys->list;
+    struct radix_pair *sorted = radix_sort_pairs(keys->list, *scratch, keys->count);
+    *scratch = sorted == keys->list ? *scratch : keys->list;
     keys->list = sorted;
 }
 
@@ -193,11 +193,11 @@ static void prepare(struct sorting *sorting, unsigned threads)
     }
 }
 
-static void sort(struct sorting *sorting, struct radix_pair **room, unsigned threads)
+static void sort(struct sorting *sorting, struct radix_pair **scratch, unsigned threads)
 {
     prepare(sorting, threads);
     parallel_loop(threads, sorting->count, rank, sorting);
-    sort_by_rank(sorting->keys, room);
+    sort_by_rank(sorting->keys, scratch);
     sort_alike(sorting);
 }
 
@@ -211,17 +211,17 @@ int key_list_make(struct key_list *keys, const struct key_table *const *tables, 
         keys->count += tables[i]->count - 1;
     }
     /* One more than there are, as a list of none has to be there, too. */
-    struct radix_pair *room = malloc((keys->count + 1) * sizeof room[0]);
+    struct radix_pair *scratch = malloc((keys->count + 1) * sizeof scratch[0]);
     sorting.parts = malloc(count * sizeof sorting.parts[0]);
     keys->list = malloc((keys->count + 1) * sizeof keys->list[0]);
-    const bool is_there = room && sorting.parts && keys->list;
+    const bool is_there = scratch && sorting.parts && keys->list;
     if (is_there && keys->count > 0)
-        sort(&sorting, &room, threads);
+        sort(&sorting, &scratch, threads);
     if (!is_there) {
         free(keys->list);
         keys->list = NULL;
     }
-    free(room);
+    free(scratch);
     free(sorting.parts);
     return is_there ? 0 : -1;
 }

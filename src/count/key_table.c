@@ -91,10 +91,10 @@ int key_table_open(struct key_table *table, const struct key_seed *seed, bool ha
     *table = (struct key_table){.seed = *seed, .has_sums = has_sums};
     table->slot_count = SLOTS_FIRST;
     table->slots = calloc(table->slot_count, sizeof table->slots[0]);
-    table->room = SLOTS_FIRST / 2;
-    table->entries = calloc(table->room, sizeof table->entries[0]);
+    table->capacity = SLOTS_FIRST / 2;
+    table->entries = calloc(table->capacity, sizeof table->entries[0]);
     if (has_sums)
-        table->sums = calloc(table->room, sizeof table->sums[0]);
+        table->sums = calloc(table->capacity, sizeof table->sums[0]);
     table->count = 1;
     return table->slots && table->entries && (table->sums || !has_sums) ? 0 : -1;
 }
@@ -148,19 +148,19 @@ static bool grow_slots(struct key_table *table)
 /* Makes room for another key. */
 static bool grow_entries(struct key_table *table)
 {
-    size_t room = table->room;
+    size_t capacity = table->capacity;
     struct key_entry *entries =
-        grow_list(table->entries, &room, table->count + 1, sizeof entries[0]);
+        grow_list(table->entries, &capacity, table->count + 1, sizeof entries[0]);
     if (!entries)
         return false;
     table->entries = entries;
     if (table->has_sums) {
-        struct key_sums *sums = realloc(table->sums, room * sizeof sums[0]);
+        struct key_sums *sums = realloc(table->sums, capacity * sizeof sums[0]);
         if (!sums)
             return false;
         table->sums = sums;
     }
-    table->room = room;
+    table->capacity = capacity;
     return true;
 }
 
@@ -170,7 +170,7 @@ static uint32_t add_key(struct key_table *table, uint64_t hash, const unsigned c
 {
     if (2 * (table->count + 1) > table->slot_count && !grow_slots(table))
         return KEY_FAILED;
-    if (table->count == table->room && !grow_entries(table))
+    if (table->count == table->capacity && !grow_entries(table))
         return KEY_FAILED;
     const unsigned char *kept = keep_name(table, name, len);
     if (!kept)

@@ -37,7 +37,7 @@ struct key_table {
     struct key_seed seed;
     struct key_entry *entries; /* by number; the first is KEY_MISSING */
     struct key_sums *sums;     /* by number; NULL: none are wanted */
-    size_t count, room;        /* keys, with KEY_MISSING */
+    size_t count, capacity;    /* keys, with KEY_MISSING */
     uint64_t *slots;           /* the upper half of a hash, and the number of the key; 0: empty */
     size_t slot_count;         /* a power of two */
     struct name_block *names;

@@ -160,7 +160,8 @@ static void exceed(struct key_tallies *keys, enum key_tallies_state state)
 static uint64_t bytes_of(const struct share *share)
 {
     const struct key_table *table = &share->table;
-    return (uint64_t)table->name_bytes + (uint64_t)share->cells.room * sizeof share->cells.list[0] +
+    return (uint64_t)table->name_bytes +
+           (uint64_t)share->cells.capacity * sizeof share->cells.list[0] +
            share->wide * sizeof(struct moments);
 }
 
@@ -424,8 +425,8 @@ static uint64_t invalid_samples(const struct key_tallies *keys, const struct rad
 static bool sort_by_count(struct key_tallies *keys, bool is_valid)
 {
     struct key_list *order = &keys->order;
-    struct radix_pair *room = malloc((order->count + 1) * sizeof room[0]);
-    if (!room)
+    struct radix_pair *scratch = malloc((order->count + 1) * sizeof scratch[0]);
+    if (!scratch)
         return false;
     for (size_t i = 0; i < order->count; i++) {
         struct radix_pair *place = &order->list[i];
@@ -433,8 +434,8 @@ static bool sort_by_count(struct key_tallies *keys, bool is_valid)
         const uint64_t samples = share->table.entries[key_place_key(place)].samples;
         place->key = UINT64_MAX - samples + (is_valid ? invalid_samples(keys, place) : 0);
     }
-    struct radix_pair *sorted = radix_sort_pairs(order->list, room, order->count);
-    free(sorted == room ? order->list : room);
+    struct radix_pair *sorted = radix_sort_pairs(order->list, scratch, order->count);
+    free(sorted == scratch ? order->list : scratch);
     order->list = sorted;
     return true;
 }

@@ -100,8 +100,8 @@ TARGET static void count_rows_of_numbers(struct batch_state *state, struct turns
         return;
     }
     if (min < turns->base || max - turns->base >= FEW_BINS) {
-        uint32_t room = (FEW_BINS - (max - min)) / 2;
-        end_turns(turns, counts, bins, min > room ? min - room : 0);
+        uint32_t space = (FEW_BINS - (max - min)) / 2;
+        end_turns(turns, counts, bins, min > space ? min - space : 0);
     }
     count_in_turns(turns, state);
 }

@@ -272,10 +272,10 @@ static const struct engine_ops cpu_ops = {
     .close = cpu_close,
 };
 
-/* Makes the data of the chunks, `cap` bytes each and `room` more. Returns 0 or -1. */
-static int open_data(struct cpu_engine *cpu, size_t cap, size_t room, unsigned chunks)
+/* Makes the data of the chunks, `cap` bytes each and `capacity` more. Returns 0 or -1. */
+static int open_data(struct cpu_engine *cpu, size_t cap, size_t capacity, unsigned chunks)
 {
-    size_t step = cache_lines(cap + room);
+    size_t step = cache_lines(cap + capacity);
     cpu->memory = aligned_alloc(CACHE_LINE, step * chunks);
     for (unsigned i = 0; cpu->memory && i < chunks; i++) {
         cpu->chunks[i].data = cpu->memory + i * step;
@@ -333,7 +333,7 @@ struct engine *cpu_engine_open(const struct histogram_spec *spec,
         files = file_tallies_also(files);
         last = last->also = open_one(also, options, files);
     }
-    if (first && (!last || open_data(first, cap, record_room(&kind), options->chunks) != 0)) {
+    if (first && (!last || open_data(first, cap, record_slack(&kind), options->chunks) != 0)) {
         cpu_close(&first->engine);
         return NULL;
     }

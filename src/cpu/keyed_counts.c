@@ -29,7 +29,7 @@ void keyed_close(struct keyed_counts *keyed)
 {
     key_table_close(&keyed->table);
     key_samples_close(&keyed->samples);
-    free(keyed->room);
+    free(keyed->scratch);
     *keyed = (struct keyed_counts){.keys = NULL};
 }
 
@@ -52,11 +52,11 @@ static struct key_name name_of(struct keyed_counts *keyed, const struct key *key
 {
     if (!key_is_part(key, span->from, span->from + span->len))
         return (struct key_name){span->from, span->len};
-    if (!keyed->room)
-        keyed->room = malloc(KEY_SIZE_MAX);
-    if (!keyed->room)
+    if (!keyed->scratch)
+        keyed->scratch = malloc(KEY_SIZE_MAX);
+    if (!keyed->scratch)
         return (struct key_name){NULL, 0};
-    return key_of_field(key, span->from, span->from + span->len, keyed->room);
+    return key_of_field(key, span->from, span->from + span->len, keyed->scratch);
 }
 
 /* A key that is going to be found. */
@@ -105,8 +105,8 @@ static void prepare(struct keyed_counts *keyed, const struct key *key, const str
     }
     wanted->hash = key_hash(&keyed->table.seed, wanted->name.bytes, wanted->name.len);
     /* A key in `room` is there only until the next one. */
-    if (keyed->room && wanted->name.bytes >= keyed->room &&
-        wanted->name.bytes < keyed->room + KEY_SIZE_MAX) {
+    if (keyed->scratch && wanted->name.bytes >= keyed->scratch &&
+        wanted->name.bytes < keyed->scratch + KEY_SIZE_MAX) {
         *number = find_number(keyed, wanted);
         wanted->name.bytes = NULL;
         return;

@@ -16,8 +16,8 @@ struct keyed_counts {
     struct key_samples samples; /* of its keys */
     size_t wide_max;            /* more keys whose sums are moments are moved */
     size_t wide;                /* keys whose sums became moments */
-    unsigned char *room; /* for a key that is not in the text as it is; NULL until there is one */
-    uint64_t invalid;    /* records without a key, and numbers that are none, so far */
+    unsigned char *scratch;     /* for a key that is unescaped; NULL until there is one */
+    uint64_t invalid;           /* records without a key, and numbers that are none, so far */
 };
 
 /* Makes counts to be moved to `keys`, as so many `tables` are. 0, or -1 if memory is short:

@@ -339,8 +339,8 @@ AVX512 INLINE bool round_token(const struct long_token *token, double *value)
 }
 
 /* Parses the tokens in `which`. All are read before all are rounded, so that a processor works on
- * several at a time. `room` says that LONG bytes before the window are readable. */
-AVX512 APART static void other_numbers(const struct tokens *tokens, unsigned which, bool room,
+ * several at a time. `has_room` says that LONG bytes before the window are readable. */
+AVX512 APART static void other_numbers(const struct tokens *tokens, unsigned which, bool has_room,
                                        const unsigned char *limit, double *values)
 {
     const unsigned char *window = tokens->window;
@@ -351,7 +351,7 @@ AVX512 APART static void other_numbers(const struct tokens *tokens, unsigned whi
 
     struct long_token longs[TOKENS];
     unsigned known = 0;
-    for (unsigned rest = room ? which : 0; rest; rest &= rest - 1) {
+    for (unsigned rest = has_room ? which : 0; rest; rest &= rest - 1) {
         const unsigned i = (unsigned)__builtin_ctz(rest), len = (unsigned)(stops[i] - begins[i]);
         if (len > LONG || !read_digits(window + stops[i], len, &longs[i]))
             continue;

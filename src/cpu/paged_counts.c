@@ -194,8 +194,8 @@ void paged_count_times(struct paged_counts *own, uint32_t row, uint64_t times)
     while (times > 0) {
         if (own->counted == UINT32_MAX)
             paged_empty(own);
-        const uint32_t room = UINT32_MAX - own->counted;
-        const uint32_t now = times < room ? (uint32_t)times : room;
+        const uint32_t space = UINT32_MAX - own->counted;
+        const uint32_t now = times < space ? (uint32_t)times : space;
         if (own->place_of[part] != 0 || paged_add_page(own, part)) {
             paged_counts_at(own, part)[row % PAGED_ROWS] += now;
             own->counted += now;

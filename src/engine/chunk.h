@@ -48,7 +48,7 @@ struct lent {
 
 struct chunk {
     struct engine *engine; /* the owner */
-    unsigned char *data;   /* cap bytes, and record_room more for text */
+    unsigned char *data;   /* cap bytes, and record_slack more for text */
     struct lent *lent;     /* data[0..len) are lent; NULL: they are the engine's own */
     bool may_borrow;       /* they may be lent */
     size_t len, cap;       /* bytes in use, and in all */

@@ -27,7 +27,7 @@ struct shard_join {
     struct shard_job job;
     uint64_t order; /* of the next table */
     struct joined_shard *shards;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 /* Moves the shard of a table into the join, and leaves *record empty. `table` stays valid. 0; or -1
@@ -57,7 +57,7 @@ struct seen_rows {
     const struct seen_rows *base; /* has more of them; or NULL */
     uint32_t *at;   /* of each row: where its text begins, with its length; 0: it was not seen */
     uint8_t *texts; /* of all of them */
-    size_t len, room;
+    size_t len, capacity;
 };
 
 void seen_rows_free(struct seen_rows *seen);

@@ -223,7 +223,7 @@ static int add_text(struct table_reader *reader, const char *text, size_t len, t
         return 0;
     if (len >= TEXTS_MAX - begin)
         return refuse(reader, TABLE_TOO_LONG);
-    char *longer = grow_list(table->text, &table->text_room, begin + len + 1, 1);
+    char *longer = grow_list(table->text, &table->text_capacity, begin + len + 1, 1);
     if (!longer)
         return refuse_memory(reader);
     table->text = longer;
@@ -341,9 +341,9 @@ static int read_key_bytes(struct table_reader *reader, void *to)
 /* --- rows --- */
 
 /* Makes room for one more in a list that has `count`. */
-static inline void *grown(void *list, size_t *room, size_t count, size_t size)
+static inline void *grown(void *list, size_t *capacity, size_t count, size_t size)
 {
-    return count < *room ? list : grow_list(list, room, count + 1, size);
+    return count < *capacity ? list : grow_list(list, capacity, count + 1, size);
 }
 
 static inline int add_row(struct table_reader *reader, uint32_t row)
@@ -356,7 +356,7 @@ static inline int add_row(struct table_reader *reader, uint32_t row)
         return refuse(reader, "there are more bins than in the tables before");
     if (table->row_count == (table->key_count > 0 ? ROW_NONE : ROWS_READ_MAX))
         return refuse(reader, TABLE_TOO_LONG);
-    uint32_t *longer = grown(table->rows, &table->row_room, table->row_count, sizeof *longer);
+    uint32_t *longer = grown(table->rows, &table->row_capacity, table->row_count, sizeof *longer);
     if (!longer)
         return refuse_memory(reader);
     table->rows = longer;
@@ -369,7 +369,7 @@ static int add_texts(struct table_reader *reader, const struct row_texts *texts)
 {
     struct read_table *table = &reader->table;
     struct row_texts *longer =
-        grown(table->texts, &table->texts_room, table->texts_count, sizeof *longer);
+        grown(table->texts, &table->texts_capacity, table->texts_count, sizeof *longer);
     if (!longer)
         return refuse_memory(reader);
     table->texts = longer;
@@ -383,7 +383,8 @@ static inline int add_count(struct table_reader *reader, uint64_t count)
     struct read_table *table = &reader->table;
     if (table->count_count == ROWS_READ_MAX * CHANNELS_MAX)
         return refuse(reader, TABLE_TOO_LONG);
-    uint64_t *longer = grown(table->counts, &table->count_room, table->count_count, sizeof *longer);
+    uint64_t *longer =
+        grown(table->counts, &table->count_capacity, table->count_count, sizeof *longer);
     if (!longer)
         return refuse_memory(reader);
     table->counts = longer;
@@ -418,7 +419,7 @@ static int add_key(struct table_reader *reader, const struct read_key *key)
 {
     struct read_table *table = &reader->table;
     struct read_key *longer =
-        grow_list(table->keys_of_rows, &table->key_room, table->row_count, sizeof *longer);
+        grow_list(table->keys_of_rows, &table->key_capacity, table->row_count, sizeof *longer);
     if (!longer)
         return refuse_memory(reader);
     table->keys_of_rows = longer;
@@ -723,15 +724,15 @@ static void clear_table(struct read_table *table)
 {
     struct read_table empty = {
         .text = table->text,
-        .text_room = table->text_room,
+        .text_capacity = table->text_capacity,
         .rows = table->rows,
-        .row_room = table->row_room,
+        .row_capacity = table->row_capacity,
         .texts = table->texts,
-        .texts_room = table->texts_room,
+        .texts_capacity = table->texts_capacity,
         .keys_of_rows = table->keys_of_rows,
-        .key_room = table->key_room,
+        .key_capacity = table->key_capacity,
         .counts = table->counts,
-        .count_room = table->count_room,
+        .count_capacity = table->count_capacity,
     };
     words_free(&table->options);
     shard_record_free(&table->shard);

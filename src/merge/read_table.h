@@ -63,7 +63,7 @@ enum {
 struct read_table {
     uint64_t has; /* the members that were there */
     char *text;   /* all texts, each with its end */
-    size_t text_len, text_room;
+    size_t text_len, text_capacity;
 
     text_at mode, type;
     struct words options;
@@ -75,13 +75,13 @@ struct read_table {
     size_t channel_count;
 
     uint32_t *rows;
-    size_t row_count, row_room;
+    size_t row_count, row_capacity;
     struct row_texts *texts; /* of the rows that are unknown */
-    size_t texts_count, texts_room;
+    size_t texts_count, texts_capacity;
     struct read_key *keys_of_rows; /* of the first `key_count` rows */
-    size_t key_count, key_room;
+    size_t key_count, key_capacity;
     uint64_t *counts; /* of the first row, one for each channel, then of the second one ... */
-    size_t count_count, count_room;
+    size_t count_count, count_capacity;
 
     struct read_moments moments[CHANNELS_MAX]; /* of each channel */
     size_t moment_count;

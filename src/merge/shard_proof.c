@@ -91,7 +91,7 @@ int shard_join_add(struct shard_join *join, struct shard_record *record, const c
     if (check_job(join, &record->job, error) != 0)
         return -1;
     struct joined_shard *longer =
-        grow_list(join->shards, &join->room, join->count + 1, sizeof *longer);
+        grow_list(join->shards, &join->capacity, join->count + 1, sizeof *longer);
     if (!longer)
         return error_set(error, "out of memory");
     join->shards = longer;
@@ -108,7 +108,7 @@ void shard_join_fork(const struct shard_join *join, struct shard_join *into)
 int shard_join_move(struct shard_join *join, struct shard_join *from)
 {
     const size_t count = join->count + from->count;
-    struct joined_shard *longer = grow_list(join->shards, &join->room, count, sizeof *longer);
+    struct joined_shard *longer = grow_list(join->shards, &join->capacity, count, sizeof *longer);
     if (!longer)
         return count == 0 ? 0 : -1;
     join->shards = longer;

@@ -52,7 +52,7 @@ static void note_seen(struct seen_rows *seen, size_t rows, size_t row, const cha
     size_t known;
     if (seen_text(seen, row, &known) || at + len >= SEEN_LENGTH_MAX)
         return;
-    uint8_t *longer = grow_list(seen->texts, &seen->room, at + 1 + len, 1);
+    uint8_t *longer = grow_list(seen->texts, &seen->capacity, at + 1 + len, 1);
     if (!longer)
         return;
     seen->texts = longer;

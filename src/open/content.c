@@ -55,7 +55,7 @@ uint64_t content_before(const struct content_range *range, uint64_t position)
     return last > range->begin ? last - range->begin : 0;
 }
 
-size_t content_room(const struct content_range *range, uint64_t position, size_t max)
+size_t content_left(const struct content_range *range, uint64_t position, size_t max)
 {
     const uint64_t end = range->end + range->is_whole;
     const uint64_t left = position < end ? end - position : 0;

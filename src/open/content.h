@@ -58,7 +58,7 @@ uint64_t content_before(const struct content_range *range, uint64_t position);
 
 /* Returns how many of the next `max` bytes after `position` are to be read: those up to the end of
  * the range, and one more if that would be wrong. */
-size_t content_room(const struct content_range *range, uint64_t position, size_t max);
+size_t content_left(const struct content_range *range, uint64_t position, size_t max);
 
 /* Keeps of data[0..len), bytes of the content from `position` on, those from the beginning of the
  * range on, and moves them to data. Returns how many. */

@@ -112,7 +112,7 @@ static bool pays_for_stream(const struct situation *now, const struct policy_tun
     const struct stream_content *stream = &now->stream;
     if (stream->left <= 0 || stream->seconds < now->seconds * tuning->stream_busy)
         return false;
-    if (stream->taken / stream->seconds * tuning->gpu_start > stream->room)
+    if (stream->taken / stream->seconds * tuning->gpu_start > stream->capacity)
         return false; /* more of the frame would have come by then than can be kept */
     const struct offload_offer offer = {.gpu_rate = stream->gpu_rate,
                                         .again = stream->again,

@@ -47,7 +47,7 @@ struct stream_content {
     double again;   /* of that content, what the frame that is being decoded has given */
     double left;    /* content still to come: what the frame states, or as much as it has given; and
                      * as much as came before it; 0: no frame could begin anew */
-    double room;    /* bytes of the frame that can still be kept: with more it cannot begin anew */
+    double capacity; /* bytes of the frame that can still be kept: with more it cannot begin anew */
     double gpu_rate; /* content a second that a GPU decompresses */
 };
 

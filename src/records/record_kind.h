@@ -83,7 +83,7 @@ static inline bool record_is_same(const struct record_kind *a, const struct reco
 
 /* Returns the bytes that a chunk has beyond its cap: for the record that it is cut in, one byte
  * more that shows that this is too long, and the byte before a piece of a file. */
-static inline size_t record_room(const struct record_kind *kind)
+static inline size_t record_slack(const struct record_kind *kind)
 {
     return record_is_text(kind) ? kind->max + 2 : 0;
 }

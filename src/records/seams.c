@@ -38,7 +38,7 @@ void span_close(struct span *span)
 static int fragment_append(struct fragment *fragment, size_t max, const unsigned char *data,
                            size_t len)
 {
-    size_t room = max - fragment->len, kept = len < room ? len : room;
+    size_t space = max - fragment->len, kept = len < space ? len : space;
     if (kept == 0)
         return 0;
     unsigned char *larger = grow_list(fragment->data, &fragment->cap, fragment->len + kept, 1);

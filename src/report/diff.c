@@ -21,7 +21,7 @@ struct diff {
     const struct diff_counts *counts;
     const struct mode *mode;
     size_t written;         /* rows, in JSON */
-    struct picture picture; /* the largest difference is in units; room is that of one side */
+    struct picture picture; /* the largest difference is in units; width is that of one side */
 };
 
 /* A row, as text. */
@@ -169,11 +169,11 @@ static void picture_measure(struct diff *diff, const struct row *row)
 static void picture_bar(const struct diff *diff, double difference)
 {
     const size_t length =
-        (size_t)bar_length(units_of(difference), diff->picture.largest, diff->picture.room);
+        (size_t)bar_length(units_of(difference), diff->picture.largest, diff->picture.width);
     const char *block = diff->picture.utf8 ? "\u2588" : "#",
                *axis = diff->picture.utf8 ? "\u2502" : "|";
     const size_t left = difference < 0 ? length : 0, right = difference < 0 ? 0 : length;
-    for (size_t i = left; i < diff->picture.room; i++)
+    for (size_t i = left; i < diff->picture.width; i++)
         writer_char(diff->out, ' ');
     for (size_t i = 0; i < left; i++)
         writer_text(diff->out, block);
@@ -208,7 +208,7 @@ void diff_plot(struct diff *diff)
         picture_widen(diff->picture.widths, &header);
     for_each_row(diff, picture_measure);
     const size_t used = picture_width(diff->picture.widths, PICTURE_CELLS) + 1; /* the axis */
-    diff->picture.room = screen.columns > used + 2 ? (screen.columns - used) / 2 : 1;
+    diff->picture.width = screen.columns > used + 2 ? (screen.columns - used) / 2 : 1;
     diff->picture.utf8 = screen.utf8;
     if (diff->options->header) {
         picture_write(diff->out, &header, diff->picture.widths, sides_of(diff));

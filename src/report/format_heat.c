@@ -31,7 +31,7 @@ static void widen_names(struct heat *heat)
     }
 }
 
-static size_t plot_room(struct heat *heat)
+static size_t plot_columns(struct heat *heat)
 {
     const struct screen screen = screen_of(heat->out->fd);
     char digits[SHOW_NUMBER];
@@ -97,7 +97,7 @@ static void write_scale(struct heat *heat, char *line, size_t width)
 
 static void plot_begin(struct heat *heat)
 {
-    heat->cell_width = heat->count > 0 ? heat->room / heat->count : 1;
+    heat->cell_width = heat->count > 0 ? heat->columns_max / heat->count : 1;
     heat->cell_width = heat->cell_width < CELL_WIDEST ? heat->cell_width : CELL_WIDEST;
     heat->cell_width = heat->cell_width > 0 ? heat->cell_width : 1;
     const size_t width = heat->count * heat->cell_width;
@@ -146,11 +146,12 @@ static void plot_row(struct heat *heat)
     writer_format(heat->out, "%*s%*s\n", PICTURE_GAP, "", (int)heat->count_width, count);
 }
 
-const struct heat_format heat_plot = {.room = plot_room, .begin = plot_begin, .row = plot_row};
+const struct heat_format heat_plot = {
+    .columns_max = plot_columns, .begin = plot_begin, .row = plot_row};
 
 /* --- an image --- */
 
-static size_t pgm_room(struct heat *heat)
+static size_t pgm_columns(struct heat *heat)
 {
     (void)heat;
     return IMAGE_WIDEST;
@@ -184,4 +185,4 @@ static void pgm_row(struct heat *heat)
 }
 
 const struct heat_format heat_pgm = {
-    .needs_largest = true, .room = pgm_room, .begin = pgm_begin, .row = pgm_row};
+    .needs_largest = true, .columns_max = pgm_columns, .begin = pgm_begin, .row = pgm_row};

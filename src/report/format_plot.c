@@ -87,7 +87,7 @@ static void plot_begin(struct table *table)
     const size_t used = picture_width(table->picture.widths, header.count);
     /* On a screen that is too narrow for the columns lines are longer, but none is without a bar.
      */
-    table->picture.room = used < screen.columns ? screen.columns - used : 1;
+    table->picture.width = used < screen.columns ? screen.columns - used : 1;
     table->picture.utf8 = screen.utf8;
     if (table->options->header) {
         picture_write(table->out, &header, table->picture.widths, sides_of(mode));
@@ -103,7 +103,7 @@ static void plot_row(struct table *table, const struct row *row)
                                         sides_of(table->shown.spec->mode));
     if (row->count > 0) {
         writer_format(table->out, "%*s", (int)blanks, "");
-        bar_write(table->out, row->count, table->picture.largest, table->picture.room,
+        bar_write(table->out, row->count, table->picture.largest, table->picture.width,
                   table->picture.utf8);
     }
     writer_char(table->out, '\n');

@@ -128,7 +128,7 @@ uint64_t groups_offset(const struct groups *groups, size_t group)
 
 /* --- names as text --- */
 
-#define GAP_ROOM 16 /* "~4294967295~" */
+#define GAP_CAPACITY 16 /* "~4294967295~" */
 
 static const char *special_name(const struct groups *groups, size_t group)
 {
@@ -160,7 +160,7 @@ static void write_name(const struct groups *groups, size_t group, char *text)
 
 void groups_show_name(const struct groups *groups, size_t group, char *text)
 {
-    char gap[GAP_ROOM] = "...";
+    char gap[GAP_CAPACITY] = "...";
     write_name(groups, group, text);
     if (groups->shown_max == 0)
         return;
@@ -169,7 +169,7 @@ void groups_show_name(const struct groups *groups, size_t group, char *text)
     name_text_shorten(text, groups->shown_max, gap);
 }
 
-size_t groups_name_room(const struct groups *groups)
+size_t groups_name_capacity(const struct groups *groups)
 {
     size_t longest = sizeof GROUP_MISSING;
     for (size_t group = 0; groups->columns[GROUP_NAME] && group < groups->count; group++) {
@@ -217,7 +217,7 @@ int groups_shorten_names(struct groups *groups, size_t max, bool is_ascii)
     const struct key_seed seed = key_tallies_seed(groups->of);
     struct key_table names;
     int rc = key_table_open(&names, &seed, false);
-    char *text = malloc(groups_name_room(groups));
+    char *text = malloc(groups_name_capacity(groups));
     groups->shown_max = max;
     groups->is_ascii = is_ascii;
     groups->gaps = calloc(groups->count + 1, sizeof groups->gaps[0]);

@@ -76,15 +76,15 @@ uint64_t groups_samples(const struct groups *groups, size_t group);
 void groups_load(const struct groups *groups, size_t group, const struct histogram_spec *spec,
                  struct tally *tally);
 
-/* Writes a name as one printable line (name_text.h) to text, which has groups_name_room bytes. No
- * key is written as GROUP_REST or GROUP_MISSING. */
+/* Writes a name as one printable line (name_text.h) to text, which has groups_name_capacity bytes.
+ * No key is written as GROUP_REST or GROUP_MISSING. */
 void groups_show_name(const struct groups *groups, size_t group, char *text);
 
 /* Returns the offset of a block. */
 uint64_t groups_offset(const struct groups *groups, size_t group);
 
 /* Returns the room that the longest name needs. */
-size_t groups_name_room(const struct groups *groups);
+size_t groups_name_capacity(const struct groups *groups);
 
 /* Prepares names of keys for a picture: at most `max` bytes, without a space at the end, and no
  * two the same; in ASCII if the terminal has nothing else. Sets `gaps`, which are to be freed: the

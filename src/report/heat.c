@@ -44,7 +44,8 @@ static int add_up(struct heat_source *source, struct tally *sum)
 }
 
 /* Finds wider bins than those that were counted, for so many columns. */
-static enum coarsen_outcome widen(struct heat_source *source, const struct tally *sum, size_t room)
+static enum coarsen_outcome widen(struct heat_source *source, const struct tally *sum,
+                                  size_t capacity)
 {
     const struct report_bins *bins = &source->heat.options->bins;
     const struct histogram_spec *spec = source->spec;
@@ -54,7 +55,7 @@ static enum coarsen_outcome widen(struct heat_source *source, const struct tally
         return coarsen_decades(spec, sum, bins->log_parts, &source->shown);
     if (!spec->binning.digits.scales || bins->keep)
         return COARSEN_AS_COUNTED;
-    return coarsen_picture(spec, sum, &(struct picture_bins){room, DECADE_PARTS_FINE, CROWDED},
+    return coarsen_picture(spec, sum, &(struct picture_bins){capacity, DECADE_PARTS_FINE, CROWDED},
                            &source->shown);
 }
 
@@ -64,8 +65,8 @@ static int choose_bins(struct heat_source *source)
     struct tally sum;
     if (add_up(source, &sum) != 0)
         return -1;
-    source->heat.room = source->format->room(&source->heat);
-    const enum coarsen_outcome outcome = widen(source, &sum, source->heat.room);
+    source->heat.columns_max = source->format->columns_max(&source->heat);
+    const enum coarsen_outcome outcome = widen(source, &sum, source->heat.columns_max);
     source->is_wider = outcome == COARSEN_DONE;
     if (outcome != COARSEN_AS_COUNTED) {
         tally_close(&sum);
@@ -110,14 +111,14 @@ static int make_columns(struct heat_source *source)
     rows_begin(&rows, spec, &source->shown.tally, &none, empty);
     while ((row = rows_next(&rows)))
         *(row->label.kind == ROW_KIND_BIN ? &bins : &others) += 1;
-    const size_t room = heat->room > others ? heat->room - others : 1;
+    const size_t space = heat->columns_max > others ? heat->columns_max - others : 1;
     heat->columns = malloc((bins + others + 1) * sizeof heat->columns[0]);
     heat->cells = calloc(bins + others + 1, sizeof heat->cells[0]);
     if (!heat->columns || !heat->cells)
         return -1;
     rows_begin(&rows, spec, &source->shown.tally, &none, empty);
     while ((row = rows_next(&rows)))
-        add_row(heat, spec, row, (bins + room - 1) / room, &in_last);
+        add_row(heat, spec, row, (bins + space - 1) / space, &in_last);
     return 0;
 }
 

@@ -22,10 +22,10 @@ struct heat {
     const struct groups *groups;
     char *name; /* memory for a name */
     struct heat_column *columns;
-    size_t count;     /* of columns */
-    size_t room;      /* how many there may be, unless that many more are not bins */
-    uint64_t max;     /* samples of a group, at most */
-    uint64_t largest; /* cell of all; only if the format needs it */
+    size_t count;       /* of columns */
+    size_t columns_max; /* how many there may be, unless that many more are not bins */
+    uint64_t max;       /* samples of a group, at most */
+    uint64_t largest;   /* cell of all; only if the format needs it */
 
     /* The group that is being written. */
     size_t group;
@@ -41,7 +41,8 @@ struct heat {
  * group. */
 struct heat_format {
     bool needs_largest;
-    size_t (*room)(struct heat *heat); /* returns how many columns there may be, at least one */
+    size_t (*columns_max)(
+        struct heat *heat); /* returns how many columns there may be, at least one */
     void (*begin)(struct heat *heat);
     void (*row)(struct heat *heat);
 };

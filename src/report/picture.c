@@ -117,9 +117,9 @@ static void write_block(struct writer *out, unsigned eighths)
     writer_bytes(out, block, sizeof block);
 }
 
-void bar_write(struct writer *out, uint64_t count, uint64_t largest, size_t room, bool utf8)
+void bar_write(struct writer *out, uint64_t count, uint64_t largest, size_t width, bool utf8)
 {
-    uint64_t length = bar_length(count, largest, utf8 ? (uint64_t)room * BAR_EIGHTHS : room);
+    uint64_t length = bar_length(count, largest, utf8 ? (uint64_t)width * BAR_EIGHTHS : width);
     if (!utf8) {
         for (; length > 0; length--)
             writer_char(out, '#');

@@ -27,7 +27,7 @@ struct picture_cells {
 struct picture {
     size_t widths[PICTURE_COLUMNS]; /* of the columns, in characters */
     uint64_t largest;               /* that a bar shows */
-    size_t room;                    /* for the largest bar, in characters */
+    size_t width;                   /* for the largest bar, in characters */
     bool utf8;
 };
 
@@ -52,8 +52,8 @@ void picture_label(const struct histogram_spec *spec, const struct row *row,
  * long: rounded, but at least 1 unless the count is 0. Any `max` up to 2^62. */
 uint64_t bar_length(uint64_t count, uint64_t largest, uint64_t max);
 
-/* Writes the bar of a count, where that of the largest is `room` characters long: in UTF-8 by
+/* Writes the bar of a count, where that of the largest is `width` characters long: in UTF-8 by
  * blocks of eighths (U+2588 to U+258F), otherwise by whole '#'. */
-void bar_write(struct writer *out, uint64_t count, uint64_t largest, size_t room, bool utf8);
+void bar_write(struct writer *out, uint64_t count, uint64_t largest, size_t width, bool utf8);
 
 #endif

@@ -250,7 +250,7 @@ struct group_report {
     struct tally *tally;
     struct row_blocks blocks; /* of the tally */
     char *name;               /* as printable text, `room` bytes */
-    size_t room;              /* for the longest one */
+    size_t capacity;          /* for the longest one */
     char offset[SHOW_NUMBER]; /* of a block */
 };
 
@@ -334,7 +334,7 @@ static int open_part(struct group_part *part, const struct group_report *report,
     part->table.out = &part->out;
     row_blocks_clear(&part->report.blocks, part->tally.bins);
     part->tally.blocks = &part->report.blocks;
-    part->report.name = malloc(report->room);
+    part->report.name = malloc(report->capacity);
     if (part->report.name)
         return 0;
     tally_close(&part->tally);
@@ -467,8 +467,8 @@ void report_write_groups(struct writer *out, const struct report_options *option
     struct table table = table_of(out, options);
     struct groups shown = groups_shown(options, spec, groups);
     struct group_report report = {
-        .groups = &shown, .spec = spec, .tally = tally, .room = groups_name_room(&shown)};
-    report.name = malloc(report.room);
+        .groups = &shown, .spec = spec, .tally = tally, .capacity = groups_name_capacity(&shown)};
+    report.name = malloc(report.capacity);
     if (!report.name || fit_names(&table, spec->mode->is_binned, &shown) != 0) {
         out->error = out->error ? out->error : ENOMEM;
         goto end;

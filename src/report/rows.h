@@ -19,7 +19,7 @@ struct totals {
 /* Names of rows that are groups, and memory for one of them. */
 struct row_names {
     const struct groups *groups; /* NULL: rows have labels */
-    char *text;                  /* groups_name_room bytes */
+    char *text;                  /* groups_name_capacity bytes */
 };
 
 struct row {

@@ -27,14 +27,14 @@ void writer_close_kept(struct writer *writer)
 {
     free(writer->kept);
     writer->kept = NULL;
-    writer->kept_len = writer->kept_room = 0;
+    writer->kept_len = writer->kept_capacity = 0;
 }
 
 /* Keeps the buffer. 0, or the errno of a failure. */
 static int keep(struct writer *writer)
 {
     const size_t len = writer->kept_len + writer->used;
-    char *kept = grow_list(writer->kept, &writer->kept_room, len, 1);
+    char *kept = grow_list(writer->kept, &writer->kept_capacity, len, 1);
     if (!kept)
         return ENOMEM;
     memcpy(kept + writer->kept_len, writer->buffer, writer->used);
@@ -79,7 +79,7 @@ void writer_bytes(struct writer *writer, const void *bytes, size_t len)
     while (len > 0) {
         if (writer->used == WRITER_BUFFER)
             writer_flush(writer);
-        size_t room = WRITER_BUFFER - writer->used, some = len < room ? len : room;
+        size_t space = WRITER_BUFFER - writer->used, some = len < space ? len : space;
         memcpy(writer->buffer + writer->used, from, some);
         writer->used += some;
         from += some;

@@ -15,7 +15,7 @@ struct writer {
     int error;   /* errno of the first write that failed; 0: none did */
     size_t used; /* bytes of the buffer */
     char *kept;  /* what was flushed without a descriptor */
-    size_t kept_len, kept_room;
+    size_t kept_len, kept_capacity;
     char buffer[WRITER_BUFFER];
 };
 

@@ -148,7 +148,7 @@ static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, si
     unsigned char *out = chunk->data + chunk->len;
     size_t cap = limit - chunk->len, made;
     struct error fault;
-    cap = content_room(range, position, cap);
+    cap = content_left(range, position, cap);
     if (cap == 0)
         return DECODED_ALL;
     if (extent->skip > 0 && cap > extent->skip)
@@ -162,7 +162,7 @@ static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, si
     if (content_check(range, position + made, false, &fault) != 0)
         return fail_of(extent, fault.text);
     chunk->len += content_keep(range, position, out, made);
-    bool is_all = content_room(range, position + made, 1) == 0;
+    bool is_all = content_left(range, position + made, 1) == 0;
     return state == DECODED_SOME && is_all ? helped_look_on(extent) : state;
 }
 

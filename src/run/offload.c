@@ -73,7 +73,7 @@ static void record_frame(struct extent *extent, const struct decode_step *step, 
         stream->again = (double)made;
         stream->left = (double)frame_left(extent, made) + fmax(stream->done - stream->again, 0);
     }
-    stream->room = (double)left_replay_max(source) - (double)window_size(&bytes->window);
+    stream->capacity = (double)left_replay_max(source) - (double)window_size(&bytes->window);
     pthread_mutex_unlock(&source->lock);
 }
 

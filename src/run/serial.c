@@ -19,7 +19,7 @@ static enum frames_result look_on(struct extent *extent, struct frames_ahead *ah
     struct file *file = extent->file;
     const struct content_range *range = &file->input.plan.range;
     struct error error;
-    while (content_room(range, file->content, 1) > 0) {
+    while (content_left(range, file->content, 1) > 0) {
         enum frames_result result = frames_look(&file->input.frames, ahead, &error);
         if (result == FRAMES_FAILED)
             source_fail(extent->worker, &error);

@@ -62,8 +62,8 @@ static size_t decode_frame(const unsigned char *in, size_t len, struct text *tex
     fuzz_require(context, "out of memory");
     ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
     while (hint != 0 && !is_wrong) {
-        size_t room = FUZZED_MAX - text->len;
-        ZSTD_outBuffer to = {text->data + text->len, room < cap ? room : cap, 0};
+        size_t space = FUZZED_MAX - text->len;
+        ZSTD_outBuffer to = {text->data + text->len, space < cap ? space : cap, 0};
         size_t taken = from.pos;
         hint = ZSTD_decompressStream(context, &to, &from);
         text->len += to.pos;

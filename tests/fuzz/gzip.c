@@ -106,11 +106,11 @@ static void inflate_by_codec(const unsigned char *in, size_t len, size_t in_step
     enum decode_status status = DECODE_OK;
     actual.len = 0;
     while (status == DECODE_OK && (at < len || pending) && actual.len < CONTENT_MAX) {
-        size_t room = CONTENT_MAX - actual.len, left = len - at;
+        size_t space = CONTENT_MAX - actual.len, left = len - at;
         struct decode_step step = {.in = in + at,
                                    .in_len = left < in_step ? left : in_step,
                                    .out = actual.bytes + actual.len,
-                                   .cap = room < out_step ? room : out_step};
+                                   .cap = space < out_step ? space : out_step};
         status = decode_at_the_edge(decoder, &step, &error);
         at += step.used;
         actual.len += step.made;

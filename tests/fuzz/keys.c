@@ -223,7 +223,7 @@ struct listed {
     struct record *records;
     size_t count, keys;
     uint64_t invalid;
-    unsigned char *room;
+    unsigned char *scratch;
 };
 
 /* Whether a token is a whole number of 64 bits and a sign. */
@@ -274,9 +274,9 @@ static void list_record(const struct histogram_spec *spec, const unsigned char *
         return;
     if (found == FIELD_FOUND && spec->mode->is_binned)
         read_number(spec, from, to, end, &record);
-    if (key_find(&spec->key, begin, end, listed->room, &record.name) != FIELD_FOUND)
+    if (key_find(&spec->key, begin, end, listed->scratch, &record.name) != FIELD_FOUND)
         record.name = (struct key_name){NULL, 0};
-    listed->room += end - begin;
+    listed->scratch += end - begin;
     listed->invalid += !record.name.bytes;
     if (spec->mode->is_binned) {
         const bool is_number = !isnan(record.value);
@@ -306,10 +306,11 @@ static int compare_records(const void *a, const void *b)
 
 /* Lists all records of a text, by name and row. */
 static void list_records(const struct histogram_spec *spec, const unsigned char *text, size_t len,
-                         unsigned char *room, struct listed *listed)
+                         unsigned char *scratch, struct listed *listed)
 {
     const unsigned char *at = text, *const limit = text + len;
-    *listed = (struct listed){.records = calloc(len + 1, sizeof(struct record)), .room = room};
+    *listed =
+        (struct listed){.records = calloc(len + 1, sizeof(struct record)), .scratch = scratch};
     fuzz_require(listed->records != NULL, "out of memory");
     if (spec->field.has_header)
         at = field_record_end(&spec->field, at, limit);
@@ -563,18 +564,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t repeats = choices.repeats + (size_t)1;
     const size_t max = 1 + TEXT_MAX / (size + 1), times = repeats < max ? repeats : max;
     const size_t len = times * size;
-    unsigned char *text = malloc(len + 1), *room = malloc(len + 1);
-    fuzz_require(text && room, "out of memory");
+    unsigned char *text = malloc(len + 1), *capacity = malloc(len + 1);
+    fuzz_require(text && capacity, "out of memory");
     for (size_t i = 0; i < times; i++)
         memcpy(text + i * size, once, size);
     free(once);
     lay_spec(&choices, wanted, &spec);
-    list_records(&spec, text, len, room, &listed);
+    list_records(&spec, text, len, capacity, &listed);
     for (const struct counter *const *counter = counters; *counter; counter++)
         if ((*counter)->runs_here())
             check_counter(*counter, &spec, &choices, text, len, &listed);
     free(listed.records);
-    free(room);
+    free(capacity);
     free(text);
     return 0;
 }

@@ -33,11 +33,11 @@ static void compare_beginnings(const unsigned char *in, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const size_t rooms[] = {DEFLATE_ROOM, 5000, 1 << 18}, steps[] = {0, 1, 7, 100};
+    static const size_t capacities[] = {DEFLATE_CAPACITY, 5000, 1 << 18}, steps[] = {0, 1, 7, 100};
     static unsigned char in[SIZE_MAX_HERE + sizeof dynamic];
     if (size < 1 || size > SIZE_MAX_HERE)
         return 0;
-    const struct deflate_course course = {.room = rooms[data[0] % 3],
+    const struct deflate_course course = {.capacity = capacities[data[0] % 3],
                                           .by_blocks = data[0] & 4,
                                           .step = steps[data[0] >> 3 & 3],
                                           .portable = data[0] & 64};

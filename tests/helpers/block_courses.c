@@ -139,9 +139,9 @@ static enum outcome take_steps(struct block_decoder *decoder, const struct cours
     for (*made = 0; *made < cap;) {
         const size_t some = min_of(1 + random_below((unsigned)course->in_max), len - at),
                      in_len = is_hurried ? 0 : some,
-                     room = min_of(1 + random_below((unsigned)course->out_max), cap - *made);
+                     space = min_of(1 + random_below((unsigned)course->out_max), cap - *made);
         struct decode_step step = {
-            .in = in + at, .in_len = in_len, .out = content + *made, .cap = room};
+            .in = in + at, .in_len = in_len, .out = content + *made, .cap = space};
         const enum block_step is = take_step(decoder, &step, loans);
         at += step.used;
         if (is == BLOCKS_SOME)

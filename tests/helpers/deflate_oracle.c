@@ -16,13 +16,13 @@ struct deflate_parser *deflate_parser(bool portable)
     return &parser;
 }
 
-struct parsed_run *deflate_run(size_t room)
+struct parsed_run *deflate_run(size_t capacity)
 {
     static struct parsed_run runs[4];
     unsigned i = 0;
-    while (runs[i].literals && runs[i].literals_max != room)
+    while (runs[i].literals && runs[i].literals_max != capacity)
         i++;
-    if (!runs[i].literals && parsed_run_open(&runs[i], room, room) != 0)
+    if (!runs[i].literals && parsed_run_open(&runs[i], capacity, capacity) != 0)
         exit(99);
     return &runs[i];
 }
@@ -70,7 +70,7 @@ struct deflate_verdict inflate_by_runs(const unsigned char *in, size_t len,
     struct deflate_verdict verdict = {.made = {bytes, 0, DEFLATE_CONTENT_MAX}};
     struct deflate_input input = deflate_input_at_edge(in, len);
     struct deflate_place place = {0};
-    struct parsed_run *run = deflate_run(course->room);
+    struct parsed_run *run = deflate_run(course->capacity);
     bool is_too_far = false, goes_on = true;
     if (course->step)
         input.bits = 0;

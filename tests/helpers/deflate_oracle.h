@@ -11,10 +11,10 @@
 
 /* The way in which a stream is parsed. */
 struct deflate_course {
-    size_t room;    /* of a run, for literals and operations; four sizes at most */
-    bool by_blocks; /* a run for each block */
-    bool portable;  /* by loops in plain C */
-    size_t step;    /* bytes of input that come at a time; 0: all at once */
+    size_t capacity; /* of a run, for literals and operations; four sizes at most */
+    bool by_blocks;  /* a run for each block */
+    bool portable;   /* by loops in plain C */
+    size_t step;     /* bytes of input that come at a time; 0: all at once */
 };
 
 /* The result of a decoding. */
@@ -28,7 +28,7 @@ struct deflate_verdict {
 struct deflate_parser *deflate_parser(bool portable);
 
 /* Returns a run with this much room, which is kept. */
-struct parsed_run *deflate_run(size_t room);
+struct parsed_run *deflate_run(size_t capacity);
 
 /* Returns a copy of the bytes with DEFLATE_SLACK more, before memory that must not be touched. The
  * next call replaces it. */

@@ -9,9 +9,9 @@
 
 #define FLUSH_EVERY ((size_t)100000)
 
-static void need_room(size_t len, size_t room)
+static void need_room(size_t len, size_t capacity)
 {
-    if (len <= room)
+    if (len <= capacity)
         return;
     fputs("gzip_members: no room\n", stderr);
     exit(99);

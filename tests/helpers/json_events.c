@@ -14,13 +14,13 @@
 
 /* The text of a document's events: printed only if all of it is valid. */
 static char *shown;
-static size_t shown_len, shown_room;
+static size_t shown_len, shown_capacity;
 
 static void show(const char *text, size_t len)
 {
-    if (shown_len + len > shown_room) {
-        shown_room = 2 * (shown_len + len);
-        shown = realloc(shown, shown_room);
+    if (shown_len + len > shown_capacity) {
+        shown_capacity = 2 * (shown_len + len);
+        shown = realloc(shown, shown_capacity);
         if (!shown)
             abort();
     }

@@ -26,15 +26,15 @@ static unsigned char *read_all(const char *path, size_t *len)
 {
     FILE *file = strcmp(path, "standard input") == 0 ? stdin : fopen(path, "rb");
     unsigned char *text = NULL;
-    size_t room = 0, got;
+    size_t capacity = 0, got;
     *len = 0;
     if (!file)
         exit(2);
     do {
-        room += 1 << 20;
-        if (!(text = realloc(text, room)))
+        capacity += 1 << 20;
+        if (!(text = realloc(text, capacity)))
             abort();
-        got = fread(text + *len, 1, room - *len, file);
+        got = fread(text + *len, 1, capacity - *len, file);
         *len += got;
     } while (got > 0);
     return text;

@@ -47,14 +47,14 @@ static void read_tokens(const char *name)
 {
     FILE *file = strcmp(name, "standard input") == 0 ? stdin : fopen(name, "rb");
     unsigned char *text = NULL;
-    size_t len = 0, room = 0, got, begin, end = 0, line = 1, seen = 0;
+    size_t len = 0, capacity = 0, got, begin, end = 0, line = 1, seen = 0;
     if (!file)
         exit(2);
     do {
-        room += 1 << 20;
-        if (!(text = realloc(text, room)))
+        capacity += 1 << 20;
+        if (!(text = realloc(text, capacity)))
             abort();
-        got = fread(text + len, 1, room - len, file);
+        got = fread(text + len, 1, capacity - len, file);
         len += got;
     } while (got > 0);
     while (naive_token(text, len, end, &begin, &end)) {

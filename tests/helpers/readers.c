@@ -159,12 +159,12 @@ static void start_taker(struct turn_taker *taker)
 static void begin_taker(struct turn_taker *taker, struct reading *reading, struct source *source)
 {
     const struct record_kind kind = record_kind_of_all(reading->plan->spec);
-    const size_t room = record_room(&kind);
+    const size_t capacity = record_slack(&kind);
     start_taker(taker);
     taker->reading = reading;
     taker->source = source;
     taker->end = TURN_FILLED;
-    taker->memory = (struct chunk){.data = need(malloc(reading->chunk_size + room)),
+    taker->memory = (struct chunk){.data = need(malloc(reading->chunk_size + capacity)),
                                    .cap = reading->chunk_size};
 }
 

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROOM ((size_t)1 << 20)
+#define CAPACITY ((size_t)1 << 20)
 
 /* As in src/cpu/count_bytes.h. */
 #define BLOCK ((size_t)32 << 10)
@@ -55,7 +55,7 @@ static void fill_pair(unsigned char *data, size_t len, size_t piece, enum looks 
 }
 
 /* One pair over and over, in pieces of all the lengths that are treated apart. */
-static void check_pairs(const struct counter *counter, unsigned char *room)
+static void check_pairs(const struct counter *counter, unsigned char *scratch)
 {
     static const char pairs[][3] = {"ab", "aa", "\xff\xff", "\200a", "a\x80", "\x7f\x7f", "zz"};
     static const size_t lengths[] = {0,
@@ -87,23 +87,23 @@ static void check_pairs(const struct counter *counter, unsigned char *room)
                                      PIECE + 49152,
                                      2 * PIECE,
                                      2 * PIECE + 3,
-                                     ROOM - 1,
-                                     ROOM};
+                                     CAPACITY - 1,
+                                     CAPACITY};
     for (size_t pair = 0; pair < sizeof pairs / sizeof pairs[0]; pair++)
         for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
             for (int looks = LOOKS_ASCII; looks <= LOOKS_HALF; looks++) {
                 size_t len = lengths[i];
-                unsigned char *data = looks % 2 ? room : room + ROOM - len;
+                unsigned char *data = looks % 2 ? scratch : scratch + CAPACITY - len;
                 fill_pair(data, len, PIECE, (enum looks)looks, pairs[pair]);
                 check(counter, "one pair", data, len);
-                fill_pair(data, len, ROOM, (enum looks)looks, pairs[pair]);
+                fill_pair(data, len, CAPACITY, (enum looks)looks, pairs[pair]);
                 check(counter, "one pair in large pieces", data, len);
             }
 }
 
 /* A pair as often as a counter of 8 bits takes to come round once or more, and once more or less,
  * one after the other or every third. */
-static void check_carries(const struct counter *counter, unsigned char *room)
+static void check_carries(const struct counter *counter, unsigned char *scratch)
 {
     static const unsigned often[] = {254, 255, 256, 257, 511, 512, 513, 768, 32768, 65279, 65280};
     for (size_t i = 0; i < sizeof often / sizeof often[0]; i++)
@@ -111,63 +111,63 @@ static void check_carries(const struct counter *counter, unsigned char *room)
             unsigned left = often[i];
             for (size_t at = 0; at < PIECE; at += 2) {
                 bool looked_at = at % LOOK_EVERY < LOOK;
-                room[at] = (unsigned char)random_below(254);
-                room[at + 1] = (unsigned char)random_below(256);
+                scratch[at] = (unsigned char)random_below(254);
+                scratch[at + 1] = (unsigned char)random_below(256);
                 if (left > 0 && !looked_at && at / 2 % every == 0) {
-                    room[at] = 254;
-                    room[at + 1] = 255;
+                    scratch[at] = 254;
+                    scratch[at + 1] = 255;
                     left--;
                 }
             }
-            check(counter, "a pair some times", room, PIECE);
+            check(counter, "a pair some times", scratch, PIECE);
         }
 }
 
 /* One byte that is not ASCII, at every place of a step, of text or of one pair. */
-static void check_places(const struct counter *counter, unsigned char *room, bool quick)
+static void check_places(const struct counter *counter, unsigned char *scratch, bool quick)
 {
     const size_t len = 4 * BLOCK;
     for (size_t at = 0; at < 64; at++)
         for (unsigned value = 0x80; value <= 0xff; value += quick ? 127 : 1) {
-            fill_pair(room, len, PIECE, LOOKS_ASCII, "et");
+            fill_pair(scratch, len, PIECE, LOOKS_ASCII, "et");
             for (size_t step = 128; step < len; step += 4096)
-                room[step + at] = (unsigned char)value;
-            check(counter, "a byte that is not ASCII", room, len);
+                scratch[step + at] = (unsigned char)value;
+            check(counter, "a byte that is not ASCII", scratch, len);
         }
 }
 
 /* Kinds of data by turns, so that all tables are used in one piece, at all alignments. */
-static void check_turns(const struct counter *counter, unsigned char *room, unsigned rounds)
+static void check_turns(const struct counter *counter, unsigned char *scratch, unsigned rounds)
 {
     for (unsigned round = 0; round < rounds; round++) {
-        size_t begin = random_below(130), len = ROOM - begin - random_below(700000);
+        size_t begin = random_below(130), len = CAPACITY - begin - random_below(700000);
         unsigned kind = 0, shift = 10 + random_below(8);
         for (size_t i = 0; i < len; i++) {
             if (i % ((size_t)1 << shift) == 0)
                 kind = random_below(5);
-            room[begin + i] = kind == 0   ? (unsigned char)('a' + random_below(26))
-                              : kind == 1 ? (unsigned char)random_below(256)
-                              : kind == 2 ? 'x'
-                              : kind == 3 ? (unsigned char)(i % 2 ? 0 : 0xc3)
-                                          : (unsigned char)(random_below(9) ? ' ' : 0xe2);
+            scratch[begin + i] = kind == 0   ? (unsigned char)('a' + random_below(26))
+                                 : kind == 1 ? (unsigned char)random_below(256)
+                                 : kind == 2 ? 'x'
+                                 : kind == 3 ? (unsigned char)(i % 2 ? 0 : 0xc3)
+                                             : (unsigned char)(random_below(9) ? ' ' : 0xe2);
         }
-        check(counter, "kinds by turns", room + begin, len);
+        check(counter, "kinds by turns", scratch + begin, len);
     }
 }
 
 /* Many calls one after the other, of odd lengths, that add to the same counts. */
-static void check_calls(const struct counter *counter, unsigned char *room)
+static void check_calls(const struct counter *counter, unsigned char *scratch)
 {
     uint64_t expected[256] = {0}, counts[256] = {0};
-    fill_pair(room, ROOM, PIECE, LOOKS_HALF, "e ");
-    for (size_t at = 0, len; at < ROOM; at += len) {
+    fill_pair(scratch, CAPACITY, PIECE, LOOKS_HALF, "e ");
+    for (size_t at = 0, len; at < CAPACITY; at += len) {
         len = (random_below(90000) | 1);
-        if (len > ROOM - at)
-            len = ROOM - at;
-        counter->count_bytes(room + at, len, counts);
+        if (len > CAPACITY - at)
+            len = CAPACITY - at;
+        counter->count_bytes(scratch + at, len, counts);
     }
-    for (size_t i = 0; i < ROOM; i++)
-        expected[room[i]]++;
+    for (size_t i = 0; i < CAPACITY; i++)
+        expected[scratch[i]]++;
     cases++;
     if (memcmp(counts, expected, sizeof counts) != 0) {
         fprintf(stderr, "FAIL: %s, calls of odd lengths\n", counter->name);
@@ -178,18 +178,18 @@ static void check_calls(const struct counter *counter, unsigned char *room)
 int main(void)
 {
     bool quick = scale_is_small_or_slow();
-    unsigned char *room = guarded_memory(ROOM);
+    unsigned char *scratch = guarded_memory(CAPACITY);
     for (const struct counter *const *counter = counters; *counter; counter++) {
         if (!(*counter)->runs_here()) {
             printf("left out: %s: this processor lacks it\n", (*counter)->name);
             continue;
         }
-        check_pairs(*counter, room);
-        check_carries(*counter, room);
-        check_places(*counter, room, quick);
-        check_turns(*counter, room, scale_of(10, 60, 600));
+        check_pairs(*counter, scratch);
+        check_carries(*counter, scratch);
+        check_places(*counter, scratch, quick);
+        check_turns(*counter, scratch, scale_of(10, 60, 600));
         for (int round = 0; round < 5; round++)
-            check_calls(*counter, room);
+            check_calls(*counter, scratch);
         printf("%s: %u counts so far, %u wrong\n", (*counter)->name, cases, wrong);
     }
     return wrong != 0;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM ((size_t)1 << 20)
+#define CAPACITY ((size_t)1 << 20)
 #define FEW ((size_t)16 << 10) /* as in src/cpu/byte_pairs.c */
 
 static unsigned cases, wrong;
@@ -52,61 +52,81 @@ static void check(const char *what, const unsigned char *data, size_t len)
 }
 
 /* At the beginning of the room and at its end. */
-static void check_both_ends(const char *what, unsigned char *room, size_t len)
+static void check_both_ends(const char *what, unsigned char *scratch, size_t len)
 {
-    check(what, room, len);
-    check(what, room + ROOM - len, len);
+    check(what, scratch, len);
+    check(what, scratch + CAPACITY - len, len);
 }
 
-static void check_lengths(const char *what, unsigned char *room)
+static void check_lengths(const char *what, unsigned char *scratch)
 {
-    static const size_t lengths[] = {0,       1,        2,        3,         8,         9,
-                                     255,     FEW - 1,  FEW,      FEW + 1,   FEW + 2,   FEW + 7,
-                                     FEW + 8, FEW + 15, FEW + 16, FEW + 17,  262143,    262144,
-                                     262145,  262146,   ROOM - 1, ROOM - 15, ROOM - 16, ROOM};
+    static const size_t lengths[] = {0,
+                                     1,
+                                     2,
+                                     3,
+                                     8,
+                                     9,
+                                     255,
+                                     FEW - 1,
+                                     FEW,
+                                     FEW + 1,
+                                     FEW + 2,
+                                     FEW + 7,
+                                     FEW + 8,
+                                     FEW + 15,
+                                     FEW + 16,
+                                     FEW + 17,
+                                     262143,
+                                     262144,
+                                     262145,
+                                     262146,
+                                     CAPACITY - 1,
+                                     CAPACITY - 15,
+                                     CAPACITY - 16,
+                                     CAPACITY};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
-        check_both_ends(what, room, lengths[i]);
+        check_both_ends(what, scratch, lengths[i]);
     for (size_t len = FEW; len < FEW + 40; len++)
-        check_both_ends(what, room, len);
+        check_both_ends(what, scratch, len);
 }
 
 /* Fills the room with random bytes of the first `kinds`. */
-static void fill(unsigned char *room, unsigned kinds)
+static void fill(unsigned char *scratch, unsigned kinds)
 {
-    for (size_t i = 0; i < ROOM; i++)
-        room[i] = (unsigned char)random_below(kinds);
+    for (size_t i = 0; i < CAPACITY; i++)
+        scratch[i] = (unsigned char)random_below(kinds);
 }
 
 /* A pair as often as a counter takes to come round once or more, and once more or less. */
-static void check_carries(unsigned char *room)
+static void check_carries(unsigned char *scratch)
 {
     static const unsigned often[] = {254, 255, 256, 257, 511, 512, 513, 16384, 65535, 65536};
     for (size_t i = 0; i < sizeof often / sizeof often[0]; i++) {
-        fill(room, 254);
+        fill(scratch, 254);
         for (unsigned left = often[i]; left > 0; left--) {
-            room[6 * left] = 254;
-            room[6 * left + 1] = 255;
+            scratch[6 * left] = 254;
+            scratch[6 * left + 1] = 255;
         }
-        check("a pair some times", room, ROOM);
-        memset(room, 'x', often[i] + 1);
-        check("a byte some times", room, FEW * 8);
+        check("a pair some times", scratch, CAPACITY);
+        memset(scratch, 'x', often[i] + 1);
+        check("a byte some times", scratch, FEW * 8);
     }
 }
 
 int main(void)
 {
-    unsigned char *room = guarded_memory(ROOM);
-    fill(room, 256);
-    check_lengths("random", room);
-    fill(room, 5);
-    check_lengths("five bytes", room);
-    memset(room, 255, ROOM);
-    check_lengths("one byte", room);
-    check_carries(room);
+    unsigned char *scratch = guarded_memory(CAPACITY);
+    fill(scratch, 256);
+    check_lengths("random", scratch);
+    fill(scratch, 5);
+    check_lengths("five bytes", scratch);
+    memset(scratch, 255, CAPACITY);
+    check_lengths("one byte", scratch);
+    check_carries(scratch);
     for (unsigned round = 0; round < scale_of(20, 200, 2000); round++) {
-        const size_t begin = random_below(1000), len = random_below(ROOM - 1000);
-        fill(room, 1 + random_below(256));
-        check("random", room + begin, len);
+        const size_t begin = random_below(1000), len = random_below(CAPACITY - 1000);
+        fill(scratch, 1 + random_below(256));
+        check("random", scratch + begin, len);
     }
     printf("%u cases, %u wrong\n", cases, wrong);
     return wrong != 0;

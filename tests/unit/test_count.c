@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROOM ((size_t)512 << 10)
+#define CAPACITY ((size_t)512 << 10)
 
 static unsigned cases, wrong;
 
@@ -50,16 +50,16 @@ static void check_modes(const struct counter *counter, const unsigned char *data
 }
 
 /* At both ends of the room, between pages that fault. */
-static void check_lengths(const struct counter *counter, unsigned char *room, bool quick)
+static void check_lengths(const struct counter *counter, unsigned char *scratch, bool quick)
 {
     static const size_t large[] = {511,   512,   513,   1023,  1024,  1025,   2047,   4096,
                                    8191,  16383, 16384, 16385, 17407, 17408,  31743,  31744,
-                                   31745, 32769, 49153, 65536, 65537, 131073, 262144, ROOM};
+                                   31745, 32769, 49153, 65536, 65537, 131073, 262144, CAPACITY};
     const size_t count = sizeof large / sizeof large[0];
     for (size_t i = 0; i < 130 + count; i += quick ? 7 : 1) {
         size_t len = i < 130 ? i : large[i - 130];
         for (int kind = 0; kind < SAMPLES_KINDS; kind++) {
-            unsigned char *data = kind % 2 ? room : room + ROOM - len;
+            unsigned char *data = kind % 2 ? scratch : scratch + CAPACITY - len;
             samples_fill((enum samples)kind, data, len);
             check_modes(counter, data, len, quick ? 5 : 1);
         }
@@ -67,25 +67,25 @@ static void check_lengths(const struct counter *counter, unsigned char *room, bo
 }
 
 /* Each value alone, often enough to overflow any narrow counter. */
-static void check_values(const struct counter *counter, unsigned char *room, bool quick)
+static void check_values(const struct counter *counter, unsigned char *scratch, bool quick)
 {
     for (unsigned value = 0; value < 256; value += quick ? 15 : 1) {
-        memset(room, (int)value, 70000);
-        check_modes(counter, room, 70000, quick ? 25 : 3);
+        memset(scratch, (int)value, 70000);
+        check_modes(counter, scratch, 70000, quick ? 25 : 3);
     }
 }
 
 int main(void)
 {
     bool quick = scale_is_small_or_slow();
-    unsigned char *room = guarded_memory(ROOM);
+    unsigned char *scratch = guarded_memory(CAPACITY);
     for (const struct counter *const *counter = counters; *counter; counter++) {
         if (!(*counter)->runs_here()) {
             printf("left out: %s: this processor lacks it\n", (*counter)->name);
             continue;
         }
-        check_lengths(*counter, room, quick);
-        check_values(*counter, room, quick);
+        check_lengths(*counter, scratch, quick);
+        check_values(*counter, scratch, quick);
         printf("%s: %u counts so far, %u wrong\n", (*counter)->name, cases, wrong);
     }
     return wrong != 0;

@@ -18,7 +18,7 @@
 
 static unsigned long cases, wrong;
 
-static const struct deflate_course at_once = {.room = 1 << 20};
+static const struct deflate_course at_once = {.capacity = 1 << 20};
 static unsigned char content[CONTENT_CAP], stream[INPUT_CAP];
 
 static void expect(bool is_right, const char *what, size_t where)
@@ -68,7 +68,7 @@ static size_t deflate_by_zlib(size_t len, const struct recipe *recipe)
 
 enum content_kind { WORDS, RANDOM, ZEROS, MIXED, KINDS };
 
-static size_t put_words(unsigned char *at, size_t room)
+static size_t put_words(unsigned char *at, size_t capacity)
 {
     static const char *const words[] = {"GET ",   "/index.html ", "HTTP/1.1\" ", "200 ", "404 ",
                                         "- - [1", "Mozilla/5.0 ", "12:34:5",     "\n",   "10.0."};
@@ -76,7 +76,7 @@ static size_t put_words(unsigned char *at, size_t room)
     char number[24];
     if (random_below(4) == 0)
         word = number, snprintf(number, sizeof number, "%u ", random_below(100000));
-    const size_t len = strlen(word) < room ? strlen(word) : room;
+    const size_t len = strlen(word) < capacity ? strlen(word) : capacity;
     memcpy(at, word, len);
     return len;
 }
@@ -110,9 +110,9 @@ static void expect_content(size_t len, size_t stream_len, const struct deflate_c
 static void whole_stream(size_t len, const struct recipe *recipe)
 {
     const size_t stream_len = deflate_by_zlib(len, recipe);
-    const struct deflate_course small = {.room = DEFLATE_ROOM},
-                                blocks = {.room = 1 << 20, .by_blocks = true, .portable = true},
-                                steps = {.room = 1 << 16, .step = 1 + random_below(5000)};
+    const struct deflate_course small = {.capacity = DEFLATE_CAPACITY},
+                                blocks = {.capacity = 1 << 20, .by_blocks = true, .portable = true},
+                                steps = {.capacity = 1 << 16, .step = 1 + random_below(5000)};
     expect_content(len, stream_len, &at_once, "a whole stream");
     expect_content(len, stream_len, &small, "small runs");
     expect_content(len, stream_len, &blocks, "a run for each block");
@@ -141,7 +141,7 @@ static void whole_streams(void)
 
 static void cut_and_changed(size_t len, const struct recipe *recipe)
 {
-    const struct deflate_course small = {.room = DEFLATE_ROOM, .portable = true, .step = 7};
+    const struct deflate_course small = {.capacity = DEFLATE_CAPACITY, .portable = true, .step = 7};
     const size_t stream_len = deflate_by_zlib(len, recipe);
     for (size_t cut = 0; cut < stream_len; cut++)
         compare(cut, cut % 2 ? &small : &at_once, "a cut stream", cut);
@@ -224,7 +224,7 @@ static void far_matches(void)
     static const unsigned distances[] = {1,    2,     3,     4,     5,     24,    25,
                                          31,   32,    33,    255,   256,   257,   4096,
                                          4097, 16384, 16385, 24576, 24577, 32767, 32768};
-    const struct deflate_course small = {.room = DEFLATE_ROOM};
+    const struct deflate_course small = {.capacity = DEFLATE_CAPACITY};
     for (size_t i = 0; i < sizeof distances / sizeof *distances; i++)
         for (unsigned more = 0; more < 3; more++) {
             put_far_match(distances[i] - 1 + more, distances[i]);
@@ -239,8 +239,8 @@ static void far_matches(void)
 /* A block of megabytes. */
 static void giant_block(void)
 {
-    const struct deflate_course small = {.room = DEFLATE_ROOM},
-                                steps = {.room = 1 << 16, .step = 100000};
+    const struct deflate_course small = {.capacity = DEFLATE_CAPACITY},
+                                steps = {.capacity = 1 << 16, .step = 100000};
     bit_count = 0;
     put_bits(1 | 1 << 1, 3);
     for (size_t i = 0; i < 1500000; i++) {

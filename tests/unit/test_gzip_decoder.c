@@ -91,8 +91,8 @@ static void draw_file(void)
 {
     begin_file(&drawn);
     for (unsigned members = 1 + random_below(5); members > 0; members--) {
-        const size_t room = FILE_SIZE_MAX - drawn.content_len;
-        gzip_file_add_random(&drawn, random_below(random_below(3) ? (unsigned)room : 3000));
+        const size_t space = FILE_SIZE_MAX - drawn.content_len;
+        gzip_file_add_random(&drawn, random_below(random_below(3) ? (unsigned)space : 3000));
     }
 }
 

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROOM ((size_t)2 << 20)
+#define CAPACITY ((size_t)2 << 20)
 
 static unsigned cases, failures;
-static unsigned char made[ROOM]; /* the file of a case */
+static unsigned char made[CAPACITY]; /* the file of a case */
 static size_t made_len;
 static bool is_big; /* its numbers are big-endian */
 
@@ -95,9 +95,9 @@ static enum header_status look(size_t len, size_t *wanted, struct header *header
 {
     static unsigned char *memory;
     if (!memory)
-        memory = guarded_memory(ROOM);
-    memcpy(memory + ROOM - len, made, len);
-    return header_look(memory + ROOM - len, len, wanted, header, fault);
+        memory = guarded_memory(CAPACITY);
+    memcpy(memory + CAPACITY - len, made, len);
+    return header_look(memory + CAPACITY - len, len, wanted, header, fault);
 }
 
 /* Looks at as many bytes as are wanted at a time. The same must be said of all there are. */

@@ -61,7 +61,7 @@ struct verdict {
     bool is_valid, is_invalid, has_failed;
     const char *wrong;
     uint64_t offset;
-    size_t room;
+    size_t capacity;
 };
 
 static struct verdict read_all(struct text *text)
@@ -77,7 +77,7 @@ static struct verdict read_all(struct text *text)
         json_skip_space(&json);
     is_valid = is_valid && !json.wrong && json.at == json.end;
     const struct verdict verdict = {is_valid,   json.is_invalid,    input.has_failed,
-                                    json.wrong, json_offset(&json), input.room};
+                                    json.wrong, json_offset(&json), input.capacity};
     free(input.buffer);
     return verdict;
 }
@@ -107,7 +107,7 @@ static void check_longest(void)
                 check_that(len <= JSON_TOKEN_MAX ||
                                (verdict.wrong && strstr(verdict.wrong, "more than 8 MiB")),
                            "too long", i);
-                check_that(verdict.room <= 2 * JSON_TOKEN_MAX + 2 * JSON_PIECE, "memory", i);
+                check_that(verdict.capacity <= 2 * JSON_TOKEN_MAX + 2 * JSON_PIECE, "memory", i);
             }
 }
 
@@ -116,10 +116,10 @@ static void check_memory(void)
 {
     struct text text = {"[1", ",2]", ' ', 3 * JSON_TOKEN_MAX, 0, SIZE_MAX, SIZE_MAX};
     struct verdict verdict = read_all(&text);
-    check_that(verdict.is_valid && verdict.room == JSON_PIECE, "white space", verdict.room);
+    check_that(verdict.is_valid && verdict.capacity == JSON_PIECE, "white space", verdict.capacity);
     text = (struct text){"[\"\"", "]", ' ', 3 * JSON_TOKEN_MAX, 0, SIZE_MAX, SIZE_MAX};
     verdict = read_all(&text);
-    check_that(verdict.is_valid && verdict.room == JSON_PIECE, "white space", verdict.room);
+    check_that(verdict.is_valid && verdict.capacity == JSON_PIECE, "white space", verdict.capacity);
 }
 
 /* Reads that fail are told from the end of the text. */

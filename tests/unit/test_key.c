@@ -16,10 +16,10 @@ static struct key by(enum field_kind kind, int32_t number, uint32_t first, uint3
 
 static void check(const char *record, struct key key, const char *expected, enum field_found found)
 {
-    unsigned char room[64];
+    unsigned char capacity[64];
     struct key_name name = {(const unsigned char *)"", 0};
     const unsigned char *begin = (const unsigned char *)record;
-    const enum field_found got = key_find(&key, begin, begin + strlen(record), room, &name);
+    const enum field_found got = key_find(&key, begin, begin + strlen(record), capacity, &name);
     tried++;
     if (got == found && (!expected || (name.len == strlen(expected) &&
                                        memcmp(name.bytes, expected, name.len) == 0)))
@@ -89,7 +89,7 @@ static size_t copy_character(const unsigned char *text, size_t len, size_t at, u
 
 static void check_random_characters(void)
 {
-    unsigned char text[12], room[12], expected[12];
+    unsigned char text[12], capacity[12], expected[12];
     for (unsigned i = 0; i < 20000; i++) {
         const size_t len = 1 + random_below(sizeof text);
         size_t used = 0;
@@ -109,7 +109,7 @@ static void check_random_characters(void)
             at += size;
         }
         tried++;
-        if (key_find(&key, text, text + len, room, &name) == FIELD_FOUND && name.len == used &&
+        if (key_find(&key, text, text + len, capacity, &name) == FIELD_FOUND && name.len == used &&
             memcmp(name.bytes, expected, used) == 0)
             continue;
         wrong++;

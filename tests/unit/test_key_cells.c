@@ -36,16 +36,16 @@ static int compare_pairs(const void *a, const void *b)
  * whether equal keys stay in order. */
 static void check_sorting(size_t count, uint64_t mask)
 {
-    static struct radix_pair pairs[MOST], pair_room[MOST], expected[MOST];
-    static uint64_t words[MOST], word_room[MOST];
+    static struct radix_pair pairs[MOST], pair_scratch[MOST], expected[MOST];
+    static uint64_t words[MOST], word_scratch[MOST];
     const uint64_t others = random_word() & ~mask;
     for (size_t i = 0; i < count; i++) {
         words[i] = (random_word() & mask) | others;
         pairs[i] = expected[i] = (struct radix_pair){words[i], i};
     }
     qsort(expected, count, sizeof expected[0], compare_pairs);
-    const uint64_t *sorted_words = radix_sort(words, word_room, count);
-    const struct radix_pair *sorted = radix_sort_pairs(pairs, pair_room, count);
+    const uint64_t *sorted_words = radix_sort(words, word_scratch, count);
+    const struct radix_pair *sorted = radix_sort_pairs(pairs, pair_scratch, count);
     bool same = true;
     for (size_t i = 0; i < count; i++)
         same &= sorted_words[i] == expected[i].key && sorted[i].key == expected[i].key &&
@@ -107,7 +107,7 @@ static void check_cells(unsigned samples, unsigned keys, uint32_t first_row)
     }
     (void)need(key_cells_sort(&cells) ? &cells : NULL);
     compare_cells(&cells, counts, first_row);
-    check_that(cells.room <= 64 || cells.room <= 4 * cells.count, "room", cells.room);
+    check_that(cells.capacity <= 64 || cells.capacity <= 4 * cells.count, "room", cells.capacity);
     key_cells_close(&cells);
 }
 

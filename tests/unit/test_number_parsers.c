@@ -19,16 +19,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM ((size_t)512 << 10)
-#define TOKENS_MAX (ROOM / 2)
+#define CAPACITY ((size_t)512 << 10)
+#define TOKENS_MAX (CAPACITY / 2)
 
 static unsigned long tokens, wrong;
-static unsigned char *room; /* ROOM bytes between pages that fault */
+static unsigned char *scratch; /* ROOM bytes between pages that fault */
 
 /* --- texts --- */
 
 struct text {
-    unsigned char data[ROOM];
+    unsigned char data[CAPACITY];
     size_t len;
 };
 
@@ -36,7 +36,7 @@ static struct text made;
 
 static void append(struct text *text, const void *data, size_t len)
 {
-    if (len > ROOM - text->len)
+    if (len > CAPACITY - text->len)
         abort();
     memcpy(text->data + text->len, data, len);
     text->len += len;
@@ -47,9 +47,9 @@ __attribute__((format(printf, 2, 3))) static void append_format(struct text *tex
 {
     va_list arguments;
     va_start(arguments, format);
-    int len = vsnprintf((char *)text->data + text->len, ROOM - text->len, format, arguments);
+    int len = vsnprintf((char *)text->data + text->len, CAPACITY - text->len, format, arguments);
     va_end(arguments);
-    if (len < 0 || (size_t)len >= ROOM - text->len)
+    if (len < 0 || (size_t)len >= CAPACITY - text->len)
         abort();
     text->len += (size_t)len;
 }
@@ -282,7 +282,7 @@ static void make_long(struct text *text)
     for (size_t len = NUMBER_MAX - 2; len <= NUMBER_MAX + 2; len++)
         for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
             append_format(text, "%0*d%s\n", (int)(len - strlen(ends[i])), 7, ends[i]);
-            if (text->len > ROOM - 3 * NUMBER_MAX)
+            if (text->len > CAPACITY - 3 * NUMBER_MAX)
                 abort();
         }
     for (int digits = 0; digits < NUMBER_MAX; digits++)
@@ -297,10 +297,10 @@ static void make_long(struct text *text)
 static void check_made(size_t cap)
 {
     expect(made.data, made.len);
-    memcpy(room + ROOM - made.len, made.data, made.len);
-    check(room + ROOM - made.len, made.len, cap);
-    memcpy(room, made.data, made.len);
-    check(room, made.len, cap);
+    memcpy(scratch + CAPACITY - made.len, made.data, made.len);
+    check(scratch + CAPACITY - made.len, made.len, cap);
+    memcpy(scratch, made.data, made.len);
+    check(scratch, made.len, cap);
 }
 
 static void check_by_hand(void)
@@ -468,8 +468,8 @@ static void check_random(unsigned long count)
         }
         size_t cap = turn % 4 ? TOKENS_MAX : 1 + random_below(3000);
         expect(made.data, made.len);
-        memcpy(room + ROOM - made.len, made.data, made.len);
-        check(room + ROOM - made.len, made.len, cap);
+        memcpy(scratch + CAPACITY - made.len, made.data, made.len);
+        check(scratch + CAPACITY - made.len, made.len, cap);
     }
 }
 
@@ -481,7 +481,7 @@ static void check_cuts(const char *text, size_t len, size_t step)
     for (size_t begin = 0; begin <= len; begin += step)
         for (size_t end = begin; end <= len; end += step) {
             size_t piece = end - begin, cap = random_below(3) ? TOKENS_MAX : 1 + random_below(12);
-            unsigned char *copy = random_below(2) ? room + ROOM - piece : room;
+            unsigned char *copy = random_below(2) ? scratch + CAPACITY - piece : scratch;
             memcpy(copy, text + begin, piece);
             expect(copy, piece);
             check(copy, piece, cap);
@@ -544,7 +544,7 @@ static void check_whole(const char *text, size_t first_invalid, size_t invalid_l
 int main(void)
 {
     bool quick = scale_is_small_or_slow();
-    room = guarded_memory(ROOM);
+    scratch = guarded_memory(CAPACITY);
     check_whole("", 0, 0);
     check_whole(" \n", 0, 0);
     check_whole("1 2.5 -3", 0, 0);

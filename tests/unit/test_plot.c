@@ -79,11 +79,11 @@ static void check_length(uint64_t count, uint64_t largest, uint64_t max)
                count, largest, text);
 }
 
-static void check_bar(uint64_t count, size_t room, bool utf8, const char *expected)
+static void check_bar(uint64_t count, size_t capacity, bool utf8, const char *expected)
 {
     static struct writer out;
     writer_begin(&out, -1);
-    bar_write(&out, count, 16, room, utf8);
+    bar_write(&out, count, 16, capacity, utf8);
     writer_char(&out, '\0');
     check_that(strcmp(out.buffer, expected) == 0, "picture", count, 16, out.buffer);
 }

@@ -267,7 +267,7 @@ static int read_all(struct source *source, const struct record_kind *record, siz
     struct only_worker worker = {
         .memory = {.cap = chunk_size, .fill = random_below(2)}, .record = record, .bag = bag};
     const struct sink sink = {.arg = &worker, .choose = choose_one, .count = count_one};
-    worker.memory.data = need(malloc(chunk_size + record_room(record) + 1));
+    worker.memory.data = need(malloc(chunk_size + record_slack(record) + 1));
     int rc = run_worker(source, &sink);
     free(worker.memory.data);
     return rc;

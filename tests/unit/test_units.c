@@ -17,7 +17,7 @@
 
 static const struct field with_units = {.kind = FIELD_NONE, .has_units = true};
 static unsigned long cases, wrong;
-static unsigned char *room; /* TEXT_SIZE bytes between pages that fault */
+static unsigned char *scratch; /* TEXT_SIZE bytes between pages that fault */
 
 static void fail(const char *who, const unsigned char *token, size_t len, double value, double is)
 {
@@ -68,7 +68,7 @@ static void check_one(const char *token, const char *decimal)
 {
     const size_t len = strlen(token);
     const double is = decimal ? strtod(decimal, NULL) : NAN;
-    unsigned char *text = room + TEXT_SIZE - len;
+    unsigned char *text = scratch + TEXT_SIZE - len;
     struct field_fault fault;
     memcpy(text, token, len);
     if (!naive_same(naive_number_with_units(text, len), is))
@@ -308,8 +308,8 @@ static void check_random(unsigned long rounds)
             len += random_below(4) ? put_token(text + len) : put(text + len, "12.5");
             len += put(text + len, spaces[random_below(sizeof spaces / sizeof *spaces)]);
         }
-        memcpy(room + TEXT_SIZE - max, text, max);
-        check(room + TEXT_SIZE - max, max, 1 + random_below(random_below(2) ? 1500 : 40));
+        memcpy(scratch + TEXT_SIZE - max, text, max);
+        check(scratch + TEXT_SIZE - max, max, 1 + random_below(random_below(2) ? 1500 : 40));
     }
 }
 
@@ -318,16 +318,16 @@ static void check_long(void)
 {
     for (size_t len = NUMBER_MAX - 1; len <= NUMBER_MAX + 1; len++)
         for (size_t point = 1; point < len; point += 1021) {
-            memset(room, '9', len);
-            room[point] = '.';
-            memcpy(room + len - 2, len % 2 ? "Pi" : "ns", 2);
-            check(room, len, 2);
+            memset(scratch, '9', len);
+            scratch[point] = '.';
+            memcpy(scratch + len - 2, len % 2 ? "Pi" : "ns", 2);
+            check(scratch, len, 2);
         }
 }
 
 int main(void)
 {
-    room = guarded_memory(TEXT_SIZE);
+    scratch = guarded_memory(TEXT_SIZE);
     number_prepare();
     check_by_hand();
     check_random(scale_is_slow() ? 300 : scale_is_small() ? 2000 : scale_is_all() ? 100000 : 20000);

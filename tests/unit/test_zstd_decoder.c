@@ -78,12 +78,12 @@ static void decode(struct decoder *decoder, const struct way *way, const unsigne
             const size_t some = draw_step(way->in);
             end = some < len - at ? at + some : len;
         }
-        const size_t room = CONTENT_MAX - result->len, cap = draw_step(way->out);
+        const size_t space = CONTENT_MAX - result->len, cap = draw_step(way->out);
         step = (struct decode_step){.in = in + at,
                                     .in_len = end - at,
                                     .out = result->content + result->len,
-                                    .cap = cap < room ? cap : room};
-        if (room == 0)
+                                    .cap = cap < space ? cap : space};
+        if (space == 0)
             break;
         status = codec->decode(decoder, &step, &error);
         at += step.used;
