@@ -198,10 +198,10 @@ static bool measure_task(struct bench *bench, const struct text &kind, const str
 // --- the run ---
 
 static struct task task_of(struct bench *bench, const char *name,
-                           void (*lay)(struct histogram_spec *spec))
+                           void (*build)(struct histogram_spec *spec))
 {
     struct task task = {name, {}, {}, {}, 0};
-    lay(&task.spec);
+    build(&task.spec);
     const unsigned capability =
         static_cast<unsigned>(10 * bench->properties.major + bench->properties.minor);
     task.how = launch_with(tuning_for(STRATEGY_characters, capability), &task.spec,

@@ -229,7 +229,7 @@ static bool zero_counters(struct device *device, const struct decode_batch *batc
            zero(device, batch->gzip.counters, sizeof *batch->gzip.counters, stream);
 }
 
-// What the host has laid, and the padding after the compressed bytes, on the stream of the copies:
+// What the host has built, and the padding after the compressed bytes, on the stream of the copies:
 // after those bytes.
 static bool copy_plan(struct device *device, struct slot *slot, const struct decode_batch *batch,
                       const struct decode_plan *plan)

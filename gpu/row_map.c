@@ -25,7 +25,7 @@ static unsigned long long sign_of(const struct histogram_spec *spec)
 /* Spans over 2^32 have a reciprocal that may tell the bin before. With all of 64 bits it tells the
  * right one of most of them: bins * 2^(64 + shift) / span, rounded up, errs by less than span /
  * 2^(64 + shift), which must not be more than 1 / span. */
-static void lay_reciprocal(struct row_map *map, const struct binning *binning)
+static void build_reciprocal(struct row_map *map, const struct binning *binning)
 {
     __extension__ typedef unsigned __int128 wide;
     map->reciprocal = binning->reciprocal;
@@ -65,7 +65,7 @@ static int128 clamp(int128 number, int128 min, int128 max)
  *
  * If no value of the type lies within the bins, from = to, and `before` is set to that of the value
  * that it is taken for. */
-static void lay_16_bits(struct row_map *map, const struct histogram_spec *spec)
+static void build_16_bits(struct row_map *map, const struct histogram_spec *spec)
 {
     const struct binning *binning = &spec->binning;
     const int128 first = binning->first, span = binning->span, bins = (int128)binning->bins;
@@ -91,8 +91,8 @@ static void lay_16_bits(struct row_map *map, const struct histogram_spec *spec)
 }
 
 /* Equal bins by offsets modulo 2^bits of the plan. Numbers begin at the least value of the type. */
-static void lay_offsets(struct row_map *map, const struct histogram_spec *spec,
-                        const struct row_plan *plan)
+static void build_offsets(struct row_map *map, const struct histogram_spec *spec,
+                          const struct row_plan *plan)
 {
     const struct binning *binning = &spec->binning;
     const unsigned long long mask = plan->bits == 32 ? 0xffffffffull : ~0ull;
@@ -103,11 +103,11 @@ static void lay_offsets(struct row_map *map, const struct histogram_spec *spec,
     map->last = (unsigned long long)(binning->span - 1) & mask;
     map->beyond = (unsigned long long)(max - binning->first) & mask;
     map->offset_max = plan->bits == 32 && map->last == mask ? map->last : map->last + 1;
-    lay_reciprocal(map, binning);
+    build_reciprocal(map, binning);
 }
 
 /* Whole values between edges: those that values of the type can tell apart. */
-static void lay_whole_edges(struct row_map *map, const struct histogram_spec *spec)
+static void build_whole_edges(struct row_map *map, const struct histogram_spec *spec)
 {
     const int128 min = min_of(spec), end = min + ((int128)1 << bits_of(spec));
     map->sign = sign_of(spec);
@@ -119,17 +119,17 @@ static void lay_whole_edges(struct row_map *map, const struct histogram_spec *sp
     }
 }
 
-static void lay_wholes(struct row_map *map, const struct histogram_spec *spec,
-                       const struct row_plan *plan)
+static void build_wholes(struct row_map *map, const struct histogram_spec *spec,
+                         const struct row_plan *plan)
 {
     if (map->size == 1)
         map->way = ROWS_OF_BYTES;
     else if (plan->way == PLAN_WHOLE_EDGES)
-        lay_whole_edges(map, spec);
+        build_whole_edges(map, spec);
     else if (map->size == 2 && spec->binning.span <= 65536)
-        lay_16_bits(map, spec);
+        build_16_bits(map, spec);
     else
-        lay_offsets(map, spec, plan);
+        build_offsets(map, spec, plan);
 }
 
 /* Equal bins of floats by arithmetic of floats, unless values would often be too near an edge for
@@ -142,7 +142,7 @@ static void lay_wholes(struct row_map *map, const struct histogram_spec *spec,
  * 2 of the third; those farther away are taken for the nearest of these, as the operation keeps
  * their order. Twice as much is allowed for: edges are what doubles make of them (binning.h), off
  * by some 2^-51 of reach * per_step. */
-static void lay_floats(struct row_map *map, const struct binning *binning)
+static void build_floats(struct row_map *map, const struct binning *binning)
 {
     const double low = fabs(binning->min), high = fabs(binning->max);
     const double reach = (low > high ? low : high) + binning->step;
@@ -157,8 +157,8 @@ static void lay_floats(struct row_map *map, const struct binning *binning)
 }
 
 /* Doubles, and floats, which become doubles unless their own arithmetic does. */
-static void lay_doubles(struct row_map *map, const struct histogram_spec *spec,
-                        const struct row_plan *plan)
+static void build_doubles(struct row_map *map, const struct histogram_spec *spec,
+                          const struct row_plan *plan)
 {
     const struct binning *binning = &spec->binning;
     map->way = plan->way == PLAN_LOG_LINEAR     ? ROWS_LOG_LINEAR
@@ -174,7 +174,7 @@ static void lay_doubles(struct row_map *map, const struct histogram_spec *spec,
     map->step = binning->step;
     map->per_step = binning->per_step;
     if (map->size == 4 && map->way == ROWS_OF_DOUBLES)
-        lay_floats(map, binning);
+        build_floats(map, binning);
 }
 
 struct row_map row_map_of(const struct histogram_spec *spec)
@@ -189,9 +189,9 @@ struct row_map row_map_of(const struct histogram_spec *spec)
         .bins = (unsigned)spec->binning.bins,
     };
     if (spec->type.kind == 'f')
-        lay_doubles(&map, spec, &plan);
+        build_doubles(&map, spec, &plan);
     else
-        lay_wholes(&map, spec, &plan);
+        build_wholes(&map, spec, &plan);
     return map;
 }
 

@@ -109,7 +109,7 @@ gpuhisto_sources = \
 	src/cli/option.h src/cli/option_help.c src/cli/option_rules.c src/cli/option_table.c \
 	src/cli/options.c src/cli/options.def src/cli/options.h src/cli/options_also.c \
 	src/cli/options_bins.c src/cli/options_engine.c src/cli/options_fields.c \
-	src/cli/options_input.c src/cli/options_lay.c src/cli/options_messages.c src/cli/options_mode.c \
+	src/cli/options_input.c src/cli/options_build.c src/cli/options_messages.c src/cli/options_mode.c \
 	src/cli/options_output.c src/cli/options_tables.c src/cli/options_words.c \
 	src/cli/parse.c src/cli/parse.h \
 	src/cli/progress.c src/cli/progress.h \

@@ -192,7 +192,7 @@ static int diff_and_show(struct options *options, struct output *output,
 
 int main_diff(struct options *options, struct output *output, const struct held_list *files)
 {
-    const struct merge empty = {.form.lay = options_lay,
+    const struct merge empty = {.form.build = options_build,
                                 .form.sort = options_sort,
                                 .form.max_keys = options->max_keys,
                                 .form.max_key_bytes = main_max_key_bytes(options->max_keys)};

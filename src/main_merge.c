@@ -145,7 +145,7 @@ static int merge_and_show(struct options *options, struct output *output,
     options->spec = merge->spec;
     options->pool.keys = merge->keys;
     options->report.words = merge_options(merge);
-    if (merge->keys && options_lay_key(&merge->first.options, options, &error) != 0)
+    if (merge->keys && options_build_key(&merge->first.options, options, &error) != 0)
         return main_failed(&error);
     if (options->verbosity >= NORMAL)
         main_warn_of_others(merge);
@@ -166,7 +166,7 @@ static int merge_and_show(struct options *options, struct output *output,
 
 int main_merge(struct options *options, struct output *output, const struct held_list *files)
 {
-    struct merge merge = {.form.lay = options_lay,
+    struct merge merge = {.form.build = options_build,
                           .form.sort = options_sort,
                           .form.has_moments = options->report.stats,
                           .form.is_cumulative = options->report.format->is_cumulative,

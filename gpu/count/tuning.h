@@ -93,9 +93,9 @@ TUNING_CONSTANT const struct tuning tunings[] = {
 #define PARTITION_TILES_MIN 1024u
 #define PARTITION_TILES_MAX 16384u
 
-/* Columns of counters that lanes lays for values at most: 2 to this power. Then at most 4 lanes of
- * a warp meet in a bank, whatever the data. More columns take longer to zero and add up; fewer have
- * no such bound (measured: doc/kernels.md). */
+/* Columns of counters that lanes builds for values at most: 2 to this power. Then at most 4 lanes
+ * of a warp meet in a bank, whatever the data. More columns take longer to zero and add up; fewer
+ * have no such bound (measured: doc/kernels.md). */
 #define LANES_COLUMNS_LOG_MAX 3
 
 /* Bytes of shared memory that lanes takes for samples of a byte: 64 counters for each of 256

@@ -167,8 +167,8 @@ int option_needs(const struct draft *draft, const char *term, const char *needs,
 #define TYPED_SHOWN 128
 void option_show_typed(const struct draft *draft, const char *term, char *text);
 
-/* options_bins.c: lays the bins of numbers or of values with a type; free them. 0; OPTIONS_WRONG or
- * OPTIONS_FAILED with an error. */
+/* options_bins.c: builds the bins of numbers or of values with a type; free them. 0; OPTIONS_WRONG
+ * or OPTIONS_FAILED with an error. */
 int bins_finish(const struct draft *draft, struct binning *binning, struct error *error);
 
 /* options_fields.c: finds out where in a line numbers stand. 0, or OPTIONS_WRONG with an error. */

@@ -92,11 +92,11 @@ int options_finish_type(struct options *options, const char *type, struct error 
 
 /* Makes the histogram that the "options" of a table describe; free its bins. 0; or -1 with an error
  * if they are wrong, not spelled as gpuhisto does, or made bins over what was seen. */
-int options_lay(const struct words *words, struct histogram_spec *spec, struct error *error);
+int options_build(const struct words *words, struct histogram_spec *spec, struct error *error);
 
 /* Sets what --by of a table's "options" was: options->by_field, and whether that is a number, as
  * their key says. 0, or -1 with an error. */
-int options_lay_key(const struct words *words, struct options *options, struct error *error);
+int options_build_key(const struct words *words, struct options *options, struct error *error);
 
 /* Sorts the "options" of a table; free them. Any thread. 0; or -1 with an error if one of them is
  * unknown. */

@@ -53,7 +53,7 @@ static const char *kind_of_number(const struct draft *draft)
     return is_whole(draft) ? "whole number of at most 64 bits" : "number";
 }
 
-/* Says why bins between --min and --max cannot be laid. */
+/* Says why bins between --min and --max cannot be built. */
 static int refuse_range(const struct draft *draft, enum binning_error code, struct error *error)
 {
     char min[64];
@@ -114,7 +114,7 @@ void option_show_number(const struct draft *draft, const char *number, char *tex
     }
 }
 
-/* Lays equal bins, or powers, between --min and --max. */
+/* Builds equal bins, or powers, between --min and --max. */
 static int finish_range(const struct draft *draft, struct binning *binning, struct error *error)
 {
     struct bound min, max;
@@ -179,14 +179,14 @@ end:
 }
 
 /* One bin for each value of a whole type of 8 or 16 bits. */
-static void lay_every_value(const struct value_type *type, struct binning *binning)
+static void build_every_value(const struct value_type *type, struct binning *binning)
 {
     size_t values = (size_t)1 << 8 * type->size;
     int128 first = type->kind == 'i' ? -(int128)(values / 2) : 0;
     binning_equal_whole(binning, first, first + (int128)values, values);
 }
 
-/* Bins that need no range: of decimal digits. Fewer, equal ones can be laid over them once the
+/* Bins that need no range: of decimal digits. Fewer, equal ones can be built over them once the
  * values have been counted. */
 static int finish_digits(const struct draft *draft, struct binning *binning, struct error *error)
 {
@@ -211,7 +211,7 @@ static int finish_parts(const struct draft *draft, struct binning *binning, stru
     return 0;
 }
 
-/* --log without a range: of whole types, bins of all that they can be. For others decades are laid
+/* --log without a range: of whole types, bins of all that they can be. For others decades are built
  * over bins of decimal digits once the values have been counted, so that quantiles are as good as
  * without. */
 static int finish_decades(const struct draft *draft, struct binning *binning, struct error *error)
@@ -248,7 +248,7 @@ static int finish_own(const struct draft *draft, struct binning *binning, struct
     else if (draft->digits)
         binning_digits_whole(binning, draft->digits);
     else if (draft->type->size <= 2)
-        lay_every_value(draft->type, binning);
+        build_every_value(draft->type, binning);
     else if (is_statistics)
         binning_digits_whole(binning, DIGITS_DEFAULT);
     else
@@ -256,7 +256,7 @@ static int finish_own(const struct draft *draft, struct binning *binning, struct
     return 0;
 }
 
-static int lay_bins(const struct draft *draft, struct binning *binning, struct error *error)
+static int build_bins(const struct draft *draft, struct binning *binning, struct error *error)
 {
     if (draft->edges)
         return finish_edges(draft, binning, error);
@@ -274,7 +274,7 @@ int bins_finish(const struct draft *draft, struct binning *binning, struct error
 {
     const bool is_cumulative = draft->options->report.format->is_cumulative;
     const bool is_right = draft_gave(draft, "right") || is_cumulative;
-    int rc = lay_bins(draft, binning, error);
+    int rc = build_bins(draft, binning, error);
     if (rc == 0 && ((is_cumulative && binning_use_decimals(binning) != BINNING_OK) ||
                     (is_right && binning_include_upper(binning) != BINNING_OK))) {
         binning_free(binning);

@@ -67,14 +67,14 @@ static bool needs_range(const struct draft *draft)
            options->pool.device != DEVICE_GPU && !options->pool.strategy;
 }
 
-/* Lays the rows of the mode. `binning` is of modes that have one. */
-static void lay(const struct draft *draft, const struct binning *binning)
+/* Builds the rows of the mode. `binning` is of modes that have one. */
+static void build(const struct draft *draft, const struct binning *binning)
 {
     struct histogram_spec *spec = &draft->options->spec;
     switch (draft->mode->id) {
-#define MODE(identifier, name, lay)                                                                \
+#define MODE(identifier, name, build)                                                              \
     case MODE_##identifier:                                                                        \
-        lay;                                                                                       \
+        build;                                                                                     \
         break;
 #include "src/count/modes.def"
 #undef MODE
@@ -89,7 +89,7 @@ static int finish_binned(const struct draft *draft, struct error *error)
     int rc = bins_finish(draft, &binning, error);
     if (rc != 0)
         return rc;
-    lay(draft, &binning);
+    build(draft, &binning);
     const struct report_options *report = &draft->options->report;
     draft->options->spec.has_moments =
         report->stats || report->format->is_cumulative || needs_range(draft);
@@ -126,7 +126,7 @@ int mode_finish(const struct draft *draft, struct error *error)
     if (rc == 0)
         rc = report_finish(draft, error);
     if (rc == 0 && !mode->is_binned)
-        lay(draft, NULL);
+        build(draft, NULL);
     draft->options->spec.field = mode == &mode_lines ? key.field : field;
     draft->options->spec.key = key;
     draft->options->spec.filter = draft->filter;

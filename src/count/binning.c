@@ -28,7 +28,7 @@ static void set_reciprocal(struct binning *binning)
     binning->reciprocal = (uint64_t)((dividend + (binning->exact ? divisor - 1 : 0)) / divisor);
 }
 
-static void lay_whole(struct binning *binning, int128 first, int128 span, size_t bins)
+static void build_whole(struct binning *binning, int128 first, int128 span, size_t bins)
 {
     *binning = (struct binning){.is_whole = true, .bins = bins, .first = first, .span = span};
     set_reciprocal(binning);
@@ -36,14 +36,14 @@ static void lay_whole(struct binning *binning, int128 first, int128 span, size_t
 
 void binning_own(struct binning *binning, size_t bins)
 {
-    lay_whole(binning, 0, (int128)bins, bins);
+    build_whole(binning, 0, (int128)bins, bins);
 }
 
 enum binning_error binning_equal_whole(struct binning *binning, int128 min, int128 max, size_t bins)
 {
     if (min >= max)
         return BINNING_NOT_ASCENDING;
-    lay_whole(binning, min, max - min, bins);
+    build_whole(binning, min, max - min, bins);
     return BINNING_OK;
 }
 

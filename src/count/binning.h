@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bins laid over numbers: which row of the table a value belongs to, exactly. */
+/* Bins over numbers: which row of the table a value belongs to, exactly. */
 #ifndef GPUHISTO_BINNING_H
 #define GPUHISTO_BINNING_H
 
@@ -19,7 +19,7 @@ enum binning_kind {
 /* The edges of the bins, ascending: bin k, from 0, contains the values from edge k on that are
  * below edge k + 1. With is_right bins include their upper edge instead, as tables show it: then
  * these edges are the next numbers above those that are shown. Values are either whole, or doubles.
- * Never changes once it is laid, so any number of threads may look values up. Members that a kind
+ * Never changes once it is built, so any number of threads may look values up. Members that a kind
  * does not use are 0. */
 struct binning {
     enum binning_kind kind;
@@ -48,7 +48,7 @@ struct binning {
 #define ROW_INVALID(binning) ((binning)->bins + 2) /* no number at all */
 #define ROWS(binning) ((binning)->bins + 3)
 
-/* The reasons why bins cannot be laid. */
+/* The reasons why bins cannot be built. */
 enum binning_error {
     BINNING_OK = 0,
     BINNING_NO_MEMORY,
@@ -70,10 +70,10 @@ struct decimal {
 
 #define DECIMAL_DIGITS 18
 
-/* Each of these lays bins for whole values or for doubles, given finite numbers. On an error there
- * is nothing to free. */
+/* Each of these builds bins for whole values or for doubles, given finite numbers. On an error
+ * there is nothing to free. */
 
-/* Lays `bins` equal bins, 1 to BINS_MAX, over [min, max). Whole values: bin k begins at the first
+/* Builds `bins` equal bins, 1 to BINS_MAX, over [min, max). Whole values: bin k begins at the first
  * whole number that is not below min + k * (max - min) / bins. Doubles: at k * step + min with step
  * = (max - min) / bins, each operation rounded by itself, as in numpy's linspace; the last edge is
  * max. */
@@ -81,15 +81,15 @@ enum binning_error binning_equal_whole(struct binning *binning, int128 min, int1
                                        size_t bins);
 enum binning_error binning_equal(struct binning *binning, double min, double max, size_t bins);
 
-/* Lays a bin for each whole value from 0 to bins - 1. */
+/* Builds a bin for each whole value from 0 to bins - 1. */
 void binning_own(struct binning *binning, size_t bins);
 
-/* Lays bins between the given edges, which are copied; count is BINS_MAX + 1 at most. */
+/* Builds bins between the given edges, which are copied; count is BINS_MAX + 1 at most. */
 enum binning_error binning_edges_whole(struct binning *binning, const int128 *edges, size_t count);
 enum binning_error binning_edges(struct binning *binning, const double *edges, size_t count);
 
-/* Lays bins between the powers of a base, from the last that is not above min, which is over 0, to
- * the first that is not below max. Each is base^n rounded once: up to a whole number, or to the
+/* Builds bins between the powers of a base, from the last that is not above min, which is over 0,
+ * to the first that is not below max. Each is base^n rounded once: up to a whole number, or to the
  * nearest double (half way to the even one). Powers that round to the same number are one edge. */
 enum binning_error binning_log_whole(struct binning *binning, int128 min, int128 max,
                                      struct decimal base);
@@ -100,7 +100,7 @@ enum binning_error binning_log(struct binning *binning, double min, double max,
 enum binning_error binning_log_limbs(struct binning *binning, double min, double max,
                                      struct decimal base, size_t limbs);
 
-/* Lays bins over all finite doubles, each power of two in LOG_LINEAR_PARTS: edges are where the
+/* Builds bins over all finite doubles, each power of two in LOG_LINEAR_PARTS: edges are where the
  * leading bits of a double change. Zero, of either sign, has a bin of its own; the first edge is
  * -inf, the last inf. */
 void binning_log_linear(struct binning *binning);
@@ -111,18 +111,18 @@ void binning_log_linear(struct binning *binning);
 #define LOG_LINEAR_BINS (2 * LOG_LINEAR_HALF + 1)
 #define ROW_ABOVE_ZERO (LOG_LINEAR_HALF + 2) /* of the least double over zero */
 
-/* Lays bins of DIGITS_MIN to DIGITS_MAX significant decimal digits (binning_digits.h). Doubles:
+/* Builds bins of DIGITS_MIN to DIGITS_MAX significant decimal digits (binning_digits.h). Doubles:
  * from -1e39 to 1e39. `singles`: values are floats, and edges the floats nearest to the decimals.
  * Whole values: all of 64 bits, signed or not. The only error is BINNING_NO_MEMORY. */
 enum binning_error binning_digits(struct binning *binning, unsigned digits, bool singles);
 void binning_digits_whole(struct binning *binning, unsigned digits);
 
-/* Lays bins of decades in `parts` each: 1, or DECADE_PARTS with edges at 1, 2 and 5 times the power
- * of ten, on both sides of zero. Doubles: from -1e39 to 1e39; those of binning_digits nest in them,
- * and the three bins around zero are the same. For doubles, `parts` may also be DECADE_PARTS_FINE,
- * whose bins are nearly equally wide on a logarithmic scale; those of binning_digits with 3 digits
- * or more nest in them. Whole values: all of `bits` bits, 8 to 64; zero is a bin. The only error is
- * BINNING_NO_MEMORY. */
+/* Builds bins of decades in `parts` each: 1, or DECADE_PARTS with edges at 1, 2 and 5 times the
+ * power of ten, on both sides of zero. Doubles: from -1e39 to 1e39; those of binning_digits nest in
+ * them, and the three bins around zero are the same. For doubles, `parts` may also be
+ * DECADE_PARTS_FINE, whose bins are nearly equally wide on a logarithmic scale; those of
+ * binning_digits with 3 digits or more nest in them. Whole values: all of `bits` bits, 8 to 64;
+ * zero is a bin. The only error is BINNING_NO_MEMORY. */
 #define DECADE_PARTS 3
 #define DECADE_PARTS_FINE 10
 enum binning_error binning_decades(struct binning *binning, unsigned parts);
@@ -167,7 +167,8 @@ static inline uint32_t binning_row_log_linear(double value)
     return (uint32_t)(magnitude > infinity ? LOG_LINEAR_BINS + 2 : row);
 }
 
-/* Returns the row of a double in bins of decimal digits; of a float if they are laid for floats. */
+/* Returns the row of a double in bins of decimal digits; of a float if they are built for floats.
+ */
 static inline uint32_t binning_row_digits(const struct binning *binning, double value)
 {
     uint64_t bits;

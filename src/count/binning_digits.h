@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bins of so many significant decimal digits: 12.3 to 12.4, 0.0499 to 0.05. binning.h lays them;
+/* Bins of so many significant decimal digits: 12.3 to 12.4, 0.0499 to 0.05. binning.h builds them;
  * this header finds rows quickly, in the CPU's loops and the GPU's kernels.
  *
  * A decade, from a power of ten to the next, has 9 * 10^(digits - 1) bins, whose edges are decimals

@@ -143,8 +143,8 @@ static void *shrink_edges(struct edge_list *list)
     return realloc(bytes, list->count * size);
 }
 
-static enum binning_error lay_powers(struct binning *binning, struct edge_list *list,
-                                     struct decimal base, size_t limbs)
+static enum binning_error build_powers(struct binning *binning, struct edge_list *list,
+                                       struct decimal base, size_t limbs)
 {
     int128 scale = 1;
     for (unsigned i = 0; i < base.places && i <= DECIMAL_DIGITS; i++)
@@ -181,7 +181,7 @@ enum binning_error binning_log_whole(struct binning *binning, int128 min, int128
                                      struct decimal base)
 {
     struct edge_list list = {.is_whole = true, .min = min, .max = max};
-    return lay_powers(binning, &list, base, LIMBS);
+    return build_powers(binning, &list, base, LIMBS);
 }
 
 enum binning_error binning_log(struct binning *binning, double min, double max, struct decimal base)
@@ -197,5 +197,5 @@ enum binning_error binning_log_limbs(struct binning *binning, double min, double
         return BINNING_NOT_POSITIVE;
     if (!(min < max))
         return BINNING_NOT_ASCENDING;
-    return lay_powers(binning, &list, base, limbs);
+    return build_powers(binning, &list, base, limbs);
 }

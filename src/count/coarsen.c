@@ -158,7 +158,7 @@ static void widen_bins(struct equal_bins *bins, size_t max, bool is_whole)
     bins->width = width;
 }
 
-static enum binning_error lay_bins(const struct equal_bins *bins, struct binning *binning)
+static enum binning_error build_bins(const struct equal_bins *bins, struct binning *binning)
 {
     const size_t count = (size_t)(bins->last - bins->first) + 1;
     double *edges = malloc(count * sizeof *edges);
@@ -181,7 +181,7 @@ enum coarsen_outcome coarsen_equal(const struct histogram_spec *spec, const stru
         return COARSEN_AS_COUNTED;
     struct equal_bins bins = narrowest_bins(&spec->binning, &seen);
     widen_bins(&bins, max, seen.is_whole && seen.count > 1);
-    if (lay_bins(&bins, &binning) != BINNING_OK)
+    if (build_bins(&bins, &binning) != BINNING_OK)
         return COARSEN_NO_MEMORY;
     return count_again(spec, tally, &binning, rows);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A histogram: a mode and the rows laid for it. tally.h has the counts. */
+/* A histogram: a mode and its rows. tally.h has the counts. */
 #ifndef GPUHISTO_HISTOGRAM_SPEC_H
 #define GPUHISTO_HISTOGRAM_SPEC_H
 
@@ -15,7 +15,7 @@
 #define PAIR_ROWS 65536 /* a row for each pair: the first byte times 256, and the second */
 #define NO_BIN 0xffffu  /* in spec.bin_of: the byte is counted nowhere */
 
-/* A mode with its rows. Never changes once it is laid, so any number of threads may count by it.
+/* A mode with its rows. Never changes once it is built, so any number of threads may count by it.
  * Members that the mode does not use are 0. */
 struct histogram_spec {
     const struct mode *mode;
@@ -37,14 +37,14 @@ struct histogram_spec {
     const struct histogram_spec *also;     /* the next one by which the same input is counted */
 };
 
-/* Lays one bin for each byte value. */
+/* Builds one bin for each byte value. */
 void histogram_spec_bytes(struct histogram_spec *spec);
 
-/* Lays bins of `width` (1 to 26) lower-case letters each; the last may be shorter. */
+/* Builds bins of `width` (1 to 26) lower-case letters each; the last may be shorter. */
 void histogram_spec_letters(struct histogram_spec *spec, unsigned width, bool fold);
 
-/* Lays a row for each character of Unicode, general category or block, and one for what is invalid
- * (characters.h). */
+/* Builds a row for each character of Unicode, general category or block, and one for what is
+ * invalid (characters.h). */
 void histogram_spec_characters(struct histogram_spec *spec);
 void histogram_spec_categories(struct histogram_spec *spec);
 void histogram_spec_blocks(struct histogram_spec *spec);
@@ -52,7 +52,7 @@ void histogram_spec_blocks(struct histogram_spec *spec);
 /* Counts lines by a key, which is set afterwards; the field is that of the key. */
 void histogram_spec_lines(struct histogram_spec *spec);
 
-/* Lays a bin for each pair of bytes. */
+/* Builds a bin for each pair of bytes. */
 void histogram_spec_pairs(struct histogram_spec *spec, bool is_aligned);
 
 /* Counts values of a type by a binning, which belongs to the histogram from then on. */

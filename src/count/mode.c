@@ -3,7 +3,7 @@
 #include "mode.h"
 
 const struct mode *const modes[MODES] = {
-#define MODE(identifier, descriptor, lay) [MODE_##identifier] = &mode_##descriptor,
+#define MODE(identifier, descriptor, build) [MODE_##identifier] = &mode_##descriptor,
 #include "modes.def"
 #undef MODE
 };

@@ -16,7 +16,7 @@ struct tally;
 
 /* Indices of tables that have an entry for each mode. */
 enum mode_id {
-#define MODE(identifier, descriptor, lay) MODE_##identifier,
+#define MODE(identifier, descriptor, build) MODE_##identifier,
 #include "modes.def"
 #undef MODE
     MODES
@@ -55,7 +55,7 @@ struct mode {
 /* All modes, by enum mode_id. */
 extern const struct mode *const modes[MODES];
 
-#define MODE(identifier, descriptor, lay) extern const struct mode mode_##descriptor;
+#define MODE(identifier, descriptor, build) extern const struct mode mode_##descriptor;
 #include "modes.def"
 #undef MODE
 

@@ -102,8 +102,8 @@ const struct mode mode_blocks = {
     .add_statistics = groups_add_statistics,
 };
 
-static void lay_groups(struct histogram_spec *spec, const struct mode *mode,
-                       const struct character_groups *groups)
+static void build_groups(struct histogram_spec *spec, const struct mode *mode,
+                         const struct character_groups *groups)
 {
     *spec = (struct histogram_spec){
         .mode = mode, .width = 1, .bins = groups->count + 1, .groups = groups};
@@ -111,10 +111,10 @@ static void lay_groups(struct histogram_spec *spec, const struct mode *mode,
 
 void histogram_spec_categories(struct histogram_spec *spec)
 {
-    lay_groups(spec, &mode_categories, &character_categories);
+    build_groups(spec, &mode_categories, &character_categories);
 }
 
 void histogram_spec_blocks(struct histogram_spec *spec)
 {
-    lay_groups(spec, &mode_blocks, &character_blocks);
+    build_groups(spec, &mode_blocks, &character_blocks);
 }

@@ -74,7 +74,7 @@ static int begin(struct merge *merge, const struct read_table *table, const char
     const struct words *options = &table->options;
     if (words_copy(&merge->first.options, options) != 0)
         goto no_memory;
-    if (merge->form.lay(options, &merge->spec, error) != 0 ||
+    if (merge->form.build(options, &merge->spec, error) != 0 ||
         merge->form.sort(options, &merge->first.sorted, error) != 0)
         return -1;
     if (merge->spec.mode->has_characters && merge->form.has_moments)

@@ -66,8 +66,8 @@ void seen_rows_free(struct seen_rows *seen);
 
 /* Makes the histogram that a table's options describe; free its bins. 0; or -1 with an error if no
  * table that can be added up has such options. Not for two threads at once. */
-typedef int merge_layer(const struct words *options, struct histogram_spec *spec,
-                        struct error *error);
+typedef int merge_builder(const struct words *options, struct histogram_spec *spec,
+                          struct error *error);
 
 /* Sorts a table's options; free them. 0, or -1 with an error. */
 typedef int merge_sorter(const struct words *options, struct table_words *sorted,
@@ -82,7 +82,7 @@ struct merge_others {
 
 /* The way in which tables are read. */
 struct merge_form {
-    merge_layer *lay;
+    merge_builder *build;
     merge_sorter *sort;
     bool has_moments;   /* --stats needs moments */
     bool is_cumulative; /* --format=prometheus does, and bins with their upper edge */

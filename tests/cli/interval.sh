@@ -106,7 +106,7 @@ if "$HELPERS/terminal" 80 true 2>/dev/null; then
     tail -n "$(wc -l <expected)" out | sed "s/^.*\[J//" >last
     same "a terminal: the last picture" expected last
     refute "a terminal: no empty lines" grep -q '^$' out
-    # They fit on its 24 lines, where the cursor needs one: bins are laid for that, or rows left out, but for those
+    # They fit on its 24 lines, where the cursor needs one: bins are built for that, or rows left out, but for those
     # of the last one.
     seq 100 299 >some
     slowly some some some | run_as "$HELPERS/terminal" 80 "$GPUHISTO" --device=cpu -nsp --interval=0.1

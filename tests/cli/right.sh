@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # --right: bins include their upper edge, of numbers in text and of every type of values, whichever
-# options lay the bins, against fractions (right_bins.py); plots, statistics, and tables that are merged.
+# options build the bins, against fractions (right_bins.py); plots, statistics, and tables that are merged.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
 watch_over 300

@@ -429,7 +429,7 @@ for option in --percent --nonzero --all; do
     run -nqs $option -F json numbers
     check "json, $option" [ "$(cat status)" -eq 0 ]
 done
-# Bins that are not printed need not be laid.
+# Bins that are not printed need not be built.
 echo 7.001 7.002 | run -ns -B 10
 check "-B without a range" grep -q "^p99.9${tab}7.002\$" out
 

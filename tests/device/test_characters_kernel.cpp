@@ -32,9 +32,9 @@ struct counted {
     std::unique_ptr<void, decltype(&std::free)> table{nullptr, std::free};
     std::vector<unsigned long long> is, due;
 
-    counted(void (*lay)(struct histogram_spec *), unsigned places)
+    counted(void (*build)(struct histogram_spec *), unsigned places)
     {
-        lay(&spec);
+        build(&spec);
         args.map = sample_map_of(&spec);
         if (spec.groups) {
             size_t size;
@@ -82,10 +82,10 @@ void check(counted &of, const unsigned char *data, size_t len)
         std::exit(1);
 }
 
-void check_all(void (*lay)(struct histogram_spec *), unsigned places, bool quick)
+void check_all(void (*build)(struct histogram_spec *), unsigned places, bool quick)
 {
     alignas(16) static unsigned char memory[4096];
-    counted of(lay, places);
+    counted of(build, places);
     for (size_t begin = 0; begin < 16; begin += quick ? 5 : 1)
         for (size_t len = 0; len < 2200; len = len * 2 + random_below(4)) {
             std::memset(memory, begin % 2 ? 0xe4 : 0xbf, sizeof memory);

@@ -409,7 +409,7 @@ static void check_run(const struct run *run)
 static struct histogram_spec all_modes[5];
 static unsigned mode_count;
 
-static void lay_modes(void)
+static void build_modes(void)
 {
     struct binning binning;
     histogram_spec_bytes(&all_modes[mode_count++]);
@@ -758,7 +758,7 @@ static void go_through_memory(void)
 int main(void)
 {
     random_seed(20261122);
-    lay_modes();
+    build_modes();
     go_through_memory();
     go_through_many();
     go_through_checksums();

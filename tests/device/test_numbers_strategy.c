@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Decimal text counted by the device against the CPU's parser, over every way to lay bins. Through
- * the seam, as test_strategies.c. */
+/* Decimal text counted by the device against the CPU's parser, over every way to build bins.
+ * Through the seam, as test_strategies.c. */
 #include "gpu/strategy.h"
 #include "tests/helpers/bits.h"
 #include "tests/helpers/layouts.h"

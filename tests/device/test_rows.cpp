@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows as the device finds them (gpu/count/rows.cuh), for bins laid at random, against binning.c:
+// Rows as the device finds them (gpu/count/rows.cuh), for bins built at random, against binning.c:
 // of every value of 2 bytes, and of wider ones at and beside the edges, where rounding decides.
 #include "tests/device/emulation.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every strategy that counts values, over every type and way to lay bins, against binning.c.
+/* Every strategy that counts values, over every type and way to build bins, against binning.c.
  * Through the seam, as test_strategies.c. */
 #include "gpu/strategy.h"
 #include "tests/helpers/layouts.h"

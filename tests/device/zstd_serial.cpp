@@ -158,11 +158,11 @@ template <typename T> class exact_memory
 };
 
 // A batch, and the memory of the first stages.
-class laid_batch
+class built_batch
 {
   public:
-    laid_batch(const std::vector<decode_block> &blocks, const std::vector<decode_frame> &frames,
-               const byte_vector &bytes, const decode_carry &carry)
+    built_batch(const std::vector<decode_block> &blocks, const std::vector<decode_frame> &frames,
+                const byte_vector &bytes, const decode_carry &carry)
         : blocks_(blocks), frames_(frames), in_(DECODE_CARRY + bytes.size() + DECODE_PADDING),
           heading_(blocks.size()), outcome_(blocks.size()), literals_(room()),
           sequences_(room() / DECODE_MATCH_MIN + 2 * blocks.size())
@@ -373,13 +373,13 @@ std::vector<zstd_decoding> zstd_decode_together(const std::vector<byte_vector> &
     }
     decode_carry carry;
     forget_tables(carry);
-    const laid_batch laid(blocks, frames, bytes, carry);
-    laid.run();
+    const built_batch built(blocks, frames, bytes, carry);
+    built.run();
     for (size_t i = 0; i < frames.size(); i++) {
         zstd_decoding &decoding = decodings[input_of[i]];
         execution state;
         if (decoding.refusal == DECODE_TAKEN)
-            decoding.refusal = execute_frame(laid.batch(), frames[i], state, decoding.content);
+            decoding.refusal = execute_frame(built.batch(), frames[i], state, decoding.content);
     }
     return decodings;
 }
@@ -418,13 +418,13 @@ zstd_decoding zstd_decode_in_batches(const byte_vector &input, size_t blocks)
             if (!part.ends)
                 break;
         }
-        const laid_batch laid(own, frames, bytes, carry);
-        laid.run();
+        const built_batch built(own, frames, bytes, carry);
+        built.run();
         for (const decode_frame &part : frames)
             if (decoding.refusal == DECODE_TAKEN)
-                decoding.refusal = execute_frame(laid.batch(), part, state, decoding.content);
+                decoding.refusal = execute_frame(built.batch(), part, state, decoding.content);
         if (decoding.refusal == DECODE_TAKEN)
-            carry_tables(laid.batch(), carry);
+            carry_tables(built.batch(), carry);
         first = end;
     }
     return decoding;

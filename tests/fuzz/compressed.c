@@ -157,7 +157,7 @@ static enum verdict judge_file(const struct made_file *file)
 
 /* --- counting --- */
 
-static void lay_spec(enum kind kind)
+static void build_spec(enum kind kind)
 {
     static const char *const types[COUNTS] = {
         [COUNT_U16] = "u16", [COUNT_U24BE] = "u24be", [COUNT_F64] = "f64"};
@@ -281,7 +281,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum kind kind = plan_take(&plan) % COUNTS;
     struct drawn ways = {plan.at, plan.at + 3};
     plan.at += 3;
-    lay_spec(kind);
+    build_spec(kind);
     read_files(&ways, kind, made_files(&plan, kind == COUNT_TEXT, files));
     return 0;
 }

@@ -83,7 +83,7 @@ static struct field made_field(const struct choices *choices, enum field_kind ki
     return field;
 }
 
-static void lay_spec(const struct choices *choices, char wanted[2], struct histogram_spec *spec)
+static void build_spec(const struct choices *choices, char wanted[2], struct histogram_spec *spec)
 {
     const size_t way = choices->way % (sizeof ways / sizeof ways[0]);
     const struct field key = made_field(choices, ways[way].key, choices->key);
@@ -569,7 +569,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < times; i++)
         memcpy(text + i * size, once, size);
     free(once);
-    lay_spec(&choices, wanted, &spec);
+    build_spec(&choices, wanted, &spec);
     list_records(&spec, text, len, capacity, &listed);
     for (const struct counter *const *counter = counters; *counter; counter++)
         if ((*counter)->runs_here())

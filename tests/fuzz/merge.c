@@ -24,7 +24,7 @@
 
 static struct merge nothing_yet(bool stats)
 {
-    return (struct merge){.form = {.lay = options_lay,
+    return (struct merge){.form = {.build = options_build,
                                    .sort = options_sort,
                                    .has_moments = stats,
                                    .max_keys = KEYS_TAKEN,

@@ -28,7 +28,7 @@ static struct made_file files[MADE_FILES_MAX];
 static char *names[MADE_FILES_MAX];
 static struct histogram_spec spec;
 
-static void lay_spec(enum kind kind)
+static void build_spec(enum kind kind)
 {
     const struct double_layout doubles = {.min = 0, .max = 100, .bins = 10};
     const struct whole_layout wholes = {.min = 100, .max = 60000, .bins = 20};
@@ -114,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t count = made_files(&plan, kind == COUNT_NUMBERS || kind == COUNT_FIELDS, files);
     for (size_t i = 0; i < count; i++)
         names[i] = files[i].file.name;
-    lay_spec(kind);
+    build_spec(kind);
     compare(count, &way, of);
     return 0;
 }

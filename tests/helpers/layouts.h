@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ways to lay bins, as rows of a table that a test goes through. */
+/* Ways to build bins, as rows of a table that a test goes through. */
 #ifndef GPUHISTO_TESTS_LAYOUTS_H
 #define GPUHISTO_TESTS_LAYOUTS_H
 
@@ -28,7 +28,7 @@ struct double_layout {
     double edges[LAYOUT_EDGES_MAX];
 };
 
-/* Lay the bins; `singles`: values are floats. The binning is the caller's, to free with
+/* Build the bins; `singles`: values are floats. The binning is the caller's, to free with
  * binning_free, unless an error is returned. Any thread. */
 enum binning_error layout_whole(const struct whole_layout *layout, struct binning *binning);
 enum binning_error layout_double(const struct double_layout *layout, bool singles,

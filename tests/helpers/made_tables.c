@@ -52,13 +52,13 @@ char *made_file_text(const struct memory_file *file, size_t *len)
     return text;
 }
 
-void made_lay(const char *const *words, struct words *options, struct histogram_spec *spec)
+void made_build(const char *const *words, struct words *options, struct histogram_spec *spec)
 {
     struct error error;
     *options = (struct words){.list = NULL};
     for (size_t i = 0; i < MADE_WORDS && words[i]; i++)
         words_format(options, "%s", words[i]);
-    if (options_lay(options, spec, &error) != 0) {
+    if (options_build(options, spec, &error) != 0) {
         printf("%s: %s\n", words[0], error.text);
         abort();
     }

@@ -10,7 +10,7 @@
 #define MADE_LAYOUTS 13
 #define MADE_WORDS 4
 
-/* Options that lay a histogram of each kind, up to the first NULL. */
+/* Options that build a histogram of each kind, up to the first NULL. */
 extern const char *const made_layouts[MADE_LAYOUTS][MADE_WORDS];
 
 /* Close its descriptor. */
@@ -27,8 +27,8 @@ void made_file_add_text(struct memory_file *file, const char *text, size_t len);
 /* Returns all of a FILE, terminated, which is to be freed. */
 char *made_file_text(const struct memory_file *file, size_t *len);
 
-/* Lays a histogram, and its options; free both. */
-void made_lay(const char *const *words, struct words *options, struct histogram_spec *spec);
+/* Builds a histogram, and its options; free both. */
+void made_build(const char *const *words, struct words *options, struct histogram_spec *spec);
 
 /* Random counts of every size in one row of `sparse`, and the samples that these are. */
 void made_fill_tally(struct tally *tally, const struct histogram_spec *spec, unsigned sparse);

@@ -37,7 +37,7 @@ void read_json(struct read_json *reading, const char *text, size_t len)
     struct table_reader reader = {.input.read = read_piece, .input.arg = &pieces};
     struct merge *sum = &reading->sum;
     struct error *error = &reading->error;
-    *sum = (struct merge){.form.lay = options_lay,
+    *sum = (struct merge){.form.build = options_build,
                           .form.sort = options_sort,
                           .form.max_keys = READ_JSON_KEYS,
                           .form.max_key_bytes = UINT64_MAX};

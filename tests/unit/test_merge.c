@@ -30,7 +30,7 @@ static void check_that(bool holds, const char *what, const char *detail)
 static int merge_named(char *const *names, size_t count, unsigned threads, struct merge *merge,
                        struct error *error)
 {
-    *merge = (struct merge){.form.lay = options_lay, .form.sort = options_sort};
+    *merge = (struct merge){.form.build = options_build, .form.sort = options_sort};
     *error = (struct error){""};
     struct held_list files;
     if (held_list_open(&files, names, count) != 0)
@@ -85,7 +85,7 @@ static void check_layout(const char *const *words)
     struct tally tally, expected;
     struct merge merge;
     struct error error;
-    made_lay(words, &options, &spec);
+    made_build(words, &options, &spec);
     if (tally_open(&tally, &spec) != 0 || tally_open(&expected, &spec) != 0)
         abort();
     for (size_t i = 0; i < FILES; i++) {
@@ -354,7 +354,7 @@ static void check_damages(const char *const *words)
     struct tally tally, both;
     struct read_json reading = {.piece = 0};
     size_t len, second = 0;
-    made_lay(words, &options, &spec);
+    made_build(words, &options, &spec);
     if (tally_open(&tally, &spec) != 0 || tally_open(&both, &spec) != 0)
         abort();
     const bool is_large = spec.bins > 10000;

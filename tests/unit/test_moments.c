@@ -184,7 +184,7 @@ static void make_numbers(enum kind kind, double *values, size_t count)
 
 /* --- a run --- */
 
-static void lay_doubles(struct histogram_spec *spec)
+static void build_doubles(struct histogram_spec *spec)
 {
     struct binning binning;
     if (binning_equal(&binning, 0, 1, 10) != BINNING_OK)
@@ -242,7 +242,7 @@ static void check_doubles(const struct counter *counter, enum kind kind, double 
         min = values[i] < min ? values[i] : min;
         max = values[i] > max ? values[i] : max;
     }
-    lay_doubles(&spec);
+    build_doubles(&spec);
     count_in_parts(counter, &spec, (const unsigned char *)values, count * sizeof values[0], &tally);
     const struct moments *moments = tally.moments;
     check(moments->any == (n > 0), counter->name, "whether there is one", count, (double)n);
@@ -372,7 +372,7 @@ static void check_infinities(const struct counter *counter)
     static const double both[] = {1, HUGE_VAL, 2, -HUGE_VAL}, one[] = {-HUGE_VAL, 5, 7};
     struct histogram_spec spec;
     struct tally tally;
-    lay_doubles(&spec);
+    build_doubles(&spec);
     count_in_parts(counter, &spec, (const unsigned char *)both, sizeof both, &tally);
     check(isnan(moments_sum(tally.moments)), counter->name, "inf - inf", 4, 0);
     check(tally.moments->min == -HUGE_VAL && tally.moments->max == HUGE_VAL, counter->name, "inf",

@@ -326,7 +326,7 @@ static int run(int (*attempt)(void), bool inside, enum writing writing)
 }
 
 /* Makes the files, and undoes what an attempt without a sandbox has done. */
-static void lay_files(void)
+static void build_files(void)
 {
     if (system("rm -rf created ../created linked made renamed read written secret input && "
                "mkdir written && echo 12 >read && echo 678 >secret && echo 90 >input && "
@@ -431,7 +431,7 @@ static const struct {
 /* That an attempt is refused, if it succeeds without a sandbox. */
 static void check_refused(const char *what, int (*attempt)(void), unsigned parts, unsigned has)
 {
-    lay_files();
+    build_files();
     const int without = run(attempt, false, NOTHING);
     if (!(parts & has) || without != 0) {
         printf("test_sandbox: left out: %s: %s\n", what,
@@ -439,7 +439,7 @@ static void check_refused(const char *what, int (*attempt)(void), unsigned parts
         return;
     }
     for (int writing = NOTHING; writing <= (parts & NO_OUTPUT ? NOTHING : A_FILE); writing++) {
-        lay_files();
+        build_files();
         const int error = run(attempt, true, (enum writing)writing);
         check(what, error == EPERM || error == EACCES || error == ENOSYS, error);
     }
@@ -484,7 +484,7 @@ int main(void)
         pause();
         _exit(0);
     }
-    lay_files();
+    build_files();
     const unsigned has = (run(ask_landlock, true, NOTHING) == 0 ? LANDLOCK : 0) |
                          (run(ask_calls, true, NOTHING) == 0 ? CALLS : 0);
     printf("test_sandbox: Landlock: %s, seccomp: %s\n", has & LANDLOCK ? "yes" : "no",
@@ -492,7 +492,7 @@ int main(void)
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
         check_refused(refused[i].what, refused[i].attempt, refused[i].parts, has);
     for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) {
-        lay_files();
+        build_files();
         const int error = run(works[i].attempt, true, works[i].writing);
         check(works[i].what, error == 0, error);
     }

@@ -89,7 +89,7 @@ struct gzip_part {
 };
 
 struct gzip_unit {
-    uint32_t part, ordinal; /* of which part, and the how manieth of it, from 0 */
+    uint32_t part, ordinal; /* part index, and the index within that part */
     uint32_t content;       /* bytes, at most GZIP_UNIT_CONTENT */
     uint32_t sequences;     /* how many, without the last one, which has literals alone */
     uint32_t sequences_at;  /* the first one in those of the batch: sequences + 1 of them */

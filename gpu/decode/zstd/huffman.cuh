@@ -27,7 +27,7 @@ constexpr uint32_t huffman_weights_log_max = 6;
 constexpr uint32_t huffman_direct = 128; // the first byte, from which on they are not
 
 // Lanes that build a table together, lane 0 to 3 of a group whose first lane's number is a multiple
-// of 4. Each lays the cells of the weights that are the lane's number modulo 4.
+// of 4. Each builds the cells of the weights that are the lane's number modulo 4.
 constexpr uint32_t huffman_lanes = 4;
 constexpr uint32_t huffman_weights_a_lane = huffman_weight_max / huffman_lanes + 1;
 
@@ -149,8 +149,8 @@ static __device__ bool huffman_is_complete(const huffman_table *table)
     return longest >= 2 && longest % 2 == 0;
 }
 
-static __device__ __forceinline__ void huffman_lay_symbol(uint16_t *cells, uint32_t count,
-                                                          uint32_t cell)
+static __device__ __forceinline__ void huffman_build_symbol(uint16_t *cells, uint32_t count,
+                                                            uint32_t cell)
 {
     if (count == 1) {
         *cells = static_cast<uint16_t>(cell);
@@ -161,8 +161,8 @@ static __device__ __forceinline__ void huffman_lay_symbol(uint16_t *cells, uint3
         pairs[i] = cell | cell << 16;
 }
 
-// By each lane of a group: lays the cells of its weights.
-static __device__ void huffman_lay(huffman_table *table, uint32_t log, uint32_t lane)
+// By each lane of a group: builds the cells of its weights.
+static __device__ void huffman_build(huffman_table *table, uint32_t log, uint32_t lane)
 {
     uint32_t next[huffman_weights_a_lane] = {};
     for (uint32_t weight = 1, at = 0; weight <= log; weight++) {
@@ -181,7 +181,7 @@ static __device__ void huffman_lay(huffman_table *table, uint32_t log, uint32_t 
             at = k == weight / huffman_lanes ? next[k] : at;
             next[k] += k == weight / huffman_lanes ? count : 0;
         }
-        huffman_lay_symbol(table->cells + at, count, symbol << 8 | (log + 1 - weight));
+        huffman_build_symbol(table->cells + at, count, symbol << 8 | (log + 1 - weight));
     }
 }
 

@@ -144,7 +144,7 @@ static __global__ void __launch_bounds__(literals_threads) zstd_literals(decode_
     __syncwarp();
     const bool has_table = log > 0 && huffman_is_complete(table);
     if (has_table)
-        huffman_lay(table, log, lane);
+        huffman_build(table, log, lane);
     __syncwarp();
 
     bool good = has_table;

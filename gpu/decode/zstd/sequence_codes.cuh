@@ -97,7 +97,7 @@ static __device__ __forceinline__ uint32_t step_offset_code(zstd_step step)
     return fse_extra(static_cast<uint32_t>(step >> 32));
 }
 
-// Lays the counts of a predefined table.
+// Builds the counts of a predefined table.
 static __device__ fse_description sequence_predefined(uint32_t table, fse_count *counts)
 {
     const int8_t *const from = table == ZSTD_OFFSETS           ? predefined_offsets
@@ -111,14 +111,14 @@ static __device__ fse_description sequence_predefined(uint32_t table, fse_count 
     return {1, table == ZSTD_OFFSETS ? predefined_offset_log : predefined_length_log, symbols};
 }
 
-// The least lengths of codes; to be laid in shared memory, where lanes may read different ones.
+// The least lengths of codes; to be built in shared memory, where lanes may read different ones.
 struct length_bases {
     uint32_t literals[literal_length_codes];
     uint32_t matches[match_length_codes];
 };
 
-// By the warp together: lays the least lengths. Each code begins where the one before it ends.
-static __device__ void length_bases_lay(length_bases *bases, unsigned lane)
+// By the warp together: builds the least lengths. Each code begins where the one before it ends.
+static __device__ void length_bases_build(length_bases *bases, unsigned lane)
 {
     uint32_t base = 0;
     if (lane == 0)

@@ -177,7 +177,7 @@ static __global__ void __launch_bounds__(sequences_threads) zstd_sequences(decod
     __shared__ length_bases bases;
     const uint32_t index = blockIdx.x * sequences_blocks + threadIdx.x / 32;
     if (threadIdx.x < 32)
-        length_bases_lay(&bases, threadIdx.x);
+        length_bases_build(&bases, threadIdx.x);
     __syncthreads();
     if (index < batch.blocks && batch.outcome[index].refusal == DECODE_TAKEN)
         sequences_of_block(batch, index, &bases);

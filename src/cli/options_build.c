@@ -69,8 +69,8 @@ static int parse_words(const struct words *words, struct words *typed, struct op
 
 /* Gives a histogram the bins that its tables show, if these are not the bins that are counted. 0,
  * or -1 with an error and nothing to free. */
-static int lay_shown(struct histogram_spec *spec, const struct report_options *report,
-                     struct error *error)
+static int build_shown(struct histogram_spec *spec, const struct report_options *report,
+                       struct error *error)
 {
     const unsigned channels = histogram_spec_channels(spec);
     if (report->bins.log_parts == 0)
@@ -82,7 +82,7 @@ static int lay_shown(struct histogram_spec *spec, const struct report_options *r
     return 0;
 }
 
-int options_lay_key(const struct words *words, struct options *options, struct error *error)
+int options_build_key(const struct words *words, struct options *options, struct error *error)
 {
     struct words typed = {.list = NULL};
     struct options read;
@@ -95,7 +95,7 @@ int options_lay_key(const struct words *words, struct options *options, struct e
     return 0;
 }
 
-int options_lay(const struct words *words, struct histogram_spec *spec, struct error *error)
+int options_build(const struct words *words, struct histogram_spec *spec, struct error *error)
 {
     struct words typed = {.list = NULL};
     struct options options;
@@ -111,7 +111,7 @@ int options_lay(const struct words *words, struct histogram_spec *spec, struct e
         spec->key.field = (struct field){.kind = options.spec.key.field.kind};
         spec->filter = (struct line_filter){.count = 0};
         words_free(&options.words);
-        return lay_shown(spec, &options.report, error);
+        return build_shown(spec, &options.report, error);
     }
     error_set(error, "%s",
               is_written
