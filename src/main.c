@@ -169,17 +169,17 @@ static int show_tables(main_show *show)
     static char standard_input[] = "-";
     static char *const only[] = {standard_input};
     const bool has_operands = options.operand_count > 0;
-    struct held_list files;
+    struct preopened_list files;
     struct error error;
     if (output_prepare(&output, options.output, &error) != 0)
         return main_failed(&error);
-    if (held_list_open(&files, has_operands ? options.operands : only,
-                       has_operands ? options.operand_count : 1) != 0)
+    if (preopened_list_open(&files, has_operands ? options.operands : only,
+                            has_operands ? options.operand_count : 1) != 0)
         return main_no_memory();
     const int status = main_enter_sandbox(&options, &output, NULL, &files) != 0
                            ? STATUS_FAILED
                            : show(&options, &output, &files);
-    held_list_close(&files);
+    preopened_list_close(&files);
     return status;
 }
 

@@ -81,13 +81,13 @@ void main_print_timing(const struct pool_outcome *outcome);
  * may be used. Input, tables and output are open, and no thread was started. `source` or `tables`
  * is NULL. 0; or -1, after a message, if the user requires a sandbox and there is none. */
 int main_enter_sandbox(const struct options *options, const struct output *output,
-                       struct source *source, const struct held_list *tables);
+                       struct source *source, const struct preopened_list *tables);
 
 /* --- main_merge.c, main_diff.c: runs on tables that were made before --- */
 
 /* --merge, --diff: show what the files of tables come to. The exit status. */
 typedef int main_show(struct options *options, struct output *output,
-                      const struct held_list *files);
+                      const struct preopened_list *files);
 main_show main_merge, main_diff;
 
 /* Warns of tables whose samples came from elsewhere than those of the first one. */

@@ -32,7 +32,7 @@ static int check_shards(const struct merge *side, struct error *error)
 }
 
 /* Reads the tables of a file, added up. */
-static int read_side(struct held *file, struct merge *side, struct error *error)
+static int read_side(struct preopened *file, struct merge *side, struct error *error)
 {
     int rc = merge_file(file, side, error);
     if (rc == 0 && side->shards.first)
@@ -172,7 +172,7 @@ static void warn_of_sources(const struct merge *before, const struct merge *afte
 
 /* Compares the files, and shows the difference. The exit status. */
 static int diff_and_show(struct options *options, struct output *output,
-                         const struct held_list *files, struct sides *sides)
+                         const struct preopened_list *files, struct sides *sides)
 {
     struct merge *before = &sides->before, *after = &sides->after;
     struct error error;
@@ -190,7 +190,7 @@ static int diff_and_show(struct options *options, struct output *output,
     return main_end_output(output, options->verbosity);
 }
 
-int main_diff(struct options *options, struct output *output, const struct held_list *files)
+int main_diff(struct options *options, struct output *output, const struct preopened_list *files)
 {
     const struct merge empty = {.form.build = options_build,
                                 .form.sort = options_sort,

@@ -15,7 +15,7 @@
 #define THREAD_BYTES ((uint64_t)1 << 20) /* fewer are read before a thread has started */
 
 /* Reads and adds up all files. 0, or -1 with an error. */
-static int read_files(const struct options *options, const struct held_list *files,
+static int read_files(const struct options *options, const struct preopened_list *files,
                       struct merge *merge, struct error *error)
 {
     unsigned threads = options->pool.threads;
@@ -30,7 +30,7 @@ static int read_files(const struct options *options, const struct held_list *fil
 }
 
 /* Adds up all files. 0, or -1 with an error. */
-static int add_files(const struct options *options, const struct held_list *files,
+static int add_files(const struct options *options, const struct preopened_list *files,
                      struct merge *merge, struct error *error)
 {
     const int rc = read_files(options, files, merge, error);
@@ -135,7 +135,7 @@ void main_warn_of_others(const struct merge *merge)
 
 /* Adds up the files and shows the sum. The exit status. */
 static int merge_and_show(struct options *options, struct output *output,
-                          const struct held_list *files, struct merge *merge,
+                          const struct preopened_list *files, struct merge *merge,
                           struct shard_record *proof)
 {
     struct error error;
@@ -164,7 +164,7 @@ static int merge_and_show(struct options *options, struct output *output,
     return status;
 }
 
-int main_merge(struct options *options, struct output *output, const struct held_list *files)
+int main_merge(struct options *options, struct output *output, const struct preopened_list *files)
 {
     struct merge merge = {.form.build = options_build,
                           .form.sort = options_sort,

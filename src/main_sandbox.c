@@ -41,11 +41,11 @@ static const char *error_against(const struct options *options)
 /* The files that a run reads: those of a source, or tables. */
 struct main_files {
     struct source *source;
-    const struct held_list *tables;
+    const struct preopened_list *tables;
 };
 
 /* Returns file i; NULL after the last one. */
-static const struct held *main_file(const struct main_files *files, size_t i)
+static const struct preopened *main_file(const struct main_files *files, size_t i)
 {
     if (files->source)
         return source_file(files->source, i);
@@ -56,7 +56,7 @@ static const struct held *main_file(const struct main_files *files, size_t i)
 static bool are_small(const struct main_files *files)
 {
     uint64_t size = 0;
-    const struct held *file;
+    const struct preopened *file;
     for (size_t i = 0; (file = main_file(files, i)) && size <= SMALL; i++)
         size += file->is_regular ? file->size : SMALL + 1;
     return size <= SMALL;
@@ -77,7 +77,7 @@ static void allow_limits(struct sandbox *sandbox, const struct options *options,
 }
 
 /* Allows opening a file in its turn, unless it is open. */
-static void allow_file(struct sandbox *sandbox, const struct held *file)
+static void allow_file(struct sandbox *sandbox, const struct preopened *file)
 {
     if (strcmp(file->name, "-") == 0 || file->error != 0)
         return;
@@ -101,11 +101,11 @@ static void allow_output(struct sandbox *sandbox, const struct output *output)
 }
 
 int main_enter_sandbox(const struct options *options, const struct output *output,
-                       struct source *source, const struct held_list *tables)
+                       struct source *source, const struct preopened_list *tables)
 {
     const char *against = error_against(options);
     const struct main_files files = {source, tables};
-    const struct held *file;
+    const struct preopened *file;
     struct sandbox sandbox = {.rules = -1, .seccomp_error = ENOSYS};
     struct error text;
     if (against) {

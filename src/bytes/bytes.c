@@ -43,7 +43,7 @@ static int look_at_file(struct bytes *bytes, struct error *error)
 }
 
 /* Puts what was read of a stream before into the window. 0 or -1. */
-static int take_head(struct bytes *bytes, struct held *file, struct error *error)
+static int take_head(struct bytes *bytes, struct preopened *file, struct error *error)
 {
     int rc = window_add(&bytes->window, file->head, file->head_len);
     free(file->head);
@@ -54,11 +54,11 @@ static int take_head(struct bytes *bytes, struct held *file, struct error *error
     return rc;
 }
 
-int bytes_open(struct bytes *bytes, struct held *file, struct error *error)
+int bytes_open(struct bytes *bytes, struct preopened *file, struct error *error)
 {
     const bool standard = strcmp(file->name, "-") == 0;
     *bytes = (struct bytes){.name = standard ? "standard input" : file->name, .limit = UINT64_MAX};
-    bytes->fd = standard ? STDIN_FILENO : held_open(file);
+    bytes->fd = standard ? STDIN_FILENO : preopened_open(file);
     if (bytes->fd < 0) {
         bytes->error = errno;
         return error_of(error, bytes->name, "%s", strerror(bytes->error));
@@ -77,7 +77,7 @@ void bytes_close(struct bytes *bytes)
     bytes->fd = -1;
 }
 
-int bytes_give_back(struct bytes *bytes, struct held *file)
+int bytes_give_back(struct bytes *bytes, struct preopened *file)
 {
     const size_t len = (size_t)window_size(&bytes->window);
     unsigned char *head = len > 0 ? malloc(len) : NULL;

@@ -5,7 +5,7 @@
 #define GPUHISTO_BYTES_H
 
 #include "replay_window.h"
-#include "src/base/held.h"
+#include "src/base/preopened.h"
 #include "src/base/error.h"
 
 #include <stdbool.h>
@@ -36,14 +36,14 @@ struct bytes {
 
 /* Opens a file, and releases it. A pipe is enlarged to 1 MiB. 0; or -1 with the error set, and
  * error if it could not be opened. The name must outlive the bytes. */
-int bytes_open(struct bytes *bytes, struct held *file, struct error *error);
+int bytes_open(struct bytes *bytes, struct preopened *file, struct error *error);
 
 /* Closes the file, unless it is standard input, and frees the window. */
 void bytes_close(struct bytes *bytes);
 
 /* Gives an open file back, to be opened again. A stream then begins with the bytes in its window.
  * 0, or -1: out of memory. */
-int bytes_give_back(struct bytes *bytes, struct held *file);
+int bytes_give_back(struct bytes *bytes, struct preopened *file);
 
 /* Reads at most `cap` bytes at `offset` without handing them out, as far as that takes no waiting
  * for more than one byte of a stream. Returns the bytes, 0 at the end, or -1 with the error set.

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_MERGE_H
 #define GPUHISTO_MERGE_H
 
-#include "src/base/held.h"
+#include "src/base/preopened.h"
 #include "src/base/error.h"
 #include "src/base/words.h"
 #include "src/count/key_tallies.h"
@@ -158,7 +158,7 @@ void merge_free(struct merge *merge);
 /* --- merge_files.c --- */
 
 /* Adds all tables of a file, and releases it. 0, or -1 with an error that names the file. */
-int merge_file(struct held *file, struct merge *merge, struct error *error);
+int merge_file(struct preopened *file, struct merge *merge, struct error *error);
 
 /* Adds all tables of the files, at least one, and releases these. Uses `threads` threads at most,
  * and no more than one for each `thread_bytes` of input, unless that is 0. The first file is read
@@ -166,7 +166,7 @@ int merge_file(struct held *file, struct merge *merge, struct error *error);
  * would need over 256 MiB. merge->keys tells whether there are too many keys. 0; or -1 with the
  * error of the first file, in their order, that is refused. Neither sum nor error depends on the
  * threads. */
-int merge_files(const struct held_list *files, unsigned threads, uint64_t thread_bytes,
+int merge_files(const struct preopened_list *files, unsigned threads, uint64_t thread_bytes,
                 struct merge *merge, struct error *error);
 
 #endif

@@ -41,12 +41,12 @@ static int add_tables(struct table_reader *reader, const char *name, struct merg
 }
 
 /* Adds the tables of a file as merge_file, by a reader that may have read other files. */
-static int add_file(struct table_reader *reader, struct held *held, struct merge *merge,
+static int add_file(struct table_reader *reader, struct preopened *preopened, struct merge *merge,
                     struct error *error)
 {
-    const bool is_standard = strcmp(held->name, "-") == 0;
-    const char *name = is_standard ? "standard input" : held->name;
-    int fd = is_standard ? STDIN_FILENO : held_open(held), rc = -1;
+    const bool is_standard = strcmp(preopened->name, "-") == 0;
+    const char *name = is_standard ? "standard input" : preopened->name;
+    int fd = is_standard ? STDIN_FILENO : preopened_open(preopened), rc = -1;
     reader->input.read = read_piece;
     reader->input.arg = &fd;
     if (fd < 0)
@@ -64,7 +64,7 @@ static int add_file(struct table_reader *reader, struct held *held, struct merge
     return rc;
 }
 
-int merge_file(struct held *file, struct merge *merge, struct error *error)
+int merge_file(struct preopened *file, struct merge *merge, struct error *error)
 {
     struct table_reader reader = {.tables = 0};
     const int rc = add_file(&reader, file, merge, error);
@@ -76,7 +76,7 @@ int merge_file(struct held *file, struct merge *merge, struct error *error)
 
 /* The state that threads share. */
 struct merging {
-    const struct held_list *files;
+    const struct preopened_list *files;
     struct merge *forks; /* one for each thread */
     uint64_t *totals;    /* of each file, up to its first table that is refused */
 
@@ -138,7 +138,7 @@ static void check_total(struct merging *all, uint64_t total)
 }
 
 /* Reads all files but the first, on several threads. 0, or -1 with an error. */
-static int merge_rest(const struct held_list *files, unsigned threads, struct merge *merge,
+static int merge_rest(const struct preopened_list *files, unsigned threads, struct merge *merge,
                       struct error *error)
 {
     struct merging all = {.files = files,
@@ -176,11 +176,11 @@ struct rest {
                               * was read */
 };
 
-static struct rest rest_of(const struct held_list *files)
+static struct rest rest_of(const struct preopened_list *files)
 {
     struct rest rest = {.files = files->count - 1, .are_regular = true};
     for (size_t i = 1; i < files->count; i++) {
-        const struct held *file = &files->list[i];
+        const struct preopened *file = &files->list[i];
         rest.are_regular &= file->is_regular && strcmp(file->name, "-") != 0;
         rest.bytes += file->size;
         rest.largest = file->size > rest.largest ? file->size : rest.largest;
@@ -199,7 +199,7 @@ static unsigned limit_threads(unsigned threads, const struct rest *rest, const s
     return max < threads ? (unsigned)max : threads;
 }
 
-int merge_files(const struct held_list *files, unsigned threads, uint64_t thread_bytes,
+int merge_files(const struct preopened_list *files, unsigned threads, uint64_t thread_bytes,
                 struct merge *merge, struct error *error)
 {
     const size_t count = files->count;

@@ -71,13 +71,13 @@ struct input {
  * leaves out what is before the range; a pipe may be waited for. With a shard, which gets the
  * fingerprint, only the shard's part is read. 0, or -1 with the error set and nothing left open.
  * The name must outlive the input. */
-int input_open(struct input *input, struct held *file, const struct input_options *options,
+int input_open(struct input *input, struct preopened *file, const struct input_options *options,
                struct file_shard *shard, struct error *error);
 
 /* Reads the header that a file begins with, and gives the file back, unread. 0, or -1 with the
  * error set if there is no type of values. */
-int input_find_header(struct held *file, const struct input_options *options, struct header *header,
-                      struct error *error);
+int input_find_header(struct preopened *file, const struct input_options *options,
+                      struct header *header, struct error *error);
 
 /* True if columns are named that were not found yet. */
 bool input_seeks_columns(const struct input *input);

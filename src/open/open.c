@@ -57,8 +57,9 @@ static int recognise(struct input *input, const struct input_options *options, s
 }
 
 /* Opens a file and finds its format. Nothing is left out yet. As input_open. */
-static int open_file(struct input *input, struct held *file, const struct input_options *options,
-                     struct file_shard *shard, struct error *error)
+static int open_file(struct input *input, struct preopened *file,
+                     const struct input_options *options, struct file_shard *shard,
+                     struct error *error)
 {
     const struct content_range range = content_range_of(&options->content);
     const uint64_t frame_memory = options->frame_memory;
@@ -165,8 +166,8 @@ static int check_type(const struct input *input, enum header_status status,
     return lacks_header(input, error);
 }
 
-int input_find_header(struct held *file, const struct input_options *options, struct header *header,
-                      struct error *error)
+int input_find_header(struct preopened *file, const struct input_options *options,
+                      struct header *header, struct error *error)
 {
     struct input input;
     if (open_file(&input, file, options, NULL, error) != 0)
@@ -244,7 +245,7 @@ static bool needs_positions(const struct input *input)
     return has_values || input->wants_positions || content_is_partial(&input->plan.range);
 }
 
-int input_open(struct input *input, struct held *file, const struct input_options *options,
+int input_open(struct input *input, struct preopened *file, const struct input_options *options,
                struct file_shard *shard, struct error *error)
 {
     if (open_file(input, file, options, shard, error) != 0)

@@ -23,7 +23,7 @@ static struct operand shard_operand(struct file_shard *shard)
 
 static struct operand whole_operand(const char *name, const struct content_range *range)
 {
-    const struct held file = held_inspect(name);
+    const struct preopened file = preopened_inspect(name);
     return (struct operand){.file = file, .size = content_before(range, file.size)};
 }
 
@@ -73,9 +73,9 @@ void operands_look(struct source *source, char *const *names, size_t count)
 {
     look_at_operands(source, names, count);
     order_operands(source);
-    size_t left = held_max(source->count);
+    size_t left = preopened_max(source->count);
     for (size_t i = 0; i < source->count && left > 0; i++)
-        left -= held_acquire(&source->operands[i].file);
+        left -= preopened_acquire(&source->operands[i].file);
 }
 
 size_t source_files(const struct source *source)
@@ -83,13 +83,13 @@ size_t source_files(const struct source *source)
     return source->count ? source->count : 1;
 }
 
-struct held *source_file(struct source *source, size_t i)
+struct preopened *source_file(struct source *source, size_t i)
 {
     return i < source->count ? &source->operands[i].file : NULL;
 }
 
 /* Reads the first bytes of a file that is open. Returns how many could be read. */
-static size_t read_head(const struct held *file, unsigned char head[CODEC_MAGIC_MAX])
+static size_t read_head(const struct preopened *file, unsigned char head[CODEC_MAGIC_MAX])
 {
     const bool is_input = strcmp(file->name, "-") == 0;
     const int fd = is_input ? STDIN_FILENO : file->fd;
@@ -105,7 +105,7 @@ static size_t read_head(const struct held *file, unsigned char head[CODEC_MAGIC_
 
 /* Loads the library for the format that a regular file begins with. False if the format is not
  * known. */
-static bool load_codec_of(const struct held *file)
+static bool load_codec_of(const struct preopened *file)
 {
     unsigned char head[CODEC_MAGIC_MAX];
     const struct codec *codec = NULL;
@@ -127,7 +127,7 @@ void source_load_codecs(struct source *source)
     if (source->options.codec || source->options.is_as_stored)
         return;
     for (size_t i = 0; i < source->count && !any; i++) {
-        const struct held *file = &source->operands[i].file;
+        const struct preopened *file = &source->operands[i].file;
         any = file->error == 0 && !load_codec_of(file);
     }
     for (size_t i = 0; any && codecs[i]; i++)

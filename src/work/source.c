@@ -411,7 +411,7 @@ void source_close(struct source *source)
     if (source->current)
         source_leave(source, source->current);
     for (size_t i = 0; i < source->count; i++)
-        held_release(&source->operands[i].file);
+        preopened_release(&source->operands[i].file);
     idle_close(&source->idle);
     pthread_mutex_destroy(&source->turn);
     pthread_mutex_destroy(&source->lock);

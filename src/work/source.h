@@ -26,7 +26,7 @@ size_t source_files(const struct source *source);
 
 /* Returns the i-th file in the order in which they are read, to be held until its turn; NULL: there
  * are no more. Before the first worker. */
-struct held *source_file(struct source *source, size_t i);
+struct preopened *source_file(struct source *source, size_t i);
 
 /* Before the first worker: reads the header of the file that was given first; a stream is read
  * again. 0; or -1 with the error set, if it says no type of values. */

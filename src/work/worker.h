@@ -74,7 +74,7 @@ struct budget {
 };
 
 struct operand {
-    struct held file;
+    struct preopened file;
     size_t number;            /* as given, from 0; of a shard, among those that it has */
     struct file_shard *shard; /* what the shard has of it; NULL: there are no shards */
     uint64_t size;            /* of a regular file, bytes to read as far as known; otherwise 0 */

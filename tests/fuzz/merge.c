@@ -33,17 +33,17 @@ static struct merge nothing_yet(bool stats)
 
 static int add(struct merge *merge, const struct fuzz_file *file, struct error *error)
 {
-    struct held held = held_inspect(file->name);
-    return merge_file(&held, merge, error);
+    struct preopened preopened = preopened_inspect(file->name);
+    return merge_file(&preopened, merge, error);
 }
 
 static int add_all(char *const *names, size_t count, unsigned threads, struct merge *merge,
                    struct error *error)
 {
-    struct held_list files;
-    fuzz_require(held_list_open(&files, names, count) == 0, "out of memory");
+    struct preopened_list files;
+    fuzz_require(preopened_list_open(&files, names, count) == 0, "out of memory");
     const int rc = merge_files(&files, threads, 0, merge, error);
-    held_list_close(&files);
+    preopened_list_close(&files);
     return rc == 0 ? key_tallies_check(merge->keys, error) : rc;
 }
 

@@ -32,11 +32,11 @@ static int merge_named(char *const *names, size_t count, unsigned threads, struc
 {
     *merge = (struct merge){.form.build = options_build, .form.sort = options_sort};
     *error = (struct error){""};
-    struct held_list files;
-    if (held_list_open(&files, names, count) != 0)
+    struct preopened_list files;
+    if (preopened_list_open(&files, names, count) != 0)
         return -1;
     const int rc = merge_files(&files, threads, 0, merge, error);
-    held_list_close(&files);
+    preopened_list_close(&files);
     return rc;
 }
 

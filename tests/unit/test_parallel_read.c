@@ -151,7 +151,7 @@ int main(void)
         return 1;
     close(fd);
     const struct input_options options = {.is_as_stored = true, .record = record_values(1)};
-    struct held file = held_inspect(name);
+    struct preopened file = preopened_inspect(name);
     if (input_open(&input, &file, &options, NULL, &error) != 0) {
         fprintf(stderr, "%s\n", error.text);
         return 1;

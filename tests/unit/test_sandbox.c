@@ -221,7 +221,7 @@ static int read_by_thread(void)
     return by_thread(read_other);
 }
 
-static int read_held(void)
+static int read_preopened(void)
 {
     char byte;
     return pread(STDIN_FILENO, &byte, 1, 0) == 1 ? 0 : errno;
@@ -416,7 +416,7 @@ static const struct {
     enum writing writing;
 } works[] = {
     {"a thread", start_thread, NOTHING},
-    {"to read what is open", read_held, NOTHING},
+    {"to read what is open", read_preopened, NOTHING},
     {"to read a file that is opened later", read_allowed, NOTHING},
     {"to read what was found before", read_found, NOTHING},
     {"that a file is missing", find_missing, NOTHING},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "held.h"
+#include "preopened.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,18 +10,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HELD_MAX 4096 /* files, or half of the descriptors that are allowed */
+#define PREOPENED_MAX 4096 /* files, or half of the descriptors that are allowed */
 
 #define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NOCTTY)
 
-static bool is_standard(const struct held *file)
+static bool is_standard(const struct preopened *file)
 {
     return strcmp(file->name, "-") == 0;
 }
 
-struct held held_inspect(const char *name)
+struct preopened preopened_inspect(const char *name)
 {
-    struct held file = {.name = name, .fd = -1};
+    struct preopened file = {.name = name, .fd = -1};
     struct stat status;
     const int rc = is_standard(&file) ? fstat(STDIN_FILENO, &status) : stat(name, &status);
     if (rc != 0 || S_ISDIR(status.st_mode))
@@ -34,11 +34,11 @@ struct held held_inspect(const char *name)
     return file;
 }
 
-size_t held_max(size_t count)
+size_t preopened_max(size_t count)
 {
     struct rlimit limit;
-    if (count > HELD_MAX)
-        count = HELD_MAX;
+    if (count > PREOPENED_MAX)
+        count = PREOPENED_MAX;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 2 >= count)
         return count;
     const rlim_t before = limit.rlim_cur;
@@ -66,7 +66,7 @@ static bool is_shortage(int error)
            error == EINTR || error == ESTALE;
 }
 
-bool held_acquire(struct held *file)
+bool preopened_acquire(struct preopened *file)
 {
     if (is_standard(file) || file->error != 0)
         return false;
@@ -78,7 +78,7 @@ bool held_acquire(struct held *file)
 
 /* Opens what was found with O_PATH. Its name may lead to something else by now, or be forbidden by
  * the sandbox, so it is used only where there is no /proc. */
-static int open_found(const struct held *file)
+static int open_found(const struct preopened *file)
 {
     char path[40];
     snprintf(path, sizeof path, "/proc/self/fd/%d", file->fd);
@@ -86,7 +86,7 @@ static int open_found(const struct held *file)
     return fd < 0 && errno == ENOENT ? open(file->name, OPEN_FLAGS) : fd;
 }
 
-int held_open(struct held *file)
+int preopened_open(struct preopened *file)
 {
     if (file->error != 0) {
         errno = file->error;
@@ -104,7 +104,7 @@ int held_open(struct held *file)
     return fd;
 }
 
-void held_release(struct held *file)
+void preopened_release(struct preopened *file)
 {
     if (file->fd >= 0)
         close(file->fd);
@@ -113,24 +113,24 @@ void held_release(struct held *file)
     file->head = NULL;
 }
 
-int held_list_open(struct held_list *files, char *const *names, size_t count)
+int preopened_list_open(struct preopened_list *files, char *const *names, size_t count)
 {
-    size_t left = held_max(count);
-    *files = (struct held_list){calloc(count, sizeof *files->list), count};
+    size_t left = preopened_max(count);
+    *files = (struct preopened_list){calloc(count, sizeof *files->list), count};
     if (!files->list)
         return -1;
     for (size_t i = 0; i < count; i++) {
-        files->list[i] = held_inspect(names[i]);
+        files->list[i] = preopened_inspect(names[i]);
         if (left > 0)
-            left -= held_acquire(&files->list[i]);
+            left -= preopened_acquire(&files->list[i]);
     }
     return 0;
 }
 
-void held_list_close(struct held_list *files)
+void preopened_list_close(struct preopened_list *files)
 {
     for (size_t i = 0; i < files->count; i++)
-        held_release(&files->list[i]);
+        preopened_release(&files->list[i]);
     free(files->list);
-    *files = (struct held_list){NULL, 0};
+    *files = (struct preopened_list){NULL, 0};
 }
