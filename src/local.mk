@@ -133,7 +133,7 @@ gpuhisto_sources = \
 	src/run/run.c src/run/run.h src/run/runner.h \
 	src/run/segment.c src/run/serial.c \
 	src/bytes/bytes.c src/bytes/bytes.h \
-	src/open/foreign.c src/open/foreign.h \
+	src/open/unsupported_format.c src/open/unsupported_format.h \
 	src/open/header.c src/open/header.h src/open/npy.c src/open/pnm.c src/open/wav.c \
 	src/work/idle.c src/work/idle.h src/work/left.c \
 	src/work/operands.c src/work/sink.h \

@@ -33,10 +33,10 @@ _Noreturn void main_leave(int status);
 
 /* Facts that are known only before the source is closed, and are printed after the tables. */
 struct main_remarks {
-    struct error foreign, one_line; /* warnings of the source; or empty */
-    bool is_decoded;                /* a file was decompressed */
-    uint64_t bytes;                 /* of content */
-    uint64_t samples, invalid;      /* of text, by the first histogram */
+    struct error unsupported, one_line; /* warnings of the source; or empty */
+    bool is_decoded;                    /* a file was decompressed */
+    uint64_t bytes;                     /* of content */
+    uint64_t samples, invalid;          /* of text, by the first histogram */
 };
 
 void main_remark(const struct options *options, struct source *source, const struct tally *tally,

@@ -34,7 +34,7 @@ void main_remark(const struct options *options, struct source *source, const str
     const struct histogram_spec *spec = &options->spec;
     *remarks =
         (struct main_remarks){.is_decoded = source_has_decoded(source), .bytes = tally->bytes};
-    source_foreign(source, &remarks->foreign);
+    source_unsupported(source, &remarks->unsupported);
     source_one_line(source, &remarks->one_line);
     if (options->pool.keys)
         key_tallies_add_up(options->pool.keys, &remarks->samples, &remarks->invalid);
@@ -85,8 +85,8 @@ void main_print_remarks(const struct options *options, const struct main_remarks
         return;
     if (remarks->one_line.text[0])
         diag("warning: %s", remarks->one_line.text);
-    if (remarks->foreign.text[0]) /* which explains that all is invalid */
-        diag("warning: %s", remarks->foreign.text);
+    if (remarks->unsupported.text[0]) /* which explains that all is invalid */
+        diag("warning: %s", remarks->unsupported.text);
     else if (spec->mode->is_text && remarks->samples == 0 && !remarks->one_line.text[0])
         say_empty(options, remarks);
     else if (remarks->samples > 1 && remarks->invalid == remarks->samples)

@@ -19,11 +19,11 @@ int option_decompress(struct draft *draft, const char *value, struct error *erro
     for (; codecs[count]; count++)
         choices[1 + count] = codecs[count]->name;
     choices[1 + count] = "none";
-    const struct foreign *foreign = foreign_find(value);
-    if (foreign)
+    const struct unsupported_format *unsupported = unsupported_format_find(value);
+    if (unsupported)
         return error_of_option(error, "--decompress", value,
                                "cannot be decompressed here; use '%s FILE | gpuhisto'",
-                               foreign->command);
+                               unsupported->command);
     int choice = parse_word("--decompress", value, choices, error);
     input->is_as_stored = choice > count;
     input->codec = choice > 0 ? codecs[choice - 1] : NULL;

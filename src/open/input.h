@@ -5,7 +5,7 @@
 #define GPUHISTO_INPUT_H
 
 #include "content.h"
-#include "foreign.h"
+#include "unsupported_format.h"
 #include "src/bytes/bytes.h"
 #include "src/frames/frames.h"
 #include "src/records/records.h"
@@ -44,9 +44,9 @@ struct shard_edges {
 /* The plan for a file: what is counted, and how. */
 struct plan {
     const struct content_options *content;
-    const struct foreign *foreign; /* what the bytes look like, if that is encoded; or NULL */
-    struct content_range range;    /* what of the content is counted */
-    uint64_t size;                 /* regular, not compressed: where its whole records end, */
+    const struct unsupported_format *unsupported; /* what the bytes look like; or NULL */
+    struct content_range range;                   /* what of the content is counted */
+    uint64_t size;            /* regular, not compressed: where its whole records end, */
     uint64_t end;             /* and pieces: a shard may have less; otherwise not after begin */
     struct shard_edges edges; /* compressed: of the shard, if there are shards */
     uint64_t counted_from;    /* bytes of the file, as stored, before those of the shard */

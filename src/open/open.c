@@ -17,7 +17,8 @@ static enum codec_magic recognise_head(struct input *input, const unsigned char 
         return ours;
     const struct record_kind *kind = &input->records.kind;
     const bool is_text = record_is_text(kind) && kind->type != RECORD_PAIRS;
-    enum codec_magic others = foreign_recognise(head, len, is_text, &input->plan.foreign);
+    enum codec_magic others =
+        unsupported_format_recognise(head, len, is_text, &input->plan.unsupported);
     return others == MAGIC_OTHER ? ours : others;
 }
 
@@ -153,16 +154,16 @@ static int lacks_header(const struct input *input, struct error *error)
 static int check_type(const struct input *input, enum header_status status,
                       const struct header *header, struct error *error)
 {
-    const struct foreign *foreign = input->plan.foreign;
+    const struct unsupported_format *unsupported = input->plan.unsupported;
     if (status == HEADER_WRONG)
         return -1;
     if (status == HEADER_FOUND)
         return header->type[0] ? 0
                                : error_of(error, input->bytes.name,
                                           "holds %s, which --values cannot count", header->holds);
-    if (foreign && !foreign->is_text)
+    if (unsupported && !unsupported->is_text)
         return error_of(error, input->bytes.name, "looks like %s data; use '%s FILE | gpuhisto'",
-                        foreign->name, foreign->command);
+                        unsupported->name, unsupported->command);
     return lacks_header(input, error);
 }
 

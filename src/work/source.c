@@ -287,7 +287,8 @@ static void begin_file(struct source *source, const struct operand *operand, str
     source_use(source, file);
     source_set_current(source, file);
     source->has_decoded |= input->frames.codec != NULL;
-    foreign_note(&source->foreign, input->plan.foreign, input->bytes.name, operand->number);
+    unsupported_format_record(&source->unsupported, input->plan.unsupported, input->bytes.name,
+                              operand->number);
     pthread_mutex_lock(&source->lock);
     source->opened++;
     pthread_mutex_unlock(&source->lock);
@@ -375,9 +376,9 @@ bool source_has_work(struct source *source)
     return has;
 }
 
-void source_foreign(struct source *source, struct error *warning)
+void source_unsupported(struct source *source, struct error *warning)
 {
-    foreign_warn(&source->foreign, warning);
+    unsupported_format_warn(&source->unsupported, warning);
 }
 
 void source_one_line(const struct source *source, struct error *warning)

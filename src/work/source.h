@@ -69,7 +69,7 @@ struct stream_content source_stream_content(struct source *source);
 /* --- after the run --- */
 
 /* Sets *warning to what to say of files that look compressed by another program, or to "". */
-void source_foreign(struct source *source, struct error *warning);
+void source_unsupported(struct source *source, struct error *warning);
 
 /* The same of files that are one line, as their lines end with carriage returns alone. */
 void source_one_line(const struct source *source, struct error *warning);

@@ -97,10 +97,10 @@ struct source {
 
     /* Under the turn; the first two are changed under `lock` as well. */
     pthread_mutex_t turn;
-    size_t opened;               /* operands */
-    struct file *current;        /* what is read in turn; NULL: another file must be found */
-    struct foreign_seen foreign; /* files that another program should decompress */
-    bool has_decoded;            /* one of the files is decompressed */
+    size_t opened;        /* operands */
+    struct file *current; /* what is read in turn; NULL: another file must be found */
+    struct unsupported_seen unsupported; /* files that another program should decompress */
+    bool has_decoded;                    /* one of the files is decompressed */
 
     pthread_mutex_t lock;         /* what follows, and file.users */
     atomic_bool failed;           /* set under it */

@@ -8,7 +8,7 @@ watch_over 600
 
 printf '\037\213\010' >magic
 if "$GPUHISTO" --device=cpu magic >/dev/null 2>&1; then
-    skip "built without ISA-L; foreign.sh has what is said of gzip data then"
+    skip "built without ISA-L; unsupported_format.sh has what is said of gzip data then"
 fi
 command -v gzip >/dev/null || skip "no gzip, which makes the files"
 

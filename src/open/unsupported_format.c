@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "foreign.h"
+#include "unsupported_format.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* The first bytes of a format: each is in the range that two strings give. */
 struct signature {
-    struct foreign format;
+    struct unsupported_format format;
     const char *min, *max; /* size bytes each */
     size_t size;
 };
@@ -58,8 +58,8 @@ static bool signature_fits(const struct signature *signature, const unsigned cha
     return true;
 }
 
-enum codec_magic foreign_recognise(const unsigned char *head, size_t len, bool is_text,
-                                   const struct foreign **format)
+enum codec_magic unsupported_format_recognise(const unsigned char *head, size_t len, bool is_text,
+                                              const struct unsupported_format **format)
 {
     enum codec_magic result = MAGIC_OTHER;
     for (size_t i = 0; i < SIGNATURES; i++) {
@@ -75,7 +75,7 @@ enum codec_magic foreign_recognise(const unsigned char *head, size_t len, bool i
     return result;
 }
 
-const struct foreign *foreign_find(const char *name)
+const struct unsupported_format *unsupported_format_find(const char *name)
 {
     for (size_t i = 0; i < SIGNATURES; i++)
         if (!signatures[i].format.is_text && strcmp(signatures[i].format.name, name) == 0)
@@ -83,8 +83,9 @@ const struct foreign *foreign_find(const char *name)
     return NULL;
 }
 
-void foreign_note(struct foreign_seen *seen, const struct foreign *format, const char *name,
-                  size_t number)
+void unsupported_format_record(struct unsupported_seen *seen,
+                               const struct unsupported_format *format, const char *name,
+                               size_t number)
 {
     if (!format)
         return;
@@ -96,9 +97,9 @@ void foreign_note(struct foreign_seen *seen, const struct foreign *format, const
     seen->number = number;
 }
 
-void foreign_warn(const struct foreign_seen *seen, struct error *warning)
+void unsupported_format_warn(const struct unsupported_seen *seen, struct error *warning)
 {
-    const struct foreign *format = seen->format;
+    const struct unsupported_format *format = seen->format;
     warning->text[0] = '\0';
     if (!format)
         return;
