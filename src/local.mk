@@ -145,7 +145,7 @@ gpuhisto_sources = \
 	src/open/pieces.c \
 	src/open/shard.c src/open/shard.h \
 	src/work/source.c src/work/source.h src/work/worker.h \
-	src/records/seams.c src/records/seams.h \
+	src/records/record_joiner.c src/records/record_joiner.h \
 	src/frames/frame_walk.c src/frames/frame_walk.h \
 	src/frames/frames.c src/frames/frames.h \
 	src/bytes/parallel_read.c src/bytes/parallel_read.h \

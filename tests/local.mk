@@ -163,7 +163,7 @@ unit_tests = \
 	tests/unit/test_byte_pairs \
 	tests/unit/test_characters \
 	tests/unit/test_sandbox \
-	tests/unit/test_seams \
+	tests/unit/test_record_joiner \
 	tests/unit/test_content_run \
 	tests/unit/test_policy \
 	tests/unit/test_count \
@@ -224,7 +224,7 @@ tests_unit_test_byte_counts_LDADD = $(libraries)
 tests_unit_test_byte_pairs_LDADD = $(libraries)
 tests_unit_test_characters_LDADD = $(libraries)
 tests_unit_test_sandbox_LDADD = $(libraries)
-tests_unit_test_seams_LDADD = $(libraries)
+tests_unit_test_record_joiner_LDADD = $(libraries)
 tests_unit_test_policy_LDADD = $(libraries) -lm
 tests_unit_test_content_run_LDADD = $(libraries)
 tests_unit_test_count_LDADD = $(libraries)

@@ -6,7 +6,7 @@
 #include "src/bytes/fingerprint.h"
 #include "src/frames/frame_walk.h"
 #include "src/frames/peek.h"
-#include "src/records/seams.h"
+#include "src/records/record_joiner.h"
 
 #include <sys/stat.h>
 
@@ -223,7 +223,7 @@ int file_shard_select(struct input *input, const struct file_shard *shard, struc
 
 /* A record that is completed. */
 struct completion {
-    struct span *seam;
+    struct span *joined;
     const struct record_kind *kind;
 };
 
@@ -232,26 +232,28 @@ static int take_end(void *arg, const unsigned char *data, size_t len)
 {
     const struct completion *completion = arg;
     const struct record_kind *kind = completion->kind;
-    struct span *seam = completion->seam;
+    struct span *joined = completion->joined;
     if (record_is_text(kind)) {
         size_t end = kind->head(data, len);
         /* A pair is whole with its second byte. */
-        bool is_open = kind->type != RECORD_PAIRS && end == len && seam->head.len + end < seam->max;
-        return span_extend(seam, data, end) == 0 ? is_open : -1;
+        bool is_open =
+            kind->type != RECORD_PAIRS && end == len && joined->head.len + end < joined->max;
+        return span_extend(joined, data, end) == 0 ? is_open : -1;
     }
-    size_t missing = kind->size - seam->head.len % kind->size;
+    size_t missing = kind->size - joined->head.len % kind->size;
     size_t taken = len < missing ? len : missing;
-    seam->head.bytes += taken;
-    return span_extend(seam, data, taken) == 0 ? taken < missing : -1;
+    joined->head.bytes += taken;
+    return span_extend(joined, data, taken) == 0 ? taken < missing : -1;
 }
 
-int file_shard_complete(const struct input *input, struct span *seam, struct error *error)
+int file_shard_complete(const struct input *input, struct span *joined, struct error *error)
 {
     const struct shard_edges *edges = &input->plan.edges;
-    struct completion completion = {seam, &input->records.kind};
+    struct completion completion = {joined, &input->records.kind};
     const struct peek peek = {&input->frames, edges->next, edges->file_end};
-    bool is_whole = !record_is_text(completion.kind) && seam->head.len % completion.kind->size == 0;
-    if (edges->next == edges->file_end || seam->head.len == 0 || seam->head.given || is_whole)
+    bool is_whole =
+        !record_is_text(completion.kind) && joined->head.len % completion.kind->size == 0;
+    if (edges->next == edges->file_end || joined->head.len == 0 || joined->head.given || is_whole)
         return 0;
     return peek_content(&peek, take_end, &completion, error);
 }

@@ -136,6 +136,6 @@ int file_shard_select(struct input *input, const struct file_shard *shard, struc
 
 /* Completes the last record of the shard, in the head of a span, from the frames of the next shard.
  * 0, or -1 with the error set. */
-int file_shard_complete(const struct input *input, struct span *seam, struct error *error);
+int file_shard_complete(const struct input *input, struct span *joined, struct error *error);
 
 #endif

@@ -110,7 +110,7 @@ bool segment_is_stream(const struct extent *extent);
 size_t segment_begin_chunk(struct extent *extent, struct chunk *chunk);
 
 /* Cuts a chunk after its last whole record; `waited` is what segment_begin_chunk returned. Keeps
- * for the seam what belongs to a record before the segment. 0, or -1: the run has failed. */
+ * for the joiner what belongs to a record before the segment. 0, or -1: the run has failed. */
 int segment_cut(struct extent *extent, struct chunk *chunk, size_t waited, bool at_end);
 
 /* Ends the segment, and pushes the records that this completes. 0, or -1: the run has failed. */

@@ -76,36 +76,37 @@ int segment_cut(struct extent *extent, struct chunk *chunk, size_t waited, bool 
 /* --- the records between segments --- */
 
 /* Fills a chunk with a record that was put together. */
-static void fill_with_seam(struct chunk *chunk, const struct file *file, const struct span *seam)
+static void fill_with_joined(struct chunk *chunk, const struct file *file,
+                             const struct span *joined)
 {
-    const struct fragment *record = &seam->head;
+    const struct fragment *record = &joined->head;
     const struct field *field = file->input.records.field;
-    struct position at = {file->at.file, seam->begin, 0};
+    struct position at = {file->at.file, joined->begin, 0};
     if (record->len > 0)
         memcpy(chunk->data, record->data, record->len);
     chunk->len = record->len;
     chunk->begin = chunk->repeated = 0;
-    if (seam->is_first && file->input.seeks_bom)
+    if (joined->is_first && file->input.seeks_bom)
         chunk->begin = field_bom_len(chunk->data, chunk->len);
     chunk->give = false;
     source_place_chunk(file, &at, chunk);
     chunk->origin.bytes = record->bytes;
-    chunk->origin.end = seam->is_end ? ENDS_FILE : ENDS_NOTHING;
-    chunk->origin.has_header = seam->is_first && field && field->has_header;
-    chunk->origin.content = chunk->origin.content_first + seam->before;
+    chunk->origin.end = joined->is_end ? ENDS_FILE : ENDS_NOTHING;
+    chunk->origin.has_header = joined->is_first && field && field->has_header;
+    chunk->origin.content = chunk->origin.content_first + joined->before;
 }
 
 /* Pushes a record that was put together; the last one of a shard is completed first. 0 or -1. */
-static int push_seam(struct extent *extent, struct span *seam)
+static int push_joined(struct extent *extent, struct span *joined)
 {
     struct source *source = extent->worker->source;
     struct input *input = &extent->file->input;
-    const struct fragment *record = &seam->head;
+    const struct fragment *record = &joined->head;
     const struct record_kind *kind = &input->records.kind;
     struct error error;
-    if (source->options.shard && seam->to_end && file_shard_complete(input, seam, &error) != 0)
+    if (source->options.shard && joined->to_end && file_shard_complete(input, joined, &error) != 0)
         return source_fail_at_end(extent->worker, extent->file, &error);
-    if (record_is_line(kind) && seam->is_first && seam->is_end &&
+    if (record_is_line(kind) && joined->is_first && joined->is_end &&
         records_are_one_line(record->data, record->len))
         source_add_one_line(source, extent->file);
     /* The lines of a text need even an empty one. */
@@ -118,23 +119,23 @@ static int push_seam(struct extent *extent, struct span *seam)
     struct chunk *chunk = runner_choose(extent->worker, FLOW_DECODED);
     if (!chunk)
         return -1;
-    fill_with_seam(chunk, extent->file, seam);
+    fill_with_joined(chunk, extent->file, joined);
     return runner_push(extent->worker, chunk, FLOW_DECODED);
 }
 
 /* Adds a span (NULL: out of memory), and pushes the records that this completes. 0 or -1. */
 static int add_span(struct extent *extent, struct span *span)
 {
-    struct span *seams = NULL;
+    struct span *completed = NULL;
     int rc = 0;
-    if (!span || seams_add(&extent->file->seams, span, &seams) != 0)
+    if (!span || record_joiner_add(&extent->file->joiner, span, &completed) != 0)
         rc = source_fail_for_memory(extent->worker, extent->file);
-    while (seams) {
-        struct span *seam = seams;
-        seams = seam->next;
+    while (completed) {
+        struct span *joined = completed;
+        completed = joined->next;
         if (rc == 0)
-            rc = push_seam(extent, seam);
-        span_close(seam);
+            rc = push_joined(extent, joined);
+        span_close(joined);
     }
     return rc;
 }

@@ -202,7 +202,7 @@ void source_leave(struct source *source, struct file *file)
     if (!last)
         return;
     input_close(&file->input);
-    seams_close(&file->seams);
+    record_joiner_close(&file->joiner);
     free(file);
     budget_close_file(source);
 }
@@ -268,12 +268,12 @@ bool source_is_offloadable(const struct input *input)
 }
 
 /* Opens the seams of a compressed file whose records can be cut. 0, or -1: out of memory. */
-static int open_seams(struct file *file, bool is_shard)
+static int open_joiner(struct file *file, bool is_shard)
 {
     const struct shard_edges *edges = &file->input.plan.edges;
     if (!file->input.frames.codec || record_is_byte(&file->input.records.kind))
         return 0;
-    return seams_open(&file->seams, edges->is_first || !is_shard, edges->goes_on);
+    return record_joiner_open(&file->joiner, edges->is_first || !is_shard, edges->goes_on);
 }
 
 /* Makes a file that was opened the current one. */
@@ -307,7 +307,7 @@ static int open_operand(struct worker *worker)
     error_of(&error, operand->file.name, "out of memory");
     if (file &&
         input_open(&file->input, &operand->file, &source->options, operand->shard, &error) == 0) {
-        if (open_seams(file, operand->shard != NULL) == 0) {
+        if (open_joiner(file, operand->shard != NULL) == 0) {
             begin_file(source, operand, file);
             return 1;
         }

@@ -12,7 +12,7 @@
 
 #include "idle.h"
 #include "sink.h"
-#include "src/records/seams.h"
+#include "src/records/record_joiner.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,12 +28,12 @@ struct source_offset {
 /* An open file. A worker may still be at an old one when others have gone on to the next. */
 struct file {
     struct input input;
-    size_t order;        /* how many files were opened before it */
-    struct position at;  /* of the next chunk, if it is not compressed; otherwise the segment of the
-                          * next batch */
-    uint64_t content;    /* bytes of content before that batch, as far as it must be known */
-    uint64_t skip;       /* bytes of content that come next, and that a GPU has counted */
-    struct seams seams;  /* of a compressed one, if records can be cut */
+    size_t order;       /* how many files were opened before it */
+    struct position at; /* of the next chunk, if it is not compressed; otherwise the segment of the
+                         * next batch */
+    uint64_t content;   /* bytes of content before that batch, as far as it must be known */
+    uint64_t skip;      /* bytes of content that come next, and that a GPU has counted */
+    struct record_joiner joiner; /* of a compressed one, if records can be cut */
     bool in_stream;      /* it is decoded as one stream: input.records has where that was cut */
     bool is_offloadable; /* regular, and a GPU could decompress it, as far as known at first */
     bool is_refused;     /* a GPU left it, or could not begin: it is not offered again */

@@ -2,7 +2,7 @@
 /* The seams of characters: a text in segments of few bytes, which are decoded in any order, has the
  * characters that it has as one; and no more is kept than a character needs. */
 #include "src/count/characters.h"
-#include "src/records/seams.h"
+#include "src/records/record_joiner.h"
 #include "tests/helpers/random.h"
 
 #include <stdio.h>
@@ -68,11 +68,11 @@ static struct span *read_segment(size_t segment)
     return span;
 }
 
-static size_t add(struct seams *seams, struct span *span)
+static size_t add(struct record_joiner *joiner, struct span *span)
 {
     struct span *done;
     size_t longest = 0;
-    if (!span || seams_add(seams, span, &done) != 0)
+    if (!span || record_joiner_add(joiner, span, &done) != 0)
         abort();
     while (done) {
         struct span *next = done->next;
@@ -82,7 +82,7 @@ static size_t add(struct seams *seams, struct span *span)
         span_close(done);
         done = next;
     }
-    for (span = seams->spans; span; span = span->next) {
+    for (span = joiner->spans; span; span = span->next) {
         longest = span->head.len > longest ? span->head.len : longest;
         longest = span->tail.len > longest ? span->tail.len : longest;
     }
@@ -98,7 +98,7 @@ static size_t place(unsigned order, size_t i, const size_t *mixed)
 static void check(unsigned continuing, unsigned order)
 {
     static size_t mixed[SEGMENTS];
-    struct seams seams;
+    struct record_joiner joiner;
     size_t longest = 0;
     make_text(continuing);
     for (size_t i = 0; i < SEGMENTS; i++) {
@@ -107,15 +107,15 @@ static void check(unsigned continuing, unsigned order)
         mixed[other] = i;
     }
     memset(counts, 0, sizeof counts);
-    if (seams_open(&seams, true, false) != 0)
+    if (record_joiner_open(&joiner, true, false) != 0)
         abort();
     for (size_t i = 0; i <= SEGMENTS; i++) {
         struct span *span = i < SEGMENTS ? read_segment(place(order, i, mixed))
                                          : span_open(SEGMENTS, &record_characters, 0, true);
-        const size_t held = add(&seams, span);
+        const size_t held = add(&joiner, span);
         longest = held > longest ? held : longest;
     }
-    seams_close(&seams);
+    record_joiner_close(&joiner);
     count(text, begins[SEGMENTS], (uint64_t)-1);
     bool is_right = longest <= KEPT_MAX;
     for (size_t row = 0; row < CHARACTER_ROWS; row++)

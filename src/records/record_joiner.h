@@ -2,8 +2,8 @@
 /* Joins the records that are cut where one segment of a file ends and the next begins. Each segment
  * keeps its first and last bytes; the thread that finishes the second of two neighbours joins
  * them. */
-#ifndef GPUHISTO_SEAMS_H
-#define GPUHISTO_SEAMS_H
+#ifndef GPUHISTO_RECORD_JOINER_H
+#define GPUHISTO_RECORD_JOINER_H
 
 #include "records.h"
 
@@ -36,21 +36,21 @@ struct span {
     struct fragment tail; /* from the last one */
 };
 
-struct seams {
+struct record_joiner {
     pthread_mutex_t lock;
     struct span *spans; /* ascending; between them are segments that are not decoded yet */
 };
 
-/* Initializes the seams of a file: segment 0 is the first of it, or a record that began before goes
- * on in it and is dropped, or neither. 0, or -1: out of memory. */
-int seams_open(struct seams *seams, bool is_first, bool goes_on);
+/* Initializes the joiner of a file: segment 0 is the first of it, or a record that began before
+ * goes on in it and is dropped, or neither. 0, or -1: out of memory. */
+int record_joiner_open(struct record_joiner *joiner, bool is_first, bool goes_on);
 
 /* Frees the spans that are left. */
-void seams_close(struct seams *seams);
+void record_joiner_close(struct record_joiner *joiner);
 
 /* Returns a span for one segment, or for the end of the file (`is_end`), that belongs to the caller
- * until seams_add. With values, `before` bytes that are counted stand before it. NULL: out of
- * memory. */
+ * until record_joiner_add. With values, `before` bytes that are counted stand before it. NULL: out
+ * of memory. */
 struct span *span_open(uint64_t segment, const struct record_kind *kind, uint64_t before,
                        bool is_end);
 
@@ -72,6 +72,6 @@ int span_extend(struct span *span, const unsigned char *data, size_t len);
  * if there is none; the caller closes them one by one. In each, `head` is the record between the
  * segments begin - 1 and begin, which may be empty, is_end tells that the file ends with it, and
  * to_end that it goes up to that end. 0, or -1: out of memory. Any thread. */
-int seams_add(struct seams *seams, struct span *span, struct span **done);
+int record_joiner_add(struct record_joiner *joiner, struct span *span, struct span **done);
 
 #endif

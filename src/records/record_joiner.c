@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "seams.h"
+#include "record_joiner.h"
 #include "src/base/grow.h"
 
 #include <stdlib.h>
@@ -105,30 +105,30 @@ int span_extend(struct span *span, const unsigned char *data, size_t len)
     return fragment_append(&span->head, span->max, data, len);
 }
 
-int seams_open(struct seams *seams, bool is_first, bool goes_on)
+int record_joiner_open(struct record_joiner *joiner, bool is_first, bool goes_on)
 {
     /* The file begins as if a segment without any content had ended. */
     const struct record_kind bytes = record_values(1);
-    seams->spans = span_open(0, &bytes, 0, true);
-    if (!seams->spans)
+    joiner->spans = span_open(0, &bytes, 0, true);
+    if (!joiner->spans)
         return -1;
-    seams->spans->is_end = seams->spans->to_end = false;
-    seams->spans->is_first = is_first;
-    seams->spans->tail.given = goes_on;
-    pthread_mutex_init(&seams->lock, NULL);
+    joiner->spans->is_end = joiner->spans->to_end = false;
+    joiner->spans->is_first = is_first;
+    joiner->spans->tail.given = goes_on;
+    pthread_mutex_init(&joiner->lock, NULL);
     return 0;
 }
 
-void seams_close(struct seams *seams)
+void record_joiner_close(struct record_joiner *joiner)
 {
-    if (!seams->spans)
+    if (!joiner->spans)
         return;
-    while (seams->spans) {
-        struct span *next = seams->spans->next;
-        span_close(seams->spans);
-        seams->spans = next;
+    while (joiner->spans) {
+        struct span *next = joiner->spans->next;
+        span_close(joiner->spans);
+        joiner->spans = next;
     }
-    pthread_mutex_destroy(&seams->lock);
+    pthread_mutex_destroy(&joiner->lock);
 }
 
 /* No character goes on after three bytes that may continue one, so a text may be cut there. Ends
@@ -175,23 +175,23 @@ static int merge(struct span *span, struct span **left)
     return rc;
 }
 
-int seams_add(struct seams *seams, struct span *span, struct span **done)
+int record_joiner_add(struct record_joiner *joiner, struct span *span, struct span **done)
 {
     int rc = 0;
     *done = NULL;
-    pthread_mutex_lock(&seams->lock);
-    struct span *before = seams->spans; /* the beginning of the file, which comes before all */
+    pthread_mutex_lock(&joiner->lock);
+    struct span *before = joiner->spans; /* the beginning of the file, which comes before all */
     while (before->next && before->next->begin < span->begin)
         before = before->next;
     span->next = before->next;
     before->next = span;
     for (struct span *at = before; at && at->begin <= span->begin; at = at->next)
         while (at->next && at->end == at->next->begin) {
-            struct span *seam;
-            rc |= merge(at, &seam);
-            seam->next = *done;
-            *done = seam;
+            struct span *joined;
+            rc |= merge(at, &joined);
+            joined->next = *done;
+            *done = joined;
         }
-    pthread_mutex_unlock(&seams->lock);
+    pthread_mutex_unlock(&joiner->lock);
     return rc;
 }
