@@ -98,7 +98,7 @@ static int gpu_poll_up_to_proof(struct gpu_engine *gpu, struct slot **last)
 static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
 {
     bool moved = false;
-    if (!gpu->engine.lines || (slot->text.is_known && slot->text.invalid == 0))
+    if (!gpu->engine.locator || (slot->text.is_known && slot->text.invalid == 0))
         return 1;
     int fetched = decoder_fetch_batch(&gpu->decoder, slot, &moved);
     gpu_judge_look(gpu, fetched == 0 ? moved : fetched, true);
@@ -123,9 +123,9 @@ static void gpu_report(struct gpu_engine *gpu, const struct slot *slot)
 {
     const struct chunk *chunk = &slot->chunk;
     if (!slot->text.is_known)
-        lines_add_unseen(gpu->engine.lines, chunk);
-    else if (gpu->engine.lines && chunk->origin.name)
-        lines_add(gpu->engine.lines, chunk, slot->text.newlines, slot->text.invalid > 0);
+        error_locator_add_unseen(gpu->engine.locator, chunk);
+    else if (gpu->engine.locator && chunk->origin.name)
+        error_locator_add(gpu->engine.locator, chunk, slot->text.newlines, slot->text.invalid > 0);
 }
 
 /* Reports and frees the slots up to `last`, whose snapshot was believed. */

@@ -73,7 +73,7 @@ static int gpu_submit(struct engine *engine, struct chunk *chunk)
     struct slot *slot = (struct slot *)chunk;
     pthread_mutex_lock(&gpu->lock);
     if (chunk->len == records_begin(gpu->spec, chunk)) {
-        snapshots_add_empty(&gpu->snapshots, chunk, gpu->engine.lines);
+        snapshots_add_empty(&gpu->snapshots, chunk, gpu->engine.locator);
         slots_give_back(&gpu->slots, slot);
     } else {
         if (!gpu->is_lost)
@@ -217,7 +217,7 @@ struct engine *gpu_engine_open(const struct histogram_spec *spec, const struct g
         return NULL;
     }
     gpu->engine.ops = &gpu_ops;
-    gpu->engine.lines = options->lines;
+    gpu->engine.locator = options->locator;
     gpu->engine.files = options->files;
     gpu->spec = spec;
     gpu->options = *options;

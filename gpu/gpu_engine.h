@@ -20,7 +20,7 @@ struct gpu_options {
     unsigned buffers;                /* slots, at least 1 */
     unsigned deadline_ms;            /* a device that finishes nothing for this time is lost */
     bool timing;                     /* for gpu_engine_times */
-    struct lines *lines;             /* as in struct engine */
+    struct error_locator *locator;   /* as in struct engine */
     struct file_tallies *files;      /* as in struct engine */
     bool no_check;                   /* content checksums are not verified */
     bool decodes; /* memory for decompressing is taken now, not with the first file */

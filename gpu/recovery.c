@@ -81,7 +81,7 @@ bool gpu_recount(struct gpu_engine *gpu)
         if (!chunk->data)
             continue;
         if (recount_chunk(fallback, chunk, gpu->spec) == 0) {
-            lines_add_unseen(gpu->engine.lines, chunk);
+            error_locator_add_unseen(gpu->engine.locator, chunk);
         } else {
             error_set(&gpu->why_not_all, "out of memory");
             gpu->has_failed = true;

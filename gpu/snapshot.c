@@ -192,9 +192,9 @@ void snapshots_keep(struct snapshots *snapshots, uint64_t **words, const struct 
 }
 
 void snapshots_add_empty(struct snapshots *snapshots, const struct chunk *chunk,
-                         struct lines *lines)
+                         struct error_locator *locator)
 {
-    lines_add_unseen(lines, chunk);
+    error_locator_add_unseen(locator, chunk);
     snapshots->good.bytes += chunk->origin.bytes;
 }
 

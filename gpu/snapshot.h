@@ -16,7 +16,7 @@
 #define GPUHISTO_SNAPSHOT_H
 
 #include "src/engine/chunk.h"
-#include "src/records/lines.h"
+#include "src/records/error_locator.h"
 #include "src/count/histogram_spec.h"
 #include "src/count/tally.h"
 
@@ -111,7 +111,7 @@ void snapshots_close(struct snapshots *snapshots);
 
 /* Reports and adds a chunk without samples, which never was on the device. */
 void snapshots_add_empty(struct snapshots *snapshots, const struct chunk *chunk,
-                         struct lines *lines);
+                         struct error_locator *locator);
 
 /* Adds bytes of input that were the end of samples of chunks before. */
 void snapshots_add_bytes(struct snapshots *snapshots, uint64_t bytes);

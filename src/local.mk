@@ -117,7 +117,7 @@ gpuhisto_sources = \
 	src/engine/chunk.h src/engine/engine.h \
 	src/hash/xxh64.c src/hash/xxh64.h src/hash/xxh64_variant.h \
 	src/hash/xxh64_portable.c src/hash/xxh64_avx2.c src/hash/xxh64_avx512.c \
-	src/records/lines.c src/records/lines.h \
+	src/records/error_locator.c src/records/error_locator.h \
 	src/records/record_kind.c src/records/record_kind.h \
 	src/records/records.c src/records/records.h \
 	src/work/budget.c \

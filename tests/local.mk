@@ -177,7 +177,7 @@ unit_tests = \
 	tests/unit/test_json_path tests/unit/test_json_reader \
 	tests/unit/test_key tests/unit/test_key_cells tests/unit/test_key_tallies \
 	tests/unit/test_limits \
-	tests/unit/test_lines \
+	tests/unit/test_error_locator \
 	tests/unit/test_line_spans \
 	tests/unit/test_merge \
 	tests/unit/test_moments \
@@ -251,7 +251,7 @@ tests_unit_test_key_LDADD = $(libraries)
 tests_unit_test_key_cells_LDADD = $(libraries)
 tests_unit_test_key_tallies_LDADD = $(libraries) -lm
 tests_unit_test_limits_LDADD = $(libraries)
-tests_unit_test_lines_LDADD = $(libraries)
+tests_unit_test_error_locator_LDADD = $(libraries)
 tests_unit_test_line_spans_LDADD = $(libraries)
 tests_unit_test_merge_LDADD = $(with_device)
 tests_unit_test_moments_LDADD = $(libraries)

@@ -50,7 +50,7 @@ static int poll(struct gpu_engine *gpu)
     int launched = moved < 0 ? -1 : decoder_queue_launch_due(decoder);
     int arrived = launched < 0 ? -1 : copied || moved || launched;
     if (good && good->chunk.len == 0) {
-        snapshots_add_empty(&gpu->snapshots, &good->chunk, gpu->engine.lines);
+        snapshots_add_empty(&gpu->snapshots, &good->chunk, gpu->engine.locator);
     } else if (good) {
         gpu_take_snapshot(gpu, good, true);
         gpu_put_in_flight(gpu, good);

@@ -4,7 +4,7 @@
 #include "count.h"
 #include "count_tables.h"
 #include "src/base/cache_line.h"
-#include "src/records/lines.h"
+#include "src/records/error_locator.h"
 #include "src/records/records.h"
 #include "src/count/file_tallies.h"
 
@@ -109,7 +109,7 @@ static void count_blocks(struct cpu_engine *cpu, const struct chunk *chunk,
 }
 
 /* Counts a chunk into a table that no other thread uses, and reports its newlines, and whether it
- * has invalid tokens, to lines_add. */
+ * has invalid tokens, to error_locator_add. */
 static void count_into_table(struct cpu_engine *cpu, const struct chunk *chunk,
                              struct count_table *table)
 {
@@ -120,15 +120,15 @@ static void count_into_table(struct cpu_engine *cpu, const struct chunk *chunk,
     }
     enter_block(cpu, table,
                 (struct file_block){.file = cpu->engine.files ? chunk->origin.at.file : 0});
-    bool tell = cpu->engine.lines != NULL && chunk->origin.name != NULL;
+    bool tell = cpu->engine.locator != NULL && chunk->origin.name != NULL;
     uint64_t newlines = tally->newlines, invalid = tell ? count_of_invalid(cpu, table) : 0;
     if (cpu->engine.keys)
         count_chunk_by_key(&cpu->plan, chunk, tally, &table->keyed);
     else
         count_chunk(&cpu->plan, chunk, tally, table->paged);
     if (tell)
-        lines_add(cpu->engine.lines, chunk, tally->newlines - newlines,
-                  count_of_invalid(cpu, table) > invalid);
+        error_locator_add(cpu->engine.locator, chunk, tally->newlines - newlines,
+                          count_of_invalid(cpu, table) > invalid);
 }
 
 /* Returns a table with pages that is not busy, or NULL. `last` is the first choice: its pages are

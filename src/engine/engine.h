@@ -15,14 +15,14 @@
 
 struct file_tallies;
 struct key_tallies;
-struct lines;
+struct error_locator;
 
 struct engine_ops {
     /* An empty chunk; NULL if none is free and !wait, or once the device is lost. */
     struct chunk *(*acquire)(struct engine *engine, bool wait);
     /* Counts the samples in len bytes of the chunk, now or later; the chunk is the engine's again
-     * at once. A len of 0 only gives it back, and is reported to lines_add as any other. 0, or -1
-     * once the device is lost and may not be replaced. */
+     * at once. A len of 0 only gives it back, and is reported to error_locator_add as any other. 0,
+     * or -1 once the device is lost and may not be replaced. */
     int (*submit)(struct engine *engine, struct chunk *chunk);
     /* Waits for all that was submitted and adds the exact counts to the tally; with engine.files
      * or engine.keys, those of each FILE or key are there, and of the tally only bytes and newlines
@@ -41,10 +41,10 @@ struct engine_ops {
 /* The first member of every engine. */
 struct engine {
     const struct engine_ops *ops;
-    struct lines *lines;        /* gets what chunks of text hold (lines_add); or NULL */
-    struct file_tallies *files; /* gets the samples and counts of each FILE, or of each of its
-                                 * blocks, which the GPU does not count; all of them by the end of
-                                 * finish; or NULL */
+    struct error_locator *locator; /* gets what chunks of text hold (error_locator_add); or NULL */
+    struct file_tallies *files;    /* gets the samples and counts of each FILE, or of each of its
+                                    * blocks, which the GPU does not count; all of them by the end of
+                                    * finish; or NULL */
     struct key_tallies *keys; /* gets those of each key, the same way; or NULL. The GPU has none */
 };
 

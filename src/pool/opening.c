@@ -77,7 +77,7 @@ static struct engine *open_group(struct pool *pool, struct error *error)
         .buffers = opening->slots,
         .deadline_ms = options->deadline_ms,
         .timing = options->timing,
-        .lines = pool->lines,
+        .locator = pool->locator,
         .files = options->files,
         .no_check = options->no_check,
         .decodes = opening->decodes,

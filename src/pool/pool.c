@@ -5,7 +5,7 @@
 #include "gpu/device.h"
 #include "gpu/gpu_group.h"
 #include "src/cpu/cpu_engine.h"
-#include "src/records/lines.h"
+#include "src/records/error_locator.h"
 #include "src/count/file_tallies.h"
 #include "src/count/key_tallies.h"
 
@@ -74,16 +74,17 @@ static int open_cpu(struct pool *pool, unsigned threads)
         return 0;
     size_t on_gpu = (size_t)gpus_max(&options->gpus) *
                     (options->buffers + 2 * (size_t)threads + DEVICE_BATCHES_MAX);
-    pool->lines = lines_open(spec, source_files(pool->source), cpu.chunks + on_gpu, threads);
-    pool->cpu->lines = pool->lines;
-    return pool->lines ? 0 : -1;
+    pool->locator =
+        error_locator_open(spec, source_files(pool->source), cpu.chunks + on_gpu, threads);
+    pool->cpu->locator = pool->locator;
+    return pool->locator ? 0 : -1;
 }
 
 static void pool_close(struct pool *pool)
 {
     if (pool->cpu)
         engine_close(pool->cpu);
-    lines_close(pool->lines);
+    error_locator_close(pool->locator);
     workers_destroy(&pool->workers);
     free(pool);
 }
@@ -174,7 +175,7 @@ static int count(struct pool *pool, struct tally *tally, struct pool_outcome *ou
         return -1;
     struct engine *gpu = pool_gpu(pool); /* one that is ready only later is too late */
     int rc = gather(pool, gpu, tally, outcome, error);
-    if (rc == 0 && pool->lines && lines_first(pool->lines, &outcome->invalid) &&
+    if (rc == 0 && pool->locator && error_locator_first(pool->locator, &outcome->invalid) &&
         pool->options.invalid == INVALID_ERROR) {
         *error = outcome->invalid;
         rc = -1;

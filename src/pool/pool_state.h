@@ -7,7 +7,7 @@
 #include "pool.h"
 #include "src/base/clock.h"
 #include "src/engine/engine.h"
-#include "src/records/lines.h"
+#include "src/records/error_locator.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -64,7 +64,7 @@ struct pool {
     const struct histogram_spec *spec;
     struct source *source;
     struct engine *cpu;
-    struct lines *lines; /* NULL: lines are not looked for */
+    struct error_locator *locator; /* NULL: lines are not looked for */
     struct timespec begin;
     unsigned processors; /* that there are; a quota may leave fewer */
     struct opening opening;

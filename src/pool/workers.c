@@ -134,7 +134,8 @@ static void start_for_gpus(struct pool *pool, const struct engine *gpus)
 static bool has_invalid(struct pool *pool)
 {
     struct error what;
-    if (pool->options.invalid != INVALID_ERROR || !pool->lines || !lines_first(pool->lines, &what))
+    if (pool->options.invalid != INVALID_ERROR || !pool->locator ||
+        !error_locator_first(pool->locator, &what))
         return false;
     fail(&pool->workers, what.text);
     return true;

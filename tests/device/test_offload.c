@@ -6,7 +6,7 @@
 #include "gpu/decoder.h"
 #include "gpu/gpu_engine.h"
 #include "src/cpu/cpu_engine.h"
-#include "src/records/lines.h"
+#include "src/records/error_locator.h"
 #include "src/records/records.h"
 #include "src/work/source.h"
 #include "tests/device/emulated_device.h"
@@ -195,17 +195,17 @@ static int count_file(struct run *run, struct error *error)
     return rc;
 }
 
-static void open_engines(struct run *run, struct lines *lines, struct error *error)
+static void open_engines(struct run *run, struct error_locator *locator, struct error *error)
 {
     cpu = need(
         cpu_engine_open(run->spec, &(struct cpu_engine_options){.chunk_size = CHUNK_SIZE,
                                                                 .chunks = THREADS_MAX + DONATED_MAX,
                                                                 .threads = run->threads}));
-    cpu->lines = lines;
+    cpu->locator = locator;
     const struct gpu_options options = {.chunk_size = 65536,
                                         .buffers = 1,
                                         .deadline_ms = 20000,
-                                        .lines = lines,
+                                        .locator = locator,
                                         .fallback = run->fallback ? cpu : NULL};
     emulated_device_plan(run->plan);
     gpu = run->is_alone ? NULL : gpu_engine_open(run->spec, &options, error);
@@ -214,10 +214,10 @@ static void open_engines(struct run *run, struct lines *lines, struct error *err
 /* Counts a file. 0 or -1. */
 static int count(struct run *run, struct outcome *outcome, struct error *error)
 {
-    struct lines *lines = NULL;
+    struct error_locator *locator = NULL;
     if (run->spec->mode->is_text)
-        lines = need(lines_open(run->spec, 1, 64, THREADS_MAX));
-    open_engines(run, lines, error);
+        locator = need(error_locator_open(run->spec, 1, 64, THREADS_MAX));
+    open_engines(run, locator, error);
     int rc = gpu || run->is_alone ? count_file(run, error) : -1;
     if (gpu && rc == 0)
         rc = engine_finish(gpu, &outcome->tally);
@@ -226,13 +226,13 @@ static int count(struct run *run, struct outcome *outcome, struct error *error)
     shared += by_gpu > 0 && by_gpu < CONTENT_SIZE;
     if (rc == 0)
         engine_finish(cpu, &outcome->tally);
-    if (rc == 0 && lines)
-        (void)lines_first(lines, &outcome->invalid);
+    if (rc == 0 && locator)
+        (void)error_locator_first(locator, &outcome->invalid);
     if (gpu && rc == 0)
         engine_close(gpu);
     if (rc == 0) {
         engine_close(cpu);
-        lines_close(lines);
+        error_locator_close(locator);
     }
     return rc;
 }

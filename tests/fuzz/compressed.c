@@ -232,10 +232,10 @@ static void compare(const struct reading *reading, const struct expected *expect
     fuzz_require(memcmp(tally->counts, expected->counts, tally->bins * sizeof tally->counts[0]) ==
                      0,
                  "counts differ");
-    if (!reading->lines)
+    if (!reading->locator)
         return;
     fuzz_require(tally->newlines == expected->text.newlines, "another number of lines");
-    lines_first(reading->lines, &what);
+    error_locator_first(reading->locator, &what);
     fuzz_require(strncmp(what.text, expected->line, strlen(expected->line)) == 0 &&
                      (!what.text[0] || expected->line[0]),
                  "another token is the first invalid one");
@@ -262,13 +262,13 @@ static void read_files(struct drawn *plan, enum kind kind, size_t count)
     struct source *source = source_open(operands, count, &options);
     fuzz_require(source && tally_open(&reading.tally, &spec) == 0, "out of memory");
     if (kind == COUNT_TEXT)
-        reading.lines = lines_open(&spec, count, reading.readers, reading.readers);
+        reading.locator = error_locator_open(&spec, count, reading.readers, reading.readers);
     int rc = readers_read(source, &reading);
     fuzz_require(verdict != VERDICT_WHOLE || rc == 0, rc != 0 ? source_error(source) : "");
     fuzz_require(verdict != VERDICT_REFUSED || rc != 0, "what is wrong is not refused");
     if (verdict == VERDICT_WHOLE)
         compare(&reading, &expected);
-    lines_close(reading.lines);
+    error_locator_close(reading.locator);
     tally_close(&reading.tally);
     source_close(source);
 }

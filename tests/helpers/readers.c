@@ -105,12 +105,12 @@ static int count_own(void *arg, struct chunk *chunk, enum flow flow)
     (void)flow;
     if (random_below(TURN_CHUNKS) == 0)
         end_turn(taker, TURN_FILLED);
-    size_t invalid_row = reading->lines ? ROW_INVALID(&spec->binning) : 0;
+    size_t invalid_row = reading->locator ? ROW_INVALID(&spec->binning) : 0;
     uint64_t newlines = tally->newlines, invalid = tally->counts[invalid_row];
     count_chunk(reading->plan, chunk, tally, NULL);
-    if (reading->lines)
-        lines_add(reading->lines, chunk, tally->newlines - newlines,
-                  tally->counts[invalid_row] > invalid);
+    if (reading->locator)
+        error_locator_add(reading->locator, chunk, tally->newlines - newlines,
+                          tally->counts[invalid_row] > invalid);
     return 0;
 }
 

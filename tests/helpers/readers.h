@@ -6,18 +6,18 @@
 
 #include "src/count/tally.h"
 #include "src/cpu/count.h"
-#include "src/records/lines.h"
+#include "src/records/error_locator.h"
 #include "src/work/source.h"
 
 #define READERS_MAX 4
 
 struct reading {
     const struct count_plan *plan;
-    size_t chunk_size;   /* bytes, whole samples */
-    unsigned readers;    /* workers, 1 to READERS_MAX */
-    bool fill;           /* chunks are worth filling */
-    struct tally tally;  /* zeros at first: what was counted */
-    struct lines *lines; /* gets all chunks, if not NULL */
+    size_t chunk_size;             /* bytes, whole samples */
+    unsigned readers;              /* workers, 1 to READERS_MAX */
+    bool fill;                     /* chunks are worth filling */
+    struct tally tally;            /* zeros at first: what was counted */
+    struct error_locator *locator; /* gets all chunks, if not NULL */
 };
 
 /* Reads all of the source and counts it. Files that are not regular must not make it wait: pipes

@@ -347,16 +347,17 @@ static bool read_by_turns(const struct way *way, const char *fault)
     reading.chunk_size = way->chunk_size;
     reading.readers = way->readers;
     reading.fill = random_below(2);
-    reading.lines = is_text ? lines_open(&spec, way->files, way->readers, way->readers) : NULL;
+    reading.locator =
+        is_text ? error_locator_open(&spec, way->files, way->readers, way->readers) : NULL;
     int rc = readers_read(source, &reading);
     error_set(&said, "%s", rc != 0 ? source_error(source) : "");
     if (is_text)
-        lines_first(reading.lines, &invalid);
+        error_locator_first(reading.locator, &invalid);
     if (fault && rc != 0)
         found = is_among(source_error(source), fault);
     else if (!fault)
         judge(way, tally, invalid.text, rc != 0 ? source_error(source) : NULL);
-    lines_close(reading.lines);
+    error_locator_close(reading.locator);
     source_close(source);
     return found;
 }

@@ -61,7 +61,7 @@ static const char *write_keys(struct key_tallies *keys, const struct histogram_s
     return text;
 }
 
-static void test_lines(void)
+static void test_error_locator(void)
 {
     struct histogram_spec spec;
     histogram_spec_lines(&spec);
@@ -173,7 +173,7 @@ int main(void)
 {
     setenv("COLUMNS", "72", 1);
     setenv("LC_ALL", "C", 1);
-    test_lines();
+    test_error_locator();
     test_heat();
     printf("%u texts, %u wrong\n", tried, wrong);
     return wrong > 0;

@@ -2,7 +2,7 @@
 /* Newlines of chunks that follow each other are added up at once, so what is kept is an entry for
  * each gap, in which a chunk or a segment is out. Chunks after the first one known to have an
  * invalid sample are not searched. */
-#include "lines.h"
+#include "error_locator.h"
 #include "src/base/byte_masks.h"
 #include "src/base/show.h"
 #include "src/count/histogram_spec.h"
@@ -30,7 +30,7 @@ struct run {
     uint64_t newlines; /* in these chunks */
 };
 
-struct lines {
+struct error_locator {
     const struct histogram_spec *spec;
     atomic_bool found;       /* an invalid sample */
     pthread_mutex_t lock;    /* the rest */
@@ -43,33 +43,33 @@ struct lines {
     struct run runs[]; /* of these others, ascending; what is still out are the gaps between them */
 };
 
-struct lines *lines_open(const struct histogram_spec *spec, size_t files, size_t chunks,
-                         size_t readers)
+struct error_locator *error_locator_open(const struct histogram_spec *spec, size_t files,
+                                         size_t chunks, size_t readers)
 {
     /* In each gap is a chunk that is out, or the end of what was read of a segment. A file has one
      * run more than gaps; and a run is added before it is joined. */
     size_t max = 2 * (chunks + 2 * readers) + 1;
-    struct lines *lines = calloc(1, sizeof *lines + max * sizeof lines->runs[0]);
+    struct error_locator *locator = calloc(1, sizeof *locator + max * sizeof locator->runs[0]);
     bool *added = calloc(files, sizeof *added);
-    if (!lines || !added) {
-        free(lines);
+    if (!locator || !added) {
+        free(locator);
         free(added);
         return NULL;
     }
-    lines->spec = spec;
-    lines->added = added;
-    lines->files = files;
-    pthread_mutex_init(&lines->lock, NULL);
-    return lines;
+    locator->spec = spec;
+    locator->added = added;
+    locator->files = files;
+    pthread_mutex_init(&locator->lock, NULL);
+    return locator;
 }
 
-void lines_close(struct lines *lines)
+void error_locator_close(struct error_locator *locator)
 {
-    if (!lines)
+    if (!locator)
         return;
-    pthread_mutex_destroy(&lines->lock);
-    free(lines->added);
-    free(lines);
+    pthread_mutex_destroy(&locator->lock);
+    free(locator->added);
+    free(locator);
 }
 
 /* --- positions --- */
@@ -282,103 +282,106 @@ static bool find_invalid(const struct histogram_spec *spec, const struct chunk *
 }
 
 /* Keeps the first invalid sample of the chunk, which comes before every one known so far. */
-static void keep_invalid(struct lines *lines, const struct chunk *chunk)
+static void keep_invalid(struct error_locator *locator, const struct chunk *chunk)
 {
     size_t at;
-    if (!find_invalid(lines->spec, chunk, &at, &lines->what))
+    if (!find_invalid(locator->spec, chunk, &at, &locator->what))
         return;
-    atomic_store(&lines->found, true);
-    lines->first = chunk->origin;
-    lines->newlines = byte_count(chunk->data + chunk->begin, at - chunk->begin, '\n');
-    while (lines->count > 0 &&
-           compare_positions(&lines->runs[lines->count - 1].begin, &lines->first.at) > 0)
-        lines->count--;
+    atomic_store(&locator->found, true);
+    locator->first = chunk->origin;
+    locator->newlines = byte_count(chunk->data + chunk->begin, at - chunk->begin, '\n');
+    while (locator->count > 0 &&
+           compare_positions(&locator->runs[locator->count - 1].begin, &locator->first.at) > 0)
+        locator->count--;
 }
 
 /* --- what was added --- */
 
-static void remove_run(struct lines *lines, size_t i)
+static void remove_run(struct error_locator *locator, size_t i)
 {
-    lines->count--;
-    memmove(&lines->runs[i], &lines->runs[i + 1], (lines->count - i) * sizeof lines->runs[0]);
+    locator->count--;
+    memmove(&locator->runs[i], &locator->runs[i + 1],
+            (locator->count - i) * sizeof locator->runs[0]);
 }
 
 /* Joins run i with the next one if no chunk is missing between the two. True if it did. */
-static bool join_runs(struct lines *lines, size_t i)
+static bool join_runs(struct error_locator *locator, size_t i)
 {
-    struct run *run = &lines->runs[i], *next = run + 1;
-    if (i + 1 >= lines->count || compare_positions(&run->end, &next->begin) != 0)
+    struct run *run = &locator->runs[i], *next = run + 1;
+    if (i + 1 >= locator->count || compare_positions(&run->end, &next->begin) != 0)
         return false;
     run->newlines += next->newlines;
     run->end = next->end;
-    remove_run(lines, i + 1);
+    remove_run(locator, i + 1);
     return true;
 }
 
 /* Takes run i away if it is all of its file. */
-static void finish_file(struct lines *lines, size_t i)
+static void finish_file(struct error_locator *locator, size_t i)
 {
-    const struct run *run = &lines->runs[i];
+    const struct run *run = &locator->runs[i];
     if (!is_start(&run->begin) || run->end.segment != END_OF_FILE)
         return;
-    lines->added[run->begin.file] = true;
-    remove_run(lines, i);
-    while (lines->first_out < lines->files && lines->added[lines->first_out])
-        lines->first_out++;
+    locator->added[run->begin.file] = true;
+    remove_run(locator, i);
+    while (locator->first_out < locator->files && locator->added[locator->first_out])
+        locator->first_out++;
 }
 
-static void add_run(struct lines *lines, const struct run *added)
+static void add_run(struct error_locator *locator, const struct run *added)
 {
-    size_t at = lines->count;
-    while (at > 0 && compare_positions(&lines->runs[at - 1].begin, &added->begin) > 0)
+    size_t at = locator->count;
+    while (at > 0 && compare_positions(&locator->runs[at - 1].begin, &added->begin) > 0)
         at--;
-    memmove(&lines->runs[at + 1], &lines->runs[at], (lines->count - at) * sizeof *added);
-    lines->runs[at] = *added;
-    lines->count++;
-    join_runs(lines, at);
-    finish_file(lines, at > 0 && join_runs(lines, at - 1) ? at - 1 : at);
+    memmove(&locator->runs[at + 1], &locator->runs[at], (locator->count - at) * sizeof *added);
+    locator->runs[at] = *added;
+    locator->count++;
+    join_runs(locator, at);
+    finish_file(locator, at > 0 && join_runs(locator, at - 1) ? at - 1 : at);
 }
 
-void lines_add(struct lines *lines, const struct chunk *chunk, uint64_t newlines, bool invalid)
+void error_locator_add(struct error_locator *locator, const struct chunk *chunk, uint64_t newlines,
+                       bool invalid)
 {
     const struct origin *origin = &chunk->origin;
-    pthread_mutex_lock(&lines->lock);
-    if (!lines->found || compare_positions(&origin->at, &lines->first.at) < 0) {
+    pthread_mutex_lock(&locator->lock);
+    if (!locator->found || compare_positions(&origin->at, &locator->first.at) < 0) {
         if (invalid)
-            keep_invalid(lines, chunk);
+            keep_invalid(locator, chunk);
         else
-            add_run(lines, &(struct run){origin->at, position_after(origin), newlines});
+            add_run(locator, &(struct run){origin->at, position_after(origin), newlines});
     }
-    pthread_mutex_unlock(&lines->lock);
+    pthread_mutex_unlock(&locator->lock);
 }
 
-void lines_add_unseen(struct lines *lines, const struct chunk *chunk)
+void error_locator_add_unseen(struct error_locator *locator, const struct chunk *chunk)
 {
     struct error unused;
     size_t at;
-    if (!lines || !chunk->origin.name)
+    if (!locator || !chunk->origin.name)
         return;
-    lines_add(lines, chunk, byte_count(chunk->data + chunk->begin, chunk->len - chunk->begin, '\n'),
-              find_invalid(lines->spec, chunk, &at, &unused));
+    error_locator_add(locator, chunk,
+                      byte_count(chunk->data + chunk->begin, chunk->len - chunk->begin, '\n'),
+                      find_invalid(locator->spec, chunk, &at, &unused));
 }
 
-bool lines_first(struct lines *lines, struct error *what)
+bool error_locator_first(struct error_locator *locator, struct error *what)
 {
-    if (!atomic_load(&lines->found))
+    if (!atomic_load(&locator->found))
         return false;
-    pthread_mutex_lock(&lines->lock);
-    const struct run *front = &lines->runs[0];
-    const struct origin *first = &lines->first;
+    pthread_mutex_lock(&locator->lock);
+    const struct run *front = &locator->runs[0];
+    const struct origin *first = &locator->first;
     bool at_start = is_start(&first->at);
-    bool reaches = lines->count > 0 && is_start(&front->begin) &&
+    bool reaches = locator->count > 0 && is_start(&front->begin) &&
                    compare_positions(&front->end, &first->at) == 0;
-    bool known = lines->first_out == first->at.file && (at_start || reaches);
-    uint64_t line = 1 + lines->newlines + (known && !at_start ? front->newlines : 0);
+    bool known = locator->first_out == first->at.file && (at_start || reaches);
+    uint64_t line = 1 + locator->newlines + (known && !at_start ? front->newlines : 0);
     if (known && first->counted_from > 0)
         error_of(what, first->name, "line %" PRIu64 " after byte %" PRIu64 ": %s", line,
-                 first->counted_from, lines->what.text);
+                 first->counted_from, locator->what.text);
     else if (known)
-        error_of(what, first->name, "line %" PRIu64 ": %s", line, lines->what.text);
-    pthread_mutex_unlock(&lines->lock);
+        error_of(what, first->name, "line %" PRIu64 ": %s", line, locator->what.text);
+    pthread_mutex_unlock(&locator->lock);
     return known;
 }

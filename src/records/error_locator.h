@@ -2,33 +2,34 @@
 /* Finds the line of the first invalid sample: a token or field that is not a number, or a line
  * without that field or its key. Engines report chunks in any order; the line is known once every
  * chunk and file before it was counted. */
-#ifndef GPUHISTO_LINES_H
-#define GPUHISTO_LINES_H
+#ifndef GPUHISTO_ERROR_LOCATOR_H
+#define GPUHISTO_ERROR_LOCATOR_H
 
 #include "src/engine/chunk.h"
 #include "src/base/error.h"
 
 struct histogram_spec;
-struct lines;
+struct error_locator;
 
 /* Opens a search for `files` files, of which at most `chunks` chunks are filled or counted at a
  * time and at most `readers` segments are read. The histogram must outlive it. NULL: out of
  * memory. */
-struct lines *lines_open(const struct histogram_spec *spec, size_t files, size_t chunks,
-                         size_t readers);
+struct error_locator *error_locator_open(const struct histogram_spec *spec, size_t files,
+                                         size_t chunks, size_t readers);
 
 /* Adds a chunk, once: how many newlines it has, and whether a sample is invalid. Any thread. */
-void lines_add(struct lines *lines, const struct chunk *chunk, uint64_t newlines, bool invalid);
+void error_locator_add(struct error_locator *locator, const struct chunk *chunk, uint64_t newlines,
+                       bool invalid);
 
 /* Adds a chunk whose newlines and validity are not known, which takes longer. NULL is fine. */
-void lines_add_unseen(struct lines *lines, const struct chunk *chunk);
+void error_locator_add_unseen(struct error_locator *locator, const struct chunk *chunk);
 
 /* True if the first invalid sample and its line are known. Then *what is "NAME: line N: 'TOKEN' is
  * not a number", or what else is wrong; of a shard that does not begin with the file "line N after
  * byte M". Any thread; cheap while there is none. */
-bool lines_first(struct lines *lines, struct error *what);
+bool error_locator_first(struct error_locator *locator, struct error *what);
 
 /* Frees it. NULL is fine. */
-void lines_close(struct lines *lines);
+void error_locator_close(struct error_locator *locator);
 
 #endif

@@ -2,7 +2,7 @@
 /* The line of the first token that is not a number, when FILEs and their segments are read side by
  * side and chunks are added in any order: it must be the one that a naive loop finds, and be known
  * as soon as all in front of it was added, no sooner. */
-#include "src/records/lines.h"
+#include "src/records/error_locator.h"
 #include "src/count/histogram_spec.h"
 #include "tests/helpers/random.h"
 
@@ -84,11 +84,11 @@ static void expect(const struct text *text, struct error *what)
     }
 }
 
-static void check(struct lines *lines, const struct text *text)
+static void check(struct error_locator *locator, const struct text *text)
 {
     struct error expected, what = {""};
     expect(text, &expected);
-    bool known = lines_first(lines, &what);
+    bool known = error_locator_first(locator, &what);
     cases++;
     if (known == (expected.text[0] != '\0') && strcmp(what.text, expected.text) == 0)
         return;
@@ -138,7 +138,7 @@ static size_t read_piece(size_t next[READERS], struct queue *queue, const struct
     return text->count;
 }
 
-static void add_all(struct lines *lines, struct text *text)
+static void add_all(struct error_locator *locator, struct text *text)
 {
     struct queue queue;
     size_t next[READERS] = {text->count, text->count, text->count}, out[OUT_MAX], outs = 0;
@@ -154,9 +154,9 @@ static void add_all(struct lines *lines, struct text *text)
         size_t i = random_below((unsigned)outs);
         struct piece *piece = &text->pieces[out[i]];
         out[i] = out[--outs];
-        lines_add(lines, &piece->chunk, piece->newlines, piece->invalid);
+        error_locator_add(locator, &piece->chunk, piece->newlines, piece->invalid);
         piece->added = true;
-        check(lines, text);
+        check(locator, text);
     }
 }
 
@@ -164,16 +164,16 @@ static void add_all(struct lines *lines, struct text *text)
 static void add_around_gaps(size_t files)
 {
     static const enum chunk_end ends[] = {ENDS_NOTHING, ENDS_NOTHING, ENDS_FILE};
-    struct lines *lines = lines_open(&of_tokens, files, files, 1);
+    struct error_locator *locator = error_locator_open(&of_tokens, files, files, 1);
     struct error what;
-    for (size_t i = 0; lines && i < files * 3; i++) {
+    for (size_t i = 0; locator && i < files * 3; i++) {
         size_t index = i < files ? 0 : i < 2 * files ? 2 : 1;
         struct chunk chunk = {.origin = {.at = {i % files, 0, index}, .end = ends[index]}};
-        lines_add(lines, &chunk, 1, false);
+        error_locator_add(locator, &chunk, 1, false);
     }
-    wrong += !lines || lines_first(lines, &what);
+    wrong += !locator || error_locator_first(locator, &what);
     cases++;
-    lines_close(lines);
+    error_locator_close(locator);
 }
 
 int main(void)
@@ -181,11 +181,12 @@ int main(void)
     static struct text text;
     for (unsigned round = 0; round < 40000; round++) {
         make_text(&text);
-        struct lines *lines = lines_open(&of_tokens, text.files, OUT_MAX, READERS);
-        if (!lines)
+        struct error_locator *locator =
+            error_locator_open(&of_tokens, text.files, OUT_MAX, READERS);
+        if (!locator)
             return 99;
-        add_all(lines, &text);
-        lines_close(lines);
+        add_all(locator, &text);
+        error_locator_close(locator);
     }
     for (size_t files = 1; files <= 100; files++)
         add_around_gaps(files);
