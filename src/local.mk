@@ -33,7 +33,7 @@ histogram_sources = \
 	src/count/file_tallies.c src/count/file_tallies.h \
 	src/count/histogram_spec.c src/count/histogram_spec.h \
 	src/count/key.c src/count/key.h \
-	src/count/key_cells.c src/count/key_cells.h src/count/key_order.c src/count/key_order.h \
+	src/count/key_counts.c src/count/key_counts.h src/count/key_order.c src/count/key_order.h \
 	src/count/key_sums.c src/count/key_sums.h \
 	src/count/key_table.c src/count/key_table.h \
 	src/count/key_tallies.c src/count/key_tallies.h \

@@ -175,7 +175,7 @@ unit_tests = \
 	tests/unit/test_replay_window \
 	tests/unit/test_report_keys \
 	tests/unit/test_json_path tests/unit/test_json_reader \
-	tests/unit/test_key tests/unit/test_key_cells tests/unit/test_key_tallies \
+	tests/unit/test_key tests/unit/test_key_counts tests/unit/test_key_tallies \
 	tests/unit/test_limits \
 	tests/unit/test_error_locator \
 	tests/unit/test_line_spans \
@@ -248,7 +248,7 @@ tests_unit_test_report_keys_LDADD = $(libraries) -lm
 tests_unit_test_json_path_LDADD = $(libraries) -lm
 tests_unit_test_json_reader_LDADD = libhistogram.a
 tests_unit_test_key_LDADD = $(libraries)
-tests_unit_test_key_cells_LDADD = $(libraries)
+tests_unit_test_key_counts_LDADD = $(libraries)
 tests_unit_test_key_tallies_LDADD = $(libraries) -lm
 tests_unit_test_limits_LDADD = $(libraries)
 tests_unit_test_error_locator_LDADD = $(libraries)

@@ -38,19 +38,19 @@ TARGET INLINE bool stream_is_at(const struct stream *stream, const unsigned char
     return used % 8 == 0 && stream->at + 8 - used / 8 == begin;
 }
 
-TARGET INLINE unsigned char stream_code(struct stream *stream, const uint16_t *cells,
+TARGET INLINE unsigned char stream_code(struct stream *stream, const uint16_t *entries,
                                         unsigned shift)
 {
-    const uint16_t cell = cells[stream->bits >> shift];
-    stream->bits <<= cell >> 8;
-    return (unsigned char)cell;
+    const uint16_t entry = entries[stream->bits >> shift];
+    stream->bits <<= entry >> 8;
+    return (unsigned char)entry;
 }
 
 TARGET INLINE void read_codes(struct stream *stream, const struct huffman_table *table,
                               unsigned char *out, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        out[i] = stream_code(stream, table->cells, 64 - table->log);
+        out[i] = stream_code(stream, table->entries, 64 - table->log);
         stream_fill(stream);
     }
 }
@@ -68,16 +68,16 @@ TARGET static bool read_stream(const struct huffman_streams *streams)
 TARGET INLINE void read_rounds(struct stream stream[4], const struct huffman_table *table,
                                unsigned char *out, const uint32_t part_and_count[2])
 {
-    const uint16_t *cells = table->cells;
+    const uint16_t *entries = table->entries;
     const unsigned shift = 64 - table->log;
     const uint32_t part = part_and_count[0], count = part_and_count[1];
     struct stream a = stream[0], b = stream[1], c = stream[2], d = stream[3];
     for (uint32_t i = 0; i < count; i += CODES_AT_ONCE) {
         for (uint32_t k = i; k < i + CODES_AT_ONCE; k++) {
-            out[k] = stream_code(&a, cells, shift);
-            out[part + k] = stream_code(&b, cells, shift);
-            out[2 * part + k] = stream_code(&c, cells, shift);
-            out[3 * part + k] = stream_code(&d, cells, shift);
+            out[k] = stream_code(&a, entries, shift);
+            out[part + k] = stream_code(&b, entries, shift);
+            out[2 * part + k] = stream_code(&c, entries, shift);
+            out[3 * part + k] = stream_code(&d, entries, shift);
         }
         stream_fill(&a);
         stream_fill(&b);

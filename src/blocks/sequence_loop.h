@@ -30,24 +30,24 @@ TARGET INLINE uint32_t lowest(uint64_t word, unsigned count)
     return (uint32_t)word & ((UINT32_C(1) << count) - 1);
 }
 
-TARGET INLINE uint32_t cell_base(sequence_cell cell)
+TARGET INLINE uint32_t fse_base(sequence_entry entry)
 {
-    return (uint32_t)(cell >> 32);
+    return (uint32_t)(entry >> 32);
 }
 
-TARGET INLINE uint32_t cell_next(sequence_cell cell)
+TARGET INLINE uint32_t fse_next(sequence_entry entry)
 {
-    return (uint32_t)(cell >> 16) & 0xffff;
+    return (uint32_t)(entry >> 16) & 0xffff;
 }
 
-TARGET INLINE unsigned cell_extra(sequence_cell cell)
+TARGET INLINE unsigned fse_extra(sequence_entry entry)
 {
-    return (unsigned)(cell >> 8) & 255;
+    return (unsigned)(entry >> 8) & 255;
 }
 
-TARGET INLINE unsigned cell_bits(sequence_cell cell)
+TARGET INLINE unsigned fse_bits(sequence_entry entry)
 {
-    return (unsigned)cell & 255;
+    return (unsigned)entry & 255;
 }
 
 /* One sequence. */
@@ -56,16 +56,16 @@ struct sequence {
     uint64_t states; /* bits of the states after it, lowest */
 };
 
-/* Takes a sequence whose states are the cells, and `states` bits for those after it. */
+/* Takes a sequence whose states are the entries, and `states` bits for those after it. */
 TARGET INLINE struct sequence take_sequence(struct sequence_bits *bits,
-                                            const sequence_cell cells[3], unsigned extra,
+                                            const sequence_entry entries[3], unsigned extra,
                                             unsigned states)
 {
-    const sequence_cell literals = cells[KIND_LITERALS], match = cells[KIND_MATCH];
-    const unsigned of_literals = cell_extra(literals), of_match = cell_extra(match),
+    const sequence_entry literals = entries[KIND_LITERALS], match = entries[KIND_MATCH];
+    const unsigned of_literals = fse_extra(literals), of_match = fse_extra(match),
                    of_lengths = of_literals + of_match;
     uint64_t word = next_bits(bits), numbers;
-    struct sequence sequence = {.offset_value = cell_base(cells[KIND_OFFSET])};
+    struct sequence sequence = {.offset_value = fse_base(entries[KIND_OFFSET])};
     if (__builtin_expect(extra + states <= WORD_BITS, 1)) {
         numbers = highest(word, extra);
         sequence.offset_value += (uint32_t)(numbers >> of_lengths);
@@ -81,8 +81,8 @@ TARGET INLINE struct sequence take_sequence(struct sequence_bits *bits,
         sequence.states = highest(word, states);
         bits->left -= (ptrdiff_t)states;
     }
-    sequence.literals = cell_base(literals) + lowest(numbers, of_literals);
-    sequence.match = cell_base(match) + lowest(numbers >> of_literals, of_match);
+    sequence.literals = fse_base(literals) + lowest(numbers, of_literals);
+    sequence.match = fse_base(match) + lowest(numbers >> of_literals, of_match);
     return sequence;
 }
 
@@ -105,14 +105,14 @@ TARGET static bool parse_sequences(struct sequences *sequences)
         bits.left -= (ptrdiff_t)tables[kind].log;
     }
     for (;;) {
-        const sequence_cell cells[SEQUENCE_KINDS] = {
-            tables[0].cells[state[0]], tables[1].cells[state[1]], tables[2].cells[state[2]]};
-        const sequence_cell sum = cells[0] + cells[1] + cells[2];
+        const sequence_entry entries[SEQUENCE_KINDS] = {
+            tables[0].entries[state[0]], tables[1].entries[state[1]], tables[2].entries[state[2]]};
+        const sequence_entry sum = entries[0] + entries[1] + entries[2];
         if (bits.left < 0)
             return false;
         left--;
         const struct sequence sequence =
-            take_sequence(&bits, cells, cell_extra(sum), left == 0 ? 0 : cell_bits(sum));
+            take_sequence(&bits, entries, fse_extra(sum), left == 0 ? 0 : fse_bits(sum));
         const uint32_t offset = take_offset(&last, sequence.offset_value, sequence.literals == 0);
         if (writer.content + sequence.literals + sequence.match > content_max)
             return false;
@@ -120,13 +120,13 @@ TARGET static bool parse_sequences(struct sequences *sequences)
         operations_add(&writer, sequence.literals, sequence.match, offset);
         if (left == 0)
             break;
-        const unsigned of_offset = cell_bits(cells[KIND_OFFSET]),
-                       of_match = cell_bits(cells[KIND_MATCH]);
-        state[KIND_OFFSET] = cell_next(cells[KIND_OFFSET]) + lowest(sequence.states, of_offset);
+        const unsigned of_offset = fse_bits(entries[KIND_OFFSET]),
+                       of_match = fse_bits(entries[KIND_MATCH]);
+        state[KIND_OFFSET] = fse_next(entries[KIND_OFFSET]) + lowest(sequence.states, of_offset);
         state[KIND_MATCH] =
-            cell_next(cells[KIND_MATCH]) + lowest(sequence.states >> of_offset, of_match);
-        state[KIND_LITERALS] =
-            cell_next(cells[KIND_LITERALS]) + (uint32_t)(sequence.states >> (of_offset + of_match));
+            fse_next(entries[KIND_MATCH]) + lowest(sequence.states >> of_offset, of_match);
+        state[KIND_LITERALS] = fse_next(entries[KIND_LITERALS]) +
+                               (uint32_t)(sequence.states >> (of_offset + of_match));
     }
     sequences->writer = writer;
     sequences->repeats = store_offsets(last);

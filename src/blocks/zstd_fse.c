@@ -146,7 +146,7 @@ static struct meaning meaning_of(enum sequence_kind kind, unsigned symbol)
     return (struct meaning){UINT32_C(1) << code, (uint8_t)code};
 }
 
-static sequence_cell cell_of(enum sequence_kind kind, struct fse_state state)
+static sequence_entry fse_entry_of(enum sequence_kind kind, struct fse_state state)
 {
     const struct meaning meaning = meaning_of(kind, state.symbol);
     return (uint64_t)meaning.min << 32 | (uint64_t)state.next << 16 | (uint64_t)meaning.extra << 8 |
@@ -179,7 +179,7 @@ static void set_table(struct sequence_table *table, enum sequence_kind kind,
     struct fse_state states[1 << FSE_LOG_MAX];
     fse_spread(probabilities, states);
     for (uint32_t i = 0; i < UINT32_C(1) << probabilities->log; i++)
-        table->cells[i] = cell_of(kind, states[i]);
+        table->entries[i] = fse_entry_of(kind, states[i]);
     table->log = probabilities->log;
     table->is_set = true;
 }
@@ -190,7 +190,7 @@ static int read_rle(struct sequence_table *table, enum sequence_kind kind, const
     if (len < 1 || in[0] >= limits[kind].symbols)
         return -1;
     if (table) {
-        table->cells[0] = cell_of(kind, (struct fse_state){.symbol = in[0]});
+        table->entries[0] = fse_entry_of(kind, (struct fse_state){.symbol = in[0]});
         table->log = 0;
         table->is_set = true;
     }

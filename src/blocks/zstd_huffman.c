@@ -103,9 +103,9 @@ static unsigned complete(struct weights *weights)
     return log;
 }
 
-/* Sets the cells. Symbols with the least weight, which have the longest codes, come first. False:
+/* Sets the entries. Symbols with the least weight, which have the longest codes, come first. False:
  * the codes of the longest length are not pairs. */
-static bool set_cells(struct huffman_table *table, const struct weights *weights, unsigned log)
+static bool set_entries(struct huffman_table *table, const struct weights *weights, unsigned log)
 {
     uint32_t of_weight[HUFFMAN_LOG_MAX + 2] = {0}, at[HUFFMAN_LOG_MAX + 2], next = 0;
     for (unsigned i = 0; i < weights->count; i++)
@@ -118,12 +118,12 @@ static bool set_cells(struct huffman_table *table, const struct weights *weights
     }
     for (unsigned symbol = 0; symbol < weights->count; symbol++) {
         const unsigned weight = weights->of[symbol];
-        const uint32_t cells = (UINT32_C(1) << weight) >> 1;
-        const uint16_t cell = (uint16_t)(symbol | (log + 1 - weight) << 8);
-        for (uint32_t i = 0; i < cells; i++)
-            table->cells[at[weight] + i] = cell;
+        const uint32_t entries = (UINT32_C(1) << weight) >> 1;
+        const uint16_t entry = (uint16_t)(symbol | (log + 1 - weight) << 8);
+        for (uint32_t i = 0; i < entries; i++)
+            table->entries[at[weight] + i] = entry;
         if (weight > 0)
-            at[weight] += cells;
+            at[weight] += entries;
     }
     table->log = log;
     table->is_set = true;
@@ -145,5 +145,5 @@ int huffman_table_read(struct huffman_table *table, const unsigned char *in, siz
     else if (!read_coded(&weights, in + 1, size))
         return -1;
     const unsigned log = complete(&weights);
-    return log > 0 && set_cells(table, &weights, log) ? (int)(1 + size) : -1;
+    return log > 0 && set_entries(table, &weights, log) ? (int)(1 + size) : -1;
 }

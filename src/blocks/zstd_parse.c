@@ -67,7 +67,7 @@ static int read_table(struct parsing *parsing, enum sequence_kind kind, enum tab
         return repeat_sequences(parsing, kind) ? 0 : -1;
     if (mode != TABLE_PREDEFINED)
         return sequence_table_read(table, kind, mode, in, len);
-    memcpy(table->cells, predefined->cells, sizeof *table->cells << predefined->log);
+    memcpy(table->entries, predefined->entries, sizeof *table->entries << predefined->log);
     table->log = predefined->log;
     table->is_set = true;
     return 0;

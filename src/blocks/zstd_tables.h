@@ -40,12 +40,13 @@ struct fse_state {
 void fse_spread(const struct fse_probabilities *probabilities, struct fse_state *states);
 
 /* A state of a table of sequences: how many bits the next state takes (bits 0-7), and the number
- * (8-15), the least next state (16-31), and the least number (32-63). The sums of three cells fit.
+ * (8-15), the least next state (16-31), and the least number (32-63). The sums of three entries
+ * fit.
  */
-typedef uint64_t sequence_cell;
+typedef uint64_t sequence_entry;
 
 struct sequence_table {
-    sequence_cell cells[1 << FSE_LOG_MAX];
+    sequence_entry entries[1 << FSE_LOG_MAX];
     unsigned log;
     bool is_set;
 };
@@ -62,7 +63,7 @@ int sequence_table_read(struct sequence_table *table, enum sequence_kind kind, e
 
 /* The meaning of the next bits: the symbol (bits 0-7) and the bits of its code (8-15). */
 struct huffman_table {
-    uint16_t cells[1 << HUFFMAN_LOG_MAX];
+    uint16_t entries[1 << HUFFMAN_LOG_MAX];
     unsigned log;
     bool is_set;
 };

@@ -22,9 +22,9 @@
 struct share {
     _Alignas(CACHE_LINE) pthread_mutex_t lock;
     struct key_table table;
-    struct key_cells cells;
-    uint64_t wide;       /* keys whose sums have moments of their own */
-    size_t *cells_begin; /* of each key, once they are in order, and of the one after the last */
+    struct key_counts counts;
+    uint64_t wide;        /* keys whose sums have moments of their own */
+    size_t *counts_begin; /* of each key, once they are in order, and of the one after the last */
 };
 
 struct key_tallies {
@@ -75,7 +75,7 @@ struct key_tallies *key_tallies_open(const struct histogram_spec *spec, size_t m
     for (size_t i = 0; i < SHARES; i++) {
         pthread_mutex_init(&keys->shares[i].lock, NULL);
         rc |= key_table_open(&keys->shares[i].table, &keys->seed, spec->has_moments);
-        keys->shares[i].cells.row_bits = keys->row_bits;
+        keys->shares[i].counts.row_bits = keys->row_bits;
     }
     if (rc == 0)
         return keys;
@@ -86,8 +86,8 @@ struct key_tallies *key_tallies_open(const struct histogram_spec *spec, size_t m
 static void forget_order(struct key_tallies *keys)
 {
     for (size_t i = 0; i < SHARES; i++) {
-        free(keys->shares[i].cells_begin);
-        keys->shares[i].cells_begin = NULL;
+        free(keys->shares[i].counts_begin);
+        keys->shares[i].counts_begin = NULL;
     }
     free(keys->order.list);
     keys->order = (struct key_list){.count = 0};
@@ -100,7 +100,7 @@ void key_tallies_close(struct key_tallies *keys)
     key_tallies_thaw(keys);
     for (size_t i = 0; i < SHARES; i++) {
         key_table_close(&keys->shares[i].table);
-        key_cells_close(&keys->shares[i].cells);
+        key_counts_close(&keys->shares[i].counts);
         pthread_mutex_destroy(&keys->shares[i].lock);
     }
     pthread_rwlock_destroy(&keys->moving);
@@ -161,7 +161,7 @@ static uint64_t bytes_of(const struct share *share)
 {
     const struct key_table *table = &share->table;
     return (uint64_t)table->name_bytes +
-           (uint64_t)share->cells.capacity * sizeof share->cells.list[0] +
+           (uint64_t)share->counts.capacity * sizeof share->counts.list[0] +
            share->wide * sizeof(struct moments);
 }
 
@@ -236,8 +236,8 @@ static void move_samples(struct key_tallies *keys, struct share *share, const st
     for (size_t at = moving->begin[i], end = at; at < moving->begin[i + 1]; at = end) {
         while (end < moving->begin[i + 1] && list[end] == list[at])
             end++;
-        done &=
-            key_cells_add(&share->cells, number, row_of_place(list[at], keys->row_bits), end - at);
+        done &= key_counts_add(&share->counts, number, row_of_place(list[at], keys->row_bits),
+                               end - at);
     }
     if (!done)
         key_tallies_lose(keys);
@@ -356,7 +356,7 @@ static bool add_tally(const struct key_tallies *keys, struct share *share, uint3
     table->entries[key].samples += tally->samples;
     for (size_t row = 0;
          keys->spec->mode->is_binned && (row = tally_next_counted(tally, row)) < tally->bins; row++)
-        done &= key_cells_add(&share->cells, key, (uint32_t)row, tally->counts[row]);
+        done &= key_counts_add(&share->counts, key, (uint32_t)row, tally->counts[row]);
     if (!table->sums || !tally->moments)
         return done;
     share->wide -= table->sums[key].moments != NULL;
@@ -381,42 +381,42 @@ void key_tallies_add(struct key_tallies *keys, struct key_name name, const struc
 
 /* --- order --- */
 
-/* Sorts the cells of a share, and finds where those of each key begin. */
+/* Sorts the entries of a share, and finds where those of each key begin. */
 static void sort_share(void *arg, size_t number)
 {
     struct key_tallies *keys = arg;
     struct share *share = &keys->shares[number];
-    const struct key_cells *cells = &share->cells;
+    const struct key_counts *counts = &share->counts;
     const size_t count = share->table.count;
-    if (!key_cells_sort(&share->cells) ||
-        !(share->cells_begin = malloc((count + 1) * sizeof share->cells_begin[0])))
+    if (!key_counts_sort(&share->counts) ||
+        !(share->counts_begin = malloc((count + 1) * sizeof share->counts_begin[0])))
         return;
     size_t at = 0;
     for (uint32_t i = 0; i <= count; i++) {
-        while (at < cells->count && key_of_place(cells->list[at].key, keys->row_bits) < i)
+        while (at < counts->count && key_of_place(counts->list[at].key, keys->row_bits) < i)
             at++;
-        share->cells_begin[i] = at;
+        share->counts_begin[i] = at;
     }
 }
 
-/* Sorts the cells of all shares. False if memory is short. */
-static bool sort_cells(struct key_tallies *keys, unsigned threads)
+/* Sorts the entries of all shares. False if memory is short. */
+static bool sort_counts(struct key_tallies *keys, unsigned threads)
 {
     bool done = true;
     parallel_loop(threads, SHARES, sort_share, keys);
     for (size_t i = 0; i < SHARES; i++)
-        done &= keys->shares[i].cells_begin != NULL;
+        done &= keys->shares[i].counts_begin != NULL;
     return done;
 }
 
-/* Returns the samples of a key in order that are no numbers, which its last cell has. */
+/* Returns the samples of a key in order that are no numbers, which its last entry has. */
 static uint64_t invalid_samples(const struct key_tallies *keys, const struct radix_pair *place)
 {
     const struct share *share = &keys->shares[key_place_table(place)];
-    const size_t *begin = &share->cells_begin[key_place_key(place)];
+    const size_t *begin = &share->counts_begin[key_place_key(place)];
     if (!keys->spec->mode->is_binned || begin[0] == begin[1])
         return 0;
-    const struct radix_pair *last = &share->cells.list[begin[1] - 1];
+    const struct radix_pair *last = &share->counts.list[begin[1] - 1];
     const uint32_t row = row_of_place(last->key, keys->row_bits);
     return row == ROW_INVALID(&keys->spec->binning) ? last->value : 0;
 }
@@ -450,7 +450,7 @@ int key_tallies_sort(struct key_tallies *keys, enum key_order order, unsigned th
     for (size_t i = 0; i < SHARES; i++)
         tables[i] = &keys->shares[i].table;
     const bool done = key_list_make(&keys->order, tables, SHARES, threads) == 0 &&
-                      sort_cells(keys, threads) &&
+                      sort_counts(keys, threads) &&
                       (order == KEYS_BY_NAME || sort_by_count(keys, order == KEYS_BY_VALID));
     return done ? 0 : -1;
 }
@@ -492,12 +492,12 @@ void key_tallies_add_up(const struct key_tallies *keys, uint64_t *samples, uint6
     *samples = *invalid = 0;
     for (size_t share = 0; share < SHARES; share++) {
         const struct key_table *table = &keys->shares[share].table;
-        const struct key_cells *cells = &keys->shares[share].cells;
+        const struct key_counts *counts = &keys->shares[share].counts;
         for (size_t i = 0; i < table->count; i++)
             *samples += table->entries[i].samples;
-        for (size_t i = 0; is_binned && i < cells->count; i++)
-            if (row_of_place(cells->list[i].key, keys->row_bits) == row)
-                *invalid += cells->list[i].value;
+        for (size_t i = 0; is_binned && i < counts->count; i++)
+            if (row_of_place(counts->list[i].key, keys->row_bits) == row)
+                *invalid += counts->list[i].value;
     }
     if (!is_binned)
         *invalid = keys->shares[0].table.entries[KEY_MISSING].samples;
@@ -549,12 +549,12 @@ static void add_to(const struct key_tallies *keys, size_t i, struct tally *tally
     const struct place place = place_of(keys, i);
     const struct share *share = place.share;
     const uint64_t samples = share->table.entries[place.key].samples;
-    const size_t begin = share->cells_begin[place.key], end = share->cells_begin[place.key + 1];
+    const size_t begin = share->counts_begin[place.key], end = share->counts_begin[place.key + 1];
     tally->samples += samples;
     for (size_t at = begin; at < end; at++) {
-        const struct radix_pair *cell = &share->cells.list[at];
-        const uint32_t row = row_of_place(cell->key, keys->row_bits);
-        tally->counts[row] += cell->value;
+        const struct radix_pair *entry = &share->counts.list[at];
+        const uint32_t row = row_of_place(entry->key, keys->row_bits);
+        tally->counts[row] += entry->value;
         row_blocks_mark(tally->blocks, row);
     }
     if (!keys->spec->mode->is_binned && samples > 0) {

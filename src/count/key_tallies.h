@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_KEY_TALLIES_H
 #define GPUHISTO_KEY_TALLIES_H
 
-#include "key_cells.h"
+#include "key_counts.h"
 #include "key_order.h"
 #include "key_table.h"
 #include "src/base/error.h"

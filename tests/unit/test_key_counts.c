@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sorting by digits, beside qsort: lists of all lengths and of numbers that differ in any bits; and
  * cells of keys and rows, beside plain arrays. */
-#include "src/count/key_cells.h"
+#include "src/count/key_counts.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 
@@ -71,8 +71,8 @@ static void check_all_sorting(void)
 
 /* --- cells --- */
 
-static void compare_cells(const struct key_cells *cells, uint64_t (*counts)[ROWS_HERE],
-                          uint32_t first_row)
+static void compare_counts(const struct key_counts *entries, uint64_t (*counts)[ROWS_HERE],
+                           uint32_t first_row)
 {
     size_t at = 0;
     bool same = true;
@@ -80,35 +80,36 @@ static void compare_cells(const struct key_cells *cells, uint64_t (*counts)[ROWS
         for (uint32_t row = 0; row < ROWS_HERE; row++) {
             if (counts[key][row] == 0)
                 continue;
-            same &= at < cells->count &&
-                    key_of_place(cells->list[at].key, cells->row_bits) == key &&
-                    row_of_place(cells->list[at].key, cells->row_bits) == first_row + row &&
-                    cells->list[at].value == counts[key][row];
+            same &= at < entries->count &&
+                    key_of_place(entries->list[at].key, entries->row_bits) == key &&
+                    row_of_place(entries->list[at].key, entries->row_bits) == first_row + row &&
+                    entries->list[at].value == counts[key][row];
             at++;
         }
-    check_that(same && at == cells->count && cells->sorted == at, "cells", at);
+    check_that(same && at == entries->count && entries->sorted == at, "cells", at);
 }
 
 /* Counts so many times, and looks now and then. */
-static void check_cells(unsigned samples, unsigned keys, uint32_t first_row)
+static void check_counts(unsigned samples, unsigned keys, uint32_t first_row)
 {
     static uint64_t counts[KEYS][ROWS_HERE];
-    struct key_cells cells = {.row_bits = key_row_bits((size_t)first_row + ROWS_HERE)};
+    struct key_counts entries = {.row_bits = key_row_bits((size_t)first_row + ROWS_HERE)};
     memset(counts, 0, sizeof counts);
     for (unsigned i = 0; i < samples; i++) {
         const uint32_t key = random_below(keys), row = random_below(ROWS_HERE);
         const uint64_t count = random_below(50) ? 1 : (uint64_t)1 << random_below(50);
         counts[key][row] += count;
-        (void)need(key_cells_add(&cells, key, first_row + row, count) ? &cells : NULL);
+        (void)need(key_counts_add(&entries, key, first_row + row, count) ? &entries : NULL);
         if (random_below(samples) < 5) {
-            (void)need(key_cells_sort(&cells) ? &cells : NULL);
-            compare_cells(&cells, counts, first_row);
+            (void)need(key_counts_sort(&entries) ? &entries : NULL);
+            compare_counts(&entries, counts, first_row);
         }
     }
-    (void)need(key_cells_sort(&cells) ? &cells : NULL);
-    compare_cells(&cells, counts, first_row);
-    check_that(cells.capacity <= 64 || cells.capacity <= 4 * cells.count, "room", cells.capacity);
-    key_cells_close(&cells);
+    (void)need(key_counts_sort(&entries) ? &entries : NULL);
+    compare_counts(&entries, counts, first_row);
+    check_that(entries.capacity <= 64 || entries.capacity <= 4 * entries.count, "room",
+               entries.capacity);
+    key_counts_close(&entries);
 }
 
 /* The same by way of samples. */
@@ -154,7 +155,7 @@ int main(void)
     for (size_t s = 0; s < sizeof samples / sizeof samples[0]; s++)
         for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
             for (size_t r = 0; r < sizeof first_rows / sizeof first_rows[0]; r++)
-                check_cells(samples[s], keys[k], first_rows[r]);
+                check_counts(samples[s], keys[k], first_rows[r]);
     check_samples();
     check_row_bits();
     printf("%lu checks, %lu wrong\n", tried, wrong);

@@ -2,15 +2,15 @@
 /* Counts of samples by key and row. Where there are many keys, most pairs of a key and a row are
  * rare. So counts are appended to a list, which is sorted whenever it is full: memory is written in
  * order, where each access to a table of all pairs would miss the caches. One thread at a time. */
-#ifndef GPUHISTO_KEY_CELLS_H
-#define GPUHISTO_KEY_CELLS_H
+#ifndef GPUHISTO_KEY_COUNTS_H
+#define GPUHISTO_KEY_COUNTS_H
 
 #include "src/base/radix_sort.h"
 
 #include <stdbool.h>
 
 /* A list of counts. An empty one is all zeros but for row_bits. */
-struct key_cells {
+struct key_counts {
     struct radix_pair *list; /* a key and a row as one number, and a count */
     size_t sorted;           /* of the list, that are in order and differ */
     size_t count, capacity;
@@ -36,18 +36,18 @@ static inline uint32_t row_of_place(uint64_t place, unsigned row_bits)
     return (uint32_t)(place & (((uint64_t)1 << row_bits) - 1));
 }
 
-/* Frees the memory of cells. */
-void key_cells_close(struct key_cells *cells);
+/* Frees the memory of entries. */
+void key_counts_close(struct key_counts *counts);
 
 /* Adds to the count of a row of a key. False if memory is short. */
-bool key_cells_add(struct key_cells *cells, uint32_t key, uint32_t row, uint64_t count);
+bool key_counts_add(struct key_counts *counts, uint32_t key, uint32_t row, uint64_t count);
 
-/* Sorts cells by key and row, and adds up equal ones. False if memory is short. */
-bool key_cells_sort(struct key_cells *cells);
+/* Sorts entries by key and row, and adds up equal ones. False if memory is short. */
+bool key_counts_sort(struct key_counts *counts);
 
 /* --- samples --- */
 
-/* A list of keys and rows, one pair for each sample, until they are added to cells. */
+/* A list of keys and rows, one pair for each sample, until they are added to counts. */
 struct key_samples {
     uint64_t *list, *scratch; /* places */
     size_t count;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "key_cells.h"
+#include "key_counts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define CELLS_FIRST 64
+#define COUNTS_FIRST 64
 
 unsigned key_row_bits(size_t end)
 {
@@ -14,10 +14,10 @@ unsigned key_row_bits(size_t end)
     return bits;
 }
 
-void key_cells_close(struct key_cells *cells)
+void key_counts_close(struct key_counts *counts)
 {
-    free(cells->list);
-    *cells = (struct key_cells){.row_bits = cells->row_bits};
+    free(counts->list);
+    *counts = (struct key_counts){.row_bits = counts->row_bits};
 }
 
 /* Adds up equal ones of a list in order. Returns how many are left. */
@@ -32,12 +32,12 @@ static size_t add_up(struct radix_pair *list, size_t count)
     return count > 0 ? last + 1 : 0;
 }
 
-/* Merges a list in order into the cells that are sorted, behind which is room for it: from the end
- * on, so that none is overwritten that is still needed. */
-static void merge(struct key_cells *cells, const struct radix_pair *list, size_t count)
+/* Merges a list in order into the entries that are sorted, behind which is room for it: from the
+ * end on, so that none is overwritten that is still needed. */
+static void merge(struct key_counts *counts, const struct radix_pair *list, size_t count)
 {
-    struct radix_pair *into = cells->list;
-    size_t left = cells->sorted, at = cells->sorted + count;
+    struct radix_pair *into = counts->list;
+    size_t left = counts->sorted, at = counts->sorted + count;
     const size_t end = at;
     while (count > 0) {
         if (left > 0 && into[left - 1].key >= list[count - 1].key) {
@@ -49,46 +49,47 @@ static void merge(struct key_cells *cells, const struct radix_pair *list, size_t
         }
     }
     memmove(into + left, into + at, (end - at) * sizeof into[0]);
-    cells->count = cells->sorted = left + end - at;
+    counts->count = counts->sorted = left + end - at;
 }
 
-bool key_cells_sort(struct key_cells *cells)
+bool key_counts_sort(struct key_counts *counts)
 {
-    const size_t count = cells->count - cells->sorted;
+    const size_t count = counts->count - counts->sorted;
     if (count == 0)
         return true;
-    struct radix_pair *tail = cells->list + cells->sorted;
+    struct radix_pair *tail = counts->list + counts->sorted;
     struct radix_pair *scratch = malloc(count * sizeof scratch[0]);
     if (!scratch)
         return false;
     if (radix_sort_pairs(tail, scratch, count) == tail)
         memcpy(scratch, tail, count * sizeof scratch[0]);
-    merge(cells, scratch, add_up(scratch, count));
+    merge(counts, scratch, add_up(scratch, count));
     free(scratch);
     return true;
 }
 
-/* Makes room for another cell: where sorting leaves less than half of it, twice as much. */
-static bool make_room(struct key_cells *cells)
+/* Makes room for another entry: where sorting leaves less than half of it, twice as much. */
+static bool make_room(struct key_counts *counts)
 {
-    if (!key_cells_sort(cells))
+    if (!key_counts_sort(counts))
         return false;
-    if (cells->count < cells->capacity - cells->capacity / 2)
+    if (counts->count < counts->capacity - counts->capacity / 2)
         return true;
-    const size_t capacity = cells->capacity > 0 ? 2 * cells->capacity : CELLS_FIRST;
-    struct radix_pair *list = realloc(cells->list, capacity * sizeof list[0]);
+    const size_t capacity = counts->capacity > 0 ? 2 * counts->capacity : COUNTS_FIRST;
+    struct radix_pair *list = realloc(counts->list, capacity * sizeof list[0]);
     if (!list)
         return false;
-    cells->list = list;
-    cells->capacity = capacity;
+    counts->list = list;
+    counts->capacity = capacity;
     return true;
 }
 
-bool key_cells_add(struct key_cells *cells, uint32_t key, uint32_t row, uint64_t count)
+bool key_counts_add(struct key_counts *counts, uint32_t key, uint32_t row, uint64_t count)
 {
-    if (cells->count == cells->capacity && !make_room(cells))
+    if (counts->count == counts->capacity && !make_room(counts))
         return false;
-    cells->list[cells->count++] = (struct radix_pair){key_place(key, row, cells->row_bits), count};
+    counts->list[counts->count++] =
+        (struct radix_pair){key_place(key, row, counts->row_bits), count};
     return true;
 }
 
