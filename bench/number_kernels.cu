@@ -12,7 +12,7 @@
 extern "C" {
 #include "bench/texts.h"
 #include "src/cpu/number_parser.h"
-#include "src/count/number_nearest.h"
+#include "src/count/decimal_to_double.h"
 }
 
 #include <algorithm>

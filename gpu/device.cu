@@ -5,7 +5,7 @@
 
 extern "C" {
 #include "src/count/number.h"
-#include "src/count/number_nearest.h"
+#include "src/count/decimal_to_double.h"
 }
 
 #include <cstdlib>

@@ -47,7 +47,7 @@ histogram_sources = \
 	src/count/moments.c src/count/moments.h \
 	src/count/moments_text.c src/count/moments_text.h \
 	src/count/number.c src/count/number.h \
-	src/count/number_nearest.c src/count/number_nearest.h \
+	src/count/decimal_to_double.c src/count/decimal_to_double.h \
 	src/count/number_units.c src/count/number_units.h src/count/number_words.c \
 	src/count/quantile.c src/count/quantile.h \
 	src/count/row_label.c src/count/row_label.h \

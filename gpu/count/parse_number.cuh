@@ -3,7 +3,7 @@
 // tokens and counting their rows is done in gpu/count/numbers.cuh.
 //
 // Most tokens are decided by one operation on exact doubles, the others by a product of 128 bits
-// (src/count/number_nearest.h). What is left are tokens of more than 19 digits that lie so near
+// (src/count/decimal_to_double.h). What is left are tokens of more than 19 digits that lie so near
 // to the middle of two doubles that the digits after the 19th decide: those are compared with that
 // middle, both as natural numbers.
 #ifndef GPUHISTO_NUMBER_CUH
@@ -11,7 +11,7 @@
 
 extern "C" {
 #include "src/count/number.h"
-#include "src/count/number_nearest.h"
+#include "src/count/decimal_to_double.h"
 }
 
 // The least number of 19 digits: with so many, a mantissa takes no more.
@@ -110,11 +110,11 @@ static __device__ __forceinline__ bool round_number(const struct power *powers,
     // Mantissas of 64 bits never fail here (Mushtak and Lemire, "Fast Number Parsing Without
     // Fallback", Software: Practice and Experience 53 (7), 2023).
     double next = 0;
-    *magnitude = 0; // what number_nearest sets, but a compiler cannot know
-    number_nearest(powers, taken.mantissa, taken.power, magnitude);
+    *magnitude = 0; // what decimal_to_double sets, but a compiler cannot know
+    decimal_to_double(powers, taken.mantissa, taken.power, magnitude);
     if (!taken.more)
         return true;
-    number_nearest(powers, taken.mantissa + 1, taken.power, &next);
+    decimal_to_double(powers, taken.mantissa + 1, taken.power, &next);
     return *magnitude == next;
 }
 

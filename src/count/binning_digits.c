@@ -75,7 +75,7 @@ double digits_nearest(struct digits_decimal decimal)
     const uint64_t mantissa = (uint64_t)(negative ? -decimal.number : decimal.number);
     double value;
     char text[48];
-    if (!number_nearest(number_powers(), mantissa, decimal.power, &value)) {
+    if (!decimal_to_double(number_powers(), mantissa, decimal.power, &value)) {
         snprintf(text, sizeof text, "%" PRIu64 "e%d", mantissa, decimal.power);
         value = strtod(text, NULL);
     }

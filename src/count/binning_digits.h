@@ -19,7 +19,7 @@
 #ifndef GPUHISTO_BINNING_DIGITS_H
 #define GPUHISTO_BINNING_DIGITS_H
 
-#include "number_nearest.h"
+#include "decimal_to_double.h"
 #include "int128.h"
 
 #define DIGITS_MIN 1

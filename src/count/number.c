@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One token by all the rules: parsers call this for tokens that their fast ways do not take. */
 #include "number.h"
-#include "number_nearest.h"
+#include "decimal_to_double.h"
 
 #include <float.h>
 #include <math.h>
@@ -105,7 +105,7 @@ static double by_strtod(const unsigned char *begin, const unsigned char *end)
     return strtod(text, NULL);
 }
 
-/* number_nearest_to, inline. */
+/* number_to_double, inline. */
 static inline bool nearest_to(uint64_t mantissa, int64_t power, double *value)
 {
     if (power == 0) {
@@ -120,10 +120,10 @@ static inline bool nearest_to(uint64_t mantissa, int64_t power, double *value)
         *value = power < 0 ? exact / ten_to[-power] : exact * ten_to[power];
         return true;
     }
-    return number_nearest(number_powers(), mantissa, power, value);
+    return decimal_to_double(number_powers(), mantissa, power, value);
 }
 
-bool number_nearest_to(uint64_t mantissa, int64_t power, double *value)
+bool number_to_double(uint64_t mantissa, int64_t power, double *value)
 {
     return nearest_to(mantissa, power, value);
 }
@@ -135,7 +135,7 @@ static double rounded(const struct decimal *decimal, const unsigned char *begin,
     double value, next;
     if (nearest_to(decimal->mantissa, decimal->power, &value) &&
         (!decimal->more ||
-         (number_nearest_to(decimal->mantissa + 1, decimal->power, &next) && value == next)))
+         (number_to_double(decimal->mantissa + 1, decimal->power, &next) && value == next)))
         return value;
     return by_strtod(begin, end);
 }
@@ -235,5 +235,5 @@ bool numbers_find_invalid(const unsigned char *text, size_t len, size_t *at, siz
 void number_prepare(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, number_nearest_prepare);
+    pthread_once(&once, decimal_to_double_prepare);
 }

@@ -44,7 +44,7 @@ double number_of_token(const unsigned char *begin, const unsigned char *end,
 
 /* Sets *value to the double nearest to mantissa * 10^power. False, and nothing is set, if that
  * would take more than 128 bits. After number_prepare. */
-bool number_nearest_to(uint64_t mantissa, int64_t power, double *value);
+bool number_to_double(uint64_t mantissa, int64_t power, double *value);
 
 /* Reads up to `cap` tokens from *at on, and moves *at past them. Returns how many values were
  * written. */

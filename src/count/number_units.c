@@ -366,7 +366,7 @@ double number_with_units(const unsigned char *begin, const unsigned char *end)
     bool fits = true;
     for (size_t i = 0; i < quantity.count && fits; i++)
         fits = add_term(&quantity.terms[i], &mantissa, &power);
-    if (!fits || !number_nearest_to(mantissa, power + quantity.exponent, &value))
+    if (!fits || !number_to_double(mantissa, power + quantity.exponent, &value))
         value = by_digits(&quantity);
     return negative ? -value : value;
 }

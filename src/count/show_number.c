@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "show_number.h"
 #include "number.h"
-#include "number_nearest.h"
+#include "decimal_to_double.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -12,7 +12,7 @@
  * digits, dots and minus signs, but is no plain number, is no number. All other tokens are parsed
  * one by one: those of up to 32 bytes before the exponent with all digits in one vector. */
 #include "field_parser.h"
-#include "src/count/number_nearest.h"
+#include "src/count/decimal_to_double.h"
 #include "src/count/number.h"
 
 #if defined __x86_64__ && defined __GNUC__
@@ -332,7 +332,7 @@ AVX512 INLINE bool round_token(const struct long_token *token, double *value)
 {
     double magnitude = (double)token->mantissa;
     if (token->power != 0 &&
-        !number_nearest(number_powers(), token->mantissa, token->power, &magnitude))
+        !decimal_to_double(number_powers(), token->mantissa, token->power, &magnitude))
         return false;
     *value = token->negative ? -magnitude : magnitude;
     return true;

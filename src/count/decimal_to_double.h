@@ -5,8 +5,8 @@
  * The algorithm of Eisel and Lemire: Daniel Lemire, "Number Parsing at a Gigabyte per Second",
  * Software: Practice and Experience 51 (8), 2021, sections 5 to 9. The mantissa is multiplied by
  * the first 128 bits of the power of five; powers of two only count in the exponent. */
-#ifndef GPUHISTO_NUMBER_NEAREST_H
-#define GPUHISTO_NUMBER_NEAREST_H
+#ifndef GPUHISTO_DECIMAL_TO_DOUBLE_H
+#define GPUHISTO_DECIMAL_TO_DOUBLE_H
 
 #include "number.h"
 
@@ -39,7 +39,7 @@ struct power {
 };
 
 /* Makes the table of powers. Only number_prepare calls it. */
-void number_nearest_prepare(void);
+void decimal_to_double_prepare(void);
 
 /* Returns the table, of the powers from POWER_MIN to POWER_SHOWN_MAX. Parsers use it up to
  * POWER_MAX. */
@@ -96,8 +96,8 @@ static inline ON_BOTH double number_subnormal(int exponent, uint64_t mantissa)
 /* Sets *value to the double nearest to mantissa * 10^power, half way the even one, infinity if it
  * is too large. False, and nothing is set, if that would take more than 128 bits. `powers` is
  * number_powers() or a copy of it. */
-static inline ON_BOTH bool number_nearest(const struct power *powers, uint64_t mantissa,
-                                          int64_t power, double *value)
+static inline ON_BOTH bool decimal_to_double(const struct power *powers, uint64_t mantissa,
+                                             int64_t power, double *value)
 {
     if (mantissa == 0 || power < POWER_MIN) {
         *value = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of powers of five, from the powers themselves. */
-#include "number_nearest.h"
+#include "decimal_to_double.h"
 
 static struct power powers[POWER_SHOWN_MAX - POWER_MIN + 1];
 
@@ -54,7 +54,7 @@ static void increment(struct power *bits)
         bits->high++;
 }
 
-void number_nearest_prepare(void)
+void decimal_to_double_prepare(void)
 {
     struct big big = {{1}};
     for (int power = 0; power <= POWER_SHOWN_MAX; power++) {
