@@ -73,7 +73,7 @@ cpu_sources = \
 	src/cpu/counter.h \
 	src/cpu/cpu_engine.c src/cpu/cpu_engine.h \
 	src/cpu/digits_avx2.h src/cpu/digits_avx512.h \
-	src/cpu/field_avx2.c src/cpu/field_avx512.c src/cpu/field_gather.h src/cpu/field_json.h src/cpu/field_lines.h src/cpu/json_scan.h src/cpu/json_shape.h src/cpu/json_token.h \
+	src/cpu/field_avx2.c src/cpu/field_avx512.c src/cpu/field_tokenizer.h src/cpu/field_json.h src/cpu/field_lines.h src/cpu/json_scan.h src/cpu/json_shape.h src/cpu/json_token.h \
 	src/cpu/field_parser.c src/cpu/field_parser.h src/cpu/field_portable.c \
 	src/cpu/find_string.h \
 	src/cpu/keyed_counts.c src/cpu/keyed_counts.h \

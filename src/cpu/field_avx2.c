@@ -68,13 +68,13 @@ TARGET INLINE void json_write_places(uint64_t bits, unsigned offset, uint16_t *t
     mask_places(bits, offset, to);
 }
 
-#include "field_gather.h"
+#include "field_tokenizer.h"
 #include "find_string.h"
 
-TARGET void fields_gather_avx2(const struct field *field, struct record_text *text,
-                               struct field_tokens *tokens)
+TARGET void fields_tokenize_avx2(const struct field *field, struct record_text *text,
+                                 struct field_tokens *tokens)
 {
-    gather_fields(field, text, tokens);
+    tokenize_fields(field, text, tokens);
 }
 
 TARGET const unsigned char *find_string_avx2(const struct line_string *string,

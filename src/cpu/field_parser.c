@@ -72,7 +72,7 @@ static __attribute__((noinline)) size_t parse_records(const struct number_parser
         tokens.count = tokens.len = 0;
         tokens.cap = cap - count;
         tokens.keys = keys ? keys + count : NULL;
-        parser->gather(field, text, &tokens);
+        parser->tokenize(field, text, &tokens);
         /* With white space at the end vectors can parse the last tokens too. */
         memset(tokens.bytes + tokens.len, ' ', FIELD_SLACK);
         struct record_text gathered = {tokens.bytes, tokens.bytes,

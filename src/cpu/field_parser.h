@@ -71,12 +71,12 @@ size_t fields_parse_keyed(const struct number_parser *parser, const struct field
                           struct key_span *keys, size_t cap);
 
 /* The gatherers of the parsers, and what finds keys. */
-void fields_gather_avx512(const struct field *field, struct record_text *text,
-                          struct field_tokens *tokens);
-void fields_gather_avx2(const struct field *field, struct record_text *text,
-                        struct field_tokens *tokens);
-void fields_gather_portable(const struct field *field, struct record_text *text,
+void fields_tokenize_avx512(const struct field *field, struct record_text *text,
                             struct field_tokens *tokens);
+void fields_tokenize_avx2(const struct field *field, struct record_text *text,
+                          struct field_tokens *tokens);
+void fields_tokenize_portable(const struct field *field, struct record_text *text,
+                              struct field_tokens *tokens);
 size_t fields_find_avx512(const struct field *field, struct record_text *text,
                           struct key_span *keys, size_t cap);
 size_t fields_find_avx2(const struct field *field, struct record_text *text, struct key_span *keys,

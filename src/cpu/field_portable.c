@@ -38,13 +38,13 @@ INLINE void json_write_places(uint64_t bits, unsigned offset, uint16_t *to)
     mask_places(bits, offset, to);
 }
 
-#include "field_gather.h"
+#include "field_tokenizer.h"
 #include "find_string.h"
 
-void fields_gather_portable(const struct field *field, struct record_text *text,
-                            struct field_tokens *tokens)
+void fields_tokenize_portable(const struct field *field, struct record_text *text,
+                              struct field_tokens *tokens)
 {
-    gather_fields(field, text, tokens);
+    tokenize_fields(field, text, tokens);
 }
 
 const unsigned char *find_string_portable(const struct line_string *string, const unsigned char *at,

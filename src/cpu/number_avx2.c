@@ -342,7 +342,7 @@ const struct number_parser number_parser_avx2 = {
     .name = "avx2",
     .runs_here = number_avx2_runs_here,
     .parse = number_avx2_parse,
-    .gather = fields_gather_avx2,
+    .tokenize = fields_tokenize_avx2,
     .find = find_string_avx2,
     .find_fields = fields_find_avx2,
 };

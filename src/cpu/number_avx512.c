@@ -445,7 +445,7 @@ const struct number_parser number_parser_avx512 = {
     .name = "avx512",
     .runs_here = number_avx512_runs_here,
     .parse = number_avx512_parse,
-    .gather = fields_gather_avx512,
+    .tokenize = fields_tokenize_avx512,
     .find = find_string_avx512,
     .find_fields = fields_find_avx512,
 };

@@ -24,8 +24,8 @@ struct number_parser {
                     size_t *used);
     /* Gathers fields from text->at on, where a record begins, until tokens->cap is reached, there
      * is no more room, or the text ends. Moves text->at to the next record. Any thread. */
-    void (*gather)(const struct field *field, struct record_text *text,
-                   struct field_tokens *tokens);
+    void (*tokenize)(const struct field *field, struct record_text *text,
+                     struct field_tokens *tokens);
     /* Returns where a string is first in [at, limit), or the limit. Reads nothing else of the text.
      * Any thread. */
     const unsigned char *(*find)(const struct line_string *string, const unsigned char *at,

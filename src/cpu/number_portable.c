@@ -83,7 +83,7 @@ const struct number_parser number_parser_portable = {
     .name = "portable",
     .runs_here = number_portable_runs_here,
     .parse = number_portable_parse,
-    .gather = fields_gather_portable,
+    .tokenize = fields_tokenize_portable,
     .find = find_string_portable,
     .find_fields = fields_find_portable,
 };

@@ -7,7 +7,7 @@
  *
  * and what field_json.h needs.
  *
- * It calls gather_fields and find_fields. */
+ * It calls tokenize_fields and find_fields. */
 #include "src/count/key.h"
 #include "src/count/number_units.h"
 
@@ -144,8 +144,8 @@ TARGET INLINE bool next_line(enum field_way way, const struct field *field,
     return true;
 }
 
-TARGET INLINE void gather_in_way(enum field_way way, const struct field *field,
-                                 struct record_text *text, struct field_tokens *tokens)
+TARGET INLINE void tokenize_in_way(enum field_way way, const struct field *field,
+                                   struct record_text *text, struct field_tokens *tokens)
 {
     struct record_text rest = *text; /* which tokens cannot point into */
     const size_t max = field_record_max(field);
@@ -172,8 +172,8 @@ TARGET INLINE void find_json(struct json_reader *reader, const struct field *con
     json_skip_line(reader, lines[0].end);
 }
 
-TARGET static void gather_json(const struct field *field, struct record_text *text,
-                               struct field_tokens *tokens)
+TARGET static void tokenize_json(const struct field *field, struct record_text *text,
+                                 struct field_tokens *tokens)
 {
     const bool has_key = tokens->keys && is_plain_json(tokens->key);
     const struct field *const fields[JSON_PATHS] = {field, tokens->key};
@@ -188,11 +188,11 @@ TARGET static void gather_json(const struct field *field, struct record_text *te
     text->at = rest.at;
 }
 
-TARGET INLINE void gather_fields(const struct field *field, struct record_text *text,
-                                 struct field_tokens *tokens)
+TARGET INLINE void tokenize_fields(const struct field *field, struct record_text *text,
+                                   struct field_tokens *tokens)
 {
     if (is_plain_json(field)) {
-        gather_json(field, text, tokens);
+        tokenize_json(field, text, tokens);
         return;
     }
     if (field->kind == FIELD_NONE) {
@@ -202,7 +202,7 @@ TARGET INLINE void gather_fields(const struct field *field, struct record_text *
     switch (way_of(field)) {
 #define WAY(way)                                                                                   \
     case way:                                                                                      \
-        gather_in_way(way, field, text, tokens);                                                   \
+        tokenize_in_way(way, field, text, tokens);                                                 \
         break;
         EACH_WAY
 #undef WAY
