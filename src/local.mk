@@ -150,7 +150,7 @@ gpuhisto_sources = \
 	src/frames/frames.c src/frames/frames.h \
 	src/bytes/parallel_read.c src/bytes/parallel_read.h \
 	src/merge/merge.c src/merge/merge.h src/merge/merge_files.c \
-	src/merge/read_table.c src/merge/read_table.h \
+	src/merge/parsed_table.c src/merge/parsed_table.h \
 	src/merge/shard_proof.c src/merge/table_keys.c src/merge/table_rows.c \
 	src/policy/policy.c src/policy/policy.h src/policy/situation.h \
 	src/pool/engines.c \

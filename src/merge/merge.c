@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "read_table.h"
+#include "parsed_table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ static int begin_keys(struct merge *merge)
 }
 
 /* Makes the sum one of the first table's bins. 0, or -1 with an error. */
-static int begin(struct merge *merge, const struct read_table *table, const char *name,
+static int begin(struct merge *merge, const struct parsed_table *table, const char *name,
                  struct error *error)
 {
     const struct words *options = &table->options;
@@ -95,7 +95,7 @@ no_memory:
 /* Accepts a table whose options are not those of the first one, if its bins are the same. Shards
  * are of one job, which has one command line, and keys mean what the options say of them. 0, or -1
  * with an error. */
-static int accept_other(struct merge *merge, const struct read_table *table, const char *name,
+static int accept_other(struct merge *merge, const struct parsed_table *table, const char *name,
                         struct error *error)
 {
     const struct table_words *first = &merge->first.sorted;
@@ -120,7 +120,7 @@ static int accept_other(struct merge *merge, const struct read_table *table, con
 
 /* Checks a table's options: those that say where samples came from may differ from file to file.
  * Tables in one file, which may be of one input, have the same. 0, or -1 with an error. */
-static int check_options(struct merge *merge, const struct read_table *table, const char *name,
+static int check_options(struct merge *merge, const struct parsed_table *table, const char *name,
                          struct error *error)
 {
     const struct words *options = &table->options;
@@ -133,7 +133,7 @@ static int check_options(struct merge *merge, const struct read_table *table, co
 }
 
 /* Checks that mode and type are those of the options. 0, or -1 with an error. */
-static int check_mode(const struct merge *merge, const struct read_table *table,
+static int check_mode(const struct merge *merge, const struct parsed_table *table,
                       struct error *error)
 {
     const struct histogram_spec *spec = &merge->spec;
@@ -144,7 +144,7 @@ static int check_mode(const struct merge *merge, const struct read_table *table,
     return error_set(error, "\"mode\" and \"type\" do not match \"options\"");
 }
 
-static int add_shard(struct merge *merge, struct read_table *table, const char *name,
+static int add_shard(struct merge *merge, struct parsed_table *table, const char *name,
                      struct error *error)
 {
     const bool is_shard = table->has & HAS_SHARE;
@@ -161,7 +161,7 @@ static int add_shard(struct merge *merge, struct read_table *table, const char *
 }
 
 /* Adds a table that was checked. */
-static void add_checked(struct merge *merge, const struct read_table *table,
+static void add_checked(struct merge *merge, const struct parsed_table *table,
                         const struct moments *moments)
 {
     struct tally *tally = &merge->tally;
@@ -178,7 +178,7 @@ static void add_checked(struct merge *merge, const struct read_table *table,
 }
 
 /* Checks rows and moments, and adds them. 0, or -1 with an error. */
-static int add_rows(struct merge *merge, struct read_table *table, struct error *error)
+static int add_rows(struct merge *merge, struct parsed_table *table, struct error *error)
 {
     const struct histogram_spec *spec = &merge->spec;
     const bool is_lines = merge->keys && !spec->mode->is_binned;
@@ -210,8 +210,8 @@ int merge_end_file(struct merge *merge, const char *name, struct error *error)
 
 /* Checks that a table of numbers by key follows the one before it in its file. 0, or -1 with an
  * error. */
-static int check_place(const struct merge *merge, const struct read_table *table, const char *name,
-                       struct error *error)
+static int check_place(const struct merge *merge, const struct parsed_table *table,
+                       const char *name, struct error *error)
 {
     const bool is_next = merge->last.name == name;
     if (!merge->tally.blocks)
@@ -220,7 +220,8 @@ static int check_place(const struct merge *merge, const struct read_table *table
                              is_next ? merge->last.tables : 0, error);
 }
 
-int merge_add(struct merge *merge, struct read_table *table, const char *name, struct error *error)
+int merge_add(struct merge *merge, struct parsed_table *table, const char *name,
+              struct error *error)
 {
     if (!(table->has & HAS_OPTIONS))
         return error_set(error, "has no \"options\", which say how it was counted");

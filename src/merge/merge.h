@@ -127,8 +127,9 @@ struct merge {
 
 /* Adds the table that was read of the file `name`, which stays valid. 0; or -1 with an error,
  * without the name, and nothing to be done but merge_free. */
-struct read_table;
-int merge_add(struct merge *merge, struct read_table *table, const char *name, struct error *error);
+struct parsed_table;
+int merge_add(struct merge *merge, struct parsed_table *table, const char *name,
+              struct error *error);
 
 /* Ends a file. 0; or -1 with an error, without the name, if it ends between two tables of a
  * result. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of tables, added up side by side. */
-#include "read_table.h"
+#include "parsed_table.h"
 
 #include "src/base/parallel.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "read_table.h"
+#include "parsed_table.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static bool is_complete(const struct read_key *key)
            key->has == READ_KEY_MISSING;
 }
 
-static struct key_name name_of(const struct read_table *table, const struct read_key *key)
+static struct key_name name_of(const struct parsed_table *table, const struct read_key *key)
 {
     const bool is_bytes = key->has & READ_KEY_BYTES;
     if (key->has & READ_KEY_MISSING)
@@ -40,7 +40,7 @@ static struct key_name name_of(const struct read_table *table, const struct read
 
 /* --- numbers: a table for each key --- */
 
-static int check_numbers(const struct read_table *table, struct error *error)
+static int check_numbers(const struct parsed_table *table, struct error *error)
 {
     const bool has_key = table->has & HAS_KEY, has_keys = table->has & HAS_KEYS;
     if (has_key == has_keys || table->key_count > 0 || (has_key && !is_complete(&table->key)))
@@ -55,7 +55,7 @@ static int check_numbers(const struct read_table *table, struct error *error)
     return 0;
 }
 
-int table_keys_follow(const struct read_table *table, uint64_t last, uint64_t tables,
+int table_keys_follow(const struct parsed_table *table, uint64_t last, uint64_t tables,
                       struct error *error)
 {
     const bool is_open = last < tables;
@@ -70,7 +70,7 @@ int table_keys_follow(const struct read_table *table, uint64_t last, uint64_t ta
 /* --- lines: a row for each key --- */
 
 /* True if each row has a key. */
-static bool has_keys(const struct read_table *table)
+static bool has_keys(const struct parsed_table *table)
 {
     if (table->key_count != table->row_count || table->count_count != table->row_count)
         return false;
@@ -80,7 +80,7 @@ static bool has_keys(const struct read_table *table)
     return true;
 }
 
-static int check_lines(const struct read_table *table, struct error *error)
+static int check_lines(const struct parsed_table *table, struct error *error)
 {
     const uint64_t needed = HAS_TOTAL | HAS_COUNTED | HAS_OTHER | HAS_INVALID | HAS_BINS;
     const struct read_totals *totals = &table->totals;
@@ -103,7 +103,7 @@ static int check_lines(const struct read_table *table, struct error *error)
 
 /* --- either --- */
 
-int table_keys_check(const struct read_table *table, const struct histogram_spec *spec,
+int table_keys_check(const struct parsed_table *table, const struct histogram_spec *spec,
                      struct error *error)
 {
     if (key_is_used(&spec->key))
@@ -111,7 +111,7 @@ int table_keys_check(const struct read_table *table, const struct histogram_spec
     return table->key_count > 0 || (table->has & HAS_KEY) ? error_set(error, NO_MATCH) : 0;
 }
 
-static void add_lines(const struct read_table *table, struct key_tallies *keys)
+static void add_lines(const struct parsed_table *table, struct key_tallies *keys)
 {
     const struct tally missing = {.samples = table->totals.invalid};
     for (size_t i = 0; i < table->row_count; i++)
@@ -121,7 +121,7 @@ static void add_lines(const struct read_table *table, struct key_tallies *keys)
     key_tallies_add(keys, (struct key_name){NULL, 0}, &missing);
 }
 
-void table_keys_add(const struct read_table *table, const struct tally *tally,
+void table_keys_add(const struct parsed_table *table, const struct tally *tally,
                     struct key_tallies *keys)
 {
     if (key_tallies_state(keys) != KEYS_COMPLETE) /* and memory is not to grow */

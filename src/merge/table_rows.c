@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows: found in the histogram, checked, and added. */
-#include "read_table.h"
+#include "parsed_table.h"
 
 #include "src/base/grow.h"
 #include "src/count/moments_text.h"
@@ -128,7 +128,7 @@ static size_t find_bin(struct row_finder *finder, const char *lo, const char *hi
 }
 
 /* True if a row is a bin with the label that was read. */
-static bool has_label(struct row_finder *finder, const struct read_table *table,
+static bool has_label(struct row_finder *finder, const struct parsed_table *table,
                       const struct row_texts *texts, size_t row)
 {
     struct row_label *label = &finder->label;
@@ -141,7 +141,7 @@ static bool has_label(struct row_finder *finder, const struct read_table *table,
 
 /* Finds the row that has the label which was read, from the next one on. First the one whose number
  * is the first value, which it is with bytes, pairs and characters. */
-static size_t find_label(struct row_finder *finder, const struct read_table *table,
+static size_t find_label(struct row_finder *finder, const struct parsed_table *table,
                          const struct row_texts *texts)
 {
     const size_t bins = finder->spec->bins;
@@ -166,7 +166,7 @@ void row_finder_begin(struct row_finder *finder, const struct histogram_spec *sp
     number_prepare();
 }
 
-uint32_t row_finder_find(struct row_finder *finder, const struct read_table *table,
+uint32_t row_finder_find(struct row_finder *finder, const struct parsed_table *table,
                          const struct row_texts *texts)
 {
     const bool is_binned = finder->spec->mode->is_binned;
@@ -185,7 +185,7 @@ uint32_t row_finder_find(struct row_finder *finder, const struct read_table *tab
 
 /* The state of a check that goes row by row. */
 struct row_check {
-    struct read_table *table;
+    struct parsed_table *table;
     const struct histogram_spec *spec;
     size_t channels;
     struct row_finder finder;
@@ -206,7 +206,7 @@ static bool add_count(uint64_t *sum, uint64_t count)
 static int refuse_row(const struct row_check *check, uint32_t row, const struct row_texts *texts,
                       struct error *error)
 {
-    const struct read_table *table = check->table;
+    const struct parsed_table *table = check->table;
     struct row_label label = {.next = 0};
     if (row != ROW_UNKNOWN) {
         histogram_spec_label_row(check->spec, row, &label);
@@ -222,7 +222,7 @@ static int refuse_row(const struct row_check *check, uint32_t row, const struct 
 /* Finds one row, and adds its counts. */
 static int check_row(struct row_check *check, size_t index, struct error *error)
 {
-    struct read_table *table = check->table;
+    struct parsed_table *table = check->table;
     const uint64_t *counts = &table->counts[index * check->channels];
     const struct row_texts *texts = NULL;
     uint32_t row = table->rows[index];
@@ -321,7 +321,7 @@ static int check_totals(const struct row_check *check, struct error *error)
 /* --- moments --- */
 
 /* Reads the moments of a channel with so many numbers. False if they are damaged. */
-static bool read_moments(const struct read_table *table, size_t channel, uint64_t numbers,
+static bool read_moments(const struct parsed_table *table, size_t channel, uint64_t numbers,
                          bool is_whole, struct moments *moments)
 {
     const struct read_moments *read = &table->moments[channel];
@@ -340,7 +340,7 @@ static bool read_moments(const struct read_table *table, size_t channel, uint64_
 static int check_moments(const struct row_check *check, struct moments *moments,
                          struct error *error)
 {
-    const struct read_table *table = check->table;
+    const struct parsed_table *table = check->table;
     if (table->moment_count != check->channels)
         return error_set(error, "has no \"moments\", which --stats, --quantiles and "
                                 "--format=prometheus need; count with --stats");
@@ -359,7 +359,7 @@ static int check_moments(const struct row_check *check, struct moments *moments,
 /* Checks that the members are those of a table of the mode. */
 static int check_form(const struct row_check *check, struct error *error)
 {
-    const struct read_table *table = check->table;
+    const struct parsed_table *table = check->table;
     const struct mode *mode = check->spec->mode;
     const uint64_t binned = HAS_BELOW | HAS_ABOVE | HAS_INVALID;
     const uint64_t all = HAS_TOTAL | HAS_COUNTED | HAS_OTHER | HAS_BINS;
@@ -375,7 +375,7 @@ static int check_form(const struct row_check *check, struct error *error)
     return 0;
 }
 
-int table_rows_check(struct read_table *table, const struct histogram_spec *spec,
+int table_rows_check(struct parsed_table *table, const struct histogram_spec *spec,
                      struct seen_rows *seen, struct moments *moments, struct error *error)
 {
     struct row_check check = {
@@ -386,7 +386,7 @@ int table_rows_check(struct read_table *table, const struct histogram_spec *spec
     return spec->has_moments ? check_moments(&check, moments, error) : 0;
 }
 
-void table_rows_add(const struct read_table *table, const struct histogram_spec *spec,
+void table_rows_add(const struct parsed_table *table, const struct histogram_spec *spec,
                     const struct moments *moments, struct tally *tally)
 {
     const struct binning *binning = &spec->binning;

@@ -2,7 +2,7 @@
 #include "read_json.h"
 
 #include "src/cli/options.h"
-#include "src/merge/read_table.h"
+#include "src/merge/parsed_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

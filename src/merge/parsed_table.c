@@ -2,7 +2,7 @@
 /* Reads tables in JSON: what format_json.c writes, and other programs have perhaps written anew. A
  * function for each object, from a range of bytes up to a table. Members that none of them knows
  * are left out, whatever they are. */
-#include "read_table.h"
+#include "parsed_table.h"
 
 #include "src/base/grow.h"
 
@@ -216,7 +216,7 @@ static int take_plain_text(struct table_reader *reader, bool may_be_number, cons
 /* Appends a copy of text[0..len) to the table's texts. */
 static int add_text(struct table_reader *reader, const char *text, size_t len, text_at *at)
 {
-    struct read_table *table = &reader->table;
+    struct parsed_table *table = &reader->table;
     const size_t begin = table->text_len ? table->text_len : 1; /* 0 is the empty text */
     *at = 0;
     if (len == 0)
@@ -348,7 +348,7 @@ static inline void *grown(void *list, size_t *capacity, size_t count, size_t siz
 
 static inline int add_row(struct table_reader *reader, uint32_t row)
 {
-    struct read_table *table = &reader->table;
+    struct parsed_table *table = &reader->table;
     if (table->key_count > 0 && table->key_count >= reader->keys_max)
         return refuse(reader, "more than %zu key%s; use a greater --max-keys", reader->keys_max,
                       reader->keys_max == 1 ? "" : "s");
@@ -367,7 +367,7 @@ static inline int add_row(struct table_reader *reader, uint32_t row)
 /* Adds the texts of the last row, which is unknown. */
 static int add_texts(struct table_reader *reader, const struct row_texts *texts)
 {
-    struct read_table *table = &reader->table;
+    struct parsed_table *table = &reader->table;
     struct row_texts *longer =
         grown(table->texts, &table->texts_capacity, table->texts_count, sizeof *longer);
     if (!longer)
@@ -380,7 +380,7 @@ static int add_texts(struct table_reader *reader, const struct row_texts *texts)
 /* Adds the count of a channel to the last row. */
 static inline int add_count(struct table_reader *reader, uint64_t count)
 {
-    struct read_table *table = &reader->table;
+    struct parsed_table *table = &reader->table;
     if (table->count_count == ROWS_READ_MAX * CHANNELS_MAX)
         return refuse(reader, TABLE_TOO_LONG);
     uint64_t *longer =
@@ -417,7 +417,7 @@ static int read_channel_count(struct table_reader *reader, void *to)
 /* Adds the key of the last row; rows before it that have none get an empty one. */
 static int add_key(struct table_reader *reader, const struct read_key *key)
 {
-    struct read_table *table = &reader->table;
+    struct parsed_table *table = &reader->table;
     struct read_key *longer =
         grow_list(table->keys_of_rows, &table->key_capacity, table->row_count, sizeof *longer);
     if (!longer)
@@ -433,7 +433,7 @@ static int add_key(struct table_reader *reader, const struct read_key *key)
 static int read_row(struct table_reader *reader)
 {
     enum { LO = 1, HI = 2, COUNT = 4, BIN = 8, COUNTS = 16, KEY = 32, KEY_BYTES = 64 };
-    struct read_table *table = &reader->table;
+    struct parsed_table *table = &reader->table;
     const size_t text_len = table->text_len;
     const uint64_t begin = json_offset(&reader->json);
     uint64_t count_end = 0, seen;
@@ -527,7 +527,7 @@ static int read_bin(struct table_reader *reader, void *to)
 
 static int read_channel(struct table_reader *reader, void *to)
 {
-    struct read_table *table = to;
+    struct parsed_table *table = to;
     if (table->channel_count == CHANNELS_MAX)
         return refuse(reader, "there are too many \"channels\"");
     struct read_totals *totals = &table->channels[table->channel_count++];
@@ -541,7 +541,7 @@ static int read_channel(struct table_reader *reader, void *to)
 
 static int read_moments(struct table_reader *reader, void *to)
 {
-    struct read_table *table = to;
+    struct parsed_table *table = to;
     if (table->moment_count == CHANNELS_MAX)
         return refuse(reader, "there are too many \"moments\"");
     struct read_moments *moments = &table->moments[table->moment_count++];
@@ -690,7 +690,7 @@ static int read_schema(struct table_reader *reader, void *to)
 
 static int read_table(struct table_reader *reader)
 {
-    struct read_table *table = &reader->table;
+    struct parsed_table *table = &reader->table;
     struct read_totals *totals = &table->totals;
     /* The members are in the order of the bits. */
     const struct member members[] = {{"schema", read_schema, NULL, 0},
@@ -720,9 +720,9 @@ static int read_table(struct table_reader *reader)
 }
 
 /* Empties the table, but keeps the memory of rows and texts. */
-static void clear_table(struct read_table *table)
+static void clear_table(struct parsed_table *table)
 {
-    struct read_table empty = {
+    struct parsed_table empty = {
         .text = table->text,
         .text_capacity = table->text_capacity,
         .rows = table->rows,
@@ -786,7 +786,7 @@ int table_reader_next(struct table_reader *reader, struct merge *merge, struct e
 
 void table_reader_free(struct table_reader *reader)
 {
-    struct read_table *table = &reader->table;
+    struct parsed_table *table = &reader->table;
     clear_table(table);
     free(table->text);
     free(table->rows);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the text of a table into rows of a histogram. For src/merge alone. */
-#ifndef GPUHISTO_READ_TABLE_H
-#define GPUHISTO_READ_TABLE_H
+#ifndef GPUHISTO_PARSED_TABLE_H
+#define GPUHISTO_PARSED_TABLE_H
 
 #include "merge.h"
 
@@ -60,7 +60,7 @@ enum {
     HAS_TABLES = 1 << 16,
 };
 
-struct read_table {
+struct parsed_table {
     uint64_t has; /* the members that were there */
     char *text;   /* all texts, each with its end */
     size_t text_len, text_capacity;
@@ -88,7 +88,7 @@ struct read_table {
     struct shard_record shard;
 };
 
-static inline const char *table_text(const struct read_table *table, text_at at)
+static inline const char *table_text(const struct parsed_table *table, text_at at)
 {
     return at ? table->text + at : "";
 }
@@ -116,19 +116,19 @@ size_t row_finder_see(const struct row_finder *finder, const unsigned char *text
 
 /* Returns the row that has such texts, ROW_NONE for a bin that no value can be in, or
  * ROW_UNKNOWN: there is no such row. Rows of numbers may come in any order; others ascend. */
-uint32_t row_finder_find(struct row_finder *finder, const struct read_table *table,
+uint32_t row_finder_find(struct row_finder *finder, const struct parsed_table *table,
                          const struct row_texts *texts);
 
 /* Proves that the rows of a table are the histogram's, ascend, and add up to the table's totals;
  * stores in each row which of the histogram's it is; and reads the moments of each channel, if
  * the histogram has any. 0; or -1 with an error, which does not depend on other tables. */
-int table_rows_check(struct read_table *table, const struct histogram_spec *spec,
+int table_rows_check(struct parsed_table *table, const struct histogram_spec *spec,
                      struct seen_rows *seen, struct moments *moments, struct error *error);
 
 /* Adds the counts and moments of a table that was checked to a tally of the same histogram, and
  * marks its blocks, if it has them. No count overflows if the tally's samples and the table's total
  * together do not. */
-void table_rows_add(const struct read_table *table, const struct histogram_spec *spec,
+void table_rows_add(const struct parsed_table *table, const struct histogram_spec *spec,
                     const struct moments *moments, struct tally *tally);
 
 /* --- table_keys.c: one key and its numbers, or a key in each row --- */
@@ -139,28 +139,28 @@ bool table_keys_used(const struct words *options);
 /* Checks that a table has the keys that its options, with or without --by, and its mode let it
  * have: all of them, as none are left out by --top. Rows of lines must also add up. 0; or -1 with
  * an error. */
-int table_keys_check(const struct read_table *table, const struct histogram_spec *spec,
+int table_keys_check(const struct parsed_table *table, const struct histogram_spec *spec,
                      struct error *error);
 
 /* Checks that the tables of one result follow each other, and none is missing: `table` is the next
  * one of a file after number `last` of `tables`, or after none or all of a result. 0; or -1 with an
  * error. */
-int table_keys_follow(const struct read_table *table, uint64_t last, uint64_t tables,
+int table_keys_follow(const struct parsed_table *table, uint64_t last, uint64_t tables,
                       struct error *error);
 
 /* Adds a table that was checked: the rows of lines, or the numbers in `tally`, which has blocks. */
-void table_keys_add(const struct read_table *table, const struct tally *tally,
+void table_keys_add(const struct parsed_table *table, const struct tally *tally,
                     struct key_tallies *keys);
 
-/* --- read_table.c --- */
+/* --- parsed_table.c --- */
 
 /* A reader of the tables of one file after another. All zeros but `read`, which reads the file and,
  * where it fails, leaves the reason in errno. */
 struct table_reader {
     struct json json;
     struct json_input input;
-    struct read_table table; /* that was read; it is the reader's */
-    uint64_t tables;         /* that were read of the file */
+    struct parsed_table table; /* that was read; it is the reader's */
+    uint64_t tables;           /* that were read of the file */
     struct row_finder finder;
     size_t rows_max; /* of a table; then it is refused for that */
     size_t keys_max;
