@@ -115,19 +115,19 @@ void fse_spread(const struct fse_probabilities *probabilities, struct fse_state 
 /* --- tables of sequences --- */
 
 /* The meaning of a symbol: the least number, and how many bits are added to it. */
-struct meaning {
+struct length_code {
     uint32_t min;
     uint8_t extra;
 };
 
-static const struct meaning literals_meanings[36] = {
+static const struct length_code literal_length_codes[36] = {
     {0, 0},     {1, 0},      {2, 0},      {3, 0},     {4, 0},   {5, 0},     {6, 0},     {7, 0},
     {8, 0},     {9, 0},      {10, 0},     {11, 0},    {12, 0},  {13, 0},    {14, 0},    {15, 0},
     {16, 1},    {18, 1},     {20, 1},     {22, 1},    {24, 2},  {28, 2},    {32, 3},    {40, 3},
     {48, 4},    {64, 6},     {128, 7},    {256, 8},   {512, 9}, {1024, 10}, {2048, 11}, {4096, 12},
     {8192, 13}, {16384, 14}, {32768, 15}, {65536, 16}};
 
-static const struct meaning match_meanings[53] = {
+static const struct length_code match_length_codes[53] = {
     {3, 0},     {4, 0},     {5, 0},      {6, 0},      {7, 0},     {8, 0},   {9, 0},     {10, 0},
     {11, 0},    {12, 0},    {13, 0},     {14, 0},     {15, 0},    {16, 0},  {17, 0},    {18, 0},
     {19, 0},    {20, 0},    {21, 0},     {22, 0},     {23, 0},    {24, 0},  {25, 0},    {26, 0},
@@ -136,21 +136,21 @@ static const struct meaning match_meanings[53] = {
     {67, 4},    {83, 4},    {99, 5},     {131, 7},    {259, 8},   {515, 9}, {1027, 10}, {2051, 11},
     {4099, 12}, {8195, 13}, {16387, 14}, {32771, 15}, {65539, 16}};
 
-static struct meaning meaning_of(enum sequence_kind kind, unsigned symbol)
+static struct length_code length_code_of(enum sequence_kind kind, unsigned symbol)
 {
     if (kind == KIND_LITERALS)
-        return literals_meanings[symbol];
+        return literal_length_codes[symbol];
     if (kind == KIND_MATCH)
-        return match_meanings[symbol];
+        return match_length_codes[symbol];
     const unsigned code = symbol < OFFSET_CODE_MAX ? symbol : OFFSET_CODE_MAX;
-    return (struct meaning){UINT32_C(1) << code, (uint8_t)code};
+    return (struct length_code){UINT32_C(1) << code, (uint8_t)code};
 }
 
 static sequence_entry fse_entry_of(enum sequence_kind kind, struct fse_state state)
 {
-    const struct meaning meaning = meaning_of(kind, state.symbol);
-    return (uint64_t)meaning.min << 32 | (uint64_t)state.next << 16 | (uint64_t)meaning.extra << 8 |
-           state.bits;
+    const struct length_code length_code = length_code_of(kind, state.symbol);
+    return (uint64_t)length_code.min << 32 | (uint64_t)state.next << 16 |
+           (uint64_t)length_code.extra << 8 | state.bits;
 }
 
 static const struct fse_probabilities predefined[SEQUENCE_KINDS] = {
