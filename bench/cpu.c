@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cpu [--size=MIB] [--rounds=N] [--data=KIND] [--csv=FILE] [--peer=NAME=LIBRARY:FUNCTION]...
  *
- * Measures every counter that this processor can run, on one core, next to a loop that only reads:
+ * Measures all kernels that this processor can run, on one core, next to a loop that only reads:
  * from memory, and from the L2 cache, where the filter has its data. All take turns; each is
  * verified in the first round; medians are printed. u32=256 is words in 256 bins over all 32 bits.
  * The first line gives the clock rate, at which one sample a clock is four bytes. A peer is a
@@ -27,7 +27,7 @@ typedef void peer_function(unsigned char *data, unsigned len, unsigned *counts);
 
 struct contender {
     char name[64], mode[24];
-    const struct counter *counter; /* NULL: a peer, or only reading */
+    const struct cpu_kernels *kernels; /* NULL: a peer, or only reading */
     peer_function *peer;
     struct histogram_spec spec;
     struct count_plan plan;
@@ -49,7 +49,7 @@ static void run(struct contender *c, unsigned char *data, size_t len, uint64_t *
 {
     struct tally tally = {.bins = c->spec.bins, .counts = counts};
     for (size_t at = 0; at < len; at += PIECE) {
-        if (c->counter) {
+        if (c->kernels) {
             count_samples(&c->plan, data + at, PIECE, &tally);
         } else if (c->peer) {
             unsigned narrow[256] = {0};
@@ -85,7 +85,7 @@ static void count_words(const struct histogram_spec *spec, const unsigned char *
 static void verify(struct contender *c, unsigned char *data, size_t len)
 {
     uint64_t counts[COUNTS_MAX] = {0}, expected[COUNTS_MAX] = {0};
-    if (!c->counter && !c->peer)
+    if (!c->kernels && !c->peer)
         return;
     run(c, data, len, counts);
     if (c->spec.mode == &mode_values)
@@ -98,17 +98,17 @@ static void verify(struct contender *c, unsigned char *data, size_t len)
     }
 }
 
-static struct contender *add(const char *name, const char *mode, const struct counter *counter)
+static struct contender *add(const char *name, const char *mode, const struct cpu_kernels *kernels)
 {
     struct contender *c = &contenders[contender_count++];
     snprintf(c->name, sizeof c->name, "%s", name);
     snprintf(c->mode, sizeof c->mode, "%s", mode);
-    c->counter = counter;
+    c->kernels = kernels;
     histogram_spec_bytes(&c->spec);
     return c;
 }
 
-static void add_words(const struct counter *counter)
+static void add_words(const struct cpu_kernels *kernels)
 {
     const struct value_type *type = value_types;
     struct binning binning;
@@ -116,25 +116,25 @@ static void add_words(const struct counter *counter)
         type++;
     if (binning_equal_whole(&binning, 0, 4294967296, 256) != 0)
         exit(1);
-    struct contender *c = add(counter->name, "u32=256", counter);
+    struct contender *c = add(kernels->name, "u32=256", kernels);
     histogram_spec_values(&c->spec, type, &binning);
-    c->plan = count_plan(counter, &c->spec);
+    c->plan = count_plan(kernels, &c->spec);
 }
 
-static void add_counter(const struct counter *counter)
+static void add_kernels(const struct cpu_kernels *kernels)
 {
     static const unsigned widths[] = {4, 1, 2, 3, 5, 8, 13, 26};
-    struct contender *c = add(counter->name, "bytes", counter);
-    c->plan = count_plan(counter, &c->spec);
+    struct contender *c = add(kernels->name, "bytes", kernels);
+    c->plan = count_plan(kernels, &c->spec);
     for (unsigned i = 0; i < 2 * sizeof widths / sizeof widths[0]; i++) {
         char mode[24];
         unsigned width = widths[i / 2];
         snprintf(mode, sizeof mode, "%s=%u", i % 2 ? "fold-case" : "letters", width);
-        c = add(counter->name, mode, counter);
+        c = add(kernels->name, mode, kernels);
         histogram_spec_letters(&c->spec, width, i % 2);
-        c->plan = count_plan(counter, &c->spec);
+        c->plan = count_plan(kernels, &c->spec);
     }
-    add_words(counter);
+    add_words(kernels);
 }
 
 static void add_peer(char *text)
@@ -227,9 +227,9 @@ int main(int argc, char **argv)
     unsigned char *data = aligned_alloc(4096, size ? size : 1);
     if (rounds < 1 || rounds > ROUNDS_MAX || size < PIECE || !data)
         return 2;
-    for (const struct counter *const *counter = counters; *counter; counter++)
-        if ((*counter)->runs_here())
-            add_counter(*counter);
+    for (const struct cpu_kernels *const *kernels = all_kernels; *kernels; kernels++)
+        if ((*kernels)->runs_here())
+            add_kernels(*kernels);
     printf("the clock: %.2f GHz\n", clock_rate() / 1e9);
     if (csv)
         fprintf(csv, "data,from,mode,counter,GBps,least,most,share\n");

@@ -215,7 +215,7 @@ static void measure_cpu(struct bench *bench, const char *data, size_t len)
 {
     struct histogram_spec histogram;
     histogram_spec_bytes(&histogram);
-    const struct count_plan plan = count_plan(counter_find(nullptr), &histogram);
+    const struct count_plan plan = count_plan(cpu_kernels_find(nullptr), &histogram);
     std::vector<double> seconds;
     for (int sample = 0; sample < 3; sample++) {
         uint64_t bytes[256] = {0};

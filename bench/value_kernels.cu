@@ -212,7 +212,7 @@ static std::vector<uint64_t> expect(const struct bench *bench, const struct task
     std::vector<unsigned char> host(len);
     check(cudaMemcpy(host.data(), bench->data, len, cudaMemcpyDeviceToHost), "copy");
     std::vector<uint64_t> expected(task.spec.bins);
-    const struct count_plan plan = count_plan(counter_find(nullptr), &task.spec);
+    const struct count_plan plan = count_plan(cpu_kernels_find(nullptr), &task.spec);
     struct tally tally = {};
     tally.bins = expected.size();
     tally.counts = expected.data();

@@ -70,7 +70,7 @@ cpu_sources = \
 	src/cpu/count_bytes.h src/cpu/count_characters.h src/cpu/count_keys.h src/cpu/count_letters.h \
 	src/cpu/count_numbers.h src/cpu/count_tables.c src/cpu/count_tables.h \
 	src/cpu/count_values.h \
-	src/cpu/counter.h \
+	src/cpu/cpu_kernels.h \
 	src/cpu/cpu_engine.c src/cpu/cpu_engine.h \
 	src/cpu/digits_avx2.h src/cpu/digits_avx512.h \
 	src/cpu/field_avx2.c src/cpu/field_avx512.c src/cpu/field_tokenizer.h src/cpu/field_json.h src/cpu/field_lines.h src/cpu/json_scan.h src/cpu/json_shape.h src/cpu/json_token.h \

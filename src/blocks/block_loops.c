@@ -11,10 +11,10 @@ const struct block_loops *const block_loops[] = {
     NULL,
 };
 
-const struct block_loops *block_loops_find(const char *counter)
+const struct block_loops *block_loops_find(const char *kernels)
 {
     const struct block_loops *const *loops = block_loops;
-    if (counter && strcmp(counter, block_loops_portable.name) == 0)
+    if (kernels && strcmp(kernels, block_loops_portable.name) == 0)
         return &block_loops_portable;
     while (!(*loops)->runs_here())
         loops++;

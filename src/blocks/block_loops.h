@@ -38,7 +38,7 @@ struct execution {
 };
 
 struct block_loops {
-    const char *name;        /* as the counter for the same instructions is called */
+    const char *name;        /* as the kernels for the same instructions are called */
     bool (*runs_here)(void); /* true if this processor has the instructions */
 
     /* These decode literals of one stream, and of four. False: the streams are wrong. */
@@ -64,8 +64,8 @@ struct block_loops {
 extern const struct block_loops *const block_loops[];
 extern const struct block_loops block_loops_avx2, block_loops_portable;
 
-/* Returns the fastest loops that run here; if `counter`, which may be NULL, is that of plain C,
+/* Returns the fastest loops that run here; if `kernels`, which may be NULL, is that of plain C,
  * those in plain C. */
-const struct block_loops *block_loops_find(const char *counter);
+const struct block_loops *block_loops_find(const char *kernels);
 
 #endif

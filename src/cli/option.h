@@ -213,7 +213,7 @@ void content_finish(const struct draft *draft);
 int part_finish(const struct draft *draft, struct error *error);
 
 /* options_engine.c: checks the strategy against mode and device, makes chunks of whole samples and
- * chooses the CPU's counter. 0, or OPTIONS_WRONG with an error. */
+ * chooses the CPU's kernels. 0, or OPTIONS_WRONG with an error. */
 int devices_finish(const struct draft *draft, struct error *error);
 
 #endif

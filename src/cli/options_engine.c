@@ -14,7 +14,7 @@
 #define CHUNK_MAX ((uint64_t)1 << 30) /* a kernel's 32-bit counters hold nearly four times that */
 #define BUFFERS_MAX 64
 #define THREADS_MAX 1024
-#define COUNTERS_MAX 8
+#define KERNELS_MAX 8
 
 /* Adds a GPU to the list. False if it is there already. */
 static bool add_gpu(struct gpu_list *gpus, int number)
@@ -112,18 +112,18 @@ int option_sandbox(struct draft *draft, const char *value, struct error *error)
 
 OPTION_FLAG(option_no_sandbox, draft->options->sandbox = SANDBOX_NONE)
 
-/* GPUHISTO_CPU names the counter, for tests and measurements. */
-static int finish_counter(struct options *options, struct error *error)
+/* GPUHISTO_CPU names the kernels, for tests and measurements. */
+static int finish_kernels(struct options *options, struct error *error)
 {
-    const char *name = getenv("GPUHISTO_CPU"), *here[COUNTERS_MAX + 1] = {NULL};
+    const char *name = getenv("GPUHISTO_CPU"), *here[KERNELS_MAX + 1] = {NULL};
     size_t count = 0;
-    for (const struct counter *const *counter = counters; *counter; counter++)
-        if (count < COUNTERS_MAX && (*counter)->runs_here())
-            here[count++] = (*counter)->name;
+    for (const struct cpu_kernels *const *kernels = all_kernels; *kernels; kernels++)
+        if (count < KERNELS_MAX && (*kernels)->runs_here())
+            here[count++] = (*kernels)->name;
     if (name && *name && parse_word("GPUHISTO_CPU", name, here, error) < 0)
         return OPTIONS_WRONG;
-    options->pool.counter = counter_find(name && *name ? name : NULL);
-    options->input.decoding.instructions = options->pool.counter->name;
+    options->pool.kernels = cpu_kernels_find(name && *name ? name : NULL);
+    options->input.decoding.instructions = options->pool.kernels->name;
     return 0;
 }
 
@@ -270,5 +270,5 @@ int devices_finish(const struct draft *draft, struct error *error)
         rc = finish_interval(options, error);
     finish_text(options);
     finish_keys(options);
-    return rc == 0 ? finish_counter(options, error) : rc;
+    return rc == 0 ? finish_kernels(options, error) : rc;
 }

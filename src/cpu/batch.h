@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A batch of values in this machine's byte order, which vector loops turn into a batch of rows. A
- * part of a counter's file, which defines TARGET and INLINE as for count_values.h. */
+ * part of a file of kernels, which defines TARGET and INLINE as for count_values.h. */
 #ifndef GPUHISTO_BATCH_H
 #define GPUHISTO_BATCH_H
 

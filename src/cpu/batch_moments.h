@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Adds a batch of numbers to moments, exactly: a part of a counter's file, which defines
+/* Adds a batch of numbers to moments, exactly: a part of a file of kernels, which defines
  * SQUARE_BY_FMA if it has such an instruction, and SUM_BY_IFMA if it has AVX-512 IFMA.
  *
  * Most batches are added up by sum_limbs.h or sum_ifma.h while their rows are counted. Others, and

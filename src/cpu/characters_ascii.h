@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The ASCII among characters, which counters gather and count as bytes. */
+/* The ASCII among characters, which kernels gather and count as bytes. */
 #ifndef GPUHISTO_CHARACTERS_ASCII_H
 #define GPUHISTO_CHARACTERS_ASCII_H
 
-#include "counter.h"
+#include "cpu_kernels.h"
 #include "src/count/characters.h"
 
 #define CHARACTERS_BATCH 1024     /* rows that are found before they are counted */

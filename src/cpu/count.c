@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of counters, and how each mode is counted. */
+/* The table of kernels, and how each mode is counted. */
 #include "count.h"
 #include "byte_pairs.h"
 #include "line_spans.h"
@@ -7,22 +7,22 @@
 
 #include <string.h>
 
-const struct counter *const counters[] = {
+const struct cpu_kernels *const all_kernels[] = {
 #if defined __x86_64__ && defined __GNUC__
-    &counter_avx512,
-    &counter_avx2,
+    &cpu_kernels_avx512,
+    &cpu_kernels_avx2,
 #elif defined __aarch64__ && defined __ARM_NEON
-    &counter_neon,
+    &cpu_kernels_neon,
 #endif
-    &counter_portable,
+    &cpu_kernels_portable,
     NULL,
 };
 
-const struct counter *counter_find(const char *name)
+const struct cpu_kernels *cpu_kernels_find(const char *name)
 {
-    for (const struct counter *const *counter = counters; *counter; counter++)
-        if ((!name || strcmp((*counter)->name, name) == 0) && (*counter)->runs_here())
-            return *counter;
+    for (const struct cpu_kernels *const *kernels = all_kernels; *kernels; kernels++)
+        if ((!name || strcmp((*kernels)->name, name) == 0) && (*kernels)->runs_here())
+            return *kernels;
     return NULL;
 }
 
@@ -43,7 +43,7 @@ static void count_byte_values(const struct count_plan *plan, const unsigned char
                               struct tally *tally)
 {
     uint64_t bytes[256] = {0};
-    plan->counter->count_bytes(data, len, bytes);
+    plan->kernels->count_bytes(data, len, bytes);
     add_byte_values(plan->spec, bytes, tally->counts, tally->moments);
     tally->samples += len;
 }
@@ -79,7 +79,7 @@ static void count_values(const struct count_plan *plan, const unsigned char *dat
     else if (spec->type.size == 1)
         count_byte_values(plan, data, len, tally);
     else
-        plan->counter->count_values(plan, data, len, tally, paged);
+        plan->kernels->count_values(plan, data, len, tally, paged);
 }
 
 /* The place where samples are counted. */
@@ -107,26 +107,26 @@ static void count_keys(const struct count_plan *plan, const unsigned char *data,
 static void count_plain(const struct count_plan *plan, const unsigned char *data, size_t len,
                         struct tally *tally, struct paged_counts *paged)
 {
-    const struct counter *counter = plan->counter;
+    const struct cpu_kernels *kernels = plan->kernels;
     switch (plan->spec->mode->id) {
     case MODE_BYTES:
-        counter->count_bytes(data, len, tally->counts);
+        kernels->count_bytes(data, len, tally->counts);
         tally->samples += len;
         break;
     case MODE_LETTERS:
-        counter->count_letters(plan, data, len, tally->counts);
+        kernels->count_letters(plan, data, len, tally->counts);
         tally->samples += len;
         break;
     case MODE_VALUES:
         count_values(plan, data, len, tally, paged);
         break;
     case MODE_NUMBERS:
-        counter->count_numbers(plan, data, len, tally, paged);
+        kernels->count_numbers(plan, data, len, tally, paged);
         break;
     case MODE_CHARACTERS:
     case MODE_CATEGORIES:
     case MODE_BLOCKS:
-        counter->count_characters(plan, data, len, tally, paged);
+        kernels->count_characters(plan, data, len, tally, paged);
         break;
     case MODE_PAIRS:
         count_byte_pairs(data, len, plan->spec->is_aligned, tally, paged);
@@ -146,7 +146,7 @@ static void count_all(const struct count_plan *plan, const unsigned char *data, 
     else if (plan->spec->mode->id == MODE_LINES)
         count_keys(plan, data, len, to);
     else
-        plan->counter->count_keyed_numbers(plan, data, len, to->tally, to->keyed);
+        plan->kernels->count_keyed_numbers(plan, data, len, to->tally, to->keyed);
 }
 
 #define GATHERED_SIZE ((size_t)64 << 10) /* bytes of records that are counted together */
@@ -191,17 +191,17 @@ static void count(const struct count_plan *plan, const unsigned char *data, size
         count_all(plan, data, len, to);
 }
 
-struct count_plan count_plan(const struct counter *counter, const struct histogram_spec *spec)
+struct count_plan count_plan(const struct cpu_kernels *kernels, const struct histogram_spec *spec)
 {
-    struct count_plan plan = {.counter = counter, .spec = spec};
+    struct count_plan plan = {.kernels = kernels, .spec = spec};
     if (spec->mode->is_binned)
         plan.rows = row_plan_of(spec);
     if (spec->mode->is_text) {
-        plan.parser = number_parser_find(counter->parser);
+        plan.parser = number_parser_find(kernels->parser);
         plan.field = spec->field;
         plan.key = spec->key;
     } else if (spec->mode->id == MODE_LETTERS) {
-        counter->prepare_letters(&plan);
+        kernels->prepare_letters(&plan);
     }
     return plan;
 }

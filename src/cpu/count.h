@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts samples on the CPU, by the counter for the fastest instruction set that runs here. */
+/* Counts samples on the CPU, by the kernels for the fastest instruction set that runs here. */
 #ifndef GPUHISTO_COUNT_H
 #define GPUHISTO_COUNT_H
 
-#include "counter.h"
+#include "cpu_kernels.h"
 #include "src/engine/chunk.h"
 
-/* All counters, fastest first, ended by NULL. The last one runs anywhere. */
-extern const struct counter *const counters[];
+/* All kernels, fastest first, ended by NULL. The last one runs anywhere. */
+extern const struct cpu_kernels *const all_kernels[];
 
 /* Returns the counter with this name, or the fastest for NULL; NULL if this processor cannot run
  * it. */
-const struct counter *counter_find(const char *name);
+const struct cpu_kernels *cpu_kernels_find(const char *name);
 
 /* Returns a plan for counting a histogram, which must outlive it. */
-struct count_plan count_plan(const struct counter *counter, const struct histogram_spec *spec);
+struct count_plan count_plan(const struct cpu_kernels *kernels, const struct histogram_spec *spec);
 
 /* Adds data[0..len), whole samples, to a tally of the plan's histogram: counts, samples, and
  * newlines of text, but not bytes. */

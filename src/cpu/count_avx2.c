@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The counter with AVX2. */
-#include "counter.h"
+/* The kernels with AVX2. */
+#include "cpu_kernels.h"
 
 #if defined __x86_64__ && defined __GNUC__
 
@@ -77,7 +77,7 @@ static bool avx2_runs_here(void)
            __builtin_cpu_supports("fma") && __builtin_cpu_supports("popcnt");
 }
 
-const struct counter counter_avx2 = {
+const struct cpu_kernels cpu_kernels_avx2 = {
     .name = "avx2",
     .about = "AVX2",
     .runs_here = avx2_runs_here,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The counter with AVX-512. */
-#include "counter.h"
+/* The kernels with AVX-512. */
+#include "cpu_kernels.h"
 
 #if defined __x86_64__ && defined __GNUC__
 
@@ -80,7 +80,7 @@ static void count_values_or_words(const struct count_plan *plan, const unsigned 
     count_values(plan, data + done, len - done, tally, paged);
 }
 
-const struct counter counter_avx512 = {
+const struct cpu_kernels cpu_kernels_avx512 = {
     .name = "avx512",
     .about = "AVX-512",
     .runs_here = avx512_runs_here,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts bytes by tables of bytes and of pairs of bytes: the body of a counter's file. That file
+/* Counts bytes by tables of bytes and of pairs of bytes: the body of a file of kernels. That file
  * defines first
  *
  *     TARGET, INLINE        as for count_values.h
  *     PAIRS_VECTOR          bytes of a vector, for adding up
  *     step_is_ascii(data)   true if BYTE_STEP bytes are all below 128
  *
- * and gets count_in_pieces for its struct counter.
+ * and gets count_in_pieces for its struct cpu_kernels.
  *
  * The limit is one increment a byte, or with pairs one for two bytes. A few bytes of each block
  * decide which tables suit it:
@@ -17,7 +17,7 @@
  *             buffer: eight tables of bytes, used alternately
  *
  * In the end, counts of pairs are added to those of their bytes. */
-#include "counter.h"
+#include "cpu_kernels.h"
 #include "pair_sums.h"
 
 #include <string.h>

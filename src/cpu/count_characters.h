@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts characters of UTF-8: the body of a counter's file, which defines TARGET and INLINE as for
- * count_values.h, and gets count_characters for its struct counter. Before this, it defines
+/* Counts characters of UTF-8: the body of a file of kernels, which defines TARGET and INLINE as for
+ * count_values.h, and gets count_characters for its struct cpu_kernels. Before this, it defines
  *     find_characters(data, rows, n, bytes)
  * which finds the characters that begin in the 64 bytes at data, where one begins. It adds the rows
  * of those that are not ASCII to rows[*n], and gathers the others in `bytes`. Returns how many
@@ -113,7 +113,7 @@ TARGET static size_t find_one_by_one(const unsigned char *data, size_t len, uint
 TARGET static void count_gathered(struct character_counting *counting)
 {
     struct character_bytes *bytes = &counting->bytes;
-    counting->plan->counter->count_bytes(bytes->gathered, bytes->len, bytes->counts);
+    counting->plan->kernels->count_bytes(bytes->gathered, bytes->len, bytes->counts);
     bytes->len = 0;
 }
 
@@ -127,7 +127,7 @@ TARGET static size_t count_run_of_ascii(struct character_counting *counting,
     while (run + 64 <= len && characters_are_ascii(data + run))
         run += 64;
     if (run >= CHARACTERS_GATHERED) {
-        counting->plan->counter->count_bytes(data, run, bytes->counts);
+        counting->plan->kernels->count_bytes(data, run, bytes->counts);
         return run;
     }
     if (bytes->len + run > CHARACTERS_GATHERED)

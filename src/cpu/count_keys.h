@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts numbers in text by key: a part of a counter's file after count_numbers.h, whose functions
- * it uses. Gives count_keyed_numbers for the struct counter. */
+/* Counts numbers in text by key: a part of a file of kernels after count_numbers.h, whose functions
+ * it uses. Gives count_keyed_numbers for the struct cpu_kernels. */
 #include "keyed_counts.h"
 
 _Static_assert(BATCH <= KEYED_MAX, "a batch is counted together");

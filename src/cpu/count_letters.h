@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts letters with vectors that look up 16 entries at a time: two lookups by a byte's nibbles,
- * then carry-save adders (Harley and Seal). The body of a counter's file, which defines first
+ * then carry-save adders (Harley and Seal). The body of a file of kernels, which defines first
  *     TARGET, INLINE  as for count_values.h
  *     vector          a type of VECTOR bytes
  *     struct lookup   two tables of 16 entries; lookup_of(low, high) makes one
  *     classes_at(data, by)             low[b & 15] & high[b >> 4] for VECTOR bytes
  *     add_two(plane, a, b)             adds two to a plane and returns the carry
  *     add_plane(totals, plane, weight) adds a plane's bits times weight to 8 totals
- * and gets prepare_letters and count_letters for its struct counter. */
-#include "counter.h"
+ * and gets prepare_letters and count_letters for its struct cpu_kernels. */
+#include "cpu_kernels.h"
 
 #define ROUND (16 * VECTOR) /* bytes between two popcounts */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The counter with NEON, which every 64-bit ARM processor has. */
-#include "counter.h"
+/* The kernels with NEON, which every 64-bit ARM processor has. */
+#include "cpu_kernels.h"
 
 #if defined __aarch64__ && defined __ARM_NEON
 
@@ -55,7 +55,7 @@ static bool neon_runs_here(void)
     return true;
 }
 
-const struct counter counter_neon = {
+const struct cpu_kernels cpu_kernels_neon = {
     .name = "neon",
     .about = "NEON",
     .runs_here = neon_runs_here,

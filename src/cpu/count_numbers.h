@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts numbers in text: a part of a counter's file after count_values.h, for which it defines the
- * same. Gives count_numbers for the struct counter. */
+/* Counts numbers in text: a part of a file of kernels after count_values.h, for which it defines
+ * the same. Gives count_numbers for the struct cpu_kernels. */
 #include "large_numbers.h"
 
 #define NEWLINE_LANES 64

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The counter in plain C. Letters are counted as bytes and mapped. */
-#include "counter.h"
+/* The kernels in plain C. Letters are counted as bytes and mapped. */
+#include "cpu_kernels.h"
 
 #define TARGET
 #define INLINE static inline __attribute__((always_inline))
@@ -58,7 +58,7 @@ static bool portable_runs_here(void)
     return true;
 }
 
-const struct counter counter_portable = {
+const struct cpu_kernels cpu_kernels_portable = {
     .name = "portable",
     .about = "tables",
     .runs_here = portable_runs_here,

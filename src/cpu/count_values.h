@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts values of two bytes and more, with any vectors that the compiler finds a use for: the body
- * of a counter's file. That file defines first
+ * of a file of kernels. That file defines first
  *     TARGET      the attribute of functions that use its instructions, or nothing
  *     INLINE      what functions are declared with that must be inlined
- * and gets count_values for its struct counter. A batch of values becomes a batch of rows, which
- * are then counted one by one. */
+ * and gets count_values for its struct cpu_kernels. A batch of values becomes a batch of rows,
+ * which are then counted one by one. */
 #include "batch_moments.h"
 #include "batch_rows.h"
 

@@ -306,7 +306,7 @@ static struct cpu_engine *open_one(const struct histogram_spec *spec,
         cpu_close(&cpu->engine);
         return NULL;
     }
-    cpu->plan = count_plan(options->counter ? options->counter : counter_find(NULL), spec);
+    cpu->plan = count_plan(options->kernels ? options->kernels : cpu_kernels_find(NULL), spec);
     for (unsigned i = 0; i < chunks; i++) {
         struct cpu_chunk *own = &cpu->chunks[i];
         own->chunk = (struct chunk){.engine = &cpu->engine, .may_borrow = true};
@@ -343,7 +343,7 @@ struct engine *cpu_engine_open(const struct histogram_spec *spec,
     return first ? &first->engine : NULL;
 }
 
-const char *cpu_engine_counter(const struct engine *engine)
+const char *cpu_engine_kernels(const struct engine *engine)
 {
-    return ((const struct cpu_engine *)engine)->plan.counter->about;
+    return ((const struct cpu_engine *)engine)->plan.kernels->about;
 }

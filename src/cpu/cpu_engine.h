@@ -9,14 +9,14 @@
  * of 1 MiB holds only a few of these. */
 #define CPU_CHUNK_MAX ((size_t)256 << 10)
 
-struct counter;
+struct cpu_kernels;
 struct file_tallies;
 struct key_tallies;
 
 struct cpu_engine_options {
-    const struct counter *counter; /* NULL: the fastest */
-    size_t chunk_size;             /* bytes, reduced to CPU_CHUNK_MAX */
-    unsigned chunks;               /* as many as are ever out at a time, 1 or more */
+    const struct cpu_kernels *kernels; /* NULL: the fastest */
+    size_t chunk_size;                 /* bytes, reduced to CPU_CHUNK_MAX */
+    unsigned chunks;                   /* as many as are ever out at a time, 1 or more */
     unsigned threads; /* that count at a time, 1 or more; with very many bins others wait */
     struct file_tallies *files; /* as engine.files, and file_tallies_also for further histograms;
                                  * with blocks, samples are whole where a block ends */
@@ -30,6 +30,6 @@ struct engine *cpu_engine_open(const struct histogram_spec *spec,
                                const struct cpu_engine_options *options);
 
 /* Returns a few words about the engine's counter: a constant. */
-const char *cpu_engine_counter(const struct engine *engine);
+const char *cpu_engine_kernels(const struct engine *engine);
 
 #endif

@@ -66,7 +66,7 @@ struct decode_step {
 struct codec_options {
     uint64_t memlimit;        /* bytes of content that a decoder may keep, 1K to 2G */
     bool no_check;            /* checksums of the content need not be verified */
-    const char *instructions; /* the counter whose instruction set loops may use; NULL: any */
+    const char *instructions; /* the kernels whose instruction set loops may use; NULL: any */
 };
 
 /* The first member of every decoder. One thread uses it at a time. */

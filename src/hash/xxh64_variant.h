@@ -23,7 +23,7 @@
 #define XXH64_AHEAD 4096
 
 struct xxh64_variant {
-    const char *name;        /* as the counter for the same instructions is called */
+    const char *name;        /* as the kernels for the same instructions are called */
     bool (*runs_here)(void); /* true if this processor has the instructions */
     /* Adds `count` stripes to the lanes; data may have any alignment. */
     void (*add)(uint64_t lanes[XXH64_LANES], const unsigned char *data, size_t count);

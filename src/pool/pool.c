@@ -61,7 +61,7 @@ static int open_cpu(struct pool *pool, unsigned threads)
 {
     const struct pool_options *options = &pool->options;
     const struct histogram_spec *spec = pool->spec;
-    const struct cpu_engine_options cpu = {.counter = options->counter,
+    const struct cpu_engine_options cpu = {.kernels = options->kernels,
                                            .chunk_size = options->chunk_size,
                                            .chunks = threads + DONATED_MAX,
                                            .threads = threads,
@@ -197,7 +197,7 @@ int pool_run(const struct pool_options *options, const struct pool_task *task,
     int rc = count(pool, task->tally, outcome, error);
     outcome->seconds = pool_seconds(pool);
     outcome->workers = pool->workers.started;
-    outcome->cpu_name = cpu_engine_counter(pool->cpu);
+    outcome->cpu_name = cpu_engine_kernels(pool->cpu);
     outcome->gpu_opened = pool->opening.is_asked;
     if (outcome->gpu_count == 0)
         opening_refused(pool, &outcome->gpu_refused);

@@ -11,7 +11,7 @@
 #include "src/policy/policy.h"
 #include "src/work/source.h"
 
-struct counter;
+struct cpu_kernels;
 struct engine;
 struct file_tallies;
 struct key_tallies;
@@ -43,12 +43,12 @@ struct pool_view {
 
 struct pool_options {
     enum device_choice device;
-    struct gpu_list gpus;            /* the GPUs */
-    const struct strategy *strategy; /* NULL: the fastest */
-    const struct counter *counter;   /* how the CPU counts; NULL: the fastest */
-    size_t chunk_size;               /* bytes of a GPU slot; the CPU's buffers are no larger */
-    unsigned buffers;                /* GPU slots; 0: chosen by the kind of input */
-    unsigned threads;                /* workers at most; 0: as many processors as may be used */
+    struct gpu_list gpus;              /* the GPUs */
+    const struct strategy *strategy;   /* NULL: the fastest */
+    const struct cpu_kernels *kernels; /* how the CPU counts; NULL: the fastest */
+    size_t chunk_size;                 /* bytes of a GPU slot; the CPU's buffers are no larger */
+    unsigned buffers;                  /* GPU slots; 0: chosen by the kind of input */
+    unsigned threads;                  /* workers at most; 0: as many processors as may be used */
     bool no_check; /* content checksums of what the GPU decompresses need not be verified */
     bool timing;   /* measure copies and kernels on the device */
     enum invalid_choice invalid; /* in numbers */

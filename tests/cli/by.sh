@@ -118,7 +118,7 @@ while read -r way; do
         cat in | run $options --chunk-size=$chunk --threads=2
         shows "pipe, chunks of $chunk"
     done
-    for cpu in $(counters_here); do
+    for cpu in $(kernels_here); do
         run_as env GPUHISTO_CPU="$cpu" "$GPUHISTO" $ENGINE $options in
         shows "$cpu"
     done
@@ -145,7 +145,7 @@ for len in $(seq 1 31 2048); do
         expect part $way
         "$HELPERS/dribble" -n 1 <part | run $options
         shows "$len bytes, byte by byte"
-        for cpu in $(counters_here); do
+        for cpu in $(kernels_here); do
             run_as env GPUHISTO_CPU="$cpu" "$GPUHISTO" $ENGINE $options part
             shows "$len bytes, $cpu"
         done
@@ -189,7 +189,7 @@ awk '{
 }' plain >coloured
 for way in --by=1 "--by=1:1-2" "-t , --by=2" "--csv --by=3" "-t , --by=2 -k 3" "--csv --by=2 -k -1"; do
     run $way plain && cp out expected
-    for cpu in $(counters_here); do
+    for cpu in $(kernels_here); do
         run_as env GPUHISTO_CPU="$cpu" "$GPUHISTO" $ENGINE $way coloured
         counts "colours, $way, $cpu" expected
     done

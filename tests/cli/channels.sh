@@ -59,7 +59,7 @@ for type in u8 i8 u16 u24be i24 u32 i32be u64 i64 f32 f64be; do
 done
 
 # By every set of instructions that runs here.
-for cpu in $(counters_here); do
+for cpu in $(kernels_here); do
     for type in u8 i16 u32 i32 u64 f32 f64; do
         case $type in
         u8 | i16) range="0 200" ;;
@@ -191,7 +191,7 @@ for pair in u8:3 i8:2 i16:2 u24be:4 f32:3 f64be:5 i64:3 u64be:9; do
         counts "$pair, pictures, $bins" pictures
     done
 done
-for cpu in $(counters_here); do
+for cpu in $(kernels_here); do
     GPUHISTO_CPU=$cpu run -s --values=u64be --channels=9 --digits=1 in
     sed -i 1d out
     counts "$cpu, statistics" expected

@@ -245,7 +245,7 @@ zstd -qc in >in.zst 2>/dev/null && for k in 1 2; do "$GPUHISTO" -c --part=$k/2 i
 
 # Every counter groups as the one that is chosen.
 make broken 50001 9 >in
-for cpu in $(counters_here); do
+for cpu in $(kernels_here); do
     for mode in --categories --blocks; do
         GPUHISTO_CPU=$cpu "$GPUHISTO" $mode in >got
         "$GPUHISTO" $mode in >expected

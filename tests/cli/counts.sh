@@ -173,7 +173,7 @@ counts "plain and zstd FILEs" expected
 
 # Every counter of the CPU that runs here (tests/unit/test_count names the others).
 data uniform 300000 >all
-for counter in $(counters_here); do
+for counter in $(kernels_here); do
     oracle bytes <all
     run_as env GPUHISTO_CPU="$counter" "$GPUHISTO" --device=cpu all
     counts "$counter, bytes" expected

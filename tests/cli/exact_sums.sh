@@ -7,7 +7,7 @@
 command -v python3 >/dev/null || skip "python3 is not installed"
 watch_over 300
 
-python3 "$srcdir/tests/helpers/statistics_by_fractions.py" "$GPUHISTO" $(counters_here) >cases ||
+python3 "$srcdir/tests/helpers/statistics_by_fractions.py" "$GPUHISTO" $(kernels_here) >cases ||
     broken "statistics_by_fractions.py failed"
 while IFS= read -r line; do
     case $line in

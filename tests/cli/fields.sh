@@ -3,7 +3,7 @@
 # --field, --separator, --csv, --header-line, --after: fields of lines, however these come and wherever
 # they are cut, against the definition (oracle_fields), awk and cut.
 . "${srcdir:-.}/tests/helpers/lib.sh"
-counters=$(counters_here)
+counters=$(kernels_here)
 
 watch_over 900
 

@@ -22,7 +22,7 @@ invalid_of()
 {
     GPUHISTO_CPU=$1 "$GPUHISTO" --device=cpu -q --by=. --max-keys=1000000 -F json "$2" | sed 's/.*"invalid":\([0-9]*\),.*/\1/'
 }
-for cpu in $(counters_here); do
+for cpu in $(kernels_here); do
     check "valid lines, $cpu" [ "$(invalid_of "$cpu" lines.valid)" = 0 ]
     check "invalid lines, $cpu" [ "$(invalid_of "$cpu" lines.invalid)" = "$(wc -l <lines.invalid)" ]
 done

@@ -7,7 +7,7 @@
 find_python || skip "python3 is not installed"
 python=${PYTHON:-$python}
 watch_over 600
-counters=$(counters_here)
+counters=$(kernels_here)
 if [ "$SCALE" = small ] || [ "$SANITIZED" = yes ]; then
     chunks="1 13 1000" limits="4096 16777216"
 else

@@ -6,7 +6,7 @@
 
 command -v python3 >/dev/null || skip "python3 is not installed"
 watch_over $((900 + ${KEY_RUNS:-0} / 10))
-counters=$(counters_here)
+counters=$(kernels_here)
 gzip=
 printf 'a\n' | gzip -c >a.gz
 ! "$GPUHISTO" --device=cpu -d gzip a.gz >/dev/null 2>&1 || gzip=--gzip

@@ -127,7 +127,7 @@ while read -r way; do
         cat in | run -n $options --chunk-size=$chunk
         shows "standard input" "pipe, chunks of $chunk"
     done
-    for cpu in $(counters_here); do
+    for cpu in $(kernels_here); do
         run_as env GPUHISTO_CPU="$cpu" "$GPUHISTO" $ENGINE -n $options in
         shows in "$cpu"
     done
@@ -205,7 +205,7 @@ awk 'BEGIN { for (i = 0; i < 200; i++) { s = s "ab"; printf "%d %s%s\n", i, subs
 for len in $(seq 1 7 400); do
     string=$(tail -n 1 strings | tail -c "$((len + 1))")
     grep -F "$string" strings | "$GPUHISTO" --device=cpu -nq -k 1 -B300 >expected
-    for cpu in $(counters_here); do
+    for cpu in $(kernels_here); do
         run_as env GPUHISTO_CPU="$cpu" "$GPUHISTO" $ENGINE -nq -k 1 -B300 --lines-with="$string" strings
         counts "a string of $len bytes, $cpu" expected
     done

@@ -51,7 +51,7 @@ for range in '--skip=1' '--skip=21000001 --length=3000000' '--length=20999999' '
     # shellcheck disable=SC2086
     in_pipe "a range: $range" chain.zst -b $range
 done
-for loops in $(counters_here); do
+for loops in $(kernels_here); do
     GPUHISTO_CPU=$loops alike "$loops" -b small.zst large.zst
 done
 otherwise_read large.zst mixed

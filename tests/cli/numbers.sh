@@ -3,7 +3,7 @@
 # --numbers: decimal text, however it comes and wherever it is cut, in every kind of bins; what is no
 # number.
 . "${srcdir:-.}/tests/helpers/lib.sh"
-counters=$(counters_here)
+counters=$(kernels_here)
 
 watch_over 600
 

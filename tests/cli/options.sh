@@ -640,7 +640,7 @@ while read -r kernel; do
     refuses "kernel $kernel is known" 2 "--kernel=$kernel and --device=cpu cannot be combined"
 done <names
 
-# --- the CPU's counters: every one has a row of `counters`, and is in the man page ---
+# --- the CPU's counters: every one has a row of `all_kernels`, and is in the man page ---
 
 sed -n 's/^const struct \([a-z_]*\) \1_\([a-z0-9]*\) = {/\2/p' "$srcdir"/src/cpu/count_*.c | sort >written
 sed -n 's/^    &[a-z_]*_\([a-z0-9]*\),$/\1/p' "$srcdir/src/cpu/count.c" | sort >rows
@@ -650,7 +650,7 @@ while read -r counter; do
     check "man page: $counter" sh -c 'sed -n "/^\.It Ev GPUHISTO_CPU/,/^\.It Ev COLUMNS/p" "$1" |
         grep "^\.Cm" | tr " " "\n" | grep -qx "$2"' sh "$srcdir/doc/gpuhisto.1" "$counter"
 done <written
-counters_here | tr ' ' '\n' | sort >here
+kernels_here | tr ' ' '\n' | sort >here
 comm -23 here written >strangers
 same "counters that run here and are not in src/cpu" nothing strangers
 for counter in $(cat here); do

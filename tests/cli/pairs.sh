@@ -283,7 +283,7 @@ elif find_numpy; then
         "$python" "$srcdir/tests/helpers/pairs_by_numpy.py" 1 <file >expected
         head -c 3000000 file >even
         "$python" "$srcdir/tests/helpers/pairs_by_numpy.py" 2 <even >aligned
-        for cpu in $(counters_here); do
+        for cpu in $(kernels_here); do
             export GPUHISTO_CPU=$cpu
             run --pairs file
             counts "$kind by numpy, $cpu" expected

@@ -20,7 +20,7 @@ right()
 }
 case $ENGINE in
 *--device=gpu*) counters=portable ;;
-*) counters=$(counters_here) ;;
+*) counters=$(kernels_here) ;;
 esac
 
 # Numbers at the edges, the doubles beside them, and some anywhere; more than a batch.

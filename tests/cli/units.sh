@@ -41,7 +41,7 @@ sed -i 's/^invalid.*/invalid\t181/' expected statistics
 
 # --- the ways to find numbers, by every parser ---
 
-for cpu in $(counters_here); do
+for cpu in $(kernels_here); do
     for way in tokens "-k 3 lines" "-t , -k -1 lines" "--after=rt= lines" "--csv -k 2 many.csv"; do
         run_as env GPUHISTO_CPU="$cpu" "$GPUHISTO" $ENGINE -n -q --units $way
         counts "$way, $cpu" expected
@@ -106,7 +106,7 @@ reads()
     sed 's/ => .*//' cases | sed 's/\\e/\x1b/g; s/\\t/\t/g' >texts
     sed 's/.* => //' cases >wanted
     "$GPUHISTO" --device=cpu -nsq --digits=5 wanted >expected
-    for cpu in $(counters_here); do
+    for cpu in $(kernels_here); do
         run_as env GPUHISTO_CPU="$cpu" "$GPUHISTO" $ENGINE -nsq --digits=5 --units "$@" texts
         counts "$*, $cpu" expected
     done
@@ -294,7 +294,7 @@ tr ' ' '\n' >wanted <<'end'
 end
 printf '5 ms 7\tms\n5min 3us\n9\nms\n1m 3s 5s 3ms\n3 5 2\n4 KB 1 hour 30 min 4' >texts
 run -nq wanted && cp out expected
-for cpu in $(counters_here); do
+for cpu in $(kernels_here); do
     run_as env GPUHISTO_CPU="$cpu" "$GPUHISTO" $ENGINE -n -q --units texts
     counts "words, $cpu" expected
 done

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For libFuzzer: characters of UTF-8 by every counter that this processor can run, on any bytes,
+/* For libFuzzer: characters of UTF-8 by all kernels that this processor can run, on any bytes,
  * against table 3-7 of the Unicode Standard. The first byte says where they are cut. */
 #include "tests/fuzz/fuzz.h"
 #include "tests/helpers/check_characters.h"

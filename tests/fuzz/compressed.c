@@ -245,7 +245,7 @@ static void read_files(struct drawn *plan, enum kind kind, size_t count)
 {
     static const size_t chunks[] = {24, 48, 240, 4800, 65520}, batches[] = {1, 0, 1, 30, 500, 4000};
     static struct expected expected;
-    struct count_plan counting = count_plan(counter_find(NULL), &spec);
+    struct count_plan counting = count_plan(cpu_kernels_find(NULL), &spec);
     char *operands[MADE_FILES_MAX];
     struct input_options options = {.decoding.memlimit = (uint64_t)1 << WINDOW_LOG_MAX,
                                     .record = record_kind_of_all(&spec),

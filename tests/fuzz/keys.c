@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For libFuzzer: counts by key of every counter that this processor can run, on any text, or one of
+/* For libFuzzer: counts by key of all kernels that this processor can run, on any text, or one of
  * names that are written in several ways, against a list of all records. The first bytes say where
  * keys and numbers are, which records count, and how the text is cut; struct choices lists them.
  * `make fuzz` builds it. */
@@ -510,11 +510,11 @@ static void compare(struct key_tallies *keys, enum key_order order, const struct
 
 /* --- all together --- */
 
-static void check_counter(const struct counter *counter, const struct histogram_spec *spec,
+static void check_kernels(const struct cpu_kernels *kernels, const struct histogram_spec *spec,
                           const struct choices *choices, const unsigned char *text, size_t len,
                           const struct listed *listed)
 {
-    const struct count_plan plan = count_plan(counter, spec);
+    const struct count_plan plan = count_plan(kernels, spec);
     const size_t max = choices->keys_max ? choices->keys_max : SIZE_MAX;
     struct counting counting = {
         .plan = &plan, .choices = choices, .keys = key_tallies_open(spec, max, UINT64_MAX)};
@@ -571,9 +571,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     free(once);
     build_spec(&choices, wanted, &spec);
     list_records(&spec, text, len, capacity, &listed);
-    for (const struct counter *const *counter = counters; *counter; counter++)
-        if ((*counter)->runs_here())
-            check_counter(*counter, &spec, &choices, text, len, &listed);
+    for (const struct cpu_kernels *const *kernels = all_kernels; *kernels; kernels++)
+        if ((*kernels)->runs_here())
+            check_kernels(*kernels, &spec, &choices, text, len, &listed);
     free(listed.records);
     free(capacity);
     free(text);

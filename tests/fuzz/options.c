@@ -30,7 +30,7 @@ static void check_options(const struct options *options)
         fuzz_require((at->also ? &at->also->spec : NULL) == at->spec.also,
                      "histograms of --also are not linked as their options are");
     }
-    fuzz_require(options->pool.chunk_size >= 1 && options->pool.counter, "no pool");
+    fuzz_require(options->pool.chunk_size >= 1 && options->pool.kernels, "no pool");
     fuzz_require(options->report.quantile_count <= QUANTILES_MAX, "too many quantiles");
     fuzz_require(!options->report.stats || options->report.quantile_count >= 1, "no quantiles");
     fuzz_require(record_is_text(&options->input.record) ||

@@ -52,7 +52,7 @@ static void build_spec(enum kind kind)
  * be counted. */
 static bool count_share(size_t count, const struct way *way, struct shard *share, struct tally *sum)
 {
-    const struct count_plan plan = count_plan(counter_find(NULL), &spec);
+    const struct count_plan plan = count_plan(cpu_kernels_find(NULL), &spec);
     const struct input_options options = {.decoding.memlimit = (uint64_t)1 << 24,
                                           .record = record_kind_of_all(&spec),
                                           .field = &spec.field,

@@ -125,15 +125,15 @@ static bool take_off(const unsigned char *data, size_t len)
     return !is_left;
 }
 
-static bool check_cut(const struct counter *counter, const struct histogram_spec *spec,
+static bool check_cut(const struct cpu_kernels *kernels, const struct histogram_spec *spec,
                       const unsigned char *data, size_t len, size_t cut)
 {
-    struct count_plan plan = count_plan(counter, spec);
+    struct count_plan plan = count_plan(kernels, spec);
     count_samples(&plan, data, cut, &tally);
     count_samples(&plan, data + cut, len - cut, &tally);
     if (take_off(data, len))
         return true;
-    fprintf(stderr, "FAIL: %s: %zu bytes, cut at %zu:", counter->name, len, cut);
+    fprintf(stderr, "FAIL: %s: %zu bytes, cut at %zu:", kernels->name, len, cut);
     for (size_t i = 0; i < len && i < 100; i++)
         fprintf(stderr, " %02x", data[i]);
     fprintf(stderr, "\n");
@@ -149,11 +149,11 @@ bool check_characters(const unsigned char *data, size_t len, size_t cut)
         abort();
     const size_t kept = cut - characters_tail(data, cut);
     const size_t left = cut + characters_head(data + cut, len - cut);
-    for (const struct counter *const *counter = counters; *counter; counter++)
-        if ((*counter)->runs_here())
-            is_right &= check_cut(*counter, &spec, data, len, len) &&
-                        check_cut(*counter, &spec, data, len, kept) &&
-                        check_cut(*counter, &spec, data, len, left);
+    for (const struct cpu_kernels *const *kernels = all_kernels; *kernels; kernels++)
+        if ((*kernels)->runs_here())
+            is_right &= check_cut(*kernels, &spec, data, len, len) &&
+                        check_cut(*kernels, &spec, data, len, kept) &&
+                        check_cut(*kernels, &spec, data, len, left);
     return is_right;
 }
 

@@ -23,7 +23,7 @@ size_t characters_make(unsigned char *to, size_t len, unsigned errors);
 /* Fills to[0..len) with bytes that are hard for a decoder. */
 void characters_make_hard(unsigned char *to, size_t len);
 
-/* True if every counter that this processor can run counts the characters of data[0..len) right: at
+/* True if all kernels that this processor can run counts the characters of data[0..len) right: at
  * once, and in the two parts that a cut at data[cut] makes, both where the beginning of a character
  * is kept and where its end is left to the part before. Otherwise says so on standard error. Not by
  * two threads at a time. */

@@ -237,9 +237,9 @@ one_line()
     return 1
 }
 
-# counters_here: prints the names of the CPU's counters that run here, as the program lists them when it
+# kernels_here: prints the names of the CPU's kernels that run here, as the program lists them when it
 # is given another.
-counters_here()
+kernels_here()
 {
     GPUHISTO_CPU=/// "$GPUHISTO" </dev/null 2>&1 | sed -n 's/,//g; s/^gpuhisto: GPUHISTO_CPU=.* one of //p'
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples that are hard for one way of counting or the other, and counts by the definition alone:
- * what the tests of counters and of kernels compare with. */
+ * what the tests of kernels compare with. */
 #ifndef GPUHISTO_TESTS_SAMPLES_H
 #define GPUHISTO_TESTS_SAMPLES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts of bytes by every counter that this processor can run, against a naive count: what tables
+/* Counts of bytes by all kernels that this processor can run, against a naive count: what tables
  * of pairs of bytes can get wrong. Data are mostly one pair, so that narrow counters come round,
  * but for the bytes that are looked at to choose a table; lengths are around those of pieces and
  * blocks; a byte that is not ASCII is at every place of a step; all lie between pages that must not
@@ -24,7 +24,7 @@ enum looks { LOOKS_ASCII, LOOKS_ANY, LOOKS_HALF };
 
 static unsigned cases, wrong;
 
-static void check(const struct counter *counter, const char *what, const unsigned char *data,
+static void check(const struct cpu_kernels *kernels, const char *what, const unsigned char *data,
                   size_t len)
 {
     uint64_t expected[256] = {0}, counts[256] = {0};
@@ -32,11 +32,11 @@ static void check(const struct counter *counter, const char *what, const unsigne
         expected[data[i]]++;
     for (unsigned value = 0; value < 256; value++) /* they are added to */
         expected[value] += counts[value] = value * 3;
-    counter->count_bytes(data, len, counts);
+    kernels->count_bytes(data, len, counts);
     cases++;
     if (memcmp(counts, expected, sizeof counts) == 0)
         return;
-    fprintf(stderr, "FAIL: %s, %s, %zu bytes\n", counter->name, what, len);
+    fprintf(stderr, "FAIL: %s, %s, %zu bytes\n", kernels->name, what, len);
     wrong++;
 }
 
@@ -55,7 +55,7 @@ static void fill_pair(unsigned char *data, size_t len, size_t piece, enum looks 
 }
 
 /* One pair over and over, in pieces of all the lengths that are treated apart. */
-static void check_pairs(const struct counter *counter, unsigned char *scratch)
+static void check_pairs(const struct cpu_kernels *kernels, unsigned char *scratch)
 {
     static const char pairs[][3] = {"ab", "aa", "\xff\xff", "\200a", "a\x80", "\x7f\x7f", "zz"};
     static const size_t lengths[] = {0,
@@ -95,15 +95,15 @@ static void check_pairs(const struct counter *counter, unsigned char *scratch)
                 size_t len = lengths[i];
                 unsigned char *data = looks % 2 ? scratch : scratch + CAPACITY - len;
                 fill_pair(data, len, PIECE, (enum looks)looks, pairs[pair]);
-                check(counter, "one pair", data, len);
+                check(kernels, "one pair", data, len);
                 fill_pair(data, len, CAPACITY, (enum looks)looks, pairs[pair]);
-                check(counter, "one pair in large pieces", data, len);
+                check(kernels, "one pair in large pieces", data, len);
             }
 }
 
 /* A pair as often as a counter of 8 bits takes to come round once or more, and once more or less,
  * one after the other or every third. */
-static void check_carries(const struct counter *counter, unsigned char *scratch)
+static void check_carries(const struct cpu_kernels *kernels, unsigned char *scratch)
 {
     static const unsigned often[] = {254, 255, 256, 257, 511, 512, 513, 768, 32768, 65279, 65280};
     for (size_t i = 0; i < sizeof often / sizeof often[0]; i++)
@@ -119,12 +119,12 @@ static void check_carries(const struct counter *counter, unsigned char *scratch)
                     left--;
                 }
             }
-            check(counter, "a pair some times", scratch, PIECE);
+            check(kernels, "a pair some times", scratch, PIECE);
         }
 }
 
 /* One byte that is not ASCII, at every place of a step, of text or of one pair. */
-static void check_places(const struct counter *counter, unsigned char *scratch, bool quick)
+static void check_places(const struct cpu_kernels *kernels, unsigned char *scratch, bool quick)
 {
     const size_t len = 4 * BLOCK;
     for (size_t at = 0; at < 64; at++)
@@ -132,12 +132,12 @@ static void check_places(const struct counter *counter, unsigned char *scratch, 
             fill_pair(scratch, len, PIECE, LOOKS_ASCII, "et");
             for (size_t step = 128; step < len; step += 4096)
                 scratch[step + at] = (unsigned char)value;
-            check(counter, "a byte that is not ASCII", scratch, len);
+            check(kernels, "a byte that is not ASCII", scratch, len);
         }
 }
 
 /* Kinds of data by turns, so that all tables are used in one piece, at all alignments. */
-static void check_turns(const struct counter *counter, unsigned char *scratch, unsigned rounds)
+static void check_turns(const struct cpu_kernels *kernels, unsigned char *scratch, unsigned rounds)
 {
     for (unsigned round = 0; round < rounds; round++) {
         size_t begin = random_below(130), len = CAPACITY - begin - random_below(700000);
@@ -151,12 +151,12 @@ static void check_turns(const struct counter *counter, unsigned char *scratch, u
                                  : kind == 3 ? (unsigned char)(i % 2 ? 0 : 0xc3)
                                              : (unsigned char)(random_below(9) ? ' ' : 0xe2);
         }
-        check(counter, "kinds by turns", scratch + begin, len);
+        check(kernels, "kinds by turns", scratch + begin, len);
     }
 }
 
 /* Many calls one after the other, of odd lengths, that add to the same counts. */
-static void check_calls(const struct counter *counter, unsigned char *scratch)
+static void check_calls(const struct cpu_kernels *kernels, unsigned char *scratch)
 {
     uint64_t expected[256] = {0}, counts[256] = {0};
     fill_pair(scratch, CAPACITY, PIECE, LOOKS_HALF, "e ");
@@ -164,13 +164,13 @@ static void check_calls(const struct counter *counter, unsigned char *scratch)
         len = (random_below(90000) | 1);
         if (len > CAPACITY - at)
             len = CAPACITY - at;
-        counter->count_bytes(scratch + at, len, counts);
+        kernels->count_bytes(scratch + at, len, counts);
     }
     for (size_t i = 0; i < CAPACITY; i++)
         expected[scratch[i]]++;
     cases++;
     if (memcmp(counts, expected, sizeof counts) != 0) {
-        fprintf(stderr, "FAIL: %s, calls of odd lengths\n", counter->name);
+        fprintf(stderr, "FAIL: %s, calls of odd lengths\n", kernels->name);
         wrong++;
     }
 }
@@ -179,18 +179,18 @@ int main(void)
 {
     bool quick = scale_is_small_or_slow();
     unsigned char *scratch = guarded_memory(CAPACITY);
-    for (const struct counter *const *counter = counters; *counter; counter++) {
-        if (!(*counter)->runs_here()) {
-            printf("left out: %s: this processor lacks it\n", (*counter)->name);
+    for (const struct cpu_kernels *const *kernels = all_kernels; *kernels; kernels++) {
+        if (!(*kernels)->runs_here()) {
+            printf("left out: %s: this processor lacks it\n", (*kernels)->name);
             continue;
         }
-        check_pairs(*counter, scratch);
-        check_carries(*counter, scratch);
-        check_places(*counter, scratch, quick);
-        check_turns(*counter, scratch, scale_of(10, 60, 600));
+        check_pairs(*kernels, scratch);
+        check_carries(*kernels, scratch);
+        check_places(*kernels, scratch, quick);
+        check_turns(*kernels, scratch, scale_of(10, 60, 600));
         for (int round = 0; round < 5; round++)
-            check_calls(*counter, scratch);
-        printf("%s: %u counts so far, %u wrong\n", (*counter)->name, cases, wrong);
+            check_calls(*kernels, scratch);
+        printf("%s: %u counts so far, %u wrong\n", (*kernels)->name, cases, wrong);
     }
     return wrong != 0;
 }

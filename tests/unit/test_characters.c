@@ -90,7 +90,7 @@ static void check_pages(unsigned char *scratch)
     struct paged_set *set = paged_open(spec.bins, 1, 1);
     if (!set || tally_open(&one, &spec) != 0 || tally_open(&rest, &spec) != 0)
         abort();
-    struct count_plan plan = count_plan(counter_find(NULL), &spec);
+    struct count_plan plan = count_plan(cpu_kernels_find(NULL), &spec);
     for (unsigned i = 0; i < 60; i++) {
         struct chunk chunk = {.data = scratch,
                               .len = characters_make(scratch, CAPACITY, 100 * (i % 2))};

@@ -14,11 +14,11 @@
 
 static unsigned cases, wrong;
 
-static void check(const struct counter *counter, const struct histogram_spec *spec,
+static void check(const struct cpu_kernels *kernels, const struct histogram_spec *spec,
                   const unsigned char *data, size_t len, const uint64_t bytes[256])
 {
     uint64_t expected[256] = {0}, counts[256] = {0};
-    struct count_plan plan = count_plan(counter, spec);
+    struct count_plan plan = count_plan(kernels, spec);
     samples_expect(spec, bytes, expected);
     /* In two pieces, so that counts are added to what is there. */
     size_t half = len / 3;
@@ -28,12 +28,12 @@ static void check(const struct counter *counter, const struct histogram_spec *sp
     cases++;
     if (tally.samples == len && memcmp(counts, expected, sizeof counts) == 0)
         return;
-    fprintf(stderr, "FAIL: %s, %zu bins, width %u, fold %d, %zu bytes\n", counter->name, spec->bins,
+    fprintf(stderr, "FAIL: %s, %zu bins, width %u, fold %d, %zu bytes\n", kernels->name, spec->bins,
             spec->width, spec->fold, len);
     wrong++;
 }
 
-static void check_modes(const struct counter *counter, const unsigned char *data, size_t len,
+static void check_modes(const struct cpu_kernels *kernels, const unsigned char *data, size_t len,
                         unsigned width_step)
 {
     struct histogram_spec spec;
@@ -41,16 +41,16 @@ static void check_modes(const struct counter *counter, const unsigned char *data
     for (size_t i = 0; i < len; i++)
         bytes[data[i]]++;
     histogram_spec_bytes(&spec);
-    check(counter, &spec, data, len, bytes);
+    check(kernels, &spec, data, len, bytes);
     for (unsigned width = 1; width <= LETTERS; width += width_step)
         for (unsigned fold = 0; fold < 2; fold++) {
             histogram_spec_letters(&spec, width, fold);
-            check(counter, &spec, data, len, bytes);
+            check(kernels, &spec, data, len, bytes);
         }
 }
 
 /* At both ends of the room, between pages that fault. */
-static void check_lengths(const struct counter *counter, unsigned char *scratch, bool quick)
+static void check_lengths(const struct cpu_kernels *kernels, unsigned char *scratch, bool quick)
 {
     static const size_t large[] = {511,   512,   513,   1023,  1024,  1025,   2047,   4096,
                                    8191,  16383, 16384, 16385, 17407, 17408,  31743,  31744,
@@ -61,17 +61,17 @@ static void check_lengths(const struct counter *counter, unsigned char *scratch,
         for (int kind = 0; kind < SAMPLES_KINDS; kind++) {
             unsigned char *data = kind % 2 ? scratch : scratch + CAPACITY - len;
             samples_fill((enum samples)kind, data, len);
-            check_modes(counter, data, len, quick ? 5 : 1);
+            check_modes(kernels, data, len, quick ? 5 : 1);
         }
     }
 }
 
 /* Each value alone, often enough to overflow any narrow counter. */
-static void check_values(const struct counter *counter, unsigned char *scratch, bool quick)
+static void check_values(const struct cpu_kernels *kernels, unsigned char *scratch, bool quick)
 {
     for (unsigned value = 0; value < 256; value += quick ? 15 : 1) {
         memset(scratch, (int)value, 70000);
-        check_modes(counter, scratch, 70000, quick ? 25 : 3);
+        check_modes(kernels, scratch, 70000, quick ? 25 : 3);
     }
 }
 
@@ -79,14 +79,14 @@ int main(void)
 {
     bool quick = scale_is_small_or_slow();
     unsigned char *scratch = guarded_memory(CAPACITY);
-    for (const struct counter *const *counter = counters; *counter; counter++) {
-        if (!(*counter)->runs_here()) {
-            printf("left out: %s: this processor lacks it\n", (*counter)->name);
+    for (const struct cpu_kernels *const *kernels = all_kernels; *kernels; kernels++) {
+        if (!(*kernels)->runs_here()) {
+            printf("left out: %s: this processor lacks it\n", (*kernels)->name);
             continue;
         }
-        check_lengths(*counter, scratch, quick);
-        check_values(*counter, scratch, quick);
-        printf("%s: %u counts so far, %u wrong\n", (*counter)->name, cases, wrong);
+        check_lengths(*kernels, scratch, quick);
+        check_values(*kernels, scratch, quick);
+        printf("%s: %u counts so far, %u wrong\n", (*kernels)->name, cases, wrong);
     }
     return wrong != 0;
 }

@@ -232,22 +232,22 @@ static double draw_for_loops(const struct subject *subject, unsigned kind)
     return kind % 2 && random_below(2) ? -value : value;
 }
 
-static void check_counter(const struct counter *counter, const struct histogram_spec *spec,
+static void check_kernels(const struct cpu_kernels *kernels, const struct histogram_spec *spec,
                           const void *data, const uint64_t *expected)
 {
-    struct count_plan plan = count_plan(counter, spec);
+    struct count_plan plan = count_plan(kernels, spec);
     struct tally tally;
     if (tally_open(&tally, spec) != 0)
         abort();
     count_samples(&plan, data, BATCHED * spec->type.size, &tally);
     cases += BATCHED;
     if (memcmp(tally.counts, expected, tally.bins * sizeof tally.counts[0]) != 0 && wrong++ < 20)
-        fprintf(stderr, "FAIL: %s, %zu bins of %s: wrong counts\n", counter->name, spec->bins,
+        fprintf(stderr, "FAIL: %s, %zu bins of %s: wrong counts\n", kernels->name, spec->bins,
                 spec->type.name);
     tally_close(&tally);
 }
 
-static void check_counters(const struct subject *subject, unsigned kind)
+static void check_all_kernels(const struct subject *subject, unsigned kind)
 {
     static double doubles[BATCHED];
     static float singles[BATCHED];
@@ -262,21 +262,21 @@ static void check_counters(const struct subject *subject, unsigned kind)
         singles[i] = (float)doubles[i];
         expected[row_of(subject, doubles[i])]++;
     }
-    for (const struct counter *const *counter = counters; *counter; counter++)
-        if ((*counter)->runs_here())
-            check_counter(*counter, &spec, subject->singles ? (const void *)singles : doubles,
+    for (const struct cpu_kernels *const *kernels = all_kernels; *kernels; kernels++)
+        if ((*kernels)->runs_here())
+            check_kernels(*kernels, &spec, subject->singles ? (const void *)singles : doubles,
                           expected);
     free(expected);
 }
 
 /* Every edge of the decades that loops know best, or every value before an edge, by one counter. */
-static void check_edges_counted(const struct subject *subject, const struct counter *counter,
+static void check_edges_counted(const struct subject *subject, const struct cpu_kernels *kernels,
                                 const struct histogram_spec *spec, bool is_before, double sign)
 {
     static double doubles[BATCHED];
     static float singles[BATCHED];
     const size_t per_decade = subject->side / 77;
-    struct count_plan plan = count_plan(counter, spec);
+    struct count_plan plan = count_plan(kernels, spec);
     struct tally tally, expected;
     if (tally_open(&tally, spec) != 0 || tally_open(&expected, spec) != 0)
         abort();
@@ -297,7 +297,7 @@ static void check_edges_counted(const struct subject *subject, const struct coun
     for (size_t row = 0; row < tally.bins; row++)
         if (tally.counts[row] != expected.counts[row] && wrong++ < 20)
             fprintf(stderr, "FAIL: %s, %u digits of %s, row %zu: %llu %s, not %llu\n",
-                    counter->name, subject->digits, spec->type.name, row,
+                    kernels->name, subject->digits, spec->type.name, row,
                     (unsigned long long)tally.counts[row],
                     is_before ? "values before edges" : "edges",
                     (unsigned long long)expected.counts[row]);
@@ -310,9 +310,9 @@ static void check_all_edges_counted(const struct subject *subject)
     struct histogram_spec spec;
     histogram_spec_values(&spec, value_type_native(subject->singles ? "f32" : "f64"),
                           &subject->binning);
-    for (const struct counter *const *counter = counters; *counter; counter++)
-        for (int way = 0; (*counter)->runs_here() && way < 4; way++)
-            check_edges_counted(subject, *counter, &spec, way & 1, way & 2 ? -1 : 1);
+    for (const struct cpu_kernels *const *kernels = all_kernels; *kernels; kernels++)
+        for (int way = 0; (*kernels)->runs_here() && way < 4; way++)
+            check_edges_counted(subject, *kernels, &spec, way & 1, way & 2 ? -1 : 1);
 }
 
 static void check_subject(unsigned digits, bool singles, double *edges)
@@ -335,7 +335,7 @@ static void check_subject(unsigned digits, bool singles, double *edges)
         check_text(&subject);
     check_all_edges_counted(&subject);
     for (unsigned kind = 0; kind < loops; kind++)
-        check_counters(&subject, kind);
+        check_all_kernels(&subject, kind);
     binning_free(&subject.binning);
 }
 

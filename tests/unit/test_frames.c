@@ -75,7 +75,7 @@ static struct error said; /* by the last run; "": it was not refused */
 static void take_spec(size_t size)
 {
     record_size = size;
-    plan = count_plan(counter_find(NULL), &spec);
+    plan = count_plan(cpu_kernels_find(NULL), &spec);
     tally_close(&reading.tally);
     if (spec.bins > TEXT_ROWS_MAX || tally_open(&reading.tally, &spec) != 0)
         abort();

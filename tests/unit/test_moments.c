@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The least, the greatest and the exact sums of numbers, as every counter of this processor adds
+/* The least, the greatest and the exact sums of numbers, as all kernels of this processor add
  * them up, in any order and in parts: the sum and the mean must be the doubles nearest to what a
  * number of thousands of bits, to which the numbers are added one by one, says; and the standard
  * deviation must be that of whole numbers which 128 bits hold. */
@@ -21,11 +21,11 @@ __extension__ typedef unsigned __int128 wide;
 
 static unsigned long cases, wrong;
 
-static void check(bool right, const char *counter, const char *what, size_t count, double got)
+static void check(bool right, const char *kernels, const char *what, size_t count, double got)
 {
     cases++;
     if (!right && wrong++ < 20)
-        fprintf(stderr, "FAIL: %s, %zu numbers: %s is %.17g\n", counter, count, what, got);
+        fprintf(stderr, "FAIL: %s, %zu numbers: %s is %.17g\n", kernels, count, what, got);
 }
 
 /* --- the naive number: a bit in each byte, in two's complement --- */
@@ -194,10 +194,10 @@ static void build_doubles(struct histogram_spec *spec)
 }
 
 /* Counts the numbers in random parts, into two tallies that are then added up. */
-static void count_in_parts(const struct counter *counter, const struct histogram_spec *spec,
+static void count_in_parts(const struct cpu_kernels *kernels, const struct histogram_spec *spec,
                            const unsigned char *data, size_t len, struct tally *tally)
 {
-    struct count_plan plan = count_plan(counter, spec);
+    struct count_plan plan = count_plan(kernels, spec);
     size_t size = spec->type.size;
     struct tally other;
     if (tally_open(tally, spec) != 0 || tally_open(&other, spec) != 0)
@@ -222,7 +222,7 @@ static bool is_same_sum(const struct exact_sum *a, const struct exact_sum *b)
            memcmp(first.words, second.words, (size_t)first.count * sizeof first.words[0]) == 0;
 }
 
-static void check_doubles(const struct counter *counter, enum kind kind, double *values,
+static void check_doubles(const struct cpu_kernels *kernels, enum kind kind, double *values,
                           size_t count)
 {
     struct histogram_spec spec;
@@ -243,17 +243,17 @@ static void check_doubles(const struct counter *counter, enum kind kind, double 
         max = values[i] > max ? values[i] : max;
     }
     build_doubles(&spec);
-    count_in_parts(counter, &spec, (const unsigned char *)values, count * sizeof values[0], &tally);
+    count_in_parts(kernels, &spec, (const unsigned char *)values, count * sizeof values[0], &tally);
     const struct moments *moments = tally.moments;
-    check(moments->any == (n > 0), counter->name, "whether there is one", count, (double)n);
+    check(moments->any == (n > 0), kernels->name, "whether there is one", count, (double)n);
     if (n > 0) {
         double total = moments_sum(moments), mean = moments_mean(moments, n);
-        check(moments->min == min, counter->name, "the least", count, moments->min);
-        check(moments->max == max, counter->name, "the greatest", count, moments->max);
-        check(isinf(total) ? kind == KIND_ANY : is_nearest(&sum, total, 1), counter->name,
+        check(moments->min == min, kernels->name, "the least", count, moments->min);
+        check(moments->max == max, kernels->name, "the greatest", count, moments->max);
+        check(isinf(total) ? kind == KIND_ANY : is_nearest(&sum, total, 1), kernels->name,
               "the sum", count, total);
-        check(is_nearest(&sum, mean, n), counter->name, "the mean", count, mean);
-        check(is_same_sum(&squares, &moments->squares), counter->name, "the sum of squares", count,
+        check(is_nearest(&sum, mean, n), kernels->name, "the mean", count, mean);
+        check(is_same_sum(&squares, &moments->squares), kernels->name, "the sum of squares", count,
               moments_deviation(moments, n));
     }
     tally_close(&tally);
@@ -262,7 +262,7 @@ static void check_doubles(const struct counter *counter, enum kind kind, double 
 
 /* --- whole numbers of a type, which 128 bits hold --- */
 
-static void check_wholes(const struct counter *counter, const char *name)
+static void check_wholes(const struct cpu_kernels *kernels, const char *name)
 {
     const struct value_type *type = value_type_find(name);
     static unsigned char data[VALUES_MAX * 8];
@@ -288,14 +288,14 @@ static void check_wholes(const struct counter *counter, const char *name)
         abort();
     histogram_spec_values(&spec, type, &binning);
     spec.has_moments = true;
-    count_in_parts(counter, &spec, data, count * type->size, &tally);
+    count_in_parts(kernels, &spec, data, count * type->size, &tally);
     const struct moments *moments = tally.moments;
     double n = (double)count;
     double variance = (double)((int128)count * squares - sum * sum) / (n * n);
     double deviation = moments_deviation(moments, count);
-    check(moments->least == least && moments->greatest == greatest, counter->name, name, count, 0);
-    check(moments_sum(moments) == (double)sum, counter->name, name, count, moments_sum(moments));
-    check(fabs(deviation - sqrt(variance)) <= 4 * DBL_EPSILON * deviation, counter->name, name,
+    check(moments->least == least && moments->greatest == greatest, kernels->name, name, count, 0);
+    check(moments_sum(moments) == (double)sum, kernels->name, name, count, moments_sum(moments));
+    check(fabs(deviation - sqrt(variance)) <= 4 * DBL_EPSILON * deviation, kernels->name, name,
           count, deviation);
     tally_close(&tally);
     binning_free(&spec.binning);
@@ -303,7 +303,7 @@ static void check_wholes(const struct counter *counter, const char *name)
 
 /* --- values of 64 bits, around what doubles hold --- */
 
-static void check_long_wholes(const struct counter *counter, const char *name)
+static void check_long_wholes(const struct cpu_kernels *kernels, const char *name)
 {
     const struct value_type *type = value_type_native(name);
     static int64_t data[VALUES_MAX];
@@ -328,12 +328,12 @@ static void check_long_wholes(const struct counter *counter, const char *name)
         abort();
     histogram_spec_values(&spec, type, &binning);
     spec.has_moments = true;
-    count_in_parts(counter, &spec, (const unsigned char *)data, count * sizeof data[0], &tally);
+    count_in_parts(kernels, &spec, (const unsigned char *)data, count * sizeof data[0], &tally);
     const struct moments *moments = tally.moments;
-    check(moments->least == least && moments->greatest == greatest, counter->name, name, count, 0);
-    check(moments->min == 0 && moments->max == 0, counter->name, "a range of doubles", count, 0);
-    check(moments_sum(moments) == (double)sum, counter->name, name, count, moments_sum(moments));
-    check(is_same_sum(&squares, &moments->squares), counter->name, name, count,
+    check(moments->least == least && moments->greatest == greatest, kernels->name, name, count, 0);
+    check(moments->min == 0 && moments->max == 0, kernels->name, "a range of doubles", count, 0);
+    check(moments_sum(moments) == (double)sum, kernels->name, name, count, moments_sum(moments));
+    check(is_same_sum(&squares, &moments->squares), kernels->name, name, count,
           moments_deviation(moments, count));
     tally_close(&tally);
     binning_free(&spec.binning);
@@ -367,20 +367,20 @@ static void check_carries(void)
     }
 }
 
-static void check_infinities(const struct counter *counter)
+static void check_infinities(const struct cpu_kernels *kernels)
 {
     static const double both[] = {1, HUGE_VAL, 2, -HUGE_VAL}, one[] = {-HUGE_VAL, 5, 7};
     struct histogram_spec spec;
     struct tally tally;
     build_doubles(&spec);
-    count_in_parts(counter, &spec, (const unsigned char *)both, sizeof both, &tally);
-    check(isnan(moments_sum(tally.moments)), counter->name, "inf - inf", 4, 0);
-    check(tally.moments->min == -HUGE_VAL && tally.moments->max == HUGE_VAL, counter->name, "inf",
+    count_in_parts(kernels, &spec, (const unsigned char *)both, sizeof both, &tally);
+    check(isnan(moments_sum(tally.moments)), kernels->name, "inf - inf", 4, 0);
+    check(tally.moments->min == -HUGE_VAL && tally.moments->max == HUGE_VAL, kernels->name, "inf",
           4, 0);
     tally_close(&tally);
-    count_in_parts(counter, &spec, (const unsigned char *)one, sizeof one, &tally);
-    check(moments_mean(tally.moments, 3) == -HUGE_VAL, counter->name, "-inf", 3, 0);
-    check(isnan(moments_deviation(tally.moments, 3)), counter->name, "its deviation", 3, 0);
+    count_in_parts(kernels, &spec, (const unsigned char *)one, sizeof one, &tally);
+    check(moments_mean(tally.moments, 3) == -HUGE_VAL, kernels->name, "-inf", 3, 0);
+    check(isnan(moments_deviation(tally.moments, 3)), kernels->name, "its deviation", 3, 0);
     tally_close(&tally);
     binning_free(&spec.binning);
 }
@@ -392,20 +392,20 @@ int main(void)
     static double values[VALUES_MAX];
     check_carries();
     unsigned rounds = scale_is_small_or_slow() ? 6 : 60;
-    for (const struct counter *const *counter = counters; *counter; counter++) {
-        if (!(*counter)->runs_here())
+    for (const struct cpu_kernels *const *kernels = all_kernels; *kernels; kernels++) {
+        if (!(*kernels)->runs_here())
             continue;
         for (unsigned round = 0; round < rounds; round++) {
             for (enum kind kind = 0; kind < KINDS; kind++) {
                 size_t count = round < 3 ? counts[random_below(7)] : 1 + random_below(VALUES_MAX);
                 make_numbers(kind, values, count);
-                check_doubles(*counter, kind, values, count);
+                check_doubles(*kernels, kind, values, count);
             }
             for (size_t type = 0; type < sizeof types / sizeof types[0]; type++)
-                check_wholes(*counter, types[type]);
-            check_long_wholes(*counter, "i64");
-            check_long_wholes(*counter, "u64");
-            check_infinities(*counter);
+                check_wholes(*kernels, types[type]);
+            check_long_wholes(*kernels, "i64");
+            check_long_wholes(*kernels, "u64");
+            check_infinities(*kernels);
         }
     }
     printf("%lu cases, %lu wrong\n", cases, wrong);

@@ -368,7 +368,7 @@ static struct histogram_spec spec;
 /* Counts numbers, or the first field of lines, by readers that take turns. */
 static void count_by_turns(char **names, size_t count, struct shard *share, struct tally *sum)
 {
-    struct count_plan plan = count_plan(counter_find(NULL), &spec);
+    struct count_plan plan = count_plan(cpu_kernels_find(NULL), &spec);
     const struct record_kind kind = record_kind_of_all(&spec);
     struct input_options options = options_of(&kind);
     struct reading reading = {.plan = &plan,

@@ -130,7 +130,7 @@ static void make_file(struct file *file, const unsigned char *data, size_t len)
 static void read_file(struct file *file, const struct histogram_spec *spec, unsigned readers,
                       struct tally *tally)
 {
-    const struct count_plan plan = count_plan(counter_find(NULL), spec);
+    const struct count_plan plan = count_plan(cpu_kernels_find(NULL), spec);
     const struct record_kind kind = record_kind_of_all(spec);
     struct reading reading = {.plan = &plan, .chunk_size = 65520, .readers = readers};
     char *operand = file->name;

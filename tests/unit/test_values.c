@@ -65,34 +65,34 @@ static uint64_t draw(const struct value_type *type)
     return kind % 2 ? bits : (uint64_t) - (int64_t)bits;
 }
 
-static void check(const struct counter *counter, const struct histogram_spec *spec, size_t values,
-                  const uint64_t *expected)
+static void check(const struct cpu_kernels *kernels, const struct histogram_spec *spec,
+                  size_t values, const uint64_t *expected)
 {
     size_t size = spec->bins * sizeof(uint64_t), half = values / 3 * spec->type.size;
     uint64_t *counts = calloc(spec->bins, sizeof *counts);
-    struct count_plan plan = count_plan(counter, spec);
+    struct count_plan plan = count_plan(kernels, spec);
     struct tally tally = {.bins = spec->bins, .counts = counts};
     count_samples(&plan, data, half, &tally);
     count_samples(&plan, data + half, values * spec->type.size - half, &tally);
     cases++;
     if (tally.samples != values || memcmp(counts, expected, size) != 0) {
-        fprintf(stderr, "FAIL: %s, %s, %zu rows, %zu values\n", counter->name, spec->type.name,
+        fprintf(stderr, "FAIL: %s, %s, %zu rows, %zu values\n", kernels->name, spec->type.name,
                 spec->bins, values);
         wrong++;
     }
     free(counts);
 }
 
-static void check_counters(const struct histogram_spec *spec, size_t values)
+static void check_all_kernels(const struct histogram_spec *spec, size_t values)
 {
     uint64_t *expected = calloc(spec->bins, sizeof *expected);
     for (size_t i = 0; i < values; i++) {
         value_put(&spec->type, data, i, draw(&spec->type));
         expected[value_row(spec, data, i)]++;
     }
-    for (const struct counter *const *counter = counters; *counter; counter++)
-        if ((*counter)->runs_here())
-            check(*counter, spec, values, expected);
+    for (const struct cpu_kernels *const *kernels = all_kernels; *kernels; kernels++)
+        if ((*kernels)->runs_here())
+            check(*kernels, spec, values, expected);
     free(expected);
 }
 
@@ -113,7 +113,7 @@ static void check_layout(const struct value_type *type, size_t layout)
     }
     histogram_spec_values(&spec, type, &binning);
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
-        check_counters(&spec, lengths[i]);
+        check_all_kernels(&spec, lengths[i]);
     binning_free(&binning);
 }
 

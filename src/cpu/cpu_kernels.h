@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The interface of an instruction set that counts: a struct counter in a file of its own. The table
- * of counters is in count.c. */
-#ifndef GPUHISTO_COUNTER_H
-#define GPUHISTO_COUNTER_H
+/* The interface of an instruction set that counts: a struct cpu_kernels in a file of its own. The
+ * table of all is in count.c. */
+#ifndef GPUHISTO_CPU_KERNELS_H
+#define GPUHISTO_CPU_KERNELS_H
 
 #include "src/count/row_plan.h"
 #include "src/count/tally.h"
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /* Vector loops look up the classes of a letter, a bit each, in groups of eight. A bin takes one
- * class, or several if its letters have no simple pattern. Only the counter knows the layout. */
+ * class, or several if its letters have no simple pattern. Only the kernels know the layout. */
 #define CLASS_GROUPS 4
 
 struct letter_classes {
@@ -28,7 +28,7 @@ struct letter_classes {
  * count by them. */
 struct count_plan {
     const struct histogram_spec *spec;
-    const struct counter *counter;
+    const struct cpu_kernels *kernels;
     struct letter_classes letters;
     struct row_plan rows;               /* of values and numbers */
     const struct number_parser *parser; /* of text */
@@ -40,7 +40,7 @@ struct count_plan {
 /* The loops for one instruction set. All add to counts, one for each row of the histogram, or to
  * `paged` instead, unless that is NULL. Data may have any alignment and length; nothing else is
  * read. Any thread. */
-struct counter {
+struct cpu_kernels {
     const char *name;        /* for GPUHISTO_CPU */
     const char *about;       /* for --verbose */
     bool (*runs_here)(void); /* true if this processor has the instructions */
@@ -62,9 +62,10 @@ struct counter {
     const struct number_parser *parser; /* for the same instructions, or for fewer */
 };
 
-extern const struct counter counter_avx512, counter_avx2, counter_neon, counter_portable;
+extern const struct cpu_kernels cpu_kernels_avx512, cpu_kernels_avx2, cpu_kernels_neon,
+    cpu_kernels_portable;
 
-/* Functions of counter_portable, for counters that have no faster ones. */
+/* Functions of cpu_kernels_portable, for kernels that have no faster ones. */
 void portable_count_bytes(const unsigned char *data, size_t len, uint64_t *counts);
 void portable_count_characters(const struct count_plan *plan, const unsigned char *data, size_t len,
                                struct tally *tally, struct paged_counts *paged);
