@@ -157,7 +157,7 @@ struct batch_ring {
     std::vector<unsigned char *> memory;
 };
 
-static batch_ring take_memory(const decode_capacity &capacity, unsigned count)
+static batch_ring acquire_memory(const decode_capacity &capacity, unsigned count)
 {
     batch_ring ring;
     ring.batch.resize(count);
@@ -324,7 +324,7 @@ static size_t time_stages(const options &options, const byte_vector &file, const
     const decode_capacity capacity =
         capacity_of(options.batch << 20, file.size(), (options.batch << 8) + 1);
     const std::vector<piece> pieces = plan_all(launching.planner, capacity, file);
-    batch_ring ring = take_memory(capacity, 2);
+    batch_ring ring = acquire_memory(capacity, 2);
     size_t made = 0;
     for (size_t i = 0; i < pieces.size(); i++) {
         decode_batch &batch = ring.batch[i % 2];
@@ -352,7 +352,7 @@ static pipeline open_pipeline(const options &options, const decode_capacity &cap
 {
     pipeline pipeline = {};
     pipeline.count = options.lanes;
-    pipeline.ring = take_memory(capacity, options.lanes);
+    pipeline.ring = acquire_memory(capacity, options.lanes);
     pipeline.lane.resize(options.lanes);
     pipeline.copied.resize(options.lanes);
     for (unsigned i = 0; i < options.lanes; i++) {

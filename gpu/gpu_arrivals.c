@@ -40,7 +40,7 @@ static void gpu_add_times(struct gpu_engine *gpu, struct slot *slot)
 
 /* --- one slot --- */
 
-int gpu_judge_look(struct gpu_engine *gpu, int found, bool expected)
+int gpu_judge_poll(struct gpu_engine *gpu, int found, bool expected)
 {
     if (found > 0)
         patience_renew(&gpu->patience);
@@ -53,7 +53,7 @@ int gpu_judge_look(struct gpu_engine *gpu, int found, bool expected)
 
 int gpu_poll(struct gpu_engine *gpu, const struct slot *slot)
 {
-    return gpu_judge_look(gpu, calls_arrived(gpu->calls, WORK_SNAPSHOT, slot->index), true);
+    return gpu_judge_poll(gpu, calls_arrived(gpu->calls, WORK_SNAPSHOT, slot->index), true);
 }
 
 void gpu_put_in_flight(struct gpu_engine *gpu, struct slot *slot)
@@ -64,10 +64,10 @@ void gpu_put_in_flight(struct gpu_engine *gpu, struct slot *slot)
     gpu->unproved = slot->has_counts ? 0 : gpu->unproved + 1;
 }
 
-void gpu_take_snapshot(struct gpu_engine *gpu, struct slot *slot, bool is_due)
+void gpu_queue_snapshot(struct gpu_engine *gpu, struct slot *slot, bool is_due)
 {
     slot->words = snapshot_words(&gpu->snapshots);
-    slot->has_counts = gpu->snapshots.last || (is_due && slots_lend_snapshot(&gpu->slots, slot));
+    slot->has_counts = gpu->snapshots.last || (is_due && slots_acquire_snapshot(&gpu->slots, slot));
     const size_t first = slot->has_counts ? 0 : snapshot_tail(gpu->spec);
     const struct device_work work = {
         .kind = WORK_SNAPSHOT, .slot = slot->index, .counts = {slot->snapshot, first, slot->words}};
@@ -101,7 +101,7 @@ static int gpu_fetch_invalid(struct gpu_engine *gpu, struct slot *slot)
     if (!gpu->engine.locator || (slot->text.is_known && slot->text.invalid == 0))
         return 1;
     int fetched = decoder_fetch_batch(&gpu->decoder, slot, &moved);
-    gpu_judge_look(gpu, fetched == 0 ? moved : fetched, true);
+    gpu_judge_poll(gpu, fetched == 0 ? moved : fetched, true);
     if (fetched == 1 && !slot->chunk.data)
         gpu_lose(gpu, "out of memory");
     return gpu->is_lost ? -1 : fetched;
@@ -142,7 +142,7 @@ static void gpu_free_up_to(struct gpu_engine *gpu, struct slot *last)
         if (decoder_queue_has(&gpu->decoder, slot))
             decoder_queue_count(&gpu->decoder, slot);
         else
-            slots_give_back(&gpu->slots, slot);
+            slots_release(&gpu->slots, slot);
     }
     gpu->proofs--;
 }
@@ -153,7 +153,7 @@ static int gpu_believe(struct gpu_engine *gpu, struct slot *last)
 {
     struct tally seen;
     if (!snapshot_is_whole(&gpu->snapshots, last->snapshot, last->words)) {
-        slots_take_snapshot(&gpu->slots, last);
+        slots_release_snapshot(&gpu->slots, last);
         last->has_counts = false; /* its slot waits for a later one */
         gpu->proofs--;
         return 0;
@@ -168,7 +168,7 @@ static int gpu_believe(struct gpu_engine *gpu, struct slot *last)
     }
     snapshots_keep(&gpu->snapshots, &last->snapshot, &seen, last->chunk.origin.at.file,
                    gpu->engine.files);
-    slots_take_snapshot(&gpu->slots, last);
+    slots_release_snapshot(&gpu->slots, last);
     gpu_free_up_to(gpu, last);
     return 1;
 }
@@ -185,7 +185,7 @@ void gpu_request_snapshot(struct gpu_engine *gpu)
     struct slot *newest = gpu->slots.newest;
     if (gpu->is_lost || gpu->proofs > 0 || !newest || !newest->is_counted)
         return;
-    gpu_take_snapshot(gpu, newest, true);
+    gpu_queue_snapshot(gpu, newest, true);
     if (gpu->is_lost)
         return;
     newest->is_counted = false;

@@ -30,7 +30,7 @@ static struct chunk *gpu_acquire(struct engine *engine, bool wait)
     pthread_mutex_lock(&gpu->lock);
     while (!gpu->is_lost) {
         gpu_retire_ready(gpu);
-        slot = gpu->is_lost ? NULL : slots_take(&gpu->slots);
+        slot = gpu->is_lost ? NULL : slots_acquire(&gpu->slots);
         if (!slot)
             gpu_request_snapshot(gpu);
         if (slot || gpu->is_lost || !wait)
@@ -63,7 +63,7 @@ static void gpu_enqueue(struct gpu_engine *gpu, struct slot *slot)
     if (rc != 0 || calls_post(gpu->calls, &work) != 0)
         gpu_lose_by_call(gpu);
     else
-        gpu_take_snapshot(gpu, slot, is_due);
+        gpu_queue_snapshot(gpu, slot, is_due);
 }
 
 /* A chunk that was being filled when the device was lost is recounted as those in flight were. */
@@ -74,7 +74,7 @@ static int gpu_submit(struct engine *engine, struct chunk *chunk)
     pthread_mutex_lock(&gpu->lock);
     if (chunk->len == records_begin(gpu->spec, chunk)) {
         snapshots_add_empty(&gpu->snapshots, chunk, gpu->engine.locator);
-        slots_give_back(&gpu->slots, slot);
+        slots_release(&gpu->slots, slot);
     } else {
         if (!gpu->is_lost)
             gpu_enqueue(gpu, slot);

@@ -68,14 +68,14 @@ void gpu_pause_unlocked(struct gpu_engine *gpu);
 /* Judges what a look at the device found: 1, something has arrived; 0, nothing; -1, a call has
  * failed. The device is lost if a call has failed, or if something is `expected` of it, and it has
  * finished nothing for too long. Returns what was found, or -1: it is lost. */
-int gpu_judge_look(struct gpu_engine *gpu, int found, bool expected);
+int gpu_judge_poll(struct gpu_engine *gpu, int found, bool expected);
 
 /* Returns 1 if a slot's snapshot has arrived, 0 if not yet, -1 if the device is lost. */
 int gpu_poll(struct gpu_engine *gpu, const struct slot *slot);
 
 /* Posts a snapshot after the slot's count, which was posted: of all counts, if that is due and
  * there is memory for it. May lose the device. */
-void gpu_take_snapshot(struct gpu_engine *gpu, struct slot *slot, bool is_due);
+void gpu_queue_snapshot(struct gpu_engine *gpu, struct slot *slot, bool is_due);
 
 /* Adds a slot to those in flight. Its work was posted, unless the device is lost. */
 void gpu_put_in_flight(struct gpu_engine *gpu, struct slot *slot);

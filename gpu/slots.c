@@ -45,7 +45,7 @@ int slots_open(struct gpu_engine *gpu, struct error *error)
             (struct chunk){.engine = &gpu->engine, .data = at, .cap = chunk_size, .fill = true};
         slot->index = i;
         slot->snapshot = snapshot_is_of_chunk(spec) ? (uint64_t *)(void *)(at + data) : NULL;
-        slots_give_back(slots, slot);
+        slots_release(slots, slot);
     }
     slots->spare = (uint64_t *)(void *)at;
     while (slots->shared_count + 1 < snapshot_spares(spec))
@@ -53,14 +53,14 @@ int slots_open(struct gpu_engine *gpu, struct error *error)
     return 0;
 }
 
-bool slots_lend_snapshot(struct slots *slots, struct slot *slot)
+bool slots_acquire_snapshot(struct slots *slots, struct slot *slot)
 {
     if (slots->are_shared && !slot->snapshot && slots->shared_count > 0)
         slot->snapshot = slots->shared[--slots->shared_count];
     return !slots->are_shared || slot->snapshot;
 }
 
-void slots_take_snapshot(struct slots *slots, struct slot *slot)
+void slots_release_snapshot(struct slots *slots, struct slot *slot)
 {
     if (slots->are_shared && slot->snapshot) {
         slots->shared[slots->shared_count++] = slot->snapshot;
@@ -74,7 +74,7 @@ void slots_close(struct slots *slots)
     free(slots->slot);
 }
 
-struct slot *slots_take(struct slots *slots)
+struct slot *slots_acquire(struct slots *slots)
 {
     struct slot *slot = slots->free;
     if (slot)
@@ -82,7 +82,7 @@ struct slot *slots_take(struct slots *slots)
     return slot;
 }
 
-void slots_give_back(struct slots *slots, struct slot *slot)
+void slots_release(struct slots *slots, struct slot *slot)
 {
     slot->next = slots->free;
     slots->free = slot;

@@ -53,20 +53,20 @@ int slots_open(struct gpu_engine *gpu, struct error *error);
 
 /* Gives a slot memory for a snapshot of all counts, if it has none of its own. False if all that
  * slots share is in use. */
-bool slots_lend_snapshot(struct slots *slots, struct slot *slot);
+bool slots_acquire_snapshot(struct slots *slots, struct slot *slot);
 
 /* Takes the snapshot's memory back, if slots share it. */
-void slots_take_snapshot(struct slots *slots, struct slot *slot);
+void slots_release_snapshot(struct slots *slots, struct slot *slot);
 
 /* Frees everything, except for memory that a lost device may still write to. Any other device must
  * be done with it. */
 void slots_close(struct slots *slots);
 
 /* Takes a slot from the free list. NULL if there is none. */
-struct slot *slots_take(struct slots *slots);
+struct slot *slots_acquire(struct slots *slots);
 
 /* Puts a slot on the free list. */
-void slots_give_back(struct slots *slots, struct slot *slot);
+void slots_release(struct slots *slots, struct slot *slot);
 
 /* Adds a slot to those in flight, as the newest. */
 void slots_send(struct slots *slots, struct slot *slot);

@@ -120,8 +120,8 @@ static int open_run(struct counting *run)
 static void count_input(struct counting *run)
 {
     struct error error;
-    options.pool.look = main_tables_tick;
-    options.pool.look_arg = &run->tables;
+    options.pool.tick = main_tables_tick;
+    options.pool.tick_arg = &run->tables;
     const struct pool_task task = {&options.spec, run->source, &run->tally};
     const int rc = pool_run(&options.pool, &task, &run->outcome, &error);
     progress_end(&run->tables.progress);

@@ -24,7 +24,7 @@ void main_tables_begin(struct main_tables *tables, struct options *options, stru
  * out of memory. */
 int main_tables_open(struct main_tables *tables, const struct source *source, struct tally *tally);
 
-/* Prints progress and tables that are due. For pool_options.look; `arg` is the struct. Ends the
+/* Prints progress and tables that are due. For pool_options.tick; `arg` is the struct. Ends the
  * process after the last table of a run that was interrupted. */
 void main_tables_tick(void *arg, const struct pool_view *view);
 

@@ -267,7 +267,7 @@ tests_unit_test_shards_LDFLAGS = $(reading_by_turns)
 tests_unit_test_show_LDADD = $(libraries)
 tests_unit_test_show_number_LDADD = $(libraries) -lm
 tests_unit_test_small_units_LDADD = $(with_device)
-tests_unit_test_small_units_LDFLAGS = $(reading_by_turns) -Wl,--wrap=frames_take
+tests_unit_test_small_units_LDFLAGS = $(reading_by_turns) -Wl,--wrap=frames_acquire
 tests_unit_test_snapshot_LDADD = $(libraries)
 tests_unit_test_text_cuts_LDADD = $(with_device)
 tests_unit_test_units_LDADD = $(libraries) -lm

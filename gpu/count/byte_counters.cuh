@@ -46,7 +46,7 @@ struct byte_counters {
 
 // Adds to the histogram what carries out of a counter amount to: 256 each, of which one has gone
 // into the next counter of the word.
-static __device__ __forceinline__ void settle_carries(const byte_counters &counters, unsigned index,
+static __device__ __forceinline__ void finish_carries(const byte_counters &counters, unsigned index,
                                                       unsigned long long carries)
 {
     const unsigned row = row_at(counters.rows, index), next = row_at(counters.rows, index + 1);
@@ -63,7 +63,7 @@ inline __device__ OUT_OF_LINE void note_carries(byte_counters counters, unsigned
 {
     for (; index < counters.size && (before >> index % 4 * 8 & 255) == 255; index++) {
         if (!count_at(*counters.carries, index % carry_cache::places, index))
-            settle_carries(counters, index, 1);
+            finish_carries(counters, index, 1);
         if (index % 4 == 3)
             return;
     }
@@ -115,12 +115,12 @@ static __device__ __forceinline__ void note_all_carries(const byte_counters &cou
 }
 
 // The block together, with a barrier after it: adds the carries to the histogram.
-static __device__ __forceinline__ void settle_all_carries(const byte_counters &counters)
+static __device__ __forceinline__ void finish_all_carries(const byte_counters &counters)
 {
     const carry_cache &carries = *counters.carries;
     for (unsigned place = threadIdx.x; place < carry_cache::places; place += blockDim.x)
         if (carries.counts[place])
-            settle_carries(counters, carries.bins[place], carries.counts[place]);
+            finish_carries(counters, carries.bins[place], carries.counts[place]);
 }
 
 #endif

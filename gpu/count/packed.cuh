@@ -36,7 +36,7 @@ static __device__ __forceinline__ void count_packed(const packed_pass &pass, con
     unsigned rows[16 / Size];
     rows_of_vector<Size, Way>(vector, args.map.rows, rows);
     const bool own = !Checked || (in && rows[0] - first < counters.size);
-    if (take_run(pass.runs, args, rows, own)) {
+    if (acquire_run(pass.runs, args, rows, own)) {
         UNROLL for (unsigned i = 0; i < 16 / Size; i++) before.words[i] = before.indices[i] = 0;
         return;
     }
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(1024, 1) packed(const __grid_constant__ count_
             atomicAdd(&args.counts[row], 1ull);
     });
     __syncthreads();
-    settle_all_carries(counters);
+    finish_all_carries(counters);
     merge_cache(runs, args);
     leave_table(args, reinterpret_cast<const uint4 *>(table));
 }

@@ -237,7 +237,7 @@ struct pair_round {
 // The block together: counts the tiles of the last round again if they were not counted rightly.
 // True if the next round may be longer.
 template <bool Aligned>
-static __device__ __forceinline__ bool settle(const count_args &args, unsigned *table,
+static __device__ __forceinline__ bool finish(const count_args &args, unsigned *table,
                                               const pair_tiles &tiles, const pair_round &round,
                                               unsigned *uppers)
 {
@@ -309,7 +309,7 @@ static __device__ __forceinline__ void count_pairs_at_once(const count_args &arg
                 uppers += count_tile<Aligned>(table, tiles.body + tile * pairs_tile_vectors, key);
         }
         const unsigned end = at < tiles.count ? at : tiles.count;
-        const bool may_grow = settle<Aligned>(args, table, tiles, {begin, end, key}, &uppers);
+        const bool may_grow = finish<Aligned>(args, table, tiles, {begin, end, key}, &uppers);
         round = may_grow ? min(2 * round, pairs_round_max) : pairs_round_min;
     }
     merge_pairs(args, table, key);

@@ -31,7 +31,7 @@ struct number_digits {
     const unsigned char *end;
 };
 
-static __device__ __forceinline__ number_digits take_number_digits(const unsigned char *at,
+static __device__ __forceinline__ number_digits read_number_digits(const unsigned char *at,
                                                                    const unsigned char *end)
 {
     number_digits taken = {0, 0, false, false, at};
@@ -58,7 +58,7 @@ static __device__ __forceinline__ number_digits take_number_digits(const unsigne
 }
 
 // Adds the exponent at..end to *power; false if it is not one.
-static __device__ __forceinline__ bool take_number_exponent(const unsigned char *at,
+static __device__ __forceinline__ bool read_number_exponent(const unsigned char *at,
                                                             const unsigned char *end, int *power)
 {
     if ((*at | 0x20) != 'e')
@@ -127,9 +127,9 @@ static __device__ __forceinline__ bool number_of(const struct power *powers,
 {
     const bool negative = *begin == '-';
     begin += negative || *begin == '+';
-    number_digits taken = take_number_digits(begin, end);
+    number_digits taken = read_number_digits(begin, end);
     bool decided = true;
-    if (taken.any && (taken.end == end || take_number_exponent(taken.end, end, &taken.power)))
+    if (taken.any && (taken.end == end || read_number_exponent(taken.end, end, &taken.power)))
         decided = round_number(powers, taken, value);
     else if (!taken.any && is_infinity(begin, end))
         *value = __longlong_as_double(0x7ff0000000000000);
@@ -212,7 +212,7 @@ static __device__ __forceinline__ int compare(const natural &a, const natural &b
 // Reads the significant digits of a number without a sign, up to as many as can matter; returns the
 // power of ten that they are multiplied with. *more is set if the rest is not zero.
 static __device__ __forceinline__ int
-take_all_digits(const unsigned char *at, const unsigned char *end, natural &digits, bool *more)
+read_all_digits(const unsigned char *at, const unsigned char *end, natural &digits, bool *more)
 {
     unsigned count = 0, group = 0, scale = 1; // of the digits that are not in `digits` yet
     int power = 0, fraction = 0;
@@ -237,7 +237,7 @@ take_all_digits(const unsigned char *at, const unsigned char *end, natural &digi
     }
     multiply_and_add(digits, scale, group);
     if (at < end)
-        take_number_exponent(at, end, &power);
+        read_number_exponent(at, end, &power);
     return power;
 }
 
@@ -249,7 +249,7 @@ static __device__ __forceinline__ double number_exactly(const unsigned char *beg
 {
     natural left = {scratch, stride, 0}, right = {scratch + natural_limbs * stride, stride, 0};
     bool more;
-    const int power = take_all_digits(begin + (*begin == '-' || *begin == '+'), end, left, &more);
+    const int power = read_all_digits(begin + (*begin == '-' || *begin == '+'), end, left, &more);
 
     // The middle: (2 * mantissa + 1) * 2^exponent.
     const unsigned long long bits =

@@ -134,7 +134,7 @@ static __device__ __forceinline__ void place_share(const count_args &args, const
         rows_of_vector<Size, Way>(share.loaded[k], args.map.rows, rows);
         UNROLL for (unsigned i = 0; i < values; i++) share.places[k * values + i] =
             place_of(args.partition, rows[i]);
-        if (!take_run(counts.runs, args, rows, in) && in) {
+        if (!acquire_run(counts.runs, args, rows, in) && in) {
             share.held |= 1u << k;
             UNROLL for (unsigned i = 0; i < values; i++)
                 atomicAdd(&number_at(counts.lengths, share.places[k * values + i]), 1u);
@@ -401,7 +401,7 @@ static __device__ __forceinline__ void count_with_carries(const byte_table &tabl
     __syncthreads();
     count_part(carrying, args, of, 0, tiles);
     __syncthreads();
-    settle_all_carries(carrying.counters);
+    finish_all_carries(carrying.counters);
     __syncthreads();
 }
 

@@ -18,8 +18,8 @@ constexpr unsigned run_lanes_min = 8;
 // The warp together. Counts the values of lanes that have but one, if there are many such lanes.
 // True if those of this lane have been counted; never if they are not `in` what is to be counted.
 template <unsigned Number>
-static __device__ __forceinline__ bool take_run(run_cache &runs, const count_args &args,
-                                                const unsigned (&rows)[Number], bool in)
+static __device__ __forceinline__ bool acquire_run(run_cache &runs, const count_args &args,
+                                                   const unsigned (&rows)[Number], bool in)
 {
     // Few lanes have two values alike, where there are no runs.
     const unsigned maybe = __ballot_sync(0xffffffffu, in && rows[1] == rows[0]);

@@ -67,7 +67,7 @@ static void drop_oldest(struct content_check *check)
 
 /* Takes frames of the oldest job that has some: one that is cut, or whole ones that follow each
  * other. True if there are some. Under the lock. */
-static bool take_run(struct content_check *check, struct content_run *run)
+static bool acquire_run(struct content_check *check, struct content_run *run)
 {
     struct content_job *job = check->oldest;
     if (!job)
@@ -113,7 +113,7 @@ static void *check_thread(void *arg)
     struct content_run run;
     pthread_mutex_lock(&check->lock);
     for (;;) {
-        if (take_run(check, &run)) {
+        if (acquire_run(check, &run)) {
             check->busy++;
             pthread_mutex_unlock(&check->lock);
             check_one_run(thread, &run);

@@ -24,7 +24,7 @@ static int content_arrived(void *arg, unsigned number)
     struct gpu_engine *gpu = arg;
     pthread_mutex_lock(&gpu->lock);
     const int arrived =
-        gpu_judge_look(gpu, calls_arrived(gpu->calls, WORK_READ_CONTENT, number), true);
+        gpu_judge_poll(gpu, calls_arrived(gpu->calls, WORK_READ_CONTENT, number), true);
     pthread_mutex_unlock(&gpu->lock);
     return arrived;
 }
@@ -52,10 +52,10 @@ static int poll(struct gpu_engine *gpu)
     if (good && good->chunk.len == 0) {
         snapshots_add_empty(&gpu->snapshots, &good->chunk, gpu->engine.locator);
     } else if (good) {
-        gpu_take_snapshot(gpu, good, true);
+        gpu_queue_snapshot(gpu, good, true);
         gpu_put_in_flight(gpu, good);
     }
-    return gpu_judge_look(gpu, arrived, waits);
+    return gpu_judge_poll(gpu, arrived, waits);
 }
 
 /* Goes on with all that has arrived. Counts come first: one that arrived long ago and was not
@@ -176,7 +176,7 @@ struct chunk *gpu_decoder_acquire(struct gpu_decoder *decoder)
     struct chunk *chunk = NULL;
     pthread_mutex_lock(&gpu->lock);
     poll_all(gpu);
-    while (!gpu->is_lost && !(chunk = decoder_inputs_take(decoder)))
+    while (!gpu->is_lost && !(chunk = decoder_inputs_acquire(decoder)))
         wait_a_moment(gpu);
     gpu_recount(gpu);
     decoder->filling = clock_now();
@@ -244,7 +244,7 @@ static bool fetch_tail(struct gpu_engine *gpu)
 {
     bool moved = false;
     int fetched = decoder_fetch_tail(&gpu->decoder, &moved);
-    gpu_judge_look(gpu, fetched == 0 ? moved : fetched, true);
+    gpu_judge_poll(gpu, fetched == 0 ? moved : fetched, true);
     return fetched == 1;
 }
 

@@ -29,7 +29,7 @@ static struct decoder_input *free_input(struct gpu_decoder *decoder)
     return decoder_memory_add_input(decoder);
 }
 
-struct chunk *decoder_inputs_take(struct gpu_decoder *decoder)
+struct chunk *decoder_inputs_acquire(struct gpu_decoder *decoder)
 {
     struct decoder_input *input = free_input(decoder);
     if (!input)
@@ -99,7 +99,7 @@ static enum file_end end_after(const struct decoder_file *file, const struct dec
     bool is_last = chunk->origin.end == ENDS_FILE, is_full = chunk->len == chunk->cap;
     bool is_end = is_last && input->planned >= chunk->len;
     bool is_cut_short =
-        is_end && (file->walk.planner->look(&file->walk).in_frame || input->planned > chunk->len);
+        is_end && (file->walk.planner->peek(&file->walk).in_frame || input->planned > chunk->len);
     bool is_stuck = planned == DECODE_NEEDS_MORE && input->planned == 0 && (is_last || is_full);
     if (is_end && !is_cut_short)
         return FILE_WHOLE;
@@ -112,7 +112,7 @@ int decoder_inputs_plan(struct gpu_decoder *decoder, struct chunk *chunk, uint64
     struct decoder_input *input = (struct decoder_input *)(void *)chunk;
     struct decoder_file *file = &decoder->file;
     const struct decode_walk *walk = &file->walk;
-    const bool is_next = offset + input->planned == walk->planner->look(walk).at;
+    const bool is_next = offset + input->planned == walk->planner->peek(walk).at;
     if (file->end == FILE_GOES_ON && is_next) { /* otherwise it has gone back meanwhile */
         enum decode_planned planned;
         int rc = plan_input(decoder, input, &planned);
@@ -134,7 +134,7 @@ struct compressed_next decoder_inputs_next(struct gpu_decoder *decoder)
     file->goes_back = false;
     return (struct compressed_next){
         .is_wanted = file->end == FILE_GOES_ON,
-        .at = file->walk.planner->look(&file->walk).at,
+        .at = file->walk.planner->peek(&file->walk).at,
         .need = file->need,
         .again = again,
         .kept = left < again ? left : again,

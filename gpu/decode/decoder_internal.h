@@ -267,7 +267,7 @@ void decoder_queue_drain(struct gpu_decoder *decoder);
 int decoder_inputs_poll(struct gpu_decoder *decoder);
 
 /* Returns memory for the next compressed bytes. NULL: all inputs are in use. */
-struct chunk *decoder_inputs_take(struct gpu_decoder *decoder);
+struct chunk *decoder_inputs_acquire(struct gpu_decoder *decoder);
 
 /* Plans as much as it can of a chunk of the file from byte `offset` on. That is copied, and decoded
  * when it is due. Sets *next. Returns 0 if no batch is free, and it must be called again. */

@@ -64,7 +64,7 @@ int decoder_queue_launch(struct gpu_decoder *decoder)
     struct decoder_queue *queue = &decoder->queue;
     struct decoder_file *file = &decoder->file;
     struct decoder_batch *batch = queue->planned;
-    const struct decode_ahead ahead = file->walk.planner->look(&file->walk);
+    const struct decode_ahead ahead = file->walk.planner->peek(&file->walk);
     const bool begins = file->launched == 0;
     if (decoder->memory.batch[queue->turn].state != BATCH_FREE)
         return 0;
@@ -306,7 +306,7 @@ bool decoder_queue_may_go_back(const struct gpu_decoder *decoder)
 uint64_t decoder_queue_again(const struct gpu_decoder *decoder)
 {
     const struct decode_walk *walk = &decoder->file.walk;
-    uint64_t again = walk->planner->look(walk).at;
+    uint64_t again = walk->planner->peek(walk).at;
     for (unsigned i = 0; walk->planner->plan_again && i < decoder->memory.decoding.batches; i++) {
         const struct decoder_batch *batch = &decoder->memory.batch[i];
         const bool is_open = batch->state & (BATCH_PLANNED | BATCH_DECODING);

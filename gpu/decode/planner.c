@@ -18,7 +18,7 @@ static enum decode_planned plan_zstd(struct decode_walk *walk, struct decode_pla
     return zstd_plan_blocks(&walk->zstd, plan, in, len);
 }
 
-static struct decode_ahead look_zstd(const struct decode_walk *walk)
+static struct decode_ahead peek_zstd(const struct decode_walk *walk)
 {
     const struct zstd_walk *zstd = &walk->zstd;
     return (struct decode_ahead){.at = zstd->at,
@@ -47,7 +47,7 @@ static enum decode_planned plan_gzip(struct decode_walk *walk, struct decode_pla
 }
 
 /* Returns what comes next. If a member is cut short, the device refuses it. */
-static struct decode_ahead look_gzip(const struct decode_walk *walk)
+static struct decode_ahead peek_gzip(const struct decode_walk *walk)
 {
     return (struct decode_ahead){.at = walk->gzip.at, .frame_at = DECODE_FRAME_TOLD};
 }
@@ -67,9 +67,9 @@ static bool plan_gzip_again(struct decode_walk *walk, const struct decode_plan *
 /* --- all --- */
 
 static const struct decode_planner planners[] = {
-    {DECODE_ZSTD, &codec_zstd, begin_zstd, plan_zstd, look_zstd, NULL, NULL},
+    {DECODE_ZSTD, &codec_zstd, begin_zstd, plan_zstd, peek_zstd, NULL, NULL},
 #if HAVE_ISAL
-    {DECODE_GZIP, &codec_gzip, begin_gzip, plan_gzip, look_gzip, learn_gzip, plan_gzip_again},
+    {DECODE_GZIP, &codec_gzip, begin_gzip, plan_gzip, peek_gzip, learn_gzip, plan_gzip_again},
 #endif
 };
 

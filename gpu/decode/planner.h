@@ -47,7 +47,7 @@ struct decode_planner {
     enum decode_planned (*plan)(struct decode_walk *walk, struct decode_plan *plan,
                                 const unsigned char *in, size_t len, bool is_end);
 
-    struct decode_ahead (*look)(const struct decode_walk *walk);
+    struct decode_ahead (*peek)(const struct decode_walk *walk);
 
     /* Learns that a batch was good, and has so much content. NULL: that is of no use. */
     void (*learn)(struct decode_walk *walk, const struct decode_plan *plan, uint32_t content);

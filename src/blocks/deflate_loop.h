@@ -60,7 +60,7 @@ TARGET INLINE void refill_bits(struct bit_reader *reader)
     reader->count |= 56;
 }
 
-TARGET INLINE void take_bits(struct bit_reader *reader, uint32_t entry)
+TARGET INLINE void read_bits(struct bit_reader *reader, uint32_t entry)
 {
     reader->bits >>= entry_bits(entry);
     reader->count -= entry;
@@ -70,7 +70,7 @@ TARGET INLINE void begin_bits(struct bit_reader *reader, const struct symbols *s
 {
     *reader = (struct bit_reader){.next = symbols->input->bytes + symbols->bit / 8};
     refill_bits(reader);
-    take_bits(reader, symbols->bit % 8);
+    read_bits(reader, symbols->bit % 8);
 }
 
 TARGET INLINE uint64_t place_of_bits(const struct bit_reader *reader, const struct symbols *symbols)
@@ -118,13 +118,13 @@ TARGET INLINE void parse_plenty(struct symbols *symbols, struct filling *filling
                 add_literals(&to, entry);
             }
             if (!(entry & ENTRY_LENGTH)) {
-                take_bits(&reader, entry);
+                read_bits(&reader, entry);
                 entry = first_entry(tables->literals, LITERAL_BITS, reader.bits);
                 continue;
             }
         }
         const uint32_t length = entry_length(entry, reader.bits);
-        take_bits(&reader, entry);
+        read_bits(&reader, entry);
         uint32_t distance = first_entry(tables->distances, DISTANCE_BITS, reader.bits);
         if (RARELY(distance & ENTRY_RARE)) {
             distance = final_entry(tables->distances, DISTANCE_BITS, distance, reader.bits);
@@ -136,7 +136,7 @@ TARGET INLINE void parse_plenty(struct symbols *symbols, struct filling *filling
             refill_bits(&reader);
         }
         const uint64_t bits = reader.bits;
-        take_bits(&reader, distance);
+        read_bits(&reader, distance);
         entry = first_entry(tables->literals, LITERAL_BITS, reader.bits);
         if (!add_match(&to, length, entry_distance(distance, bits)))
             stop = plenty_until(symbols, &to, reader.next);

@@ -47,10 +47,10 @@ static const char *take_between(struct gzip_chain *chain, const unsigned char *i
     return NULL;
 }
 
-static const char *take_header(struct gzip_chain *chain, const unsigned char *in, size_t len)
+static const char *read_header(struct gzip_chain *chain, const unsigned char *in, size_t len)
 {
     size_t used = 0;
-    const char *fault = gzip_header_take(&chain->header, in, len, &used);
+    const char *fault = gzip_header_read(&chain->header, in, len, &used);
     chain->place.bit += 8 * (uint64_t)used;
     if (chain->header.field == GZIP_HEADER_ENDED) {
         chain->state = GZIP_CHAIN_BLOCKS;
@@ -59,7 +59,7 @@ static const char *take_header(struct gzip_chain *chain, const unsigned char *in
     return fault;
 }
 
-static const char *take_trailer(struct gzip_chain *chain, unsigned char byte)
+static const char *read_trailer(struct gzip_chain *chain, unsigned char byte)
 {
     chain->trailer |= (uint64_t)byte << 8 * chain->trailer_len++;
     chain->place.bit += 8;
@@ -73,9 +73,9 @@ static const char *take_trailer(struct gzip_chain *chain, unsigned char byte)
 static const char *take_bytes(struct gzip_chain *chain, const unsigned char *in, size_t len)
 {
     if (chain->state == GZIP_CHAIN_HEADER)
-        return take_header(chain, in, len);
+        return read_header(chain, in, len);
     if (chain->state == GZIP_CHAIN_TRAILER)
-        return take_trailer(chain, *in);
+        return read_trailer(chain, *in);
     return take_between(chain, in, len);
 }
 

@@ -57,7 +57,7 @@ struct sequence {
 };
 
 /* Takes a sequence whose states are the entries, and `states` bits for those after it. */
-TARGET INLINE struct sequence take_sequence(struct sequence_bits *bits,
+TARGET INLINE struct sequence read_sequence(struct sequence_bits *bits,
                                             const sequence_entry entries[3], unsigned extra,
                                             unsigned states)
 {
@@ -112,7 +112,7 @@ TARGET static bool parse_sequences(struct sequences *sequences)
             return false;
         left--;
         const struct sequence sequence =
-            take_sequence(&bits, entries, fse_extra(sum), left == 0 ? 0 : fse_bits(sum));
+            read_sequence(&bits, entries, fse_extra(sum), left == 0 ? 0 : fse_bits(sum));
         const uint32_t offset = take_offset(&last, sequence.offset_value, sequence.literals == 0);
         if (writer.content + sequence.literals + sequence.match > content_max)
             return false;

@@ -25,7 +25,7 @@ static uint32_t see_bits(const struct bits *bits, unsigned count)
     return (uint32_t)word & ((UINT32_C(1) << count) - 1);
 }
 
-static uint32_t take_bits(struct bits *bits, unsigned count)
+static uint32_t read_bits(struct bits *bits, unsigned count)
 {
     const uint32_t value = see_bits(bits, count);
     bits->at += count;
@@ -38,7 +38,7 @@ static unsigned log2_floor(uint32_t value)
 }
 
 /* Takes a number from 0 to `max`: low ones have a bit less. */
-static uint32_t take_up_to(struct bits *bits, uint32_t max)
+static uint32_t read_up_to(struct bits *bits, uint32_t max)
 {
     const unsigned count = log2_floor(max) + 1;
     const uint32_t half = UINT32_C(1) << (count - 1), spare = 2 * half - 1 - max;
@@ -50,11 +50,11 @@ static uint32_t take_up_to(struct bits *bits, uint32_t max)
 }
 
 /* Takes how many symbols more have no probability. */
-static unsigned take_zeros(struct bits *bits, unsigned max)
+static unsigned read_zeros(struct bits *bits, unsigned max)
 {
     unsigned zeros = 0, some = 3;
     while (some == 3 && zeros <= max) {
-        some = take_bits(bits, 2);
+        some = read_bits(bits, 2);
         zeros += some;
     }
     return zeros;
@@ -65,7 +65,7 @@ size_t fse_read(struct fse_probabilities *probabilities, const unsigned char *in
 {
     struct bits bits = {.at = 0};
     memcpy(bits.bytes, in, len < DESCRIPTION_MAX ? len : DESCRIPTION_MAX);
-    *probabilities = (struct fse_probabilities){.log = take_bits(&bits, 4) + 5};
+    *probabilities = (struct fse_probabilities){.log = read_bits(&bits, 4) + 5};
     if (probabilities->log > log_max)
         return 0;
     uint32_t left = UINT32_C(1) << probabilities->log;
@@ -73,11 +73,11 @@ size_t fse_read(struct fse_probabilities *probabilities, const unsigned char *in
     while (left > 0) {
         if (count >= symbols_max)
             return 0;
-        const int probability = (int)take_up_to(&bits, left + 1) - 1;
+        const int probability = (int)read_up_to(&bits, left + 1) - 1;
         probabilities->of[count++] = (int16_t)probability;
         left -= probability < 0 ? 1 : (uint32_t)probability;
         if (probability == 0)
-            count += take_zeros(&bits, symbols_max);
+            count += read_zeros(&bits, symbols_max);
     }
     probabilities->count = count;
     const size_t used = (bits.at + 7) / 8;

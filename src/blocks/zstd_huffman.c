@@ -34,7 +34,7 @@ static bool begin_backward(struct backward_bits *bits, const unsigned char *in, 
     return true;
 }
 
-static uint32_t take_backward(struct backward_bits *bits, unsigned count)
+static uint32_t read_backward(struct backward_bits *bits, unsigned count)
 {
     bits->at -= (int)count;
     const unsigned at = (unsigned)(bits->at + 64);
@@ -46,8 +46,8 @@ static bool decode_weights(struct weights *weights, const struct fse_state *stat
                            struct backward_bits *bits)
 {
     uint32_t state[2];
-    state[0] = take_backward(bits, log);
-    state[1] = take_backward(bits, log);
+    state[0] = read_backward(bits, log);
+    state[1] = read_backward(bits, log);
     if (bits->at < 0)
         return false;
     for (unsigned turn = 0; weights->count < HUFFMAN_SYMBOLS_MAX - 2; turn ^= 1) {
@@ -57,7 +57,7 @@ static bool decode_weights(struct weights *weights, const struct fse_state *stat
             weights->of[weights->count++] = states[state[turn ^ 1]].symbol;
             return true;
         }
-        state[turn] = now.next + take_backward(bits, now.bits);
+        state[turn] = now.next + read_backward(bits, now.bits);
     }
     return false;
 }

@@ -94,7 +94,7 @@ static void pass_header(struct zstd_stream *stream, struct decode_step *step)
 }
 
 /* Takes the checksum, with which the last run is complete. */
-static enum filled take_checksum(struct zstd_stream *stream, struct decode_step *step)
+static enum filled read_checksum(struct zstd_stream *stream, struct decode_step *step)
 {
     const size_t len = left_in(step),
                  some = len < stream->checksum_left ? len : stream->checksum_left;
@@ -128,7 +128,7 @@ static enum filled fill(void *arg, void *run_arg, bool is_new, struct decode_ste
         walked =
             zstd_walk_fill(&stream->walk, run, step->in + step->used, left_in(step), &step->used);
     if (walked == WALKED_RUN)
-        return run->is_last ? take_checksum(stream, step) : FILLED_RUN;
+        return run->is_last ? read_checksum(stream, step) : FILLED_RUN;
     return walked == WALKED_WRONG ? FILLED_WRONG : FILLED_PART;
 }
 

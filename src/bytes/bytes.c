@@ -21,7 +21,7 @@ static int read_failed(const struct bytes *bytes, uint64_t offset, struct error 
 }
 
 /* Finds what kind of file it is, and what follows from that. 0 or -1. */
-static int look_at_file(struct bytes *bytes, struct error *error)
+static int inspect_file(struct bytes *bytes, struct error *error)
 {
     struct stat status;
     if (fstat(bytes->fd, &status) != 0)
@@ -63,7 +63,7 @@ int bytes_open(struct bytes *bytes, struct preopened *file, struct error *error)
         bytes->error = errno;
         return error_of(error, bytes->name, "%s", strerror(bytes->error));
     }
-    if (take_head(bytes, file, error) == 0 && look_at_file(bytes, error) == 0)
+    if (take_head(bytes, file, error) == 0 && inspect_file(bytes, error) == 0)
         return 0;
     bytes_close(bytes);
     return -1;
@@ -209,7 +209,7 @@ static int read_ahead(struct bytes *bytes, struct error *error)
     return rc;
 }
 
-ssize_t bytes_see(struct bytes *bytes, void *buf, size_t cap, uint64_t offset, struct error *error)
+ssize_t bytes_peek(struct bytes *bytes, void *buf, size_t cap, uint64_t offset, struct error *error)
 {
     struct replay_window *kept = &bytes->window;
     if (bytes->regular)
@@ -221,7 +221,7 @@ ssize_t bytes_see(struct bytes *bytes, void *buf, size_t cap, uint64_t offset, s
 }
 
 /* Hands out what is in the window. */
-static size_t take_ahead(struct bytes *bytes, void *buf, size_t cap)
+static size_t copy_ahead(struct bytes *bytes, void *buf, size_t cap)
 {
     const size_t len = window_copy(&bytes->window, bytes->taken, buf, cap);
     bytes->taken += len;
@@ -230,7 +230,7 @@ static size_t take_ahead(struct bytes *bytes, void *buf, size_t cap)
     return len;
 }
 
-ssize_t bytes_take(struct bytes *bytes, void *buf, size_t cap, struct error *error)
+ssize_t bytes_read(struct bytes *bytes, void *buf, size_t cap, struct error *error)
 {
     const uint64_t left = bytes->taken < bytes->limit ? bytes->limit - bytes->taken : 0;
     const size_t len = left < cap ? (size_t)left : cap;
@@ -239,7 +239,7 @@ ssize_t bytes_take(struct bytes *bytes, void *buf, size_t cap, struct error *err
         bytes->ended = true;
     }
     if (has_ahead(bytes))
-        return (ssize_t)take_ahead(bytes, buf, len);
+        return (ssize_t)copy_ahead(bytes, buf, len);
     if (bytes->ended)
         return 0;
     ssize_t got = read_next(bytes, buf, len, error);
@@ -319,7 +319,7 @@ int bytes_select(struct bytes *bytes, uint64_t begin, uint64_t end, struct error
     return bytes->regular ? 0 : bytes_skip_to(bytes, begin, error);
 }
 
-void bytes_settle(const struct bytes *bytes)
+void bytes_finish(const struct bytes *bytes)
 {
     struct stat status;
     if (!bytes->regular || bytes->fd != STDIN_FILENO || fstat(bytes->fd, &status) != 0)

@@ -48,7 +48,8 @@ int bytes_give_back(struct bytes *bytes, struct preopened *file);
 /* Reads at most `cap` bytes at `offset` without handing them out, as far as that takes no waiting
  * for more than one byte of a stream. Returns the bytes, 0 at the end, or -1 with the error set.
  * One thread at a time. */
-ssize_t bytes_see(struct bytes *bytes, void *buf, size_t cap, uint64_t offset, struct error *error);
+ssize_t bytes_peek(struct bytes *bytes, void *buf, size_t cap, uint64_t offset,
+                   struct error *error);
 
 /* Reads bytes [offset, offset + len) of a regular file, or fewer if it ends: not before
  * opened_size, unless it may be short. Returns the bytes read, or -1 with the error set. Any
@@ -63,7 +64,7 @@ int bytes_select(struct bytes *bytes, uint64_t begin, uint64_t end, struct error
 /* Hands out the next bytes, up to the limit, to buf[0..cap), cap > 0: what one read gives. EINTR
  * and EAGAIN are waited out. Returns the bytes, 0 at the end, or -1 with the error set. One thread
  * at a time, as for all functions below. */
-ssize_t bytes_take(struct bytes *bytes, void *buf, size_t cap, struct error *error);
+ssize_t bytes_read(struct bytes *bytes, void *buf, size_t cap, struct error *error);
 
 /* Keeps a stream from data[0..len) on, the bytes that were handed out last, so that it can be
  * handed out again. 0, or -1: out of memory, and nothing has changed. */
@@ -81,10 +82,10 @@ static inline uint64_t bytes_end(const struct bytes *bytes)
     return bytes->regular ? bytes->opened_size : bytes->window.end;
 }
 
-/* True if bytes_take has nothing more to give. */
+/* True if bytes_read has nothing more to give. */
 bool bytes_are_over(const struct bytes *bytes);
 
-/* True if bytes_take would not wait, or will not in so many milliseconds. */
+/* True if bytes_read would not wait, or will not in so many milliseconds. */
 bool bytes_ready(const struct bytes *bytes, int milliseconds);
 
 /* Reads a stream on to byte `offset`, unless it ends before that, and drops what comes before. 0,
@@ -96,6 +97,6 @@ int bytes_skip_to(struct bytes *bytes, uint64_t offset, struct error *error);
 int bytes_find_end(const struct bytes *bytes, uint64_t *end, struct error *error);
 
 /* Puts standard input's offset where reading ended; nothing more may be handed out. */
-void bytes_settle(const struct bytes *bytes);
+void bytes_finish(const struct bytes *bytes);
 
 #endif

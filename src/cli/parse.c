@@ -74,7 +74,7 @@ bool parse_double(const char **text, double *value)
 /* Reads the digits and the point of the number that ends at `end`, from *at on, as 0.DIGITS *
  * 10^exponent: zeros at both ends are left out. Moves *at past them. False if there are too many.
  */
-static bool take_digits(const char **at, const char *end, struct probability *value)
+static bool read_digits(const char **at, const char *end, struct probability *value)
 {
     size_t len = 0, zeros = 0; /* that belong to the digits only if another digit follows */
     int exponent = 0;
@@ -110,7 +110,7 @@ static bool parse_exact(const char **text, struct probability *value)
     if (end == at || end - at > LENGTH_MAX)
         return false;
     at += *at == '-' || *at == '+';
-    if (!take_digits(&at, end, value))
+    if (!read_digits(&at, end, value))
         return false;
     *text = end;
     const long typed = at < end && *value->digits ? strtol(at + 1, NULL, 10) : 0;

@@ -66,7 +66,7 @@ static bool next_by_definition(struct line_spans *spans, const unsigned char **f
 }
 
 /* Returns where the string is next, from spans->at on, or the limit. */
-static const unsigned char *look_for(struct line_spans *spans, size_t string)
+static const unsigned char *search_for(struct line_spans *spans, size_t string)
 {
     const unsigned char **found = &spans->found[string];
     if (!*found || *found < spans->at)
@@ -76,24 +76,24 @@ static const unsigned char *look_for(struct line_spans *spans, size_t string)
 
 /* Returns where the last of the wanted strings is next, or the limit: no record before that has all
  * of them. */
-static const unsigned char *look_for_wanted(struct line_spans *spans)
+static const unsigned char *search_wanted(struct line_spans *spans)
 {
     const struct line_filter *filter = spans->filter;
     const unsigned char *last = spans->at;
     for (size_t i = 0; i < filter->count && last < spans->limit; i++) {
-        const unsigned char *found = filter->strings[i].is_unwanted ? last : look_for(spans, i);
+        const unsigned char *found = filter->strings[i].is_unwanted ? last : search_for(spans, i);
         last = found > last ? found : last;
     }
     return last;
 }
 
 /* Returns where the first of the unwanted strings is next, or the limit. */
-static const unsigned char *look_for_unwanted(struct line_spans *spans)
+static const unsigned char *search_unwanted(struct line_spans *spans)
 {
     const struct line_filter *filter = spans->filter;
     const unsigned char *first = spans->limit;
     for (size_t i = 0; i < filter->count; i++) {
-        const unsigned char *found = filter->strings[i].is_unwanted ? look_for(spans, i) : first;
+        const unsigned char *found = filter->strings[i].is_unwanted ? search_for(spans, i) : first;
         first = found < first ? found : first;
     }
     return first;
@@ -122,10 +122,10 @@ static const unsigned char *find_record(struct line_spans *spans, const unsigned
  * False if there is none. */
 static bool find_wanted(struct line_spans *spans, const unsigned char **next)
 {
-    const unsigned char *last = look_for_wanted(spans);
+    const unsigned char *last = search_wanted(spans);
     while (last < spans->limit) {
         spans->at = find_record(spans, last, next);
-        last = look_for_wanted(spans);
+        last = search_wanted(spans);
         if (last < *next)
             return true;
     }
@@ -142,7 +142,7 @@ bool line_spans_next(struct line_spans *spans, const unsigned char **from, const
         if (has_wanted && !find_wanted(spans, &next))
             return false;
         *from = spans->at;
-        const unsigned char *unwanted = look_for_unwanted(spans);
+        const unsigned char *unwanted = search_unwanted(spans);
         if (unwanted < next)
             *to = find_record(spans, unwanted, &spans->at);
         else

@@ -58,7 +58,7 @@ struct decode_step {
     size_t in_len;
     unsigned char *out; /* room for cap bytes, cap > 0 */
     size_t cap;         /* in_len and cap are less than 4 GiB: some libraries count in 32 bits */
-    bool is_followed;   /* others decode what follows: the end that look has found must be right */
+    bool is_followed;   /* others decode what follows: the end that peek has found must be right */
     size_t used, made;  /* set: bytes taken of in, and written to out */
 };
 
@@ -91,11 +91,11 @@ struct codec {
 
     /* Sets *frame to what is known without decoding of the frame that begins at in[0..len). A
      * format that does not tell where frames end always returns FRAME_UNKNOWN. */
-    enum frame_extent (*look)(const unsigned char *in, size_t len, struct codec_frame *frame);
+    enum frame_extent (*peek)(const unsigned char *in, size_t len, struct codec_frame *frame);
 
     /* Looks further for the end of a frame, after FRAME_PART. link[0..link_size) are the bytes at
      * frame->size of the frame: the header of a block, or of the next frame. They tell where the
-     * next link is, or the end. Sets frame->size as look does. NULL if the format has no links. */
+     * next link is, or the end. Sets frame->size as peek does. NULL if the format has no links. */
     enum frame_extent (*follow)(const unsigned char *link, struct codec_frame *frame);
     size_t link_size; /* at most 64 */
 

@@ -66,7 +66,7 @@ static enum frame_extent gzip_follow(const unsigned char *link, struct codec_fra
     return bgzf_size(link) > 0 ? FRAME_WHOLE : FRAME_UNKNOWN;
 }
 
-static enum frame_extent gzip_look(const unsigned char *in, size_t len, struct codec_frame *frame)
+static enum frame_extent gzip_peek(const unsigned char *in, size_t len, struct codec_frame *frame)
 {
     *frame = (struct codec_frame){.memory = WINDOW_SIZE, .content = FRAME_UNSIZED};
     if (len < BGZF_HEAD_SIZE)
@@ -113,7 +113,7 @@ static enum decode_status misstated(struct error *error)
 
 /* Zero bytes after a member are padding, as on tape. Nothing but more of them may follow, as in
  * gzip. A step ends with them, so that the next one begins with what is wrong. */
-static enum decode_status take_zeros(struct gzip_decoder *gzip, struct decode_step *step,
+static enum decode_status read_zeros(struct gzip_decoder *gzip, struct decode_step *step,
                                      struct error *error)
 {
     while (step->used < step->in_len && step->in[step->used] == 0)
@@ -138,10 +138,10 @@ static void see_head(struct gzip_decoder *gzip, uint64_t begin, const unsigned c
     gzip->head_len += some;
 }
 
-static enum decode_status take_header(struct gzip_decoder *gzip, struct decode_step *step,
+static enum decode_status read_header(struct gzip_decoder *gzip, struct decode_step *step,
                                       struct error *error)
 {
-    const char *fault = gzip_header_take(&gzip->header, step->in, step->in_len, &step->used);
+    const char *fault = gzip_header_read(&gzip->header, step->in, step->in_len, &step->used);
     if (fault)
         return gzip_fault(error, fault);
     see_head(gzip, 0, step->in, step->used, gzip->taken);
@@ -186,7 +186,7 @@ static enum decode_status look_beyond(struct gzip_decoder *gzip, const struct de
 }
 
 /* Inflates bytes up to the size that the member states, or from there on. */
-static enum decode_status take_body(struct gzip_decoder *gzip, struct decode_step *step,
+static enum decode_status read_body(struct gzip_decoder *gzip, struct decode_step *step,
                                     struct error *error)
 {
     struct inflate_state *inflate = &gzip->inflate;
@@ -235,7 +235,7 @@ static enum decode_status gzip_decode(struct decoder *decoder, struct decode_ste
     bool is_between = gzip->state == GZIP_FIRST || gzip->state == GZIP_NEXT;
     bool is_padded = gzip->state == GZIP_NEXT && step->in_len > 0 && step->in[0] == 0;
     if (gzip->state == GZIP_ZEROS || is_padded)
-        return take_zeros(gzip, step, error);
+        return read_zeros(gzip, step, error);
     if (is_between && step->in_len > 0) {
         gzip->header = (struct gzip_header){.field = GZIP_FIXED};
         gzip->taken = gzip->head_len = 0;
@@ -243,11 +243,11 @@ static enum decode_status gzip_decode(struct decoder *decoder, struct decode_ste
         gzip->state = GZIP_HEADER;
     }
     if (gzip->state == GZIP_HEADER)
-        status = take_header(gzip, step, error);
+        status = read_header(gzip, step, error);
     if (gzip->state == GZIP_BODY)
-        status = take_body(gzip, step, error);
+        status = read_body(gzip, step, error);
     if (gzip->state == GZIP_LONGER && status == DECODE_OK && step->made == 0)
-        status = take_body(gzip, step, error);
+        status = read_body(gzip, step, error);
     gzip->taken += step->used;
     return status;
 }
@@ -274,7 +274,7 @@ const struct codec codec_gzip = {
     .is_chain = true,
     .magic = gzip_match,
     .load = libisal_load,
-    .look = gzip_look,
+    .peek = gzip_peek,
     .follow = gzip_follow,
     .link_size = BGZF_HEAD_SIZE,
     .open = gzip_open,

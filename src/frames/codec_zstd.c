@@ -88,7 +88,7 @@ static uint64_t stated_content(const struct zstd_frame_header *header)
     return header->content < ZSTD_CONTENTSIZE_ERROR ? header->content : FRAME_UNSIZED;
 }
 
-static enum frame_extent zstd_look(const unsigned char *in, size_t len, struct codec_frame *frame)
+static enum frame_extent zstd_peek(const unsigned char *in, size_t len, struct codec_frame *frame)
 {
     struct zstd_frame_header header;
     const enum zstd_parsed parsed = zstd_parse_frame(in, len, &header);
@@ -339,7 +339,7 @@ static bool may_be_direct(const struct zstd_frame_header *header, const unsigned
 {
     struct codec_frame frame;
     return header->content <= header->window && header->content <= step->cap - step->made &&
-           zstd_look(in, len, &frame) == FRAME_WHOLE && frame.size <= len;
+           zstd_peek(in, len, &frame) == FRAME_WHOLE && frame.size <= len;
 }
 
 /* Begins the frame with the header in[0..len). */
@@ -440,7 +440,7 @@ const struct codec codec_zstd = {
     .gpu_rate = 15e9,
     .magic = zstd_magic,
     .load = libzstd_load,
-    .look = zstd_look,
+    .peek = zstd_peek,
     .follow = zstd_follow,
     .link_size = ZSTD_BLOCK_HEADER_SIZE,
     .open = zstd_open,

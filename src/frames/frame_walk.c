@@ -50,7 +50,7 @@ enum walk_step frame_walk_next(struct frame_walk *walk, struct error *error)
         return WALK_END;
     const uint64_t left = walk->end - walk->offset;
     const unsigned char *in = see(walk, 0, WALK_FEW, &len, error);
-    enum frame_extent extent = in ? codec->look(in, len, frame) : FRAME_UNKNOWN;
+    enum frame_extent extent = in ? codec->peek(in, len, frame) : FRAME_UNKNOWN;
     while (extent == FRAME_PART && frame->size > 0 && frame->size <= left) {
         in = see(walk, frame->size, codec->link_size, &len, error);
         extent = in && len >= codec->link_size ? codec->follow(in, frame) : FRAME_UNKNOWN;

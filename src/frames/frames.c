@@ -63,7 +63,7 @@ static enum frames_kind in_order(const struct frames *frames)
 }
 
 /* Looks at data[at..len), at < len, where a frame begins. */
-static struct frames_ahead look_ahead(const struct frames *frames, const struct frame_batch *batch,
+static struct frames_ahead peek_ahead(const struct frames *frames, const struct frame_batch *batch,
                                       size_t at)
 {
     const size_t len = batch->len - at;
@@ -74,7 +74,7 @@ static struct frames_ahead look_ahead(const struct frames *frames, const struct 
         const unsigned char *in = batch->data + at + ahead.whole;
         const size_t left = len - ahead.whole;
         struct codec_frame frame;
-        enum frame_extent extent = frames->codec->look(in, left, &frame);
+        enum frame_extent extent = frames->codec->peek(in, left, &frame);
         if (extent == FRAME_WHOLE && frame.size > left)
             extent = FRAME_PART;
         enum frames_kind kind = extent == FRAME_UNKNOWN             ? FRAMES_TO_END
@@ -105,7 +105,7 @@ static int fill(struct frames *frames, struct frame_batch *batch, struct error *
     while (batch->len < batch->cap && !bytes_are_over(frames->bytes) &&
            (batch->len == 0 || bytes_ready(frames->bytes, 0))) {
         ssize_t got =
-            bytes_take(frames->bytes, batch->data + batch->len, batch->cap - batch->len, error);
+            bytes_read(frames->bytes, batch->data + batch->len, batch->cap - batch->len, error);
         if (got < 0)
             return -1;
         batch->len += (size_t)got;
@@ -160,7 +160,7 @@ static size_t first_size(const struct frames *frames)
     return size < SMALL_SIZE ? SMALL_SIZE : (size_t)size + 1;
 }
 
-enum frames_result frames_look(struct frames *frames, struct frames_ahead *ahead,
+enum frames_result frames_peek(struct frames *frames, struct frames_ahead *ahead,
                                struct error *error)
 {
     struct frame_batch *batch = &frames->pending;
@@ -175,14 +175,15 @@ enum frames_result frames_look(struct frames *frames, struct frames_ahead *ahead
             error_of(error, frames->bytes->name, "not %s data (it is empty)", frames->codec->name);
             return FRAMES_FAILED;
         }
-        *ahead = look_ahead(frames, batch, 0);
+        *ahead = peek_ahead(frames, batch, 0);
     } while (ahead->part && can_gather_more(frames, batch));
     if (ahead->part)
         ahead->kind = in_order(frames);
     return FRAMES_AHEAD;
 }
 
-int frames_take(struct frames *frames, const struct frames_ahead *ahead, struct frame_batch *batch)
+int frames_acquire(struct frames *frames, const struct frames_ahead *ahead,
+                   struct frame_batch *batch)
 {
     struct frame_batch *own = &frames->pending;
     const size_t given = ahead->kind == FRAMES_WHOLE ? ahead->whole : own->len;
@@ -233,7 +234,7 @@ ssize_t frames_feed(struct frames *frames, struct frame_batch *batch, struct err
         batch->cap = smaller ? BATCH_SIZE : batch->cap;
     }
     size_t len = batch->cap < FEED_SIZE ? batch->cap : FEED_SIZE;
-    ssize_t got = bytes_take(frames->bytes, batch->data, len, error);
+    ssize_t got = bytes_read(frames->bytes, batch->data, len, error);
     if (got > 0) {
         batch->offset += batch->len;
         batch->pos = batch->in_order = 0;
@@ -251,7 +252,7 @@ int frames_gather(struct frames *frames, struct frame_batch *batch, size_t min, 
             frame_batch_reserve(batch, batch->pos + min) != 0)
             return 0;
         ssize_t got =
-            bytes_take(frames->bytes, batch->data + batch->len, batch->cap - batch->len, error);
+            bytes_read(frames->bytes, batch->data + batch->len, batch->cap - batch->len, error);
         if (got < 0)
             return -1;
         batch->len += (size_t)got;
@@ -259,18 +260,18 @@ int frames_gather(struct frames *frames, struct frame_batch *batch, size_t min, 
     return bytes_ready(frames->bytes, GATHER_MS);
 }
 
-bool frames_go_on(const struct frames *frames, struct frame_batch *batch)
+bool frames_resume(const struct frames *frames, struct frame_batch *batch)
 {
     size_t at = batch->pos;
     if (at < batch->in_order)
         return true;
     if (at == batch->len)
         return false;
-    struct frames_ahead next = look_ahead(frames, batch, at);
+    struct frames_ahead next = peek_ahead(frames, batch, at);
     bool is_little = next.whole > 0 && next.whole < BATCH_MIN && next.memory <= batch->memory;
     if (is_little && next.whole < batch->len - at) {
         at += next.whole;
-        next = look_ahead(frames, batch, at);
+        next = peek_ahead(frames, batch, at);
     }
     bool goes_on = !next.part && next.kind != FRAMES_WHOLE && next.memory <= batch->memory;
     batch->in_order = goes_on ? at : 0;

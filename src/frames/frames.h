@@ -11,7 +11,7 @@
 /* The place where a batch of frames ends. */
 enum frames_kind {
     FRAMES_WHOLE,  /* with its bytes: whole frames, to be decoded beside others */
-    FRAMES_OPEN,   /* in the file, after a frame: see frames_go_on */
+    FRAMES_OPEN,   /* in the file, after a frame: see frames_resume */
     FRAMES_TO_END, /* with the file */
 };
 
@@ -63,14 +63,15 @@ struct frames {
 
 /* Reads the next bytes, and says how they must be decoded. Waits for a stream only while nothing is
  * there. One thread at a time, as for all functions below. */
-enum frames_result frames_look(struct frames *frames, struct frames_ahead *ahead,
+enum frames_result frames_peek(struct frames *frames, struct frames_ahead *ahead,
                                struct error *error);
 
-/* Moves the bytes that frames_look has found to *batch, whose memory is used again. 0, or -1: out
+/* Moves the bytes that frames_peek has found to *batch, whose memory is used again. 0, or -1: out
  * of memory, and nothing has changed. */
-int frames_take(struct frames *frames, const struct frames_ahead *ahead, struct frame_batch *batch);
+int frames_acquire(struct frames *frames, const struct frames_ahead *ahead,
+                   struct frame_batch *batch);
 
-/* Drops the FRAMES_WHOLE that frames_look has found. */
+/* Drops the FRAMES_WHOLE that frames_peek has found. */
 void frames_drop(struct frames *frames, const struct frames_ahead *ahead);
 
 /* Reads on into a batch that is not FRAMES_WHOLE, all of which was decoded. Returns the bytes read,
@@ -85,7 +86,7 @@ int frames_gather(struct frames *frames, struct frame_batch *batch, size_t min,
 /* True if a batch of FRAMES_OPEN goes on at pos, where a frame has ended: with one that must be
  * decoded in order as well and needs no more memory, perhaps after a few others that are small. If
  * the codec is a chain, the batch then goes on to the end of the file. */
-bool frames_go_on(const struct frames *frames, struct frame_batch *batch);
+bool frames_resume(const struct frames *frames, struct frame_batch *batch);
 
 /* Moves back the bytes of a batch of FRAMES_OPEN that were not decoded. */
 void frames_return(struct frames *frames, struct frame_batch *batch);

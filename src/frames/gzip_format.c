@@ -32,7 +32,7 @@ static void next_field(struct gzip_header *header)
     }
 }
 
-static const char *take_fixed(struct gzip_header *header, unsigned char byte)
+static const char *read_fixed(struct gzip_header *header, unsigned char byte)
 {
     if (header->at < GZIP_MAGIC_SIZE && byte != gzip_magic[header->at])
         return "not gzip data (no member begins here)";
@@ -52,11 +52,11 @@ static uint32_t add_to_crc(uint32_t crc, unsigned char byte)
 }
 
 /* Takes the next byte. NULL; or what is wrong, and the header is of no more use. */
-static const char *take_byte(struct gzip_header *header, unsigned char byte)
+static const char *read_byte(struct gzip_header *header, unsigned char byte)
 {
     const enum gzip_field field = header->field;
     const size_t size = field == GZIP_EXTRA ? header->number : fields[field].size;
-    const char *fault = field == GZIP_FIXED ? take_fixed(header, byte) : NULL;
+    const char *fault = field == GZIP_FIXED ? read_fixed(header, byte) : NULL;
     if (field == GZIP_EXTRA_SIZE || field == GZIP_CHECKSUM)
         header->number |= (unsigned)byte << 8 * header->at;
     if (field != GZIP_CHECKSUM)
@@ -70,13 +70,13 @@ static const char *take_byte(struct gzip_header *header, unsigned char byte)
     return fault;
 }
 
-const char *gzip_header_take(struct gzip_header *header, const unsigned char *in, size_t len,
+const char *gzip_header_read(struct gzip_header *header, const unsigned char *in, size_t len,
                              size_t *used)
 {
     const char *fault = NULL;
     size_t taken = 0;
     while (taken < len && header->field != GZIP_HEADER_ENDED && !fault)
-        fault = take_byte(header, in[taken++]);
+        fault = read_byte(header, in[taken++]);
     *used += taken;
     return fault;
 }

@@ -45,7 +45,7 @@ struct gzip_header {
 
 /* Takes bytes in[0..len) up to the end of the header, and adds their number to *used. NULL; or what
  * is wrong, and the header is of no more use. */
-const char *gzip_header_take(struct gzip_header *header, const unsigned char *in, size_t len,
+const char *gzip_header_read(struct gzip_header *header, const unsigned char *in, size_t len,
                              size_t *used);
 
 /* Returns how many bytes the member that begins with head[0..BGZF_HEAD_SIZE) has, as these state; 0

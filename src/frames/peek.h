@@ -14,9 +14,9 @@ struct peek {
 
 /* Takes the next bytes of the content, data[0..len); at its end, 0 bytes once. Returns 1 for more,
  * 0 if that is enough, or -1: out of memory. */
-typedef int peek_take(void *arg, const unsigned char *data, size_t len);
+typedef int peek_sink(void *arg, const unsigned char *data, size_t len);
 
-/* Gives content to `take` until it is enough. 0, or -1 with the error set. */
-int peek_content(const struct peek *peek, peek_take *take, void *arg, struct error *error);
+/* Gives content to `sink` until it is enough. 0, or -1 with the error set. */
+int peek_content(const struct peek *peek, peek_sink *sink, void *arg, struct error *error);
 
 #endif

@@ -7,7 +7,7 @@
 static const struct header_format *const formats[] = {&header_npy, &header_wav, &header_pnm};
 #define FORMATS (sizeof formats / sizeof formats[0])
 
-enum header_status header_look(const unsigned char *data, size_t len, size_t *wanted,
+enum header_status header_peek(const unsigned char *data, size_t len, size_t *wanted,
                                struct header *header, struct error *fault)
 {
     const struct header_format *format = formats[0];
@@ -15,7 +15,7 @@ enum header_status header_look(const unsigned char *data, size_t len, size_t *wa
     size_t min = 1;
     for (size_t i = 0; i < FORMATS && status == HEADER_NONE; i++) {
         format = formats[i];
-        status = format->look(data, len, &min, header, fault);
+        status = format->peek(data, len, &min, header, fault);
     }
     if (status == HEADER_FOUND)
         header->format = format->name;

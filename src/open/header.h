@@ -46,7 +46,7 @@ enum header_status {
  * to the number of bytes that are needed, more than len and at most HEADER_MAX. It does not happen
  * with `wanted` NULL: the content has no more bytes. The fault does not name the file. Any thread.
  */
-enum header_status header_look(const unsigned char *data, size_t len, size_t *wanted,
+enum header_status header_peek(const unsigned char *data, size_t len, size_t *wanted,
                                struct header *header, struct error *fault);
 
 /* True if the values can be counted as this type in this many channels. Otherwise sets the fault to
@@ -60,8 +60,8 @@ bool header_fits(const struct header *header, const char *type, unsigned channel
 struct header_format {
     const char *name;
     size_t magic_size; /* with this many bytes, HEADER_PART means that the format is certain */
-    /* Reads a header as header_look, with len > 0 and `wanted`. */
-    enum header_status (*look)(const unsigned char *data, size_t len, size_t *wanted,
+    /* Reads a header as header_peek, with len > 0 and `wanted`. */
+    enum header_status (*peek)(const unsigned char *data, size_t len, size_t *wanted,
                                struct header *header, struct error *fault);
 };
 

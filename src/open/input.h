@@ -110,7 +110,7 @@ bool input_is_serial(const struct input *input);
 int input_cut(struct input *input, struct chunk *chunk, size_t waited, bool at_end,
               struct error *error);
 
-/* Reads on in a file that is not compressed, as bytes_take. It is an error that more or fewer bytes
+/* Reads on in a file that is not compressed, as bytes_read. It is an error that more or fewer bytes
  * follow than its header states. */
 ssize_t input_read(struct input *input, void *buf, size_t cap, struct error *error);
 

@@ -221,7 +221,7 @@ static enum header_status describe_array(const struct array *array, struct heade
     return HEADER_FOUND;
 }
 
-static enum header_status npy_look(const unsigned char *data, size_t len, size_t *wanted,
+static enum header_status npy_peek(const unsigned char *data, size_t len, size_t *wanted,
                                    struct header *header, struct error *fault)
 {
     size_t seen = len < NPY_MAGIC_SIZE ? len : NPY_MAGIC_SIZE;
@@ -251,4 +251,4 @@ static enum header_status npy_look(const unsigned char *data, size_t len, size_t
     return describe_array(&array, header, fault);
 }
 
-const struct header_format header_npy = {NPY, NPY_MAGIC_SIZE, npy_look};
+const struct header_format header_npy = {NPY, NPY_MAGIC_SIZE, npy_peek};

@@ -37,7 +37,7 @@ static int recognise_by_magic(struct input *input, struct error *error)
     enum codec_magic magic = MAGIC_PART;
     size_t len = 0;
     while (magic == MAGIC_PART && len < cap) {
-        ssize_t got = bytes_see(&input->bytes, head + len, cap - len, len, error);
+        ssize_t got = bytes_peek(&input->bytes, head + len, cap - len, len, error);
         if (got <= 0)
             return (int)got;
         len += (size_t)got;
@@ -118,7 +118,7 @@ struct header_search {
     struct error fault;
 };
 
-static int take_header(void *arg, const unsigned char *data, size_t len)
+static int add_header(void *arg, const unsigned char *data, size_t len)
 {
     struct header_search *search = arg;
     const struct beginning *beginning = &search->beginning;
@@ -126,7 +126,7 @@ static int take_header(void *arg, const unsigned char *data, size_t len)
         return -1;
     if (len == 0 || beginning->len >= search->wanted)
         search->status =
-            header_look(beginning->data, beginning->len, len > 0 ? &search->wanted : NULL,
+            header_peek(beginning->data, beginning->len, len > 0 ? &search->wanted : NULL,
                         search->header, &search->fault);
     return search->status == HEADER_PART;
 }
@@ -138,7 +138,7 @@ static enum header_status read_header(const struct input *input, struct header *
 {
     const struct peek peek = {&input->frames, 0, end_of(&input->bytes)};
     struct header_search search = {.status = HEADER_PART, .header = header};
-    int rc = peek_content(&peek, take_header, &search, error);
+    int rc = peek_content(&peek, add_header, &search, error);
     if (rc == 0 && search.status == HEADER_WRONG)
         error_of(error, input->bytes.name, "%s", search.fault.text);
     free(search.beginning.data);
@@ -209,7 +209,7 @@ static int follow_header(struct input *input, struct error *error)
     return error_of(error, input->bytes.name, "%s", fault.text);
 }
 
-static int take_line(void *arg, const unsigned char *data, size_t len)
+static int read_line(void *arg, const unsigned char *data, size_t len)
 {
     struct beginning *beginning = arg;
     if (add(beginning, data, len) != 0)
@@ -230,7 +230,7 @@ static int find_columns(struct input *input, struct error *error)
     if (!input->has_header || !input_seeks_columns(input) || field->kind == FIELD_CSV ||
         (input->frames.codec && content_is_partial(range)))
         return 0;
-    int rc = peek_content(&peek, take_line, &beginning, error);
+    int rc = peek_content(&peek, read_line, &beginning, error);
     if (rc == 0)
         rc = input_find_columns(input, beginning.data, beginning.len, error);
     free(beginning.data);
@@ -272,7 +272,7 @@ int input_open(struct input *input, struct preopened *file, const struct input_o
 ssize_t input_read(struct input *input, void *buf, size_t cap, struct error *error)
 {
     struct error fault;
-    ssize_t got = bytes_take(&input->bytes, buf, cap, error);
+    ssize_t got = bytes_read(&input->bytes, buf, cap, error);
     if (got < 0 || input->bytes.is_cut ||
         content_check(&input->plan.range, input->bytes.taken, got == 0, &fault) == 0)
         return got;

@@ -47,8 +47,8 @@ static int tail_of_text(const struct input *input, uint64_t size, uint64_t *tail
 {
     const struct record_kind *kind = &input->records.kind;
     const size_t max = size < kind->max + 1 ? (size_t)size : kind->max + 1;
-    for (size_t look = TAIL_FIRST + 1;; look *= 4) {
-        size_t len = look < max ? look : max;
+    for (size_t peek = TAIL_FIRST + 1;; peek *= 4) {
+        size_t len = peek < max ? peek : max;
         unsigned char *end = malloc(len);
         if (!end)
             return error_of(error, input->bytes.name, "out of memory");
@@ -145,7 +145,7 @@ ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t 
 
 /* Marks the chunk if its first record is the file's header, and finds the columns that are named.
  * 0, or -1 with the error set. */
-static int take_header(struct input *input, struct chunk *chunk, bool at_end, struct error *error)
+static int skip_header(struct input *input, struct chunk *chunk, bool at_end, struct error *error)
 {
     const bool is_empty = chunk->begin == chunk->len, seeks = input_seeks_columns(input);
     const struct field *field = input->records.field;
@@ -191,7 +191,7 @@ int input_cut(struct input *input, struct chunk *chunk, size_t waited, bool at_e
         input->is_one_line =
             records_are_one_line(chunk->data + chunk->begin, chunk->len - chunk->begin);
     }
-    return take_header(input, chunk, at_end, error);
+    return skip_header(input, chunk, at_end, error);
 }
 
 int input_check_end(const struct input *input, struct error *error)

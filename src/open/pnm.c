@@ -76,7 +76,7 @@ static enum header_status describe_image(const uint64_t number[NUMBERS], unsigne
     return HEADER_FOUND;
 }
 
-static enum header_status pnm_look(const unsigned char *data, size_t len, size_t *wanted,
+static enum header_status pnm_peek(const unsigned char *data, size_t len, size_t *wanted,
                                    struct header *header, struct error *fault)
 {
     uint64_t number[NUMBERS];
@@ -102,4 +102,4 @@ static enum header_status pnm_look(const unsigned char *data, size_t len, size_t
     return describe_image(number, data[1] == '5' ? 1 : 3, header, fault);
 }
 
-const struct header_format header_pnm = {PNM, PNM_MAGIC_SIZE, pnm_look};
+const struct header_format header_pnm = {PNM, PNM_MAGIC_SIZE, pnm_peek};

@@ -189,7 +189,7 @@ static enum header_status read_chunks(struct wav *wav, size_t len, size_t *wante
     return header_wrong(WAV, "too many chunks come before its data", fault);
 }
 
-static enum header_status wav_look(const unsigned char *data, size_t len, size_t *wanted,
+static enum header_status wav_peek(const unsigned char *data, size_t len, size_t *wanted,
                                    struct header *header, struct error *fault)
 {
     static const char *const magics[] = {"RIFF", "RIFX", "RF64", "BW64"};
@@ -205,4 +205,4 @@ static enum header_status wav_look(const unsigned char *data, size_t len, size_t
     return read_chunks(&wav, len, wanted, header, fault);
 }
 
-const struct header_format header_wav = {WAV, RIFF_SIZE, wav_look};
+const struct header_format header_wav = {WAV, RIFF_SIZE, wav_peek};

@@ -61,9 +61,9 @@ struct pool_options {
     /* Gets the samples and counts of each key; NULL: there are no keys. Only with DEVICE_CPU. */
     struct key_tallies *keys;
     /* Looks at the run, unless it is NULL: the thread that waits calls it ten times a second with
-     * look_arg, and once more if the run has failed. */
-    void (*look)(void *arg, const struct pool_view *view);
-    void *look_arg;
+     * tick_arg, and once more if the run has failed. */
+    void (*tick)(void *arg, const struct pool_view *view);
+    void *tick_arg;
 };
 
 /* The input of a run, and how it is counted. */

@@ -133,7 +133,7 @@ void workers_limit(struct pool *pool);
 int workers_begin(struct pool *pool, struct error *error);
 
 /* Waits until every worker has reached the end of the source, or until one has failed; meanwhile
- * calls options.look. 0, or -1 with the error set: workers may then still be running. */
+ * calls options.tick. 0, or -1 with the error set: workers may then still be running. */
 int workers_wait(struct pool *pool, struct error *error);
 
 #endif

@@ -6,9 +6,9 @@
 #include "src/count/key_tallies.h"
 #include "src/run/run.h"
 
-/* Between calls of options.look. */
-#define LOOK_NS 100000000
-#define LOOK_SECONDS (LOOK_NS / 1e9)
+/* Between calls of options.tick. */
+#define TICK_NS 100000000
+#define TICK_SECONDS (TICK_NS / 1e9)
 
 void workers_init(struct workers *workers, unsigned max)
 {
@@ -162,14 +162,14 @@ static void call_for_help(struct pool *pool, enum flow flow, size_t len)
     engines_consider(pool, flow, bytes);
 }
 
-/* Calls options.look. The lock is not held. */
-static void look(struct pool *pool, bool has_failed)
+/* Calls options.tick. The lock is not held. */
+static void tick(struct pool *pool, bool has_failed)
 {
     const struct pool_view view = {.bytes = pool->workers.bytes,
                                    .has_failed = has_failed,
                                    .cpu = pool->cpu,
                                    .gpu = pool_gpu(pool)};
-    pool->options.look(pool->options.look_arg, &view);
+    pool->options.tick(pool->options.tick_arg, &view);
 }
 
 /* The sink of one worker. */
@@ -202,8 +202,8 @@ static int worker_count(void *arg, struct chunk *chunk, enum flow flow)
     if (has_invalid(pool) || has_lost(pool))
         return -1;
     call_for_help(pool, flow, len);
-    if (sink->looks && pool->options.look && pool_seconds(pool) - sink->looked >= LOOK_SECONDS) {
-        look(pool, false);
+    if (sink->looks && pool->options.tick && pool_seconds(pool) - sink->looked >= TICK_SECONDS) {
+        tick(pool, false);
         sink->looked = pool_seconds(pool);
     }
     sink->began = pool_seconds(pool); /* to look, or to open a GPU, is not reading */
@@ -314,11 +314,11 @@ int workers_begin(struct pool *pool, struct error *error)
 
 /* Waits for a change, and calls look if there is none for a while. The lock is held on entry and on
  * return, but not while look runs. */
-static void wait_and_look(struct pool *pool)
+static void wait_and_tick(struct pool *pool)
 {
     struct workers *workers = &pool->workers;
     struct timespec until = clock_now(); /* the condition's clock, too, which cannot be set */
-    until.tv_nsec += LOOK_NS;
+    until.tv_nsec += TICK_NS;
     if (until.tv_nsec >= 1000000000) {
         until.tv_nsec -= 1000000000;
         until.tv_sec++;
@@ -326,7 +326,7 @@ static void wait_and_look(struct pool *pool)
     if (pthread_cond_timedwait(&workers->changed, &workers->lock, &until) == 0)
         return;
     pthread_mutex_unlock(&workers->lock);
-    look(pool, false);
+    tick(pool, false);
     pthread_mutex_lock(&workers->lock);
 }
 
@@ -335,15 +335,15 @@ int workers_wait(struct pool *pool, struct error *error)
     struct workers *workers = &pool->workers;
     pthread_mutex_lock(&workers->lock);
     while (workers->running > 0 && !workers->failed)
-        if (pool->options.look)
-            wait_and_look(pool);
+        if (pool->options.tick)
+            wait_and_tick(pool);
         else
             pthread_cond_wait(&workers->changed, &workers->lock);
     const bool failed = workers->failed;
     if (failed)
         *error = workers->error;
     pthread_mutex_unlock(&workers->lock);
-    if (failed && pool->options.look)
-        look(pool, true);
+    if (failed && pool->options.tick)
+        tick(pool, true);
     return failed ? -1 : 0;
 }

@@ -65,7 +65,7 @@ static void fragment_move(struct fragment *to, struct fragment *from)
     *from = (struct fragment){0};
 }
 
-int span_take_head(struct span *span, const struct records *records, struct chunk *chunk)
+int span_keep_head(struct span *span, const struct records *records, struct chunk *chunk)
 {
     struct fragment *head = &span->head;
     unsigned char *data = chunk->data + chunk->begin;
@@ -91,7 +91,7 @@ int span_take_head(struct span *span, const struct records *records, struct chun
     return rc;
 }
 
-int span_take_tail(struct span *span, const struct records *records)
+int span_keep_tail(struct span *span, const struct records *records)
 {
     span->tail.bytes = records->cut_len - records_repeated(records, records->cut_len);
     span->tail.given = records->too_long;

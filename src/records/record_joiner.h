@@ -60,10 +60,10 @@ void span_close(struct span *span);
 /* Takes the bytes of a chunk, the next of the segment, that stand before its first boundary, as
  * long as there was none. A part of a token or line is dropped (records_drop); that of a value is
  * taken out. 0, or -1: out of memory. */
-int span_take_head(struct span *span, const struct records *records, struct chunk *chunk);
+int span_keep_head(struct span *span, const struct records *records, struct chunk *chunk);
 
 /* Takes the end of a segment, as records were cut. 0, or -1: out of memory. */
-int span_take_tail(struct span *span, const struct records *records);
+int span_keep_tail(struct span *span, const struct records *records);
 
 /* Appends bytes to the head of a span. 0, or -1: out of memory. */
 int span_extend(struct span *span, const unsigned char *data, size_t len);

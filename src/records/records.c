@@ -86,7 +86,7 @@ static size_t tail_of(struct records *records, const unsigned char *data, size_t
 
 /* Looks again at records of CSV, of which all newlines were counted: sets records->missing if a
  * quote is missing, and otherwise records->csv to all that is known. */
-static void look_at_quotes(struct records *records, const unsigned char *data, size_t len)
+static void find_quotes(struct records *records, const unsigned char *data, size_t len)
 {
     const unsigned char separator = records->field->separator;
     struct csv_scan scan = {.newlines = records->csv.newlines - byte_count(data, len, '\n')};
@@ -121,9 +121,9 @@ static void check_quotes(struct records *records, const unsigned char *data, siz
 {
     const bool is_open = at_end && records->csv.state == CSV_QUOTED;
     if (len > FIELD_RECORD_MAX || records->csv.is_odd)
-        look_at_quotes(records, data, len);
+        find_quotes(records, data, len);
     else if (is_open && !records->too_long)
-        look_at_quotes(records, data + len - tail, tail);
+        find_quotes(records, data + len - tail, tail);
     if (is_open && !*records->missing)
         snprintf(records->missing, sizeof records->missing, "in line %" PRIu64 " is never closed",
                  records->csv.opened + 1);

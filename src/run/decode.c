@@ -63,7 +63,7 @@ static bool has_ended(struct extent *extent, size_t made)
         return batch->pos == batch->len;
     if (extent->skip > made || (extent->waits > 0 && batch->pos < batch->len))
         return false;
-    return batch->kind == FRAMES_OPEN && !frames_go_on(&extent->file->input.frames, batch);
+    return batch->kind == FRAMES_OPEN && !frames_resume(&extent->file->input.frames, batch);
 }
 
 /* Has the frame decoded, by whoever has it. As helped_step. */

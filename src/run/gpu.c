@@ -74,7 +74,7 @@ static int keep(struct worker *worker, struct input *input)
         return 1;
     if (bytes_keep(&input->bytes, first->data, first->len) != 0)
         return 0;
-    ssize_t got = bytes_see(&input->bytes, &byte, 1, first->offset, &error);
+    ssize_t got = bytes_peek(&input->bytes, &byte, 1, first->offset, &error);
     if (got <= 0)
         bytes_keep_no_more(&input->bytes);
     return got < 0 ? source_fail(worker, &error) : got > 0;
@@ -82,7 +82,7 @@ static int keep(struct worker *worker, struct input *input)
 
 static int gpu_run(struct extent *extent);
 
-int gpu_take(struct extent *extent)
+int gpu_acquire(struct extent *extent)
 {
     struct worker *worker = extent->worker;
     struct source *source = worker->source;
@@ -134,11 +134,11 @@ static bool is_read_on(const struct extent *extent, bool is_enough)
     return true;
 }
 
-/* Reads on in a stream, as bytes_take. The bytes, or -1: the run has failed. */
+/* Reads on in a stream, as bytes_read. The bytes, or -1: the run has failed. */
 static ssize_t read_stream(struct extent *extent, unsigned char *out, size_t cap)
 {
     struct error error;
-    ssize_t got = bytes_take(&extent->file->input.bytes, out, cap, &error);
+    ssize_t got = bytes_read(&extent->file->input.bytes, out, cap, &error);
     return got < 0 ? source_fail(extent->worker, &error) : got;
 }
 

@@ -71,7 +71,7 @@ static bool pays(const struct extent *extent, uint64_t *stated)
         return false;
     const struct codec *codec = extent->file->input.frames.codec;
     const enum frame_extent known =
-        codec->look(batch->data + batch->pos, batch->len - batch->pos, &frame);
+        codec->peek(batch->data + batch->pos, batch->len - batch->pos, &frame);
     *stated = frame.content;
     if (frame.content != FRAME_UNSIZED)
         offer.content = (double)frame.content;
@@ -152,7 +152,7 @@ static void limit_kept(struct extent *extent)
 static void await_some(struct extent *extent)
 {
     struct worker *worker = extent->worker;
-    struct chunk *chunk = idle_take(&worker->source->idle);
+    struct chunk *chunk = idle_acquire(&worker->source->idle);
     if (chunk)
         (void)runner_count_donated(worker, chunk); /* a failure is met with the next one */
     else

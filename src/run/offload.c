@@ -109,7 +109,7 @@ void replay_begin_frame(struct extent *extent)
     const struct frame_batch *batch = &extent->worker->batch;
     struct codec_frame frame = {.content = FRAME_UNSIZED};
     if (decode_is_in_order(extent) &&
-        codec->look(batch->data + batch->pos, batch->len - batch->pos, &frame) != FRAME_UNKNOWN)
+        codec->peek(batch->data + batch->pos, batch->len - batch->pos, &frame) != FRAME_UNKNOWN)
         extent->frame.stated = frame.content;
     if (extent->may_replay)
         keep_frame(extent);

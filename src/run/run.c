@@ -2,8 +2,8 @@
 #include "run.h"
 #include "runner.h"
 
-/* Takes an extent of source->current, in turn. 1, 0 or -1, as serial_take. */
-static int take_of_file(struct extent *extent)
+/* Takes an extent of source->current, in turn. 1, 0 or -1, as serial_acquire. */
+static int acquire_of_file(struct extent *extent)
 {
     struct source *source = extent->worker->source;
     const struct sink *sink = extent->worker->sink;
@@ -13,11 +13,11 @@ static int take_of_file(struct extent *extent)
         extent->changes = source->changes;
         return 1;
     }
-    int taken = gpu_take(extent);
+    int taken = gpu_acquire(extent);
     if (taken != 0)
         return taken;
     if (!sink->is_surplus || !sink->is_surplus(sink->arg))
-        return serial_take(extent);
+        return serial_acquire(extent);
     idle_wake_all(&source->idle); /* whoever waits looks again */
     return 1;                     /* without a runner */
 }
@@ -39,7 +39,7 @@ static int take(struct worker *worker, struct extent *extent)
     pthread_mutex_lock(&source->turn);
     int taken = source_find(worker);
     if (taken > 0 && source->current)
-        taken = take_of_file(extent);
+        taken = acquire_of_file(extent);
     else if (taken > 0 && budget_remains(worker))
         taken = 0;
     worker->changes = source->changes;
@@ -56,7 +56,7 @@ static int take(struct worker *worker, struct extent *extent)
 static bool looks_before(struct worker *worker)
 {
     struct chunk *chunk;
-    while ((chunk = idle_take(&worker->source->idle)) != NULL)
+    while ((chunk = idle_acquire(&worker->source->idle)) != NULL)
         if (runner_count_donated(worker, chunk) != 0)
             return false;
     return source_end_work(worker);

@@ -62,10 +62,10 @@ struct extent {
 
 /* Takes the next extent of extent->file, the current one, which is compressed; in turn. 1; 0: there
  * is nothing to take now; or -1: the run has failed. */
-int serial_take(struct extent *extent);
+int serial_acquire(struct extent *extent);
 
 /* The same of all that is left, for a GPU. 0: there is none, or it cannot be used. */
-int gpu_take(struct extent *extent);
+int gpu_acquire(struct extent *extent);
 
 /* Copies what is left of a file that is not compressed, beside others. */
 int copy_run(struct extent *extent);

@@ -64,7 +64,7 @@ int segment_cut(struct extent *extent, struct chunk *chunk, size_t waited, bool 
         if (input_cut(&extent->file->input, chunk, waited, at_end, &error) != 0)
             return source_fail(extent->worker, &error);
     } else {
-        if ((span && span_take_head(span, records, chunk) != 0) ||
+        if ((span && span_keep_head(span, records, chunk) != 0) ||
             records_cut(records, chunk, waited, false) != 0)
             return source_fail_for_memory(extent->worker, extent->file);
         chunk->origin.bytes = chunk->len - records_repeated(records, waited);
@@ -145,7 +145,7 @@ int segment_end(struct extent *extent)
     struct span *span = extent->segment.span;
     if (!span)
         return 0;
-    if (span_take_tail(span, extent->segment.records) != 0)
+    if (span_keep_tail(span, extent->segment.records) != 0)
         return source_fail_for_memory(extent->worker, extent->file);
     extent->segment.span = NULL;
     return add_span(extent, span);

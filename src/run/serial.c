@@ -12,7 +12,7 @@
 
 /* --- looking at what is ahead, and taking it --- */
 
-/* As frames_look, after frames that end before the range; FRAMES_FAILED has failed the run. */
+/* As frames_peek, after frames that end before the range; FRAMES_FAILED has failed the run. */
 static enum frames_result look_on(struct extent *extent, struct frames_ahead *ahead)
 {
     struct source *source = extent->worker->source;
@@ -20,7 +20,7 @@ static enum frames_result look_on(struct extent *extent, struct frames_ahead *ah
     const struct content_range *range = &file->input.plan.range;
     struct error error;
     while (content_left(range, file->content, 1) > 0) {
-        enum frames_result result = frames_look(&file->input.frames, ahead, &error);
+        enum frames_result result = frames_peek(&file->input.frames, ahead, &error);
         if (result == FRAMES_FAILED)
             source_fail(extent->worker, &error);
         if (result != FRAMES_AHEAD || ahead->kind != FRAMES_WHOLE)
@@ -36,7 +36,7 @@ static enum frames_result look_on(struct extent *extent, struct frames_ahead *ah
 }
 
 /* Looks at what the file goes on with. All that is left may be one batch, decoded as a stream. */
-static enum frames_result look(struct extent *extent, struct frames_ahead *ahead)
+static enum frames_result peek(struct extent *extent, struct frames_ahead *ahead)
 {
     struct file *file = extent->file;
     struct frame_batch *pending = &file->input.frames.pending;
@@ -81,7 +81,7 @@ static int move_batch(struct extent *extent, const struct frames_ahead *ahead)
     struct file *file = extent->file;
     if (prepare_decoder(worker, &file->input, ahead) != 0 || segment_begin(extent) != 0)
         return -1;
-    if (frames_take(&file->input.frames, ahead, &worker->batch) == 0)
+    if (frames_acquire(&file->input.frames, ahead, &worker->batch) == 0)
         return 0;
     file->at.segment -= !segment_is_stream(extent);
     segment_close(extent);
@@ -103,8 +103,8 @@ static bool is_over(const struct bytes *bytes)
 }
 
 /* Takes a batch, and all memory for it before: what another worker takes meanwhile cannot stop this
- * one. 1, 0 or -1, as serial_take. */
-static int take_batch(struct extent *extent, const struct frames_ahead *ahead)
+ * one. 1, 0 or -1, as serial_acquire. */
+static int acquire_batch(struct extent *extent, const struct frames_ahead *ahead)
 {
     struct worker *worker = extent->worker;
     struct file *file = extent->file;
@@ -220,7 +220,7 @@ static int end_file(struct extent *extent)
 /* Takes the next batch of a file that this worker has to itself, if that must be decoded in order.
  * If not, or of a stream, which may have to be waited for, parks the file. 1: taken; 0: it has done
  * with the file; or -1. */
-static int take_next(struct extent *extent)
+static int acquire_next(struct extent *extent)
 {
     struct frames_ahead ahead;
     enum frames_result result = FRAMES_NO_MEMORY;
@@ -232,13 +232,13 @@ static int take_next(struct extent *extent)
     if (result == FRAMES_FAILED)
         taken = -1;
     else if (result == FRAMES_AHEAD && ahead.kind != FRAMES_WHOLE)
-        taken = take_batch(extent, &ahead);
+        taken = acquire_batch(extent, &ahead);
     if (taken <= 0)
         source_park(extent->worker->source, extent->file);
     return taken;
 }
 
-/* Ends a batch. 1, 0 or -1, as take_next. */
+/* Ends a batch. 1, 0 or -1, as acquire_next. */
 static int end_batch(struct extent *extent)
 {
     struct worker *worker = extent->worker;
@@ -252,7 +252,7 @@ static int end_batch(struct extent *extent)
     if (worker->batch.kind == FRAMES_TO_END)
         return end_file(extent);
     frames_return(&file->input.frames, &worker->batch);
-    return take_next(extent);
+    return acquire_next(extent);
 }
 
 /* --- the runner --- */
@@ -278,13 +278,13 @@ static int serial_run(struct extent *extent)
     return more;
 }
 
-static int take_ahead(struct extent *extent, struct frames_ahead *ahead)
+static int acquire_ahead(struct extent *extent, struct frames_ahead *ahead)
 {
     struct worker *worker = extent->worker;
     const bool awaits = ahead->kind == FRAMES_WHOLE && offload_is_wanted(worker, extent->file);
     if (awaits)
         ahead->kind = FRAMES_OPEN;
-    int taken = take_batch(extent, ahead);
+    int taken = acquire_batch(extent, ahead);
     if (taken <= 0)
         return taken;
     budget_begin(worker);
@@ -297,15 +297,15 @@ static int take_ahead(struct extent *extent, struct frames_ahead *ahead)
     return 1;
 }
 
-int serial_take(struct extent *extent)
+int serial_acquire(struct extent *extent)
 {
     struct source *source = extent->worker->source;
     struct frames_ahead ahead;
     if (idle_is_pending(&source->idle))
         return 0;
-    switch (look(extent, &ahead)) {
+    switch (peek(extent, &ahead)) {
     case FRAMES_AHEAD:
-        return take_ahead(extent, &ahead);
+        return acquire_ahead(extent, &ahead);
     case FRAMES_END:
         source_set_current(source, NULL);
         extent->run = end_file;

@@ -93,7 +93,7 @@ static bool run_task(struct idle *idle)
 }
 
 /* Takes the chunk that was donated last; NULL: there is none. Under the lock. */
-static struct chunk *take_donated(struct idle *idle)
+static struct chunk *acquire_donated(struct idle *idle)
 {
     if (idle->donated_count == 0)
         return NULL;
@@ -108,7 +108,7 @@ struct chunk *idle_wait(struct idle *idle, struct idle_counter *counter, uint64_
     while (idle->donated_count == 0 && idle->news == ticket)
         if (!run_task(idle))
             sleep_until_woken(idle, counter);
-    struct chunk *donated = take_donated(idle);
+    struct chunk *donated = acquire_donated(idle);
     set_counts(idle, counter, donated != NULL);
     pthread_mutex_unlock(&idle->lock);
     return donated;
@@ -143,10 +143,10 @@ bool idle_donate(struct idle *idle, struct chunk *chunk)
     return donated;
 }
 
-struct chunk *idle_take(struct idle *idle)
+struct chunk *idle_acquire(struct idle *idle)
 {
     pthread_mutex_lock(&idle->lock);
-    struct chunk *donated = take_donated(idle);
+    struct chunk *donated = acquire_donated(idle);
     pthread_mutex_unlock(&idle->lock);
     return donated;
 }

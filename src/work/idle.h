@@ -61,9 +61,9 @@ void idle_leave(struct idle *idle, struct idle_counter *counter);
 bool idle_donate(struct idle *idle, struct chunk *chunk);
 
 /* Takes a donated chunk back, so that it is counted now. NULL: there is none. */
-struct chunk *idle_take(struct idle *idle);
+struct chunk *idle_acquire(struct idle *idle);
 
-/* A chunk was counted that idle_wait or idle_take has returned. */
+/* A chunk was counted that idle_wait or idle_acquire has returned. */
 void idle_counted(struct idle *idle);
 
 /* True if a chunk that was donated is not counted yet. */

@@ -57,7 +57,7 @@ static void order_operands(struct source *source)
 }
 
 /* Looks at all operands; with a shard, only at the files that have a part in it. */
-static void look_at_operands(struct source *source, char *const *operands, size_t count)
+static void peek_at_operands(struct source *source, char *const *operands, size_t count)
 {
     const struct content_range range = content_range_of(&source->options.content);
     struct shard *shard = source->options.shard;
@@ -69,9 +69,9 @@ static void look_at_operands(struct source *source, char *const *operands, size_
     }
 }
 
-void operands_look(struct source *source, char *const *names, size_t count)
+void operands_peek(struct source *source, char *const *names, size_t count)
 {
-    look_at_operands(source, names, count);
+    peek_at_operands(source, names, count);
     order_operands(source);
     size_t left = preopened_max(source->count);
     for (size_t i = 0; i < source->count && left > 0; i++)

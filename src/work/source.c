@@ -168,7 +168,7 @@ struct source *source_open(char *const *operands, size_t count, const struct inp
     }
     source->operands = all;
     source->options = *options;
-    operands_look(source, operands, count);
+    operands_peek(source, operands, count);
     source->budget.limit = DECODING_SIZE;
     pthread_mutex_init(&source->turn, NULL);
     pthread_mutex_init(&source->lock, NULL);
@@ -228,7 +228,7 @@ int source_retire(struct worker *worker, struct file *file)
     if (rc != 0)
         source_fail_at_end(worker, file, &error);
     else
-        bytes_settle(&file->input.bytes);
+        bytes_finish(&file->input.bytes);
     source_leave(source, file);
     return rc;
 }
@@ -244,7 +244,7 @@ void source_park(struct source *source, struct file *file)
 
 /* Makes the first file that is parked the current one if there is none; or, after a failure, if it
  * comes before that one. */
-static void take_parked(struct source *source)
+static void acquire_parked(struct source *source)
 {
     pthread_mutex_lock(&source->lock);
     struct file **first = first_parked(source), *parked = *first, *current = source->current;
@@ -323,7 +323,7 @@ static int open_operand(struct worker *worker)
 int source_find(struct worker *worker)
 {
     struct source *source = worker->source;
-    take_parked(source);
+    acquire_parked(source);
     if (!source_begin_work(worker))
         return -1;
     if (source->current || source->opened == source->count)

@@ -135,7 +135,7 @@ struct worker {
 
 /* Fills source->operands, which has room, in the order in which they are read: those named, or
  * those of the shard. Holds the first ones. */
-void operands_look(struct source *source, char *const *names, size_t count);
+void operands_peek(struct source *source, char *const *names, size_t count);
 
 /* --- source.c --- */
 

@@ -185,7 +185,7 @@ static void *feed_pipe(void *arg)
     return NULL;
 }
 
-static void look(void *arg, const struct pool_view *view)
+static void tick(void *arg, const struct pool_view *view)
 {
     struct feed *feed = arg;
     struct error error;
@@ -203,8 +203,8 @@ static void run_part(const void *arg)
                                    .chunk_size = CHUNK,
                                    .threads = 2,
                                    .deadline_ms = 200000,
-                                   .look = look,
-                                   .look_arg = &feed};
+                                   .tick = tick,
+                                   .tick_arg = &feed};
     const struct input_options input = {.record = record_values(1), .decoding.memlimit = MEMORY};
     struct histogram_spec spec;
     uint64_t counts[256] = {0};

@@ -10,7 +10,7 @@
 #define FUZZ_MAX (HEADER_MAX + 4096)
 
 /* Looks at data[0..len) where a page that faults follows. */
-static enum header_status look(const uint8_t *data, size_t len, size_t *wanted,
+static enum header_status peek(const uint8_t *data, size_t len, size_t *wanted,
                                struct header *header, struct error *fault)
 {
     static unsigned char *memory;
@@ -19,7 +19,7 @@ static enum header_status look(const uint8_t *data, size_t len, size_t *wanted,
     unsigned char *copy = memory + FUZZ_MAX - len;
     if (len > 0)
         memcpy(copy, data, len);
-    return header_look(copy, len, wanted, header, fault);
+    return header_peek(copy, len, wanted, header, fault);
 }
 
 static void check_header(const struct header *header)
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > FUZZ_MAX)
         return 0;
     while (status == HEADER_PART && len <= size) { /* as many bytes as are wanted at a time */
-        status = look(data, len, &wanted, &header, &fault);
+        status = peek(data, len, &wanted, &header, &fault);
         fuzz_require(status != HEADER_PART || (wanted > len && wanted <= HEADER_MAX),
                      "what is wanted next makes no sense");
         if (status == HEADER_PART)
@@ -59,10 +59,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status == HEADER_FOUND)
         check_header(&header);
     bool is_short = size < HEADER_MAGIC_MAX; /* the first bytes that differ may not be looked at */
-    enum header_status of_all = look(data, size, &wanted, &unused, &fault);
+    enum header_status of_all = peek(data, size, &wanted, &unused, &fault);
     fuzz_require(of_all == status || (status == HEADER_PART && is_short && of_all == HEADER_NONE),
                  "all of the header says something else than its parts");
-    of_all = header_look(data, size, NULL, &unused, &fault);
+    of_all = header_peek(data, size, NULL, &unused, &fault);
     bool is_cut = of_all == HEADER_WRONG || (of_all == HEADER_NONE && is_short);
     fuzz_require(status == HEADER_PART ? is_cut : of_all == status,
                  "a content that ends there is something else");

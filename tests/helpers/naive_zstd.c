@@ -199,7 +199,7 @@ static uint32_t resolve_offset(struct decoding *decoding, const struct naive_seq
 
 static uint32_t code_value(const struct naive_code *code, unsigned symbol, struct naive_bits *bits)
 {
-    return code->base[symbol] + (uint32_t)naive_bits_take(bits, code->bits[symbol]);
+    return code->base[symbol] + (uint32_t)naive_bits_read(bits, code->bits[symbol]);
 }
 
 static void read_sequences(struct decoding *decoding, size_t count)
@@ -208,15 +208,15 @@ static void read_sequences(struct decoding *decoding, size_t count)
     size_t left = decoding->len - decoding->at;
     struct naive_bits bits =
         naive_bits_backwards(&decoding->trap, decoding->in + decoding->at, left);
-    unsigned length = (unsigned)naive_bits_take(&bits, decoding->lengths.fse.log);
-    unsigned offset = (unsigned)naive_bits_take(&bits, decoding->offsets.fse.log);
-    unsigned match = (unsigned)naive_bits_take(&bits, decoding->matches.fse.log);
+    unsigned length = (unsigned)naive_bits_read(&bits, decoding->lengths.fse.log);
+    unsigned offset = (unsigned)naive_bits_read(&bits, decoding->offsets.fse.log);
+    unsigned match = (unsigned)naive_bits_read(&bits, decoding->matches.fse.log);
     result->sequences = grown(result->sequences, &decoding->caps[2], result->sequences_count, count,
                               sizeof *result->sequences);
     for (size_t i = 0; i < count; i++) {
         struct naive_sequence sequence;
         unsigned code = decoding->offsets.fse.rows[offset].symbol;
-        sequence.offset_value = (uint32_t)1 << code | (uint32_t)naive_bits_take(&bits, code);
+        sequence.offset_value = (uint32_t)1 << code | (uint32_t)naive_bits_read(&bits, code);
         sequence.match =
             code_value(&naive_match_lengths, decoding->matches.fse.rows[match].symbol, &bits);
         sequence.literals =

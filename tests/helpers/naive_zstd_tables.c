@@ -28,7 +28,7 @@ struct naive_bits naive_bits_backwards(struct naive_trap *trap, const unsigned c
     return (struct naive_bits){trap, bytes, left};
 }
 
-uint64_t naive_bits_take(struct naive_bits *bits, unsigned count)
+uint64_t naive_bits_read(struct naive_bits *bits, unsigned count)
 {
     uint64_t value = 0;
     if (count > bits->left)
@@ -140,7 +140,7 @@ size_t naive_fse_read(struct naive_fse *table, struct naive_trap *trap, const un
 
 unsigned naive_fse_next(const struct naive_fse *table, unsigned row, struct naive_bits *bits)
 {
-    return table->rows[row].base + (unsigned)naive_bits_take(bits, table->rows[row].bits);
+    return table->rows[row].base + (unsigned)naive_bits_read(bits, table->rows[row].bits);
 }
 
 /* --- Huffman --- */
@@ -154,8 +154,8 @@ static size_t coded_weights(struct naive_trap *trap, const unsigned char *bytes,
            count = 0;
     struct naive_bits bits = naive_bits_backwards(trap, bytes + head, size - head);
     unsigned rows[2];
-    rows[0] = (unsigned)naive_bits_take(&bits, table.log);
-    rows[1] = (unsigned)naive_bits_take(&bits, table.log);
+    rows[0] = (unsigned)naive_bits_read(&bits, table.log);
+    rows[1] = (unsigned)naive_bits_read(&bits, table.log);
     for (;;) {
         unsigned *row = &rows[count % 2];
         if (count > 253)
@@ -227,7 +227,7 @@ unsigned char naive_huffman_symbol(const struct naive_huffman *table, struct nai
     unsigned next = 0; /* the next bits; beyond the end zeros */
     for (unsigned i = 0; i < table->log; i++)
         next = next << 1 | (i < bits->left ? bit_at(bits->bytes, bits->left - 1 - i) : 0);
-    naive_bits_take(bits, table->rows[next].bits);
+    naive_bits_read(bits, table->rows[next].bits);
     return table->rows[next].symbol;
 }
 

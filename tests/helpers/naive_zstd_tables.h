@@ -29,7 +29,7 @@ struct naive_bits naive_bits_backwards(struct naive_trap *trap, const unsigned c
                                        size_t size);
 
 /* The next `count` bits, up to 32, as a number. */
-uint64_t naive_bits_take(struct naive_bits *bits, unsigned count);
+uint64_t naive_bits_read(struct naive_bits *bits, unsigned count);
 
 #define NAIVE_FSE_LOG_MAX 9u
 

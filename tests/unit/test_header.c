@@ -90,14 +90,14 @@ static void add_data(uint32_t size)
 /* --- looking --- */
 
 /* Looks at the first len bytes of the file, after which a page faults. */
-static enum header_status look(size_t len, size_t *wanted, struct header *header,
+static enum header_status peek(size_t len, size_t *wanted, struct header *header,
                                struct error *fault)
 {
     static unsigned char *memory;
     if (!memory)
         memory = guarded_memory(CAPACITY);
     memcpy(memory + CAPACITY - len, made, len);
-    return header_look(memory + CAPACITY - len, len, wanted, header, fault);
+    return header_peek(memory + CAPACITY - len, len, wanted, header, fault);
 }
 
 /* Looks at as many bytes as are wanted at a time. The same must be said of all there are. */
@@ -108,13 +108,13 @@ static enum header_status look_on(const char *name, struct header *header, struc
     enum header_status status = HEADER_PART;
     while (status == HEADER_PART && wanted <= made_len) {
         len = wanted;
-        status = look(len, &wanted, header, fault);
+        status = peek(len, &wanted, header, fault);
         check(status != HEADER_PART || (wanted > len && wanted <= HEADER_MAX), name,
               "what is wanted next makes no sense");
     }
     if (status == HEADER_FOUND)
         check(header->size == len, name, "more bytes were wanted than the header has");
-    check(look(made_len, &wanted, &again, fault) == status, name,
+    check(peek(made_len, &wanted, &again, fault) == status, name,
           "the whole says something else than its beginning");
     return status;
 }
@@ -135,7 +135,7 @@ static void found(const char *name, const char *type, unsigned channels, uint64_
     check(header.extent == extent, name, "what may follow");
     for (size_t len = 0; len < header.size; len += len < 300 ? 1 : 997) {
         struct header unused;
-        enum header_status status = header_look(made, len, NULL, &unused, &fault);
+        enum header_status status = header_peek(made, len, NULL, &unused, &fault);
         check(status == HEADER_NONE ||
                   (status == HEADER_WRONG && strstr(fault.text, "ends inside")),
               name, "a header that is cut is taken");
@@ -357,7 +357,7 @@ static void test_images(void)
         struct header header;
         struct error fault;
         size_t wanted;
-        check(look(made_len, &wanted, &header, &fault) == HEADER_FOUND &&
+        check(peek(made_len, &wanted, &header, &fault) == HEADER_FOUND &&
                   header.size + 3 == made_len,
               good[i].header, "its size, if samples follow");
     }
@@ -369,7 +369,7 @@ static void test_images(void)
         struct header header;
         struct error fault;
         text(others[i]);
-        check(header_look(made, made_len, NULL, &header, &fault) == HEADER_NONE, others[i],
+        check(header_peek(made, made_len, NULL, &header, &fault) == HEADER_NONE, others[i],
               "a header is found");
     }
     memset(made, '#', 20000);

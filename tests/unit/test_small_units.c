@@ -68,20 +68,20 @@ struct file {
 static unsigned char content[CONTENT_SIZE], packed[PACKED_MAX];
 static unsigned long cases, wrong;
 
-/* --- batches are counted: the program is linked so that frames_take comes here --- */
+/* --- batches are counted: the program is linked so that frames_acquire comes here --- */
 
 static unsigned long batches;
 
-int __real_frames_take(struct frames *frames, const struct frames_ahead *ahead,
-                       struct frame_batch *units);
-int __wrap_frames_take(struct frames *frames, const struct frames_ahead *ahead,
-                       struct frame_batch *units);
+int __real_frames_acquire(struct frames *frames, const struct frames_ahead *ahead,
+                          struct frame_batch *units);
+int __wrap_frames_acquire(struct frames *frames, const struct frames_ahead *ahead,
+                          struct frame_batch *units);
 
-int __wrap_frames_take(struct frames *frames, const struct frames_ahead *ahead,
-                       struct frame_batch *units)
+int __wrap_frames_acquire(struct frames *frames, const struct frames_ahead *ahead,
+                          struct frame_batch *units)
 {
     batches++;
-    return __real_frames_take(frames, ahead, units);
+    return __real_frames_acquire(frames, ahead, units);
 }
 
 /* --- FILEs --- */

@@ -25,7 +25,7 @@ static void check(bool right, const char *what, size_t len, size_t cut)
 static void follow(const unsigned char *frame, size_t len, size_t cut)
 {
     struct codec_frame unit;
-    enum frame_extent extent = codec_zstd.look(frame, cut, &unit);
+    enum frame_extent extent = codec_zstd.peek(frame, cut, &unit);
     if (extent == FRAME_PART && unit.size == 0) {
         check(cut < 18, "the header is all there, and is not seen", len, cut);
         return;

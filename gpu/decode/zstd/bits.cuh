@@ -83,7 +83,7 @@ struct backward_bits {
     uint32_t high, low;
 };
 
-static __device__ __forceinline__ backward_bits backward_look(const backward &stream)
+static __device__ __forceinline__ backward_bits backward_peek(const backward &stream)
 {
     const unsigned *const words = stream.words + (stream.at >> 5);
     const unsigned shift = static_cast<unsigned>(stream.at) & 31;
@@ -117,7 +117,7 @@ static __device__ __forceinline__ void backward_skip(backward &stream, uint32_t 
 }
 
 // Returns the next bits, up to 31, as a number, and takes them.
-static __device__ __forceinline__ uint32_t backward_take(backward &stream, uint32_t bits)
+static __device__ __forceinline__ uint32_t backward_read(backward &stream, uint32_t bits)
 {
     const uint32_t value = bits_first(backward_high(stream), bits);
     backward_skip(stream, bits);
@@ -147,7 +147,7 @@ static __device__ __forceinline__ backward_hold hold_open(const backward &stream
 }
 
 // Returns the next 64 bits, the first as the highest.
-static __device__ __forceinline__ uint64_t hold_look(const backward_hold &hold)
+static __device__ __forceinline__ uint64_t hold_peek(const backward_hold &hold)
 {
     const bool is_upper = (hold.at & 32) != 0;
     const uint32_t words[4] = {

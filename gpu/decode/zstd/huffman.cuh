@@ -65,10 +65,10 @@ static __device__ __forceinline__ uint8_t huffman_weight_of(uint32_t cell)
 
 // Takes weights from a stream by two states in turn. A state whose next one takes more bits than
 // are left was the last but one. Returns how many.
-static __device__ uint32_t huffman_take_weights(huffman_table *table, backward stream, uint32_t log)
+static __device__ uint32_t huffman_read_weights(huffman_table *table, backward stream, uint32_t log)
 {
     const uint32_t *const cells = table->weights_table.cells;
-    uint32_t state = backward_take(stream, log), other = backward_take(stream, log), listed = 0;
+    uint32_t state = backward_read(stream, log), other = backward_read(stream, log), listed = 0;
     if (backward_left(stream) < 0)
         return 0;
     while (listed < huffman_listed_max - 1) {
@@ -101,7 +101,7 @@ static __device__ uint32_t huffman_read_coded(huffman_table *table, const unsign
         return 0;
     fse_build(table->weights_table.cells, description.log, counts, description.symbols,
               [](uint32_t weight) { return weight << fse_symbol_shift; });
-    return huffman_take_weights(table, stream, description.log);
+    return huffman_read_weights(table, stream, description.log);
 }
 
 // By one lane: reads the weights that a description lists.

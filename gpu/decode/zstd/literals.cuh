@@ -72,7 +72,7 @@ static __device__ __forceinline__ unsigned char *literals_put(unsigned char *out
 static __device__ __forceinline__ uint32_t literals_four(backward_hold &hold, const uint16_t *cells,
                                                          uint32_t shift)
 {
-    const uint64_t bits = hold_look(hold);
+    const uint64_t bits = hold_peek(hold);
     uint32_t high = static_cast<uint32_t>(bits >> 32), low = static_cast<uint32_t>(bits), cell[4];
     UNROLL for (unsigned i = 0; i < 4; i++)
     {

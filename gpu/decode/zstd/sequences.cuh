@@ -55,7 +55,7 @@ static __device__ __forceinline__ sequences_parts sequences_of_step(const unsign
                                                                     const length_bases *bases,
                                                                     zstd_step step)
 {
-    const backward_bits bits = backward_look({words, 0, step_at(step)});
+    const backward_bits bits = backward_peek({words, 0, step_at(step)});
     const uint32_t literal_code = step_literal_code(step), match_code = step_match_code(step);
     const uint32_t offset_code = step_offset_code(step);
     const uint32_t value = (1u << offset_code) + bits_first(bits.high, offset_code);

@@ -96,7 +96,7 @@ struct walk_cells_of {
     uint32_t literal, match, offset;
 };
 
-static __device__ __forceinline__ walk_cells_of walk_look(const walk_work *work, uint32_t literal,
+static __device__ __forceinline__ walk_cells_of walk_peek(const walk_work *work, uint32_t literal,
                                                           uint32_t match, uint32_t offset)
 {
     return {work->literal_lengths[literal], work->match_lengths[match], work->offsets[offset]};
@@ -133,7 +133,7 @@ static __device__ __forceinline__ walk_cells_of walk_step(const walk_work *work,
     const uint32_t bits =
         extra & 32 ? __funnelshift_l(third, second, extra) : __funnelshift_l(second, first, extra);
     backward_skip(stream, fse_extra(sizes) + fse_bits(sizes));
-    return walk_look(work, fse_next(bits, cells.literal),
+    return walk_peek(work, fse_next(bits, cells.literal),
                      fse_next(bits_after(bits, cells.literal), cells.match),
                      fse_next(bits_after(bits, cells.literal + cells.match), cells.offset));
 }
@@ -152,10 +152,10 @@ static __device__ bool walk_stream(walk_work *work, backward &stream, uint32_t c
 {
     int copied = (stream.at >> 7) + 1;
     walk_copy(work, stream, copied);
-    const uint32_t literal = backward_take(stream, work->logs[ZSTD_LITERAL_LENGTHS]);
-    const uint32_t offset = backward_take(stream, work->logs[ZSTD_OFFSETS]);
-    const uint32_t match = backward_take(stream, work->logs[ZSTD_MATCH_LENGTHS]);
-    walk_cells_of cells = walk_look(work, literal, match, offset);
+    const uint32_t literal = backward_read(stream, work->logs[ZSTD_LITERAL_LENGTHS]);
+    const uint32_t offset = backward_read(stream, work->logs[ZSTD_OFFSETS]);
+    const uint32_t match = backward_read(stream, work->logs[ZSTD_MATCH_LENGTHS]);
+    walk_cells_of cells = walk_peek(work, literal, match, offset);
     copies_wait<0>();
     for (; count > walk_round; count -= walk_round) {
         walk_copy(work, stream, copied);
