@@ -58,8 +58,8 @@ static __device__ __forceinline__ void finish_carries(const byte_counters &count
 
 // Notes the carries of adding one to counter `index`, where the word was `before`: one out of it,
 // and as long as the next one is full, one out of that.
-inline __device__ OUT_OF_LINE void note_carries(byte_counters counters, unsigned index,
-                                                unsigned before)
+inline __device__ OUT_OF_LINE void record_carries(byte_counters counters, unsigned index,
+                                                  unsigned before)
 {
     for (; index < counters.size && (before >> index % 4 * 8 & 255) == 255; index++) {
         if (!count_at(*counters.carries, index % carry_cache::places, index))
@@ -102,8 +102,8 @@ static __device__ __forceinline__ void add_to_counters(const byte_counters &coun
 // Notes the carries of all these counters. This is a function of its own, so that other work can be
 // done while the atomics are.
 template <unsigned Number>
-static __device__ __forceinline__ void note_all_carries(const byte_counters &counters,
-                                                        const counters_before<Number> &before)
+static __device__ __forceinline__ void record_all_carries(const byte_counters &counters,
+                                                          const counters_before<Number> &before)
 {
     const unsigned base = shared_address(counters.words);
     bool carried = false;
@@ -111,7 +111,7 @@ static __device__ __forceinline__ void note_all_carries(const byte_counters &cou
         !(~before.words[i] & 255 * one_at(base + before.indices[i]));
     if (carried)
         UNROLL for (unsigned i = 0; i < Number; i++)
-            note_carries(counters, before.indices[i], before.words[i]);
+            record_carries(counters, before.indices[i], before.words[i]);
 }
 
 // The block together, with a barrier after it: adds the carries to the histogram.

@@ -58,12 +58,12 @@ count_four_packed(const packed_pass &pass, const count_args &args, const uint4 (
     {
         count_packed<Checked, Size, Way>(pass, args, vectors[k], true, before[k]);
         if (!later)
-            note_all_carries(counters, before[k]);
+            record_all_carries(counters, before[k]);
         else if (k > 0)
-            note_all_carries(counters, before[k - 1]);
+            record_all_carries(counters, before[k - 1]);
     }
     if (later)
-        note_all_carries(counters, before[3]);
+        record_all_carries(counters, before[3]);
 }
 
 // The block together: leaves its table for the second kernel.
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(1024, 1) packed(const __grid_constant__ count_
                 const uint4 vector = in ? span.body[k + lane] : make_uint4(0, 0, 0, 0);
                 counters_before<16 / Size> before;
                 count_packed<true, Size, Way>({counters, runs, first}, args, vector, in, before);
-                note_all_carries(counters, before);
+                record_all_carries(counters, before);
             }
         }
     }

@@ -298,7 +298,7 @@ struct carrying_table {
         counters_before<8> before;
         UNROLL for (unsigned i = 0; i < 8; i++) before.indices[i] = indices[i];
         add_to_counters<false>(counters, before);
-        note_all_carries(counters, before);
+        record_all_carries(counters, before);
     }
 };
 

@@ -42,8 +42,8 @@ struct parallel_read *parallel_read_open(void)
 }
 
 /* Notes how reading of a piece ended: `got` of its `len` bytes, or -1. Under the lock. */
-static void note_piece(struct parallel_read *wide, size_t begin, size_t len, ssize_t got,
-                       const struct error *error)
+static void record_piece(struct parallel_read *wide, size_t begin, size_t len, ssize_t got,
+                         const struct error *error)
 {
     size_t good = begin + (got > 0 ? (size_t)got : 0);
     if (got == (ssize_t)len || good >= wide->good)
@@ -68,7 +68,7 @@ static void read_pieces(struct parallel_read *wide)
         ssize_t got =
             bytes_read_at(wide->bytes, wide->buf + begin, len, wide->offset + begin, &error);
         pthread_mutex_lock(&wide->lock);
-        note_piece(wide, begin, len, got, &error);
+        record_piece(wide, begin, len, got, &error);
     }
     if (--wide->reading == 0)
         pthread_cond_signal(&wide->ended);

@@ -130,7 +130,7 @@ bool engines_may_offload(const struct pool *pool)
     struct engine *gpu = pool_gpu(pool);
     if (gpu)
         return !gpu_group_failed(gpu) && gpu_decoder_is_idle(gpu);
-    return pool->opening.may_come && !atomic_load(&pool->opening.is_refused);
+    return pool->opening.may_open && !atomic_load(&pool->opening.is_refused);
 }
 
 /* --- costs --- */

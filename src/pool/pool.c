@@ -99,7 +99,7 @@ static struct pool *pool_open(const struct pool_options *options, const struct p
     pool->spec = task->spec;
     pool->source = task->source;
     pool->processors = machine_processors(sched_getaffinity);
-    pool->opening.may_come = options->device == DEVICE_AUTO && !device_missing();
+    pool->opening.may_open = options->device == DEVICE_AUTO && !device_missing();
     pool->opening.gpus = options->gpus;
     workers_init(&pool->workers, options->threads ? options->threads : pool->processors);
     if (open_cpu(pool, pool->workers.max) != 0) {

@@ -15,7 +15,7 @@
 /* The opening of the GPUs, once in a run: at its beginning, or in a thread of their own while it
  * goes on. */
 struct opening {
-    bool may_come;                /* a GPU may be opened later */
+    bool may_open;                /* a GPU may be opened later */
     atomic_bool is_asked;         /* it was asked for */
     _Atomic(struct engine *) gpu; /* all GPUs (gpu_group.h); NULL until their slots are there */
     atomic_bool is_refused;       /* it cannot be used */

@@ -253,7 +253,7 @@ bool next_job(struct device *device, job *next)
 }
 
 // Notes that a job is done. Under the lock.
-void note_done(struct device *device, const struct device_work &work)
+void record_done(struct device *device, const struct device_work &work)
 {
     struct slot &slot = device->slots[work.slot];
     slot.copied |= work.kind == WORK_COPY_IN;
@@ -310,7 +310,7 @@ void run_streams(struct device *device)
         guard.unlock();
         perform(device, next, dying);
         guard.lock();
-        note_done(device, next.work);
+        record_done(device, next.work);
     }
 }
 

@@ -56,7 +56,7 @@ struct deflate_verdict inflate_by_zlib(const unsigned char *in, size_t len)
 }
 
 /* Has more of the input come; false if all is there. */
-static bool more_comes(struct deflate_input *input, size_t len, size_t step)
+static bool more_arrives(struct deflate_input *input, size_t len, size_t step)
 {
     const size_t here = input->bits / 8;
     input->bits = 8 * (uint64_t)(len - here < step ? len : here + step);
@@ -82,7 +82,7 @@ struct deflate_verdict inflate_by_runs(const unsigned char *in, size_t len,
         if (goes_on && place.bit == before)
             *fault = "a run that does not advance";
         if (verdict.stop == DEFLATE_CUT)
-            goes_on = more_comes(&input, len, course->step);
+            goes_on = more_arrives(&input, len, course->step);
         if (*fault)
             return verdict;
     }

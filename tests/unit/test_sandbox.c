@@ -256,14 +256,14 @@ static int ask_for_a_terminal(void)
 
 static volatile sig_atomic_t raised;
 
-static void note_signal(int number)
+static void record_signal(int number)
 {
     raised = number;
 }
 
 static int raise_signal(void)
 {
-    signal(SIGUSR1, note_signal);
+    signal(SIGUSR1, record_signal);
     return raise(SIGUSR1) == 0 && raised == SIGUSR1 ? 0 : EINVAL;
 }
 
