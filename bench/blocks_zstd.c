@@ -43,7 +43,7 @@ static void execute(const struct block_loops *loops, struct zstd_run *run, struc
 {
     const struct parsed_run *parsed = &run->parsed;
     const struct execution execution = {*repeats, ring->content};
-    if (parsed->is_doubtful ||
+    if (parsed->needs_fallback ||
         !loops->execute(parsed, &execution, ring_make_room(ring, parsed->content)))
         die("blocks", "doubtful");
     for (int i = 0; i < 3; i++)

@@ -53,8 +53,9 @@ struct block_loops {
      * DEFLATE_REACHED. */
     enum deflate_stop (*parse_symbols)(struct symbols *symbols, struct filling *filling);
 
-    /* Executes a run that is not doubtful to out[0..run->content), behind which COPY_SLACK bytes
-     * more may be written; the history ends at `out`. False: a match begins before the history. */
+    /* Executes a run that does not need the fallback to out[0..run->content), behind which
+     * COPY_SLACK bytes more may be written; the history ends at `out`. False: a match begins before
+     * the history. */
     bool (*execute)(const struct parsed_run *run, const struct execution *execution,
                     unsigned char *out);
 };

@@ -145,6 +145,6 @@ enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct defl
     run->content = filling.writer.content;
     run->reach = reach_of(run);
     run->is_near = true;
-    run->is_doubtful = stop == DEFLATE_CORRUPT;
+    run->needs_fallback = stop == DEFLATE_CORRUPT;
     return stop;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The members of a gzip file, from one of them to the end of the file, in runs of blocks. If
- * anything in a member is doubtful, ISA-L begins it anew. */
+ * anything in a member needs the fallback, ISA-L begins it anew. */
 #include "block_format.h"
 #include "gzip_chain.h"
 

@@ -81,7 +81,7 @@ struct parsed_run {
     uint32_t reach;       /* how far before the run a match begins, symbolic ones left out; bytes */
     struct repeats after; /* zstd: the last offsets after the run, perhaps symbolic */
     bool is_near;         /* no offset is symbolic, and sources are so near that a cache has them */
-    bool is_doubtful;     /* the blocks are corrupt, or not understood: nothing else is valid */
+    bool needs_fallback;  /* the blocks are corrupt, or not understood: nothing else is valid */
 };
 
 /* Allocates the memory of a run. 0, or -1: out of memory. */

@@ -25,8 +25,8 @@ size_t window_memory(uint64_t size, size_t content_max);
 /* Begins a frame, in the memory of the one before if that is enough. 0, or -1: out of memory. */
 int window_begin(struct window *window, uint64_t size, size_t content_max);
 
-/* Executes a run that is not doubtful. Returns its content, which is there until the next call;
- * NULL: a match begins before the frame. */
+/* Executes a run that does not need the fallback. Returns its content, which is there until the
+ * next call; NULL: a match begins before the frame. */
 const unsigned char *window_append(struct window *window, const struct block_loops *loops,
                                    const struct parsed_run *run);
 

@@ -43,8 +43,8 @@ bool zstd_read_literals_header(struct literals_header *header, const unsigned ch
     return header->content <= BLOCK_CONTENT_MAX && header->stored <= len - header->size;
 }
 
-/* Reads the header. A count of 0 in two bytes is doubtful: versions of libzstd differ in how they
- * take it. */
+/* Reads the header. A count of 0 in two bytes needs the fallback: versions of libzstd differ in how
+ * they take it. */
 bool zstd_read_sequences_header(struct sequences_header *header, const unsigned char *in,
                                 size_t len)
 {

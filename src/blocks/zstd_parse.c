@@ -214,7 +214,7 @@ void zstd_parse(struct zstd_run *run, const struct block_loops *loops)
         run->tables.sequences[i].is_set = false;
     for (unsigned i = 0; is_right && i < run->count; i++)
         is_right = parse_block(&parsing, &run->blocks[i], run->in + run->blocks[i].at);
-    parsed->is_doubtful = !is_right || parsing.writer.offset_max > run->window;
+    parsed->needs_fallback = !is_right || parsing.writer.offset_max > run->window;
     parsed->literals_len = (size_t)(parsing.literals - parsed->literals);
     parsed->operations_len = (size_t)(parsing.writer.next - parsed->operations);
     parsed->content = parsing.writer.content;

@@ -6,8 +6,8 @@
 #include "block_loops.h"
 #include "zstd_blocks.h"
 
-/* Parses the blocks of a complete run to run->parsed. Blocks that libzstd refuses are doubtful, and
- * so are a few that it accepts. Any thread; runs are independent of each other. */
+/* Parses the blocks of a complete run to run->parsed. Blocks that libzstd refuses need the
+ * fallback, and so are a few that it accepts. Any thread; runs are independent of each other. */
 void zstd_parse(struct zstd_run *run, const struct block_loops *loops);
 
 #endif

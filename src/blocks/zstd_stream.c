@@ -153,7 +153,7 @@ static enum chained next(void *arg, const void *run_arg, const struct parsed_run
     const struct zstd_run *run = run_arg;
     *parsed = &run->parsed;
     stream->is_executed = !stream->is_executed;
-    if (run->parsed.is_doubtful)
+    if (run->parsed.needs_fallback)
         return DOUBTED;
     return stream->is_executed ? CHAINED : PASSED;
 }

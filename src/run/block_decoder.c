@@ -31,7 +31,7 @@ struct block_decoder {
     size_t left;                      /* what was not given yet */
     bool may_lend;                    /* it may be lent */
     bool is_executed;                 /* there is no more */
-    bool is_doubtful;
+    bool needs_fallback;
 };
 
 static unsigned runs_of(const struct block_options *options)
@@ -85,7 +85,7 @@ int block_decoder_begin(struct block_decoder **decoder, struct idle *idle,
     own->chained = NULL;
     own->left = 0;
     own->is_filling = own->is_taken = own->is_hurried = false;
-    own->is_executed = own->is_doubtful = false;
+    own->is_executed = own->needs_fallback = false;
     return window_begin(&own->executed.window, window, format->content_max);
 }
 
@@ -186,11 +186,11 @@ static enum block_step go_on(struct block_decoder *decoder)
 {
     enum appended appended = APPENDED;
     if (!decoder->chained)
-        decoder->is_doubtful = !chain(decoder);
-    if (!decoder->is_doubtful && decoder->chained)
+        decoder->needs_fallback = !chain(decoder);
+    if (!decoder->needs_fallback && decoder->chained)
         appended = execute(decoder);
-    decoder->is_doubtful |= appended == APPEND_WRONG;
-    return decoder->is_doubtful       ? BLOCKS_DOUBTFUL
+    decoder->needs_fallback |= appended == APPEND_WRONG;
+    return decoder->needs_fallback    ? BLOCKS_FALLBACK
            : appended == APPEND_LATER ? BLOCKS_LATER
            : decoder->is_executed     ? BLOCKS_END
                                       : BLOCKS_SOME;
@@ -200,9 +200,9 @@ enum block_step block_decoder_step(struct block_decoder *decoder, struct decode_
 {
     enum block_step is = BLOCKS_SOME;
     while (is == BLOCKS_SOME && decoder->left == 0) {
-        decoder->is_doubtful |= !take(decoder, step);
-        if (decoder->is_doubtful)
-            return BLOCKS_DOUBTFUL;
+        decoder->needs_fallback |= !take(decoder, step);
+        if (decoder->needs_fallback)
+            return BLOCKS_FALLBACK;
         if (is_hungry(decoder, step->cap > 0))
             return BLOCKS_SOME;
         is = go_on(decoder);

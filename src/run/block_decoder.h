@@ -33,13 +33,13 @@ enum block_step {
     BLOCKS_SOME,  /* the frame goes on */
     BLOCKS_LATER, /* what is lent is still needed: await some of it, and repeat the step as it is */
     BLOCKS_END,   /* all of it was given */
-    BLOCKS_DOUBTFUL, /* it must be decoded again */
+    BLOCKS_FALLBACK, /* it must be decoded again */
 };
 
 /* Takes bytes of step->in from step->used on, as many ahead as it has runs for, and prepares
  * content to be given unless it needs more bytes than there are. Gives no content of a frame that
- * is doubtful. With a step->cap of 0 it reads what comes next, such as a checksum, in the bytes
- * that were taken. */
+ * needs the fallback. With a step->cap of 0 it reads what comes next, such as a checksum, in the
+ * bytes that were taken. */
 enum block_step block_decoder_step(struct block_decoder *decoder, struct decode_step *step);
 
 /* Gives content: copies up to step->cap bytes to step->out, and sets step->made. */
@@ -63,7 +63,8 @@ void block_decoder_end_input(struct block_decoder *decoder);
  * to be given. */
 bool block_decoder_hurry(struct block_decoder *decoder);
 
-/* True if a doubtful frame is right so far, but the input ends in the middle of it. */
+/* True if a frame that needs the fallback is right so far, but the input ends in the middle of it.
+ */
 bool block_decoder_is_cut(const struct block_decoder *decoder);
 
 /* Returns where the codec's own decoder can go on, and how much has been given since. */

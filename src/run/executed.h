@@ -47,8 +47,8 @@ enum appended {
     APPEND_WRONG, /* a match begins before the content */
 };
 
-/* Executes a run that is not doubtful. Sets *data to its content, run->content bytes, which stay
- * until the next call, and until then may be lent. */
+/* Executes a run that does not need the fallback. Sets *data to its content, run->content bytes,
+ * which stay until the next call, and until then may be lent. */
 enum appended executed_append(struct executed *executed, const struct block_loops *loops,
                               const struct parsed_run *run, const unsigned char **data);
 

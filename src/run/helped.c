@@ -215,7 +215,7 @@ static int go_on(struct extent *extent, struct decode_step *step, enum block_ste
 {
     if (is == BLOCKS_END)
         leave(extent);
-    if (is != BLOCKS_DOUBTFUL)
+    if (is != BLOCKS_FALLBACK)
         return 0;
     step->used = 0;
     return helped_give_up(extent);
@@ -269,7 +269,7 @@ enum decoded helped_look_on(struct extent *extent)
     return extent->is_again ? DECODED_SOME : DECODED_ALL;
 }
 
-/* What is doubtful is not kept of a pipe, so that nobody else can say what is wrong. -1. */
+/* What needs the fallback is not kept of a pipe, so that nobody else can say what is wrong. -1. */
 static int fail(struct extent *extent)
 {
     const struct file *file = extent->file;

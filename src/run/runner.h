@@ -155,9 +155,9 @@ static inline bool decode_is_complete(const struct extent *extent)
 
 /* --- helped.c: lets idle workers help to decode a frame, if that pays --- */
 
-/* If a frame is doubtful, the worker's decoder begins it anew. Of a stream it is kept for that, if
- * it is not too long; otherwise the run fails. Those that return an int return 0, or -1: the run
- * has failed. */
+/* If a frame needs the fallback, the worker's decoder begins it anew. Of a stream it is kept for
+ * that, if it is not too long; otherwise the run fails. Those that return an int return 0, or -1:
+ * the run has failed. */
 
 /* Before a frame: sets in_blocks if others help with it. */
 int helped_begin(struct extent *extent);
@@ -173,8 +173,8 @@ bool helped_hurry(struct extent *extent);
 /* The file has ended. True if others help, so that what was taken of it is still to be given. */
 bool helped_end_input(struct extent *extent);
 
-/* What is counted ends here. DECODED_ALL, unless what the frame goes on with at once is doubtful:
- * the worker's decoder may look at that. */
+/* What is counted ends here. DECODED_ALL, unless what the frame goes on with at once needs the
+ * fallback: the worker's decoder may look at that. */
 enum decoded helped_look_on(struct extent *extent);
 
 /* Leaves the frame, and those after it, to the worker's decoder. What was given is skipped. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // For libFuzzer: zstd parsed to operations and executed on a core, by every set of loops, against
-// libzstd. What is taken decodes to what libzstd gives; what is doubtful, a decoder by the letter
-// of the format refuses, or it has offsets that no window that is parsed reaches.
+// libzstd. What is taken decodes to what libzstd gives; what needs the fallback, a decoder by the
+// letter of the format refuses, or it has offsets that no window that is parsed reaches.
 //
 // The first byte says how much of the data the walk sees at a time, and what the others are
 // (made_zstd.h). `make fuzz` builds it.

@@ -121,7 +121,7 @@ static enum outcome look_on(struct block_decoder *decoder, struct loans *loans)
 {
     unsigned char none;
     struct decode_step step = {.in = &none, .out = &none};
-    return take_step(decoder, &step, loans) == BLOCKS_DOUBTFUL ? DOUBTFUL : FULL;
+    return take_step(decoder, &step, loans) == BLOCKS_FALLBACK ? FALLBACK : FULL;
 }
 
 static bool must_hurry(const struct course *course, bool is_end)
@@ -149,8 +149,8 @@ static enum outcome take_steps(struct block_decoder *decoder, const struct cours
         *made += step.made;
         if (is == BLOCKS_END)
             return at == len ? DECODED : HUNGRY;
-        if (is == BLOCKS_DOUBTFUL)
-            return block_decoder_is_cut(decoder) ? CUT : DOUBTFUL;
+        if (is == BLOCKS_FALLBACK)
+            return block_decoder_is_cut(decoder) ? CUT : FALLBACK;
         if (*made > course->stop)
             return STOPPED;
         if (step.used < step.in_len || step.made > 0)
@@ -174,7 +174,7 @@ struct block_result course_decode(struct block_decoder **decoder, struct helpers
     const struct codec_options decoding = {.memlimit = (uint64_t)1 << 27,
                                            .no_check = course->no_check};
     const struct block_options options = {format, &decoding, helpers->count + 1, UINT64_MAX};
-    struct block_result result = {.outcome = DOUBTFUL};
+    struct block_result result = {.outcome = FALLBACK};
     struct loans loans = {.count = 0};
     if (block_decoder_memory(&options, in, len) == 0)
         return result;

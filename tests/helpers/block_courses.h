@@ -35,12 +35,12 @@ struct course course_random(size_t out_max);
 
 enum outcome {
     DECODED,  /* all of it */
-    DOUBTFUL, /* the codec's own decoder has to look at it, or can alone decode it */
+    FALLBACK, /* the codec's own decoder has to look at it, or can alone decode it */
     CUT,      /* the same, as it ends too early */
     HUNGRY,   /* more follows it */
     STOPPED,  /* it was left */
     STALLED,  /* more of it may follow, and nothing else is given before that */
-    FULL,     /* there is no more room, and what follows at once is not DOUBTFUL */
+    FULL,     /* there is no more room, and what follows at once is not FALLBACK */
 };
 
 struct block_result {

@@ -26,7 +26,7 @@ static bool append(const struct by_blocks *by, struct decoded_content *content)
     const struct execution execution = {content->repeats, content->size - content->frame};
     struct parsed_run *parsed = &by->run->parsed;
     zstd_parse(by->run, by->loops);
-    if (parsed->is_doubtful)
+    if (parsed->needs_fallback)
         return false;
     content->bytes = realloc(content->bytes, content->size + parsed->content + COPY_SLACK);
     if (!content->bytes)

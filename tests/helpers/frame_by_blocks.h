@@ -16,8 +16,8 @@ struct by_blocks {
 struct zstd_run *by_blocks_run(void);
 
 /* Decodes in[0..len), whole frames and skippable ones. Checksums are passed over. True if nothing
- * is doubtful; the content, of *size bytes, is the caller's to free in either case. Without memory
- * the process ends with status 1. */
+ * needs the fallback; the content, of *size bytes, is the caller's to free in either case. Without
+ * memory the process ends with status 1. */
 bool frame_by_blocks(const struct by_blocks *by, const unsigned char *in, size_t len,
                      unsigned char **content, size_t *size);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* zstd frames that several threads decode, against what was compressed: with no, one or several
- * idle workers beside, in steps of any size. What libzstd refuses is doubtful, whoever notices it.
+ * idle workers beside, in steps of any size. What libzstd refuses needs the fallback, whoever
+ * notices it.
  */
 #include "src/blocks/zstd_blocks.h"
 #include "tests/helpers/block_courses.h"
@@ -20,7 +21,7 @@
 #define FRAME_MAX (FILE_SIZE_MAX + FILE_SIZE_MAX / 8)
 #define FRAME_LONG (SIZE_LONG + SIZE_LONG / 8)
 
-static unsigned long cases, wrong, doubtful;
+static unsigned long cases, wrong, fallbacks;
 static unsigned char *data, *frame, *content;
 static struct helpers helpers;
 
@@ -150,7 +151,7 @@ static void check_altered(struct block_decoder **decoder)
     const size_t made = result.made;
     const bool is_right = frame_reference(frame, len, &due, &due_size);
     cases++;
-    doubtful += result.outcome == DOUBTFUL;
+    fallbacks += result.outcome == FALLBACK;
     if (result.outcome == DECODED &&
         (!is_right || made != due_size || memcmp(due, content, made) != 0))
         report("altered: other content", len);
@@ -206,6 +207,6 @@ int main(void)
     free(data);
     free(frame);
     free(content);
-    printf("%lu cases, %lu doubtful, %lu wrong\n", cases, doubtful, wrong);
+    printf("%lu cases, %lu doubtful, %lu wrong\n", cases, fallbacks, wrong);
     return wrong != 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gzip files that several threads decode, against zlib: with no, one or several idle workers
- * beside, in steps of any size. What zlib refuses is doubtful, whoever notices it; then ISA-L goes
- * on from the beginning of a member, and knows how much was given of that. */
+ * beside, in steps of any size. What zlib refuses needs the fallback, whoever notices it; then
+ * ISA-L goes on from the beginning of a member, and knows how much was given of that. */
 #include "src/blocks/gzip_run.h"
 #include "tests/helpers/block_courses.h"
 #include "tests/helpers/gzip_members.h"
@@ -124,7 +124,7 @@ static void check_stored(void)
 {
     const struct course course = course_random(FILE_SIZE_MAX);
     const struct block_result result = decode(&stored, stored.len, &course, CAP, "stored blocks");
-    expect(result.outcome == DOUBTFUL && result.restart.at == stored.member[1].at,
+    expect(result.outcome == FALLBACK && result.restart.at == stored.member[1].at,
            "stored blocks are left to ISA-L", result.restart.at);
 }
 
@@ -160,7 +160,7 @@ static void check_range(void)
         memcpy(drawn.bytes + drawn.len, stored.bytes, RUNS_MAX * GZIP_PIECE);
         const struct block_result result =
             decode(&drawn, drawn.len + RUNS_MAX * GZIP_PIECE, &course, size, "a wrong checksum");
-        expect(result.outcome == DOUBTFUL, "a wrong checksum where the range ends", drawn.len);
+        expect(result.outcome == FALLBACK, "a wrong checksum where the range ends", drawn.len);
     }
 }
 
