@@ -39,15 +39,16 @@ static double run_libzstd(const struct bytes_of_file *file)
 }
 
 static void execute(const struct block_loops *loops, struct zstd_run *run, struct window_ring *ring,
-                    struct repeats *repeats)
+                    struct repeat_offsets *repeat_offsets)
 {
     const struct parsed_run *parsed = &run->parsed;
-    const struct execution execution = {*repeats, ring->content};
+    const struct execution execution = {*repeat_offsets, ring->content};
     if (parsed->needs_fallback ||
         !loops->execute(parsed, &execution, ring_make_room(ring, parsed->content)))
         die("blocks", "doubtful");
     for (int i = 0; i < 3; i++)
-        repeats->offset[i] = offset_resolve(parsed->after.offset[i], &execution.repeats);
+        repeat_offsets->offset[i] =
+            offset_resolve(parsed->after.offset[i], &execution.repeat_offsets);
     ring->at += parsed->content;
     ring->content += parsed->content;
 }
@@ -57,7 +58,7 @@ static void run_frame(const struct block_loops *loops, const struct bytes_of_fil
 {
     struct zstd_frame_header header;
     struct zstd_walk walk;
-    struct repeats repeats = {{0}};
+    struct repeat_offsets repeat_offsets = {{0}};
     if (zstd_parse_frame(file->data, file->len, &header) != ZSTD_PARSED ||
         !zstd_walk_begin(&walk, &header))
         die("blocks", "no frame that is parsed");
@@ -73,7 +74,7 @@ static void run_frame(const struct block_loops *loops, const struct bytes_of_fil
             die("blocks", "corrupt");
         zstd_parse(run, loops);
         const double parsed = now();
-        execute(loops, run, &ring, &repeats);
+        execute(loops, run, &ring, &repeat_offsets);
         taken->parse += parsed - begin;
         taken->execute += now() - parsed;
         taken->operations += run->parsed.operations_len;

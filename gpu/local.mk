@@ -54,7 +54,7 @@ kernel_headers = \
 	gpu/decode/gzip/window.cuh gpu/decode/gzip/windows.cuh \
 	gpu/decode/zstd/bits.cuh gpu/decode/copy.cuh gpu/decode/follow.cuh gpu/decode/zstd/fse.cuh gpu/decode/zstd/huffman.cuh \
 	gpu/decode/keep.cuh gpu/decode/link.cuh gpu/decode/zstd/literals.cuh gpu/decode/zstd/parse.cuh gpu/decode/pipeline.cuh \
-	gpu/decode/place.cuh gpu/decode/zstd/repeats.cuh gpu/decode/zstd/repeats_map.cuh gpu/decode/zstd/sequence_codes.cuh \
+	gpu/decode/place.cuh gpu/decode/zstd/repeat_offsets.cuh gpu/decode/zstd/repeat_offsets_map.cuh gpu/decode/zstd/sequence_codes.cuh \
 	gpu/decode/zstd/sequences.cuh gpu/decode/stages.h gpu/decode/tail.cuh gpu/decode/tile.cuh gpu/decode/zstd/walk.cuh \
 	gpu/device_internal.cuh gpu/ptx.cuh
 

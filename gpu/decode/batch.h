@@ -124,7 +124,7 @@ struct decode_heading {
     uint32_t sequences;     /* how many there are, at most room / DECODE_MATCH_MIN */
     uint32_t bits_at;       /* their stream of bits, up to the end of the block */
     uint32_t defines;       /* the tables that it defines itself: bit t for enum decode_table t */
-    struct decode_source tables[ZSTD_TABLES]; /* after `repeats`: never REPEATED */
+    struct decode_source tables[ZSTD_TABLES]; /* after `repeat_offsets`: never REPEATED */
 };
 
 /* A sequence copies literals and then a match. It is stored by where it begins, so both lengths are
@@ -133,7 +133,8 @@ struct decode_heading {
  *
  * - 18 bits: bytes of the block's content before this sequence;
  * - 17 bits: literals of the block before this sequence;
- * - 29 bits: its offset, or how it follows from those before the block (see ZSTD_REPEATS). */
+ * - 29 bits: its offset, or how it follows from those before the block (see ZSTD_REPEAT_OFFSETS).
+ */
 typedef uint64_t decode_sequence;
 
 #define DECODE_LITERALS_SHIFT 18u
@@ -141,42 +142,42 @@ typedef uint64_t decode_sequence;
 
 /* An offset in 29 bits. A block does not know the three last offsets before it, but each offset
  * that it repeats is one of them, or one of them less a small number, or one of its own. With
- * ZSTD_REPEATS set, bits 16 and 17 say which of the three (0 to 2) it is, and the lower 16 bits
- * what to take off: at most one for each sequence of the block. Otherwise it is the offset itself,
- * up to ZSTD_WINDOW_MAX. */
-#define ZSTD_REPEATS (1u << 28)
-#define ZSTD_REPEATS_WHICH 16u
-#define ZSTD_REPEATS_LESS 0xffffu
+ * ZSTD_REPEAT_OFFSETS set, bits 16 and 17 say which of the three (0 to 2) it is, and the lower 16
+ * bits what to take off: at most one for each sequence of the block. Otherwise it is the offset
+ * itself, up to ZSTD_WINDOW_MAX. */
+#define ZSTD_REPEAT_OFFSETS (1u << 28)
+#define ZSTD_REPEAT_OFFSETS_WHICH 16u
+#define ZSTD_REPEAT_OFFSETS_LESS 0xffffu
 
 /* The three last offsets after some blocks: `which[i]` is ZSTD_CONSTANT if the i-th is value[i],
  * otherwise it is the which[i]-th (0 to 2) before these blocks, less value[i]. Values stay below
  * 2^28, so that two can be added; what is larger than any window is ZSTD_WINDOW_MAX + 1. */
 #define ZSTD_CONSTANT 3u
-struct zstd_repeats {
+struct zstd_repeat_offsets {
     uint32_t which[3];
     uint32_t value[3];
 };
 
 /* The outcome of decoding a block. */
 struct decode_outcome {
-    uint32_t refusal;           /* enum decode_refusal */
-    uint32_t content;           /* bytes; from `sequences` */
-    uint32_t content_at;        /* where they begin in the batch; from `place` */
-    uint32_t reach;             /* bytes of the frame before the block, at most ZSTD_WINDOW_MAX;
-                                 * from `place` */
-    struct zstd_repeats after;  /* from `sequences` */
-    struct zstd_repeats before; /* from `place`, all of them constant */
+    uint32_t refusal;    /* enum decode_refusal */
+    uint32_t content;    /* bytes; from `sequences` */
+    uint32_t content_at; /* where they begin in the batch; from `place` */
+    uint32_t reach;      /* bytes of the frame before the block, at most ZSTD_WINDOW_MAX;
+                          * from `place` */
+    struct zstd_repeat_offsets after;  /* from `sequences` */
+    struct zstd_repeat_offsets before; /* from `place`, all of them constant */
 };
 
 /* The state that a batch takes over from the one before, at the beginning of `in`. The stage `keep`
  * leaves it for the next batch: `kept` always, the rest if a frame goes on. For the first batch
  * `kept` is 0. */
 struct decode_carry {
-    uint64_t before;                          /* bytes of the frame's content so far */
-    struct zstd_repeats repeats;              /* all of them constant */
-    uint32_t kept;                            /* bytes of content right before `out` */
-    struct decode_source tables[ZSTD_TABLES]; /* `at` points into `described`; ABSENT: none yet */
-    uint8_t described[ZSTD_TABLES][160];      /* no description is longer than 129 bytes */
+    uint64_t before;                           /* bytes of the frame's content so far */
+    struct zstd_repeat_offsets repeat_offsets; /* all of them constant */
+    uint32_t kept;                             /* bytes of content right before `out` */
+    struct decode_source tables[ZSTD_TABLES];  /* `at` points into `described`; ABSENT: none yet */
+    uint8_t described[ZSTD_TABLES][160];       /* no description is longer than 129 bytes */
 };
 
 #define DECODE_NONE UINT32_MAX

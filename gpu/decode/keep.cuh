@@ -12,7 +12,7 @@
 #ifndef GPUHISTO_ZSTD_KEEP_CUH
 #define GPUHISTO_ZSTD_KEEP_CUH
 
-#include "gpu/decode/zstd/repeats_map.cuh"
+#include "gpu/decode/zstd/repeat_offsets_map.cuh"
 
 #include <cstddef>
 
@@ -85,8 +85,8 @@ static __device__ inline void keep_carry(const decode_batch &batch, const decode
     next->before = batch.verdict->content - batch.outcome[frame.first].content_at;
     if (!frame.begins)
         next->before += reinterpret_cast<const decode_carry *>(batch.in)->before;
-    next->repeats =
-        repeats_of_map(repeats_map_then(repeats_map_of(last.before), repeats_map_of(last.after)));
+    next->repeat_offsets = repeat_offsets_of_map(repeat_offsets_map_then(
+        repeat_offsets_map_of(last.before), repeat_offsets_map_of(last.after)));
 }
 
 // Says where the content of each frame ends, by all threads of a CUDA block.

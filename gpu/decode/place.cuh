@@ -13,7 +13,7 @@
 #ifndef GPUHISTO_ZSTD_PLACE_CUH
 #define GPUHISTO_ZSTD_PLACE_CUH
 
-#include "gpu/decode/zstd/repeats_map.cuh"
+#include "gpu/decode/zstd/repeat_offsets_map.cuh"
 
 constexpr unsigned DECODE_PLACE_THREADS = 1024;
 static_assert(DECODE_PLACE_THREADS % 32 == 0 && DECODE_PLACE_THREADS <= 1024,
@@ -27,17 +27,18 @@ static inline unsigned place_grid(const struct decode_batch *, unsigned)
 // The sum of some blocks in a row.
 struct place_sum {
     unsigned content;
-    repeats_map repeats;
+    repeat_offsets_map repeat_offsets;
 };
 
 static __device__ inline place_sum place_then(const place_sum &first, const place_sum &second)
 {
-    return {first.content + second.content, repeats_map_then(first.repeats, second.repeats)};
+    return {first.content + second.content,
+            repeat_offsets_map_then(first.repeat_offsets, second.repeat_offsets)};
 }
 
 static __device__ inline place_sum place_nothing()
 {
-    return {0, repeats_map_same()};
+    return {0, repeat_offsets_map_same()};
 }
 
 static __device__ inline place_sum place_shuffle_up(const place_sum &sum, unsigned by)
@@ -45,7 +46,8 @@ static __device__ inline place_sum place_shuffle_up(const place_sum &sum, unsign
     place_sum other;
     other.content = __shfl_up_sync(0xffffffffu, sum.content, by);
     for (unsigned i = 0; i < 3; i++)
-        other.repeats.place[i] = __shfl_up_sync(0xffffffffu, sum.repeats.place[i], by);
+        other.repeat_offsets.place[i] =
+            __shfl_up_sync(0xffffffffu, sum.repeat_offsets.place[i], by);
     return other;
 }
 
@@ -101,7 +103,7 @@ __global__ void __launch_bounds__(DECODE_PLACE_THREADS) decode_place(decode_batc
     const decode_carry *const carry = reinterpret_cast<const decode_carry *>(batch.in);
     place_sum before = place_nothing();
     if (!batch.frame[0].begins)
-        before.repeats = repeats_map_of(carry->repeats);
+        before.repeat_offsets = repeat_offsets_map_of(carry->repeat_offsets);
     if (threadIdx.x == 0)
         refused = DECODE_NONE;
     __syncthreads();
@@ -115,13 +117,16 @@ __global__ void __launch_bounds__(DECODE_PLACE_THREADS) decode_place(decode_batc
         const bool begins = is_there && frame.begins && frame.first == index;
         place_sum own = place_nothing();
         if (is_taken)
-            own = {min(outcome->content, batch.block[index].room), repeats_map_of(outcome->after)};
+            own = {min(outcome->content, batch.block[index].room),
+                   repeat_offsets_map_of(outcome->after)};
         if (begins)
-            own.repeats = repeats_map_then(repeats_map_begin(), own.repeats);
+            own.repeat_offsets =
+                repeat_offsets_map_then(repeat_offsets_map_begin(), own.repeat_offsets);
         const place_sum at = place_scan(own, warps, before);
         if (is_there) {
             outcome->content_at = at.content;
-            outcome->before = repeats_of_map(begins ? repeats_map_begin() : at.repeats);
+            outcome->before =
+                repeat_offsets_of_map(begins ? repeat_offsets_map_begin() : at.repeat_offsets);
         }
         __syncthreads(); // the first block of the frame knows where it is
         if (is_there) {

@@ -17,7 +17,7 @@
 #include "gpu/decode/zstd/literals.cuh"
 #include "gpu/decode/zstd/parse.cuh"
 #include "place.cuh"
-#include "gpu/decode/zstd/repeats.cuh"
+#include "gpu/decode/zstd/repeat_offsets.cuh"
 #include "gpu/decode/zstd/sequences.cuh"
 #include "stages.h"
 #include "tail.cuh"
@@ -25,7 +25,8 @@
 
 static const struct decode_stage zstd_stages[] = {
     {"parse", DECODE_PART_CHAINED, zstd_parse, parse_threads, 0, parse_grid},
-    {"repeats", DECODE_PART_CHAINED, zstd_repeat_tables, repeats_threads, 0, repeats_grid},
+    {"repeats", DECODE_PART_CHAINED, zstd_repeat_offset_tables, repeat_offsets_threads, 0,
+     repeat_offsets_grid},
     {"tables", DECODE_PART_CHAINED, zstd_keep_tables, ZSTD_KEEP_TABLES_THREADS, 0,
      keep_tables_grid},
     {"literals", DECODE_PART_FREE, zstd_literals, literals_threads, 0, literals_grid},

@@ -77,7 +77,7 @@ struct decode_tile {
     unsigned content_at; // of the zstd block in the batch
     unsigned reach;      // bytes of the frame before the zstd block
     unsigned window;
-    unsigned repeats[3]; // the last offsets before the zstd block
+    unsigned repeat_offsets[3]; // the last offsets before the zstd block
 
     const unsigned char *literals;
     unsigned literals_mask; // 0 if all are the first one
@@ -103,13 +103,13 @@ static __device__ inline unsigned sequence_literals(decode_sequence sequence)
 static __device__ inline unsigned tile_offset(const decode_tile &tile, decode_sequence sequence)
 {
     const unsigned code = static_cast<unsigned>(sequence >> DECODE_OFFSET_SHIFT);
-    if (!(code & ZSTD_REPEATS))
+    if (!(code & ZSTD_REPEAT_OFFSETS))
         return code;
-    const unsigned which = code >> ZSTD_REPEATS_WHICH & 3;
-    const unsigned offset = which == 0   ? tile.repeats[0]
-                            : which == 1 ? tile.repeats[1]
-                                         : tile.repeats[2];
-    return offset - min(offset, code & ZSTD_REPEATS_LESS);
+    const unsigned which = code >> ZSTD_REPEAT_OFFSETS_WHICH & 3;
+    const unsigned offset = which == 0   ? tile.repeat_offsets[0]
+                            : which == 1 ? tile.repeat_offsets[1]
+                                         : tile.repeat_offsets[2];
+    return offset - min(offset, code & ZSTD_REPEAT_OFFSETS_LESS);
 }
 
 // Returns the last sequence that begins at `begin` or before: each round, the lanes of a warp look
@@ -337,7 +337,7 @@ static __device__ inline decode_tile tile_of(const decode_batch &batch, unsigned
     tile.reach = outcome.reach;
     tile.window = batch.frame[block.frame].window;
     for (unsigned i = 0; i < 3; i++)
-        tile.repeats[i] = outcome.before.value[i];
+        tile.repeat_offsets[i] = outcome.before.value[i];
     tile.literals = heading.literals_type == DECODE_LITERALS_PACKED
                         ? batch.literals + block.room_at
                         : batch.in + heading.literals_at;

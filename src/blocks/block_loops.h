@@ -26,15 +26,15 @@ struct sequences {
     uint32_t count;       /* at least 1 */
     uint32_t content_max; /* that writer.content may come to */
     /* Members that parsing changes. */
-    struct repeats repeats;
+    struct repeat_offsets repeat_offsets;
     struct operation_writer writer;
     uint32_t literals; /* bytes that the sequences have taken */
 };
 
 /* The state before a run is executed. */
 struct execution {
-    struct repeats repeats; /* before the run */
-    uint64_t history;       /* bytes of content that stand before it */
+    struct repeat_offsets repeat_offsets; /* before the run */
+    uint64_t history;                     /* bytes of content that stand before it */
 };
 
 struct block_loops {

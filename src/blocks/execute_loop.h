@@ -11,7 +11,7 @@
 static const unsigned char *symbolic_source(operation op, const struct execution *execution,
                                             const unsigned char *begin, const unsigned char *at)
 {
-    const uint32_t offset = offset_resolve((uint32_t)op, &execution->repeats);
+    const uint32_t offset = offset_resolve((uint32_t)op, &execution->repeat_offsets);
     const uint64_t before = (uint64_t)(at - begin) + execution->history;
     return offset == 0 || offset > before ? NULL : at - offset;
 }

@@ -4,17 +4,17 @@
 
 typedef __m128i last_offsets;
 
-TARGET INLINE last_offsets load_offsets(const struct repeats *repeats)
+TARGET INLINE last_offsets load_offsets(const struct repeat_offsets *repeat_offsets)
 {
-    return _mm_set_epi32(0, (int)repeats->offset[2], (int)repeats->offset[1],
-                         (int)repeats->offset[0]);
+    return _mm_set_epi32(0, (int)repeat_offsets->offset[2], (int)repeat_offsets->offset[1],
+                         (int)repeat_offsets->offset[0]);
 }
 
-TARGET INLINE struct repeats store_offsets(last_offsets last)
+TARGET INLINE struct repeat_offsets store_offsets(last_offsets last)
 {
-    return (struct repeats){{(uint32_t)_mm_extract_epi32(last, 0),
-                             (uint32_t)_mm_extract_epi32(last, 1),
-                             (uint32_t)_mm_extract_epi32(last, 2)}};
+    return (struct repeat_offsets){{(uint32_t)_mm_extract_epi32(last, 0),
+                                    (uint32_t)_mm_extract_epi32(last, 1),
+                                    (uint32_t)_mm_extract_epi32(last, 2)}};
 }
 
 /* Bytes of a lane. */

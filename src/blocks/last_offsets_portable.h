@@ -3,14 +3,14 @@
  * becomes the first of the last ones. Which of these it is cannot be predicted, so the choice takes
  * no branches. */
 
-typedef struct repeats last_offsets;
+typedef struct repeat_offsets last_offsets;
 
-TARGET INLINE last_offsets load_offsets(const struct repeats *repeats)
+TARGET INLINE last_offsets load_offsets(const struct repeat_offsets *repeat_offsets)
 {
-    return *repeats;
+    return *repeat_offsets;
 }
 
-TARGET INLINE struct repeats store_offsets(last_offsets last)
+TARGET INLINE struct repeat_offsets store_offsets(last_offsets last)
 {
     return last;
 }

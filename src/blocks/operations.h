@@ -46,7 +46,7 @@ static inline unsigned operation_match(operation op)
 
 /* The last offsets of zstd. Those before a run are unknown while it is parsed: offsets made of them
  * are symbolic, "the i-th before the run, less n". Real offsets are less than SYMBOLIC_MIN. */
-struct repeats {
+struct repeat_offsets {
     uint32_t offset[3];
 };
 
@@ -62,7 +62,7 @@ static inline uint32_t symbolic_offset(unsigned i)
 
 /* Returns the offset that a symbolic one stands for; 0: it would not be positive. Other offsets are
  * returned unchanged. */
-static inline uint32_t offset_resolve(uint32_t offset, const struct repeats *before)
+static inline uint32_t offset_resolve(uint32_t offset, const struct repeat_offsets *before)
 {
     if (offset < SYMBOLIC_MIN)
         return offset;
@@ -77,11 +77,11 @@ struct parsed_run {
     operation *operations;   /* room for `operations_max` and OPERATIONS_SLACK */
     size_t literals_max, operations_max;
     size_t literals_len, operations_len;
-    uint32_t content;     /* bytes that the operations make; less than 2 GiB */
-    uint32_t reach;       /* how far before the run a match begins, symbolic ones left out; bytes */
-    struct repeats after; /* zstd: the last offsets after the run, perhaps symbolic */
-    bool is_near;         /* no offset is symbolic, and sources are so near that a cache has them */
-    bool needs_fallback;  /* the blocks are corrupt, or not understood: nothing else is valid */
+    uint32_t content; /* bytes that the operations make; less than 2 GiB */
+    uint32_t reach;   /* how far before the run a match begins, symbolic ones left out; bytes */
+    struct repeat_offsets after; /* zstd: the last offsets after the run, perhaps symbolic */
+    bool is_near;        /* no offset is symbolic, and sources are so near that a cache has them */
+    bool needs_fallback; /* the blocks are corrupt, or not understood: nothing else is valid */
 };
 
 /* Allocates the memory of a run. 0, or -1: out of memory. */

@@ -92,7 +92,7 @@ TARGET static bool parse_sequences(struct sequences *sequences)
     const uint32_t content_max = sequences->content_max;
     struct sequence_bits bits = {.in = sequences->in};
     struct operation_writer writer = sequences->writer;
-    last_offsets last = load_offsets(&sequences->repeats);
+    last_offsets last = load_offsets(&sequences->repeat_offsets);
     uint32_t state[SEQUENCE_KINDS], literals = 0, left = sequences->count;
     const size_t len = sequences->len;
     if (len == 0 || bits.in[len - 1] == 0)
@@ -129,7 +129,7 @@ TARGET static bool parse_sequences(struct sequences *sequences)
                                (uint32_t)(sequence.states >> (of_offset + of_match));
     }
     sequences->writer = writer;
-    sequences->repeats = store_offsets(last);
+    sequences->repeat_offsets = store_offsets(last);
     sequences->literals = literals;
     return bits.left == 0;
 }

@@ -74,12 +74,13 @@ const unsigned char *window_append(struct window *window, const struct block_loo
 {
     make_room(window, run->content);
     const uint64_t history = window->content < window->at ? window->content : window->at;
-    const struct execution execution = {window->repeats, history};
+    const struct execution execution = {window->repeat_offsets, history};
     unsigned char *out = window->data + window->at;
     if (!loops->execute(run, &execution, out))
         return NULL;
     for (int i = 0; i < 3; i++)
-        window->repeats.offset[i] = offset_resolve(run->after.offset[i], &execution.repeats);
+        window->repeat_offsets.offset[i] =
+            offset_resolve(run->after.offset[i], &execution.repeat_offsets);
     window->at += run->content;
     window->content += run->content;
     return out;

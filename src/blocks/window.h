@@ -11,10 +11,10 @@
 struct window {
     unsigned char *data;
     size_t cap;
-    size_t at;              /* where content is appended */
-    uint64_t size;          /* how far matches may reach back */
-    uint64_t content;       /* bytes of the frame so far */
-    struct repeats repeats; /* the last offsets */
+    size_t at;                            /* where content is appended */
+    uint64_t size;                        /* how far matches may reach back */
+    uint64_t content;                     /* bytes of the frame so far */
+    struct repeat_offsets repeat_offsets; /* the last offsets */
 };
 
 /* Returns the bytes of memory for a window, and for runs that mostly have at most so much content.

@@ -112,9 +112,9 @@ void zstd_walk_begin_run(struct zstd_walk *walk, struct zstd_run *run)
     run->window = walk->window;
     run->is_last = false;
     for (unsigned i = 0; i < 3; i++)
-        run->repeats.offset[i] = symbolic_offset(i);
+        run->repeat_offsets.offset[i] = symbolic_offset(i);
     if (walk->is_first)
-        run->repeats = (struct repeats){{1, 4, 8}};
+        run->repeat_offsets = (struct repeat_offsets){{1, 4, 8}};
     walk->is_first = walk->in_block = false;
     walk->operations = walk->literals = walk->content = 0;
     walk->wanted = ZSTD_BLOCK_HEADER_SIZE;

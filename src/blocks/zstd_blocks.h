@@ -87,9 +87,9 @@ struct zstd_run {
     struct zstd_block blocks[RUN_BLOCKS_MAX];
     unsigned count;
     struct definitions before;
-    struct repeats repeats; /* before the run; symbolic unless it is the frame's first */
-    uint64_t window;        /* bytes */
-    bool is_last;           /* of the frame */
+    struct repeat_offsets repeat_offsets; /* before it; symbolic unless it is the first */
+    uint64_t window;                      /* bytes */
+    bool is_last;                         /* of the frame */
     /* Set by zstd_parse. */
     struct zstd_tables tables;
     struct parsed_run parsed;

@@ -13,7 +13,7 @@ struct parsing {
     struct zstd_tables *tables;
     unsigned char *literals; /* where those of the next block go */
     struct operation_writer writer;
-    struct repeats repeats;
+    struct repeat_offsets repeat_offsets;
     uint32_t content_max; /* bytes of a block's content */
 };
 
@@ -38,8 +38,8 @@ static bool read_defined(struct sequence_table *tables, enum sequence_kind wante
     return true;
 }
 
-/* Sets the table of literals that a block repeats: that of an earlier block of the run, or before
- * it. */
+/* Sets the table of literals that a block repeat offsets: that of an earlier block of the run, or
+ * before it. */
 static bool repeat_huffman(struct parsing *parsing)
 {
     struct huffman_table *table = &parsing->tables->huffman;
@@ -48,7 +48,7 @@ static bool repeat_huffman(struct parsing *parsing)
                              huffman_table_read(table, definition->bytes, definition->len) >= 0);
 }
 
-/* Sets a table of sequences that a block repeats, likewise. */
+/* Sets a table of sequences that a block repeat offsets, likewise. */
 static bool repeat_sequences(struct parsing *parsing, enum sequence_kind kind)
 {
     struct sequence_table *tables = parsing->tables->sequences;
@@ -130,7 +130,7 @@ static bool parse_sequences(struct parsing *parsing, const unsigned char *in, si
 {
     struct sequences sequences = {.tables = parsing->tables->sequences,
                                   .content_max = parsing->writer.content + parsing->content_max,
-                                  .repeats = parsing->repeats,
+                                  .repeat_offsets = parsing->repeat_offsets,
                                   .writer = parsing->writer};
     struct sequences_header header;
     *literals = 0;
@@ -148,7 +148,7 @@ static bool parse_sequences(struct parsing *parsing, const unsigned char *in, si
     sequences.count = header.count;
     if (!parsing->loops->parse_sequences(&sequences))
         return false;
-    parsing->repeats = sequences.repeats;
+    parsing->repeat_offsets = sequences.repeat_offsets;
     parsing->writer = sequences.writer;
     *literals = sequences.literals;
     return true;
@@ -204,7 +204,7 @@ void zstd_parse(struct zstd_run *run, const struct block_loops *loops)
                               .tables = &run->tables,
                               .literals = parsed->literals,
                               .writer = {.next = parsed->operations},
-                              .repeats = run->repeats,
+                              .repeat_offsets = run->repeat_offsets,
                               .content_max = BLOCK_CONTENT_MAX};
     if (run->window < BLOCK_CONTENT_MAX)
         parsing.content_max = (uint32_t)run->window;
@@ -219,5 +219,5 @@ void zstd_parse(struct zstd_run *run, const struct block_loops *loops)
     parsed->operations_len = (size_t)(parsing.writer.next - parsed->operations);
     parsed->content = parsing.writer.content;
     parsed->reach = 0 - (uint32_t)parsing.writer.min;
-    parsed->after = parsing.repeats;
+    parsed->after = parsing.repeat_offsets;
 }

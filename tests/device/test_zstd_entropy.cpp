@@ -310,8 +310,9 @@ void check_made()
     flush(true);
 }
 
-// More blocks than several tiles of `repeats` have, nearly all of which repeat what is far before.
-void check_far_repeats()
+// More blocks than several tiles of `repeat_offsets` have, nearly all of which repeat what is far
+// before.
+void check_far_repeat_offsets()
 {
     std::vector<made_block> blocks(quick ? 900 : 3000);
     for (made_block &block : blocks) {
@@ -338,7 +339,7 @@ void check_far_repeats()
 }
 
 // A frame, and the same without its first block: it must not take the tables of that block.
-void check_false_repeats()
+void check_false_repeat_offsets()
 {
     for (unsigned round = 0; round < scale_of(20, 200, 400); round++) {
         std::vector<made_block> blocks(2);
@@ -535,8 +536,8 @@ int main()
     check_modes();
     check_literals();
     check_made();
-    check_far_repeats();
-    check_false_repeats();
+    check_far_repeat_offsets();
+    check_false_repeat_offsets();
     check_trees();
     check_headers();
     check_windows();

@@ -42,7 +42,7 @@ struct test_block {
     size_t content_at = 0; // in the stream
     uint32_t content = 0;
     uint32_t refusal = DECODE_TAKEN; // by a stage before
-    uint32_t repeats[3] = {};        // after it
+    uint32_t repeat_offsets[3] = {}; // after it
 };
 
 struct test_frame {
@@ -81,10 +81,12 @@ void fail(const char *what, size_t block, size_t at)
 
 // One of the last three offsets, while what they were before the block is not known.
 struct unknown_offset {
-    uint32_t which, value; // as in struct zstd_repeats
+    uint32_t which, value; // as in struct zstd_repeat_offsets
     uint32_t code() const
     {
-        return which == ZSTD_CONSTANT ? value : ZSTD_REPEATS | which << ZSTD_REPEATS_WHICH | value;
+        return which == ZSTD_CONSTANT
+                   ? value
+                   : ZSTD_REPEAT_OFFSETS | which << ZSTD_REPEAT_OFFSETS_WHICH | value;
     }
 };
 
@@ -95,7 +97,7 @@ unsigned repeat_of(const naive_sequence &sequence)
 }
 
 // Writes a block's sequences as the stage before does. The map of its offsets.
-zstd_repeats write_sequences(const test_block &block, decode_sequence *out)
+zstd_repeat_offsets write_sequences(const test_block &block, decode_sequence *out)
 {
     unknown_offset last[3] = {{0, 0}, {1, 0}, {2, 0}};
     uint64_t begin = 0, literals = 0;
@@ -120,7 +122,7 @@ zstd_repeats write_sequences(const test_block &block, decode_sequence *out)
         literals += sequence.literals;
     }
     *out = begin | literals << DECODE_LITERALS_SHIFT;
-    zstd_repeats after;
+    zstd_repeat_offsets after;
     for (unsigned i = 0; i < 3; i++) {
         after.which[i] = last[i].which;
         after.value[i] = last[i].value;
@@ -416,8 +418,8 @@ class run
         if (carry.before != begun)
             fail("another length so far", last.block, carry.before);
         for (unsigned i = 0; i < 3; i++)
-            if (carry.repeats.which[i] != ZSTD_CONSTANT ||
-                carry.repeats.value[i] != block.repeats[i])
+            if (carry.repeat_offsets.which[i] != ZSTD_CONSTANT ||
+                carry.repeat_offsets.value[i] != block.repeat_offsets[i])
                 fail("other repeat offsets", last.block, i);
         check_tables(carry, last);
     }
@@ -509,7 +511,7 @@ stream stream_of(const naive_zstd &naive)
                                    naive.sequences + from.first_sequence + from.sequences);
             block.content_at = from.first_content;
             block.content = static_cast<uint32_t>(from.content);
-            std::copy(from.repeats, from.repeats + 3, block.repeats);
+            std::copy(from.repeat_offsets, from.repeat_offsets + 3, block.repeat_offsets);
             stream.frames.back().blocks.push_back(block);
         }
     }
@@ -519,12 +521,12 @@ stream stream_of(const naive_zstd &naive)
 // Makes sequences as it likes, and the content, a byte at a time.
 struct maker {
     stream made;
-    uint32_t repeats[3] = {};
+    uint32_t repeat_offsets[3] = {};
 
     void begin_frame(uint32_t window)
     {
         made.frames.push_back({window, DECODE_CONTENT_UNKNOWN, {}});
-        repeats[0] = 1, repeats[1] = 4, repeats[2] = 8;
+        repeat_offsets[0] = 1, repeat_offsets[1] = 4, repeat_offsets[2] = 8;
     }
 
     void begin_block()
@@ -544,7 +546,7 @@ struct maker {
     void end_block()
     {
         last().content = static_cast<uint32_t>(made.content.size() - last().content_at);
-        std::copy(repeats, repeats + 3, last().repeats);
+        std::copy(repeat_offsets, repeat_offsets + 3, last().repeat_offsets);
     }
 
     // Literals of the next sequence, or at the end of the block.
@@ -570,7 +572,9 @@ struct maker {
     uint32_t meant(uint32_t value, uint32_t literals) const
     {
         const unsigned repeat = repeat_of({literals, 0, value, 0});
-        return repeat == 4 ? value - 3 : repeat == 3 ? repeats[0] - 1 : repeats[repeat];
+        return repeat == 4   ? value - 3
+               : repeat == 3 ? repeat_offsets[0] - 1
+                             : repeat_offsets[repeat];
     }
 
     void put(uint32_t literals, uint32_t match, uint32_t value)
@@ -583,10 +587,10 @@ struct maker {
                                        : 0);
         const unsigned repeat = repeat_of(sequence);
         if (repeat >= 2)
-            repeats[2] = repeats[1];
+            repeat_offsets[2] = repeat_offsets[1];
         if (repeat >= 1) {
-            repeats[1] = repeats[0];
-            repeats[0] = sequence.offset;
+            repeat_offsets[1] = repeat_offsets[0];
+            repeat_offsets[0] = sequence.offset;
         }
         last().sequences.push_back(sequence);
         end_block();

@@ -316,7 +316,7 @@ struct made_state {
     bool has_tree = false, has_tables = false;
     huffman_tree tree;
     fse_table tables[3];
-    uint64_t repeats[3] = {1, 4, 8}, content = 0;
+    uint64_t repeat_offsets[3] = {1, 4, 8}, content = 0;
 };
 
 byte_vector put_stream(const huffman_tree &tree, const std::vector<unsigned> &literals,
@@ -475,20 +475,20 @@ struct made_sequence {
 };
 
 // The offset that a value stands for, and what it leaves for later ones; 0 if there is none.
-uint64_t use_offset(uint64_t repeats[3], uint64_t value, bool no_literals)
+uint64_t use_offset(uint64_t repeat_offsets[3], uint64_t value, bool no_literals)
 {
     if (value > 3) {
-        repeats[2] = repeats[1];
-        repeats[1] = repeats[0];
-        return repeats[0] = value - 3;
+        repeat_offsets[2] = repeat_offsets[1];
+        repeat_offsets[1] = repeat_offsets[0];
+        return repeat_offsets[0] = value - 3;
     }
     const uint64_t at = value - 1 + no_literals;
-    const uint64_t offset = at < 3 ? repeats[at] : repeats[0] - 1;
+    const uint64_t offset = at < 3 ? repeat_offsets[at] : repeat_offsets[0] - 1;
     if (at > 1)
-        repeats[2] = repeats[1];
+        repeat_offsets[2] = repeat_offsets[1];
     if (at > 0)
-        repeats[1] = repeats[0];
-    return repeats[0] = offset;
+        repeat_offsets[1] = repeat_offsets[0];
+    return repeat_offsets[0] = offset;
 }
 
 // A code of a length from a table, for at most `max`; false if there is none.
@@ -521,11 +521,13 @@ bool draw_sequence(made_state &state, uint64_t literals, uint64_t room, made_seq
         const unsigned code =
             table.rows[random_below(static_cast<unsigned>(table.rows.size()))].symbol;
         const uint64_t extra = random_word() & ((uint64_t{1} << code) - 1);
-        uint64_t repeats[3] = {state.repeats[0], state.repeats[1], state.repeats[2]};
-        const uint64_t offset = use_offset(repeats, (uint64_t{1} << code) + extra, *length == 0);
+        uint64_t repeat_offsets[3] = {state.repeat_offsets[0], state.repeat_offsets[1],
+                                      state.repeat_offsets[2]};
+        const uint64_t offset =
+            use_offset(repeat_offsets, (uint64_t{1} << code) + extra, *length == 0);
         if (offset == 0 || offset > std::min(state.content + *length, window))
             continue;
-        std::copy(repeats, repeats + 3, state.repeats);
+        std::copy(repeat_offsets, repeat_offsets + 3, state.repeat_offsets);
         made.codes[1] = code;
         made.extra[1] = extra;
         made.extra_bits[1] = code;

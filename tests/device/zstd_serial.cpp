@@ -235,29 +235,29 @@ class built_batch
 // offsets last used.
 struct execution {
     byte_vector content;
-    uint32_t repeats[3] = {1, 4, 8};
+    uint32_t repeat_offsets[3] = {1, 4, 8};
 };
 
 uint32_t offset_of(const uint32_t before[3], uint64_t packed)
 {
     const uint32_t offset = static_cast<uint32_t>(packed);
-    if (!(offset & ZSTD_REPEATS))
+    if (!(offset & ZSTD_REPEAT_OFFSETS))
         return offset;
-    const uint32_t base = before[offset >> ZSTD_REPEATS_WHICH & 3];
-    const uint32_t less = offset & ZSTD_REPEATS_LESS;
+    const uint32_t base = before[offset >> ZSTD_REPEAT_OFFSETS_WHICH & 3];
+    const uint32_t less = offset & ZSTD_REPEAT_OFFSETS_LESS;
     return base > less ? base - less : 0;
 }
 
-void compose_repeats(execution &to, const zstd_repeats &after)
+void compose_repeat_offsets(execution &to, const zstd_repeat_offsets &after)
 {
     uint32_t next[3];
     for (unsigned i = 0; i < 3; i++) {
         const uint32_t which = after.which[i], value = after.value[i];
-        next[i] = which == ZSTD_CONSTANT      ? value
-                  : to.repeats[which] > value ? to.repeats[which] - value
-                                              : 0;
+        next[i] = which == ZSTD_CONSTANT             ? value
+                  : to.repeat_offsets[which] > value ? to.repeat_offsets[which] - value
+                                                     : 0;
     }
-    std::copy(next, next + 3, to.repeats);
+    std::copy(next, next + 3, to.repeat_offsets);
 }
 
 enum decode_refusal execute_block(const decode_batch &batch, uint32_t index, execution &to)
@@ -281,7 +281,7 @@ enum decode_refusal execute_block(const decode_batch &batch, uint32_t index, exe
         const uint32_t size = static_cast<uint32_t>(next & mask) - (sequence & mask);
         const uint32_t length = (next >> DECODE_LITERALS_SHIFT & (mask >> 1)) -
                                 (sequence >> DECODE_LITERALS_SHIFT & (mask >> 1));
-        const uint32_t offset = offset_of(to.repeats, sequence >> DECODE_OFFSET_SHIFT);
+        const uint32_t offset = offset_of(to.repeat_offsets, sequence >> DECODE_OFFSET_SHIFT);
         for (uint32_t k = 0; k < length; k++)
             to.content.push_back(literals[step * used++]);
         if (offset == 0 || offset > to.content.size() || offset > frame.window)
@@ -293,7 +293,7 @@ enum decode_refusal execute_block(const decode_batch &batch, uint32_t index, exe
         to.content.push_back(literals[step * used]);
     if (to.content.size() - begin != outcome.content)
         std::abort();
-    compose_repeats(to, outcome.after);
+    compose_repeat_offsets(to, outcome.after);
     return DECODE_TAKEN;
 }
 

@@ -9,7 +9,7 @@ struct decoded_content {
     unsigned char *bytes;
     size_t size;
     size_t frame; /* where the content of the frame begins */
-    struct repeats repeats;
+    struct repeat_offsets repeat_offsets;
 };
 
 struct zstd_run *by_blocks_run(void)
@@ -23,7 +23,7 @@ struct zstd_run *by_blocks_run(void)
 /* Appends the content of the run. */
 static bool append(const struct by_blocks *by, struct decoded_content *content)
 {
-    const struct execution execution = {content->repeats, content->size - content->frame};
+    const struct execution execution = {content->repeat_offsets, content->size - content->frame};
     struct parsed_run *parsed = &by->run->parsed;
     zstd_parse(by->run, by->loops);
     if (parsed->needs_fallback)
@@ -35,7 +35,8 @@ static bool append(const struct by_blocks *by, struct decoded_content *content)
         return false;
     content->size += parsed->content;
     for (int i = 0; i < 3; i++)
-        content->repeats.offset[i] = offset_resolve(parsed->after.offset[i], &execution.repeats);
+        content->repeat_offsets.offset[i] =
+            offset_resolve(parsed->after.offset[i], &execution.repeat_offsets);
     return true;
 }
 

@@ -28,7 +28,7 @@ struct decoding {
     bool has_huffman;
     struct naive_huffman huffman;
     struct table lengths, offsets, matches;
-    uint32_t repeats[3];
+    uint32_t repeat_offsets[3];
 };
 
 _Noreturn static void refuse(struct decoding *decoding, const char *why)
@@ -180,19 +180,19 @@ static void sequence_table(struct decoding *decoding, struct table *table, unsig
 /* The offset that a sequence means, and those that are the last three after it. */
 static uint32_t resolve_offset(struct decoding *decoding, const struct naive_sequence *sequence)
 {
-    uint32_t *repeats = decoding->repeats, offset, value = sequence->offset_value;
+    uint32_t *repeat_offsets = decoding->repeat_offsets, offset, value = sequence->offset_value;
     unsigned which = value - 1 + (sequence->literals == 0); /* of the repeated ones */
     if (value > 3)
         offset = value - 3;
     else if (which < 3)
-        offset = repeats[which];
+        offset = repeat_offsets[which];
     else
-        offset = repeats[0] - 1;
+        offset = repeat_offsets[0] - 1;
     if (value > 3 || which >= 2)
-        repeats[2] = repeats[1];
+        repeat_offsets[2] = repeat_offsets[1];
     if (value > 3 || which >= 1) {
-        repeats[1] = repeats[0];
-        repeats[0] = offset;
+        repeat_offsets[1] = repeat_offsets[0];
+        repeat_offsets[0] = offset;
     }
     return offset;
 }
@@ -319,7 +319,7 @@ static bool block(struct decoding *decoding)
     block->first_literal = result->literals_size;
     block->first_sequence = result->sequences_count;
     block->first_content = result->content_size;
-    memcpy(block->repeats_before, decoding->repeats, sizeof decoding->repeats);
+    memcpy(block->repeat_offsets_before, decoding->repeat_offsets, sizeof decoding->repeat_offsets);
     if (type == 3)
         refuse(decoding, "a reserved type of block");
     if (size > decoding->block_max)
@@ -333,7 +333,7 @@ static bool block(struct decoding *decoding)
             put_content(decoding, decoding->in + decoding->at + (type == 1 ? 0 : i), 1);
         decoding->at += block->size;
     }
-    memcpy(block->repeats, decoding->repeats, sizeof decoding->repeats);
+    memcpy(block->repeat_offsets, decoding->repeat_offsets, sizeof decoding->repeat_offsets);
     block->content = result->content_size - block->first_content;
     return header & 1;
 }
@@ -391,7 +391,7 @@ static void frame(struct decoding *decoding)
     frame->first_content = result->content_size;
     unsigned descriptor = frame_header(decoding, frame);
     decoding->block_max = frame->window < BLOCK_MAX ? (size_t)frame->window : BLOCK_MAX;
-    memcpy(decoding->repeats, at_first, sizeof at_first);
+    memcpy(decoding->repeat_offsets, at_first, sizeof at_first);
     decoding->has_huffman = false;
     decoding->lengths.is_there = decoding->offsets.is_there = decoding->matches.is_there = false;
     while (!block(decoding))

@@ -27,12 +27,13 @@ enum naive_block_type { NAIVE_RAW, NAIVE_RLE, NAIVE_COMPRESSED };
 
 struct naive_block {
     enum naive_block_type type;
-    size_t at, size;                        /* the compressed bytes after its header */
-    size_t frame;                           /* index of its frame */
-    size_t first_literal, literals;         /* in naive_zstd.literals; raw and RLE blocks have */
-    size_t first_sequence, sequences;       /* neither. In naive_zstd.sequences */
-    size_t first_content, content;          /* in naive_zstd.content */
-    uint32_t repeats_before[3], repeats[3]; /* the last three offsets before and after it */
+    size_t at, size;                  /* the compressed bytes after its header */
+    size_t frame;                     /* index of its frame */
+    size_t first_literal, literals;   /* in naive_zstd.literals; raw and RLE blocks have */
+    size_t first_sequence, sequences; /* neither. In naive_zstd.sequences */
+    size_t first_content, content;    /* in naive_zstd.content */
+    uint32_t repeat_offsets_before[3],
+        repeat_offsets[3]; /* the last three offsets before and after it */
 };
 
 struct naive_frame {

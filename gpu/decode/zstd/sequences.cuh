@@ -15,7 +15,7 @@
 #ifndef GPUHISTO_ZSTD_SEQUENCES_CUH
 #define GPUHISTO_ZSTD_SEQUENCES_CUH
 
-#include "gpu/decode/zstd/repeats_map.cuh"
+#include "gpu/decode/zstd/repeat_offsets_map.cuh"
 #include "gpu/decode/zstd/sequence_codes.cuh"
 #include "gpu/decode/stages.h"
 
@@ -24,23 +24,24 @@ constexpr unsigned sequences_threads = 32 * sequences_blocks;
 
 // The lengths and the offset that a sequence stands for.
 struct sequences_parts {
-    uint32_t literals, match; // lengths
-    repeats_map repeats;      // from the three last offsets before it to those after it
+    uint32_t literals, match;          // lengths
+    repeat_offsets_map repeat_offsets; // from the three last offsets before it to those after it
 };
 
 // The sum of the sequences up to a lane's.
 struct sequences_sum {
     uint32_t content, literals;
-    repeats_map repeats;
+    repeat_offsets_map repeat_offsets;
 };
 
 // Returns the three last offsets after a sequence whose offset has this value.
-static __device__ __forceinline__ repeats_map sequences_repeats(uint32_t value, bool no_literals)
+static __device__ __forceinline__ repeat_offsets_map sequences_repeat_offsets(uint32_t value,
+                                                                              bool no_literals)
 {
-    const repeats_map same = repeats_map_same();
+    const repeat_offsets_map same = repeat_offsets_map_same();
     const uint32_t repeat = value - 1 + no_literals;
-    const uint32_t own = repeats_map_constant(min(value - 3, ZSTD_WINDOW_MAX + 1));
-    repeats_map map;
+    const uint32_t own = repeat_offsets_map_constant(min(value - 3, ZSTD_WINDOW_MAX + 1));
+    repeat_offsets_map map;
     map.place[0] = value > 3     ? own
                    : repeat == 0 ? same.place[0]
                    : repeat == 1 ? same.place[1]
@@ -65,7 +66,7 @@ static __device__ __forceinline__ sequences_parts sequences_of_step(const unsign
     parts.match = bases->matches[match_code] + bits_first(lengths, match_bits);
     parts.literals = bases->literals[literal_code] +
                      bits_first(lengths << match_bits, literal_length_extra[literal_code]);
-    parts.repeats = sequences_repeats(value, parts.literals == 0);
+    parts.repeat_offsets = sequences_repeat_offsets(value, parts.literals == 0);
     return parts;
 }
 
@@ -73,16 +74,16 @@ static __device__ __forceinline__ sequences_parts sequences_of_step(const unsign
 static __device__ __forceinline__ sequences_sum sequences_scan(const sequences_parts &own)
 {
     const unsigned lane = threadIdx.x % 32;
-    sequences_sum sum = {own.literals + own.match, own.literals, own.repeats};
+    sequences_sum sum = {own.literals + own.match, own.literals, own.repeat_offsets};
     for (unsigned by = 1; by < 32; by *= 2) {
         const uint32_t content = __shfl_up_sync(0xffffffffu, sum.content, by);
         const uint32_t literals = __shfl_up_sync(0xffffffffu, sum.literals, by);
-        repeats_map before;
+        repeat_offsets_map before;
         UNROLL for (unsigned i = 0; i < 3; i++) before.place[i] =
-            __shfl_up_sync(0xffffffffu, sum.repeats.place[i], by);
+            __shfl_up_sync(0xffffffffu, sum.repeat_offsets.place[i], by);
         if (lane >= by)
             sum = {sum.content + content, sum.literals + literals,
-                   repeats_map_then(before, sum.repeats)};
+                   repeat_offsets_map_then(before, sum.repeat_offsets)};
     }
     return sum;
 }
@@ -93,18 +94,19 @@ static __device__ __forceinline__ sequences_sum sequences_of_last(const sequence
     sequences_sum last;
     last.content = __shfl_sync(0xffffffffu, sum.content, 31);
     last.literals = __shfl_sync(0xffffffffu, sum.literals, 31);
-    UNROLL for (unsigned i = 0; i < 3; i++) last.repeats.place[i] =
-        __shfl_sync(0xffffffffu, sum.repeats.place[i], 31);
+    UNROLL for (unsigned i = 0; i < 3; i++) last.repeat_offsets.place[i] =
+        __shfl_sync(0xffffffffu, sum.repeat_offsets.place[i], 31);
     return last;
 }
 
 // Returns the newest offset as in decode_sequence; 0 if it is too large, or 0.
-static __device__ __forceinline__ uint32_t sequences_offset(const repeats_map &repeats)
+static __device__ __forceinline__ uint32_t
+sequences_offset(const repeat_offsets_map &repeat_offsets)
 {
-    const uint32_t which = repeats.place[0] >> repeats_which_shift;
-    const uint32_t value = repeats.place[0] & repeats_value_mask;
+    const uint32_t which = repeat_offsets.place[0] >> repeat_offsets_which_shift;
+    const uint32_t value = repeat_offsets.place[0] & repeat_offsets_value_mask;
     if (which != ZSTD_CONSTANT)
-        return ZSTD_REPEATS | which << ZSTD_REPEATS_WHICH | value;
+        return ZSTD_REPEAT_OFFSETS | which << ZSTD_REPEAT_OFFSETS_WHICH | value;
     return value > ZSTD_WINDOW_MAX ? 0 : value;
 }
 
@@ -124,13 +126,13 @@ static __device__ decode_refusal sequences_some(const decode_heading &heading, u
 {
     const unsigned lane = threadIdx.x % 32;
     const bool is_there = lane < count;
-    sequences_parts own = {0, 0, repeats_map_same()};
+    sequences_parts own = {0, 0, repeat_offsets_map_same()};
     if (is_there)
         own = sequences_of_step(words, bases, out[lane]);
     sequences_sum sum = sequences_scan(own);
     sum = {before.content + sum.content, before.literals + sum.literals,
-           repeats_map_then(before.repeats, sum.repeats)};
-    const uint32_t offset = sequences_offset(sum.repeats);
+           repeat_offsets_map_then(before.repeat_offsets, sum.repeat_offsets)};
+    const uint32_t offset = sequences_offset(sum.repeat_offsets);
     const bool is_bad_offset = is_there && offset == 0;
     const bool is_too_long = sum.content > room || sum.literals > heading.literals;
     const unsigned bad_offsets = __ballot_sync(0xffffffffu, is_bad_offset);
@@ -153,7 +155,7 @@ static __device__ void sequences_of_block(const decode_batch &batch, uint32_t in
     const decode_block &block = batch.block[index];
     const unsigned *const words = backward_words(batch.in, heading.bits_at);
     decode_sequence *const out = batch.sequences + block.sequences_at;
-    sequences_sum sum = {0, 0, repeats_map_same()};
+    sequences_sum sum = {0, 0, repeat_offsets_map_same()};
     decode_refusal refusal = DECODE_TAKEN;
     for (uint32_t at = 0; at < heading.sequences && refusal == DECODE_TAKEN; at += 32)
         refusal = sequences_some(heading, block.room, words, bases, out + at,
@@ -169,7 +171,7 @@ static __device__ void sequences_of_block(const decode_batch &batch, uint32_t in
     if (refusal != DECODE_TAKEN)
         outcome->refusal = refusal;
     outcome->content = content;
-    outcome->after = repeats_of_map(sum.repeats);
+    outcome->after = repeat_offsets_of_map(sum.repeat_offsets);
 }
 
 static __global__ void __launch_bounds__(sequences_threads) zstd_sequences(decode_batch batch)
