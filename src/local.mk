@@ -152,7 +152,7 @@ gpuhisto_sources = \
 	src/merge/merge.c src/merge/merge.h src/merge/merge_files.c \
 	src/merge/parsed_table.c src/merge/parsed_table.h \
 	src/merge/shard_proof.c src/merge/table_keys.c src/merge/table_rows.c \
-	src/policy/policy.c src/policy/policy.h src/policy/situation.h \
+	src/policy/policy.c src/policy/policy.h src/policy/policy_input.h \
 	src/pool/engines.c \
 	src/pool/machine.c src/pool/machine.h \
 	src/pool/opening.c \

@@ -41,14 +41,14 @@ double policy_ask_seconds(const struct policy_tuning *tuning)
 }
 
 /* Workers that were just started touch new memory first, and are half as fast as they will be. */
-bool policy_doubts_rate(const struct situation *now, const struct policy_tuning *tuning)
+bool policy_doubts_rate(const struct policy_input *now, const struct policy_tuning *tuning)
 {
     const bool is_shared = now->flow == FLOW_FILE || (now->flow == FLOW_DECODED && now->has_work);
     return is_shared && policy_ask_seconds(tuning) > 0;
 }
 
 /* Seconds until a GPU would be ready: longer the more processors are busy. */
-static double gpu_start(const struct situation *now, const struct policy_tuning *tuning)
+static double gpu_start(const struct policy_input *now, const struct policy_tuning *tuning)
 {
     const double busy = (double)now->workers / (double)now->processors;
     return tuning->gpu_start + tuning->gpu_start_busy * (busy < 1 ? busy : 1);
@@ -69,7 +69,7 @@ static double offload_saves(const struct offload_offer *offer, const struct poli
 
 /* How many GPUs save more time than they take to start. Until the last is ready the others work
  * already, which is left out: so a GPU gains no less than this says. */
-static unsigned gpus_worth(const struct situation *now, const struct policy_tuning *tuning,
+static unsigned gpus_worth(const struct policy_input *now, const struct policy_tuning *tuning,
                            double start)
 {
     unsigned gpus = 1;
@@ -89,7 +89,7 @@ static unsigned gpus_worth(const struct situation *now, const struct policy_tuni
 
 /* How many GPUs should decompress files. They begin anew with files that workers have begun, so all
  * that was decompressed so far may come again. */
-static unsigned gpus_for_files(const struct situation *now, const struct policy_tuning *tuning)
+static unsigned gpus_for_files(const struct policy_input *now, const struct policy_tuning *tuning)
 {
     const struct source_content *content = &now->content;
     const double start = gpu_start(now, tuning);
@@ -107,7 +107,7 @@ static unsigned gpus_for_files(const struct situation *now, const struct policy_
 /* True if a GPU should decompress what is left of a pipe. A slow producer would keep it waiting,
  * too: so the rate is that of the decoder while it is at work, which must be most of the time. Only
  * one processor decodes, so the GPU starts as fast as it can. */
-static bool pays_for_stream(const struct situation *now, const struct policy_tuning *tuning)
+static bool pays_for_stream(const struct policy_input *now, const struct policy_tuning *tuning)
 {
     const struct stream_content *stream = &now->stream;
     if (stream->left <= 0 || stream->seconds < now->seconds * tuning->stream_busy)
@@ -126,7 +126,7 @@ static bool pays_for_stream(const struct situation *now, const struct policy_tun
 /* True if a GPU should count what is left of plain files. Assumes that as many workers feed it as
  * fill the link, and that each gains a part of the time it no longer spends on counting. A second
  * GPU would gain nothing. */
-static bool pays_for_plain(const struct situation *now, const struct policy_tuning *tuning)
+static bool pays_for_plain(const struct policy_input *now, const struct policy_tuning *tuning)
 {
     const double read = now->costs.read, cpu = now->costs.cpu, rate = now->rate;
     if (read <= 0 || cpu <= 0 || rate <= 0)
@@ -139,7 +139,7 @@ static bool pays_for_plain(const struct situation *now, const struct policy_tuni
     return left * (1 / rate - 1 / together) >= tuning->break_even;
 }
 
-struct gpu_wish policy_wish(const struct situation *now, const struct policy_tuning *tuning)
+struct gpu_wish policy_wish(const struct policy_input *now, const struct policy_tuning *tuning)
 {
     if (now->flow == FLOW_FILE)
         return (struct gpu_wish){.gpus = pays_for_plain(now, tuning)};
@@ -156,7 +156,7 @@ struct gpu_wish policy_wish(const struct situation *now, const struct policy_tun
 
 /* The last bytes of files, as many as workers count while one of them fills a slot, go in the CPU's
  * smaller pieces, so that all workers finish at the same time. */
-static bool feeds_gpu(const struct situation *now)
+static bool feeds_gpu(const struct policy_input *now)
 {
     const double gpu = now->costs.gpu, cpu = now->costs.cpu;
     const double last =
@@ -167,14 +167,14 @@ static bool feeds_gpu(const struct situation *now)
 /* All that comes through a pipe goes to the GPU, and so does decompressed content: decompressing
  * keeps the cores busy. But beside a GPU that decompresses, cores count what they decompress, as
  * that is in their caches. */
-bool policy_counts_on_gpu(const struct situation *now)
+bool policy_counts_on_gpu(const struct policy_input *now)
 {
     if (now->flow == FLOW_FILE)
         return feeds_gpu(now);
     return now->flow == FLOW_PIPE || !now->gpu_decodes;
 }
 
-bool policy_offloads(const struct situation *now, const struct policy_tuning *tuning,
+bool policy_offloads(const struct policy_input *now, const struct policy_tuning *tuning,
                      const struct offload_offer *offer)
 {
     struct offload_offer known = *offer;
@@ -195,14 +195,15 @@ bool policy_helps(const struct frame_offer *offer)
 
 /* --- workers --- */
 
-bool policy_donates(const struct situation *now, const struct policy_tuning *tuning)
+bool policy_donates(const struct policy_input *now, const struct policy_tuning *tuning)
 {
     return now->costs.counting > tuning->stream_counting;
 }
 
 /* How many workers one stream keeps busy: while one reads or decompresses it, the others count. If
  * there are too many, they wait, which counts as reading, so no more are started. */
-static unsigned workers_for_stream(const struct situation *now, const struct policy_tuning *tuning)
+static unsigned workers_for_stream(const struct policy_input *now,
+                                   const struct policy_tuning *tuning)
 {
     double fraction = now->costs.counting, max = now->workers_max;
     double wanted = fraction < 1 ? 2 + fraction / (1 - fraction) : max;
@@ -211,7 +212,7 @@ static unsigned workers_for_stream(const struct situation *now, const struct pol
     return (unsigned)(wanted < max ? wanted : max);
 }
 
-unsigned policy_workers(const struct situation *now, const struct policy_tuning *tuning)
+unsigned policy_workers(const struct policy_input *now, const struct policy_tuning *tuning)
 {
     const unsigned wanted = policy_workers_beside_gpus(now);
     const bool is_stream = now->flow == FLOW_PIPE || (now->flow == FLOW_DECODED && !now->has_work);
@@ -219,7 +220,7 @@ unsigned policy_workers(const struct situation *now, const struct policy_tuning 
 }
 
 /* A GPU decompresses ten times what all cores do: its feeders must not wait for a processor. */
-unsigned policy_workers_beside_gpus(const struct situation *now)
+unsigned policy_workers_beside_gpus(const struct policy_input *now)
 {
     const unsigned all = now->workers_max;
     const unsigned fed = now->flow == FLOW_DECODED && now->gpu_decodes ? now->gpu_files : 0;

@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_POLICY_H
 #define GPUHISTO_POLICY_H
 
-#include "situation.h"
+#include "policy_input.h"
 
 #include <stdint.h>
 
@@ -36,29 +36,29 @@ struct gpu_wish {
 double policy_ask_seconds(const struct policy_tuning *tuning);
 
 /* True if the first rate after workers were started should be measured again. Needs has_work. */
-bool policy_doubts_rate(const struct situation *now, const struct policy_tuning *tuning);
+bool policy_doubts_rate(const struct policy_input *now, const struct policy_tuning *tuning);
 
 /* Returns the purpose to open GPUs for. Needs the seconds and what is left. */
-struct gpu_wish policy_wish(const struct situation *now, const struct policy_tuning *tuning);
+struct gpu_wish policy_wish(const struct policy_input *now, const struct policy_tuning *tuning);
 
 /* True if the open GPU should count the next chunk. Needs plain_left and the GPU. */
-bool policy_counts_on_gpu(const struct situation *now);
+bool policy_counts_on_gpu(const struct policy_input *now);
 
 /* True if the open GPU should decompress what is offered. */
-bool policy_offloads(const struct situation *now, const struct policy_tuning *tuning,
+bool policy_offloads(const struct policy_input *now, const struct policy_tuning *tuning,
                      const struct offload_offer *offer);
 
 /* True if several workers should decode a frame. */
 bool policy_helps(const struct frame_offer *offer);
 
 /* True if readers of streams should leave the counting to idle workers. */
-bool policy_donates(const struct situation *now, const struct policy_tuning *tuning);
+bool policy_donates(const struct policy_input *now, const struct policy_tuning *tuning);
 
 /* Returns how many workers there should be. Needs has_work and the GPU. */
-unsigned policy_workers(const struct situation *now, const struct policy_tuning *tuning);
+unsigned policy_workers(const struct policy_input *now, const struct policy_tuning *tuning);
 
 /* Returns how many workers there may be beside GPUs that decompress; at least one feeds none. Needs
  * has_work and the GPU. */
-unsigned policy_workers_beside_gpus(const struct situation *now);
+unsigned policy_workers_beside_gpus(const struct policy_input *now);
 
 #endif

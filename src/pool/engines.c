@@ -14,12 +14,12 @@ static double counting_fraction(const struct measured_costs *costs)
     return counting > 0 ? counting / (reading + counting) : 0;
 }
 
-struct situation engines_situation(const struct pool *pool, enum flow flow)
+struct policy_input engines_policy_input(const struct pool *pool, enum flow flow)
 {
     struct engine *gpu = pool_gpu(pool);
     const bool decodes = gpu && pool->opening.decodes;
     const unsigned max = atomic_load(&pool->workers.max);
-    return (struct situation){
+    return (struct policy_input){
         .flow = flow,
         .workers = atomic_load(&pool->workers.started),
         .workers_max = max,
@@ -54,7 +54,7 @@ void engines_restart_rate(struct pool *pool)
 
 /* Measures the rate until now. False: too little is known. */
 static bool measure_rate(struct measured_rate *rate, const struct policy_tuning *tuning,
-                         uint64_t bytes, struct situation *now)
+                         uint64_t bytes, struct policy_input *now)
 {
     const double seconds = now->seconds - atomic_load(&rate->begin);
     const uint64_t base = atomic_load(&rate->base);
@@ -80,7 +80,7 @@ void engines_consider(struct pool *pool, enum flow flow, uint64_t bytes)
         seconds < atomic_load(&pool->rate.next_ask))
         return;
     atomic_store(&pool->rate.next_ask, seconds + policy_ask_seconds(tuning));
-    struct situation now = engines_situation(pool, flow);
+    struct policy_input now = engines_policy_input(pool, flow);
     now.seconds = seconds;
     now.has_work = flow == FLOW_DECODED && source_has_work(source);
     if (!measure_rate(&pool->rate, tuning, bytes, &now))
@@ -101,7 +101,7 @@ struct chunk *engines_choose(struct pool *pool, enum flow flow)
 {
     const bool only_gpu = pool->options.device == DEVICE_GPU;
     struct engine *gpu = pool_gpu(pool);
-    const struct situation now = engines_situation(pool, flow);
+    const struct policy_input now = engines_policy_input(pool, flow);
     struct chunk *chunk = NULL;
     if (gpu && (only_gpu || policy_counts_on_gpu(&now)))
         chunk = engine_acquire(gpu, only_gpu || flow != FLOW_FILE);
@@ -121,7 +121,7 @@ struct engine *engines_offload(struct pool *pool, const struct offload_offer *of
         return NULL;
     if (!offer)
         return gpu;
-    const struct situation now = engines_situation(pool, FLOW_DECODED);
+    const struct policy_input now = engines_policy_input(pool, FLOW_DECODED);
     return policy_offloads(&now, &pool->options.tuning, offer) ? gpu : NULL;
 }
 

@@ -101,7 +101,7 @@ void opening_refused(const struct pool *pool, struct error *error);
 /* --- engines.c: measures what bytes cost, asks the policy what to do, and does it --- */
 
 /* Returns the situation, all but the seconds, has_work, and what is left of compressed files. */
-struct situation engines_situation(const struct pool *pool, enum flow flow);
+struct policy_input engines_policy_input(const struct pool *pool, enum flow flow);
 
 /* Opens GPUs in a thread if that pays for the rest of the input, of which `bytes` were read. */
 void engines_consider(struct pool *pool, enum flow flow, uint64_t bytes);

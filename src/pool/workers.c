@@ -108,7 +108,7 @@ static void start_more(struct pool *pool, enum flow flow)
 {
     if (pool->workers.started < pool->workers.max)
         workers_limit(pool);
-    struct situation now = engines_situation(pool, flow);
+    struct policy_input now = engines_policy_input(pool, flow);
     now.has_work = flow == FLOW_DECODED && source_has_work(pool->source);
     start(pool, policy_workers(&now, &pool->options.tuning));
 }
@@ -231,7 +231,7 @@ static bool worker_is_surplus(void *arg)
     const struct worker_sink *sink = arg;
     struct pool *pool = sink->pool;
     struct workers *workers = &pool->workers;
-    const struct situation now = engines_situation(pool, FLOW_DECODED);
+    const struct policy_input now = engines_policy_input(pool, FLOW_DECODED);
     const unsigned wanted = policy_workers_beside_gpus(&now);
     if (!sink->looks && now.workers <= wanted)
         return false;

@@ -6,7 +6,7 @@
 
 #include "src/open/input.h"
 #include "src/engine/chunk.h"
-#include "src/policy/situation.h"
+#include "src/policy/policy_input.h"
 
 struct source;
 

@@ -161,7 +161,7 @@ static const struct {
 /* True if the open GPU counts the next chunk. */
 static const struct {
     const char *what;
-    struct situation now;
+    struct policy_input now;
     bool expected;
 } chunks[] = {
     {"a file, and nobody feeds", {.costs = {.gpu = 2, .cpu = 1}}, true},
@@ -235,7 +235,7 @@ static const struct {
 static const struct policy_tuning *const tuning = &policy_defaults;
 
 /* 0: no GPU; otherwise how many, and 100 more if they decompress. */
-static unsigned wish(const struct situation *now)
+static unsigned wish(const struct policy_input *now)
 {
     const struct gpu_wish wish = policy_wish(now, tuning);
     return wish.gpus + (wish.decodes ? 100 : 0);
@@ -244,7 +244,7 @@ static unsigned wish(const struct situation *now)
 static void check_offers(void)
 {
     for (size_t i = 0; i < LENGTH(offers); i++) {
-        const struct situation now = {.rate = 0};
+        const struct policy_input now = {.rate = 0};
         const struct policy_tuning own = {.decoding_time = offers[i].rate > 0,
                                           .decoding_start = offers[i].start};
         struct offload_offer offer = offers[i].offer;
@@ -252,8 +252,8 @@ static void check_offers(void)
         check("offer", offers[i].what, policy_offloads(&now, &own, &offer), offers[i].expected);
     }
     for (size_t i = 0; i < LENGTH(not_begun); i++) {
-        const struct situation now = {.rate = not_begun[i].all_rate,
-                                      .worker_rate = not_begun[i].worker_rate};
+        const struct policy_input now = {.rate = not_begun[i].all_rate,
+                                         .worker_rate = not_begun[i].worker_rate};
         const struct offload_offer offer = {
             .gpu_rate = GPU, .left = 1e10, .is_last = not_begun[i].is_last};
         check("not begun", not_begun[i].what, policy_offloads(&now, tuning, &offer),
@@ -264,7 +264,7 @@ static void check_offers(void)
 static void check_wishes(void)
 {
     for (size_t i = 0; i < LENGTH(plain); i++) {
-        const struct situation now = {
+        const struct policy_input now = {
             .workers = plain[i].workers,
             .processors = plain[i].workers,
             .costs = {.read = plain[i].read * 1e-9, .cpu = plain[i].cpu * 1e-9},
@@ -273,42 +273,42 @@ static void check_wishes(void)
         check("plain", plain[i].what, wish(&now), plain[i].expected);
     }
     for (size_t i = 0; i < LENGTH(busy); i++) {
-        const struct situation now = {.flow = FLOW_DECODED,
-                                      .workers = busy[i].workers,
-                                      .processors = busy[i].processors,
-                                      .rate = CORE,
-                                      .content = {.left = 0.6e9, .gpu_rate = GPU},
-                                      .gpus_max = 1};
+        const struct policy_input now = {.flow = FLOW_DECODED,
+                                         .workers = busy[i].workers,
+                                         .processors = busy[i].processors,
+                                         .rate = CORE,
+                                         .content = {.left = 0.6e9, .gpu_rate = GPU},
+                                         .gpus_max = 1};
         check("busy", busy[i].what, wish(&now), busy[i].expected ? 101 : 0);
     }
     for (size_t i = 0; i < LENGTH(files); i++) {
-        const struct situation now = {.flow = FLOW_DECODED,
-                                      .workers = 1,
-                                      .processors = 64,
-                                      .rate = CORE,
-                                      .content = {.done = files[i].done * 1e9,
-                                                  .left = files[i].left * 1e9,
-                                                  .gpu_rate = files[i].rate},
-                                      .gpus_max = files[i].max};
+        const struct policy_input now = {.flow = FLOW_DECODED,
+                                         .workers = 1,
+                                         .processors = 64,
+                                         .rate = CORE,
+                                         .content = {.done = files[i].done * 1e9,
+                                                     .left = files[i].left * 1e9,
+                                                     .gpu_rate = files[i].rate},
+                                         .gpus_max = files[i].max};
         check("files", files[i].what, wish(&now), files[i].expected ? 100 + files[i].expected : 0);
     }
     for (size_t i = 0; i < LENGTH(streams); i++) {
-        const struct situation now = {.flow = FLOW_DECODED,
-                                      .seconds = 1,
-                                      .workers = 1,
-                                      .processors = 1,
-                                      .rate = CORE,
-                                      .stream = streams[i].stream,
-                                      .gpus_max = 1};
+        const struct policy_input now = {.flow = FLOW_DECODED,
+                                         .seconds = 1,
+                                         .workers = 1,
+                                         .processors = 1,
+                                         .rate = CORE,
+                                         .stream = streams[i].stream,
+                                         .gpus_max = 1};
         check("stream", streams[i].what, wish(&now), streams[i].expected ? 101 : 0);
     }
     for (size_t i = 0; i < LENGTH(counted); i++) {
-        const struct situation now = {.flow = counted[i].flow,
-                                      .seconds = counted[i].seconds,
-                                      .workers = 1,
-                                      .processors = 1,
-                                      .rate = CORE,
-                                      .costs = {.counting = counted[i].counting}};
+        const struct policy_input now = {.flow = counted[i].flow,
+                                         .seconds = counted[i].seconds,
+                                         .workers = 1,
+                                         .processors = 1,
+                                         .rate = CORE,
+                                         .costs = {.counting = counted[i].counting}};
         check("counted", counted[i].what, wish(&now), counted[i].expected);
     }
 }
@@ -316,16 +316,16 @@ static void check_wishes(void)
 static void check_chunks(void)
 {
     for (size_t i = 0; i < LENGTH(last_bytes); i++) {
-        struct situation now = {.workers_max = 4,
-                                .chunk_size = 1 << 20,
-                                .costs = {.gpu = last_bytes[i].gpu, .cpu = last_bytes[i].cpu},
-                                .plain_left = last_bytes[i].expected * (4 << 20)};
+        struct policy_input now = {.workers_max = 4,
+                                   .chunk_size = 1 << 20,
+                                   .costs = {.gpu = last_bytes[i].gpu, .cpu = last_bytes[i].cpu},
+                                   .plain_left = last_bytes[i].expected * (4 << 20)};
         check("last bytes", last_bytes[i].what, policy_counts_on_gpu(&now), true);
         now.plain_left--;
         check("a byte less", last_bytes[i].what, policy_counts_on_gpu(&now), false);
     }
     for (size_t i = 0; i < LENGTH(chunks); i++) {
-        struct situation now = chunks[i].now;
+        struct policy_input now = chunks[i].now;
         now.workers_max = 4;
         now.chunk_size = 1 << 20;
         now.plain_left = 1e9;
@@ -342,22 +342,22 @@ static void check_frames(void)
 static void check_workers(void)
 {
     for (size_t i = 0; i < LENGTH(workers); i++) {
-        const struct situation now = {.flow = workers[i].flow,
-                                      .workers_max = workers[i].max,
-                                      .has_work = workers[i].has_work,
-                                      .costs = {.counting = workers[i].counting},
-                                      .gpu_decodes = workers[i].gpu_files > 0,
-                                      .gpu_files = workers[i].gpu_files};
+        const struct policy_input now = {.flow = workers[i].flow,
+                                         .workers_max = workers[i].max,
+                                         .has_work = workers[i].has_work,
+                                         .costs = {.counting = workers[i].counting},
+                                         .gpu_decodes = workers[i].gpu_files > 0,
+                                         .gpu_files = workers[i].gpu_files};
         check("workers", workers[i].what, policy_workers(&now, tuning), workers[i].expected);
         check("donates", workers[i].what, policy_donates(&now, tuning), workers[i].donates);
     }
     for (size_t i = 0; i < LENGTH(rates); i++) {
-        const struct situation now = {.flow = rates[i].flow, .has_work = rates[i].has_work};
+        const struct policy_input now = {.flow = rates[i].flow, .has_work = rates[i].has_work};
         const struct policy_tuning of_tests = {.break_even = 0};
         check("rate", rates[i].what, policy_doubts_rate(&now, tuning), rates[i].expected);
         check("rate, at once", rates[i].what, policy_doubts_rate(&now, &of_tests), false);
     }
-    const struct situation beside = {
+    const struct policy_input beside = {
         .flow = FLOW_DECODED, .workers_max = 16, .gpu_decodes = true, .gpu_files = 1};
     check("surplus", "beside a GPU", policy_workers_beside_gpus(&beside), 12);
     check("asks", "every 20 ms", (unsigned)(policy_ask_seconds(tuning) * 1e3 + 0.5), 20);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The numbers that decisions are made of; src/work and src/pool fill them in. Bytes are doubles, as
  * many of them are estimates. */
-#ifndef GPUHISTO_SITUATION_H
-#define GPUHISTO_SITUATION_H
+#ifndef GPUHISTO_POLICY_INPUT_H
+#define GPUHISTO_POLICY_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,7 +60,7 @@ struct costs {
 };
 
 /* The facts at a time. A decision (policy.h) says if it needs more than the first group. */
-struct situation {
+struct policy_input {
     enum flow flow;       /* of what is read */
     unsigned workers;     /* that were started */
     unsigned workers_max; /* that there may be */
