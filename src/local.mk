@@ -154,7 +154,7 @@ gpuhisto_sources = \
 	src/merge/shard_proof.c src/merge/table_keys.c src/merge/table_rows.c \
 	src/policy/policy.c src/policy/policy.h src/policy/policy_input.h \
 	src/pool/engines.c \
-	src/pool/machine.c src/pool/machine.h \
+	src/pool/system_limits.c src/pool/system_limits.h \
 	src/pool/opening.c \
 	src/pool/pool.c src/pool/pool.h \
 	src/pool/pool_state.h src/pool/workers.c \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "main.h"
 
-#include "src/pool/machine.h"
+#include "src/pool/system_limits.h"
 #include "src/report/format.h"
 #include "src/report/name_text.h"
 
@@ -18,7 +18,7 @@ uint64_t main_max_key_bytes(unsigned max_keys)
 static unsigned threads_of(const struct options *options)
 {
     return options->pool.threads > 0 ? options->pool.threads
-                                     : machine_processors(sched_getaffinity);
+                                     : system_limits_processors(sched_getaffinity);
 }
 
 /* Sorts keys: by name, or if not all are shown by their samples. In a heat map, numbers and times

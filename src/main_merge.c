@@ -4,7 +4,7 @@
 
 #include "src/cli/diag.h"
 #include "src/merge/merge.h"
-#include "src/pool/machine.h"
+#include "src/pool/system_limits.h"
 #include "src/report/format.h"
 #include "src/report/report.h"
 
@@ -21,9 +21,9 @@ static int read_files(const struct options *options, const struct preopened_list
     unsigned threads = options->pool.threads;
     if (threads > 0 || files->count == 1)
         return merge_files(files, threads, 0, merge, error);
-    threads = machine_processors(sched_getaffinity);
+    threads = system_limits_processors(sched_getaffinity);
     if (threads > 1) {
-        const unsigned quota = machine_quota("");
+        const unsigned quota = system_limits_quota("");
         threads = quota < threads ? quota : threads;
     }
     return merge_files(files, threads, THREAD_BYTES, merge, error);

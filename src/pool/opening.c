@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "pool_state.h"
-#include "machine.h"
+#include "system_limits.h"
 #include "gpu/device.h"
 #include "gpu/gpu_group.h"
 
@@ -46,7 +46,7 @@ static int check_memory(const struct pool *pool, struct error *error)
     const size_t slot = gpu_engine_slot_size(pool->spec, chunk_size);
     const uint64_t wanted =
         (uint64_t)opening->gpus.count * gpu_engine_size(pool->spec, chunk_size, opening->slots);
-    const uint64_t available = machine_memory("");
+    const uint64_t available = system_limits_memory("");
     if (wanted <= available)
         return 0;
     return error_set(
@@ -59,7 +59,7 @@ static int check_memory(const struct pool *pool, struct error *error)
 
 static uint64_t memory_left(void)
 {
-    return machine_memory("");
+    return system_limits_memory("");
 }
 
 /* Opens the GPUs, and returns their engine; NULL with the error set. If there are several, the CPU
@@ -118,6 +118,6 @@ void opening_start(struct pool *pool, struct gpu_wish wish, enum flow flow)
     opening->slots = choose_slots(pool, flow != FLOW_PIPE);
     if (pool->options.opens_at_once)
         open_gpus(pool);
-    else if (machine_start_thread(open_gpus, pool, 0) != 0)
+    else if (start_detached_thread(open_gpus, pool, 0) != 0)
         refuse(opening, &(struct error){"cannot start a thread"});
 }

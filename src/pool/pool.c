@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "machine.h"
+#include "system_limits.h"
 #include "pool_state.h"
 #include "gpu/decoder.h"
 #include "gpu/device.h"
@@ -40,7 +40,7 @@ bool pool_looks_for_memory(const struct histogram_spec *spec)
 static int check_memory(const struct histogram_spec *spec, struct error *error)
 {
     uint64_t wanted = counts_size(spec), available;
-    if (!pool_looks_for_memory(spec) || wanted <= (available = machine_memory("")))
+    if (!pool_looks_for_memory(spec) || wanted <= (available = system_limits_memory("")))
         return 0;
     return error_set(error,
                      "out of memory: %" PRIu64 " bins need %.0f MiB, but %.0f MiB are available",
@@ -98,7 +98,7 @@ static struct pool *pool_open(const struct pool_options *options, const struct p
     pool->options = *options;
     pool->spec = task->spec;
     pool->source = task->source;
-    pool->processors = machine_processors(sched_getaffinity);
+    pool->processors = system_limits_processors(sched_getaffinity);
     pool->opening.may_open = options->device == DEVICE_AUTO && !device_missing();
     pool->opening.gpus = options->gpus;
     workers_init(&pool->workers, options->threads ? options->threads : pool->processors);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "pool_state.h"
-#include "machine.h"
+#include "system_limits.h"
 #include "gpu/gpu_group.h"
 #include "src/count/file_tallies.h"
 #include "src/count/key_tallies.h"
@@ -68,7 +68,7 @@ static void *worker_thread(void *arg);
 
 static bool start_thread(struct pool *pool)
 {
-    return machine_start_thread(worker_thread, pool, WORKER_STACK) == 0;
+    return start_detached_thread(worker_thread, pool, WORKER_STACK) == 0;
 }
 
 void workers_limit(struct pool *pool)
@@ -76,7 +76,7 @@ void workers_limit(struct pool *pool)
     struct workers *workers = &pool->workers;
     pthread_mutex_lock(&workers->lock);
     if (!workers->limited && pool->options.threads == 0) {
-        unsigned quota = machine_quota("");
+        unsigned quota = system_limits_quota("");
         if (quota < workers->max)
             workers->max = quota;
     }

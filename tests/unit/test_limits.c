@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What this process may use, as the kernel and control groups say: processors and memory. The files
  * they say it in are a test's own, in a folder that takes the place of the root. */
-#include "src/pool/machine.h"
+#include "src/pool/system_limits.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -58,9 +58,9 @@ static void check_affinity(void)
         machine = machines[i].machine;
         may_use = machines[i].may_use;
         other_failure = machines[i].failure;
-        check("processors allowed", machines[i].expected, machine_processors(fake_affinity));
+        check("processors allowed", machines[i].expected, system_limits_processors(fake_affinity));
     }
-    check("processors allowed here", 1, machine_processors(sched_getaffinity) >= 1);
+    check("processors allowed here", 1, system_limits_processors(sched_getaffinity) >= 1);
 }
 
 /* --- files --- */
@@ -95,29 +95,29 @@ static void clear(void)
 static void check_version_2(void)
 {
     clear();
-    check("no files", UINT_MAX, machine_quota(root));
+    check("no files", UINT_MAX, system_limits_quota(root));
     put("proc/self/cgroup", "0::/user.slice/run-1.scope\n");
-    check("no limits", UINT_MAX, machine_quota(root));
+    check("no limits", UINT_MAX, system_limits_quota(root));
     put("sys/fs/cgroup/user.slice/run-1.scope/cpu.max", "max 100000\n");
-    check("max", UINT_MAX, machine_quota(root));
+    check("max", UINT_MAX, system_limits_quota(root));
     put("sys/fs/cgroup/user.slice/run-1.scope/cpu.max", "250000 100000\n");
-    check("two and a half", 3, machine_quota(root));
+    check("two and a half", 3, system_limits_quota(root));
     put("sys/fs/cgroup/user.slice/cpu.max", "200000 100000\n");
-    check("its parent's two", 2, machine_quota(root));
+    check("its parent's two", 2, system_limits_quota(root));
     put("sys/fs/cgroup/user.slice/cpu.max", "400000 100000\n");
-    check("its parent's four", 3, machine_quota(root));
+    check("its parent's four", 3, system_limits_quota(root));
     put("sys/fs/cgroup/user.slice/run-1.scope/cpu.max", "1000 100000\n");
-    check("a hundredth", 1, machine_quota(root));
+    check("a hundredth", 1, system_limits_quota(root));
     put("sys/fs/cgroup/user.slice/run-1.scope/cpu.max", "nonsense\n");
-    check("nonsense", 4, machine_quota(root));
+    check("nonsense", 4, system_limits_quota(root));
     /* In a container: the group is the top. */
     clear();
     put("proc/self/cgroup", "0::/\n");
     put("sys/fs/cgroup/cpu.max", "50000 100000\n");
-    check("a container", 1, machine_quota(root));
+    check("a container", 1, system_limits_quota(root));
     put("proc/self/cgroup", "0::/../other\n");
     put("sys/fs/cgroup/cpu.max", "700000 100000\n");
-    check("a group from outside", 7, machine_quota(root));
+    check("a group from outside", 7, system_limits_quota(root));
 }
 
 static void check_version_1(void)
@@ -126,41 +126,41 @@ static void check_version_1(void)
     put("proc/self/cgroup", "12:cpuset:/\n4:cpuacct,cpu:/docker/abc\n1:name=systemd:/x\n0::/y\n");
     put("sys/fs/cgroup/cpu/docker/abc/cpu.cfs_quota_us", "-1\n");
     put("sys/fs/cgroup/cpu/docker/abc/cpu.cfs_period_us", "100000\n");
-    check("version 1, none", UINT_MAX, machine_quota(root));
+    check("version 1, none", UINT_MAX, system_limits_quota(root));
     put("sys/fs/cgroup/cpu/docker/abc/cpu.cfs_quota_us", "600000\n");
-    check("version 1, six", 6, machine_quota(root));
+    check("version 1, six", 6, system_limits_quota(root));
     put("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "150000\n");
-    check("version 1, a quota without its period", 6, machine_quota(root));
+    check("version 1, a quota without its period", 6, system_limits_quota(root));
     put("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
-    check("version 1, the top's one and a half", 2, machine_quota(root));
+    check("version 1, the top's one and a half", 2, system_limits_quota(root));
     /* A controller whose name only begins like this one's. */
     put("proc/self/cgroup", "12:cpuset,cpuacct:/docker/abc\n");
-    check("version 1, another controller", UINT_MAX, machine_quota(root));
+    check("version 1, another controller", UINT_MAX, system_limits_quota(root));
 }
 
 static void check_memory(void)
 {
     const uint64_t mib = 1 << 20;
     clear();
-    check("memory unknown", UINT64_MAX, machine_memory(root));
+    check("memory unknown", UINT64_MAX, system_limits_memory(root));
     put("proc/meminfo", "MemTotal:  9999999 kB\nMemFree: 5 kB\nMemAvailable:   1048576 kB\n");
-    check("memory available", 1024 * mib, machine_memory(root));
+    check("memory available", 1024 * mib, system_limits_memory(root));
     put("proc/self/cgroup", "0::/a/b\n");
     put("sys/fs/cgroup/a/b/memory.max", "max\n");
-    check("memory: max", 1024 * mib, machine_memory(root));
+    check("memory: max", 1024 * mib, system_limits_memory(root));
     put("sys/fs/cgroup/a/memory.max", "536870912\n");
-    check("memory: its parent's limit", 512 * mib, machine_memory(root));
+    check("memory: its parent's limit", 512 * mib, system_limits_memory(root));
     put("sys/fs/cgroup/a/memory.stat", "file 400000000\ninactive_anon 9\nanon 104857600\n");
-    check("memory: what is used", 412 * mib, machine_memory(root));
+    check("memory: what is used", 412 * mib, system_limits_memory(root));
     put("sys/fs/cgroup/a/memory.stat", "anon 1048576000\n");
-    check("memory: nothing left", 0, machine_memory(root));
+    check("memory: nothing left", 0, system_limits_memory(root));
     put("proc/self/cgroup", "3:memory:/c\n");
     put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
-    check("memory: version 1, no limit", 1024 * mib, machine_memory(root));
+    check("memory: version 1, no limit", 1024 * mib, system_limits_memory(root));
     put("sys/fs/cgroup/memory/c/memory.limit_in_bytes", "67108864\n");
     put("sys/fs/cgroup/memory/c/memory.stat", "cache 5\nrss 1\ntotal_rss 4194304\n");
-    check("memory: version 1", 60 * mib, machine_memory(root));
-    check("memory here", 1, machine_memory("") > 0);
+    check("memory: version 1", 60 * mib, system_limits_memory(root));
+    check("memory here", 1, system_limits_memory("") > 0);
 }
 
 int main(void)

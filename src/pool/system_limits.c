@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "machine.h"
+#include "system_limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #define SET_LAST (1024 * 1024) /* more than any kernel supports */
 
 /* Tries larger sets, as the kernel refuses (EINVAL) one that is smaller than its own. */
-unsigned machine_processors(machine_affinity *affinity)
+unsigned system_limits_processors(affinity_call *affinity)
 {
     for (size_t max = SET_FIRST; max <= SET_LAST; max *= 2) {
         cpu_set_t *set = CPU_ALLOC(max);
@@ -139,7 +139,7 @@ static uint64_t quota_of(const char *folder, bool version_2)
     return (uint64_t)(time / every + (time % every != 0));
 }
 
-unsigned machine_quota(const char *root)
+unsigned system_limits_quota(const char *root)
 {
     uint64_t min = min_of_groups(root, "cpu", quota_of);
     return min < UINT_MAX ? (unsigned)min : UINT_MAX;
@@ -173,7 +173,7 @@ static uint64_t memory_of(const char *folder, bool version_2)
     return limit > used ? limit - used : 0;
 }
 
-uint64_t machine_memory(const char *root)
+uint64_t system_limits_memory(const char *root)
 {
     char folder[PATH_MAX], text[4096];
     uint64_t groups = min_of_groups(root, "memory", memory_of), kilobytes;
@@ -186,7 +186,7 @@ uint64_t machine_memory(const char *root)
 
 /* --- threads --- */
 
-int machine_start_thread(void *(*run)(void *), void *arg, size_t stack)
+int start_detached_thread(void *(*run)(void *), void *arg, size_t stack)
 {
     pthread_attr_t attributes;
     pthread_t thread;
