@@ -11,7 +11,7 @@
 
 /* CUDA takes seconds to start on a machine with many GPUs, and may have to compile kernels for one
  * that is newer than they are. */
-#define OPENING_DEADLINES 3
+#define STARTUP_DEADLINES 3
 
 /* Where there are no huge pages, some seconds go by while these bytes are pinned. */
 #define PINNED_A_DEADLINE ((size_t)4 << 30)
@@ -149,7 +149,7 @@ int calls_unpin(struct calls *calls, void *memory)
 int calls_open_decoding(struct calls *calls, struct device_decoding *decoding)
 {
     const struct question question = {.kind = ASKED_OPEN_DECODING, .decoding = *decoding};
-    int rc = ask(calls, &question, OPENING_DEADLINES);
+    int rc = ask(calls, &question, STARTUP_DEADLINES);
     if (rc == 0)
         *decoding = calls->question.decoding;
     return rc;
@@ -240,7 +240,7 @@ struct calls *calls_open(const struct device_plan *plan, unsigned deadline_ms, b
         return NULL;
     }
     pthread_mutex_lock(&calls->lock);
-    bool is_open = wait_for_answer(calls, OPENING_DEADLINES * (uint64_t)deadline_ms) == 0;
+    bool is_open = wait_for_answer(calls, STARTUP_DEADLINES * (uint64_t)deadline_ms) == 0;
     *error = calls->error;
     *is_stuck = calls->is_stuck;
     pthread_mutex_unlock(&calls->lock);

@@ -72,7 +72,7 @@ struct gpu_memory {
 
 /* The time that files took which were decompressed, seconds. */
 struct gpu_feeding {
-    double opening;  /* taking memory */
+    double startup;  /* taking memory */
     double reading;  /* filling chunks */
     double device;   /* waiting for the device, by the thread that fills chunks */
     double checking; /* waiting for checksums alone, by the same */

@@ -30,9 +30,9 @@ struct gpu_group {
     struct member members[GPUS_MAX];
     atomic_uint turn;       /* where the search for a free slot begins */
     atomic_bool is_closing; /* no other one is to be opened */
-    pthread_mutex_t lock;   /* guards is_opening */
+    pthread_mutex_t lock;   /* guards is_starting */
     pthread_cond_t opened;
-    bool is_opening;        /* a thread opens all but the first, one after the other */
+    bool is_starting;       /* a thread opens all but the first, one after the other */
     atomic_bool is_refused; /* one could not be opened */
     struct error refused;   /* why the first of these could not; written before is_refused */
 };
@@ -140,7 +140,7 @@ static void group_close(struct engine *engine)
     struct gpu_group *group = group_of(engine);
     atomic_store(&group->is_closing, true);
     pthread_mutex_lock(&group->lock);
-    while (group->is_opening)
+    while (group->is_starting)
         pthread_cond_wait(&group->opened, &group->lock);
     pthread_mutex_unlock(&group->lock);
     for (unsigned i = 0; i < group->gpus.count; i++)
@@ -263,7 +263,7 @@ static void *group_opener(void *arg)
     while (group_open_next(group))
         ;
     pthread_mutex_lock(&group->lock);
-    group->is_opening = false;
+    group->is_starting = false;
     pthread_cond_signal(&group->opened);
     pthread_mutex_unlock(&group->lock);
     return NULL;
@@ -277,7 +277,7 @@ static void group_open_first(struct gpu_group *group)
     pthread_t thread;
     if (!group_open_next(group) || group->next == group->gpus.count)
         return;
-    group->is_opening = true; /* nobody else has the group yet */
+    group->is_starting = true; /* nobody else has the group yet */
     if (pthread_attr_init(&attributes) != 0) {
         group_opener(group);
         return;

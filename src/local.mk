@@ -155,7 +155,7 @@ gpuhisto_sources = \
 	src/policy/policy.c src/policy/policy.h src/policy/policy_input.h \
 	src/pool/engines.c \
 	src/pool/system_limits.c src/pool/system_limits.h \
-	src/pool/opening.c \
+	src/pool/gpu_startup.c \
 	src/pool/pool.c src/pool/pool.h \
 	src/pool/pool_state.h src/pool/workers.c \
 	src/report/diff.c src/report/diff.h \

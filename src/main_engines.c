@@ -40,7 +40,7 @@ static void print_gpu_timing(const struct pool_outcome *outcome, const struct po
          (double)times->decoding.batch / 0x1p20);
     diag("%s: its memory was allocated after %.3f s; reading %.3f s, waiting for the device %.3f s "
          "and for checksums %.3f s, hashing %.3f s",
-         name, feeding->opening, feeding->reading, feeding->device, feeding->checking,
+         name, feeding->startup, feeding->reading, feeding->device, feeding->checking,
          feeding->hashing);
 }
 

@@ -161,7 +161,7 @@ struct gpu_decoder *gpu_engine_begin(struct engine *engine, const struct compres
         gpu_recount(gpu);
     }
     if (began == 1)
-        gpu->times.feeding.opening += clock_seconds_since(&begun);
+        gpu->times.feeding.startup += clock_seconds_since(&begun);
     else
         atomic_store(&decoder->use, DECODER_UNUSABLE);
     pthread_mutex_unlock(&gpu->lock);

@@ -17,7 +17,7 @@ static double counting_fraction(const struct measured_costs *costs)
 struct policy_input engines_policy_input(const struct pool *pool, enum flow flow)
 {
     struct engine *gpu = pool_gpu(pool);
-    const bool decodes = gpu && pool->opening.decodes;
+    const bool decodes = gpu && pool->startup.decodes;
     const unsigned max = atomic_load(&pool->workers.max);
     return (struct policy_input){
         .flow = flow,
@@ -76,7 +76,7 @@ void engines_consider(struct pool *pool, enum flow flow, uint64_t bytes)
     const struct policy_tuning *tuning = &pool->options.tuning;
     struct source *source = pool->source;
     const double seconds = pool_seconds(pool);
-    if (pool->options.device != DEVICE_AUTO || atomic_load(&pool->opening.is_asked) ||
+    if (pool->options.device != DEVICE_AUTO || atomic_load(&pool->startup.is_asked) ||
         seconds < atomic_load(&pool->rate.next_ask))
         return;
     atomic_store(&pool->rate.next_ask, seconds + policy_ask_seconds(tuning));
@@ -91,7 +91,7 @@ void engines_consider(struct pool *pool, enum flow flow, uint64_t bytes)
     now.gpus_max = files < GPUS_MAX ? (unsigned)files : GPUS_MAX;
     const struct gpu_wish wish = policy_wish(&now, tuning);
     if (wish.gpus > 0)
-        opening_start(pool, wish, flow);
+        gpu_startup_begin(pool, wish, flow);
 }
 
 /* --- which engine --- */
@@ -130,7 +130,7 @@ bool engines_may_offload(const struct pool *pool)
     struct engine *gpu = pool_gpu(pool);
     if (gpu)
         return !gpu_group_failed(gpu) && gpu_decoder_is_idle(gpu);
-    return pool->opening.may_open && !atomic_load(&pool->opening.is_refused);
+    return pool->startup.may_open && !atomic_load(&pool->startup.is_refused);
 }
 
 /* --- costs --- */

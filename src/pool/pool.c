@@ -99,8 +99,8 @@ static struct pool *pool_open(const struct pool_options *options, const struct p
     pool->spec = task->spec;
     pool->source = task->source;
     pool->processors = system_limits_processors(sched_getaffinity);
-    pool->opening.may_open = options->device == DEVICE_AUTO && !device_missing();
-    pool->opening.gpus = options->gpus;
+    pool->startup.may_open = options->device == DEVICE_AUTO && !device_missing();
+    pool->startup.gpus = options->gpus;
     workers_init(&pool->workers, options->threads ? options->threads : pool->processors);
     if (open_cpu(pool, pool->workers.max) != 0) {
         pool_close(pool);
@@ -146,7 +146,7 @@ static void describe_gpu(struct engine *engine, int number, struct pool_gpu *gpu
 static void describe_gpus(struct pool *pool, const struct engine *group,
                           struct pool_outcome *outcome)
 {
-    outcome->gpu_ready = pool->opening.ready;
+    outcome->gpu_ready = pool->startup.ready;
     outcome->gpu_count = gpu_group_count(group);
     (void)gpu_group_refused(group, &outcome->gpu_refused);
     for (unsigned i = 0; i < outcome->gpu_count; i++)
@@ -160,9 +160,9 @@ static int begin_on_gpu(struct pool *pool, struct error *error)
 {
     struct error refused;
     workers_limit(pool); /* the number of slots follows from it */
-    if (opening_open(pool) == 0)
+    if (gpu_startup_wait(pool) == 0)
         return 0;
-    opening_refused(pool, &refused);
+    gpu_startup_error(pool, &refused);
     return error_set(error, "cannot use the GPU: %s", refused.text);
 }
 
@@ -198,9 +198,9 @@ int pool_run(const struct pool_options *options, const struct pool_task *task,
     outcome->seconds = pool_seconds(pool);
     outcome->workers = pool->workers.started;
     outcome->cpu_name = cpu_engine_kernels(pool->cpu);
-    outcome->gpu_opened = pool->opening.is_asked;
+    outcome->gpu_opened = pool->startup.is_asked;
     if (outcome->gpu_count == 0)
-        opening_refused(pool, &outcome->gpu_refused);
+        gpu_startup_error(pool, &outcome->gpu_refused);
     /* If all workers have ended and a GPU was never asked for, no other thread is left. */
     if (rc == 0 && !outcome->gpu_opened)
         pool_close(pool);

@@ -14,7 +14,7 @@
 
 /* The opening of the GPUs, once in a run: at its beginning, or in a thread of their own while it
  * goes on. */
-struct opening {
+struct gpu_startup {
     bool may_open;                /* a GPU may be opened later */
     atomic_bool is_asked;         /* it was asked for */
     _Atomic(struct engine *) gpu; /* all GPUs (gpu_group.h); NULL until their slots are there */
@@ -67,7 +67,7 @@ struct pool {
     struct error_locator *locator; /* NULL: lines are not looked for */
     struct timespec begin;
     unsigned processors; /* that there are; a quota may leave fewer */
-    struct opening opening;
+    struct gpu_startup startup;
     struct measured_costs costs;
     struct measured_rate rate;
     atomic_uint feeders; /* workers with a piece of a file that goes to the GPU */
@@ -83,20 +83,20 @@ static inline double pool_seconds(const struct pool *pool)
 /* Returns the GPUs' engine, or NULL while it is not ready. */
 static inline struct engine *pool_gpu(const struct pool *pool)
 {
-    return atomic_load(&pool->opening.gpu);
+    return atomic_load(&pool->startup.gpu);
 }
 
-/* --- opening.c --- */
+/* --- gpu_startup.c --- */
 
-/* Opens the GPUs now, as --device=gpu does. 0, or -1: opening_refused says why. */
-int opening_open(struct pool *pool);
+/* Opens the GPUs now, as --device=gpu does. 0, or -1: gpu_startup_error says why. */
+int gpu_startup_wait(struct pool *pool);
 
 /* Opens GPUs in a thread, for chunks of a flow; only the first call does anything. If that fails,
  * the run goes on without them. */
-void opening_start(struct pool *pool, struct gpu_wish wish, enum flow flow);
+void gpu_startup_begin(struct pool *pool, struct gpu_wish wish, enum flow flow);
 
 /* Copies the error because of which the GPU could not be used; empty if there is none. */
-void opening_refused(const struct pool *pool, struct error *error);
+void gpu_startup_error(const struct pool *pool, struct error *error);
 
 /* --- engines.c: measures what bytes cost, asks the policy what to do, and does it --- */
 

@@ -12,16 +12,16 @@
 #define SERIAL_BUFFERS 2
 #define PARALLEL_BUFFERS_BYTES (192 * MIB)
 
-void opening_refused(const struct pool *pool, struct error *error)
+void gpu_startup_error(const struct pool *pool, struct error *error)
 {
-    const struct opening *opening = &pool->opening;
-    *error = atomic_load(&opening->is_refused) ? opening->error : (struct error){""};
+    const struct gpu_startup *startup = &pool->startup;
+    *error = atomic_load(&startup->is_refused) ? startup->error : (struct error){""};
 }
 
-static void refuse(struct opening *opening, const struct error *error)
+static void refuse(struct gpu_startup *startup, const struct error *error)
 {
-    opening->error = *error;
-    atomic_store(&opening->is_refused, true);
+    startup->error = *error;
+    atomic_store(&startup->is_refused, true);
 }
 
 static unsigned choose_slots(const struct pool *pool, bool side_by_side)
@@ -41,11 +41,11 @@ static unsigned choose_slots(const struct pool *pool, bool side_by_side)
  * memory the out-of-memory killer would end the process. 0, or -1 with the error set. */
 static int check_memory(const struct pool *pool, struct error *error)
 {
-    const struct opening *opening = &pool->opening;
+    const struct gpu_startup *startup = &pool->startup;
     const size_t chunk_size = pool->options.chunk_size;
     const size_t slot = gpu_engine_slot_size(pool->spec, chunk_size);
     const uint64_t wanted =
-        (uint64_t)opening->gpus.count * gpu_engine_size(pool->spec, chunk_size, opening->slots);
+        (uint64_t)startup->gpus.count * gpu_engine_size(pool->spec, chunk_size, startup->slots);
     const uint64_t available = system_limits_memory("");
     if (wanted <= available)
         return 0;
@@ -53,7 +53,7 @@ static int check_memory(const struct pool *pool, struct error *error)
         error,
         "%u buffers of %.1f MiB need %.0f MiB of memory, but %.0f MiB are available; lower "
         "--buffers or --chunk-size",
-        opening->slots * opening->gpus.count, (double)slot / (double)MIB,
+        startup->slots * startup->gpus.count, (double)slot / (double)MIB,
         (double)wanted / (double)MIB, (double)available / (double)MIB);
 }
 
@@ -66,25 +66,25 @@ static uint64_t memory_left(void)
  * replaces those that are lost, even if only GPUs were asked for. */
 static struct engine *open_group(struct pool *pool, struct error *error)
 {
-    struct opening *opening = &pool->opening;
+    struct gpu_startup *startup = &pool->startup;
     const struct pool_options *options = &pool->options;
     const bool only_gpu = options->device == DEVICE_GPU;
-    if (gpu_group_resolve(&opening->gpus, error) != 0 || check_memory(pool, error) != 0)
+    if (gpu_group_resolve(&startup->gpus, error) != 0 || check_memory(pool, error) != 0)
         return NULL;
     const struct gpu_options wanted = {
         .strategy = options->strategy,
         .chunk_size = options->chunk_size,
-        .buffers = opening->slots,
+        .buffers = startup->slots,
         .deadline_ms = options->deadline_ms,
         .timing = options->timing,
         .locator = pool->locator,
         .files = options->files,
         .no_check = options->no_check,
-        .decodes = opening->decodes,
+        .decodes = startup->decodes,
         .memory_left = memory_left,
-        .fallback = only_gpu && opening->gpus.count == 1 ? NULL : pool->cpu,
+        .fallback = only_gpu && startup->gpus.count == 1 ? NULL : pool->cpu,
     };
-    return gpu_group_open(pool->spec, &wanted, &opening->gpus, only_gpu || options->opens_at_once,
+    return gpu_group_open(pool->spec, &wanted, &startup->gpus, only_gpu || options->opens_at_once,
                           error);
 }
 
@@ -93,31 +93,31 @@ static void *open_gpus(void *arg)
     struct pool *pool = arg;
     struct error error = {""};
     struct engine *gpu = open_group(pool, &error);
-    pool->opening.ready = pool_seconds(pool);
+    pool->startup.ready = pool_seconds(pool);
     if (!gpu)
-        refuse(&pool->opening, &error);
-    atomic_store(&pool->opening.gpu, gpu);
+        refuse(&pool->startup, &error);
+    atomic_store(&pool->startup.gpu, gpu);
     return NULL;
 }
 
-int opening_open(struct pool *pool)
+int gpu_startup_wait(struct pool *pool)
 {
-    atomic_store(&pool->opening.is_asked, true);
-    pool->opening.slots = choose_slots(pool, source_left(pool->source) > 0);
+    atomic_store(&pool->startup.is_asked, true);
+    pool->startup.slots = choose_slots(pool, source_left(pool->source) > 0);
     open_gpus(pool);
     return pool_gpu(pool) ? 0 : -1;
 }
 
-void opening_start(struct pool *pool, struct gpu_wish wish, enum flow flow)
+void gpu_startup_begin(struct pool *pool, struct gpu_wish wish, enum flow flow)
 {
-    struct opening *opening = &pool->opening;
-    if (atomic_exchange(&opening->is_asked, true))
+    struct gpu_startup *startup = &pool->startup;
+    if (atomic_exchange(&startup->is_asked, true))
         return;
-    opening->decodes = wish.decodes;
-    visible_more(&opening->gpus, wish.gpus);
-    opening->slots = choose_slots(pool, flow != FLOW_PIPE);
+    startup->decodes = wish.decodes;
+    visible_more(&startup->gpus, wish.gpus);
+    startup->slots = choose_slots(pool, flow != FLOW_PIPE);
     if (pool->options.opens_at_once)
         open_gpus(pool);
     else if (start_detached_thread(open_gpus, pool, 0) != 0)
-        refuse(opening, &(struct error){"cannot start a thread"});
+        refuse(startup, &(struct error){"cannot start a thread"});
 }
