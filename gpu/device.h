@@ -9,7 +9,7 @@
  * is number plan->slots and on, and has no buffer. Work is enqueued and done later. Copies run on
  * one stream, counting and snapshots on another, each in the order of the calls.
  *
- * The engine calls it through a thread of its own (calls.h), as a call may never return.
+ * The engine calls it through a thread of its own (device_thread.h), as a call may never return.
  *
  * No two threads may be inside functions of the same device at once. An int is 0, or -1 once the
  * device is lost. Then device_error says why, and only device_error and device_name may be

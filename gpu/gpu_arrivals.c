@@ -27,7 +27,7 @@ static double shared_time(double begin_a, double end_a, double begin_b, double e
 static void gpu_add_times(struct gpu_engine *gpu, struct slot *slot)
 {
     struct slot_times *times = &slot->times;
-    *times = calls_times(gpu->calls, slot->index);
+    *times = device_thread_times(gpu->thread, slot->index);
     gpu->times.copy_seconds += times->copy_end - times->copy_begin;
     gpu->times.kernel_seconds += times->count_end - times->count_begin;
     for (unsigned i = 0; i < gpu->slots.count; i++) {
@@ -53,7 +53,8 @@ int gpu_judge_poll(struct gpu_engine *gpu, int found, bool expected)
 
 int gpu_poll(struct gpu_engine *gpu, const struct slot *slot)
 {
-    return gpu_judge_poll(gpu, calls_arrived(gpu->calls, WORK_SNAPSHOT, slot->index), true);
+    return gpu_judge_poll(gpu, device_thread_arrived(gpu->thread, WORK_SNAPSHOT, slot->index),
+                          true);
 }
 
 void gpu_put_in_flight(struct gpu_engine *gpu, struct slot *slot)
@@ -71,7 +72,7 @@ void gpu_queue_snapshot(struct gpu_engine *gpu, struct slot *slot, bool is_due)
     const size_t first = slot->has_counts ? 0 : snapshot_tail(gpu->spec);
     const struct device_work work = {
         .kind = WORK_SNAPSHOT, .slot = slot->index, .counts = {slot->snapshot, first, slot->words}};
-    if (calls_post(gpu->calls, &work) != 0)
+    if (device_thread_post(gpu->thread, &work) != 0)
         gpu_lose_by_call(gpu);
 }
 

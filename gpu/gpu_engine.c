@@ -58,9 +58,9 @@ static void gpu_enqueue(struct gpu_engine *gpu, struct slot *slot)
     const bool is_due = gpu->proofs == 0 || gpu->unproved + 1 >= interval;
     struct device_work work = {
         .kind = WORK_COPY_IN, .slot = slot->index, .chunk = {chunk->data + begin, len}};
-    int rc = calls_post(gpu->calls, &work);
+    int rc = device_thread_post(gpu->thread, &work);
     work.kind = WORK_COUNT;
-    if (rc != 0 || calls_post(gpu->calls, &work) != 0)
+    if (rc != 0 || device_thread_post(gpu->thread, &work) != 0)
         gpu_lose_by_call(gpu);
     else
         gpu_queue_snapshot(gpu, slot, is_due);
@@ -93,7 +93,7 @@ static void gpu_add_last_snapshot(struct gpu_engine *gpu, struct tally *tally)
     int arrived;
     const struct device_work work = {
         .kind = WORK_SNAPSHOT, .counts = {gpu->snapshots.last, 0, snapshot_words(&gpu->snapshots)}};
-    if (calls_post(gpu->calls, &work) != 0) {
+    if (device_thread_post(gpu->thread, &work) != 0) {
         gpu_lose_by_call(gpu);
         return;
     }
@@ -151,7 +151,7 @@ static void gpu_close(struct engine *engine)
     struct gpu_engine *gpu = gpu_of(engine);
     gpu_decoder_close(&gpu->decoder);
     slots_close(&gpu->slots);
-    calls_close(gpu->calls);
+    device_thread_close(gpu->thread);
     snapshots_close(&gpu->snapshots);
     pthread_mutex_destroy(&gpu->lock);
     free(gpu);
@@ -166,9 +166,9 @@ static const struct engine_ops gpu_ops = {
     .close = gpu_close,
 };
 
-/* Opens the device to count by a strategy. As calls_open. */
-static struct calls *open_calls(struct gpu_engine *gpu, const struct strategy *strategy,
-                                bool *is_stuck, struct error *error)
+/* Opens the device to count by a strategy. As device_thread_open. */
+static struct device_thread *open_thread(struct gpu_engine *gpu, const struct strategy *strategy,
+                                         bool *is_stuck, struct error *error)
 {
     struct gpu_options *options = &gpu->options;
     options->strategy = strategy;
@@ -181,7 +181,7 @@ static struct calls *open_calls(struct gpu_engine *gpu, const struct strategy *s
         .slot_size = slots_data_size(gpu->spec, options->chunk_size),
         .timing = options->timing,
     };
-    return calls_open(&plan, options->deadline_ms, is_stuck, error);
+    return device_thread_open(&plan, options->deadline_ms, is_stuck, error);
 }
 
 /* Opens the device by the strategy of the options, or the fastest for which it has memory. 0 or -1.
@@ -196,10 +196,10 @@ static int open_device(struct gpu_engine *gpu, struct error *error)
         error_set(error, "no GPU kernel can count this");
         return -1;
     }
-    gpu->calls = open_calls(gpu, strategy, &is_stuck, error);
-    if (!gpu->calls && !is_stuck && !wanted && strategy_has_scratch(strategy))
-        gpu->calls = open_calls(gpu, strategy_without_scratch(gpu->spec), &is_stuck, error);
-    return gpu->calls ? 0 : -1;
+    gpu->thread = open_thread(gpu, strategy, &is_stuck, error);
+    if (!gpu->thread && !is_stuck && !wanted && strategy_has_scratch(strategy))
+        gpu->thread = open_thread(gpu, strategy_without_scratch(gpu->spec), &is_stuck, error);
+    return gpu->thread ? 0 : -1;
 }
 
 /* Stands for the memory that is left, in options without a limit. */
@@ -241,7 +241,7 @@ struct engine *gpu_engine_open(const struct histogram_spec *spec, const struct g
 
 const char *gpu_engine_device(struct engine *engine)
 {
-    return calls_name(gpu_of(engine)->calls);
+    return device_thread_name(gpu_of(engine)->thread);
 }
 
 const char *gpu_engine_strategy(struct engine *engine)

@@ -6,7 +6,7 @@
 #define GPUHISTO_GPU_ENGINE_INTERNAL_H
 
 #include "gpu_engine.h"
-#include "calls.h"
+#include "device_thread.h"
 #include "gpu/decode/decoder_internal.h"
 #include "patience.h"
 #include "slots.h"
@@ -19,7 +19,7 @@ struct gpu_engine {
     struct engine engine;
     const struct histogram_spec *spec;
     struct gpu_options options;
-    struct calls *calls;
+    struct device_thread *thread;
     pthread_mutex_t lock; /* guards the rest, and the device's calls */
     struct slots slots;
     struct snapshots snapshots;

@@ -10,7 +10,7 @@ gpu_plan_sources = \
 	gpu/visible.c gpu/visible.h
 
 gpu_engine_sources = \
-	gpu/calls.c gpu/calls.h gpu/calls_internal.h gpu/calls_thread.c \
+	gpu/device_thread.c gpu/device_thread.h gpu/device_thread_internal.h gpu/device_thread_loop.c \
 	gpu/decode/content_check.c gpu/decode/content_check.h \
 	gpu/decode/content_run.c gpu/decode/content_run.h \
 	gpu/decode/decoder.c gpu/decoder.h gpu/decode/decoder_internal.h \

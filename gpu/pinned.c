@@ -23,7 +23,7 @@ static void touch_pages(unsigned char *memory, size_t size)
 }
 
 /* Huge pages where they can be had: pinning then takes a tenth of the time. */
-int pinned_open(struct pinned *pinned, size_t size, struct calls *calls)
+int pinned_open(struct pinned *pinned, size_t size, struct device_thread *thread)
 {
     pinned->mapping_size = size + HUGE_PAGE;
     pinned->mapping = mmap(NULL, pinned->mapping_size, PROT_READ | PROT_WRITE,
@@ -35,8 +35,8 @@ int pinned_open(struct pinned *pinned, size_t size, struct calls *calls)
     pinned->memory = (unsigned char *)pinned_round((uintptr_t)pinned->mapping, HUGE_PAGE);
     madvise(pinned->memory, size, MADV_HUGEPAGE); /* only faster */
     touch_pages(pinned->memory, size);
-    pinned->calls = calls;
-    pinned->is_pinned = calls_pin(calls, pinned->memory, size) == 0;
+    pinned->thread = thread;
+    pinned->is_pinned = device_thread_pin(thread, pinned->memory, size) == 0;
     return 0;
 }
 
@@ -44,8 +44,8 @@ void pinned_close(struct pinned *pinned)
 {
     if (!pinned->mapping)
         return;
-    if (pinned->is_pinned ? calls_unpin(pinned->calls, pinned->memory) == 0
-                          : !calls_are_lost(pinned->calls))
+    if (pinned->is_pinned ? device_thread_unpin(pinned->thread, pinned->memory) == 0
+                          : !device_thread_are_lost(pinned->thread))
         munmap(pinned->mapping, pinned->mapping_size);
     pinned->mapping = NULL;
 }

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_PINNED_H
 #define GPUHISTO_PINNED_H
 
-#include "calls.h"
+#include "device_thread.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@ struct pinned {
     void *mapping; /* what was mapped, and its bytes; NULL: nothing */
     size_t mapping_size;
     unsigned char *memory; /* the first huge page in it */
-    struct calls *calls;
+    struct device_thread *thread;
     bool is_pinned; /* by these */
 };
 
@@ -24,7 +24,7 @@ size_t pinned_round(size_t size, size_t to);
 
 /* Maps `size` bytes, all zeros, and pins them; memory that cannot be pinned serves too. 0, or -1:
  * memory is short. *pinned is all zeros before. */
-int pinned_open(struct pinned *pinned, size_t size, struct calls *calls);
+int pinned_open(struct pinned *pinned, size_t size, struct device_thread *thread);
 
 /* Unpins and unmaps the memory, if there is any. The device must be done with it. Memory of a lost
  * device is left to it instead: it may still write there. */

@@ -7,7 +7,7 @@
 
 void gpu_lose(struct gpu_engine *gpu, const char *why)
 {
-    calls_leave(gpu->calls);
+    device_thread_leave(gpu->thread);
     if (gpu->is_lost)
         return;
     error_set(&gpu->error, "%s", why);
@@ -16,7 +16,7 @@ void gpu_lose(struct gpu_engine *gpu, const char *why)
 
 void gpu_lose_by_call(struct gpu_engine *gpu)
 {
-    gpu_lose(gpu, calls_error(gpu->calls));
+    gpu_lose(gpu, device_thread_error(gpu->thread));
 }
 
 const char *gpu_loss(struct engine *engine)

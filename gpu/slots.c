@@ -34,7 +34,7 @@ int slots_open(struct gpu_engine *gpu, struct error *error)
     size_t size = gpu_engine_size(spec, chunk_size, count);
     *slots = (struct slots){.count = count, .are_shared = snapshot_spares(spec) > 1};
     slots->slot = calloc(count, sizeof slots->slot[0]);
-    if (!slots->slot || pinned_open(&slots->pinned, size, gpu->calls) != 0) {
+    if (!slots->slot || pinned_open(&slots->pinned, size, gpu->thread) != 0) {
         error_set(error, "not enough memory for its buffers");
         return -1;
     }

@@ -9,7 +9,7 @@
 #ifndef GPUHISTO_SLOTS_H
 #define GPUHISTO_SLOTS_H
 
-#include "calls.h"
+#include "device_thread.h"
 #include "pinned.h"
 #include "snapshot.h"
 #include "src/base/error.h"

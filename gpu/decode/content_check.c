@@ -21,7 +21,7 @@ struct check_thread {
 };
 
 struct content_check {
-    struct calls *calls;
+    struct device_thread *thread;
     struct content_source source;
     size_t part;
 
@@ -136,7 +136,7 @@ static bool start_thread(struct content_check *check)
 {
     struct check_thread *thread = &check->threads[check->count];
     *thread = (struct check_thread){.check = check};
-    if (pinned_open(&thread->pinned, CONTENT_PARTS * check->part, check->calls) != 0)
+    if (pinned_open(&thread->pinned, CONTENT_PARTS * check->part, check->thread) != 0)
         return false;
     thread->parts =
         (struct content_parts){.memory = thread->pinned.memory,
@@ -150,13 +150,13 @@ static bool start_thread(struct content_check *check)
     return true;
 }
 
-struct content_check *content_check_open(struct calls *calls, const struct content_source *source,
-                                         size_t part)
+struct content_check *content_check_open(struct device_thread *thread,
+                                         const struct content_source *source, size_t part)
 {
     struct content_check *check = calloc(1, sizeof *check);
     if (!check)
         return NULL;
-    check->calls = calls;
+    check->thread = thread;
     check->source = *source;
     check->part = part;
     pthread_mutex_init(&check->lock, NULL);

@@ -8,7 +8,7 @@
 #ifndef GPUHISTO_CONTENT_CHECK_H
 #define GPUHISTO_CONTENT_CHECK_H
 
-#include "gpu/calls.h"
+#include "gpu/device_thread.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,8 +52,8 @@ struct content_job {
 
 /* Opens it, and starts a first thread; `part` bytes are copied at a time. NULL if memory or threads
  * are short. */
-struct content_check *content_check_open(struct calls *calls, const struct content_source *source,
-                                         size_t part);
+struct content_check *content_check_open(struct device_thread *thread,
+                                         const struct content_source *source, size_t part);
 
 /* Begins a batch whose verdict is good: *job with its slot, plan, frame_ends and goes_on set. The
  * batches of a file come in order, without gaps. The engine's lock is held, as a thread that is

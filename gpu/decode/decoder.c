@@ -12,7 +12,7 @@ static int read_content(void *arg, const struct device_work *work)
 {
     struct gpu_engine *gpu = arg;
     pthread_mutex_lock(&gpu->lock);
-    if (calls_post(gpu->calls, work) != 0)
+    if (device_thread_post(gpu->thread, work) != 0)
         gpu_lose_by_call(gpu);
     int rc = gpu->is_lost ? -1 : 0;
     pthread_mutex_unlock(&gpu->lock);
@@ -24,7 +24,7 @@ static int content_arrived(void *arg, unsigned number)
     struct gpu_engine *gpu = arg;
     pthread_mutex_lock(&gpu->lock);
     const int arrived =
-        gpu_judge_poll(gpu, calls_arrived(gpu->calls, WORK_READ_CONTENT, number), true);
+        gpu_judge_poll(gpu, device_thread_arrived(gpu->thread, WORK_READ_CONTENT, number), true);
     pthread_mutex_unlock(&gpu->lock);
     return arrived;
 }

@@ -20,9 +20,9 @@ static int go_on(struct gpu_decoder *decoder, bool *moved)
 {
     struct decoder_fetch *fetch = &decoder->fetch;
     struct device_content *left = &fetch->left;
-    struct calls *calls = decoder->gpu->calls;
+    struct device_thread *thread = decoder->gpu->thread;
     if (fetch->under_way > 0) {
-        int arrived = calls_arrived(calls, WORK_READ_CONTENT, FETCH_READ);
+        int arrived = device_thread_arrived(thread, WORK_READ_CONTENT, FETCH_READ);
         if (arrived != 1)
             return arrived;
         memcpy(left->to, decoder->memory.fetched, fetch->under_way);
@@ -42,7 +42,7 @@ static int go_on(struct gpu_decoder *decoder, bool *moved)
         .copy = FETCH_READ,
         .content = {left->begin, fetch->under_way, decoder->memory.fetched},
     };
-    return calls_post(calls, &work);
+    return device_thread_post(thread, &work);
 }
 
 int decoder_fetch_batch(struct gpu_decoder *decoder, struct slot *slot, bool *moved)

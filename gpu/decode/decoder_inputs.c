@@ -10,7 +10,7 @@ int decoder_inputs_poll(struct gpu_decoder *decoder)
         struct decoder_input *input = &decoder->memory.input[i];
         if (input->state != INPUT_COPYING)
             continue;
-        int copied = calls_arrived(decoder->gpu->calls, WORK_COPY_BLOCKS, i);
+        int copied = device_thread_arrived(decoder->gpu->thread, WORK_COPY_BLOCKS, i);
         if (copied < 0)
             return -1;
         if (copied == 1) {
@@ -81,7 +81,7 @@ static int plan_input(struct gpu_decoder *decoder, struct decoder_input *input,
                                              .blocks = {.at = plan->in_at,
                                                         .bytes = chunk->data + done,
                                                         .len = plan->in_size - plan->in_at}};
-            if (calls_post(decoder->gpu->calls, &work) != 0)
+            if (device_thread_post(decoder->gpu->thread, &work) != 0)
                 return -1;
             continue;
         }

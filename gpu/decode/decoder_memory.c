@@ -96,7 +96,7 @@ struct decoder_input *decoder_memory_add_input(struct gpu_decoder *decoder)
     if (memory->inputs == DEVICE_INPUTS)
         return NULL;
     *input = (struct decoder_input){.index = memory->inputs};
-    if (pinned_open(&input->pinned, memory->input_size, decoder->gpu->calls) != 0)
+    if (pinned_open(&input->pinned, memory->input_size, decoder->gpu->thread) != 0)
         return NULL;
     memory->inputs++;
     memory->host_bytes += memory->input_size;
@@ -127,7 +127,7 @@ static int open_on_host(struct gpu_decoder *decoder)
     memory->batch = calloc(count, sizeof memory->batch[0]);
     memory->input_size = choose_input_size(decoder, size);
     if (!memory->batch || memory->input_size == 0 ||
-        pinned_open(&memory->pinned, size, gpu->calls) != 0)
+        pinned_open(&memory->pinned, size, gpu->thread) != 0)
         return -1;
     memory->host_bytes = size;
     memory->fetched = memory->pinned.memory + count * each;
@@ -138,7 +138,7 @@ static int open_on_host(struct gpu_decoder *decoder)
     if (add_first_input(decoder) != 0)
         return -1;
     if (!gpu->options.no_check)
-        memory->check = content_check_open(gpu->calls, &decoder->source, memory->fetch_size);
+        memory->check = content_check_open(gpu->thread, &decoder->source, memory->fetch_size);
     return 0;
 }
 
@@ -184,7 +184,7 @@ int decoder_memory_open(struct gpu_decoder *decoder, enum decoder_size size)
     *decoding = decoding_of_size[size];
     decoding->keep_min = (uint32_t)kind.max;
     decoding->separators = separators_of(kind.type);
-    if (calls_open_decoding(decoder->gpu->calls, decoding) != 0) {
+    if (device_thread_open_decoding(decoder->gpu->thread, decoding) != 0) {
         decoding->batches = 0;
         return -1;
     }
@@ -204,7 +204,7 @@ void gpu_decoder_add_times(const struct gpu_decoder *decoder, struct gpu_times *
             .host = memory->host_bytes + content_check_memory(memory->check),
             .batch = memory->decoding.capacity.room,
         };
-    times->copy_seconds += calls_copy_seconds(decoder->gpu->calls);
+    times->copy_seconds += device_thread_copy_seconds(decoder->gpu->thread);
     times->feeding.hashing = memory->hash_seconds + content_check_seconds(memory->check);
 }
 

@@ -83,7 +83,7 @@ int decoder_queue_launch(struct gpu_decoder *decoder)
         .slot = batch->slot.index,
         .batch = {batch->plan, begins, batch->verdict, batch->frame_ends},
     };
-    return calls_post(decoder->gpu->calls, &work) == 0 ? 1 : -1;
+    return device_thread_post(decoder->gpu->thread, &work) == 0 ? 1 : -1;
 }
 
 /* True if there is a batch to be launched, now or later. */
@@ -196,7 +196,8 @@ static void take_verdict(struct gpu_decoder *decoder, struct decoder_batch *batc
 static int poll_verdict(struct gpu_decoder *decoder)
 {
     struct decoder_batch *batch = oldest_in(decoder, BATCH_DECODING);
-    int arrived = batch ? calls_arrived(decoder->gpu->calls, WORK_DECODE, batch->slot.index) : 0;
+    int arrived =
+        batch ? device_thread_arrived(decoder->gpu->thread, WORK_DECODE, batch->slot.index) : 0;
     if (arrived != 1)
         return arrived;
     take_verdict(decoder, batch);
@@ -241,7 +242,7 @@ static int count(struct gpu_decoder *decoder, struct decoder_batch *batch, uint3
         .slot = batch->slot.index,
         .content = {.begin = batch->begin, .len = batch->slot.chunk.len},
     };
-    return calls_post(decoder->gpu->calls, &work);
+    return device_thread_post(decoder->gpu->thread, &work);
 }
 
 /* Sends the oldest batch to be counted, or drops it, once it is known which. */

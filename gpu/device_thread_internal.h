@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls, as their files see them: calls.c (posts, answers, polls) stands above calls_thread.c (the
- * thread, which makes the calls and polls the device). */
-#ifndef GPUHISTO_CALLS_INTERNAL_H
-#define GPUHISTO_CALLS_INTERNAL_H
+/* The device's thread, as its files see it: device_thread.c (posts, answers, polls) stands above
+ * device_thread_loop.c (the thread, which makes the calls and polls the device). */
+#ifndef GPUHISTO_DEVICE_THREAD_INTERNAL_H
+#define GPUHISTO_DEVICE_THREAD_INTERNAL_H
 
-#include "calls.h"
+#include "device_thread.h"
 #include "visible.h"
 
 #include <pthread.h>
@@ -51,7 +51,7 @@ struct question {
     int rc; /* the answer */
 };
 
-struct calls {
+struct device_thread {
     struct device_plan plan;
     struct visible visible; /* the plan's: a call may return after the caller has freed its own */
     unsigned deadline_ms;
@@ -73,12 +73,12 @@ struct calls {
 
 /* The thread: opens the device, and makes calls until it is closed, lost or left. Takes a struct
  * calls, of which it is an owner. */
-void *calls_thread(void *calls);
+void *device_thread_run(void *calls);
 
 /* Records that the device is lost, and leaves it; the first error is kept. Under the lock. */
-void calls_lose(struct calls *calls, const char *why);
+void device_thread_lose(struct device_thread *thread, const char *why);
 
 /* Gives up one owner's share. The last owner's call frees the struct. */
-void calls_disown(struct calls *calls);
+void device_thread_disown(struct device_thread *thread);
 
 #endif
