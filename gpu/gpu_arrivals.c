@@ -43,10 +43,10 @@ static void gpu_add_times(struct gpu_engine *gpu, struct slot *slot)
 int gpu_judge_poll(struct gpu_engine *gpu, int found, bool expected)
 {
     if (found > 0)
-        patience_renew(&gpu->patience);
+        watchdog_reset(&gpu->watchdog);
     else if (found < 0)
         gpu_lose_by_call(gpu);
-    else if (expected && !patience_lasts(&gpu->patience, gpu->options.deadline_ms))
+    else if (expected && !watchdog_allows(&gpu->watchdog, gpu->options.deadline_ms))
         gpu_lose(gpu, "the device does not answer");
     return gpu->is_lost ? -1 : found;
 }

@@ -8,7 +8,7 @@
 #include "gpu_engine.h"
 #include "device_thread.h"
 #include "gpu/decode/decoder_internal.h"
-#include "patience.h"
+#include "watchdog.h"
 #include "slots.h"
 #include "snapshot.h"
 
@@ -31,7 +31,7 @@ struct gpu_engine {
     struct error why_not_all; /* and was not replaced, if that is another reason */
     unsigned proofs;          /* slots in flight with a snapshot of all counts */
     unsigned unproved;        /* slots in flight after the last of these */
-    struct patience patience; /* since the device last finished something */
+    struct watchdog watchdog; /* since the device last finished something */
     struct gpu_times times;
 };
 

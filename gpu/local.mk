@@ -24,7 +24,7 @@ gpu_engine_sources = \
 	gpu/gpu_arrivals.c \
 	gpu/gpu_engine.c gpu/gpu_engine.h gpu/gpu_engine_internal.h \
 	gpu/gpu_group.c gpu/gpu_group.h \
-	gpu/patience.h \
+	gpu/watchdog.h \
 	gpu/pinned.c gpu/pinned.h \
 	gpu/recovery.c \
 	gpu/row_pages.c gpu/row_pages.h \

@@ -20,7 +20,7 @@
 
 /* The wait for the rest of a frame before it is decoded as it comes: a stream that is so slow does
  * not need several decoders. */
-#define PATIENCE_MS 50
+#define STREAM_WAIT_MS 50
 
 /* A stream is fast if it gives 6.5 MiB in so many seconds, and never waits for so many
  * milliseconds. One decoder keeps up with others. */
@@ -146,7 +146,7 @@ static bool can_gather_more(struct frames *frames, struct frame_batch *batch)
     if (bytes_are_over(frames->bytes))
         return false;
     if (batch->len < batch->cap)
-        return bytes_ready(frames->bytes, PATIENCE_MS);
+        return bytes_ready(frames->bytes, STREAM_WAIT_MS);
     return make_room(frames, batch);
 }
 

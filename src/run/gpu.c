@@ -127,7 +127,7 @@ static int fill_from_file(struct extent *extent, struct chunk *chunk, uint64_t a
 static bool is_read_on(const struct extent *extent, bool is_enough)
 {
     const struct bytes *bytes = &extent->file->input.bytes;
-    for (int patience = 0; !bytes_ready(bytes, patience); patience = POLL_MS)
+    for (int wait_ms = 0; !bytes_ready(bytes, wait_ms); wait_ms = POLL_MS)
         if (!gpu_decoder_poll(extent->gpu))
             return !is_enough && !gpu_decoder_loss(extent->gpu) &&
                    !gpu_decoder_goes_back(extent->gpu);
