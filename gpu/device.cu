@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The seam to CUDA. This file and device_decoding.cu are the only ones that call its runtime.
 #include "gpu/device_internal.cuh"
-#include "gpu/visible.h"
+#include "gpu/cuda_devices.h"
 
 extern "C" {
 #include "src/count/number.h"
@@ -264,14 +264,14 @@ static bool prepare_numbers(struct device *device, size_t slot_size)
     return done;
 }
 
-static bool find(struct device *device, const struct visible *visible)
+static bool find(struct device *device, const struct cuda_device *cuda_device)
 {
-    const struct visible same = {device->ordinal, device->ordinal, nullptr};
+    const struct cuda_device same = {device->ordinal, device->ordinal, nullptr};
     const int count = device_count_all(&device->error);
     if (count < 0)
         return false;
     if (device->ordinal >= count) {
-        visible_explain(visible ? visible : &same, "", &device->error);
+        cuda_device_explain(cuda_device ? cuda_device : &same, "", &device->error);
         return false;
     }
     return device_enter(device, "choosing the device") &&
@@ -319,7 +319,7 @@ struct device *device_open(const struct device_plan *plan, struct error *error)
     device->slot_count = plan->slots + DEVICE_BATCHES_MAX;
     device->buffers = plan->slots;
     device->slots = slots;
-    if (find(device, plan->visible) && prepare(device, plan))
+    if (find(device, plan->cuda_device) && prepare(device, plan))
         return device;
     *error = device->error;
     device_close(device);

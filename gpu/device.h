@@ -28,7 +28,7 @@ extern "C" {
 #include "src/base/error.h"
 
 struct device;
-struct visible;
+struct cuda_device;
 
 /* Returns how many words a snapshot of the device's histogram has at most: a count of 64 bits for
  * each bin, and of text one word more, its newlines; or pages of rows. */
@@ -40,10 +40,10 @@ static inline size_t device_histogram_words(const struct histogram_spec *spec)
 }
 
 struct device_plan {
-    int ordinal;                       /* number of the device, from 0, as CUDA counts them */
-    const struct visible *visible;     /* the same as the user counts them; NULL: no difference */
-    enum strategy_id strategy;         /* how it counts */
-    const struct histogram_spec *spec; /* what is counted; read in device_open only */
+    int ordinal;                           /* number of the device, from 0, as CUDA counts them */
+    const struct cuda_device *cuda_device; /* as the user counts them; NULL: the same */
+    enum strategy_id strategy;             /* how it counts */
+    const struct histogram_spec *spec;     /* what is counted; read in device_open only */
     unsigned slots;
     size_t slot_size; /* bytes: the largest chunk */
     bool timing;      /* device_times will be called */

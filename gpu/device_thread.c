@@ -42,9 +42,9 @@ static struct device_thread *device_thread_allocate(const struct device_plan *pl
     if (!is_there)
         return NULL;
     thread->plan = *plan;
-    if (plan->visible) {
-        thread->visible = *plan->visible;
-        thread->plan.visible = &thread->visible;
+    if (plan->cuda_device) {
+        thread->cuda_device = *plan->cuda_device;
+        thread->plan.cuda_device = &thread->cuda_device;
     }
     thread->deadline_ms = deadline_ms;
     thread->owners = 1;

@@ -22,7 +22,7 @@ struct device_thread;
 
 /* Starts the thread and has it open the device, as device_open. NULL with the error set. Sets
  * *is_stuck if it has not answered within a few times the deadline. It may do so later, so what the
- * plan points to must live as long as the process, but for `visible`, which is copied. */
+ * plan points to must live as long as the process, but for `cuda_device`, which is copied. */
 struct device_thread *device_thread_open(const struct device_plan *plan, unsigned deadline_ms,
                                          bool *is_stuck, struct error *error);
 

@@ -5,7 +5,7 @@
 #define GPUHISTO_DEVICE_THREAD_INTERNAL_H
 
 #include "device_thread.h"
-#include "visible.h"
+#include "cuda_devices.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -53,7 +53,7 @@ struct question {
 
 struct device_thread {
     struct device_plan plan;
-    struct visible visible; /* the plan's: a call may return after the caller has freed its own */
+    struct cuda_device cuda_device; /* the plan's, as a call may outlive the caller's own */
     unsigned deadline_ms;
     struct device *device; /* the thread's */
     struct track track[WORK_ARRIVES];

@@ -174,7 +174,7 @@ static struct device_thread *open_thread(struct gpu_engine *gpu, const struct st
     options->strategy = strategy;
     const struct device_plan plan = {
         .ordinal = options->ordinal,
-        .visible = options->visible,
+        .cuda_device = options->cuda_device,
         .strategy = (enum strategy_id)(strategy - strategies),
         .spec = gpu->spec,
         .slots = options->buffers,

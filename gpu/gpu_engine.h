@@ -10,19 +10,19 @@
 struct compressed_start;
 struct gpu_decoder;
 struct strategy;
-struct visible;
+struct cuda_device;
 
 struct gpu_options {
-    int ordinal;                     /* number of the device, from 0, as CUDA counts them */
-    const struct visible *visible;   /* the same as the user counts them; NULL: no difference */
-    const struct strategy *strategy; /* NULL: the fastest */
-    size_t chunk_size;               /* bytes of a slot */
-    unsigned buffers;                /* slots, at least 1 */
-    unsigned deadline_ms;            /* a device that finishes nothing for this time is lost */
-    bool timing;                     /* for gpu_engine_times */
-    struct error_locator *locator;   /* as in struct engine */
-    struct file_tallies *files;      /* as in struct engine */
-    bool no_check;                   /* content checksums are not verified */
+    int ordinal;                           /* number of the device, from 0, as CUDA counts them */
+    const struct cuda_device *cuda_device; /* as the user counts them; NULL: the same */
+    const struct strategy *strategy;       /* NULL: the fastest */
+    size_t chunk_size;                     /* bytes of a slot */
+    unsigned buffers;                      /* slots, at least 1 */
+    unsigned deadline_ms;          /* a device that finishes nothing for this time is lost */
+    bool timing;                   /* for gpu_engine_times */
+    struct error_locator *locator; /* as in struct engine */
+    struct file_tallies *files;    /* as in struct engine */
+    bool no_check;                 /* content checksums are not verified */
     bool decodes; /* memory for decompressing is taken now, not with the first file */
     /* Returns the bytes of host memory that the process may still take. All engines that are opened
      * side by side may take half of that for decompressing. NULL: there is no limit. */

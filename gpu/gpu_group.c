@@ -13,7 +13,7 @@
 /* One GPU of the group. */
 struct member {
     struct gpu_group *group;
-    const struct visible *visible;
+    const struct cuda_device *cuda_device;
     struct engine *engine; /* NULL: it could not be opened: */
     struct error error;
     pthread_t thread; /* opens it, if has_thread */
@@ -200,12 +200,13 @@ int gpu_group_resolve(struct gpu_list *gpus, struct error *error)
         return 0;
     int found = device_count_all(error);
     if (found == 0)
-        visible_explain(&(struct visible){.list = getenv("CUDA_VISIBLE_DEVICES")}, "", error);
+        cuda_device_explain(&(struct cuda_device){.list = getenv("CUDA_VISIBLE_DEVICES")}, "",
+                            error);
     if (found <= 0)
         return -1;
     gpus->count = found < GPUS_MAX ? (unsigned)found : GPUS_MAX;
     for (unsigned i = 0; i < gpus->count; i++)
-        gpus->gpu[i] = (struct visible){.asked = (int)i, .ordinal = (int)i};
+        gpus->gpu[i] = (struct cuda_device){.asked = (int)i, .ordinal = (int)i};
     return 0;
 }
 
@@ -214,8 +215,8 @@ static void *member_open(void *arg)
     struct member *member = arg;
     const struct gpu_group *group = member->group;
     struct gpu_options options = group->options;
-    options.ordinal = member->visible->ordinal;
-    options.visible = member->visible;
+    options.ordinal = member->cuda_device->ordinal;
+    options.cuda_device = member->cuda_device;
     options.sharers = group->gpus.count;
     member->engine = gpu_engine_open(group->spec, &options, &member->error);
     return NULL;
@@ -229,7 +230,7 @@ static void group_refuse(struct gpu_group *group, const struct member *member)
     if (group->gpus.count == 1)
         group->refused = member->error;
     else
-        error_set(&group->refused, "GPU %d: %s", member->visible->asked, member->error.text);
+        error_set(&group->refused, "GPU %d: %s", member->cuda_device->asked, member->error.text);
     atomic_store(&group->is_refused, true);
 }
 
@@ -250,7 +251,7 @@ static bool group_open_next(struct gpu_group *group)
     struct member *member = &group->members[atomic_load(&group->count)];
     bool is_there = false;
     while (!is_there && group->next < group->gpus.count && !atomic_load(&group->is_closing)) {
-        member->visible = &group->gpus.gpu[group->next++];
+        member->cuda_device = &group->gpus.gpu[group->next++];
         member_open(member);
         is_there = group_add(group);
     }
@@ -294,7 +295,7 @@ static void group_open_all(struct gpu_group *group)
     const unsigned count = group->gpus.count;
     for (unsigned i = 0; i < count; i++) {
         struct member *member = &group->members[i];
-        member->visible = &group->gpus.gpu[i];
+        member->cuda_device = &group->gpus.gpu[i];
         member->has_thread =
             i > 0 && pthread_create(&member->thread, NULL, member_open, member) == 0;
     }
@@ -358,7 +359,7 @@ struct engine *gpu_group_member(const struct engine *engine, unsigned i)
 
 int gpu_group_number(const struct engine *engine, unsigned i)
 {
-    return group_of(engine)->members[i].visible->asked;
+    return group_of(engine)->members[i].cuda_device->asked;
 }
 
 unsigned gpu_group_feeding(const struct engine *engine)

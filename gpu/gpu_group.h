@@ -7,14 +7,14 @@
 #define GPUHISTO_GPU_GROUP_H
 
 #include "gpu_engine.h"
-#include "visible.h"
+#include "cuda_devices.h"
 
 /* Fills a list that stands for all GPUs (count 0) with those that CUDA sees. 0, or -1 with the
  * error set, also if there is none. Any thread. */
 int gpu_group_resolve(struct gpu_list *gpus, struct error *error);
 
 /* Opens the GPUs of a list that is not empty. The options are those of each, but for `ordinal`,
- * `visible` and `sharers`.
+ * `cuda_device` and `sharers`.
  *
  * With `waits` they are opened side by side, and all must be there. Otherwise the first is opened,
  * and a thread opens the others one after the other, so that the first can begin sooner. Those that

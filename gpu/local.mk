@@ -7,7 +7,7 @@ gpu_plan_sources = \
 	gpu/line_field.h \
 	gpu/row_map.c gpu/row_map.h \
 	gpu/strategy.c gpu/strategy.h gpu/strategies.def \
-	gpu/visible.c gpu/visible.h
+	gpu/cuda_devices.c gpu/cuda_devices.h
 
 gpu_engine_sources = \
 	gpu/device_thread.c gpu/device_thread.h gpu/device_thread_internal.h gpu/device_thread_loop.c \

@@ -98,7 +98,7 @@ static int open_run(struct counting *run)
         return main_failed(&error);
     if (options.pool.device == DEVICE_GPU ||
         (options.pool.device == DEVICE_AUTO && !device_missing()))
-        visible_only(&options.pool.gpus, "");
+        cuda_devices_limit(&options.pool.gpus, "");
     int status = open_shard();
     if (status != STATUS_COUNTED)
         return status;

@@ -194,7 +194,7 @@ unit_tests = \
 	tests/unit/test_text_cuts \
 	tests/unit/test_units \
 	tests/unit/test_values \
-	tests/unit/test_visible \
+	tests/unit/test_cuda_devices \
 	tests/unit/test_parallel tests/unit/test_parallel_read \
 	tests/unit/test_writer \
 	tests/unit/test_xxh64 \
@@ -272,7 +272,7 @@ tests_unit_test_snapshot_LDADD = $(libraries)
 tests_unit_test_text_cuts_LDADD = $(with_device)
 tests_unit_test_units_LDADD = $(libraries) -lm
 tests_unit_test_values_LDADD = $(libraries)
-tests_unit_test_visible_LDADD = $(libraries)
+tests_unit_test_cuda_devices_LDADD = $(libraries)
 tests_unit_test_parallel_LDADD = $(libraries)
 tests_unit_test_parallel_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
 tests_unit_test_parallel_read_LDADD = $(libraries)

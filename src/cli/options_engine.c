@@ -22,7 +22,7 @@ static bool add_gpu(struct gpu_list *gpus, int number)
     for (unsigned i = 0; i < gpus->count; i++)
         if (gpus->gpu[i].asked == number)
             return false;
-    gpus->gpu[gpus->count++] = (struct visible){.asked = number, .ordinal = number};
+    gpus->gpu[gpus->count++] = (struct cuda_device){.asked = number, .ordinal = number};
     return true;
 }
 

@@ -114,7 +114,7 @@ void gpu_startup_begin(struct pool *pool, struct gpu_wish wish, enum flow flow)
     if (atomic_exchange(&startup->is_asked, true))
         return;
     startup->decodes = wish.decodes;
-    visible_more(&startup->gpus, wish.gpus);
+    cuda_devices_extend(&startup->gpus, wish.gpus);
     startup->slots = choose_slots(pool, flow != FLOW_PIPE);
     if (pool->options.opens_at_once)
         open_gpus(pool);

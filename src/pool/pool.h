@@ -4,7 +4,7 @@
 #define GPUHISTO_POOL_H
 
 #include "gpu/gpu_engine.h"
-#include "gpu/visible.h"
+#include "gpu/cuda_devices.h"
 #include "src/base/error.h"
 #include "src/count/histogram_spec.h"
 #include "src/count/tally.h"

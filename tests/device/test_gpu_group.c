@@ -41,7 +41,7 @@ static struct gpu_list list_gpus(unsigned count)
 {
     struct gpu_list list = {.count = count};
     for (unsigned i = 0; i < count; i++)
-        list.gpu[i] = (struct visible){.asked = (int)i, .ordinal = (int)i};
+        list.gpu[i] = (struct cuda_device){.asked = (int)i, .ordinal = (int)i};
     return list;
 }
 

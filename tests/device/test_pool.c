@@ -179,7 +179,7 @@ static struct gpu_list list_gpus(unsigned count, bool grows)
 {
     struct gpu_list gpus = {.count = count ? count : 1};
     for (unsigned i = 0; i < gpus.count; i++)
-        gpus.gpu[i] = (struct visible){.asked = (int)i, .ordinal = (int)i};
+        gpus.gpu[i] = (struct cuda_device){.asked = (int)i, .ordinal = (int)i};
     if (grows) {
         gpus.max = gpus.count;
         gpus.count = 1;

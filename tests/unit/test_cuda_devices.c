@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which device CUDA is left to see, by what it was allowed to see before; and what is said of one
  * that is not there. */
-#include "gpu/visible.h"
+#include "gpu/cuda_devices.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -59,7 +59,7 @@ static const struct {
 
 /* --- a folder with the files of GPUs --- */
 
-static char root[] = "test_visible-XXXXXX";
+static char root[] = "test_cuda_devices-XXXXXX";
 
 static void make_root(void)
 {
@@ -98,10 +98,11 @@ static unsigned check_refusals(void)
 {
     unsigned wrong = 0;
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-        struct visible visible = {refusals[i].asked, 0, (char *)(uintptr_t)refusals[i].list};
+        struct cuda_device cuda_device = {refusals[i].asked, 0,
+                                          (char *)(uintptr_t)refusals[i].list};
         struct error error = {""};
         put_files((unsigned)refusals[i].files);
-        visible_explain(&visible, root, &error);
+        cuda_device_explain(&cuda_device, root, &error);
         if (strcmp(error.text, refusals[i].error) != 0) {
             printf("FAIL: '%s' instead of '%s'\n", error.text, refusals[i].error);
             wrong++;
@@ -168,7 +169,7 @@ static bool check_list(const char *before, const struct gpu_list *asked, const c
     unsetenv(VARIABLE);
     if (before)
         setenv(VARIABLE, before, 1);
-    visible_only(&gpus, "");
+    cuda_devices_limit(&gpus, "");
     bool right = is_same(getenv(VARIABLE), after);
     for (unsigned i = 0; i < gpus.count; i++)
         right &= gpus.gpu[i].asked == asked->gpu[i].asked && is_same(gpus.gpu[i].list, before) &&
@@ -189,9 +190,9 @@ static unsigned check_growing(size_t i)
     if (growing[i].before)
         setenv(VARIABLE, growing[i].before, 1);
     put_files(growing[i].files);
-    visible_only(&gpus, root);
+    cuda_devices_limit(&gpus, root);
     for (unsigned wanted = 1; wanted <= 4; wanted++) {
-        visible_more(&gpus, wanted);
+        cuda_devices_extend(&gpus, wanted);
         bool right = is_same(getenv(VARIABLE), growing[i].after[wanted - 1]) &&
                      gpus.count <= (gpus.max > 1 ? gpus.max : 1);
         for (unsigned k = 0; k < gpus.count; k++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "visible.h"
+#include "cuda_devices.h"
 #include "src/base/show.h"
 
 #include <limits.h>
@@ -13,7 +13,7 @@
 
 /* Finds entry `asked` of a list with commas, and its length; NULL if there are fewer. The list ends
  * at an entry that cannot be a device, such as -1: CUDA hides what follows it. */
-static const char *visible_entry(const char *list, int asked, size_t *len)
+static const char *find_entry(const char *list, int asked, size_t *len)
 {
     for (;; asked--, list += *len + 1) {
         *len = strcspn(list, ",");
@@ -27,11 +27,11 @@ static const char *visible_entry(const char *list, int asked, size_t *len)
 }
 
 /* Adds the entry of a GPU to a list of them, on the heap; NULL: there is none, or no memory. */
-static char *visible_append(char *only, const char *list, int asked)
+static char *append_device(char *only, const char *list, int asked)
 {
     size_t len = 0, before = only ? strlen(only) : 0;
     char number[16];
-    const char *entry = list ? visible_entry(list, asked, &len) : number;
+    const char *entry = list ? find_entry(list, asked, &len) : number;
     if (!list)
         len = (size_t)snprintf(number, sizeof number, "%d", asked);
     char *longer = entry ? realloc(only, before + len + 2) : NULL;
@@ -44,7 +44,7 @@ static char *visible_append(char *only, const char *list, int asked)
 }
 
 /* Counts the GPUs' files, root/dev/nvidia0 and so on, of which a container may have any. */
-static int visible_count_files(const char *root)
+static int count_device_files(const char *root)
 {
     char name[PATH_MAX];
     int count = 0;
@@ -56,18 +56,17 @@ static int visible_count_files(const char *root)
 
 /* Adds entries to the text for those of the list that may be used later, as many as there are.
  * NULL: memory is short. */
-static char *visible_append_others(struct gpu_list *gpus, char *text, const char *list,
-                                   const char *root)
+static char *append_others(struct gpu_list *gpus, char *text, const char *list, const char *root)
 {
     const unsigned wanted = gpus->max < GPUS_MAX ? gpus->max : GPUS_MAX;
-    const unsigned files = list ? GPUS_MAX : (unsigned)visible_count_files(root);
+    const unsigned files = list ? GPUS_MAX : (unsigned)count_device_files(root);
     size_t len;
     gpus->max = gpus->count;
     while (text && gpus->max < wanted && gpus->max < files &&
-           (!list || visible_entry(list, (int)gpus->max, &len))) {
+           (!list || find_entry(list, (int)gpus->max, &len))) {
         const int number = (int)gpus->max;
-        gpus->gpu[number] = (struct visible){.asked = number, .ordinal = number, .list = list};
-        text = visible_append(text, list, number);
+        gpus->gpu[number] = (struct cuda_device){.asked = number, .ordinal = number, .list = list};
+        text = append_device(text, list, number);
         gpus->max++;
     }
     return text;
@@ -75,7 +74,7 @@ static char *visible_append_others(struct gpu_list *gpus, char *text, const char
 
 /* Sets the variable to the first `shown` characters of `text`; the rest stays after its end. The
  * text is the environment's from then on. False if memory is short. */
-static bool visible_set(struct gpu_list *gpus, const char *text, size_t shown)
+static bool set_devices(struct gpu_list *gpus, const char *text, size_t shown)
 {
     const size_t name = strlen(VARIABLE "=");
     char *setting = malloc(name + strlen(text) + 1);
@@ -89,7 +88,7 @@ static bool visible_set(struct gpu_list *gpus, const char *text, size_t shown)
     return putenv(setting) == 0; /* otherwise it is only not freed */
 }
 
-void visible_only(struct gpu_list *gpus, const char *root)
+void cuda_devices_limit(struct gpu_list *gpus, const char *root)
 {
     const char *list = getenv(VARIABLE);
     char *only = NULL;
@@ -100,12 +99,12 @@ void visible_only(struct gpu_list *gpus, const char *root)
         gpus->gpu[i].ordinal = gpus->gpu[i].asked;
         gpus->gpu[i].list = list;
         if (is_known && (i == 0 || only))
-            only = visible_append(only, list, gpus->gpu[i].asked);
+            only = append_device(only, list, gpus->gpu[i].asked);
     }
     const size_t shown = only ? strlen(only) : 0;
     if (only && gpus->max > gpus->count)
-        only = visible_append_others(gpus, only, list, root);
-    if (only && visible_set(gpus, only, shown)) {
+        only = append_others(gpus, only, list, root);
+    if (only && set_devices(gpus, only, shown)) {
         for (unsigned i = 0; i < gpus->count; i++)
             gpus->gpu[i].ordinal = (int)i;
     } else {
@@ -114,7 +113,7 @@ void visible_only(struct gpu_list *gpus, const char *root)
     free(only);
 }
 
-void visible_more(struct gpu_list *gpus, unsigned count)
+void cuda_devices_extend(struct gpu_list *gpus, unsigned count)
 {
     for (; gpus->count < count && gpus->count < gpus->max; gpus->count++) {
         char *end = gpus->hidden;
@@ -127,12 +126,13 @@ void visible_more(struct gpu_list *gpus, unsigned count)
 }
 
 /* CUDA cannot tell how many GPUs there are, as it sees at most the one that was asked for. */
-void visible_explain(const struct visible *visible, const char *root, struct error *error)
+void cuda_device_explain(const struct cuda_device *cuda_device, const char *root,
+                         struct error *error)
 {
-    int count = visible_count_files(root), asked = visible->asked;
-    if (visible->list) {
+    int count = count_device_files(root), asked = cuda_device->asked;
+    if (cuda_device->list) {
         char shown[ERROR_SUBJECT_MAX];
-        show_text(visible->list, strlen(visible->list), shown, sizeof shown);
+        show_text(cuda_device->list, strlen(cuda_device->list), shown, sizeof shown);
         error_set(error, VARIABLE "=%s leaves no GPU %d", shown, asked);
     } else if (count == 0 && asked == 0) {
         error_set(error, "no NVIDIA GPU found");
