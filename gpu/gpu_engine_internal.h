@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The GPU's engine, as its files see it: gpu_engine.c (chunks) and decode/decoder.c (compressed
- * files) stand above gpu_arrivals.c (the results of both) and recovery.c. The engine's lock is held
- * in all functions. */
+ * files) stand above gpu_completions.c (the results of both) and recovery.c. The engine's lock is
+ * held in all functions. */
 #ifndef GPUHISTO_GPU_ENGINE_INTERNAL_H
 #define GPUHISTO_GPU_ENGINE_INTERNAL_H
 
@@ -60,7 +60,7 @@ const char *gpu_loss(struct engine *gpu);
  * and after each chunk that is submitted even so. Returns whether it is lost. */
 bool gpu_recount(struct gpu_engine *gpu);
 
-/* --- gpu_arrivals.c --- */
+/* --- gpu_completions.c --- */
 
 /* Lets time pass without the lock. */
 void gpu_pause_unlocked(struct gpu_engine *gpu);

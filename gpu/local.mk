@@ -21,7 +21,7 @@ gpu_engine_sources = \
 	gpu/decode/decoder_queue.c \
 	gpu/decode/planner.c gpu/decode/planner.h \
 	gpu/device.h \
-	gpu/gpu_arrivals.c \
+	gpu/gpu_completions.c \
 	gpu/gpu_engine.c gpu/gpu_engine.h gpu/gpu_engine_internal.h \
 	gpu/gpu_group.c gpu/gpu_group.h \
 	gpu/watchdog.h \
