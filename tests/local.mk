@@ -189,7 +189,7 @@ unit_tests = \
 	tests/unit/test_shards \
 	tests/unit/test_show \
 	tests/unit/test_show_number \
-	tests/unit/test_small_units \
+	tests/unit/test_small_frames \
 	tests/unit/test_snapshot \
 	tests/unit/test_text_cuts \
 	tests/unit/test_units \
@@ -266,8 +266,8 @@ tests_unit_test_shards_LDADD = $(with_device)
 tests_unit_test_shards_LDFLAGS = $(reading_by_turns)
 tests_unit_test_show_LDADD = $(libraries)
 tests_unit_test_show_number_LDADD = $(libraries) -lm
-tests_unit_test_small_units_LDADD = $(with_device)
-tests_unit_test_small_units_LDFLAGS = $(reading_by_turns) -Wl,--wrap=frames_acquire
+tests_unit_test_small_frames_LDADD = $(with_device)
+tests_unit_test_small_frames_LDFLAGS = $(reading_by_turns) -Wl,--wrap=frames_acquire
 tests_unit_test_snapshot_LDADD = $(libraries)
 tests_unit_test_text_cuts_LDADD = $(with_device)
 tests_unit_test_units_LDADD = $(libraries) -lm

@@ -32,8 +32,8 @@
 enum { TEXT, VALUES, KINDS };
 static unsigned char content[KINDS][CONTENT_SIZE];
 
-/* How the content is compressed. Frames that need more than UNIT_MEMORY are decoded in order. */
-#define UNIT_MEMORY 8000
+/* How the content is compressed. Frames that need more than FRAME_MEMORY are decoded in order. */
+#define FRAME_MEMORY 8000
 static struct form {
     size_t frame; /* bytes of content */
     int window_log;
@@ -160,7 +160,7 @@ static int count_operand(struct run *run, char *operand, struct error *error)
 {
     const struct input_options options = {.decoding.memlimit = 1 << 27,
                                           .batch_size = run->batch,
-                                          .frame_memory = UNIT_MEMORY,
+                                          .frame_memory = FRAME_MEMORY,
                                           .replay_max = run->replay_max,
                                           .record = record_kind_of_all(run->spec)};
     struct source *source = need(source_open(&operand, 1, &options));
@@ -325,7 +325,7 @@ static void go_through_pipe(const struct histogram_spec *spec, const struct form
                       .batch = 3000,
                       .fallback = true};
     take_over_everywhere(run);
-    bool is_begun_anew = form->frame > UNIT_MEMORY;
+    bool is_begun_anew = form->frame > FRAME_MEMORY;
     if (shared == before && (is_begun_anew || histogram_spec_sample_size(spec) == 1) &&
         !scale_is_slow())
         complain(&run, "never offloaded", "");

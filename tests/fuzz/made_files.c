@@ -79,7 +79,7 @@ static size_t stored_frame(struct drawn *plan, unsigned char *out, const unsigne
 }
 
 /* Puts what the plan says next at the end of the FILE. */
-static void put_unit(struct drawn *plan, bool is_text, struct made_file *file)
+static void put_frame(struct drawn *plan, bool is_text, struct made_file *file)
 {
     static unsigned char data[UNIT_MAX + 64];
     unsigned what = plan_take(plan);
@@ -135,7 +135,7 @@ size_t made_files(struct drawn *plan, bool is_text, struct made_file *files)
                 files[count++].len = 0;
             break;
         default:
-            put_unit(plan, is_text, file);
+            put_frame(plan, is_text, file);
         }
     }
     for (size_t i = 0; i < count; i++) {

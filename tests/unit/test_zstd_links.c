@@ -24,16 +24,16 @@ static void check(bool right, const char *what, size_t len, size_t cut)
 /* Follows the frame from the part of it that ends at `cut`. */
 static void follow(const unsigned char *frame, size_t len, size_t cut)
 {
-    struct codec_frame unit;
-    enum frame_extent extent = codec_zstd.peek(frame, cut, &unit);
-    if (extent == FRAME_PART && unit.size == 0) {
+    struct codec_frame seen;
+    enum frame_extent extent = codec_zstd.peek(frame, cut, &seen);
+    if (extent == FRAME_PART && seen.size == 0) {
         check(cut < 18, "the header is all there, and is not seen", len, cut);
         return;
     }
-    check(unit.size <= len, "the next link is beyond the frame", len, cut);
-    while (extent == FRAME_PART && unit.size + codec_zstd.link_size <= len)
-        extent = codec_zstd.follow(frame + unit.size, &unit);
-    check(extent == FRAME_WHOLE && unit.size == len, "another size", len, cut);
+    check(seen.size <= len, "the next link is beyond the frame", len, cut);
+    while (extent == FRAME_PART && seen.size + codec_zstd.link_size <= len)
+        extent = codec_zstd.follow(frame + seen.size, &seen);
+    check(extent == FRAME_WHOLE && seen.size == len, "another size", len, cut);
 }
 
 /* Content that compresses well, badly, not at all, or to blocks of a byte. */
@@ -88,8 +88,8 @@ int main(void)
             follow(frame, size, 32 + random_word() % (size - 32));
     }
     static const unsigned char reserved[] = {6, 0, 0};
-    struct codec_frame unit = {.size = 6};
-    check(codec_zstd.follow(reserved, &unit) == FRAME_UNKNOWN, "a reserved block is followed", 0,
+    struct codec_frame seen = {.size = 6};
+    check(codec_zstd.follow(reserved, &seen) == FRAME_UNKNOWN, "a reserved block is followed", 0,
           0);
     ZSTD_freeCCtx(context);
     free(content);

@@ -23,8 +23,8 @@
 /* Batches of which a FILE may consist: some for each buffer that is read of it, and some more. */
 #define BATCHES_MAX(packed) (8 + 4 * ((packed) / FRAMES_SIZE_FIRST))
 
-/* A unit: a frame, unless it is skippable, and the bytes of content that it takes. */
-struct unit_kind {
+/* A frame: a frame, unless it is skippable, and the bytes of content that it takes. */
+struct frame_kind {
     bool is_skippable;
     struct frame_shape shape;
     size_t len;
@@ -47,7 +47,7 @@ struct unit_kind {
 static const struct mix {
     const char *name;
     size_t count;
-    struct unit_kind kinds[KINDS_MAX];
+    struct frame_kind kinds[KINDS_MAX];
 } mixes[] = {
     {"sized", 1, {SIZED(8)}},
     {"unsized", 1, {UNSIZED(20)}},
@@ -73,15 +73,15 @@ static unsigned long cases, wrong;
 static unsigned long batches;
 
 int __real_frames_acquire(struct frames *frames, const struct frames_ahead *ahead,
-                          struct frame_batch *units);
+                          struct frame_batch *batch);
 int __wrap_frames_acquire(struct frames *frames, const struct frames_ahead *ahead,
-                          struct frame_batch *units);
+                          struct frame_batch *batch);
 
 int __wrap_frames_acquire(struct frames *frames, const struct frames_ahead *ahead,
-                          struct frame_batch *units)
+                          struct frame_batch *batch)
 {
     batches++;
-    return __real_frames_acquire(frames, ahead, units);
+    return __real_frames_acquire(frames, ahead, batch);
 }
 
 /* --- FILEs --- */
@@ -101,7 +101,7 @@ static size_t pack(const struct mix *mix, size_t first)
 {
     size_t len = 0, at = 0;
     for (size_t i = 0; at < CONTENT_SIZE; i++) {
-        const struct unit_kind *kind = &mix->kinds[i % mix->count];
+        const struct frame_kind *kind = &mix->kinds[i % mix->count];
         size_t taken = i == 0 ? first : kind->len;
         taken = taken < CONTENT_SIZE - at ? taken : CONTENT_SIZE - at;
         if (len > PACKED_MAX - COMPRESSED_MAX(taken))
