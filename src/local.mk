@@ -120,7 +120,7 @@ gpuhisto_sources = \
 	src/records/error_locator.c src/records/error_locator.h \
 	src/records/record_kind.c src/records/record_kind.h \
 	src/records/records.c src/records/records.h \
-	src/work/budget.c \
+	src/work/decode_memory.c \
 	src/frames/codec.c src/frames/codec.h \
 	src/frames/codec_zstd.c \
 	src/frames/gzip_format.c src/frames/gzip_format.h \

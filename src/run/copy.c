@@ -140,7 +140,7 @@ int copy_run(struct extent *extent)
     struct worker *worker = extent->worker;
     int more;
     idle_leave(&worker->source->idle, &worker->idle);
-    budget_release(worker, DECODER_KEPT);
+    decode_memory_release(worker, DECODER_KEPT);
     do
         more = copy_chunk(extent);
     while (more > 0);

@@ -101,7 +101,7 @@ int gpu_acquire(struct extent *extent)
     }
     input->frames.pending.len = 0;
     source_set_current(source, NULL);
-    budget_begin(worker);
+    decode_memory_begin(worker);
     extent->run = gpu_run;
     extent->segment.at = extent->file->at;
     return 1;
@@ -304,6 +304,6 @@ static int gpu_run(struct extent *extent)
     free(rest.tail);
     if (rc != 0)
         source_leave(extent->worker->source, extent->file);
-    budget_end(extent->worker);
+    decode_memory_end(extent->worker);
     return rc;
 }

@@ -93,7 +93,7 @@ static bool reserve(struct extent *extent)
         return false;
     if (size <= extent->blocks_size)
         return true;
-    if (!budget_extend(extent->worker, size - extent->blocks_size))
+    if (!decode_memory_extend(extent->worker, size - extent->blocks_size))
         return false;
     extent->blocks_size = size;
     return true;
@@ -331,6 +331,6 @@ void helped_end(struct extent *extent)
     block_decoder_close(extent->blocks);
     extent->blocks = NULL;
     if (extent->blocks_size > 0)
-        budget_reduce(extent->worker, extent->blocks_size);
+        decode_memory_reduce(extent->worker, extent->blocks_size);
     extent->blocks_size = 0;
 }

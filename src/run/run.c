@@ -25,7 +25,7 @@ static int acquire_of_file(struct extent *extent)
 /* Waits for what the worker is short of, and counts a chunk that was donated meanwhile. */
 static int count_donated(struct extent *extent)
 {
-    return runner_count_donated(extent->worker, budget_wait(extent->worker));
+    return runner_count_donated(extent->worker, decode_memory_wait(extent->worker));
 }
 
 /* Takes the next extent. 0 or -1. */
@@ -40,7 +40,7 @@ static int take(struct worker *worker, struct extent *extent)
     int taken = source_find(worker);
     if (taken > 0 && source->current)
         taken = acquire_of_file(extent);
-    else if (taken > 0 && budget_remains(worker))
+    else if (taken > 0 && decode_memory_remains(worker))
         taken = 0;
     worker->changes = source->changes;
     pthread_mutex_unlock(&source->turn);
@@ -76,7 +76,7 @@ int run_worker(struct source *source, const struct sink *sink)
     } while ((rc == 0 && extent.run) || (rc != 0 && looks_before(&worker)));
     source_remove_worker(&worker);
     idle_leave(&source->idle, &worker.idle);
-    budget_release(&worker, 0);
+    decode_memory_release(&worker, 0);
     idle_counter_close(&worker.idle);
     return rc;
 }

@@ -91,7 +91,7 @@ static int move_batch(struct extent *extent, const struct frames_ahead *ahead)
 /* The system has no memory. 0; or -1, as nobody has some that may come free. */
 static int wait_for_memory(struct extent *extent, size_t wanted)
 {
-    if (budget_refuse(extent->worker, wanted))
+    if (decode_memory_refuse(extent->worker, wanted))
         return 0;
     return source_fail_for_memory(extent->worker, extent->file);
 }
@@ -111,7 +111,7 @@ static int acquire_batch(struct extent *extent, const struct frames_ahead *ahead
     uint64_t limit = worker->source->options.decoding.memlimit; /* beyond it the decoder refuses */
     size_t memory = (size_t)(ahead->memory < limit ? ahead->memory : limit);
     size_t size = DECODER_SIZE + file->input.frames.pending.cap + memory;
-    if (!budget_reserve(worker, size))
+    if (!decode_memory_reserve(worker, size))
         return 0;
     if (move_batch(extent, ahead) != 0)
         return wait_for_memory(extent, size);
@@ -272,9 +272,9 @@ static int serial_run(struct extent *extent)
             source_leave(worker->source, extent->file);
         }
     } while (more > 0);
-    budget_end(worker);
+    decode_memory_end(worker);
     if (in_order)
-        budget_release(worker, DECODER_KEPT);
+        decode_memory_release(worker, DECODER_KEPT);
     return more;
 }
 
@@ -287,7 +287,7 @@ static int acquire_ahead(struct extent *extent, struct frames_ahead *ahead)
     int taken = acquire_batch(extent, ahead);
     if (taken <= 0)
         return taken;
-    budget_begin(worker);
+    decode_memory_begin(worker);
     if (decode_is_in_order(extent))
         source_set_current(worker->source, NULL);
     else

@@ -169,7 +169,7 @@ struct source *source_open(char *const *operands, size_t count, const struct inp
     source->operands = all;
     source->options = *options;
     operands_peek(source, operands, count);
-    source->budget.limit = DECODING_SIZE;
+    source->memory.limit = DECODING_SIZE;
     pthread_mutex_init(&source->turn, NULL);
     pthread_mutex_init(&source->lock, NULL);
     idle_open(&source->idle);
@@ -204,7 +204,7 @@ void source_leave(struct source *source, struct file *file)
     input_close(&file->input);
     record_joiner_close(&file->joiner);
     free(file);
-    budget_close_file(source);
+    decode_memory_close_file(source);
 }
 
 void source_add_one_line(struct source *source, const struct file *file)
@@ -297,7 +297,7 @@ static void begin_file(struct source *source, const struct operand *operand, str
     left_add_file(source, file);
 }
 
-/* Opens the next operand, which the budget allows. 1, 0 or -1, as source_find. */
+/* Opens the next operand, which decode memory allows. 1, 0 or -1, as source_find. */
 static int open_operand(struct worker *worker)
 {
     struct source *source = worker->source;
@@ -317,7 +317,7 @@ static int open_operand(struct worker *worker)
     bool is_short =
         file && (file->input.bytes.error == EMFILE || file->input.bytes.error == ENFILE);
     free(file);
-    return is_short && budget_refuse_file(worker) ? 0 : source_fail(worker, &error);
+    return is_short && decode_memory_refuse_file(worker) ? 0 : source_fail(worker, &error);
 }
 
 int source_find(struct worker *worker)
@@ -328,13 +328,13 @@ int source_find(struct worker *worker)
         return -1;
     if (source->current || source->opened == source->count)
         return 1;
-    return budget_open_file(worker) ? open_operand(worker) : 0;
+    return decode_memory_open_file(worker) ? open_operand(worker) : 0;
 }
 
 unsigned source_taken(struct source *source, const struct file *but)
 {
     pthread_mutex_lock(&source->lock);
-    size_t taken = source->budget.busy + source->count - source->opened;
+    size_t taken = source->memory.busy + source->count - source->opened;
     taken += source->current && source->current != but;
     for (const struct file *parked = source->parked; parked; parked = parked->next)
         taken++;
@@ -345,7 +345,7 @@ unsigned source_taken(struct source *source, const struct file *but)
 void source_add_helped(struct source *source, int workers)
 {
     pthread_mutex_lock(&source->lock);
-    source->budget.helped += (unsigned)workers;
+    source->memory.helped += (unsigned)workers;
     pthread_mutex_unlock(&source->lock);
 }
 
@@ -371,7 +371,7 @@ bool source_has_work(struct source *source)
 {
     pthread_mutex_lock(&source->lock);
     bool has = source->current || source->parked || source->opened < source->count ||
-               source->budget.helped > 0;
+               source->memory.helped > 0;
     pthread_mutex_unlock(&source->lock);
     return has;
 }

@@ -5,7 +5,7 @@
  *   source.turn        may be held for long: while a stream is read, or memory is waited for. That
  *                      may come free only when workers without the turn go on, so what those need
  *                      is under one of the others.
- *   source.lock        failure, which files are open and who uses them, and the budget.
+ *   source.lock        failure, which files are open and who uses them, and decode memory.
  *   source.idle.lock   see idle.h. */
 #ifndef GPUHISTO_WORKER_H
 #define GPUHISTO_WORKER_H
@@ -66,7 +66,7 @@ struct left {
 };
 
 /* Memory for decoding, and descriptors: both are bounded, and may be short. */
-struct budget {
+struct decode_memory {
     size_t used, limit;        /* bytes that all workers have reserved, and may reserve */
     unsigned files, files_max; /* open ones; how many there may be, 0: not known */
     unsigned busy;             /* workers that have a part of a compressed file to themselves; */
@@ -111,7 +111,7 @@ struct source {
     struct stream_content stream; /* of the pipe that is decoded */
     uint64_t changes;             /* of `current` */
     struct file *parked;          /* were decoded in order for a while; may be `current` again */
-    struct budget budget;
+    struct decode_memory memory;
 
     struct idle idle;
 };
@@ -217,40 +217,40 @@ double left_content_ratio(struct source *source);
 /* Returns the most bytes of a stream that are kept so that a GPU can begin a frame anew. */
 uint64_t left_replay_max(const struct source *source);
 
-/* --- budget.c --- */
+/* --- decode_memory.c --- */
 
 /* Reserves bytes for a batch and its decoder; what the worker had reserved counts. False if memory
  * is short: the worker has given back all that it had, and should count for others. */
-bool budget_reserve(struct worker *worker, size_t size);
+bool decode_memory_reserve(struct worker *worker, size_t size);
 
 /* The system has no memory for what was reserved: gives it back. True if others have some, so the
  * worker should count for them and try again. */
-bool budget_refuse(struct worker *worker, size_t wanted);
+bool decode_memory_refuse(struct worker *worker, size_t wanted);
 
 /* Reserves so much more, if there is that much. Gives so much of what is reserved back. */
-bool budget_extend(struct worker *worker, size_t more);
-void budget_reduce(struct worker *worker, size_t less);
+bool decode_memory_extend(struct worker *worker, size_t more);
+void decode_memory_reduce(struct worker *worker, size_t less);
 
 /* Gives back what the worker has reserved, if that is more than `max` bytes. */
-void budget_release(struct worker *worker, size_t max);
+void decode_memory_release(struct worker *worker, size_t max);
 
 /* The worker has a part of a compressed file to itself; and has done with it. */
-void budget_begin(struct worker *worker);
-void budget_end(struct worker *worker);
+void decode_memory_begin(struct worker *worker);
+void decode_memory_end(struct worker *worker);
 
 /* True if the next operand may be opened; if not, the worker should count for others. And: a file
  * was closed, or not opened. */
-bool budget_open_file(struct worker *worker);
-void budget_close_file(struct source *source);
+bool decode_memory_open_file(struct worker *worker);
+void decode_memory_close_file(struct source *source);
 
 /* No descriptor was left to open the file. True if others are open, so the worker should count for
  * them and try again. */
-bool budget_refuse_file(struct worker *worker);
+bool decode_memory_refuse_file(struct worker *worker);
 
 /* After the last file: true if there may be more to decode, or to count for others. */
-bool budget_remains(struct worker *worker);
+bool decode_memory_remains(struct worker *worker);
 
 /* Waits for what the worker is short of. Returns a chunk that another worker donated, or NULL. */
-struct chunk *budget_wait(struct worker *worker);
+struct chunk *decode_memory_wait(struct worker *worker);
 
 #endif

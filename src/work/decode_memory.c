@@ -11,7 +11,7 @@ static void give_back(struct worker *worker)
     frame_batch_free(&worker->batch);
     records_close(&worker->records);
     pthread_mutex_lock(&source->lock);
-    source->budget.used -= worker->reserved;
+    source->memory.used -= worker->reserved;
     worker->reserved = 0;
     pthread_mutex_unlock(&source->lock);
     idle_wake_all(&source->idle);
@@ -20,18 +20,18 @@ static void give_back(struct worker *worker)
 /* True if the worker may reserve so much. One alone may have any amount. Under the lock. */
 static bool fits(const struct worker *worker, size_t size)
 {
-    const struct budget *budget = &worker->source->budget;
-    size_t others = budget->used - worker->reserved;
-    return others == 0 || (others <= budget->limit && size <= budget->limit - others);
+    const struct decode_memory *memory = &worker->source->memory;
+    size_t others = memory->used - worker->reserved;
+    return others == 0 || (others <= memory->limit && size <= memory->limit - others);
 }
 
 /* True if the next operand may be opened. Under the lock. */
 static bool may_open(const struct source *source)
 {
-    const struct budget *budget = &source->budget;
+    const struct decode_memory *memory = &source->memory;
     if (source->operands[source->opened].is_alone)
-        return budget->files == 0;
-    return budget->files_max == 0 || budget->files < budget->files_max;
+        return memory->files == 0;
+    return memory->files_max == 0 || memory->files < memory->files_max;
 }
 
 /* True if the worker has to wait: for memory, for a file to be closed, or for the last ones to be
@@ -47,17 +47,17 @@ static bool is_short(const struct worker *worker)
         return worker->wanted > 0 && !fits(worker, worker->wanted);
     if (source->parked)
         return false;
-    return source->opened < source->count ? !may_open(source) : source->budget.busy > 0;
+    return source->opened < source->count ? !may_open(source) : source->memory.busy > 0;
 }
 
-bool budget_reserve(struct worker *worker, size_t size)
+bool decode_memory_reserve(struct worker *worker, size_t size)
 {
     struct source *source = worker->source;
     pthread_mutex_lock(&source->lock);
     size_t total = worker->reserved > size ? worker->reserved : size;
     bool reserved = fits(worker, total);
     if (reserved) {
-        source->budget.used += total - worker->reserved;
+        source->memory.used += total - worker->reserved;
         worker->reserved = total;
     } else {
         worker->wanted = size;
@@ -66,115 +66,115 @@ bool budget_reserve(struct worker *worker, size_t size)
     if (reserved || worker->reserved == 0)
         return reserved;
     give_back(worker);
-    return budget_reserve(worker, size); /* less may do than it had */
+    return decode_memory_reserve(worker, size); /* less may do than it had */
 }
 
-bool budget_extend(struct worker *worker, size_t more)
+bool decode_memory_extend(struct worker *worker, size_t more)
 {
     struct source *source = worker->source;
     pthread_mutex_lock(&source->lock);
     bool extends = fits(worker, worker->reserved + more);
     if (extends) {
-        source->budget.used += more;
+        source->memory.used += more;
         worker->reserved += more;
     }
     pthread_mutex_unlock(&source->lock);
     return extends;
 }
 
-void budget_reduce(struct worker *worker, size_t less)
+void decode_memory_reduce(struct worker *worker, size_t less)
 {
     struct source *source = worker->source;
     pthread_mutex_lock(&source->lock);
-    source->budget.used -= less;
+    source->memory.used -= less;
     worker->reserved -= less;
     pthread_mutex_unlock(&source->lock);
     idle_wake_all(&source->idle);
 }
 
-bool budget_refuse(struct worker *worker, size_t wanted)
+bool decode_memory_refuse(struct worker *worker, size_t wanted)
 {
     struct source *source = worker->source;
-    struct budget *budget = &source->budget;
+    struct decode_memory *memory = &source->memory;
     give_back(worker);
     pthread_mutex_lock(&source->lock);
-    if (budget->used < budget->limit)
-        budget->limit = budget->used;
-    bool others = budget->used > 0;
+    if (memory->used < memory->limit)
+        memory->limit = memory->used;
+    bool others = memory->used > 0;
     pthread_mutex_unlock(&source->lock);
     worker->wanted = wanted;
     return others;
 }
 
-void budget_release(struct worker *worker, size_t max)
+void decode_memory_release(struct worker *worker, size_t max)
 {
     if (worker->reserved > max) /* written by this worker's thread alone */
         give_back(worker);
 }
 
-void budget_begin(struct worker *worker)
+void decode_memory_begin(struct worker *worker)
 {
     struct source *source = worker->source;
     pthread_mutex_lock(&source->lock);
-    source->budget.busy++;
+    source->memory.busy++;
     pthread_mutex_unlock(&source->lock);
     idle_leave(&source->idle, &worker->idle);
 }
 
-void budget_end(struct worker *worker)
+void decode_memory_end(struct worker *worker)
 {
     struct source *source = worker->source;
     pthread_mutex_lock(&source->lock);
-    bool last = --source->budget.busy == 0;
+    bool last = --source->memory.busy == 0;
     pthread_mutex_unlock(&source->lock);
     if (last)
         idle_wake_all(&source->idle);
 }
 
-bool budget_open_file(struct worker *worker)
+bool decode_memory_open_file(struct worker *worker)
 {
     struct source *source = worker->source;
     pthread_mutex_lock(&source->lock);
     bool opens = may_open(source);
-    source->budget.files += opens;
+    source->memory.files += opens;
     pthread_mutex_unlock(&source->lock);
     return opens;
 }
 
-void budget_close_file(struct source *source)
+void decode_memory_close_file(struct source *source)
 {
     pthread_mutex_lock(&source->lock);
-    source->budget.files--;
-    bool awaited = source->budget.files == 0 || source->budget.files_max > 0;
+    source->memory.files--;
+    bool awaited = source->memory.files == 0 || source->memory.files_max > 0;
     pthread_mutex_unlock(&source->lock);
     if (awaited)
         idle_wake_all(&source->idle);
 }
 
-bool budget_refuse_file(struct worker *worker)
+bool decode_memory_refuse_file(struct worker *worker)
 {
     struct source *source = worker->source;
-    struct budget *budget = &source->budget;
+    struct decode_memory *memory = &source->memory;
     pthread_mutex_lock(&source->lock);
-    bool others = budget->files > 1; /* beside the one that was to be opened */
+    bool others = memory->files > 1; /* beside the one that was to be opened */
     if (others)
-        budget->files_max = budget->files - 1;
+        memory->files_max = memory->files - 1;
     pthread_mutex_unlock(&source->lock);
-    budget_close_file(source);
+    decode_memory_close_file(source);
     return others;
 }
 
 /* A worker is busy until its chunks are donated or counted, so donated ones are looked at last. */
-bool budget_remains(struct worker *worker)
+bool decode_memory_remains(struct worker *worker)
 {
     struct source *source = worker->source;
     pthread_mutex_lock(&source->lock);
-    bool busy = source->parked || source->budget.busy > 0;
+    bool busy = source->parked || source->memory.busy > 0;
     pthread_mutex_unlock(&source->lock);
     return busy || idle_is_pending(&source->idle);
 }
 
-struct chunk *budget_wait(struct worker *worker)
+struct chunk *decode_memory_wait(struct worker *worker)
 {
     struct source *source = worker->source;
     for (;;) {
@@ -183,7 +183,7 @@ struct chunk *budget_wait(struct worker *worker)
         bool waits = is_short(worker);
         pthread_mutex_unlock(&source->lock);
         if (waits)
-            budget_release(worker, 0); /* others may want it */
+            decode_memory_release(worker, 0); /* others may want it */
         else
             ticket--; /* an older one does not wait */
         struct chunk *donated = idle_wait(&source->idle, &worker->idle, ticket);
