@@ -114,7 +114,7 @@ static void start_more(struct pool *pool, enum flow flow)
 }
 
 /* Starts a worker for each GPU that finds a file: one that feeds a GPU stays with it for the whole
- * file. The caller may have the source's turn, which nothing here takes. */
+ * file. The caller may have the source's read lock, which nothing here takes. */
 static void start_for_gpus(struct pool *pool, const struct engine *gpus)
 {
     const size_t files = source_files(pool->source);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes as they are: pieces of regular files side by side, streams in turn. */
+/* Bytes as they are: pieces of regular files side by side, streams one worker at a time. */
 #include "runner.h"
 
 /* A chunk on its way from a file. */
 struct copying {
     struct chunk *chunk;
     enum flow flow;
-    bool seeks_bom;  /* a byte order mark that the piece begins with is left out */
-    size_t len;      /* of the piece of a regular file that was claimed; 0: it was read in turn */
+    bool seeks_bom; /* a byte order mark that the piece begins with is left out */
+    size_t len; /* of the piece of a regular file that was claimed; 0: it was read under the read
+                   lock */
     uint64_t offset; /* of that piece */
     int rc;          /* of reading */
 };
@@ -29,7 +30,7 @@ static bool is_one_line(const struct input *input, const struct chunk *chunk, ui
            records_are_one_line(chunk->data + chunk->begin, len);
 }
 
-/* Claims the next piece of a regular file, in turn. */
+/* Claims the next piece of a regular file, under the read lock. */
 static void claim_piece(struct source *source, struct file *file, struct copying *copying)
 {
     struct input *input = &file->input;
@@ -47,7 +48,7 @@ static void claim_piece(struct source *source, struct file *file, struct copying
     source_use(source, file);
 }
 
-/* Reads a piece that was claimed, without the turn. 0 or -1. */
+/* Reads a piece that was claimed, without the read lock. 0 or -1. */
 static int read_piece(struct worker *worker, struct file *file, const struct copying *copying)
 {
     struct source *source = worker->source;
@@ -68,7 +69,8 @@ static int read_piece(struct worker *worker, struct file *file, const struct cop
     return got < 0 ? -1 : 0;
 }
 
-/* Reads the next bytes of a stream, or of a regular file past the size it had; in turn. 0 or -1. */
+/* Reads the next bytes of a stream, or of a regular file past the size it had; under the read lock.
+ * 0 or -1. */
 static int read_next(struct worker *worker, struct file *file, struct chunk *chunk)
 {
     struct source *source = worker->source;
@@ -94,7 +96,8 @@ static int read_next(struct worker *worker, struct file *file, struct chunk *chu
     return source_retire(worker, file);
 }
 
-/* Reads a chunk, or claims a piece for it; in turn. Without a chunk the run has failed. */
+/* Reads a chunk, or claims a piece for it; under the read lock. Without a chunk the run has failed.
+ */
 static struct copying begin_chunk(struct worker *worker, struct file *file)
 {
     const bool is_parallel = input_parallel(&file->input);
@@ -119,13 +122,13 @@ static int copy_chunk(struct extent *extent)
     struct copying copying = {.chunk = NULL};
     if (!source_end_work(extent->worker))
         return -1;
-    pthread_mutex_lock(&source->turn);
+    pthread_mutex_lock(&source->read_lock);
     int more = source->changes == extent->changes;
     if (more > 0 && !source_begin_work(extent->worker))
         more = -1;
     if (more > 0)
         copying = begin_chunk(extent->worker, extent->file);
-    pthread_mutex_unlock(&source->turn);
+    pthread_mutex_unlock(&source->read_lock);
     if (more <= 0)
         return more;
     if (copying.len > 0)

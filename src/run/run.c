@@ -2,7 +2,7 @@
 #include "run.h"
 #include "runner.h"
 
-/* Takes an extent of source->current, in turn. 1, 0 or -1, as serial_acquire. */
+/* Takes an extent of source->current, under the read lock. 1, 0 or -1, as serial_acquire. */
 static int acquire_of_file(struct extent *extent)
 {
     struct source *source = extent->worker->source;
@@ -36,14 +36,14 @@ static int take(struct worker *worker, struct extent *extent)
     worker->wanted = 0;
     if (!source_end_work(worker))
         return -1;
-    pthread_mutex_lock(&source->turn);
+    pthread_mutex_lock(&source->read_lock);
     int taken = source_find(worker);
     if (taken > 0 && source->current)
         taken = acquire_of_file(extent);
     else if (taken > 0 && decode_memory_remains(worker))
         taken = 0;
     worker->changes = source->changes;
-    pthread_mutex_unlock(&source->turn);
+    pthread_mutex_unlock(&source->read_lock);
     if (taken == 0) {
         (void)source_end_work(worker);
         extent->run = count_donated;

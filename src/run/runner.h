@@ -60,8 +60,8 @@ struct extent {
     struct segment segment; /* of the last two */
 };
 
-/* Takes the next extent of extent->file, the current one, which is compressed; in turn. 1; 0: there
- * is nothing to take now; or -1: the run has failed. */
+/* Takes the next extent of extent->file, the current one, which is compressed; under the read lock.
+ * 1; 0: there is nothing to take now; or -1: the run has failed. */
 int serial_acquire(struct extent *extent);
 
 /* The same of all that is left, for a GPU. 0: there is none, or it cannot be used. */
@@ -99,8 +99,8 @@ static inline int runner_count_donated(struct worker *worker, struct chunk *chun
 
 /* --- segment.c: cuts records; src/records joins what segments begin and end with --- */
 
-/* Begins the extent's next segment; in turn, or by a worker that has the file to itself. 0, or -1:
- * out of memory, and nothing has changed. */
+/* Begins the extent's next segment; under the read lock, or by a worker that has the file to
+ * itself. 0, or -1: out of memory, and nothing has changed. */
 int segment_begin(struct extent *extent);
 
 /* True if the file is decoded as one stream. */
@@ -188,7 +188,8 @@ void helped_end(struct extent *extent);
 
 /* --- gpu.c: feeds a GPU; what it leaves is read again, for which a stream's frame is kept --- */
 
-/* Returns a GPU that should decompress the rest of the file; NULL: there is none. In turn. */
+/* Returns a GPU that should decompress the rest of the file; NULL: there is none. Under the read
+ * lock. */
 struct engine *gpu_choose(struct worker *worker, const struct file *file);
 
 /* Has a GPU begin with the file; sets the size and the limit of `start`. False: it cannot. */
@@ -212,7 +213,8 @@ int gpu_go_back(struct extent *extent, const struct compressed_rest *rest);
  * be longer than the frames. */
 #define OFFLOAD_WAITS_MAX 4
 
-/* True if the current file's next batch should be decoded in order, to be offloaded. In turn. */
+/* True if the current file's next batch should be decoded in order, to be offloaded. Under the read
+ * lock. */
 bool offload_is_wanted(struct worker *worker, const struct file *file);
 
 /* Before a chunk is decoded in order: lets a GPU that should have the file decompress it, and has

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compressed bytes, one decoder: a worker takes a batch of frames in its turn, and decodes it
- * without. A batch that has to be decoded in order takes the file along. */
+/* Compressed bytes, one decoder: a worker takes a batch of frames under the read lock, and decodes
+ * it without. A batch that has to be decoded in order takes the file along. */
 #include "runner.h"
 #include "src/base/clock.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All files of a run: which are open, whose turn it is, and what went wrong. */
+/* All files of a run: which are open, which is read, and what went wrong. */
 #include "worker.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ void source_remove_worker(struct worker *worker)
     pthread_mutex_unlock(&source->lock);
 }
 
-/* Returns where that begins which is to be read next. In turn. */
+/* Returns where that begins which is to be read next. Under the read lock. */
 static struct source_offset next_offset(const struct source *source)
 {
     const struct file *file = source->current;
@@ -170,7 +170,7 @@ struct source *source_open(char *const *operands, size_t count, const struct inp
     source->options = *options;
     operands_peek(source, operands, count);
     source->memory.limit = DECODING_SIZE;
-    pthread_mutex_init(&source->turn, NULL);
+    pthread_mutex_init(&source->read_lock, NULL);
     pthread_mutex_init(&source->lock, NULL);
     idle_open(&source->idle);
     return source;
@@ -414,7 +414,7 @@ void source_close(struct source *source)
     for (size_t i = 0; i < source->count; i++)
         preopened_release(&source->operands[i].file);
     idle_close(&source->idle);
-    pthread_mutex_destroy(&source->turn);
+    pthread_mutex_destroy(&source->read_lock);
     pthread_mutex_destroy(&source->lock);
     free(source->operands);
     free(source);

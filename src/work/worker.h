@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What src/work and the runners in src/run share: the files, the turn, one worker's own.
+/* What src/work and the runners in src/run share: the files, the read lock, one worker's own.
  *
  * Three locks, in this order; the last two are held for a moment only, and never together:
- *   source.turn        may be held for long: while a stream is read, or memory is waited for. That
- *                      may come free only when workers without the turn go on, so what those need
- *                      is under one of the others.
- *   source.lock        failure, which files are open and who uses them, and decode memory.
- *   source.idle.lock   see idle.h. */
+ *   source.read_lock   may be held for long: while a stream is read, or memory is waited for. That
+ *                      may come free only when workers without the read lock go on, so what those
+ * need is under one of the others. source.lock        failure, which files are open and who uses
+ * them, and decode memory. source.idle.lock   see idle.h. */
 #ifndef GPUHISTO_WORKER_H
 #define GPUHISTO_WORKER_H
 
@@ -95,10 +94,10 @@ struct source {
     struct input_options options;
     struct left left;
 
-    /* Under the turn; the first two are changed under `lock` as well. */
-    pthread_mutex_t turn;
+    /* Under the read lock; the first two are changed under `lock` as well. */
+    pthread_mutex_t read_lock;
     size_t opened;        /* operands */
-    struct file *current; /* what is read in turn; NULL: another file must be found */
+    struct file *current; /* what is read under the read lock; NULL: another file must be found */
     struct unsupported_seen unsupported; /* files that another program should decompress */
     bool has_decoded;                    /* one of the files is decompressed */
 
@@ -140,8 +139,8 @@ void operands_peek(struct source *source, char *const *names, size_t count);
 /* --- source.c --- */
 
 /* Makes source->current an open file: the one that it is, a parked one, or the next operand; NULL:
- * all were opened. In turn. 1; 0: the worker should count what others donate; or -1: the run has
- * failed. */
+ * all were opened. Under the read lock. 1; 0: the worker should count what others donate; or -1:
+ * the run has failed. */
 int source_find(struct worker *worker);
 
 /* True if a GPU can have the file: it finds no header, and leaves out no range. */
@@ -175,7 +174,8 @@ int source_fail_at_end(struct worker *worker, const struct file *file, const str
 /* True if the run has failed before what the worker is at work on. */
 bool source_has_failed(struct worker *worker);
 
-/* Makes a file, or none, the current one, in turn. Whoever is short of something looks again. */
+/* Makes a file, or none, the current one, under the read lock. Whoever is short of something looks
+ * again. */
 void source_set_current(struct source *source, struct file *file);
 
 /* Holds a file open, and lets go of it. */
@@ -185,10 +185,11 @@ void source_leave(struct source *source, struct file *file);
 /* Records that a file is one line with carriage returns in it. */
 void source_add_one_line(struct source *source, const struct file *file);
 
-/* The file was read to its end by whoever has it to itself, or the turn: lets go of it. 0 or -1. */
+/* The file was read to its end by whoever has it to itself, or the read lock: lets go of it. 0 or
+ * -1. */
 int source_retire(struct worker *worker, struct file *file);
 
-/* Leaves a file, which this worker has had to itself, to whoever has the turn next. */
+/* Leaves a file, which this worker has had to itself, to whoever has the read lock next. */
 void source_park(struct source *source, struct file *file);
 
 /* Returns how many workers have something to decode, or will find a file other than this one. */
