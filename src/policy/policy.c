@@ -149,7 +149,7 @@ struct gpu_wish policy_wish(const struct policy_input *now, const struct policy_
     if (gpus > 0)
         return (struct gpu_wish){.gpus = gpus, .decodes = true};
     return (struct gpu_wish){.gpus = now->seconds >= tuning->stream_break_even &&
-                                     policy_donates(now, tuning)};
+                                     policy_hands_off(now, tuning)};
 }
 
 /* --- what goes to it --- */
@@ -195,7 +195,7 @@ bool policy_helps(const struct frame_offer *offer)
 
 /* --- workers --- */
 
-bool policy_donates(const struct policy_input *now, const struct policy_tuning *tuning)
+bool policy_hands_off(const struct policy_input *now, const struct policy_tuning *tuning)
 {
     return now->costs.counting > tuning->stream_counting;
 }
@@ -207,7 +207,7 @@ static unsigned workers_for_stream(const struct policy_input *now,
 {
     double fraction = now->costs.counting, max = now->workers_max;
     double wanted = fraction < 1 ? 2 + fraction / (1 - fraction) : max;
-    if (!policy_donates(now, tuning))
+    if (!policy_hands_off(now, tuning))
         return 1;
     return (unsigned)(wanted < max ? wanted : max);
 }

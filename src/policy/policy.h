@@ -52,7 +52,7 @@ bool policy_offloads(const struct policy_input *now, const struct policy_tuning 
 bool policy_helps(const struct frame_offer *offer);
 
 /* True if readers of streams should leave the counting to idle workers. */
-bool policy_donates(const struct policy_input *now, const struct policy_tuning *tuning);
+bool policy_hands_off(const struct policy_input *now, const struct policy_tuning *tuning);
 
 /* Returns how many workers there should be. Needs has_work and the GPU. */
 unsigned policy_workers(const struct policy_input *now, const struct policy_tuning *tuning);

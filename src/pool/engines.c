@@ -110,7 +110,7 @@ struct chunk *engines_choose(struct pool *pool, enum flow flow)
     if (chunk || only_gpu || (gpu && gpu_group_failed(gpu)))
         return chunk;
     chunk = engine_acquire(pool->cpu, true);
-    chunk->give = flow == FLOW_DECODED && policy_donates(&now, &pool->options.tuning);
+    chunk->give = flow == FLOW_DECODED && policy_hands_off(&now, &pool->options.tuning);
     return chunk;
 }
 

@@ -63,7 +63,7 @@ static int open_cpu(struct pool *pool, unsigned threads)
     const struct histogram_spec *spec = pool->spec;
     const struct cpu_engine_options cpu = {.kernels = options->kernels,
                                            .chunk_size = options->chunk_size,
-                                           .chunks = threads + DONATED_MAX,
+                                           .chunks = threads + HANDED_OFF_MAX,
                                            .threads = threads,
                                            .files = options->files,
                                            .keys = options->keys};

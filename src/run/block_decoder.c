@@ -50,7 +50,8 @@ size_t block_decoder_memory(const struct block_options *options, const unsigned 
     return window_memory(window, format->content_max) + runs_of(options) * format->run_memory();
 }
 
-static struct block_decoder *open_decoder(struct idle *idle, const struct block_options *options)
+static struct block_decoder *open_decoder(struct work_queue *queue,
+                                          const struct block_options *options)
 {
     const struct block_format *format = options->format;
     const struct block_loops *loops = block_loops_find(options->decoding->instructions);
@@ -59,9 +60,9 @@ static struct block_decoder *open_decoder(struct idle *idle, const struct block_
         return NULL;
     decoder->format = format;
     decoder->stream = format->open(loops);
-    decoder->queue = (struct parse_queue){.idle = idle, .format = format, .loops = loops};
+    decoder->queue = (struct parse_queue){.queue = queue, .format = format, .loops = loops};
     decoder->executed =
-        (struct executed){.idle = idle, .format = format, .stream = decoder->stream};
+        (struct executed){.queue = queue, .format = format, .stream = decoder->stream};
     if (decoder->stream && parse_queue_open(&decoder->queue, runs_of(options)) == 0) {
         executed_open(&decoder->executed);
         return decoder;
@@ -71,13 +72,13 @@ static struct block_decoder *open_decoder(struct idle *idle, const struct block_
     return NULL;
 }
 
-int block_decoder_begin(struct block_decoder **decoder, struct idle *idle,
+int block_decoder_begin(struct block_decoder **decoder, struct work_queue *queue,
                         const struct block_options *options, const unsigned char *in, size_t len)
 {
     const struct block_format *format = options->format;
     const uint64_t window = format->window(options->decoding, in, len);
     if (!*decoder)
-        *decoder = open_decoder(idle, options);
+        *decoder = open_decoder(queue, options);
     struct block_decoder *own = *decoder;
     if (!own)
         return -1;

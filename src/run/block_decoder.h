@@ -7,7 +7,7 @@
 #define GPUHISTO_BLOCK_DECODER_H
 
 #include "src/blocks/block_format.h"
-#include "src/work/idle.h"
+#include "src/work/work_queue.h"
 
 struct block_decoder;
 
@@ -26,7 +26,7 @@ size_t block_decoder_memory(const struct block_options *options, const unsigned 
 /* Begins the frame at in[0..len), for which memory is reserved; the one before, of the same format,
  * has ended or was stopped, and nothing of it is lent. *decoder is opened first if it is NULL. 0,
  * or -1: out of memory. */
-int block_decoder_begin(struct block_decoder **decoder, struct idle *idle,
+int block_decoder_begin(struct block_decoder **decoder, struct work_queue *queue,
                         const struct block_options *options, const unsigned char *in, size_t len);
 
 enum block_step {

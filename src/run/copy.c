@@ -142,7 +142,7 @@ int copy_run(struct extent *extent)
 {
     struct worker *worker = extent->worker;
     int more;
-    idle_leave(&worker->source->idle, &worker->idle);
+    work_queue_leave(&worker->source->queue, &worker->waiter);
     decode_memory_release(worker, DECODER_KEPT);
     do
         more = copy_chunk(extent);

@@ -41,7 +41,7 @@ static void run_task(struct task *task)
 /* Hashes pieces that nobody else has begun to hash. True if there were some. */
 static bool hash_here(struct executed *executed)
 {
-    if (!idle_reclaim(executed->idle, &executed->task))
+    if (!work_queue_reclaim(executed->queue, &executed->task))
         return false;
     run_task(&executed->task);
     return true;
@@ -87,7 +87,7 @@ static bool offer_hash(struct executed *executed, const unsigned char *data, siz
     }
     pthread_mutex_unlock(&executed->lock);
     if (is_new)
-        idle_offer(executed->idle, &executed->task);
+        work_queue_offer(executed->queue, &executed->task);
     return piece != NULL;
 }
 

@@ -7,7 +7,7 @@
 #include "src/blocks/block_format.h"
 #include "src/blocks/window.h"
 #include "src/engine/chunk.h"
-#include "src/work/idle.h"
+#include "src/work/work_queue.h"
 
 #define PIECES_MAX 64 /* with more in use, content is copied */
 
@@ -22,7 +22,7 @@ struct piece {
 
 struct executed {
     struct task task; /* first: hashes what there is */
-    struct idle *idle;
+    struct work_queue *queue;
     const struct block_format *format;
     void *stream; /* of the format */
     struct window window;

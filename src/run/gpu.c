@@ -88,7 +88,7 @@ int gpu_acquire(struct extent *extent)
     struct source *source = worker->source;
     struct input *input = &extent->file->input;
     struct engine *gpu;
-    if (!is_suitable(extent->file) || idle_is_pending(&source->idle) ||
+    if (!is_suitable(extent->file) || work_queue_is_pending(&source->queue) ||
         !(gpu = gpu_choose(worker, extent->file)))
         return 0;
     int kept = keep(worker, input);

@@ -152,7 +152,7 @@ static void limit_kept(struct extent *extent)
 static void await_some(struct extent *extent)
 {
     struct worker *worker = extent->worker;
-    struct chunk *chunk = idle_acquire(&worker->source->idle);
+    struct chunk *chunk = work_queue_acquire(&worker->source->queue);
     if (chunk)
         (void)runner_count_donated(worker, chunk); /* a failure is met with the next one */
     else
@@ -171,7 +171,7 @@ static void begin(struct extent *extent)
     const struct frame_batch *batch = &extent->worker->batch;
     const struct block_options options = options_of(extent);
     await_all(extent);
-    if (block_decoder_begin(&extent->blocks, &extent->worker->source->idle, &options,
+    if (block_decoder_begin(&extent->blocks, &extent->worker->source->queue, &options,
                             batch->data + batch->pos, batch->len - batch->pos) != 0) {
         keep_no_more(extent);
         return;

@@ -71,14 +71,14 @@ void parse_queue_push(struct parse_queue *queue)
 {
     struct parse_slot *slot = slot_at(queue, queue->used++);
     slot->is_parsed = false; /* nobody else has it yet */
-    idle_offer(queue->idle, &slot->task);
+    work_queue_offer(queue->queue, &slot->task);
 }
 
 /* Takes back the first run that nobody has begun to parse; NULL: there is none. */
 static struct parse_slot *reclaim(struct parse_queue *queue)
 {
     for (unsigned i = 0; i < queue->used; i++)
-        if (idle_reclaim(queue->idle, &slot_at(queue, i)->task))
+        if (work_queue_reclaim(queue->queue, &slot_at(queue, i)->task))
             return slot_at(queue, i);
     return NULL;
 }
@@ -120,7 +120,7 @@ void parse_queue_clear(struct parse_queue *queue)
 {
     for (; queue->used > 0; parse_queue_pop(queue)) {
         struct parse_slot *first = slot_at(queue, 0);
-        if (!idle_reclaim(queue->idle, &first->task))
+        if (!work_queue_reclaim(queue->queue, &first->task))
             await(queue, first);
     }
 }

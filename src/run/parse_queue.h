@@ -5,7 +5,7 @@
 #define GPUHISTO_PARSE_QUEUE_H
 
 #include "src/blocks/block_format.h"
-#include "src/work/idle.h"
+#include "src/work/work_queue.h"
 
 struct parse_slot {
     struct task task; /* first: a task is its slot */
@@ -15,7 +15,7 @@ struct parse_slot {
 };
 
 struct parse_queue {
-    struct idle *idle;
+    struct work_queue *queue;
     const struct block_format *format;
     const struct block_loops *loops;
     struct parse_slot *slots; /* a ring of `count` */

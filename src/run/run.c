@@ -18,12 +18,12 @@ static int acquire_of_file(struct extent *extent)
         return taken;
     if (!sink->is_surplus || !sink->is_surplus(sink->arg))
         return serial_acquire(extent);
-    idle_wake_all(&source->idle); /* whoever waits looks again */
-    return 1;                     /* without a runner */
+    work_queue_wake_all(&source->queue); /* whoever waits looks again */
+    return 1;                            /* without a runner */
 }
 
-/* Waits for what the worker is short of, and counts a chunk that was donated meanwhile. */
-static int count_donated(struct extent *extent)
+/* Waits for what the worker is short of, and counts a chunk that was handed off meanwhile. */
+static int count_handed_off(struct extent *extent)
 {
     return runner_count_donated(extent->worker, decode_memory_wait(extent->worker));
 }
@@ -46,7 +46,7 @@ static int take(struct worker *worker, struct extent *extent)
     pthread_mutex_unlock(&source->read_lock);
     if (taken == 0) {
         (void)source_end_work(worker);
-        extent->run = count_donated;
+        extent->run = count_handed_off;
     }
     return taken < 0 ? -1 : 0;
 }
@@ -56,7 +56,7 @@ static int take(struct worker *worker, struct extent *extent)
 static bool looks_before(struct worker *worker)
 {
     struct chunk *chunk;
-    while ((chunk = idle_acquire(&worker->source->idle)) != NULL)
+    while ((chunk = work_queue_acquire(&worker->source->queue)) != NULL)
         if (runner_count_donated(worker, chunk) != 0)
             return false;
     return source_end_work(worker);
@@ -67,7 +67,7 @@ int run_worker(struct source *source, const struct sink *sink)
     struct worker worker = {.source = source, .sink = sink};
     struct extent extent;
     int rc;
-    idle_counter_open(&worker.idle);
+    waiter_open(&worker.waiter);
     source_add_worker(&worker);
     do {
         rc = take(&worker, &extent);
@@ -75,8 +75,8 @@ int run_worker(struct source *source, const struct sink *sink)
             rc = extent.run(&extent);
     } while ((rc == 0 && extent.run) || (rc != 0 && looks_before(&worker)));
     source_remove_worker(&worker);
-    idle_leave(&source->idle, &worker.idle);
+    work_queue_leave(&source->queue, &worker.waiter);
     decode_memory_release(&worker, 0);
-    idle_counter_close(&worker.idle);
+    waiter_close(&worker.waiter);
     return rc;
 }

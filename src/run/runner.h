@@ -79,21 +79,21 @@ static inline struct chunk *runner_choose(struct worker *worker, enum flow flow)
     return chunk;
 }
 
-/* Has a chunk counted that the sink chose: by an idle worker, if it may be donated. 0 or -1. */
+/* Has a chunk counted that the sink chose: by an idle worker, if it may be handed off. 0 or -1. */
 static inline int runner_push(struct worker *worker, struct chunk *chunk, enum flow flow)
 {
-    if (flow == FLOW_DECODED && chunk->give && idle_donate(&worker->source->idle, chunk))
+    if (flow == FLOW_DECODED && chunk->give && work_queue_hand_off(&worker->source->queue, chunk))
         return 0;
     return worker->sink->count(worker->sink->arg, chunk, flow);
 }
 
-/* Counts a chunk that was donated; NULL is fine. 0 or -1. */
+/* Counts a chunk that was handed off; NULL is fine. 0 or -1. */
 static inline int runner_count_donated(struct worker *worker, struct chunk *chunk)
 {
     if (!chunk)
         return 0;
     const int rc = worker->sink->count(worker->sink->arg, chunk, FLOW_DECODED);
-    idle_counted(&worker->source->idle);
+    work_queue_counted(&worker->source->queue);
     return rc;
 }
 

@@ -156,7 +156,7 @@ static int pause(struct extent *extent)
 {
     struct source *source = extent->worker->source;
     const struct position at = extent->segment.at;
-    idle_hurry(&source->idle);
+    work_queue_hurry(&source->queue);
     if (segment_end(extent) != 0)
         return -1;
     extent->file->content += extent->segment.content;
@@ -301,7 +301,7 @@ int serial_acquire(struct extent *extent)
 {
     struct source *source = extent->worker->source;
     struct frames_ahead ahead;
-    if (idle_is_pending(&source->idle))
+    if (work_queue_is_pending(&source->queue))
         return 0;
     switch (peek(extent, &ahead)) {
     case FRAMES_AHEAD:

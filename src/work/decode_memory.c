@@ -14,7 +14,7 @@ static void give_back(struct worker *worker)
     source->memory.used -= worker->reserved;
     worker->reserved = 0;
     pthread_mutex_unlock(&source->lock);
-    idle_wake_all(&source->idle);
+    work_queue_wake_all(&source->queue);
 }
 
 /* True if the worker may reserve so much. One alone may have any amount. Under the lock. */
@@ -89,7 +89,7 @@ void decode_memory_reduce(struct worker *worker, size_t less)
     source->memory.used -= less;
     worker->reserved -= less;
     pthread_mutex_unlock(&source->lock);
-    idle_wake_all(&source->idle);
+    work_queue_wake_all(&source->queue);
 }
 
 bool decode_memory_refuse(struct worker *worker, size_t wanted)
@@ -118,7 +118,7 @@ void decode_memory_begin(struct worker *worker)
     pthread_mutex_lock(&source->lock);
     source->memory.busy++;
     pthread_mutex_unlock(&source->lock);
-    idle_leave(&source->idle, &worker->idle);
+    work_queue_leave(&source->queue, &worker->waiter);
 }
 
 void decode_memory_end(struct worker *worker)
@@ -128,7 +128,7 @@ void decode_memory_end(struct worker *worker)
     bool last = --source->memory.busy == 0;
     pthread_mutex_unlock(&source->lock);
     if (last)
-        idle_wake_all(&source->idle);
+        work_queue_wake_all(&source->queue);
 }
 
 bool decode_memory_open_file(struct worker *worker)
@@ -148,7 +148,7 @@ void decode_memory_close_file(struct source *source)
     bool awaited = source->memory.files == 0 || source->memory.files_max > 0;
     pthread_mutex_unlock(&source->lock);
     if (awaited)
-        idle_wake_all(&source->idle);
+        work_queue_wake_all(&source->queue);
 }
 
 bool decode_memory_refuse_file(struct worker *worker)
@@ -164,21 +164,22 @@ bool decode_memory_refuse_file(struct worker *worker)
     return others;
 }
 
-/* A worker is busy until its chunks are donated or counted, so donated ones are looked at last. */
+/* A worker is busy until its chunks are handed off or counted, so those handed off are looked at
+ * last. */
 bool decode_memory_remains(struct worker *worker)
 {
     struct source *source = worker->source;
     pthread_mutex_lock(&source->lock);
     bool busy = source->parked || source->memory.busy > 0;
     pthread_mutex_unlock(&source->lock);
-    return busy || idle_is_pending(&source->idle);
+    return busy || work_queue_is_pending(&source->queue);
 }
 
 struct chunk *decode_memory_wait(struct worker *worker)
 {
     struct source *source = worker->source;
     for (;;) {
-        uint64_t ticket = idle_news(&source->idle);
+        uint64_t ticket = work_queue_news(&source->queue);
         pthread_mutex_lock(&source->lock);
         bool waits = is_short(worker);
         pthread_mutex_unlock(&source->lock);
@@ -186,8 +187,8 @@ struct chunk *decode_memory_wait(struct worker *worker)
             decode_memory_release(worker, 0); /* others may want it */
         else
             ticket--; /* an older one does not wait */
-        struct chunk *donated = idle_wait(&source->idle, &worker->idle, ticket);
-        if (donated || !waits)
-            return donated;
+        struct chunk *handed_off = work_queue_wait(&source->queue, &worker->waiter, ticket);
+        if (handed_off || !waits)
+            return handed_off;
     }
 }

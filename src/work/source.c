@@ -69,7 +69,7 @@ static int fail_at(struct source *source, const struct source_offset *at, const 
     }
     source->failed = true;
     pthread_mutex_unlock(&source->lock);
-    idle_wake_all(&source->idle);
+    work_queue_wake_all(&source->queue);
     return -1;
 }
 
@@ -152,7 +152,8 @@ const char *source_error(struct source *source)
     pthread_mutex_unlock(&source->lock);
     if (!has_failed)
         return NULL;
-    return is_last || (is_first && !idle_has_donated(&source->idle)) ? source->error.text : NULL;
+    return is_last || (is_first && !work_queue_has_donated(&source->queue)) ? source->error.text
+                                                                            : NULL;
 }
 
 /* --- opening it --- */
@@ -172,7 +173,7 @@ struct source *source_open(char *const *operands, size_t count, const struct inp
     source->memory.limit = DECODING_SIZE;
     pthread_mutex_init(&source->read_lock, NULL);
     pthread_mutex_init(&source->lock, NULL);
-    idle_open(&source->idle);
+    work_queue_open(&source->queue);
     return source;
 }
 
@@ -184,7 +185,7 @@ void source_set_current(struct source *source, struct file *file)
     source->current = file;
     source->changes++;
     pthread_mutex_unlock(&source->lock);
-    idle_wake_all(&source->idle);
+    work_queue_wake_all(&source->queue);
 }
 
 void source_use(struct source *source, struct file *file)
@@ -239,7 +240,7 @@ void source_park(struct source *source, struct file *file)
     file->next = source->parked;
     source->parked = file;
     pthread_mutex_unlock(&source->lock);
-    idle_wake_all(&source->idle);
+    work_queue_wake_all(&source->queue);
 }
 
 /* Makes the first file that is parked the current one if there is none; or, after a failure, if it
@@ -413,7 +414,7 @@ void source_close(struct source *source)
         source_leave(source, source->current);
     for (size_t i = 0; i < source->count; i++)
         preopened_release(&source->operands[i].file);
-    idle_close(&source->idle);
+    work_queue_close(&source->queue);
     pthread_mutex_destroy(&source->read_lock);
     pthread_mutex_destroy(&source->lock);
     free(source->operands);

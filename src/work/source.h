@@ -11,7 +11,7 @@
 struct source;
 
 /* Full chunks that may wait for an idle worker to count them, beside one for each worker. */
-#define DONATED_MAX 8
+#define HANDED_OFF_MAX 8
 
 /* Returns a source over `count` operands ("-": standard input), which must outlive it; none:
  * standard input. Holds the first ones, and opens none of them yet. NULL if memory is short. */
@@ -43,7 +43,7 @@ void source_load_codecs(struct source *source);
 uint64_t source_size(const struct source *source);
 
 /* True if one more worker would find something to read or to decompress now, alone or with others,
- * and not only count what others donate. Any thread. */
+ * and not only count what others hand off. Any thread. */
 bool source_has_work(struct source *source);
 
 /* Returns the first error in the order of the input, one line with the file's name; it is empty if

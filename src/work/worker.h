@@ -5,11 +5,11 @@
  *   source.read_lock   may be held for long: while a stream is read, or memory is waited for. That
  *                      may come free only when workers without the read lock go on, so what those
  * need is under one of the others. source.lock        failure, which files are open and who uses
- * them, and decode memory. source.idle.lock   see idle.h. */
+ * them, and decode memory. source.queue.lock  see work_queue.h. */
 #ifndef GPUHISTO_WORKER_H
 #define GPUHISTO_WORKER_H
 
-#include "idle.h"
+#include "work_queue.h"
 #include "sink.h"
 #include "src/records/record_joiner.h"
 
@@ -112,7 +112,7 @@ struct source {
     struct file *parked;          /* were decoded in order for a while; may be `current` again */
     struct decode_memory memory;
 
-    struct idle idle;
+    struct work_queue queue;
 };
 
 struct worker {
@@ -121,7 +121,7 @@ struct worker {
     struct worker *next;        /* in source.workers; under the source's lock, like the next two */
     bool is_at_work;            /* on what begins in the input */
     struct source_offset begin; /* here */
-    struct idle_counter idle;
+    struct waiter waiter;
     size_t wanted;            /* bytes that it found no memory for; 0: it did not look for any */
     uint64_t changes;         /* of the current file, when the worker found nothing to do */
     size_t reserved;          /* bytes, for what follows; under the source's lock */
@@ -139,7 +139,7 @@ void operands_peek(struct source *source, char *const *names, size_t count);
 /* --- source.c --- */
 
 /* Makes source->current an open file: the one that it is, a parked one, or the next operand; NULL:
- * all were opened. Under the read lock. 1; 0: the worker should count what others donate; or -1:
+ * all were opened. Under the read lock. 1; 0: the worker should count what others hand off; or -1:
  * the run has failed. */
 int source_find(struct worker *worker);
 
@@ -251,7 +251,8 @@ bool decode_memory_refuse_file(struct worker *worker);
 /* After the last file: true if there may be more to decode, or to count for others. */
 bool decode_memory_remains(struct worker *worker);
 
-/* Waits for what the worker is short of. Returns a chunk that another worker donated, or NULL. */
+/* Waits for what the worker is short of. Returns a chunk that another worker handed off, or NULL.
+ */
 struct chunk *decode_memory_wait(struct worker *worker);
 
 #endif

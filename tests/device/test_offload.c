@@ -197,10 +197,10 @@ static int count_file(struct run *run, struct error *error)
 
 static void open_engines(struct run *run, struct error_locator *locator, struct error *error)
 {
-    cpu = need(
-        cpu_engine_open(run->spec, &(struct cpu_engine_options){.chunk_size = CHUNK_SIZE,
-                                                                .chunks = THREADS_MAX + DONATED_MAX,
-                                                                .threads = run->threads}));
+    cpu = need(cpu_engine_open(run->spec,
+                               &(struct cpu_engine_options){.chunk_size = CHUNK_SIZE,
+                                                            .chunks = THREADS_MAX + HANDED_OFF_MAX,
+                                                            .threads = run->threads}));
     cpu->locator = locator;
     const struct gpu_options options = {.chunk_size = 65536,
                                         .buffers = 1,

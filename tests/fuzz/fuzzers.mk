@@ -7,11 +7,11 @@ flags = -include config.h -I. -I$(srcdir) -D_GNU_SOURCE -MMD -MP -ffp-contract=o
 objects = $(patsubst %,tests/fuzz/objects/%.o,$(basename $(filter %.c %.cpp,$(fuzzed))))
 # What a fuzzer is linked with beside $(LIBS).
 link_chain_gzip = $(FUZZ_ZLIB)
-link_compressed = -Wl,--wrap=idle_wait $(FUZZ_ZLIB)
+link_compressed = -Wl,--wrap=work_queue_wait $(FUZZ_ZLIB)
 link_gpu_gzip = $(FUZZ_ZLIB)
 link_gzip = $(FUZZ_ZLIB)
 link_parse_gzip = $(FUZZ_ZLIB)
-link_shares = -Wl,--wrap=idle_wait $(FUZZ_ZLIB)
+link_shares = -Wl,--wrap=work_queue_wait $(FUZZ_ZLIB)
 link_work = -fprofile-instr-generate $(FUZZ_ZLIB)
 VPATH = $(srcdir)
 
@@ -24,7 +24,7 @@ tests/fuzz/libfuzzed.a: $(objects)
 	@$(AR) cr $@ $^
 # What `work` counts the work of.
 counted = $(patsubst %.c,tests/fuzz/counted/%.o,$(filter src/blocks/%.c src/run/block_decoder.c \
-	src/run/executed.c src/run/parse_queue.c src/work/idle.c,$(fuzzed)))
+	src/run/executed.c src/run/parse_queue.c src/work/work_queue.c,$(fuzzed)))
 tests/fuzz/work: $(counted)
 tests/fuzz/counted/%.o: %.c
 	@mkdir -p $(@D)

@@ -8,23 +8,23 @@
 static void *help(void *arg)
 {
     struct helpers *helpers = arg;
-    struct idle_counter counter;
-    idle_counter_open(&counter);
+    struct waiter waiter;
+    waiter_open(&waiter);
     for (;;) {
-        const uint64_t ticket = idle_news(&helpers->idle);
+        const uint64_t ticket = work_queue_news(&helpers->queue);
         if (atomic_load(&helpers->is_over))
             break;
-        if (idle_wait(&helpers->idle, &counter, ticket))
-            abort(); /* nobody donates chunks */
+        if (work_queue_wait(&helpers->queue, &waiter, ticket))
+            abort(); /* nobody hands off chunks */
     }
-    idle_leave(&helpers->idle, &counter);
-    idle_counter_close(&counter);
+    work_queue_leave(&helpers->queue, &waiter);
+    waiter_close(&waiter);
     return NULL;
 }
 
 void helpers_start(struct helpers *helpers, unsigned count)
 {
-    idle_open(&helpers->idle);
+    work_queue_open(&helpers->queue);
     atomic_store(&helpers->is_over, false);
     helpers->count = count;
     for (unsigned i = 0; i < count; i++)
@@ -35,10 +35,10 @@ void helpers_start(struct helpers *helpers, unsigned count)
 void helpers_end(struct helpers *helpers)
 {
     atomic_store(&helpers->is_over, true);
-    idle_wake_all(&helpers->idle);
+    work_queue_wake_all(&helpers->queue);
     for (unsigned i = 0; i < helpers->count; i++)
         pthread_join(helpers->threads[i], NULL);
-    idle_close(&helpers->idle);
+    work_queue_close(&helpers->queue);
 }
 
 struct course course_random(size_t out_max)
@@ -178,7 +178,7 @@ struct block_result course_decode(struct block_decoder **decoder, struct helpers
     struct loans loans = {.count = 0};
     if (block_decoder_memory(&options, in, len) == 0)
         return result;
-    if (block_decoder_begin(decoder, &helpers->idle, &options, in, len) != 0)
+    if (block_decoder_begin(decoder, &helpers->queue, &options, in, len) != 0)
         abort();
     result.outcome = take_steps(*decoder, course, in, len, content, cap, &result.made, &loans);
     result.restart = block_decoder_restart(*decoder);

@@ -12,7 +12,7 @@
 
 /* Idle workers, who help with what is offered. */
 struct helpers {
-    struct idle idle;
+    struct work_queue queue;
     atomic_bool is_over;
     unsigned count;
     pthread_t threads[HELPERS_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/helpers/readers.h"
 #include "src/run/run.h"
-#include "src/work/idle.h"
+#include "src/work/work_queue.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 
@@ -32,7 +32,7 @@ struct turn_taker {
     pthread_cond_t changed;
     bool is_on; /* it is its turn */
     enum turn_end end;
-    struct idle *idle; /* TURN_WAITS: what it waits for: news since the ticket */
+    struct work_queue *queue; /* TURN_WAITS: what it waits for: news since the ticket */
     uint64_t ticket;
     struct chunk memory;
     int rc;
@@ -65,25 +65,28 @@ static enum turn_end give_turn(struct turn_taker *taker)
 }
 
 /* A worker's turn ends where it would wait for others. The program is linked so that calls of
- * idle_wait come here (--wrap). */
-struct chunk *__real_idle_wait(struct idle *idle, struct idle_counter *counter, uint64_t ticket);
-struct chunk *__wrap_idle_wait(struct idle *idle, struct idle_counter *counter, uint64_t ticket);
+ * work_queue_wait come here (--wrap). */
+struct chunk *__real_work_queue_wait(struct work_queue *queue, struct waiter *waiter,
+                                     uint64_t ticket);
+struct chunk *__wrap_work_queue_wait(struct work_queue *queue, struct waiter *waiter,
+                                     uint64_t ticket);
 
-struct chunk *__wrap_idle_wait(struct idle *idle, struct idle_counter *counter, uint64_t ticket)
+struct chunk *__wrap_work_queue_wait(struct work_queue *queue, struct waiter *waiter,
+                                     uint64_t ticket)
 {
     if (own) {
-        own->idle = idle;
+        own->queue = queue;
         own->ticket = ticket;
         end_turn(own, TURN_WAITS);
     }
-    return __real_idle_wait(idle, counter, ticket);
+    return __real_work_queue_wait(queue, waiter, ticket);
 }
 
 /* True if a worker would only wait on. */
 static bool waits_on(const struct turn_taker *taker)
 {
-    return taker->end == TURN_WAITS && !idle_is_pending(taker->idle) &&
-           idle_news(taker->idle) == taker->ticket;
+    return taker->end == TURN_WAITS && !work_queue_is_pending(taker->queue) &&
+           work_queue_news(taker->queue) == taker->ticket;
 }
 
 static struct chunk *choose_own(void *arg, enum flow flow)

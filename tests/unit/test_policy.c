@@ -174,13 +174,13 @@ static const struct {
     {"a file beside it", {.gpu_decodes = true}, true},
 };
 
-/* How many workers, and whether they donate what they decompress. */
+/* How many workers, and whether they hand off what they decompress. */
 static const struct {
     const char *what;
     enum flow flow;
     unsigned max;
     double counting;
-    bool has_work, donates;
+    bool has_work, hands_off;
     unsigned gpu_files, expected;
 } workers[] = {
     {"a file", FLOW_FILE, 16, 0, true, false, 0, 16},
@@ -349,7 +349,7 @@ static void check_workers(void)
                                          .gpu_decodes = workers[i].gpu_files > 0,
                                          .gpu_files = workers[i].gpu_files};
         check("workers", workers[i].what, policy_workers(&now, tuning), workers[i].expected);
-        check("donates", workers[i].what, policy_donates(&now, tuning), workers[i].donates);
+        check("donates", workers[i].what, policy_hands_off(&now, tuning), workers[i].hands_off);
     }
     for (size_t i = 0; i < LENGTH(rates); i++) {
         const struct policy_input now = {.flow = rates[i].flow, .has_work = rates[i].has_work};
