@@ -8,7 +8,7 @@
 /* The memory after the window: the more there is, the more seldom the window moves, and the less of
  * it is in a cache. It is four windows, but not less than the first number, nor more than one
  * window and the second. It must be larger than the content of a run and the content returned
- * before, which may still be lent. */
+ * before, which may still be borrowed. */
 #define CAPACITY_MIN (2 * WINDOW_RUN_MAX)
 #define CAPACITY_MORE ((size_t)32 << 20)
 

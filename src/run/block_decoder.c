@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "block_decoder.h"
-#include "executed.h"
+#include "output_window.h"
 #include "parse_queue.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct block_decoder {
     const struct block_format *format;
     void *stream; /* of the format */
     struct parse_queue queue;
-    struct executed executed;
+    struct output_window output;
 
     /* The state of taking. */
     bool is_filling; /* the queue's next run has bytes */
@@ -29,7 +29,7 @@ struct block_decoder {
     const struct parsed_run *chained; /* what is to be executed next; NULL: that is not known */
     const unsigned char *given;       /* of what was executed last, */
     size_t left;                      /* what was not given yet */
-    bool may_lend;                    /* it may be lent */
+    bool may_lend;                    /* it may be borrowed */
     bool is_executed;                 /* there is no more */
     bool needs_fallback;
 };
@@ -61,10 +61,10 @@ static struct block_decoder *open_decoder(struct work_queue *queue,
     decoder->format = format;
     decoder->stream = format->open(loops);
     decoder->queue = (struct parse_queue){.queue = queue, .format = format, .loops = loops};
-    decoder->executed =
-        (struct executed){.queue = queue, .format = format, .stream = decoder->stream};
+    decoder->output =
+        (struct output_window){.queue = queue, .format = format, .stream = decoder->stream};
     if (decoder->stream && parse_queue_open(&decoder->queue, runs_of(options)) == 0) {
-        executed_open(&decoder->executed);
+        output_window_open(&decoder->output);
         return decoder;
     }
     format->close(decoder->stream);
@@ -87,7 +87,7 @@ int block_decoder_begin(struct block_decoder **decoder, struct work_queue *queue
     own->left = 0;
     own->is_filling = own->is_taken = own->is_hurried = false;
     own->is_executed = own->needs_fallback = false;
-    return window_begin(&own->executed.window, window, format->content_max);
+    return window_begin(&own->output.window, window, format->content_max);
 }
 
 /* --- taking --- */
@@ -152,7 +152,7 @@ static bool chain(struct block_decoder *decoder)
     const void *run;
     while (chained == PASSED && (run = parse_queue_first(&decoder->queue)) != NULL) {
         if (format->awaits_hash(decoder->stream))
-            executed_await_hash(&decoder->executed);
+            output_window_await_hash(&decoder->output);
         chained = format->next(decoder->stream, run, &decoder->chained);
         if (chained == PASSED)
             parse_queue_pop(&decoder->queue);
@@ -164,7 +164,7 @@ static bool chain(struct block_decoder *decoder)
         return false;
     decoder->is_executed = decoder->is_taken;
     if (decoder->is_executed)
-        executed_await_hash(&decoder->executed);
+        output_window_await_hash(&decoder->output);
     return !decoder->is_executed || format->is_as_stated(decoder->stream);
 }
 
@@ -172,7 +172,7 @@ static enum appended execute(struct block_decoder *decoder)
 {
     const struct parsed_run *chained = decoder->chained;
     const enum appended appended =
-        executed_append(&decoder->executed, decoder->queue.loops, chained, &decoder->given);
+        output_window_append(&decoder->output, decoder->queue.loops, chained, &decoder->given);
     if (appended != APPENDED)
         return appended;
     decoder->chained = NULL;
@@ -229,11 +229,11 @@ bool block_decoder_lend(struct block_decoder *decoder, struct decode_step *step,
 {
     const size_t some = decoder->left < step->cap ? decoder->left : step->cap, kept = chunk->len;
     if (!chunk->may_borrow || !decoder->may_lend || some == 0 ||
-        window_before(&decoder->executed.window, decoder->given) < kept ||
+        window_before(&decoder->output.window, decoder->given) < kept ||
         (kept > 0 && memcmp(decoder->given - kept, chunk->data, kept) != 0))
         return false;
-    chunk->lent = executed_lend(&decoder->executed, decoder->given - kept, kept + some);
-    if (!chunk->lent)
+    chunk->borrowed = output_window_lend(&decoder->output, decoder->given - kept, kept + some);
+    if (!chunk->borrowed)
         return false;
     chunk->data = (unsigned char *)decoder->given - kept;
     decoder->given += some;
@@ -242,14 +242,14 @@ bool block_decoder_lend(struct block_decoder *decoder, struct decode_step *step,
     return true;
 }
 
-bool block_decoder_is_lent(struct block_decoder *decoder)
+bool block_decoder_is_borrowed(struct block_decoder *decoder)
 {
-    return executed_is_lent(&decoder->executed);
+    return output_window_is_borrowed(&decoder->output);
 }
 
 void block_decoder_await(struct block_decoder *decoder)
 {
-    executed_await(&decoder->executed);
+    output_window_await(&decoder->output);
 }
 
 bool block_decoder_is_cut(const struct block_decoder *decoder)
@@ -267,7 +267,7 @@ struct block_restart block_decoder_restart(const struct block_decoder *decoder)
 void block_decoder_stop(struct block_decoder *decoder)
 {
     parse_queue_clear(&decoder->queue);
-    executed_await_hash(&decoder->executed);
+    output_window_await_hash(&decoder->output);
 }
 
 void block_decoder_close(struct block_decoder *decoder)
@@ -276,7 +276,7 @@ void block_decoder_close(struct block_decoder *decoder)
         return;
     block_decoder_stop(decoder);
     parse_queue_close(&decoder->queue);
-    executed_close(&decoder->executed);
+    output_window_close(&decoder->output);
     decoder->format->close(decoder->stream);
     free(decoder);
 }

@@ -24,14 +24,15 @@ size_t block_decoder_memory(const struct block_options *options, const unsigned 
                             size_t len);
 
 /* Begins the frame at in[0..len), for which memory is reserved; the one before, of the same format,
- * has ended or was stopped, and nothing of it is lent. *decoder is opened first if it is NULL. 0,
- * or -1: out of memory. */
+ * has ended or was stopped, and nothing of it is borrowed. *decoder is opened first if it is NULL.
+ * 0, or -1: out of memory. */
 int block_decoder_begin(struct block_decoder **decoder, struct work_queue *queue,
                         const struct block_options *options, const unsigned char *in, size_t len);
 
 enum block_step {
     BLOCKS_SOME,  /* the frame goes on */
-    BLOCKS_LATER, /* what is lent is still needed: await some of it, and repeat the step as it is */
+    BLOCKS_LATER, /* what is borrowed is still needed: await some of it, and repeat the step as it
+                     is */
     BLOCKS_END,   /* all of it was given */
     BLOCKS_FALLBACK, /* it must be decoded again */
 };
@@ -46,12 +47,12 @@ enum block_step block_decoder_step(struct block_decoder *decoder, struct decode_
 void block_decoder_give(struct block_decoder *decoder, struct decode_step *step);
 
 /* Lends content: memory that the chunk has in place of its own, and in which its bytes come before
- * the content. False: it cannot be lent. */
+ * the content. False: it cannot be borrowed. */
 bool block_decoder_lend(struct block_decoder *decoder, struct decode_step *step,
                         struct chunk *chunk);
 
-/* True if something is lent, or was not hashed yet; waits until some of it is not. */
-bool block_decoder_is_lent(struct block_decoder *decoder);
+/* True if something is borrowed, or was not hashed yet; waits until some of it is not. */
+bool block_decoder_is_borrowed(struct block_decoder *decoder);
 void block_decoder_await(struct block_decoder *decoder);
 
 /* Ends the input, after a step that took all bytes and has no content to be given. Repeat the step
@@ -73,7 +74,7 @@ struct block_restart block_decoder_restart(const struct block_decoder *decoder);
 /* Leaves a frame. Waits for those who parse it. */
 void block_decoder_stop(struct block_decoder *decoder);
 
-/* Stops and frees a decoder, of which nothing is lent; NULL is fine. */
+/* Stops and frees a decoder, of which nothing is borrowed; NULL is fine. */
 void block_decoder_close(struct block_decoder *decoder);
 
 #endif

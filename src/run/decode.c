@@ -98,8 +98,8 @@ static bool is_followed(const struct extent *extent)
     return !decode_is_in_order(extent) || edges->next < edges->file_end;
 }
 
-/* Takes one step of decoding, to out[0..cap), or to memory that is lent to the chunk, unless that
- * is NULL. Sets *made to the bytes of content. */
+/* Takes one step of decoding, to out[0..cap), or to memory that is borrowed to the chunk, unless
+ * that is NULL. Sets *made to the bytes of content. */
 static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, struct chunk *chunk,
                          size_t *made)
 {
@@ -130,7 +130,7 @@ static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, 
     return is_complete && has_ended(extent, step.made) ? DECODED_ALL : DECODED_SOME;
 }
 
-/* True if nothing has to be changed in content that comes next, so that it may be lent. */
+/* True if nothing has to be changed in content that comes next, so that it may be borrowed. */
 static bool may_borrow(const struct extent *extent, uint64_t position)
 {
     const struct span *span = extent->segment.span;
@@ -180,7 +180,7 @@ enum decoded decode_chunk(struct extent *extent, struct chunk *chunk, size_t lim
     const struct frame_batch *batch = &extent->worker->batch;
     size_t begin = chunk->len;
     enum decoded state = DECODED_SOME;
-    while (state == DECODED_SOME && chunk->len < limit && !chunk->lent) {
+    while (state == DECODED_SOME && chunk->len < limit && !chunk->borrowed) {
         if (batch->pos == batch->len && !extent->pending)
             state =
                 feed(extent, chunk->fill || (chunk->len == begin && extent->segment.content == 0));

@@ -148,7 +148,7 @@ static void limit_kept(struct extent *extent)
 
 /* --- decoding --- */
 
-/* Waits until some of what is lent is not needed any more, and counts what nobody else does. */
+/* Waits until some of what is borrowed is not needed any more, and counts what nobody else does. */
 static void await_some(struct extent *extent)
 {
     struct worker *worker = extent->worker;
@@ -161,7 +161,7 @@ static void await_some(struct extent *extent)
 
 static void await_all(struct extent *extent)
 {
-    while (extent->blocks && block_decoder_is_lent(extent->blocks))
+    while (extent->blocks && block_decoder_is_borrowed(extent->blocks))
         await_some(extent);
 }
 

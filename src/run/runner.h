@@ -163,7 +163,7 @@ static inline bool decode_is_complete(const struct extent *extent)
 int helped_begin(struct extent *extent);
 
 /* Takes a step of such a frame, as codec->decode. What it gives, the chunk may have as memory that
- * is lent, instead of a copy; NULL: it may not. */
+ * is borrowed, instead of a copy; NULL: it may not. */
 int helped_step(struct extent *extent, struct decode_step *step, struct chunk *chunk);
 
 /* All that was read is taken. True if a stream gives no more for now, so that what was taken of it

@@ -24,7 +24,7 @@ tests/fuzz/libfuzzed.a: $(objects)
 	@$(AR) cr $@ $^
 # What `work` counts the work of.
 counted = $(patsubst %.c,tests/fuzz/counted/%.o,$(filter src/blocks/%.c src/run/block_decoder.c \
-	src/run/executed.c src/run/parse_queue.c src/work/work_queue.c,$(fuzzed)))
+	src/run/output_window.c src/run/parse_queue.c src/work/work_queue.c,$(fuzzed)))
 tests/fuzz/work: $(counted)
 tests/fuzz/counted/%.o: %.c
 	@mkdir -p $(@D)

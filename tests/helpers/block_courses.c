@@ -56,11 +56,11 @@ static size_t min_of(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* --- what is lent --- */
+/* --- what is borrowed --- */
 
 #define LOANS_MAX 4
 
-/* Content that is lent, and must stay as it is, and a copy of it. */
+/* Content that is borrowed, and must stay as it is, and a copy of it. */
 struct loan {
     struct chunk chunk;
     const unsigned char *copy;
@@ -78,7 +78,7 @@ static void give_back(struct loans *loans, unsigned kept)
         const struct loan *loan = &loans->loans[--loans->count];
         if (memcmp(loan->chunk.data, loan->copy, loan->chunk.len) != 0)
             abort();
-        loan->chunk.lent->give_back(loan->chunk.lent);
+        loan->chunk.borrowed->give_back(loan->chunk.borrowed);
     }
 }
 

@@ -61,7 +61,7 @@ static size_t make_frame(size_t *size)
     return frame_compress(frame, FRAME_MAX, &settings, data, *size);
 }
 
-/* A frame that is executed over and over into the same memory, of which parts are lent. */
+/* A frame that is executed over and over into the same memory, of which parts are borrowed. */
 static void check_long(struct block_decoder **decoder)
 {
     const struct frame_settings settings = {.level = 1, .checksum = true};

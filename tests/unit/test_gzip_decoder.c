@@ -128,7 +128,7 @@ static void check_stored(void)
            "stored blocks are left to ISA-L", result.restart.at);
 }
 
-/* What is lent is in the way of more. */
+/* What is borrowed is in the way of more. */
 static void check_large(void)
 {
     const struct course course = {.in_max = 600000, .out_max = FILE_SIZE_MAX, .stop = SIZE_MAX};
