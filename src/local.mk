@@ -125,8 +125,8 @@ gpuhisto_sources = \
 	src/frames/codec_zstd.c \
 	src/frames/gzip_format.c src/frames/gzip_format.h \
 	src/open/content.c src/open/content.h \
-	src/run/block_decoder.c src/run/block_decoder.h \
-	src/run/output_window.c src/run/output_window.h src/run/helped.c \
+	src/run/parallel_decoder.c src/run/parallel_decoder.h \
+	src/run/output_window.c src/run/output_window.h src/run/decode_parallel.c \
 	src/run/parse_queue.c src/run/parse_queue.h \
 	src/run/copy.c src/run/decode.c src/run/gpu.c \
 	src/run/offload.c \

@@ -67,7 +67,7 @@ threaded_tests = \
 	tests/cli/by.sh tests/cli/by_tables.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/each.sh tests/cli/each_blocks.sh tests/cli/gzip.sh tests/cli/interval.sh tests/cli/keys.sh \
 	tests/cli/first_fault.sh tests/cli/many_cores.sh tests/cli/many_cores_gzip.sh tests/cli/numbers.sh tests/cli/progress.sh \
 	tests/cli/sources.sh tests/cli/zstd.sh \
-	tests/unit/test_block_decoder tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts \
+	tests/unit/test_parallel_decoder tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts \
 	tests/unit/test_parallel tests/unit/test_parallel_read tests/unit/test_text_cuts
 if HAVE_ZLIB
 if HAVE_ISAL
@@ -198,7 +198,7 @@ unit_tests = \
 	tests/unit/test_parallel tests/unit/test_parallel_read \
 	tests/unit/test_writer \
 	tests/unit/test_xxh64 \
-	tests/unit/test_block_decoder \
+	tests/unit/test_parallel_decoder \
 	tests/unit/test_zstd_blocks \
 	tests/unit/test_zstd_decoder \
 	tests/unit/test_gzip_plan \
@@ -284,7 +284,7 @@ tests_unit_test_work_LDFLAGS = $(AM_LDFLAGS) $(work_wrapped)
 tests_unit_test_writer_LDADD = $(libraries)
 tests_unit_test_xxh64_LDADD = $(libraries)
 tests_unit_test_parallel_read_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pread
-tests_unit_test_block_decoder_LDADD = $(libraries)
+tests_unit_test_parallel_decoder_LDADD = $(libraries)
 tests_unit_test_zstd_decoder_LDADD = $(libraries)
 tests_unit_test_zstd_blocks_LDADD = $(libraries)
 tests_unit_test_gzip_plan_LDADD = $(libraries)

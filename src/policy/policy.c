@@ -13,8 +13,8 @@
 #define FEEDERS_ALWAYS 2
 
 /* Content of a frame, in bytes, for which workers are started and memory is touched. */
-#define HELPED_MIN 20e6
-#define HELPED_RATIO 24 /* of content to compressed bytes; beyond it libzstd alone is as fast */
+#define PARALLEL_MIN 20e6
+#define PARALLEL_RATIO 24 /* of content to compressed bytes; beyond it libzstd alone is as fast */
 
 /* Each GPU that decompresses takes one of so many parts of the processors, but not the last one. */
 #define FEEDING_PARTS 4
@@ -189,7 +189,7 @@ bool policy_offloads(const struct policy_input *now, const struct policy_tuning 
  * to help before long. */
 bool policy_helps(const struct frame_offer *offer)
 {
-    return offer->content >= HELPED_MIN && offer->content <= offer->compressed * HELPED_RATIO &&
+    return offer->content >= PARALLEL_MIN && offer->content <= offer->compressed * PARALLEL_RATIO &&
            offer->workers_max > 1 && offer->workers_max > offer->taken;
 }
 

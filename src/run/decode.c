@@ -31,7 +31,7 @@ static enum decoded feed(struct extent *extent, bool patient)
     struct error error;
     ssize_t got = 0;
     if (decode_is_in_order(extent)) {
-        if (helped_hurry(extent))
+        if (decode_parallel_hurry(extent))
             return DECODED_SOME;
         if (!patient && !bytes_ready(&input->bytes, 0))
             return DECODED_DRY;
@@ -39,10 +39,10 @@ static enum decoded feed(struct extent *extent, bool patient)
         if (got > 0)
             return DECODED_SOME;
     }
-    if (got == 0 && helped_end_input(extent))
+    if (got == 0 && decode_parallel_end_input(extent))
         return DECODED_SOME;
     if (extent->in_blocks && input->bytes.regular) /* what is wrong may come before */
-        return helped_give_up(extent) == 0 ? DECODED_SOME : DECODED_FAILED;
+        return decode_parallel_give_up(extent) == 0 ? DECODED_SOME : DECODED_FAILED;
     if (!decode_is_in_order(extent))
         return fail_past_end(extent);
     if (got < 0)
@@ -66,7 +66,7 @@ static bool has_ended(struct extent *extent, size_t made)
     return batch->kind == FRAMES_OPEN && !frames_resume(&extent->file->input.frames, batch);
 }
 
-/* Has the frame decoded, by whoever has it. As helped_step. */
+/* Has the frame decoded, by whoever has it. As decode_parallel_step. */
 static int decode(struct extent *extent, struct decode_step *step, struct chunk *chunk)
 {
     struct decoder *decoder = extent->worker->decoder;
@@ -74,13 +74,13 @@ static int decode(struct extent *extent, struct decode_step *step, struct chunk 
     struct error error;
     if (decode_is_complete(extent) && !extent->is_again) {
         replay_begin_frame(extent);
-        if (helped_begin(extent) != 0)
+        if (decode_parallel_begin(extent) != 0)
             return -1;
     }
     step->in = batch->data + batch->pos;
     step->in_len = batch->len - batch->pos;
     if (extent->in_blocks)
-        return helped_step(extent, step, chunk);
+        return decode_parallel_step(extent, step, chunk);
     switch (decoder->codec->decode(decoder, step, &error)) {
     case DECODE_NO_MEMORY:
         return fail_of(extent, "out of memory");
@@ -163,7 +163,7 @@ static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, si
         return fail_of(extent, fault.text);
     chunk->len += content_keep(range, position, out, made);
     bool is_all = content_left(range, position + made, 1) == 0;
-    return state == DECODED_SOME && is_all ? helped_look_on(extent) : state;
+    return state == DECODED_SOME && is_all ? decode_parallel_peek_on(extent) : state;
 }
 
 /* Drops what the chunk has, after `begin` bytes, of a frame that is wrong: it may be anything. */

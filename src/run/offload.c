@@ -20,7 +20,7 @@ static struct current_frame frame_of(const struct extent *extent)
 {
     struct current_frame frame = extent->frame;
     if (extent->in_blocks) {
-        const struct block_restart restart = block_decoder_restart(extent->blocks);
+        const struct block_restart restart = parallel_decoder_restart(extent->blocks);
         frame.offset += restart.at;
         frame.made = restart.content;
     }
@@ -224,7 +224,7 @@ static int decode_rest(struct extent *extent, const struct compressed_rest *rest
     /* A pipe, or a chain, is decoded to its end by this worker. */
     bool is_last = !file->input.bytes.regular || file->input.frames.codec->is_chain ||
                    rest->offset >= bytes_end(&file->input.bytes);
-    helped_stop(extent);
+    decode_parallel_stop(extent);
     batch->pos = batch->len = 0;
     batch->offset = rest->offset;
     batch->kind = is_last ? FRAMES_TO_END : FRAMES_OPEN;

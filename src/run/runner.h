@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_RUNNER_H
 #define GPUHISTO_RUNNER_H
 
-#include "block_decoder.h"
+#include "parallel_decoder.h"
 #include "gpu/decoder.h"
 #include "src/work/worker.h"
 
@@ -46,11 +46,11 @@ struct extent {
     struct timespec began; /* when the batch was */
     unsigned waits;        /* chunks that are decoded until a GPU can go on with them */
     bool is_rest;          /* no frame follows the batch in the file */
-    struct block_decoder *blocks; /* kept until the batch ends; NULL: none yet */
-    size_t blocks_size;           /* bytes that were reserved for it */
-    bool in_blocks;               /* it has the frame */
-    bool is_again;                /* the frame was given in part, and its decoder begins it anew */
-    bool is_alone;                /* nobody helps with the batch any more */
+    struct parallel_decoder *blocks; /* kept until the batch ends; NULL: none yet */
+    size_t blocks_size;              /* bytes that were reserved for it */
+    bool in_blocks;                  /* it has the frame */
+    bool is_again; /* the frame was given in part, and its decoder begins it anew */
+    bool is_alone; /* nobody helps with the batch any more */
 
     /* gpu */
     struct gpu_decoder *gpu;
@@ -153,38 +153,38 @@ static inline bool decode_is_complete(const struct extent *extent)
     return !extent->in_blocks && decoder->codec->complete(decoder);
 }
 
-/* --- helped.c: lets idle workers help to decode a frame, if that pays --- */
+/* --- decode_parallel.c: lets idle workers help to decode a frame, if that pays --- */
 
 /* If a frame needs the fallback, the worker's decoder begins it anew. Of a stream it is kept for
  * that, if it is not too long; otherwise the run fails. Those that return an int return 0, or -1:
  * the run has failed. */
 
 /* Before a frame: sets in_blocks if others help with it. */
-int helped_begin(struct extent *extent);
+int decode_parallel_begin(struct extent *extent);
 
 /* Takes a step of such a frame, as codec->decode. What it gives, the chunk may have as memory that
  * is borrowed, instead of a copy; NULL: it may not. */
-int helped_step(struct extent *extent, struct decode_step *step, struct chunk *chunk);
+int decode_parallel_step(struct extent *extent, struct decode_step *step, struct chunk *chunk);
 
 /* All that was read is taken. True if a stream gives no more for now, so that what was taken of it
  * is to be given at once. */
-bool helped_hurry(struct extent *extent);
+bool decode_parallel_hurry(struct extent *extent);
 
 /* The file has ended. True if others help, so that what was taken of it is still to be given. */
-bool helped_end_input(struct extent *extent);
+bool decode_parallel_end_input(struct extent *extent);
 
 /* What is counted ends here. DECODED_ALL, unless what the frame goes on with at once needs the
  * fallback: the worker's decoder may look at that. */
-enum decoded helped_look_on(struct extent *extent);
+enum decoded decode_parallel_peek_on(struct extent *extent);
 
 /* Leaves the frame, and those after it, to the worker's decoder. What was given is skipped. */
-int helped_give_up(struct extent *extent);
+int decode_parallel_give_up(struct extent *extent);
 
 /* Leaves the frame, if there is one, to somebody who knows where to go on. */
-void helped_stop(struct extent *extent);
+void decode_parallel_stop(struct extent *extent);
 
 /* The batch has ended, or the run has failed: frees what was needed. */
-void helped_end(struct extent *extent);
+void decode_parallel_end(struct extent *extent);
 
 /* --- gpu.c: feeds a GPU; what it leaves is read again, for which a stream's frame is kept --- */
 

@@ -264,7 +264,7 @@ static int serial_run(struct extent *extent)
     int more;
     do {
         more = decode_batch(extent);
-        helped_end(extent);
+        decode_parallel_end(extent);
         if (more == 0) {
             more = end_batch(extent);
         } else {

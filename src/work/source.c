@@ -343,10 +343,10 @@ unsigned source_taken(struct source *source, const struct file *but)
     return taken < UINT_MAX ? (unsigned)taken : UINT_MAX;
 }
 
-void source_add_helped(struct source *source, int workers)
+void source_add_parallel(struct source *source, int workers)
 {
     pthread_mutex_lock(&source->lock);
-    source->memory.helped += (unsigned)workers;
+    source->memory.parallel += (unsigned)workers;
     pthread_mutex_unlock(&source->lock);
 }
 
@@ -372,7 +372,7 @@ bool source_has_work(struct source *source)
 {
     pthread_mutex_lock(&source->lock);
     bool has = source->current || source->parked || source->opened < source->count ||
-               source->memory.helped > 0;
+               source->memory.parallel > 0;
     pthread_mutex_unlock(&source->lock);
     return has;
 }

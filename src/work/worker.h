@@ -69,7 +69,7 @@ struct decode_memory {
     size_t used, limit;        /* bytes that all workers have reserved, and may reserve */
     unsigned files, files_max; /* open ones; how many there may be, 0: not known */
     unsigned busy;             /* workers that have a part of a compressed file to themselves; */
-    unsigned helped;           /* those of them that leave tasks to others */
+    unsigned parallel;         /* those of them that leave tasks to others */
 };
 
 struct operand {
@@ -196,7 +196,7 @@ void source_park(struct source *source, struct file *file);
 unsigned source_taken(struct source *source, const struct file *but);
 
 /* So many more workers, or fewer, leave tasks to those who are idle. */
-void source_add_helped(struct source *source, int workers);
+void source_add_parallel(struct source *source, int workers);
 
 /* Sets where a chunk stands that the file will fill, and moves *at to the next position. */
 void source_place_chunk(const struct file *file, struct position *at, struct chunk *chunk);

@@ -23,7 +23,7 @@ tests/fuzz/libfuzzed.a: $(objects)
 	@rm -f $@
 	@$(AR) cr $@ $^
 # What `work` counts the work of.
-counted = $(patsubst %.c,tests/fuzz/counted/%.o,$(filter src/blocks/%.c src/run/block_decoder.c \
+counted = $(patsubst %.c,tests/fuzz/counted/%.o,$(filter src/blocks/%.c src/run/parallel_decoder.c \
 	src/run/output_window.c src/run/parse_queue.c src/work/work_queue.c,$(fuzzed)))
 tests/fuzz/work: $(counted)
 tests/fuzz/counted/%.o: %.c

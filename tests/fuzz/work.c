@@ -149,7 +149,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct block_decoder *decoders[2];
+    static struct parallel_decoder *decoders[2];
     static uint64_t max[3]; /* of work for each byte, so far */
     const struct course course = {
         .in_max = 500000, .out_max = CONTENT_CAP, .stop = CONTENT_CAP / 2};

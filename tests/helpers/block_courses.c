@@ -84,7 +84,7 @@ static void give_back(struct loans *loans, unsigned kept)
 
 /* Takes what there is, by a copy or as a loan that begins with bytes that were given before.
  * content[0..made) were. */
-static void take_content(struct block_decoder *decoder, struct decode_step *step,
+static void take_content(struct parallel_decoder *decoder, struct decode_step *step,
                          struct loans *loans, size_t made)
 {
     const size_t kept = min_of(random_below(40), made);
@@ -92,8 +92,8 @@ static void take_content(struct block_decoder *decoder, struct decode_step *step
                         step->out - kept};
     if (loans->count == LOANS_MAX)
         give_back(loans, 1); /* the first one, until it stands in the way */
-    if (random_below(3) == 0 || !block_decoder_lend(decoder, step, &loan.chunk)) {
-        block_decoder_give(decoder, step);
+    if (random_below(3) == 0 || !parallel_decoder_lend(decoder, step, &loan.chunk)) {
+        parallel_decoder_give(decoder, step);
         return;
     }
     loan.chunk.len += step->made;
@@ -103,21 +103,21 @@ static void take_content(struct block_decoder *decoder, struct decode_step *step
 
 /* --- decoding --- */
 
-static enum block_step take_step(struct block_decoder *decoder, struct decode_step *step,
+static enum block_step take_step(struct parallel_decoder *decoder, struct decode_step *step,
                                  struct loans *loans)
 {
     enum block_step is;
     step->used = step->made = 0;
-    while ((is = block_decoder_step(decoder, step)) == BLOCKS_LATER)
+    while ((is = parallel_decoder_step(decoder, step)) == BLOCKS_LATER)
         if (loans->count > 0)
             give_back(loans, 0);
         else
-            block_decoder_await(decoder);
+            parallel_decoder_await(decoder);
     return is;
 }
 
 /* There is no more room. */
-static enum outcome look_on(struct block_decoder *decoder, struct loans *loans)
+static enum outcome look_on(struct parallel_decoder *decoder, struct loans *loans)
 {
     unsigned char none;
     struct decode_step step = {.in = &none, .out = &none};
@@ -130,7 +130,7 @@ static bool must_hurry(const struct course *course, bool is_end)
 }
 
 /* Takes steps until something has come of it. */
-static enum outcome take_steps(struct block_decoder *decoder, const struct course *course,
+static enum outcome take_steps(struct parallel_decoder *decoder, const struct course *course,
                                const unsigned char *in, size_t len, unsigned char *content,
                                size_t cap, size_t *made, struct loans *loans)
 {
@@ -150,23 +150,23 @@ static enum outcome take_steps(struct block_decoder *decoder, const struct cours
         if (is == BLOCKS_END)
             return at == len ? DECODED : HUNGRY;
         if (is == BLOCKS_FALLBACK)
-            return block_decoder_is_cut(decoder) ? CUT : FALLBACK;
+            return parallel_decoder_is_cut(decoder) ? CUT : FALLBACK;
         if (*made > course->stop)
             return STOPPED;
         if (step.used < step.in_len || step.made > 0)
             continue;
-        is_hurried = !has_ended && must_hurry(course, at == len) && block_decoder_hurry(decoder);
+        is_hurried = !has_ended && must_hurry(course, at == len) && parallel_decoder_hurry(decoder);
         if (is_hurried || has_ended || at < len)
             continue;
         if (course->stalls)
             return STALLED;
         has_ended = true;
-        block_decoder_end_input(decoder);
+        parallel_decoder_end_input(decoder);
     }
     return look_on(decoder, loans);
 }
 
-struct block_result course_decode(struct block_decoder **decoder, struct helpers *helpers,
+struct block_result course_decode(struct parallel_decoder **decoder, struct helpers *helpers,
                                   const struct block_format *format, const struct course *course,
                                   const unsigned char *in, size_t len, unsigned char *content,
                                   size_t cap)
@@ -176,13 +176,13 @@ struct block_result course_decode(struct block_decoder **decoder, struct helpers
     const struct block_options options = {format, &decoding, helpers->count + 1, UINT64_MAX};
     struct block_result result = {.outcome = FALLBACK};
     struct loans loans = {.count = 0};
-    if (block_decoder_memory(&options, in, len) == 0)
+    if (parallel_decoder_memory(&options, in, len) == 0)
         return result;
-    if (block_decoder_begin(decoder, &helpers->queue, &options, in, len) != 0)
+    if (parallel_decoder_begin(decoder, &helpers->queue, &options, in, len) != 0)
         abort();
     result.outcome = take_steps(*decoder, course, in, len, content, cap, &result.made, &loans);
-    result.restart = block_decoder_restart(*decoder);
-    block_decoder_stop(*decoder);
+    result.restart = parallel_decoder_restart(*decoder);
+    parallel_decoder_stop(*decoder);
     give_back(&loans, 0);
     return result;
 }

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_TESTS_BLOCK_COURSES_H
 #define GPUHISTO_TESTS_BLOCK_COURSES_H
 
-#include "src/run/block_decoder.h"
+#include "src/run/parallel_decoder.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -51,7 +51,7 @@ struct block_result {
 
 /* Decodes in[0..len) to content[0..cap), as the program does: where all was taken and there is
  * room, the input is ended, and where there is no more room, what follows is looked at. */
-struct block_result course_decode(struct block_decoder **decoder, struct helpers *helpers,
+struct block_result course_decode(struct parallel_decoder **decoder, struct helpers *helpers,
                                   const struct block_format *format, const struct course *course,
                                   const unsigned char *in, size_t len, unsigned char *content,
                                   size_t cap);

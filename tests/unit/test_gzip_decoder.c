@@ -22,7 +22,7 @@
 
 static unsigned long cases, decoded, wrong;
 static struct helpers helpers;
-static struct block_decoder *decoder;
+static struct parallel_decoder *decoder;
 static struct gzip_file drawn, stored, large;
 static unsigned char *made, *due; /* by the decoder, and by zlib */
 
@@ -202,7 +202,7 @@ int main(void)
         check_full();
         check_range();
         check_padding();
-        block_decoder_close(decoder);
+        parallel_decoder_close(decoder);
         decoder = NULL;
         helpers_end(&helpers);
     }

@@ -167,12 +167,12 @@ static void check(const char *name, const char *what, uint64_t is, uint64_t max)
 /* Decodes a file, in steps of any size. Returns the bytes of content. */
 static size_t decode(const struct hostile_file *file, const struct block_format *format)
 {
-    struct block_decoder *decoder = NULL;
+    struct parallel_decoder *decoder = NULL;
     const struct course course = course_random((size_t)1 << 20);
     memset(&work, 0, sizeof work);
     const struct block_result result = course_decode(&decoder, &helpers, format, &course,
                                                      file->bytes, file->len, content, CONTENT_CAP);
-    block_decoder_close(decoder);
+    parallel_decoder_close(decoder);
     return result.made;
 }
 

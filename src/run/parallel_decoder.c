@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "block_decoder.h"
+#include "parallel_decoder.h"
 #include "output_window.h"
 #include "parse_queue.h"
 
@@ -14,7 +14,7 @@
  * others. */
 #define LENT_MIN ((size_t)32 << 10)
 
-struct block_decoder {
+struct parallel_decoder {
     const struct block_format *format;
     void *stream; /* of the format */
     struct parse_queue queue;
@@ -40,8 +40,8 @@ static unsigned runs_of(const struct block_options *options)
     return runs < RUNS_MAX ? runs : RUNS_MAX;
 }
 
-size_t block_decoder_memory(const struct block_options *options, const unsigned char *in,
-                            size_t len)
+size_t parallel_decoder_memory(const struct block_options *options, const unsigned char *in,
+                               size_t len)
 {
     const struct block_format *format = options->format;
     const uint64_t window = format->window(options->decoding, in, len);
@@ -50,12 +50,12 @@ size_t block_decoder_memory(const struct block_options *options, const unsigned 
     return window_memory(window, format->content_max) + runs_of(options) * format->run_memory();
 }
 
-static struct block_decoder *open_decoder(struct work_queue *queue,
-                                          const struct block_options *options)
+static struct parallel_decoder *open_decoder(struct work_queue *queue,
+                                             const struct block_options *options)
 {
     const struct block_format *format = options->format;
     const struct block_loops *loops = block_loops_find(options->decoding->instructions);
-    struct block_decoder *decoder = calloc(1, sizeof *decoder);
+    struct parallel_decoder *decoder = calloc(1, sizeof *decoder);
     if (!decoder)
         return NULL;
     decoder->format = format;
@@ -72,14 +72,14 @@ static struct block_decoder *open_decoder(struct work_queue *queue,
     return NULL;
 }
 
-int block_decoder_begin(struct block_decoder **decoder, struct work_queue *queue,
-                        const struct block_options *options, const unsigned char *in, size_t len)
+int parallel_decoder_begin(struct parallel_decoder **decoder, struct work_queue *queue,
+                           const struct block_options *options, const unsigned char *in, size_t len)
 {
     const struct block_format *format = options->format;
     const uint64_t window = format->window(options->decoding, in, len);
     if (!*decoder)
         *decoder = open_decoder(queue, options);
-    struct block_decoder *own = *decoder;
+    struct parallel_decoder *own = *decoder;
     if (!own)
         return -1;
     format->begin(own->stream, options->decoding, options->again, in, len);
@@ -93,7 +93,7 @@ int block_decoder_begin(struct block_decoder **decoder, struct work_queue *queue
 /* --- taking --- */
 
 /* Takes compressed bytes until all runs are used, or the last one is complete. False: doubtful. */
-static bool take(struct block_decoder *decoder, struct decode_step *step)
+static bool take(struct parallel_decoder *decoder, struct decode_step *step)
 {
     enum filled filled = FILLED_RUN;
     void *run;
@@ -111,14 +111,14 @@ static bool take(struct block_decoder *decoder, struct decode_step *step)
 
 /* True if more should be taken before something is executed. If there is no more room, the bytes
  * that are there are only looked at. */
-static bool is_hungry(const struct block_decoder *decoder, bool has_room)
+static bool is_hungry(const struct parallel_decoder *decoder, bool has_room)
 {
     const bool is_sated = decoder->is_taken || !parse_queue_next(&decoder->queue);
     return !is_sated && ((has_room && !decoder->is_hurried) || decoder->queue.used == 0);
 }
 
 /* Completes the run that is being filled, with the bytes that it has. */
-static void cut(struct block_decoder *decoder, bool is_end)
+static void cut(struct parallel_decoder *decoder, bool is_end)
 {
     void *run = parse_queue_next(&decoder->queue);
     if (!decoder->format->cut(decoder->stream, run, !decoder->is_filling, is_end))
@@ -127,14 +127,14 @@ static void cut(struct block_decoder *decoder, bool is_end)
     parse_queue_push(&decoder->queue);
 }
 
-void block_decoder_end_input(struct block_decoder *decoder)
+void parallel_decoder_end_input(struct parallel_decoder *decoder)
 {
     if (!decoder->is_taken)
         cut(decoder, true);
     decoder->is_taken = true;
 }
 
-bool block_decoder_hurry(struct block_decoder *decoder)
+bool parallel_decoder_hurry(struct parallel_decoder *decoder)
 {
     if (!decoder->is_taken)
         cut(decoder, false);
@@ -145,7 +145,7 @@ bool block_decoder_hurry(struct block_decoder *decoder)
 /* --- giving --- */
 
 /* Finds the run to be executed next, or that there is none. False: doubtful. */
-static bool chain(struct block_decoder *decoder)
+static bool chain(struct parallel_decoder *decoder)
 {
     const struct block_format *format = decoder->format;
     enum chained chained = PASSED;
@@ -168,7 +168,7 @@ static bool chain(struct block_decoder *decoder)
     return !decoder->is_executed || format->is_as_stated(decoder->stream);
 }
 
-static enum appended execute(struct block_decoder *decoder)
+static enum appended execute(struct parallel_decoder *decoder)
 {
     const struct parsed_run *chained = decoder->chained;
     const enum appended appended =
@@ -183,7 +183,7 @@ static enum appended execute(struct block_decoder *decoder)
 }
 
 /* Prepares content to be given, if there is more. */
-static enum block_step go_on(struct block_decoder *decoder)
+static enum block_step go_on(struct parallel_decoder *decoder)
 {
     enum appended appended = APPENDED;
     if (!decoder->chained)
@@ -197,7 +197,7 @@ static enum block_step go_on(struct block_decoder *decoder)
                                       : BLOCKS_SOME;
 }
 
-enum block_step block_decoder_step(struct block_decoder *decoder, struct decode_step *step)
+enum block_step parallel_decoder_step(struct parallel_decoder *decoder, struct decode_step *step)
 {
     enum block_step is = BLOCKS_SOME;
     while (is == BLOCKS_SOME && decoder->left == 0) {
@@ -211,7 +211,7 @@ enum block_step block_decoder_step(struct block_decoder *decoder, struct decode_
     return is;
 }
 
-void block_decoder_give(struct block_decoder *decoder, struct decode_step *step)
+void parallel_decoder_give(struct parallel_decoder *decoder, struct decode_step *step)
 {
     const size_t some = decoder->left < step->cap ? decoder->left : step->cap;
     step->made = some;
@@ -224,8 +224,8 @@ void block_decoder_give(struct block_decoder *decoder, struct decode_step *step)
 
 /* Lends content only if the bytes before it are those that the chunk begins with, which were cut
  * from the chunk before. */
-bool block_decoder_lend(struct block_decoder *decoder, struct decode_step *step,
-                        struct chunk *chunk)
+bool parallel_decoder_lend(struct parallel_decoder *decoder, struct decode_step *step,
+                           struct chunk *chunk)
 {
     const size_t some = decoder->left < step->cap ? decoder->left : step->cap, kept = chunk->len;
     if (!chunk->may_borrow || !decoder->may_lend || some == 0 ||
@@ -242,39 +242,39 @@ bool block_decoder_lend(struct block_decoder *decoder, struct decode_step *step,
     return true;
 }
 
-bool block_decoder_is_borrowed(struct block_decoder *decoder)
+bool parallel_decoder_is_borrowed(struct parallel_decoder *decoder)
 {
     return output_window_is_borrowed(&decoder->output);
 }
 
-void block_decoder_await(struct block_decoder *decoder)
+void parallel_decoder_await(struct parallel_decoder *decoder)
 {
     output_window_await(&decoder->output);
 }
 
-bool block_decoder_is_cut(const struct block_decoder *decoder)
+bool parallel_decoder_is_cut(const struct parallel_decoder *decoder)
 {
     return decoder->is_executed && decoder->format->is_cut(decoder->stream);
 }
 
-struct block_restart block_decoder_restart(const struct block_decoder *decoder)
+struct block_restart parallel_decoder_restart(const struct parallel_decoder *decoder)
 {
     struct block_restart restart = decoder->format->restart(decoder->stream);
     restart.content -= decoder->left;
     return restart;
 }
 
-void block_decoder_stop(struct block_decoder *decoder)
+void parallel_decoder_stop(struct parallel_decoder *decoder)
 {
     parse_queue_clear(&decoder->queue);
     output_window_await_hash(&decoder->output);
 }
 
-void block_decoder_close(struct block_decoder *decoder)
+void parallel_decoder_close(struct parallel_decoder *decoder)
 {
     if (!decoder)
         return;
-    block_decoder_stop(decoder);
+    parallel_decoder_stop(decoder);
     parse_queue_close(&decoder->queue);
     output_window_close(&decoder->output);
     decoder->format->close(decoder->stream);

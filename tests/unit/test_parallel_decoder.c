@@ -26,7 +26,7 @@ static unsigned char *data, *frame, *content;
 static struct helpers helpers;
 
 /* Decodes frame[0..len) to content. */
-static struct block_result decode(struct block_decoder **decoder, const struct course *course,
+static struct block_result decode(struct parallel_decoder **decoder, const struct course *course,
                                   size_t len)
 {
     return course_decode(decoder, &helpers, &block_format_zstd, course, frame, len, content,
@@ -62,7 +62,7 @@ static size_t make_frame(size_t *size)
 }
 
 /* A frame that is executed over and over into the same memory, of which parts are borrowed. */
-static void check_long(struct block_decoder **decoder)
+static void check_long(struct parallel_decoder **decoder)
 {
     const struct frame_settings settings = {.level = 1, .checksum = true};
     const struct course course = {.in_max = 600000, .out_max = 1 << 20, .stop = SIZE_MAX};
@@ -102,7 +102,7 @@ static size_t size_of_part(size_t len)
 
 /* A frame of which no more comes for now: all is given that libzstd would give, except that it
  * does not wait for the end of a block that is stored. */
-static void check_stalled(struct block_decoder **decoder, size_t size, size_t len)
+static void check_stalled(struct parallel_decoder **decoder, size_t size, size_t len)
 {
     struct course course = course_random(FILE_SIZE_MAX);
     const size_t due = size_of_part(len);
@@ -114,7 +114,7 @@ static void check_stalled(struct block_decoder **decoder, size_t size, size_t le
 }
 
 /* A frame as libzstd wrote it, cut off, stalled, and left in the middle. */
-static void check_right(struct block_decoder **decoder)
+static void check_right(struct parallel_decoder **decoder)
 {
     size_t size;
     const size_t len = make_frame(&size);
@@ -140,7 +140,7 @@ static void check_right(struct block_decoder **decoder)
 }
 
 /* A frame with an altered byte. */
-static void check_altered(struct block_decoder **decoder)
+static void check_altered(struct parallel_decoder **decoder)
 {
     size_t size, due_size;
     unsigned char *due;
@@ -162,7 +162,7 @@ static void check_altered(struct block_decoder **decoder)
 }
 
 /* Frames that are full of work, one after another: the first ones leave tables and offsets. */
-static void check_hostile(struct block_decoder **decoder)
+static void check_hostile(struct parallel_decoder **decoder)
 {
     struct hostile_file file;
     for (size_t i = 0; (file = hostile_make("zstd-", i, 30000)).bytes; i++) {
@@ -192,7 +192,7 @@ int main(void)
     frame = need(malloc(FRAME_MAX));
     content = need(malloc(FILE_SIZE_MAX + 1));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        struct block_decoder *decoder = NULL;
+        struct parallel_decoder *decoder = NULL;
         helpers_start(&helpers, counts[i]);
         for (unsigned round = 0; round < rounds; round++) {
             check_right(&decoder);
@@ -201,7 +201,7 @@ int main(void)
         check_hostile(&decoder);
         check_hostile(&decoder);
         check_long(&decoder);
-        block_decoder_close(decoder);
+        parallel_decoder_close(decoder);
         helpers_end(&helpers);
     }
     free(data);

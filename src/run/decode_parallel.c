@@ -87,7 +87,7 @@ static bool reserve(struct extent *extent)
     const struct frame_batch *batch = &extent->worker->batch;
     const struct block_options options = options_of(extent);
     const size_t decoder =
-        block_decoder_memory(&options, batch->data + batch->pos, batch->len - batch->pos);
+        parallel_decoder_memory(&options, batch->data + batch->pos, batch->len - batch->pos);
     const size_t size = decoder + (is_stream(extent) ? GATHERED_MAX + (size_t)KEPT_MAX : 0);
     if (decoder == 0)
         return false;
@@ -137,7 +137,7 @@ static void limit_kept(struct extent *extent)
 {
     struct bytes *bytes = &extent->file->input.bytes;
     struct replay_window *window = &bytes->window;
-    const uint64_t begin = extent->frame.offset + block_decoder_restart(extent->blocks).at,
+    const uint64_t begin = extent->frame.offset + parallel_decoder_restart(extent->blocks).at,
                    max = begin < window->begin ? KEPT_AHEAD : KEPT_MAX;
     if (!bytes->keeps_freely || extent->may_replay) /* offload.c does it */
         return;
@@ -156,12 +156,12 @@ static void await_some(struct extent *extent)
     if (chunk)
         (void)runner_count_donated(worker, chunk); /* a failure is met with the next one */
     else
-        block_decoder_await(extent->blocks);
+        parallel_decoder_await(extent->blocks);
 }
 
 static void await_all(struct extent *extent)
 {
-    while (extent->blocks && block_decoder_is_borrowed(extent->blocks))
+    while (extent->blocks && parallel_decoder_is_borrowed(extent->blocks))
         await_some(extent);
 }
 
@@ -171,16 +171,16 @@ static void begin(struct extent *extent)
     const struct frame_batch *batch = &extent->worker->batch;
     const struct block_options options = options_of(extent);
     await_all(extent);
-    if (block_decoder_begin(&extent->blocks, &extent->worker->source->queue, &options,
-                            batch->data + batch->pos, batch->len - batch->pos) != 0) {
+    if (parallel_decoder_begin(&extent->blocks, &extent->worker->source->queue, &options,
+                               batch->data + batch->pos, batch->len - batch->pos) != 0) {
         keep_no_more(extent);
         return;
     }
     extent->in_blocks = true;
-    source_add_helped(extent->worker->source, 1);
+    source_add_parallel(extent->worker->source, 1);
 }
 
-int helped_begin(struct extent *extent)
+int decode_parallel_begin(struct extent *extent)
 {
     uint64_t stated;
     int gathered = 1;
@@ -197,16 +197,16 @@ int helped_begin(struct extent *extent)
 static void leave(struct extent *extent)
 {
     extent->in_blocks = false;
-    source_add_helped(extent->worker->source, -1);
+    source_add_parallel(extent->worker->source, -1);
     keep_no_more(extent);
 }
 
-void helped_stop(struct extent *extent)
+void decode_parallel_stop(struct extent *extent)
 {
     extent->is_again = false;
     if (!extent->in_blocks)
         return;
-    block_decoder_stop(extent->blocks);
+    parallel_decoder_stop(extent->blocks);
     leave(extent);
 }
 
@@ -218,42 +218,42 @@ static int go_on(struct extent *extent, struct decode_step *step, enum block_ste
     if (is != BLOCKS_FALLBACK)
         return 0;
     step->used = 0;
-    return helped_give_up(extent);
+    return decode_parallel_give_up(extent);
 }
 
-int helped_step(struct extent *extent, struct decode_step *step, struct chunk *chunk)
+int decode_parallel_step(struct extent *extent, struct decode_step *step, struct chunk *chunk)
 {
-    struct block_decoder *blocks = extent->blocks;
+    struct parallel_decoder *blocks = extent->blocks;
     enum block_step is;
     step->used = step->made = 0;
-    while ((is = block_decoder_step(blocks, step)) == BLOCKS_LATER)
+    while ((is = parallel_decoder_step(blocks, step)) == BLOCKS_LATER)
         await_some(extent);
     if (is != BLOCKS_SOME)
         return go_on(extent, step, is);
     limit_kept(extent);
-    if (chunk && block_decoder_lend(blocks, step, chunk))
+    if (chunk && parallel_decoder_lend(blocks, step, chunk))
         chunk->give = true; /* whoever executes has no time to count */
     else
-        block_decoder_give(blocks, step);
+        parallel_decoder_give(blocks, step);
     return 0;
 }
 
-bool helped_hurry(struct extent *extent)
+bool decode_parallel_hurry(struct extent *extent)
 {
     extent->pending = extent->in_blocks && !bytes_ready(&extent->file->input.bytes, HURRY_MS) &&
-                      block_decoder_hurry(extent->blocks);
+                      parallel_decoder_hurry(extent->blocks);
     return extent->pending;
 }
 
-bool helped_end_input(struct extent *extent)
+bool decode_parallel_end_input(struct extent *extent)
 {
     extent->pending = extent->in_blocks;
     if (extent->in_blocks)
-        block_decoder_end_input(extent->blocks);
+        parallel_decoder_end_input(extent->blocks);
     return extent->pending;
 }
 
-enum decoded helped_look_on(struct extent *extent)
+enum decoded decode_parallel_peek_on(struct extent *extent)
 {
     struct frame_batch *batch = &extent->worker->batch;
     unsigned char none;
@@ -263,7 +263,7 @@ enum decoded helped_look_on(struct extent *extent)
         return DECODED_ALL;
     /* If there is no room for content, that follows what is to be looked at. It is not waited for,
      * as what this worker has borrowed itself may be in the way. */
-    if (go_on(extent, &step, block_decoder_step(extent->blocks, &step)) != 0)
+    if (go_on(extent, &step, parallel_decoder_step(extent->blocks, &step)) != 0)
         return DECODED_FAILED;
     batch->pos += step.used;
     return extent->is_again ? DECODED_SOME : DECODED_ALL;
@@ -274,7 +274,7 @@ static int fail(struct extent *extent)
 {
     const struct file *file = extent->file;
     struct error error;
-    if (block_decoder_is_cut(extent->blocks))
+    if (parallel_decoder_is_cut(extent->blocks))
         return source_fail_truncated(extent->worker, file, bytes_end(&file->input.bytes));
     error_set(&error,
               "corrupt %s data, at byte %llu; the pipe cannot be read again to find out more, so "
@@ -304,15 +304,15 @@ static int go_back(struct extent *extent)
     return 0;
 }
 
-int helped_give_up(struct extent *extent)
+int decode_parallel_give_up(struct extent *extent)
 {
     struct current_frame *frame = &extent->frame;
     const struct frame_batch *batch = &extent->worker->batch;
     const uint64_t at = batch->offset + batch->pos;
-    const struct block_restart restart = block_decoder_restart(extent->blocks);
+    const struct block_restart restart = parallel_decoder_restart(extent->blocks);
     frame->offset += restart.at;
     const int rc = go_back(extent);
-    helped_stop(extent);
+    decode_parallel_stop(extent);
     if (rc != 0)
         return -1;
     left_add_read(extent->worker->source, extent->file, (int64_t)(frame->offset - at), 0);
@@ -324,11 +324,11 @@ int helped_give_up(struct extent *extent)
     return 0;
 }
 
-void helped_end(struct extent *extent)
+void decode_parallel_end(struct extent *extent)
 {
-    helped_stop(extent);
+    decode_parallel_stop(extent);
     await_all(extent);
-    block_decoder_close(extent->blocks);
+    parallel_decoder_close(extent->blocks);
     extent->blocks = NULL;
     if (extent->blocks_size > 0)
         decode_memory_reduce(extent->worker, extent->blocks_size);
