@@ -135,7 +135,7 @@ gpuhisto_sources = \
 	src/bytes/bytes.c src/bytes/bytes.h \
 	src/open/unsupported_format.c src/open/unsupported_format.h \
 	src/open/header.c src/open/header.h src/open/npy.c src/open/pnm.c src/open/wav.c \
-	src/work/work_queue.c src/work/work_queue.h src/work/left.c \
+	src/work/work_queue.c src/work/work_queue.h src/work/remaining.c \
 	src/work/operands.c src/work/sink.h \
 	src/open/open.c src/open/input.h \
 	src/bytes/replay_window.c src/bytes/replay_window.h \

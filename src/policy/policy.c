@@ -135,7 +135,7 @@ static bool pays_for_plain(const struct policy_input *now, const struct policy_t
     if (feeders > now->workers)
         feeders = now->workers;
     double together = rate + GAIN_FRACTION * feeders * (feeds - counts);
-    double left = now->plain_left - rate * gpu_start(now, tuning);
+    double left = now->plain_remaining - rate * gpu_start(now, tuning);
     return left * (1 / rate - 1 / together) >= tuning->break_even;
 }
 
@@ -161,7 +161,7 @@ static bool feeds_gpu(const struct policy_input *now)
     const double gpu = now->costs.gpu, cpu = now->costs.cpu;
     const double last =
         (double)now->workers_max * (double)now->chunk_size * (gpu > 0 && gpu < cpu ? gpu / cpu : 1);
-    return now->plain_left >= last && (now->gpu_feeders < FEEDERS_ALWAYS || gpu <= cpu);
+    return now->plain_remaining >= last && (now->gpu_feeders < FEEDERS_ALWAYS || gpu <= cpu);
 }
 
 /* All that comes through a pipe goes to the GPU, and so does decompressed content: decompressing

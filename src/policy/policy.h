@@ -41,7 +41,7 @@ bool policy_doubts_rate(const struct policy_input *now, const struct policy_tuni
 /* Returns the purpose to open GPUs for. Needs the seconds and what is left. */
 struct gpu_wish policy_wish(const struct policy_input *now, const struct policy_tuning *tuning);
 
-/* True if the open GPU should count the next chunk. Needs plain_left and the GPU. */
+/* True if the open GPU should count the next chunk. Needs plain_remaining and the GPU. */
 bool policy_counts_on_gpu(const struct policy_input *now);
 
 /* True if the open GPU should decompress what is offered. */

@@ -73,7 +73,7 @@ struct policy_input {
     bool has_work;  /* one more worker would find something to read or decompress */
 
     /* What is left. */
-    double plain_left; /* bytes of plain files */
+    double plain_remaining; /* bytes of plain files */
     struct source_content content;
     struct stream_content stream;
     unsigned gpus_max; /* that could each have a compressed file */

@@ -31,7 +31,7 @@ struct policy_input engines_policy_input(const struct pool *pool, enum flow flow
                   .counting = counting_fraction(&pool->costs)},
         .rate = atomic_load(&pool->rate.all),
         .worker_rate = atomic_load(&pool->rate.each),
-        .plain_left = (double)source_left(pool->source),
+        .plain_remaining = (double)source_remaining(pool->source),
         .gpu_decodes = decodes,
         .gpu_files = decodes ? gpu_group_feeding(gpu) : 0,
         .gpu_feeders = atomic_load(&pool->feeders),

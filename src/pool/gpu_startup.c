@@ -103,7 +103,7 @@ static void *open_gpus(void *arg)
 int gpu_startup_wait(struct pool *pool)
 {
     atomic_store(&pool->startup.is_asked, true);
-    pool->startup.slots = choose_slots(pool, source_left(pool->source) > 0);
+    pool->startup.slots = choose_slots(pool, source_remaining(pool->source) > 0);
     open_gpus(pool);
     return pool_gpu(pool) ? 0 : -1;
 }

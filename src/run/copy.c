@@ -43,8 +43,8 @@ static void claim_piece(struct source *source, struct file *file, struct copying
     input->has_header = input->seeks_bom = false;
     input->is_begun = true;
     input->bytes.taken += copying->len;
-    atomic_fetch_sub(&source->left.plain, copying->len);
-    atomic_fetch_add(&source->left.read, copying->len);
+    atomic_fetch_sub(&source->remaining.plain, copying->len);
+    atomic_fetch_add(&source->remaining.read, copying->len);
     source_use(source, file);
 }
 
@@ -84,7 +84,7 @@ static int read_next(struct worker *worker, struct file *file, struct chunk *chu
         if (got < 0)
             return source_fail(worker, &error);
         chunk->len += (size_t)got;
-        atomic_fetch_add(&source->left.read, (size_t)got);
+        atomic_fetch_add(&source->remaining.read, (size_t)got);
     } while (got > 0 && chunk->fill && chunk->len < limit);
     if (input_cut(input, chunk, waited, got == 0, &error) != 0)
         return source_fail(worker, &error);

@@ -116,7 +116,7 @@ static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, 
     extent->frame.made += step.made;
     extent->segment.content += step.made;
     replay_add_step(extent, &step, &begin);
-    left_add_read(extent->worker->source, extent->file, (int64_t)step.used, step.made);
+    remaining_add_read(extent->worker->source, extent->file, (int64_t)step.used, step.made);
     bool is_complete = decode_is_complete(extent);
     extent->pending = !is_complete && (extent->in_blocks ? step.made > 0 : step.made == cap);
     if (extent->is_again && step.used == 0 && step.made == 0) /* the frame is begun anew */

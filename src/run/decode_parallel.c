@@ -315,7 +315,7 @@ int decode_parallel_give_up(struct extent *extent)
     decode_parallel_stop(extent);
     if (rc != 0)
         return -1;
-    left_add_read(extent->worker->source, extent->file, (int64_t)(frame->offset - at), 0);
+    remaining_add_read(extent->worker->source, extent->file, (int64_t)(frame->offset - at), 0);
     extent->pending = false;
     extent->is_again = extent->is_alone = true;
     extent->skip = restart.content;

@@ -47,7 +47,7 @@ struct engine *gpu_choose(struct worker *worker, const struct file *file)
                                   .is_last = source->opened == source->count};
     if (input->bytes.regular)
         offer.left = (double)(input->bytes.opened_size - input->frames.pending.offset) *
-                     left_content_ratio(worker->source);
+                     remaining_content_ratio(worker->source);
     return sink->offload ? sink->offload(sink->arg, &offer) : NULL;
 }
 
@@ -147,7 +147,7 @@ static ssize_t read_stream(struct extent *extent, unsigned char *out, size_t cap
 static void limit_window(struct extent *extent, uint64_t at)
 {
     struct replay_window *window = &extent->file->input.bytes.window;
-    if (window_size(window) <= left_replay_max(extent->worker->source))
+    if (window_size(window) <= remaining_replay_max(extent->worker->source))
         return;
     window_drop(window, at);
     if (at > extent->next.kept)
@@ -202,7 +202,7 @@ static int feed(struct extent *extent, struct chunk *chunk)
     gpu_decoder_submit(extent->gpu, chunk, at, &extent->next);
     if (!extent->next.is_wanted)
         extent->next.at = at; /* it says nothing of that */
-    left_add_read(extent->worker->source, extent->file, (int64_t)(extent->next.at - at), 0);
+    remaining_add_read(extent->worker->source, extent->file, (int64_t)(extent->next.at - at), 0);
     if (rc != 0)
         return -1;
     return extent->next.is_wanted && !is_cut_short(extent);
@@ -265,7 +265,8 @@ int gpu_go_back(struct extent *extent, const struct compressed_rest *rest)
         error_of(&error, input->bytes.name,
                  "the GPU failed (%s), and the CPU cannot start again: more than %.0f MiB of a "
                  "frame came through a pipe; use --device=cpu",
-                 loss ? loss : "it refuses the data", (double)left_replay_max(source) / 0x1p20);
+                 loss ? loss : "it refuses the data",
+                 (double)remaining_replay_max(source) / 0x1p20);
         return source_fail(extent->worker, &error);
     }
     if (input->bytes.regular)
@@ -273,7 +274,7 @@ int gpu_go_back(struct extent *extent, const struct compressed_rest *rest)
     else
         input->frames.pending.offset = rest->offset;
     input->is_begun |= rest->bytes > 0;
-    left_add_read(source, extent->file, (int64_t)(rest->offset - extent->next.at), 0);
+    remaining_add_read(source, extent->file, (int64_t)(rest->offset - extent->next.at), 0);
     return 0;
 }
 

@@ -73,7 +73,7 @@ static void record_frame(struct extent *extent, const struct decode_step *step, 
         stream->again = (double)made;
         stream->left = (double)frame_left(extent, made) + fmax(stream->done - stream->again, 0);
     }
-    stream->capacity = (double)left_replay_max(source) - (double)window_size(&bytes->window);
+    stream->capacity = (double)remaining_replay_max(source) - (double)window_size(&bytes->window);
     pthread_mutex_unlock(&source->lock);
 }
 
@@ -123,7 +123,7 @@ void replay_add_step(struct extent *extent, const struct decode_step *step,
         return;
     /* What has become too much is dropped: the next frame is kept again. */
     if (bytes->keeps_freely &&
-        window_size(&bytes->window) > left_replay_max(extent->worker->source))
+        window_size(&bytes->window) > remaining_replay_max(extent->worker->source))
         bytes_keep_no_more(bytes);
     record_frame(extent, step, clock_seconds_since(begin));
 }
@@ -158,7 +158,7 @@ static struct offload_offer offer_of_file(const struct extent *extent)
     if (seconds >= RATE_SECONDS)
         offer.rate = (double)extent->segment.content / seconds;
     if (at < size)
-        offer.left = (double)(size - at) * left_content_ratio(extent->worker->source);
+        offer.left = (double)(size - at) * remaining_content_ratio(extent->worker->source);
     if (!decode_is_complete(extent))
         offer.frame_left = fmin((double)frame_left(extent, UINT64_MAX), offer.left);
     return offer;
@@ -216,7 +216,7 @@ static int decode_rest(struct extent *extent, const struct compressed_rest *rest
     const bool is_as_before = rest->is_left && rest->bytes == 0;
     /* Of a pipe the GPU may keep only what it needs itself, from where it names on. */
     if (is_as_before && file->input.bytes.regular) {
-        left_add_read(source, file, (int64_t)(position_of(extent) - extent->next.at), 0);
+        remaining_add_read(source, file, (int64_t)(position_of(extent) - extent->next.at), 0);
         return 0;
     }
     if (gpu_go_back(extent, rest) != 0)
@@ -251,8 +251,8 @@ static int offload(struct extent *extent)
     struct compressed_rest rest;
     file->input.bytes.keeps_freely = false; /* the GPU relies on it */
     replay_end(extent);
-    left_add_read(extent->worker->source, file, (int64_t)(extent->next.at - position_of(extent)),
-                  0);
+    remaining_add_read(extent->worker->source, file,
+                       (int64_t)(extent->next.at - position_of(extent)), 0);
     int rc = gpu_feed(extent, &rest);
     if (rc == 0) {
         segment->at.index = rest.index;

@@ -29,7 +29,7 @@ static enum frames_result look_on(struct extent *extent, struct frames_ahead *ah
         if (range->begin == 0 || end > range->begin)
             return result;
         frames_drop(&file->input.frames, ahead);
-        atomic_fetch_add(&source->left.read, ahead->whole);
+        atomic_fetch_add(&source->remaining.read, ahead->whole);
         file->content = end;
     }
     return FRAMES_END;

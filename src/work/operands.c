@@ -48,10 +48,10 @@ static void order_operands(struct source *source)
         const bool regular = operand->file.is_regular;
         operand->is_alone = !regular || (standard > 1 && is_standard(operand));
         all_regular &= regular;
-        source->left.plain += operand->size;
-        source->left.compressed.unopened += operand->size;
+        source->remaining.plain += operand->size;
+        source->remaining.compressed.unopened += operand->size;
     }
-    source->left.size = all_regular ? atomic_load(&source->left.plain) : 0;
+    source->remaining.size = all_regular ? atomic_load(&source->remaining.plain) : 0;
     if (all_regular)
         qsort(source->operands, source->count, sizeof source->operands[0], compare_operands);
 }

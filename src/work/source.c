@@ -293,9 +293,9 @@ static void begin_file(struct source *source, const struct operand *operand, str
     pthread_mutex_lock(&source->lock);
     source->opened++;
     pthread_mutex_unlock(&source->lock);
-    atomic_fetch_sub(&source->left.plain, operand->size);
-    atomic_fetch_sub(&source->left.compressed.unopened, operand->size);
-    left_add_file(source, file);
+    atomic_fetch_sub(&source->remaining.plain, operand->size);
+    atomic_fetch_sub(&source->remaining.compressed.unopened, operand->size);
+    remaining_add_file(source, file);
 }
 
 /* Opens the next operand, which decode memory allows. 1, 0 or -1, as source_find. */

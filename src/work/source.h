@@ -54,7 +54,7 @@ const char *source_error(struct source *source);
 /* --- how much is left; any thread --- */
 
 /* Returns the bytes that are still to come of files that are not known to be compressed. */
-uint64_t source_left(struct source *source);
+uint64_t source_remaining(struct source *source);
 
 /* Returns how much of the bytes to read was read, 0 to 1; 0: not known, because a file is not
  * regular, or is compressed and a range of its content is counted. */

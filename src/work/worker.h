@@ -45,7 +45,7 @@ struct file {
 #define DECODER_KEPT ((size_t)16 << 20)
 
 /* Of files that a GPU could decompress. */
-struct compressed_left {
+struct compressed_remaining {
     _Atomic uint64_t opened;      /* bytes of all regular files that were opened, */
     _Atomic uint64_t offloadable; /* and of those such files, as they are; */
     _Atomic double gpu_rate;      /* of their formats' the slowest (struct codec); */
@@ -55,13 +55,13 @@ struct compressed_left {
 };
 
 /* How much was read, and how much is left: counters that any thread reads without waiting. */
-struct left {
+struct remaining {
     uint64_t size;          /* of all files, bytes to read; 0: one of them is not a regular file */
     _Atomic uint64_t read;  /* of these */
     atomic_bool is_unsized; /* how many of these are to be read is not known, as a range of the
                              * content of a compressed file is counted */
     _Atomic uint64_t plain; /* bytes of files, compressed as far as not opened, still to be taken */
-    struct compressed_left compressed;
+    struct compressed_remaining compressed;
 };
 
 /* Memory for decoding, and descriptors: both are bounded, and may be short. */
@@ -92,7 +92,7 @@ struct source {
     struct operand *operands; /* `count`, in the order in which they are read */
     size_t count;
     struct input_options options;
-    struct left left;
+    struct remaining remaining;
 
     /* Under the read lock; the first two are changed under `lock` as well. */
     pthread_mutex_t read_lock;
@@ -204,19 +204,19 @@ void source_place_chunk(const struct file *file, struct position *at, struct chu
 /* Returns where to stop filling a chunk that begins with `waited` bytes. Texts have more room. */
 size_t source_fill_limit(const struct input *input, const struct chunk *chunk, size_t waited);
 
-/* --- left.c --- */
+/* --- remaining.c --- */
 
 /* A file was opened; with is_offloadable set. */
-void left_add_file(struct source *source, const struct file *file);
+void remaining_add_file(struct source *source, const struct file *file);
 
 /* `in` compressed bytes were read (negative: are to be read again) and gave `out` of content. */
-void left_add_read(struct source *source, const struct file *file, int64_t in, uint64_t out);
+void remaining_add_read(struct source *source, const struct file *file, int64_t in, uint64_t out);
 
 /* Returns the bytes of content that a compressed one has given so far; 1: none was decoded. */
-double left_content_ratio(struct source *source);
+double remaining_content_ratio(struct source *source);
 
 /* Returns the most bytes of a stream that are kept so that a GPU can begin a frame anew. */
-uint64_t left_replay_max(const struct source *source);
+uint64_t remaining_replay_max(const struct source *source);
 
 /* --- decode_memory.c --- */
 

@@ -164,7 +164,7 @@ static int count_input(struct run *run, struct error *error)
         close(ends[0]);
     }
     /* What is read again, because the engine left it, counts once. */
-    if (rc == 0 && !run->is_pipe && atomic_load(&source->left.read) != source->left.size)
+    if (rc == 0 && !run->is_pipe && atomic_load(&source->remaining.read) != source->remaining.size)
         complain(run, "progress is not that of all bytes", "");
     source_close(source);
     return rc;

@@ -269,7 +269,7 @@ static void check_wishes(void)
             .processors = plain[i].workers,
             .costs = {.read = plain[i].read * 1e-9, .cpu = plain[i].cpu * 1e-9},
             .rate = plain[i].rate * 1e9,
-            .plain_left = plain[i].left * 1e9};
+            .plain_remaining = plain[i].left * 1e9};
         check("plain", plain[i].what, wish(&now), plain[i].expected);
     }
     for (size_t i = 0; i < LENGTH(busy); i++) {
@@ -319,16 +319,16 @@ static void check_chunks(void)
         struct policy_input now = {.workers_max = 4,
                                    .chunk_size = 1 << 20,
                                    .costs = {.gpu = last_bytes[i].gpu, .cpu = last_bytes[i].cpu},
-                                   .plain_left = last_bytes[i].expected * (4 << 20)};
+                                   .plain_remaining = last_bytes[i].expected * (4 << 20)};
         check("last bytes", last_bytes[i].what, policy_counts_on_gpu(&now), true);
-        now.plain_left--;
+        now.plain_remaining--;
         check("a byte less", last_bytes[i].what, policy_counts_on_gpu(&now), false);
     }
     for (size_t i = 0; i < LENGTH(chunks); i++) {
         struct policy_input now = chunks[i].now;
         now.workers_max = 4;
         now.chunk_size = 1 << 20;
-        now.plain_left = 1e9;
+        now.plain_remaining = 1e9;
         check("chunk", chunks[i].what, policy_counts_on_gpu(&now), chunks[i].expected);
     }
 }

@@ -4,16 +4,16 @@
 /* Bytes of a stream that are kept. */
 #define REPLAY_SIZE ((uint64_t)256 << 20)
 
-void left_add_file(struct source *source, const struct file *file)
+void remaining_add_file(struct source *source, const struct file *file)
 {
-    struct compressed_left *compressed = &source->left.compressed;
+    struct compressed_remaining *compressed = &source->remaining.compressed;
     const struct input *input = &file->input;
     uint64_t size = input->bytes.opened_size - input->bytes.begin - input->plan.edges.first;
     atomic_fetch_add(&compressed->opened, size);
     if (input_parallel(input))
-        atomic_fetch_add(&source->left.plain, input->plan.end - input->bytes.taken);
+        atomic_fetch_add(&source->remaining.plain, input->plan.end - input->bytes.taken);
     if (input->frames.codec && content_is_partial(&input->plan.range))
-        atomic_store(&source->left.is_unsized, true);
+        atomic_store(&source->remaining.is_unsized, true);
     if (!file->is_offloadable)
         return;
     const double rate = input->frames.codec->gpu_rate, slowest = atomic_load(&compressed->gpu_rate);
@@ -23,10 +23,10 @@ void left_add_file(struct source *source, const struct file *file)
     atomic_fetch_add(&compressed->left, (int64_t)size);
 }
 
-void left_add_read(struct source *source, const struct file *file, int64_t in, uint64_t out)
+void remaining_add_read(struct source *source, const struct file *file, int64_t in, uint64_t out)
 {
-    struct compressed_left *compressed = &source->left.compressed;
-    atomic_fetch_add(&source->left.read, (uint64_t)in);
+    struct compressed_remaining *compressed = &source->remaining.compressed;
+    atomic_fetch_add(&source->remaining.read, (uint64_t)in);
     if (!file->is_offloadable)
         return;
     atomic_fetch_sub(&compressed->left, in);
@@ -36,40 +36,40 @@ void left_add_read(struct source *source, const struct file *file, int64_t in, u
     atomic_fetch_add(&compressed->out, out);
 }
 
-double left_content_ratio(struct source *source)
+double remaining_content_ratio(struct source *source)
 {
-    struct compressed_left *compressed = &source->left.compressed;
+    struct compressed_remaining *compressed = &source->remaining.compressed;
     uint64_t in = atomic_load(&compressed->in), out = atomic_load(&compressed->out);
     return in > 0 ? (double)out / (double)in : 1;
 }
 
-uint64_t left_replay_max(const struct source *source)
+uint64_t remaining_replay_max(const struct source *source)
 {
     return source->options.replay_max > 0 ? source->options.replay_max : REPLAY_SIZE;
 }
 
 uint64_t source_size(const struct source *source)
 {
-    return source->left.size;
+    return source->remaining.size;
 }
 
-uint64_t source_left(struct source *source)
+uint64_t source_remaining(struct source *source)
 {
-    return atomic_load(&source->left.plain);
+    return atomic_load(&source->remaining.plain);
 }
 
 double source_fraction(struct source *source)
 {
-    struct left *left = &source->left;
-    if (left->size == 0 || atomic_load(&left->is_unsized))
+    struct remaining *remaining = &source->remaining;
+    if (remaining->size == 0 || atomic_load(&remaining->is_unsized))
         return 0;
-    double fraction = (double)atomic_load(&left->read) / (double)left->size;
+    double fraction = (double)atomic_load(&remaining->read) / (double)remaining->size;
     return fraction < 1 ? fraction : 1;
 }
 
 struct source_content source_content(struct source *source)
 {
-    struct compressed_left *compressed = &source->left.compressed;
+    struct compressed_remaining *compressed = &source->remaining.compressed;
     uint64_t opened = atomic_load(&compressed->opened);
     uint64_t offloadable = atomic_load(&compressed->offloadable);
     int64_t left = atomic_load(&compressed->left); /* a file may grow */
@@ -79,7 +79,7 @@ struct source_content source_content(struct source *source)
     unopened *= (double)offloadable / (double)opened;
     return (struct source_content){.done = (double)atomic_load(&compressed->out),
                                    .left = ((left > 0 ? (double)left : 0) + unopened) *
-                                           left_content_ratio(source),
+                                           remaining_content_ratio(source),
                                    .gpu_rate = atomic_load(&compressed->gpu_rate)};
 }
 
