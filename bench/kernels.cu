@@ -116,11 +116,11 @@ static double median_of(std::vector<double> &values)
 static double time_launches(struct bench *bench, const struct contender &c, size_t len,
                             int launches)
 {
-    static size_t place;
-    const size_t places = bench->capacity / len;
+    static size_t position;
+    const size_t positions = bench->capacity / len;
     check(cudaEventRecord(bench->begin), "event");
     for (int i = 0; i < launches; i++)
-        run(bench, c, bench->data + place++ % places * len, len);
+        run(bench, c, bench->data + position++ % positions * len, len);
     check(cudaEventRecord(bench->end), "event");
     check(cudaEventSynchronize(bench->end), c.name.c_str());
     float ms;

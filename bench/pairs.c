@@ -88,8 +88,8 @@ static double wall_ratios[COMMANDS_MAX][ROUNDS_MAX], cpu_ratios[COMMANDS_MAX][RO
 /* The command whose turn it is. The order of three is ABC CBA, BCA ACB, CAB BAC. */
 static int command_for(int round, int turn, int count)
 {
-    int place = round % 2 ? count - 1 - turn : turn;
-    return (round / 2 + place) % count;
+    int position = round % 2 ? count - 1 - turn : turn;
+    return (round / 2 + position) % count;
 }
 
 static void measure(char **commands, int count, int rounds)

@@ -222,12 +222,13 @@ static bool prepare_counts(struct device *device, const struct histogram_spec *s
     pages->counts = device->args.counts;
     return pages->pages == 0 ||
            (device_ok(device, cudaMalloc(&pages->words, words), "allocating a snapshot") &&
-            device_ok(device, cudaMalloc(&pages->places, pages->pages * sizeof *pages->places),
+            device_ok(device,
+                      cudaMalloc(&pages->positions, pages->pages * sizeof *pages->positions),
                       "allocating a snapshot") &&
             device_ok(device, cudaMemsetAsync(pages->words, 0, words, device->counts_stream),
                       "zeroing a snapshot") &&
             device_ok(device,
-                      cudaMemsetAsync(pages->places, 0, pages->pages * sizeof *pages->places,
+                      cudaMemsetAsync(pages->positions, 0, pages->pages * sizeof *pages->positions,
                                       device->counts_stream),
                       "zeroing a snapshot"));
 }
@@ -447,7 +448,7 @@ void device_close(struct device *device)
     (void)cudaFree(device->args.rest);
     (void)cudaFree(device->table);
     (void)cudaFree(device->pages.words);
-    (void)cudaFree(device->pages.places);
+    (void)cudaFree(device->pages.positions);
     if (device->counts_stream)
         (void)cudaStreamDestroy(device->counts_stream);
     if (device->copies)

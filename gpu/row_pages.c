@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "row_pages.h"
 
-static const uint64_t *page_at(const uint64_t *words, size_t place)
+static const uint64_t *page_at(const uint64_t *words, size_t position)
 {
-    return words + row_pages_words(place);
+    return words + row_pages_words(position);
 }
 
 /* Returns the number of rows that a page has. */
@@ -33,17 +33,17 @@ bool row_pages_follow(const uint64_t *seen, const uint64_t *good, size_t rows, u
     *sum = 0;
     if (seen[0] < good[0] || seen[0] > row_pages_of(rows))
         return false;
-    for (size_t place = 0; place < seen[0]; place++)
-        if (!page_follows(page_at(seen, place), place < good[0] ? page_at(good, place) : NULL, rows,
-                          sum))
+    for (size_t position = 0; position < seen[0]; position++)
+        if (!page_follows(page_at(seen, position),
+                          position < good[0] ? page_at(good, position) : NULL, rows, sum))
             return false;
     return true;
 }
 
 void row_pages_add(const uint64_t *words, uint64_t *rows, size_t n)
 {
-    for (size_t place = 0; place < words[0]; place++) {
-        const uint64_t *page = page_at(words, place);
+    for (size_t position = 0; position < words[0]; position++) {
+        const uint64_t *page = page_at(words, position);
         uint64_t *to = rows + page[0] * ROW_PAGE;
         const size_t used = rows_of(page[0], n);
         for (size_t row = 0; row < used; row++)

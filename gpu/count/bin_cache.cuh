@@ -5,19 +5,18 @@
 
 #include "gpu/count/counting.cuh"
 
-template <unsigned Places> struct bin_cache {
-    static constexpr unsigned places = Places;
-    unsigned bins[places]; // no_bin: free
-    unsigned counts[places];
+template <unsigned Slots> struct bin_cache {
+    static constexpr unsigned slots = Slots;
+    unsigned bins[slots]; // no_bin: free
+    unsigned counts[slots];
 };
 
 // The block together: empties the cache; a barrier after it is the caller's.
-template <unsigned Places>
-static __device__ __forceinline__ void open_cache(bin_cache<Places> &cache)
+template <unsigned Slots> static __device__ __forceinline__ void open_cache(bin_cache<Slots> &cache)
 {
-    for (unsigned place = threadIdx.x; place < Places; place += blockDim.x) {
-        cache.bins[place] = no_bin;
-        cache.counts[place] = 0;
+    for (unsigned slot = threadIdx.x; slot < Slots; slot += blockDim.x) {
+        cache.bins[slot] = no_bin;
+        cache.counts[slot] = 0;
     }
 }
 
@@ -36,20 +35,20 @@ static __device__ __forceinline__ bool count_if_own(unsigned *owner, unsigned *c
 }
 
 // Counts a bin at a place of the cache, as count_if_own does.
-template <unsigned Places>
-static __device__ __forceinline__ bool count_at(bin_cache<Places> &cache, unsigned place,
+template <unsigned Slots>
+static __device__ __forceinline__ bool count_at(bin_cache<Slots> &cache, unsigned slot,
                                                 unsigned bin, unsigned count = 1)
 {
-    return count_if_own(&cache.bins[place], &cache.counts[place], bin, count);
+    return count_if_own(&cache.bins[slot], &cache.counts[slot], bin, count);
 }
 
 // The block together: adds what was counted to the histogram; a barrier before it is the caller's.
-template <unsigned Places>
-static __device__ __forceinline__ void merge_cache(const bin_cache<Places> &cache,
+template <unsigned Slots>
+static __device__ __forceinline__ void merge_cache(const bin_cache<Slots> &cache,
                                                    const count_args &args)
 {
-    for (unsigned place = threadIdx.x; place < Places; place += blockDim.x)
-        add_to_counts(args, cache.bins[place], cache.counts[place]); // a free place has no count
+    for (unsigned slot = threadIdx.x; slot < Slots; slot += blockDim.x)
+        add_to_counts(args, cache.bins[slot], cache.counts[slot]); // a free slot has no count
 }
 
 // The warp together: adds the lanes' bins to the histogram, once for all lanes whose bins are

@@ -62,7 +62,7 @@ inline __device__ OUT_OF_LINE void record_carries(byte_counters counters, unsign
                                                   unsigned before)
 {
     for (; index < counters.size && (before >> index % 4 * 8 & 255) == 255; index++) {
-        if (!count_at(*counters.carries, index % carry_cache::places, index))
+        if (!count_at(*counters.carries, index % carry_cache::slots, index))
             finish_carries(counters, index, 1);
         if (index % 4 == 3)
             return;
@@ -118,9 +118,9 @@ static __device__ __forceinline__ void record_all_carries(const byte_counters &c
 static __device__ __forceinline__ void finish_all_carries(const byte_counters &counters)
 {
     const carry_cache &carries = *counters.carries;
-    for (unsigned place = threadIdx.x; place < carry_cache::places; place += blockDim.x)
-        if (carries.counts[place])
-            finish_carries(counters, carries.bins[place], carries.counts[place]);
+    for (unsigned slot = threadIdx.x; slot < carry_cache::slots; slot += blockDim.x)
+        if (carries.counts[slot])
+            finish_carries(counters, carries.bins[slot], carries.counts[slot]);
 }
 
 #endif

@@ -156,10 +156,10 @@ static __device__ __forceinline__ unsigned group_of(const struct group_map &map,
 // The counts of characters that are not ASCII, a row each.
 struct character_rows {
     unsigned *owners, *counts;
-    unsigned places; // a power of two
+    unsigned slots; // a power of two
 
     __device__ __forceinline__ character_rows(unsigned *memory, const count_args &args)
-        : owners(memory), counts(memory + args.shape.bins), places(args.shape.bins)
+        : owners(memory), counts(memory + args.shape.bins), slots(args.shape.bins)
     {
     }
 
@@ -170,22 +170,22 @@ struct character_rows {
 
     __device__ __forceinline__ void open() const
     {
-        for (unsigned place = threadIdx.x; place < places; place += blockDim.x) {
-            owners[place] = no_bin;
-            counts[place] = 0;
+        for (unsigned slot = threadIdx.x; slot < slots; slot += blockDim.x) {
+            owners[slot] = no_bin;
+            counts[slot] = 0;
         }
     }
 
-    __device__ __forceinline__ bool count_at_place(unsigned place, unsigned row) const
+    __device__ __forceinline__ bool count_at_slot(unsigned slot, unsigned row) const
     {
-        const unsigned at = place & (places - 1); // which the compiler does not make of %
+        const unsigned at = slot & (slots - 1); // which the compiler does not make of %
         return count_if_own(&owners[at], &counts[at], row);
     }
 
     // True if the row is counted: it has two places, which others may have taken.
     __device__ __forceinline__ bool count(unsigned row) const
     {
-        return count_at_place(row, row) || count_at_place(row + places / 2, row);
+        return count_at_slot(row, row) || count_at_slot(row + slots / 2, row);
     }
 
     __device__ __forceinline__ void add_ascii(const count_args &args, unsigned row,
@@ -196,8 +196,8 @@ struct character_rows {
 
     __device__ __forceinline__ void merge(const count_args &args) const
     {
-        for (unsigned place = threadIdx.x; place < places; place += blockDim.x)
-            add_to_counts(args, owners[place], counts[place]); // a free place has no count
+        for (unsigned slot = threadIdx.x; slot < slots; slot += blockDim.x)
+            add_to_counts(args, owners[slot], counts[slot]); // a free slot has no count
     }
 };
 

@@ -54,12 +54,12 @@ __global__ void __launch_bounds__(1024, 1) lanes_values(count_args args)
     };
     const vector_span span = vectors_of(args);
     for (unsigned long long i = thread; i < span.vectors; i += 4ull * stride) {
-        unsigned place = 0, not_known = 0; // values, and a bit for each whose row is not proven
+        unsigned position = 0, not_known = 0; // values, and a bit for each whose row is not proven
         const auto count_bits = [&](auto bits) {
             const unsigned bin = row_by<Size, Way>(map, bits);
             if (guessed && bin == not_proven)
-                not_known |= 1u << place;
-            place++;
+                not_known |= 1u << position;
+            position++;
             count(bin);
         };
         uint4 vectors[4];

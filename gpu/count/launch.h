@@ -52,7 +52,7 @@ constexpr unsigned row_pages_block = 256;
 struct row_pages_args {
     const unsigned long long *counts; // row_pages_of(rows) * ROW_PAGE of them
     unsigned pages;
-    unsigned *places;          // of each page: 1 and its place, or 0
+    unsigned *positions;       // of each page: 1 and its place, or 0
     unsigned long long *words; // row_pages_words(pages)
 };
 
@@ -109,7 +109,7 @@ static inline struct table_shape shape_of_pairs(unsigned max)
 static inline struct table_shape shape_for_characters(const struct histogram_spec *spec,
                                                       unsigned max)
 {
-    struct table_shape shape = {CHARACTERS_PLACES_MAX, 1, 0};
+    struct table_shape shape = {CHARACTERS_SLOTS_MAX, 1, 0};
     while (shape.bins > 1 && CHARACTERS_SHARED + shape.bins * 8 > max)
         shape.bins /= 2;
     if (spec->groups)

@@ -16,7 +16,7 @@ using matched_cache = bin_cache<4096>;
 static __device__ __forceinline__ void add_matched(const count_args &args, matched_cache &cache,
                                                    unsigned bin)
 {
-    const bool done = bin == no_bin || count_at(cache, bin % matched_cache::places, bin);
+    const bool done = bin == no_bin || count_at(cache, bin % matched_cache::slots, bin);
     if (!__all_sync(0xffffffffu, done))
         add_alike(args, done ? no_bin : bin);
 }

@@ -51,8 +51,8 @@ static_assert(sizeof(row_cache) == NUMBERS_SHARED && sizeof(warp_text) == NUMBER
 static __device__ __forceinline__ void count_row(row_cache &cache, const count_args &args,
                                                  unsigned row)
 {
-    constexpr unsigned places = row_cache::places;
-    if (!count_at(cache, row % places, row) && !count_at(cache, (row + places / 2) % places, row))
+    constexpr unsigned slots = row_cache::slots;
+    if (!count_at(cache, row % slots, row) && !count_at(cache, (row + slots / 2) % slots, row))
         atomicAdd(&args.counts[row], 1ull);
 }
 

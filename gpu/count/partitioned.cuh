@@ -65,7 +65,7 @@ static __device__ __forceinline__ unsigned sum_before(const unsigned *numbers)
 
 // Returns the place of a value, but for the tile: its range from bit 18 on, and below that which
 // bin of the range it is.
-static __device__ __forceinline__ unsigned place_of(const partition_shape &shape, unsigned row)
+static __device__ __forceinline__ unsigned slot_of(const partition_shape &shape, unsigned row)
 {
     const unsigned group = row / 8, share = __umulhi(group, shape.reciprocal);
     // (group - share * ranges) << 18 | share * 8 | row % 8, modulo 2^32.
@@ -73,10 +73,10 @@ static __device__ __forceinline__ unsigned place_of(const partition_shape &shape
 }
 
 // Returns the number that the range of a place has in a table of them.
-static __device__ __forceinline__ unsigned &number_at(unsigned *numbers, unsigned place)
+static __device__ __forceinline__ unsigned &number_at(unsigned *numbers, unsigned slot)
 {
     unsigned char *const bytes = reinterpret_cast<unsigned char *>(numbers);
-    return *reinterpret_cast<unsigned *>(bytes + (place >> 16)); // 4 bytes for each range
+    return *reinterpret_cast<unsigned *>(bytes + (slot >> 16)); // 4 bytes for each range
 }
 
 // The tiles that a kernel for values of Size bytes cuts the data into: so many vectors a thread
@@ -94,7 +94,7 @@ template <unsigned Size> struct partition_share {
     static constexpr unsigned vectors = partition_tile<Size>::vectors;
     static constexpr unsigned values = partition_tile<Size>::values;
     uint4 loaded[vectors];
-    unsigned places[vectors * values];
+    unsigned slots[vectors * values];
     unsigned held;
 };
 
@@ -132,12 +132,12 @@ static __device__ __forceinline__ void place_share(const count_args &args, const
         const bool in = at < span.vectors;
         unsigned rows[values];
         rows_of_vector<Size, Way>(share.loaded[k], args.map.rows, rows);
-        UNROLL for (unsigned i = 0; i < values; i++) share.places[k * values + i] =
-            place_of(args.partition, rows[i]);
+        UNROLL for (unsigned i = 0; i < values; i++) share.slots[k * values + i] =
+            slot_of(args.partition, rows[i]);
         if (!acquire_run(counts.runs, args, rows, in) && in) {
             share.held |= 1u << k;
             UNROLL for (unsigned i = 0; i < values; i++)
-                atomicAdd(&number_at(counts.lengths, share.places[k * values + i]), 1u);
+                atomicAdd(&number_at(counts.lengths, share.slots[k * values + i]), 1u);
         }
     }
 }
@@ -152,8 +152,8 @@ static __device__ __forceinline__ void sort_share(const partition_share<Size> &s
     UNROLL for (unsigned k = 0; k < share.vectors; k++) if (share.held >> k & 1)
         UNROLL for (unsigned i = k * values; i < (k + 1) * values; i++)
     {
-        const unsigned place = share.places[i];
-        sorted[atomicAdd(&number_at(next, place), 1u)] = static_cast<unsigned short>(place);
+        const unsigned slot = share.slots[i];
+        sorted[atomicAdd(&number_at(next, slot), 1u)] = static_cast<unsigned short>(slot);
     }
 }
 

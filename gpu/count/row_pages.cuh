@@ -21,15 +21,16 @@ static __global__ void gather_row_pages(row_pages_args args)
         counts[i] = args.counts[page * ROW_PAGE + i * 32 + lane];
         any |= counts[i];
     }
-    unsigned place = __shfl_sync(all, lane == 0 ? args.places[page] : 0, 0);
-    if (place == 0 && !__any_sync(all, any != 0))
+    unsigned position = __shfl_sync(all, lane == 0 ? args.positions[page] : 0, 0);
+    if (position == 0 && !__any_sync(all, any != 0))
         return;
-    if (place == 0) {
+    if (position == 0) {
         if (lane == 0)
-            args.places[page] = place = 1 + static_cast<unsigned>(atomicAdd(&args.words[0], 1ull));
-        place = __shfl_sync(all, place, 0);
+            args.positions[page] = position =
+                1 + static_cast<unsigned>(atomicAdd(&args.words[0], 1ull));
+        position = __shfl_sync(all, position, 0);
     }
-    unsigned long long *const to = args.words + 1 + (place - 1ull) * ROW_PAGE_WORDS;
+    unsigned long long *const to = args.words + 1 + (position - 1ull) * ROW_PAGE_WORDS;
     if (lane == 0)
         to[0] = page;
     UNROLL for (unsigned i = 0; i < each; i++) to[1 + i * 32 + lane] = counts[i];

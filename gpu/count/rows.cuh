@@ -67,8 +67,8 @@ static __device__ __forceinline__ unsigned guess_row(const row_map &map, double 
 static __device__ __forceinline__ unsigned guess_row(const row_map &map, float value)
 {
     constexpr float rounder = 0x1.8p23f;
-    const float place = fmaf(value, map.scale, map.base);
-    const float inside = fminf(fmaxf(place, -1.0f), static_cast<float>(map.bins));
+    const float position = fmaf(value, map.scale, map.base);
+    const float inside = fminf(fmaxf(position, -1.0f), static_cast<float>(map.bins));
     const float sum = __fadd_rn(inside, rounder);
     const float k = __fadd_rn(sum, -rounder);
     const bool right = fabsf(inside - k) < map.proof && value == value;

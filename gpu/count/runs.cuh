@@ -30,7 +30,7 @@ static __device__ __forceinline__ bool acquire_run(run_cache &runs, const count_
     const unsigned same = __match_any_sync(0xffffffffu, alike ? rows[0] : no_bin);
     if (alike && !(same & ((1u << threadIdx.x % 32) - 1))) {
         const unsigned count = Number * static_cast<unsigned>(__popc(same));
-        if (!count_at(runs, rows[0] % run_cache::places, rows[0], count))
+        if (!count_at(runs, rows[0] % run_cache::slots, rows[0], count))
             atomicAdd(&args.counts[rows[0]], static_cast<unsigned long long>(count));
     }
     return alike;

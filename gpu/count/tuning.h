@@ -120,7 +120,7 @@ TUNING_CONSTANT const struct tuning tunings[] = {
 /* Bytes of shared memory that the strategy characters takes: columns for ASCII, and each lane's
  * words. The places of its cache beyond these, at most: 8 bytes each. */
 #define CHARACTERS_SHARED (128u * 64 * 4 + CHARACTERS_BLOCK * 9 * 4)
-#define CHARACTERS_PLACES_MAX 16384u
+#define CHARACTERS_SLOTS_MAX 16384u
 
 /* Letters in ranges of at least so many are counted by bitsliced, narrower ones by lanes. Where
  * both reach the read ceiling, bitsliced has less to set up (measured: doc/kernels.md). */

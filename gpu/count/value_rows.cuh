@@ -61,14 +61,14 @@ template <unsigned Size, int Way>
 static __device__ __forceinline__ void rows_of_vector(const uint4 &vector, const row_map &map,
                                                       unsigned *rows)
 {
-    unsigned place = 0;
+    unsigned position = 0;
     if constexpr (Size == 1) {
         const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
         UNROLL for (unsigned word : words) UNROLL for (unsigned shift = 0; shift < 32; shift += 8)
-            rows[place++] = static_cast<const unsigned *>(map.table)[word >> shift & 0xff];
+            rows[position++] = static_cast<const unsigned *>(map.table)[word >> shift & 0xff];
     } else {
         each_value<Size>(vector, map,
-                         [&](auto bits) { rows[place++] = proven_row<Size, Way>(map, bits); });
+                         [&](auto bits) { rows[position++] = proven_row<Size, Way>(map, bits); });
     }
 }
 

@@ -46,8 +46,8 @@ static __device__ inline place_sum place_shuffle_up(const place_sum &sum, unsign
     place_sum other;
     other.content = __shfl_up_sync(0xffffffffu, sum.content, by);
     for (unsigned i = 0; i < 3; i++)
-        other.repeat_offsets.place[i] =
-            __shfl_up_sync(0xffffffffu, sum.repeat_offsets.place[i], by);
+        other.repeat_offsets.position[i] =
+            __shfl_up_sync(0xffffffffu, sum.repeat_offsets.position[i], by);
     return other;
 }
 

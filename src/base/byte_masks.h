@@ -153,7 +153,7 @@ static inline uint64_t byte_count(const unsigned char *data, size_t len, unsigne
 /* Writes the numbers of the bits that are set, each plus `offset`, to to[0..64), in ascending
  * order; what comes after them is overwritten, too. Four at a time, as how many there are cannot be
  * predicted. */
-static inline void mask_places(uint64_t bits, unsigned offset, uint16_t *to)
+static inline void mask_positions(uint64_t bits, unsigned offset, uint16_t *to)
 {
     while (bits) {
 #pragma GCC unroll 4

@@ -73,7 +73,8 @@ TARGET INLINE void begin_bits(struct bit_reader *reader, const struct symbols *s
     read_bits(reader, symbols->bit % 8);
 }
 
-TARGET INLINE uint64_t place_of_bits(const struct bit_reader *reader, const struct symbols *symbols)
+TARGET INLINE uint64_t position_of_bits(const struct bit_reader *reader,
+                                        const struct symbols *symbols)
 {
     return 8 * (uint64_t)(reader->next - symbols->input->bytes) - (reader->count & 63);
 }
@@ -141,7 +142,7 @@ TARGET INLINE void parse_plenty(struct symbols *symbols, struct filling *filling
         if (!add_match(&to, length, entry_distance(distance, bits)))
             stop = plenty_until(symbols, &to, reader.next);
     }
-    symbols->bit = place_of_bits(&reader, symbols);
+    symbols->bit = position_of_bits(&reader, symbols);
     *filling = to;
 }
 

@@ -53,56 +53,57 @@ static bool set_stops(struct filling *filling)
 
 /* Copies the bytes that are there of a stored block. */
 static enum deflate_stop parse_stored(const struct deflate_input *input,
-                                      struct deflate_place *place, struct filling *filling)
+                                      struct deflate_position *position, struct filling *filling)
 {
-    size_t left = place->header.size, here = (input->bits - place->bit) / 8;
+    size_t left = position->header.size, here = (input->bits - position->bit) / 8;
     while (left > 0 && here > 0 && set_stops(filling)) {
         const size_t space = (size_t)(filling->literals_stop - filling->literal),
                      some = min_of(min_of(left, here), space);
-        memcpy(filling->literal, input->bytes + place->bit / 8, some);
+        memcpy(filling->literal, input->bytes + position->bit / 8, some);
         filling->literal += some;
-        place->bit += 8 * some;
+        position->bit += 8 * some;
         left -= some;
         here -= some;
     }
-    place->header.size = (uint32_t)left;
+    position->header.size = (uint32_t)left;
     return left == 0 ? DEFLATE_ENDED : here == 0 ? DEFLATE_CUT : DEFLATE_FULL;
 }
 
 /* Parses the symbols of a block, from stop to stop. */
 static enum deflate_stop parse_coded(struct deflate_parser *parser,
-                                     const struct deflate_input *input, struct deflate_place *place,
-                                     struct filling *filling)
+                                     const struct deflate_input *input,
+                                     struct deflate_position *position, struct filling *filling)
 {
-    struct symbols symbols = {input, &parser->tables, place->bit};
+    struct symbols symbols = {input, &parser->tables, position->bit};
     enum deflate_stop stop = DEFLATE_FULL;
-    const bool is_fixed = place->header.type == DEFLATE_FIXED;
+    const bool is_fixed = position->header.type == DEFLATE_FIXED;
     if (!is_fixed || !parser->is_fixed)
-        deflate_tables_build(&parser->tables, &place->header.codes);
+        deflate_tables_build(&parser->tables, &position->header.codes);
     parser->is_fixed = is_fixed;
     while (stop == DEFLATE_FULL && set_stops(filling))
         stop = parser->loops->parse_symbols(&symbols, filling);
-    place->bit = symbols.bit;
+    position->bit = symbols.bit;
     return stop;
 }
 
 /* Parses the block that begins at the place, or the rest of the one it is in. DEFLATE_ENDED: the
  * block ended. */
 static enum deflate_stop parse_block(struct deflate_parser *parser,
-                                     const struct deflate_input *input, struct deflate_place *place,
-                                     struct filling *filling)
+                                     const struct deflate_input *input,
+                                     struct deflate_position *position, struct filling *filling)
 {
     enum deflate_stop stop;
-    if (!place->is_inside) {
-        const enum deflate_read read = deflate_read_header(input, &place->bit, &place->header);
+    if (!position->is_inside) {
+        const enum deflate_read read =
+            deflate_read_header(input, &position->bit, &position->header);
         if (read != DEFLATE_READ)
             return read == DEFLATE_SHORT ? DEFLATE_CUT : DEFLATE_CORRUPT;
     }
-    if (place->header.type == DEFLATE_STORED)
-        stop = parse_stored(input, place, filling);
+    if (position->header.type == DEFLATE_STORED)
+        stop = parse_stored(input, position, filling);
     else
-        stop = parse_coded(parser, input, place, filling);
-    place->is_inside = stop != DEFLATE_ENDED;
+        stop = parse_coded(parser, input, position, filling);
+    position->is_inside = stop != DEFLATE_ENDED;
     return stop;
 }
 
@@ -121,22 +122,24 @@ static uint32_t reach_of(const struct parsed_run *run)
 }
 
 enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct deflate_input *input,
-                                struct deflate_place *place, uint64_t until, struct parsed_run *run)
+                                struct deflate_position *position, uint64_t until,
+                                struct parsed_run *run)
 {
     struct filling filling;
-    const uint64_t begin = place->bit, work_max = parser->work_max ? parser->work_max : UINT64_MAX;
+    const uint64_t begin = position->bit,
+                   work_max = parser->work_max ? parser->work_max : UINT64_MAX;
     uint64_t blocks = 0;
     enum deflate_stop stop;
     bool goes_on;
     filling_begin(&filling, run);
     do {
-        stop = parse_block(parser, input, place, &filling);
+        stop = parse_block(parser, input, position, &filling);
         add_pending(&filling);
         run->operations_len = (size_t)(filling.writer.next - run->operations);
-        parser->work = ++blocks * BLOCK_WORK + (place->bit - begin) +
+        parser->work = ++blocks * BLOCK_WORK + (position->bit - begin) +
                        OPERATION_WORK * (uint64_t)run->operations_len;
-        goes_on = stop == DEFLATE_ENDED && !place->header.is_last;
-        if (goes_on && (place->bit >= until || parser->work > work_max)) {
+        goes_on = stop == DEFLATE_ENDED && !position->header.is_last;
+        if (goes_on && (position->bit >= until || parser->work > work_max)) {
             stop = DEFLATE_REACHED;
             goes_on = false;
         }

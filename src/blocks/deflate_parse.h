@@ -9,7 +9,7 @@
 
 /* The place where parsing goes on: at the beginning of a block, or inside one if a run or the input
  * ended there. Parsing needs to know nothing else of the input before it. */
-struct deflate_place {
+struct deflate_position {
     uint64_t bit;
     bool is_inside;               /* a block, of which this is the header; */
     struct deflate_header header; /* if it is stored, `size` bytes of it are left */
@@ -31,13 +31,13 @@ struct deflate_parser {
 /* A run has at least this much room for literals, and for operations. */
 #define DEFLATE_CAPACITY 1024
 
-/* Parses from *place on, and moves it to where it stopped. Replaces what the run had. It may be
+/* Parses from *position on, and moves it to where it stopped. Replaces what the run had. It may be
  * full before it has all that fits.
  *
  * The caller compares where one run ended with where the next one began, and run->reach with the
  * content before it: farther matches are corrupt. */
 enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct deflate_input *input,
-                                struct deflate_place *place, uint64_t until,
+                                struct deflate_position *position, uint64_t until,
                                 struct parsed_run *run);
 
 #endif

@@ -16,7 +16,7 @@ int gzip_chain_open(struct gzip_chain *chain, const struct block_loops *loops)
 void gzip_chain_begin(struct gzip_chain *chain)
 {
     chain->state = GZIP_CHAIN_FIRST;
-    chain->place = (struct deflate_place){.bit = 0};
+    chain->position = (struct deflate_position){.bit = 0};
     chain->cut = 0;
     chain->member = chain->content = chain->crc = 0;
 }
@@ -35,14 +35,14 @@ static const char *take_between(struct gzip_chain *chain, const unsigned char *i
         zeros++;
     if (zeros > 0 && chain->state != GZIP_CHAIN_FIRST) {
         chain->state = GZIP_CHAIN_ZEROS;
-        chain->place.bit += 8 * (uint64_t)zeros;
+        chain->position.bit += 8 * (uint64_t)zeros;
         return NULL;
     }
     if (chain->state == GZIP_CHAIN_ZEROS)
         return GZIP_FAULT_ZEROS;
     chain->header = (struct gzip_header){.field = GZIP_FIXED};
     chain->state = GZIP_CHAIN_HEADER;
-    chain->member = chain->place.bit / 8;
+    chain->member = chain->position.bit / 8;
     chain->content = chain->crc = 0;
     return NULL;
 }
@@ -51,7 +51,7 @@ static const char *read_header(struct gzip_chain *chain, const unsigned char *in
 {
     size_t used = 0;
     const char *fault = gzip_header_read(&chain->header, in, len, &used);
-    chain->place.bit += 8 * (uint64_t)used;
+    chain->position.bit += 8 * (uint64_t)used;
     if (chain->header.field == GZIP_HEADER_ENDED) {
         chain->state = GZIP_CHAIN_BLOCKS;
         chain->trailer = chain->trailer_len = 0;
@@ -62,7 +62,7 @@ static const char *read_header(struct gzip_chain *chain, const unsigned char *in
 static const char *read_trailer(struct gzip_chain *chain, unsigned char byte)
 {
     chain->trailer |= (uint64_t)byte << 8 * chain->trailer_len++;
-    chain->place.bit += 8;
+    chain->position.bit += 8;
     if (chain->trailer_len < GZIP_TRAILER_SIZE)
         return NULL;
     chain->state = GZIP_CHAIN_NEXT;
@@ -80,9 +80,9 @@ static const char *take_bytes(struct gzip_chain *chain, const unsigned char *in,
 }
 
 /* Returns where the chain is in a run, in bits. */
-static uint64_t place_in(const struct gzip_chain *chain, const struct gzip_run *run)
+static uint64_t position_in(const struct gzip_chain *chain, const struct gzip_run *run)
 {
-    return chain->place.bit - 8 * run->at;
+    return chain->position.bit - 8 * run->at;
 }
 
 /* Sets *parsed to the run's own blocks if they begin here. Otherwise parses up to where they begin,
@@ -91,19 +91,19 @@ static enum deflate_stop parse_blocks(struct gzip_chain *chain, const struct gzi
                                       const struct parsed_run **parsed)
 {
     const struct deflate_input input = {run->in, 8 * (uint64_t)run->len};
-    const uint64_t from = place_in(chain, run), piece_end = 8 * (uint64_t)run->piece;
+    const uint64_t from = position_in(chain, run), piece_end = 8 * (uint64_t)run->piece;
     enum deflate_stop stop = run->stop;
-    if (run->begin == from && !chain->place.is_inside) {
+    if (run->begin == from && !chain->position.is_inside) {
         *parsed = &run->parsed;
-        chain->place = run->end;
+        chain->position = run->end;
     } else {
         const bool is_before = run->begin != DEFLATE_NONE && run->begin > from;
         *parsed = &chain->parsed;
-        chain->place.bit = from;
-        stop = deflate_parse(&chain->parser, &input, &chain->place,
+        chain->position.bit = from;
+        stop = deflate_parse(&chain->parser, &input, &chain->position,
                              is_before ? run->begin : piece_end, &chain->parsed);
     }
-    chain->place.bit += 8 * run->at;
+    chain->position.bit += 8 * run->at;
     return stop;
 }
 
@@ -115,7 +115,7 @@ static enum gzip_chained take_blocks(struct gzip_chain *chain, const struct gzip
     if ((*parsed)->reach > chain->content)
         *why = GZIP_FAULT_DISTANCE;
     else if (stop == DEFLATE_CORRUPT)
-        *why = chain->place.is_inside ? GZIP_FAULT_CODE : GZIP_FAULT_BLOCK;
+        *why = chain->position.is_inside ? GZIP_FAULT_CODE : GZIP_FAULT_BLOCK;
     if (*why)
         return GZIP_WRONG;
     /* If a run has some of the next piece, a block is only cut beyond its own: no header is
@@ -123,7 +123,7 @@ static enum gzip_chained take_blocks(struct gzip_chain *chain, const struct gzip
     if (stop == DEFLATE_CUT && run->piece == run->len)
         chain->cut = run->at + run->len;
     if (stop == DEFLATE_ENDED) {
-        chain->place.bit = (chain->place.bit + 7) / 8 * 8;
+        chain->position.bit = (chain->position.bit + 7) / 8 * 8;
         chain->state = GZIP_CHAIN_TRAILER;
     }
     return GZIP_CHAINED;
@@ -132,8 +132,8 @@ static enum gzip_chained take_blocks(struct gzip_chain *chain, const struct gzip
 enum gzip_chained gzip_chain_next(struct gzip_chain *chain, const struct gzip_run *run,
                                   const struct parsed_run **parsed, const char **why)
 {
-    while (chain->cut != run->at + run->len && place_in(chain, run) < 8 * (uint64_t)run->piece) {
-        const size_t at = place_in(chain, run) / 8;
+    while (chain->cut != run->at + run->len && position_in(chain, run) < 8 * (uint64_t)run->piece) {
+        const size_t at = position_in(chain, run) / 8;
         if (chain->state == GZIP_CHAIN_BLOCKS)
             return take_blocks(chain, run, parsed, why);
         *why = take_bytes(chain, run->in + at, run->len - at);

@@ -22,7 +22,7 @@ enum gzip_chain_state {
 /* A chain. Opened or begun anew, it is at the beginning of a file. Owns its memory. */
 struct gzip_chain {
     enum gzip_chain_state state;
-    struct deflate_place place; /* what comes next, in bits of the file */
+    struct deflate_position position; /* what comes next, in bits of the file */
     uint64_t cut; /* byte of the file that nobody has yet, and that a block goes on with; 0: none */
     struct gzip_header header;
     uint64_t trailer; /* as far as it has come */

@@ -57,7 +57,7 @@ void gzip_run_parse(struct gzip_run *run)
         run->begin = deflate_find(&input, from, until, &budget);
         if (run->begin == DEFLATE_NONE)
             break;
-        run->end = (struct deflate_place){.bit = run->begin};
+        run->end = (struct deflate_position){.bit = run->begin};
         run->stop = deflate_parse(&run->parser, &input, &run->end, until, &run->parsed);
         from = run->begin + 1;
         budget -= (int64_t)run->parser.work;

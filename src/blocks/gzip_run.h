@@ -47,7 +47,7 @@ struct gzip_run {
     /* Set by gzip_run_parse. */
     bool is_given_up; /* the budget was spent on beginnings that were none */
     uint64_t begin;   /* bit of `in` with which `parsed` begins; DEFLATE_NONE: nothing was parsed */
-    struct deflate_place end; /* where it ends, in bits of `in` */
+    struct deflate_position end; /* where it ends, in bits of `in` */
     enum deflate_stop stop; /* why; DEFLATE_CORRUPT is no verdict, as the beginning may be wrong */
     struct deflate_parser parser;
     struct parsed_run parsed;

@@ -143,7 +143,7 @@ static void record_passed(struct gzip_stream *stream, const struct gzip_run *run
 static bool is_worth_it(const struct gzip_stream *stream)
 {
     const struct gzip_chain *chain = &stream->chain;
-    const uint64_t compressed = chain->place.bit / 8 - chain->member;
+    const uint64_t compressed = chain->position.bit / 8 - chain->member;
     if (chain->content > AGAIN_MAX || compressed > stream->again)
         return true;
     return stream->alone <= ALONE_MAX &&

@@ -464,12 +464,12 @@ static size_t file_of(const struct file_tallies *files, size_t result)
     return low;
 }
 
-struct file_place file_tallies_place(const struct file_tallies *files, size_t result)
+struct file_position file_tallies_position(const struct file_tallies *files, size_t result)
 {
     const size_t number = file_of(files, result);
     const struct one_file *file = &files->of[number];
-    return (struct file_place){number, file->first + (result - file->first_result) *
-                                                         files->division.block_size};
+    return (struct file_position){number, file->first + (result - file->first_result) *
+                                                            files->division.block_size};
 }
 
 void file_tallies_load(const struct file_tallies *files, size_t result, struct tally *tally)

@@ -70,10 +70,10 @@ void file_tallies_end(struct file_tallies *files);
 size_t file_tallies_count(const struct file_tallies *files);
 
 /* Returns the file that a result is of, and how many bytes of its content come before the block. */
-struct file_place {
+struct file_position {
     size_t file;
     uint64_t offset;
-} file_tallies_place(const struct file_tallies *files, size_t result);
+} file_tallies_position(const struct file_tallies *files, size_t result);
 
 /* Sets the samples, bytes, counts and moments of a tally to those of a result, and marks its
  * blocks, which it must have. The tally is all zeros, or has those of another result. */

@@ -89,7 +89,7 @@ bool key_counts_add(struct key_counts *counts, uint32_t key, uint32_t row, uint6
     if (counts->count == counts->capacity && !make_room(counts))
         return false;
     counts->list[counts->count++] =
-        (struct radix_pair){key_place(key, row, counts->row_bits), count};
+        (struct radix_pair){key_position(key, row, counts->row_bits), count};
     return true;
 }
 

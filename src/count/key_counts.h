@@ -21,19 +21,19 @@ struct key_counts {
 unsigned key_row_bits(size_t end);
 
 /* Returns a key and a row as one number, which sorts by key and then by row. */
-static inline uint64_t key_place(uint32_t key, uint32_t row, unsigned row_bits)
+static inline uint64_t key_position(uint32_t key, uint32_t row, unsigned row_bits)
 {
     return (uint64_t)key << row_bits | row;
 }
 
-static inline uint32_t key_of_place(uint64_t place, unsigned row_bits)
+static inline uint32_t key_of_position(uint64_t position, unsigned row_bits)
 {
-    return (uint32_t)(place >> row_bits);
+    return (uint32_t)(position >> row_bits);
 }
 
-static inline uint32_t row_of_place(uint64_t place, unsigned row_bits)
+static inline uint32_t row_of_position(uint64_t position, unsigned row_bits)
 {
-    return (uint32_t)(place & (((uint64_t)1 << row_bits) - 1));
+    return (uint32_t)(position & (((uint64_t)1 << row_bits) - 1));
 }
 
 /* Frees the memory of entries. */
@@ -67,7 +67,7 @@ void key_samples_close(struct key_samples *samples);
 /* Adds a sample, for which there must be room. */
 static inline void key_samples_add(struct key_samples *samples, uint32_t key, uint32_t row)
 {
-    samples->list[samples->count++] = key_place(key, row, samples->row_bits);
+    samples->list[samples->count++] = key_position(key, row, samples->row_bits);
 }
 
 /* Sorts samples by key and row. */

@@ -111,9 +111,9 @@ static void rank(void *arg, size_t number)
 /* --- sorting --- */
 
 static const struct key_entry *entry_of(const struct sorting *sorting,
-                                        const struct radix_pair *place)
+                                        const struct radix_pair *position)
 {
-    return &sorting->tables[key_place_table(place)]->entries[key_place_key(place)];
+    return &sorting->tables[key_position_table(position)]->entries[key_position_key(position)];
 }
 
 static int compare(const void *a, const void *b, void *arg)

@@ -10,18 +10,18 @@
 
 /* Keys of several tables, in order. */
 struct key_list {
-    struct radix_pair *list; /* the value is what key_place_table and key_place_key take */
+    struct radix_pair *list; /* the value is what key_position_table and key_position_key take */
     size_t count;
 };
 
-static inline uint32_t key_place_table(const struct radix_pair *place)
+static inline uint32_t key_position_table(const struct radix_pair *position)
 {
-    return (uint32_t)(place->value >> 32);
+    return (uint32_t)(position->value >> 32);
 }
 
-static inline uint32_t key_place_key(const struct radix_pair *place)
+static inline uint32_t key_position_key(const struct radix_pair *position)
 {
-    return (uint32_t)place->value;
+    return (uint32_t)position->value;
 }
 
 /* Lists the keys of `count` tables, by as many threads as are given. All keys differ, except for

@@ -236,7 +236,7 @@ static void move_samples(struct key_tallies *keys, struct share *share, const st
     for (size_t at = moving->begin[i], end = at; at < moving->begin[i + 1]; at = end) {
         while (end < moving->begin[i + 1] && list[end] == list[at])
             end++;
-        done &= key_counts_add(&share->counts, number, row_of_place(list[at], keys->row_bits),
+        done &= key_counts_add(&share->counts, number, row_of_position(list[at], keys->row_bits),
                                end - at);
     }
     if (!done)
@@ -300,7 +300,7 @@ static void list_samples(struct moving *moving)
     const struct key_samples *samples = moving->samples;
     size_t at = 0;
     for (uint32_t i = 0; i <= moving->from->count; i++) {
-        while (at < samples->count && key_of_place(samples->list[at], samples->row_bits) < i)
+        while (at < samples->count && key_of_position(samples->list[at], samples->row_bits) < i)
             at++;
         moving->begin[i] = (uint32_t)at;
     }
@@ -393,7 +393,7 @@ static void sort_share(void *arg, size_t number)
         return;
     size_t at = 0;
     for (uint32_t i = 0; i <= count; i++) {
-        while (at < counts->count && key_of_place(counts->list[at].key, keys->row_bits) < i)
+        while (at < counts->count && key_of_position(counts->list[at].key, keys->row_bits) < i)
             at++;
         share->counts_begin[i] = at;
     }
@@ -410,14 +410,14 @@ static bool sort_counts(struct key_tallies *keys, unsigned threads)
 }
 
 /* Returns the samples of a key in order that are no numbers, which its last entry has. */
-static uint64_t invalid_samples(const struct key_tallies *keys, const struct radix_pair *place)
+static uint64_t invalid_samples(const struct key_tallies *keys, const struct radix_pair *position)
 {
-    const struct share *share = &keys->shares[key_place_table(place)];
-    const size_t *begin = &share->counts_begin[key_place_key(place)];
+    const struct share *share = &keys->shares[key_position_table(position)];
+    const size_t *begin = &share->counts_begin[key_position_key(position)];
     if (!keys->spec->mode->is_binned || begin[0] == begin[1])
         return 0;
     const struct radix_pair *last = &share->counts.list[begin[1] - 1];
-    const uint32_t row = row_of_place(last->key, keys->row_bits);
+    const uint32_t row = row_of_position(last->key, keys->row_bits);
     return row == ROW_INVALID(&keys->spec->binning) ? last->value : 0;
 }
 
@@ -429,10 +429,10 @@ static bool sort_by_count(struct key_tallies *keys, bool is_valid)
     if (!scratch)
         return false;
     for (size_t i = 0; i < order->count; i++) {
-        struct radix_pair *place = &order->list[i];
-        const struct share *share = &keys->shares[key_place_table(place)];
-        const uint64_t samples = share->table.entries[key_place_key(place)].samples;
-        place->key = UINT64_MAX - samples + (is_valid ? invalid_samples(keys, place) : 0);
+        struct radix_pair *position = &order->list[i];
+        const struct share *share = &keys->shares[key_position_table(position)];
+        const uint64_t samples = share->table.entries[key_position_key(position)].samples;
+        position->key = UINT64_MAX - samples + (is_valid ? invalid_samples(keys, position) : 0);
     }
     struct radix_pair *sorted = radix_sort_pairs(order->list, scratch, order->count);
     free(sorted == scratch ? order->list : scratch);
@@ -466,9 +466,9 @@ void key_tallies_sort_top(struct key_tallies *keys, size_t top)
 bool key_tallies_are_sequence(const struct key_tallies *keys)
 {
     for (size_t i = 0; i < keys->order.count; i++) {
-        const struct radix_pair *place = &keys->order.list[i];
-        const struct share *share = &keys->shares[key_place_table(place)];
-        if (!key_is_number_or_time(&share->table.entries[key_place_key(place)]))
+        const struct radix_pair *position = &keys->order.list[i];
+        const struct share *share = &keys->shares[key_position_table(position)];
+        if (!key_is_number_or_time(&share->table.entries[key_position_key(position)]))
             return false;
     }
     return true;
@@ -496,7 +496,7 @@ void key_tallies_add_up(const struct key_tallies *keys, uint64_t *samples, uint6
         for (size_t i = 0; i < table->count; i++)
             *samples += table->entries[i].samples;
         for (size_t i = 0; is_binned && i < counts->count; i++)
-            if (row_of_place(counts->list[i].key, keys->row_bits) == row)
+            if (row_of_position(counts->list[i].key, keys->row_bits) == row)
                 *invalid += counts->list[i].value;
     }
     if (!is_binned)
@@ -514,23 +514,23 @@ size_t key_tallies_count(const struct key_tallies *keys)
 }
 
 /* The place of a key. */
-struct place {
+struct key_at {
     const struct share *share;
     uint32_t key;
 };
 
-static struct place place_of(const struct key_tallies *keys, size_t i)
+static struct key_at position_of(const struct key_tallies *keys, size_t i)
 {
     if (i == keys->order.count)
-        return (struct place){&keys->shares[0], KEY_MISSING};
-    const struct radix_pair *place = &keys->order.list[i];
-    return (struct place){&keys->shares[key_place_table(place)], key_place_key(place)};
+        return (struct key_at){&keys->shares[0], KEY_MISSING};
+    const struct radix_pair *position = &keys->order.list[i];
+    return (struct key_at){&keys->shares[key_position_table(position)], key_position_key(position)};
 }
 
 static const struct key_entry *entry_of(const struct key_tallies *keys, size_t i)
 {
-    const struct place place = place_of(keys, i);
-    return &place.share->table.entries[place.key];
+    const struct key_at found = position_of(keys, i);
+    return &found.share->table.entries[found.key];
 }
 
 struct key_name key_tallies_name(const struct key_tallies *keys, size_t i)
@@ -546,14 +546,14 @@ uint64_t key_tallies_samples(const struct key_tallies *keys, size_t i)
 
 static void add_to(const struct key_tallies *keys, size_t i, struct tally *tally)
 {
-    const struct place place = place_of(keys, i);
-    const struct share *share = place.share;
-    const uint64_t samples = share->table.entries[place.key].samples;
-    const size_t begin = share->counts_begin[place.key], end = share->counts_begin[place.key + 1];
+    const struct key_at found = position_of(keys, i);
+    const struct share *share = found.share;
+    const uint64_t samples = share->table.entries[found.key].samples;
+    const size_t begin = share->counts_begin[found.key], end = share->counts_begin[found.key + 1];
     tally->samples += samples;
     for (size_t at = begin; at < end; at++) {
         const struct radix_pair *entry = &share->counts.list[at];
-        const uint32_t row = row_of_place(entry->key, keys->row_bits);
+        const uint32_t row = row_of_position(entry->key, keys->row_bits);
         tally->counts[row] += entry->value;
         row_blocks_mark(tally->blocks, row);
     }
@@ -562,7 +562,7 @@ static void add_to(const struct key_tallies *keys, size_t i, struct tally *tally
         row_blocks_mark(tally->blocks, 0);
     }
     if (tally->moments && share->table.sums)
-        key_sums_add_to(&share->table.sums[place.key], tally->moments);
+        key_sums_add_to(&share->table.sums[found.key], tally->moments);
 }
 
 void key_tallies_load(const struct key_tallies *keys, size_t i, struct tally *tally)

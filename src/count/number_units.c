@@ -314,18 +314,18 @@ static bool add_term(const struct term *term, uint64_t *mantissa, int64_t *power
 /* Adds a term without its exponent to a sum of decimal digits, the last one first. */
 static void add_digits(const struct term *term, unsigned char sum[DIGITS])
 {
-    size_t place = (size_t)(PLACES + term->unit->power) - term->places;
+    size_t position = (size_t)(PLACES + term->unit->power) - term->places;
     uint64_t carry = 0;
     for (const unsigned char *at = term->digits_end; at-- > term->digits;) {
         if (*at == '.')
             continue;
-        carry += sum[place] + (uint64_t)(*at - '0') * term->unit->factor;
-        sum[place++] = (unsigned char)(carry % 10);
+        carry += sum[position] + (uint64_t)(*at - '0') * term->unit->factor;
+        sum[position++] = (unsigned char)(carry % 10);
         carry /= 10;
     }
     for (; carry > 0; carry /= 10) {
-        carry += sum[place];
-        sum[place++] = (unsigned char)(carry % 10);
+        carry += sum[position];
+        sum[position++] = (unsigned char)(carry % 10);
     }
 }
 

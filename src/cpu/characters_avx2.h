@@ -35,7 +35,7 @@ TARGET INLINE uint64_t byte_masks(uint64_t bits)
 }
 
 /* Returns the places, of eight, that have a bit, in the lowest bytes. */
-TARGET INLINE __m128i places_of(uint64_t bits)
+TARGET INLINE __m128i positions_of(uint64_t bits)
 {
     return _mm_cvtsi64_si128((long long)_pext_u64(0x0706050403020100u, byte_masks(bits)));
 }
@@ -90,11 +90,11 @@ TARGET INLINE int find_in_16_bytes(const unsigned char *data, uint64_t first, ui
     const vector steps = _mm256_set1_epi32(0x03020100);
     const unsigned in_low = (unsigned)__builtin_popcount((unsigned)(first & 0xff));
     const unsigned in_high = (unsigned)__builtin_popcount((unsigned)(first >> 8 & 0xff));
-    const vector places = _mm256_set_m128i(places_of(first >> 8), places_of(first));
+    const vector positions = _mm256_set_m128i(positions_of(first >> 8), positions_of(first));
     const vector bytes =
         _mm256_set_m128i(_mm_loadu_si128((const __m128i *)(const void *)(data + 8)),
                          _mm_loadu_si128((const __m128i *)(const void *)data));
-    const vector which = _mm256_add_epi8(_mm256_shuffle_epi8(places, spread), steps);
+    const vector which = _mm256_add_epi8(_mm256_shuffle_epi8(positions, spread), steps);
     unsigned wrong;
     const vector points = points_of(_mm256_shuffle_epi8(bytes, which), &wrong);
     _mm_storeu_si128((__m128i *)(void *)rows, _mm256_castsi256_si128(points));

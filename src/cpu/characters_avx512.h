@@ -70,11 +70,11 @@ TARGET INLINE size_t find_characters(const unsigned char *data, uint32_t *rows, 
     const unsigned found = (unsigned)__builtin_popcountll(first);
     const __m512i numbered = _mm512_loadu_si512(byte_numbers);
     const __m512i quarters = _mm512_loadu_si512(byte_quarters);
-    const __m512i places = _mm512_maskz_compress_epi8(first, numbered);
+    const __m512i positions = _mm512_maskz_compress_epi8(first, numbered);
     for (unsigned i = 0; i < found; i += 16) {
         const __m512i at = _mm512_add_epi8(quarters, _mm512_set1_epi8((char)i));
         const __m512i which =
-            _mm512_add_epi8(_mm512_permutexvar_epi8(at, places), _mm512_set1_epi32(0x03020100));
+            _mm512_add_epi8(_mm512_permutexvar_epi8(at, positions), _mm512_set1_epi32(0x03020100));
         const unsigned there = found - i < 16 ? (1u << (found - i)) - 1 : 0xffff;
         __mmask16 wrong;
         const __m512i points = points_of(_mm512_permutexvar_epi8(which, window), &wrong);

@@ -63,9 +63,9 @@ TARGET INLINE struct json_bytes json_bytes_at(const unsigned char *at)
                                    _mm256_cmpeq_epi8(_mm256_min_epu8(high, max), high))};
 }
 
-TARGET INLINE void json_write_places(uint64_t bits, unsigned offset, uint16_t *to)
+TARGET INLINE void json_write_positions(uint64_t bits, unsigned offset, uint16_t *to)
 {
-    mask_places(bits, offset, to);
+    mask_positions(bits, offset, to);
 }
 
 #include "field_tokenizer.h"

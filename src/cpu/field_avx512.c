@@ -42,16 +42,16 @@ TARGET INLINE struct json_bytes json_bytes_at(const unsigned char *at)
         .controls = _mm512_cmple_epu8_mask(bytes, _mm512_set1_epi8(0x1f))};
 }
 
-TARGET INLINE void json_write_places(uint64_t bits, unsigned offset, uint16_t *to)
+TARGET INLINE void json_write_positions(uint64_t bits, unsigned offset, uint16_t *to)
 {
     static const _Alignas(64) uint8_t numbers[64] = {
         0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
         22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
         44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
-    const __m512i places = _mm512_maskz_compress_epi8(bits, _mm512_load_si512(numbers));
+    const __m512i positions = _mm512_maskz_compress_epi8(bits, _mm512_load_si512(numbers));
     const __m512i from = _mm512_set1_epi16((short)offset);
-    const __m512i low = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(places));
-    const __m512i high = _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(places, 1));
+    const __m512i low = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(positions));
+    const __m512i high = _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(positions, 1));
     _mm512_storeu_si512(to, _mm512_add_epi16(low, from));
     _mm512_storeu_si512(to + 32, _mm512_add_epi16(high, from));
 }

@@ -3,7 +3,7 @@
  * which defines first what field_lines.h needs, and
  *
  *     json_bytes_at(at)                     what is at 64 bytes, as struct json_bytes
- *     json_write_places(bits, offset, to)   as mask_places
+ *     json_write_positions(bits, offset, to)   as mask_positions
  *
  * A scan gives the places of what structures a text (json_scan.h). Records that have the shape of
  * one before need no more than a look at their places (json_shape.h). In the others a walk goes
@@ -48,7 +48,7 @@ struct json_walk {
     unsigned depth;
     uint64_t objects;           /* a bit for each that is open, the innermost lowest */
     const unsigned char *token; /* what is read next, or the place, if no token is before it */
-    const unsigned char *place;
+    const unsigned char *position;
 };
 
 /* Moves to the next place, and the token after `at`. False if the text is too close to its end. */
@@ -61,22 +61,22 @@ TARGET INLINE bool json_advance_from(struct json_reader *reader, struct json_wal
             return false;
         walk->next = reader->line = 0;
     }
-    walk->place = scan->base + scan->places[walk->next++];
-    walk->token = json_token(at, walk->place);
+    walk->position = scan->base + scan->positions[walk->next++];
+    walk->token = json_token(at, walk->position);
     return true;
 }
 
 TARGET INLINE bool json_advance(struct json_reader *reader, struct json_walk *walk)
 {
-    return json_advance_from(reader, walk, walk->place + 1);
+    return json_advance_from(reader, walk, walk->position + 1);
 }
 
 /* Enters the container at the place. False if there is none, or it is nested too deep. */
 TARGET INLINE bool json_open(struct json_reader *reader, struct json_walk *walk, unsigned wanted)
 {
-    const bool is_object = *walk->place == '{';
+    const bool is_object = *walk->position == '{';
     const unsigned depth = walk->depth;
-    if ((!is_object && *walk->place != '[') || depth == 64)
+    if ((!is_object && *walk->position != '[') || depth == 64)
         return false;
     walk->depth++;
     walk->objects = walk->objects << 1 | is_object;
@@ -85,7 +85,7 @@ TARGET INLINE bool json_open(struct json_reader *reader, struct json_walk *walk,
         struct json_state *state = &walk->states[i];
         if (!(wanted >> i & 1))
             continue;
-        state->from = depth == track->steps ? walk->place : NULL;
+        state->from = depth == track->steps ? walk->position : NULL;
         state->to = NULL;
         if (depth < track->steps && is_object == (track->names[depth].step->name != NULL)) {
             state->on = depth + 1;
@@ -100,7 +100,7 @@ TARGET INLINE bool json_open(struct json_reader *reader, struct json_walk *walk,
 TARGET INLINE bool json_begin_value(struct json_reader *reader, struct json_walk *walk,
                                     unsigned wanted)
 {
-    if (walk->token == walk->place)
+    if (walk->token == walk->position)
         return json_open(reader, walk, wanted);
     const bool is_string = *walk->token == '"';
     /* A newline in a string is a place, too, and after the outermost value nothing else tells that
@@ -109,7 +109,7 @@ TARGET INLINE bool json_begin_value(struct json_reader *reader, struct json_walk
         return false;
     if (is_string && !wanted)
         return true;
-    const unsigned char *end = json_token_end(walk->place);
+    const unsigned char *end = json_token_end(walk->position);
     for (unsigned i = 0; i < walk->paths; i++) {
         if (!(wanted >> i & 1))
             continue;
@@ -122,7 +122,7 @@ TARGET INLINE bool json_begin_value(struct json_reader *reader, struct json_walk
 /* True if the place is the end of the innermost container. */
 INLINE bool json_is_end(const struct json_walk *walk)
 {
-    return *walk->place == (walk->objects & 1 ? '}' : ']');
+    return *walk->position == (walk->objects & 1 ? '}' : ']');
 }
 
 /* Leaves the containers whose ends follow a value. */
@@ -135,9 +135,9 @@ TARGET INLINE bool json_close(struct json_reader *reader, struct json_walk *walk
             struct json_state *state = &walk->states[i];
             state->on = state->on < walk->depth ? state->on : walk->depth;
             if (state->from && !state->to && walk->depth == reader->tracks[i].steps)
-                state->to = walk->place + 1;
+                state->to = walk->position + 1;
         }
-        if (!json_advance(reader, walk) || walk->token != walk->place)
+        if (!json_advance(reader, walk) || walk->token != walk->position)
             return false;
     }
     return true;
@@ -162,14 +162,14 @@ TARGET INLINE bool json_begin_item(struct json_reader *reader, struct json_walk 
     const bool is_object = walk->objects & 1;
     bool is_on = false;
     *wanted = 0;
-    if (is_object && (*walk->token != '"' || *walk->place != ':'))
+    if (is_object && (*walk->token != '"' || *walk->position != ':'))
         return false;
     for (unsigned i = 0; i < walk->paths; i++) {
         struct json_track *track = &reader->tracks[i];
         if (walk->states[i].on != walk->depth)
             continue;
         is_on = true;
-        if (is_object ? json_name_matches(&track->names[innermost], walk->token, walk->place,
+        if (is_object ? json_name_matches(&track->names[innermost], walk->token, walk->position,
                                           &reader->scan)
                       : json_counts_to(track, innermost))
             *wanted |= 1U << i;
@@ -187,16 +187,16 @@ TARGET INLINE bool json_walk_record(struct json_reader *reader, struct json_walk
 {
     unsigned wanted = (1U << walk->paths) - 1;
     for (;;) {
-        const bool is_container = walk->token == walk->place;
+        const bool is_container = walk->token == walk->position;
         if (!json_begin_value(reader, walk, wanted) ||
             (is_container && !json_advance(reader, walk)))
             return false;
-        if (!is_container || (walk->token == walk->place && json_is_end(walk))) {
-            if (*walk->place != ',' && !json_close(reader, walk))
+        if (!is_container || (walk->token == walk->position && json_is_end(walk))) {
+            if (*walk->position != ',' && !json_close(reader, walk))
                 return false;
             if (walk->depth == 0)
-                return *walk->place == '\n';
-            if (*walk->place != ',' || !json_advance(reader, walk))
+                return *walk->position == '\n';
+            if (*walk->position != ',' || !json_advance(reader, walk))
                 return false;
         }
         if (!json_begin_item(reader, walk, &wanted))
@@ -214,7 +214,7 @@ INLINE void json_give(const struct json_walk *walk, bool is_empty, struct found_
                                                              : FIELD_MISSING,
                                        .from = state->from,
                                        .to = state->to,
-                                       .end = walk->place};
+                                       .end = walk->position};
     }
 }
 
@@ -226,7 +226,7 @@ TARGET INLINE bool json_walk_from(struct json_reader *reader, unsigned paths,
     const unsigned first = reader->next;
     reader->seen.count = 0;
     bool is_right = json_advance_from(reader, &walk, begin);
-    const bool is_empty = is_right && walk.token == walk.place && *walk.place == '\n';
+    const bool is_empty = is_right && walk.token == walk.position && *walk.position == '\n';
     if (!is_empty)
         is_right = is_right && json_walk_record(reader, &walk);
     reader->next = walk.next;
@@ -268,7 +268,7 @@ TARGET INLINE void json_see_line(struct json_reader *reader, const unsigned char
 TARGET INLINE void json_skip_line(struct json_reader *reader, const unsigned char *end)
 {
     struct json_scan *scan = &reader->scan;
-    while (reader->next < scan->count && scan->base + scan->places[reader->next] <= end)
+    while (reader->next < scan->count && scan->base + scan->positions[reader->next] <= end)
         reader->next++;
     while (reader->line < scan->lines && scan->ends[reader->line] < reader->next)
         reader->line++;

@@ -33,9 +33,9 @@ INLINE struct json_bytes json_bytes_at(const unsigned char *at)
         .controls = byte_mask_up_to(at, 0x1f)};
 }
 
-INLINE void json_write_places(uint64_t bits, unsigned offset, uint16_t *to)
+INLINE void json_write_positions(uint64_t bits, unsigned offset, uint16_t *to)
 {
-    mask_places(bits, offset, to);
+    mask_positions(bits, offset, to);
 }
 
 #include "field_tokenizer.h"

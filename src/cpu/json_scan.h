@@ -29,9 +29,9 @@ struct json_scan {
     struct json_carry carry;
     const unsigned char *base; /* of the places: where the block begins */
     unsigned count, lines;
-    uint16_t places[JSON_BLOCK + 2 * WINDOW]; /* with room for what is written too much */
-    uint16_t ends[JSON_LINES + WINDOW];       /* the places that are newlines, by their number;
-                                                 perhaps other control characters */
+    uint16_t positions[JSON_BLOCK + 2 * WINDOW]; /* with room for what is written too much */
+    uint16_t ends[JSON_LINES + WINDOW];          /* the places that are newlines, by their number;
+                                                    perhaps other control characters */
     uint64_t backslashes[JSON_BLOCK / WINDOW];
 };
 
@@ -89,7 +89,7 @@ TARGET INLINE uint64_t json_may_begin(uint64_t structural, uint64_t spaces,
 
 /* The marks of a window. */
 struct json_window {
-    uint64_t places;
+    uint64_t positions;
     uint64_t lines;  /* places that are control characters */
     uint64_t broken; /* newlines in strings */
 };
@@ -128,13 +128,13 @@ TARGET INLINE void json_add_window(struct json_scan *scan, const struct json_win
 {
     uint64_t lines = window->lines;
     do { /* without a branch for the usual one or none */
-        const uint64_t before = window->places & below_first(lines);
+        const uint64_t before = window->positions & below_first(lines);
         scan->ends[scan->lines] = (uint16_t)(scan->count + (unsigned)__builtin_popcountll(before));
         scan->lines += lines != 0;
         lines &= lines - 1;
     } while (lines);
-    json_write_places(window->places, offset, scan->places + scan->count);
-    scan->count += (unsigned)__builtin_popcountll(window->places);
+    json_write_positions(window->positions, offset, scan->positions + scan->count);
+    scan->count += (unsigned)__builtin_popcountll(window->positions);
 }
 
 /* Scans the next block. Strings end with their line, though that is wrong; there the block ends.
@@ -155,7 +155,7 @@ TARGET static __attribute__((noinline)) bool json_scan_block(struct json_scan *s
         at += WINDOW;
         if (window.broken) {
             const unsigned first = first_bit(window.broken);
-            window.places &= ~above(first);
+            window.positions &= ~above(first);
             window.lines &= ~above(first);
             at += (int)first + 1 - WINDOW;
             carry = json_line_start;

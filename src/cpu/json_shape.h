@@ -14,7 +14,7 @@
 #define JSON_PATHS 2 /* that are followed at once, at most */
 
 #define SHAPES 8
-#define SHAPE_PLACES 128
+#define SHAPE_POSITIONS 128
 #define SHAPE_SCALARS 64
 #define SHAPE_NAMES 32  /* pieces of names of 16 bytes */
 #define SHAPE_REACH 272 /* bytes from a place on that may be read: those of a spot, and 16 */
@@ -27,15 +27,15 @@ struct json_seen {
 
 /* Bytes at a place and after it, by number from the first of the record. */
 struct shape_spot {
-    uint8_t place, after;
+    uint8_t position, after;
 };
 
 struct json_shape {
     unsigned count; /* places, with the newline; 0: there is no shape */
     unsigned scalars, names;
-    uint32_t bytes[SHAPE_PLACES], masks[SHAPE_PLACES]; /* of four bytes from each place on: up to
-                                                          the token's first, or the next place */
-    struct shape_spot scalar[SHAPE_SCALARS];           /* where they begin */
+    uint32_t bytes[SHAPE_POSITIONS], masks[SHAPE_POSITIONS]; /* of four bytes from each place on: up
+                                                          to the token's first, or the next place */
+    struct shape_spot scalar[SHAPE_SCALARS];                 /* where they begin */
     struct shape_spot name[SHAPE_NAMES];
     unsigned char name_bytes[SHAPE_NAMES][16], name_masks[SHAPE_NAMES][16];
     struct shape_value {
@@ -71,12 +71,12 @@ INLINE void json_see(struct json_seen *seen, unsigned colon)
 /* The places of a record in a block. */
 struct json_record {
     const unsigned char *base;
-    const uint16_t *places;
+    const uint16_t *positions;
 };
 
 INLINE const unsigned char *json_spot(const struct json_record *record, struct shape_spot spot)
 {
-    return record->base + record->places[spot.place] + spot.after;
+    return record->base + record->positions[spot.position] + spot.after;
 }
 
 /* True if the marks are the shape's, and the names on the paths. */
@@ -87,8 +87,8 @@ TARGET INLINE bool json_marks_match(const struct json_shape *shape,
     uint64_t others = 0;
 #pragma GCC unroll 4
     for (unsigned i = 0; i < shape->count; i++)
-        differ |=
-            (byte_word_of_4(record->base + record->places[i]) ^ shape->bytes[i]) & shape->masks[i];
+        differ |= (byte_word_of_4(record->base + record->positions[i]) ^ shape->bytes[i]) &
+                  shape->masks[i];
     for (unsigned i = 0; i < shape->names; i++) {
         const unsigned char *name = json_spot(record, shape->name[i]);
         for (unsigned half = 0; half < 16; half += 8)
@@ -102,7 +102,7 @@ TARGET INLINE bool json_scalars_match(const struct json_shape *shape,
                                       const struct json_record *record)
 {
     for (unsigned i = 0; i < shape->scalars; i++) {
-        const unsigned char *end = record->base + record->places[shape->scalar[i].place + 1];
+        const unsigned char *end = record->base + record->positions[shape->scalar[i].position + 1];
         if (!json_is_scalar(json_spot(record, shape->scalar[i]), end))
             return false;
     }
@@ -148,10 +148,10 @@ TARGET INLINE bool json_find_by_shape(const struct json_shapes *shapes,
                                       unsigned first, unsigned last, struct found_line *lines,
                                       unsigned paths)
 {
-    const struct json_record record = {scan->base, scan->places + first};
-    const unsigned char *end = scan->base + scan->places[last];
+    const struct json_record record = {scan->base, scan->positions + first};
+    const unsigned char *end = scan->base + scan->positions[last];
     const unsigned count = last - first + 1;
-    if (scan->base + scan->places[first] != begin || scan->limit - end < SHAPE_REACH)
+    if (scan->base + scan->positions[first] != begin || scan->limit - end < SHAPE_REACH)
         return false;
     for (unsigned way = 0; way < 2; way++) {
         const struct json_shape *shape = &shapes->shapes[(count ^ way) % SHAPES];
@@ -167,10 +167,11 @@ TARGET INLINE bool json_find_by_shape(const struct json_shapes *shapes,
 
 /* Learns the bytes from place i on, up to the token after it. False if there is much white space,
  * or no room. */
-static bool shape_add_place(struct json_shape *shape, const struct json_record *record, unsigned i)
+static bool shape_add_position(struct json_shape *shape, const struct json_record *record,
+                               unsigned i)
 {
-    const unsigned char *at = record->base + record->places[i];
-    const unsigned char *next = record->base + record->places[i + 1];
+    const unsigned char *at = record->base + record->positions[i];
+    const unsigned char *next = record->base + record->positions[i + 1];
     const unsigned char *token = json_token(at + 1, next);
     const size_t after = (size_t)(token - at);
     if (after > 3)
@@ -191,15 +192,15 @@ static bool shape_add_place(struct json_shape *shape, const struct json_record *
 static bool shape_add_name(struct json_shape *shape, const struct json_record *record,
                            unsigned colon)
 {
-    const unsigned char *place = record->base + record->places[colon - 1];
-    const unsigned char *end = json_token_end(record->base + record->places[colon]);
-    const unsigned char *at = json_token(place + 1, end);
+    const unsigned char *position = record->base + record->positions[colon - 1];
+    const unsigned char *end = json_token_end(record->base + record->positions[colon]);
+    const unsigned char *at = json_token(position + 1, end);
     for (; at < end; at += 16, shape->names++) {
-        if (shape->names == SHAPE_NAMES || at - place > UINT8_MAX)
+        if (shape->names == SHAPE_NAMES || at - position > UINT8_MAX)
             return false;
         const size_t len = end - at < 16 ? (size_t)(end - at) : 16;
         shape->name[shape->names] =
-            (struct shape_spot){(uint8_t)(colon - 1), (uint8_t)(at - place)};
+            (struct shape_spot){(uint8_t)(colon - 1), (uint8_t)(at - position)};
         memset(shape->name_masks[shape->names], 0, 16);
         memset(shape->name_masks[shape->names], 0xff, len);
         memcpy(shape->name_bytes[shape->names], at, 16);
@@ -215,18 +216,18 @@ static bool shape_add_value(struct shape_value *value, const struct json_record 
     *value = (struct shape_value){.what = line->what};
     if (line->what != FIELD_FOUND)
         return true;
-    while (from + 1 < count && record->base + record->places[from + 1] <= line->from)
+    while (from + 1 < count && record->base + record->positions[from + 1] <= line->from)
         from++;
-    while (to + 1 < count && record->base + record->places[to + 1] <= line->to)
+    while (to + 1 < count && record->base + record->positions[to + 1] <= line->to)
         to++;
     const bool is_container = *line->from == '{' || *line->from == '[';
-    to -= is_container && record->base + record->places[to] == line->to;
-    value->from.place = (uint8_t)from;
-    value->from.after = (uint8_t)(line->from - (record->base + record->places[from]));
-    value->to.place = (uint8_t)to;
+    to -= is_container && record->base + record->positions[to] == line->to;
+    value->from.position = (uint8_t)from;
+    value->from.after = (uint8_t)(line->from - (record->base + record->positions[from]));
+    value->to.position = (uint8_t)to;
     value->to.after = is_container;
     value->is_string = *line->from == '"';
-    return record->base + record->places[to] + is_container == line->to;
+    return record->base + record->positions[to] + is_container == line->to;
 }
 
 static bool shape_fill(struct json_shape *shape, const struct json_record *record, unsigned first,
@@ -235,7 +236,7 @@ static bool shape_fill(struct json_shape *shape, const struct json_record *recor
 {
     shape->count = shape->scalars = shape->names = 0;
     for (unsigned i = 0; i + 1 < count; i++)
-        if (!shape_add_place(shape, record, i))
+        if (!shape_add_position(shape, record, i))
             return false;
     shape->bytes[count - 1] = '\n';
     shape->masks[count - 1] = 0xff;
@@ -258,10 +259,10 @@ static __attribute__((noinline)) void json_learn(struct json_shapes *shapes,
                                                  unsigned count, const struct json_seen *seen,
                                                  const struct found_line *lines, unsigned paths)
 {
-    const struct json_record record = {scan->base, scan->places + first};
+    const struct json_record record = {scan->base, scan->positions + first};
     struct json_shape *shape = &shapes->shapes[count % SHAPES];
-    if (shapes->rest > 0 || count > SHAPE_PLACES || seen->count > SHAPE_NAMES ||
-        scan->base + scan->places[first] != begin)
+    if (shapes->rest > 0 || count > SHAPE_POSITIONS || seen->count > SHAPE_NAMES ||
+        scan->base + scan->positions[first] != begin)
         return;
     if (shape->count != 0)
         shape = &shapes->shapes[(count ^ 1) % SHAPES];

@@ -8,19 +8,19 @@
 /* --- tokens --- */
 
 /* Returns the token from `at` on before the next place, or that place if there is none. */
-INLINE const unsigned char *json_token(const unsigned char *at, const unsigned char *place)
+INLINE const unsigned char *json_token(const unsigned char *at, const unsigned char *position)
 {
-    while (*at <= ' ' && at < place)
+    while (*at <= ' ' && at < position)
         at++;
     return at;
 }
 
 /* Returns where the token before a place ends. */
-INLINE const unsigned char *json_token_end(const unsigned char *place)
+INLINE const unsigned char *json_token_end(const unsigned char *position)
 {
-    while (json_is_space(place[-1]))
-        place--;
-    return place;
+    while (json_is_space(position[-1]))
+        position--;
+    return position;
 }
 
 /* Returns a bit for each of 16 bytes that is not a digit. */

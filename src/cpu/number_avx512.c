@@ -378,7 +378,7 @@ AVX512 INLINE void not_numbers(unsigned which, double *values)
 
 /* Sets where the tokens that end at these bits begin, stop and end. Returns all beginnings. A carry
  * runs from where a token begins to its first e or white space. */
-AVX512 INLINE uint64_t place_tokens(struct tokens *tokens, uint64_t white, uint64_t ends)
+AVX512 INLINE uint64_t add_tokens(struct tokens *tokens, uint64_t white, uint64_t ends)
 {
     const uint64_t begins = ~white & (white << 1 | 1);
     const uint64_t before_e = ~(white | letters_e(tokens->bytes));
@@ -406,7 +406,7 @@ AVX512 static size_t number_avx512_parse(const unsigned char *text, size_t len, 
                 count += numbers_by_token(&at, limit, values + count, 1);
             continue;
         }
-        const uint64_t begins = place_tokens(&tokens, white, ends);
+        const uint64_t begins = add_tokens(&tokens, white, ends);
         unsigned found = (unsigned)__builtin_popcountll(ends), all = (1u << found) - 1;
         __m128i stop = _mm512_castsi512_si128(tokens.stops);
         __m128i lens = _mm_sub_epi8(stop, _mm512_castsi512_si128(tokens.begins));

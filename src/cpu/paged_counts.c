@@ -26,7 +26,7 @@ struct paged_set {
     _Atomic uint64_t *table; /* shared, by row */
     atomic_bool used;        /* false: the table's memory was never touched */
     uint32_t *counts;        /* of all members */
-    uint32_t *place_of;      /* of all members */
+    uint32_t *page_of;       /* of all members */
     struct paged_counts members[];
 };
 
@@ -35,7 +35,7 @@ static bool paged_add_page(struct paged_counts *own, size_t part)
 {
     if (own->pages == own->set->page_count)
         return false;
-    own->place_of[part] = 1 + (own->pages++ - (uint32_t)part) * PAGED_ROWS;
+    own->page_of[part] = 1 + (own->pages++ - (uint32_t)part) * PAGED_ROWS;
     return true;
 }
 
@@ -61,14 +61,14 @@ struct paged_set *paged_open(size_t rows, unsigned members, size_t size)
     const size_t counts = pages * PAGED_ROWS + 1;
     set->table = calloc(rows, sizeof set->table[0]);
     set->counts = calloc(members * counts, sizeof set->counts[0]);
-    set->place_of = calloc(members * set->parts, sizeof set->place_of[0]);
-    if (!set->table || !set->counts || !set->place_of) {
+    set->page_of = calloc(members * set->parts, sizeof set->page_of[0]);
+    if (!set->table || !set->counts || !set->page_of) {
         paged_close(set);
         return NULL;
     }
     for (unsigned i = 0; i < members; i++) {
         set->members[i] = (struct paged_counts){.set = set,
-                                                .place_of = set->place_of + i * set->parts,
+                                                .page_of = set->page_of + i * set->parts,
                                                 .counts = set->counts + i * counts};
         paged_begin(&set->members[i]);
     }
@@ -81,7 +81,7 @@ void paged_close(struct paged_set *set)
         return;
     free(set->table);
     free(set->counts);
-    free(set->place_of);
+    free(set->page_of);
     free(set);
 }
 
@@ -93,7 +93,7 @@ struct paged_counts *paged_member(struct paged_set *set, unsigned member)
 /* Returns the counts of a part that has a page. */
 static uint32_t *paged_counts_at(const struct paged_counts *own, size_t part)
 {
-    return own->counts + (uint32_t)(part * PAGED_ROWS + own->place_of[part]);
+    return own->counts + (uint32_t)(part * PAGED_ROWS + own->page_of[part]);
 }
 
 static void paged_add_shared(struct paged_set *set, size_t row, uint64_t count)
@@ -114,14 +114,14 @@ static void paged_empty(struct paged_counts *own)
     paged_touch_table(set);
     own->last_once = paged_count_of_last(own);
     for (size_t part = 0; part < set->parts; part++) {
-        if (own->place_of[part] == 0)
+        if (own->page_of[part] == 0)
             continue;
         uint32_t *counts = paged_counts_at(own, part);
         for (size_t i = 0; i < PAGED_ROWS; i++)
             if (counts[i] != 0)
                 paged_add_shared(set, part * PAGED_ROWS + i, counts[i]);
         memset(counts, 0, PAGED_ROWS * sizeof counts[0]);
-        own->place_of[part] = 0;
+        own->page_of[part] = 0;
     }
     paged_begin(own);
 }
@@ -147,7 +147,7 @@ static void paged_count_missed(struct paged_counts *own, uint32_t *rows, size_t 
     for (size_t i = 0; i < n; i++) {
         const uint32_t row = rows[i];
         const size_t part = row / PAGED_ROWS;
-        if (own->place_of[part] != 0 || paged_add_page(own, part))
+        if (own->page_of[part] != 0 || paged_add_page(own, part))
             paged_counts_at(own, part)[row % PAGED_ROWS]++;
         else
             rows[left++] = row;
@@ -172,13 +172,13 @@ void paged_count(struct paged_counts *own, const uint32_t *rows, size_t n)
         if (own->counted > UINT32_MAX - now)
             paged_empty(own);
         own->counted += (uint32_t)now;
-        const uint32_t *place_of = own->place_of;
+        const uint32_t *page_of = own->page_of;
         uint32_t *counts = own->counts;
         size_t missing = 0;
         for (size_t i = 0; i < now; i++) {
-            const uint32_t row = rows[i], place = place_of[row / PAGED_ROWS];
-            if (place != 0)
-                count_at(counts + (uint32_t)(row + place));
+            const uint32_t row = rows[i], position = page_of[row / PAGED_ROWS];
+            if (position != 0)
+                count_at(counts + (uint32_t)(row + position));
             else
                 missed[missing++] = row;
         }
@@ -196,7 +196,7 @@ void paged_count_times(struct paged_counts *own, uint32_t row, uint64_t times)
             paged_empty(own);
         const uint32_t space = UINT32_MAX - own->counted;
         const uint32_t now = times < space ? (uint32_t)times : space;
-        if (own->place_of[part] != 0 || paged_add_page(own, part)) {
+        if (own->page_of[part] != 0 || paged_add_page(own, part)) {
             paged_counts_at(own, part)[row % PAGED_ROWS] += now;
             own->counted += now;
         } else {
@@ -224,7 +224,7 @@ void paged_add(const struct paged_set *set, uint64_t *counts)
     for (unsigned member = 0; member < set->member_count; member++) {
         const struct paged_counts *own = &set->members[member];
         for (size_t part = 0; part < set->parts; part++) {
-            if (own->place_of[part] == 0)
+            if (own->page_of[part] == 0)
                 continue;
             const uint32_t *page = paged_counts_at(own, part);
             for (size_t i = 0; i < PAGED_ROWS && part * PAGED_ROWS + i < set->rows; i++)

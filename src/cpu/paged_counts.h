@@ -20,7 +20,7 @@ struct paged_set;
 /* The counts of one thread. */
 struct paged_counts {
     alignas(CACHE_LINE) struct paged_set *set;
-    uint32_t *place_of; /* by row / PAGED_ROWS: the index of a row's count is the row plus this,
+    uint32_t *page_of;  /* by row / PAGED_ROWS: the index of a row's count is the row plus this,
                          * modulo 2^32; 0 if there is no page */
     uint32_t *counts;   /* of all pages, after one that is unused so that no place is 0 */
     uint32_t pages;     /* in use */

@@ -210,8 +210,8 @@ int merge_end_file(struct merge *merge, const char *name, struct error *error)
 
 /* Checks that a table of numbers by key follows the one before it in its file. 0, or -1 with an
  * error. */
-static int check_place(const struct merge *merge, const struct parsed_table *table,
-                       const char *name, struct error *error)
+static int check_position(const struct merge *merge, const struct parsed_table *table,
+                          const char *name, struct error *error)
 {
     const bool is_next = merge->last.name == name;
     if (!merge->tally.blocks)
@@ -228,7 +228,7 @@ int merge_add(struct merge *merge, struct parsed_table *table, const char *name,
     if ((!merge->first.name && begin(merge, table, name, error) != 0) ||
         check_options(merge, table, name, error) != 0 || check_mode(merge, table, error) != 0 ||
         table_keys_check(table, &merge->spec, error) != 0 ||
-        check_place(merge, table, name, error) != 0 || add_rows(merge, table, error) != 0 ||
+        check_position(merge, table, name, error) != 0 || add_rows(merge, table, error) != 0 ||
         add_shard(merge, table, name, error) != 0)
         return -1;
     merge->tables++;

@@ -61,7 +61,7 @@ static unsigned label_rank(const char *label)
 }
 
 /* Writes a label on a line of so many blanks, if there is room for it. */
-static void place_label(char *line, size_t width, size_t at, const char *label, bool is_bin)
+static void put_label(char *line, size_t width, size_t at, const char *label, bool is_bin)
 {
     const size_t len = strlen(label);
     if (at + len > width && !is_bin && len <= width)
@@ -82,7 +82,7 @@ static void write_scale(struct heat *heat, char *line, size_t width)
         for (size_t i = 0; i < heat->count; i++) {
             const char *label = heat->columns[i].label;
             if (label_rank(label) == rank)
-                place_label(line, width, i * heat->cell_width, label, !strpbrk(label, "<>i"));
+                put_label(line, width, i * heat->cell_width, label, !strpbrk(label, "<>i"));
         }
     const bool header = heat->options->header;
     while (!header && width > 0 && line[width - 1] == ' ')

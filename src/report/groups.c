@@ -16,14 +16,14 @@ static struct key_name file_name(const void *of, size_t result)
 {
     const struct file_groups *files = of;
     const char *name =
-        files->count > 0 ? files->names[file_tallies_place(files->tallies, result).file] : "-";
+        files->count > 0 ? files->names[file_tallies_position(files->tallies, result).file] : "-";
     return (struct key_name){(const unsigned char *)name, strlen(name)};
 }
 
 static uint64_t offset_of_block(const void *of, size_t result)
 {
     const struct file_groups *files = of;
-    return file_tallies_place(files->tallies, result).offset;
+    return file_tallies_position(files->tallies, result).offset;
 }
 
 static void load_file(const void *of, size_t result, struct tally *tally)

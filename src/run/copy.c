@@ -107,7 +107,7 @@ static struct copying begin_chunk(struct worker *worker, struct file *file)
     struct copying copying = {.chunk = runner_choose(worker, flow), .flow = flow};
     if (!copying.chunk)
         return copying;
-    source_place_chunk(file, &file->at, copying.chunk);
+    source_locate_chunk(file, &file->at, copying.chunk);
     if (is_parallel)
         claim_piece(worker->source, file, &copying);
     else

@@ -196,7 +196,7 @@ static bool is_cut_short(struct extent *extent)
 static int feed(struct extent *extent, struct chunk *chunk)
 {
     const uint64_t at = extent->next.at;
-    source_place_chunk(extent->file, &extent->segment.at, chunk);
+    source_locate_chunk(extent->file, &extent->segment.at, chunk);
     int rc = extent->file->input.bytes.regular ? fill_from_file(extent, chunk, at)
                                                : fill_from_stream(extent, chunk, at);
     gpu_decoder_submit(extent->gpu, chunk, at, &extent->next);

@@ -40,7 +40,7 @@ void segment_close(struct extent *extent)
 
 size_t segment_begin_chunk(struct extent *extent, struct chunk *chunk)
 {
-    source_place_chunk(extent->file, &extent->segment.at, chunk);
+    source_locate_chunk(extent->file, &extent->segment.at, chunk);
     records_resume(extent->segment.records, chunk);
     return chunk->len;
 }
@@ -89,7 +89,7 @@ static void fill_with_joined(struct chunk *chunk, const struct file *file,
     if (joined->is_first && file->input.seeks_bom)
         chunk->begin = field_bom_len(chunk->data, chunk->len);
     chunk->give = false;
-    source_place_chunk(file, &at, chunk);
+    source_locate_chunk(file, &at, chunk);
     chunk->origin.bytes = record->bytes;
     chunk->origin.end = joined->is_end ? ENDS_FILE : ENDS_NOTHING;
     chunk->origin.has_header = joined->is_first && field && field->has_header;

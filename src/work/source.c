@@ -350,7 +350,7 @@ void source_add_parallel(struct source *source, int workers)
     pthread_mutex_unlock(&source->lock);
 }
 
-void source_place_chunk(const struct file *file, struct position *at, struct chunk *chunk)
+void source_locate_chunk(const struct file *file, struct position *at, struct chunk *chunk)
 {
     chunk->origin = (struct origin){.at = *at,
                                     .name = file->input.bytes.name,

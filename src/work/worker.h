@@ -199,7 +199,7 @@ unsigned source_taken(struct source *source, const struct file *but);
 void source_add_parallel(struct source *source, int workers);
 
 /* Sets where a chunk stands that the file will fill, and moves *at to the next position. */
-void source_place_chunk(const struct file *file, struct position *at, struct chunk *chunk);
+void source_locate_chunk(const struct file *file, struct position *at, struct chunk *chunk);
 
 /* Returns where to stop filling a chunk that begins with `waited` bytes. Texts have more room. */
 size_t source_fill_limit(const struct input *input, const struct chunk *chunk, size_t waited);

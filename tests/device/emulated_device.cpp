@@ -86,7 +86,7 @@ struct device *device_open(const struct device_plan *wanted, struct error *error
     if (row_pages_has(spec)) {
         const size_t pages = row_pages_of(spec->bins);
         device->page_words.swap(device->counts);
-        device->page_places.assign(pages, 0);
+        device->page_positions.assign(pages, 0);
         device->counts.assign(pages * ROW_PAGE, 0);
     }
     device->scratch_begin =

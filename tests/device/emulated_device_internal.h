@@ -89,7 +89,7 @@ struct device {
     size_t slot_size;
     std::vector<unsigned long long> counts;
     std::vector<unsigned long long> page_words; // of snapshots in pages,
-    std::vector<unsigned> page_places;          // each page's place; none: they are not
+    std::vector<unsigned> page_positions;       // each page's place; none: they are not
     std::vector<struct emulated::slot> slots;
     unsigned buffers; // slots that have one; the others are those of batches
     struct device_decoding decoding = {};

@@ -93,10 +93,10 @@ void run_kernel(struct device *device, const unsigned char *data, unsigned long 
 
 const unsigned long long *gather_snapshot(struct device *device)
 {
-    const unsigned pages = static_cast<unsigned>(device->page_places.size());
+    const unsigned pages = static_cast<unsigned>(device->page_positions.size());
     if (pages == 0)
         return device->counts.data();
-    const row_pages_args args = {device->counts.data(), pages, device->page_places.data(),
+    const row_pages_args args = {device->counts.data(), pages, device->page_positions.data(),
                                  device->page_words.data()};
     multiprocessor::the_one().run([=] {
         emulate_launch(row_pages_grid(pages), row_pages_block, 0, [=] { row_pages_kernel(args); });
@@ -119,7 +119,7 @@ void perform_snapshot(struct device *device, const struct device_counts &to, boo
         return;
     // Letters need not add up to the bytes, so only far too many show. The last word is that of
     // newlines, where text is counted. Of pages the first one's last count is there for certain.
-    const size_t pages = device->page_places.size();
+    const size_t pages = device->page_positions.size();
     const size_t words = pages ? row_pages_words(1) : to.end;
     const size_t middle = std::max(words / 2, to.first);
     to.words[device->plan.seed % 2 ? middle : words - 1] += words == 256 ? 1 : 1ull << 40;
@@ -280,7 +280,7 @@ void abandon(struct device *device)
     device->batch_memory = {};
     device->counts = {};
     device->page_words = {};
-    device->page_places = {};
+    device->page_positions = {};
     device->scratch.bytes = {};
     device->table.reset();
     for (struct slot &slot : device->slots)

@@ -32,7 +32,7 @@ struct counted {
     std::unique_ptr<void, decltype(&std::free)> table{nullptr, std::free};
     std::vector<unsigned long long> is, due;
 
-    counted(void (*build)(struct histogram_spec *), unsigned places)
+    counted(void (*build)(struct histogram_spec *), unsigned slots)
     {
         build(&spec);
         args.map = sample_map_of(&spec);
@@ -41,7 +41,7 @@ struct counted {
             table.reset(group_table(&spec, &size));
             args.map.groups.table = static_cast<const uint16_t *>(table.get());
         }
-        args.shape.bins = spec.groups ? CHARACTER_GROUPS_MAX : places;
+        args.shape.bins = spec.groups ? CHARACTER_GROUPS_MAX : slots;
         is.resize(spec.bins);
         due.resize(spec.bins);
     }
@@ -82,10 +82,10 @@ void check(counted &of, const unsigned char *data, size_t len)
         std::exit(1);
 }
 
-void check_all(void (*build)(struct histogram_spec *), unsigned places, bool quick)
+void check_all(void (*build)(struct histogram_spec *), unsigned slots, bool quick)
 {
     alignas(16) static unsigned char memory[4096];
-    counted of(build, places);
+    counted of(build, slots);
     for (size_t begin = 0; begin < 16; begin += quick ? 5 : 1)
         for (size_t len = 0; len < 2200; len = len * 2 + random_below(4)) {
             std::memset(memory, begin % 2 ? 0xe4 : 0xbf, sizeof memory);
@@ -103,9 +103,9 @@ void check_pages()
 {
     constexpr unsigned pages = 100, rows = pages * ROW_PAGE - 17;
     std::vector<unsigned long long> counts(pages * ROW_PAGE), words(row_pages_words(pages));
-    std::vector<unsigned> places(pages);
+    std::vector<unsigned> slots(pages);
     std::vector<uint64_t> good(words.begin(), words.end()), seen, added(rows);
-    const row_pages_args args = {counts.data(), pages, places.data(), words.data()};
+    const row_pages_args args = {counts.data(), pages, slots.data(), words.data()};
     for (unsigned turn = 0; turn < 12; turn++) {
         unsigned long long total = 0;
         uint64_t sum;
@@ -136,7 +136,7 @@ int main()
 {
     const bool quick = scale_is_small_or_slow();
     random_seed(20261124);
-    check_all(histogram_spec_characters, CHARACTERS_PLACES_MAX, true);
+    check_all(histogram_spec_characters, CHARACTERS_SLOTS_MAX, true);
     check_all(histogram_spec_characters, 16, quick); // most find no place
     check_all(histogram_spec_categories, 0, true);
     check_all(histogram_spec_blocks, 0, quick);

@@ -462,13 +462,13 @@ static void go_through_starts(const struct file *file, const struct histogram_sp
                               size_t frame)
 {
     struct run run = {.file = file, .spec = spec, .fallback = true};
-    const size_t places[] = {0,      9,      frame - 1,      frame,          131072,
-                             131081, 400000, file->size / 2, file->size - 9, file->size};
-    const size_t count = sizeof places / sizeof places[0];
+    const size_t positions[] = {0,      9,      frame - 1,      frame,          131072,
+                                131081, 400000, file->size / 2, file->size - 9, file->size};
+    const size_t count = sizeof positions / sizeof positions[0];
     const bool is_few = scale_is_small_or_slow();
     static unsigned turn; /* where few are asked for, each call takes the places after the last's */
     for (size_t i = is_few ? turn++ % 5 : 0; i < count; i += is_few ? 5 : 1) {
-        begin_within(&run, frame, places[i] < file->size ? places[i] : file->size);
+        begin_within(&run, frame, positions[i] < file->size ? positions[i] : file->size);
         run.is_stream = is_few ? random_below(2) : i % 2;
         check_run(&run);
     }

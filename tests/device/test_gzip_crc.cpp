@@ -124,7 +124,7 @@ class batch
         emulate_launch(gzip_order_grid(&device, 2), GZIP_ORDER_THREADS, 0,
                        [=] { gzip_order(device); });
         check_order();
-        place();
+        position();
         emulate_launch(gzip_crc_grid(&device, 3), GZIP_CRC_THREADS, 0, [=] { gzip_crc(device); });
         emulate_launch(gzip_verify_grid(&device, 3), GZIP_VERIFY_THREADS, 0,
                        [=] { gzip_verify(device); });
@@ -186,7 +186,7 @@ class batch
     }
 
     // As the stage of that name.
-    void place()
+    void position()
     {
         for (unsigned i = 0, at = 0; i < counts_.blocks; at += outcomes_[i++].content)
             outcomes_[i].content_at = at;

@@ -107,7 +107,7 @@ byte_vector deflate_of(const byte_vector &content, int level, int strategy, int 
 constexpr unsigned units_max = 4096, parts_max = 8192;
 
 struct carried {
-    gzip_place place = {};
+    gzip_position position = {};
     byte_vector header; // of the block around; it begins with bit `shift`
     uint32_t shift = 0;
 };
@@ -118,7 +118,7 @@ class batch
     batch(const unsigned char *bytes, size_t len, const carried &from)
         : in_(DECODE_CARRY + len + DECODE_PADDING, 0xa5), literals_(8 * len + 70000, 0xa5),
           sequences_(4 * len + 1000), candidates_(parts_max / 2), parts_(parts_max),
-          units_(units_max), begin_(from.place)
+          units_(units_max), begin_(from.position)
     {
         std::copy(bytes, bytes + len, in_.begin() + DECODE_CARRY);
         gzip_carry carry = {};
@@ -169,19 +169,19 @@ class batch
         const decode_batch device = batch_;
         emulate_launch(3, GZIP_PARSE_THREADS, 0, [=] { gzip_parse(device); });
         unsigned number = counters_.candidates;
-        gzip_place place = begin_;
+        gzip_position position = begin_;
         for (;;) {
             const auto end = candidates_.begin() + counters_.candidates;
-            const auto found = std::lower_bound(candidates_.begin(), end, place.bit);
+            const auto found = std::lower_bound(candidates_.begin(), end, position.bit);
             unsigned index = static_cast<unsigned>(found - candidates_.begin());
-            if (place.inside != GZIP_AT_BLOCK || found == end || *found != place.bit) {
+            if (position.inside != GZIP_AT_BLOCK || found == end || *found != position.bit) {
                 index = number++;
                 if (number > parts_max)
                     std::abort();
                 emulate_launch(1, 32, 0, [=] {
                     static gzip_parser parser;
                     unsigned blocks = 0;
-                    const gzip_part part = gzip_parse_part(parser, device, index, place, blocks);
+                    const gzip_part part = gzip_parse_part(parser, device, index, position, blocks);
                     if (threadIdx.x == 0)
                         device.gzip.parts[index] = part;
                 });
@@ -190,7 +190,7 @@ class batch
             const gzip_part &part = parts_[index];
             if (part.stop != GZIP_STOP_FOUND)
                 return part;
-            place = part.end;
+            position = part.end;
         }
     }
 
@@ -242,7 +242,7 @@ class batch
     std::vector<gzip_part> parts_;
     std::vector<gzip_unit> units_;
     gzip_counters counters_ = {};
-    gzip_place begin_;
+    gzip_position begin_;
     decode_batch batch_ = {};
 };
 
@@ -281,9 +281,9 @@ void check(const char *kind, const byte_vector &stream, const byte_vector &conte
                                                     header + GZIP_HEADER_MAX, stream.size())));
             from.shift = part.end.header % 8;
         }
-        from.place = part.end;
-        from.place.header = GZIP_CARRIED;
-        from.place.bit -= static_cast<uint32_t>(8 * (next - at));
+        from.position = part.end;
+        from.position.header = GZIP_CARRIED;
+        from.position.bit -= static_cast<uint32_t>(8 * (next - at));
         if (next == at && size >= stream.size())
             return fail("does not go on", kind, at);
         if (next == at)

@@ -58,17 +58,17 @@ struct stream {
 };
 
 // A block's place in a stream.
-struct place {
+struct position {
     size_t frame, block;
 };
 
-std::vector<place> places_of(const stream &stream)
+std::vector<position> positions_of(const stream &stream)
 {
-    std::vector<place> places;
+    std::vector<position> positions;
     for (size_t frame = 0; frame < stream.frames.size(); frame++)
         for (size_t block = 0; block < stream.frames[frame].blocks.size(); block++)
-            places.push_back({frame, block});
-    return places;
+            positions.push_back({frame, block});
+    return positions;
 }
 
 void fail(const char *what, size_t block, size_t at)
@@ -250,34 +250,34 @@ class run
     // Decodes the stream, so many blocks a batch; says which block was refused.
     result all(const std::function<size_t()> &blocks_a_batch)
     {
-        const std::vector<place> places = places_of(source);
+        const std::vector<position> positions = positions_of(source);
         cases++;
-        for (size_t first = 0; first < places.size();) {
-            const size_t last = std::min(places.size(), first + blocks_a_batch());
+        for (size_t first = 0; first < positions.size();) {
+            const size_t last = std::min(positions.size(), first + blocks_a_batch());
             memory memory;
-            make(memory, places, first, last);
+            make(memory, positions, first, last);
             launch(memory.batch);
             if (memory.verdict.refused < last - first) {
                 if (memory.verdict.refusal != memory.outcome[memory.verdict.refused].refusal)
                     fail("another refusal", first, memory.verdict.refusal);
                 return {first + memory.verdict.refused, memory.verdict.refusal};
             }
-            check(memory, places, first, last);
+            check(memory, positions, first, last);
             first = last;
         }
-        return {places.size(), DECODE_TAKEN};
+        return {positions.size(), DECODE_TAKEN};
     }
 
   private:
     static constexpr unsigned small = 4096, few = 32; // a tile, and threads
 
-    void make(memory &memory, const std::vector<place> &places, size_t first, size_t last)
+    void make(memory &memory, const std::vector<position> &positions, size_t first, size_t last)
     {
         memory.in = next_in;
         memory.in.resize(DECODE_CARRY, 0xa5);
         for (size_t i = first; i < last; i++) {
-            const test_frame &frame = source.frames[places[i].frame];
-            const bool begins = places[i].block == 0;
+            const test_frame &frame = source.frames[positions[i].frame];
+            const bool begins = positions[i].block == 0;
             if (begins)
                 tables.assign(ZSTD_TABLES, described());
             if (i == first || begins) {
@@ -289,16 +289,16 @@ class run
                 memory.frame.push_back(header);
             }
             memory.frame.back().blocks++;
-            memory.frame.back().ends = places[i].block + 1 == frame.blocks.size();
-            add_block(memory, frame.blocks[places[i].block],
+            memory.frame.back().ends = positions[i].block + 1 == frame.blocks.size();
+            add_block(memory, frame.blocks[positions[i].block],
                       static_cast<uint32_t>(memory.frame.size() - 1), like.no_table, tables);
         }
         memory.in.resize(memory.in.size() + DECODE_PADDING);
-        point(memory, places, last);
+        point(memory, positions, last);
     }
 
     // Sets the batch's pointers, and what lies before its content.
-    void point(memory &memory, const std::vector<place> &places, size_t last)
+    void point(memory &memory, const std::vector<position> &positions, size_t last)
     {
         decode_batch &batch = memory.batch;
         const decode_block &end = memory.block.back();
@@ -309,7 +309,7 @@ class run
         std::copy(kept.begin(), kept.end(), memory.out.get() + memory.before - kept.size());
         next_in.assign(sizeof(decode_carry), 0xa5);
         const size_t window =
-            std::max<size_t>(source.frames[places[last - 1].frame].window, like.keep_min);
+            std::max<size_t>(source.frames[positions[last - 1].frame].window, like.keep_min);
         next_before = (window + 255) / 256 * 256;
         next_out = aligned_memory<unsigned char>(next_before);
         batch.in = memory.in.data();
@@ -369,9 +369,10 @@ class run
         emulate_launch(like.grid, DECODE_FOLLOW_THREADS, 0, [=] { decode_follow(batch); });
     }
 
-    void check(const memory &memory, const std::vector<place> &places, size_t first, size_t last)
+    void check(const memory &memory, const std::vector<position> &positions, size_t first,
+               size_t last)
     {
-        const test_block &begin = block_at(places[first]), &end = block_at(places[last - 1]);
+        const test_block &begin = block_at(positions[first]), &end = block_at(positions[last - 1]);
         const size_t size = end.content_at + end.content - begin.content_at;
         const unsigned char *due = source.content.data() + begin.content_at;
         if (memory.verdict.content != size)
@@ -389,13 +390,13 @@ class run
             }
         for (size_t i = first; i < last; i++)
             if (memory.outcome[i - first].content_at !=
-                block_at(places[i]).content_at - begin.content_at)
+                block_at(positions[i]).content_at - begin.content_at)
                 fail("it begins elsewhere", i, memory.outcome[i - first].content_at);
-        check_kept(memory, places[last - 1]);
+        check_kept(memory, positions[last - 1]);
     }
 
     // What the next batch is given, which this one goes on from.
-    void check_kept(const memory &memory, const place &last)
+    void check_kept(const memory &memory, const position &last)
     {
         const test_frame &frame = source.frames[last.frame];
         const test_block &block = block_at(last);
@@ -424,7 +425,7 @@ class run
         check_tables(carry, last);
     }
 
-    void check_tables(const decode_carry &carry, const place &last)
+    void check_tables(const decode_carry &carry, const position &last)
     {
         for (unsigned i = 0; i < ZSTD_TABLES; i++) {
             const decode_source &source_of = carry.tables[i];
@@ -439,7 +440,7 @@ class run
         }
     }
 
-    const test_block &block_at(const place &at) const
+    const test_block &block_at(const position &at) const
     {
         return source.frames[at.frame].blocks[at.block];
     }
@@ -809,9 +810,9 @@ void check_other_refusals()
                 maker.made.content.size() - maker.made.frames.back().blocks[0].content_at;
         }
         stream stream = maker.made;
-        const std::vector<place> places = places_of(stream);
+        const std::vector<position> positions = positions_of(stream);
         const size_t index = random_below(static_cast<unsigned>(blocks));
-        const place at = places[index];
+        const position at = positions[index];
         stream.frames[at.frame].blocks[at.block].refusal = DECODE_BAD_BITS;
         stream.frames[at.frame].blocks[at.block].content = static_cast<uint32_t>(random_word());
         check_refused(stream, index, DECODE_BAD_BITS);

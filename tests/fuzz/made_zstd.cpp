@@ -57,15 +57,15 @@ static void alter(byte_vector &input, const unsigned how[3])
         return;
     // Most positions count from the beginning, where headers are; others are anywhere.
     const size_t at = (how[0] & 1 ? how[1] * input.size() >> 16 : how[1] % 512) % input.size();
-    const auto place = input.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto position = input.begin() + static_cast<std::ptrdiff_t>(at);
     if (how[0] / 2 % 8 == 0)
         input.resize(at);
     else if (how[0] / 2 % 8 == 1)
-        input.erase(place);
+        input.erase(position);
     else if (how[0] / 2 % 8 < 5)
-        *place = static_cast<unsigned char>(*place ^ 1u << how[2] % 8);
+        *position = static_cast<unsigned char>(*position ^ 1u << how[2] % 8);
     else
-        *place = static_cast<unsigned char>(how[2]);
+        *position = static_cast<unsigned char>(how[2]);
 }
 
 static byte_vector made_input()

@@ -69,17 +69,18 @@ struct deflate_verdict inflate_by_runs(const unsigned char *in, size_t len,
     static unsigned char bytes[DEFLATE_CONTENT_MAX];
     struct deflate_verdict verdict = {.made = {bytes, 0, DEFLATE_CONTENT_MAX}};
     struct deflate_input input = deflate_input_at_edge(in, len);
-    struct deflate_place place = {0};
+    struct deflate_position position = {0};
     struct parsed_run *run = deflate_run(course->capacity);
     bool is_too_far = false, goes_on = true;
     if (course->step)
         input.bits = 0;
     while (goes_on && !is_too_far) {
-        const uint64_t before = place.bit, until = course->by_blocks ? 0 : UINT64_MAX;
-        verdict.stop = deflate_parse(deflate_parser(course->portable), &input, &place, until, run);
+        const uint64_t before = position.bit, until = course->by_blocks ? 0 : UINT64_MAX;
+        verdict.stop =
+            deflate_parse(deflate_parser(course->portable), &input, &position, until, run);
         *fault = execute_bytes(run, &verdict.made, &is_too_far);
         goes_on = verdict.stop == DEFLATE_FULL || verdict.stop == DEFLATE_REACHED;
-        if (goes_on && place.bit == before)
+        if (goes_on && position.bit == before)
             *fault = "a run that does not advance";
         if (verdict.stop == DEFLATE_CUT)
             goes_on = more_arrives(&input, len, course->step);
@@ -88,7 +89,7 @@ struct deflate_verdict inflate_by_runs(const unsigned char *in, size_t len,
     }
     if (is_too_far)
         verdict.stop = DEFLATE_CORRUPT;
-    verdict.taken = (place.bit + 7) / 8;
+    verdict.taken = (position.bit + 7) / 8;
     return verdict;
 }
 

@@ -11,7 +11,7 @@ struct places {
     int at[2 * PLACES];
 };
 
-static struct places places_of(uint64_t number)
+static struct places positions_of(uint64_t number)
 {
     struct places places = {{0}};
     for (int i = 0; number > 0; i++, number /= 10)
@@ -56,7 +56,7 @@ static int read_fraction(const char *q, struct places *top)
 
 uint64_t naive_rank(const char *q, uint64_t n)
 {
-    struct places top, product = {{0}}, samples = places_of(n);
+    struct places top, product = {{0}}, samples = positions_of(n);
     const int places = read_fraction(q, &top);
     for (int i = 0; i < PLACES; i++)
         for (int times = 0; times < top.at[i]; times++)

@@ -10,7 +10,7 @@ const struct value_type *value_type_native(const char *name)
 }
 
 /* Returns where byte k of the value, counted from its lowest, is in the array. */
-static size_t place_of_byte(const struct value_type *type, size_t i, size_t k)
+static size_t position_of_byte(const struct value_type *type, size_t i, size_t k)
 {
     return i * type->size + (type->big_endian ? type->size - 1 - k : k);
 }
@@ -18,14 +18,14 @@ static size_t place_of_byte(const struct value_type *type, size_t i, size_t k)
 void value_put(const struct value_type *type, unsigned char *data, size_t i, uint64_t bits)
 {
     for (size_t k = 0; k < type->size; k++)
-        data[place_of_byte(type, i, k)] = (unsigned char)(bits >> 8 * k);
+        data[position_of_byte(type, i, k)] = (unsigned char)(bits >> 8 * k);
 }
 
 uint64_t value_get(const struct value_type *type, const unsigned char *data, size_t i)
 {
     uint64_t bits = 0;
     for (size_t k = 0; k < type->size; k++)
-        bits |= (uint64_t)data[place_of_byte(type, i, k)] << 8 * k;
+        bits |= (uint64_t)data[position_of_byte(type, i, k)] << 8 * k;
     return bits;
 }
 

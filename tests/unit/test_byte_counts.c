@@ -124,7 +124,7 @@ static void check_carries(const struct cpu_kernels *kernels, unsigned char *scra
 }
 
 /* One byte that is not ASCII, at every place of a step, of text or of one pair. */
-static void check_places(const struct cpu_kernels *kernels, unsigned char *scratch, bool quick)
+static void check_positions(const struct cpu_kernels *kernels, unsigned char *scratch, bool quick)
 {
     const size_t len = 4 * BLOCK;
     for (size_t at = 0; at < 64; at++)
@@ -186,7 +186,7 @@ int main(void)
         }
         check_pairs(*kernels, scratch);
         check_carries(*kernels, scratch);
-        check_places(*kernels, scratch, quick);
+        check_positions(*kernels, scratch, quick);
         check_turns(*kernels, scratch, scale_of(10, 60, 600));
         for (int round = 0; round < 5; round++)
             check_calls(*kernels, scratch);

@@ -343,17 +343,17 @@ static uint64_t parse_from(const struct deflate_input *input, uint64_t from, uin
                            struct made_content *made)
 {
     struct parsed_run *run = deflate_run(1 << 20);
-    struct deflate_place place = {.bit = from};
+    struct deflate_position position = {.bit = from};
     bool is_too_far = false;
     const char *fault = NULL;
     enum deflate_stop stop = DEFLATE_FULL;
     while (stop == DEFLATE_FULL && !fault && !is_too_far) {
-        stop = deflate_parse(deflate_parser(false), input, &place, until, run);
+        stop = deflate_parse(deflate_parser(false), input, &position, until, run);
         fault = execute_bytes(run, made, &is_too_far);
     }
     expect(!fault && !is_too_far && (stop == DEFLATE_REACHED || stop == DEFLATE_ENDED),
            fault ? fault : "runs from a beginning that was found", from);
-    return place.bit;
+    return position.bit;
 }
 
 /* Finds all beginnings, and parses from one to the next: an end must be a beginning unless another

@@ -177,11 +177,12 @@ static void compare_blocks(const struct file_tallies *files)
     size_t result = 0;
     for (size_t file = 0; file < BLOCK_FILES; file++)
         for (size_t number = 0; number < blocks_of(file); number++, result++) {
-            const struct file_place place = file_tallies_place(files, result);
+            const struct file_position position = file_tallies_position(files, result);
             const uint64_t *const own = block_counts[file][number];
             file_tallies_load(files, result, &tally);
-            check_that(place.file == file, "the file of a block", result);
-            check_that(place.offset == first_of(file) + BLOCK_SIZE * number, "its offset", result);
+            check_that(position.file == file, "the file of a block", result);
+            check_that(position.offset == first_of(file) + BLOCK_SIZE * number, "its offset",
+                       result);
             check_that(counts[0] == own[0] && counts[1] == own[1], "its counts", result);
             check_that(tally.samples == own[0] + own[1], "its samples", result);
         }

@@ -81,8 +81,8 @@ static void compare_counts(const struct key_counts *entries, uint64_t (*counts)[
             if (counts[key][row] == 0)
                 continue;
             same &= at < entries->count &&
-                    key_of_place(entries->list[at].key, entries->row_bits) == key &&
-                    row_of_place(entries->list[at].key, entries->row_bits) == first_row + row &&
+                    key_of_position(entries->list[at].key, entries->row_bits) == key &&
+                    row_of_position(entries->list[at].key, entries->row_bits) == first_row + row &&
                     entries->list[at].value == counts[key][row];
             at++;
         }

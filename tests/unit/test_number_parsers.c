@@ -334,13 +334,13 @@ static void check_by_hand(void)
 
 /* --- every byte at every place of a token: what no number has, among what is one --- */
 
-/* Appends a token with the byte instead of the one at `place`, or if `more` before it. */
-static void append_with(struct text *text, const char *token, size_t place, bool more,
+/* Appends a token with the byte instead of the one at `position`, or if `more` before it. */
+static void append_with(struct text *text, const char *token, size_t position, bool more,
                         unsigned char byte)
 {
-    append(text, token, place);
+    append(text, token, position);
     append(text, &byte, 1);
-    append(text, token + place + !more, strlen(token) - place - !more);
+    append(text, token + position + !more, strlen(token) - position - !more);
     append(text, " ", 1);
 }
 
@@ -351,11 +351,11 @@ static void append_everywhere(struct text *text, unsigned char byte)
         "-inf", "1.2.3.4",    "-",   "Infinity", "00000000000001.25",
         "+",    "2026-11-24", "."};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        for (size_t place = 0; place <= strlen(numbers[i]); place++) {
-            append_with(text, numbers[i], place, true, byte);
-            if (place < strlen(numbers[i]))
-                append_with(text, numbers[i], place, false, byte);
-            append_format(text, "%s ", numbers[place % (sizeof numbers / sizeof numbers[0])]);
+        for (size_t position = 0; position <= strlen(numbers[i]); position++) {
+            append_with(text, numbers[i], position, true, byte);
+            if (position < strlen(numbers[i]))
+                append_with(text, numbers[i], position, false, byte);
+            append_format(text, "%s ", numbers[position % (sizeof numbers / sizeof numbers[0])]);
         }
 }
 

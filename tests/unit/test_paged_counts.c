@@ -114,10 +114,10 @@ static void count_side_by_side(const struct subject *subject, struct paged_set *
  * middle row, if that has a page. */
 static void fill_up(const struct subject *subject, struct paged_counts *own, uint64_t *expected)
 {
-    const uint32_t row = (uint32_t)subject->rows / 2, place = own->place_of[row / PAGED_ROWS];
-    if (place == 0)
+    const uint32_t row = (uint32_t)subject->rows / 2, position = own->page_of[row / PAGED_ROWS];
+    if (position == 0)
         return;
-    own->counts[row + place] += UINT32_MAX - own->counted;
+    own->counts[row + position] += UINT32_MAX - own->counted;
     expected[row] += UINT32_MAX - own->counted;
     own->counted = UINT32_MAX;
 }

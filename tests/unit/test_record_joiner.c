@@ -90,7 +90,7 @@ static size_t add(struct record_joiner *joiner, struct span *span)
 }
 
 /* In order, backwards, or in any order. */
-static size_t place(unsigned order, size_t i, const size_t *mixed)
+static size_t position(unsigned order, size_t i, const size_t *mixed)
 {
     return order == 0 ? i : order == 1 ? SEGMENTS - 1 - i : mixed[i];
 }
@@ -110,7 +110,7 @@ static void check(unsigned continuing, unsigned order)
     if (record_joiner_open(&joiner, true, false) != 0)
         abort();
     for (size_t i = 0; i <= SEGMENTS; i++) {
-        struct span *span = i < SEGMENTS ? read_segment(place(order, i, mixed))
+        struct span *span = i < SEGMENTS ? read_segment(position(order, i, mixed))
                                          : span_open(SEGMENTS, &record_characters, 0, true);
         const size_t held = add(&joiner, span);
         longest = held > longest ? held : longest;

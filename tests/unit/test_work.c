@@ -58,11 +58,11 @@ enum deflate_read __wrap_deflate_read_codes(const struct deflate_input *input, u
                                             struct deflate_codes *codes);
 enum deflate_stop __real_deflate_parse(struct deflate_parser *parser,
                                        const struct deflate_input *input,
-                                       struct deflate_place *place, uint64_t until,
+                                       struct deflate_position *position, uint64_t until,
                                        struct parsed_run *run);
 enum deflate_stop __wrap_deflate_parse(struct deflate_parser *parser,
                                        const struct deflate_input *input,
-                                       struct deflate_place *place, uint64_t until,
+                                       struct deflate_position *position, uint64_t until,
                                        struct parsed_run *run);
 void __real_deflate_tables_build(struct deflate_tables *tables, const struct deflate_codes *codes);
 void __wrap_deflate_tables_build(struct deflate_tables *tables, const struct deflate_codes *codes);
@@ -103,15 +103,15 @@ enum deflate_read __wrap_deflate_read_codes(const struct deflate_input *input, u
 
 enum deflate_stop __wrap_deflate_parse(struct deflate_parser *parser,
                                        const struct deflate_input *input,
-                                       struct deflate_place *place, uint64_t until,
+                                       struct deflate_position *position, uint64_t until,
                                        struct parsed_run *run)
 {
-    const uint64_t begin = place->bit;
-    const enum deflate_stop stop = __real_deflate_parse(parser, input, place, until, run);
+    const uint64_t begin = position->bit;
+    const enum deflate_stop stop = __real_deflate_parse(parser, input, position, until, run);
     if (in_run)
-        work.run += place->bit - begin + run->operations_len;
+        work.run += position->bit - begin + run->operations_len;
     else
-        work.chained += place->bit - begin;
+        work.chained += position->bit - begin;
     return stop;
 }
 

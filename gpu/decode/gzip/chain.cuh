@@ -38,7 +38,7 @@ static inline unsigned gzip_chain_grid(const struct decode_batch *, unsigned)
 // The progress of the chain. All lanes know the same.
 struct gzip_chaining {
     gzip_state state;
-    gzip_place place;
+    gzip_position position;
     unsigned long long member_at; // as in the carry
     unsigned long long before;    // bytes of content of the member before the batch
     unsigned units, content;      // so far, of all frames
@@ -70,7 +70,7 @@ static __device__ inline gzip_chaining gzip_chain_begin(const decode_batch &batc
     const gzip_carry &carry = gzip_carry_of(batch);
     gzip_chaining chain = {};
     chain.state = static_cast<gzip_state>(carry.state);
-    chain.place = carry.place;
+    chain.position = carry.position;
     chain.member_at = carry.member_at;
     chain.before = carry.before;
     chain.parts = gzip_candidate_count(batch.gzip);
@@ -127,12 +127,12 @@ static __device__ inline unsigned gzip_chain_way(unsigned after, unsigned *last)
 
 // Records what ended the chain of parts, and where.
 static __device__ inline void gzip_chain_stop(gzip_chaining &chain, unsigned stop,
-                                              const gzip_place &place)
+                                              const gzip_position &position)
 {
-    chain.place = place;
+    chain.position = position;
     if (stop == GZIP_STOP_ENDED) {
         chain.state = GZIP_TRAILER;
-        chain.place.bit = (place.bit + 7) / 8 * 8;
+        chain.position.bit = (position.bit + 7) / 8 * 8;
     } else if (stop == GZIP_STOP_CUT) {
         chain.is_over = true;
     } else if (stop == GZIP_STOP_FULL) {
@@ -195,13 +195,13 @@ static __device__ inline void gzip_chain_blocks(gzip_parser &parser, const decod
     const gzip_batch &gzip = batch.gzip;
     const unsigned count = gzip_candidate_count(gzip);
     unsigned index = count;
-    if (chain.place.inside == GZIP_AT_BLOCK)
-        index = gzip_find_candidate(gzip, chain.place.bit);
+    if (chain.position.inside == GZIP_AT_BLOCK)
+        index = gzip_find_candidate(gzip, chain.position.bit);
     if (index == count) {
         if (chain.parts >= gzip.parts_max)
             return gzip_chain_full(chain);
         const gzip_part part =
-            gzip_parse_part(parser, batch, chain.parts, chain.place, chain.own_blocks);
+            gzip_parse_part(parser, batch, chain.parts, chain.position, chain.own_blocks);
         if (!gzip_chain_own_part(batch, chain, part))
             return;
         if (part.stop != GZIP_STOP_FOUND)
@@ -260,7 +260,7 @@ static __device__ inline void gzip_chain_close(const decode_batch &batch, gzip_c
 static __device__ inline void gzip_chain_between(const decode_batch &batch, gzip_chaining &chain)
 {
     const gzip_input input = gzip_input_of(batch);
-    const unsigned begin = chain.place.bit / 8;
+    const unsigned begin = chain.position.bit / 8;
     unsigned end = begin;
     if (8 * begin >= input.end) {
         chain.is_over = true;
@@ -270,7 +270,7 @@ static __device__ inline void gzip_chain_between(const decode_batch &batch, gzip
         end = gzip_find_byte(input, begin, false);
     if (chain.state == GZIP_ZEROS || end > begin) {
         chain.state = GZIP_ZEROS;
-        chain.place.bit = 8 * end;
+        chain.position.bit = 8 * end;
         if (end == begin)
             gzip_chain_refuse(chain, DECODE_BAD_BLOCK);
         return;
@@ -282,7 +282,7 @@ static __device__ inline void gzip_chain_between(const decode_batch &batch, gzip
     if (chain.is_over)
         return;
     chain.member_at = batch.gzip.at + begin;
-    chain.place = {8 * end, GZIP_AT_BLOCK, 0, 0, 0};
+    chain.position = {8 * end, GZIP_AT_BLOCK, 0, 0, 0};
     chain.state = GZIP_BLOCKS;
     gzip_chain_open(batch, chain);
 }
@@ -290,13 +290,13 @@ static __device__ inline void gzip_chain_between(const decode_batch &batch, gzip
 static __device__ inline void gzip_chain_trailer(const decode_batch &batch, gzip_chaining &chain)
 {
     const gzip_input input = gzip_input_of(batch);
-    const unsigned at = chain.place.bit / 8;
+    const unsigned at = chain.position.bit / 8;
     if (at + GZIP_TRAILER_BYTES > input.end / 8) {
         chain.is_over = true;
         return;
     }
     gzip_chain_close(batch, chain, true, {gzip_bytes(input, at), gzip_bytes(input, at + 4), 0});
-    chain.place.bit += 8 * GZIP_TRAILER_BYTES;
+    chain.position.bit += 8 * GZIP_TRAILER_BYTES;
     chain.member_at = batch.gzip.at + at + GZIP_TRAILER_BYTES;
     chain.state = GZIP_NEXT;
 }
@@ -314,8 +314,8 @@ static __device__ inline void gzip_chain_end(const decode_batch &batch, gzip_cha
 {
     const unsigned size = batch.in_size - DECODE_CARRY;
     const bool in_member = gzip_chain_in_member(chain);
-    const bool is_left = in_member || chain.place.bit < 8 * size;
-    if (batch.gzip.is_end ? is_left : chain.place.bit + 8 * GZIP_MARGIN < 8 * size)
+    const bool is_left = in_member || chain.position.bit < 8 * size;
+    if (batch.gzip.is_end ? is_left : chain.position.bit + 8 * GZIP_MARGIN < 8 * size)
         return gzip_chain_refuse(chain, DECODE_BAD_BLOCK);
     if (!in_member && chain.frames > 0)
         return;
@@ -326,35 +326,35 @@ static __device__ inline void gzip_chain_end(const decode_batch &batch, gzip_cha
 }
 
 // Copies the header of the block around to the next carry.
-static __device__ inline void gzip_chain_keep_header(const decode_batch &batch,
-                                                     const gzip_place &place, gzip_carry *next)
+static __device__ inline void
+gzip_chain_keep_header(const decode_batch &batch, const gzip_position &position, gzip_carry *next)
 {
     const gzip_input input = gzip_input_of(batch);
     const gzip_carry &carry = gzip_carry_of(batch);
-    const bool is_carried = place.header == GZIP_CARRIED;
-    const unsigned first = place.header / 32, words = (input.end + 31) / 32;
+    const bool is_carried = position.header == GZIP_CARRIED;
+    const unsigned first = position.header / 32, words = (input.end + 31) / 32;
     for (unsigned i = threadIdx.x % 32; i < GZIP_HEADER_MAX / 4; i += 32) {
         const unsigned word = first + i < words && !is_carried ? input.words[first + i] : 0;
         next->header[i] = is_carried ? carry.header[i] : word;
     }
     if (threadIdx.x % 32 == 0)
-        next->shift = is_carried ? carry.shift : place.header % 32;
+        next->shift = is_carried ? carry.shift : position.header % 32;
 }
 
 static __device__ inline void gzip_chain_keep(const decode_batch &batch, const gzip_chaining &chain)
 {
     gzip_carry *const next = reinterpret_cast<gzip_carry *>(batch.next + GZIP_CARRY_AT);
     const unsigned gone = batch.in_size - DECODE_CARRY - GZIP_MARGIN; // bytes before the next batch
-    gzip_place place = chain.place;
-    place.bit -= 8 * gone;
-    if (place.inside == GZIP_IN_CODES) {
-        gzip_chain_keep_header(batch, place, next);
-        place.header = GZIP_CARRIED;
+    gzip_position position = chain.position;
+    position.bit -= 8 * gone;
+    if (position.inside == GZIP_IN_CODES) {
+        gzip_chain_keep_header(batch, position, next);
+        position.header = GZIP_CARRIED;
     }
     if (threadIdx.x % 32 > 0)
         return;
     next->state = chain.refusal == DECODE_TAKEN ? chain.state : GZIP_REFUSED;
-    next->place = place;
+    next->position = position;
     next->before =
         gzip_chain_in_member(chain) ? chain.before + chain.content - chain.frame_content : 0;
     next->member_at = chain.member_at;

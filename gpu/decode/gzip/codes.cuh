@@ -89,10 +89,10 @@ static __device__ inline gzip_entry gzip_distance_entry(unsigned symbol, unsigne
 }
 
 // A canonical code of Symbols symbols. Codes of `l` bits, followed by zeros up to GZIP_CODE_MAX,
-// are below limit[l]; the first bits of such a one, as a number, and place[l] added to it, are an
-// index of `entries`.
+// are below limit[l]; the first bits of such a one, as a number, and position[l] added to it, are
+// an index of `entries`.
 template <unsigned Symbols> struct gzip_code {
-    unsigned limit[GZIP_CODE_MAX + 1], place[GZIP_CODE_MAX + 1];
+    unsigned limit[GZIP_CODE_MAX + 1], position[GZIP_CODE_MAX + 1];
     unsigned next[GZIP_CODE_MAX + 1]; // while it is made
     gzip_entry entries[Symbols];      // by the lengths of their codes
 };
@@ -131,7 +131,7 @@ static __device__ __forceinline__ gzip_entry gzip_find_code(
     UNROLL for (unsigned i = First; i <= Last; i++) length += number >= limit[i] ? 1 : 0;
     if (length > Last)
         return 0;
-    return code.entries[(number >> (GZIP_CODE_MAX - length)) + code.place[length]];
+    return code.entries[(number >> (GZIP_CODE_MAX - length)) + code.position[length]];
 }
 
 // --- making a code ---
@@ -169,7 +169,7 @@ static __device__ inline bool gzip_set_limits(gzip_code<Symbols> &code, const ui
         return false;
     if (lane > 0 && lane <= GZIP_CODE_MAX) {
         code.limit[lane] = (own_first + own) << (GZIP_CODE_MAX - lane);
-        code.place[lane] = own_at - own_first;
+        code.position[lane] = own_at - own_first;
         code.next[lane] = own_at;
     }
     __syncwarp();

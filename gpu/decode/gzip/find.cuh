@@ -161,8 +161,8 @@ static __device__ inline find_precode find_make_precode(unsigned long long lengt
                                                         unsigned char *symbols)
 {
     // The place in the stream of each symbol's length.
-    constexpr unsigned places[GZIP_PRECODES] = {3, 17, 15, 13, 11, 9,  7, 5, 4, 6,
-                                                8, 10, 12, 14, 16, 18, 0, 1, 2};
+    constexpr unsigned positions[GZIP_PRECODES] = {3, 17, 15, 13, 11, 9,  7, 5, 4, 6,
+                                                   8, 10, 12, 14, 16, 18, 0, 1, 2};
     unsigned long long counts = 0, filled = 0; // byte l: of codes of l bits
     UNROLL for (unsigned i = 0; i < GZIP_PRECODES; i++)
     {
@@ -175,7 +175,7 @@ static __device__ inline find_precode find_make_precode(unsigned long long lengt
     unsigned long long next = precode.ranks << 8; // byte l: the rank of the next code of l bits
     UNROLL for (unsigned symbol = 0; symbol < GZIP_PRECODES; symbol++)
     {
-        const unsigned length = lengths >> 3 * places[symbol] & 7;
+        const unsigned length = lengths >> 3 * positions[symbol] & 7;
         if (length > 0)
             symbols[next >> 8 * length & 255] = static_cast<unsigned char>(symbol);
         next += 1ull << 8 * length;
@@ -267,36 +267,36 @@ static __device__ inline bool find_has_codes(const gzip_input &input, unsigned b
 }
 
 // The position of a thread in the words of a piece.
-struct find_place {
+struct find_position {
     unsigned word, end;
     unsigned left;    // beginnings in the word that are yet to be looked at
     unsigned read[3]; // what comes 13 bits after them: lengths of precodes, and their numbers
 };
 
-static __device__ inline void find_read(const unsigned *words, find_place &place)
+static __device__ inline void find_read(const unsigned *words, find_position &position)
 {
     unsigned word[4];
-    UNROLL for (unsigned i = 0; i < 4; i++) word[i] = words[place.word + i];
-    UNROLL for (unsigned i = 0; i < 3; i++) place.read[i] =
+    UNROLL for (unsigned i = 0; i < 4; i++) word[i] = words[position.word + i];
+    UNROLL for (unsigned i = 0; i < 3; i++) position.read[i] =
         __funnelshift_r(word[i], word[i + 1], find_header - 4);
-    place.left = find_may_begin(word[0], word[1]) & find_fills_fours(word);
+    position.left = find_may_begin(word[0], word[1]) & find_fills_fours(word);
 }
 
 // Queues beginnings with a complete precode until none is left, or there is no room.
 static __device__ inline void find_queue(const gzip_input &input, const unsigned char *table,
-                                         find_place &place, unsigned *queue, unsigned *queued)
+                                         find_position &position, unsigned *queue, unsigned *queued)
 {
-    for (; place.word < place.end; place.word += GZIP_FIND_THREADS) {
-        if (place.left == 0)
-            find_read(input.words, place);
-        for (; place.left; place.left &= place.left - 1) {
-            const unsigned i = static_cast<unsigned>(__ffs(static_cast<int>(place.left))) - 1;
-            if (!find_has_precode(table, place.read, i))
+    for (; position.word < position.end; position.word += GZIP_FIND_THREADS) {
+        if (position.left == 0)
+            find_read(input.words, position);
+        for (; position.left; position.left &= position.left - 1) {
+            const unsigned i = static_cast<unsigned>(__ffs(static_cast<int>(position.left))) - 1;
+            if (!find_has_precode(table, position.read, i))
                 continue;
             const unsigned entry = atomicAdd(queued, 1);
             if (entry >= GZIP_FIND_QUEUE)
                 return;
-            queue[entry] = 32 * place.word + i;
+            queue[entry] = 32 * position.word + i;
         }
     }
 }
@@ -310,13 +310,13 @@ __global__ void __launch_bounds__(GZIP_FIND_THREADS, 4) gzip_find(decode_batch b
     __shared__ unsigned queued;
     const gzip_input input = gzip_input_of(batch);
     const unsigned words = (input.end + 31) / 32, first = blockIdx.x * GZIP_FIND_PIECE;
-    find_place place = {first + threadIdx.x, min(words, first + GZIP_FIND_PIECE), 0, {}};
+    find_position position = {first + threadIdx.x, min(words, first + GZIP_FIND_PIECE), 0, {}};
     find_make_table(table);
     if (threadIdx.x == 0)
         queued = 0;
     __syncthreads();
     do {
-        find_queue(input, table, place, queue, &queued);
+        find_queue(input, table, position, queue, &queued);
         __syncthreads();
         const unsigned count = min(queued, GZIP_FIND_QUEUE);
         for (unsigned i = threadIdx.x; i < count; i += GZIP_FIND_THREADS) {
@@ -329,7 +329,7 @@ __global__ void __launch_bounds__(GZIP_FIND_THREADS, 4) gzip_find(decode_batch b
         __syncthreads();
         if (threadIdx.x == 0)
             queued = 0;
-    } while (__syncthreads_or(place.word < place.end));
+    } while (__syncthreads_or(position.word < position.end));
 }
 
 static inline unsigned gzip_sort_grid(const struct decode_batch *, unsigned)

@@ -47,7 +47,7 @@ enum gzip_inside {
     GZIP_IN_STORED, /* the next one of `left` bytes of a stored block does */
 };
 
-struct gzip_place {
+struct gzip_position {
     uint32_t bit;
     uint32_t inside;  /* enum gzip_inside */
     uint32_t header;  /* GZIP_IN_CODES: the bit with which the block begins, or GZIP_CARRIED: its
@@ -78,14 +78,14 @@ enum gzip_stop {
 
 /* A part: blocks that follow each other, from a candidate on or as the chain has parsed them. */
 struct gzip_part {
-    uint32_t stop;         /* enum gzip_stop */
-    struct gzip_place end; /* where it stopped */
-    uint32_t next;         /* GZIP_STOP_FOUND: the candidate */
-    uint32_t units;        /* how many */
-    uint32_t content;      /* bytes, saturated */
-    uint32_t is_chained;   /* from `chain` on: its units are content of the batch; */
-    uint32_t first;        /* of these the number of the first one, in the order of the content */
-    uint32_t frame;        /* and the frame, a member, of which they are */
+    uint32_t stop;            /* enum gzip_stop */
+    struct gzip_position end; /* where it stopped */
+    uint32_t next;            /* GZIP_STOP_FOUND: the candidate */
+    uint32_t units;           /* how many */
+    uint32_t content;         /* bytes, saturated */
+    uint32_t is_chained;      /* from `chain` on: its units are content of the batch; */
+    uint32_t first; /* of these the number of the first one, in the order of the content */
+    uint32_t frame; /* and the frame, a member, of which they are */
 };
 
 struct gzip_unit {
@@ -131,7 +131,7 @@ enum gzip_state {
  * next batch. `chain` writes all but the last two members. */
 struct gzip_carry {
     uint32_t state; /* enum gzip_state */
-    struct gzip_place place;
+    struct gzip_position position;
     uint64_t before;    /* bytes of the member's content so far */
     uint64_t member_at; /* where the member begins in the file, or what follows the last one */
     uint32_t shift;     /* the bit of `header` with which the block around begins */

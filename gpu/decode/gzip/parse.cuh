@@ -26,7 +26,7 @@ constexpr unsigned GZIP_PART_BLOCKS = 2048;
 struct gzip_parsing {
     gzip_part part;
     unsigned number; // of the part
-    gzip_place place;
+    gzip_position position;
     unsigned region; // words of a window's regions, in this block
     unsigned blocks; // that have begun, at most GZIP_PART_BLOCKS
 };
@@ -152,7 +152,7 @@ static __device__ inline gzip_read gzip_load_codes(gzip_parser &parser, const gz
 
 // Begins the stored block whose size begins with the next byte after `bit`.
 static __device__ inline gzip_stop gzip_begin_stored(const gzip_input &input, unsigned bit,
-                                                     gzip_place &place)
+                                                     gzip_position &position)
 {
     const unsigned at = (bit + 7) / 8 * 8;
     if (at + 32 > input.end)
@@ -160,17 +160,17 @@ static __device__ inline gzip_stop gzip_begin_stored(const gzip_input &input, un
     const unsigned sizes = gzip_bits(input.words, at);
     if ((sizes & 0xffff) != (~sizes >> 16))
         return GZIP_STOP_BAD;
-    place.inside = GZIP_IN_STORED;
-    place.left = sizes & 0xffff;
-    place.bit = at + 32;
+    position.inside = GZIP_IN_STORED;
+    position.left = sizes & 0xffff;
+    position.bit = at + 32;
     return GZIP_STOP_NONE;
 }
 
 static __device__ inline gzip_stop gzip_begin_block(gzip_parser &parser, const gzip_input &input,
                                                     gzip_parsing &parsing)
 {
-    gzip_place &place = parsing.place;
-    const unsigned bit = place.bit;
+    gzip_position &position = parsing.position;
+    const unsigned bit = position.bit;
     if (bit + 3 > input.end)
         return GZIP_STOP_CUT;
     if (parsing.blocks++ >= GZIP_PART_BLOCKS)
@@ -179,15 +179,15 @@ static __device__ inline gzip_stop gzip_begin_block(gzip_parser &parser, const g
     if ((type >> 1 & 3) == 3)
         return GZIP_STOP_BAD;
     if ((type >> 1 & 3) == 0) {
-        const gzip_stop stop = gzip_begin_stored(input, bit + 3, place);
-        place.is_last = stop == GZIP_STOP_NONE ? type & 1 : 0;
+        const gzip_stop stop = gzip_begin_stored(input, bit + 3, position);
+        position.is_last = stop == GZIP_STOP_NONE ? type & 1 : 0;
         return stop;
     }
     unsigned end;
     const gzip_read read = gzip_load_codes(parser, input, bit, &end);
     if (read != GZIP_READ)
         return read == GZIP_SHORT ? GZIP_STOP_CUT : GZIP_STOP_BAD;
-    place = {end, GZIP_IN_CODES, bit, 0, type & 1};
+    position = {end, GZIP_IN_CODES, bit, 0, type & 1};
     parsing.region = GZIP_REGION_LARGE;
     return GZIP_STOP_NONE;
 }
@@ -195,12 +195,12 @@ static __device__ inline gzip_stop gzip_begin_block(gzip_parser &parser, const g
 // Ends a block, which may be the last one of the member.
 static __device__ inline gzip_stop gzip_end_block(const decode_batch &batch, gzip_parsing &parsing)
 {
-    gzip_place &place = parsing.place;
-    const bool is_last = place.is_last;
-    place = {place.bit, GZIP_AT_BLOCK, 0, 0, 0};
+    gzip_position &position = parsing.position;
+    const bool is_last = position.is_last;
+    position = {position.bit, GZIP_AT_BLOCK, 0, 0, 0};
     if (is_last)
         return GZIP_STOP_ENDED;
-    parsing.part.next = gzip_find_candidate(batch.gzip, place.bit);
+    parsing.part.next = gzip_find_candidate(batch.gzip, position.bit);
     return parsing.part.next < gzip_candidate_count(batch.gzip) ? GZIP_STOP_FOUND : GZIP_STOP_NONE;
 }
 
@@ -208,20 +208,20 @@ static __device__ inline gzip_stop gzip_end_block(const decode_batch &batch, gzi
 static __device__ inline gzip_stop
 gzip_take_stored(const gzip_input &input, const decode_batch &batch, gzip_parsing &parsing)
 {
-    gzip_place &place = parsing.place;
-    const unsigned size = min(place.left, (input.end - place.bit) / 8);
-    if (place.left == 0)
+    gzip_position &position = parsing.position;
+    const unsigned size = min(position.left, (input.end - position.bit) / 8);
+    if (position.left == 0)
         return gzip_end_block(batch, parsing);
     if (size == 0)
         return GZIP_STOP_CUT;
     gzip_unit unit = {};
     unit.content = unit.literals = size;
-    unit.literals_at = DECODE_CARRY + place.bit / 8;
+    unit.literals_at = DECODE_CARRY + position.bit / 8;
     unit.is_stored = 1;
     if (!gzip_add_unit(batch, parsing, unit))
         return GZIP_STOP_FULL;
-    place.bit += 8 * size;
-    place.left -= size;
+    position.bit += 8 * size;
+    position.left -= size;
     return GZIP_STOP_NONE;
 }
 
@@ -230,10 +230,10 @@ static __device__ inline gzip_stop gzip_take_codes(gzip_parser &parser, const gz
                                                    const decode_batch &batch, gzip_parsing &parsing)
 {
     gzip_lane own;
-    if (parsing.place.bit >= input.end)
+    if (parsing.position.bit >= input.end)
         return GZIP_STOP_CUT;
     const gzip_window window =
-        gzip_decode_window(parser, input, parsing.place.bit, parsing.region, own);
+        gzip_decode_window(parser, input, parsing.position.bit, parsing.region, own);
     if (window.lanes == 0) {
         parsing.region = GZIP_REGION_SMALL;
         return GZIP_STOP_NONE;
@@ -242,7 +242,7 @@ static __device__ inline gzip_stop gzip_take_codes(gzip_parser &parser, const gz
         return GZIP_STOP_BAD;
     if (!gzip_add_window(parser, batch, parsing, window, own))
         return GZIP_STOP_FULL;
-    parsing.place.bit = window.end;
+    parsing.position.bit = window.end;
     switch (window.stop) {
     case GZIP_LANE_GOES_ON:
         return GZIP_STOP_NONE;
@@ -255,21 +255,22 @@ static __device__ inline gzip_stop gzip_take_codes(gzip_parser &parser, const gz
 
 // Makes the tables for the block around a place.
 static __device__ inline void gzip_resume_codes(gzip_parser &parser, const gzip_input &input,
-                                                const decode_batch &batch, const gzip_place &place)
+                                                const decode_batch &batch,
+                                                const gzip_position &position)
 {
     const gzip_carry &carry = gzip_carry_of(batch);
-    const bool is_carried = place.header == GZIP_CARRIED;
+    const bool is_carried = position.header == GZIP_CARRIED;
     const gzip_input carried = {carry.header, 8 * GZIP_HEADER_MAX};
     unsigned end;
     // The header was read before, so it can be read.
     (void)gzip_load_codes(parser, is_carried ? carried : input,
-                          is_carried ? carry.shift : place.header, &end);
+                          is_carried ? carry.shift : position.header, &end);
 }
 
 // Parses blocks from a place on until something stops that, as the part of this number, which has
 // no units yet. Adds to the number of blocks. By all lanes of a warp, which get the same.
 static __device__ inline gzip_part gzip_parse_part(gzip_parser &parser, const decode_batch &batch,
-                                                   unsigned number, const gzip_place &begin,
+                                                   unsigned number, const gzip_position &begin,
                                                    unsigned &blocks)
 {
     const gzip_input input = gzip_input_of(batch);
@@ -278,22 +279,22 @@ static __device__ inline gzip_part gzip_parse_part(gzip_parser &parser, const de
     if (begin.inside == GZIP_IN_CODES)
         gzip_resume_codes(parser, input, batch, begin);
     while (stop == GZIP_STOP_NONE) {
-        const gzip_place place = parsing.place;
+        const gzip_position position = parsing.position;
         unsigned bits = 0;
-        if (place.inside == GZIP_AT_BLOCK)
+        if (position.inside == GZIP_AT_BLOCK)
             stop = gzip_begin_block(parser, input, parsing);
-        else if (place.inside == GZIP_IN_STORED)
+        else if (position.inside == GZIP_IN_STORED)
             stop = gzip_take_stored(input, batch, parsing);
         else {
             stop = gzip_take_codes(parser, input, batch, parsing);
-            bits = parsing.place.bit - place.bit;
+            bits = parsing.position.bit - position.bit;
         }
         if (!gzip_spend(batch, number, bits / 8) && stop == GZIP_STOP_NONE)
             stop = GZIP_STOP_MANY;
     }
     blocks = parsing.blocks;
     parsing.part.stop = stop;
-    parsing.part.end = parsing.place;
+    parsing.part.end = parsing.position;
     return parsing.part;
 }
 
@@ -311,7 +312,7 @@ static __global__ void __launch_bounds__(GZIP_PARSE_THREADS) gzip_parse(decode_b
         i = __shfl_sync(GZIP_ALL_LANES, i, 0);
         if (i >= count)
             return;
-        const gzip_place begin = {gzip.candidates[i], GZIP_AT_BLOCK, 0, 0, 0};
+        const gzip_position begin = {gzip.candidates[i], GZIP_AT_BLOCK, 0, 0, 0};
         unsigned blocks = 0;
         const gzip_part part = gzip_parse_part(parser, batch, i, begin, blocks);
         if (threadIdx.x == 0)

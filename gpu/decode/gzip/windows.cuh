@@ -53,12 +53,12 @@ static __device__ inline void gzip_next_window(const decode_batch &batch,
         }
         UNROLL for (unsigned k = 0; k < GZIP_WINDOWS_TOGETHER; k++)
         {
-            const unsigned place = threadIdx.x + (group + k) * GZIP_WINDOWS_THREADS;
+            const unsigned position = threadIdx.x + (group + k) * GZIP_WINDOWS_THREADS;
             const int at = first + static_cast<int>((group + k) * GZIP_WINDOWS_THREADS);
             const unsigned char byte = symbols[k] & GZIP_FROM_WINDOW
                                            ? window[symbols[k] & (GZIP_WINDOW - 1)]
                                            : static_cast<unsigned char>(symbols[k]);
-            next[place] = byte;
+            next[position] = byte;
             if (at >= begin)
                 batch.out[at] = byte;
         }

@@ -128,9 +128,9 @@ static __device__ __forceinline__ bool literals_all(bool predicate)
 static __global__ void __launch_bounds__(literals_threads) zstd_literals(decode_batch batch)
 {
     __shared__ huffman_table tables[literals_blocks];
-    const uint32_t lane = threadIdx.x % literals_lanes, place = threadIdx.x / literals_lanes;
-    const uint32_t index = blockIdx.x * literals_blocks + place;
-    huffman_table *const table = &tables[place];
+    const uint32_t lane = threadIdx.x % literals_lanes, position = threadIdx.x / literals_lanes;
+    const uint32_t index = blockIdx.x * literals_blocks + position;
+    huffman_table *const table = &tables[position];
     decode_heading heading = {};
     if (index < batch.blocks && batch.outcome[index].refusal == DECODE_TAKEN)
         heading = batch.heading[index];

@@ -14,7 +14,7 @@ constexpr unsigned repeat_offsets_which_shift = 30;
 constexpr unsigned repeat_offsets_value_mask = (1u << repeat_offsets_which_shift) - 1;
 
 struct repeat_offsets_map {
-    unsigned place[3];
+    unsigned position[3];
 };
 
 static __device__ inline repeat_offsets_map
@@ -22,8 +22,8 @@ repeat_offsets_map_of(const zstd_repeat_offsets &repeat_offsets)
 {
     repeat_offsets_map map;
     for (unsigned i = 0; i < 3; i++)
-        map.place[i] = (repeat_offsets.which[i] & 3) << repeat_offsets_which_shift |
-                       min(repeat_offsets.value[i], ZSTD_WINDOW_MAX + 1);
+        map.position[i] = (repeat_offsets.which[i] & 3) << repeat_offsets_which_shift |
+                          min(repeat_offsets.value[i], ZSTD_WINDOW_MAX + 1);
     return map;
 }
 
@@ -51,8 +51,8 @@ static __device__ inline zstd_repeat_offsets repeat_offsets_of_map(const repeat_
 {
     zstd_repeat_offsets repeat_offsets;
     for (unsigned i = 0; i < 3; i++) {
-        repeat_offsets.which[i] = map.place[i] >> repeat_offsets_which_shift;
-        repeat_offsets.value[i] = map.place[i] & repeat_offsets_value_mask;
+        repeat_offsets.which[i] = map.position[i] >> repeat_offsets_which_shift;
+        repeat_offsets.value[i] = map.position[i] & repeat_offsets_value_mask;
     }
     return repeat_offsets;
 }
@@ -65,17 +65,17 @@ repeat_offsets_map_then(const repeat_offsets_map &first, const repeat_offsets_ma
 {
     repeat_offsets_map both;
     for (unsigned i = 0; i < 3; i++) {
-        const unsigned which = second.place[i] >> repeat_offsets_which_shift;
-        const unsigned less = second.place[i] & repeat_offsets_value_mask;
-        const unsigned from = which == 0   ? first.place[0]
-                              : which == 1 ? first.place[1]
-                                           : first.place[2];
+        const unsigned which = second.position[i] >> repeat_offsets_which_shift;
+        const unsigned less = second.position[i] & repeat_offsets_value_mask;
+        const unsigned from = which == 0   ? first.position[0]
+                              : which == 1 ? first.position[1]
+                                           : first.position[2];
         const unsigned value = from & repeat_offsets_value_mask;
         const bool is_constant = from >> repeat_offsets_which_shift == ZSTD_CONSTANT;
         const unsigned combined =
             is_constant ? value - min(value, less) : min(value + less, ZSTD_WINDOW_MAX + 1);
-        both.place[i] = which == ZSTD_CONSTANT ? second.place[i]
-                                               : (from & ~repeat_offsets_value_mask) | combined;
+        both.position[i] = which == ZSTD_CONSTANT ? second.position[i]
+                                                  : (from & ~repeat_offsets_value_mask) | combined;
     }
     return both;
 }

@@ -42,13 +42,13 @@ static __device__ __forceinline__ repeat_offsets_map sequences_repeat_offsets(ui
     const uint32_t repeat = value - 1 + no_literals;
     const uint32_t own = repeat_offsets_map_constant(min(value - 3, ZSTD_WINDOW_MAX + 1));
     repeat_offsets_map map;
-    map.place[0] = value > 3     ? own
-                   : repeat == 0 ? same.place[0]
-                   : repeat == 1 ? same.place[1]
-                   : repeat == 2 ? same.place[2]
-                                 : same.place[0] + 1; // the newest, less 1
-    map.place[1] = value <= 3 && repeat == 0 ? same.place[1] : same.place[0];
-    map.place[2] = value <= 3 && repeat <= 1 ? same.place[2] : same.place[1];
+    map.position[0] = value > 3     ? own
+                      : repeat == 0 ? same.position[0]
+                      : repeat == 1 ? same.position[1]
+                      : repeat == 2 ? same.position[2]
+                                    : same.position[0] + 1; // the newest, less 1
+    map.position[1] = value <= 3 && repeat == 0 ? same.position[1] : same.position[0];
+    map.position[2] = value <= 3 && repeat <= 1 ? same.position[2] : same.position[1];
     return map;
 }
 
@@ -79,8 +79,8 @@ static __device__ __forceinline__ sequences_sum sequences_scan(const sequences_p
         const uint32_t content = __shfl_up_sync(0xffffffffu, sum.content, by);
         const uint32_t literals = __shfl_up_sync(0xffffffffu, sum.literals, by);
         repeat_offsets_map before;
-        UNROLL for (unsigned i = 0; i < 3; i++) before.place[i] =
-            __shfl_up_sync(0xffffffffu, sum.repeat_offsets.place[i], by);
+        UNROLL for (unsigned i = 0; i < 3; i++) before.position[i] =
+            __shfl_up_sync(0xffffffffu, sum.repeat_offsets.position[i], by);
         if (lane >= by)
             sum = {sum.content + content, sum.literals + literals,
                    repeat_offsets_map_then(before, sum.repeat_offsets)};
@@ -94,8 +94,8 @@ static __device__ __forceinline__ sequences_sum sequences_of_last(const sequence
     sequences_sum last;
     last.content = __shfl_sync(0xffffffffu, sum.content, 31);
     last.literals = __shfl_sync(0xffffffffu, sum.literals, 31);
-    UNROLL for (unsigned i = 0; i < 3; i++) last.repeat_offsets.place[i] =
-        __shfl_sync(0xffffffffu, sum.repeat_offsets.place[i], 31);
+    UNROLL for (unsigned i = 0; i < 3; i++) last.repeat_offsets.position[i] =
+        __shfl_sync(0xffffffffu, sum.repeat_offsets.position[i], 31);
     return last;
 }
 
@@ -103,8 +103,8 @@ static __device__ __forceinline__ sequences_sum sequences_of_last(const sequence
 static __device__ __forceinline__ uint32_t
 sequences_offset(const repeat_offsets_map &repeat_offsets)
 {
-    const uint32_t which = repeat_offsets.place[0] >> repeat_offsets_which_shift;
-    const uint32_t value = repeat_offsets.place[0] & repeat_offsets_value_mask;
+    const uint32_t which = repeat_offsets.position[0] >> repeat_offsets_which_shift;
+    const uint32_t value = repeat_offsets.position[0] & repeat_offsets_value_mask;
     if (which != ZSTD_CONSTANT)
         return ZSTD_REPEAT_OFFSETS | which << ZSTD_REPEAT_OFFSETS_WHICH | value;
     return value > ZSTD_WINDOW_MAX ? 0 : value;

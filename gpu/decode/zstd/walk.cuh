@@ -110,9 +110,9 @@ static __device__ __forceinline__ void walk_copy(walk_work *work, const backward
     const uint4 *const pieces = reinterpret_cast<const uint4 *>(stream.words);
     const int last = max(0, (stream.at >> 7) - walk_ahead);
     while (copied > last) {
-        const int place = --copied & (walk_pieces - 1);
-        copy_16(&work->stream[4 + 4 * place], pieces + copied);
-        if (place == walk_pieces - 1)
+        const int position = --copied & (walk_pieces - 1);
+        copy_16(&work->stream[4 + 4 * position], pieces + copied);
+        if (position == walk_pieces - 1)
             copy_16(&work->stream[0], pieces + copied);
     }
     copies_end_group();
@@ -193,9 +193,9 @@ static __device__ void walk_block(const decode_batch &batch, uint32_t index, wal
 static __global__ void __launch_bounds__(walk_threads) zstd_walk_states(decode_batch batch)
 {
     __shared__ walk_work works[walk_warps * walk_blocks];
-    const uint32_t lane = threadIdx.x % walk_lanes, place = threadIdx.x / walk_lanes;
-    const uint32_t index = blockIdx.x * walk_warps * walk_blocks + place;
-    walk_work *const work = &works[place];
+    const uint32_t lane = threadIdx.x % walk_lanes, position = threadIdx.x / walk_lanes;
+    const uint32_t index = blockIdx.x * walk_warps * walk_blocks + position;
+    walk_work *const work = &works[position];
     const bool taken = index < batch.blocks && batch.outcome[index].refusal == DECODE_TAKEN &&
                        batch.heading[index].sequences > 0;
     bool built = true;
