@@ -41,8 +41,8 @@ struct bench {
 // A letter of so many, the more often the earlier: as 1 / rank.
 static unsigned frequent(unsigned letters)
 {
-    const double share = (random_below(1u << 30) + 0.5) / (1u << 30);
-    return std::min(letters - 1, static_cast<unsigned>(std::pow(letters + 1.0, share)) - 1);
+    const double fraction = (random_below(1u << 30) + 0.5) / (1u << 30);
+    return std::min(letters - 1, static_cast<unsigned>(std::pow(letters + 1.0, fraction)) - 1);
 }
 
 // One of 8000 Chinese characters, of which frequent ones are not side by side.

@@ -74,13 +74,13 @@ static int check_shown(const struct options *options, const struct merge *merge,
 /* Says that no shard is missing. */
 static void diag_shards(const struct merge *merge, const struct shard_record *proof)
 {
-    char shares[64];
+    char shards[64];
     if (proof->job.of == 1)
-        snprintf(shares, sizeof shares, "the only share");
+        snprintf(shards, sizeof shards, "the only share");
     else
-        snprintf(shares, sizeof shares, "all %" PRIu64 " shares", proof->job.of);
+        snprintf(shards, sizeof shards, "all %" PRIu64 " shares", proof->job.of);
     diag("%" PRIu64 " table%s: %s of %" PRIu64 " file%s, %" PRIu64 " bytes", merge->tables,
-         merge->tables == 1 ? "" : "s", shares, proof->job.files, proof->job.files == 1 ? "" : "s",
+         merge->tables == 1 ? "" : "s", shards, proof->job.files, proof->job.files == 1 ? "" : "s",
          proof->job.bytes);
 }
 

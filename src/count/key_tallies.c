@@ -13,13 +13,13 @@
 
 /* Keys are in tables by the highest bits of their hash, each with a lock, so that threads rarely
  * meet, and memory grows in small steps. */
-#define SHARE_BITS 6
-#define SHARES ((size_t)1 << SHARE_BITS)
+#define STRIPE_BITS 6
+#define STRIPES ((size_t)1 << STRIPE_BITS)
 
 /* Threads that move at the same time begin so far from each other, instead of waiting in a row. */
-#define SHARES_APART 19
+#define STRIPES_APART 19
 
-struct share {
+struct stripe {
     _Alignas(CACHE_LINE) pthread_mutex_t lock;
     struct key_table table;
     struct key_counts counts;
@@ -40,7 +40,7 @@ struct key_tallies {
     pthread_rwlock_t moving; /* held for writing while keys are in order */
     bool is_sorted;
     struct key_list order;
-    struct share shares[SHARES];
+    struct stripe stripes[STRIPES];
 };
 
 /* --- opening --- */
@@ -72,10 +72,10 @@ struct key_tallies *key_tallies_open(const struct histogram_spec *spec, size_t m
     keys->row_bits = key_row_bits(spec->bins);
     pthread_rwlock_init(&keys->moving, NULL);
     int rc = 0;
-    for (size_t i = 0; i < SHARES; i++) {
-        pthread_mutex_init(&keys->shares[i].lock, NULL);
-        rc |= key_table_open(&keys->shares[i].table, &keys->seed, spec->has_moments);
-        keys->shares[i].counts.row_bits = keys->row_bits;
+    for (size_t i = 0; i < STRIPES; i++) {
+        pthread_mutex_init(&keys->stripes[i].lock, NULL);
+        rc |= key_table_open(&keys->stripes[i].table, &keys->seed, spec->has_moments);
+        keys->stripes[i].counts.row_bits = keys->row_bits;
     }
     if (rc == 0)
         return keys;
@@ -85,9 +85,9 @@ struct key_tallies *key_tallies_open(const struct histogram_spec *spec, size_t m
 
 static void forget_order(struct key_tallies *keys)
 {
-    for (size_t i = 0; i < SHARES; i++) {
-        free(keys->shares[i].counts_begin);
-        keys->shares[i].counts_begin = NULL;
+    for (size_t i = 0; i < STRIPES; i++) {
+        free(keys->stripes[i].counts_begin);
+        keys->stripes[i].counts_begin = NULL;
     }
     free(keys->order.list);
     keys->order = (struct key_list){.count = 0};
@@ -98,10 +98,10 @@ void key_tallies_close(struct key_tallies *keys)
     if (!keys)
         return;
     key_tallies_thaw(keys);
-    for (size_t i = 0; i < SHARES; i++) {
-        key_table_close(&keys->shares[i].table);
-        key_counts_close(&keys->shares[i].counts);
-        pthread_mutex_destroy(&keys->shares[i].lock);
+    for (size_t i = 0; i < STRIPES; i++) {
+        key_table_close(&keys->stripes[i].table);
+        key_counts_close(&keys->stripes[i].counts);
+        pthread_mutex_destroy(&keys->stripes[i].lock);
     }
     pthread_rwlock_destroy(&keys->moving);
     free(keys);
@@ -144,9 +144,9 @@ int key_tallies_open_table(const struct key_tallies *keys, struct key_table *tab
 
 /* --- moving --- */
 
-static size_t share_of(uint64_t hash)
+static size_t stripe_of(uint64_t hash)
 {
-    return (size_t)(hash >> (64 - SHARE_BITS));
+    return (size_t)(hash >> (64 - STRIPE_BITS));
 }
 
 /* Records that keys are lost, unless this is known. */
@@ -156,29 +156,29 @@ static void exceed(struct key_tallies *keys, enum key_tallies_state state)
     atomic_compare_exchange_strong(&keys->state, &complete, (int)state);
 }
 
-/* Returns the bytes of a share, which is locked, as for max_bytes. */
-static uint64_t bytes_of(const struct share *share)
+/* Returns the bytes of a stripe, which is locked, as for max_bytes. */
+static uint64_t bytes_of(const struct stripe *stripe)
 {
-    const struct key_table *table = &share->table;
+    const struct key_table *table = &stripe->table;
     return (uint64_t)table->name_bytes +
-           (uint64_t)share->counts.capacity * sizeof share->counts.list[0] +
-           share->wide * sizeof(struct moments);
+           (uint64_t)stripe->counts.capacity * sizeof stripe->counts.list[0] +
+           stripe->wide * sizeof(struct moments);
 }
 
-/* Unlocks a share that had so many bytes before. */
-static void unlock(struct key_tallies *keys, struct share *share, uint64_t before)
+/* Unlocks a stripe that had so many bytes before. */
+static void unlock(struct key_tallies *keys, struct stripe *stripe, uint64_t before)
 {
-    const uint64_t more = bytes_of(share) - before;
-    pthread_mutex_unlock(&share->lock);
+    const uint64_t more = bytes_of(stripe) - before;
+    pthread_mutex_unlock(&stripe->lock);
     if (atomic_fetch_add(&keys->bytes, more) + more > keys->max_bytes)
         exceed(keys, KEYS_TOO_LARGE);
 }
 
-/* Returns the number of a key in its share, which is locked; KEY_FAILED if it may not be there. */
-static uint32_t find_in(struct key_tallies *keys, struct share *share, uint64_t hash,
+/* Returns the number of a key in its stripe, which is locked; KEY_FAILED if it may not be there. */
+static uint32_t find_in(struct key_tallies *keys, struct stripe *stripe, uint64_t hash,
                         const struct key_name *name)
 {
-    struct key_table *table = &share->table;
+    struct key_table *table = &stripe->table;
     if (!name->bytes)
         return KEY_MISSING;
     const size_t before = table->count;
@@ -190,53 +190,53 @@ static uint32_t find_in(struct key_tallies *keys, struct share *share, uint64_t 
     return key;
 }
 
-/* Returns the number in its share, which is locked, of a key of another table. */
-static uint32_t number_in(struct key_tallies *keys, struct share *share, struct key_entry *entry)
+/* Returns the number in its stripe, which is locked, of a key of another table. */
+static uint32_t number_in(struct key_tallies *keys, struct stripe *stripe, struct key_entry *entry)
 {
     if (entry->moved)
         return entry->moved;
     const struct key_name name = {entry->name, entry->len};
-    const uint32_t number = find_in(keys, share, entry->hash, &name);
+    const uint32_t number = find_in(keys, stripe, entry->hash, &name);
     if (number != KEY_FAILED)
         entry->moved = number;
     return number;
 }
 
-/* Moves the count and the sums of key i to a number of a share, which is locked. */
-static void move_key(struct key_tallies *keys, struct share *share, struct key_table *from,
+/* Moves the count and the sums of key i to a number of a stripe, which is locked. */
+static void move_key(struct key_tallies *keys, struct stripe *stripe, struct key_table *from,
                      size_t i, uint32_t number)
 {
-    share->table.entries[number].samples += from->entries[i].samples;
+    stripe->table.entries[number].samples += from->entries[i].samples;
     if (!from->sums)
         return;
-    struct key_sums *sums = &share->table.sums[number];
-    share->wide -= sums->moments != NULL;
+    struct key_sums *sums = &stripe->table.sums[number];
+    stripe->wide -= sums->moments != NULL;
     if (!key_sums_move(sums, &from->sums[i]))
         key_tallies_lose(keys);
-    share->wide += sums->moments != NULL;
+    stripe->wide += sums->moments != NULL;
 }
 
-/* The state of a move: lists of the keys of each share, whose numbers are one more than indices,
+/* The state of a move: lists of the keys of each stripe, whose numbers are one more than indices,
  * and where the samples of each key begin. */
 struct moving {
     struct key_table *from;
     const struct key_samples *samples; /* in order */
     bool all;                          /* keys, too */
-    uint32_t first[SHARES];
+    uint32_t first[STRIPES];
     uint32_t *next;
     uint32_t *begin; /* of each key, and of the one after the last */
 };
 
 /* Moves samples of key i. */
-static void move_samples(struct key_tallies *keys, struct share *share, const struct moving *moving,
-                         size_t i, uint32_t number)
+static void move_samples(struct key_tallies *keys, struct stripe *stripe,
+                         const struct moving *moving, size_t i, uint32_t number)
 {
     const uint64_t *list = moving->samples->list;
     bool done = true;
     for (size_t at = moving->begin[i], end = at; at < moving->begin[i + 1]; at = end) {
         while (end < moving->begin[i + 1] && list[end] == list[at])
             end++;
-        done &= key_counts_add(&share->counts, number, row_of_position(list[at], keys->row_bits),
+        done &= key_counts_add(&stripe->counts, number, row_of_position(list[at], keys->row_bits),
                                end - at);
     }
     if (!done)
@@ -244,51 +244,51 @@ static void move_samples(struct key_tallies *keys, struct share *share, const st
 }
 
 /* Moves what there is of key i. */
-static void move_one(struct key_tallies *keys, struct share *share, const struct moving *moving,
+static void move_one(struct key_tallies *keys, struct stripe *stripe, const struct moving *moving,
                      size_t i)
 {
-    const uint32_t number = number_in(keys, share, &moving->from->entries[i]);
+    const uint32_t number = number_in(keys, stripe, &moving->from->entries[i]);
     if (number == KEY_FAILED)
         return;
-    move_samples(keys, share, moving, i, number);
+    move_samples(keys, stripe, moving, i, number);
     if (moving->all)
-        move_key(keys, share, moving->from, i, number);
+        move_key(keys, stripe, moving->from, i, number);
 }
 
 #define KEYS_AT_ONCE 32 /* whose memory is fetched at the same time */
 
-static void move_share(struct key_tallies *keys, size_t number, const struct moving *moving)
+static void move_stripe(struct key_tallies *keys, size_t number, const struct moving *moving)
 {
     const struct key_entry *entries = moving->from->entries;
-    struct share *share = &keys->shares[number];
+    struct stripe *stripe = &keys->stripes[number];
     const uint32_t first = moving->first[number];
     if (!first)
         return;
-    pthread_mutex_lock(&share->lock);
-    const uint64_t before = bytes_of(share);
+    pthread_mutex_lock(&stripe->lock);
+    const uint64_t before = bytes_of(stripe);
     for (uint32_t next = first; next > 0;) {
         uint32_t some[KEYS_AT_ONCE];
         size_t count = 0;
         for (; next > 0 && count < KEYS_AT_ONCE; next = moving->next[some[count++]]) {
             some[count] = next - 1;
-            key_table_prefetch(&share->table, entries[next - 1].hash);
+            key_table_prefetch(&stripe->table, entries[next - 1].hash);
         }
         for (size_t i = 0; i < count; i++)
-            key_table_prefetch_entry(&share->table, entries[some[i]].hash);
+            key_table_prefetch_entry(&stripe->table, entries[some[i]].hash);
         for (size_t i = 0; i < count; i++)
-            move_one(keys, share, moving, some[i]);
+            move_one(keys, stripe, moving, some[i]);
     }
-    unlock(keys, share, before);
+    unlock(keys, stripe, before);
 }
 
-/* Lists the keys of each share: all, or those that have samples. */
-static void list_by_share(struct moving *moving)
+/* Lists the keys of each stripe: all, or those that have samples. */
+static void list_by_stripe(struct moving *moving)
 {
     const struct key_table *from = moving->from;
     for (uint32_t i = 0; i < from->count; i++) {
         if (!moving->all && moving->begin[i] == moving->begin[i + 1])
             continue;
-        uint32_t *first = &moving->first[share_of(from->entries[i].hash)];
+        uint32_t *first = &moving->first[stripe_of(from->entries[i].hash)];
         moving->next[i] = *first;
         *first = i + 1;
     }
@@ -317,11 +317,11 @@ static void move(struct key_tallies *keys, struct key_table *from, struct key_sa
     if (moving.next && moving.begin) {
         key_samples_sort(samples);
         list_samples(&moving);
-        list_by_share(&moving);
+        list_by_stripe(&moving);
         pthread_rwlock_rdlock(&keys->moving);
-        const size_t first = atomic_fetch_add(&keys->moves, 1) * SHARES_APART;
-        for (size_t i = 0; i < SHARES && key_tallies_state(keys) == KEYS_COMPLETE; i++)
-            move_share(keys, (first + i) % SHARES, &moving);
+        const size_t first = atomic_fetch_add(&keys->moves, 1) * STRIPES_APART;
+        for (size_t i = 0; i < STRIPES && key_tallies_state(keys) == KEYS_COMPLETE; i++)
+            move_stripe(keys, (first + i) % STRIPES, &moving);
         pthread_rwlock_unlock(&keys->moving);
     } else {
         key_tallies_lose(keys);
@@ -347,76 +347,76 @@ void key_tallies_move(struct key_tallies *keys, struct key_table *table,
     key_table_clear(table);
 }
 
-/* Adds a tally to a key of a share, which is locked. */
-static bool add_tally(const struct key_tallies *keys, struct share *share, uint32_t key,
+/* Adds a tally to a key of a stripe, which is locked. */
+static bool add_tally(const struct key_tallies *keys, struct stripe *stripe, uint32_t key,
                       const struct tally *tally)
 {
-    struct key_table *table = &share->table;
+    struct key_table *table = &stripe->table;
     bool done = true;
     table->entries[key].samples += tally->samples;
     for (size_t row = 0;
          keys->spec->mode->is_binned && (row = tally_next_counted(tally, row)) < tally->bins; row++)
-        done &= key_counts_add(&share->counts, key, (uint32_t)row, tally->counts[row]);
+        done &= key_counts_add(&stripe->counts, key, (uint32_t)row, tally->counts[row]);
     if (!table->sums || !tally->moments)
         return done;
-    share->wide -= table->sums[key].moments != NULL;
+    stripe->wide -= table->sums[key].moments != NULL;
     done &= key_sums_add_moments(&table->sums[key], tally->moments);
-    share->wide += table->sums[key].moments != NULL;
+    stripe->wide += table->sums[key].moments != NULL;
     return done;
 }
 
 void key_tallies_add(struct key_tallies *keys, struct key_name name, const struct tally *tally)
 {
     const uint64_t hash = name.bytes ? key_hash(&keys->seed, name.bytes, name.len) : 0;
-    struct share *share = &keys->shares[share_of(hash)];
+    struct stripe *stripe = &keys->stripes[stripe_of(hash)];
     pthread_rwlock_rdlock(&keys->moving);
-    pthread_mutex_lock(&share->lock);
-    const uint64_t before = bytes_of(share);
-    const uint32_t key = find_in(keys, share, hash, &name);
-    if (key != KEY_FAILED && !add_tally(keys, share, key, tally))
+    pthread_mutex_lock(&stripe->lock);
+    const uint64_t before = bytes_of(stripe);
+    const uint32_t key = find_in(keys, stripe, hash, &name);
+    if (key != KEY_FAILED && !add_tally(keys, stripe, key, tally))
         key_tallies_lose(keys);
-    unlock(keys, share, before);
+    unlock(keys, stripe, before);
     pthread_rwlock_unlock(&keys->moving);
 }
 
 /* --- order --- */
 
-/* Sorts the entries of a share, and finds where those of each key begin. */
-static void sort_share(void *arg, size_t number)
+/* Sorts the entries of a stripe, and finds where those of each key begin. */
+static void sort_stripe(void *arg, size_t number)
 {
     struct key_tallies *keys = arg;
-    struct share *share = &keys->shares[number];
-    const struct key_counts *counts = &share->counts;
-    const size_t count = share->table.count;
-    if (!key_counts_sort(&share->counts) ||
-        !(share->counts_begin = malloc((count + 1) * sizeof share->counts_begin[0])))
+    struct stripe *stripe = &keys->stripes[number];
+    const struct key_counts *counts = &stripe->counts;
+    const size_t count = stripe->table.count;
+    if (!key_counts_sort(&stripe->counts) ||
+        !(stripe->counts_begin = malloc((count + 1) * sizeof stripe->counts_begin[0])))
         return;
     size_t at = 0;
     for (uint32_t i = 0; i <= count; i++) {
         while (at < counts->count && key_of_position(counts->list[at].key, keys->row_bits) < i)
             at++;
-        share->counts_begin[i] = at;
+        stripe->counts_begin[i] = at;
     }
 }
 
-/* Sorts the entries of all shares. False if memory is short. */
+/* Sorts the entries of all stripes. False if memory is short. */
 static bool sort_counts(struct key_tallies *keys, unsigned threads)
 {
     bool done = true;
-    parallel_loop(threads, SHARES, sort_share, keys);
-    for (size_t i = 0; i < SHARES; i++)
-        done &= keys->shares[i].counts_begin != NULL;
+    parallel_loop(threads, STRIPES, sort_stripe, keys);
+    for (size_t i = 0; i < STRIPES; i++)
+        done &= keys->stripes[i].counts_begin != NULL;
     return done;
 }
 
 /* Returns the samples of a key in order that are no numbers, which its last entry has. */
 static uint64_t invalid_samples(const struct key_tallies *keys, const struct radix_pair *position)
 {
-    const struct share *share = &keys->shares[key_position_table(position)];
-    const size_t *begin = &share->counts_begin[key_position_key(position)];
+    const struct stripe *stripe = &keys->stripes[key_position_table(position)];
+    const size_t *begin = &stripe->counts_begin[key_position_key(position)];
     if (!keys->spec->mode->is_binned || begin[0] == begin[1])
         return 0;
-    const struct radix_pair *last = &share->counts.list[begin[1] - 1];
+    const struct radix_pair *last = &stripe->counts.list[begin[1] - 1];
     const uint32_t row = row_of_position(last->key, keys->row_bits);
     return row == ROW_INVALID(&keys->spec->binning) ? last->value : 0;
 }
@@ -430,8 +430,8 @@ static bool sort_by_count(struct key_tallies *keys, bool is_valid)
         return false;
     for (size_t i = 0; i < order->count; i++) {
         struct radix_pair *position = &order->list[i];
-        const struct share *share = &keys->shares[key_position_table(position)];
-        const uint64_t samples = share->table.entries[key_position_key(position)].samples;
+        const struct stripe *stripe = &keys->stripes[key_position_table(position)];
+        const uint64_t samples = stripe->table.entries[key_position_key(position)].samples;
         position->key = UINT64_MAX - samples + (is_valid ? invalid_samples(keys, position) : 0);
     }
     struct radix_pair *sorted = radix_sort_pairs(order->list, scratch, order->count);
@@ -446,10 +446,10 @@ int key_tallies_sort(struct key_tallies *keys, enum key_order order, unsigned th
         pthread_rwlock_wrlock(&keys->moving);
     keys->is_sorted = true;
     forget_order(keys);
-    const struct key_table *tables[SHARES];
-    for (size_t i = 0; i < SHARES; i++)
-        tables[i] = &keys->shares[i].table;
-    const bool done = key_list_make(&keys->order, tables, SHARES, threads) == 0 &&
+    const struct key_table *tables[STRIPES];
+    for (size_t i = 0; i < STRIPES; i++)
+        tables[i] = &keys->stripes[i].table;
+    const bool done = key_list_make(&keys->order, tables, STRIPES, threads) == 0 &&
                       sort_counts(keys, threads) &&
                       (order == KEYS_BY_NAME || sort_by_count(keys, order == KEYS_BY_VALID));
     return done ? 0 : -1;
@@ -457,9 +457,9 @@ int key_tallies_sort(struct key_tallies *keys, enum key_order order, unsigned th
 
 void key_tallies_sort_top(struct key_tallies *keys, size_t top)
 {
-    const struct key_table *tables[SHARES];
-    for (size_t i = 0; i < SHARES; i++)
-        tables[i] = &keys->shares[i].table;
+    const struct key_table *tables[STRIPES];
+    for (size_t i = 0; i < STRIPES; i++)
+        tables[i] = &keys->stripes[i].table;
     key_list_sort_first(&keys->order, tables, top < keys->order.count ? top : keys->order.count);
 }
 
@@ -467,8 +467,8 @@ bool key_tallies_are_sequence(const struct key_tallies *keys)
 {
     for (size_t i = 0; i < keys->order.count; i++) {
         const struct radix_pair *position = &keys->order.list[i];
-        const struct share *share = &keys->shares[key_position_table(position)];
-        if (!key_is_number_or_time(&share->table.entries[key_position_key(position)]))
+        const struct stripe *stripe = &keys->stripes[key_position_table(position)];
+        if (!key_is_number_or_time(&stripe->table.entries[key_position_key(position)]))
             return false;
     }
     return true;
@@ -490,9 +490,9 @@ void key_tallies_add_up(const struct key_tallies *keys, uint64_t *samples, uint6
     const bool is_binned = keys->spec->mode->is_binned;
     const size_t row = ROW_INVALID(&keys->spec->binning);
     *samples = *invalid = 0;
-    for (size_t share = 0; share < SHARES; share++) {
-        const struct key_table *table = &keys->shares[share].table;
-        const struct key_counts *counts = &keys->shares[share].counts;
+    for (size_t stripe = 0; stripe < STRIPES; stripe++) {
+        const struct key_table *table = &keys->stripes[stripe].table;
+        const struct key_counts *counts = &keys->stripes[stripe].counts;
         for (size_t i = 0; i < table->count; i++)
             *samples += table->entries[i].samples;
         for (size_t i = 0; is_binned && i < counts->count; i++)
@@ -500,7 +500,7 @@ void key_tallies_add_up(const struct key_tallies *keys, uint64_t *samples, uint6
                 *invalid += counts->list[i].value;
     }
     if (!is_binned)
-        *invalid = keys->shares[0].table.entries[KEY_MISSING].samples;
+        *invalid = keys->stripes[0].table.entries[KEY_MISSING].samples;
 }
 
 struct key_seed key_tallies_seed(const struct key_tallies *keys)
@@ -515,22 +515,23 @@ size_t key_tallies_count(const struct key_tallies *keys)
 
 /* The place of a key. */
 struct key_at {
-    const struct share *share;
+    const struct stripe *stripe;
     uint32_t key;
 };
 
 static struct key_at position_of(const struct key_tallies *keys, size_t i)
 {
     if (i == keys->order.count)
-        return (struct key_at){&keys->shares[0], KEY_MISSING};
+        return (struct key_at){&keys->stripes[0], KEY_MISSING};
     const struct radix_pair *position = &keys->order.list[i];
-    return (struct key_at){&keys->shares[key_position_table(position)], key_position_key(position)};
+    return (struct key_at){&keys->stripes[key_position_table(position)],
+                           key_position_key(position)};
 }
 
 static const struct key_entry *entry_of(const struct key_tallies *keys, size_t i)
 {
     const struct key_at found = position_of(keys, i);
-    return &found.share->table.entries[found.key];
+    return &found.stripe->table.entries[found.key];
 }
 
 struct key_name key_tallies_name(const struct key_tallies *keys, size_t i)
@@ -547,12 +548,12 @@ uint64_t key_tallies_samples(const struct key_tallies *keys, size_t i)
 static void add_to(const struct key_tallies *keys, size_t i, struct tally *tally)
 {
     const struct key_at found = position_of(keys, i);
-    const struct share *share = found.share;
-    const uint64_t samples = share->table.entries[found.key].samples;
-    const size_t begin = share->counts_begin[found.key], end = share->counts_begin[found.key + 1];
+    const struct stripe *stripe = found.stripe;
+    const uint64_t samples = stripe->table.entries[found.key].samples;
+    const size_t begin = stripe->counts_begin[found.key], end = stripe->counts_begin[found.key + 1];
     tally->samples += samples;
     for (size_t at = begin; at < end; at++) {
-        const struct radix_pair *entry = &share->counts.list[at];
+        const struct radix_pair *entry = &stripe->counts.list[at];
         const uint32_t row = row_of_position(entry->key, keys->row_bits);
         tally->counts[row] += entry->value;
         row_blocks_mark(tally->blocks, row);
@@ -561,8 +562,8 @@ static void add_to(const struct key_tallies *keys, size_t i, struct tally *tally
         tally->counts[0] += samples;
         row_blocks_mark(tally->blocks, 0);
     }
-    if (tally->moments && share->table.sums)
-        key_sums_add_to(&share->table.sums[found.key], tally->moments);
+    if (tally->moments && stripe->table.sums)
+        key_sums_add_to(&stripe->table.sums[found.key], tally->moments);
 }
 
 void key_tallies_load(const struct key_tallies *keys, size_t i, struct tally *tally)

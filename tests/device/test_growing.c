@@ -39,7 +39,7 @@ struct stream {
 struct change {
     const char *name;
     size_t before, now;    /* bytes, when it is opened and afterwards */
-    bool is_share;         /* it is cut, as a share is, when it is opened */
+    bool is_shard;         /* it is cut, as a share is, when it is opened */
     const char *complaint; /* after the file's name; NULL: it is counted, */
     size_t frames;         /* so many frames */
 };
@@ -131,17 +131,17 @@ static int count_file(struct run *run, struct error *error)
 {
     const struct shard_choice choice = {.part = 1, .of = 1};
     char *operand = file_name;
-    struct shard share;
+    struct shard shard;
     struct input_options options = {.decoding.memlimit = 1 << 27,
                                     .frame_memory = 8000, /* frames are decoded in order */
                                     .record = record_kind_of_all(run->spec)};
     atomic_store(&submitted, 0);
     has_changed = false;
     write_file(run->stream, 0, run->change->before);
-    if (run->change->is_share) {
-        if (shard_open(&share, &choice, &operand, 1, error) != 0)
+    if (run->change->is_shard) {
+        if (shard_open(&shard, &choice, &operand, 1, error) != 0)
             need(NULL);
-        options.shard = &share;
+        options.shard = &shard;
     }
     struct source *source = need(source_open(&operand, 1, &options));
     const struct sink sink = {.arg = run, .choose = choose, .offload = offload};
@@ -149,8 +149,8 @@ static int count_file(struct run *run, struct error *error)
     const char *message = source_error(source);
     error_set(error, "%s", message ? message : "");
     source_close(source);
-    if (run->change->is_share)
-        shard_close(&share);
+    if (run->change->is_shard)
+        shard_close(&shard);
     return rc;
 }
 
@@ -242,13 +242,13 @@ static void check_stream(const struct histogram_spec *spec, const struct stream 
         {"after a skippable frame, all", after, len, .frames = FRAMES + 1},
         {"within a frame, all", len - 500, len, .frames = FRAMES + 1},
         {"within a frame, not all", len - 500, len - 1, .complaint = truncated[2]},
-        {"a share within a skippable frame, all", within, len, .is_share = true,
+        {"a share within a skippable frame, all", within, len, .is_shard = true,
          .complaint = truncated[0]},
-        {"a share before a skippable frame, all", skippable, len, .is_share = true,
+        {"a share before a skippable frame, all", skippable, len, .is_shard = true,
          .frames = FRAMES},
-        {"a share within a frame, all", len - 500, len, .is_share = true,
+        {"a share within a frame, all", len - 500, len, .is_shard = true,
          .complaint = truncated[3]},
-        {"a share, less", within, within - 1, .is_share = true,
+        {"a share, less", within, within - 1, .is_shard = true,
          .complaint = "was truncated while it was read"},
     };
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)

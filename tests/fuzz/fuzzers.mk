@@ -11,7 +11,7 @@ link_compressed = -Wl,--wrap=work_queue_wait $(FUZZ_ZLIB)
 link_gpu_gzip = $(FUZZ_ZLIB)
 link_gzip = $(FUZZ_ZLIB)
 link_parse_gzip = $(FUZZ_ZLIB)
-link_shares = -Wl,--wrap=work_queue_wait $(FUZZ_ZLIB)
+link_shards = -Wl,--wrap=work_queue_wait $(FUZZ_ZLIB)
 link_work = -fprofile-instr-generate $(FUZZ_ZLIB)
 VPATH = $(srcdir)
 

@@ -20,7 +20,7 @@ fuzzers = tests/fuzz/characters tests/fuzz/fields tests/fuzz/gpu_zstd tests/fuzz
 	tests/fuzz/number tests/fuzz/options tests/fuzz/pairs tests/fuzz/parse_zstd
 fuzz_shared = tests/fuzz/fuzz.c tests/fuzz/made_zstd.cpp
 if FUZZ_GZIP
-fuzzers += tests/fuzz/chain_gzip tests/fuzz/compressed tests/fuzz/gpu_gzip tests/fuzz/gzip tests/fuzz/parse_gzip tests/fuzz/shares \
+fuzzers += tests/fuzz/chain_gzip tests/fuzz/compressed tests/fuzz/gpu_gzip tests/fuzz/gzip tests/fuzz/parse_gzip tests/fuzz/shards \
 	tests/fuzz/work
 fuzz_shared += tests/fuzz/made_files.c tests/helpers/deflate_oracle.c tests/helpers/gzip_members.c \
 	tests/helpers/gzip_runs.c tests/device/gzip_batches.cpp
@@ -34,7 +34,7 @@ EXTRA_DIST += tests/fuzz/fuzzers.mk tests/fuzz/make_seeds tests/fuzz/smoke \
 	tests/fuzz/header.c tests/fuzz/header.dict \
 	tests/fuzz/json_path.c tests/fuzz/json_path.dict tests/fuzz/json_path.options tests/fuzz/keys.c tests/fuzz/keys.dict \
 	tests/fuzz/keys.options tests/fuzz/number.c tests/fuzz/number.dict \
-	tests/fuzz/options.c tests/fuzz/options.dict tests/fuzz/pairs.c tests/fuzz/parse_gzip.c tests/fuzz/shares.c \
+	tests/fuzz/options.c tests/fuzz/options.dict tests/fuzz/pairs.c tests/fuzz/parse_gzip.c tests/fuzz/shards.c \
 	tests/fuzz/work.c tests/fuzz/work.options \
 	tests/fuzz/oss-fuzz/Dockerfile tests/fuzz/oss-fuzz/build.sh tests/fuzz/oss-fuzz/project.yaml
 

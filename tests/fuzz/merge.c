@@ -56,14 +56,14 @@ static void show_keys(struct writer *out, const struct report_options *options, 
 }
 
 /* Shows a sum in JSON, as a FILE. */
-static struct fuzz_file show(struct merge *merge, bool stats, const struct shard_record *share)
+static struct fuzz_file show(struct merge *merge, bool stats, const struct shard_record *shard)
 {
     static struct writer out;
     struct fuzz_file file = fuzz_file_make("", 0);
     struct report_options options = {.format = &format_json,
                                      .stats = stats,
                                      .words = merge_options(merge),
-                                     .shard = share,
+                                     .shard = shard,
                                      .quantile_count = stats,
                                      .quantiles = {{.digits = "5"}}};
     writer_begin(&out, file.fd);
@@ -105,7 +105,7 @@ static size_t bins_shown(struct merge *merge)
 static void merge_and_check(const struct fuzz_file *files, size_t count, bool stats)
 {
     struct merge merge = nothing_yet(stats), again = nothing_yet(false);
-    struct shard_record share = {.job.of = 0}, share_again = {.job.of = 0};
+    struct shard_record shard = {.job.of = 0}, shard_again = {.job.of = 0};
     struct error error = {""};
     int rc = 0;
     for (size_t i = 0; i < count && rc == 0; i++)
@@ -113,27 +113,27 @@ static void merge_and_check(const struct fuzz_file *files, size_t count, bool st
     if (rc == 0)
         rc = key_tallies_check(merge.keys, &error);
     if (rc == 0 && merge.shards.first)
-        rc = shard_join_finish(&merge.shards, true, &share, &error);
+        rc = shard_join_finish(&merge.shards, true, &shard, &error);
     if (rc != 0) {
         fuzz_require_error(&error);
     } else if (bins_shown(&merge) <= BINS_SHOWN) {
         fuzz_require(merge.keys || tally_adds_up(&merge.tally, &merge.spec),
                      "a sum does not add up");
         const bool statistics = stats && histogram_spec_channels(&merge.spec) == 1;
-        struct fuzz_file shown = show(&merge, statistics, share.job.of ? &share : NULL);
+        struct fuzz_file shown = show(&merge, statistics, shard.job.of ? &shard : NULL);
         again.form.has_moments = statistics;
         fuzz_require(add(&again, &shown, &error) == 0, "a sum cannot be read");
         fuzz_require(!again.shards.first ||
-                         shard_join_finish(&again.shards, true, &share_again, &error) == 0,
+                         shard_join_finish(&again.shards, true, &shard_again, &error) == 0,
                      "a sum's shares are refused");
         struct fuzz_file second =
-            show(&again, statistics, share_again.job.of ? &share_again : NULL);
+            show(&again, statistics, shard_again.job.of ? &shard_again : NULL);
         fuzz_require(same_files(&shown, &second), "a sum that was read differs");
         fuzz_file_close(&second);
         fuzz_file_close(&shown);
     }
-    shard_record_free(&share);
-    shard_record_free(&share_again);
+    shard_record_free(&shard);
+    shard_record_free(&shard_again);
     merge_free(&merge);
     merge_free(&again);
 }

@@ -146,8 +146,8 @@ static void check_around(const struct binning *binning, const double *edges, con
         check_double(binning, edges, edge, min, max);
         check_double(binning, edges, beside(edge, true), min, max);
         check_double(binning, edges, beside(edge, false), min, max);
-        double share = random_fraction();
-        check_double(binning, edges, edges[0] + share * (edges[binning->bins] - edges[0]), min,
+        double fraction = random_fraction();
+        check_double(binning, edges, edges[0] + fraction * (edges[binning->bins] - edges[0]), min,
                      max);
     }
 }

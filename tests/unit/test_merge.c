@@ -126,24 +126,24 @@ static const char table_form[] =
 
 #define ALL_LETTERS "\"--letters=26\""
 
-static void write_letters(struct memory_file *file, unsigned long long count, const char *share)
+static void write_letters(struct memory_file *file, unsigned long long count, const char *shard)
 {
     char text[1000];
     const int len =
-        snprintf(text, sizeof text, table_form, ALL_LETTERS, share, count, count, count);
+        snprintf(text, sizeof text, table_form, ALL_LETTERS, shard, count, count, count);
     made_file_add_text(file, text, (size_t)len);
 }
 
 /* A table of which the samples are a part of each FILE. */
-static void write_others(struct memory_file *file, unsigned length, const char *share)
+static void write_others(struct memory_file *file, unsigned length, const char *shard)
 {
     char text[1000], options[100];
     snprintf(options, sizeof options, ALL_LETTERS ",\"--length=%u\"", length);
-    const int len = snprintf(text, sizeof text, table_form, options, share, 1ULL, 1ULL, 1ULL);
+    const int len = snprintf(text, sizeof text, table_form, options, shard, 1ULL, 1ULL, 1ULL);
     made_file_add_text(file, text, (size_t)len);
 }
 
-static void share_text(char *text, size_t size, unsigned part, unsigned of, unsigned begin)
+static void shard_text(char *text, size_t size, unsigned part, unsigned of, unsigned begin)
 {
     snprintf(text, size,
              "\"share\":{\"of\":%u,\"parts\":[[%u,%u]],\"list\":{\"files\":1,\"bytes\":120,"
@@ -155,54 +155,54 @@ static void share_text(char *text, size_t size, unsigned part, unsigned of, unsi
 #define KINDS 12
 
 /* Makes a FILE, one of them all, that may be refused for a reason of its own. */
-static void write_any(struct memory_file *file, size_t index, bool shares, unsigned kind)
+static void write_any(struct memory_file *file, size_t index, bool shards, unsigned kind)
 {
-    char share[500] = "";
-    if (shares)
-        share_text(share, sizeof share, 1 + (unsigned)index, FILES, 10 * (unsigned)index);
+    char shard[500] = "";
+    if (shards)
+        shard_text(shard, sizeof shard, 1 + (unsigned)index, FILES, 10 * (unsigned)index);
     switch (kind) {
     case 0:
         strcpy(file->name, "/no/such/file");
         break;
     case 1:
-        write_letters(file, 1, share);
+        write_letters(file, 1, shard);
         made_file_add_text(file, "{\"schema", 8);
         break;
     case 2:
         made_file_add_text(file, "a-z\t4\n", 6);
         break;
     case 3:
-        write_letters(file, 1ULL << 63, share);
+        write_letters(file, 1ULL << 63, shard);
         break;
     case 4:
-        write_letters(file, UINT64_MAX, share);
+        write_letters(file, UINT64_MAX, shard);
         made_file_add_text(file, "x", 1);
         break;
     case 5:
-        share_text(share, sizeof share, 1 + (unsigned)index, FILES + 1, 10 * (unsigned)index);
-        write_letters(file, 1, share);
+        shard_text(shard, sizeof shard, 1 + (unsigned)index, FILES + 1, 10 * (unsigned)index);
+        write_letters(file, 1, shard);
         break;
     case 6: /* overlaps the one before it */
-        share_text(share, sizeof share, 1 + (unsigned)index, FILES, 10 * (unsigned)index - 5);
-        write_letters(file, 1, share);
+        shard_text(shard, sizeof shard, 1 + (unsigned)index, FILES, 10 * (unsigned)index - 5);
+        write_letters(file, 1, shard);
         break;
     case 7: /* is there twice */
-        share_text(share, sizeof share, (unsigned)index, FILES, 10 * (unsigned)index);
-        write_letters(file, 1, share);
+        shard_text(shard, sizeof shard, (unsigned)index, FILES, 10 * (unsigned)index);
+        write_letters(file, 1, shard);
         break;
     case 8:
         made_file_add_text(file, "\x1f\x8b", 2);
         break;
     case 9:
     case 10:
-        write_others(file, kind == 9 ? 1 : 2, share);
+        write_others(file, kind == 9 ? 1 : 2, shard);
         break;
     case 11: /* of which the second is of other samples than the first */
-        write_letters(file, 1, share);
-        write_others(file, 1, share);
+        write_letters(file, 1, shard);
+        write_others(file, 1, shard);
         break;
     default:
-        write_letters(file, index, share);
+        write_letters(file, index, shard);
         break;
     }
 }
@@ -215,10 +215,10 @@ static void check_refusals(unsigned round)
     char *names[FILES];
     struct error errors[5], first_how;
     int verdicts[5];
-    const bool shares = round % 2;
+    const bool shards = round % 2;
     for (size_t i = 0; i < FILES; i++) {
         made_file_open(&files[i]);
-        write_any(&files[i], i, shares,
+        write_any(&files[i], i, shards,
                   i > 0 && random_below(3) == 0 ? random_below(KINDS) : KINDS);
         names[i] = files[i].name;
     }

@@ -34,7 +34,7 @@ static void check_text(uint64_t part, uint64_t total, unsigned digits, const cha
 
 /* A share of u units of its last decimal is the nearest one if |2 * total * u - 2000000 * part| <=
  * total. If that holds for two, the greater one is right. */
-static void check_share(uint64_t part, uint64_t total)
+static void check_percent(uint64_t part, uint64_t total)
 {
     char text[PERCENT_TEXT], *end;
     percent_show(part, total, 4, text);
@@ -47,7 +47,7 @@ static void check_share(uint64_t part, uint64_t total)
     check_that(has_form && *end == '\0' && is_nearest, "share", part, total, text);
 }
 
-static void check_shares(void)
+static void check_percents(void)
 {
     check_text(0, 0, 2, "0.00");
     check_text(0, 1, 2, "0.00");
@@ -112,14 +112,14 @@ static uint64_t random_count(void)
 
 int main(void)
 {
-    check_shares();
+    check_percents();
     check_bars();
     for (unsigned i = 0; i < 200000; i++) {
         uint64_t a = random_count(), b = random_count();
         uint64_t part = a < b ? a : b, total = a < b ? b : a;
         if (total == 0)
             continue;
-        check_share(part, total);
+        check_percent(part, total);
         check_length(part, total, 1 + random_word() % (65535 * BAR_EIGHTHS));
     }
     printf("test_plot: %u cases, %u wrong\n", tried, wrong);

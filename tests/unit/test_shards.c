@@ -285,17 +285,17 @@ static struct input_options options_of(const struct record_kind *record)
 }
 
 /* Reads one share of the FILEs. 0, or -1 with the error. */
-static int read_share(char **names, size_t count, const struct shard_choice *choice,
+static int read_shard(char **names, size_t count, const struct shard_choice *choice,
                       const struct record_kind *record, void (*meddle)(void), struct bag *bag,
                       struct error *error)
 {
-    struct shard share;
+    struct shard shard;
     struct input_options options = options_of(record);
-    if (shard_open(&share, choice, names, count, error) != 0)
+    if (shard_open(&shard, choice, names, count, error) != 0)
         return -1;
     if (meddle)
         meddle();
-    options.shard = &share;
+    options.shard = &shard;
     struct source *source = source_open(names, count, &options);
     if (!source)
         abort();
@@ -304,7 +304,7 @@ static int read_share(char **names, size_t count, const struct shard_choice *cho
     if (rc != 0)
         error_set(error, "%s", source_error(source));
     source_close(source);
-    shard_close(&share);
+    shard_close(&shard);
     return rc;
 }
 
@@ -340,7 +340,7 @@ static size_t make_files(const struct record_kind *record, char **names)
 }
 
 /* Compares the records of all shares with those of the FILEs. */
-static void share_files(unsigned rounds)
+static void shard_files(unsigned rounds)
 {
     const struct record_kind records[] = {record_tokens,    record_lines,     record_values(1),
                                           record_values(2), record_values(3), record_values(24)};
@@ -354,7 +354,7 @@ static void share_files(unsigned rounds)
             bag_add_all(&expected, record, files[i].content, files[i].len);
         for (choice.part = 1; choice.part <= choice.of; choice.part++) {
             struct error error;
-            if (read_share(names, count, &choice, record, NULL, &bag, &error) != 0)
+            if (read_shard(names, count, &choice, record, NULL, &bag, &error) != 0)
                 complain("shares", error.text);
         }
         compare(&expected, &bag, choice.of, record);
@@ -366,7 +366,7 @@ static void share_files(unsigned rounds)
 static struct histogram_spec spec;
 
 /* Counts numbers, or the first field of lines, by readers that take turns. */
-static void count_by_turns(char **names, size_t count, struct shard *share, struct tally *sum)
+static void count_by_turns(char **names, size_t count, struct shard *shard, struct tally *sum)
 {
     struct count_plan plan = count_plan(cpu_kernels_find(NULL), &spec);
     const struct record_kind kind = record_kind_of_all(&spec);
@@ -376,7 +376,7 @@ static void count_by_turns(char **names, size_t count, struct shard *share, stru
                               .readers = 1 + random_below(READERS_MAX),
                               .fill = random_below(2)};
     options.field = &spec.field;
-    options.shard = share;
+    options.shard = shard;
     struct source *source = source_open(names, count, &options);
     if (!source || tally_open(&reading.tally, &spec) != 0)
         abort();
@@ -387,7 +387,7 @@ static void count_by_turns(char **names, size_t count, struct shard *share, stru
     source_close(source);
 }
 
-static void share_by_turns(unsigned rounds)
+static void shard_by_turns(unsigned rounds)
 {
     char *names[FILES_MAX];
     struct tally all, sum;
@@ -408,12 +408,12 @@ static void share_by_turns(unsigned rounds)
         tally_clear(&sum);
         count_by_turns(names, count, NULL, &all);
         for (choice.part = 1; choice.part <= choice.of; choice.part++) {
-            struct shard share;
+            struct shard shard;
             struct error error;
-            if (shard_open(&share, &choice, names, count, &error) != 0)
+            if (shard_open(&shard, &choice, names, count, &error) != 0)
                 abort();
-            count_by_turns(names, count, &share, &sum);
-            shard_close(&share);
+            count_by_turns(names, count, &shard, &sum);
+            shard_close(&shard);
         }
         cases++;
         if (all.samples != sum.samples ||
@@ -453,10 +453,10 @@ static void change_files(void)
             for (uint64_t part = 1; part <= of; part++) {
                 struct shard_choice choice = {.part = part, .of = of};
                 put_file(&files[0], files[0].content, files[0].len);
-                if (read_share(names, 1, &choice, &records[i], append_digits, &bag, &error) != 0)
+                if (read_shard(names, 1, &choice, &records[i], append_digits, &bag, &error) != 0)
                     complain("a FILE that grows", error.text);
                 put_file(&files[0], files[0].content, files[0].len);
-                if (read_share(names, 1, &choice, &records[i], cut_off_one, &(struct bag){0},
+                if (read_shard(names, 1, &choice, &records[i], cut_off_one, &(struct bag){0},
                                &error) == 0 ||
                     !strstr(error.text, "was truncated"))
                     complain("a FILE that shrinks", error.text);
@@ -473,8 +473,8 @@ int main(void)
         snprintf(files[i].name, sizeof files[i].name, "/dev/fd/%d", files[i].fd);
     }
     cut_lists(scale_of(100, 1000, 1000));
-    share_files(scale_of(400, 20000, 20000));
-    share_by_turns(scale_of(400, 20000, 20000));
+    shard_files(scale_of(400, 20000, 20000));
+    shard_by_turns(scale_of(400, 20000, 20000));
     change_files();
     printf("test_shards: %lu cases, %lu wrong\n", cases, wrong);
     return wrong > 0;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARES_MAX 9
+#define SHARDS_MAX 9
 
 /* What is counted: records of all kinds that may be cut. */
 enum kind { COUNT_BYTES, COUNT_NUMBERS, COUNT_FIELDS, COUNT_CATEGORIES, COUNT_U24BE, COUNTS };
@@ -50,13 +50,13 @@ static void build_spec(enum kind kind)
 
 /* Counts what a share has of the FILEs, NULL: all of them, and adds it to the sum. Whether it could
  * be counted. */
-static bool count_share(size_t count, const struct way *way, struct shard *share, struct tally *sum)
+static bool count_shard(size_t count, const struct way *way, struct shard *shard, struct tally *sum)
 {
     const struct count_plan plan = count_plan(cpu_kernels_find(NULL), &spec);
     const struct input_options options = {.decoding.memlimit = (uint64_t)1 << 24,
                                           .record = record_kind_of_all(&spec),
                                           .field = &spec.field,
-                                          .shard = share};
+                                          .shard = shard};
     struct reading reading = {
         .plan = &plan, .chunk_size = way->chunk_size, .readers = way->readers};
     struct source *source = source_open(names, count, &options);
@@ -70,16 +70,16 @@ static bool count_share(size_t count, const struct way *way, struct shard *share
 }
 
 /* The same of all shares, one after the other. */
-static bool count_shares(size_t count, const struct way *way, uint64_t of, struct tally *sum)
+static bool count_shards(size_t count, const struct way *way, uint64_t of, struct tally *sum)
 {
     struct shard_choice choice = {.of = of};
     bool is_counted = true;
     for (choice.part = 1; choice.part <= of; choice.part++) {
-        struct shard share;
+        struct shard shard;
         struct error error;
-        fuzz_require(shard_open(&share, &choice, names, count, &error) == 0, "no share");
-        is_counted &= count_share(count, way, &share, sum);
-        shard_close(&share);
+        fuzz_require(shard_open(&shard, &choice, names, count, &error) == 0, "no share");
+        is_counted &= count_shard(count, way, &shard, sum);
+        shard_close(&shard);
     }
     return is_counted;
 }
@@ -88,10 +88,10 @@ static void compare(size_t count, const struct way *way, uint64_t of)
 {
     struct tally all, sum;
     fuzz_require(tally_open(&all, &spec) == 0 && tally_open(&sum, &spec) == 0, "out of memory");
-    const bool is_whole = count_share(count, way, NULL, &all);
-    const bool are_shares = count_shares(count, way, of, &sum);
-    fuzz_require(is_whole || !are_shares, "shares are counted of what is refused");
-    fuzz_require(are_shares || !is_whole, "a share is refused of what is counted");
+    const bool is_whole = count_shard(count, way, NULL, &all);
+    const bool are_shards = count_shards(count, way, of, &sum);
+    fuzz_require(is_whole || !are_shards, "shares are counted of what is refused");
+    fuzz_require(are_shards || !is_whole, "a share is refused of what is counted");
     fuzz_require(!is_whole || all.samples == sum.samples, "shares have another number of samples");
     fuzz_require(!is_whole || all.bytes == sum.bytes, "shares have another number of bytes");
     fuzz_require(!is_whole || memcmp(all.counts, sum.counts, all.bins * sizeof all.counts[0]) == 0,
@@ -107,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 8)
         return 0;
     const enum kind kind = plan_take(&plan) % COUNTS;
-    const uint64_t of = 1 + plan_take(&plan) % SHARES_MAX;
+    const uint64_t of = 1 + plan_take(&plan) % SHARDS_MAX;
     struct way way = {.seed = plan_take(&plan)};
     way.chunk_size = chunks[way.seed % 3];
     way.readers = 1 + way.seed / 3 % READERS_MAX;
