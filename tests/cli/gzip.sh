@@ -35,7 +35,7 @@ mkdir broken
 : >broken/libisal.so.2
 run_as env LD_LIBRARY_PATH="$work/broken" "$GPUHISTO" $ENGINE magic
 if [ "$(cat status)" = 1 ] && grep -q 'cannot load' err; then
-    refuses "a library that cannot be loaded" 1 "gpuhisto: magic: cannot load libisal.so.2"
+    refuses "a library that cannot be loaded" 1 "gpuhisto: magic: cannot load " "libisal.so.2"
 else
     skip_part "a library that cannot be loaded: it is found elsewhere"
 fi

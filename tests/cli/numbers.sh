@@ -414,6 +414,11 @@ counts "json, infinity" expected
 run -n --timing -q in
 check "timing: bytes" grep -q '^gpuhisto: 7 bytes in' err
 
+# What is said of tables does not depend on who counted, and some of these options are the CPU's.
+if [ "$ENGINE" = --device=gpu ]; then
+    summary
+fi
+
 # --- what bins of three digits do not tell ---
 
 # hints TEXT ARGUMENT...: that hint alone with the numbers of standard input; none with -q, with
