@@ -127,7 +127,7 @@ for limit in $limits; do
         printf '{"a":3}\n'
     } >records
     awk '{ print (length() > 16777216 ? "x" : NR) }' records | "$GPUHISTO" --device=cpu -n -q >expected
-    for threads in 1 3; do
+    for threads in $(few 2 3 1); do
         run -q -k .a --threads=$threads records
         counts "records of $limit bytes, $threads threads" expected
         run -q -k .a --threads=$threads --chunk-size=300K --lines-with='"a"' records

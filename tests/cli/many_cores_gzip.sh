@@ -24,7 +24,7 @@ cat best.gz random.gz fast.gz >chain.gz
 
 # --- right ones ---
 
-for file in fast members random chain; do
+for file in $(few 2 fast members chain random); do
     alike "$file" -b $file.gz
 done
 { cat fast.gz && head -c 1000000 /dev/zero; } >padded
@@ -38,7 +38,7 @@ alike "several files" -b --each fast.gz members.gz best.gz
 GPUHISTO_CPU=portable alike "plain C" -b best.gz
 otherwise_read members.gz content
 
-for file in fast members random chain; do
+for file in $(few 2 members fast random chain); do
     in_pipe "$file" $file.gz -b
 done
 in_pipe "followed by zeros" padded -b
@@ -75,7 +75,7 @@ alike "a range that begins in the first member" -b --skip=4000001 chain.gz
 
 wrong_places chain.gz $few_places
 end=$(wc -c <members.gz)
-for byte in 1 5 9; do # of the length, the checksum and the last block
+for byte in $(few 2 1 5 9); do # of the length, the checksum and the last block
     alter members.gz $((end - byte)) '\252'
     alike "another byte $byte before the end" -b altered
     in_pipe "another byte $byte before the end" altered -b

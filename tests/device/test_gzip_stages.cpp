@@ -174,10 +174,10 @@ int main(int argc, char **argv)
     text.add(60000, MEMBER_TEXT, 6);
     for (unsigned i = 0; i < 5; i++)
         gzip_file_add_random(&mixed.file, 10000 + random_below(30000));
-    check_cuts(text.file, scale_of(5003, 1499, 101));
+    check_cuts(text.file, scale_of(9973, 1499, 101));
     check_cuts(mixed.file, scale_of(20011, 9973, 997));
-    check_changes(text.file, 120);
-    check_changes(mixed.file, 120);
+    check_changes(text.file, scale_of(60, 120, 120));
+    check_changes(mixed.file, scale_of(60, 120, 120));
     check_shortage(mixed.file);
     std::printf("%lu cases in %lu batches, %lu taken, %lu refused, %lu wrong\n", cases, batches,
                 taken, refused, wrong);
