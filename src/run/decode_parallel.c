@@ -154,7 +154,7 @@ static void await_some(struct extent *extent)
     struct worker *worker = extent->worker;
     struct chunk *chunk = work_queue_acquire(&worker->source->queue);
     if (chunk)
-        (void)runner_count_donated(worker, chunk); /* a failure is met with the next one */
+        (void)runner_count_handed_off(worker, chunk); /* a failure is met with the next one */
     else
         parallel_decoder_await(extent->blocks);
 }

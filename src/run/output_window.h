@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Content of blocks after it was executed: in the window, hashed in order by idle workers, and lent
- * to those who count it. Its memory is used again once all of them are done with it. */
+/* Content of blocks after it was executed: in the window, hashed in order by idle workers, and
+ * borrowed by those who count it. Its memory is used again once all of them are done with it. */
 #ifndef GPUHISTO_OUTPUT_WINDOW_H
 #define GPUHISTO_OUTPUT_WINDOW_H
 

@@ -10,9 +10,9 @@
 #define RUNS_MORE 4
 #define RUNS_MAX 24
 
-/* The fewest bytes of content of a run that are worth lending, as a chunk with lent bytes has no
- * others. */
-#define LENT_MIN ((size_t)32 << 10)
+/* The fewest bytes of content of a run that are worth borrowing, as a chunk with borrowed bytes has
+ * no others. */
+#define BORROWED_MIN ((size_t)32 << 10)
 
 struct parallel_decoder {
     const struct block_format *format;
@@ -29,7 +29,7 @@ struct parallel_decoder {
     const struct parsed_run *chained; /* what is to be executed next; NULL: that is not known */
     const unsigned char *given;       /* of what was executed last, */
     size_t left;                      /* what was not given yet */
-    bool may_lend;                    /* it may be borrowed */
+    bool may_be_borrowed;             /* it is long enough */
     bool is_executed;                 /* there is no more */
     bool needs_fallback;
 };
@@ -177,7 +177,7 @@ static enum appended execute(struct parallel_decoder *decoder)
         return appended;
     decoder->chained = NULL;
     decoder->left = chained->content;
-    decoder->may_lend = chained->content >= LENT_MIN;
+    decoder->may_be_borrowed = chained->content >= BORROWED_MIN;
     decoder->format->add(decoder->stream, chained->content);
     return APPENDED;
 }
@@ -228,7 +228,7 @@ bool parallel_decoder_lend(struct parallel_decoder *decoder, struct decode_step 
                            struct chunk *chunk)
 {
     const size_t some = decoder->left < step->cap ? decoder->left : step->cap, kept = chunk->len;
-    if (!chunk->may_borrow || !decoder->may_lend || some == 0 ||
+    if (!chunk->may_borrow || !decoder->may_be_borrowed || some == 0 ||
         window_before(&decoder->output.window, decoder->given) < kept ||
         (kept > 0 && memcmp(decoder->given - kept, chunk->data, kept) != 0))
         return false;

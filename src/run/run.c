@@ -25,7 +25,7 @@ static int acquire_of_file(struct extent *extent)
 /* Waits for what the worker is short of, and counts a chunk that was handed off meanwhile. */
 static int count_handed_off(struct extent *extent)
 {
-    return runner_count_donated(extent->worker, decode_memory_wait(extent->worker));
+    return runner_count_handed_off(extent->worker, decode_memory_wait(extent->worker));
 }
 
 /* Takes the next extent. 0 or -1. */
@@ -51,13 +51,13 @@ static int take(struct worker *worker, struct extent *extent)
     return taken < 0 ? -1 : 0;
 }
 
-/* After a failure: counts what was donated, as that may be wrong first. True if there are files to
- * be read on that come before the failure. */
+/* After a failure: counts what was handed off, as that may be wrong first. True if there are files
+ * to be read on that come before the failure. */
 static bool looks_before(struct worker *worker)
 {
     struct chunk *chunk;
     while ((chunk = work_queue_acquire(&worker->source->queue)) != NULL)
-        if (runner_count_donated(worker, chunk) != 0)
+        if (runner_count_handed_off(worker, chunk) != 0)
             return false;
     return source_end_work(worker);
 }

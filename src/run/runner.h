@@ -88,7 +88,7 @@ static inline int runner_push(struct worker *worker, struct chunk *chunk, enum f
 }
 
 /* Counts a chunk that was handed off; NULL is fine. 0 or -1. */
-static inline int runner_count_donated(struct worker *worker, struct chunk *chunk)
+static inline int runner_count_handed_off(struct worker *worker, struct chunk *chunk)
 {
     if (!chunk)
         return 0;

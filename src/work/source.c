@@ -152,8 +152,8 @@ const char *source_error(struct source *source)
     pthread_mutex_unlock(&source->lock);
     if (!has_failed)
         return NULL;
-    return is_last || (is_first && !work_queue_has_donated(&source->queue)) ? source->error.text
-                                                                            : NULL;
+    return is_last || (is_first && !work_queue_has_handed_off(&source->queue)) ? source->error.text
+                                                                               : NULL;
 }
 
 /* --- opening it --- */

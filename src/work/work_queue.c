@@ -158,7 +158,7 @@ void work_queue_counted(struct work_queue *queue)
     pthread_mutex_unlock(&queue->lock);
 }
 
-bool work_queue_has_donated(struct work_queue *queue)
+bool work_queue_has_handed_off(struct work_queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
     const bool has = queue->handed_off_count + queue->taken_count > 0;

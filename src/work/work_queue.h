@@ -30,7 +30,7 @@ struct work_queue {
     unsigned count;          /* of those that count for others */
     struct chunk *handed_off[HANDED_OFF_MAX];
     unsigned handed_off_count;
-    unsigned taken_count; /* of those that were donated and taken, and are not counted yet */
+    unsigned taken_count; /* of those that were handed off and taken, and are not counted yet */
     struct task *tasks, **last_task; /* that nobody has begun, the oldest first */
     uint64_t news;                   /* how often work_queue_wake_all was called */
 };
@@ -67,7 +67,7 @@ struct chunk *work_queue_acquire(struct work_queue *queue);
 void work_queue_counted(struct work_queue *queue);
 
 /* True if a chunk that was handed off is not counted yet. */
-bool work_queue_has_donated(struct work_queue *queue);
+bool work_queue_has_handed_off(struct work_queue *queue);
 
 /* Offers a task to whoever is idle, now or later. */
 void work_queue_offer(struct work_queue *queue, struct task *task);
