@@ -38,7 +38,7 @@ static bool read_defined(struct sequence_table *tables, enum sequence_kind wante
     return true;
 }
 
-/* Sets the table of literals that a block repeat offsets: that of an earlier block of the run, or
+/* Sets the table of literals that a block repeats: that of an earlier block of the run, or
  * before it. */
 static bool repeat_huffman(struct parsing *parsing)
 {
@@ -48,7 +48,7 @@ static bool repeat_huffman(struct parsing *parsing)
                              huffman_table_read(table, definition->bytes, definition->len) >= 0);
 }
 
-/* Sets a table of sequences that a block repeat offsets, likewise. */
+/* Sets a table of sequences that a block repeats, likewise. */
 static bool repeat_sequences(struct parsing *parsing, enum sequence_kind kind)
 {
     struct sequence_table *tables = parsing->tables->sequences;

@@ -28,7 +28,7 @@ struct double_layout {
     double edges[LAYOUT_EDGES_MAX];
 };
 
-/* Build the bins; `singles`: values are floats. The binning is the caller's, to free with
+/* Builds the bins; `singles`: values are floats. The binning is the caller's, to free with
  * binning_free, unless an error is returned. Any thread. */
 enum binning_error layout_whole(const struct whole_layout *layout, struct binning *binning);
 enum binning_error layout_double(const struct double_layout *layout, bool singles,
