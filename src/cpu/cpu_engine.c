@@ -272,10 +272,10 @@ static const struct engine_ops cpu_ops = {
     .close = cpu_close,
 };
 
-/* Makes the data of the chunks, `cap` bytes each and `capacity` more. Returns 0 or -1. */
-static int open_data(struct cpu_engine *cpu, size_t cap, size_t capacity, unsigned chunks)
+/* Makes the data of the chunks, `cap` bytes each and `slack` more. Returns 0 or -1. */
+static int open_data(struct cpu_engine *cpu, size_t cap, size_t slack, unsigned chunks)
 {
-    size_t step = cache_lines(cap + capacity);
+    size_t step = cache_lines(cap + slack);
     cpu->memory = aligned_alloc(CACHE_LINE, step * chunks);
     for (unsigned i = 0; cpu->memory && i < chunks; i++) {
         cpu->chunks[i].data = cpu->memory + i * step;
