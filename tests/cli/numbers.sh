@@ -415,9 +415,7 @@ run -n --timing -q in
 check "timing: bytes" grep -q '^gpuhisto: 7 bytes in' err
 
 # What is said of tables does not depend on who counted, and some of these options are the CPU's.
-if [ "$ENGINE" = --device=gpu ]; then
-    summary
-fi
+case $ENGINE in --device=gpu*) summary ;; esac
 
 # --- what bins of three digits do not tell ---
 
