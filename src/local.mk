@@ -129,6 +129,7 @@ gpuhisto_sources = \
 	src/run/output_window.c src/run/output_window.h src/run/decode_parallel.c \
 	src/run/parse_queue.c src/run/parse_queue.h \
 	src/run/copy.c src/run/decode.c src/run/gpu.c \
+	src/run/pieces.c src/run/pieces.h \
 	src/run/offload.c \
 	src/run/run.c src/run/run.h src/run/runner.h \
 	src/run/segment.c src/run/serial.c \
@@ -180,7 +181,7 @@ gpuhisto_sources = \
 	src/report/temporary.c src/report/temporary.h \
 	src/report/writer.c src/report/writer.h
 gzip_sources = \
-	src/blocks/gzip_stream.c src/frames/codec_gzip.c
+	src/blocks/gzip_stream.c src/frames/codec_gzip.c src/run/pieces_gzip.c
 libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) src/sandbox/sandbox.h
 if HAVE_SANDBOX
 libgpuhisto_a_SOURCES += src/sandbox/sandbox.c \

@@ -37,6 +37,16 @@ struct execution {
     uint64_t history;                     /* bytes of content that stand before it */
 };
 
+/* The point that executing a run of deflate has come to. */
+struct run_cursor {
+    const operation *next, *end;
+    const unsigned char *literals;
+    size_t done; /* bytes of the run's content so far */
+};
+
+/* Bytes, or symbols, that a part of a run may write behind its limit. */
+#define EXECUTE_SLACK (4 * (size_t)COPY_MAX)
+
 struct block_loops {
     const char *name;        /* as the kernels for the same instructions are called */
     bool (*runs_here)(void); /* true if this processor has the instructions */
@@ -58,6 +68,15 @@ struct block_loops {
      * the history. */
     bool (*execute)(const struct parsed_run *run, const struct execution *execution,
                     unsigned char *out);
+
+    /* Executes a run of deflate on, to `at`, until `limit` is reached or the run ends;
+     * DEFLATE_WINDOW bytes stand before `at`. Returns where it has come to, less than EXECUTE_SLACK
+     * behind the limit, as is all that it writes. */
+    unsigned char *(*execute_some)(struct run_cursor *cursor, unsigned char *at,
+                                   const unsigned char *limit);
+
+    /* The same on symbols of 16 bits (window_map.h). */
+    uint16_t *(*execute_symbols)(struct run_cursor *cursor, uint16_t *at, const uint16_t *limit);
 };
 
 /* All loops, fastest first, ended by NULL. The last ones run anywhere. NEON needs no loops of its

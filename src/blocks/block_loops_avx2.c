@@ -15,6 +15,14 @@ TARGET INLINE void copy_max(unsigned char *to, const unsigned char *from)
                         _mm256_loadu_si256((const __m256i *)(const void *)from));
 }
 
+TARGET INLINE void widen(uint16_t *to, const unsigned char *from, size_t len)
+{
+    for (size_t i = 0; i < len; i += 8) {
+        const __m128i bytes = _mm_loadl_epi64((const __m128i *)(const void *)(from + i));
+        _mm_storeu_si128((__m128i *)(void *)(to + i), _mm_cvtepu8_epi16(bytes));
+    }
+}
+
 #include "deflate_loop.h"
 #include "execute_loop.h"
 #include "huffman_streams.h"
@@ -35,6 +43,8 @@ const struct block_loops block_loops_avx2 = {
     .parse_sequences = parse_sequences,
     .parse_symbols = parse_symbols,
     .execute = execute,
+    .execute_some = execute_some,
+    .execute_symbols = execute_symbols,
 };
 
 #endif

@@ -14,6 +14,14 @@ INLINE void copy_max(unsigned char *to, const unsigned char *from)
     memcpy(to, bytes, COPY_MAX);
 }
 
+INLINE void widen(uint16_t *to, const unsigned char *from, size_t len)
+{
+    uint16_t symbols[COPY_MAX];
+    for (size_t i = 0; i < len; i++)
+        symbols[i] = from[i];
+    memcpy(to, symbols, len * sizeof *to);
+}
+
 #include "deflate_loop.h"
 #include "execute_loop.h"
 #include "huffman_streams.h"
@@ -33,4 +41,6 @@ const struct block_loops block_loops_portable = {
     .parse_sequences = parse_sequences,
     .parse_symbols = parse_symbols,
     .execute = execute,
+    .execute_some = execute_some,
+    .execute_symbols = execute_symbols,
 };
