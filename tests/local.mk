@@ -66,7 +66,7 @@ threaded_tests = \
 	tests/cli/gpus_emulated.sh \
 	tests/cli/by.sh tests/cli/by_tables.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/each.sh tests/cli/each_blocks.sh tests/cli/gzip.sh tests/cli/interval.sh tests/cli/keys.sh \
 	tests/cli/first_fault.sh tests/cli/many_cores.sh tests/cli/many_cores_gzip.sh tests/cli/numbers.sh tests/cli/progress.sh \
-	tests/cli/sources.sh tests/cli/zstd.sh \
+	tests/cli/pieces_emulated.sh tests/cli/sources.sh tests/cli/zstd.sh \
 	tests/unit/test_parallel_decoder tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts \
 	tests/unit/test_parallel tests/unit/test_parallel_read tests/unit/test_text_cuts
 if HAVE_ZLIB
@@ -447,7 +447,7 @@ scripts = \
 emulated_scripts = \
 	tests/cli/faults_emulated.sh tests/cli/gpus_emulated.sh tests/cli/modes_emulated.sh tests/cli/shared_emulated.sh \
 	tests/cli/snapshots_emulated.sh tests/cli/offload_emulated.sh tests/cli/gpu_files_emulated.sh \
-	tests/cli/gzip_files_emulated.sh
+	tests/cli/gzip_files_emulated.sh tests/cli/pieces_emulated.sh
 
 # Scripts once more on another engine: SCRIPT_ENGINE.on is a file without content that has tests/helpers/on run
 # SCRIPT.sh with ENGINE. On a GPU they are skipped where there is none. What the emulated ones prove is the sum of what

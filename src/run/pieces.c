@@ -23,20 +23,27 @@ static void give_back(struct borrowed *borrowed)
 int piece_count_begin(struct piece_counting *counting, struct worker *worker, struct file *file,
                       uint64_t segment, uint64_t position)
 {
+    struct extent *extent = &counting->extent;
     *counting = (struct piece_counting){.extent = {.worker = worker, .file = file},
                                         .borrowed = {give_back}};
-    if (segment_begin_at(&counting->extent, segment, position) != 0)
-        return source_fail_for_memory(worker, file);
-    return 0;
+    if (file->in_stream) {
+        extent->segment =
+            (struct segment){.records = &file->input.records, .at = file->at, .begin = position};
+        return 0;
+    }
+    return segment_begin_at(extent, segment, position, 0) == 0
+               ? 0
+               : source_fail_for_memory(worker, file);
 }
 
 /* True if the chunk, which begins with `waited` bytes, may have content where it is. */
-static bool may_borrow(const struct segment *segment, const struct chunk *chunk, size_t waited,
+static bool may_borrow(const struct extent *extent, const struct chunk *chunk, size_t waited,
                        const unsigned char *data, size_t len, size_t before)
 {
-    return chunk->may_borrow && len >= BORROWED_MIN && !segment->records->too_long &&
-           (!segment->span || segment->span->has_boundary) && waited <= before &&
-           (waited == 0 || memcmp(data - waited, chunk->data, waited) == 0);
+    const struct segment *segment = &extent->segment;
+    return chunk->may_borrow && len >= BORROWED_MIN && !segment_is_stream(extent) &&
+           !segment->records->too_long && (!segment->span || segment->span->has_boundary) &&
+           waited <= before && (waited == 0 || memcmp(data - waited, chunk->data, waited) == 0);
 }
 
 /* Gives the next bytes to a chunk. Returns how many. */
@@ -45,46 +52,72 @@ static size_t fill(struct piece_counting *counting, struct chunk *chunk, size_t 
 {
     const size_t limit = source_fill_limit(&counting->extent.file->input, chunk, waited);
     const size_t some = len < limit - waited ? len : limit - waited;
-    if (may_borrow(&counting->extent.segment, chunk, waited, data, some, before)) {
+    if (may_borrow(&counting->extent, chunk, waited, data, some, before)) {
         chunk->borrowed = &counting->borrowed;
         chunk->data = (unsigned char *)data - waited; /* which nobody writes to */
-    } else {
+    } else if (some > 0) {
         memcpy(chunk->data + waited, data, some);
     }
     chunk->len = waited + some;
     return some;
 }
 
+/* Counts some of data[0..len) by one chunk, which ends a segment or the file if `end` says so and
+ * it has all of that. Returns how much, or -1: the run has failed. */
+static ssize_t count_chunk(struct piece_counting *counting, const unsigned char *data, size_t len,
+                           size_t before, enum chunk_end end)
+{
+    struct extent *extent = &counting->extent;
+    struct chunk *chunk = runner_choose(extent->worker, FLOW_DECODED);
+    if (!chunk)
+        return -1;
+    const size_t waited = segment_begin_chunk(extent, chunk),
+                 some = fill(counting, chunk, waited, data, len, before);
+    const bool is_last = some == len;
+    extent->segment.content += some;
+    const int rc = segment_cut(extent, chunk, waited, is_last && end == ENDS_FILE);
+    if (rc != 0)
+        chunk->len = chunk->begin = chunk->origin.bytes = 0;
+    chunk->origin.end = is_last ? end : ENDS_NOTHING;
+    counting->is_ended |= is_last && end == ENDS_SEGMENT;
+    chunk->give &= segment_is_stream(extent); /* otherwise every worker has content to count */
+    return runner_push(extent->worker, chunk, FLOW_DECODED) == 0 && rc == 0 ? (ssize_t)some : -1;
+}
+
 int piece_count(struct piece_counting *counting, const unsigned char *data, size_t len,
                 size_t before, bool is_last)
 {
     struct extent *extent = &counting->extent;
-    struct worker *worker = extent->worker;
-    int rc = 0;
-    while (len > 0 && rc == 0) {
-        struct chunk *chunk = runner_choose(worker, FLOW_DECODED);
-        if (!chunk)
+    const struct content_range *range = &extent->file->input.plan.range;
+    const uint64_t position = extent->segment.begin + extent->segment.content;
+    const bool is_stream = segment_is_stream(extent);
+    struct error fault;
+    len = content_left(range, position, len);
+    if (content_check(range, position + len, false, &fault) != 0)
+        return source_fail_of(extent->worker, extent->file, fault.text);
+    const uint64_t left_out = position < range->begin ? range->begin - position : 0;
+    size_t done = left_out < len ? (size_t)left_out : len;
+    extent->segment.content += done;
+    while (done < len) {
+        const ssize_t some = count_chunk(counting, data + done, len - done, before + done,
+                                         is_last && !is_stream ? ENDS_SEGMENT : ENDS_NOTHING);
+        if (some < 0)
             return -1;
-        const size_t waited = segment_begin_chunk(extent, chunk),
-                     some = fill(counting, chunk, waited, data, len, before);
-        data += some;
-        before += some;
-        len -= some;
-        extent->segment.content += some;
-        rc = segment_cut(extent, chunk, waited, false);
-        if (rc != 0)
-            chunk->len = chunk->begin = chunk->origin.bytes = 0;
-        chunk->origin.end = is_last && len == 0 ? ENDS_SEGMENT : ENDS_NOTHING;
-        chunk->give = false;
-        if (runner_push(worker, chunk, FLOW_DECODED) != 0)
-            return -1;
+        done += (size_t)some;
     }
-    return rc;
+    return 0;
 }
 
 int piece_count_end(struct piece_counting *counting)
 {
-    return segment_end(&counting->extent);
+    struct extent *extent = &counting->extent;
+    if (segment_is_stream(extent)) {
+        extent->file->at = extent->segment.at;
+        return 0;
+    }
+    if (!counting->is_ended && count_chunk(counting, NULL, 0, 0, ENDS_SEGMENT) < 0)
+        return -1;
+    return segment_end(extent);
 }
 
 /* --- the end of a file --- */
@@ -97,9 +130,17 @@ static void leave_rest(struct pieces *pieces)
     const uint64_t read = at->offset - file->input.frames.pending.offset;
     remaining_add_read(pieces->source, file, (int64_t)read - pieces->read, 0);
     frames_seek(&file->input.frames, at->offset);
-    file->content = pieces->position;
+    file->content = at->position;
     file->skip = pieces->position - at->position;
     file->is_alone = true;
+}
+
+/* Counts the last record of a file that is one stream. 0, or -1: the run has failed. */
+static int end_stream(struct worker *worker, struct file *file)
+{
+    struct piece_counting counting;
+    (void)piece_count_begin(&counting, worker, file, 0, file->content);
+    return count_chunk(&counting, NULL, 0, 0, ENDS_FILE) < 0 ? -1 : 0;
 }
 
 /* All workers have left: ends the file. 0, or -1: the run has failed. */
@@ -116,7 +157,7 @@ static int end(struct worker *worker, struct pieces *pieces)
         pieces->is_stopped = true; /* it is cut short, or has grown */
         pieces->restart = pieces->format->restart(pieces);
     }
-    const bool is_left = !pieces->has_failed && pieces->is_stopped;
+    const bool is_left = !pieces->has_failed && pieces->is_stopped && !pieces->is_enough;
     if (is_left)
         leave_rest(pieces);
     source_remove_pieces(source, file, is_left);
@@ -126,7 +167,11 @@ static int end(struct worker *worker, struct pieces *pieces)
     } else if (!is_left) {
         frames_seek(&file->input.frames, pieces->end);
         file->content = pieces->position;
-        rc = serial_end_file(&(struct extent){.worker = worker, .file = file});
+        rc = pieces->in_order ? end_stream(worker, file) : 0;
+        if (rc != 0)
+            source_leave(source, file);
+        else
+            rc = serial_end_file(&(struct extent){.worker = worker, .file = file});
     }
     const size_t memory = pieces->memory;
     pieces->format->close(pieces);
@@ -145,6 +190,17 @@ static int leave(struct worker *worker, struct pieces *pieces)
     return has_failed ? -1 : rc;
 }
 
+bool pieces_go_on(const struct pieces *pieces)
+{
+    return content_left(&pieces->file->input.plan.range, pieces->position, 1) > 0;
+}
+
+bool pieces_are_beyond(const struct pieces *pieces)
+{
+    const uint64_t end = pieces->file->input.plan.range.end;
+    return pieces->position > 0 && pieces->position - 1 > end;
+}
+
 /* --- in file order; called under the lock, which is released meanwhile --- */
 
 static struct piece *slot_of(const struct pieces *pieces, uint64_t number)
@@ -154,9 +210,19 @@ static struct piece *slot_of(const struct pieces *pieces, uint64_t number)
 
 static void stop(struct pieces *pieces, struct piece_restart restart)
 {
-    if (!pieces->is_stopped || restart.position < pieces->restart.position)
+    if (!pieces->is_stopped || pieces->is_enough || restart.offset < pieces->restart.offset)
         pieces->restart = restart;
     pieces->is_stopped = true;
+    pieces->is_enough = false;
+}
+
+/* Offers the job that counts a piece, once it may be counted. */
+static void offer_count(struct pieces *pieces, struct piece *piece)
+{
+    if (pieces->in_order && slot_of(pieces, pieces->retired) != piece)
+        return;
+    pieces->users++;
+    work_queue_offer(&pieces->source->queue, &piece->job);
 }
 
 /* Offers the job that takes a piece, if there is one to be taken and a slot for it. */
@@ -184,41 +250,52 @@ static void finish(struct pieces *pieces, struct piece *piece)
                            first->content);
         if (!pieces->format->retire(pieces, first, &restart)) {
             stop(pieces, restart);
-            pieces->file->wrong = WRONG_IN_BLOCKS; /* unless the codec's decoder refuses it, too */
+            if (!content_is_partial(&pieces->file->input.plan.range))
+                pieces->file->wrong = WRONG_IN_BLOCKS; /* unless the codec's decoder refuses it */
         }
     }
+    struct piece *next = slot_of(pieces, pieces->retired);
+    if (pieces->in_order && pieces->retired < pieces->chained && next != piece &&
+        next->state == PIECE_CHAINED)
+        offer_count(pieces, next);
     offer(pieces);
 }
 
-/* Chains the next piece, which is prepared. */
-static void chain(struct worker *worker, struct pieces *pieces, bool at_once)
+/* Chains the next piece, which is prepared. False: not yet. */
+static bool chain(struct worker *worker, struct pieces *pieces, bool at_once)
 {
     struct piece *piece = slot_of(pieces, pieces->chained);
+    const bool is_next = pieces->retired == pieces->chained;
     pieces->is_chaining = true;
-    piece->has_content = false;
-    piece->content = 0;
     pthread_mutex_unlock(&pieces->lock);
-    const bool goes_on = pieces->format->chain(worker, pieces, piece, at_once);
+    const enum piece_chained chained =
+        pieces->format->chain(worker, pieces, piece, at_once, is_next);
     pthread_mutex_lock(&pieces->lock);
-    pieces->chained++;
     pieces->is_chaining = false;
-    if (!goes_on)
-        stop(pieces, pieces->format->restart(pieces));
-    piece->state = PIECE_CHAINED;
-    if (!piece->has_content) {
-        finish(pieces, piece);
-    } else if (!at_once) {
-        pieces->users++;
-        work_queue_offer(&pieces->source->queue, &piece->job);
+    if (chained == PIECE_LATER) {
+        piece->state = PIECE_PREPARED;
+        return pieces->retired == pieces->chained; /* by now it can be */
     }
+    pieces->chained++;
+    if (chained == PIECE_STOP)
+        stop(pieces, pieces->format->restart(pieces));
+    else if (chained == PIECE_ENOUGH && !pieces->is_stopped)
+        pieces->is_stopped = pieces->is_enough = true;
+    piece->state = PIECE_CHAINED;
+    if (!piece->has_content)
+        finish(pieces, piece);
+    else if (!at_once)
+        offer_count(pieces, piece);
+    return true;
 }
 
 /* Chains all pieces that can be. */
 static void chain_all(struct worker *worker, struct pieces *pieces)
 {
     while (!pieces->is_chaining && !pieces->is_stopped && pieces->chained < pieces->next &&
-           slot_of(pieces, pieces->chained)->state == PIECE_PREPARED)
-        chain(worker, pieces, false);
+           slot_of(pieces, pieces->chained)->state == PIECE_PREPARED &&
+           chain(worker, pieces, false))
+        ;
 }
 
 /* --- jobs --- */
@@ -231,6 +308,8 @@ static int count(struct worker *worker, struct pieces *pieces, struct piece *pie
     pieces->has_failed |= fails;
     if (!pieces->has_failed)
         finish(pieces, piece);
+    if (!pieces->has_failed && pieces->in_order)
+        chain_all(worker, pieces); /* what waited for this piece */
     pthread_mutex_unlock(&pieces->lock);
     return fails ? -1 : 0;
 }
@@ -261,15 +340,16 @@ static void prepare(struct worker *worker, struct pieces *pieces, struct piece *
 {
     pieces->format->prepare(worker, pieces, piece);
     pthread_mutex_lock(&pieces->lock);
-    const bool at_once =
-        !pieces->is_chaining && !pieces->is_stopped && slot_of(pieces, pieces->chained) == piece;
+    const bool at_once = !pieces->is_chaining && !pieces->is_stopped &&
+                         slot_of(pieces, pieces->chained) == piece &&
+                         (!pieces->in_order || pieces->retired == pieces->chained);
     if (!at_once) {
         pthread_mutex_unlock(&pieces->lock);
         pieces->format->map(worker, pieces, piece);
         pthread_mutex_lock(&pieces->lock);
         piece->state = PIECE_PREPARED;
     } else {
-        chain(worker, pieces, true);
+        (void)chain(worker, pieces, true);
     }
     const bool counts = at_once && piece->state == PIECE_CHAINED;
     chain_all(worker, pieces);
@@ -288,6 +368,8 @@ static struct piece *take(struct worker *worker, struct pieces *pieces)
         piece = slot_of(pieces, pieces->next++);
         piece->state = PIECE_BEGUN;
         piece->job.owner = worker;
+        piece->has_content = false;
+        piece->content = 0;
         pieces->has_all = !pieces->format->cut(pieces, piece);
         offer(pieces);
     }
@@ -318,8 +400,7 @@ static const struct piece_format *find_format(const struct codec *codec)
     return NULL;
 }
 
-/* True if the file is to be decoded in pieces: it is large, and all of it is counted, in any order.
- */
+/* True if the file is to be decoded in pieces: it is large, and all of it is there to be read. */
 static bool pays(const struct extent *extent, unsigned workers)
 {
     const struct file *file = extent->file;
@@ -327,11 +408,15 @@ static bool pays(const struct extent *extent, unsigned workers)
     const struct shard_edges *edges = &input->plan.edges;
     struct source *source = extent->worker->source;
     const uint64_t begin = input->frames.pending.offset, end = input->bytes.opened_size;
-    if (!input->bytes.regular || input->bytes.may_be_short || file->in_stream || file->is_alone ||
-        content_is_partial(&input->plan.range) || edges->next < edges->file_end || begin >= end)
+    if (!input->bytes.regular || input->bytes.may_be_short || file->skip > 0 || file->is_alone ||
+        edges->next < edges->file_end || begin >= end)
         return false;
+    if (source->options.piece_size > 0)
+        return workers > 1;
+    const double content = (double)(end - begin) * CONTENT_RATIO,
+                 wanted = (double)content_left(&input->plan.range, file->content, SIZE_MAX);
     const struct frame_offer offer = {.compressed = (double)(end - begin),
-                                      .content = (double)(end - begin) * CONTENT_RATIO,
+                                      .content = content < wanted ? content : wanted,
                                       .workers_max = workers,
                                       .taken = source_taken(source, file),
                                       .rest = (double)source_rest(source)};
@@ -362,6 +447,7 @@ int pieces_acquire(struct extent *extent)
     pieces->source = source;
     pieces->file = file;
     pieces->position = file->content;
+    pieces->in_order = file->in_stream;
     for (unsigned i = 0; i < pieces->count; i++) {
         pieces->slots[i]->job = (struct job){.run = run_count, .kind = JOB_REST};
         pieces->slots[i]->pieces = pieces;

@@ -58,12 +58,23 @@ struct pieces {
     bool is_offered;                 /* the job that takes a piece is */
     bool has_all;                    /* the last piece is taken */
     bool is_chaining;                /* a worker chains */
-    bool is_stopped;                 /* nothing more is chained: restart says where to go on */
+    bool is_stopped;                 /* nothing more is chained, */
+    bool is_enough;                  /* as the range that is counted has ended; if not: */
+    struct piece_restart restart;    /* here the codec's decoder goes on */
     bool has_failed;                 /* the run has */
-    struct piece_restart restart;
-    int64_t read; /* compressed bytes that were reported as read */
+    int64_t read;                    /* compressed bytes that were reported as read */
 
     uint64_t position; /* bytes of content that were chained; by the worker that chains */
+    bool in_order;     /* content must be counted in the order of the file */
+};
+
+/* The result of chaining a piece. */
+enum piece_chained {
+    PIECE_ALL,    /* it has passed the piece */
+    PIECE_ENOUGH, /* the range has ended: no more is needed */
+    PIECE_LATER,  /* in_order: what comes next is counted while it is chained, so all pieces before
+                   * must be counted first */
+    PIECE_STOP,   /* the codec's own decoder must go on where `restart` says */
 };
 
 struct piece_format {
@@ -80,9 +91,10 @@ struct piece_format {
     /* Finds what chain needs, unless the piece is chained at once. */
     void (*map)(struct worker *worker, struct pieces *pieces, struct piece *piece);
     /* Chains the piece, in file order; at_once: the worker that prepared it will count it next.
-     * Sets what belongs to it, and adds its content to pieces->position. False: stop, and go on as
-     * `restart` says. */
-    bool (*chain)(struct worker *worker, struct pieces *pieces, struct piece *piece, bool at_once);
+     * Sets what belongs to it, and adds its content to pieces->position. is_next: all pieces before
+     * it were counted. */
+    enum piece_chained (*chain)(struct worker *worker, struct pieces *pieces, struct piece *piece,
+                                bool at_once, bool is_next);
     /* Counts the content of the piece. 0, or -1: the run has failed. */
     int (*count)(struct worker *worker, struct pieces *pieces, struct piece *piece, bool at_once);
     /* Verifies the piece, in file order, under the lock. False: stop, and go on at *restart. */
@@ -99,22 +111,38 @@ extern const struct piece_format piece_format_gzip; /* only in builds with ISA-L
  * that pays. Under the read lock. 1: it did, and the extent runs jobs; 0: it does not pay. */
 int pieces_acquire(struct extent *extent);
 
+/* Returns the number of the segment that content is counted as which was chained now. */
+static inline uint64_t pieces_next_segment(struct pieces *pieces)
+{
+    struct position *at = &pieces->file->at;
+    return pieces->in_order ? at->segment : at->segment++;
+}
+
+/* True if more content is to be counted after what was chained. */
+bool pieces_go_on(const struct pieces *pieces);
+
+/* True if what was chained goes on after the range. */
+bool pieces_are_beyond(const struct pieces *pieces);
+
 /* The way of content from a piece to the sink. */
 struct piece_counting {
     struct extent extent;
     struct borrowed borrowed;
+    bool is_ended; /* a chunk says that the segment has */
 };
 
-/* Begins a segment of the file with content from `position` on. 0, or -1: the run has failed. */
+/* Begins a segment of the file, or goes on with its only one, with content from `position` on. 0,
+ * or -1: the run has failed. */
 int piece_count_begin(struct piece_counting *counting, struct worker *worker, struct file *file,
                       uint64_t segment, uint64_t position);
 
-/* Counts data[0..len), the next content of the segment, before which `before` bytes of content
- * stand; is_last: the segment ends with it. 0, or -1: the run has failed. */
+/* Counts what is in the range of data[0..len), the next content of the segment, before which
+ * `before` bytes of content stand; is_last: the segment ends with it. 0, or -1: the run has failed.
+ */
 int piece_count(struct piece_counting *counting, const unsigned char *data, size_t len,
                 size_t before, bool is_last);
 
-/* Ends the segment. 0, or -1: the run has failed. */
+/* Ends the segment, unless it is the file's only one. 0, or -1: the run has failed. */
 int piece_count_end(struct piece_counting *counting);
 
 #endif

@@ -59,7 +59,8 @@ struct gzip_pieces {
     /* Of the worker that chains. */
     struct gzip_chain chain;
     struct symbol_table table;   /* the window */
-    struct piece_restart member; /* that the chain is in, or has passed */
+    struct piece_restart member; /* the chain is in it, or before it */
+    bool waits; /* what the chain has parsed is to be counted, once all before it was */
 };
 
 /* Memory of a worker. */
@@ -118,7 +119,7 @@ static struct pieces *open_pieces(struct worker *worker, struct file *file, uint
     all->pieces.slots = slots;
     all->begin = begin;
     all->member = (struct piece_restart){begin, file->content};
-    all->cutter.piece = GZIP_PIECE;
+    all->cutter.piece = source->options.piece_size ? source->options.piece_size : GZIP_PIECE;
     all->pieces.end = file->input.bytes.opened_size;
     for (unsigned i = 0; i < SYMBOL_WINDOW; i++)
         all->table.bytes[i] = (unsigned char)i;
@@ -284,7 +285,7 @@ static void chain_own(struct worker *worker, struct gzip_pieces *all, struct gzi
     piece->own = piece->checks_len;
     (void)add_check(piece);
     piece->piece.has_content = true;
-    piece->piece.segment = all->pieces.file->at.segment++;
+    piece->piece.segment = pieces_next_segment(&all->pieces);
     piece->piece.position = all->pieces.position;
     if (at_once) {
         begin_executing(buffers, &piece->run.parsed, &all->table);
@@ -302,34 +303,40 @@ static int count_gap(struct worker *worker, struct gzip_pieces *all, struct gzip
                      const struct parsed_run *parsed)
 {
     struct buffers *buffers = worker->buffers;
-    const uint64_t segment = all->pieces.file->at.segment++;
+    const uint64_t segment = pieces_next_segment(&all->pieces);
+    const bool is_counted = buffers->uncounted == piece;
     if (buffers->uncounted && count(worker, &all->pieces, &buffers->uncounted->piece, true) != 0)
         return -1;
+    if (all->pieces.in_order && piece->piece.has_content) { /* it comes before the gap */
+        piece->piece.has_content = false;
+        if (!is_counted && count(worker, &all->pieces, &piece->piece, false) != 0)
+            return -1;
+    }
     begin_executing(buffers, parsed, &all->table);
     const int rc = count_executed(worker, all, segment, all->pieces.position, add_check(piece));
     take_window(buffers, &all->table);
     return rc;
 }
 
-/* Adds content that the chain goes on with. False: it cannot be counted. */
-static bool chain_content(struct worker *worker, struct gzip_pieces *all, struct gzip_piece *piece,
-                          const struct parsed_run *parsed, bool at_once)
+/* Adds content that the chain goes on with. 0, or -1: it cannot be counted, and the run has failed.
+ */
+static int chain_content(struct worker *worker, struct gzip_pieces *all, struct gzip_piece *piece,
+                         const struct parsed_run *parsed, bool at_once)
 {
     struct pieces *pieces = &all->pieces;
-    const bool is_own = parsed == &piece->run.parsed;
     int rc = 0;
-    if (is_own)
+    if (parsed == &piece->run.parsed)
         chain_own(worker, all, piece, at_once);
     else
         rc = count_gap(worker, all, piece, parsed);
     piece->piece.content += parsed->content;
     pieces->position += parsed->content;
     if (rc == 0)
-        return true;
+        return 0;
     pthread_mutex_lock(&pieces->lock);
     pieces->has_failed = true;
     pthread_mutex_unlock(&pieces->lock);
-    return false;
+    return -1;
 }
 
 /* The last content is the end of a member. */
@@ -339,32 +346,42 @@ static void chain_end(struct gzip_pieces *all, struct gzip_piece *piece)
     check->is_end = true;
     check->trailer = all->chain.trailer;
     check->member = all->member;
-    all->member.position = all->pieces.position;
+    all->member =
+        (struct piece_restart){all->begin + all->chain.position.bit / 8, all->pieces.position};
 }
 
-static bool chain(struct worker *worker, struct pieces *pieces, struct piece *own, bool at_once)
+static enum piece_chained chain(struct worker *worker, struct pieces *pieces, struct piece *own,
+                                bool at_once, bool is_next)
 {
     struct gzip_pieces *all = (struct gzip_pieces *)pieces;
     struct gzip_piece *piece = (struct gzip_piece *)own;
-    const struct parsed_run *parsed;
-    enum gzip_chained chained;
+    const struct parsed_run *parsed = &all->chain.parsed; /* if it waits */
+    enum gzip_chained chained = GZIP_CHAINED;
     const char *unused; /* ISA-L says what is wrong */
     if (!piece->is_read || !buffers_of(worker))
-        return false;
-    while ((chained = gzip_chain_next(&all->chain, &piece->run, &parsed, &unused)) != GZIP_PASSED) {
-        all->member.offset = all->begin + all->chain.member;
+        return PIECE_STOP;
+    while (all->waits ||
+           (chained = gzip_chain_next(&all->chain, &piece->run, &parsed, &unused)) != GZIP_PASSED) {
         if (chained == GZIP_WRONG || piece->checks_len == CHECKS_MAX ||
             !gzip_chain_is_worth_it(&all->chain, UINT64_MAX))
-            return false;
+            return PIECE_STOP;
+        const bool has_content = chained == GZIP_CHAINED && parsed->content > 0;
+        if (has_content && !pieces_go_on(pieces))
+            return PIECE_ENOUGH;
+        all->waits = has_content && pieces->in_order && !is_next && parsed != &piece->run.parsed;
+        if (all->waits)
+            return PIECE_LATER;
         if (chained == GZIP_ENDED)
             chain_end(all, piece);
-        else if (parsed->content > 0 && !chain_content(worker, all, piece, parsed, at_once))
-            return false;
+        else if (has_content && chain_content(worker, all, piece, parsed, at_once) != 0)
+            return PIECE_STOP;
+        if (pieces_are_beyond(pieces))
+            return PIECE_ENOUGH;
     }
     pthread_mutex_lock(&pieces->lock);
     gzip_cutter_learn(&all->cutter, &piece->run, &all->chain.uses_run);
     pthread_mutex_unlock(&pieces->lock);
-    return gzip_chain_is_worth_it(&all->chain, UINT64_MAX);
+    return gzip_chain_is_worth_it(&all->chain, UINT64_MAX) ? PIECE_ALL : PIECE_STOP;
 }
 
 /* --- the end --- */

@@ -117,9 +117,9 @@ static inline int runner_run_jobs(struct worker *worker)
  * itself. 0, or -1: out of memory, and nothing has changed. */
 int segment_begin(struct extent *extent);
 
-/* Begins the segment of such a number, before which so much content stands; any thread. The same.
- */
-int segment_begin_at(struct extent *extent, uint64_t number, uint64_t content);
+/* Begins the segment of such a number, before which so much content stands, and which begins with
+ * `skip` bytes that come again; any thread. The same. */
+int segment_begin_at(struct extent *extent, uint64_t number, uint64_t content, uint64_t skip);
 
 /* True if the file is decoded as one stream. */
 bool segment_is_stream(const struct extent *extent);

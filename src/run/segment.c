@@ -12,18 +12,18 @@ int segment_begin(struct extent *extent)
 {
     struct file *file = extent->file;
     if (!file->in_stream)
-        return segment_begin_at(extent, file->at.segment++, file->content);
+        return segment_begin_at(extent, file->at.segment++, file->content, file->skip);
     extent->segment =
         (struct segment){.records = &file->input.records, .at = file->at, .begin = file->content};
     return 0;
 }
 
-int segment_begin_at(struct extent *extent, uint64_t number, uint64_t content)
+int segment_begin_at(struct extent *extent, uint64_t number, uint64_t content, uint64_t skip)
 {
     struct file *file = extent->file;
     const struct input *input = &file->input;
     const struct record_kind *kind = &input->records.kind;
-    const uint64_t before = content_before(&input->plan.range, content);
+    const uint64_t before = content_before(&input->plan.range, content + skip);
     struct segment segment = {.records = &extent->worker->records,
                               .at = {file->at.file, number, 1}, /* 0: the seam's */
                               .begin = content};

@@ -124,8 +124,6 @@ static int acquire_batch(struct extent *extent, const struct frames_ahead *ahead
     extent->is_alone = extent->is_again = file->is_alone;
     extent->waits = 0;
     extent->skip = file->skip;
-    if (file->is_alone)
-        extent->segment.content -= file->skip; /* it stands before the segment */
     file->skip = 0;
     return 1;
 }
