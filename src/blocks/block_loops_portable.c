@@ -14,11 +14,18 @@ INLINE void copy_max(unsigned char *to, const unsigned char *from)
     memcpy(to, bytes, COPY_MAX);
 }
 
+/* Returns the lowest `count` bits, at most 64. */
+INLINE uint64_t low_bits(uint64_t word, unsigned count)
+{
+    return count < 64 ? word & (((uint64_t)1 << count) - 1) : word;
+}
+
 #include "deflate_loop.h"
 #include "execute_loop.h"
 #include "huffman_streams.h"
 #include "last_offsets_portable.h"
 #include "sequence_loop.h"
+#include "zstd_list_loop.h"
 
 static bool portable_runs_here(void)
 {
@@ -33,4 +40,5 @@ const struct block_loops block_loops_portable = {
     .parse_sequences = parse_sequences,
     .parse_symbols = parse_symbols,
     .execute = execute,
+    .make_list = make_list,
 };

@@ -79,8 +79,19 @@ struct zstd_block {
     uint32_t size; /* as in struct zstd_block_header */
 };
 
+/* The limits of a run, which has memory for as much. With `content` bytes it is complete: content
+ * is counted as 128 KiB for each compressed block, as it is only known once the block is parsed. */
+struct zstd_run_limits {
+    size_t in;            /* compressed bytes */
+    size_t literals;      /* bytes */
+    size_t content;       /* bytes, while the run has few compressed bytes; */
+    size_t content_usual; /* otherwise */
+    size_t operations;
+};
+
 /* A run. Zeroed and opened, it can be filled, parsed and filled again. Owns its memory. */
 struct zstd_run {
+    struct zstd_run_limits limits; /* may be lowered before the run is filled */
     /* Set by zstd_walk_fill. */
     unsigned char *in; /* compressed bytes, between margins */
     size_t len;
@@ -95,8 +106,9 @@ struct zstd_run {
     struct parsed_run parsed;
 };
 
-/* Opens a run. 0, or -1: out of memory. */
+/* Opens a run, with the usual limits or others. 0, or -1: out of memory. */
 int zstd_run_open(struct zstd_run *run);
+int zstd_run_open_with(struct zstd_run *run, const struct zstd_run_limits *limits);
 void zstd_run_close(struct zstd_run *run);
 
 /* Returns the bytes that an open run takes at most. */
@@ -127,7 +139,8 @@ bool zstd_walk_begin(struct zstd_walk *walk, const struct zstd_frame_header *hea
 /* Begins a run, before it is filled, or filled again. */
 void zstd_walk_begin_run(struct zstd_walk *walk, struct zstd_run *run);
 
-/* Moves bytes of in[0..len) to the run until it is complete, and adds how many to *used. */
+/* Moves bytes of in[0..len) to the run until it is complete, and adds how many to *used. They may
+ * already stand where they go, at run->in + run->len. */
 enum walked zstd_walk_fill(struct zstd_walk *walk, struct zstd_run *run, const unsigned char *in,
                            size_t len, size_t *used);
 
