@@ -124,7 +124,7 @@ static int open_ring(struct zstd_pieces *pieces, size_t len)
 {
     pieces->ring_len = (len + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     pieces->ring = aligned_alloc(HUGE_PAGE, pieces->ring_len);
-    pieces->touched = 0;
+    pieces->touched = COPY_SLACK;
 #ifdef MADV_HUGEPAGE
     /* Matches reach all over a window. */
     if (pieces->ring)
@@ -220,7 +220,7 @@ static void begin_piece(struct zstd_pieces *pieces, struct zstd_piece *piece)
  * piece's is less than what pieces were taken for, so chain has not come to that memory. */
 static void end_piece(struct zstd_pieces *pieces, struct zstd_piece *piece)
 {
-    const size_t usual = ring_usual(&pieces->plan) - COPY_SLACK,
+    const size_t usual = ring_usual(&pieces->plan),
                  more = usual > pieces->touched ? usual - pieces->touched : 0;
     piece->bound = pieces->walk.content;
     piece->touch = pieces->ring + pieces->touched;

@@ -100,7 +100,6 @@ static bool cut_some(struct decoding *decoding, size_t portion, bool is_short, b
     }
     const enum zstd_cut cut = zstd_pieces_cut(pieces, in, portion, &used);
     decoding->at += used;
-    decoding->is_cut = cut == ZSTD_CUT_LAST;
     if (cut == ZSTD_CUT_ALL && used != portion)
         abort();
     return cut != ZSTD_CUT_WRONG && (cut != ZSTD_CUT_ALL || left > 0);
@@ -171,7 +170,8 @@ static void after(struct decoding *decoding, enum step step, uint64_t i)
 {
     static const enum state states[] = {CUT, PARSED, LISTED, CHAINED, EXECUTED, FREE};
     decoding->states[i % decoding->by->slots] = states[step];
-    decoding->cut += step == STEP_CUT;
+    if (step == STEP_CUT)
+        decoding->is_cut = zstd_piece_at(decoding->by->pieces, decoding->cut++)->run.is_last;
     decoding->chained += step == STEP_CHAIN;
     decoding->finished += step == STEP_FINISH;
 }
