@@ -102,6 +102,10 @@ struct zstd_run {
     uint64_t window;                      /* bytes */
     bool is_last;                         /* of the frame */
     /* Set by zstd_parse. */
+    unsigned parsed_blocks; /* what follows is after so many blocks */
+    unsigned char *literals;
+    struct operation_writer writer;
+    struct repeat_offsets last_offsets;
     struct zstd_tables tables;
     struct parsed_run parsed;
 };

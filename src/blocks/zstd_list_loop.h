@@ -15,6 +15,7 @@ TARGET INLINE void set_bits(uint64_t *bits, uint32_t at, uint64_t mask)
     uint64_t *word = bits + (at >> 6);
     const unsigned shift = at & 63;
     word[0] |= mask << shift;
+    __asm__("" : "+m"(word[0])); /* or compilers store both at once, for which later loads wait */
     word[1] |= mask >> 1 >> (63 - shift);
 }
 
@@ -22,13 +23,19 @@ TARGET INLINE uint64_t get_bits(const uint64_t *bits, uint32_t at, unsigned coun
 {
     const uint64_t *word = bits + (at >> 6);
     const unsigned shift = at & 63;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (__builtin_expect(count <= 57, 1))
+        return low_bits(byte_word((const unsigned char *)bits + (at >> 3)) >> (at & 7), count);
+#endif
     return low_bits(word[0] >> shift | word[1] << 1 << (63 - shift), count);
 }
 
 /* Sets the bits of a match, or of a part of it. */
 TARGET INLINE void need_source(uint64_t *bits, int32_t source, uint64_t mask)
 {
-    set_bits(bits, (uint32_t)(source > -BIT_0 ? source : -BIT_0) + BIT_0, mask);
+    int32_t at = source > -BIT_0 ? source : -BIT_0;
+    __asm__("" : "+r"(at)); /* hidden from compilers, which would make a branch of it */
+    set_bits(bits, (uint32_t)(at + BIT_0), mask);
 }
 
 /* Returns how many needed bytes are before byte `at` of the head. */
@@ -88,7 +95,10 @@ TARGET INLINE void need_operation(struct needing *needing, operation op)
     const uint64_t needed = get_bits(needing->bits, needing->at + BIT_0, len);
     if (needed == 0)
         return;
-    *--needing->next = (struct zstd_needed){op, needing->at, needing->literals};
+    needing->next--;
+    needing->next->op = op;
+    needing->next->at = needing->at;
+    needing->next->literals = needing->literals;
     const uint64_t match = needed >> of_literals;
     if (__builtin_expect((op & OPERATION_SYMBOLIC) == 0, 1)) {
         need_source(needing->bits, (int32_t)(uint32_t)op, match);
@@ -107,25 +117,10 @@ TARGET INLINE struct zstd_needed *find_needed(struct zstd_listing *listing)
 {
     const struct zstd_list_scratch *scratch = listing->scratch;
     const operation *begin = listing->run->operations, *next = begin + listing->head.operations;
-    struct zstd_needed *const least = scratch->needed + 4;
     struct needing needing = {.bits = scratch->bits,
                               .next = scratch->needed + scratch->needed_max,
                               .at = listing->head.content,
                               .literals = (uint32_t)listing->head.literals};
-    while (next - begin >= 4 && needing.next >= least) {
-        /* Mostly none of four is needed. Lengths are summed up side by side. */
-        const uint64_t sums = (next[-1] >> 32 & 0xffff) + (next[-2] >> 32 & 0xffff) +
-                              (next[-3] >> 32 & 0xffff) + (next[-4] >> 32 & 0xffff);
-        const uint32_t len = (uint32_t)((sums & 255) + (sums >> 8));
-        if (len <= 64 && get_bits(needing.bits, needing.at - len + BIT_0, len) == 0) {
-            needing.at -= len;
-            needing.literals -= (uint32_t)sums & 255;
-            next -= 4;
-        } else {
-            for (int i = 0; i < 4; i++)
-                need_operation(&needing, *--next);
-        }
-    }
     while (next > begin && needing.next > scratch->needed)
         need_operation(&needing, *--next);
     return next == begin ? needing.next : NULL;

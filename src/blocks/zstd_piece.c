@@ -73,6 +73,7 @@ bool zstd_piece_plan(struct zstd_piece_plan *plan, const struct zstd_frame_heade
 
 /* Bytes of a huge page on most machines. */
 #define HUGE_PAGE (2 * MIB)
+#define PAGE 4096 /* or less than a page */
 
 int zstd_list_scratch_open(struct zstd_list_scratch *scratch, size_t content_max,
                            size_t operations_max)
@@ -226,6 +227,8 @@ static void end_piece(struct zstd_pieces *pieces, struct zstd_piece *piece)
     piece->touch = pieces->ring + pieces->touched;
     pieces->touched += piece->bound < more ? (size_t)piece->bound : more;
     piece->touch_end = pieces->ring + pieces->touched;
+    piece->head = piece->executed = (struct zstd_head){.content = 0};
+    zstd_parse_begin(&piece->run);
     pieces->is_cutting = false;
     pieces->cut++;
 }
@@ -277,12 +280,12 @@ bool zstd_pieces_cut_short(struct zstd_pieces *pieces, const unsigned char **res
 
 /* --- parse, list --- */
 
-bool zstd_piece_parse(struct zstd_piece *piece, const struct block_loops *loops)
+bool zstd_piece_parse(struct zstd_piece *piece, const struct block_loops *loops, unsigned blocks,
+                      bool *complete)
 {
-    for (unsigned char *page = piece->touch; page < piece->touch_end; page += 4096)
-        *(volatile unsigned char *)page = 0;
-    zstd_parse(&piece->run, loops);
-    piece->head = piece->executed = (struct zstd_head){.content = 0};
+    for (; piece->touch < piece->touch_end; piece->touch += PAGE)
+        *(volatile unsigned char *)piece->touch = 0;
+    *complete = zstd_parse_blocks(&piece->run, loops, blocks);
     return !piece->run.parsed.needs_fallback;
 }
 

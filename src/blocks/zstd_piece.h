@@ -55,7 +55,7 @@ struct zstd_piece {
     struct parsed_run list;           /* dense: what is executed before the tail */
     struct zstd_head head;            /* what execute executes; all else was by chain */
     struct execution before;          /* the state before the piece */
-    unsigned char *touch, *touch_end; /* fresh memory, which parse touches for chain */
+    unsigned char *touch, *touch_end; /* fresh memory, which parse touches so that chain need not */
     uint64_t bound;                   /* bytes of content that cut took it for */
     /* Set by chain: content[0..len), which is complete once execute says so. */
     unsigned char *content;
@@ -130,8 +130,10 @@ unsigned char *zstd_pieces_space(struct zstd_pieces *pieces, size_t *len);
 bool zstd_pieces_cut_short(struct zstd_pieces *pieces, const unsigned char **rest,
                            size_t *rest_len);
 
-/* Parses a piece that is complete. False: it needs the fallback. */
-bool zstd_piece_parse(struct zstd_piece *piece, const struct block_loops *loops);
+/* Parses up to so many blocks more of a piece that was cut, and sets *complete to whether these
+ * were the last ones. False: it needs the fallback. Eight blocks take about a millisecond. */
+bool zstd_piece_parse(struct zstd_piece *piece, const struct block_loops *loops, unsigned blocks,
+                      bool *complete);
 
 /* Lists what chain must execute of a parsed piece, if that saves enough. */
 void zstd_piece_list(const struct zstd_pieces *pieces, struct zstd_piece *piece,
