@@ -75,8 +75,9 @@ struct definitions {
 
 struct zstd_block {
     enum zstd_stored_type type;
-    uint32_t at;   /* of its bytes, after the header, in the run */
-    uint32_t size; /* as in struct zstd_block_header */
+    uint32_t at;             /* of its bytes, after the header, in the run */
+    uint32_t size;           /* as in struct zstd_block_header */
+    struct run_position end; /* in the parsed run */
 };
 
 /* The limits of a run, which has memory for as much. With `content` bytes it is complete: content

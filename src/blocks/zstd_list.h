@@ -35,19 +35,13 @@ int zstd_list_scratch_open(struct zstd_list_scratch *scratch, size_t content_max
                            size_t operations_max);
 void zstd_list_scratch_close(struct zstd_list_scratch *scratch);
 
-/* The first operations of a run, what they take and what they make. */
-struct zstd_head {
-    size_t operations, literals;
-    uint32_t content;
-};
-
 struct zstd_listing {
     struct parsed_run *run; /* operations of the tail are changed */
     uint32_t tail;          /* bytes of content that later runs may need; at least COPY_MAX */
     struct zstd_list_scratch *scratch;
     /* Set by make_list. */
-    struct zstd_head head;
-    struct parsed_run list; /* opened by the caller */
+    struct run_position head; /* its end */
+    struct parsed_run list;   /* opened by the caller */
 };
 
 #endif

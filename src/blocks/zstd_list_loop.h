@@ -69,7 +69,7 @@ TARGET INLINE bool need_tail(struct zstd_listing *listing)
     }
     if (content < HEAD_MIN)
         return false;
-    listing->head = (struct zstd_head){left, literals, content};
+    listing->head = (struct run_position){left, literals, content};
     set_bits(bits, content - COPY_MAX + BIT_0, UINT32_MAX);
     const uint32_t last = (content + BIT_0) >> 6;
     bits[last] = low_bits(bits[last], content & 63);

@@ -196,6 +196,14 @@ static bool parse_block(struct parsing *parsing, const struct zstd_block *block,
     return true;
 }
 
+static struct run_position position_of(const struct parsing *parsing,
+                                       const struct parsed_run *parsed)
+{
+    return (struct run_position){(size_t)(parsing->writer.next - parsed->operations),
+                                 (size_t)(parsing->literals - parsed->literals),
+                                 parsing->writer.content};
+}
+
 void zstd_parse_begin(struct zstd_run *run)
 {
     run->parsed_blocks = 0;
@@ -222,16 +230,19 @@ bool zstd_parse_blocks(struct zstd_run *run, const struct block_loops *loops, un
     bool is_right = true;
     unsigned i = run->parsed_blocks;
     const unsigned end = run->count - i < blocks ? run->count : i + blocks;
-    for (; is_right && i < end; i++)
+    for (; is_right && i < end; i++) {
         is_right = parse_block(&parsing, &run->blocks[i], run->in + run->blocks[i].at);
+        run->blocks[i].end = position_of(&parsing, parsed);
+    }
     run->parsed_blocks = i;
     run->literals = parsing.literals;
     run->writer = parsing.writer;
     run->last_offsets = parsing.repeat_offsets;
     parsed->needs_fallback = !is_right || parsing.writer.offset_max > run->window;
-    parsed->literals_len = (size_t)(parsing.literals - parsed->literals);
-    parsed->operations_len = (size_t)(parsing.writer.next - parsed->operations);
-    parsed->content = parsing.writer.content;
+    const struct run_position position = position_of(&parsing, parsed);
+    parsed->literals_len = position.literals;
+    parsed->operations_len = position.operations;
+    parsed->content = position.content;
     parsed->reach = 0 - (uint32_t)parsing.writer.min;
     parsed->after = parsing.repeat_offsets;
     return i == run->count || parsed->needs_fallback;

@@ -227,7 +227,8 @@ static void end_piece(struct zstd_pieces *pieces, struct zstd_piece *piece)
     piece->touch = pieces->ring + pieces->touched;
     pieces->touched += piece->bound < more ? (size_t)piece->bound : more;
     piece->touch_end = pieces->ring + pieces->touched;
-    piece->head = piece->executed = (struct zstd_head){.content = 0};
+    piece->head = piece->executed = (struct run_position){.content = 0};
+    piece->block = 0;
     zstd_parse_begin(&piece->run);
     pieces->is_cutting = false;
     pieces->cut++;
@@ -298,7 +299,7 @@ void zstd_piece_list(const struct zstd_pieces *pieces, struct zstd_piece *piece,
     if (piece->run.is_last) { /* nobody needs anything of it */
         piece->list.content = 0;
         piece->head =
-            (struct zstd_head){parsed->operations_len, parsed->literals_len, parsed->content};
+            (struct run_position){parsed->operations_len, parsed->literals_len, parsed->content};
     } else if (pieces->plan.makes_lists && pieces->loops->make_list(&listing)) {
         piece->list = listing.list;
         piece->head = listing.head;
@@ -363,7 +364,7 @@ static bool place_piece(struct zstd_pieces *pieces, struct zstd_piece *piece)
 /* Executes the list, and the tail: all that is behind the head. */
 static bool execute_in_order(const struct zstd_pieces *pieces, struct zstd_piece *piece)
 {
-    const struct zstd_head *head = &piece->head;
+    const struct run_position *head = &piece->head;
     struct execution execution = piece->before;
     struct parsed_run tail = piece->run.parsed;
     if (head->operations == tail.operations_len)
@@ -413,9 +414,9 @@ bool zstd_pieces_chain(struct zstd_pieces *pieces)
 
 /* Returns the beginning of the last operations of the head, which make COPY_SLACK bytes or all: the
  * loops would write beyond them. */
-static struct zstd_head last_operations(const struct zstd_piece *piece)
+static struct run_position last_operations(const struct zstd_piece *piece)
 {
-    struct zstd_head last = piece->head;
+    struct run_position last = piece->head;
     while (last.operations > 0 && piece->head.content - last.content < COPY_SLACK) {
         const operation op = piece->run.parsed.operations[--last.operations];
         last.literals -= operation_literals(op);
@@ -426,7 +427,7 @@ static struct zstd_head last_operations(const struct zstd_piece *piece)
 
 /* Executes operations of the head up to this one. */
 static bool execute_to(struct zstd_piece *piece, const struct block_loops *loops,
-                       const struct zstd_head *to)
+                       const struct run_position *to)
 {
     struct parsed_run part = piece->run.parsed;
     struct execution execution = piece->before;
@@ -442,8 +443,8 @@ static bool execute_to(struct zstd_piece *piece, const struct block_loops *loops
 static bool execute_last(struct zstd_piece *piece)
 {
     const struct parsed_run *parsed = &piece->run.parsed;
-    const struct zstd_head *head = &piece->head;
-    struct zstd_head *done = &piece->executed;
+    const struct run_position *head = &piece->head;
+    struct run_position *done = &piece->executed;
     while (done->operations < head->operations) {
         const operation op = parsed->operations[done->operations++];
         unsigned char *at = piece->content + done->content;
@@ -467,15 +468,11 @@ static bool execute_last(struct zstd_piece *piece)
 bool zstd_piece_execute(struct zstd_piece *piece, const struct block_loops *loops, uint32_t max,
                         uint32_t *complete)
 {
-    const operation *operations = piece->run.parsed.operations;
-    const struct zstd_head last = last_operations(piece);
-    struct zstd_head to = piece->executed;
-    if (max >= piece->head.content - to.content)
-        to = last;
+    const struct run_position last = last_operations(piece);
+    struct run_position to = piece->executed;
     while (to.operations < last.operations && to.content - piece->executed.content < max) {
-        const operation op = operations[to.operations++];
-        to.literals += operation_literals(op);
-        to.content += operation_literals(op) + operation_match(op);
+        const struct run_position *end = &piece->run.blocks[piece->block++].end;
+        to = end->operations < last.operations ? *end : last;
     }
     if (to.operations > piece->executed.operations && !execute_to(piece, loops, &to))
         return false;

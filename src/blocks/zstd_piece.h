@@ -51,17 +51,18 @@ bool zstd_piece_plan(struct zstd_piece_plan *plan, const struct zstd_frame_heade
 /* --- a piece --- */
 
 struct zstd_piece {
-    struct zstd_run run;              /* its blocks, and what they are parsed to */
-    struct parsed_run list;           /* dense: what is executed before the tail */
-    struct zstd_head head;            /* what execute executes; all else was by chain */
-    struct execution before;          /* the state before the piece */
+    struct zstd_run run;      /* its blocks, and what they are parsed to */
+    struct parsed_run list;   /* dense: what is executed before the tail */
+    struct run_position head; /* the end of what execute executes; chain has executed the rest */
+    struct execution before;  /* the state before the piece */
     unsigned char *touch, *touch_end; /* fresh memory, which parse touches so that chain need not */
     uint64_t bound;                   /* bytes of content that cut took it for */
     /* Set by chain: content[0..len), which is complete once execute says so. */
     unsigned char *content;
     uint32_t len;
-    uint32_t before_len;       /* bytes of the frame that stand directly before content, complete */
-    struct zstd_head executed; /* how far execute has come in the head */
+    uint32_t before_len; /* bytes of the frame that stand directly before content, complete */
+    struct run_position executed; /* how far execute has come in the head */
+    unsigned block;               /* that it is in */
 };
 
 /* --- the frame --- */
@@ -146,8 +147,8 @@ int zstd_piece_scratch_open(struct zstd_list_scratch *scratch, const struct zstd
  * fallback, and so does all that follows. */
 bool zstd_pieces_chain(struct zstd_pieces *pieces);
 
-/* Executes about `max` bytes more of a piece that is chained, and sets *complete to how many bytes
- * of its content are complete. False: it needs the fallback. */
+/* Executes `max` bytes more of a piece that is chained, or up to a block more, and sets *complete
+ * to how many bytes of its content are complete. False: it needs the fallback. */
 bool zstd_piece_execute(struct zstd_piece *piece, const struct block_loops *loops, uint32_t max,
                         uint32_t *complete);
 
