@@ -101,6 +101,8 @@ blocks_sources = \
 	src/blocks/zstd_blocks.c src/blocks/zstd_blocks.h \
 	src/blocks/zstd_fse.c src/blocks/zstd_huffman.c src/blocks/zstd_tables.h \
 	src/blocks/window.c src/blocks/window.h \
+	src/blocks/zstd_list.h src/blocks/zstd_list_loop.h src/blocks/zstd_piece.c \
+	src/blocks/zstd_piece.h \
 	src/blocks/zstd_parse.c src/blocks/zstd_parse.h src/blocks/zstd_stream.c
 
 gpuhisto_sources = \

@@ -105,7 +105,7 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/execute_bytes.c tests/helpers/execute_bytes.h \
 	tests/helpers/field_texts.c tests/helpers/field_texts.h \
 	tests/helpers/check_json.c tests/helpers/check_json.h tests/helpers/json_texts.c tests/helpers/json_texts.h \
-	tests/helpers/frame_by_blocks.c tests/helpers/frame_by_blocks.h \
+	tests/helpers/frame_by_blocks.c tests/helpers/frame_by_blocks.h tests/helpers/frame_by_pieces.c tests/helpers/frame_by_pieces.h \
 	tests/helpers/guarded.c tests/helpers/guarded.h \
 	tests/helpers/hostile.c tests/helpers/hostile.h \
 	tests/helpers/layouts.c tests/helpers/layouts.h \
@@ -200,6 +200,7 @@ unit_tests = \
 	tests/unit/test_xxh64 \
 	tests/unit/test_parallel_decoder \
 	tests/unit/test_zstd_blocks \
+	tests/unit/test_zstd_piece \
 	tests/unit/test_zstd_decoder \
 	tests/unit/test_gzip_plan \
 	tests/unit/test_zstd_plan \
@@ -287,6 +288,7 @@ tests_unit_test_parallel_read_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pread
 tests_unit_test_parallel_decoder_LDADD = $(libraries)
 tests_unit_test_zstd_decoder_LDADD = $(libraries)
 tests_unit_test_zstd_blocks_LDADD = $(libraries)
+tests_unit_test_zstd_piece_LDADD = $(libraries)
 tests_unit_test_gzip_plan_LDADD = $(libraries)
 tests_unit_test_zstd_plan_LDADD = $(libraries)
 tests_unit_test_zstd_links_LDADD = $(libraries)

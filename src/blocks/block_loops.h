@@ -7,6 +7,7 @@
 
 #include "deflate_filling.h"
 #include "operations.h"
+#include "zstd_list.h"
 #include "zstd_tables.h"
 
 /* Literals as codes of Huffman, in one or four streams. */
@@ -35,6 +36,7 @@ struct sequences {
 struct execution {
     struct repeat_offsets repeat_offsets; /* before the run */
     uint64_t history;                     /* bytes of content that stand before it */
+    uint32_t skipped;                     /* bytes of its content that stand there already */
 };
 
 /* The point that executing a run of deflate has come to. */
@@ -64,8 +66,9 @@ struct block_loops {
     enum deflate_stop (*parse_symbols)(struct symbols *symbols, struct filling *filling);
 
     /* Executes a run that does not need the fallback to out[0..run->content), behind which
-     * COPY_SLACK bytes more may be written; the history ends at `out`. False: a match begins before
-     * the history. */
+     * COPY_SLACK bytes more may be written; the history ends at `out`. After skipped bytes, `run`
+     * has only the literals and operations of the rest. False: a match begins before the history.
+     */
     bool (*execute)(const struct parsed_run *run, const struct execution *execution,
                     unsigned char *out);
 
@@ -77,6 +80,10 @@ struct block_loops {
 
     /* The same on symbols of 16 bits (window_map.h). */
     uint16_t *(*execute_symbols)(struct run_cursor *cursor, uint16_t *at, const uint16_t *limit);
+
+    /* Makes the list of what the tail of a run needs of its head (zstd_list.h). False: it would
+     * save too little, and the run is unchanged. */
+    bool (*make_list)(struct zstd_listing *listing);
 };
 
 /* All loops, fastest first, ended by NULL. The last ones run anywhere. NEON needs no loops of its

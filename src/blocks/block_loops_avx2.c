@@ -6,7 +6,7 @@
 
 #include <immintrin.h>
 
-#define TARGET __attribute__((target("avx2,bmi,bmi2")))
+#define TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
 #define INLINE static inline __attribute__((always_inline))
 
 TARGET INLINE void copy_max(unsigned char *to, const unsigned char *from)
@@ -23,16 +23,23 @@ TARGET INLINE void widen(uint16_t *to, const unsigned char *from, size_t len)
     }
 }
 
+/* Returns the lowest `count` bits, at most 64. */
+TARGET INLINE uint64_t low_bits(uint64_t word, unsigned count)
+{
+    return _bzhi_u64(word, count);
+}
+
 #include "deflate_loop.h"
 #include "execute_loop.h"
 #include "huffman_streams.h"
 #include "last_offsets_avx2.h"
 #include "sequence_loop.h"
+#include "zstd_list_loop.h"
 
 static bool avx2_runs_here(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("bmi2");
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
 }
 
 const struct block_loops block_loops_avx2 = {
@@ -45,6 +52,7 @@ const struct block_loops block_loops_avx2 = {
     .execute = execute,
     .execute_some = execute_some,
     .execute_symbols = execute_symbols,
+    .make_list = make_list,
 };
 
 #endif

@@ -22,11 +22,18 @@ INLINE void widen(uint16_t *to, const unsigned char *from, size_t len)
     memcpy(to, symbols, len * sizeof *to);
 }
 
+/* Returns the lowest `count` bits, at most 64. */
+INLINE uint64_t low_bits(uint64_t word, unsigned count)
+{
+    return count < 64 ? word & (((uint64_t)1 << count) - 1) : word;
+}
+
 #include "deflate_loop.h"
 #include "execute_loop.h"
 #include "huffman_streams.h"
 #include "last_offsets_portable.h"
 #include "sequence_loop.h"
+#include "zstd_list_loop.h"
 
 static bool portable_runs_here(void)
 {
@@ -43,4 +50,5 @@ const struct block_loops block_loops_portable = {
     .execute = execute,
     .execute_some = execute_some,
     .execute_symbols = execute_symbols,
+    .make_list = make_list,
 };

@@ -34,7 +34,7 @@ TARGET INLINE bool execute_as(bool is_near, const struct parsed_run *run,
 {
     const operation *next = run->operations, *end = next + run->operations_len;
     const unsigned char *literals = run->literals;
-    unsigned char *at = out;
+    unsigned char *at = out + execution->skipped;
     for (; next < end; next++) {
         const operation op = *next;
         if (!is_near)
