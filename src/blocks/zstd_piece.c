@@ -69,6 +69,18 @@ bool zstd_piece_plan(struct zstd_piece_plan *plan, const struct zstd_frame_heade
     return true;
 }
 
+void zstd_piece_plan_small(struct zstd_piece_plan *plan, const struct zstd_frame_header *header,
+                           unsigned workers, size_t content)
+{
+    const uint32_t tail = header->window > BEFORE_MIN ? (uint32_t)header->window : BEFORE_MIN;
+    *plan = (struct zstd_piece_plan){.slots = workers + 2,
+                                     .content = (uint32_t)content,
+                                     .least = 1,
+                                     .tail = tail,
+                                     .makes_lists = true};
+    plan->memory = memory_of(plan, workers);
+}
+
 /* --- memory --- */
 
 /* Bytes of a huge page on most machines. */

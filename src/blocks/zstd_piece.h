@@ -48,6 +48,10 @@ struct zstd_piece_plan {
 bool zstd_piece_plan(struct zstd_piece_plan *plan, const struct zstd_frame_header *header,
                      unsigned workers, size_t memory);
 
+/* Plans pieces of about so many bytes of content, whatever else would be best: for tests. */
+void zstd_piece_plan_small(struct zstd_piece_plan *plan, const struct zstd_frame_header *header,
+                           unsigned workers, size_t content);
+
 /* --- a piece --- */
 
 struct zstd_piece {

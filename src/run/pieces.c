@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-/* Slots of the ring, beside two for each worker. */
-#define SLOTS_MORE 2
-
 /* Of content to compressed bytes, as long as it is not known. */
 #define CONTENT_RATIO 3
 
@@ -122,62 +119,33 @@ int piece_count_end(struct piece_counting *counting)
 
 /* --- the end of a file --- */
 
-/* Leaves the rest of the file to the codec's own decoder, which skips what was counted. */
-static void leave_rest(struct pieces *pieces)
-{
-    struct file *file = pieces->file;
-    const struct piece_restart *at = &pieces->restart;
-    const uint64_t read = at->offset - file->input.frames.pending.offset;
-    remaining_add_read(pieces->source, file, (int64_t)read - pieces->read, 0);
-    frames_seek(&file->input.frames, at->offset);
-    file->content = at->position;
-    file->skip = pieces->position - at->position;
-    file->is_alone = true;
-}
-
-/* Counts the last record of a file that is one stream. 0, or -1: the run has failed. */
-static int end_stream(struct worker *worker, struct file *file)
-{
-    struct piece_counting counting;
-    (void)piece_count_begin(&counting, worker, file, 0, file->content);
-    return count_chunk(&counting, NULL, 0, 0, ENDS_FILE) < 0 ? -1 : 0;
-}
-
-/* All workers have left: ends the file. 0, or -1: the run has failed. */
+/* All workers have left: parks the file, which goes on behind what was chained. If the codec's own
+ * decoder must decode some of that again, it skips what was counted. 0, or -1: the run has failed.
+ */
 static int end(struct worker *worker, struct pieces *pieces)
 {
     struct source *source = pieces->source;
     struct file *file = pieces->file;
-    uint64_t size = pieces->end;
-    struct error unused;
-    int rc = 0;
-    if (!pieces->has_failed && !pieces->is_stopped &&
-        (!pieces->format->is_complete(pieces) ||
-         bytes_find_end(&file->input.bytes, &size, &unused) != 0 || size != pieces->end)) {
-        pieces->is_stopped = true; /* it is cut short, or has grown */
+    const bool has_failed = pieces->has_failed;
+    if (!pieces->is_stopped)
         pieces->restart = pieces->format->restart(pieces);
-    }
-    const bool is_left = !pieces->has_failed && pieces->is_stopped && !pieces->is_enough;
-    if (is_left)
-        leave_rest(pieces);
-    source_remove_pieces(source, file, is_left);
-    if (pieces->has_failed) {
+    const struct piece_restart *at = &pieces->restart;
+    const uint64_t read = at->offset - file->input.frames.pending.offset;
+    const bool goes_on = !pieces->is_stopped && read > 0;
+    remaining_add_read(source, file, (int64_t)read - pieces->read, 0);
+    frames_seek(&file->input.frames, at->offset);
+    file->content = at->position;
+    file->skip = pieces->position - at->position;
+    file->is_alone = file->skip > 0 || !(goes_on || pieces->is_enough);
+    source_remove_pieces(source, file, !has_failed);
+    if (has_failed)
         source_leave(source, file);
-        rc = -1;
-    } else if (!is_left) {
-        frames_seek(&file->input.frames, pieces->end);
-        file->content = pieces->position;
-        rc = pieces->in_order ? end_stream(worker, file) : 0;
-        if (rc != 0)
-            source_leave(source, file);
-        else
-            rc = serial_end_file(&(struct extent){.worker = worker, .file = file});
-    }
     const size_t memory = pieces->memory;
+    pthread_mutex_destroy(&pieces->lock);
     pieces->format->close(pieces);
     decode_memory_release_shared(source, memory);
     decode_memory_end(worker);
-    return rc;
+    return has_failed ? -1 : 0;
 }
 
 /* Ends a job. 0, or -1: the run has failed. */
@@ -219,8 +187,10 @@ static void stop(struct pieces *pieces, struct piece_restart restart)
 /* Offers the job that counts a piece, once it may be counted. */
 static void offer_count(struct pieces *pieces, struct piece *piece)
 {
-    if (pieces->in_order && slot_of(pieces, pieces->retired) != piece)
+    if (piece->state != PIECE_CHAINED ||
+        (pieces->in_order && slot_of(pieces, pieces->retired) != piece))
         return;
+    piece->state = PIECE_COUNTING;
     pieces->users++;
     work_queue_offer(&pieces->source->queue, &piece->job);
 }
@@ -236,37 +206,50 @@ static void offer(struct pieces *pieces)
     work_queue_offer(&pieces->source->queue, &pieces->job);
 }
 
-/* The content of a piece was counted, or it has none. */
+/* Retires the next piece, which was counted. */
+static void retire(struct pieces *pieces)
+{
+    struct piece *piece = slot_of(pieces, pieces->retired);
+    struct piece_restart restart;
+    pthread_mutex_unlock(&pieces->lock);
+    const bool is_right = pieces->format->retire(pieces, piece, &restart);
+    pthread_mutex_lock(&pieces->lock);
+    if (!is_right) {
+        stop(pieces, restart);
+        if (!content_is_partial(&pieces->file->input.plan.range))
+            pieces->file->wrong = WRONG_IN_BLOCKS; /* unless the codec's decoder refuses it */
+    }
+    pieces->read += (int64_t)piece->compressed;
+    remaining_add_read(pieces->source, pieces->file, (int64_t)piece->compressed, piece->content);
+    piece->state = PIECE_FREE;
+    pieces->retired++;
+}
+
+/* The content of a piece was counted, or it has none. Whoever finishes a piece chains what can be
+ * after it. */
 static void finish(struct pieces *pieces, struct piece *piece)
 {
     piece->state = PIECE_DONE;
+    if (pieces->is_retiring)
+        return; /* somebody else goes on */
+    pieces->is_retiring = true;
     while (pieces->retired < pieces->chained &&
            slot_of(pieces, pieces->retired)->state == PIECE_DONE) {
-        struct piece *first = slot_of(pieces, pieces->retired++);
-        struct piece_restart restart;
-        first->state = PIECE_FREE;
-        pieces->read += (int64_t)first->compressed;
-        remaining_add_read(pieces->source, pieces->file, (int64_t)first->compressed,
-                           first->content);
-        if (!pieces->format->retire(pieces, first, &restart)) {
-            stop(pieces, restart);
-            if (!content_is_partial(&pieces->file->input.plan.range))
-                pieces->file->wrong = WRONG_IN_BLOCKS; /* unless the codec's decoder refuses it */
-        }
+        retire(pieces);
+        offer(pieces);
     }
-    struct piece *next = slot_of(pieces, pieces->retired);
-    if (pieces->in_order && pieces->retired < pieces->chained && next != piece &&
-        next->state == PIECE_CHAINED)
-        offer_count(pieces, next);
-    offer(pieces);
+    pieces->is_retiring = false;
+    if (pieces->in_order && pieces->retired < pieces->chained)
+        offer_count(pieces, slot_of(pieces, pieces->retired));
 }
 
-/* Chains the next piece, which is prepared. False: not yet. */
-static bool chain(struct worker *worker, struct pieces *pieces, bool at_once)
+/* Chains the next piece, which is prepared. False: not yet. *counts: the caller is to count it. */
+static bool chain(struct worker *worker, struct pieces *pieces, bool at_once, bool *counts)
 {
     struct piece *piece = slot_of(pieces, pieces->chained);
     const bool is_next = pieces->retired == pieces->chained;
     pieces->is_chaining = true;
+    *counts = false;
     pthread_mutex_unlock(&pieces->lock);
     const enum piece_chained chained =
         pieces->format->chain(worker, pieces, piece, at_once, is_next);
@@ -279,12 +262,15 @@ static bool chain(struct worker *worker, struct pieces *pieces, bool at_once)
     pieces->chained++;
     if (chained == PIECE_STOP)
         stop(pieces, pieces->format->restart(pieces));
-    else if (chained == PIECE_ENOUGH && !pieces->is_stopped)
+    else if (chained == PIECE_ENOUGH && !pieces->is_stopped) {
+        pieces->restart = (struct piece_restart){pieces->end, pieces->position};
         pieces->is_stopped = pieces->is_enough = true;
-    piece->state = PIECE_CHAINED;
+    }
+    *counts = at_once && piece->has_content;
+    piece->state = *counts ? PIECE_COUNTING : PIECE_CHAINED;
     if (!piece->has_content)
         finish(pieces, piece);
-    else if (!at_once)
+    else
         offer_count(pieces, piece);
     return true;
 }
@@ -292,9 +278,10 @@ static bool chain(struct worker *worker, struct pieces *pieces, bool at_once)
 /* Chains all pieces that can be. */
 static void chain_all(struct worker *worker, struct pieces *pieces)
 {
+    bool none;
     while (!pieces->is_chaining && !pieces->is_stopped && pieces->chained < pieces->next &&
            slot_of(pieces, pieces->chained)->state == PIECE_PREPARED &&
-           chain(worker, pieces, false))
+           chain(worker, pieces, false, &none))
         ;
 }
 
@@ -306,10 +293,10 @@ static int count(struct worker *worker, struct pieces *pieces, struct piece *pie
     const bool fails = pieces->format->count(worker, pieces, piece, at_once) != 0;
     pthread_mutex_lock(&pieces->lock);
     pieces->has_failed |= fails;
-    if (!pieces->has_failed)
+    if (!pieces->has_failed) {
         finish(pieces, piece);
-    if (!pieces->has_failed && pieces->in_order)
-        chain_all(worker, pieces); /* what waited for this piece */
+        chain_all(worker, pieces);
+    }
     pthread_mutex_unlock(&pieces->lock);
     return fails ? -1 : 0;
 }
@@ -338,41 +325,47 @@ static int run_count(struct job *job, struct worker *worker)
 /* Prepares a piece, and chains what can be. */
 static void prepare(struct worker *worker, struct pieces *pieces, struct piece *piece)
 {
+    bool counts = false;
     pieces->format->prepare(worker, pieces, piece);
     pthread_mutex_lock(&pieces->lock);
     const bool at_once = !pieces->is_chaining && !pieces->is_stopped &&
                          slot_of(pieces, pieces->chained) == piece &&
                          (!pieces->in_order || pieces->retired == pieces->chained);
-    if (!at_once) {
+    if (at_once) {
+        (void)chain(worker, pieces, true, &counts);
+    } else {
         pthread_mutex_unlock(&pieces->lock);
         pieces->format->map(worker, pieces, piece);
         pthread_mutex_lock(&pieces->lock);
         piece->state = PIECE_PREPARED;
-    } else {
-        (void)chain(worker, pieces, true);
     }
-    const bool counts = at_once && piece->state == PIECE_CHAINED;
     chain_all(worker, pieces);
     pthread_mutex_unlock(&pieces->lock);
     if (counts)
         (void)count(worker, pieces, piece, true);
 }
 
-/* Takes the next piece. NULL: nothing more is to be taken. */
+/* Takes the next piece, and lets others take those that follow. NULL: nothing more is to be taken.
+ */
 static struct piece *take(struct worker *worker, struct pieces *pieces)
 {
     struct piece *piece = NULL;
+    bool goes_on = false;
     pthread_mutex_lock(&pieces->lock);
-    pieces->is_offered = false;
     if (!pieces->is_stopped && !pieces->has_failed) {
-        piece = slot_of(pieces, pieces->next++);
-        piece->state = PIECE_BEGUN;
+        piece = slot_of(pieces, pieces->next);
         piece->job.owner = worker;
         piece->has_content = false;
         piece->content = 0;
-        pieces->has_all = !pieces->format->cut(pieces, piece);
-        offer(pieces);
+        pthread_mutex_unlock(&pieces->lock);
+        goes_on = pieces->format->cut(pieces, piece);
+        pthread_mutex_lock(&pieces->lock);
+        piece->state = PIECE_BEGUN;
+        pieces->next++;
     }
+    pieces->has_all = !goes_on;
+    pieces->is_offered = false;
+    offer(pieces);
     pthread_mutex_unlock(&pieces->lock);
     return piece;
 }
@@ -396,8 +389,7 @@ static const struct piece_format *find_format(const struct codec *codec)
     if (codec == &codec_gzip)
         return &piece_format_gzip;
 #endif
-    (void)codec;
-    return NULL;
+    return codec == &codec_zstd ? &piece_format_zstd : NULL;
 }
 
 /* True if the file is to be decoded in pieces: it is large, and all of it is there to be read. */
@@ -438,11 +430,11 @@ int pieces_acquire(struct extent *extent)
     if (!format || !pays(extent, workers))
         return 0;
     decode_memory_release(worker, 0);
-    struct pieces *pieces =
-        format->open(worker, file, file->input.frames.pending.offset, 2 * workers + SLOTS_MORE);
+    struct pieces *pieces = format->open(worker, file, workers);
     if (!pieces)
         return 0;
     pieces->format = format;
+    pieces->end = file->input.bytes.opened_size;
     pieces->job = (struct job){.run = run_piece, .kind = JOB_PIECE};
     pieces->source = source;
     pieces->file = file;

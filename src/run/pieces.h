@@ -18,7 +18,8 @@ enum piece_state {
     PIECE_FREE,
     PIECE_BEGUN,    /* a worker prepares it */
     PIECE_PREPARED, /* to be chained */
-    PIECE_CHAINED,  /* to be counted, or somebody is at it */
+    PIECE_CHAINED,  /* to be counted */
+    PIECE_COUNTING, /* the job that counts it is offered, or runs */
     PIECE_DONE,     /* to be retired */
 };
 
@@ -57,7 +58,7 @@ struct pieces {
     unsigned users;                  /* jobs that are offered, or run */
     bool is_offered;                 /* the job that takes a piece is */
     bool has_all;                    /* the last piece is taken */
-    bool is_chaining;                /* a worker chains */
+    bool is_chaining, is_retiring;   /* a worker does */
     bool is_stopped;                 /* nothing more is chained, */
     bool is_enough;                  /* as the range that is counted has ended; if not: */
     struct piece_restart restart;    /* here the codec's decoder goes on */
@@ -78,13 +79,13 @@ enum piece_chained {
 };
 
 struct piece_format {
-    /* Opens all for a file from the byte `begin` on, with at most so many slots, as many as memory
-     * allows; sets `slots`, `count` and `memory`. NULL: memory is short. */
-    struct pieces *(*open)(struct worker *worker, struct file *file, uint64_t begin, unsigned max);
+    /* Opens all for what comes next in a file; sets `slots`, `count` and `memory`. NULL: memory is
+     * short, or it is not worth it. */
+    struct pieces *(*open)(struct worker *worker, struct file *file, unsigned workers);
     void (*close)(struct pieces *pieces);
 
-    /* Cuts the next piece, in file order, under the lock: sets offset and compressed. True if
-     * another one follows. */
+    /* Cuts the next piece, in file order: sets offset and compressed. True if another one
+     * follows. */
     bool (*cut)(struct pieces *pieces, struct piece *piece);
     /* Reads and parses the piece. Any thread. What is wrong is seen by chain. */
     void (*prepare)(struct worker *worker, struct pieces *pieces, struct piece *piece);
@@ -97,14 +98,14 @@ struct piece_format {
                                 bool at_once, bool is_next);
     /* Counts the content of the piece. 0, or -1: the run has failed. */
     int (*count)(struct worker *worker, struct pieces *pieces, struct piece *piece, bool at_once);
-    /* Verifies the piece, in file order, under the lock. False: stop, and go on at *restart. */
+    /* Verifies the piece, in file order. False: stop, and go on at *restart. */
     bool (*retire)(struct pieces *pieces, struct piece *piece, struct piece_restart *restart);
-    /* Returns where the codec's decoder begins anew after the last piece that was chained. */
+    /* Returns where the codec's own decoder can go on after what was chained: behind that, or, with
+     * less content before it, where the frame or member begins. */
     struct piece_restart (*restart)(const struct pieces *pieces);
-    /* True if the file may end after the last piece. */
-    bool (*is_complete)(const struct pieces *pieces);
 };
 
+extern const struct piece_format piece_format_zstd;
 extern const struct piece_format piece_format_gzip; /* only in builds with ISA-L */
 
 /* Begins extent->file, the current one, of which nothing is read that was not taken, in pieces, if

@@ -33,6 +33,9 @@ struct check {
     struct piece_restart member; /* where it begins */
 };
 
+/* Slots of the ring, beside two for each worker. */
+#define SLOTS_MORE 2
+
 /* With fewer slots, workers would wait for each other. */
 #define SLOTS_MIN 3
 
@@ -102,10 +105,11 @@ static bool open_slot(struct gzip_pieces *all)
     return true;
 }
 
-static struct pieces *open_pieces(struct worker *worker, struct file *file, uint64_t begin,
-                                  unsigned max)
+static struct pieces *open_pieces(struct worker *worker, struct file *file, unsigned workers)
 {
     struct source *source = worker->source;
+    const uint64_t begin = file->input.frames.pending.offset;
+    const unsigned max = 2 * workers + SLOTS_MORE;
     const size_t slot = sizeof(struct gzip_piece) + gzip_run_memory();
     struct gzip_pieces *all = calloc(1, sizeof *all);
     struct piece **slots = calloc(max, sizeof *slots);
@@ -120,7 +124,6 @@ static struct pieces *open_pieces(struct worker *worker, struct file *file, uint
     all->begin = begin;
     all->member = (struct piece_restart){begin, file->content};
     all->cutter.piece = source->options.piece_size ? source->options.piece_size : GZIP_PIECE;
-    all->pieces.end = file->input.bytes.opened_size;
     for (unsigned i = 0; i < SYMBOL_WINDOW; i++)
         all->table.bytes[i] = (unsigned char)i;
     while (all->pieces.count < max && decode_memory_reserve_shared(source, slot)) {
@@ -141,7 +144,9 @@ static bool cut(struct pieces *pieces, struct piece *piece)
 {
     struct gzip_pieces *all = (struct gzip_pieces *)pieces;
     struct gzip_run *run = &((struct gzip_piece *)piece)->run;
+    pthread_mutex_lock(&pieces->lock); /* chain changes the size of pieces */
     const bool goes_on = gzip_cutter_claim(&all->cutter, run, pieces->end - all->begin);
+    pthread_mutex_unlock(&pieces->lock);
     piece->offset = all->begin + run->at;
     piece->compressed = run->piece;
     return goes_on;
@@ -412,11 +417,6 @@ static struct piece_restart restart(const struct pieces *pieces)
     return ((const struct gzip_pieces *)pieces)->member;
 }
 
-static bool is_complete(const struct pieces *pieces)
-{
-    return gzip_chain_is_complete(&((const struct gzip_pieces *)pieces)->chain);
-}
-
 const struct piece_format piece_format_gzip = {
     .open = open_pieces,
     .close = close_pieces,
@@ -427,5 +427,4 @@ const struct piece_format piece_format_gzip = {
     .count = count,
     .retire = retire,
     .restart = restart,
-    .is_complete = is_complete,
 };

@@ -64,10 +64,6 @@ struct extent {
  * 1; 0: there is nothing to take now; or -1: the run has failed. */
 int serial_acquire(struct extent *extent);
 
-/* Lets go of extent->file, whose end was decoded; other workers may still have batches. 0, or -1:
- * the run has failed. */
-int serial_end_file(struct extent *extent);
-
 /* The same of all that is left, for a GPU. 0: there is none, or it cannot be used. */
 int gpu_acquire(struct extent *extent);
 

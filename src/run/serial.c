@@ -122,6 +122,7 @@ static int acquire_batch(struct extent *extent, const struct frames_ahead *ahead
     extent->frame = (struct current_frame){.offset = worker->batch.offset, .stated = FRAME_UNSIZED};
     extent->pending = false;
     extent->is_alone = extent->is_again = file->is_alone;
+    file->is_alone = false;
     extent->waits = 0;
     extent->skip = file->skip;
     file->skip = 0;
@@ -197,7 +198,8 @@ static int decode_batch(struct extent *extent)
 
 /* --- ending it --- */
 
-int serial_end_file(struct extent *extent)
+/* Lets go of a file whose end was decoded; other workers may still have batches. 0 or -1. */
+static int end_file(struct extent *extent)
 {
     struct source *source = extent->worker->source;
     struct file *file = extent->file;
@@ -228,7 +230,7 @@ static int acquire_next(struct extent *extent)
     if (extent->file->input.bytes.regular)
         result = look_on(extent, &ahead);
     if (result == FRAMES_END)
-        return serial_end_file(extent);
+        return end_file(extent);
     if (result == FRAMES_FAILED)
         taken = -1;
     else if (result == FRAMES_AHEAD && ahead.kind != FRAMES_WHOLE)
@@ -250,7 +252,7 @@ static int end_batch(struct extent *extent)
     replay_end(extent);
     file->content += extent->segment.content;
     if (worker->batch.kind == FRAMES_TO_END)
-        return serial_end_file(extent);
+        return end_file(extent);
     frames_return(&file->input.frames, &worker->batch);
     return acquire_next(extent);
 }
@@ -281,7 +283,8 @@ static int serial_run(struct extent *extent)
 static int acquire_ahead(struct extent *extent, struct frames_ahead *ahead)
 {
     struct worker *worker = extent->worker;
-    if (ahead->kind != FRAMES_WHOLE && pieces_acquire(extent) > 0)
+    if ((ahead->kind != FRAMES_WHOLE || worker->source->options.piece_size > 0) &&
+        pieces_acquire(extent) > 0)
         return 1;
     const bool awaits = ahead->kind == FRAMES_WHOLE && offload_is_wanted(worker, extent->file);
     if (awaits)
@@ -310,7 +313,7 @@ int serial_acquire(struct extent *extent)
         return acquire_ahead(extent, &ahead);
     case FRAMES_END:
         source_set_current(source, NULL);
-        extent->run = serial_end_file;
+        extent->run = end_file;
         return 1;
     case FRAMES_NO_MEMORY:
         return wait_for_memory(extent, FRAMES_SIZE_FIRST);

@@ -99,7 +99,7 @@ for case in range(cases):
         threads = draw.choice([2, 3, 8, 8, 64])
         for count, size in ((1, '4096'), (threads, str(draw.choice([1000, 4096, 20000])))):
             run = subprocess.run([program, '--device=cpu', '--threads=%d' % count] + mode + ['piece.gz'],
-                                 env=dict(os.environ, GPUHISTO_PIECES=size), capture_output=True, timeout=300)
+                                 env=dict(os.environ, GPUHISTO_PIECES=size), capture_output=True, timeout=60)
             results.append((run.returncode, run.stdout, run.stderr))
         if ('--invalid=error' in mode or '--csv' in mode) and results[0][0] == results[1][0] == 1:
             continue  # one worker drops what it has of a chunk in which a member turns out wrong

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* The pieces of one zstd frame, by the steps of src/blocks/zstd_piece.h. The window behind a piece
+ * is all that the next one needs of it. So whoever prepares a piece lists what that window is made
+ * of; in file order only the list and the window are executed, and all the rest by whoever counts
+ * the piece. What follows the frame is left to whoever has the file next. */
+#include "pieces.h"
+#include "src/blocks/block_format.h"
+#include "src/blocks/zstd_piece.h"
+#include "src/frames/zstd_format.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+/* Content that is executed and counted at a time: a cache has it. */
+#define STRIDE ((uint32_t)256 << 10)
+
+/* Bytes of memory for the pieces of a frame, for each worker, and for all. */
+#define MEMORY_EACH ((size_t)32 << 20)
+#define MEMORY_MAX ((size_t)512 << 20)
+
+struct zstd_slot {
+    struct piece piece; /* first */
+    struct zstd_piece *own;
+    bool is_wrong; /* libzstd decodes the frame */
+    bool is_last;
+};
+
+struct zstd_file {
+    struct pieces pieces; /* first */
+    struct zstd_pieces frame;
+    struct piece_restart begin; /* of the frame */
+    uint64_t at;                /* byte of the file that is cut next */
+    bool is_whole;              /* all of the frame was retired, and it is as it states */
+    /* Memory for lists, one for each worker, under the lock. */
+    struct zstd_list_scratch *scratch;
+    bool *is_used;
+    unsigned workers;
+};
+
+/* --- opening and closing --- */
+
+static void close_file(struct pieces *pieces)
+{
+    struct zstd_file *all = (struct zstd_file *)pieces;
+    zstd_pieces_close(&all->frame);
+    for (unsigned i = 0; all->scratch && i < all->workers; i++)
+        zstd_list_scratch_close(&all->scratch[i]);
+    for (unsigned i = 0; i < pieces->count; i++)
+        free(pieces->slots[i]);
+    free(all->scratch);
+    free(all->is_used);
+    free(pieces->slots);
+    free(all);
+}
+
+/* Opens slots, and memory for lists. False: out of memory. */
+static bool open_slots(struct zstd_file *all, const struct zstd_piece_plan *plan)
+{
+    all->scratch = calloc(all->workers, sizeof *all->scratch);
+    all->is_used = calloc(all->workers, sizeof *all->is_used);
+    all->pieces.slots = calloc(plan->slots, sizeof *all->pieces.slots);
+    bool opens = all->scratch && all->is_used && all->pieces.slots;
+    for (unsigned i = 0; opens && i < all->workers; i++)
+        opens = zstd_piece_scratch_open(&all->scratch[i], plan) == 0;
+    for (unsigned i = 0; opens && i < plan->slots; i++) {
+        struct zstd_slot *slot = calloc(1, sizeof *slot);
+        opens = slot != NULL;
+        if (slot)
+            all->pieces.slots[all->pieces.count++] = &slot->piece;
+    }
+    return opens;
+}
+
+static struct pieces *open_file(struct worker *worker, struct file *file, unsigned workers)
+{
+    struct source *source = worker->source;
+    const struct codec_options *decoding = &source->options.decoding;
+    const struct frame_batch *pending = &file->input.frames.pending;
+    const size_t most = workers < MEMORY_MAX / MEMORY_EACH ? workers * MEMORY_EACH : MEMORY_MAX;
+    struct zstd_frame_header header;
+    struct zstd_piece_plan plan;
+    if (block_format_zstd.window(decoding, pending->data, pending->len) == 0 ||
+        zstd_parse_frame(pending->data, pending->len, &header) != ZSTD_PARSED)
+        return NULL;
+    if (source->options.piece_size > 0)
+        zstd_piece_plan_small(&plan, &header, workers, source->options.piece_size);
+    else if (!zstd_piece_plan(&plan, &header, workers, most) || !plan.makes_lists)
+        return NULL; /* with few workers, one that executes all is not waited for */
+    struct zstd_file *all = calloc(1, sizeof *all);
+    if (!all)
+        return NULL;
+    all->workers = workers;
+    all->begin = (struct piece_restart){pending->offset, file->content};
+    all->at = pending->offset + header.size;
+    const bool is_reserved = decode_memory_reserve_shared(source, plan.memory);
+    if (is_reserved && open_slots(all, &plan) &&
+        zstd_pieces_begin(&all->frame, &plan, &header, block_loops_find(decoding->instructions),
+                          header.has_checksum && !decoding->no_check) == 0) {
+        all->pieces.memory = plan.memory;
+        return &all->pieces;
+    }
+    if (is_reserved)
+        decode_memory_release_shared(source, plan.memory);
+    close_file(&all->pieces);
+    return NULL;
+}
+
+/* --- steps --- */
+
+static bool cut(struct pieces *pieces, struct piece *piece)
+{
+    struct zstd_file *all = (struct zstd_file *)pieces;
+    struct zstd_slot *slot = (struct zstd_slot *)piece;
+    enum zstd_cut result = ZSTD_CUT_ALL;
+    struct error unused; /* libzstd meets it again */
+    piece->offset = all->at;
+    slot->own = zstd_piece_at(&all->frame, all->frame.cut);
+    while (result == ZSTD_CUT_ALL) {
+        size_t space, used;
+        unsigned char *to = zstd_pieces_space(&all->frame, &space);
+        const ssize_t got = bytes_read_at(&pieces->file->input.bytes, to, space, all->at, &unused);
+        if (got <= 0)
+            break;
+        result = zstd_pieces_cut(&all->frame, to, (size_t)got, &used);
+        all->at += used;
+    }
+    piece->compressed = (size_t)(all->at - piece->offset);
+    slot->is_wrong = result == ZSTD_CUT_ALL || result == ZSTD_CUT_WRONG;
+    slot->is_last = result == ZSTD_CUT_LAST;
+    return result == ZSTD_CUT_PIECE;
+}
+
+static void prepare(struct worker *worker, struct pieces *pieces, struct piece *piece)
+{
+    const struct zstd_file *all = (struct zstd_file *)pieces;
+    struct zstd_slot *slot = (struct zstd_slot *)piece;
+    bool complete;
+    (void)worker;
+    slot->is_wrong =
+        slot->is_wrong || !zstd_piece_parse(slot->own, all->frame.loops, UINT_MAX, &complete);
+}
+
+/* Lists what must be executed in order. */
+static void map(struct worker *worker, struct pieces *pieces, struct piece *piece)
+{
+    struct zstd_file *all = (struct zstd_file *)pieces;
+    struct zstd_slot *slot = (struct zstd_slot *)piece;
+    unsigned i = 0;
+    (void)worker;
+    if (slot->is_wrong || !all->frame.plan.makes_lists)
+        return;
+    pthread_mutex_lock(&pieces->lock);
+    while (all->is_used[i]) /* one is not, as there are no more workers */
+        i++;
+    all->is_used[i] = true;
+    pthread_mutex_unlock(&pieces->lock);
+    zstd_piece_list(&all->frame, slot->own, &all->scratch[i]);
+    pthread_mutex_lock(&pieces->lock);
+    all->is_used[i] = false;
+    pthread_mutex_unlock(&pieces->lock);
+}
+
+static enum piece_chained chain(struct worker *worker, struct pieces *pieces, struct piece *piece,
+                                bool at_once, bool is_next)
+{
+    struct zstd_file *all = (struct zstd_file *)pieces;
+    struct zstd_slot *slot = (struct zstd_slot *)piece;
+    (void)worker;
+    (void)at_once;
+    (void)is_next;
+    if (slot->is_wrong || !zstd_pieces_chain(&all->frame))
+        return PIECE_STOP;
+    if (slot->own->len > 0 && !pieces_go_on(pieces))
+        return PIECE_ENOUGH;
+    piece->has_content = slot->own->len > 0;
+    piece->content = slot->own->len;
+    piece->segment = piece->has_content ? pieces_next_segment(pieces) : 0;
+    piece->position = pieces->position;
+    pieces->position += slot->own->len;
+    return pieces_are_beyond(pieces) ? PIECE_ENOUGH : PIECE_ALL;
+}
+
+static int count(struct worker *worker, struct pieces *pieces, struct piece *piece, bool at_once)
+{
+    const struct zstd_file *all = (struct zstd_file *)pieces;
+    struct zstd_slot *slot = (struct zstd_slot *)piece;
+    struct zstd_piece *own = slot->own;
+    struct piece_counting counting;
+    uint32_t done = 0, complete = 0;
+    int rc = piece_count_begin(&counting, worker, pieces->file, piece->segment, piece->position);
+    (void)at_once;
+    if (rc != 0)
+        return -1;
+    while (rc == 0 && done < own->len) {
+        slot->is_wrong =
+            complete < own->len && !zstd_piece_execute(own, all->frame.loops, STRIDE, &complete);
+        if (slot->is_wrong)
+            break;
+        const uint32_t some = complete - done < 2 * STRIDE ? complete - done : STRIDE;
+        rc = piece_count(&counting, own->content + done, some, own->before_len + done,
+                         done + some == own->len);
+        done += some;
+    }
+    return piece_count_end(&counting) == 0 ? rc : -1;
+}
+
+static bool retire(struct pieces *pieces, struct piece *piece, struct piece_restart *restart)
+{
+    struct zstd_file *all = (struct zstd_file *)pieces;
+    const struct zstd_slot *slot = (struct zstd_slot *)piece;
+    *restart = all->begin;
+    if (slot->is_wrong)
+        return false;
+    if (all->frame.verifies)
+        zstd_pieces_hash(&all->frame, slot->own);
+    if (!slot->is_last)
+        return true;
+    all->is_whole = zstd_pieces_are_as_stated(&all->frame);
+    return all->is_whole;
+}
+
+static struct piece_restart restart(const struct pieces *pieces)
+{
+    const struct zstd_file *all = (const struct zstd_file *)pieces;
+    return all->is_whole ? (struct piece_restart){all->at, pieces->position} : all->begin;
+}
+
+const struct piece_format piece_format_zstd = {
+    .open = open_file,
+    .close = close_file,
+    .cut = cut,
+    .prepare = prepare,
+    .map = map,
+    .chain = chain,
+    .count = count,
+    .retire = retire,
+    .restart = restart,
+};
