@@ -28,15 +28,8 @@ LIBRARY(libzstd, LIBZSTD_FILE, CALLS)
 /* --- the codec --- */
 
 #define CORRUPT "corrupt zstd data"
-#define BLOCK_MAX                                                                                  \
-    ((uint64_t)128 << 10) /* bytes of a block, whatever the window of its frame is                 \
-                           */
-
 /* More bytes than libzstd allocates beside the window that it decodes into. */
-#define RING_MORE (2 * BLOCK_MAX + (4 << 10))
-
-/* What comes next of a frame. */
-enum zstd_part { PART_HEADER, PART_BLOCK, PART_CHECKSUM };
+#define RING_MORE (2 * ZSTD_BLOCK_MAX + (4 << 10))
 
 /* libzstd gets a whole part of the frame at a time, however the input was cut. Otherwise its
  * verdict on corrupt data would depend on that: it does not look whether blocks are too large if it
@@ -47,19 +40,18 @@ struct zstd_decoder {
     int window_log_max;
     bool no_check; /* leave content checksums out */
 
-    bool in_frame;                   /* bytes of a frame were taken, but not its end */
-    struct zstd_frame_header header; /* of the frame */
-    uint64_t content;                /* bytes that it has given */
-    uint64_t skipped;                /* bytes to come, if it is skippable */
-    bool is_direct;                  /* libzstd decodes to the output, otherwise to a ring: */
-    uint64_t ring_window;            /* its frame's window, */
-    uint64_t ring_content;           /* and content, as far as the size of the ring depends on it */
-    bool is_full;                    /* libzstd may have more content than there was room for, */
-    bool is_held;                    /* and waits for the frame's last byte again */
+    bool in_frame;           /* bytes of a frame were taken, but not its end */
+    struct zstd_parts parts; /* of the frame */
+    uint64_t content;        /* bytes that it has given */
+    uint64_t skipped;        /* bytes to come, if it is skippable */
+    bool is_direct;          /* libzstd decodes to the output, otherwise to a ring: */
+    uint64_t ring_window;    /* its frame's window, */
+    uint64_t ring_content;   /* and content, as far as the size of the ring depends on it */
+    bool is_full;            /* libzstd may have more content than there was room for, */
+    bool is_held;            /* and waits for the frame's last byte again */
 
-    enum zstd_part part;
-    size_t cut_len; /* bytes of the part that came before the input ended, */
-    unsigned char cut[ZSTD_BLOCK_HEADER_SIZE + BLOCK_MAX];
+    size_t cut_len; /* bytes of the next part that came before the input ended, */
+    unsigned char cut[ZSTD_BLOCK_HEADER_SIZE + ZSTD_BLOCK_MAX];
 };
 
 static enum codec_magic zstd_magic(const unsigned char *head, size_t len)
@@ -207,7 +199,7 @@ static int zstd_reserve(struct decoder *decoder, const unsigned char *in, size_t
     struct zstd_decoder *zstd = (struct zstd_decoder *)decoder;
     struct zstd_frame_header header;
     const bool is_frame = zstd_parse_frame(in, len, &header) == ZSTD_PARSED && !header.is_skippable;
-    zstd->part = PART_HEADER; /* the last frame may not have been decoded to its end */
+    zstd->parts.next = ZSTD_HEADER; /* the last frame may not have been decoded to its end */
     zstd->in_frame = zstd->is_full = zstd->is_held = false;
     zstd->skipped = zstd->cut_len = 0;
     if (zstd->context)
@@ -237,12 +229,11 @@ static bool zstd_complete(const struct decoder *decoder)
 
 /* --- parts of a frame --- */
 
-/* Returns what the header of a block shows to be wrong; NULL: nothing. */
-static const char *block_fault(const struct zstd_decoder *zstd,
-                               const struct zstd_block_header *block)
+/* Returns what the header of the block that was read shows to be wrong; NULL: nothing. */
+static const char *block_fault(const struct zstd_decoder *zstd)
 {
-    const uint64_t window = zstd->header.window, max = window < BLOCK_MAX ? window : BLOCK_MAX;
-    if (block->size > max)
+    const struct zstd_block_header *block = &zstd->parts.block;
+    if (block->size > zstd_block_max(zstd->parts.header.window))
         return CORRUPT " (a block is larger than its frame allows)";
     /* A compressed block has two headers at least. libzstd passes over one that has no bytes. */
     if (block->type == ZSTD_STORED_RESERVED ||
@@ -251,23 +242,17 @@ static const char *block_fault(const struct zstd_decoder *zstd,
     return NULL;
 }
 
-/* Returns how many bytes the part has that begins with in[0..len). More than len: at least so many.
- * A part that is wrong has no more than show it. */
-static size_t part_size(const struct zstd_decoder *zstd, const unsigned char *in, size_t len)
+/* Reads the part that begins with in[0..len). Returns how many bytes it has; more than len: at
+ * least so many. A part that is wrong has no more than show it. */
+static size_t part_size(struct zstd_decoder *zstd, const unsigned char *in, size_t len)
 {
-    struct zstd_frame_header header;
-    struct zstd_block_header block;
-    switch (zstd->part) {
-    case PART_HEADER:
-        return zstd_parse_frame(in, len, &header) == ZSTD_WRONG ? len : header.size;
-    case PART_BLOCK:
-        if (len < ZSTD_BLOCK_HEADER_SIZE)
-            return ZSTD_BLOCK_HEADER_SIZE;
-        block = zstd_parse_block(in);
-        return ZSTD_BLOCK_HEADER_SIZE + (block_fault(zstd, &block) ? 0 : block.stored);
-    default:
-        return ZSTD_CHECKSUM_SIZE;
-    }
+    uint64_t size;
+    const enum zstd_parsed parsed = zstd_part_read(&zstd->parts, in, len, &size);
+    if (parsed == ZSTD_SHORT)
+        return (size_t)size;
+    if (zstd->parts.next == ZSTD_BLOCK)
+        return block_fault(zstd) ? ZSTD_BLOCK_HEADER_SIZE : (size_t)size;
+    return parsed == ZSTD_WRONG ? len : (size_t)size;
 }
 
 /* Returns the next part, with *len set to its bytes, once all of it has come. Otherwise takes what
@@ -311,7 +296,7 @@ static enum decode_status zstd_fault(struct error *error, const char *fault)
 static enum decode_status decode_bytes(struct zstd_decoder *zstd, const unsigned char *in,
                                        size_t len, struct decode_step *step, struct error *why)
 {
-    const uint64_t stated = stated_content(&zstd->header);
+    const uint64_t stated = stated_content(&zstd->parts.header);
     ZSTD_inBuffer from = {in, len, 0};
     ZSTD_outBuffer to = {step->out, step->cap, step->made};
     const size_t hint = libzstd.ZSTD_decompressStream(zstd->context, &to, &from);
@@ -346,8 +331,8 @@ static bool may_be_direct(const struct zstd_frame_header *header, const unsigned
 static enum decode_status begin_frame(struct zstd_decoder *zstd, const unsigned char *in,
                                       size_t len, struct decode_step *step, struct error *error)
 {
-    struct zstd_frame_header *header = &zstd->header;
-    if (zstd_parse_frame(in, len, header) != ZSTD_PARSED)
+    const struct zstd_frame_header *header = &zstd->parts.header;
+    if (zstd_parse_frame(in, len, &zstd->parts.header) != ZSTD_PARSED)
         return zstd_fault(error, zstd_magic(in, len) == MAGIC_OTHER
                                      ? "not zstd data (no frame begins here)"
                                      : CORRUPT);
@@ -366,30 +351,20 @@ static enum decode_status begin_frame(struct zstd_decoder *zstd, const unsigned 
         zstd->cut_len == 0 && may_be_direct(header, in, step->in_len - step->used, step);
     if ((is_direct ? set_direct(zstd, true) : begin_ring(zstd, header)) != 0)
         return DECODE_NO_MEMORY;
-    zstd->part = PART_BLOCK;
+    zstd_part_pass(&zstd->parts);
     return decode_bytes(zstd, in, len, step, error);
 }
 
+/* Decodes the part that was read. */
 static enum decode_status decode_part(struct zstd_decoder *zstd, const unsigned char *in,
                                       size_t len, struct decode_step *step, struct error *error)
 {
-    struct zstd_block_header block;
-    const char *fault;
-    switch (zstd->part) {
-    case PART_HEADER:
+    if (zstd->parts.next == ZSTD_HEADER)
         return begin_frame(zstd, in, len, step, error);
-    case PART_BLOCK:
-        block = zstd_parse_block(in);
-        fault = block_fault(zstd, &block);
-        if (fault)
-            return zstd_fault(error, fault);
-        if (block.is_last)
-            zstd->part = zstd->header.has_checksum ? PART_CHECKSUM : PART_HEADER;
-        break;
-    case PART_CHECKSUM:
-        zstd->part = PART_HEADER;
-        break;
-    }
+    const char *fault = zstd->parts.next == ZSTD_BLOCK ? block_fault(zstd) : NULL;
+    if (fault)
+        return zstd_fault(error, fault);
+    zstd_part_pass(&zstd->parts);
     return decode_bytes(zstd, in, len, step, error);
 }
 

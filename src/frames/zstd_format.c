@@ -94,3 +94,40 @@ struct zstd_block_header zstd_parse_block(const unsigned char *in)
                                       .stored = type == ZSTD_STORED_RLE ? 1 : size,
                                       .is_last = header & 1};
 }
+
+uint64_t zstd_block_max(uint64_t window)
+{
+    return window < ZSTD_BLOCK_MAX ? window : ZSTD_BLOCK_MAX;
+}
+
+enum zstd_parsed zstd_part_read(struct zstd_parts *parts, const unsigned char *in, size_t len,
+                                uint64_t *size)
+{
+    if (parts->next == ZSTD_HEADER) {
+        const enum zstd_parsed parsed = zstd_parse_frame(in, len, &parts->header);
+        *size = parts->header.size;
+        return parsed;
+    }
+    *size = parts->next == ZSTD_BLOCK ? ZSTD_BLOCK_HEADER_SIZE : ZSTD_CHECKSUM_SIZE;
+    if (len < *size)
+        return ZSTD_SHORT;
+    if (parts->next == ZSTD_CHECKSUM)
+        return ZSTD_PARSED;
+    parts->block = zstd_parse_block(in);
+    if (parts->block.type == ZSTD_STORED_RESERVED ||
+        parts->block.size > zstd_block_max(parts->header.window))
+        return ZSTD_WRONG;
+    *size += parts->block.stored;
+    return ZSTD_PARSED;
+}
+
+void zstd_part_pass(struct zstd_parts *parts)
+{
+    const struct zstd_frame_header *header = &parts->header;
+    if (parts->next == ZSTD_HEADER)
+        parts->next = header->is_skippable ? ZSTD_HEADER : ZSTD_BLOCK;
+    else if (parts->next == ZSTD_CHECKSUM || (parts->block.is_last && !header->has_checksum))
+        parts->next = ZSTD_HEADER;
+    else if (parts->block.is_last)
+        parts->next = ZSTD_CHECKSUM;
+}

@@ -16,13 +16,14 @@ extern "C" {
 #define ZSTD_FRAME_HEADER_MAX 18     /* bytes of a frame's header, magic included */
 #define ZSTD_BLOCK_HEADER_SIZE 3     /* bytes */
 #define ZSTD_CHECKSUM_SIZE 4         /* bytes, after a frame's last block */
+#define ZSTD_BLOCK_MAX (128 << 10)   /* bytes of a block, whatever the window of its frame is */
 #define ZSTD_SIZE_UNKNOWN UINT64_MAX /* the header does not state the size of the content */
 
 /* The result of reading a header. */
 enum zstd_parsed {
     ZSTD_PARSED,
     ZSTD_SHORT, /* so far it is one: `size` bytes must be there */
-    ZSTD_WRONG, /* no frame begins here, or its header has a reserved bit set */
+    ZSTD_WRONG, /* no frame begins here, or its header or that of a block is not valid */
 };
 
 /* The header of a frame, or of a skippable frame. */
@@ -57,6 +58,29 @@ struct zstd_block_header {
 
 /* Reads the block header at in[0..ZSTD_BLOCK_HEADER_SIZE). */
 struct zstd_block_header zstd_parse_block(const unsigned char *in);
+
+/* Returns the bytes that a block of a frame with this window may have, compressed or not. */
+uint64_t zstd_block_max(uint64_t window);
+
+/* The parts of a frame, in their order. */
+enum zstd_part { ZSTD_HEADER, ZSTD_BLOCK, ZSTD_CHECKSUM };
+
+/* A walk over the parts of frames, one frame after the other; zeroed, it is before a frame. */
+struct zstd_parts {
+    enum zstd_part next;
+    struct zstd_frame_header header; /* the last one that was read */
+    struct zstd_block_header block;  /* the same */
+};
+
+/* Reads the header of the next part, which begins at in[0..len), and sets *size to the bytes of the
+ * part; of a skippable frame, to those of its header. ZSTD_SHORT: *size is more than len, and so
+ * many must be there. ZSTD_WRONG: no frame begins here; or the block's type is reserved, or it is
+ * larger than its frame allows. */
+enum zstd_parsed zstd_part_read(struct zstd_parts *parts, const unsigned char *in, size_t len,
+                                uint64_t *size);
+
+/* Goes on behind the part that was read. */
+void zstd_part_pass(struct zstd_parts *parts);
 
 #ifdef __cplusplus
 }

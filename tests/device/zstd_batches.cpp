@@ -51,7 +51,8 @@ class decoder
                 break;
             there = std::max(at, std::min(len, there + like_.at_once));
         }
-        result_.is_taken = result_.refusal == DECODE_TAKEN && at == len && !walk_.in_frame;
+        result_.is_taken =
+            result_.refusal == DECODE_TAKEN && at == len && walk_.parts.next == ZSTD_HEADER;
         return result_;
     }
 
@@ -102,7 +103,8 @@ class decoder
     // The window of a frame that goes on, which the next batch needs.
     uint32_t window_after() const
     {
-        return walk_.in_frame && walk_.has_begun ? walk_.window : 0;
+        const bool goes_on = walk_.parts.next == ZSTD_BLOCK && walk_.has_begun;
+        return goes_on ? static_cast<uint32_t>(walk_.parts.header.window) : 0;
     }
 
     void run(decode_batch &batch)
@@ -159,7 +161,7 @@ class decoder
         check_ends(batch);
         kept_ = reinterpret_cast<decode_carry *>(next_in_.get())->kept;
         const uint64_t window =
-            std::min<uint64_t>(window_after(), walk_.in_frame ? verdict.before : 0);
+            std::min<uint64_t>(window_after(), walk_.parts.next == ZSTD_BLOCK ? verdict.before : 0);
         require(kept_ ==
                     std::max<uint64_t>(window, std::min<uint64_t>(like_.keep_min, content.size())),
                 "more or less is kept than is needed");
