@@ -15,7 +15,7 @@ int gzip_chain_open(struct gzip_chain *chain, const struct block_loops *loops)
 
 void gzip_chain_begin(struct gzip_chain *chain)
 {
-    chain->state = GZIP_CHAIN_FIRST;
+    chain->members = (struct gzip_members){.next = GZIP_FIRST};
     chain->position = (struct deflate_position){.bit = 0};
     chain->cut = 0;
     chain->member = chain->content = chain->crc = 0;
@@ -26,57 +26,23 @@ void gzip_chain_close(struct gzip_chain *chain)
     parsed_run_close(&chain->parsed);
 }
 
-/* Takes bytes between members. Zero bytes after a member are padding, which only more of them may
- * follow. */
-static const char *take_between(struct gzip_chain *chain, const unsigned char *in, size_t len)
-{
-    size_t zeros = 0;
-    while (zeros < len && in[zeros] == 0)
-        zeros++;
-    if (zeros > 0 && chain->state != GZIP_CHAIN_FIRST) {
-        chain->state = GZIP_CHAIN_ZEROS;
-        chain->position.bit += 8 * (uint64_t)zeros;
-        return NULL;
-    }
-    if (chain->state == GZIP_CHAIN_ZEROS)
-        return GZIP_FAULT_ZEROS;
-    chain->header = (struct gzip_header){.field = GZIP_FIXED};
-    chain->state = GZIP_CHAIN_HEADER;
-    chain->member = chain->position.bit / 8;
-    chain->content = chain->crc = 0;
-    return NULL;
-}
-
-static const char *read_header(struct gzip_chain *chain, const unsigned char *in, size_t len)
-{
-    size_t used = 0;
-    const char *fault = gzip_header_read(&chain->header, in, len, &used);
-    chain->position.bit += 8 * (uint64_t)used;
-    if (chain->header.field == GZIP_HEADER_ENDED) {
-        chain->state = GZIP_CHAIN_BLOCKS;
-        chain->trailer = chain->trailer_len = 0;
-    }
-    return fault;
-}
-
-static const char *read_trailer(struct gzip_chain *chain, unsigned char byte)
-{
-    chain->trailer |= (uint64_t)byte << 8 * chain->trailer_len++;
-    chain->position.bit += 8;
-    if (chain->trailer_len < GZIP_TRAILER_SIZE)
-        return NULL;
-    chain->state = GZIP_CHAIN_NEXT;
-    return chain->trailer == (chain->content << 32 | chain->crc) ? NULL : GZIP_FAULT_CHECKSUM;
-}
-
 /* Takes at least one byte that does not belong to a block. Returns NULL, or what is wrong. */
 static const char *take_bytes(struct gzip_chain *chain, const unsigned char *in, size_t len)
 {
-    if (chain->state == GZIP_CHAIN_HEADER)
-        return read_header(chain, in, len);
-    if (chain->state == GZIP_CHAIN_TRAILER)
-        return read_trailer(chain, *in);
-    return take_between(chain, in, len);
+    struct gzip_members *members = &chain->members;
+    const bool was_between = gzip_members_are_complete(members),
+               was_trailer = members->next == GZIP_TRAILER;
+    size_t used = 0;
+    const char *fault = gzip_members_read(members, in, len, &used);
+    if (was_between && !gzip_members_are_complete(members)) {
+        chain->member = chain->position.bit / 8;
+        chain->content = chain->crc = 0;
+    }
+    chain->position.bit += 8 * (uint64_t)used;
+    if (was_trailer && members->next == GZIP_NEXT &&
+        members->trailer != (chain->content << 32 | chain->crc))
+        fault = GZIP_FAULT_CHECKSUM;
+    return fault;
 }
 
 /* Returns where the chain is in a run, in bits. */
@@ -124,7 +90,7 @@ static enum gzip_chained take_blocks(struct gzip_chain *chain, const struct gzip
         chain->cut = run->at + run->len;
     if (stop == DEFLATE_ENDED) {
         chain->position.bit = (chain->position.bit + 7) / 8 * 8;
-        chain->state = GZIP_CHAIN_TRAILER;
+        chain->members = (struct gzip_members){.next = GZIP_TRAILER};
     }
     return GZIP_CHAINED;
 }
@@ -134,7 +100,7 @@ enum gzip_chained gzip_chain_next(struct gzip_chain *chain, const struct gzip_ru
 {
     while (chain->cut != run->at + run->len && position_in(chain, run) < 8 * (uint64_t)run->piece) {
         const size_t at = position_in(chain, run) / 8;
-        if (chain->state == GZIP_CHAIN_BLOCKS)
+        if (chain->members.next == GZIP_BLOCKS)
             return take_blocks(chain, run, parsed, why);
         *why = take_bytes(chain, run->in + at, run->len - at);
         if (*why)
@@ -150,6 +116,5 @@ void gzip_chain_add(struct gzip_chain *chain, size_t len)
 
 bool gzip_chain_is_complete(const struct gzip_chain *chain)
 {
-    return chain->state != GZIP_CHAIN_HEADER && chain->state != GZIP_CHAIN_BLOCKS &&
-           chain->state != GZIP_CHAIN_TRAILER;
+    return gzip_members_are_complete(&chain->members);
 }

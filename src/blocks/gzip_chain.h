@@ -9,24 +9,11 @@
 #include "gzip_run.h"
 #include "src/frames/gzip_format.h"
 
-/* The part of the file that comes next. */
-enum gzip_chain_state {
-    GZIP_CHAIN_FIRST,   /* the first member */
-    GZIP_CHAIN_HEADER,  /* the rest of a member's header */
-    GZIP_CHAIN_BLOCKS,  /* blocks of a member */
-    GZIP_CHAIN_TRAILER, /* the rest of its checksum and length */
-    GZIP_CHAIN_NEXT,    /* another member, padding or the end */
-    GZIP_CHAIN_ZEROS,   /* more padding, or the end */
-};
-
 /* A chain. Opened or begun anew, it is at the beginning of a file. Owns its memory. */
 struct gzip_chain {
-    enum gzip_chain_state state;
+    struct gzip_members members;
     struct deflate_position position; /* what comes next, in bits of the file */
     uint64_t cut; /* byte of the file that nobody has yet, and that a block goes on with; 0: none */
-    struct gzip_header header;
-    uint64_t trailer; /* as far as it has come */
-    unsigned trailer_len;
     uint64_t member;  /* byte of the file with which the member begins */
     uint64_t content; /* bytes of the member that were executed; the window is the last of them */
     uint32_t crc; /* CRC-32 of these, as far as the caller has set it; compared in the trailer */

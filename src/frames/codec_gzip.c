@@ -29,21 +29,11 @@ uint32_t gzip_checksum(uint32_t before, const unsigned char *data, size_t len)
     return libisal.crc32_gzip_refl(before, data, len);
 }
 
-/* What comes next in the data. */
-enum gzip_state {
-    GZIP_FIRST,  /* the first member */
-    GZIP_HEADER, /* the rest of a member's header */
-    GZIP_BODY,   /* the rest of a member: blocks, checksum and length */
-    GZIP_LONGER, /* the same, beyond the size that it states */
-    GZIP_NEXT,   /* another member, padding or the end */
-    GZIP_ZEROS,  /* more padding, or the end */
-};
-
 /* Headers are read here: ISA-L forgets which fields are still to come when a header is cut. */
 struct gzip_decoder {
     struct decoder decoder;
-    enum gzip_state state;
-    struct gzip_header header;
+    struct gzip_members members;
+    bool is_longer;                     /* the member goes on beyond the size that it states */
     uint64_t taken;                     /* bytes of the member */
     size_t stated;                      /* how many it states to have; 0: it does not */
     const char *fault;                  /* NULL; or what is wrong, unless its size is */
@@ -96,7 +86,7 @@ static int gzip_reserve(struct decoder *decoder, const unsigned char *in, size_t
 {
     (void)in;
     (void)len;
-    ((struct gzip_decoder *)decoder)->state = is_first ? GZIP_FIRST : GZIP_NEXT;
+    ((struct gzip_decoder *)decoder)->members.next = is_first ? GZIP_FIRST : GZIP_NEXT;
     return 0;
 }
 
@@ -109,19 +99,6 @@ static enum decode_status gzip_fault(struct error *error, const char *fault)
 static enum decode_status misstated(struct error *error)
 {
     return gzip_fault(error, "corrupt gzip data " FRAME_MISSTATED);
-}
-
-/* Zero bytes after a member are padding, as on tape. Nothing but more of them may follow, as in
- * gzip. A step ends with them, so that the next one begins with what is wrong. */
-static enum decode_status read_zeros(struct gzip_decoder *gzip, struct decode_step *step,
-                                     struct error *error)
-{
-    while (step->used < step->in_len && step->in[step->used] == 0)
-        step->used++;
-    gzip->state = GZIP_ZEROS;
-    if (step->used > 0 || step->in_len == 0)
-        return DECODE_OK;
-    return gzip_fault(error, GZIP_FAULT_ZEROS);
 }
 
 /* Adds to the head, which begins at byte `begin` of the member, what there is of it in in[0..len),
@@ -138,15 +115,10 @@ static void see_head(struct gzip_decoder *gzip, uint64_t begin, const unsigned c
     gzip->head_len += some;
 }
 
-static enum decode_status read_header(struct gzip_decoder *gzip, struct decode_step *step,
-                                      struct error *error)
+/* Begins the body of a member, whose header has come. */
+static enum decode_status begin_body(struct gzip_decoder *gzip, const struct decode_step *step,
+                                     struct error *error)
 {
-    const char *fault = gzip_header_read(&gzip->header, step->in, step->in_len, &step->used);
-    if (fault)
-        return gzip_fault(error, fault);
-    see_head(gzip, 0, step->in, step->used, gzip->taken);
-    if (gzip->header.field != GZIP_HEADER_ENDED)
-        return DECODE_OK;
     gzip->stated = gzip->head_len == BGZF_HEAD_SIZE ? bgzf_size(gzip->head) : 0;
     if (gzip->stated <= gzip->taken + step->used && gzip->stated > 0 && step->is_followed)
         return misstated(error);
@@ -154,8 +126,24 @@ static enum decode_status read_header(struct gzip_decoder *gzip, struct decode_s
         gzip->stated = 0;
     libisal.isal_inflate_init(&gzip->inflate);
     gzip->inflate.crc_flag = ISAL_GZIP_NO_HDR_VER; /* verifies what follows the blocks */
-    gzip->state = GZIP_BODY;
     return DECODE_OK;
+}
+
+/* Takes bytes up to the body of a member. A step ends with padding, so that the next one begins
+ * with what is wrong. */
+static enum decode_status read_between(struct gzip_decoder *gzip, struct decode_step *step,
+                                       struct error *error)
+{
+    if (gzip_members_are_complete(&gzip->members)) {
+        gzip->taken = gzip->head_len = 0;
+        gzip->fault = NULL;
+        gzip->is_longer = false;
+    }
+    const char *fault = gzip_members_read(&gzip->members, step->in, step->in_len, &step->used);
+    if (fault)
+        return gzip_fault(error, fault);
+    see_head(gzip, 0, step->in, step->used, gzip->taken);
+    return gzip->members.next == GZIP_BLOCKS ? begin_body(gzip, step, error) : DECODE_OK;
 }
 
 static const char *inflate_fault(int error)
@@ -191,7 +179,7 @@ static enum decode_status read_body(struct gzip_decoder *gzip, struct decode_ste
 {
     struct inflate_state *inflate = &gzip->inflate;
     const uint64_t at = gzip->taken + step->used;
-    const bool is_stated = gzip->stated > 0, is_longer = gzip->state == GZIP_LONGER;
+    const bool is_stated = gzip->stated > 0, is_longer = gzip->is_longer;
     size_t len = step->in_len - step->used;
     if (is_longer) {
         const enum decode_status status = look_beyond(gzip, step, error);
@@ -216,11 +204,11 @@ static enum decode_status read_body(struct gzip_decoder *gzip, struct decode_ste
     step->made = step->cap - inflate->avail_out;
     const bool is_at_end = is_stated && gzip->taken + step->used == gzip->stated;
     if (inflate->block_state == ISAL_BLOCK_FINISH) {
-        gzip->state = GZIP_NEXT;
+        gzip->members.next = GZIP_NEXT;
         if (is_stated && !is_at_end && step->is_followed)
             return misstated(error);
     } else if (is_at_end && !is_longer && step->made < step->cap) {
-        gzip->state = GZIP_LONGER;
+        gzip->is_longer = true;
         gzip->head_len = 0;
     }
     return DECODE_OK;
@@ -232,35 +220,26 @@ static enum decode_status gzip_decode(struct decoder *decoder, struct decode_ste
     struct gzip_decoder *gzip = (struct gzip_decoder *)decoder;
     enum decode_status status = DECODE_OK;
     step->used = step->made = 0;
-    bool is_between = gzip->state == GZIP_FIRST || gzip->state == GZIP_NEXT;
-    bool is_padded = gzip->state == GZIP_NEXT && step->in_len > 0 && step->in[0] == 0;
-    if (gzip->state == GZIP_ZEROS || is_padded)
-        return read_zeros(gzip, step, error);
-    if (is_between && step->in_len > 0) {
-        gzip->header = (struct gzip_header){.field = GZIP_FIXED};
-        gzip->taken = gzip->head_len = 0;
-        gzip->fault = NULL;
-        gzip->state = GZIP_HEADER;
+    if (gzip->members.next != GZIP_BLOCKS)
+        status = read_between(gzip, step, error);
+    if (gzip->members.next == GZIP_BLOCKS && status == DECODE_OK) {
+        const bool was_longer = gzip->is_longer;
+        status = read_body(gzip, step, error);
+        if (gzip->is_longer && !was_longer && status == DECODE_OK && step->made == 0)
+            status = read_body(gzip, step, error);
     }
-    if (gzip->state == GZIP_HEADER)
-        status = read_header(gzip, step, error);
-    if (gzip->state == GZIP_BODY)
-        status = read_body(gzip, step, error);
-    if (gzip->state == GZIP_LONGER && status == DECODE_OK && step->made == 0)
-        status = read_body(gzip, step, error);
     gzip->taken += step->used;
     return status;
 }
 
 static bool gzip_complete(const struct decoder *decoder)
 {
-    enum gzip_state state = ((const struct gzip_decoder *)decoder)->state;
-    return state == GZIP_FIRST || state == GZIP_NEXT || state == GZIP_ZEROS;
+    return gzip_members_are_complete(&((const struct gzip_decoder *)decoder)->members);
 }
 
 static bool gzip_may_begin(const struct decoder *decoder)
 {
-    return ((const struct gzip_decoder *)decoder)->state != GZIP_ZEROS;
+    return ((const struct gzip_decoder *)decoder)->members.next != GZIP_ZEROS;
 }
 
 static void gzip_close(struct decoder *decoder)

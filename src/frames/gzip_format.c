@@ -70,14 +70,57 @@ static const char *read_byte(struct gzip_header *header, unsigned char byte)
     return fault;
 }
 
-const char *gzip_header_read(struct gzip_header *header, const unsigned char *in, size_t len,
-                             size_t *used)
+/* Takes bytes in[0..len) up to the end of the header, and adds their number to *used. NULL; or what
+ * is wrong. */
+static const char *read_header(struct gzip_header *header, const unsigned char *in, size_t len,
+                               size_t *used)
 {
     const char *fault = NULL;
     size_t taken = 0;
     while (taken < len && header->field != GZIP_HEADER_ENDED && !fault)
         fault = read_byte(header, in[taken++]);
     *used += taken;
+    return fault;
+}
+
+bool gzip_members_are_complete(const struct gzip_members *members)
+{
+    return members->next == GZIP_FIRST || members->next == GZIP_NEXT || members->next == GZIP_ZEROS;
+}
+
+static size_t read_trailer(struct gzip_members *members, const unsigned char *in, size_t len)
+{
+    size_t taken = 0;
+    while (taken < len && members->trailer_len < GZIP_TRAILER_SIZE)
+        members->trailer |= (uint64_t)in[taken++] << 8 * members->trailer_len++;
+    if (members->trailer_len == GZIP_TRAILER_SIZE)
+        members->next = GZIP_NEXT;
+    return taken;
+}
+
+const char *gzip_members_read(struct gzip_members *members, const unsigned char *in, size_t len,
+                              size_t *used)
+{
+    const char *fault = NULL;
+    size_t zeros = 0;
+    if (members->next == GZIP_TRAILER) {
+        *used += read_trailer(members, in, len);
+        return NULL;
+    }
+    if (gzip_members_are_complete(members) && len > 0) {
+        while (members->next != GZIP_FIRST && zeros < len && in[zeros] == 0)
+            zeros++;
+        *used += zeros;
+        if (zeros == 0 && members->next == GZIP_ZEROS)
+            return "not gzip data (after zero bytes, which end it)";
+        members->next = zeros > 0 ? GZIP_ZEROS : GZIP_HEADER;
+        members->header = (struct gzip_header){.field = GZIP_FIXED};
+    }
+    if (members->next == GZIP_HEADER) {
+        fault = read_header(&members->header, in, len, used);
+        if (members->header.field == GZIP_HEADER_ENDED)
+            members->next = GZIP_BLOCKS;
+    }
     return fault;
 }
 

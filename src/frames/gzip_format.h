@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The header of a gzip member (RFC 1952), which may come in any number of parts. Pure functions on
- * bytes; any thread. */
+/* gzip's members (RFC 1952) but for their blocks: headers, trailers, and what is between members,
+ * all of which may come in any number of parts. Pure functions on bytes; any thread. */
 #ifndef GPUHISTO_GZIP_FORMAT_H
 #define GPUHISTO_GZIP_FORMAT_H
 
@@ -16,7 +16,6 @@
 #define GZIP_FAULT_CODE "corrupt gzip data (invalid code)"
 #define GZIP_FAULT_DISTANCE "corrupt gzip data (a distance goes back too far)"
 #define GZIP_FAULT_CHECKSUM "corrupt gzip data (wrong checksum or length)"
-#define GZIP_FAULT_ZEROS "not gzip data (after zero bytes, which end it)"
 
 /* The first bytes of a member of BGZF, up to its size: the first part of the extra field. */
 #define BGZF_HEAD_SIZE 18
@@ -43,10 +42,33 @@ struct gzip_header {
     uint32_t crc;    /* of the bytes before it */
 };
 
-/* Takes bytes in[0..len) up to the end of the header, and adds their number to *used. NULL; or what
- * is wrong, and the header is of no more use. */
-const char *gzip_header_read(struct gzip_header *header, const unsigned char *in, size_t len,
-                             size_t *used);
+/* The parts of a gzip file. */
+enum gzip_part {
+    GZIP_FIRST,   /* the first member */
+    GZIP_HEADER,  /* the rest of a member's header */
+    GZIP_BLOCKS,  /* blocks of a member */
+    GZIP_TRAILER, /* the rest of its checksum and length */
+    GZIP_NEXT,    /* another member, padding or the end */
+    GZIP_ZEROS,   /* more padding, or the end */
+};
+
+/* A walk over members; zeroed, it is at the beginning of a file. Who decodes the blocks of a member
+ * sets `next` behind them, to GZIP_TRAILER, with the other two zeroed, or to GZIP_NEXT. */
+struct gzip_members {
+    enum gzip_part next;
+    struct gzip_header header;
+    uint64_t trailer; /* as far as it has come: CRC-32 and length */
+    unsigned trailer_len;
+};
+
+/* Takes bytes in[0..len) up to blocks, or behind a trailer or padding, and adds their number to
+ * *used. Zero bytes after a member are padding, as on tape: only more of them may follow. NULL; or
+ * what is wrong with the bytes from there on, and the walk is of no more use. */
+const char *gzip_members_read(struct gzip_members *members, const unsigned char *in, size_t len,
+                              size_t *used);
+
+/* True if the next byte is of no member that has begun, so the file may end here. */
+bool gzip_members_are_complete(const struct gzip_members *members);
 
 /* Returns how many bytes the member that begins with head[0..BGZF_HEAD_SIZE) has, as these state; 0
  * if they do not. */
