@@ -122,7 +122,7 @@ gpuhisto_sources = \
 	src/records/record_kind.c src/records/record_kind.h \
 	src/records/records.c src/records/records.h \
 	src/work/decode_memory.c \
-	src/frames/codec.c src/frames/codec.h \
+	src/frames/codec.h \
 	src/frames/codec_zstd.c \
 	src/frames/gzip_format.c src/frames/gzip_format.h \
 	src/open/content.c src/open/content.h \
@@ -142,12 +142,10 @@ gpuhisto_sources = \
 	src/bytes/replay_window.c src/bytes/replay_window.h \
 	src/bytes/fingerprint.c src/bytes/fingerprint.h \
 	src/open/file_shard.c \
-	src/frames/peek.c src/frames/peek.h \
 	src/open/pieces.c \
 	src/open/shard.c src/open/shard.h \
 	src/work/source.c src/work/source.h src/work/worker.h \
 	src/records/record_joiner.c src/records/record_joiner.h \
-	src/frames/frame_walk.c src/frames/frame_walk.h \
 	src/frames/frames.c src/frames/frames.h \
 	src/bytes/parallel_read.c src/bytes/parallel_read.h \
 	src/merge/merge.c src/merge/merge.h src/merge/merge_files.c \

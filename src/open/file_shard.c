@@ -4,8 +4,6 @@
 #include "input.h"
 #include "shard.h"
 #include "src/bytes/fingerprint.h"
-#include "src/frames/frame_walk.h"
-#include "src/frames/peek.h"
 #include "src/records/record_joiner.h"
 
 #include <sys/stat.h>
