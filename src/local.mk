@@ -56,7 +56,7 @@ histogram_sources = \
 	src/count/statistics.c src/count/statistics.h \
 	src/count/tally.c src/count/tally.h \
 	src/count/value_type.c src/count/value_type.h src/count/int128.h \
-	src/frames/zstd_format.c src/frames/zstd_format.h
+	src/frames/codec_zstd.c
 libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources) $(gpu_decode_sources)
 
 cpu_sources = \
@@ -123,8 +123,7 @@ gpuhisto_sources = \
 	src/records/records.c src/records/records.h \
 	src/work/decode_memory.c \
 	src/frames/codec.h \
-	src/frames/codec_zstd.c \
-	src/frames/gzip_format.c src/frames/gzip_format.h \
+	src/frames/codec_gzip.c \
 	src/open/content.c src/open/content.h \
 	src/run/parallel_decoder.c src/run/parallel_decoder.h \
 	src/run/output_window.c src/run/output_window.h src/run/decode_parallel.c \
@@ -179,7 +178,7 @@ gpuhisto_sources = \
 	src/report/temporary.c src/report/temporary.h \
 	src/report/writer.c src/report/writer.h
 gzip_sources = \
-	src/blocks/gzip_stream.c src/frames/codec_gzip.c
+	src/blocks/gzip_stream.c
 libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) src/sandbox/sandbox.h
 if HAVE_SANDBOX
 libgpuhisto_a_SOURCES += src/sandbox/sandbox.c \

@@ -15,7 +15,7 @@ int gzip_chain_open(struct gzip_chain *chain, const struct block_loops *loops)
 
 void gzip_chain_begin(struct gzip_chain *chain)
 {
-    chain->members = (struct gzip_members){.next = GZIP_FIRST};
+    chain->members = (struct gzip_members){.next = GZIP_AT_FIRST};
     chain->position = (struct deflate_position){.bit = 0};
     chain->cut = 0;
     chain->member = chain->content = chain->crc = 0;
@@ -31,7 +31,7 @@ static const char *take_bytes(struct gzip_chain *chain, const unsigned char *in,
 {
     struct gzip_members *members = &chain->members;
     const bool was_between = gzip_members_are_complete(members),
-               was_trailer = members->next == GZIP_TRAILER;
+               was_trailer = members->next == GZIP_AT_TRAILER;
     size_t used = 0;
     const char *fault = gzip_members_read(members, in, len, &used);
     if (was_between && !gzip_members_are_complete(members)) {
@@ -39,7 +39,7 @@ static const char *take_bytes(struct gzip_chain *chain, const unsigned char *in,
         chain->content = chain->crc = 0;
     }
     chain->position.bit += 8 * (uint64_t)used;
-    if (was_trailer && members->next == GZIP_NEXT &&
+    if (was_trailer && members->next == GZIP_AT_NEXT &&
         members->trailer != (chain->content << 32 | chain->crc))
         fault = GZIP_FAULT_CHECKSUM;
     return fault;
@@ -90,7 +90,7 @@ static enum gzip_chained take_blocks(struct gzip_chain *chain, const struct gzip
         chain->cut = run->at + run->len;
     if (stop == DEFLATE_ENDED) {
         chain->position.bit = (chain->position.bit + 7) / 8 * 8;
-        chain->members = (struct gzip_members){.next = GZIP_TRAILER};
+        chain->members = (struct gzip_members){.next = GZIP_AT_TRAILER};
     }
     return GZIP_CHAINED;
 }
@@ -100,7 +100,7 @@ enum gzip_chained gzip_chain_next(struct gzip_chain *chain, const struct gzip_ru
 {
     while (chain->cut != run->at + run->len && position_in(chain, run) < 8 * (uint64_t)run->piece) {
         const size_t at = position_in(chain, run) / 8;
-        if (chain->members.next == GZIP_BLOCKS)
+        if (chain->members.next == GZIP_AT_BLOCKS)
             return take_blocks(chain, run, parsed, why);
         *why = take_bytes(chain, run->in + at, run->len - at);
         if (*why)

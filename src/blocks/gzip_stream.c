@@ -124,7 +124,7 @@ static void add_alone(struct gzip_stream *stream, int64_t len)
 /* Records whether chained blocks were those of a run, or parsed by the chain itself. */
 static void record_chained(struct gzip_stream *stream, bool is_of_run, int64_t len)
 {
-    const bool is_end = stream->chain.members.next == GZIP_TRAILER;
+    const bool is_end = stream->chain.members.next == GZIP_AT_TRAILER;
     stream->uses_run |= is_of_run;
     stream->has_used |= is_of_run;
     add_alone(stream, is_of_run ? -len : len + (is_end ? ALONE_MEMBER : 0));
@@ -147,7 +147,7 @@ static bool is_worth_it(const struct gzip_stream *stream)
     if (chain->content > AGAIN_MAX || compressed > stream->again)
         return true;
     return stream->alone <= ALONE_MAX &&
-           (chain->members.next != GZIP_BLOCKS || chain->content < RATIO_MIN ||
+           (chain->members.next != GZIP_AT_BLOCKS || chain->content < RATIO_MIN ||
             chain->content / RATIO_MAX < compressed);
 }
 
@@ -183,7 +183,7 @@ static bool hashes(const void *arg)
 static bool awaits_hash(const void *arg)
 {
     const struct gzip_stream *stream = arg;
-    return stream->chain.members.next == GZIP_TRAILER;
+    return stream->chain.members.next == GZIP_AT_TRAILER;
 }
 
 static void hash(void *arg, const unsigned char *content, size_t len)

@@ -17,10 +17,10 @@ namespace
 
 constexpr uint32_t in_max = 1u << 20;
 
-class decoder
+class planned_decoder
 {
   public:
-    explicit decoder(const zstd_cut &cut)
+    explicit planned_decoder(const zstd_cut &cut)
         : like_(cut), next_in_(memory_of(sizeof(decode_carry))), next_out_(memory_of(0))
     {
         std::memset(next_in_.get(), 0, sizeof(decode_carry));
@@ -238,5 +238,5 @@ class decoder
 
 zstd_decoded zstd_decode_all(const unsigned char *in, size_t len, const zstd_cut &cut)
 {
-    return decoder(cut).all(in, len);
+    return planned_decoder(cut).all(in, len);
 }
