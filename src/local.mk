@@ -139,7 +139,6 @@ gpuhisto_sources = \
 	src/work/operands.c src/work/sink.h \
 	src/open/open.c src/open/input.h \
 	src/bytes/replay_window.c src/bytes/replay_window.h \
-	src/bytes/fingerprint.c src/bytes/fingerprint.h \
 	src/open/file_shard.c \
 	src/open/pieces.c \
 	src/open/shard.c src/open/shard.h \
