@@ -42,7 +42,8 @@ static void execute(const struct block_loops *loops, struct zstd_run *run, struc
                     struct repeat_offsets *repeat_offsets)
 {
     const struct parsed_run *parsed = &run->parsed;
-    const struct execution execution = {*repeat_offsets, ring->content};
+    const struct execution execution = {.repeat_offsets = *repeat_offsets,
+                                        .history = ring->content};
     if (parsed->needs_fallback ||
         !loops->execute(parsed, &execution, ring_make_room(ring, parsed->content)))
         die("blocks", "doubtful");

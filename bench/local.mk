@@ -6,13 +6,14 @@
 # with the number of workers, `make bench-startup` a small file beside `wc -c`, `make bench-tasks` twenty
 # questions beside what people use instead ---
 
-benchmarks += bench/blocks bench/cpu bench/hash bench/numbers bench/pairs bench/produce bench/read_only bench/zstd_only
+benchmarks += bench/blocks bench/cpu bench/hash bench/numbers bench/pairs bench/pieces bench/produce bench/read_only bench/zstd_only
 bench_blocks_SOURCES = bench/blocks.c bench/blocks.h bench/blocks_gzip.c bench/blocks_zstd.c
 bench_blocks_LDADD = libgpuhisto.a libhistogram.a
 bench_cpu_LDADD = libgpuhisto.a libhistogram.a bench/libdata.a -ldl
 bench_hash_LDADD = libgpuhisto.a libhistogram.a -ldl
 bench_numbers_SOURCES = bench/numbers.c tests/helpers/naive_number.c tests/helpers/naive_number.h
 bench_numbers_LDADD = libgpuhisto.a libhistogram.a bench/libdata.a
+bench_pieces_LDADD = libgpuhisto.a libhistogram.a
 bench_produce_LDADD = bench/libdata.a
 bench_libdata_a_SOURCES = bench/data.c bench/data.h bench/texts.c bench/texts.h \
 	tests/helpers/random.c tests/helpers/random.h

@@ -102,6 +102,8 @@ blocks_sources = \
 	src/blocks/zstd_blocks.c src/blocks/zstd_blocks.h \
 	src/blocks/zstd_fse.c src/blocks/zstd_huffman.c src/blocks/zstd_tables.h \
 	src/blocks/window.c src/blocks/window.h \
+	src/blocks/zstd_list.h src/blocks/zstd_list_loop.h src/blocks/zstd_piece.c \
+	src/blocks/zstd_piece.h \
 	src/blocks/zstd_parse.c src/blocks/zstd_parse.h src/blocks/zstd_stream.c
 
 gpuhisto_sources = \
@@ -129,6 +131,7 @@ gpuhisto_sources = \
 	src/run/output_window.c src/run/output_window.h src/run/decode_parallel.c \
 	src/run/parse_queue.c src/run/parse_queue.h \
 	src/run/copy.c src/run/decode.c src/run/gpu.c \
+	src/run/pieces.c src/run/pieces.h \
 	src/run/offload.c \
 	src/run/run.c src/run/run.h src/run/runner.h \
 	src/run/segment.c src/run/serial.c \
@@ -177,7 +180,7 @@ gpuhisto_sources = \
 	src/report/temporary.c src/report/temporary.h \
 	src/report/writer.c src/report/writer.h
 gzip_sources = \
-	src/blocks/gzip_stream.c
+	src/blocks/gzip_stream.c src/run/pieces_gzip.c
 libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) src/sandbox/sandbox.h
 if HAVE_SANDBOX
 libgpuhisto_a_SOURCES += src/sandbox/sandbox.c \

@@ -66,7 +66,7 @@ threaded_tests = \
 	tests/cli/gpus_emulated.sh \
 	tests/cli/by.sh tests/cli/by_tables.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/each.sh tests/cli/each_blocks.sh tests/cli/gzip.sh tests/cli/interval.sh tests/cli/keys.sh \
 	tests/cli/first_fault.sh tests/cli/many_cores.sh tests/cli/many_cores_gzip.sh tests/cli/numbers.sh tests/cli/progress.sh \
-	tests/cli/sources.sh tests/cli/zstd.sh \
+	tests/cli/pieces_emulated.sh tests/cli/sources.sh tests/cli/zstd.sh \
 	tests/unit/test_parallel_decoder tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts \
 	tests/unit/test_parallel tests/unit/test_parallel_read tests/unit/test_text_cuts
 if HAVE_ZLIB
@@ -105,7 +105,7 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/execute_bytes.c tests/helpers/execute_bytes.h \
 	tests/helpers/field_texts.c tests/helpers/field_texts.h \
 	tests/helpers/check_json.c tests/helpers/check_json.h tests/helpers/json_texts.c tests/helpers/json_texts.h \
-	tests/helpers/frame_by_blocks.c tests/helpers/frame_by_blocks.h \
+	tests/helpers/frame_by_blocks.c tests/helpers/frame_by_blocks.h tests/helpers/frame_by_pieces.c tests/helpers/frame_by_pieces.h \
 	tests/helpers/guarded.c tests/helpers/guarded.h \
 	tests/helpers/hostile.c tests/helpers/hostile.h \
 	tests/helpers/layouts.c tests/helpers/layouts.h \
@@ -200,6 +200,7 @@ unit_tests = \
 	tests/unit/test_xxh64 \
 	tests/unit/test_parallel_decoder \
 	tests/unit/test_zstd_blocks \
+	tests/unit/test_zstd_piece \
 	tests/unit/test_zstd_decoder \
 	tests/unit/test_gzip_plan \
 	tests/unit/test_zstd_plan \
@@ -287,6 +288,7 @@ tests_unit_test_parallel_read_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pread
 tests_unit_test_parallel_decoder_LDADD = $(libraries)
 tests_unit_test_zstd_decoder_LDADD = $(libraries)
 tests_unit_test_zstd_blocks_LDADD = $(libraries)
+tests_unit_test_zstd_piece_LDADD = $(libraries)
 tests_unit_test_gzip_plan_LDADD = $(libraries)
 tests_unit_test_zstd_plan_LDADD = $(libraries)
 tests_unit_test_zstd_links_LDADD = $(libraries)
@@ -447,7 +449,7 @@ scripts = \
 emulated_scripts = \
 	tests/cli/faults_emulated.sh tests/cli/gpus_emulated.sh tests/cli/modes_emulated.sh tests/cli/shared_emulated.sh \
 	tests/cli/snapshots_emulated.sh tests/cli/offload_emulated.sh tests/cli/gpu_files_emulated.sh \
-	tests/cli/gzip_files_emulated.sh
+	tests/cli/gzip_files_emulated.sh tests/cli/pieces_emulated.sh
 
 # Scripts once more on another engine: SCRIPT_ENGINE.on is a file without content that has tests/helpers/on run
 # SCRIPT.sh with ENGINE. On a GPU they are skipped where there is none. What the emulated ones prove is the sum of what

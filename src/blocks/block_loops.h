@@ -7,6 +7,7 @@
 
 #include "deflate_filling.h"
 #include "operations.h"
+#include "zstd_list.h"
 #include "zstd_tables.h"
 
 /* Literals as codes of Huffman, in one or four streams. */
@@ -35,10 +36,21 @@ struct sequences {
 struct execution {
     struct repeat_offsets repeat_offsets; /* before the run */
     uint64_t history;                     /* bytes of content that stand before it */
+    uint32_t skipped;                     /* bytes of its content that stand there already */
 };
 
 /* The most that find_precodes finds at once. */
 #define PRECODES_MAX 2048
+
+/* The point that executing a run of deflate has come to. */
+struct run_cursor {
+    const operation *next, *end;
+    const unsigned char *literals;
+    size_t done; /* bytes of the run's content so far */
+};
+
+/* Bytes, or symbols, that a part of a run may write behind its limit. */
+#define EXECUTE_SLACK (4 * (size_t)COPY_MAX)
 
 struct block_loops {
     const char *name;        /* as the kernels for the same instructions are called */
@@ -64,10 +76,24 @@ struct block_loops {
     enum deflate_stop (*parse_symbols)(struct symbols *symbols, struct filling *filling);
 
     /* Executes a run that does not need the fallback to out[0..run->content), behind which
-     * COPY_SLACK bytes more may be written; the history ends at `out`. False: a match begins before
-     * the history. */
+     * COPY_SLACK bytes more may be written; the history ends at `out`. After skipped bytes, `run`
+     * has only the literals and operations of the rest. False: a match begins before the history.
+     */
     bool (*execute)(const struct parsed_run *run, const struct execution *execution,
                     unsigned char *out);
+
+    /* Executes a run of deflate on, to `at`, until `limit` is reached or the run ends;
+     * DEFLATE_WINDOW bytes stand before `at`. Returns where it has come to, less than EXECUTE_SLACK
+     * behind the limit, as is all that it writes. */
+    unsigned char *(*execute_some)(struct run_cursor *cursor, unsigned char *at,
+                                   const unsigned char *limit);
+
+    /* The same on symbols of 16 bits (window_map.h). */
+    uint16_t *(*execute_symbols)(struct run_cursor *cursor, uint16_t *at, const uint16_t *limit);
+
+    /* Makes the list of what the tail of a run needs of its head (zstd_list.h). False: it would
+     * save too little, and the run is unchanged. */
+    bool (*make_list)(struct zstd_listing *listing);
 };
 
 /* All loops, fastest first, ended by NULL. The last ones run anywhere. NEON needs no loops of its

@@ -6,6 +6,24 @@
 #define LITERALS_MAX ((size_t)256 << 10)
 #define OPERATIONS_MAX ((size_t)64 << 10)
 
+/* Bytes of content that the chain may parse itself, more than others have parsed for it. In small
+ * members, stored blocks and fixed ones, no beginnings are found, and ISA-L is faster alone. */
+#define ALONE_MAX (8 << 20)
+
+/* Two things count as so many of these bytes: a member that ends, as passing on and verifying its
+ * content, however little, takes as long; and a piece that was given up before any run was of use.
+ */
+#define ALONE_MEMBER (16 << 10)
+#define ALONE_WRONG (4 << 20)
+
+/* Bytes of content for each compressed one at which ISA-L alone is as fast as executing. The ratio
+ * is checked once a member has given so much. */
+#define RATIO_MAX 16
+#define RATIO_MIN (4 << 20)
+
+/* A member that has given more than this is not begun anew for either reason. */
+#define AGAIN_MAX (64 << 20)
+
 int gzip_chain_open(struct gzip_chain *chain, const struct block_loops *loops)
 {
     chain->parser = (struct deflate_parser){.loops = loops};
@@ -18,7 +36,9 @@ void gzip_chain_begin(struct gzip_chain *chain)
     chain->members = (struct gzip_members){.next = GZIP_AT_FIRST};
     chain->position = (struct deflate_position){.bit = 0};
     chain->cut = 0;
-    chain->member = chain->content = chain->crc = 0;
+    chain->member = chain->content = 0;
+    chain->alone = 0;
+    chain->uses_run = chain->has_used = false;
 }
 
 void gzip_chain_close(struct gzip_chain *chain)
@@ -29,19 +49,14 @@ void gzip_chain_close(struct gzip_chain *chain)
 /* Takes at least one byte that does not belong to a block. Returns NULL, or what is wrong. */
 static const char *take_bytes(struct gzip_chain *chain, const unsigned char *in, size_t len)
 {
-    struct gzip_members *members = &chain->members;
-    const bool was_between = gzip_members_are_complete(members),
-               was_trailer = members->next == GZIP_AT_TRAILER;
+    const bool was_between = gzip_members_are_complete(&chain->members);
     size_t used = 0;
-    const char *fault = gzip_members_read(members, in, len, &used);
-    if (was_between && !gzip_members_are_complete(members)) {
+    const char *fault = gzip_members_read(&chain->members, in, len, &used);
+    if (was_between && !gzip_members_are_complete(&chain->members)) {
         chain->member = chain->position.bit / 8;
-        chain->content = chain->crc = 0;
+        chain->content = 0;
     }
     chain->position.bit += 8 * (uint64_t)used;
-    if (was_trailer && members->next == GZIP_AT_NEXT &&
-        members->trailer != (chain->content << 32 | chain->crc))
-        fault = GZIP_FAULT_CHECKSUM;
     return fault;
 }
 
@@ -73,6 +88,22 @@ static enum deflate_stop parse_blocks(struct gzip_chain *chain, const struct gzi
     return stop;
 }
 
+static void add_alone(struct gzip_chain *chain, int64_t len)
+{
+    const int64_t alone = chain->alone + len;
+    chain->alone = alone < 0 ? 0 : alone <= ALONE_MAX ? alone : ALONE_MAX + 1;
+}
+
+/* Records whether blocks were those of a run, or were parsed here. */
+static void add_blocks(struct gzip_chain *chain, bool is_of_run, int64_t len)
+{
+    const bool is_end = chain->members.next == GZIP_AT_TRAILER;
+    chain->uses_run |= is_of_run;
+    chain->has_used |= is_of_run;
+    chain->content += (uint64_t)len;
+    add_alone(chain, is_of_run ? -len : len + (is_end ? ALONE_MEMBER : 0));
+}
+
 static enum gzip_chained take_blocks(struct gzip_chain *chain, const struct gzip_run *run,
                                      const struct parsed_run **parsed, const char **why)
 {
@@ -92,6 +123,7 @@ static enum gzip_chained take_blocks(struct gzip_chain *chain, const struct gzip
         chain->position.bit = (chain->position.bit + 7) / 8 * 8;
         chain->members = (struct gzip_members){.next = GZIP_AT_TRAILER};
     }
+    add_blocks(chain, *parsed == &run->parsed, (*parsed)->content);
     return GZIP_CHAINED;
 }
 
@@ -102,16 +134,26 @@ enum gzip_chained gzip_chain_next(struct gzip_chain *chain, const struct gzip_ru
         const size_t at = position_in(chain, run) / 8;
         if (chain->members.next == GZIP_AT_BLOCKS)
             return take_blocks(chain, run, parsed, why);
+        const bool is_trailer = chain->members.next == GZIP_AT_TRAILER;
         *why = take_bytes(chain, run->in + at, run->len - at);
         if (*why)
             return GZIP_WRONG;
+        if (is_trailer && chain->members.next == GZIP_AT_NEXT)
+            return GZIP_ENDED;
     }
+    if (!chain->has_used && run->is_given_up)
+        add_alone(chain, ALONE_WRONG);
     return GZIP_PASSED;
 }
 
-void gzip_chain_add(struct gzip_chain *chain, size_t len)
+bool gzip_chain_is_worth_it(const struct gzip_chain *chain, uint64_t again)
 {
-    chain->content += len;
+    const uint64_t compressed = chain->position.bit / 8 - chain->member;
+    if (chain->content > AGAIN_MAX || compressed > again)
+        return true;
+    return chain->alone <= ALONE_MAX &&
+           (chain->members.next != GZIP_AT_BLOCKS || chain->content < RATIO_MIN ||
+            chain->content / RATIO_MAX < compressed);
 }
 
 bool gzip_chain_is_complete(const struct gzip_chain *chain)

@@ -15,14 +15,18 @@ struct gzip_chain {
     struct deflate_position position; /* what comes next, in bits of the file */
     uint64_t cut; /* byte of the file that nobody has yet, and that a block goes on with; 0: none */
     uint64_t member;  /* byte of the file with which the member begins */
-    uint64_t content; /* bytes of the member that were executed; the window is the last of them */
-    uint32_t crc; /* CRC-32 of these, as far as the caller has set it; compared in the trailer */
+    uint64_t content; /* bytes of it so far; the window is the last of them */
+    int64_t
+        alone; /* bytes of content that were parsed here, less those that runs had; at least 0 */
+    bool uses_run; /* the run at hand was of use; */
+    bool has_used; /* one was so far */
     struct deflate_parser parser;
     struct parsed_run parsed; /* what no run has */
 };
 
 enum gzip_chained {
-    GZIP_CHAINED, /* *parsed is what comes next: to be executed, and then added */
+    GZIP_CHAINED, /* *parsed is the content that comes next */
+    GZIP_ENDED,   /* a member: members.trailer is what it states, as gzip_trailer gives it */
     GZIP_PASSED,  /* the run is of no more use: the next one is needed, or the file ends */
     GZIP_WRONG,   /* *why says what */
 };
@@ -36,8 +40,15 @@ void gzip_chain_close(struct gzip_chain *chain);
 enum gzip_chained gzip_chain_next(struct gzip_chain *chain, const struct gzip_run *run,
                                   const struct parsed_run **parsed, const char **why);
 
-/* Adds content of the member that was executed, before the next call. */
-void gzip_chain_add(struct gzip_chain *chain, size_t len);
+/* Returns the trailer of a member with so much content, and such a CRC-32. */
+static inline uint64_t gzip_trailer(uint64_t content, uint32_t crc)
+{
+    return content << 32 | crc;
+}
+
+/* True if it is worth it to go on, if a member can be begun anew after `again` compressed bytes of
+ * it; false: ISA-L alone is faster. */
+bool gzip_chain_is_worth_it(const struct gzip_chain *chain, uint64_t again);
 
 /* True if the file may end here: after a member, or before the first. */
 bool gzip_chain_is_complete(const struct gzip_chain *chain);

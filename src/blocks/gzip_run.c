@@ -112,6 +112,16 @@ bool gzip_cutter_cut(struct gzip_cutter *cutter, struct gzip_run *run)
     return true;
 }
 
+bool gzip_cutter_claim(struct gzip_cutter *cutter, struct gzip_run *run, uint64_t size)
+{
+    gzip_cutter_begin(cutter, run);
+    const uint64_t left = size - run->at;
+    run->len = left < run->len_max ? (size_t)left : run->len_max;
+    run->piece = left < run->piece ? (size_t)left : run->piece;
+    cutter->at += run->piece;
+    return run->piece < left;
+}
+
 /* True if a run has used so little of its room that pieces may be twice as large. */
 static bool has_room(const struct gzip_run *run)
 {
@@ -120,9 +130,11 @@ static bool has_room(const struct gzip_run *run)
            run->parsed.content < DEFLATE_RUN_CONTENT_MAX / CAPACITY_PART;
 }
 
-void gzip_cutter_learn(struct gzip_cutter *cutter, const struct gzip_run *run, bool was_used)
+void gzip_cutter_learn(struct gzip_cutter *cutter, const struct gzip_run *run, bool *was_used)
 {
-    if (!was_used) {
+    const bool is_used = *was_used;
+    *was_used = false;
+    if (!is_used) {
         if (run->begin != DEFLATE_NONE)
             atomic_fetch_add(&cutter->vain, 1);
         return;

@@ -89,10 +89,14 @@ bool gzip_cutter_end(struct gzip_cutter *cutter, struct gzip_run *run);
  * before it does not have, and goes on. */
 bool gzip_cutter_cut(struct gzip_cutter *cutter, struct gzip_run *run);
 
+/* Completes a run that is filled by its owner: with the next piece of a file of `size` bytes, from
+ * run->at on. The bytes to read there are run->len. True if another run follows. */
+bool gzip_cutter_claim(struct gzip_cutter *cutter, struct gzip_run *run, uint64_t size);
+
 /* Decides how many of the pieces that follow are searched, once the chain has passed a run, whose
- * parsed blocks were used or not. If a run that was used had no room for all of its piece, pieces
- * are halved, but not again for other runs of that size: the chain alone parses the blocks that
- * they have no room for. If it had plenty, pieces are doubled. */
-void gzip_cutter_learn(struct gzip_cutter *cutter, const struct gzip_run *run, bool was_used);
+ * parsed blocks were used or not; that is reset. If a run that was used had no room for all of its
+ * piece, pieces are halved, but not again for other runs of that size: the chain alone parses the
+ * blocks that they have no room for. If it had plenty, pieces are doubled. */
+void gzip_cutter_learn(struct gzip_cutter *cutter, const struct gzip_run *run, bool *was_used);
 
 #endif

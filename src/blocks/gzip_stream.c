@@ -7,31 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of content that the chain may parse itself, more than others have parsed for it. In small
- * members, stored blocks and fixed ones, no beginnings are found, and ISA-L is faster alone. */
-#define ALONE_MAX (8 << 20)
-
-/* Two things count as so many of these bytes: a member that ends, as passing on and verifying its
- * content, however little, takes as long; and a piece that was given up before any run was of use.
- */
-#define ALONE_MEMBER (16 << 10)
-#define ALONE_WRONG (4 << 20)
-
-/* Bytes of content for each compressed one at which ISA-L alone is as fast as executing. The ratio
- * is checked once a member has given so much. */
-#define RATIO_MAX 16
-#define RATIO_MIN (4 << 20)
-
-/* A member that has given more than this is not begun anew for either reason. */
-#define AGAIN_MAX (64 << 20)
-
 struct gzip_stream {
     struct gzip_cutter cutter;
     struct gzip_chain chain;
     uint64_t again; /* as in struct block_format */
-    int64_t alone;  /* what the chain has parsed itself, less what runs have; at least 0 */
-    bool uses_run;  /* the run at hand was of use; */
-    bool has_used;  /* one was so far */
+    uint32_t crc;   /* of the member's content so far */
+    size_t chained; /* bytes of content that were not executed yet */
 };
 
 static uint64_t gzip_window(const struct codec_options *options, const unsigned char *in,
@@ -83,8 +64,8 @@ static void begin(void *arg, const struct codec_options *options, uint64_t again
     (void)in;
     (void)len;
     gzip_chain_begin(&stream->chain);
-    stream->alone = 0;
-    stream->uses_run = stream->has_used = false;
+    stream->crc = 0;
+    stream->chained = 0;
     stream->again = again;
     stream->cutter.piece = GZIP_PIECE;
     stream->cutter.at = stream->cutter.kept_len = 0;
@@ -115,55 +96,22 @@ static bool cut(void *arg, void *run, bool is_new, bool is_end)
     return true;
 }
 
-static void add_alone(struct gzip_stream *stream, int64_t len)
-{
-    const int64_t alone = stream->alone + len;
-    stream->alone = alone < 0 ? 0 : alone <= ALONE_MAX ? alone : ALONE_MAX + 1;
-}
-
-/* Records whether chained blocks were those of a run, or parsed by the chain itself. */
-static void record_chained(struct gzip_stream *stream, bool is_of_run, int64_t len)
-{
-    const bool is_end = stream->chain.members.next == GZIP_AT_TRAILER;
-    stream->uses_run |= is_of_run;
-    stream->has_used |= is_of_run;
-    add_alone(stream, is_of_run ? -len : len + (is_end ? ALONE_MEMBER : 0));
-}
-
-/* Records that a run was passed. */
-static void record_passed(struct gzip_stream *stream, const struct gzip_run *run)
-{
-    if (!stream->has_used && run->is_given_up)
-        add_alone(stream, ALONE_WRONG);
-    gzip_cutter_learn(&stream->cutter, run, stream->uses_run);
-    stream->uses_run = false;
-}
-
-/* True if decoding in blocks is worth it; false: ISA-L alone is faster. */
-static bool is_worth_it(const struct gzip_stream *stream)
-{
-    const struct gzip_chain *chain = &stream->chain;
-    const uint64_t compressed = chain->position.bit / 8 - chain->member;
-    if (chain->content > AGAIN_MAX || compressed > stream->again)
-        return true;
-    return stream->alone <= ALONE_MAX &&
-           (chain->members.next != GZIP_AT_BLOCKS || chain->content < RATIO_MIN ||
-            chain->content / RATIO_MAX < compressed);
-}
-
 static enum chained next(void *arg, const void *run_arg, const struct parsed_run **parsed)
 {
     struct gzip_stream *stream = arg;
     const struct gzip_run *run = run_arg;
     const char *unused; /* ISA-L says what is wrong */
-    const enum gzip_chained chained = gzip_chain_next(&stream->chain, run, parsed, &unused);
-    if (chained == GZIP_WRONG)
-        return DOUBTED;
+    enum gzip_chained chained;
+    while ((chained = gzip_chain_next(&stream->chain, run, parsed, &unused)) == GZIP_ENDED) {
+        if (stream->chain.members.trailer != gzip_trailer(stream->chain.content, stream->crc))
+            return DOUBTED;
+        stream->crc = 0;
+    }
     if (chained == GZIP_CHAINED)
-        record_chained(stream, *parsed == &run->parsed, (*parsed)->content);
-    else
-        record_passed(stream, run);
-    if (!is_worth_it(stream))
+        stream->chained = (*parsed)->content;
+    if (chained == GZIP_PASSED)
+        gzip_cutter_learn(&stream->cutter, run, &stream->chain.uses_run);
+    if (chained == GZIP_WRONG || !gzip_chain_is_worth_it(&stream->chain, stream->again))
         return DOUBTED;
     return chained == GZIP_CHAINED ? CHAINED : PASSED;
 }
@@ -171,7 +119,7 @@ static enum chained next(void *arg, const void *run_arg, const struct parsed_run
 static void add(void *arg, size_t len)
 {
     struct gzip_stream *stream = arg;
-    gzip_chain_add(&stream->chain, len);
+    stream->chained -= len;
 }
 
 static bool hashes(const void *arg)
@@ -189,7 +137,7 @@ static bool awaits_hash(const void *arg)
 static void hash(void *arg, const unsigned char *content, size_t len)
 {
     struct gzip_stream *stream = arg;
-    stream->chain.crc = gzip_checksum(stream->chain.crc, content, len);
+    stream->crc = gzip_checksum(stream->crc, content, len);
 }
 
 static bool is_as_stated(const void *arg)
@@ -206,7 +154,7 @@ static bool is_cut(const void *arg)
 static struct block_restart restart(const void *arg)
 {
     const struct gzip_stream *stream = arg;
-    return (struct block_restart){stream->chain.member, stream->chain.content};
+    return (struct block_restart){stream->chain.member, stream->chain.content - stream->chained};
 }
 
 const struct block_format block_format_gzip = {

@@ -84,6 +84,12 @@ struct parsed_run {
     bool needs_fallback; /* the blocks are corrupt, or not understood: nothing else is valid */
 };
 
+/* A position in a parsed run: the operations before it, what they take and what they make. */
+struct run_position {
+    size_t operations, literals;
+    uint32_t content;
+};
+
 /* Allocates the memory of a run. 0, or -1: out of memory. */
 int parsed_run_open(struct parsed_run *run, size_t literals_max, size_t operations_max);
 void parsed_run_close(struct parsed_run *run);

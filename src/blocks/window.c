@@ -74,7 +74,8 @@ const unsigned char *window_append(struct window *window, const struct block_loo
 {
     make_room(window, run->content);
     const uint64_t history = window->content < window->at ? window->content : window->at;
-    const struct execution execution = {window->repeat_offsets, history};
+    const struct execution execution = {.repeat_offsets = window->repeat_offsets,
+                                        .history = history};
     unsigned char *out = window->data + window->at;
     if (!loops->execute(run, &execution, out))
         return NULL;

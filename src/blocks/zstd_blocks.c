@@ -72,12 +72,22 @@ bool zstd_read_sequences_header(struct sequences_header *header, const unsigned 
 
 int zstd_run_open(struct zstd_run *run)
 {
-    unsigned char *memory = calloc(1, RUN_MARGIN + IN_MAX + IN_SLACK);
-    *run = (struct zstd_run){.in = memory ? memory + RUN_MARGIN : NULL};
+    static const struct zstd_run_limits usual = {.in = IN_MAX,
+                                                 .literals = RUN_LITERALS_MAX,
+                                                 .content = RUN_CONTENT_MAX,
+                                                 .content_usual = RUN_LITERALS_MAX,
+                                                 .operations = RUN_OPERATIONS_MAX};
+    return zstd_run_open_with(run, &usual);
+}
+
+int zstd_run_open_with(struct zstd_run *run, const struct zstd_run_limits *limits)
+{
+    unsigned char *memory = calloc(1, RUN_MARGIN + limits->in + IN_SLACK);
+    *run = (struct zstd_run){.limits = *limits, .in = memory ? memory + RUN_MARGIN : NULL};
     for (int i = 0; i < SEQUENCE_KINDS; i++)
         (void)sequence_table_read(&run->tables.predefined[i], (enum sequence_kind)i,
                                   TABLE_PREDEFINED, NULL, 0);
-    if (memory && parsed_run_open(&run->parsed, RUN_LITERALS_MAX, RUN_OPERATIONS_MAX) == 0)
+    if (memory && parsed_run_open(&run->parsed, limits->literals, limits->operations) == 0)
         return 0;
     zstd_run_close(run);
     return -1;
@@ -183,11 +193,12 @@ static bool begin_block(struct zstd_walk *walk, struct zstd_run *run)
 /* True if the run may have no room for another block, or is large enough. */
 static bool is_complete(const struct zstd_walk *walk, const struct zstd_run *run)
 {
-    const size_t content_max = run->len < IN_SHORT ? RUN_CONTENT_MAX : RUN_LITERALS_MAX;
-    return run->is_last || run->count == RUN_BLOCKS_MAX || run->len > IN_MAX - BLOCK_IN_MAX ||
-           walk->literals > RUN_LITERALS_MAX - BLOCK_CONTENT_MAX ||
+    const struct zstd_run_limits *limits = &run->limits;
+    const size_t content_max = run->len < IN_SHORT ? limits->content : limits->content_usual;
+    return run->is_last || run->count == RUN_BLOCKS_MAX || run->len > limits->in - BLOCK_IN_MAX ||
+           walk->literals > limits->literals - BLOCK_CONTENT_MAX ||
            walk->content > content_max - BLOCK_CONTENT_MAX ||
-           walk->operations > RUN_OPERATIONS_MAX - BLOCK_OPERATIONS_MAX;
+           walk->operations > limits->operations - BLOCK_OPERATIONS_MAX;
 }
 
 /* Ends a block, all of which is there. */
@@ -211,7 +222,7 @@ enum walked zstd_walk_fill(struct zstd_walk *walk, struct zstd_run *run, const u
     enum walked walked = WALKED_ALL;
     while (walked == WALKED_ALL) {
         const size_t missing = walk->wanted - run->len, some = len < missing ? len : missing;
-        if (some > 0)
+        if (some > 0 && in != run->in + run->len)
             memcpy(run->in + run->len, in, some);
         run->len += some;
         *used += some;

@@ -75,12 +75,24 @@ struct definitions {
 
 struct zstd_block {
     enum zstd_stored_type type;
-    uint32_t at;   /* of its bytes, after the header, in the run */
-    uint32_t size; /* as in struct zstd_block_header */
+    uint32_t at;             /* of its bytes, after the header, in the run */
+    uint32_t size;           /* as in struct zstd_block_header */
+    struct run_position end; /* in the parsed run */
+};
+
+/* The limits of a run, which has memory for as much. With `content` bytes it is complete: content
+ * is counted as 128 KiB for each compressed block, as it is only known once the block is parsed. */
+struct zstd_run_limits {
+    size_t in;            /* compressed bytes */
+    size_t literals;      /* bytes */
+    size_t content;       /* bytes, while the run has few compressed bytes; */
+    size_t content_usual; /* otherwise */
+    size_t operations;
 };
 
 /* A run. Zeroed and opened, it can be filled, parsed and filled again. Owns its memory. */
 struct zstd_run {
+    struct zstd_run_limits limits; /* may be lowered before the run is filled */
     /* Set by zstd_walk_fill. */
     unsigned char *in; /* compressed bytes, between margins */
     size_t len;
@@ -91,12 +103,17 @@ struct zstd_run {
     uint64_t window;                      /* bytes */
     bool is_last;                         /* of the frame */
     /* Set by zstd_parse. */
+    unsigned parsed_blocks; /* what follows is after so many blocks */
+    unsigned char *literals;
+    struct operation_writer writer;
+    struct repeat_offsets last_offsets;
     struct zstd_tables tables;
     struct parsed_run parsed;
 };
 
-/* Opens a run. 0, or -1: out of memory. */
+/* Opens a run, with the usual limits or others. 0, or -1: out of memory. */
 int zstd_run_open(struct zstd_run *run);
+int zstd_run_open_with(struct zstd_run *run, const struct zstd_run_limits *limits);
 void zstd_run_close(struct zstd_run *run);
 
 /* Returns the bytes that an open run takes at most. */
@@ -127,7 +144,8 @@ bool zstd_walk_begin(struct zstd_walk *walk, const struct zstd_frame_header *hea
 /* Begins a run, before it is filled, or filled again. */
 void zstd_walk_begin_run(struct zstd_walk *walk, struct zstd_run *run);
 
-/* Moves bytes of in[0..len) to the run until it is complete, and adds how many to *used. */
+/* Moves bytes of in[0..len) to the run until it is complete, and adds how many to *used. They may
+ * already stand where they go, at run->in + run->len. */
 enum walked zstd_walk_fill(struct zstd_walk *walk, struct zstd_run *run, const unsigned char *in,
                            size_t len, size_t *used);
 

@@ -196,28 +196,60 @@ static bool parse_block(struct parsing *parsing, const struct zstd_block *block,
     return true;
 }
 
-void zstd_parse(struct zstd_run *run, const struct block_loops *loops)
+static struct run_position position_of(const struct parsing *parsing,
+                                       const struct parsed_run *parsed)
+{
+    return (struct run_position){(size_t)(parsing->writer.next - parsed->operations),
+                                 (size_t)(parsing->literals - parsed->literals),
+                                 parsing->writer.content};
+}
+
+void zstd_parse_begin(struct zstd_run *run)
+{
+    run->parsed_blocks = 0;
+    run->literals = run->parsed.literals;
+    run->writer = (struct operation_writer){.next = run->parsed.operations};
+    run->last_offsets = run->repeat_offsets;
+    run->tables.huffman.is_set = false;
+    for (int i = 0; i < SEQUENCE_KINDS; i++)
+        run->tables.sequences[i].is_set = false;
+}
+
+bool zstd_parse_blocks(struct zstd_run *run, const struct block_loops *loops, unsigned blocks)
 {
     struct parsed_run *parsed = &run->parsed;
     struct parsing parsing = {.loops = loops,
                               .before = &run->before,
                               .tables = &run->tables,
-                              .literals = parsed->literals,
-                              .writer = {.next = parsed->operations},
-                              .repeat_offsets = run->repeat_offsets,
+                              .literals = run->literals,
+                              .writer = run->writer,
+                              .repeat_offsets = run->last_offsets,
                               .content_max = BLOCK_CONTENT_MAX};
     if (run->window < BLOCK_CONTENT_MAX)
         parsing.content_max = (uint32_t)run->window;
     bool is_right = true;
-    run->tables.huffman.is_set = false;
-    for (int i = 0; i < SEQUENCE_KINDS; i++)
-        run->tables.sequences[i].is_set = false;
-    for (unsigned i = 0; is_right && i < run->count; i++)
+    unsigned i = run->parsed_blocks;
+    const unsigned end = run->count - i < blocks ? run->count : i + blocks;
+    for (; is_right && i < end; i++) {
         is_right = parse_block(&parsing, &run->blocks[i], run->in + run->blocks[i].at);
+        run->blocks[i].end = position_of(&parsing, parsed);
+    }
+    run->parsed_blocks = i;
+    run->literals = parsing.literals;
+    run->writer = parsing.writer;
+    run->last_offsets = parsing.repeat_offsets;
     parsed->needs_fallback = !is_right || parsing.writer.offset_max > run->window;
-    parsed->literals_len = (size_t)(parsing.literals - parsed->literals);
-    parsed->operations_len = (size_t)(parsing.writer.next - parsed->operations);
-    parsed->content = parsing.writer.content;
+    const struct run_position position = position_of(&parsing, parsed);
+    parsed->literals_len = position.literals;
+    parsed->operations_len = position.operations;
+    parsed->content = position.content;
     parsed->reach = 0 - (uint32_t)parsing.writer.min;
     parsed->after = parsing.repeat_offsets;
+    return i == run->count || parsed->needs_fallback;
+}
+
+void zstd_parse(struct zstd_run *run, const struct block_loops *loops)
+{
+    zstd_parse_begin(run);
+    (void)zstd_parse_blocks(run, loops, RUN_BLOCKS_MAX);
 }

@@ -10,4 +10,9 @@
  * fallback, and so are a few that it accepts. Any thread; runs are independent of each other. */
 void zstd_parse(struct zstd_run *run, const struct block_loops *loops);
 
+/* The same, some blocks at a time: begins, and goes on. Returns true once run->parsed is complete.
+ */
+void zstd_parse_begin(struct zstd_run *run);
+bool zstd_parse_blocks(struct zstd_run *run, const struct block_loops *loops, unsigned blocks);
+
 #endif

@@ -299,6 +299,9 @@ bool bgzf_may_begin(const unsigned char *in, size_t len);
  * them. By ISA-L: only in builds with it, after codec_gzip.load. Any thread. */
 uint32_t gzip_checksum(uint32_t before, const unsigned char *data, size_t len);
 
+/* Returns the CRC-32 of bytes that have `before`, followed by `len` bytes that have `crc`. */
+uint32_t gzip_checksum_join(uint32_t before, uint32_t crc, uint64_t len);
+
 #ifdef __cplusplus
 }
 #endif

@@ -150,6 +150,29 @@ bool bgzf_may_begin(const unsigned char *in, size_t len)
     return bgzf_size(head) > 0;
 }
 
+/* Returns a * b, polynomials over GF(2) modulo that of the CRC; the highest bit is x^0. */
+static uint32_t crc_product(uint32_t a, uint32_t b)
+{
+    uint32_t product = 0;
+    for (uint32_t bit = UINT32_C(1) << 31; bit > 0; bit >>= 1) {
+        product ^= a & bit ? b : 0;
+        b = b & 1 ? b >> 1 ^ UINT32_C(0xedb88320) : b >> 1;
+    }
+    return product;
+}
+
+/* Bytes that follow multiply a CRC by x^8 each; that power is made by squaring. */
+uint32_t gzip_checksum_join(uint32_t before, uint32_t crc, uint64_t len)
+{
+    uint32_t power = UINT32_C(1) << 23; /* x^8 */
+    for (; len > 0; len >>= 1) {
+        if (len & 1)
+            before = crc_product(before, power);
+        power = crc_product(power, power);
+    }
+    return before ^ crc;
+}
+
 /* --- the codec --- */
 
 #if HAVE_ISAL

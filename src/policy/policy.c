@@ -16,6 +16,10 @@
 #define PARALLEL_MIN 20e6
 #define PARALLEL_RATIO 24 /* of content to compressed bytes; beyond it libzstd alone is as fast */
 
+/* A file is larger than its share if it has so many times what is left for each worker. Equal
+ * files, as many as there are workers, are not, when the last of them is opened. */
+#define SHARE_MIN 1.25
+
 /* Each GPU that decompresses takes one of so many parts of the processors, but not the last one. */
 #define FEEDING_PARTS 4
 
@@ -186,11 +190,13 @@ bool policy_offloads(const struct policy_input *now, const struct policy_tuning 
 /* --- what several workers decode --- */
 
 /* To parse and to execute a frame takes a worker alone longer than libzstd, so others must be there
- * to help before long. */
+ * to help before long. They are if it is larger than its share: what is left for each worker. */
 bool policy_helps(const struct frame_offer *offer)
 {
+    const double workers = offer->workers_max;
+    const bool is_large = offer->compressed * workers > offer->rest * SHARE_MIN && offer->rest > 0;
     return offer->content >= PARALLEL_MIN && offer->content <= offer->compressed * PARALLEL_RATIO &&
-           offer->workers_max > 1 && offer->workers_max > offer->taken;
+           workers > 1 && (workers > offer->taken || is_large);
 }
 
 /* --- workers --- */

@@ -26,8 +26,9 @@ struct offload_offer {
 
 /* A frame that a worker is about to decode, with which others could help. */
 struct frame_offer {
-    double compressed;    /* bytes, at most */
-    double content;       /* the same of content, as far as known */
+    double compressed; /* bytes, at most */
+    double content;    /* the same of content, as far as known */
+    double rest; /* compressed bytes of all files that are left, this one's, too; 0: not known */
     unsigned workers_max; /* that there may be; */
     unsigned taken;       /* of those, who have or will have a file or frame of their own */
 };

@@ -288,7 +288,7 @@ static int leave_rest(struct extent *extent, const struct compressed_rest *rest)
     if (gpu_go_back(extent, rest) != 0)
         return -1;
     file->is_refused = file->in_stream = true;
-    file->is_wrong = rest->is_wrong;
+    file->wrong = rest->is_wrong ? WRONG_ON_GPU : NULL;
     file->at.index = rest->index;
     file->content = 0; /* it is counted from what is left, as skip is */
     file->skip = rest->skip;

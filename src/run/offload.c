@@ -257,7 +257,8 @@ static int offload(struct extent *extent)
     if (rc == 0) {
         segment->at.index = rest.index;
         file->is_refused = true;
-        file->is_wrong |= rest.is_wrong && rest.bytes > 0;
+        if (rest.is_wrong && rest.bytes > 0)
+            file->wrong = WRONG_ON_GPU;
         rc = decode_rest(extent, &rest, counted);
     }
     free(rest.tail);

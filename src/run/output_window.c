@@ -30,20 +30,22 @@ static void hash_all(struct output_window *output)
     pthread_cond_signal(&output->changed);
 }
 
-static void run_task(struct task *task)
+static int run_job(struct job *job, struct worker *worker)
 {
-    struct output_window *output = (struct output_window *)task;
+    struct output_window *output = (struct output_window *)job;
+    (void)worker;
     pthread_mutex_lock(&output->lock);
     hash_all(output);
     pthread_mutex_unlock(&output->lock);
+    return 0;
 }
 
 /* Hashes pieces that nobody else has begun to hash. True if there were some. */
 static bool hash_here(struct output_window *output)
 {
-    if (!work_queue_reclaim(output->queue, &output->task))
+    if (!work_queue_reclaim(output->queue, &output->job))
         return false;
-    run_task(&output->task);
+    (void)run_job(&output->job, NULL);
     return true;
 }
 
@@ -87,7 +89,7 @@ static bool offer_hash(struct output_window *output, const unsigned char *data, 
     }
     pthread_mutex_unlock(&output->lock);
     if (is_new)
-        work_queue_offer(output->queue, &output->task);
+        work_queue_offer(output->queue, &output->job);
     return piece != NULL;
 }
 
@@ -160,7 +162,7 @@ void output_window_await(struct output_window *output)
 
 void output_window_open(struct output_window *output)
 {
-    output->task.run = run_task;
+    output->job = (struct job){.run = run_job, .kind = JOB_PIECE};
     output->last = &output->first;
     for (size_t i = 0; i < PIECES_MAX; i++)
         output->pieces[i] = (struct piece){.borrowed = {give_back}, .output = output};

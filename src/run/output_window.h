@@ -21,7 +21,7 @@ struct piece {
 };
 
 struct output_window {
-    struct task task; /* first: hashes what there is */
+    struct job job; /* first: hashes what there is */
     struct work_queue *queue;
     const struct block_format *format;
     void *stream; /* of the format */
@@ -31,7 +31,7 @@ struct output_window {
     pthread_cond_t changed;
     struct piece pieces[PIECES_MAX];
     struct piece *first, **last; /* to be hashed; the first one may be at it */
-    bool is_hashing;             /* the task is offered, or runs */
+    bool is_hashing;             /* the job is offered, or runs */
 };
 
 /* Opens a struct whose idle workers, format and stream are set, and whose other members are

@@ -13,9 +13,11 @@ static void parse(struct parse_slot *slot)
     pthread_mutex_unlock(&queue->lock);
 }
 
-static void run_task(struct task *task)
+static int run_job(struct job *job, struct worker *worker)
 {
-    parse((struct parse_slot *)task);
+    (void)worker;
+    parse((struct parse_slot *)job);
+    return 0;
 }
 
 /* Opens the next slot. False: out of memory. */
@@ -27,7 +29,7 @@ static bool open_slot(struct parse_queue *queue)
         return false;
     }
     queue->slots[queue->count++] =
-        (struct parse_slot){.task = {.run = run_task}, .queue = queue, .run = run};
+        (struct parse_slot){.job = {.run = run_job, .kind = JOB_PIECE}, .queue = queue, .run = run};
     return true;
 }
 
@@ -71,14 +73,14 @@ void parse_queue_push(struct parse_queue *queue)
 {
     struct parse_slot *slot = slot_at(queue, queue->used++);
     slot->is_parsed = false; /* nobody else has it yet */
-    work_queue_offer(queue->queue, &slot->task);
+    work_queue_offer(queue->queue, &slot->job);
 }
 
 /* Takes back the first run that nobody has begun to parse; NULL: there is none. */
 static struct parse_slot *reclaim(struct parse_queue *queue)
 {
     for (unsigned i = 0; i < queue->used; i++)
-        if (work_queue_reclaim(queue->queue, &slot_at(queue, i)->task))
+        if (work_queue_reclaim(queue->queue, &slot_at(queue, i)->job))
             return slot_at(queue, i);
     return NULL;
 }
@@ -120,7 +122,7 @@ void parse_queue_clear(struct parse_queue *queue)
 {
     for (; queue->used > 0; parse_queue_pop(queue)) {
         struct parse_slot *first = slot_at(queue, 0);
-        if (!work_queue_reclaim(queue->queue, &first->task))
+        if (!work_queue_reclaim(queue->queue, &first->job))
             await(queue, first);
     }
 }

@@ -8,7 +8,7 @@
 #include "src/work/work_queue.h"
 
 struct parse_slot {
-    struct task task; /* first: a task is its slot */
+    struct job job; /* first: a job is its slot */
     struct parse_queue *queue;
     void *run;      /* of the format */
     bool is_parsed; /* under the lock */

@@ -2,6 +2,8 @@
 #include "run.h"
 #include "runner.h"
 
+#include <stdlib.h>
+
 /* Takes an extent of source->current, under the read lock. 1, 0 or -1, as serial_acquire. */
 static int acquire_of_file(struct extent *extent)
 {
@@ -22,10 +24,18 @@ static int acquire_of_file(struct extent *extent)
     return 1;                            /* without a runner */
 }
 
-/* Waits for what the worker is short of, and counts a chunk that was handed off meanwhile. */
-static int count_handed_off(struct extent *extent)
+/* Waits for what the worker is short of. Meanwhile runs jobs, and counts a chunk that was handed
+ * off. */
+static int wait_for_work(struct extent *extent)
 {
-    return runner_count_handed_off(extent->worker, decode_memory_wait(extent->worker));
+    struct chunk *chunk;
+    bool is_on;
+    do {
+        if (runner_run_jobs(extent->worker) != 0)
+            return -1;
+        chunk = decode_memory_wait(extent->worker, &is_on);
+    } while (!chunk && is_on);
+    return runner_count_handed_off(extent->worker, chunk);
 }
 
 /* Takes the next extent. 0 or -1. */
@@ -34,7 +44,7 @@ static int take(struct worker *worker, struct extent *extent)
     struct source *source = worker->source;
     *extent = (struct extent){.worker = worker};
     worker->wanted = 0;
-    if (!source_end_work(worker))
+    if (runner_run_jobs(worker) != 0 || !source_end_work(worker))
         return -1;
     pthread_mutex_lock(&source->read_lock);
     int taken = source_find(worker);
@@ -46,7 +56,7 @@ static int take(struct worker *worker, struct extent *extent)
     pthread_mutex_unlock(&source->read_lock);
     if (taken == 0) {
         (void)source_end_work(worker);
-        extent->run = count_handed_off;
+        extent->run = wait_for_work;
     }
     return taken < 0 ? -1 : 0;
 }
@@ -77,6 +87,7 @@ int run_worker(struct source *source, const struct sink *sink)
     source_remove_worker(&worker);
     work_queue_leave(&source->queue, &worker.waiter);
     decode_memory_release(&worker, 0);
+    free(worker.buffers);
     waiter_close(&worker.waiter);
     return rc;
 }

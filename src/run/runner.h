@@ -64,6 +64,10 @@ struct extent {
  * 1; 0: there is nothing to take now; or -1: the run has failed. */
 int serial_acquire(struct extent *extent);
 
+/* Lets go of extent->file, whose end was decoded; other workers may still have batches. 0, or -1:
+ * the run has failed. */
+int serial_end_file(struct extent *extent);
+
 /* The same of all that is left, for a GPU. 0: there is none, or it cannot be used. */
 int gpu_acquire(struct extent *extent);
 
@@ -97,11 +101,25 @@ static inline int runner_count_handed_off(struct worker *worker, struct chunk *c
     return rc;
 }
 
+/* Runs the jobs that there are. 0, or -1: the run has failed. */
+static inline int runner_run_jobs(struct worker *worker)
+{
+    struct job *job;
+    int rc = 0;
+    while (rc == 0 && (job = work_queue_take(&worker->source->queue, worker)) != NULL)
+        rc = job->run(job, worker);
+    return rc;
+}
+
 /* --- segment.c: cuts records; src/records joins what segments begin and end with --- */
 
 /* Begins the extent's next segment; under the read lock, or by a worker that has the file to
  * itself. 0, or -1: out of memory, and nothing has changed. */
 int segment_begin(struct extent *extent);
+
+/* Begins the segment of such a number, before which so much content stands, and which begins with
+ * `skip` bytes that come again; any thread. The same. */
+int segment_begin_at(struct extent *extent, uint64_t number, uint64_t content, uint64_t skip);
 
 /* True if the file is decoded as one stream. */
 bool segment_is_stream(const struct extent *extent);

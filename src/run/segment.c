@@ -11,23 +11,31 @@ bool segment_is_stream(const struct extent *extent)
 int segment_begin(struct extent *extent)
 {
     struct file *file = extent->file;
-    struct input *input = &file->input;
+    if (!file->in_stream)
+        return segment_begin_at(extent, file->at.segment++, file->content, file->skip);
+    extent->segment =
+        (struct segment){.records = &file->input.records, .at = file->at, .begin = file->content};
+    return 0;
+}
+
+int segment_begin_at(struct extent *extent, uint64_t number, uint64_t content, uint64_t skip)
+{
+    struct file *file = extent->file;
+    const struct input *input = &file->input;
     const struct record_kind *kind = &input->records.kind;
-    struct segment segment = {.records = &input->records, .at = file->at, .begin = file->content};
-    if (!file->in_stream) {
-        uint64_t before = content_before(&input->plan.range, file->content);
-        if (!record_is_byte(kind)) {
-            segment.span = span_open(file->at.segment, kind, before, false);
-            if (!segment.span)
-                return -1;
-        }
-        segment.at = (struct position){file->at.file, file->at.segment++, 1}; /* 0: the seam's */
-        segment.records = &extent->worker->records;
-        segment.records->kind = *kind;
-        segment.records->field = input->records.field;
-        segment.records->cut_len = 0;
-        segment.records->too_long = false;
+    const uint64_t before = content_before(&input->plan.range, content + skip);
+    struct segment segment = {.records = &extent->worker->records,
+                              .at = {file->at.file, number, 1}, /* 0: the seam's */
+                              .begin = content};
+    if (!record_is_byte(kind)) {
+        segment.span = span_open(number, kind, before, false);
+        if (!segment.span)
+            return -1;
     }
+    segment.records->kind = *kind;
+    segment.records->field = input->records.field;
+    segment.records->cut_len = 0;
+    segment.records->too_long = false;
     extent->segment = segment;
     return 0;
 }

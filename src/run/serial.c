@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Compressed bytes, one decoder: a worker takes a batch of frames under the read lock, and decodes
  * it without. A batch that has to be decoded in order takes the file along. */
-#include "runner.h"
+#include "pieces.h"
 #include "src/base/clock.h"
 
 /* What a decoder takes beside what it must keep at hand, and beside compressed bytes. */
@@ -120,7 +120,8 @@ static int acquire_batch(struct extent *extent, const struct frames_ahead *ahead
     extent->began = clock_now();
     extent->is_rest = file->input.frames.pending.len == 0 && is_over(&file->input.bytes);
     extent->frame = (struct current_frame){.offset = worker->batch.offset, .stated = FRAME_UNSIZED};
-    extent->pending = extent->is_alone = false;
+    extent->pending = false;
+    extent->is_alone = extent->is_again = file->is_alone;
     extent->waits = 0;
     extent->skip = file->skip;
     file->skip = 0;
@@ -196,16 +197,15 @@ static int decode_batch(struct extent *extent)
 
 /* --- ending it --- */
 
-/* Lets go of a file whose end was decoded; other workers may still have batches. 0 or -1. */
-static int end_file(struct extent *extent)
+int serial_end_file(struct extent *extent)
 {
     struct source *source = extent->worker->source;
     struct file *file = extent->file;
     const struct content_range *range = &file->input.plan.range;
     struct error fault;
     int rc;
-    if (file->is_wrong) {
-        rc = source_fail_of(extent->worker, file, WRONG_ON_GPU);
+    if (file->wrong) {
+        rc = source_fail_of(extent->worker, file, file->wrong);
     } else if (content_check(range, file->content, true, &fault) != 0) {
         rc = source_fail_of(extent->worker, file, fault.text);
     } else {
@@ -228,7 +228,7 @@ static int acquire_next(struct extent *extent)
     if (extent->file->input.bytes.regular)
         result = look_on(extent, &ahead);
     if (result == FRAMES_END)
-        return end_file(extent);
+        return serial_end_file(extent);
     if (result == FRAMES_FAILED)
         taken = -1;
     else if (result == FRAMES_AHEAD && ahead.kind != FRAMES_WHOLE)
@@ -250,7 +250,7 @@ static int end_batch(struct extent *extent)
     replay_end(extent);
     file->content += extent->segment.content;
     if (worker->batch.kind == FRAMES_TO_END)
-        return end_file(extent);
+        return serial_end_file(extent);
     frames_return(&file->input.frames, &worker->batch);
     return acquire_next(extent);
 }
@@ -281,6 +281,8 @@ static int serial_run(struct extent *extent)
 static int acquire_ahead(struct extent *extent, struct frames_ahead *ahead)
 {
     struct worker *worker = extent->worker;
+    if (ahead->kind != FRAMES_WHOLE && pieces_acquire(extent) > 0)
+        return 1;
     const bool awaits = ahead->kind == FRAMES_WHOLE && offload_is_wanted(worker, extent->file);
     if (awaits)
         ahead->kind = FRAMES_OPEN;
@@ -308,7 +310,7 @@ int serial_acquire(struct extent *extent)
         return acquire_ahead(extent, &ahead);
     case FRAMES_END:
         source_set_current(source, NULL);
-        extent->run = end_file;
+        extent->run = serial_end_file;
         return 1;
     case FRAMES_NO_MEMORY:
         return wait_for_memory(extent, FRAMES_SIZE_FIRST);

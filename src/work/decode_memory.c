@@ -69,6 +69,25 @@ bool decode_memory_reserve(struct worker *worker, size_t size)
     return decode_memory_reserve(worker, size); /* less may do than it had */
 }
 
+bool decode_memory_reserve_shared(struct source *source, size_t size)
+{
+    struct decode_memory *memory = &source->memory;
+    pthread_mutex_lock(&source->lock);
+    const bool fits = memory->used <= memory->limit && size <= memory->limit - memory->used;
+    if (fits)
+        memory->used += size;
+    pthread_mutex_unlock(&source->lock);
+    return fits;
+}
+
+void decode_memory_release_shared(struct source *source, size_t size)
+{
+    pthread_mutex_lock(&source->lock);
+    source->memory.used -= size;
+    pthread_mutex_unlock(&source->lock);
+    work_queue_wake_all(&source->queue);
+}
+
 bool decode_memory_extend(struct worker *worker, size_t more)
 {
     struct source *source = worker->source;
@@ -175,20 +194,16 @@ bool decode_memory_remains(struct worker *worker)
     return busy || work_queue_is_pending(&source->queue);
 }
 
-struct chunk *decode_memory_wait(struct worker *worker)
+struct chunk *decode_memory_wait(struct worker *worker, bool *is_on)
 {
     struct source *source = worker->source;
-    for (;;) {
-        uint64_t ticket = work_queue_news(&source->queue);
-        pthread_mutex_lock(&source->lock);
-        bool waits = is_short(worker);
-        pthread_mutex_unlock(&source->lock);
-        if (waits)
-            decode_memory_release(worker, 0); /* others may want it */
-        else
-            ticket--; /* an older one does not wait */
-        struct chunk *handed_off = work_queue_wait(&source->queue, &worker->waiter, ticket);
-        if (handed_off || !waits)
-            return handed_off;
-    }
+    uint64_t ticket = work_queue_news(&source->queue);
+    pthread_mutex_lock(&source->lock);
+    *is_on = is_short(worker);
+    pthread_mutex_unlock(&source->lock);
+    if (*is_on)
+        decode_memory_release(worker, 0); /* others may want it */
+    else
+        ticket--; /* an older one does not wait */
+    return work_queue_wait(&source->queue, &worker->waiter, ticket);
 }

@@ -49,15 +49,28 @@ static struct source_offset next_offset(const struct source *source)
                                                                    : input->bytes.taken};
 }
 
-bool source_begin_work(struct worker *worker)
+/* The worker is at work on what begins there. False: the run has failed before that. */
+static bool begin_work(struct worker *worker, const struct source_offset *begin)
 {
     struct source *source = worker->source;
     pthread_mutex_lock(&source->lock);
-    worker->begin = next_offset(source);
-    worker->is_at_work = !source->failed || is_before(&worker->begin, &source->failure);
+    worker->begin = *begin;
+    worker->is_at_work = !source->failed || is_before(begin, &source->failure);
     const bool is_at_work = worker->is_at_work;
     pthread_mutex_unlock(&source->lock);
     return is_at_work;
+}
+
+bool source_begin_work(struct worker *worker)
+{
+    const struct source_offset next = next_offset(worker->source);
+    return begin_work(worker, &next);
+}
+
+bool source_begin_work_at(struct worker *worker, const struct file *file, uint64_t byte)
+{
+    const struct source_offset begin = {file->order, byte};
+    return begin_work(worker, &begin);
 }
 
 static int fail_at(struct source *source, const struct source_offset *at, const struct error *error)
@@ -129,6 +142,9 @@ static bool has_more_before(struct source *source)
 {
     const size_t failed = source->failure.file;
     const struct file *current = source->current, *parked = *first_parked(source);
+    for (const struct file *file = source->in_pieces; file; file = file->next)
+        if (file->order < failed)
+            return true;
     return (current && current->order < failed) || (parked && parked->order < failed);
 }
 
@@ -330,6 +346,36 @@ int source_find(struct worker *worker)
     if (source->current || source->opened == source->count)
         return 1;
     return decode_memory_open_file(worker) ? open_operand(worker) : 0;
+}
+
+void source_add_pieces(struct source *source, struct file *file)
+{
+    pthread_mutex_lock(&source->lock);
+    file->next = source->in_pieces;
+    source->in_pieces = file;
+    pthread_mutex_unlock(&source->lock);
+    source_add_parallel(source, 1);
+}
+
+void source_remove_pieces(struct source *source, struct file *file, bool parks)
+{
+    struct file **link = &source->in_pieces;
+    pthread_mutex_lock(&source->lock);
+    while (*link != file)
+        link = &(*link)->next;
+    *link = file->next;
+    if (parks) {
+        file->next = source->parked;
+        source->parked = file;
+    }
+    pthread_mutex_unlock(&source->lock);
+    source_add_parallel(source, -1);
+}
+
+uint64_t source_rest(const struct source *source)
+{
+    const uint64_t read = atomic_load(&source->remaining.read);
+    return source->remaining.size > read ? source->remaining.size - read : 0;
 }
 
 unsigned source_taken(struct source *source, const struct file *but)

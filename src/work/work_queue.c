@@ -4,7 +4,7 @@
 void work_queue_open(struct work_queue *queue)
 {
     *queue = (struct work_queue){.sleepers = NULL};
-    queue->last_task = &queue->tasks;
+    queue->last_job = &queue->jobs;
     pthread_mutex_init(&queue->lock, NULL);
 }
 
@@ -70,26 +70,14 @@ static void set_counts(struct work_queue *queue, struct waiter *waiter, bool cou
     waiter->counts = counts;
 }
 
-/* Takes a task off the list, to which `link` points. Under the lock. */
-static void unlink_task(struct work_queue *queue, struct task **link)
+/* Takes a job off the list, to which `link` points. Under the lock. */
+static struct job *unlink_job(struct work_queue *queue, struct job **link)
 {
-    struct task *task = *link;
-    *link = task->next;
-    if (!task->next)
-        queue->last_task = link;
-}
-
-/* Runs the oldest task, without the lock, under which it is called. False: there is none. */
-static bool run_task(struct work_queue *queue)
-{
-    struct task *task = queue->tasks;
-    if (!task)
-        return false;
-    unlink_task(queue, &queue->tasks);
-    pthread_mutex_unlock(&queue->lock);
-    task->run(task);
-    pthread_mutex_lock(&queue->lock);
-    return true;
+    struct job *job = *link;
+    *link = job->next;
+    if (!job->next)
+        queue->last_job = link;
+    return job;
 }
 
 /* Takes the chunk that was handed off last; NULL: there is none. Under the lock. */
@@ -105,11 +93,10 @@ struct chunk *work_queue_wait(struct work_queue *queue, struct waiter *waiter, u
 {
     pthread_mutex_lock(&queue->lock);
     set_counts(queue, waiter, true);
-    while (queue->handed_off_count == 0 && queue->news == ticket)
-        if (!run_task(queue))
-            sleep_until_woken(queue, waiter);
+    while (queue->handed_off_count == 0 && queue->news == ticket && !queue->jobs)
+        sleep_until_woken(queue, waiter);
     struct chunk *handed_off = acquire_handed_off(queue);
-    set_counts(queue, waiter, handed_off != NULL);
+    set_counts(queue, waiter, handed_off || queue->jobs);
     pthread_mutex_unlock(&queue->lock);
     return handed_off;
 }
@@ -117,7 +104,7 @@ struct chunk *work_queue_wait(struct work_queue *queue, struct waiter *waiter, u
 bool work_queue_is_pending(struct work_queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
-    bool pending = queue->handed_off_count > 0;
+    bool pending = queue->handed_off_count > 0 || queue->jobs;
     pthread_mutex_unlock(&queue->lock);
     return pending;
 }
@@ -166,25 +153,42 @@ bool work_queue_has_handed_off(struct work_queue *queue)
     return has;
 }
 
-void work_queue_offer(struct work_queue *queue, struct task *task)
+void work_queue_offer(struct work_queue *queue, struct job *job)
 {
     pthread_mutex_lock(&queue->lock);
-    task->next = NULL;
-    *queue->last_task = task;
-    queue->last_task = &task->next;
+    job->next = NULL;
+    *queue->last_job = job;
+    queue->last_job = &job->next;
     wake_one(queue);
     pthread_mutex_unlock(&queue->lock);
 }
 
-bool work_queue_reclaim(struct work_queue *queue, struct task *task)
+struct job *work_queue_take(struct work_queue *queue, const struct worker *worker)
 {
     pthread_mutex_lock(&queue->lock);
-    struct task **link = &queue->tasks;
-    while (*link && *link != task)
+    struct job **piece = NULL, **rest = NULL, **own = NULL;
+    for (struct job **link = &queue->jobs; *link && !own; link = &(*link)->next) {
+        struct job ***first = (*link)->kind == JOB_PIECE ? &piece
+                              : (*link)->owner == worker ? &own
+                                                         : &rest;
+        if (!*first)
+            *first = link;
+    }
+    struct job **best = own ? own : piece ? piece : rest;
+    struct job *job = best ? unlink_job(queue, best) : NULL;
+    pthread_mutex_unlock(&queue->lock);
+    return job;
+}
+
+bool work_queue_reclaim(struct work_queue *queue, struct job *job)
+{
+    pthread_mutex_lock(&queue->lock);
+    struct job **link = &queue->jobs;
+    while (*link && *link != job)
         link = &(*link)->next;
     const bool is_there = *link;
     if (is_there)
-        unlink_task(queue, link);
+        (void)unlink_job(queue, link);
     pthread_mutex_unlock(&queue->lock);
     return is_there;
 }

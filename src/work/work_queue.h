@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers that have nothing to read, and what others leave to them, chunks to be counted and tasks:
- * a monitor. */
+/* Jobs that any worker may take, chunks that others leave to be counted, and the workers that wait
+ * for either: a monitor. */
 #ifndef GPUHISTO_WORK_QUEUE_H
 #define GPUHISTO_WORK_QUEUE_H
 
@@ -18,10 +18,21 @@ struct waiter {
     struct waiter *next;
 };
 
-/* Something that any worker can do for the one that offers it, and owns it. */
-struct task {
-    void (*run)(struct task *task);
-    struct task *next; /* under the lock */
+struct worker;
+
+/* The order in which jobs are taken. A worker's own rests come before new pieces, as its cache has
+ * what they need; those of others come last. */
+enum job_kind {
+    JOB_REST,  /* the rest of a piece: its memory is then free for another one */
+    JOB_PIECE, /* a piece of a frame or member, or some other part of one */
+};
+
+/* Something that any worker can do. Whoever offers it owns it. */
+struct job {
+    int (*run)(struct job *job, struct worker *worker); /* 0, or -1: the run has failed */
+    enum job_kind kind;
+    const struct worker *owner; /* of a rest: who has begun the piece */
+    struct job *next;           /* under the lock */
 };
 
 struct work_queue {
@@ -31,8 +42,8 @@ struct work_queue {
     struct chunk *handed_off[HANDED_OFF_MAX];
     unsigned handed_off_count;
     unsigned taken_count; /* of those that were handed off and taken, and are not counted yet */
-    struct task *tasks, **last_task; /* that nobody has begun, the oldest first */
-    uint64_t news;                   /* how often work_queue_wake_all was called */
+    struct job *jobs, **last_job; /* that nobody has begun, the oldest first */
+    uint64_t news;                /* how often work_queue_wake_all was called */
 };
 
 void work_queue_open(struct work_queue *queue);
@@ -46,11 +57,11 @@ uint64_t work_queue_news(struct work_queue *queue);
 /* Makes every worker that waits look again for something to read. */
 void work_queue_wake_all(struct work_queue *queue);
 
-/* Waits for a chunk that is handed off, or for news since the ticket, and runs tasks meanwhile.
- * Returns the chunk, to be counted, or NULL. With an older ticket it does not wait. */
+/* Waits for a chunk that is handed off, a job, or news since the ticket. Returns the chunk, to be
+ * counted, or NULL. With an older ticket it does not wait. */
 struct chunk *work_queue_wait(struct work_queue *queue, struct waiter *waiter, uint64_t ticket);
 
-/* True if a chunk waits to be counted. */
+/* True if a chunk waits to be counted, or a job to be taken. */
 bool work_queue_is_pending(struct work_queue *queue);
 
 /* The worker has found something to read. */
@@ -69,11 +80,14 @@ void work_queue_counted(struct work_queue *queue);
 /* True if a chunk that was handed off is not counted yet. */
 bool work_queue_has_handed_off(struct work_queue *queue);
 
-/* Offers a task to whoever is idle, now or later. */
-void work_queue_offer(struct work_queue *queue, struct task *task);
+/* Offers a job to all workers, and wakes one that waits. */
+void work_queue_offer(struct work_queue *queue, struct job *job);
 
-/* Takes a task back. False: somebody has begun it, and may still be at it. */
-bool work_queue_reclaim(struct work_queue *queue, struct task *task);
+/* Takes the job that a worker should do next; NULL: there is none. */
+struct job *work_queue_take(struct work_queue *queue, const struct worker *worker);
+
+/* Takes a job back. False: somebody has begun it, and may still be at it. */
+bool work_queue_reclaim(struct work_queue *queue, struct job *job);
 
 /* Wakes somebody for each chunk that is handed off: the worker that hands it off will be waiting
  * itself. */

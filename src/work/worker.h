@@ -33,12 +33,14 @@ struct file {
     uint64_t content;   /* bytes of content before that batch, as far as it must be known */
     uint64_t skip;      /* bytes of content that come next, and that a GPU has counted */
     struct record_joiner joiner; /* of a compressed one, if records can be cut */
-    bool in_stream;      /* it is decoded as one stream: input.records has where that was cut */
+    bool in_stream; /* it is decoded as one stream: input.records has where that was cut */
+    bool is_alone;  /* its codec's own decoder goes on: in pieces it could not be decoded further */
     bool is_offloadable; /* regular, and a GPU could decompress it, as far as known at first */
     bool is_refused;     /* a GPU left it, or could not begin: it is not offered again */
-    bool is_wrong;       /* what a GPU decompressed was wrong, if it can be decoded at all */
+    const char *wrong;   /* what to say if the file can be decoded, as what was counted is not what
+                          * it holds; NULL: it is */
     unsigned users;      /* the source, and all workers with a part of it; the last one closes it */
-    struct file *next;   /* in source.parked */
+    struct file *next;   /* in source.parked, or source.in_pieces */
 };
 
 /* The largest decoder, in bytes, that a worker keeps when it goes on to something else. */
@@ -109,6 +111,7 @@ struct source {
     struct one_line one_line;     /* files that are one line */
     struct stream_content stream; /* of the pipe that is decoded */
     uint64_t changes;             /* of `current` */
+    struct file *in_pieces;       /* are decoded in pieces */
     struct file *parked;          /* were decoded in order for a while; may be `current` again */
     struct decode_memory memory;
 
@@ -128,6 +131,7 @@ struct worker {
     struct decoder *decoder;  /* kept from batch to batch, like the next two; NULL: none yet */
     struct frame_batch batch; /* compressed bytes */
     struct records records;   /* where the chunk before was cut */
+    void *buffers;            /* for pieces, as their format wants them; freed with the worker */
 };
 
 /* --- operands.c --- */
@@ -153,6 +157,9 @@ void source_remove_worker(struct worker *worker);
 /* In turn: the worker is at work on what is read next. False: it is not, as the run has failed
  * before that. */
 bool source_begin_work(struct worker *worker);
+
+/* The same, whoever has the turn, on what begins at a byte of a file. */
+bool source_begin_work_at(struct worker *worker, const struct file *file, uint64_t byte);
 
 /* The worker is not at work any more, whoever has the turn. False: the run has failed, and no file
  * that comes before that is to be read on. */
@@ -192,6 +199,14 @@ int source_retire(struct worker *worker, struct file *file);
 /* Leaves a file, which this worker has had to itself, to whoever has the read lock next. */
 void source_park(struct source *source, struct file *file);
 
+/* A file is decoded in pieces by whoever is free; and is not any more: parks it if it is left to
+ * whoever has the read lock next. */
+void source_add_pieces(struct source *source, struct file *file);
+void source_remove_pieces(struct source *source, struct file *file, bool parks);
+
+/* Returns how many bytes of all files are still to be read; 0: that is not known. */
+uint64_t source_rest(const struct source *source);
+
 /* Returns how many workers have something to decode, or will find a file other than this one. */
 unsigned source_taken(struct source *source, const struct file *but);
 
@@ -228,6 +243,11 @@ bool decode_memory_reserve(struct worker *worker, size_t size);
  * worker should count for them and try again. */
 bool decode_memory_refuse(struct worker *worker, size_t wanted);
 
+/* Reserves bytes for a file that is decoded in pieces. False if memory is short. And gives them
+ * back. */
+bool decode_memory_reserve_shared(struct source *source, size_t size);
+void decode_memory_release_shared(struct source *source, size_t size);
+
 /* Reserves so much more, if there is that much. Gives so much of what is reserved back. */
 bool decode_memory_extend(struct worker *worker, size_t more);
 void decode_memory_reduce(struct worker *worker, size_t less);
@@ -251,8 +271,8 @@ bool decode_memory_refuse_file(struct worker *worker);
 /* After the last file: true if there may be more to decode, or to count for others. */
 bool decode_memory_remains(struct worker *worker);
 
-/* Waits for what the worker is short of. Returns a chunk that another worker handed off, or NULL.
- */
-struct chunk *decode_memory_wait(struct worker *worker);
+/* Waits for what the worker is short of, a job, or a chunk that another worker hands off, which it
+ * returns. NULL: there is none. *is_on: the worker was still short of something. */
+struct chunk *decode_memory_wait(struct worker *worker, bool *is_on);
 
 #endif

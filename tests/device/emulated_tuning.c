@@ -20,6 +20,9 @@ int __wrap_options_parse(int argc, char **argv, struct options *options, struct 
 {
     int rc = __real_options_parse(argc, argv, options, error);
     const char *bytes = getenv("GPUHISTO_OFFLOAD"), *deadline = getenv("GPUHISTO_DEADLINE");
+    const char *pieces = getenv("GPUHISTO_PIECES");
+    if (pieces)
+        options->input.piece_size = strtoull(pieces, NULL, 10);
     if (deadline)
         options->pool.deadline_ms = (unsigned)atoi(deadline);
     if (!bytes)

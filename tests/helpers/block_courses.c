@@ -16,6 +16,8 @@ static void *help(void *arg)
             break;
         if (work_queue_wait(&helpers->queue, &waiter, ticket))
             abort(); /* nobody hands off chunks */
+        for (struct job *job; (job = work_queue_take(&helpers->queue, NULL)) != NULL;)
+            (void)job->run(job, NULL);
     }
     work_queue_leave(&helpers->queue, &waiter);
     waiter_close(&waiter);

@@ -23,7 +23,8 @@ struct zstd_run *by_blocks_run(void)
 /* Appends the content of the run. */
 static bool append(const struct by_blocks *by, struct decoded_content *content)
 {
-    const struct execution execution = {content->repeat_offsets, content->size - content->frame};
+    const struct execution execution = {.repeat_offsets = content->repeat_offsets,
+                                        .history = content->size - content->frame};
     struct parsed_run *parsed = &by->run->parsed;
     zstd_parse(by->run, by->loops);
     if (parsed->needs_fallback)

@@ -17,6 +17,7 @@ struct gunzipped {
     const char *fault; /* by runs: NULL, or what is wrong with themselves */
     size_t passed, used;
     struct made_content made;
+    uint32_t crc; /* of the member */
 };
 
 /* Executes once more what was made of a run, as the program does: by all loops that run here, in
@@ -27,7 +28,7 @@ static bool is_executed_so(const struct gzip_chain *chain, const struct parsed_r
     static unsigned char content[GUNZIPPED_MAX + COPY_SLACK];
     static unsigned turn;
     const struct block_loops *loops = turn++ % 2 ? &block_loops_portable : block_loops_find(NULL);
-    const struct execution execution = {.history = chain->content};
+    const struct execution execution = {.history = chain->content - parsed->content};
     return loops->execute(parsed, &execution, content + before) &&
            memcmp(content + before, to->made.bytes + before, parsed->content) == 0;
 }
@@ -43,8 +44,7 @@ static bool add_parsed(struct gzip_chain *chain, const struct parsed_run *parsed
         to->fault = "a match before the content";
     if (!to->fault && !is_executed_so(chain, parsed, to, before))
         to->fault = "loops execute it to other content";
-    chain->crc = (uint32_t)crc32(chain->crc, to->made.bytes + before, (unsigned)parsed->content);
-    gzip_chain_add(chain, parsed->content);
+    to->crc = (uint32_t)crc32(to->crc, to->made.bytes + before, (unsigned)parsed->content);
     return !to->fault && to->made.len - before == parsed->content;
 }
 
@@ -55,14 +55,21 @@ static bool chain_run(struct gzip_chain *chain, struct gzip_cutter *cutter,
     const size_t piece = cutter->piece;
     const struct parsed_run *parsed;
     enum gzip_chained chained;
-    const size_t used = to->used;
-    while ((chained = gzip_chain_next(chain, run, &parsed, &to->why)) == GZIP_CHAINED) {
+    while ((chained = gzip_chain_next(chain, run, &parsed, &to->why)) < GZIP_PASSED) {
+        if (chained == GZIP_ENDED &&
+            chain->members.trailer != gzip_trailer(chain->content, to->crc))
+            to->why = GZIP_FAULT_CHECKSUM;
+        if (to->why)
+            return false;
+        to->crc = chained == GZIP_ENDED ? 0 : to->crc;
+        if (chained == GZIP_ENDED)
+            continue;
         to->used += parsed == &run->parsed;
         if (parsed->content > to->made.cap - to->made.len || !add_parsed(chain, parsed, to))
             return false;
     }
     to->passed++;
-    gzip_cutter_learn(cutter, run, to->used > used);
+    gzip_cutter_learn(cutter, run, &chain->uses_run);
     if (cutter->piece > piece) /* no larger than the caller wants them */
         cutter->piece = piece;
     return chained == GZIP_PASSED;

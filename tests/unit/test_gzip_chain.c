@@ -117,7 +117,7 @@ static void learn(struct gzip_cutter *cutter)
 {
     const size_t before = cutter->piece;
     const bool is_full = random_below(3) == 0, is_older = random_below(2),
-               was_used = random_below(4), has_room = random_below(2);
+               was_used = random_below(4) > 0, has_room = random_below(2);
     const bool counts = was_used && !is_older;
     const struct gzip_run run = {
         .begin = 0,
@@ -129,7 +129,8 @@ static void learn(struct gzip_cutter *cutter)
         due = before / 2;
     else if (counts && !is_full && has_room && before < GZIP_PIECE)
         due = 2 * before;
-    gzip_cutter_learn(cutter, &run, was_used);
+    bool is_used = was_used;
+    gzip_cutter_learn(cutter, &run, &is_used);
     expect(cutter->piece == due, "the size of pieces", before);
 }
 

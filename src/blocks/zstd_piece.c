@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: MIT */
+#include "zstd_piece.h"
+#include "zstd_parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define MIB ((size_t)1 << 20)
+
+/* --- the plan --- */
+
+/* Bytes that always stand before a piece, for records that end in it. */
+#define BEFORE_MIN ((uint32_t)64 << 10)
+
+/* With larger pieces less is executed in order, but they no longer fit into caches. */
+#define CONTENT_WITH_LISTS (8 * MIB)
+#define CONTENT_WITHOUT (1 * MIB)
+
+/* Lists take processor time; with fewer workers the chain is not what all wait for. */
+#define LISTS_WORKERS_MIN 5
+#define LISTS_SLOTS_MIN 6
+
+/* Compressed bytes, literals, operations, and content of a piece, a byte of content. */
+#define MEMORY_A_BYTE 3
+
+static size_t memory_of(const struct zstd_piece_plan *plan, unsigned workers)
+{
+    const size_t content = plan->content, scratch = plan->makes_lists ? content / 2 : 0;
+    return plan->slots * (MEMORY_A_BYTE * content + sizeof(struct zstd_piece)) + content +
+           2 * (size_t)plan->tail + workers * scratch;
+}
+
+/* Makes the pieces of a plan as large as memory allows. False: they are less than the least. */
+static bool fit(struct zstd_piece_plan *plan, size_t max, unsigned workers, size_t memory)
+{
+    plan->content = 0;
+    const size_t fixed = memory_of(plan, workers);
+    plan->content = 64; /* no part of a byte is lost */
+    const size_t a_byte = (memory_of(plan, workers) - fixed) / 64 + 1;
+    const size_t content = memory > fixed ? (memory - fixed) / a_byte : 0;
+    plan->content = (uint32_t)(content < max ? content : max);
+    plan->memory = memory_of(plan, workers);
+    return plan->content >= plan->least;
+}
+
+bool zstd_piece_plan(struct zstd_piece_plan *plan, const struct zstd_frame_header *header,
+                     unsigned workers, size_t memory)
+{
+    struct zstd_walk walk;
+    if (!zstd_walk_begin(&walk, header) || workers == 0)
+        return false;
+    const uint32_t tail = header->window > BEFORE_MIN ? (uint32_t)header->window : BEFORE_MIN;
+    const size_t least = tail + tail / 4 + MIB;
+    size_t max = CONTENT_WITH_LISTS > 2 * (size_t)tail ? CONTENT_WITH_LISTS : 2 * (size_t)tail;
+    if (header->content / workers < max)
+        max = (size_t)(header->content / workers);
+    *plan = (struct zstd_piece_plan){
+        .begins = workers, .least = (uint32_t)least, .tail = tail, .makes_lists = true};
+    for (plan->slots = workers + workers / 4 + 1;
+         workers >= LISTS_WORKERS_MIN && plan->slots >= LISTS_SLOTS_MIN; plan->slots--)
+        if (fit(plan, max, workers, memory))
+            return true;
+    *plan = (struct zstd_piece_plan){.least = BLOCK_CONTENT_MAX, .tail = tail};
+    plan->slots = workers < 10 ? 2 * workers + 4 : 24;
+    while (!fit(plan, CONTENT_WITHOUT, workers, memory))
+        if (--plan->slots < 3)
+            return false;
+    return true;
+}
+
+/* --- memory --- */
+
+/* Bytes of a huge page on most machines. */
+#define HUGE_PAGE (2 * MIB)
+#define PAGE 4096 /* or less than a page */
+
+int zstd_list_scratch_open(struct zstd_list_scratch *scratch, size_t content_max,
+                           size_t operations_max)
+{
+    const size_t words = content_max / 64 + 4;
+    *scratch = (struct zstd_list_scratch){.needed_max = operations_max};
+    scratch->bits = malloc(words * sizeof *scratch->bits);
+    scratch->ranks = malloc(words * sizeof *scratch->ranks);
+    scratch->needed = malloc(operations_max * sizeof *scratch->needed);
+    if (scratch->bits && scratch->ranks && scratch->needed)
+        return 0;
+    zstd_list_scratch_close(scratch);
+    return -1;
+}
+
+void zstd_list_scratch_close(struct zstd_list_scratch *scratch)
+{
+    free(scratch->bits);
+    free(scratch->ranks);
+    free(scratch->needed);
+    *scratch = (struct zstd_list_scratch){.bits = NULL};
+}
+
+/* Returns the limits of pieces. Where blocks have less content than they could, a piece has more of
+ * them. */
+static struct zstd_run_limits limits_of(size_t content)
+{
+    const size_t content_max = 2 * content + BLOCK_CONTENT_MAX;
+    return (struct zstd_run_limits){.in = content + 3 * BLOCK_CONTENT_MAX,
+                                    .literals = content_max,
+                                    .content = content_max,
+                                    .content_usual = content_max,
+                                    .operations = content / 4 * 3 + BLOCK_OPERATIONS_MAX};
+}
+
+int zstd_piece_scratch_open(struct zstd_list_scratch *scratch, const struct zstd_piece_plan *plan)
+{
+    const struct zstd_run_limits limits = limits_of(plan->content);
+    return zstd_list_scratch_open(scratch, limits.content, limits.operations / 2);
+}
+
+/* Returns the bytes of the ring that are used, unless pieces have more content than planned. */
+static size_t ring_usual(const struct zstd_piece_plan *plan)
+{
+    return (plan->slots + 1) * (size_t)plan->content + 2 * (size_t)plan->tail + COPY_SLACK;
+}
+
+static int open_ring(struct zstd_pieces *pieces, size_t len)
+{
+    pieces->ring_len = (len + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    pieces->ring = aligned_alloc(HUGE_PAGE, pieces->ring_len);
+    pieces->touched = COPY_SLACK;
+#ifdef MADV_HUGEPAGE
+    /* Matches reach all over a window. */
+    if (pieces->ring)
+        (void)madvise(pieces->ring, pieces->ring_len, MADV_HUGEPAGE); /* only faster: may fail */
+#endif
+    return pieces->ring ? 0 : -1;
+}
+
+static int open_slots(struct zstd_pieces *pieces, const struct zstd_piece_plan *plan)
+{
+    const struct zstd_run_limits limits = limits_of(plan->content);
+    pieces->pieces = calloc(plan->slots, sizeof *pieces->pieces);
+    pieces->opened_content = plan->content;
+    pieces->has_lists = plan->makes_lists;
+    for (; pieces->pieces && pieces->opened < plan->slots; pieces->opened++) {
+        struct zstd_piece *piece = &pieces->pieces[pieces->opened];
+        if (zstd_run_open_with(&piece->run, &limits) != 0)
+            return -1;
+        if (plan->makes_lists &&
+            parsed_run_open(&piece->list, limits.literals, limits.operations / 2) != 0) {
+            zstd_run_close(&piece->run);
+            return -1;
+        }
+    }
+    return pieces->pieces ? 0 : -1;
+}
+
+void zstd_pieces_close(struct zstd_pieces *pieces)
+{
+    for (unsigned i = 0; i < pieces->opened; i++) {
+        zstd_run_close(&pieces->pieces[i].run);
+        parsed_run_close(&pieces->pieces[i].list);
+    }
+    free(pieces->pieces);
+    free(pieces->ring);
+    *pieces = (struct zstd_pieces){.pieces = NULL};
+}
+
+/* Opens what the plan needs, unless it is there. */
+static int open_all(struct zstd_pieces *pieces, const struct zstd_piece_plan *plan)
+{
+    const size_t ring_len = ring_usual(plan) + (plan->slots + 1) * limits_of(plan->content).content;
+    if (plan->slots <= pieces->opened && plan->content <= pieces->opened_content &&
+        plan->makes_lists <= pieces->has_lists && ring_len <= pieces->ring_len)
+        return 0;
+    zstd_pieces_close(pieces);
+    if (open_ring(pieces, ring_len) == 0 && open_slots(pieces, plan) == 0)
+        return 0;
+    zstd_pieces_close(pieces);
+    return -1;
+}
+
+int zstd_pieces_begin(struct zstd_pieces *pieces, const struct zstd_piece_plan *plan,
+                      const struct zstd_frame_header *header, const struct block_loops *loops,
+                      bool verifies)
+{
+    if (open_all(pieces, plan) != 0)
+        return -1;
+    pieces->plan = *plan;
+    pieces->header = *header;
+    pieces->loops = loops;
+    pieces->verifies = verifies && header->has_checksum;
+    (void)zstd_walk_begin(&pieces->walk, header);
+    pieces->cut = pieces->chained = pieces->content = 0;
+    pieces->is_cutting = false;
+    pieces->checksum_len = 0;
+    pieces->repeat_offsets = (struct repeat_offsets){{1, 4, 8}};
+    atomic_store_explicit(&pieces->density, 1024, memory_order_relaxed);
+    xxh64_begin(&pieces->hash);
+    return 0;
+}
+
+/* --- cut --- */
+
+/* Begins the next piece, and says where it ends. */
+static void begin_piece(struct zstd_pieces *pieces, struct zstd_piece *piece)
+{
+    const struct zstd_piece_plan *plan = &pieces->plan;
+    const size_t max = limits_of(plan->content).content,
+                 density = atomic_load_explicit(&pieces->density, memory_order_relaxed);
+    size_t content = plan->content;
+    if (pieces->cut < plan->begins)
+        content = content * (size_t)(pieces->cut + 1) / plan->begins;
+    content = (content > plan->least ? content : plan->least) * 1024 / density;
+    content = content < max ? content : max;
+    piece->run.limits.content = piece->run.limits.content_usual =
+        content > BLOCK_CONTENT_MAX ? content : BLOCK_CONTENT_MAX;
+    zstd_walk_begin_run(&pieces->walk, &piece->run);
+    pieces->is_cutting = true;
+}
+
+/* Ends a piece, and shares out memory that nobody has touched so far. All content up to this
+ * piece's is less than what pieces were taken for, so chain has not come to that memory. */
+static void end_piece(struct zstd_pieces *pieces, struct zstd_piece *piece)
+{
+    const size_t usual = ring_usual(&pieces->plan),
+                 more = usual > pieces->touched ? usual - pieces->touched : 0;
+    piece->bound = pieces->walk.content;
+    piece->touch = pieces->ring + pieces->touched;
+    pieces->touched += piece->bound < more ? (size_t)piece->bound : more;
+    piece->touch_end = pieces->ring + pieces->touched;
+    piece->head = piece->executed = (struct run_position){.content = 0};
+    piece->block = 0;
+    zstd_parse_begin(&piece->run);
+    pieces->is_cutting = false;
+    pieces->cut++;
+}
+
+enum zstd_cut zstd_pieces_cut(struct zstd_pieces *pieces, const unsigned char *in, size_t len,
+                              size_t *used)
+{
+    struct zstd_piece *piece = zstd_piece_at(pieces, pieces->cut);
+    struct zstd_run *run = &piece->run;
+    const size_t checksum = pieces->header.has_checksum ? ZSTD_CHECKSUM_SIZE : 0;
+    *used = 0;
+    if (!pieces->is_cutting)
+        begin_piece(pieces, piece);
+    if (!run->is_last || pieces->walk.in_block) {
+        const enum walked walked = zstd_walk_fill(&pieces->walk, run, in, len, used);
+        if (walked != WALKED_RUN)
+            return walked == WALKED_WRONG ? ZSTD_CUT_WRONG : ZSTD_CUT_ALL;
+    }
+    if (run->is_last)
+        while (pieces->checksum_len < checksum) {
+            if (*used == len)
+                return ZSTD_CUT_ALL;
+            pieces->checksum[pieces->checksum_len++] = in[(*used)++];
+        }
+    end_piece(pieces, piece);
+    return run->is_last ? ZSTD_CUT_LAST : ZSTD_CUT_PIECE;
+}
+
+unsigned char *zstd_pieces_space(struct zstd_pieces *pieces, size_t *len)
+{
+    struct zstd_piece *piece = zstd_piece_at(pieces, pieces->cut);
+    if (!pieces->is_cutting)
+        begin_piece(pieces, piece);
+    *len = piece->run.limits.in - piece->run.len;
+    return piece->run.in + piece->run.len;
+}
+
+bool zstd_pieces_cut_short(struct zstd_pieces *pieces, const unsigned char **rest, size_t *rest_len)
+{
+    struct zstd_piece *piece = zstd_piece_at(pieces, pieces->cut);
+    struct zstd_run *run = &piece->run;
+    if (!pieces->is_cutting || (run->is_last && !pieces->walk.in_block) ||
+        !zstd_walk_cut(&pieces->walk, run, rest_len))
+        return false;
+    *rest = run->in + run->len;
+    end_piece(pieces, piece);
+    return true;
+}
+
+/* --- parse, list --- */
+
+bool zstd_piece_parse(struct zstd_piece *piece, const struct block_loops *loops, unsigned blocks,
+                      bool *complete)
+{
+    for (; piece->touch < piece->touch_end; piece->touch += PAGE)
+        *(volatile unsigned char *)piece->touch = 0;
+    *complete = zstd_parse_blocks(&piece->run, loops, blocks);
+    return !piece->run.parsed.needs_fallback;
+}
+
+void zstd_piece_list(const struct zstd_pieces *pieces, struct zstd_piece *piece,
+                     struct zstd_list_scratch *scratch)
+{
+    struct parsed_run *parsed = &piece->run.parsed;
+    struct zstd_listing listing = {
+        .run = parsed, .tail = pieces->plan.tail, .scratch = scratch, .list = piece->list};
+    if (piece->run.is_last) { /* nobody needs anything of it */
+        piece->list.content = 0;
+        piece->head =
+            (struct run_position){parsed->operations_len, parsed->literals_len, parsed->content};
+    } else if (pieces->plan.makes_lists && pieces->loops->make_list(&listing)) {
+        piece->list = listing.list;
+        piece->head = listing.head;
+    }
+}
+
+/* --- chain --- */
+
+/* True if no piece that may be at hand has content, or content before it, in the ring's `len` bytes
+ * from `at` on. */
+static bool is_free(const struct zstd_pieces *pieces, const unsigned char *at, size_t len)
+{
+    const uint64_t i = pieces->chained, others = pieces->plan.slots - 1;
+    if (len > (size_t)(pieces->ring + pieces->ring_len - at))
+        return false;
+    for (uint64_t k = i > others ? i - others : 0; k < i; k++) {
+        const struct zstd_piece *piece = zstd_piece_at(pieces, k);
+        if (at < piece->content + piece->len && at + len > piece->content - piece->before_len)
+            return false;
+    }
+    return true;
+}
+
+/* Returns the place with the lowest address for so many bytes. NULL: there is none. */
+static unsigned char *find_place(const struct zstd_pieces *pieces, size_t len)
+{
+    const uint64_t i = pieces->chained, others = pieces->plan.slots - 1;
+    unsigned char *place = is_free(pieces, pieces->ring, len) ? pieces->ring : NULL;
+    for (uint64_t k = i > others ? i - others : 0; k < i; k++) {
+        const struct zstd_piece *piece = zstd_piece_at(pieces, k);
+        unsigned char *end = piece->content + piece->len;
+        if ((!place || end < place) && is_free(pieces, end, len))
+            place = end;
+    }
+    return place;
+}
+
+/* Gives the next piece its place: behind the one before, or, where the ring ends, behind a copy of
+ * the content that must stand before it. False: there is no room. */
+static bool place_piece(struct zstd_pieces *pieces, struct zstd_piece *piece)
+{
+    const size_t len = piece->run.parsed.content + COPY_SLACK, usual = ring_usual(&pieces->plan);
+    const uint32_t tail = pieces->plan.tail;
+    unsigned char *end = pieces->ring;
+    piece->before_len = pieces->content < tail ? (uint32_t)pieces->content : tail;
+    if (pieces->chained > 0) {
+        const struct zstd_piece *before = zstd_piece_at(pieces, pieces->chained - 1);
+        end = before->content + before->len;
+    }
+    if ((size_t)(end - pieces->ring) + len > usual || !is_free(pieces, end, len)) {
+        unsigned char *place = find_place(pieces, piece->before_len + len);
+        if (!place)
+            return false;
+        memcpy(place, end - piece->before_len, piece->before_len);
+        end = place + piece->before_len;
+    }
+    piece->content = end;
+    piece->len = piece->run.parsed.content;
+    return true;
+}
+
+/* Executes the list, and the tail: all that is behind the head. */
+static bool execute_in_order(const struct zstd_pieces *pieces, struct zstd_piece *piece)
+{
+    const struct run_position *head = &piece->head;
+    struct execution execution = piece->before;
+    struct parsed_run tail = piece->run.parsed;
+    if (head->operations == tail.operations_len)
+        return true;
+    if (head->content > 0) {
+        if (!pieces->loops->execute(&piece->list, &execution, piece->content))
+            return false;
+        memmove(piece->content + head->content - COPY_MAX,
+                piece->content + piece->list.content - COPY_MAX, COPY_MAX);
+    }
+    tail.operations += head->operations;
+    tail.operations_len -= head->operations;
+    tail.literals += head->literals;
+    execution.skipped = head->content;
+    return pieces->loops->execute(&tail, &execution, piece->content);
+}
+
+/* Goes on with what pieces really have of what they were taken for. */
+static void adapt(struct zstd_pieces *pieces, const struct zstd_piece *piece)
+{
+    const unsigned before = atomic_load_explicit(&pieces->density, memory_order_relaxed),
+                   is = (unsigned)((uint64_t)piece->len * 1024 / (piece->bound + 1)),
+                   density = (3 * before + is) / 4;
+    atomic_store_explicit(&pieces->density, density < 256 ? 256 : density, memory_order_relaxed);
+}
+
+bool zstd_pieces_chain(struct zstd_pieces *pieces)
+{
+    struct zstd_piece *piece = zstd_piece_at(pieces, pieces->chained);
+    const struct parsed_run *parsed = &piece->run.parsed;
+    if (parsed->content > pieces->header.content - pieces->content || !place_piece(pieces, piece))
+        return false;
+    piece->before =
+        (struct execution){.repeat_offsets = pieces->repeat_offsets, .history = piece->before_len};
+    if (parsed->reach > piece->before_len || !execute_in_order(pieces, piece))
+        return false;
+    for (int i = 0; i < 3; i++)
+        pieces->repeat_offsets.offset[i] =
+            offset_resolve(parsed->after.offset[i], &piece->before.repeat_offsets);
+    adapt(pieces, piece);
+    pieces->content += piece->len;
+    pieces->chained++;
+    return true;
+}
+
+/* --- execute --- */
+
+/* Returns the beginning of the last operations of the head, which make COPY_SLACK bytes or all: the
+ * loops would write beyond them. */
+static struct run_position last_operations(const struct zstd_piece *piece)
+{
+    struct run_position last = piece->head;
+    while (last.operations > 0 && piece->head.content - last.content < COPY_SLACK) {
+        const operation op = piece->run.parsed.operations[--last.operations];
+        last.literals -= operation_literals(op);
+        last.content -= operation_literals(op) + operation_match(op);
+    }
+    return last;
+}
+
+/* Executes operations of the head up to this one. */
+static bool execute_to(struct zstd_piece *piece, const struct block_loops *loops,
+                       const struct run_position *to)
+{
+    struct parsed_run part = piece->run.parsed;
+    struct execution execution = piece->before;
+    part.operations += piece->executed.operations;
+    part.operations_len = to->operations - piece->executed.operations;
+    part.literals += piece->executed.literals;
+    execution.skipped = piece->executed.content;
+    piece->executed = *to;
+    return loops->execute(&part, &execution, piece->content);
+}
+
+/* Executes the last operations byte by byte, as others may read the tail. */
+static bool execute_last(struct zstd_piece *piece)
+{
+    const struct parsed_run *parsed = &piece->run.parsed;
+    const struct run_position *head = &piece->head;
+    struct run_position *done = &piece->executed;
+    while (done->operations < head->operations) {
+        const operation op = parsed->operations[done->operations++];
+        unsigned char *at = piece->content + done->content;
+        memcpy(at, parsed->literals + done->literals, operation_literals(op));
+        at += operation_literals(op);
+        const unsigned char *source = piece->content + (int32_t)(uint32_t)op;
+        if (op & OPERATION_SYMBOLIC) {
+            const uint32_t offset = offset_resolve((uint32_t)op, &piece->before.repeat_offsets);
+            if (offset == 0 || offset > (size_t)(at - piece->content) + piece->before.history)
+                return false;
+            source = at - offset;
+        }
+        for (unsigned i = 0; i < operation_match(op); i++)
+            at[i] = source[i];
+        done->literals += operation_literals(op);
+        done->content += operation_literals(op) + operation_match(op);
+    }
+    return true;
+}
+
+bool zstd_piece_execute(struct zstd_piece *piece, const struct block_loops *loops, uint32_t max,
+                        uint32_t *complete)
+{
+    const struct run_position last = last_operations(piece);
+    struct run_position to = piece->executed;
+    while (to.operations < last.operations && to.content - piece->executed.content < max) {
+        const struct run_position *end = &piece->run.blocks[piece->block++].end;
+        to = end->operations < last.operations ? *end : last;
+    }
+    if (to.operations > piece->executed.operations && !execute_to(piece, loops, &to))
+        return false;
+    *complete = to.operations < last.operations ? to.content : piece->len;
+    return to.operations < last.operations || execute_last(piece);
+}
+
+/* --- hash, and the end --- */
+
+void zstd_pieces_hash(struct zstd_pieces *pieces, const struct zstd_piece *piece)
+{
+    xxh64_add(&pieces->hash, piece->content, piece->len);
+}
+
+bool zstd_pieces_are_as_stated(const struct zstd_pieces *pieces)
+{
+    const uint64_t stated = pieces->header.content,
+                   hash = pieces->verifies ? xxh64_value(&pieces->hash) : 0;
+    if (stated != ZSTD_SIZE_UNKNOWN && stated != pieces->content)
+        return false;
+    for (int i = 0; pieces->verifies && i < ZSTD_CHECKSUM_SIZE; i++)
+        if (pieces->checksum[i] != (unsigned char)(hash >> 8 * i))
+            return false;
+    return true;
+}

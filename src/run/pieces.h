@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* One frame or member of a regular file, or all that follow it, decoded in pieces by every worker
+ * that is free:
+ *
+ *     prepare   a piece is read and parsed           any worker, any number at once
+ *     chain     what the next piece needs of it      in file order
+ *     count     its content is made and counted      any worker; first the one that prepared it
+ *     retire    its content is verified              in file order
+ *
+ * Pieces are the slots of a ring. Nobody owns the file: a job takes the next piece, and another one
+ * counts a piece that is chained. The last worker that leaves ends the file. */
+#ifndef GPUHISTO_PIECES_H
+#define GPUHISTO_PIECES_H
+
+#include "runner.h"
+
+enum piece_state {
+    PIECE_FREE,
+    PIECE_BEGUN,    /* a worker prepares it */
+    PIECE_PREPARED, /* to be chained */
+    PIECE_CHAINED,  /* to be counted, or somebody is at it */
+    PIECE_DONE,     /* to be retired */
+};
+
+/* A piece: the first member of the struct of its format. */
+struct piece {
+    struct job job; /* first: counts it */
+    struct pieces *pieces;
+    enum piece_state state; /* under the lock */
+    uint64_t offset;        /* of its bytes in the file */
+    size_t compressed;      /* how many these are */
+    uint64_t content;       /* set by chain: bytes of content of it; */
+    bool has_content;       /* some of it is to be counted, */
+    uint64_t segment;       /* as this segment of the file, */
+    uint64_t position;      /* before which so many bytes of content stand */
+};
+
+/* The point where the codec's own decoder begins anew if it has to. */
+struct piece_restart {
+    uint64_t offset;   /* where a frame or member begins, */
+    uint64_t position; /* and how many bytes of content stand before it */
+};
+
+/* A file that is decoded in pieces: the first member of the struct of its format. */
+struct pieces {
+    struct job job; /* first: takes the next piece */
+    const struct piece_format *format;
+    struct source *source;
+    struct file *file;
+    uint64_t end;   /* of the file's bytes, as known when it was opened */
+    unsigned count; /* slots */
+    size_t memory;  /* bytes that were reserved, to be released after `close` */
+    struct piece **slots;
+
+    pthread_mutex_t lock;            /* what follows */
+    uint64_t next, chained, retired; /* pieces that are taken, chained and retired next */
+    unsigned users;                  /* jobs that are offered, or run */
+    bool is_offered;                 /* the job that takes a piece is */
+    bool has_all;                    /* the last piece is taken */
+    bool is_chaining;                /* a worker chains */
+    bool is_stopped;                 /* nothing more is chained, */
+    bool is_enough;                  /* as the range that is counted has ended; if not: */
+    struct piece_restart restart;    /* here the codec's decoder goes on */
+    bool has_failed;                 /* the run has */
+    int64_t read;                    /* compressed bytes that were reported as read */
+
+    uint64_t position; /* bytes of content that were chained; by the worker that chains */
+    bool in_order;     /* content must be counted in the order of the file */
+};
+
+/* The result of chaining a piece. */
+enum piece_chained {
+    PIECE_ALL,    /* it has passed the piece */
+    PIECE_ENOUGH, /* the range has ended: no more is needed */
+    PIECE_LATER,  /* in_order: what comes next is counted while it is chained, so all pieces before
+                   * must be counted first */
+    PIECE_STOP,   /* the codec's own decoder must go on where `restart` says */
+};
+
+struct piece_format {
+    /* Opens all for a file from the byte `begin` on, with at most so many slots, as many as memory
+     * allows; sets `slots`, `count` and `memory`. NULL: memory is short. */
+    struct pieces *(*open)(struct worker *worker, struct file *file, uint64_t begin, unsigned max);
+    void (*close)(struct pieces *pieces);
+
+    /* Cuts the next piece, in file order, under the lock: sets offset and compressed. True if
+     * another one follows. */
+    bool (*cut)(struct pieces *pieces, struct piece *piece);
+    /* Reads and parses the piece. Any thread. What is wrong is seen by chain. */
+    void (*prepare)(struct worker *worker, struct pieces *pieces, struct piece *piece);
+    /* Finds what chain needs, unless the piece is chained at once. */
+    void (*map)(struct worker *worker, struct pieces *pieces, struct piece *piece);
+    /* Chains the piece, in file order; at_once: the worker that prepared it will count it next.
+     * Sets what belongs to it, and adds its content to pieces->position. is_next: all pieces before
+     * it were counted. */
+    enum piece_chained (*chain)(struct worker *worker, struct pieces *pieces, struct piece *piece,
+                                bool at_once, bool is_next);
+    /* Counts the content of the piece. 0, or -1: the run has failed. */
+    int (*count)(struct worker *worker, struct pieces *pieces, struct piece *piece, bool at_once);
+    /* Verifies the piece, in file order, under the lock. False: stop, and go on at *restart. */
+    bool (*retire)(struct pieces *pieces, struct piece *piece, struct piece_restart *restart);
+    /* Returns where the codec's decoder begins anew after the last piece that was chained. */
+    struct piece_restart (*restart)(const struct pieces *pieces);
+    /* True if the file may end after the last piece. */
+    bool (*is_complete)(const struct pieces *pieces);
+};
+
+extern const struct piece_format piece_format_gzip; /* only in builds with ISA-L */
+
+/* Begins extent->file, the current one, of which nothing is read that was not taken, in pieces, if
+ * that pays. Under the read lock. 1: it did, and the extent runs jobs; 0: it does not pay. */
+int pieces_acquire(struct extent *extent);
+
+/* Returns the number of the segment that content is counted as which was chained now. */
+static inline uint64_t pieces_next_segment(struct pieces *pieces)
+{
+    struct position *at = &pieces->file->at;
+    return pieces->in_order ? at->segment : at->segment++;
+}
+
+/* True if more content is to be counted after what was chained. */
+bool pieces_go_on(const struct pieces *pieces);
+
+/* True if what was chained goes on after the range. */
+bool pieces_are_beyond(const struct pieces *pieces);
+
+/* The way of content from a piece to the sink. */
+struct piece_counting {
+    struct extent extent;
+    struct borrowed borrowed;
+    bool is_ended; /* a chunk says that the segment has */
+};
+
+/* Begins a segment of the file, or goes on with its only one, with content from `position` on. 0,
+ * or -1: the run has failed. */
+int piece_count_begin(struct piece_counting *counting, struct worker *worker, struct file *file,
+                      uint64_t segment, uint64_t position);
+
+/* Counts what is in the range of data[0..len), the next content of the segment, before which
+ * `before` bytes of content stand; is_last: the segment ends with it. 0, or -1: the run has failed.
+ */
+int piece_count(struct piece_counting *counting, const unsigned char *data, size_t len,
+                size_t before, bool is_last);
+
+/* Ends the segment, unless it is the file's only one. 0, or -1: the run has failed. */
+int piece_count_end(struct piece_counting *counting);
+
+#endif

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/* The pieces of a gzip file: all its members from one of them on. A match reaches back 32 KiB, so
+ * all that a piece needs of those before it is the last 32 KiB of content: its window. While that
+ * is not known, a piece can be executed all the same, on symbols: a symbol is a byte, or says which
+ * byte of the window it is. The last 32 KiB of these are a map from the window before the piece to
+ * that after it. In file order only maps are applied, and the ends of pieces are compared with the
+ * beginnings that were found. Then every worker executes its pieces once more, on bytes. */
+#include "pieces.h"
+#include "src/blocks/gzip_chain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW ((size_t)DEFLATE_WINDOW)
+
+/* Content that is executed, verified and counted at a time: a cache has it. */
+#define STRIDE ((size_t)256 << 10)
+
+/* Symbols below are bytes; this one and those after it, the bytes of the window. */
+#define SYMBOL_WINDOW 256
+
+/* A window behind all bytes, so that symbols can be looked up. */
+struct symbol_table {
+    unsigned char bytes[SYMBOL_WINDOW + DEFLATE_WINDOW];
+};
+
+/* Content, or the end of a member behind it. */
+struct check {
+    uint32_t crc;
+    uint64_t len;
+    bool is_end;
+    uint64_t trailer;            /* that the member states */
+    struct piece_restart member; /* where it begins */
+};
+
+/* With fewer slots, workers would wait for each other. */
+#define SLOTS_MIN 3
+
+/* With more members and gaps in a piece, ISA-L is faster. */
+#define CHECKS_MAX 64
+
+struct gzip_piece {
+    struct piece piece; /* first */
+    struct gzip_run run;
+    bool is_read;
+    struct check checks[CHECKS_MAX];
+    unsigned checks_len, own;  /* the own content's */
+    struct symbol_table table; /* the window before the own content */
+    uint16_t map[DEFLATE_WINDOW];
+};
+
+struct gzip_pieces {
+    struct pieces pieces; /* first */
+    const struct block_loops *loops;
+    uint64_t begin;            /* byte of the file with which the first piece begins */
+    struct gzip_cutter cutter; /* `piece` under the lock */
+    uint32_t crc;              /* of the member, as far as it is verified */
+    uint64_t len;
+    /* Of the worker that chains. */
+    struct gzip_chain chain;
+    struct symbol_table table;   /* the window */
+    struct piece_restart member; /* the chain is in it, or before it */
+    bool waits; /* what the chain has parsed is to be counted, once all before it was */
+};
+
+/* Memory of a worker. */
+struct buffers {
+    uint16_t symbols[DEFLATE_WINDOW + STRIDE + EXECUTE_SLACK];
+    unsigned char bytes[DEFLATE_WINDOW + DEFLATE_RUN_CONTENT_MAX + EXECUTE_SLACK];
+    /* Of a run that is executed to `bytes`. */
+    struct run_cursor cursor;
+    unsigned char *begin, *end;   /* content that is to be counted */
+    struct gzip_piece *uncounted; /* the piece, if it was executed while it was chained */
+};
+
+/* --- opening and closing --- */
+
+static void close_pieces(struct pieces *pieces)
+{
+    struct gzip_pieces *all = (struct gzip_pieces *)pieces;
+    for (unsigned i = 0; i < pieces->count; i++) {
+        struct gzip_piece *piece = (struct gzip_piece *)pieces->slots[i];
+        gzip_run_close(&piece->run);
+        free(piece);
+    }
+    gzip_chain_close(&all->chain);
+    free(pieces->slots);
+    free(pieces);
+}
+
+/* Opens the next slot. False: out of memory. */
+static bool open_slot(struct gzip_pieces *all)
+{
+    struct gzip_piece *piece = calloc(1, sizeof *piece);
+    if (!piece || gzip_run_open(&piece->run, all->loops) != 0) {
+        free(piece);
+        return false;
+    }
+    for (unsigned i = 0; i < SYMBOL_WINDOW; i++)
+        piece->table.bytes[i] = (unsigned char)i;
+    all->pieces.slots[all->pieces.count++] = &piece->piece;
+    return true;
+}
+
+static struct pieces *open_pieces(struct worker *worker, struct file *file, uint64_t begin,
+                                  unsigned max)
+{
+    struct source *source = worker->source;
+    const size_t slot = sizeof(struct gzip_piece) + gzip_run_memory();
+    struct gzip_pieces *all = calloc(1, sizeof *all);
+    struct piece **slots = calloc(max, sizeof *slots);
+    const struct block_loops *loops = block_loops_find(source->options.decoding.instructions);
+    if (!all || !slots || gzip_chain_open(&all->chain, loops) != 0) {
+        free(all);
+        free(slots);
+        return NULL;
+    }
+    all->loops = loops;
+    all->pieces.slots = slots;
+    all->begin = begin;
+    all->member = (struct piece_restart){begin, file->content};
+    all->cutter.piece = source->options.piece_size ? source->options.piece_size : GZIP_PIECE;
+    all->pieces.end = file->input.bytes.opened_size;
+    for (unsigned i = 0; i < SYMBOL_WINDOW; i++)
+        all->table.bytes[i] = (unsigned char)i;
+    while (all->pieces.count < max && decode_memory_reserve_shared(source, slot)) {
+        all->pieces.memory += slot;
+        if (!open_slot(all))
+            break;
+    }
+    if (all->pieces.count >= SLOTS_MIN)
+        return &all->pieces;
+    decode_memory_release_shared(source, all->pieces.memory);
+    close_pieces(&all->pieces);
+    return NULL;
+}
+
+/* --- preparing --- */
+
+static bool cut(struct pieces *pieces, struct piece *piece)
+{
+    struct gzip_pieces *all = (struct gzip_pieces *)pieces;
+    struct gzip_run *run = &((struct gzip_piece *)piece)->run;
+    const bool goes_on = gzip_cutter_claim(&all->cutter, run, pieces->end - all->begin);
+    piece->offset = all->begin + run->at;
+    piece->compressed = run->piece;
+    return goes_on;
+}
+
+static void prepare(struct worker *worker, struct pieces *pieces, struct piece *own)
+{
+    struct gzip_piece *piece = (struct gzip_piece *)own;
+    struct error unused; /* ISA-L meets it again */
+    (void)worker;
+    piece->checks_len = 0;
+    piece->is_read = bytes_read_at(&pieces->file->input.bytes, piece->run.in, piece->run.len,
+                                   own->offset, &unused) == (ssize_t)piece->run.len;
+    if (piece->is_read)
+        gzip_run_parse(&piece->run);
+}
+
+/* Returns the worker's buffers; NULL: out of memory. */
+static struct buffers *buffers_of(struct worker *worker)
+{
+    struct buffers *buffers = worker->buffers;
+    if (!buffers) {
+        buffers = worker->buffers = malloc(sizeof(struct buffers));
+        if (buffers)
+            buffers->uncounted = NULL;
+    }
+    return buffers;
+}
+
+static struct run_cursor cursor_of(const struct parsed_run *parsed)
+{
+    return (struct run_cursor){.next = parsed->operations,
+                               .end = parsed->operations + parsed->operations_len,
+                               .literals = parsed->literals};
+}
+
+/* Executes the piece on symbols, to its map. */
+static void map(struct worker *worker, struct pieces *pieces, struct piece *own)
+{
+    const struct gzip_pieces *all = (struct gzip_pieces *)pieces;
+    struct gzip_piece *piece = (struct gzip_piece *)own;
+    struct buffers *buffers = buffers_of(worker);
+    if (!piece->is_read || piece->run.begin == DEFLATE_NONE || !buffers)
+        return; /* count meets it again */
+    uint16_t *const symbols = buffers->symbols, *at = symbols + WINDOW;
+    struct run_cursor cursor = cursor_of(&piece->run.parsed);
+    for (unsigned i = 0; i < WINDOW; i++)
+        symbols[i] = (uint16_t)(SYMBOL_WINDOW + i);
+    while ((at = all->loops->execute_symbols(&cursor, at, symbols + WINDOW + STRIDE)),
+           cursor.next < cursor.end) {
+        memmove(symbols, at - WINDOW, WINDOW * sizeof *symbols);
+        at = symbols + WINDOW;
+    }
+    memcpy(piece->map, at - WINDOW, sizeof piece->map);
+}
+
+/* --- executing and counting --- */
+
+/* Begins to execute what was parsed, after a window. Each call of execute then goes on. */
+static void begin_executing(struct buffers *buffers, const struct parsed_run *parsed,
+                            const struct symbol_table *table)
+{
+    buffers->cursor = cursor_of(parsed);
+    buffers->begin = buffers->end = buffers->bytes + WINDOW;
+    memcpy(buffers->bytes, table->bytes + SYMBOL_WINDOW, WINDOW);
+}
+
+/* Executes so many bytes, or a few more, after the window before them. */
+static void execute(const struct gzip_pieces *all, struct buffers *buffers, size_t len)
+{
+    memmove(buffers->bytes, buffers->end - WINDOW, WINDOW);
+    buffers->begin = buffers->bytes + WINDOW;
+    buffers->end = all->loops->execute_some(&buffers->cursor, buffers->begin, buffers->begin + len);
+}
+
+/* Sets the window to the end of what was executed. */
+static void take_window(const struct buffers *buffers, struct symbol_table *table)
+{
+    memcpy(table->bytes + SYMBOL_WINDOW, buffers->end - WINDOW, WINDOW);
+}
+
+/* Counts all content of a run that is being executed, as a segment. 0, or -1: the run has failed.
+ */
+static int count_executed(struct worker *worker, const struct gzip_pieces *all, uint64_t segment,
+                          uint64_t position, struct check *check)
+{
+    struct buffers *buffers = worker->buffers;
+    struct piece_counting counting;
+    bool is_last = false;
+    if (piece_count_begin(&counting, worker, all->pieces.file, segment, position) != 0)
+        return -1;
+    while (!is_last) {
+        if (buffers->begin == buffers->end)
+            execute(all, buffers, STRIDE);
+        const size_t left = (size_t)(buffers->end - buffers->begin),
+                     some = left < 2 * STRIDE ? left : STRIDE;
+        is_last = some == left && buffers->cursor.next == buffers->cursor.end;
+        check->crc = gzip_checksum(check->crc, buffers->begin, some);
+        check->len += some;
+        if (piece_count(&counting, buffers->begin, some, (size_t)(buffers->begin - buffers->bytes),
+                        is_last) != 0)
+            break;
+        buffers->begin += some;
+    }
+    return piece_count_end(&counting) == 0 && is_last ? 0 : -1;
+}
+
+/* Counts a piece. If it was executed while it was chained, a gap may have needed the buffers since,
+ * and it was counted then. */
+static int count(struct worker *worker, struct pieces *pieces, struct piece *own, bool at_once)
+{
+    const struct gzip_pieces *all = (struct gzip_pieces *)pieces;
+    struct gzip_piece *piece = (struct gzip_piece *)own;
+    struct buffers *buffers = buffers_of(worker);
+    if (!buffers)
+        return source_fail_for_memory(worker, pieces->file);
+    if (at_once && !buffers->uncounted)
+        return 0;
+    if (!at_once)
+        begin_executing(buffers, &piece->run.parsed, &piece->table);
+    buffers->uncounted = NULL;
+    return count_executed(worker, all, own->segment, own->position, &piece->checks[piece->own]);
+}
+
+/* --- chaining --- */
+
+/* Returns the next check of a piece; there is one. */
+static struct check *add_check(struct gzip_piece *piece)
+{
+    struct check *check = &piece->checks[piece->checks_len++];
+    *check = (struct check){.crc = 0};
+    return check;
+}
+
+/* Chains the piece's own content. */
+static void chain_own(struct worker *worker, struct gzip_pieces *all, struct gzip_piece *piece,
+                      bool at_once)
+{
+    struct buffers *buffers = worker->buffers;
+    piece->table = all->table;
+    piece->own = piece->checks_len;
+    (void)add_check(piece);
+    piece->piece.has_content = true;
+    piece->piece.segment = pieces_next_segment(&all->pieces);
+    piece->piece.position = all->pieces.position;
+    if (at_once) {
+        begin_executing(buffers, &piece->run.parsed, &all->table);
+        execute(all, buffers, DEFLATE_RUN_CONTENT_MAX);
+        buffers->uncounted = piece;
+        take_window(buffers, &all->table);
+    } else {
+        for (size_t i = 0; i < WINDOW; i++)
+            all->table.bytes[SYMBOL_WINDOW + i] = piece->table.bytes[piece->map[i]];
+    }
+}
+
+/* Executes and counts what the chain has parsed itself. 0, or -1: the run has failed. */
+static int count_gap(struct worker *worker, struct gzip_pieces *all, struct gzip_piece *piece,
+                     const struct parsed_run *parsed)
+{
+    struct buffers *buffers = worker->buffers;
+    const uint64_t segment = pieces_next_segment(&all->pieces);
+    const bool is_counted = buffers->uncounted == piece;
+    if (buffers->uncounted && count(worker, &all->pieces, &buffers->uncounted->piece, true) != 0)
+        return -1;
+    if (all->pieces.in_order && piece->piece.has_content) { /* it comes before the gap */
+        piece->piece.has_content = false;
+        if (!is_counted && count(worker, &all->pieces, &piece->piece, false) != 0)
+            return -1;
+    }
+    begin_executing(buffers, parsed, &all->table);
+    const int rc = count_executed(worker, all, segment, all->pieces.position, add_check(piece));
+    take_window(buffers, &all->table);
+    return rc;
+}
+
+/* Adds content that the chain goes on with. 0, or -1: it cannot be counted, and the run has failed.
+ */
+static int chain_content(struct worker *worker, struct gzip_pieces *all, struct gzip_piece *piece,
+                         const struct parsed_run *parsed, bool at_once)
+{
+    struct pieces *pieces = &all->pieces;
+    int rc = 0;
+    if (parsed == &piece->run.parsed)
+        chain_own(worker, all, piece, at_once);
+    else
+        rc = count_gap(worker, all, piece, parsed);
+    piece->piece.content += parsed->content;
+    pieces->position += parsed->content;
+    if (rc == 0)
+        return 0;
+    pthread_mutex_lock(&pieces->lock);
+    pieces->has_failed = true;
+    pthread_mutex_unlock(&pieces->lock);
+    return -1;
+}
+
+/* The last content is the end of a member. */
+static void chain_end(struct gzip_pieces *all, struct gzip_piece *piece)
+{
+    struct check *check = add_check(piece);
+    check->is_end = true;
+    check->trailer = all->chain.members.trailer;
+    check->member = all->member;
+    all->member =
+        (struct piece_restart){all->begin + all->chain.position.bit / 8, all->pieces.position};
+}
+
+static enum piece_chained chain(struct worker *worker, struct pieces *pieces, struct piece *own,
+                                bool at_once, bool is_next)
+{
+    struct gzip_pieces *all = (struct gzip_pieces *)pieces;
+    struct gzip_piece *piece = (struct gzip_piece *)own;
+    const struct parsed_run *parsed = &all->chain.parsed; /* if it waits */
+    enum gzip_chained chained = GZIP_CHAINED;
+    const char *unused; /* ISA-L says what is wrong */
+    if (!piece->is_read || !buffers_of(worker))
+        return PIECE_STOP;
+    while (all->waits ||
+           (chained = gzip_chain_next(&all->chain, &piece->run, &parsed, &unused)) != GZIP_PASSED) {
+        if (chained == GZIP_WRONG || piece->checks_len == CHECKS_MAX ||
+            !gzip_chain_is_worth_it(&all->chain, UINT64_MAX))
+            return PIECE_STOP;
+        const bool has_content = chained == GZIP_CHAINED && parsed->content > 0;
+        if (has_content && !pieces_go_on(pieces))
+            return PIECE_ENOUGH;
+        all->waits = has_content && pieces->in_order && !is_next && parsed != &piece->run.parsed;
+        if (all->waits)
+            return PIECE_LATER;
+        if (chained == GZIP_ENDED)
+            chain_end(all, piece);
+        else if (has_content && chain_content(worker, all, piece, parsed, at_once) != 0)
+            return PIECE_STOP;
+        if (pieces_are_beyond(pieces))
+            return PIECE_ENOUGH;
+    }
+    pthread_mutex_lock(&pieces->lock);
+    gzip_cutter_learn(&all->cutter, &piece->run, &all->chain.uses_run);
+    pthread_mutex_unlock(&pieces->lock);
+    return gzip_chain_is_worth_it(&all->chain, UINT64_MAX) ? PIECE_ALL : PIECE_STOP;
+}
+
+/* --- the end --- */
+
+static bool retire(struct pieces *pieces, struct piece *own, struct piece_restart *restart)
+{
+    struct gzip_pieces *all = (struct gzip_pieces *)pieces;
+    const struct gzip_piece *piece = (struct gzip_piece *)own;
+    for (unsigned i = 0; i < piece->checks_len; i++) {
+        const struct check *check = &piece->checks[i];
+        if (!check->is_end) {
+            all->crc = gzip_checksum_join(all->crc, check->crc, check->len);
+            all->len += check->len;
+            continue;
+        }
+        if (check->trailer != gzip_trailer(all->len, all->crc)) {
+            *restart = check->member;
+            return false;
+        }
+        all->crc = 0;
+        all->len = 0;
+    }
+    return true;
+}
+
+static struct piece_restart restart(const struct pieces *pieces)
+{
+    return ((const struct gzip_pieces *)pieces)->member;
+}
+
+static bool is_complete(const struct pieces *pieces)
+{
+    return gzip_chain_is_complete(&((const struct gzip_pieces *)pieces)->chain);
+}
+
+const struct piece_format piece_format_gzip = {
+    .open = open_pieces,
+    .close = close_pieces,
+    .cut = cut,
+    .prepare = prepare,
+    .map = map,
+    .chain = chain,
+    .count = count,
+    .retire = retire,
+    .restart = restart,
+    .is_complete = is_complete,
+};

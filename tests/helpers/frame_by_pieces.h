@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* zstd frames decoded by src/blocks/zstd_piece.h, by one or several threads that take steps in a
+ * random order (tests/helpers/random.h). */
+#ifndef GPUHISTO_TESTS_FRAME_BY_PIECES_H
+#define GPUHISTO_TESTS_FRAME_BY_PIECES_H
+
+#include "src/blocks/zstd_piece.h"
+
+/* The way in which frames are decoded. */
+struct by_pieces {
+    const struct block_loops *loops;
+    struct zstd_pieces *pieces; /* zeroed at first; used for one frame after the other */
+    unsigned slots;             /* at least 2 */
+    uint32_t content;           /* bytes of a piece, about */
+    uint32_t tail;              /* bytes, if that is more than the window */
+    unsigned threads;
+    size_t portion; /* bytes that the cut sees at a time, at most */
+    bool verifies;  /* checksums */
+};
+
+/* Another way each time, with tiny pieces. */
+struct by_pieces by_pieces_random(const struct block_loops *loops, struct zstd_pieces *pieces);
+
+/* Decodes in[0..len), whole frames and skippable ones. True if nothing needs the fallback; the
+ * content, of *size bytes, is the caller's to free in either case. Without memory, or if a promise
+ * of zstd_piece.h is broken, the process ends by abort. */
+bool frame_by_pieces(const struct by_pieces *by, const unsigned char *in, size_t len,
+                     unsigned char **content, size_t *size);
+
+#endif
