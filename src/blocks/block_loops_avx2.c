@@ -49,8 +49,7 @@ TARGET INLINE lanes lanes_add(lanes a, lanes b)
     return _mm256_adds_epu8(a, b);
 }
 
-/* There is no shift of bytes: words are shifted, of lanes that are even and of those that are odd.
- */
+/* There is no shift of bytes: words are shifted, of even lanes and of odd ones. */
 TARGET INLINE lanes lanes_bits(lanes low, lanes high, unsigned n)
 {
     const lanes even = _mm256_set1_epi16(255);

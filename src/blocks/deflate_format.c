@@ -35,29 +35,14 @@ struct precode {
 
 #define PRECODE_REPEATS ((uint32_t)1 << 12)
 #define LENGTH(length) ((uint32_t)(length) << 24 | 1 << 8)
+#define LENGTHS_4(length)                                                                          \
+    LENGTH(length), LENGTH((length) + 1), LENGTH((length) + 2), LENGTH((length) + 3)
 #define REPEAT(min, extra) ((((uint32_t)1 << (extra)) - 1) << 16 | (min) << 8 | (extra) << 4)
 
 /* Entries of symbols, without the bits of their codes. */
 static const uint32_t symbols[PRECODES] = {
-    LENGTH(0),
-    LENGTH(1),
-    LENGTH(2),
-    LENGTH(3),
-    LENGTH(4),
-    LENGTH(5),
-    LENGTH(6),
-    LENGTH(7),
-    LENGTH(8),
-    LENGTH(9),
-    LENGTH(10),
-    LENGTH(11),
-    LENGTH(12),
-    LENGTH(13),
-    LENGTH(14),
-    LENGTH(15),
-    REPEAT(3, 2) | PRECODE_REPEATS,
-    REPEAT(3, 3),
-    REPEAT(11, 7),
+    LENGTHS_4(0), LENGTHS_4(4),  LENGTHS_4(8), LENGTHS_4(12), REPEAT(3, 2) | PRECODE_REPEATS,
+    REPEAT(3, 3), REPEAT(11, 7),
 };
 
 /* Copies the first `size` entries behind themselves. More may be overwritten, which is faster. */

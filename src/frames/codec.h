@@ -222,9 +222,8 @@ enum zstd_parsed zstd_part_read(struct zstd_parts *parts, const unsigned char *i
 /* Goes on behind the part that was read. */
 void zstd_part_pass(struct zstd_parts *parts);
 
-/* --- gzip's members (RFC 1952) but for their blocks: headers, trailers, and what is between
- * members, all of which may come in any number of parts. Pure functions on bytes; any thread. ---
- */
+/* --- gzip's members (RFC 1952) but for their blocks: headers, trailers, and what is between them.
+ * All of that may come in any number of parts. Pure functions on bytes; any thread. --- */
 
 #define GZIP_MAGIC_SIZE 3   /* bytes, with the only method of compression there is */
 #define GZIP_TRAILER_SIZE 8 /* bytes after the blocks: CRC-32 and length of the content */
