@@ -56,7 +56,7 @@ histogram_sources = \
 	src/count/statistics.c src/count/statistics.h \
 	src/count/tally.c src/count/tally.h \
 	src/count/value_type.c src/count/value_type.h src/count/int128.h \
-	src/frames/zstd_format.c src/frames/zstd_format.h
+	src/frames/codec_zstd.c
 libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources) $(gpu_decode_sources)
 
 cpu_sources = \
@@ -88,7 +88,7 @@ cpu_sources = \
 blocks_sources = \
 	src/blocks/block_format.c src/blocks/block_format.h \
 	src/blocks/block_loops.c src/blocks/block_loops.h src/blocks/block_loops_avx2.c \
-	src/blocks/block_loops_portable.c \
+	src/blocks/block_loops_avx512.c src/blocks/block_loops_portable.c \
 	src/blocks/deflate_filling.h src/blocks/deflate_find.c src/blocks/deflate_find.h \
 	src/blocks/deflate_format.c src/blocks/deflate_format.h \
 	src/blocks/deflate_parse.c src/blocks/deflate_loop.h src/blocks/deflate_parse.h \
@@ -97,7 +97,8 @@ blocks_sources = \
 	src/blocks/gzip_chain.c src/blocks/gzip_chain.h src/blocks/gzip_run.c src/blocks/gzip_run.h \
 	src/blocks/huffman_streams.h \
 	src/blocks/last_offsets_avx2.h src/blocks/last_offsets_portable.h \
-	src/blocks/operations.c src/blocks/operations.h src/blocks/sequence_loop.h \
+	src/blocks/operations.c src/blocks/operations.h src/blocks/precode_lanes.h \
+	src/blocks/sequence_loop.h \
 	src/blocks/zstd_blocks.c src/blocks/zstd_blocks.h \
 	src/blocks/zstd_fse.c src/blocks/zstd_huffman.c src/blocks/zstd_tables.h \
 	src/blocks/window.c src/blocks/window.h \
@@ -123,9 +124,8 @@ gpuhisto_sources = \
 	src/records/record_kind.c src/records/record_kind.h \
 	src/records/records.c src/records/records.h \
 	src/work/decode_memory.c \
-	src/frames/codec.c src/frames/codec.h \
-	src/frames/codec_zstd.c \
-	src/frames/gzip_format.c src/frames/gzip_format.h \
+	src/frames/codec.h \
+	src/frames/codec_gzip.c \
 	src/open/content.c src/open/content.h \
 	src/run/parallel_decoder.c src/run/parallel_decoder.h \
 	src/run/output_window.c src/run/output_window.h src/run/decode_parallel.c \
@@ -142,14 +142,11 @@ gpuhisto_sources = \
 	src/work/operands.c src/work/sink.h \
 	src/open/open.c src/open/input.h \
 	src/bytes/replay_window.c src/bytes/replay_window.h \
-	src/bytes/fingerprint.c src/bytes/fingerprint.h \
 	src/open/file_shard.c \
-	src/frames/peek.c src/frames/peek.h \
 	src/open/pieces.c \
 	src/open/shard.c src/open/shard.h \
 	src/work/source.c src/work/source.h src/work/worker.h \
 	src/records/record_joiner.c src/records/record_joiner.h \
-	src/frames/frame_walk.c src/frames/frame_walk.h \
 	src/frames/frames.c src/frames/frames.h \
 	src/bytes/parallel_read.c src/bytes/parallel_read.h \
 	src/merge/merge.c src/merge/merge.h src/merge/merge_files.c \
@@ -183,7 +180,7 @@ gpuhisto_sources = \
 	src/report/temporary.c src/report/temporary.h \
 	src/report/writer.c src/report/writer.h
 gzip_sources = \
-	src/blocks/gzip_stream.c src/frames/codec_gzip.c src/run/pieces_gzip.c
+	src/blocks/gzip_stream.c src/run/pieces_gzip.c
 libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) src/sandbox/sandbox.h
 if HAVE_SANDBOX
 libgpuhisto_a_SOURCES += src/sandbox/sandbox.c \

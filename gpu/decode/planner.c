@@ -21,10 +21,11 @@ static enum decode_planned plan_zstd(struct decode_walk *walk, struct decode_pla
 static struct decode_ahead peek_zstd(const struct decode_walk *walk)
 {
     const struct zstd_walk *zstd = &walk->zstd;
+    const bool in_frame = zstd->parts.next == ZSTD_BLOCK;
     return (struct decode_ahead){.at = zstd->at,
-                                 .frame_at = zstd->in_frame ? zstd->frame_at : zstd->at,
-                                 .in_frame = zstd->in_frame,
-                                 .is_hashed = zstd->in_frame && zstd->has_checksum};
+                                 .frame_at = in_frame ? zstd->frame_at : zstd->at,
+                                 .in_frame = in_frame,
+                                 .is_hashed = in_frame && zstd->parts.header.has_checksum};
 }
 
 /* --- gzip --- */

@@ -5,6 +5,7 @@
 
 const struct block_loops *const block_loops[] = {
 #if defined __x86_64__ && defined __GNUC__
+    &block_loops_avx512,
     &block_loops_avx2,
 #endif
     &block_loops_portable,
@@ -13,10 +14,12 @@ const struct block_loops *const block_loops[] = {
 
 const struct block_loops *block_loops_find(const char *kernels)
 {
-    const struct block_loops *const *loops = block_loops;
-    if (kernels && strcmp(kernels, block_loops_portable.name) == 0)
-        return &block_loops_portable;
-    while (!(*loops)->runs_here())
-        loops++;
-    return *loops;
+    const struct block_loops *const *first = block_loops;
+    while (kernels && *first && strcmp((*first)->name, kernels) != 0)
+        first++;
+    if (!kernels || !*first)
+        first = block_loops;
+    while (!(*first)->runs_here())
+        first++;
+    return *first;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The inner loops of parsing and executing, once for each instruction set: a struct block_loops in
  * a file of its own. The table of them is in block_loops.c, the code that they share in
- * huffman_streams.h, sequence_loop.h, deflate_loop.h and execute_loop.h. */
+ * huffman_streams.h, sequence_loop.h, precode_lanes.h, deflate_loop.h and execute_loop.h. */
 #ifndef GPUHISTO_BLOCK_LOOPS_H
 #define GPUHISTO_BLOCK_LOOPS_H
 
@@ -39,6 +39,9 @@ struct execution {
     uint32_t skipped;                     /* bytes of its content that stand there already */
 };
 
+/* The most that find_precodes finds at once. */
+#define PRECODES_MAX 2048
+
 /* The point that executing a run of deflate has come to. */
 struct run_cursor {
     const operation *next, *end;
@@ -60,6 +63,13 @@ struct block_loops {
     /* Parses sequences to operations. False: they are wrong, and the changed members are not
      * valid. */
     bool (*parse_sequences)(struct sequences *sequences);
+
+    /* Finds bits of [*from, to) with which a dynamic block of deflate that is not the last may
+     * begin: neither count of codes is too large, and the precode is complete. *from is a multiple
+     * of 8, and `to` in the input. Returns how many were found, in ascending order, and moves *from
+     * on: all before it were tried. The precodes themselves may go beyond the input. */
+    unsigned (*find_precodes)(const struct deflate_input *input, uint64_t *from, uint64_t to,
+                              uint64_t *found);
 
     /* Parses symbols of a block of deflate up to the next stop of the filling. Never returns
      * DEFLATE_REACHED. */
@@ -89,10 +99,16 @@ struct block_loops {
 /* All loops, fastest first, ended by NULL. The last ones run anywhere. NEON needs no loops of its
  * own: compilers use it to copy 32 bytes. */
 extern const struct block_loops *const block_loops[];
-extern const struct block_loops block_loops_avx2, block_loops_portable;
+extern const struct block_loops block_loops_avx512, block_loops_avx2, block_loops_portable;
 
-/* Returns the fastest loops that run here; if `kernels`, which may be NULL, is that of plain C,
- * those in plain C. */
+/* With AVX-512 only the search gains: the other loops are those with AVX2, in whose file they are
+ * joined. */
+bool avx512_runs_here(void);
+unsigned find_precodes_avx512(const struct deflate_input *input, uint64_t *from, uint64_t to,
+                              uint64_t *found);
+
+/* Returns the fastest loops that run here, and need no more than the kernels that have this name:
+ * NULL, any. */
 const struct block_loops *block_loops_find(const char *kernels);
 
 #endif

@@ -5,6 +5,7 @@
 #if defined __x86_64__ && defined __GNUC__
 
 #include <immintrin.h>
+#include <string.h>
 
 #define TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
 #define INLINE static inline __attribute__((always_inline))
@@ -29,10 +30,71 @@ TARGET INLINE uint64_t low_bits(uint64_t word, unsigned count)
     return _bzhi_u64(word, count);
 }
 
+#define LANES 32
+typedef __m256i lanes;
+typedef __m256i condition; /* all bits of a lane are set, or none */
+
+TARGET INLINE lanes lanes_load(const void *from)
+{
+    return _mm256_loadu_si256(from);
+}
+
+TARGET INLINE void lanes_store(void *to, lanes from)
+{
+    _mm256_storeu_si256(to, from);
+}
+
+TARGET INLINE lanes lanes_add(lanes a, lanes b)
+{
+    return _mm256_adds_epu8(a, b);
+}
+
+/* There is no shift of bytes: words are shifted, of even lanes and of odd ones. */
+TARGET INLINE lanes lanes_bits(lanes low, lanes high, unsigned n)
+{
+    const lanes even = _mm256_set1_epi16(255);
+    return _mm256_or_si256(_mm256_and_si256(even, _mm256_srli_epi16(low, (int)n)),
+                           _mm256_andnot_si256(even, _mm256_slli_epi16(high, 8 - (int)n)));
+}
+
+TARGET INLINE lanes lanes_fill(lanes bits)
+{
+    const lanes fills = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(0, 64, 32, 16, 8, 4, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0));
+    return _mm256_shuffle_epi8(fills, _mm256_and_si256(bits, _mm256_set1_epi8(7)));
+}
+
+TARGET INLINE condition lanes_top(lanes bits)
+{
+    return _mm256_cmpgt_epi8(_mm256_setzero_si256(), bits);
+}
+
+TARGET INLINE lanes lanes_if(condition is, lanes yes, lanes no)
+{
+    return _mm256_blendv_epi8(no, yes, is);
+}
+
+TARGET INLINE lanes lanes_add_if(condition is, lanes sum, lanes more)
+{
+    return _mm256_adds_epu8(sum, _mm256_and_si256(is, more));
+}
+
+TARGET INLINE lanes lanes_and(lanes a, char bits)
+{
+    return _mm256_and_si256(a, _mm256_set1_epi8(bits));
+}
+
+TARGET INLINE uint64_t lanes_equal(lanes a, uint8_t value)
+{
+    const lanes equal = _mm256_cmpeq_epi8(a, _mm256_set1_epi8((char)value));
+    return (uint32_t)_mm256_movemask_epi8(equal);
+}
+
 #include "deflate_loop.h"
 #include "execute_loop.h"
 #include "huffman_streams.h"
 #include "last_offsets_avx2.h"
+#include "precode_lanes.h"
 #include "sequence_loop.h"
 #include "zstd_list_loop.h"
 
@@ -48,6 +110,21 @@ const struct block_loops block_loops_avx2 = {
     .read_stream = read_stream,
     .read_streams = read_streams,
     .parse_sequences = parse_sequences,
+    .find_precodes = find_in_lanes,
+    .parse_symbols = parse_symbols,
+    .execute = execute,
+    .execute_some = execute_some,
+    .execute_symbols = execute_symbols,
+    .make_list = make_list,
+};
+
+const struct block_loops block_loops_avx512 = {
+    .name = "avx512",
+    .runs_here = avx512_runs_here,
+    .read_stream = read_stream,
+    .read_streams = read_streams,
+    .parse_sequences = parse_sequences,
+    .find_precodes = find_precodes_avx512,
     .parse_symbols = parse_symbols,
     .execute = execute,
     .execute_some = execute_some,

@@ -10,15 +10,15 @@
 #ifndef GPUHISTO_DEFLATE_FIND_H
 #define GPUHISTO_DEFLATE_FIND_H
 
-#include "deflate_format.h"
+#include "block_loops.h"
 
 #define DEFLATE_NONE UINT64_MAX
 
 /* Returns the first bit in [from, to) with which a dynamic block that is not the last may begin, or
  * DEFLATE_NONE. The block's codes must be in the input. *budget, unless it is NULL, is how many
- * bits of headers may be read, and is lowered by those that were; below 0 nothing is found. Pure;
- * any thread. */
-uint64_t deflate_find(const struct deflate_input *input, uint64_t from, uint64_t to,
-                      int64_t *budget);
+ * bits of headers may be read, and is lowered by those that were; below 0 nothing is found. With
+ * all loops the result is the same. Pure; any thread. */
+uint64_t deflate_find(const struct block_loops *loops, const struct deflate_input *input,
+                      uint64_t from, uint64_t to, int64_t *budget);
 
 #endif

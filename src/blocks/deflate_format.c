@@ -12,9 +12,6 @@
 #define TYPE_SIZE 3                             /* bits that begin a block */
 #define STORED_SIZE 32                          /* bits that say how much is stored */
 #define COUNTS_SIZE 14                          /* bits that say how many codes follow */
-#define REPEAT_LENGTH 16                        /* the last length, 3 to 6 times */
-#define REPEAT_ZERO 17                          /* 3 to 10 times */
-#define REPEAT_ZERO_LONG 18                     /* 11 to 138 times */
 #define SPACE ((uint32_t)1 << DEFLATE_CODE_MAX) /* what the codes of a complete code fill */
 
 /* The part of SPACE that a code of this length fills. */
@@ -23,113 +20,125 @@ static const uint16_t filled[DEFLATE_CODE_MAX + 1] = {
     1 << 7, 1 << 6,  1 << 5,  1 << 4,  1 << 3,  1 << 2,  1 << 1, 1 << 0,
 };
 
-/* The precode's decoding table. An entry is a symbol << 3 | the bits of its code; 0: no code. */
+/* The precode's decoding table. An entry has all that a code means, so that most of what the finder
+ * tries is ruled out without a branch on it:
+ *
+ *     bits 0-3    bits of the code
+ *          4-7    bits of the code and its extra bits
+ *          8-11   how many lengths it gives, without the value of the extra bits
+ *          12     PRECODE_REPEATS: the length before is given again
+ *          16-22  mask of the extra bits
+ *          24-27  the length */
 struct precode {
-    uint8_t table[1 << PRECODE_MAX];
+    uint32_t table[1 << PRECODE_MAX];
 };
 
-/* Returns a code of 1 to DEFLATE_CODE_MAX bits in the order of the stream, its highest bit lowest.
- */
-static unsigned reversed(unsigned code, unsigned bits)
+#define PRECODE_REPEATS ((uint32_t)1 << 12)
+#define LENGTH(length) ((uint32_t)(length) << 24 | 1 << 8)
+#define LENGTHS_4(length)                                                                          \
+    LENGTH(length), LENGTH((length) + 1), LENGTH((length) + 2), LENGTH((length) + 3)
+#define REPEAT(min, extra) ((((uint32_t)1 << (extra)) - 1) << 16 | (min) << 8 | (extra) << 4)
+
+/* Entries of symbols, without the bits of their codes. */
+static const uint32_t symbols[PRECODES] = {
+    LENGTHS_4(0), LENGTHS_4(4),  LENGTHS_4(8), LENGTHS_4(12), REPEAT(3, 2) | PRECODE_REPEATS,
+    REPEAT(3, 3), REPEAT(11, 7),
+};
+
+/* Copies the first `size` entries behind themselves. More may be overwritten, which is faster. */
+static void precode_double(struct precode *precode, unsigned size)
 {
-    code = (code & 0x5555) << 1 | (code >> 1 & 0x5555);
-    code = (code & 0x3333) << 2 | (code >> 2 & 0x3333);
-    code = (code & 0x0f0f) << 4 | (code >> 4 & 0x0f0f);
-    code = (code & 0x00ff) << 8 | code >> 8;
-    return code >> (16 - bits);
+    for (unsigned i = 0; i < size; i += 8) {
+        uint32_t entries[8];
+        memcpy(entries, precode->table + i, sizeof entries);
+        memcpy(precode->table + size + i, entries, sizeof entries);
+    }
 }
 
-/* Makes the table of a complete precode; false if it is not complete. */
-static bool precode_build(const uint8_t lengths[PRECODES], struct precode *precode)
-{
-    unsigned next[PRECODE_MAX + 1] = {0}, code = 0; /* next: first how many there are */
-    for (unsigned symbol = 0; symbol < PRECODES; symbol++)
-        next[lengths[symbol]]++;
-    next[0] = 0;
-    for (unsigned length = 1; length <= PRECODE_MAX; length++) {
-        const unsigned count = next[length];
-        next[length] = code <<= 1;
-        code += count;
-    }
-    if (code != 1 << PRECODE_MAX)
-        return false;
-    for (unsigned symbol = 0; symbol < PRECODES; symbol++) {
-        const unsigned length = lengths[symbol];
-        if (length == 0)
-            continue;
-        const unsigned first = reversed(next[length]++, length);
-        for (unsigned at = first; at < 1 << PRECODE_MAX; at += 1u << length)
-            precode->table[at] = (uint8_t)(symbol << 3 | length);
-    }
-    return true;
-}
-
-/* Reads `count` lengths of the precode, which begin at `bit`. */
+/* Reads `count` lengths of the precode, which begin at `bit`, and makes its table; false if the
+ * code is not complete. Codes of n bits are stored while the table has 2^n entries. Then the table
+ * is doubled. */
 static bool precode_read(const struct deflate_input *input, uint64_t bit, unsigned count,
                          struct precode *precode)
 {
     static const uint8_t order[PRECODES] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                             11, 4,  12, 3, 13, 2, 14, 1, 15};
-    uint8_t lengths[PRECODES] = {0};
-    uint64_t word = deflate_bits(input, bit);
-    for (unsigned i = 0; i < count; i++, word >>= 3)
-        lengths[order[i]] = word & 7;
-    return precode_build(lengths, precode);
-}
-
-/* Reads `total` code lengths. Stops early if they fill more than two codes can, as most beginnings
- * that the finder tries do. */
-static enum deflate_read read_lengths(const struct deflate_input *input, uint64_t *bit,
-                                      const struct precode *precode, uint8_t *lengths,
-                                      unsigned total)
-{
-    uint32_t used = 0;
-    for (unsigned count = 0, times; count < total; count += times) {
-        uint64_t word = deflate_bits(input, *bit);
-        const unsigned entry = precode->table[word & ((1 << PRECODE_MAX) - 1)];
-        const unsigned symbol = entry >> 3;
-        unsigned value = 0, extra = 0;
-        word >>= entry & 7;
-        times = 1;
-        if (symbol < REPEAT_LENGTH)
-            value = symbol;
-        else if (symbol == REPEAT_LENGTH && count == 0)
-            return DEFLATE_WRONG;
-        else if (symbol == REPEAT_LENGTH)
-            value = lengths[count - 1], extra = 2, times = 3 + (word & 3);
-        else if (symbol == REPEAT_ZERO)
-            extra = 3, times = 3 + (word & 7);
-        else
-            extra = 7, times = 11 + (word & 127);
-        *bit += (entry & 7) + extra;
-        if (*bit > input->bits)
-            return DEFLATE_SHORT;
-        used += times * filled[value];
-        if (times > total - count || used > 2 * SPACE)
-            return DEFLATE_WRONG;
-        memset(lengths + count, (int)value, times);
+    uint32_t of_length[PRECODE_MAX + 1] = {0}; /* a bit for each symbol */
+    uint32_t *table = precode->table;
+    uint64_t word = deflate_bits(input, bit) & (((uint64_t)1 << 3 * count) - 1);
+    unsigned used = 0, code = 0;
+    for (unsigned i = 0; i < PRECODES; i++, word >>= 3) {
+        of_length[word & 7] |= (uint32_t)1 << order[i];
+        used += 1u << PRECODE_MAX >> (word & 7) & ((1u << PRECODE_MAX) - 1);
     }
-    return DEFLATE_READ;
+    if (used != 1u << PRECODE_MAX)
+        return false;
+    memset(table, 0, 8 * sizeof *table);
+    for (unsigned bits = 1; bits <= PRECODE_MAX; bits++) {
+        if (bits > 1)
+            precode_double(precode, 1u << bits >> 1);
+        for (uint32_t left = of_length[bits]; left > 0; left &= left - 1) {
+            table[code] = symbols[__builtin_ctz(left)] + (bits << 4 | bits);
+            code = deflate_code_after(code, bits);
+        }
+    }
+    return true;
 }
 
-/* True if the codes fill all of SPACE, or if there is one code of one bit. */
-static bool is_complete(const uint8_t *lengths, unsigned count)
+/* The lengths of a block's codes, as they are read. */
+struct lengths {
+    const struct deflate_input *input;
+    uint64_t bit;          /* the next one */
+    uint8_t *all;          /* `total`, and DEFLATE_LENGTHS_SLACK more */
+    unsigned count, total; /* count: the last repeat may have begun the next code, too */
+};
+
+/* Reads the lengths of the code that ends with `end` lengths. *filled_space is how much of SPACE
+ * they fill: more is wrong at once, which rules out most of what the finder tries. */
+static enum deflate_read read_lengths(struct lengths *lengths, const struct precode *precode,
+                                      unsigned begin, unsigned end, uint32_t *filled_space)
 {
-    uint32_t used = 0;
+    const struct deflate_input input = *lengths->input;
+    const unsigned total = lengths->total;
+    enum deflate_read read = DEFLATE_READ;
+    uint64_t bit = lengths->bit;
+    unsigned count = lengths->count;
+    uint32_t value = count > 0 ? lengths->all[count - 1] : 0,
+             used = (count - begin) * filled[value];
+    while (count < end && read == DEFLATE_READ) {
+        uint64_t word = deflate_bits(&input, bit);
+        for (unsigned i = 0; i < 4 && count < end; i++) { /* at most 14 bits each */
+            const uint32_t entry = precode->table[word & ((1 << PRECODE_MAX) - 1)];
+            const unsigned times =
+                (entry >> 8 & 15) + ((unsigned)(word >> (entry & 15)) & (entry >> 16 & 127));
+            const unsigned here = times < end - count ? times : end - count;
+            value = (value & (0 - (entry / PRECODE_REPEATS & 1))) | entry >> 24;
+            word >>= entry >> 4 & 15;
+            bit += entry >> 4 & 15;
+            used += here * filled[value];
+            if (bit > input.bits || times > total - count || used > SPACE) {
+                read = bit > input.bits ? DEFLATE_SHORT : DEFLATE_WRONG;
+                break;
+            }
+            for (unsigned set = 0; set < times; set += DEFLATE_LENGTHS_SLACK)
+                memset(lengths->all + count + set, (int)value, DEFLATE_LENGTHS_SLACK);
+            count += times;
+        }
+    }
+    lengths->bit = bit;
+    lengths->count = count;
+    *filled_space = used;
+    return read;
+}
+
+/* True if the code fills all of SPACE, or if it has one code, of one bit. */
+static bool is_complete(const uint8_t *lengths, unsigned count, uint32_t used)
+{
     unsigned codes = 0;
-    for (unsigned i = 0; i < count; i++) {
-        used += filled[lengths[i]];
-        codes += lengths[i] > 0;
-    }
-    return used == SPACE || (codes == 1 && used == SPACE / 2);
-}
-
-static bool has_codes(const uint8_t *lengths, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        if (lengths[i] > 0)
-            return true;
-    return false;
+    if (used == SPACE / 2)
+        for (unsigned i = 0; i < count; i++)
+            codes += lengths[i] > 0;
+    return used == SPACE || codes == 1;
 }
 
 enum deflate_read deflate_read_codes(const struct deflate_input *input, uint64_t *bit,
@@ -138,25 +147,29 @@ enum deflate_read deflate_read_codes(const struct deflate_input *input, uint64_t
     struct precode precode;
     const uint64_t word = deflate_bits(input, *bit);
     const unsigned count = (word >> 10 & 15) + 4;
-    uint64_t end = *bit + COUNTS_SIZE + (uint64_t)3 * count;
+    const uint64_t end = *bit + COUNTS_SIZE + (uint64_t)3 * count;
     codes->literals = (word & 31) + 257;
     codes->distances = (word >> 5 & 31) + 1;
     *bit = end;
     if (end > input->bits)
         return DEFLATE_SHORT;
     if (codes->literals > LITERALS_MAX || codes->distances > DISTANCES_MAX ||
-        !precode_read(input, end - (uint64_t)3 * count, count, &precode))
+        !precode_read(input, end - (uint64_t)3 * count, count, &precode) ||
+        (precode.table[deflate_bits(input, end) & ((1 << PRECODE_MAX) - 1)] & PRECODE_REPEATS))
         return DEFLATE_WRONG;
-    const enum deflate_read read =
-        read_lengths(input, bit, &precode, codes->lengths, codes->literals + codes->distances);
-    const uint8_t *distances = codes->lengths + codes->literals;
-    if (read != DEFLATE_READ)
-        return read;
-    if (codes->lengths[DEFLATE_END] == 0 || !is_complete(codes->lengths, codes->literals))
-        return DEFLATE_WRONG;
-    if (!is_complete(distances, codes->distances) && has_codes(distances, codes->distances))
-        return DEFLATE_WRONG;
-    return DEFLATE_READ;
+    struct lengths lengths = {input, end, codes->lengths, 0, codes->literals + codes->distances};
+    uint32_t used;
+    enum deflate_read read = read_lengths(&lengths, &precode, 0, codes->literals, &used);
+    if (read == DEFLATE_READ &&
+        (codes->lengths[DEFLATE_END] == 0 || !is_complete(codes->lengths, codes->literals, used)))
+        read = DEFLATE_WRONG;
+    if (read == DEFLATE_READ)
+        read = read_lengths(&lengths, &precode, codes->literals, lengths.total, &used);
+    if (read == DEFLATE_READ && used > 0 &&
+        !is_complete(codes->lengths + codes->literals, codes->distances, used))
+        read = DEFLATE_WRONG;
+    *bit = lengths.bit;
+    return read;
 }
 
 /* Sets the codes of a fixed block (RFC 1951, section 3.2.6). */

@@ -16,6 +16,8 @@
 #define DEFLATE_DISTANCES 32      /* codes of distances; the last two are never valid */
 #define DEFLATE_END 256           /* the code that ends a block; those after it are lengths */
 #define DEFLATE_CODE_MAX 15       /* bits */
+#define DEFLATE_HEADER_SIZE 17    /* bits of a dynamic block before its precode */
+#define DEFLATE_LENGTHS_SLACK 16  /* bytes that reading may write behind the lengths */
 
 /* Compressed bytes, of which any may be asked for: bytes[0..bits / 8 + DEFLATE_SLACK). */
 struct deflate_input {
@@ -43,10 +45,10 @@ enum deflate_read {
     DEFLATE_WRONG, /* zlib would refuse it, too */
 };
 
-/* The lengths of a block's codes, in bits; 0: not used. */
+/* The lengths of a block's codes, in bits, first those of literals; 0: not used. */
 struct deflate_codes {
-    unsigned literals, distances;                          /* how many lengths there are */
-    uint8_t lengths[DEFLATE_LITERALS + DEFLATE_DISTANCES]; /* first those of literals */
+    unsigned literals, distances; /* how many lengths there are */
+    uint8_t lengths[DEFLATE_LITERALS + DEFLATE_DISTANCES + DEFLATE_LENGTHS_SLACK];
 };
 
 /* The header of a block. */
@@ -56,6 +58,17 @@ struct deflate_header {
     uint32_t size;              /* if stored: bytes of content */
     struct deflate_codes codes; /* if not stored; complete, or as incomplete as zlib takes them */
 };
+
+/* Returns the next code of so many bits, in the order of the stream: 1 is added to its highest bit,
+ * and carried to lower ones. */
+static inline unsigned deflate_code_after(unsigned code, unsigned bits)
+{
+    const unsigned zeros = ~code & ((1u << bits) - 1);
+    if (zeros == 0)
+        return 0;
+    const unsigned highest = 1u << (31 - __builtin_clz(zeros));
+    return (code & (highest - 1)) | highest;
+}
 
 /* Reads the header of the block that begins at *bit, and moves *bit behind it if it could be read.
  */

@@ -65,17 +65,6 @@ static uint32_t entry_of(uint32_t symbol, unsigned bits)
     return symbol + bits + (symbol & ENTRY_RARE ? 0 : bits << 8);
 }
 
-/* Returns the next code of so many bits, in the order of the stream: 1 is added to its highest bit,
- * and carried to lower ones. */
-static unsigned code_after(unsigned code, unsigned bits)
-{
-    const unsigned zeros = ~code & ((1u << bits) - 1);
-    if (zeros == 0)
-        return 0;
-    const unsigned highest = 1u << (31 - __builtin_clz(zeros));
-    return (code & (highest - 1)) | highest;
-}
-
 /* A table under construction. */
 struct building {
     uint32_t *table;
@@ -93,7 +82,7 @@ static void build_first(struct building *to)
     for (unsigned bits = 1;; bits++) {
         for (; to->next < to->sorted.ends[bits]; to->next++) {
             table[to->code] = entry_of(to->symbols[to->sorted.symbols[to->next]], bits);
-            to->code = code_after(to->code, bits);
+            to->code = deflate_code_after(to->code, bits);
         }
         if (bits == to->first_bits)
             break;
@@ -118,7 +107,7 @@ static void build_second(struct building *to)
             for (unsigned at = to->code >> to->first_bits; at < size;
                  at += 1u << (bits - to->first_bits))
                 second[at] = entry;
-            to->code = code_after(to->code, bits);
+            to->code = deflate_code_after(to->code, bits);
         }
 }
 
@@ -164,7 +153,7 @@ static void join_literals(const struct building *built)
         for (; next < ends[bits]; next++) {
             if (built->sorted.symbols[next] < DEFLATE_END)
                 join(built->table, code, bits, seconds);
-            code = code_after(code, bits);
+            code = deflate_code_after(code, bits);
         }
 }
 

@@ -33,7 +33,7 @@ int gzip_chain_open(struct gzip_chain *chain, const struct block_loops *loops)
 
 void gzip_chain_begin(struct gzip_chain *chain)
 {
-    chain->state = GZIP_CHAIN_FIRST;
+    chain->members = (struct gzip_members){.next = GZIP_AT_FIRST};
     chain->position = (struct deflate_position){.bit = 0};
     chain->cut = 0;
     chain->member = chain->content = 0;
@@ -46,56 +46,18 @@ void gzip_chain_close(struct gzip_chain *chain)
     parsed_run_close(&chain->parsed);
 }
 
-/* Takes bytes between members. Zero bytes after a member are padding, which only more of them may
- * follow. */
-static const char *take_between(struct gzip_chain *chain, const unsigned char *in, size_t len)
-{
-    size_t zeros = 0;
-    while (zeros < len && in[zeros] == 0)
-        zeros++;
-    if (zeros > 0 && chain->state != GZIP_CHAIN_FIRST) {
-        chain->state = GZIP_CHAIN_ZEROS;
-        chain->position.bit += 8 * (uint64_t)zeros;
-        return NULL;
-    }
-    if (chain->state == GZIP_CHAIN_ZEROS)
-        return GZIP_FAULT_ZEROS;
-    chain->header = (struct gzip_header){.field = GZIP_FIXED};
-    chain->state = GZIP_CHAIN_HEADER;
-    chain->member = chain->position.bit / 8;
-    chain->content = 0;
-    return NULL;
-}
-
-static const char *read_header(struct gzip_chain *chain, const unsigned char *in, size_t len)
-{
-    size_t used = 0;
-    const char *fault = gzip_header_read(&chain->header, in, len, &used);
-    chain->position.bit += 8 * (uint64_t)used;
-    if (chain->header.field == GZIP_HEADER_ENDED) {
-        chain->state = GZIP_CHAIN_BLOCKS;
-        chain->trailer = chain->trailer_len = 0;
-    }
-    return fault;
-}
-
-static void read_trailer(struct gzip_chain *chain, unsigned char byte)
-{
-    chain->trailer |= (uint64_t)byte << 8 * chain->trailer_len++;
-    chain->position.bit += 8;
-    if (chain->trailer_len == GZIP_TRAILER_SIZE)
-        chain->state = GZIP_CHAIN_NEXT;
-}
-
 /* Takes at least one byte that does not belong to a block. Returns NULL, or what is wrong. */
 static const char *take_bytes(struct gzip_chain *chain, const unsigned char *in, size_t len)
 {
-    if (chain->state == GZIP_CHAIN_HEADER)
-        return read_header(chain, in, len);
-    if (chain->state != GZIP_CHAIN_TRAILER)
-        return take_between(chain, in, len);
-    read_trailer(chain, *in);
-    return NULL;
+    const bool was_between = gzip_members_are_complete(&chain->members);
+    size_t used = 0;
+    const char *fault = gzip_members_read(&chain->members, in, len, &used);
+    if (was_between && !gzip_members_are_complete(&chain->members)) {
+        chain->member = chain->position.bit / 8;
+        chain->content = 0;
+    }
+    chain->position.bit += 8 * (uint64_t)used;
+    return fault;
 }
 
 /* Returns where the chain is in a run, in bits. */
@@ -135,7 +97,7 @@ static void add_alone(struct gzip_chain *chain, int64_t len)
 /* Records whether blocks were those of a run, or were parsed here. */
 static void add_blocks(struct gzip_chain *chain, bool is_of_run, int64_t len)
 {
-    const bool is_end = chain->state == GZIP_CHAIN_TRAILER;
+    const bool is_end = chain->members.next == GZIP_AT_TRAILER;
     chain->uses_run |= is_of_run;
     chain->has_used |= is_of_run;
     chain->content += (uint64_t)len;
@@ -159,7 +121,7 @@ static enum gzip_chained take_blocks(struct gzip_chain *chain, const struct gzip
         chain->cut = run->at + run->len;
     if (stop == DEFLATE_ENDED) {
         chain->position.bit = (chain->position.bit + 7) / 8 * 8;
-        chain->state = GZIP_CHAIN_TRAILER;
+        chain->members = (struct gzip_members){.next = GZIP_AT_TRAILER};
     }
     add_blocks(chain, *parsed == &run->parsed, (*parsed)->content);
     return GZIP_CHAINED;
@@ -170,13 +132,13 @@ enum gzip_chained gzip_chain_next(struct gzip_chain *chain, const struct gzip_ru
 {
     while (chain->cut != run->at + run->len && position_in(chain, run) < 8 * (uint64_t)run->piece) {
         const size_t at = position_in(chain, run) / 8;
-        if (chain->state == GZIP_CHAIN_BLOCKS)
+        if (chain->members.next == GZIP_AT_BLOCKS)
             return take_blocks(chain, run, parsed, why);
-        const bool is_trailer = chain->state == GZIP_CHAIN_TRAILER;
+        const bool is_trailer = chain->members.next == GZIP_AT_TRAILER;
         *why = take_bytes(chain, run->in + at, run->len - at);
         if (*why)
             return GZIP_WRONG;
-        if (is_trailer && chain->state == GZIP_CHAIN_NEXT)
+        if (is_trailer && chain->members.next == GZIP_AT_NEXT)
             return GZIP_ENDED;
     }
     if (!chain->has_used && run->is_given_up)
@@ -190,12 +152,11 @@ bool gzip_chain_is_worth_it(const struct gzip_chain *chain, uint64_t again)
     if (chain->content > AGAIN_MAX || compressed > again)
         return true;
     return chain->alone <= ALONE_MAX &&
-           (chain->state != GZIP_CHAIN_BLOCKS || chain->content < RATIO_MIN ||
+           (chain->members.next != GZIP_AT_BLOCKS || chain->content < RATIO_MIN ||
             chain->content / RATIO_MAX < compressed);
 }
 
 bool gzip_chain_is_complete(const struct gzip_chain *chain)
 {
-    return chain->state != GZIP_CHAIN_HEADER && chain->state != GZIP_CHAIN_BLOCKS &&
-           chain->state != GZIP_CHAIN_TRAILER;
+    return gzip_members_are_complete(&chain->members);
 }

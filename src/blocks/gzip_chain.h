@@ -7,26 +7,13 @@
 #define GPUHISTO_GZIP_CHAIN_H
 
 #include "gzip_run.h"
-#include "src/frames/gzip_format.h"
-
-/* The part of the file that comes next. */
-enum gzip_chain_state {
-    GZIP_CHAIN_FIRST,   /* the first member */
-    GZIP_CHAIN_HEADER,  /* the rest of a member's header */
-    GZIP_CHAIN_BLOCKS,  /* blocks of a member */
-    GZIP_CHAIN_TRAILER, /* the rest of its checksum and length */
-    GZIP_CHAIN_NEXT,    /* another member, padding or the end */
-    GZIP_CHAIN_ZEROS,   /* more padding, or the end */
-};
+#include "src/frames/codec.h"
 
 /* A chain. Opened or begun anew, it is at the beginning of a file. Owns its memory. */
 struct gzip_chain {
-    enum gzip_chain_state state;
+    struct gzip_members members;
     struct deflate_position position; /* what comes next, in bits of the file */
     uint64_t cut; /* byte of the file that nobody has yet, and that a block goes on with; 0: none */
-    struct gzip_header header;
-    uint64_t trailer; /* as far as it has come */
-    unsigned trailer_len;
     uint64_t member;  /* byte of the file with which the member begins */
     uint64_t content; /* bytes of it so far; the window is the last of them */
     int64_t
@@ -39,7 +26,7 @@ struct gzip_chain {
 
 enum gzip_chained {
     GZIP_CHAINED, /* *parsed is the content that comes next */
-    GZIP_ENDED,   /* a member: `trailer` is the length and CRC-32 that it states (gzip_trailer) */
+    GZIP_ENDED,   /* a member: members.trailer is what it states, as gzip_trailer gives it */
     GZIP_PASSED,  /* the run is of no more use: the next one is needed, or the file ends */
     GZIP_WRONG,   /* *why says what */
 };

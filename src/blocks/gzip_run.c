@@ -54,7 +54,7 @@ void gzip_run_parse(struct gzip_run *run)
         return;
     run->parser.work_max = BUDGET_TIMES * until;
     do {
-        run->begin = deflate_find(&input, from, until, &budget);
+        run->begin = deflate_find(run->parser.loops, &input, from, until, &budget);
         if (run->begin == DEFLATE_NONE)
             break;
         run->end = (struct deflate_position){.bit = run->begin};

@@ -103,7 +103,7 @@ static enum chained next(void *arg, const void *run_arg, const struct parsed_run
     const char *unused; /* ISA-L says what is wrong */
     enum gzip_chained chained;
     while ((chained = gzip_chain_next(&stream->chain, run, parsed, &unused)) == GZIP_ENDED) {
-        if (stream->chain.trailer != gzip_trailer(stream->chain.content, stream->crc))
+        if (stream->chain.members.trailer != gzip_trailer(stream->chain.content, stream->crc))
             return DOUBTED;
         stream->crc = 0;
     }
@@ -131,7 +131,7 @@ static bool hashes(const void *arg)
 static bool awaits_hash(const void *arg)
 {
     const struct gzip_stream *stream = arg;
-    return stream->chain.state == GZIP_CHAIN_TRAILER;
+    return stream->chain.members.next == GZIP_AT_TRAILER;
 }
 
 static void hash(void *arg, const unsigned char *content, size_t len)

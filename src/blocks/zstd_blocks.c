@@ -111,7 +111,7 @@ size_t zstd_run_memory(void)
 
 bool zstd_walk_begin(struct zstd_walk *walk, const struct zstd_frame_header *header)
 {
-    *walk = (struct zstd_walk){.window = header->window, .is_first = true};
+    *walk = (struct zstd_walk){.parts = {.next = ZSTD_BLOCK, .header = *header}, .is_first = true};
     return !header->is_skippable && header->dictionary == 0 && header->window <= RUN_WINDOW_MAX;
 }
 
@@ -119,7 +119,7 @@ void zstd_walk_begin_run(struct zstd_walk *walk, struct zstd_run *run)
 {
     run->len = run->count = 0;
     run->before = walk->defined;
-    run->window = walk->window;
+    run->window = walk->parts.header.window;
     run->is_last = false;
     for (unsigned i = 0; i < 3; i++)
         run->repeat_offsets.offset[i] = symbolic_offset(i);
@@ -174,19 +174,19 @@ static bool pass_compressed(struct zstd_walk *walk, const unsigned char *in, siz
 /* Begins a block, whose header is there. */
 static bool begin_block(struct zstd_walk *walk, struct zstd_run *run)
 {
-    const size_t max = walk->window < BLOCK_CONTENT_MAX ? walk->window : BLOCK_CONTENT_MAX;
-    const struct zstd_block_header header =
-        zstd_parse_block(run->in + run->len - ZSTD_BLOCK_HEADER_SIZE);
-    if (header.type == ZSTD_STORED_RESERVED || header.size > max)
+    const struct zstd_block_header *header = &walk->parts.block;
+    uint64_t size;
+    if (zstd_part_read(&walk->parts, run->in + run->len - ZSTD_BLOCK_HEADER_SIZE,
+                       ZSTD_BLOCK_HEADER_SIZE, &size) != ZSTD_PARSED)
         return false;
     /* Versions of libzstd differ in whether a compressed block may be as large as its content. */
-    if (header.type == ZSTD_STORED_COMPRESSED && header.size >= BLOCK_CONTENT_MAX)
+    if (header->type == ZSTD_STORED_COMPRESSED && header->size >= BLOCK_CONTENT_MAX)
         return false;
     run->blocks[run->count++] =
-        (struct zstd_block){.type = header.type, .at = (uint32_t)run->len, .size = header.size};
-    run->is_last = header.is_last;
+        (struct zstd_block){.type = header->type, .at = (uint32_t)run->len, .size = header->size};
+    run->is_last = header->is_last;
     walk->in_block = true;
-    walk->wanted += header.stored;
+    walk->wanted += header->stored;
     return true;
 }
 

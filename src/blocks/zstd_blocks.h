@@ -12,10 +12,10 @@
 #define GPUHISTO_ZSTD_BLOCKS_H
 
 #include "operations.h"
-#include "src/frames/zstd_format.h"
+#include "src/frames/codec.h"
 #include "zstd_tables.h"
 
-#define BLOCK_CONTENT_MAX ((size_t)128 << 10) /* bytes of a block's content */
+#define BLOCK_CONTENT_MAX ((size_t)ZSTD_BLOCK_MAX) /* bytes of a block's content */
 #define RUN_BLOCKS_MAX 512
 #define RUN_LITERALS_MAX (8 * BLOCK_CONTENT_MAX)
 #define RUN_CONTENT_MAX (64 * BLOCK_CONTENT_MAX)
@@ -123,7 +123,7 @@ size_t zstd_run_memory(void);
 
 /* A walk from block to block. */
 struct zstd_walk {
-    uint64_t window;
+    struct zstd_parts parts;    /* of the frame */
     struct definitions defined; /* by blocks that were passed */
     size_t operations;          /* that the blocks of the run take at most; */
     size_t literals, content;   /* that they take at most, in bytes */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that a compression format implements. A compressed file is a chain of frames that
- * can be decoded without each other: zstd's frames, gzip's members. If a codec can tell where one
- * ends without decoding it, they are decoded side by side, or on a GPU; otherwise one after the
- * other. */
+/* The functions that a compression format implements, and the headers of the formats. A compressed
+ * file is a chain of frames that can be decoded without each other: zstd's frames, gzip's members.
+ * If a codec can tell where one ends without decoding it, they are decoded side by side, or on a
+ * GPU; otherwise one after the other. */
 #ifndef GPUHISTO_CODEC_H
 #define GPUHISTO_CODEC_H
 
@@ -11,6 +11,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* The result of comparing the first bytes of a file with a format. */
 enum codec_magic {
@@ -144,5 +148,161 @@ static inline void decoder_close(struct decoder *decoder)
     if (decoder)
         decoder->codec->close(decoder);
 }
+
+/* --- zstd's headers (RFC 8878, section 3.1): the one place that reads them, for the cores, the
+ * GPU's planner and shards. Pure functions on bytes; any thread. --- */
+
+#define ZSTD_MAGIC_SIZE 4            /* bytes that begin a frame */
+#define ZSTD_FRAME_HEADER_MAX 18     /* bytes of a frame's header, magic included */
+#define ZSTD_BLOCK_HEADER_SIZE 3     /* bytes */
+#define ZSTD_CHECKSUM_SIZE 4         /* bytes, after a frame's last block */
+#define ZSTD_BLOCK_MAX (128 << 10)   /* bytes of a block, whatever the window of its frame is */
+#define ZSTD_SIZE_UNKNOWN UINT64_MAX /* the header does not state the size of the content */
+
+/* The result of reading a header. */
+enum zstd_parsed {
+    ZSTD_PARSED,
+    ZSTD_SHORT, /* so far it is one: `size` bytes must be there */
+    ZSTD_WRONG, /* no frame begins here, or its header or that of a block is not valid */
+};
+
+/* The header of a frame, or of a skippable frame. */
+struct zstd_frame_header {
+    bool is_skippable;
+    bool has_checksum;   /* of the content, after the last block */
+    uint32_t size;       /* bytes of the header; the first block follows */
+    uint32_t dictionary; /* 0: none */
+    uint64_t window;     /* bytes; of ZSTD_SHORT, 0 if not seen yet */
+    uint64_t content;    /* bytes, or ZSTD_SIZE_UNKNOWN; 0 if skippable */
+    uint64_t skipped;    /* if skippable: bytes that follow the header */
+};
+
+/* Reads the header that begins at in[0..len). */
+enum zstd_parsed zstd_parse_frame(const unsigned char *in, size_t len,
+                                  struct zstd_frame_header *header);
+
+enum zstd_stored_type {
+    ZSTD_STORED_RAW,
+    ZSTD_STORED_RLE,
+    ZSTD_STORED_COMPRESSED,
+    ZSTD_STORED_RESERVED, /* the data are corrupt */
+};
+
+/* The header of a block. */
+struct zstd_block_header {
+    enum zstd_stored_type type;
+    uint32_t size;   /* bytes of content if raw or RLE, otherwise of the compressed block */
+    uint32_t stored; /* bytes that follow the header */
+    bool is_last;
+};
+
+/* Reads the block header at in[0..ZSTD_BLOCK_HEADER_SIZE). */
+struct zstd_block_header zstd_parse_block(const unsigned char *in);
+
+/* Returns the bytes that a block of a frame with this window may have, compressed or not. */
+uint64_t zstd_block_max(uint64_t window);
+
+/* The parts of a frame, in their order. */
+enum zstd_part { ZSTD_HEADER, ZSTD_BLOCK, ZSTD_CHECKSUM };
+
+/* A walk over the parts of frames, one frame after the other; zeroed, it is before a frame. */
+struct zstd_parts {
+    enum zstd_part next;
+    struct zstd_frame_header header; /* the last one that was read */
+    struct zstd_block_header block;  /* the same */
+};
+
+/* Reads the header of the next part, which begins at in[0..len), and sets *size to the bytes of the
+ * part; of a skippable frame, to those of its header. ZSTD_SHORT: *size is more than len, and so
+ * many must be there. ZSTD_WRONG: no frame begins here; or the block's type is reserved, or it is
+ * larger than its frame allows. */
+enum zstd_parsed zstd_part_read(struct zstd_parts *parts, const unsigned char *in, size_t len,
+                                uint64_t *size);
+
+/* Goes on behind the part that was read. */
+void zstd_part_pass(struct zstd_parts *parts);
+
+/* --- gzip's members (RFC 1952) but for their blocks: headers, trailers, and what is between them.
+ * All of that may come in any number of parts. Pure functions on bytes; any thread. --- */
+
+#define GZIP_MAGIC_SIZE 3   /* bytes, with the only method of compression there is */
+#define GZIP_TRAILER_SIZE 8 /* bytes after the blocks: CRC-32 and length of the content */
+
+/* What may be wrong after a header, in the words of messages. */
+#define GZIP_FAULT_BLOCK "corrupt gzip data (invalid block)"
+#define GZIP_FAULT_CODE "corrupt gzip data (invalid code)"
+#define GZIP_FAULT_DISTANCE "corrupt gzip data (a distance goes back too far)"
+#define GZIP_FAULT_CHECKSUM "corrupt gzip data (wrong checksum or length)"
+
+/* The first bytes of a member of BGZF, up to its size: the first part of the extra field. */
+#define BGZF_HEAD_SIZE 18
+
+extern const unsigned char gzip_magic[GZIP_MAGIC_SIZE];
+
+/* The fields, in their order. All but the first are optional. */
+enum gzip_field {
+    GZIP_FIXED, /* magic, method, flags, time, extra flags, operating system */
+    GZIP_EXTRA_SIZE,
+    GZIP_EXTRA,
+    GZIP_NAME,
+    GZIP_COMMENT,
+    GZIP_CHECKSUM,
+    GZIP_HEADER_ENDED,
+};
+
+/* A header as far as it has come; zeroed, it is at its beginning. */
+struct gzip_header {
+    enum gzip_field field;
+    size_t at;       /* bytes of the field that have come */
+    unsigned flags;  /* the fields that there are */
+    unsigned number; /* of two bytes: the size of the extra field, then the checksum */
+    uint32_t crc;    /* of the bytes before it */
+};
+
+/* The parts of a gzip file. */
+enum gzip_at {
+    GZIP_AT_FIRST,   /* the first member */
+    GZIP_AT_HEADER,  /* the rest of a member's header */
+    GZIP_AT_BLOCKS,  /* blocks of a member */
+    GZIP_AT_TRAILER, /* the rest of its checksum and length */
+    GZIP_AT_NEXT,    /* another member, padding or the end */
+    GZIP_AT_ZEROS,   /* more padding, or the end */
+};
+
+/* A walk over members; zeroed, it is at the beginning of a file. Who decodes the blocks of a member
+ * sets `next` behind them, to GZIP_AT_TRAILER, with the other two zeroed, or to GZIP_AT_NEXT. */
+struct gzip_members {
+    enum gzip_at next;
+    struct gzip_header header;
+    uint64_t trailer; /* as far as it has come: CRC-32 and length */
+    unsigned trailer_len;
+};
+
+/* Takes bytes in[0..len) up to blocks, or behind a trailer or padding, and adds their number to
+ * *used. Zero bytes after a member are padding, as on tape: only more of them may follow. NULL; or
+ * what is wrong with the bytes from there on, and the walk is of no more use. */
+const char *gzip_members_read(struct gzip_members *members, const unsigned char *in, size_t len,
+                              size_t *used);
+
+/* True if the next byte is of no member that has begun, so the file may end here. */
+bool gzip_members_are_complete(const struct gzip_members *members);
+
+/* Returns how many bytes the member that begins with head[0..BGZF_HEAD_SIZE) has, as these state; 0
+ * if they do not. */
+size_t bgzf_size(const unsigned char *head);
+
+/* True if in[0..len), len at most BGZF_HEAD_SIZE, may be the first bytes of such a member. */
+bool bgzf_may_begin(const unsigned char *in, size_t len);
+
+/* Returns the CRC-32 of bytes that have the given one, 0 if there are none, and data[0..len) after
+ * them. By ISA-L: only in builds with it, after codec_gzip.load. Any thread. */
+uint32_t gzip_checksum(uint32_t before, const unsigned char *data, size_t len);
+
+/* Returns the CRC-32 of bytes that have `before`, followed by `len` bytes that have `crc`. */
+uint32_t gzip_checksum_join(uint32_t before, uint32_t crc, uint64_t len);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

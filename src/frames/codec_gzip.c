@@ -1,4 +1,182 @@
 /* SPDX-License-Identifier: MIT */
+/* gzip: its headers, and decoding by ISA-L in builds with it. */
+#include "codec.h"
+#include "src/base/library.h"
+
+#include <stdlib.h>
+#include <string.h>
+#if HAVE_ISAL
+#include <isa-l/crc.h>
+#include <isa-l/igzip_lib.h>
+#endif
+
+#define FLAGS_UNKNOWN 0xe0u
+#define FLAG_EXTRA 4u
+
+const unsigned char gzip_magic[GZIP_MAGIC_SIZE] = {0x1f, 0x8b, 0x08};
+
+/* The flag that announces a field, and its bytes; 0: those that the header states, or up to a zero
+ * byte. */
+static const struct {
+    unsigned flag;
+    size_t size;
+} fields[] = {
+    [GZIP_FIXED] = {0, 10},         [GZIP_EXTRA_SIZE] = {FLAG_EXTRA, 2},
+    [GZIP_EXTRA] = {FLAG_EXTRA, 0}, [GZIP_NAME] = {8, 0},
+    [GZIP_COMMENT] = {16, 0},       [GZIP_CHECKSUM] = {2, 2},
+};
+
+static void next_field(struct gzip_header *header)
+{
+    bool is_there = false;
+    header->at = 0;
+    while (!is_there && ++header->field != GZIP_HEADER_ENDED) {
+        is_there = header->flags & fields[header->field].flag;
+        if (header->field == GZIP_EXTRA)
+            is_there &= header->number > 0;
+        else
+            header->number = 0;
+    }
+}
+
+static const char *read_fixed(struct gzip_header *header, unsigned char byte)
+{
+    if (header->at < GZIP_MAGIC_SIZE && byte != gzip_magic[header->at])
+        return "not gzip data (no member begins here)";
+    if (header->at != GZIP_MAGIC_SIZE)
+        return NULL;
+    header->flags = byte;
+    return byte & FLAGS_UNKNOWN ? "corrupt gzip data (unknown flags in a header)" : NULL;
+}
+
+/* CRC-32 of one byte more. */
+static uint32_t add_to_crc(uint32_t crc, unsigned char byte)
+{
+    crc = ~crc ^ byte;
+    for (int bit = 0; bit < 8; bit++)
+        crc = crc & 1 ? crc >> 1 ^ 0xedb88320 : crc >> 1;
+    return ~crc;
+}
+
+/* Takes the next byte. NULL; or what is wrong, and the header is of no more use. */
+static const char *read_byte(struct gzip_header *header, unsigned char byte)
+{
+    const enum gzip_field field = header->field;
+    const size_t size = field == GZIP_EXTRA ? header->number : fields[field].size;
+    const char *fault = field == GZIP_FIXED ? read_fixed(header, byte) : NULL;
+    if (field == GZIP_EXTRA_SIZE || field == GZIP_CHECKSUM)
+        header->number |= (unsigned)byte << 8 * header->at;
+    if (field != GZIP_CHECKSUM)
+        header->crc = add_to_crc(header->crc, byte);
+    header->at++;
+    if (size > 0 ? header->at < size : byte != 0)
+        return fault;
+    if (field == GZIP_CHECKSUM && header->number != (header->crc & 0xffff))
+        fault = "corrupt gzip data (wrong checksum of a header)";
+    next_field(header);
+    return fault;
+}
+
+/* Takes bytes in[0..len) up to the end of the header, and adds their number to *used. NULL; or what
+ * is wrong. */
+static const char *read_header(struct gzip_header *header, const unsigned char *in, size_t len,
+                               size_t *used)
+{
+    const char *fault = NULL;
+    size_t taken = 0;
+    while (taken < len && header->field != GZIP_HEADER_ENDED && !fault)
+        fault = read_byte(header, in[taken++]);
+    *used += taken;
+    return fault;
+}
+
+bool gzip_members_are_complete(const struct gzip_members *members)
+{
+    return members->next == GZIP_AT_FIRST || members->next == GZIP_AT_NEXT ||
+           members->next == GZIP_AT_ZEROS;
+}
+
+static size_t read_trailer(struct gzip_members *members, const unsigned char *in, size_t len)
+{
+    size_t taken = 0;
+    while (taken < len && members->trailer_len < GZIP_TRAILER_SIZE)
+        members->trailer |= (uint64_t)in[taken++] << 8 * members->trailer_len++;
+    if (members->trailer_len == GZIP_TRAILER_SIZE)
+        members->next = GZIP_AT_NEXT;
+    return taken;
+}
+
+const char *gzip_members_read(struct gzip_members *members, const unsigned char *in, size_t len,
+                              size_t *used)
+{
+    const char *fault = NULL;
+    size_t zeros = 0;
+    if (members->next == GZIP_AT_TRAILER) {
+        *used += read_trailer(members, in, len);
+        return NULL;
+    }
+    if (gzip_members_are_complete(members) && len > 0) {
+        while (members->next != GZIP_AT_FIRST && zeros < len && in[zeros] == 0)
+            zeros++;
+        *used += zeros;
+        if (zeros == 0 && members->next == GZIP_AT_ZEROS)
+            return "not gzip data (after zero bytes, which end it)";
+        members->next = zeros > 0 ? GZIP_AT_ZEROS : GZIP_AT_HEADER;
+        members->header = (struct gzip_header){.field = GZIP_FIXED};
+    }
+    if (members->next == GZIP_AT_HEADER) {
+        fault = read_header(&members->header, in, len, used);
+        if (members->header.field == GZIP_HEADER_ENDED)
+            members->next = GZIP_AT_BLOCKS;
+    }
+    return fault;
+}
+
+size_t bgzf_size(const unsigned char *head)
+{
+    static const unsigned char name_and_size[] = {'B', 'C', 2, 0};
+    const unsigned flags = head[3] & (FLAGS_UNKNOWN | FLAG_EXTRA);
+    const bool has_room = head[10] >= 6 || head[11] > 0;
+    if (memcmp(head, gzip_magic, GZIP_MAGIC_SIZE) != 0 || flags != FLAG_EXTRA || !has_room ||
+        memcmp(head + 12, name_and_size, sizeof name_and_size) != 0)
+        return 0;
+    return (head[16] | (size_t)head[17] << 8) + 1;
+}
+
+bool bgzf_may_begin(const unsigned char *in, size_t len)
+{
+    unsigned char head[BGZF_HEAD_SIZE] = {0x1f, 0x8b, 8, FLAG_EXTRA, [11] = 1, [12] = 'B', 'C', 2};
+    memcpy(head, in, len);
+    return bgzf_size(head) > 0;
+}
+
+/* Returns a * b, polynomials over GF(2) modulo that of the CRC; the highest bit is x^0. */
+static uint32_t crc_product(uint32_t a, uint32_t b)
+{
+    uint32_t product = 0;
+    for (uint32_t bit = UINT32_C(1) << 31; bit > 0; bit >>= 1) {
+        product ^= a & bit ? b : 0;
+        b = b & 1 ? b >> 1 ^ UINT32_C(0xedb88320) : b >> 1;
+    }
+    return product;
+}
+
+/* Bytes that follow multiply a CRC by x^8 each; that power is made by squaring. */
+uint32_t gzip_checksum_join(uint32_t before, uint32_t crc, uint64_t len)
+{
+    uint32_t power = UINT32_C(1) << 23; /* x^8 */
+    for (; len > 0; len >>= 1) {
+        if (len & 1)
+            before = crc_product(before, power);
+        power = crc_product(power, power);
+    }
+    return before ^ crc;
+}
+
+/* --- the codec --- */
+
+#if HAVE_ISAL
+
 /* gzip, by ISA-L, which verifies checksum and length of a member even if they are cut. It also
  * takes blocks whose codes leave bits unused, which zlib refuses and no compressor writes.
  *
@@ -9,14 +187,6 @@
  * another one seems to begin there, the run fails, as what others have decoded from there on may
  * not be content. One that goes on fails in order, too: mostly it is corrupt, and is decoded in
  * order or not depending on how fast it comes. */
-#include "codec.h"
-#include "gzip_format.h"
-#include "src/base/library.h"
-
-#include <isa-l/crc.h>
-#include <isa-l/igzip_lib.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define WINDOW_SIZE (32 << 10)
 
@@ -29,21 +199,11 @@ uint32_t gzip_checksum(uint32_t before, const unsigned char *data, size_t len)
     return libisal.crc32_gzip_refl(before, data, len);
 }
 
-/* What comes next in the data. */
-enum gzip_state {
-    GZIP_FIRST,  /* the first member */
-    GZIP_HEADER, /* the rest of a member's header */
-    GZIP_BODY,   /* the rest of a member: blocks, checksum and length */
-    GZIP_LONGER, /* the same, beyond the size that it states */
-    GZIP_NEXT,   /* another member, padding or the end */
-    GZIP_ZEROS,  /* more padding, or the end */
-};
-
 /* Headers are read here: ISA-L forgets which fields are still to come when a header is cut. */
 struct gzip_decoder {
     struct decoder decoder;
-    enum gzip_state state;
-    struct gzip_header header;
+    struct gzip_members members;
+    bool is_longer;                     /* the member goes on beyond the size that it states */
     uint64_t taken;                     /* bytes of the member */
     size_t stated;                      /* how many it states to have; 0: it does not */
     const char *fault;                  /* NULL; or what is wrong, unless its size is */
@@ -96,7 +256,7 @@ static int gzip_reserve(struct decoder *decoder, const unsigned char *in, size_t
 {
     (void)in;
     (void)len;
-    ((struct gzip_decoder *)decoder)->state = is_first ? GZIP_FIRST : GZIP_NEXT;
+    ((struct gzip_decoder *)decoder)->members.next = is_first ? GZIP_AT_FIRST : GZIP_AT_NEXT;
     return 0;
 }
 
@@ -109,19 +269,6 @@ static enum decode_status gzip_fault(struct error *error, const char *fault)
 static enum decode_status misstated(struct error *error)
 {
     return gzip_fault(error, "corrupt gzip data " FRAME_MISSTATED);
-}
-
-/* Zero bytes after a member are padding, as on tape. Nothing but more of them may follow, as in
- * gzip. A step ends with them, so that the next one begins with what is wrong. */
-static enum decode_status read_zeros(struct gzip_decoder *gzip, struct decode_step *step,
-                                     struct error *error)
-{
-    while (step->used < step->in_len && step->in[step->used] == 0)
-        step->used++;
-    gzip->state = GZIP_ZEROS;
-    if (step->used > 0 || step->in_len == 0)
-        return DECODE_OK;
-    return gzip_fault(error, GZIP_FAULT_ZEROS);
 }
 
 /* Adds to the head, which begins at byte `begin` of the member, what there is of it in in[0..len),
@@ -138,15 +285,10 @@ static void see_head(struct gzip_decoder *gzip, uint64_t begin, const unsigned c
     gzip->head_len += some;
 }
 
-static enum decode_status read_header(struct gzip_decoder *gzip, struct decode_step *step,
-                                      struct error *error)
+/* Begins the body of a member, whose header has come. */
+static enum decode_status begin_body(struct gzip_decoder *gzip, const struct decode_step *step,
+                                     struct error *error)
 {
-    const char *fault = gzip_header_read(&gzip->header, step->in, step->in_len, &step->used);
-    if (fault)
-        return gzip_fault(error, fault);
-    see_head(gzip, 0, step->in, step->used, gzip->taken);
-    if (gzip->header.field != GZIP_HEADER_ENDED)
-        return DECODE_OK;
     gzip->stated = gzip->head_len == BGZF_HEAD_SIZE ? bgzf_size(gzip->head) : 0;
     if (gzip->stated <= gzip->taken + step->used && gzip->stated > 0 && step->is_followed)
         return misstated(error);
@@ -154,8 +296,24 @@ static enum decode_status read_header(struct gzip_decoder *gzip, struct decode_s
         gzip->stated = 0;
     libisal.isal_inflate_init(&gzip->inflate);
     gzip->inflate.crc_flag = ISAL_GZIP_NO_HDR_VER; /* verifies what follows the blocks */
-    gzip->state = GZIP_BODY;
     return DECODE_OK;
+}
+
+/* Takes bytes up to the body of a member. A step ends with padding, so that the next one begins
+ * with what is wrong. */
+static enum decode_status read_between(struct gzip_decoder *gzip, struct decode_step *step,
+                                       struct error *error)
+{
+    if (gzip_members_are_complete(&gzip->members)) {
+        gzip->taken = gzip->head_len = 0;
+        gzip->fault = NULL;
+        gzip->is_longer = false;
+    }
+    const char *fault = gzip_members_read(&gzip->members, step->in, step->in_len, &step->used);
+    if (fault)
+        return gzip_fault(error, fault);
+    see_head(gzip, 0, step->in, step->used, gzip->taken);
+    return gzip->members.next == GZIP_AT_BLOCKS ? begin_body(gzip, step, error) : DECODE_OK;
 }
 
 static const char *inflate_fault(int error)
@@ -191,7 +349,7 @@ static enum decode_status read_body(struct gzip_decoder *gzip, struct decode_ste
 {
     struct inflate_state *inflate = &gzip->inflate;
     const uint64_t at = gzip->taken + step->used;
-    const bool is_stated = gzip->stated > 0, is_longer = gzip->state == GZIP_LONGER;
+    const bool is_stated = gzip->stated > 0, is_longer = gzip->is_longer;
     size_t len = step->in_len - step->used;
     if (is_longer) {
         const enum decode_status status = look_beyond(gzip, step, error);
@@ -216,11 +374,11 @@ static enum decode_status read_body(struct gzip_decoder *gzip, struct decode_ste
     step->made = step->cap - inflate->avail_out;
     const bool is_at_end = is_stated && gzip->taken + step->used == gzip->stated;
     if (inflate->block_state == ISAL_BLOCK_FINISH) {
-        gzip->state = GZIP_NEXT;
+        gzip->members.next = GZIP_AT_NEXT;
         if (is_stated && !is_at_end && step->is_followed)
             return misstated(error);
     } else if (is_at_end && !is_longer && step->made < step->cap) {
-        gzip->state = GZIP_LONGER;
+        gzip->is_longer = true;
         gzip->head_len = 0;
     }
     return DECODE_OK;
@@ -232,35 +390,26 @@ static enum decode_status gzip_decode(struct decoder *decoder, struct decode_ste
     struct gzip_decoder *gzip = (struct gzip_decoder *)decoder;
     enum decode_status status = DECODE_OK;
     step->used = step->made = 0;
-    bool is_between = gzip->state == GZIP_FIRST || gzip->state == GZIP_NEXT;
-    bool is_padded = gzip->state == GZIP_NEXT && step->in_len > 0 && step->in[0] == 0;
-    if (gzip->state == GZIP_ZEROS || is_padded)
-        return read_zeros(gzip, step, error);
-    if (is_between && step->in_len > 0) {
-        gzip->header = (struct gzip_header){.field = GZIP_FIXED};
-        gzip->taken = gzip->head_len = 0;
-        gzip->fault = NULL;
-        gzip->state = GZIP_HEADER;
+    if (gzip->members.next != GZIP_AT_BLOCKS)
+        status = read_between(gzip, step, error);
+    if (gzip->members.next == GZIP_AT_BLOCKS && status == DECODE_OK) {
+        const bool was_longer = gzip->is_longer;
+        status = read_body(gzip, step, error);
+        if (gzip->is_longer && !was_longer && status == DECODE_OK && step->made == 0)
+            status = read_body(gzip, step, error);
     }
-    if (gzip->state == GZIP_HEADER)
-        status = read_header(gzip, step, error);
-    if (gzip->state == GZIP_BODY)
-        status = read_body(gzip, step, error);
-    if (gzip->state == GZIP_LONGER && status == DECODE_OK && step->made == 0)
-        status = read_body(gzip, step, error);
     gzip->taken += step->used;
     return status;
 }
 
 static bool gzip_complete(const struct decoder *decoder)
 {
-    enum gzip_state state = ((const struct gzip_decoder *)decoder)->state;
-    return state == GZIP_FIRST || state == GZIP_NEXT || state == GZIP_ZEROS;
+    return gzip_members_are_complete(&((const struct gzip_decoder *)decoder)->members);
 }
 
 static bool gzip_may_begin(const struct decoder *decoder)
 {
-    return ((const struct gzip_decoder *)decoder)->state != GZIP_ZEROS;
+    return ((const struct gzip_decoder *)decoder)->members.next != GZIP_AT_ZEROS;
 }
 
 static void gzip_close(struct decoder *decoder)
@@ -284,3 +433,5 @@ const struct codec codec_gzip = {
     .may_begin = gzip_may_begin,
     .close = gzip_close,
 };
+
+#endif

@@ -1,13 +1,145 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd, by libzstd. */
+/* zstd: its headers, and decoding by libzstd. */
 #include "codec.h"
 #include "src/base/library.h"
-#include "zstd_format.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 #include <zstd_errors.h>
+
+/* --- headers --- */
+
+#define MAGIC_SKIPPABLE 0x184d2a50u /* to 0x184d2a5f */
+#define MAGIC_FRAME 0xfd2fb528u
+#define SKIPPABLE_HEADER_SIZE 8 /* bytes of a magic number and a size */
+
+/* Returns the next `bytes` bytes, up to 8, as a number. */
+static uint64_t little_endian(const unsigned char *in, size_t bytes)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < bytes; i++)
+        value |= (uint64_t)in[i] << 8 * i;
+    return value;
+}
+
+/* True if a number of which the first `seen` bytes are there may be a magic number. */
+static bool may_be(uint32_t magic, uint32_t ignored, uint64_t value, size_t seen)
+{
+    uint64_t mask = (((uint64_t)1 << 8 * seen) - 1) & ~(uint64_t)ignored;
+    return (value & mask) == (magic & mask);
+}
+
+static enum zstd_parsed parse_skippable(const unsigned char *in, size_t len,
+                                        struct zstd_frame_header *header)
+{
+    header->is_skippable = true;
+    header->size = SKIPPABLE_HEADER_SIZE;
+    if (len < SKIPPABLE_HEADER_SIZE)
+        return ZSTD_SHORT;
+    header->content = 0;
+    header->skipped = little_endian(in + ZSTD_MAGIC_SIZE, 4);
+    return ZSTD_PARSED;
+}
+
+static uint64_t window_of(unsigned descriptor)
+{
+    uint64_t power = (uint64_t)1 << (10 + (descriptor >> 3));
+    return power + power / 8 * (descriptor & 7);
+}
+
+/* Reads the fields after the magic number. */
+static enum zstd_parsed parse_fields(const unsigned char *in, size_t len,
+                                     struct zstd_frame_header *header)
+{
+    static const uint8_t dictionaries[4] = {0, 1, 2, 4}, contents[4] = {0, 2, 4, 8};
+    const unsigned descriptor = *in++;
+    const bool is_single_segment = descriptor >> 5 & 1; /* the window is the content */
+    const size_t window = is_single_segment ? 0 : 1, dictionary = dictionaries[descriptor & 3];
+    size_t content = contents[descriptor >> 6];
+    if (descriptor & 8)
+        return ZSTD_WRONG;
+    if (is_single_segment && content == 0)
+        content = 1;
+    header->has_checksum = descriptor >> 2 & 1;
+    header->size = (uint32_t)(ZSTD_MAGIC_SIZE + 1 + window + dictionary + content);
+    if (window > 0 && len > 1)
+        header->window = window_of(*in++);
+    if (ZSTD_MAGIC_SIZE + len < header->size)
+        return ZSTD_SHORT;
+    header->dictionary = (uint32_t)little_endian(in, dictionary);
+    if (content > 0)
+        header->content = little_endian(in + dictionary, content) + (content == 2 ? 256 : 0);
+    if (is_single_segment)
+        header->window = header->content;
+    return ZSTD_PARSED;
+}
+
+enum zstd_parsed zstd_parse_frame(const unsigned char *in, size_t len,
+                                  struct zstd_frame_header *header)
+{
+    const size_t seen = len < ZSTD_MAGIC_SIZE ? len : ZSTD_MAGIC_SIZE;
+    const uint64_t magic = little_endian(in, seen);
+    const bool is_frame = may_be(MAGIC_FRAME, 0, magic, seen);
+    *header = (struct zstd_frame_header){.size = ZSTD_MAGIC_SIZE, .content = ZSTD_SIZE_UNKNOWN};
+    if (!is_frame && !may_be(MAGIC_SKIPPABLE, 15, magic, seen))
+        return ZSTD_WRONG;
+    if (seen < ZSTD_MAGIC_SIZE)
+        return ZSTD_SHORT;
+    if (!is_frame)
+        return parse_skippable(in, len, header);
+    header->size = ZSTD_MAGIC_SIZE + 1;
+    return len < header->size ? ZSTD_SHORT
+                              : parse_fields(in + ZSTD_MAGIC_SIZE, len - ZSTD_MAGIC_SIZE, header);
+}
+
+struct zstd_block_header zstd_parse_block(const unsigned char *in)
+{
+    const uint32_t header = (uint32_t)little_endian(in, ZSTD_BLOCK_HEADER_SIZE);
+    const enum zstd_stored_type type = header >> 1 & 3;
+    const uint32_t size = header >> 3;
+    return (struct zstd_block_header){.type = type,
+                                      .size = size,
+                                      .stored = type == ZSTD_STORED_RLE ? 1 : size,
+                                      .is_last = header & 1};
+}
+
+uint64_t zstd_block_max(uint64_t window)
+{
+    return window < ZSTD_BLOCK_MAX ? window : ZSTD_BLOCK_MAX;
+}
+
+enum zstd_parsed zstd_part_read(struct zstd_parts *parts, const unsigned char *in, size_t len,
+                                uint64_t *size)
+{
+    if (parts->next == ZSTD_HEADER) {
+        const enum zstd_parsed parsed = zstd_parse_frame(in, len, &parts->header);
+        *size = parts->header.size;
+        return parsed;
+    }
+    *size = parts->next == ZSTD_BLOCK ? ZSTD_BLOCK_HEADER_SIZE : ZSTD_CHECKSUM_SIZE;
+    if (len < *size)
+        return ZSTD_SHORT;
+    if (parts->next == ZSTD_CHECKSUM)
+        return ZSTD_PARSED;
+    parts->block = zstd_parse_block(in);
+    if (parts->block.type == ZSTD_STORED_RESERVED ||
+        parts->block.size > zstd_block_max(parts->header.window))
+        return ZSTD_WRONG;
+    *size += parts->block.stored;
+    return ZSTD_PARSED;
+}
+
+void zstd_part_pass(struct zstd_parts *parts)
+{
+    const struct zstd_frame_header *header = &parts->header;
+    if (parts->next == ZSTD_HEADER)
+        parts->next = header->is_skippable ? ZSTD_HEADER : ZSTD_BLOCK;
+    else if (parts->next == ZSTD_CHECKSUM || (parts->block.is_last && !header->has_checksum))
+        parts->next = ZSTD_HEADER;
+    else if (parts->block.is_last)
+        parts->next = ZSTD_CHECKSUM;
+}
 
 /* --- libzstd --- */
 
@@ -28,15 +160,8 @@ LIBRARY(libzstd, LIBZSTD_FILE, CALLS)
 /* --- the codec --- */
 
 #define CORRUPT "corrupt zstd data"
-#define BLOCK_MAX                                                                                  \
-    ((uint64_t)128 << 10) /* bytes of a block, whatever the window of its frame is                 \
-                           */
-
 /* More bytes than libzstd allocates beside the window that it decodes into. */
-#define RING_MORE (2 * BLOCK_MAX + (4 << 10))
-
-/* What comes next of a frame. */
-enum zstd_part { PART_HEADER, PART_BLOCK, PART_CHECKSUM };
+#define RING_MORE (2 * ZSTD_BLOCK_MAX + (4 << 10))
 
 /* libzstd gets a whole part of the frame at a time, however the input was cut. Otherwise its
  * verdict on corrupt data would depend on that: it does not look whether blocks are too large if it
@@ -47,19 +172,18 @@ struct zstd_decoder {
     int window_log_max;
     bool no_check; /* leave content checksums out */
 
-    bool in_frame;                   /* bytes of a frame were taken, but not its end */
-    struct zstd_frame_header header; /* of the frame */
-    uint64_t content;                /* bytes that it has given */
-    uint64_t skipped;                /* bytes to come, if it is skippable */
-    bool is_direct;                  /* libzstd decodes to the output, otherwise to a ring: */
-    uint64_t ring_window;            /* its frame's window, */
-    uint64_t ring_content;           /* and content, as far as the size of the ring depends on it */
-    bool is_full;                    /* libzstd may have more content than there was room for, */
-    bool is_held;                    /* and waits for the frame's last byte again */
+    bool in_frame;           /* bytes of a frame were taken, but not its end */
+    struct zstd_parts parts; /* of the frame */
+    uint64_t content;        /* bytes that it has given */
+    uint64_t skipped;        /* bytes to come, if it is skippable */
+    bool is_direct;          /* libzstd decodes to the output, otherwise to a ring: */
+    uint64_t ring_window;    /* its frame's window, */
+    uint64_t ring_content;   /* and content, as far as the size of the ring depends on it */
+    bool is_full;            /* libzstd may have more content than there was room for, */
+    bool is_held;            /* and waits for the frame's last byte again */
 
-    enum zstd_part part;
-    size_t cut_len; /* bytes of the part that came before the input ended, */
-    unsigned char cut[ZSTD_BLOCK_HEADER_SIZE + BLOCK_MAX];
+    size_t cut_len; /* bytes of the next part that came before the input ended, */
+    unsigned char cut[ZSTD_BLOCK_HEADER_SIZE + ZSTD_BLOCK_MAX];
 };
 
 static enum codec_magic zstd_magic(const unsigned char *head, size_t len)
@@ -207,7 +331,7 @@ static int zstd_reserve(struct decoder *decoder, const unsigned char *in, size_t
     struct zstd_decoder *zstd = (struct zstd_decoder *)decoder;
     struct zstd_frame_header header;
     const bool is_frame = zstd_parse_frame(in, len, &header) == ZSTD_PARSED && !header.is_skippable;
-    zstd->part = PART_HEADER; /* the last frame may not have been decoded to its end */
+    zstd->parts.next = ZSTD_HEADER; /* the last frame may not have been decoded to its end */
     zstd->in_frame = zstd->is_full = zstd->is_held = false;
     zstd->skipped = zstd->cut_len = 0;
     if (zstd->context)
@@ -237,12 +361,11 @@ static bool zstd_complete(const struct decoder *decoder)
 
 /* --- parts of a frame --- */
 
-/* Returns what the header of a block shows to be wrong; NULL: nothing. */
-static const char *block_fault(const struct zstd_decoder *zstd,
-                               const struct zstd_block_header *block)
+/* Returns what the header of the block that was read shows to be wrong; NULL: nothing. */
+static const char *block_fault(const struct zstd_decoder *zstd)
 {
-    const uint64_t window = zstd->header.window, max = window < BLOCK_MAX ? window : BLOCK_MAX;
-    if (block->size > max)
+    const struct zstd_block_header *block = &zstd->parts.block;
+    if (block->size > zstd_block_max(zstd->parts.header.window))
         return CORRUPT " (a block is larger than its frame allows)";
     /* A compressed block has two headers at least. libzstd passes over one that has no bytes. */
     if (block->type == ZSTD_STORED_RESERVED ||
@@ -251,23 +374,17 @@ static const char *block_fault(const struct zstd_decoder *zstd,
     return NULL;
 }
 
-/* Returns how many bytes the part has that begins with in[0..len). More than len: at least so many.
- * A part that is wrong has no more than show it. */
-static size_t part_size(const struct zstd_decoder *zstd, const unsigned char *in, size_t len)
+/* Reads the part that begins with in[0..len). Returns how many bytes it has; more than len: at
+ * least so many. A part that is wrong has no more than show it. */
+static size_t part_size(struct zstd_decoder *zstd, const unsigned char *in, size_t len)
 {
-    struct zstd_frame_header header;
-    struct zstd_block_header block;
-    switch (zstd->part) {
-    case PART_HEADER:
-        return zstd_parse_frame(in, len, &header) == ZSTD_WRONG ? len : header.size;
-    case PART_BLOCK:
-        if (len < ZSTD_BLOCK_HEADER_SIZE)
-            return ZSTD_BLOCK_HEADER_SIZE;
-        block = zstd_parse_block(in);
-        return ZSTD_BLOCK_HEADER_SIZE + (block_fault(zstd, &block) ? 0 : block.stored);
-    default:
-        return ZSTD_CHECKSUM_SIZE;
-    }
+    uint64_t size;
+    const enum zstd_parsed parsed = zstd_part_read(&zstd->parts, in, len, &size);
+    if (parsed == ZSTD_SHORT)
+        return (size_t)size;
+    if (zstd->parts.next == ZSTD_BLOCK)
+        return block_fault(zstd) ? ZSTD_BLOCK_HEADER_SIZE : (size_t)size;
+    return parsed == ZSTD_WRONG ? len : (size_t)size;
 }
 
 /* Returns the next part, with *len set to its bytes, once all of it has come. Otherwise takes what
@@ -311,7 +428,7 @@ static enum decode_status zstd_fault(struct error *error, const char *fault)
 static enum decode_status decode_bytes(struct zstd_decoder *zstd, const unsigned char *in,
                                        size_t len, struct decode_step *step, struct error *why)
 {
-    const uint64_t stated = stated_content(&zstd->header);
+    const uint64_t stated = stated_content(&zstd->parts.header);
     ZSTD_inBuffer from = {in, len, 0};
     ZSTD_outBuffer to = {step->out, step->cap, step->made};
     const size_t hint = libzstd.ZSTD_decompressStream(zstd->context, &to, &from);
@@ -346,8 +463,8 @@ static bool may_be_direct(const struct zstd_frame_header *header, const unsigned
 static enum decode_status begin_frame(struct zstd_decoder *zstd, const unsigned char *in,
                                       size_t len, struct decode_step *step, struct error *error)
 {
-    struct zstd_frame_header *header = &zstd->header;
-    if (zstd_parse_frame(in, len, header) != ZSTD_PARSED)
+    const struct zstd_frame_header *header = &zstd->parts.header;
+    if (zstd_parse_frame(in, len, &zstd->parts.header) != ZSTD_PARSED)
         return zstd_fault(error, zstd_magic(in, len) == MAGIC_OTHER
                                      ? "not zstd data (no frame begins here)"
                                      : CORRUPT);
@@ -366,30 +483,20 @@ static enum decode_status begin_frame(struct zstd_decoder *zstd, const unsigned 
         zstd->cut_len == 0 && may_be_direct(header, in, step->in_len - step->used, step);
     if ((is_direct ? set_direct(zstd, true) : begin_ring(zstd, header)) != 0)
         return DECODE_NO_MEMORY;
-    zstd->part = PART_BLOCK;
+    zstd_part_pass(&zstd->parts);
     return decode_bytes(zstd, in, len, step, error);
 }
 
+/* Decodes the part that was read. */
 static enum decode_status decode_part(struct zstd_decoder *zstd, const unsigned char *in,
                                       size_t len, struct decode_step *step, struct error *error)
 {
-    struct zstd_block_header block;
-    const char *fault;
-    switch (zstd->part) {
-    case PART_HEADER:
+    if (zstd->parts.next == ZSTD_HEADER)
         return begin_frame(zstd, in, len, step, error);
-    case PART_BLOCK:
-        block = zstd_parse_block(in);
-        fault = block_fault(zstd, &block);
-        if (fault)
-            return zstd_fault(error, fault);
-        if (block.is_last)
-            zstd->part = zstd->header.has_checksum ? PART_CHECKSUM : PART_HEADER;
-        break;
-    case PART_CHECKSUM:
-        zstd->part = PART_HEADER;
-        break;
-    }
+    const char *fault = zstd->parts.next == ZSTD_BLOCK ? block_fault(zstd) : NULL;
+    if (fault)
+        return zstd_fault(error, fault);
+    zstd_part_pass(&zstd->parts);
     return decode_bytes(zstd, in, len, step, error);
 }
 

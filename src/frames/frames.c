@@ -1,10 +1,98 @@
 /* SPDX-License-Identifier: MIT */
 #include "frames.h"
-#include "frame_walk.h"
 #include "src/base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* --- codecs --- */
+
+const struct codec *const codecs[] = {
+    &codec_zstd,
+#if HAVE_ISAL
+    &codec_gzip,
+#endif
+    NULL,
+};
+
+enum codec_magic codec_recognise(const unsigned char *head, size_t len, const struct codec **codec)
+{
+    enum codec_magic result = MAGIC_OTHER;
+    for (size_t i = 0; codecs[i]; i++) {
+        enum codec_magic magic = codecs[i]->magic(head, len);
+        if (magic == MAGIC_OTHER)
+            continue;
+        result = magic;
+        if (magic == MAGIC_MATCH) {
+            *codec = codecs[i];
+            break;
+        }
+    }
+    return result;
+}
+
+/* --- walking --- */
+
+/* Bytes that are read where links stand far apart: enough for the header of a frame, or a link.
+ * Links that stand close together are read many at once. */
+#define WALK_FEW ((size_t)64)
+#define WALK_CLOSE ((uint64_t)4 << 10)
+
+void frame_walk_begin(struct frame_walk *walk, const struct bytes *bytes, const struct codec *codec,
+                      uint64_t begin, uint64_t end)
+{
+    walk->bytes = bytes;
+    walk->codec = codec;
+    walk->offset = begin;
+    walk->end = end;
+    walk->frame.size = walk->window_at = walk->window_len = 0;
+}
+
+/* Moves the window to hold `wanted` bytes from byte `at` of the frame on, or all up to the end.
+ * Returns those bytes, with *len set to how many there are; or NULL with the error set. */
+static const unsigned char *see(struct frame_walk *walk, uint64_t at, size_t wanted, size_t *len,
+                                struct error *error)
+{
+    at += walk->offset;
+    const uint64_t seen_to = walk->window_at + walk->window_len, left = walk->end - at;
+    if (wanted > left)
+        wanted = (size_t)left;
+    if (at < walk->window_at || at + wanted > seen_to) {
+        bool is_close = at >= walk->window_at && at - walk->window_at < WALK_CLOSE;
+        size_t size = is_close ? WALK_WINDOW : WALK_FEW;
+        size = left < size ? (size_t)left : size;
+        ssize_t got = bytes_read_at(walk->bytes, walk->window, size, at, error);
+        if (got < 0)
+            return NULL;
+        walk->window_at = at;
+        walk->window_len = (size_t)got;
+    }
+    *len = (size_t)(walk->window_at + walk->window_len - at);
+    return walk->window + (at - walk->window_at);
+}
+
+enum walk_step frame_walk_next(struct frame_walk *walk, struct error *error)
+{
+    const struct codec *codec = walk->codec;
+    struct codec_frame *frame = &walk->frame;
+    size_t len;
+    walk->offset += frame->size;
+    frame->size = 0;
+    if (walk->offset == walk->end)
+        return WALK_END;
+    const uint64_t left = walk->end - walk->offset;
+    const unsigned char *in = see(walk, 0, WALK_FEW, &len, error);
+    enum frame_extent extent = in ? codec->peek(in, len, frame) : FRAME_UNKNOWN;
+    while (extent == FRAME_PART && frame->size > 0 && frame->size <= left) {
+        in = see(walk, frame->size, codec->link_size, &len, error);
+        extent = in && len >= codec->link_size ? codec->follow(in, frame) : FRAME_UNKNOWN;
+    }
+    if (!in)
+        return WALK_FAILED;
+    return extent == FRAME_WHOLE && frame->size <= left ? WALK_FRAME : WALK_BROKEN;
+}
+
+/* --- batches --- */
 
 #define FEED_SIZE ((size_t)512 << 10) /* bytes read at a time: libzstd copies cut blocks */
 #define SMALL_SIZE ((size_t)4 << 10)  /* bytes of the smallest buffer */
@@ -286,4 +374,114 @@ void frames_return(struct frames *frames, struct frame_batch *batch)
     drop(batch, batch->pos);
     frames->pending = *batch;
     *batch = spare;
+}
+
+/* --- looking at content --- */
+
+#define PEEK_FIRST ((size_t)512)        /* bytes of content that are given first: mostly enough */
+#define PEEK_SIZE ((size_t)64 << 10)    /* bytes that are read, and given, at a time */
+#define STREAM_MAX ((uint64_t)16 << 20) /* bytes of a compressed stream that are looked at */
+
+/* A look that has begun. */
+struct peeking {
+    const struct peek *peek;
+    uint64_t offset; /* of the next byte to read */
+    struct decoder *decoder;
+    unsigned char *data; /* PEEK_SIZE bytes */
+    size_t pos, len;     /* data[pos..len) was not decoded yet */
+    bool is_dry;         /* the decoder gives nothing more without being fed */
+    uint64_t frame;      /* where the frame begins that is being decoded */
+};
+
+/* Reads the next bytes of the file to buf. Returns how many, or -1 with the error set. */
+static ssize_t read_stored(struct peeking *peeking, unsigned char *buf, size_t cap,
+                           struct error *error)
+{
+    const uint64_t left = peeking->peek->end - peeking->offset;
+    ssize_t got = bytes_peek(peeking->peek->frames->bytes, buf, left < cap ? (size_t)left : cap,
+                             peeking->offset, error);
+    peeking->offset += got > 0 ? (uint64_t)got : 0;
+    return got;
+}
+
+/* Feeds the decoder. Returns the bytes read, or -1, as read_stored. */
+static ssize_t feed(struct peeking *peeking, struct error *error)
+{
+    const struct bytes *bytes = peeking->peek->frames->bytes;
+    if (!bytes->regular && peeking->offset >= STREAM_MAX)
+        return error_of(error, bytes->name, "has no content in its first 16 MiB");
+    ssize_t got = read_stored(peeking, peeking->data, PEEK_SIZE, error);
+    peeking->pos = 0;
+    peeking->len = got > 0 ? (size_t)got : 0;
+    return got;
+}
+
+/* Takes one step of decoding. Returns the bytes that it made, or -1 with the error set. */
+static ssize_t decode_step(struct peeking *peeking, unsigned char *out, size_t cap,
+                           struct error *error)
+{
+    const char *name = peeking->peek->frames->bytes->name;
+    struct error fault;
+    struct decode_step step = {.in = peeking->data + peeking->pos,
+                               .in_len = peeking->len - peeking->pos,
+                               .out = out,
+                               .cap = cap};
+    switch (peeking->peek->frames->codec->decode(peeking->decoder, &step, &fault)) {
+    case DECODE_NO_MEMORY:
+        return error_of(error, name, "out of memory");
+    case DECODE_FAULT:
+        return error_of(error, name, "%s, at byte %llu", fault.text,
+                        (unsigned long long)peeking->frame);
+    default:
+        peeking->pos += step.used;
+        peeking->is_dry = step.made == 0;
+        return (ssize_t)step.made;
+    }
+}
+
+/* Decodes on, to out[0..cap). Returns the bytes, 0 at the end, or -1 with the error set. */
+static ssize_t decode(struct peeking *peeking, unsigned char *out, size_t cap, struct error *error)
+{
+    const struct codec *codec = peeking->peek->frames->codec;
+    ssize_t made = 0;
+    while (made == 0) {
+        bool is_complete = codec->complete(peeking->decoder);
+        if (peeking->pos == peeking->len && (is_complete || peeking->is_dry)) {
+            ssize_t got = feed(peeking, error);
+            if (got < 0 || (got == 0 && is_complete))
+                return got;
+            if (got == 0)
+                return error_of(error, peeking->peek->frames->bytes->name,
+                                "truncated %s data, at byte %llu", codec->name,
+                                (unsigned long long)peeking->offset);
+        }
+        if (is_complete)
+            peeking->frame = peeking->offset - (peeking->len - peeking->pos);
+        made = decode_step(peeking, out, cap, error);
+    }
+    return made;
+}
+
+int peek_content(const struct peek *peek, peek_sink *sink, void *arg, struct error *error)
+{
+    const struct codec *codec = peek->frames->codec;
+    unsigned char out[PEEK_SIZE];
+    struct peeking peeking = {.peek = peek, .offset = peek->begin};
+    ssize_t got = 1;
+    int more = 1;
+    if (codec) {
+        peeking.decoder = codec->open(peek->frames->decoding);
+        peeking.data = malloc(PEEK_SIZE);
+        more = peeking.decoder && peeking.data ? 1 : -1;
+    }
+    for (size_t cap = PEEK_FIRST; more > 0 && got > 0; cap *= cap < PEEK_SIZE ? 2 : 1) {
+        got = codec ? decode(&peeking, out, cap, error) : read_stored(&peeking, out, cap, error);
+        if (got >= 0)
+            more = sink(arg, out, (size_t)got);
+    }
+    decoder_close(peeking.decoder);
+    free(peeking.data);
+    if (more < 0)
+        return error_of(error, peek->frames->bytes->name, "out of memory");
+    return got < 0 ? -1 : 0;
 }

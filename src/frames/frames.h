@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The frames (members) of one compressed file, in batches that can be decoded. */
+/* The frames (members) of one compressed file: in batches that can be decoded; as a walk finds them
+ * without decoding; and a look at their content. */
 #ifndef GPUHISTO_FRAMES_H
 #define GPUHISTO_FRAMES_H
 
@@ -99,5 +100,50 @@ int frame_batch_reserve(struct frame_batch *batch, size_t cap);
 
 /* Frees the memory; the batch is empty then. */
 void frame_batch_free(struct frame_batch *batch);
+
+/* --- a walk over the frames of a regular file, by the headers of their blocks --- */
+
+#define WALK_WINDOW ((size_t)64 << 10) /* bytes of the file that are read at a time, at most */
+
+struct frame_walk {
+    const struct bytes *bytes;
+    const struct codec *codec;
+    uint64_t end;             /* of the bytes that are looked at */
+    uint64_t offset;          /* of the frame that was found last */
+    struct codec_frame frame; /* that frame */
+    uint64_t window_at;       /* offset of window[0] */
+    size_t window_len;        /* bytes of window that were read */
+    unsigned char window[WALK_WINDOW];
+};
+
+enum walk_step {
+    WALK_FRAME,
+    WALK_END,    /* no frame is left */
+    WALK_BROKEN, /* what begins at `offset` does not end by `end`, or nobody can tell */
+    WALK_FAILED, /* the error is set */
+};
+
+/* Begins a walk before the frame at byte `begin`, which is at most `end`. */
+void frame_walk_begin(struct frame_walk *walk, const struct bytes *bytes, const struct codec *codec,
+                      uint64_t begin, uint64_t end);
+
+/* Goes to the next frame. After anything but WALK_FRAME the walk has ended. */
+enum walk_step frame_walk_next(struct frame_walk *walk, struct error *error);
+
+/* --- a look at the content of a file from a frame on, decompressed, or as stored if it is not
+ * compressed. No bytes of a stream are handed out, so it does not disturb counting. --- */
+
+/* The bytes that are looked at, [begin, end) of the file; a frame begins at `begin`. */
+struct peek {
+    const struct frames *frames;
+    uint64_t begin, end;
+};
+
+/* Takes the next bytes of the content, data[0..len); at its end, 0 bytes once. Returns 1 for more,
+ * 0 if that is enough, or -1: out of memory. */
+typedef int peek_sink(void *arg, const unsigned char *data, size_t len);
+
+/* Gives content to `sink` until it is enough. 0, or -1 with the error set. */
+int peek_content(const struct peek *peek, peek_sink *sink, void *arg, struct error *error);
 
 #endif

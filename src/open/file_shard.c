@@ -3,9 +3,6 @@
  * the end of a frame cannot be found, all that follows belongs to the shard that it begins in. */
 #include "input.h"
 #include "shard.h"
-#include "src/bytes/fingerprint.h"
-#include "src/frames/frame_walk.h"
-#include "src/frames/peek.h"
 #include "src/records/record_joiner.h"
 
 #include <sys/stat.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens a file: its format, what its content begins with, and what of it is counted. */
 #include "input.h"
-#include "src/frames/peek.h"
 
 #include <stdlib.h>
 #include <string.h>

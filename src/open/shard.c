@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shard.h"
-#include "src/bytes/fingerprint.h"
+#include "src/bytes/bytes.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -349,7 +349,7 @@ static void chain_end(struct gzip_pieces *all, struct gzip_piece *piece)
 {
     struct check *check = add_check(piece);
     check->is_end = true;
-    check->trailer = all->chain.trailer;
+    check->trailer = all->chain.members.trailer;
     check->member = all->member;
     all->member =
         (struct piece_restart){all->begin + all->chain.position.bit / 8, all->pieces.position};

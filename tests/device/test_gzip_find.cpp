@@ -43,7 +43,7 @@ found find_on_host(const bytes &stream)
     slack.resize(stream.size() + DEFLATE_SLACK);
     const deflate_input input = {slack.data(), 8 * stream.size()};
     found result;
-    uint64_t next = deflate_find(&input, 0, input.bits, nullptr);
+    uint64_t next = deflate_find(block_loops_find(nullptr), &input, 0, input.bits, nullptr);
     for (uint64_t at = 0; at < input.bits; at++) {
         deflate_header header;
         uint64_t end = at;
@@ -54,7 +54,7 @@ found find_on_host(const bytes &stream)
         if (header.is_last)
             continue;
         expect(at == next, "both finders on the host", at);
-        next = deflate_find(&input, at + 1, input.bits, nullptr);
+        next = deflate_find(block_loops_find(nullptr), &input, at + 1, input.bits, nullptr);
     }
     return result;
 }

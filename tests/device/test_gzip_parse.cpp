@@ -150,7 +150,8 @@ class batch
         bytes.resize(bytes.size() + DEFLATE_SLACK);
         const deflate_input input = {bytes.data(), 8 * len};
         std::vector<uint32_t> found;
-        for (uint64_t at = 0; (at = deflate_find(&input, at, 8 * len, nullptr)) != DEFLATE_NONE;
+        for (uint64_t at = 0; (at = deflate_find(block_loops_find(nullptr), &input, at, 8 * len,
+                                                 nullptr)) != DEFLATE_NONE;
              at++)
             if (below(100) >= drop)
                 found.push_back(static_cast<uint32_t>(at));

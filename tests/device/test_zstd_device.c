@@ -128,7 +128,7 @@ static bool decode(const unsigned char *bytes, size_t len, size_t max, size_t *s
     while (progress.done < progress.submitted)
         finish_batch(&progress);
     *size = progress.size;
-    return !is_left && !progress.is_refused && at == len && !walk.in_frame;
+    return !is_left && !progress.is_refused && at == len && walk.parts.next == ZSTD_HEADER;
 }
 
 /* --- checking --- */

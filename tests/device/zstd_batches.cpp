@@ -17,10 +17,10 @@ namespace
 
 constexpr uint32_t in_max = 1u << 20;
 
-class decoder
+class planned_decoder
 {
   public:
-    explicit decoder(const zstd_cut &cut)
+    explicit planned_decoder(const zstd_cut &cut)
         : like_(cut), next_in_(memory_of(sizeof(decode_carry))), next_out_(memory_of(0))
     {
         std::memset(next_in_.get(), 0, sizeof(decode_carry));
@@ -51,7 +51,8 @@ class decoder
                 break;
             there = std::max(at, std::min(len, there + like_.at_once));
         }
-        result_.is_taken = result_.refusal == DECODE_TAKEN && at == len && !walk_.in_frame;
+        result_.is_taken =
+            result_.refusal == DECODE_TAKEN && at == len && walk_.parts.next == ZSTD_HEADER;
         return result_;
     }
 
@@ -102,7 +103,8 @@ class decoder
     // The window of a frame that goes on, which the next batch needs.
     uint32_t window_after() const
     {
-        return walk_.in_frame && walk_.has_begun ? walk_.window : 0;
+        const bool goes_on = walk_.parts.next == ZSTD_BLOCK && walk_.has_begun;
+        return goes_on ? static_cast<uint32_t>(walk_.parts.header.window) : 0;
     }
 
     void run(decode_batch &batch)
@@ -159,7 +161,7 @@ class decoder
         check_ends(batch);
         kept_ = reinterpret_cast<decode_carry *>(next_in_.get())->kept;
         const uint64_t window =
-            std::min<uint64_t>(window_after(), walk_.in_frame ? verdict.before : 0);
+            std::min<uint64_t>(window_after(), walk_.parts.next == ZSTD_BLOCK ? verdict.before : 0);
         require(kept_ ==
                     std::max<uint64_t>(window, std::min<uint64_t>(like_.keep_min, content.size())),
                 "more or less is kept than is needed");
@@ -236,5 +238,5 @@ class decoder
 
 zstd_decoded zstd_decode_all(const unsigned char *in, size_t len, const zstd_cut &cut)
 {
-    return decoder(cut).all(in, len);
+    return planned_decoder(cut).all(in, len);
 }

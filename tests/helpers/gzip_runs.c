@@ -56,7 +56,8 @@ static bool chain_run(struct gzip_chain *chain, struct gzip_cutter *cutter,
     const struct parsed_run *parsed;
     enum gzip_chained chained;
     while ((chained = gzip_chain_next(chain, run, &parsed, &to->why)) < GZIP_PASSED) {
-        if (chained == GZIP_ENDED && chain->trailer != gzip_trailer(chain->content, to->crc))
+        if (chained == GZIP_ENDED &&
+            chain->members.trailer != gzip_trailer(chain->content, to->crc))
             to->why = GZIP_FAULT_CHECKSUM;
         if (to->why)
             return false;

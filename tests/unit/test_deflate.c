@@ -366,7 +366,7 @@ static void chain(size_t len, size_t stream_len)
     uint64_t at = 0, next = 0, found = 0;
     for (bool ends = false; !ends; at = next) {
         if (found <= at)
-            found = deflate_find(&input, at + 1, input.bits, NULL);
+            found = deflate_find(block_loops_find(NULL), &input, at + 1, input.bits, NULL);
         next = parse_from(&input, at, found, &made);
         ends = (next + 7) / 8 == stream_len && made.len == len;
         if (!ends && next != found) {
@@ -390,15 +390,63 @@ static void beginnings(void)
         }
 }
 
-/* Compares the finder with its definition over a stream, at any distances from one to the next. */
-static void compare_finders(size_t len)
+/* Compares what all loops find that run here with the definition, and what they leave of a budget
+ * with each other. Returns what is found. */
+static uint64_t compare_finders(const struct deflate_input *input, uint64_t from, uint64_t to,
+                                int64_t budget)
+{
+    const uint64_t expected = find_by_definition(input, from, to);
+    int64_t left = budget;
+    const uint64_t affordable = deflate_find(&block_loops_portable, input, from, to, &left);
+    expect(affordable == expected || (affordable == DEFLATE_NONE && left < 0), "a budget", from);
+    for (const struct block_loops *const *loops = block_loops; *loops; loops++) {
+        int64_t here = budget;
+        if (!(*loops)->runs_here())
+            continue;
+        expect(deflate_find(*loops, input, from, to, NULL) == expected, (*loops)->name, from);
+        expect(deflate_find(*loops, input, from, to, &here) == affordable, (*loops)->name, from);
+        expect(here == left, "what is left of a budget", from);
+    }
+    return expected;
+}
+
+/* Compares finders over a stream, at any distances from one to the next. */
+static void compare_finders_over(size_t len)
 {
     const struct deflate_input input = deflate_input_at_edge(stream, len);
     for (uint64_t at = 0; at < input.bits;) {
         const uint64_t to = at + random_below(random_below(2) ? 100 : 1000000),
-                       found = deflate_find(&input, at, to, NULL);
-        expect(found == find_by_definition(&input, at, to), "what is found", at);
+                       found =
+                           compare_finders(&input, at, to, random_below(1u << random_below(20)));
         at = found != DEFLATE_NONE ? found + 1 : to + 1;
+    }
+}
+
+/* Compares finders where a block begins at each bit of a piece that vectors try at once, or ends
+ * with the input, or a bit before; and the search begins and ends beside it. */
+static void compare_finders_at_edges(void)
+{
+    enum { STEPS = 3, BITS = 2100 };
+    const size_t len = deflate_by_zlib(100000, &(struct recipe){.level = 6, .memory = 2});
+    const struct deflate_input block = {stream, 8 * (uint64_t)len};
+    struct deflate_header header;
+    uint64_t end = 0;
+    unsigned char copy[BITS / 8 + 400];
+    expect(deflate_read_header(&block, &end, &header) == DEFLATE_READ && !header.is_last &&
+               header.type == DEFLATE_DYNAMIC && end < 8 * 300,
+           "a block to be found", end);
+    for (unsigned at = 0; at < BITS; at += scale_of(STEPS, 1, 1)) {
+        const size_t bytes = (at + end + 7) / 8;
+        memset(copy, 0, sizeof copy);
+        for (uint64_t i = 0; i < end; i++)
+            copy[(at + i) / 8] |= (unsigned char)((deflate_bits(&block, i) & 1) << (at + i) % 8);
+        for (size_t cut = 0; cut < STEPS; cut++) {
+            const struct deflate_input input = deflate_input_at_edge(copy, bytes - cut);
+            compare_finders(&input, 0, input.bits, (int64_t)end - (int64_t)random_below(3));
+            compare_finders(&input, at, at + 1, (int64_t)end);
+            compare_finders(&input, 0, at, INT64_MAX);
+            compare_finders(&input, at + 1, UINT64_MAX, 0);
+        }
     }
 }
 
@@ -407,12 +455,13 @@ static void finders(void)
     const size_t len = scale_is_small_or_slow() ? 100000 : 1000000;
     for (size_t i = 0; i < len; i++)
         stream[i] = (unsigned char)random_word();
-    compare_finders(len);
+    compare_finders_over(len);
     for (size_t i = 0; i < len; i++)
         stream[i] = (unsigned char)(random_word() & random_word());
-    compare_finders(len);
+    compare_finders_over(len);
     fill_content(WORDS, CONTENT_CAP);
-    compare_finders(deflate_by_zlib(len * 3, &(struct recipe){.level = 6, .memory = 2}));
+    compare_finders_over(deflate_by_zlib(len * 3, &(struct recipe){.level = 6, .memory = 2}));
+    compare_finders_at_edges();
 }
 
 int main(void)

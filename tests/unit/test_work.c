@@ -48,10 +48,10 @@ static struct helpers helpers; /* none: all is done in one thread */
 
 void __real_gzip_run_parse(struct gzip_run *run);
 void __wrap_gzip_run_parse(struct gzip_run *run);
-uint64_t __real_deflate_find(const struct deflate_input *input, uint64_t from, uint64_t to,
-                             int64_t *budget);
-uint64_t __wrap_deflate_find(const struct deflate_input *input, uint64_t from, uint64_t to,
-                             int64_t *budget);
+uint64_t __real_deflate_find(const struct block_loops *loops, const struct deflate_input *input,
+                             uint64_t from, uint64_t to, int64_t *budget);
+uint64_t __wrap_deflate_find(const struct block_loops *loops, const struct deflate_input *input,
+                             uint64_t from, uint64_t to, int64_t *budget);
 enum deflate_read __real_deflate_read_codes(const struct deflate_input *input, uint64_t *bit,
                                             struct deflate_codes *codes);
 enum deflate_read __wrap_deflate_read_codes(const struct deflate_input *input, uint64_t *bit,
@@ -82,10 +82,10 @@ void __wrap_gzip_run_parse(struct gzip_run *run)
     in_run = false;
 }
 
-uint64_t __wrap_deflate_find(const struct deflate_input *input, uint64_t from, uint64_t to,
-                             int64_t *budget)
+uint64_t __wrap_deflate_find(const struct block_loops *loops, const struct deflate_input *input,
+                             uint64_t from, uint64_t to, int64_t *budget)
 {
-    const uint64_t found = __real_deflate_find(input, from, to, budget);
+    const uint64_t found = __real_deflate_find(loops, input, from, to, budget);
     const uint64_t end = found == DEFLATE_NONE ? to : found;
     work.tried += end > from ? end - from : 0;
     work.run += end > from ? end - from : 0;

@@ -4,7 +4,6 @@
  * whatever the decoder did before. The frames are libzstd's, of which bytes, headers of blocks or
  * the window are then altered; and a few are made by hand. */
 #include "src/frames/codec.h"
-#include "src/frames/zstd_format.h"
 #include "tests/helpers/compressed.h"
 #include "tests/helpers/naive_zstd.h"
 #include "tests/helpers/need.h"

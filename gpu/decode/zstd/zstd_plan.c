@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "zstd_plan.h"
-#include "src/frames/zstd_format.h"
 
 /* The end of a step of the walk. */
 enum step {
@@ -12,37 +11,25 @@ enum step {
 
 /* --- frames --- */
 
-/* Begins a frame, or leaves it. */
-static enum step begin_frame(struct zstd_walk *walk, const struct zstd_frame_header *header)
-{
-    const uint64_t window = header->window;
-    if (header->dictionary != 0 || window > walk->window_max ||
-        (header->has_checksum && walk->leave_checksums))
-        return STEP_LEFT;
-    walk->content = header->content;
-    walk->window = (uint32_t)window;
-    walk->block_max = window < DECODE_BLOCK_CONTENT ? (uint32_t)window : DECODE_BLOCK_CONTENT;
-    walk->has_checksum = header->has_checksum;
-    walk->in_frame = true;
-    walk->has_begun = false;
-    walk->known = 0;
-    walk->frame_at = walk->at;
-    return STEP_TAKEN;
-}
-
 /* Goes over the header of a frame, or over a skippable frame. Sets *need to its bytes, or those
  * that must be there. */
 static enum step plan_header(struct zstd_walk *walk, const unsigned char *in, size_t len,
                              uint64_t *need)
 {
-    struct zstd_frame_header header;
-    const enum zstd_parsed parsed = zstd_parse_frame(in, len, &header);
-    *need = header.size;
+    const struct zstd_frame_header *header = &walk->parts.header;
+    const enum zstd_parsed parsed = zstd_part_read(&walk->parts, in, len, need);
     if (parsed != ZSTD_PARSED)
         return parsed == ZSTD_SHORT ? STEP_SHORT : STEP_LEFT;
-    if (!header.is_skippable)
-        return begin_frame(walk, &header);
-    *need += header.skipped;
+    if (header->dictionary != 0 || header->window > walk->window_max ||
+        (header->has_checksum && walk->leave_checksums))
+        return STEP_LEFT;
+    *need += header->skipped;
+    if (!header->is_skippable) {
+        walk->has_begun = false;
+        walk->known = 0;
+        walk->frame_at = walk->at;
+    }
+    zstd_part_pass(&walk->parts);
     return STEP_TAKEN;
 }
 
@@ -52,16 +39,18 @@ static enum step plan_header(struct zstd_walk *walk, const unsigned char *in, si
  * left. */
 static uint32_t room_of(const struct zstd_walk *walk)
 {
-    uint64_t left = walk->content < walk->known ? 0 : walk->content - walk->known;
-    return left < walk->block_max ? (uint32_t)left : walk->block_max;
+    const uint64_t content = walk->parts.header.content,
+                   left = content < walk->known ? 0 : content - walk->known,
+                   max = zstd_block_max(walk->parts.header.window);
+    return (uint32_t)(left < max ? left : max);
 }
 
 static void add_frame(struct zstd_walk *walk, struct decode_plan *plan)
 {
     plan->frame_end[plan->frames] = (struct decode_frame_end){.at = walk->frame_at};
     plan->frame[plan->frames++] = (struct decode_frame){
-        .content = walk->content,
-        .window = walk->window,
+        .content = walk->parts.header.content,
+        .window = (uint32_t)walk->parts.header.window,
         .first = plan->blocks,
         .begins = !walk->has_begun,
     };
@@ -93,11 +82,13 @@ static uint32_t checksum_at(const unsigned char *in)
 static void end_frame(struct zstd_walk *walk, struct decode_plan *plan, const unsigned char *in)
 {
     const uint32_t frame = plan->frames - 1;
+    const bool has_checksum = walk->parts.header.has_checksum;
     plan->frame[frame].ends = true;
-    walk->in_frame = false;
-    plan->frame_end[frame].has_checksum = walk->has_checksum;
-    if (walk->has_checksum)
+    plan->frame_end[frame].has_checksum = has_checksum;
+    if (has_checksum) {
         plan->frame_end[frame].checksum = checksum_at(in);
+        zstd_part_pass(&walk->parts);
+    }
 }
 
 /* Adds a block that takes `size` bytes, with its header and the checksum after it. */
@@ -121,32 +112,30 @@ static void add_block(struct zstd_walk *walk, struct decode_plan *plan, struct d
 static enum step plan_block(struct zstd_walk *walk, struct decode_plan *plan,
                             const unsigned char *in, uint64_t len, uint64_t *need)
 {
-    *need = ZSTD_BLOCK_HEADER_SIZE;
-    if (len < *need)
-        return STEP_SHORT;
-    const struct zstd_block_header header = zstd_parse_block(in);
-    if (header.type == ZSTD_STORED_RESERVED || header.size > walk->block_max)
-        return STEP_LEFT;
+    const struct zstd_block_header *header = &walk->parts.block;
+    const enum zstd_parsed parsed = zstd_part_read(&walk->parts, in, len, need);
+    if (parsed != ZSTD_PARSED)
+        return parsed == ZSTD_SHORT ? STEP_SHORT : STEP_LEFT;
     struct decode_block block = {
         .at = (uint32_t)(DECODE_CARRY + plan->in_at + plan->taken + ZSTD_BLOCK_HEADER_SIZE),
-        .size = header.stored,
-        .room = header.type == ZSTD_STORED_COMPRESSED ? room_of(walk) : header.size,
+        .size = header->stored,
+        .room = header->type == ZSTD_STORED_COMPRESSED ? room_of(walk) : header->size,
         .room_at = plan->room,
         .sequences_at = decode_sequences_at(plan->room, plan->blocks),
-        .type = (uint32_t)header.type, /* enum decode_block_type has the same numbers */
+        .type = (uint32_t)header->type, /* enum decode_block_type has the same numbers */
     };
-    const uint64_t end = *need + header.stored;
-    if (header.type != ZSTD_STORED_COMPRESSED && header.size == 0 && !header.is_last) {
-        *need = end; /* a frame may have any number of empty blocks, and a batch has few */
+    const uint64_t end = *need;
+    /* A frame may have any number of empty blocks, and a batch has few. */
+    if (header->type != ZSTD_STORED_COMPRESSED && header->size == 0 && !header->is_last)
         return len < end ? STEP_SHORT : STEP_TAKEN;
-    }
-    *need = end + (header.is_last && walk->has_checksum ? ZSTD_CHECKSUM_SIZE : 0);
+    *need = end + (header->is_last && walk->parts.header.has_checksum ? ZSTD_CHECKSUM_SIZE : 0);
     if (!fits(walk, plan, &block, *need))
         return STEP_FULL;
     if (len < *need)
         return STEP_SHORT;
     add_block(walk, plan, &block, *need);
-    if (header.is_last)
+    zstd_part_pass(&walk->parts);
+    if (header->is_last)
         end_frame(walk, plan, in + end);
     return STEP_TAKEN;
 }
@@ -192,10 +181,11 @@ enum decode_planned zstd_plan_blocks(struct zstd_walk *walk, struct decode_plan 
     while (step == STEP_TAKEN && plan->taken < len) {
         const unsigned char *at = in + plan->taken;
         const size_t left = len - (size_t)plan->taken;
-        if (!walk->in_frame)
+        const bool in_frame = walk->parts.next == ZSTD_BLOCK;
+        if (!in_frame)
             before = (struct savepoint){*walk, *plan, true};
-        step = walk->in_frame ? plan_block(walk, plan, at, left, &plan->need)
-                              : plan_header(walk, at, left, &plan->need);
+        step = in_frame ? plan_block(walk, plan, at, left, &plan->need)
+                        : plan_header(walk, at, left, &plan->need);
         if (step == STEP_TAKEN) {
             walk->at += plan->need;
             plan->taken += plan->need;

@@ -9,6 +9,7 @@
 #define GPUHISTO_ZSTD_PLAN_H
 
 #include "gpu/decode/plan.h"
+#include "src/frames/codec.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,17 +17,13 @@ extern "C" {
 
 /* The position of the walk in a file. At first all members but the first two are zero. */
 struct zstd_walk {
-    uint32_t window_max;  /* frames of larger windows are left; at most ZSTD_WINDOW_MAX */
-    bool leave_checksums; /* frames with a checksum are left, too */
-    bool in_frame;        /* what follows is of the frame at frame_at */
-    bool has_begun;       /* a block of it was planned */
-    bool has_checksum;
-    uint64_t at;       /* bytes that were taken */
-    uint64_t frame_at; /* where the frame, or the last one, begins */
-    uint64_t content;  /* what its header states, or DECODE_CONTENT_UNKNOWN */
-    uint64_t known;    /* bytes of it that are in raw and RLE blocks so far */
-    uint32_t window;
-    uint32_t block_max; /* bytes of a block, compressed or not */
+    uint32_t window_max;     /* frames of larger windows are left; at most ZSTD_WINDOW_MAX */
+    bool leave_checksums;    /* frames with a checksum are left, too */
+    struct zstd_parts parts; /* never before a checksum */
+    bool has_begun;          /* a block of the frame was planned */
+    uint64_t at;             /* bytes that were taken */
+    uint64_t frame_at;       /* where the frame, or the last one, begins */
+    uint64_t known;          /* bytes of its content that are in raw and RLE blocks so far */
 };
 
 /* Adds to a plan as many whole blocks of in[0..len) as there are and fit. in[0] is the byte that
