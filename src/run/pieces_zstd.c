@@ -6,7 +6,6 @@
 #include "pieces.h"
 #include "src/blocks/block_format.h"
 #include "src/blocks/zstd_piece.h"
-#include "src/frames/zstd_format.h"
 
 #include <limits.h>
 #include <stdlib.h>
