@@ -2,13 +2,9 @@
 /* Compressed bytes, one decoder: a worker takes a batch of frames under the read lock, and decodes
  * it without. A batch that has to be decoded in order takes the file along. */
 #include "runner.h"
-#include "src/base/clock.h"
 
 /* What a decoder takes beside what it must keep at hand, and beside compressed bytes. */
 #define DECODER_SIZE ((size_t)384 << 10)
-
-/* Bytes of a chunk while a GPU is to go on with the file: enough to find the end of a record. */
-#define AWAITING_SIZE ((size_t)64 << 10)
 
 /* --- looking at what is ahead, and taking it --- */
 
@@ -117,13 +113,10 @@ static int acquire_batch(struct extent *extent, const struct frames_ahead *ahead
         return wait_for_memory(extent, size);
     if (ahead->kind == FRAMES_WHOLE && file->input.frames.needs_sizes)
         file->content = content_add(file->content, worker->batch.content);
-    extent->began = clock_now();
     extent->is_rest = file->input.frames.pending.len == 0 && is_over(&file->input.bytes);
-    extent->frame = (struct current_frame){.offset = worker->batch.offset, .stated = FRAME_UNSIZED};
+    extent->frame = (struct current_frame){.offset = worker->batch.offset};
     extent->pending = extent->is_alone = false;
-    extent->waits = 0;
-    extent->skip = file->skip;
-    file->skip = 0;
+    extent->skip = 0;
     return 1;
 }
 
@@ -136,8 +129,6 @@ static enum decoded decode_records(struct extent *extent, struct chunk *chunk)
     const bool is_stream = segment_is_stream(extent);
     size_t waited = segment_begin_chunk(extent, chunk);
     size_t limit = source_fill_limit(&extent->file->input, chunk, waited);
-    if (extent->waits > 0 && limit - waited > AWAITING_SIZE)
-        limit = waited + AWAITING_SIZE;
     enum decoded state = decode_chunk(extent, chunk, limit);
     const bool is_all = state == DECODED_ALL, is_end = is_stream && is_all;
     if (segment_cut(extent, chunk, waited, is_end) != 0) {
@@ -175,8 +166,6 @@ static int decode_batch(struct extent *extent)
     while (state != DECODED_ALL) {
         if (source_has_failed(worker))
             return -1;
-        if (decode_is_in_order(extent) && offload_consider(extent) != 0)
-            return -1;
         struct chunk *chunk = runner_choose(worker, FLOW_DECODED);
         if (!chunk)
             return -1;
@@ -204,9 +193,7 @@ static int end_file(struct extent *extent)
     const struct content_range *range = &file->input.plan.range;
     struct error fault;
     int rc;
-    if (file->is_wrong) {
-        rc = source_fail_of(extent->worker, file, WRONG_ON_GPU);
-    } else if (content_check(range, file->content, true, &fault) != 0) {
+    if (content_check(range, file->content, true, &fault) != 0) {
         rc = source_fail_of(extent->worker, file, fault.text);
     } else {
         rc = segment_end_file(extent);
@@ -247,7 +234,6 @@ static int end_batch(struct extent *extent)
         source_leave(worker->source, file);
         return 0;
     }
-    replay_end(extent);
     file->content += extent->segment.content;
     if (worker->batch.kind == FRAMES_TO_END)
         return end_file(extent);
@@ -281,9 +267,6 @@ static int serial_run(struct extent *extent)
 static int acquire_ahead(struct extent *extent, struct frames_ahead *ahead)
 {
     struct worker *worker = extent->worker;
-    const bool awaits = ahead->kind == FRAMES_WHOLE && offload_is_wanted(worker, extent->file);
-    if (awaits)
-        ahead->kind = FRAMES_OPEN;
     int taken = acquire_batch(extent, ahead);
     if (taken <= 0)
         return taken;
@@ -293,7 +276,6 @@ static int acquire_ahead(struct extent *extent, struct frames_ahead *ahead)
     else
         source_use(worker->source, extent->file);
     extent->run = serial_run;
-    extent->waits = awaits ? OFFLOAD_WAITS_MAX : 0;
     return 1;
 }
 

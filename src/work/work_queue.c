@@ -176,6 +176,14 @@ void work_queue_offer(struct work_queue *queue, struct task *task)
     pthread_mutex_unlock(&queue->lock);
 }
 
+bool work_queue_run_task(struct work_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    const bool ran = run_task(queue);
+    pthread_mutex_unlock(&queue->lock);
+    return ran;
+}
+
 bool work_queue_reclaim(struct work_queue *queue, struct task *task)
 {
     pthread_mutex_lock(&queue->lock);

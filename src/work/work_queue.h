@@ -72,6 +72,9 @@ bool work_queue_has_handed_off(struct work_queue *queue);
 /* Offers a task to whoever is idle, now or later. */
 void work_queue_offer(struct work_queue *queue, struct task *task);
 
+/* Runs a task that nobody has begun. False: there is none. */
+bool work_queue_run_task(struct work_queue *queue);
+
 /* Takes a task back. False: somebody has begun it, and may still be at it. */
 bool work_queue_reclaim(struct work_queue *queue, struct task *task);
 
