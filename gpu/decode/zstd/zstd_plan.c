@@ -26,7 +26,6 @@ static enum step begin_frame(struct zstd_walk *walk, const struct zstd_frame_hea
     walk->in_frame = true;
     walk->has_begun = false;
     walk->known = 0;
-    walk->frame_at = walk->at;
     return STEP_TAKEN;
 }
 
@@ -58,7 +57,7 @@ static uint32_t room_of(const struct zstd_walk *walk)
 
 static void add_frame(struct zstd_walk *walk, struct decode_plan *plan)
 {
-    plan->frame_end[plan->frames] = (struct decode_frame_end){.at = walk->frame_at};
+    plan->frame_end[plan->frames] = (struct decode_frame_end){.has_checksum = false};
     plan->frame[plan->frames++] = (struct decode_frame){
         .content = walk->content,
         .window = walk->window,

@@ -18,13 +18,12 @@ extern "C" {
 struct zstd_walk {
     uint32_t window_max;  /* frames of larger windows are left; at most ZSTD_WINDOW_MAX */
     bool leave_checksums; /* frames with a checksum are left, too */
-    bool in_frame;        /* what follows is of the frame at frame_at */
+    bool in_frame;        /* what follows is of a frame */
     bool has_begun;       /* a block of it was planned */
     bool has_checksum;
-    uint64_t at;       /* bytes that were taken */
-    uint64_t frame_at; /* where the frame, or the last one, begins */
-    uint64_t content;  /* what its header states, or DECODE_CONTENT_UNKNOWN */
-    uint64_t known;    /* bytes of it that are in raw and RLE blocks so far */
+    uint64_t at;      /* bytes that were taken */
+    uint64_t content; /* what its header states, or DECODE_CONTENT_UNKNOWN */
+    uint64_t known;   /* bytes of it that are in raw and RLE blocks so far */
     uint32_t window;
     uint32_t block_max; /* bytes of a block, compressed or not */
 };
