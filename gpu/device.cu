@@ -214,6 +214,7 @@ static bool prepare_counts(struct device *device, const struct histogram_spec *s
         counts = static_cast<size_t>(pages->pages) * ROW_PAGE;
     }
     const size_t size = counts * sizeof(unsigned long long);
+    device->counts_size = size;
     const size_t words = row_pages_words(pages->pages) * sizeof(unsigned long long);
     if (!device_ok(device, cudaMalloc(&device->args.counts, size), "allocating the histogram") ||
         !device_ok(device, cudaMemsetAsync(device->args.counts, 0, size, device->counts_stream),
@@ -405,6 +406,17 @@ bool device_snapshot(struct device *device, struct slot *slot, const struct devi
            device_record(device, slot->arrived, device->counts_stream);
 }
 
+bool device_save(struct device *device, bool goes_back)
+{
+    void *const from = goes_back ? device->saved : device->args.counts;
+    void *const to = goes_back ? static_cast<void *>(device->args.counts) : device->saved;
+    return device_enter(device, "saving the histogram") &&
+           device_ok(device,
+                     cudaMemcpyAsync(to, from, device->counts_size, cudaMemcpyDeviceToDevice,
+                                     device->counts_stream),
+                     "saving the histogram");
+}
+
 bool device_elapsed(struct device *device, cudaEvent_t event, double *seconds)
 {
     float ms = 0;
@@ -443,6 +455,7 @@ void device_close(struct device *device)
     }
     destroy_event(device->opened);
     (void)cudaFree(device->args.counts);
+    (void)cudaFree(device->saved);
     (void)cudaFree(device->args.scratch);
     (void)cudaFree(const_cast<struct power *>(device->args.powers));
     (void)cudaFree(device->args.rest);

@@ -112,7 +112,7 @@ int device_open_decoding(struct device *device, struct device_decoding *decoding
 /* The kinds of work. A chunk gets WORK_COPY_IN, WORK_COUNT, WORK_SNAPSHOT. A batch gets
  * WORK_COPY_BLOCKS of all its bytes, WORK_DECODE; then, once its verdict is there, any
  * WORK_READ_CONTENT, and WORK_COUNT_CONTENT and WORK_SNAPSHOT, or nothing. Batches of one file are
- * decoded in the order of the calls. */
+ * decoded in the order of the calls. WORK_SAVE comes once device_open_decoding has found memory. */
 enum device_work_kind {
     WORK_SNAPSHOT, /* copies the histogram out, as the slot's count leaves it */
     WORK_DECODE,   /* decompresses a batch */
@@ -122,6 +122,7 @@ enum device_work_kind {
     WORK_COPY_IN = WORK_ARRIVES, /* copies a chunk into its slot's buffer */
     WORK_COUNT,                  /* counts it into the device's histogram */
     WORK_COUNT_CONTENT,          /* the same with content of a batch */
+    WORK_SAVE,                   /* saves the histogram on the device, or goes back to that */
 };
 
 /* The numbers of copies that may be under way at a time are below these. */
@@ -181,6 +182,7 @@ struct device_work {
         struct device_blocks blocks;   /* WORK_COPY_BLOCKS */
         struct device_batch batch;     /* WORK_DECODE */
         struct device_content content; /* WORK_COUNT_CONTENT, WORK_READ_CONTENT */
+        bool goes_back;                /* WORK_SAVE */
     };
 };
 

@@ -71,6 +71,9 @@ static bool open_memory(struct device *device, struct decoding *decoding)
     const struct decode_capacity *capacity = &decoding->plan.capacity;
     const unsigned count = decoding->plan.batches;
     const size_t own = decode_own_memory(nullptr, capacity, nullptr);
+    if (!device->saved && !device_allocate(device, &device->saved, device->counts_size,
+                                           "allocating memory for a histogram"))
+        return false;
     if (!allocate(device, &decoding->stages, decode_stage_memory(nullptr, capacity, nullptr)))
         return false;
     for (unsigned i = 0; i < count; i++) {
@@ -352,6 +355,8 @@ static bool enqueue(struct device *device, const struct device_work *work)
         return decode(device, work->slot, &work->batch);
     case WORK_COUNT_CONTENT:
         return count_content(device, work->slot, &work->content);
+    case WORK_SAVE:
+        return device_save(device, work->goes_back);
     default:
         return read_content(device, work);
     }

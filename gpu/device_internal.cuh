@@ -22,6 +22,8 @@ struct device {
     struct launch how;
     struct launch_resident resident;
     struct count_args args;      // but for the data: the histogram, on the device, and its mapping
+    size_t counts_size;          // bytes of the histogram, and where it is saved: once that is
+    void *saved;                 // needed; or null
     size_t rest_len;             // bytes of text for which there is args.rest
     void *table;                 // of rows or groups, or null
     struct row_pages_args pages; // of snapshots in pages; 0 pages: they are not
@@ -57,6 +59,7 @@ bool device_launch(struct device *device, const unsigned char *data, unsigned lo
 bool device_copy_in(struct device *device, struct slot *slot, const struct device_chunk *chunk);
 bool device_count(struct device *device, struct slot *slot, const struct device_chunk *chunk);
 bool device_snapshot(struct device *device, struct slot *slot, const struct device_counts *to);
+bool device_save(struct device *device, bool goes_back);
 
 // Sets *seconds to the time from the opening of the device until an event was recorded.
 bool device_elapsed(struct device *device, cudaEvent_t event, double *seconds);

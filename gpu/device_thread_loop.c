@@ -91,8 +91,8 @@ static int make(struct device_thread *thread, const struct device_work *work)
 {
     if (work->kind < WORK_ARRIVES)
         expect(thread, work);
-    else
-        thread->track[WORK_SNAPSHOT].ticket[work->slot].is_counted |= work->kind != WORK_COPY_IN;
+    else if (work->kind == WORK_COUNT || work->kind == WORK_COUNT_CONTENT)
+        thread->track[WORK_SNAPSHOT].ticket[work->slot].is_counted = true;
     return device_enqueue(thread->device, work);
 }
 

@@ -181,6 +181,15 @@ int gpu_retire(struct gpu_engine *gpu)
     return arrived == 1 ? gpu_believe(gpu, last) : arrived;
 }
 
+void gpu_drain(struct gpu_engine *gpu)
+{
+    while (!gpu->is_lost && gpu->slots.oldest) {
+        gpu_request_snapshot(gpu);
+        if (!gpu->is_lost && gpu_retire(gpu) == 0)
+            gpu_pause_unlocked(gpu);
+    }
+}
+
 void gpu_request_snapshot(struct gpu_engine *gpu)
 {
     struct slot *newest = gpu->slots.newest;

@@ -28,7 +28,7 @@ static struct chunk *gpu_acquire(struct engine *engine, bool wait)
     struct gpu_engine *gpu = gpu_of(engine);
     struct slot *slot = NULL;
     pthread_mutex_lock(&gpu->lock);
-    while (!gpu->is_lost) {
+    while (!gpu->is_lost && (wait || !gpu_engine_is_feeding(engine))) {
         gpu_retire_ready(gpu);
         slot = gpu->is_lost ? NULL : slots_acquire(&gpu->slots);
         if (!slot)
@@ -66,12 +66,15 @@ static void gpu_enqueue(struct gpu_engine *gpu, struct slot *slot)
         gpu_queue_snapshot(gpu, slot, is_due);
 }
 
-/* A chunk that was being filled when the device was lost is recounted as those in flight were. */
+/* A chunk that was being filled when the device was lost is recounted as those in flight were. One
+ * that was being filled when a compressed file was begun waits for the end of that. */
 static int gpu_submit(struct engine *engine, struct chunk *chunk)
 {
     struct gpu_engine *gpu = gpu_of(engine);
     struct slot *slot = (struct slot *)chunk;
     pthread_mutex_lock(&gpu->lock);
+    while (gpu_engine_is_feeding(engine))
+        gpu_pause_unlocked(gpu);
     if (chunk->len == records_begin(gpu->spec, chunk)) {
         snapshots_add_empty(&gpu->snapshots, chunk, gpu->engine.locator);
         slots_release(&gpu->slots, slot);
@@ -111,11 +114,7 @@ static int gpu_finish(struct engine *engine, struct tally *tally)
 {
     struct gpu_engine *gpu = gpu_of(engine);
     pthread_mutex_lock(&gpu->lock);
-    while (!gpu->is_lost && gpu->slots.oldest) {
-        gpu_request_snapshot(gpu);
-        if (!gpu->is_lost && gpu_retire(gpu) == 0)
-            gpu_pause_unlocked(gpu);
-    }
+    gpu_drain(gpu);
     /* A device that counted nothing is not asked: its loss would end the run for nothing. */
     if (!gpu->is_lost && gpu->snapshots.last && gpu->times.chunks > 0)
         gpu_add_last_snapshot(gpu, tally);

@@ -54,9 +54,10 @@ const char *gpu_engine_strategy(struct engine *engine);
  * no lock is waited for. */
 bool gpu_engine_failed(struct engine *engine);
 
-/* Do what gpu_decoder_is_idle, gpu_decoder_begin and gpu_decoder_bytes do, for this engine
- * alone. */
+/* Do what gpu_decoder_is_idle, gpu_decoder_is_usable, gpu_decoder_begin and gpu_decoder_bytes do,
+ * for this engine alone. */
 bool gpu_engine_is_idle(struct engine *engine);
+bool gpu_engine_is_usable(struct engine *engine);
 struct gpu_decoder *gpu_engine_begin(struct engine *engine, const struct compressed_start *start);
 uint64_t gpu_engine_decompressed(struct engine *engine);
 

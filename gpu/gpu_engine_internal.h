@@ -84,6 +84,9 @@ void gpu_put_in_flight(struct gpu_engine *gpu, struct slot *slot);
  * Returns 1 if so, 0 if not yet or there are none, -1 if the device is lost. */
 int gpu_retire(struct gpu_engine *gpu);
 
+/* Waits until all that is in flight is counted, or the device is lost. */
+void gpu_drain(struct gpu_engine *gpu);
+
 /* Posts a snapshot if none is under way and all that is in flight is counted. Otherwise no slot
  * would become free unless further chunks came. */
 void gpu_request_snapshot(struct gpu_engine *gpu);

@@ -162,14 +162,25 @@ static const struct engine_ops group_ops = {
 
 /* --- compressed files: each GPU takes one at a time --- */
 
-bool gpu_decoder_is_idle(struct engine *gpu)
+/* True if that is so of one of the GPUs. */
+static bool any(struct engine *gpu, bool (*is_so)(struct engine *engine))
 {
     struct engine *engines[GPUS_MAX];
     const unsigned count = engines_of(gpu, false, engines);
-    bool is_idle = false;
-    for (unsigned i = 0; i < count && !is_idle; i++)
-        is_idle = gpu_engine_is_idle(engines[i]);
-    return is_idle;
+    bool is_any = false;
+    for (unsigned i = 0; i < count && !is_any; i++)
+        is_any = is_so(engines[i]);
+    return is_any;
+}
+
+bool gpu_decoder_is_idle(struct engine *gpu)
+{
+    return any(gpu, gpu_engine_is_idle);
+}
+
+bool gpu_decoder_is_usable(struct engine *gpu)
+{
+    return any(gpu, gpu_engine_is_usable);
 }
 
 struct gpu_decoder *gpu_decoder_begin(struct engine *gpu, const struct compressed_start *start)
@@ -374,10 +385,5 @@ unsigned gpu_group_feeding(const struct engine *engine)
 
 bool gpu_group_failed(const struct engine *engine)
 {
-    struct engine *engines[GPUS_MAX];
-    const unsigned count = engines_of(engine, false, engines);
-    bool failed = false;
-    for (unsigned i = 0; i < count; i++)
-        failed |= gpu_engine_failed(engines[i]);
-    return failed;
+    return any((struct engine *)engine, gpu_engine_failed);
 }

@@ -176,9 +176,39 @@ void snapshots_move(struct snapshots *snapshots, struct file_tallies *files)
     moved->samples = good->samples;
 }
 
+/* Copies a tally over another one, whose counts stay where they are. */
+static void copy_tally(const struct histogram_spec *spec, struct tally *to,
+                       const struct tally *from)
+{
+    uint64_t *counts = to->counts;
+    if (counts && row_pages_has(spec))
+        memcpy(counts, from->counts, row_pages_words(from->counts[0]) * sizeof *counts);
+    else if (counts)
+        memcpy(counts, from->counts, snapshot_size(spec));
+    *to = *from;
+    to->counts = counts;
+}
+
+int snapshots_save(struct snapshots *snapshots)
+{
+    struct tally *saved = &snapshots->saved;
+    if (snapshots->good.counts && !saved->counts)
+        saved->counts = malloc(snapshot_size(snapshots->spec));
+    if (snapshots->good.counts && !saved->counts)
+        return -1;
+    copy_tally(snapshots->spec, saved, &snapshots->good);
+    return 0;
+}
+
+void snapshots_go_back(struct snapshots *snapshots)
+{
+    copy_tally(snapshots->spec, &snapshots->good, &snapshots->saved);
+}
+
 void snapshots_close(struct snapshots *snapshots)
 {
     free(snapshots->moved.counts);
+    free(snapshots->saved.counts);
 }
 
 void snapshots_keep(struct snapshots *snapshots, uint64_t **words, const struct tally *seen,

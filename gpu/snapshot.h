@@ -29,6 +29,7 @@ struct snapshots {
                         * and bytes counted so far */
     size_t file;       /* of the last chunk that was kept */
     struct tally moved; /* what of `good` was moved to files; at first without counts */
+    struct tally saved; /* `good`, as it was; at first without counts */
     uint64_t *last; /* where the only snapshot goes, at the end; NULL: there are some on the way */
     size_t pages;   /* that the next snapshot has, of those in pages */
 };
@@ -106,7 +107,12 @@ void snapshots_keep(struct snapshots *snapshots, uint64_t **words, const struct 
 /* Moves what was counted, but not moved yet, to the file of the last chunk. */
 void snapshots_move(struct snapshots *snapshots, struct file_tallies *files);
 
-/* Frees what moving took. */
+/* Saves the last good tally, which has all that was counted; and goes back to it. 0, or -1: memory
+ * is short. */
+int snapshots_save(struct snapshots *snapshots);
+void snapshots_go_back(struct snapshots *snapshots);
+
+/* Frees what moving and saving took. */
 void snapshots_close(struct snapshots *snapshots);
 
 /* Reports and adds a chunk without samples, which never was on the device. */

@@ -62,7 +62,7 @@ memory_tests = $(emulated_tests) $(unit_tests) \
 # same way, it has a few; and of scripts on the emulated GPU, which takes long for thousands of small chunks.
 threaded_tests = \
 	tests/device/test_gpu_engine tests/device/test_gpu_group tests/device/test_growing \
-	tests/device/test_pool tests/device/test_offload tests/device/test_gpu_files \
+	tests/device/test_pool tests/device/test_gpu_files \
 	tests/cli/gpus_emulated.sh \
 	tests/cli/by.sh tests/cli/by_tables.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/each.sh tests/cli/each_blocks.sh tests/cli/gzip.sh tests/cli/interval.sh tests/cli/keys.sh \
 	tests/cli/first_fault.sh tests/cli/many_cores.sh tests/cli/many_cores_gzip.sh tests/cli/numbers.sh tests/cli/progress.sh \
@@ -326,7 +326,7 @@ emulated_tests = tests/device/test_characters_kernel tests/device/test_character
 	tests/device/test_numbers_strategy_emulated tests/device/test_pairs_kernel \
 	tests/device/test_pairs_strategy_emulated tests/device/test_pool tests/device/test_rows \
 	tests/device/test_strategies_emulated tests/device/test_value_strategies_emulated \
-	tests/device/test_offload tests/device/test_gpu_files \
+	tests/device/test_gpu_files \
 	tests/device/test_zstd_device_emulated tests/device/test_zstd_entropy tests/device/test_zstd_matches \
 	tests/device/test_zstd_stages
 if HAVE_ZLIB
@@ -399,9 +399,6 @@ tests_device_test_strategies_emulated_LDADD = $(emulated)
 tests_device_test_value_strategies_emulated_SOURCES = tests/device/test_value_strategies.c
 nodist_EXTRA_tests_device_test_value_strategies_emulated_SOURCES = cxx.cpp
 tests_device_test_value_strategies_emulated_LDADD = $(emulated)
-tests_device_test_offload_SOURCES = tests/device/test_offload.c
-nodist_EXTRA_tests_device_test_offload_SOURCES = cxx.cpp
-tests_device_test_offload_LDADD = $(emulated)
 tests_device_test_zstd_device_emulated_SOURCES = tests/device/test_zstd_device.c
 nodist_EXTRA_tests_device_test_zstd_device_emulated_SOURCES = cxx.cpp
 tests_device_test_zstd_device_emulated_LDADD = $(emulated)
@@ -448,7 +445,7 @@ scripts = \
 # With a GPU that is emulated.
 emulated_scripts = \
 	tests/cli/faults_emulated.sh tests/cli/gpus_emulated.sh tests/cli/modes_emulated.sh tests/cli/shared_emulated.sh \
-	tests/cli/snapshots_emulated.sh tests/cli/offload_emulated.sh tests/cli/gpu_files_emulated.sh \
+	tests/cli/snapshots_emulated.sh tests/cli/auto_emulated.sh tests/cli/gpu_files_emulated.sh \
 	tests/cli/gzip_files_emulated.sh tests/cli/pieces_emulated.sh
 
 # Scripts once more on another engine: SCRIPT_ENGINE.on is a file without content that has tests/helpers/on run

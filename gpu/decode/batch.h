@@ -185,15 +185,13 @@ struct decode_carry {
 /* The verdict on a batch, for the host. The stage `place` begins it, `link` and `copy` may refuse
  * another block, and after `keep` it is final. */
 struct decode_verdict {
-    uint32_t refused;  /* a block that is refused, or DECODE_NONE. Of several it is any: tiles are
-                        * left as soon as one is bad */
-    uint32_t refusal;  /* why: enum decode_refusal */
-    uint32_t content;  /* bytes, if no block is refused */
-    uint64_t before;   /* bytes of the last frame so far, if it goes on; otherwise 0 */
-    uint32_t tail;     /* bytes after the last whole record (tail.cuh) */
-    uint32_t last;     /* the last four bytes of content, or all of fewer: the last one highest */
-    uint64_t frame_at; /* where in the file the frame begins that goes on or comes next, if the host
-                        * does not know: of gzip, from `verify` */
+    uint32_t refused; /* a block that is refused, or DECODE_NONE. Of several it is any: tiles are
+                       * left as soon as one is bad */
+    uint32_t refusal; /* why: enum decode_refusal */
+    uint32_t content; /* bytes, if no block is refused */
+    uint64_t before;  /* bytes of the last frame so far, if it goes on; otherwise 0 */
+    uint32_t tail;    /* bytes after the last whole record (tail.cuh) */
+    uint32_t last;    /* the last four bytes of content, or all of fewer: the last one highest */
 };
 
 /* The numbers of blocks and frames in a batch, if stages find them out. */

@@ -17,8 +17,7 @@ struct content_check;
 
 enum content_verdict {
     CONTENT_GOOD,
-    CONTENT_CORRUPT, /* a frame that begins in the batch does not have its checksum */
-    CONTENT_WRONG,   /* one that has begun in a batch before does not */
+    CONTENT_CORRUPT, /* a frame does not have its checksum */
     CONTENT_LOST,    /* the device is lost */
     CONTENT_PENDING, /* this is not known yet */
 };

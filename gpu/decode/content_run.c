@@ -66,8 +66,7 @@ static void end_frame(struct content_run *run)
     if (!frame->ends)
         leave_link(run);
     else if (end->checksum != (uint32_t)xxh64_value(&run->hash))
-        run->verdict =
-            content_graver(run->verdict, frame->begins ? CONTENT_CORRUPT : CONTENT_WRONG);
+        run->verdict = content_graver(run->verdict, CONTENT_CORRUPT);
     run->frame++;
     run->is_in_frame = false;
 }

@@ -108,6 +108,11 @@ bool gpu_engine_is_idle(struct engine *engine)
     return atomic_load(&gpu_of(engine)->decoder.use) == DECODER_IDLE;
 }
 
+bool gpu_engine_is_usable(struct engine *engine)
+{
+    return atomic_load(&gpu_of(engine)->decoder.use) != DECODER_UNUSABLE;
+}
+
 /* Returns the largest window that is neither beyond the limit, which is rounded down to a power of
  * two as libzstd does, nor what batches have memory for. */
 static uint32_t window_max(const struct gpu_decoder *decoder, uint64_t memlimit)
@@ -133,8 +138,10 @@ static int begin(struct gpu_decoder *decoder, const struct compressed_start *sta
     const struct decode_planner *planner = decode_planner_find(start->codec);
     unsigned char *tail =
         planner && memory->decoding.batches > 0 ? malloc(memory->decoding.keep_min) : NULL;
-    if (!tail)
+    if (!tail || snapshots_save(&decoder->gpu->snapshots) != 0) {
+        free(tail);
         return 0;
+    }
     const struct decode_limits limits = {.window_max = window_max(decoder, start->memlimit),
                                          .no_check = decoder->gpu->options.no_check,
                                          .can_hash = memory->check != NULL};
@@ -143,7 +150,8 @@ static int begin(struct gpu_decoder *decoder, const struct compressed_start *sta
     const struct record_kind kind = record_kind_of_all(decoder->gpu->spec);
     decoder->file = decoder_file_begin(start, &kind, &walk);
     decoder->file.tail.bytes = tail;
-    return 1;
+    const struct device_work work = {.kind = WORK_SAVE};
+    return device_thread_post(decoder->gpu->thread, &work) == 0 ? 1 : -1;
 }
 
 struct gpu_decoder *gpu_engine_begin(struct engine *engine, const struct compressed_start *start)
@@ -155,6 +163,7 @@ struct gpu_decoder *gpu_engine_begin(struct engine *engine, const struct compres
     if (!atomic_compare_exchange_strong(&decoder->use, &idle, DECODER_FEEDING))
         return NULL;
     pthread_mutex_lock(&gpu->lock);
+    gpu_drain(gpu);
     int began = gpu->is_lost ? 0 : begin(decoder, start);
     if (began < 0) {
         gpu_lose_by_call(gpu);
@@ -209,14 +218,6 @@ void gpu_decoder_submit(struct gpu_decoder *decoder, struct chunk *chunk, uint64
     pthread_mutex_unlock(&gpu->lock);
 }
 
-void gpu_decoder_insist(struct gpu_decoder *decoder)
-{
-    struct gpu_engine *gpu = decoder->gpu;
-    pthread_mutex_lock(&gpu->lock);
-    decoder->file.must_go_on = true;
-    pthread_mutex_unlock(&gpu->lock);
-}
-
 bool gpu_decoder_goes_back(struct gpu_decoder *decoder)
 {
     struct gpu_engine *gpu = decoder->gpu;
@@ -258,21 +259,31 @@ static void wait_for_all(struct gpu_engine *gpu)
         wait_a_moment(gpu);
 }
 
+/* Takes back what was counted of the file, as if it had not been begun. */
+static void take_back(struct gpu_engine *gpu)
+{
+    const struct device_work work = {.kind = WORK_SAVE, .goes_back = true};
+    snapshots_go_back(&gpu->snapshots);
+    error_locator_forget(gpu->engine.locator, gpu->decoder.file.start.number);
+    if (!gpu->is_lost && device_thread_post(gpu->thread, &work) != 0)
+        gpu_lose_by_call(gpu);
+}
+
 int gpu_decoder_finish(struct gpu_decoder *decoder, struct compressed_rest *rest)
 {
     struct gpu_engine *gpu = decoder->gpu;
     pthread_mutex_lock(&gpu->lock);
     wait_for_all(gpu);
-    const bool is_lost = gpu_recount(gpu);
-    const uint64_t fresh = decoder->file.fresh;
-    *rest = decoder_file_end(&decoder->file, is_lost);
+    const uint64_t counted = decoder->file.counted;
+    *rest = decoder_file_end(&decoder->file, gpu_recount(gpu));
     decoder_queue_drain(decoder);
-    atomic_store(&decoder->use, is_lost ? DECODER_UNUSABLE : DECODER_IDLE);
+    if (rest->is_refused)
+        take_back(gpu);
+    else
+        snapshots_add_bytes(&gpu->snapshots, rest->bytes - counted);
+    atomic_store(&decoder->use, gpu_recount(gpu) ? DECODER_UNUSABLE : DECODER_IDLE);
+    atomic_fetch_add(&decoder->bytes, rest->bytes);
     int rc = gpu->has_failed ? -1 : 0;
-    if (rc == 0) {
-        atomic_fetch_add(&decoder->bytes, rest->fresh);
-        snapshots_add_bytes(&gpu->snapshots, rest->fresh - fresh);
-    }
     pthread_mutex_unlock(&gpu->lock);
     return rc;
 }

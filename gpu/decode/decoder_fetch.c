@@ -62,7 +62,7 @@ int decoder_fetch_batch(struct gpu_decoder *decoder, struct slot *slot, bool *mo
 int decoder_fetch_tail(struct gpu_decoder *decoder, bool *moved)
 {
     const struct content_tail *tail = &decoder->file.tail;
-    if (tail->len == 0 || !decoder_file_is_done(&decoder->file))
+    if (tail->len == 0 || decoder->file.end != FILE_WHOLE)
         return 1;
     if (decoder->fetch.left.len == 0) {
         const int64_t begin = (int64_t)tail->last->verdict->content - (int64_t)tail->len;

@@ -130,13 +130,11 @@ int decoder_inputs_plan(struct gpu_decoder *decoder, struct chunk *chunk, uint64
 struct compressed_next decoder_inputs_next(struct gpu_decoder *decoder)
 {
     struct decoder_file *file = &decoder->file;
-    const uint64_t again = decoder_queue_again(decoder), left = decoder_file_kept(file);
     file->goes_back = false;
     return (struct compressed_next){
         .is_wanted = file->end == FILE_GOES_ON,
         .at = file->walk.planner->peek(&file->walk).at,
         .need = file->need,
-        .again = again,
-        .kept = left < again ? left : again,
+        .again = decoder_queue_again(decoder),
     };
 }

@@ -42,11 +42,9 @@ struct decoder_batch {
     struct decode_verdict *verdict;
     uint32_t *frame_ends;
     struct content_job job; /* of its content, if that is verified */
-    uint64_t next_at; /* where in the file the frame begins that follows the batch, or goes on, or
-                       * DECODE_FRAME_TOLD */
-    bool is_dropped;  /* it is decoded in vain, as the file goes back to before it */
-    int64_t begin;    /* of what is counted, from where the batch's content begins */
-    uint32_t shared;  /* of pairs: bytes of it that are counted with the next batch, too */
+    bool is_dropped;        /* it is decoded in vain, as the file goes back to before it */
+    int64_t begin;          /* of what is counted, from where the batch's content begins */
+    uint32_t shared;        /* of pairs: bytes of it that are counted with the next batch, too */
 };
 
 enum input_state { INPUT_FREE, INPUT_FILLING, INPUT_COPYING };
@@ -87,30 +85,16 @@ struct decoder_memory {
     double hash_seconds;         /* of threads that have ended */
 };
 
-/* --- file: what was planned, what was counted, and from where the rest can be decoded again ---
+/* --- file: what was planned, and what was counted ---
  *
  * Content that is counted ends after a whole record. The rest, the tail, stays on the device before
- * the next batch, and is counted with that. What was counted before is decoded and verified only.
- */
+ * the next batch, and is counted with that. */
 
 enum file_end {
     FILE_GOES_ON,
     FILE_WHOLE,   /* all of it was planned */
     FILE_LEFT,    /* what follows is not for the device */
     FILE_REFUSED, /* the device, or a checksum, refused a batch: no other one is launched */
-};
-
-/* The beginning of a frame, in bytes of the file and of the content. */
-struct resume_point {
-    uint64_t at, content;
-};
-
-/* Frames from which the file can be decoded again. The first is the beginning of the file if no
- * other will do. */
-#define RESUME_POINTS 8
-struct resume_points {
-    struct resume_point point[RESUME_POINTS];
-    unsigned count;
 };
 
 /* Content after the last whole record. */
@@ -130,15 +114,10 @@ struct decoder_file {
     uint64_t launched; /* batches; */
     uint64_t judged;   /* of these, counted or empty */
     uint64_t content;  /* bytes of batches that were found good */
-    uint64_t counted;  /* bytes, as far as snapshots tell, and those before the start; */
-    uint64_t fresh;    /* of these here, bytes that no chunk had before */
-    size_t repeated;   /* of pairs: bytes still to come that a chunk had before */
+    uint64_t counted;  /* of these, as far as snapshots tell */
     bool goes_back;    /* the reader does not know yet that what comes next was there before */
-    bool must_go_on;   /* nothing is to be left because that would be faster */
     bool is_cut_off;   /* a batch was not counted; nor are those after it */
-    bool is_wrong;     /* content that was counted failed its checksum */
     struct content_tail tail;
-    struct resume_points points;
 };
 
 /* --- the decoder --- */
@@ -205,20 +184,14 @@ void decoder_file_advance(struct decoder_file *file, struct decoder_batch *batch
 /* Adds a batch that was counted. */
 void decoder_file_count(struct decoder_file *file, const struct decoder_batch *batch);
 
-/* Returns the first byte of the file that may be left. Forgets frames before. */
-uint64_t decoder_file_kept(struct decoder_file *file);
-
-/* True if the file was decompressed to its end. */
-bool decoder_file_is_done(const struct decoder_file *file);
-
 /* Returns the rest of the file. The tail's bytes, which must be there, go to the caller. */
 struct compressed_rest decoder_file_end(struct decoder_file *file, bool is_lost);
 
 /* --- decoder_queue.c: batches are planned, launched, judged, counted and freed ---
  *
  * A batch is counted once its verdict is good and the checksums of all frames that end in it are
- * right. Then it is a slot in flight without bytes on the host: if the device is lost, the reader
- * decompresses what was not counted. Content of a frame that goes on is hashed meanwhile. */
+ * right. Then it is a slot in flight without bytes on the host: if the device is lost, the file is
+ * begun anew. Content of a frame that goes on is hashed meanwhile. */
 
 /* Begins to plan a batch of that origin, unless one is planned. False if no batch is free. */
 bool decoder_queue_open_batch(struct gpu_decoder *decoder, const struct origin *origin);

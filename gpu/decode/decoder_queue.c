@@ -68,9 +68,8 @@ int decoder_queue_launch(struct gpu_decoder *decoder)
     const bool begins = file->launched == 0;
     if (decoder->memory.batch[queue->turn].state != BATCH_FREE)
         return 0;
-    batch->slot.chunk.origin.at.index = file->start.index + file->launched;
+    batch->slot.chunk.origin.at.index = file->launched;
     batch->slot.chunk.origin.end = ENDS_NOTHING;
-    batch->next_at = ahead.frame_at;
     batch->job = (struct content_job){.slot = batch->slot.index,
                                       .plan = &batch->plan,
                                       .frame_ends = batch->frame_ends,
@@ -147,7 +146,8 @@ void decoder_queue_count(struct gpu_decoder *decoder, struct slot *slot)
 static bool is_too_large(const struct gpu_decoder *decoder, const struct decoder_batch *refused)
 {
     const uint32_t why = refused->verdict->refusal;
-    return why == DECODE_NO_ROOM || (why == DECODE_TOO_MANY && decoder->file.must_go_on);
+    const bool is_pipe = decoder->file.start.size == 0; /* nobody else could go on with it */
+    return why == DECODE_NO_ROOM || (why == DECODE_TOO_MANY && is_pipe);
 }
 
 /* Plans a batch anew that was too large, and all that follow, which were decoded in vain. The state
@@ -214,13 +214,12 @@ static enum content_verdict judge(struct gpu_decoder *decoder, const struct deco
     if (file->is_cut_off)
         return CONTENT_CORRUPT;
     if (batch->verdict->refused != DECODE_NONE)
-        verdict = batch->verdict->refusal == DECODE_BAD_CHECKSUM ? CONTENT_WRONG : CONTENT_CORRUPT;
+        verdict = CONTENT_CORRUPT;
     else if (tail > file->kind.max)
         verdict = CONTENT_CORRUPT;
     else if (decoder->memory.check)
         verdict = content_check_verdict(decoder->memory.check, &batch->job);
-    if (verdict == CONTENT_CORRUPT || verdict == CONTENT_WRONG) {
-        file->is_wrong = verdict == CONTENT_WRONG && file->content > file->start.skip;
+    if (verdict == CONTENT_CORRUPT) {
         file->is_cut_off = true;
         file->end = FILE_REFUSED;
     }
@@ -258,7 +257,6 @@ static int poll_oldest(struct gpu_decoder *decoder, struct slot **good)
     case CONTENT_PENDING:
         return 0;
     case CONTENT_CORRUPT:
-    case CONTENT_WRONG:
         release(decoder, batch);
         return 1;
     case CONTENT_GOOD:

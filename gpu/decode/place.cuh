@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(DECODE_PLACE_THREADS) decode_place(decode_batc
     if (threadIdx.x == 0) {
         const unsigned why =
             refused != DECODE_NONE ? batch.outcome[refused].refusal : unsigned{DECODE_TAKEN};
-        *batch.verdict = {refused, why, before.content, 0, 0, 0, 0};
+        *batch.verdict = {refused, why, before.content, 0, 0, 0};
     }
 }
 

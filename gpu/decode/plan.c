@@ -14,7 +14,6 @@ void decode_batch_set_plan(struct decode_batch *batch, const struct decode_plan 
 {
     batch->format = plan->format;
     batch->gzip.is_end = plan->is_end;
-    batch->gzip.at = plan->at;
     batch->in_size = DECODE_CARRY + plan->in_size;
     if (plan->blocks > 0)
         batch->counts = NULL;

@@ -14,7 +14,6 @@ extern "C" {
 
 /* The facts of a frame that the host keeps, beside those that the device is told. */
 struct decode_frame_end {
-    uint64_t at;       /* where the frame begins in the file */
     bool has_checksum; /* and the frame ends in this batch */
     uint32_t checksum; /* the lower half of the content's XXH64 */
 };

@@ -6,7 +6,6 @@
 static void begin_zstd(struct decode_walk *walk, uint64_t at, const struct decode_limits *limits)
 {
     walk->zstd = (struct zstd_walk){.at = at,
-                                    .frame_at = at,
                                     .window_max = limits->window_max,
                                     .leave_checksums = !limits->no_check && !limits->can_hash};
 }
@@ -23,7 +22,6 @@ static struct decode_ahead peek_zstd(const struct decode_walk *walk)
     const struct zstd_walk *zstd = &walk->zstd;
     const bool in_frame = zstd->parts.next == ZSTD_BLOCK;
     return (struct decode_ahead){.at = zstd->at,
-                                 .frame_at = in_frame ? zstd->frame_at : zstd->at,
                                  .in_frame = in_frame,
                                  .is_hashed = in_frame && zstd->parts.header.has_checksum};
 }
@@ -50,7 +48,7 @@ static enum decode_planned plan_gzip(struct decode_walk *walk, struct decode_pla
 /* Returns what comes next. If a member is cut short, the device refuses it. */
 static struct decode_ahead peek_gzip(const struct decode_walk *walk)
 {
-    return (struct decode_ahead){.at = walk->gzip.at, .frame_at = DECODE_FRAME_TOLD};
+    return (struct decode_ahead){.at = walk->gzip.at};
 }
 
 static void learn_gzip(struct decode_walk *walk, const struct decode_plan *plan, uint32_t content)

@@ -25,13 +25,10 @@ struct decode_limits {
 
 /* The bytes that a file goes on with after all that was planned. */
 struct decode_ahead {
-    uint64_t at;       /* where that begins in the file */
-    uint64_t frame_at; /* where the frame does that goes on or comes next; or DECODE_FRAME_TOLD */
-    bool in_frame;     /* a frame goes on: the file must not end here; */
-    bool is_hashed;    /* and the host is to hash its content */
+    uint64_t at;    /* where that begins in the file */
+    bool in_frame;  /* a frame goes on: the file must not end here; */
+    bool is_hashed; /* and the host is to hash its content */
 };
-
-#define DECODE_FRAME_TOLD UINT64_MAX /* the verdict on the batch says it */
 
 struct decode_planner {
     enum decode_format format;

@@ -121,27 +121,19 @@ static int became_shorter(const struct bytes *bytes, struct error *error)
     return error_of(error, bytes->name, "was truncated while it was read");
 }
 
-int bytes_find_end(const struct bytes *bytes, uint64_t *end, struct error *error)
-{
-    struct stat status;
-    if (fstat(bytes->fd, &status) != 0)
-        return read_failed(bytes, bytes->opened_size, error);
-    const off_t size = status.st_size > bytes->base ? status.st_size - bytes->base : 0;
-    *end = (uint64_t)size < bytes->limit ? (uint64_t)size : bytes->limit;
-    return *end < bytes->opened_size ? became_shorter(bytes, error) : 0;
-}
-
 /* Judges a file that has ended at byte `at`, before the size that it had when it was opened: it was
  * truncated, as logrotate's copytruncate does. Only one that has no blocks, and still claims the
  * same size, may never have had so many bytes. 0 or -1. */
 static int check_short(const struct bytes *bytes, uint64_t at, struct error *error)
 {
-    uint64_t end;
+    struct stat status;
     if (!bytes->regular || at >= bytes->opened_size)
         return 0;
-    if (bytes_find_end(bytes, &end, error) != 0)
-        return -1;
-    return bytes->may_be_short ? 0 : became_shorter(bytes, error);
+    if (fstat(bytes->fd, &status) != 0)
+        return read_failed(bytes, bytes->opened_size, error);
+    const uint64_t size =
+        status.st_size > bytes->base ? (uint64_t)(status.st_size - bytes->base) : 0;
+    return bytes->may_be_short && size >= bytes->opened_size ? 0 : became_shorter(bytes, error);
 }
 
 ssize_t bytes_read_at(const struct bytes *bytes, void *buf, size_t len, uint64_t offset,
@@ -292,7 +284,9 @@ bool bytes_ready(const struct bytes *bytes, int milliseconds)
 
 /* --- where it begins and ends --- */
 
-int bytes_skip_to(struct bytes *bytes, uint64_t offset, struct error *error)
+/* Reads a stream on to byte `offset`, unless it ends before that, and drops what comes before. 0 or
+ * -1. */
+static int skip_to(struct bytes *bytes, uint64_t offset, struct error *error)
 {
     struct replay_window *window = &bytes->window;
     unsigned char *buf = malloc(AHEAD_SIZE);
@@ -317,7 +311,7 @@ int bytes_select(struct bytes *bytes, uint64_t begin, uint64_t end, struct error
         bytes->opened_size = end;
     if (bytes->opened_size < begin)
         bytes->opened_size = begin;
-    return bytes->regular ? 0 : bytes_skip_to(bytes, begin, error);
+    return bytes->regular ? 0 : skip_to(bytes, begin, error);
 }
 
 void bytes_finish(const struct bytes *bytes)

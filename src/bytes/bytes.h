@@ -88,14 +88,6 @@ bool bytes_are_over(const struct bytes *bytes);
 /* True if bytes_read would not wait, or will not in so many milliseconds. */
 bool bytes_ready(const struct bytes *bytes, int milliseconds);
 
-/* Reads a stream on to byte `offset`, unless it ends before that, and drops what comes before. 0,
- * or -1 with the error set. */
-int bytes_skip_to(struct bytes *bytes, uint64_t offset, struct error *error);
-
-/* Finds where a regular file ends by now: what was added since it was opened is read, too, unless
- * the limit is before that. 0; or -1 with the error set, if it became shorter. */
-int bytes_find_end(const struct bytes *bytes, uint64_t *end, struct error *error);
-
 /* Puts standard input's offset where reading ended; nothing more may be handed out. */
 void bytes_finish(const struct bytes *bytes);
 

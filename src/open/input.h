@@ -23,8 +23,8 @@ struct input_options {
     const struct field *key;   /* of their keys; the same; or NULL */
     bool skips_bom;            /* of lines: a byte order mark before the first one is left out */
     bool wants_positions;      /* chunks state where in the content they begin; not of text */
-    size_t replay_max;   /* bytes of a compressed stream that are kept while an engine decompresses
-                          * it by itself, in case it fails; 0: 256 MiB */
+    size_t replay_max;   /* bytes of a compressed stream that are kept while a GPU decompresses it,
+                          * in case that fails; 0: 32 MiB */
     struct shard *shard; /* of the files; NULL: all of them */
     size_t batch_size;   /* bytes of frames after which a batch is complete; 0: as many as are read
                           * at a time */

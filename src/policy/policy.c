@@ -20,6 +20,11 @@
  * files, as many as there are workers, are not, when the last of them is opened. */
 #define SHARE_MIN 1.25
 
+/* Before a rate was measured: bytes of content a second that a worker decodes, and how many workers
+ * do that side by side, of one file or of several. */
+#define WORKER_RATE 0.6e9
+#define WORKERS_TOGETHER 16
+
 /* Each GPU that decompresses takes one of so many parts of the processors, but not the last one. */
 #define FEEDING_PARTS 4
 
@@ -31,7 +36,6 @@ const struct policy_tuning policy_defaults = {
     .break_even = 0.15,
     .stream_break_even = 2.0,
     .stream_counting = 0.1,
-    .stream_busy = 0.5,
     .decoding_time = 1,
     .decoding_start = 0.01,
 };
@@ -51,37 +55,37 @@ bool policy_doubts_rate(const struct policy_input *now, const struct policy_tuni
     return is_shared && policy_ask_seconds(tuning) > 0;
 }
 
-/* Seconds until a GPU would be ready: longer the more processors are busy. */
-static double gpu_start(const struct policy_input *now, const struct policy_tuning *tuning)
+/* Longer the more processors are busy. */
+double policy_gpu_start(const struct policy_input *now, const struct policy_tuning *tuning)
 {
     const double busy = (double)now->workers / (double)now->processors;
     return tuning->gpu_start + tuning->gpu_start_busy * (busy < 1 ? busy : 1);
 }
 
-/* Seconds saved by a GPU that begins with what is offered after `start` seconds; negative: not now,
- * as this frame ends sooner than it could be done again, and the next one is offered, too. */
-static double offload_saves(const struct offload_offer *offer, const struct policy_tuning *tuning,
-                            double start)
+/* Bytes of content a second that a worker decodes, */
+static double rate_of_each(const struct policy_input *now)
 {
-    if (offer->rate <= 0)
-        return HUGE_VAL; /* nothing is known of anything better */
-    double on_gpu = tuning->decoding_time / offer->gpu_rate; /* a byte */
-    double again = offer->again * on_gpu, byte = 1 / offer->rate - on_gpu;
-    double frame = offer->frame_left * byte - again;
-    return frame < 0 ? frame : offer->left * byte - again - start;
+    return now->worker_rate > 0 ? now->worker_rate : WORKER_RATE;
 }
 
-/* How many GPUs save more time than they take to start. Until the last is ready the others work
- * already, which is left out: so a GPU gains no less than this says. */
-static unsigned gpus_worth(const struct policy_input *now, const struct policy_tuning *tuning,
-                           double start)
+/* and all of them. There may be more than there were when that was measured. */
+static double rate_of_all(const struct policy_input *now)
 {
+    const unsigned together =
+        now->workers_max < WORKERS_TOGETHER ? now->workers_max : WORKERS_TOGETHER;
+    return fmax(now->rate, rate_of_each(now) * together);
+}
+
+unsigned policy_gpus(const struct policy_input *now, const struct policy_tuning *tuning,
+                     double content, double gpu_rate)
+{
+    const double start = policy_gpu_start(now, tuning), rate = rate_of_all(now);
     unsigned gpus = 1;
     double before = HUGE_VAL;
     for (unsigned wanted = 1; tuning->decoding_time > 0 && wanted <= now->gpus_max; wanted++) {
         double ready = start + tuning->gpu_more * (wanted - 1);
-        double rest = now->content.left - now->rate * ready;
-        double together = now->rate + wanted * now->content.gpu_rate / tuning->decoding_time;
+        double rest = content - rate * ready;
+        double together = rate + wanted * gpu_rate / tuning->decoding_time;
         double seconds = ready + (rest > 0 ? rest / together : 0);
         if (wanted > 1 && seconds > before - tuning->break_even)
             break;
@@ -91,40 +95,15 @@ static unsigned gpus_worth(const struct policy_input *now, const struct policy_t
     return gpus;
 }
 
-/* How many GPUs should decompress files. They begin anew with files that workers have begun, so all
- * that was decompressed so far may come again. */
+/* How many GPUs should be opened for files that are not open yet. */
 static unsigned gpus_for_files(const struct policy_input *now, const struct policy_tuning *tuning)
 {
-    const struct source_content *content = &now->content;
-    const double start = gpu_start(now, tuning);
-    const struct offload_offer offer = {.gpu_rate = content->gpu_rate,
-                                        .again = content->done,
-                                        .frame_left = content->left,
-                                        .left = content->left,
-                                        .rate = now->rate};
-    if (content->left <= 0 ||
-        offload_saves(&offer, tuning, start + tuning->decoding_start) < tuning->break_even)
+    const double left = now->content.unopened, gpu_rate = now->content.gpu_rate;
+    const double saves = left * (1 / now->rate - tuning->decoding_time / gpu_rate);
+    if (left <= 0 ||
+        saves - policy_gpu_start(now, tuning) - tuning->decoding_start < tuning->break_even)
         return 0;
-    return gpus_worth(now, tuning, start);
-}
-
-/* True if a GPU should decompress what is left of a pipe. A slow producer would keep it waiting,
- * too: so the rate is that of the decoder while it is at work, which must be most of the time. Only
- * one processor decodes, so the GPU starts as fast as it can. */
-static bool pays_for_stream(const struct policy_input *now, const struct policy_tuning *tuning)
-{
-    const struct stream_content *stream = &now->stream;
-    if (stream->left <= 0 || stream->seconds < now->seconds * tuning->stream_busy)
-        return false;
-    if (stream->taken / stream->seconds * tuning->gpu_start > stream->capacity)
-        return false; /* more of the frame would have come by then than can be kept */
-    const struct offload_offer offer = {.gpu_rate = stream->gpu_rate,
-                                        .again = stream->again,
-                                        .frame_left = stream->left,
-                                        .left = stream->left,
-                                        .rate = stream->done / stream->seconds};
-    return offload_saves(&offer, tuning, tuning->gpu_start + tuning->decoding_start) >=
-           tuning->break_even;
+    return policy_gpus(now, tuning, left, gpu_rate);
 }
 
 /* True if a GPU should count what is left of plain files. Assumes that as many workers feed it as
@@ -139,7 +118,7 @@ static bool pays_for_plain(const struct policy_input *now, const struct policy_t
     if (feeders > now->workers)
         feeders = now->workers;
     double together = rate + GAIN_FRACTION * feeders * (feeds - counts);
-    double left = now->plain_remaining - rate * gpu_start(now, tuning);
+    double left = now->plain_remaining - rate * policy_gpu_start(now, tuning);
     return left * (1 / rate - 1 / together) >= tuning->break_even;
 }
 
@@ -147,9 +126,7 @@ struct gpu_wish policy_wish(const struct policy_input *now, const struct policy_
 {
     if (now->flow == FLOW_FILE)
         return (struct gpu_wish){.gpus = pays_for_plain(now, tuning)};
-    unsigned gpus = now->flow == FLOW_DECODED ? gpus_for_files(now, tuning) : 0;
-    if (gpus == 0 && now->flow == FLOW_DECODED)
-        gpus = pays_for_stream(now, tuning);
+    const unsigned gpus = now->flow == FLOW_DECODED ? gpus_for_files(now, tuning) : 0;
     if (gpus > 0)
         return (struct gpu_wish){.gpus = gpus, .decodes = true};
     return (struct gpu_wish){.gpus = now->seconds >= tuning->stream_break_even &&
@@ -169,22 +146,30 @@ static bool feeds_gpu(const struct policy_input *now)
 }
 
 /* All that comes through a pipe goes to the GPU, and so does decompressed content: decompressing
- * keeps the cores busy. But beside a GPU that decompresses, cores count what they decompress, as
- * that is in their caches. */
+ * keeps the cores busy. But a GPU that decompresses counts nothing else, and beside one, cores
+ * count what they decompress, as that is in their caches. */
 bool policy_counts_on_gpu(const struct policy_input *now)
 {
     if (now->flow == FLOW_FILE)
         return feeds_gpu(now);
-    return now->flow == FLOW_PIPE || !now->gpu_decodes;
+    return now->gpu_files == 0 && (now->flow == FLOW_PIPE || !now->gpu_decodes);
 }
 
+/* A file goes to whoever would end with it first: GPUs, after the files that they have; all
+ * workers, after what they have; or the worker that has opened it, alone. */
 bool policy_offloads(const struct policy_input *now, const struct policy_tuning *tuning,
                      const struct offload_offer *offer)
 {
-    struct offload_offer known = *offer;
-    if (known.rate <= 0) /* all decompress the last file, if it has many frames */
-        known.rate = offer->is_last ? now->rate : now->worker_rate;
-    return offload_saves(&known, tuning, tuning->decoding_start) >= 0;
+    const double counted = offer->counted, content = offer->content;
+    const double on_gpus = now->content.on_gpus - (offer->has_waited ? counted : 0);
+    const double on_cores = now->content.on_cores - (offer->has_waited ? 0 : counted);
+    const double ready =
+        now->gpu_ready >= 0 ? now->gpu_ready : policy_gpu_start(now, tuning) + tuning->break_even;
+    const double gpu =
+        ready + tuning->decoding_start +
+        (fmax(on_gpus, 0) / now->gpus + content) * tuning->decoding_time / offer->gpu_rate;
+    const double together = (fmax(on_cores, 0) + content) / rate_of_all(now);
+    return gpu <= fmin(together, content / rate_of_each(now));
 }
 
 /* --- what several workers decode --- */
@@ -229,7 +214,7 @@ unsigned policy_workers(const struct policy_input *now, const struct policy_tuni
 unsigned policy_workers_beside_gpus(const struct policy_input *now)
 {
     const unsigned all = now->workers_max;
-    const unsigned fed = now->flow == FLOW_DECODED && now->gpu_decodes ? now->gpu_files : 0;
+    const unsigned fed = now->flow == FLOW_DECODED ? now->gpu_files : 0;
     const unsigned parts = fed < FEEDING_PARTS ? fed : FEEDING_PARTS - 1;
     const unsigned wanted = all - all / FEEDING_PARTS * parts;
     return wanted > fed ? wanted : fed < all ? fed + 1 : all;

@@ -18,7 +18,6 @@ struct policy_tuning {
     double break_even;        /* what it must save to be worth opening; */
     double stream_break_even; /* for pipes and decompressed data: how long they have lasted */
     double stream_counting;   /* fraction of readers' time above which others do the counting */
-    double stream_busy;       /* fraction of the time that the decoder of a pipe must be at work */
     double decoding_time;     /* of a GPU, how many times what its rate says; 0: none */
     double decoding_start;    /* what it takes to begin and end a file */
 };
@@ -44,7 +43,16 @@ struct gpu_wish policy_wish(const struct policy_input *now, const struct policy_
 /* True if the open GPU should count the next chunk. Needs plain_remaining and the GPU. */
 bool policy_counts_on_gpu(const struct policy_input *now);
 
-/* True if the open GPU should decompress what is offered. */
+/* Returns how many seconds a GPU takes to start. */
+double policy_gpu_start(const struct policy_input *now, const struct policy_tuning *tuning);
+
+/* Returns how many GPUs, at least one, save more time than they take to start, with so much content
+ * left that each decompresses at this rate. Until the last is ready the others work already, which
+ * is left out: so a GPU gains no less than this says. Needs gpus_max. */
+unsigned policy_gpus(const struct policy_input *now, const struct policy_tuning *tuning,
+                     double content, double gpu_rate);
+
+/* True if a GPU should decompress a file, now or when it is ready. Needs the content. */
 bool policy_offloads(const struct policy_input *now, const struct policy_tuning *tuning,
                      const struct offload_offer *offer);
 

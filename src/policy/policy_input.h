@@ -14,14 +14,12 @@ enum flow {
     FLOW_DECODED, /* workers decompress, side by side if they can; those that cannot count */
 };
 
-/* The part that a GPU could decompress of a file that it does not have, in bytes of content. */
+/* A compressed file of which nothing was read, in bytes of content. */
 struct offload_offer {
-    double gpu_rate;   /* bytes a second that the GPU decompresses */
-    double again;      /* what the frame that it would begin with has given already */
-    double frame_left; /* what is left of that frame: after it nothing is done again */
-    double left;       /* what is left of the file; HUGE_VAL: not known */
-    double rate;       /* bytes a second at which that comes otherwise; 0: not measured */
-    bool is_last;      /* no other file is left to be begun: workers have nothing else to do */
+    double gpu_rate; /* bytes a second that a GPU decompresses */
+    double content;  /* in the file; HUGE_VAL: it is a pipe */
+    double counted;  /* of that, what is in struct source_content: */
+    bool has_waited; /* in on_gpus, as it waits for one; otherwise in on_cores */
 };
 
 /* A frame that a worker is about to decode, with which others could help. */
@@ -35,21 +33,10 @@ struct frame_offer {
 
 /* Content of compressed files that a GPU could decompress, in bytes. */
 struct source_content {
-    double done;     /* decompressed by workers so far */
-    double left;     /* still to come, if files go on, and are, as those before */
+    double unopened; /* of files still to be opened, if they are as those before */
+    double on_cores; /* of open ones that workers decompress, not decompressed yet, */
+    double on_gpus;  /* and of those that GPUs have, or that wait for one */
     double gpu_rate; /* bytes a second that a GPU decompresses, of the slowest format */
-};
-
-/* Content of pipes, while one is decoded whose frame a GPU could begin anew. */
-struct stream_content {
-    double taken;   /* bytes of pipes that were decoded, */
-    double done;    /* and of content that they gave, */
-    double seconds; /* while decoders were at work for so long */
-    double again;   /* of that content, what the frame that is being decoded has given */
-    double left;    /* content still to come: what the frame states, or as much as it has given; and
-                     * as much as came before it; 0: no frame could begin anew */
-    double capacity; /* bytes of the frame that can still be kept: with more it cannot begin anew */
-    double gpu_rate; /* content a second that a GPU decompresses */
 };
 
 /* The time that bytes cost a worker, as measured in this run. */
@@ -76,11 +63,12 @@ struct policy_input {
     /* What is left. */
     double plain_remaining; /* bytes of plain files */
     struct source_content content;
-    struct stream_content stream;
     unsigned gpus_max; /* that could each have a compressed file */
 
-    /* The GPU, if it is open. */
-    bool gpu_decodes;     /* it was opened to decompress */
+    /* The GPUs; but for the first two, once they are open. */
+    double gpu_ready;     /* seconds until they are; negative: none was asked for */
+    unsigned gpus;        /* that there are, or will be; at least 1 */
+    bool gpu_decodes;     /* they were opened to decompress */
     unsigned gpu_files;   /* compressed files that GPUs have now */
     unsigned gpu_feeders; /* workers that fill a slot with a piece of a file */
     size_t chunk_size;    /* bytes of a slot */

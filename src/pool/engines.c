@@ -3,6 +3,8 @@
 #include "gpu/decoder.h"
 #include "gpu/gpu_group.h"
 
+#include <math.h>
+
 #define MEMORY 16 /* chunks, roughly, that a mean is taken over */
 
 /* --- the situation --- */
@@ -14,10 +16,26 @@ static double counting_fraction(const struct measured_costs *costs)
     return counting > 0 ? counting / (reading + counting) : 0;
 }
 
+/* If it takes longer than was thought, it may take as long again. */
+static double gpu_ready(const struct pool *pool)
+{
+    if (pool_gpu(pool))
+        return 0;
+    if (!atomic_load(&pool->startup.is_asked))
+        return -1;
+    return fabs(atomic_load(&pool->startup.expected) - pool_seconds(pool));
+}
+
+/* Returns how many GPUs could each have a file. */
+static unsigned gpus_max(const struct pool *pool)
+{
+    const size_t files = source_files(pool->source);
+    return files < GPUS_MAX ? (unsigned)files : GPUS_MAX;
+}
+
 struct policy_input engines_policy_input(const struct pool *pool, enum flow flow)
 {
     struct engine *gpu = pool_gpu(pool);
-    const bool decodes = gpu && pool->startup.decodes;
     const unsigned max = atomic_load(&pool->workers.max);
     return (struct policy_input){
         .flow = flow,
@@ -32,8 +50,11 @@ struct policy_input engines_policy_input(const struct pool *pool, enum flow flow
         .rate = atomic_load(&pool->rate.all),
         .worker_rate = atomic_load(&pool->rate.each),
         .plain_remaining = (double)source_remaining(pool->source),
-        .gpu_decodes = decodes,
-        .gpu_files = decodes ? gpu_group_feeding(gpu) : 0,
+        .gpus_max = gpus_max(pool),
+        .gpu_ready = gpu_ready(pool),
+        .gpus = gpu ? gpu_group_count(gpu) : 1,
+        .gpu_decodes = gpu && pool->startup.decodes,
+        .gpu_files = gpu ? gpu_group_feeding(gpu) : 0,
         .gpu_feeders = atomic_load(&pool->feeders),
         .chunk_size = pool->options.chunk_size};
 }
@@ -85,10 +106,7 @@ void engines_consider(struct pool *pool, enum flow flow, uint64_t bytes)
     now.has_work = flow == FLOW_DECODED && source_has_work(source);
     if (!measure_rate(&pool->rate, tuning, bytes, &now))
         return;
-    const size_t files = source_files(source);
     now.content = source_content(source);
-    now.stream = source_stream_content(source);
-    now.gpus_max = files < GPUS_MAX ? (unsigned)files : GPUS_MAX;
     const struct gpu_wish wish = policy_wish(&now, tuning);
     if (wish.gpus > 0)
         gpu_startup_begin(pool, wish, flow);
@@ -114,23 +132,37 @@ struct chunk *engines_choose(struct pool *pool, enum flow flow)
     return chunk;
 }
 
-struct engine *engines_offload(struct pool *pool, const struct offload_offer *offer)
+/* True if a GPU should decompress the file, now or later; it is asked for if it was not. */
+static bool is_for_gpu(struct pool *pool, const struct offload_offer *offer)
 {
-    struct engine *gpu = pool_gpu(pool);
-    if (!gpu || !gpu_decoder_is_idle(gpu))
-        return NULL;
-    if (!offer)
-        return gpu;
-    const struct policy_input now = engines_policy_input(pool, FLOW_DECODED);
-    return policy_offloads(&now, &pool->options.tuning, offer) ? gpu : NULL;
+    const struct policy_tuning *tuning = &pool->options.tuning;
+    struct gpu_startup *startup = &pool->startup;
+    if (!startup->may_open || isinf(offer->content) || atomic_load(&startup->is_refused))
+        return false;
+    struct policy_input now = engines_policy_input(pool, FLOW_DECODED);
+    now.content = source_content(pool->source);
+    if (!policy_offloads(&now, tuning, offer))
+        return false;
+    if (now.gpu_ready >= 0)
+        return true;
+    workers_limit(pool); /* the number of slots follows from it */
+    const double all = now.content.unopened + offer->content;
+    const unsigned gpus = policy_gpus(&now, tuning, all, offer->gpu_rate);
+    gpu_startup_begin(pool, (struct gpu_wish){.gpus = gpus, .decodes = true}, FLOW_DECODED);
+    return !atomic_load(&startup->is_refused);
 }
 
-bool engines_may_offload(const struct pool *pool)
+struct engine *engines_offload(struct pool *pool, const struct offload_offer *offer, bool *waits)
 {
+    const bool is_for_it = pool->options.device == DEVICE_GPU || is_for_gpu(pool, offer);
     struct engine *gpu = pool_gpu(pool);
-    if (gpu)
-        return !gpu_group_failed(gpu) && gpu_decoder_is_idle(gpu);
-    return pool->startup.may_open && !atomic_load(&pool->startup.is_refused);
+    *waits = false;
+    if (!is_for_it || (gpu && (gpu_group_failed(gpu) || !gpu_decoder_is_usable(gpu))))
+        return NULL;
+    if (gpu && gpu_decoder_is_idle(gpu))
+        return gpu;
+    *waits = true;
+    return NULL;
 }
 
 /* --- costs --- */

@@ -113,6 +113,9 @@ void gpu_startup_begin(struct pool *pool, struct gpu_wish wish, enum flow flow)
     struct gpu_startup *startup = &pool->startup;
     if (atomic_exchange(&startup->is_asked, true))
         return;
+    const struct policy_input now = engines_policy_input(pool, flow);
+    atomic_store(&startup->expected,
+                 pool_seconds(pool) + policy_gpu_start(&now, &pool->options.tuning));
     startup->decodes = wish.decodes;
     cuda_devices_extend(&startup->gpus, wish.gpus);
     startup->slots = choose_slots(pool, flow != FLOW_PIPE);

@@ -16,7 +16,8 @@
  * goes on. */
 struct gpu_startup {
     bool may_open;                /* a GPU may be opened later */
-    atomic_bool is_asked;         /* it was asked for */
+    atomic_bool is_asked;         /* it was asked for, */
+    _Atomic double expected;      /* and ready then, as far as known, in seconds of the run */
     _Atomic(struct engine *) gpu; /* all GPUs (gpu_group.h); NULL until their slots are there */
     atomic_bool is_refused;       /* it cannot be used */
 
@@ -111,8 +112,7 @@ void engines_restart_rate(struct pool *pool);
 
 /* These are a sink's functions (sink.h). */
 struct chunk *engines_choose(struct pool *pool, enum flow flow);
-struct engine *engines_offload(struct pool *pool, const struct offload_offer *offer);
-bool engines_may_offload(const struct pool *pool);
+struct engine *engines_offload(struct pool *pool, const struct offload_offer *offer, bool *waits);
 
 /* Submits a chunk to be counted, and records what that cost; `begin` is when reading it began, in
  * seconds of the run. 0, or -1 once the GPU is lost and may not be replaced. */

@@ -113,19 +113,15 @@ static void start_more(struct pool *pool, enum flow flow)
     start(pool, policy_workers(&now, &pool->options.tuning));
 }
 
-/* Starts a worker for each GPU that finds a file: one that feeds a GPU stays with it for the whole
- * file. The caller may have the source's read lock, which nothing here takes. */
-static void start_for_gpus(struct pool *pool, const struct engine *gpus)
+/* Starts workers for the other files, as one that feeds a GPU stays with it for a whole file. The
+ * caller may have the source's read lock, which nothing here takes. */
+static void start_beside_gpus(struct pool *pool)
 {
     const size_t files = source_files(pool->source);
-    unsigned wanted = gpu_group_count(gpus);
-    if (wanted > files)
-        wanted = (unsigned)files;
-    if (pool->workers.started >= wanted)
-        return;
     workers_limit(pool);
-    const unsigned max = pool->workers.max;
-    start(pool, wanted < max ? wanted : max);
+    const struct policy_input now = engines_policy_input(pool, FLOW_DECODED);
+    const unsigned wanted = policy_workers_beside_gpus(&now);
+    start(pool, files < wanted ? (unsigned)files : wanted);
 }
 
 /* --- what one does --- */
@@ -210,17 +206,12 @@ static int worker_count(void *arg, struct chunk *chunk, enum flow flow)
     return 0;
 }
 
-static struct engine *worker_offload(void *arg, const struct offload_offer *offer)
+static struct engine *worker_offload(void *arg, const struct offload_offer *offer, bool *waits)
 {
-    struct engine *gpu = engines_offload(pool_of(arg), offer);
-    if (gpu && offer)
-        start_for_gpus(pool_of(arg), gpu);
+    struct engine *gpu = engines_offload(pool_of(arg), offer, waits);
+    if (gpu || *waits)
+        start_beside_gpus(pool_of(arg));
     return gpu;
-}
-
-static bool worker_may_offload(void *arg)
-{
-    return engines_may_offload(pool_of(arg));
 }
 
 /* True if the worker is one too many of those that decompress: it then no longer counts as started,
@@ -267,7 +258,6 @@ static void run(struct pool *pool, bool looks)
                               .choose = worker_choose,
                               .count = worker_count,
                               .offload = worker_offload,
-                              .may_offload = worker_may_offload,
                               .is_surplus = worker_is_surplus,
                               .workers = worker_count_max,
                               .has_ended = worker_has_ended};

@@ -365,6 +365,20 @@ void error_locator_add_unseen(struct error_locator *locator, const struct chunk 
                       find_invalid(locator->spec, chunk, &at, &unused));
 }
 
+/* If the first invalid sample was there, another one is looked for up to the end of the file. */
+void error_locator_forget(struct error_locator *locator, size_t file)
+{
+    if (!locator)
+        return;
+    pthread_mutex_lock(&locator->lock);
+    for (size_t i = locator->count; i-- > 0;)
+        if (locator->runs[i].begin.file == file)
+            remove_run(locator, i);
+    if (locator->found && locator->first.at.file == file)
+        locator->first.at = (struct position){file, END_OF_FILE, 0};
+    pthread_mutex_unlock(&locator->lock);
+}
+
 bool error_locator_first(struct error_locator *locator, struct error *what)
 {
     if (!atomic_load(&locator->found))

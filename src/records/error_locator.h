@@ -24,6 +24,10 @@ void error_locator_add(struct error_locator *locator, const struct chunk *chunk,
 /* Adds a chunk whose newlines and validity are not known, which takes longer. NULL is fine. */
 void error_locator_add_unseen(struct error_locator *locator, const struct chunk *chunk);
 
+/* Forgets the chunks of a file, all of which are added anew, divided in another way; what is wrong
+ * with them is then found again. NULL is fine. */
+void error_locator_forget(struct error_locator *locator, size_t file);
+
 /* True if the first invalid sample and its line are known. Then *what is "NAME: line N: 'TOKEN' is
  * not a number", or what else is wrong; of a shard that does not begin with the file "line N after
  * byte M". Any thread; cheap while there is none. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "runner.h"
-#include "src/base/clock.h"
 
 static int fail_of(struct extent *extent, const char *fault)
 {
@@ -48,8 +47,6 @@ static enum decoded feed(struct extent *extent, bool patient)
     if (got < 0)
         return source_fail(extent->worker, &error);
     const bool is_complete = decode_is_complete(extent);
-    if (extent->skip > 0 && is_complete)
-        return fail_of(extent, WRONG_ON_GPU);
     if (batch->kind == FRAMES_TO_END && is_complete)
         return DECODED_ALL;
     return source_fail_truncated(extent->worker, extent->file, batch->offset + batch->len);
@@ -61,7 +58,7 @@ static bool has_ended(struct extent *extent, size_t made)
     struct frame_batch *batch = &extent->worker->batch;
     if (batch->kind == FRAMES_WHOLE)
         return batch->pos == batch->len;
-    if (extent->skip > made || (extent->waits > 0 && batch->pos < batch->len))
+    if (extent->skip > made)
         return false;
     return batch->kind == FRAMES_OPEN && !frames_resume(&extent->file->input.frames, batch);
 }
@@ -72,11 +69,8 @@ static int decode(struct extent *extent, struct decode_step *step, struct chunk 
     struct decoder *decoder = extent->worker->decoder;
     const struct frame_batch *batch = &extent->worker->batch;
     struct error error;
-    if (decode_is_complete(extent) && !extent->is_again) {
-        replay_begin_frame(extent);
-        if (decode_parallel_begin(extent) != 0)
-            return -1;
-    }
+    if (decode_is_complete(extent) && !extent->is_again && decode_parallel_begin(extent) != 0)
+        return -1;
     step->in = batch->data + batch->pos;
     step->in_len = batch->len - batch->pos;
     if (extent->in_blocks)
@@ -106,16 +100,12 @@ static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, 
     struct frame_batch *batch = &extent->worker->batch;
     struct decode_step step = {.out = out, .cap = cap, .is_followed = is_followed(extent)};
     *made = 0;
-    struct timespec begin = {0};
-    if (extent->may_replay)
-        begin = clock_now();
     if (decode(extent, &step, chunk) != 0)
         return DECODED_FAILED;
     *made = step.made;
     batch->pos += step.used;
     extent->frame.made += step.made;
     extent->segment.content += step.made;
-    replay_add_step(extent, &step, &begin);
     remaining_add_read(extent->worker->source, extent->file, (int64_t)step.used, step.made);
     bool is_complete = decode_is_complete(extent);
     extent->pending = !is_complete && (extent->in_blocks ? step.made > 0 : step.made == cap);
@@ -125,8 +115,7 @@ static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, 
         return fail_of(extent, WRONG_IN_BLOCKS);
     extent->is_again &= !is_complete;
     if (is_complete)
-        extent->frame =
-            (struct current_frame){.offset = batch->offset + batch->pos, .stated = FRAME_UNSIZED};
+        extent->frame = (struct current_frame){.offset = batch->offset + batch->pos};
     return is_complete && has_ended(extent, step.made) ? DECODED_ALL : DECODED_SOME;
 }
 

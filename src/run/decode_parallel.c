@@ -67,7 +67,7 @@ static bool pays(const struct extent *extent, uint64_t *stated)
     struct frame_offer offer = {.compressed = (double)bytes_left(extent),
                                 .workers_max = options.workers};
     offer.content = offer.compressed * CONTENT_RATIO;
-    if (extent->waits > 0 || extent->skip > 0 || !policy_helps(&offer)) /* at best */
+    if (extent->skip > 0 || !policy_helps(&offer)) /* at best */
         return false;
     const struct codec *codec = extent->file->input.frames.codec;
     const enum frame_extent known =
@@ -118,16 +118,14 @@ static bool keep(struct extent *extent)
 {
     const struct frame_batch *batch = &extent->worker->batch;
     struct bytes *bytes = &extent->file->input.bytes;
-    if (!bytes->keeps_freely) /* for a GPU */
-        bytes->keeps_freely =
-            bytes_keep(bytes, batch->data + batch->pos, batch->len - batch->pos) == 0;
+    bytes->keeps_freely = bytes_keep(bytes, batch->data + batch->pos, batch->len - batch->pos) == 0;
     return bytes->keeps_freely;
 }
 
 static void keep_no_more(struct extent *extent)
 {
     struct bytes *bytes = &extent->file->input.bytes;
-    if (bytes->keeps_freely && !extent->may_replay)
+    if (bytes->keeps_freely)
         bytes_keep_no_more(bytes);
 }
 
@@ -139,7 +137,7 @@ static void limit_kept(struct extent *extent)
     struct replay_window *window = &bytes->window;
     const uint64_t begin = extent->frame.offset + parallel_decoder_restart(extent->blocks).at,
                    max = begin < window->begin ? KEPT_AHEAD : KEPT_MAX;
-    if (!bytes->keeps_freely || extent->may_replay) /* offload.c does it */
+    if (!bytes->keeps_freely)
         return;
     window_drop(window, begin);
     if (bytes->taken - window->begin > max)

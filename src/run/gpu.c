@@ -4,9 +4,15 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* How long to wait for a stream before the GPU, which is busy, is looked at again. */
 #define POLL_MS 1
+
+/* Bytes that are looked at for what a frame states: the longest header of zstd. More than so many
+ * bytes for each compressed one are not believed, and would take no time anyway. */
+#define STATED_WITHIN 18
+#define STATED_RATIO 32
 
 /* --- which files --- */
 
@@ -21,45 +27,44 @@ static bool is_suitable_file(const struct input *input)
            (is_all || record_is_byte(&input->records.kind));
 }
 
-/* True if a stream can be given from here on: where it begins, or where no record can be cut. */
-static bool is_suitable_stream(const struct input *input)
-{
-    const struct frame_batch *pending = &input->frames.pending;
-    return (input->bytes.taken == pending->len && pending->offset == 0) ||
-           record_is_byte(&input->records.kind);
-}
-
-/* True if a GPU may have the file; what one left is not given to one again. */
+/* True if a GPU may have the file; what one refused is not given to one again. */
 static bool is_suitable(const struct file *file)
 {
     const struct input *input = &file->input;
+    const struct frame_batch *pending = &input->frames.pending;
     return source_is_offloadable(input) && !file->in_stream && !file->is_refused &&
-           (input->bytes.regular ? is_suitable_file(input) : is_suitable_stream(input));
+           (input->bytes.regular ? is_suitable_file(input)
+                                 : input->bytes.taken == pending->len && pending->offset == 0);
 }
 
-struct engine *gpu_choose(struct worker *worker, const struct file *file)
+/* Returns the bytes of content that the first frame of a regular file states; 0: none. */
+static double stated_content(struct input *input)
 {
-    const struct input *input = &file->input;
-    const struct source *source = worker->source;
-    const struct sink *sink = worker->sink;
+    unsigned char head[STATED_WITHIN];
+    struct codec_frame frame = {.content = FRAME_UNSIZED};
+    struct error error;
+    const ssize_t len = bytes_peek(&input->bytes, head, sizeof head, input->bytes.taken, &error);
+    if (len <= 0 || input->frames.codec->peek(head, (size_t)len, &frame) == FRAME_UNKNOWN)
+        return 0;
+    return frame.content == FRAME_UNSIZED ? 0 : (double)frame.content;
+}
+
+/* Returns a GPU that is idle and should decompress the file, or NULL. *waits: it should, once it is
+ * idle. */
+static struct engine *choose(const struct extent *extent, bool *waits)
+{
+    const struct input *input = &extent->file->input;
+    const struct sink *sink = extent->worker->sink;
     struct offload_offer offer = {.gpu_rate = input->frames.codec->gpu_rate,
-                                  .left = HUGE_VAL,
-                                  .is_last = source->opened == source->count};
-    if (input->bytes.regular)
-        offer.left = (double)(input->bytes.opened_size - input->frames.pending.offset) *
-                     remaining_content_ratio(worker->source);
-    return sink->offload ? sink->offload(sink->arg, &offer) : NULL;
-}
-
-bool gpu_begin(struct extent *extent, struct engine *gpu, struct compressed_start start)
-{
-    const struct bytes *bytes = &extent->file->input.bytes;
-    start.codec = extent->file->input.frames.codec;
-    start.size = bytes->regular ? bytes->opened_size - start.offset : 0;
-    start.memlimit = extent->worker->source->options.decoding.memlimit;
-    extent->next = (struct compressed_next){.is_wanted = true, .at = start.offset, .need = 1};
-    extent->gpu = gpu_decoder_begin(gpu, &start);
-    return extent->gpu != NULL;
+                                  .content = HUGE_VAL,
+                                  .has_waited = extent->file->is_on_gpu};
+    *waits = false;
+    if (input->bytes.regular) {
+        const double size = (double)(input->bytes.opened_size - input->frames.pending.offset);
+        offer.counted = size * remaining_content_ratio(extent->worker->source);
+        offer.content = fmax(offer.counted, fmin(extent->stated, size * STATED_RATIO));
+    }
+    return sink->offload(sink->arg, &offer, waits);
 }
 
 /* Begins to keep a file, if it is a stream, with what was not handed out, or waits for its next
@@ -84,27 +89,80 @@ static int gpu_run(struct extent *extent);
 
 int gpu_acquire(struct extent *extent)
 {
-    struct worker *worker = extent->worker;
-    struct source *source = worker->source;
-    struct input *input = &extent->file->input;
-    struct engine *gpu;
-    if (!is_suitable(extent->file) || work_queue_is_pending(&source->queue) ||
-        !(gpu = gpu_choose(worker, extent->file)))
+    struct source *source = extent->worker->source;
+    struct file *file = extent->file;
+    bool waits;
+    if (!extent->worker->sink->offload || !is_suitable(file) ||
+        work_queue_is_pending(&source->queue))
         return 0;
-    int kept = keep(worker, input);
+    if (file->input.bytes.regular)
+        extent->stated = stated_content(&file->input);
+    if (!choose(extent, &waits) && !waits)
+        return 0;
+    int kept = keep(extent->worker, &file->input);
     if (kept <= 0)
         return kept;
-    const struct compressed_start start = {.offset = input->frames.pending.offset};
-    if (!gpu_begin(extent, gpu, start)) {
-        bytes_keep_no_more(&input->bytes);
-        return 0;
-    }
-    input->frames.pending.len = 0;
     source_set_current(source, NULL);
-    decode_memory_begin(worker);
+    decode_memory_begin(extent->worker);
+    remaining_assign(source, file, true);
     extent->run = gpu_run;
-    extent->segment.at = extent->file->at;
+    extent->segment.at = file->at;
     return 1;
+}
+
+/* --- beginning --- */
+
+/* True if the run has failed or ended, so that the GPU need not be fed. */
+static bool has_ended(struct worker *worker)
+{
+    const struct sink *sink = worker->sink;
+    return source_has_failed(worker) || (sink->has_ended && sink->has_ended(sink->arg));
+}
+
+static bool begin(struct extent *extent, struct engine *gpu)
+{
+    const struct input *input = &extent->file->input;
+    const uint64_t offset = input->frames.pending.offset;
+    const struct compressed_start start = {
+        .codec = input->frames.codec,
+        .number = extent->file->at.file,
+        .offset = offset,
+        .size = input->bytes.regular ? input->bytes.opened_size - offset : 0,
+        .memlimit = extent->worker->source->options.decoding.memlimit};
+    extent->next = (struct compressed_next){.is_wanted = true, .at = offset, .need = 1};
+    extent->gpu = gpu_decoder_begin(gpu, &start);
+    return extent->gpu != NULL;
+}
+
+/* Helps others for a moment. */
+static void help(struct worker *worker, const struct file *file)
+{
+    struct work_queue *queue = &worker->source->queue;
+    struct chunk *chunk = work_queue_acquire(queue);
+    struct job *job = chunk ? NULL : work_queue_take(queue, worker);
+    if (chunk)
+        (void)runner_count_handed_off(worker, chunk); /* a failure is met with the next one */
+    else if (job)
+        (void)job->run(job, worker); /* the same */
+    (void)source_begin_work_at(worker, file, file->input.frames.pending.offset);
+    if (!chunk && !job)
+        nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000}, NULL);
+}
+
+/* Waits for a GPU that begins the file. 1; 0: it is the workers' after all; or -1. */
+static int await_gpu(struct extent *extent)
+{
+    bool waits = true;
+    while (!has_ended(extent->worker)) {
+        struct engine *gpu = choose(extent, &waits);
+        if (gpu && begin(extent, gpu))
+            return 1;
+        if (!gpu && !waits)
+            return 0;
+        if (!gpu)
+            help(extent->worker, extent->file);
+    }
+    return -1;
 }
 
 /* --- chunks --- */
@@ -142,16 +200,14 @@ static ssize_t read_stream(struct extent *extent, unsigned char *out, size_t cap
     return got < 0 ? source_fail(extent->worker, &error) : got;
 }
 
-/* Drops bytes before `at` of what is kept of a stream, if that became too much: what the GPU may
- * leave, too. */
-static void limit_window(struct extent *extent, uint64_t at)
+/* Drops what the GPU will not want again, once more has come than is kept: from then on the file
+ * cannot be begun anew. */
+static void limit_window(struct extent *extent)
 {
     struct replay_window *window = &extent->file->input.bytes.window;
-    if (window_size(window) <= remaining_replay_max(extent->worker->source))
-        return;
-    window_drop(window, at);
-    if (at > extent->next.kept)
-        gpu_decoder_insist(extent->gpu);
+    if (window->end - extent->file->input.frames.pending.offset >
+        remaining_replay_max(extent->worker->source))
+        window_drop(window, extent->next.again);
 }
 
 /* Fills the chunk from byte `at` of a stream: with what was kept, and what has arrived. 0 or -1. */
@@ -164,7 +220,7 @@ static int fill_from_stream(struct extent *extent, struct chunk *chunk, uint64_t
         (void)is_read_on(extent, false); /* sees through what came before */
         if (read_stream(extent, chunk->data, max) < 0)
             return -1;
-        limit_window(extent, window->end);
+        limit_window(extent);
     }
     chunk->len = window_copy(window, at, chunk->data, chunk->cap);
     while (chunk->len < chunk->cap && !bytes->ended &&
@@ -185,8 +241,7 @@ static bool is_cut_short(struct extent *extent)
     struct bytes *bytes = &extent->file->input.bytes;
     if (bytes->regular)
         return extent->next.at > bytes->opened_size;
-    window_drop(&bytes->window, extent->next.kept);
-    limit_window(extent, extent->next.again);
+    limit_window(extent);
     return bytes->ended && extent->next.at > bytes->window.end;
 }
 
@@ -208,103 +263,100 @@ static int feed(struct extent *extent, struct chunk *chunk)
     return extent->next.is_wanted && !is_cut_short(extent);
 }
 
-/* Checks that the file has what is left. The GPU skips frames without looking, so it may stand
- * where a stream was not read yet, or where a file ends that has grown meanwhile. 0 or -1. */
-static int check_rest(struct extent *extent, const struct compressed_rest *rest)
-{
-    struct worker *worker = extent->worker;
-    struct bytes *bytes = &extent->file->input.bytes;
-    struct error error;
-    if (!bytes->regular && bytes_skip_to(bytes, rest->offset, &error) != 0)
-        return source_fail(worker, &error);
-    uint64_t end = bytes_end(bytes);
-    if (rest->offset > end && bytes->regular && bytes_find_end(bytes, &end, &error) != 0)
-        return source_fail(worker, &error);
-    return rest->offset <= end ? 0 : source_fail_truncated(worker, extent->file, end);
-}
-
-/* True if the run has failed or ended, so that the GPU need not be fed. */
-static bool has_ended(struct worker *worker)
-{
-    const struct sink *sink = worker->sink;
-    return source_has_failed(worker) || (sink->has_ended && sink->has_ended(sink->arg));
-}
-
-int gpu_feed(struct extent *extent, struct compressed_rest *rest)
+/* Feeds the GPU until it wants no more. Sets *rest, whose tail the caller frees. 0 or -1. */
+static int feed_all(struct extent *extent, struct compressed_rest *rest)
 {
     struct bytes *bytes = &extent->file->input.bytes;
     struct chunk *chunk;
     int more = 1;
-    *rest = (struct compressed_rest){.tail = NULL};
     extent->parallel = bytes->regular ? parallel_read_open() : NULL;
     if (!bytes->regular)
         bytes->taken = bytes->window.end; /* the GPU has all that was seen */
     while (more > 0 && (chunk = gpu_decoder_acquire(extent->gpu)) != NULL)
         more = has_ended(extent->worker) ? -1 : feed(extent, chunk);
     parallel_read_close(extent->parallel);
-    if (more < 0)
-        return -1;
     if (gpu_decoder_finish(extent->gpu, rest) != 0)
         return source_fail(extent->worker, &(struct error){""});
-    if (rest->is_left)
-        return check_rest(extent, rest);
-    rest->offset = bytes_end(bytes);
-    rest->skip = 0;
-    return 0;
+    return more < 0 ? -1 : 0;
 }
 
-/* --- what is left --- */
+/* --- what comes after it --- */
 
-int gpu_go_back(struct extent *extent, const struct compressed_rest *rest)
-{
-    struct source *source = extent->worker->source;
-    struct input *input = &extent->file->input;
-    struct error error;
-    if (!input->bytes.regular && bytes_rewind(&input->bytes, rest->offset) != 0) {
-        const char *loss = gpu_decoder_loss(extent->gpu);
-        error_of(&error, input->bytes.name,
-                 "the GPU failed (%s), and the CPU cannot start again: more than %.0f MiB of a "
-                 "frame came through a pipe; use --device=cpu",
-                 loss ? loss : "it refuses the data",
-                 (double)remaining_replay_max(source) / 0x1p20);
-        return source_fail(extent->worker, &error);
-    }
-    if (input->bytes.regular)
-        frames_seek(&input->frames, rest->offset);
-    else
-        input->frames.pending.offset = rest->offset;
-    input->is_begun |= rest->bytes > 0;
-    remaining_add_read(source, extent->file, (int64_t)(rest->offset - extent->next.at), 0);
-    return 0;
-}
-
-/* Leaves the file to be decoded as one stream from where the GPU left it. 0 or -1. */
-static int leave_rest(struct extent *extent, const struct compressed_rest *rest)
+/* Leaves the file to the workers, as if it had not been begun. 0 or -1. */
+static int begin_anew(struct extent *extent)
 {
     struct source *source = extent->worker->source;
     struct file *file = extent->file;
-    if (records_begin_with(&file->input.records, rest->tail, rest->tail_len) != 0)
-        return source_fail_for_memory(extent->worker, file);
-    if (gpu_go_back(extent, rest) != 0)
-        return -1;
-    file->is_refused = file->in_stream = true;
-    file->wrong = rest->is_wrong ? WRONG_ON_GPU : NULL;
-    file->at.index = rest->index;
-    file->content = 0; /* it is counted from what is left, as skip is */
-    file->skip = rest->skip;
-    source_park(source, file);
+    struct input *input = &file->input;
+    const uint64_t begin = input->frames.pending.offset;
+    struct error error;
+    if (input->bytes.regular) {
+        frames_seek(&input->frames, begin);
+    } else if (bytes_rewind(&input->bytes, begin) != 0) {
+        const char *loss = gpu_decoder_loss(extent->gpu);
+        error_of(&error, input->bytes.name,
+                 "the GPU cannot decompress it (%s), and more than %.0f MiB came through the pipe, "
+                 "which cannot be read again; use --device=cpu",
+                 loss ? loss : "the data may be corrupt",
+                 (double)remaining_replay_max(source) / 0x1p20);
+        return source_fail(extent->worker, &error);
+    }
+    remaining_add_read(source, file, (int64_t)(begin - extent->next.at), 0);
+    remaining_assign(source, file, false);
+    file->is_refused = true;
     return 0;
+}
+
+/* Leaves what follows a file that the GPU has decompressed: the last record, and what was added to
+ * the file since. 0 or -1. */
+static int leave_rest(struct extent *extent, const struct compressed_rest *rest)
+{
+    struct file *file = extent->file;
+    struct input *input = &file->input;
+    const uint64_t end = bytes_end(&input->bytes);
+    if (records_begin_with(&input->records, rest->tail, rest->tail_len) != 0)
+        return source_fail_for_memory(extent->worker, file);
+    if (input->bytes.regular)
+        frames_seek(&input->frames, end);
+    else
+        (void)bytes_rewind(&input->bytes, end);
+    input->frames.pending.offset = end;
+    input->is_begun |= rest->bytes > 0;
+    remaining_add_read(extent->worker->source, file, (int64_t)(end - extent->next.at), 0);
+    file->in_stream = true;
+    file->at.index = rest->index;
+    return 0;
+}
+
+/* Has a GPU that has begun with the file decompress it. 0 or -1. */
+static int decompress(struct extent *extent)
+{
+    struct compressed_rest rest;
+    extent->file->input.frames.pending.len = 0;
+    int rc = feed_all(extent, &rest);
+    if (rc == 0)
+        rc = rest.is_refused ? begin_anew(extent) : leave_rest(extent, &rest);
+    free(rest.tail);
+    return rc;
 }
 
 static int gpu_run(struct extent *extent)
 {
-    struct compressed_rest rest;
-    int rc = gpu_feed(extent, &rest);
+    struct source *source = extent->worker->source;
+    struct file *file = extent->file;
+    source_add_waiting(source, 1);
+    int rc = await_gpu(extent);
+    source_add_waiting(source, -1);
+    if (rc > 0) {
+        rc = decompress(extent);
+    } else if (rc == 0) {
+        bytes_keep_no_more(&file->input.bytes);
+        remaining_assign(source, file, false);
+    }
     if (rc == 0)
-        rc = leave_rest(extent, &rest);
-    free(rest.tail);
-    if (rc != 0)
-        source_leave(extent->worker->source, extent->file);
+        source_park(source, file);
+    else
+        source_leave(source, file);
     decode_memory_end(extent->worker);
     return rc;
 }

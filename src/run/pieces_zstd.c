@@ -167,7 +167,8 @@ static enum piece_chained chain(struct worker *worker, struct pieces *pieces, st
     (void)worker;
     (void)at_once;
     (void)is_next;
-    if (slot->is_wrong || !zstd_pieces_chain(&all->frame))
+    slot->is_wrong = slot->is_wrong || !zstd_pieces_chain(&all->frame);
+    if (slot->is_wrong)
         return PIECE_STOP;
     if (slot->own->len > 0 && !pieces_go_on(pieces))
         return PIECE_ENOUGH;
@@ -209,13 +210,14 @@ static bool retire(struct pieces *pieces, struct piece *piece, struct piece_rest
     const struct zstd_slot *slot = (struct zstd_slot *)piece;
     *restart = all->begin;
     if (slot->is_wrong)
-        return false;
+        return !piece->has_content; /* otherwise some of it may not have been counted */
+    if (!piece->has_content && slot->own->len > 0)
+        return true; /* the range has ended before it */
     if (all->frame.verifies)
         zstd_pieces_hash(&all->frame, slot->own);
-    if (!slot->is_last)
-        return true;
-    all->is_whole = zstd_pieces_are_as_stated(&all->frame);
-    return all->is_whole;
+    if (slot->is_last)
+        all->is_whole = zstd_pieces_are_as_stated(&all->frame);
+    return !slot->is_last || all->is_whole;
 }
 
 static struct piece_restart restart(const struct pieces *pieces)

@@ -8,8 +8,6 @@
 #include "gpu/decoder.h"
 #include "src/work/worker.h"
 
-#include <time.h>
-
 /* What one worker decodes of a compressed file: a part between records that may be cut, or all of
  * it as one stream. */
 struct segment {
@@ -23,8 +21,7 @@ struct segment {
 /* The frame that is being decoded, or the next one. */
 struct current_frame {
     uint64_t offset; /* where in the file it begins, */
-    uint64_t made;   /* how many bytes of content it has given, */
-    uint64_t stated; /* of those that it states, or FRAME_UNSIZED */
+    uint64_t made;   /* and how many bytes of content it has given */
 };
 
 /* A part of a file that one worker runs to its end, or of which several take pieces. */
@@ -40,12 +37,9 @@ struct extent {
 
     /* serial: the batch is in worker->batch, and its decoder is the worker's */
     struct current_frame frame;
-    bool pending;          /* the decoder may give more without being fed */
-    bool may_replay;       /* of a pipe, frames are kept from their beginning on (offload.c) */
-    uint64_t skip;         /* bytes of content that come again, and were counted */
-    struct timespec began; /* when the batch was */
-    unsigned waits;        /* chunks that are decoded until a GPU can go on with them */
-    bool is_rest;          /* no frame follows the batch in the file */
+    bool pending;                    /* the decoder may give more without being fed */
+    uint64_t skip;                   /* bytes of content that come again, and were counted */
+    bool is_rest;                    /* no frame follows the batch in the file */
     struct parallel_decoder *blocks; /* kept until the batch ends; NULL: none yet */
     size_t blocks_size;              /* bytes that were reserved for it */
     bool in_blocks;                  /* it has the frame */
@@ -53,6 +47,7 @@ struct extent {
     bool is_alone; /* nobody helps with the batch any more */
 
     /* gpu */
+    double stated; /* bytes of content that the first frame of the file states; 0: it does not */
     struct gpu_decoder *gpu;
     struct compressed_next next;    /* what it wants next of the file */
     struct parallel_read *parallel; /* of a regular file, or NULL */
@@ -64,7 +59,7 @@ struct extent {
  * 1; 0: there is nothing to take now; or -1: the run has failed. */
 int serial_acquire(struct extent *extent);
 
-/* The same of all that is left, for a GPU. 0: there is none, or it cannot be used. */
+/* The same of all of a file that a GPU should decompress. 0: it should not. */
 int gpu_acquire(struct extent *extent);
 
 /* Copies what is left of a file that is not compressed, beside others. */
@@ -138,7 +133,6 @@ void segment_close(struct extent *extent);
 
 /* --- decode.c: decodes a batch of frames, within the range that is counted --- */
 
-#define WRONG_ON_GPU "the GPU decompressed it incorrectly; use --device=cpu"
 #define WRONG_IN_BLOCKS "many threads decompressed it incorrectly; use --threads=1"
 
 /* What came of decoding. */
@@ -199,50 +193,5 @@ void decode_parallel_stop(struct extent *extent);
 
 /* The batch has ended, or the run has failed: frees what was needed. */
 void decode_parallel_end(struct extent *extent);
-
-/* --- gpu.c: feeds a GPU; what it leaves is read again, for which a stream's frame is kept --- */
-
-/* Returns a GPU that should decompress the rest of the file; NULL: there is none. Under the read
- * lock. */
-struct engine *gpu_choose(struct worker *worker, const struct file *file);
-
-/* Has a GPU begin with the file; sets the size and the limit of `start`. False: it cannot. */
-bool gpu_begin(struct extent *extent, struct engine *gpu, struct compressed_start start);
-
-/* Feeds the GPU until it wants no more. Sets *rest, whose tail the caller frees: its offset is the
- * end of the file, and nothing is to be skipped, if nothing is left. 0, or -1: the run has failed.
- */
-int gpu_feed(struct extent *extent, struct compressed_rest *rest);
-
-/* Makes the file go on with what is left. 0, or -1: the run has failed. */
-int gpu_go_back(struct extent *extent, const struct compressed_rest *rest);
-
-/* --- offload.c: moves a file in the middle to a GPU, from the beginning of a frame on --- */
-
-/* Content that was already counted is skipped. The worker keeps its decoder until the GPU has
- * counted something. Frames that other workers have stay theirs. Of a pipe, the bytes of the frame
- * are kept from its beginning on, so that a GPU can begin it. */
-
-/* Chunks that are decoded until the GPU can begin: records that are cut, one after the other, may
- * be longer than the frames. */
-#define OFFLOAD_WAITS_MAX 4
-
-/* True if the current file's next batch should be decoded in order, to be offloaded. Under the read
- * lock. */
-bool offload_is_wanted(struct worker *worker, const struct file *file);
-
-/* Before a chunk is decoded in order: lets a GPU that should have the file decompress it, and has
- * the worker go on with what it left. 0, or -1: the run has failed. */
-int offload_consider(struct extent *extent);
-
-/* A frame begins with what is decoded next: sets what it states. */
-void replay_begin_frame(struct extent *extent);
-
-/* A step was decoded, which began at *begin; that is read only where something may be kept. */
-void replay_add_step(struct extent *extent, const struct decode_step *step,
-                     const struct timespec *begin);
-
-/* The batch has ended, or a GPU has it: nothing is kept to be begun anew any more. */
-void replay_end(struct extent *extent);
 
 #endif

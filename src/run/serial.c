@@ -2,13 +2,9 @@
 /* Compressed bytes, one decoder: a worker takes a batch of frames under the read lock, and decodes
  * it without. A batch that has to be decoded in order takes the file along. */
 #include "pieces.h"
-#include "src/base/clock.h"
 
 /* What a decoder takes beside what it must keep at hand, and beside compressed bytes. */
 #define DECODER_SIZE ((size_t)384 << 10)
-
-/* Bytes of a chunk while a GPU is to go on with the file: enough to find the end of a record. */
-#define AWAITING_SIZE ((size_t)64 << 10)
 
 /* --- looking at what is ahead, and taking it --- */
 
@@ -117,13 +113,11 @@ static int acquire_batch(struct extent *extent, const struct frames_ahead *ahead
         return wait_for_memory(extent, size);
     if (ahead->kind == FRAMES_WHOLE && file->input.frames.needs_sizes)
         file->content = content_add(file->content, worker->batch.content);
-    extent->began = clock_now();
     extent->is_rest = file->input.frames.pending.len == 0 && is_over(&file->input.bytes);
-    extent->frame = (struct current_frame){.offset = worker->batch.offset, .stated = FRAME_UNSIZED};
+    extent->frame = (struct current_frame){.offset = worker->batch.offset};
     extent->pending = false;
     extent->is_alone = extent->is_again = file->is_alone;
     file->is_alone = false;
-    extent->waits = 0;
     extent->skip = file->skip;
     file->skip = 0;
     return 1;
@@ -138,8 +132,6 @@ static enum decoded decode_records(struct extent *extent, struct chunk *chunk)
     const bool is_stream = segment_is_stream(extent);
     size_t waited = segment_begin_chunk(extent, chunk);
     size_t limit = source_fill_limit(&extent->file->input, chunk, waited);
-    if (extent->waits > 0 && limit - waited > AWAITING_SIZE)
-        limit = waited + AWAITING_SIZE;
     enum decoded state = decode_chunk(extent, chunk, limit);
     const bool is_all = state == DECODED_ALL, is_end = is_stream && is_all;
     if (segment_cut(extent, chunk, waited, is_end) != 0) {
@@ -176,8 +168,6 @@ static int decode_batch(struct extent *extent)
     enum decoded state = DECODED_SOME;
     while (state != DECODED_ALL) {
         if (source_has_failed(worker))
-            return -1;
-        if (decode_is_in_order(extent) && offload_consider(extent) != 0)
             return -1;
         struct chunk *chunk = runner_choose(worker, FLOW_DECODED);
         if (!chunk)
@@ -249,7 +239,6 @@ static int end_batch(struct extent *extent)
         source_leave(worker->source, file);
         return 0;
     }
-    replay_end(extent);
     file->content += extent->segment.content;
     if (worker->batch.kind == FRAMES_TO_END)
         return end_file(extent);
@@ -286,9 +275,6 @@ static int acquire_ahead(struct extent *extent, struct frames_ahead *ahead)
     if ((ahead->kind != FRAMES_WHOLE || worker->source->options.piece_size > 0) &&
         pieces_acquire(extent) > 0)
         return 1;
-    const bool awaits = ahead->kind == FRAMES_WHOLE && offload_is_wanted(worker, extent->file);
-    if (awaits)
-        ahead->kind = FRAMES_OPEN;
     int taken = acquire_batch(extent, ahead);
     if (taken <= 0)
         return taken;
@@ -298,7 +284,6 @@ static int acquire_ahead(struct extent *extent, struct frames_ahead *ahead)
     else
         source_use(worker->source, extent->file);
     extent->run = serial_run;
-    extent->waits = awaits ? OFFLOAD_WAITS_MAX : 0;
     return 1;
 }
 

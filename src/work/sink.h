@@ -14,12 +14,9 @@ struct sink {
     /* Counts a chunk that choose gave to this or another worker, and takes it back; its len may be
      * 0. 0, or -1: the run has ended. */
     int (*count)(void *arg, struct chunk *chunk, enum flow flow);
-    /* Returns the GPUs, if one of them is idle and should decompress what is offered; NULL: there
-     * is none now. Without an offer it tells whether one is free. May be NULL itself. */
-    struct engine *(*offload)(void *arg, const struct offload_offer *offer);
-    /* True if there is such an engine, or one may come: the bytes that are needed to begin a frame
-     * of a pipe anew are then kept. May be NULL: there is none. */
-    bool (*may_offload)(void *arg);
+    /* Returns the GPUs, if one of them is idle and should decompress a file; or NULL. Sets *waits
+     * if one should, once it is idle: then ask again. May be NULL itself. */
+    struct engine *(*offload)(void *arg, const struct offload_offer *offer, bool *waits);
     /* True if the worker should end rather than take more to decompress. May be NULL. */
     bool (*is_surplus)(void *arg);
     /* Returns how many workers there may be. May be NULL: one. */

@@ -381,7 +381,7 @@ uint64_t source_rest(const struct source *source)
 unsigned source_taken(struct source *source, const struct file *but)
 {
     pthread_mutex_lock(&source->lock);
-    size_t taken = source->memory.busy + source->count - source->opened;
+    size_t taken = source->memory.busy - source->memory.waiting + source->count - source->opened;
     taken += source->current && source->current != but;
     for (const struct file *parked = source->parked; parked; parked = parked->next)
         taken++;
@@ -393,6 +393,13 @@ void source_add_parallel(struct source *source, int workers)
 {
     pthread_mutex_lock(&source->lock);
     source->memory.parallel += (unsigned)workers;
+    pthread_mutex_unlock(&source->lock);
+}
+
+void source_add_waiting(struct source *source, int workers)
+{
+    pthread_mutex_lock(&source->lock);
+    source->memory.waiting += (unsigned)workers;
     pthread_mutex_unlock(&source->lock);
 }
 

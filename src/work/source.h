@@ -63,9 +63,6 @@ double source_fraction(struct source *source);
 /* Returns what is known of compressed files that a GPU could decompress. */
 struct source_content source_content(struct source *source);
 
-/* Returns what is known of the pipe that is decoded. */
-struct stream_content source_stream_content(struct source *source);
-
 /* --- after the run --- */
 
 /* Sets *warning to what to say of files that look compressed by another program, or to "". */

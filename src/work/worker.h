@@ -31,12 +31,13 @@ struct file {
     struct position at; /* of the next chunk, if it is not compressed; otherwise the segment of the
                          * next batch */
     uint64_t content;   /* bytes of content before that batch, as far as it must be known */
-    uint64_t skip;      /* bytes of content that come next, and that a GPU has counted */
+    uint64_t skip;      /* bytes of content that come next, and were counted */
     struct record_joiner joiner; /* of a compressed one, if records can be cut */
     bool in_stream; /* it is decoded as one stream: input.records has where that was cut */
     bool is_alone;  /* its codec's own decoder goes on: in pieces it could not be decoded further */
     bool is_offloadable; /* regular, and a GPU could decompress it, as far as known at first */
-    bool is_refused;     /* a GPU left it, or could not begin: it is not offered again */
+    bool is_on_gpu;      /* a GPU has it, or it waits for one */
+    bool is_refused;     /* a GPU could not decompress it: it is not offered again */
     const char *wrong;   /* what to say if the file can be decoded, as what was counted is not what
                           * it holds; NULL: it is */
     unsigned users;      /* the source, and all workers with a part of it; the last one closes it */
@@ -51,7 +52,7 @@ struct compressed_remaining {
     _Atomic uint64_t opened;      /* bytes of all regular files that were opened, */
     _Atomic uint64_t offloadable; /* and of those such files, as they are; */
     _Atomic double gpu_rate;      /* of their formats' the slowest (struct codec); */
-    _Atomic int64_t left;         /* of the latter, bytes that were not decoded */
+    _Atomic int64_t left[2];      /* of the latter, bytes not decoded, by is_on_gpu */
     _Atomic uint64_t unopened;    /* bytes of files that were not opened, as they are */
     _Atomic uint64_t in, out;     /* bytes that were decoded, and of content that they gave */
 };
@@ -71,7 +72,8 @@ struct decode_memory {
     size_t used, limit;        /* bytes that all workers have reserved, and may reserve */
     unsigned files, files_max; /* open ones; how many there may be, 0: not known */
     unsigned busy;             /* workers that have a part of a compressed file to themselves; */
-    unsigned parallel;         /* those of them that leave tasks to others */
+    unsigned parallel;         /* those of them that leave tasks to others, */
+    unsigned waiting;          /* and those that wait for a GPU, and help others meanwhile */
 };
 
 struct operand {
@@ -109,7 +111,6 @@ struct source {
     struct error error;           /* it did; empty: the sink knows why */
     struct worker *workers;       /* that have not ended */
     struct one_line one_line;     /* files that are one line */
-    struct stream_content stream; /* of the pipe that is decoded */
     uint64_t changes;             /* of `current` */
     struct file *in_pieces;       /* are decoded in pieces */
     struct file *parked;          /* were decoded in order for a while; may be `current` again */
@@ -210,8 +211,9 @@ uint64_t source_rest(const struct source *source);
 /* Returns how many workers have something to decode, or will find a file other than this one. */
 unsigned source_taken(struct source *source, const struct file *but);
 
-/* So many more workers, or fewer, leave tasks to those who are idle. */
+/* So many more workers, or fewer, leave tasks to those who are idle; or wait for a GPU. */
 void source_add_parallel(struct source *source, int workers);
+void source_add_waiting(struct source *source, int workers);
 
 /* Sets where a chunk stands that the file will fill, and moves *at to the next position. */
 void source_locate_chunk(const struct file *file, struct position *at, struct chunk *chunk);
@@ -227,10 +229,13 @@ void remaining_add_file(struct source *source, const struct file *file);
 /* `in` compressed bytes were read (negative: are to be read again) and gave `out` of content. */
 void remaining_add_read(struct source *source, const struct file *file, int64_t in, uint64_t out);
 
-/* Returns the bytes of content that a compressed one has given so far; 1: none was decoded. */
+/* The file, none of which is decoded, goes to a GPU, or does not after all or any more. */
+void remaining_assign(struct source *source, struct file *file, bool to_gpu);
+
+/* Returns the bytes of content that a compressed one has given so far, or a guess. */
 double remaining_content_ratio(struct source *source);
 
-/* Returns the most bytes of a stream that are kept so that a GPU can begin a frame anew. */
+/* Returns the most bytes of a pipe that are kept, so that it can be begun anew after a GPU. */
 uint64_t remaining_replay_max(const struct source *source);
 
 /* --- decode_memory.c --- */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# gzip data that the emulated GPU decompresses, by itself or from workers that have begun: the tables, messages and
-# statuses are those of the CPU, whatever is wrong with the data or the device.
+# gzip data that the emulated GPU decompresses: the tables, messages and statuses are those of the CPU, whatever is
+# wrong with the data or the device.
 . "${srcdir:-.}/tests/helpers/emulated.sh"
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
@@ -41,19 +41,25 @@ as_due()
     check "$1: status" [ "$(cat status)" = $due ]
 }
 
-# taken BYTES OPTION...: runs with options, and a GPU that comes after so many bytes.
-taken()
+# given OPTION...: runs with --device=auto and options; a GPU that takes no time is given all that it can take.
+given()
 {
-    after=$1
-    shift
-    run_as env GPUHISTO_OFFLOAD="$after" "$GPUHISTO" --device=auto --chunk-size=16K "$@"
+    run_as env GPUHISTO_OFFLOAD=1 "$GPUHISTO" --device=auto --chunk-size=16K "$@"
 }
 
-# by_gpu CASE: the last run, with --timing, counted what is in table; the CPU decompressed no more than a chunk.
+# by_gpu CASE: the last run, with --timing, counted what is in table, and the GPU decompressed all of it.
 by_gpu()
 {
     same "$1" table out
-    check "$1: by the GPU" grep -q '^gpuhisto: cpu: 16384 bytes' err
+    check "$1: by the GPU" grep -q 'gpu: decompressing takes' err
+    check "$1: not by the CPU" grep -q '^gpuhisto: cpu: 0 bytes' err
+}
+
+# in_few_chunks CASE: the same with --device=gpu and chunks of a KiB, of which what the CPU decompresses gives many.
+in_few_chunks()
+{
+    same "$1" table out
+    check "$1: in few chunks" [ "$(sed -n 's/^gpuhisto: gpu: .* bytes in \([0-9]*\) chunks.*/\1/p' err)" -lt 80 ]
 }
 
 # --- what it takes ---
@@ -81,10 +87,10 @@ gzip -N -c level.name >named
     data uniform 530000; } | gzip >late
 for file in $(few 3 mixed level.1 level.9 several named fixed padded stored level.6 bgzf late); do
     "$GPUHISTO" --device=cpu -b $file >table
-    taken 1 -b --threads=1 --timing $file
+    given -b --threads=1 --timing $file
     by_gpu "$file, FILE"
-    cat $file | taken 1 -b --threads=1 --timing
-    by_gpu "$file, pipe"
+    cat $file | run -b --chunk-size=1K --timing
+    in_few_chunks "$file, pipe"
     run -b $file
     counts "$file" table
 done
@@ -100,8 +106,7 @@ for file in small many dense; do
     as_on_cpu "$file" $file -b
 done
 
-# A pipe ends with zeros for which a batch has no room, while characters of those before are still counted. What the
-# CPU decompressed would be counted as a chunk for each KiB.
+# A pipe ends with zeros for which a batch has no room, while characters of those before are still counted.
 data same 250000 0 >more_zeros
 ends_in_zeros()
 {
@@ -111,9 +116,7 @@ ends_in_zeros | gzip >numbers.gz
 ends_in_zeros | "$GPUHISTO" --device=cpu -c >table
 # shellcheck disable=SC2002
 cat numbers.gz | run_as "$GPUHISTO" $ANY_MODE --chunk-size=1K -c --timing
-same "zeros at the end of a pipe" table out
-check "zeros at the end of a pipe: in few chunks" \
-    [ "$(sed -n 's/^gpuhisto: gpu: .* bytes in \([0-9]*\) chunks.*/\1/p' err)" -lt 100 ]
+in_few_chunks "zeros at the end of a pipe"
 
 vectorized=$ENGINE
 ENGINE=$ANY_MODE
@@ -219,75 +222,62 @@ done
 run_as env GPUHISTO_FAULT=wrong:2 "$GPUHISTO" $ENGINE -b one.gz
 refuses "a snapshot that is wrong" 1 "GPU"
 
-# --- files and pipes that workers have begun ---
+# --- --device=auto: the CPU begins a FILE anew that the GPU cannot decompress to its end ---
 
 ENGINE="--device=auto --chunk-size=16K"
-
-by_both()
-{
-    same "$1" table out
-    check "$1: by the GPU" grep -q 'gpu: decompressing takes' err
-    check "$1: by the CPU, too" grep -qE "^gpuhisto: cpu: [1-9]" err
-}
-
 cat in in in in | gzip >long.gz
 { gzip <in && gzip <noise && gzip -1 <in; } >members.gz
-for file in long.gz members.gz bgzf; do
-    "$GPUHISTO" --device=cpu -b $file >table
-    for after in $(few 4 20000 1 100000 200000); do
-        taken $after -b --threads=1 --timing $file
-        by_both "$file, after $after bytes"
-    done
-done
-for file in long.gz members.gz; do
-    "$GPUHISTO" --device=cpu -b $file >table
-    for after in $(few 4 20000 1 100000 200000); do
-        cat $file | taken $after -b --threads=1 --timing
-        by_both "a pipe, $file, after $after bytes"
-    done
-done
 "$GPUHISTO" --device=cpu -b long.gz bgzf members.gz >table
-taken 20000 -b long.gz bgzf members.gz
-counts "several FILEs" table
+given -b --timing long.gz bgzf members.gz
+by_gpu "several FILEs"
+cat long.gz many >late.gz
+"$GPUHISTO" --device=cpu -b late.gz >table
+given -b --timing late.gz
+same "many members after a long one" table out
+check "many members after a long one: by the CPU" grep -qE '^gpuhisto: cpu: [1-9]' err
+refute "many members after a long one: not by the GPU" grep -qE '^gpuhisto: gpu: [1-9]' err
+run_as "$GPUHISTO" --device=gpu --chunk-size=64K -b late.gz
+counts "many members after a long one, --device=gpu" table
 "$GPUHISTO" --device=cpu -n tokens.gz >table 2>/dev/null
-for after in $(few 2 1 50000 150000); do
-    taken $after -n --threads=1 tokens.gz
-    same "numbers, after $after bytes" table out
-    check "numbers, after $after bytes: the line" grep -q "tokens.gz: line 50000: 'many' is not a number" err
-done
+given -n --threads=1 tokens.gz
+same "numbers" table out
+check "numbers: the line" grep -q "tokens.gz: line 50000: 'many' is not a number" err
 
-# Members that several workers decode until the GPU comes, which may be lost.
+# Several workers, of which one feeds the GPU, which may be lost.
 data text 20000000 >shared
 { gzip -1 <in && gzip -1 <shared; } >shared.gz
-"$GPUHISTO" --device=cpu -b shared.gz >table
+"$GPUHISTO" --device=cpu -b long.gz shared.gz >table
 for fault in $(few 2 error:90 none:1 error:600); do
-    run_as env GPUHISTO_FAULT=$fault GPUHISTO_OFFLOAD=3000000 "$GPUHISTO" --device=auto --chunk-size=256K \
-        --threads=3 -b -q shared.gz
+    run_as env GPUHISTO_FAULT=$fault GPUHISTO_OFFLOAD=1 "$GPUHISTO" --device=auto --chunk-size=256K \
+        --threads=3 -b -q long.gz shared.gz
     same "several workers, $fault" table out
 done
 
-# What the GPU leaves, the CPU goes on with, and says what is wrong.
 "$GPUHISTO" --device=cpu -b long.gz >table
 lost=0
 for call in $(few 5 3 8 12 16 20 25 30 40 50 70); do
-    run_as env GPUHISTO_OFFLOAD=20000 GPUHISTO_FAULT=error:$call "$GPUHISTO" $ENGINE -b --threads=1 long.gz
+    run_as env GPUHISTO_OFFLOAD=1 GPUHISTO_FAULT=error:$call "$GPUHISTO" $ENGINE -b --threads=1 long.gz
     same "call $call fails" table out
     check "call $call fails: one warning" [ "$(wc -l <err)" -le 1 ]
     lost=$((lost + $(grep -c 'GPU was lost' err)))
-    "$HELPERS/dribble" -n 30001 <long.gz | run_as env GPUHISTO_OFFLOAD=20000 GPUHISTO_FAULT=error:$call "$GPUHISTO" $ENGINE -b -q --threads=1
-    counts "a pipe, call $call fails" table
 done
 check "the device was lost ($lost)" [ $lost -gt 0 ]
 for cut in 1 5 9000; do
     head -c -$cut long.gz >bad
-    taken 20000 -b --threads=1 bad
+    given -b --threads=1 bad
     refuses "$cut bytes are missing" 1 "bad: truncated gzip data, at byte $(wc -c <bad)"
 done
 { cat long.gz && printf '\000\000garbage'; } >bad
-taken 20000 -b --threads=1 bad
+given -b --threads=1 bad
 refuses "zeros and garbage after it" 1 "bad: not gzip data (after zero bytes, which end it), at byte $(($(wc -c <long.gz) + 2))"
 { cat long.gz && head -c 70000 zeros; } >bad
-taken 20000 -b --threads=1 bad
+given -b --threads=1 bad
 counts "zeros after it" table
+
+# A pipe of which more was read than is kept is not begun anew.
+data uniform 40000000 | gzip -1 >wide.gz
+gzipped -C -f <in >bad
+cat wide.gz bad | run_as "$GPUHISTO" --device=gpu --chunk-size=64K -b
+refuses "a long pipe that ends with a wrong checksum" 1 "standard input: the GPU cannot decompress it" "use --device=cpu"
 
 summary

@@ -188,6 +188,15 @@ static int count_content(struct device *device, const struct device_work &work)
     return 0;
 }
 
+static int save(struct device *device, const struct device_work &work)
+{
+    seam_call call(device);
+    if (call.fails)
+        return lose(device);
+    enqueue(device, {work});
+    return 0;
+}
+
 static int read_content(struct device *device, const struct device_work &work)
 {
     seam_call call(device, true);
@@ -228,6 +237,8 @@ int device_enqueue(struct device *device, const struct device_work *work)
         return count_content(device, *work);
     case WORK_READ_CONTENT:
         return read_content(device, *work);
+    case WORK_SAVE:
+        return save(device, *work);
     }
     broken("work of a kind that there is not");
 }

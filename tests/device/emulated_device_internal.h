@@ -87,7 +87,7 @@ struct device {
     unsigned char *scratch_begin;
     std::unique_ptr<void, void (*)(void *)> table{nullptr, std::free};
     size_t slot_size;
-    std::vector<unsigned long long> counts;
+    std::vector<unsigned long long> counts, saved;
     std::vector<unsigned long long> page_words; // of snapshots in pages,
     std::vector<unsigned> page_positions;       // each page's place; none: they are not
     std::vector<struct emulated::slot> slots;

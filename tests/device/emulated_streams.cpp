@@ -220,6 +220,12 @@ void perform(struct device *device, const job &job, bool dying)
     case WORK_SNAPSHOT:
         perform_snapshot(device, work.counts, dying);
         break;
+    case WORK_SAVE:
+        if (work.goes_back)
+            device->counts = device->saved;
+        else
+            device->saved = device->counts;
+        break;
     }
 }
 
@@ -279,6 +285,7 @@ void abandon(struct device *device)
     device->batches = {};
     device->batch_memory = {};
     device->counts = {};
+    device->saved = {};
     device->page_words = {};
     device->page_positions = {};
     device->scratch.bytes = {};

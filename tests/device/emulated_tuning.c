@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuning of gpuhisto-emulated. The measured one opens a GPU only for inputs that take seconds
- * to count. With GPUHISTO_OFFLOAD=BYTES in the environment, --device=auto starts its workers, and
- * opens the GPU, as soon as so many bytes were read, waits until it is there, and lets it have all
- * that it can take. Of several GPUs it takes as many as there are files for. Frames then need not
- * be large to be decoded in order. GPUHISTO_DEADLINE=MS is the time after which a GPU that
- * finishes nothing is lost.
+ * to count. With GPUHISTO_OFFLOAD=BYTES in the environment, --device=auto starts its workers as
+ * soon as so many bytes were read, opens the GPU for the first compressed file, or then, waits
+ * until it is there, and lets it have all that it can take. With BYTES+ it goes on meanwhile, but
+ * compressed files wait for it in any case. Of several GPUs it takes as many as there are files
+ * for. Frames then need not be large to be decoded in order. GPUHISTO_DEADLINE=MS is the time after
+ * which a GPU that finishes nothing is lost.
  *
  * The program is linked so that calls of options_parse come here (--wrap). */
 #include "src/cli/options.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define LARGE_UNIT 30000
 
@@ -29,7 +31,9 @@ int __wrap_options_parse(int argc, char **argv, struct options *options, struct 
         return rc;
     options->pool.tuning =
         (struct policy_tuning){.short_input = strtoull(bytes, NULL, 10), .decoding_time = 0.01};
-    options->pool.opens_at_once = true;
+    options->pool.opens_at_once = !strchr(bytes, '+');
+    if (!options->pool.opens_at_once)
+        options->pool.tuning.decoding_start = -1000;
     options->input.frame_memory = LARGE_UNIT;
     return rc;
 }

@@ -46,21 +46,16 @@ struct file {
 
 struct run {
     const struct file *file;
-    struct compressed_start start; /* where the engine begins; all zeros: with the FILE */
-    size_t before;                 /* bytes of content that were counted before */
     const struct histogram_spec *spec;
     bool is_stream;            /* its bytes arrive in pieces */
     bool fallback;             /* the CPU replaces a lost device */
     bool may_leave;            /* not all of the file is for the device */
-    bool insists;              /* it must not be left for being slow */
-    size_t bad_from;           /* with has_bad: bytes of content before a frame whose checksum is */
-    bool has_bad;              /* wrong, of which nothing may be counted as if it were right */
     uint64_t memory_left;      /* bytes of host memory; 0: any amount */
     bool is_small, is_refused; /* which leaves little for decompressing, or too little */
     struct fault_plan plan;
 };
 
-static unsigned runs, exact, refused, corrupt, left, struck, known_bad, wrong;
+static unsigned runs, exact, refused, corrupt, left, taken_back, struck, wrong;
 #define READ_FAULTS 4
 static unsigned read_faults[READ_FAULTS]; /* that came to pass while content was copied back */
 
@@ -120,14 +115,17 @@ static void free_file(struct file *file)
 
 /* --- counting --- */
 
-/* Has the CPU's engine count data[0..len), the rest of a text or of values. */
-static void feed_cpu(struct engine *cpu, const struct histogram_spec *spec,
-                     const unsigned char *data, size_t len)
+/* Has an engine count data[0..len), the rest of a text or of values; or the other one, if that is
+ * lost. */
+static void feed(struct engine *engine, struct engine *other, const struct histogram_spec *spec,
+                 const unsigned char *data, size_t len)
 {
     struct records records = {.kind = record_kind_of_all(spec), .field = &spec->field};
     size_t done = 0;
     do {
-        struct chunk *chunk = engine_acquire(cpu, true);
+        struct chunk *chunk = engine_acquire(engine, true);
+        if (!chunk)
+            chunk = engine_acquire(other, true);
         size_t part = len - done < chunk->cap ? len - done : chunk->cap;
         records_resume(&records, chunk);
         size_t waited = chunk->len;
@@ -142,6 +140,11 @@ static void feed_cpu(struct engine *cpu, const struct histogram_spec *spec,
     } while (done < len);
     records_close(&records);
 }
+
+/* Counted by the engine before and after the file: what is taken back of the file is not to take
+ * that along. */
+#define BESIDE_SIZE ((size_t)4096)
+static unsigned char beside[BESIDE_SIZE];
 
 static struct tally new_tally(const struct histogram_spec *spec)
 {
@@ -161,25 +164,17 @@ static size_t arrive(const struct run *run, const struct compressed_next *next, 
     return arrived < size ? arrived : size;
 }
 
-/* Gives the file to the engine, as a reader does. *kept: nothing before that byte will be left. 0
- * or -1. */
-static int give(struct engine *gpu, const struct run *run, struct compressed_rest *rest,
-                uint64_t *kept)
+/* Gives the file to the engine, as a reader does. 0 or -1. */
+static int give(struct engine *gpu, const struct run *run, struct compressed_rest *rest)
 {
     const struct file *file = run->file;
-    struct compressed_start start = run->start;
-    start.codec = compressor->codec;
-    start.memlimit = UINT64_MAX;
-    start.size = run->is_stream ? 0 : file->len - start.offset;
+    const struct compressed_start start = {
+        .codec = compressor->codec, .size = run->is_stream ? 0 : file->len, .memlimit = UINT64_MAX};
     struct gpu_decoder *decoder = gpu_decoder_begin(gpu, &start);
-    struct compressed_next next = {.is_wanted = true, .at = start.offset, .need = 1};
-    uint64_t index = 0;
+    struct compressed_next next = {.is_wanted = true, .need = 1};
+    uint64_t index = 0, again = 0;
     size_t arrived = 0;
-    if (decoder && run->insists)
-        gpu_decoder_insist(decoder);
-    *rest = (struct compressed_rest){
-        .is_left = true, .offset = start.offset, .skip = start.skip, .index = start.index};
-    *kept = 0;
+    *rest = (struct compressed_rest){.is_refused = true};
     if (!decoder)
         return engine_loss(gpu) && gpu_engine_failed(gpu) ? -1 : 0;
     while (next.is_wanted && next.at <= file->len) {
@@ -197,37 +192,19 @@ static int give(struct engine *gpu, const struct run *run, struct compressed_res
         gpu_decoder_submit(decoder, chunk, at, &next);
         if (next.is_wanted && run->is_stream && random_below(2))
             (void)gpu_decoder_poll(decoder);
-        if (next.is_wanted)
-            *kept = next.kept;
+        if (next.is_wanted && next.at < again)
+            fprintf(stderr, "what was not to be wanted again is wanted\n"), wrong++;
+        again = next.again > again ? next.again : again;
     }
     return gpu_decoder_finish(decoder, rest);
-}
-
-/* True if what the engine left begins where it says: decoded from there on, it is the content after
- * what was counted. */
-static bool check_rest(const struct run *run, const struct compressed_rest *rest)
-{
-    const struct file *file = run->file;
-    const size_t counted = run->before + rest->bytes;
-    struct file part = {.bytes = file->bytes + rest->offset, .len = file->len - rest->offset};
-    if (rest->offset > file->len)
-        return false;
-    decode_file(&part);
-    bool same =
-        part.is_valid && rest->skip <= part.size &&
-        counted + (part.size - rest->skip) == file->size &&
-        memcmp(part.content + rest->skip, file->content + counted, part.size - rest->skip) == 0;
-    free(part.content);
-    return same;
 }
 
 static bool check_tail(const struct run *run, const struct compressed_rest *rest)
 {
     const struct file *file = run->file;
-    const size_t counted = run->before + rest->bytes;
-    return counted + rest->tail_len == file->size &&
-           (rest->tail_len == 0 ||
-            memcmp(rest->tail, file->content + counted, rest->tail_len) == 0);
+    const size_t tail = rest->tail_len, counted = file->size - tail;
+    return rest->bytes + (run->spec->mode->has_pairs ? 0 : tail) == file->size &&
+           (tail == 0 || memcmp(rest->tail, file->content + counted, tail) == 0);
 }
 
 static bool same_counts(const struct histogram_spec *spec, const struct tally *a,
@@ -245,7 +222,8 @@ static void fail(const struct run *run, const char *what)
                 run->fallback ? "" : ", nothing replaces the device");
 }
 
-/* What of the content the engine did not count is counted here; then all must be right. */
+/* What of the content the engine did not count is counted here; then all must be right. Of a file
+ * that is not valid nothing is counted. */
 static void check_counts(const struct run *run, struct engine *gpu, struct engine *cpu,
                          const struct compressed_rest *rest)
 {
@@ -254,25 +232,29 @@ static void check_counts(const struct run *run, struct engine *gpu, struct engin
     struct engine *entire = need(cpu_engine_open(
         spec, &(struct cpu_engine_options){.chunk_size = 1 << 18, .chunks = 1, .threads = 1}));
     struct tally counted = new_tally(spec), expected = new_tally(spec);
-    const size_t counted_to = run->before + rest->bytes, repeated = run->start.repeated;
-    feed_cpu(cpu, spec, file->content, run->before + repeated);
-    if (rest->is_left || !spec->mode->has_pairs) /* the tail of pairs is not a pair */
-        feed_cpu(cpu, spec, file->content + counted_to, file->size - counted_to);
-    feed_cpu(entire, spec, file->content, file->size);
+    const size_t size = file->is_valid ? file->size : 0;
+    if (rest->is_refused)
+        feed(cpu, NULL, spec, file->content, size);
+    else if (!spec->mode->has_pairs) /* the tail of pairs is not a pair */
+        feed(cpu, NULL, spec, rest->tail, rest->tail_len);
+    feed(gpu, cpu, spec, beside, BESIDE_SIZE);
+    feed(entire, NULL, spec, file->content, size);
+    for (int i = 0; i < 2; i++)
+        feed(entire, NULL, spec, beside, BESIDE_SIZE);
     bool done = engine_finish(gpu, &counted) == 0;
     engine_finish(cpu, &counted);
     engine_finish(entire, &expected);
-    if (rest->is_left && rest->bytes == 0)
-        counted.bytes -= repeated; /* a reader goes on after it */
     engine_close(entire);
     if (!done)
         refused++;
-    else if (same_counts(spec, &counted, &expected) && counted.bytes == file->size)
+    else if (same_counts(spec, &counted, &expected) && counted.bytes == expected.bytes)
         exact++;
     else
         fail(run, "wrong counts");
     if (!done && (run->fallback || run->plan.fault == FAULT_NONE))
         fail(run, "refused for nothing");
+    if (engine_loss(gpu) && run->plan.fault == FAULT_NONE)
+        fail(run, engine_loss(gpu));
     free(counted.counts);
     free(expected.counts);
 }
@@ -296,21 +278,6 @@ static void check_memory(const struct run *run, struct engine *gpu)
         fail(run, "memory that is not small");
     if (run->is_refused && memory.host > 0)
         fail(run, "memory that is not there");
-}
-
-/* A frame has a wrong checksum: what was counted ends before it, or is said to be wrong. */
-static void check_bad(const struct run *run, const struct compressed_rest *rest)
-{
-    if (!rest->is_left)
-        fail(run, "a wrong checksum was not seen");
-    else if (rest->bytes > run->bad_from && !rest->is_wrong)
-        fail(run, "content of a frame with a wrong checksum is not said to be wrong");
-    else if (rest->bytes - rest->skip > run->bad_from)
-        fail(run, "a frame with a wrong checksum is not left");
-    else if (!rest->is_wrong && rest->bytes + GOOD_BATCHES < run->bad_from &&
-             (rest->bytes > 0 || !scale_is_slow())) /* not every device decompresses then */
-        fail(run, "good batches were not counted");
-    known_bad += rest->is_wrong;
 }
 
 /* A wrong byte of content that was copied to the host was not seen. Only the tail's may be: it is
@@ -367,33 +334,25 @@ static void check_run(const struct run *run)
         return;
     }
     const struct file *file = run->file;
-    uint64_t kept;
-    int rc = give(gpu, run, &rest, &kept);
-    if (rc == 0 && rest.index < run->start.index + (rest.bytes > 0))
+    feed(gpu, cpu, run->spec, beside, BESIDE_SIZE);
+    int rc = give(gpu, run, &rest);
+    if (rc == 0 && rest.index < (rest.bytes > 0))
         fail(run, "chunks before the first one");
-    if (rc == 0 && rest.is_left && rest.offset < kept)
-        fail(run, "what is left was not to be kept");
     if (run->memory_left)
         check_memory(run, gpu);
     struck += emulated_device_struck();
-    left += rc == 0 && rest.is_left;
+    left += rc == 0 && rest.is_refused;
+    taken_back += rc == 0 && rest.is_refused && gpu_engine_times(gpu).bytes > BESIDE_SIZE;
+    corrupt += !file->is_valid;
     if (rc != 0)
         refused++;
-    else if (run->has_bad && run->plan.fault == FAULT_NONE)
-        check_bad(run, &rest);
-    else if (!file->is_valid && !rest.is_left)
+    else if (!file->is_valid && !rest.is_refused)
         fail(run, "corrupt data were taken");
-    else if (!file->is_valid)
-        corrupt++; /* whoever decodes the rest finds it out */
-    else if (rest.is_wrong && run->plan.fault == FAULT_CONTENT)
-        refused++; /* by whoever decodes the frame again */
-    else if (rest.is_wrong)
-        fail(run, "content is said to be wrong");
-    else if (run->plan.fault == FAULT_CONTENT && emulated_device_struck() && !rest.is_left)
+    else if (run->plan.fault == FAULT_CONTENT && emulated_device_struck() && !rest.is_refused)
         check_unseen(run, &rest);
-    else if (rest.is_left && run->plan.fault == FAULT_NONE && !run->may_leave)
-        fail(run, "something was left for nothing");
-    else if (rest.is_left ? !check_rest(run, &rest) : !check_tail(run, &rest))
+    else if (file->is_valid && rest.is_refused && run->plan.fault == FAULT_NONE && !run->may_leave)
+        fail(run, "it was refused for nothing");
+    else if (!rest.is_refused && !check_tail(run, &rest))
         fail(run, "the rest is another one");
     else
         check_counts(run, gpu, cpu, &rest);
@@ -421,57 +380,6 @@ static void build_modes(void)
         need(NULL);
     histogram_spec_values(&all_modes[mode_count++], value_type_find("f64"), &binning);
     histogram_spec_pairs(&all_modes[mode_count++], false);
-}
-
-/* The last place up to a byte of the content where a record begins. */
-static size_t record_begin(const struct run *run, size_t at)
-{
-    const struct histogram_spec *spec = run->spec;
-    if (spec->mode->has_pairs)
-        return at;
-    if (!spec->mode->is_text)
-        return at - at % histogram_spec_sample_size(spec);
-    while (at > 0 && run->file->content[at - 1] != ' ' && run->file->content[at - 1] != '\n')
-        at--;
-    return at;
-}
-
-/* Has the engine begin with the frame that content byte `at` is in, and of that what comes up to
- * there was counted. The frames hold `frame` bytes each. */
-static void begin_within(struct run *run, size_t frame, size_t at)
-{
-    const struct file *file = run->file;
-    run->before = record_begin(run, at);
-    bool has_pairs = run->spec->mode->has_pairs;
-    if (has_pairs && run->before > 0)
-        run->before--; /* the last byte before is in a pair with the next one */
-    size_t number = run->before / frame, offset = 0;
-    if (number * frame == file->size && number > 0)
-        number--;
-    for (size_t i = 0; i < number; i++)
-        offset += compressor->first(file->bytes + offset, file->len - offset);
-    run->start = (struct compressed_start){.offset = offset,
-                                           .skip = run->before - number * frame,
-                                           .repeated = has_pairs && at > 0,
-                                           .index = 1 + random_below(9)};
-}
-
-/* Where another decoder has left off: at the beginning, in the first block and batch, in the
- * middle, before the last byte, at the end. */
-static void go_through_starts(const struct file *file, const struct histogram_spec *spec,
-                              size_t frame)
-{
-    struct run run = {.file = file, .spec = spec, .fallback = true};
-    const size_t positions[] = {0,      9,      frame - 1,      frame,          131072,
-                                131081, 400000, file->size / 2, file->size - 9, file->size};
-    const size_t count = sizeof positions / sizeof positions[0];
-    const bool is_few = scale_is_small_or_slow();
-    static unsigned turn; /* where few are asked for, each call takes the places after the last's */
-    for (size_t i = is_few ? turn++ % 5 : 0; i < count; i += is_few ? 5 : 1) {
-        begin_within(&run, frame, positions[i] < file->size ? positions[i] : file->size);
-        run.is_stream = is_few ? random_below(2) : i % 2;
-        check_run(&run);
-    }
 }
 
 /* Files of many frames, and of one that takes many batches; entire, and with the device failing at
@@ -554,7 +462,6 @@ static void go_through_two_files(void)
     struct file files[2];
     struct compressed_rest rests[2];
     struct error error;
-    uint64_t kept;
     const struct gpu_options options = {
         .chunk_size = 65536, .buffers = 1, .deadline_ms = DEADLINE_MS};
     emulated_device_plan((struct fault_plan){.fault = FAULT_NONE});
@@ -566,7 +473,7 @@ static void go_through_two_files(void)
         files[i] = make_file((const unsigned char *)texts[i], size, size, settings);
         runs++;
         struct run run = {.file = &files[i], .spec = &all_modes[2]};
-        if (give(gpu, &run, &rests[i], &kept) != 0 || rests[i].is_left)
+        if (give(gpu, &run, &rests[i]) != 0 || rests[i].is_refused)
             fail(&run, "a small FILE is not taken");
     }
     if (engine_finish(gpu, &tally) != 0)
@@ -574,7 +481,7 @@ static void go_through_two_files(void)
     engine_close(gpu);
     for (unsigned i = 0; i < 2; i++) {
         const struct run run = {.file = &files[i], .spec = &all_modes[2]};
-        if (!rests[i].is_left && !check_tail(&run, &rests[i]))
+        if (!rests[i].is_refused && !check_tail(&run, &rests[i]))
             fail(&run, "the tail is that of another FILE");
         free(rests[i].tail);
         free_file(&files[i]);
@@ -600,9 +507,7 @@ static void check_checksum(const unsigned char *content, size_t size, size_t fra
         check_run(&(struct run){.file = &file,
                                 .spec = spec,
                                 .is_stream = is_few ? random_below(2) : i == 1,
-                                .fallback = true,
-                                .has_bad = true,
-                                .bad_from = n * frame});
+                                .fallback = true});
     free_file(&file);
 }
 
@@ -612,7 +517,7 @@ static void go_through_checksums(void)
 {
     static unsigned char content[1300000];
     static const size_t frames[] = {sizeof content, 650000, 433334, 200000, 90000, 9000};
-    const unsigned before = known_bad;
+    const unsigned before = taken_back;
     frame_content(CONTENT_MIXED, content, sizeof content);
     for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++) {
         const size_t count = (sizeof content + frames[i] - 1) / frames[i];
@@ -622,14 +527,12 @@ static void go_through_checksums(void)
                 check_checksum(content, sizeof content, frames[i], wrong_frames[k],
                                &all_modes[k == 1 ? i % 2 : 0]);
     }
-    if (known_bad == before && !scale_is_slow())
+    if (taken_back == before && !scale_is_slow())
         fail(&(struct run){.spec = &all_modes[0], .file = &(struct file){0}},
-             "no frame was counted in part");
+             "nothing was taken back");
 }
 
-/* Where few cases are asked for, half of the forms go with each mode, and faults are gone through
- * either from the beginning or from the middle: each form of a file and each mode are with the
- * other ones of both. */
+/* Where few cases are asked for, half of the forms go with each mode. */
 static void go_through_files(const struct histogram_spec *spec)
 {
     static unsigned char content[700000];
@@ -637,7 +540,6 @@ static void go_through_files(const struct histogram_spec *spec)
     bool is_text = spec->mode->is_text;
     static const size_t frames[] = {sizeof content, 150001, 70000, 9999};
     for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++) {
-        const bool from_middle = (i + mode) / 2 % 2;
         if (scale_is_small_or_slow() && (i + mode) % 2)
             continue;
         struct frame_settings settings = {.level = 1 + (int)i, .checksum = i % 2 == 0};
@@ -654,12 +556,7 @@ static void go_through_files(const struct histogram_spec *spec)
         run.is_stream = (i + mode) % 2;
         if (scale_is_small_or_slow())
             run.is_stream = i / 2 % 2; /* of those forms, too, half are streams */
-        if (!scale_is_small_or_slow() || !from_middle)
-            go_through_faults(run);
-        begin_within(&run, frames[i], size / 3);
-        if (!scale_is_small_or_slow() || from_middle)
-            go_through_faults(run);
-        go_through_starts(&file, spec, frames[i]);
+        go_through_faults(run);
         if (settings.checksum && compressor->is_hashed)
             go_through_reads(&file, spec);
         free_file(&file);
@@ -714,17 +611,16 @@ static void go_through_damage(void)
     }
 }
 
-/* Many small frames: a device may leave them, but not if it must go on. */
+/* Many small frames: a device may leave them, but not those of a pipe. */
 static void go_through_many(void)
 {
     static unsigned char content[200000];
     frame_content(CONTENT_RANDOM, content, sizeof content);
     struct file file = make_file(content, sizeof content, 300, (struct frame_settings){.level = 6});
     struct run run = {.file = &file, .spec = &all_modes[0], .may_leave = true};
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 2; i++) {
         run.is_stream = i % 2;
-        run.insists = i / 2;
-        run.may_leave = !run.insists;
+        run.may_leave = !run.is_stream;
         check_run(&run);
     }
     free_file(&file);
@@ -759,6 +655,7 @@ int main(void)
 {
     random_seed(20261122);
     build_modes();
+    make_text(beside, BESIDE_SIZE);
     go_through_memory();
     go_through_many();
     go_through_checksums();
@@ -768,9 +665,10 @@ int main(void)
         go_through_files(&all_modes[i]);
     go_through_long_records();
     go_through_damage();
-    printf("%u runs (in %u the fault struck, in %u something was left): %u exact, %u refused, %u "
-           "corrupt, %u wrong\n",
-           runs, struck, left, exact, refused, corrupt, wrong);
+    printf(
+        "%u runs (in %u the fault struck, in %u the FILE was left, in %u after some was counted): "
+        "%u exact, %u refused, %u corrupt, %u wrong\n",
+        runs, struck, left, taken_back, exact, refused, corrupt, wrong);
     printf("while content was copied back: %u errors, %u wrong bytes, %u times it hung, %u times a "
            "call did not return\n",
            read_faults[0], read_faults[1], read_faults[2], read_faults[3]);

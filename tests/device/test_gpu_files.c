@@ -127,10 +127,10 @@ static struct chunk *choose(void *arg, enum flow flow)
     return chunk || !run->fallback ? chunk : engine_acquire(cpu, true);
 }
 
-static struct engine *offload(void *arg, const struct offload_offer *offer)
+static struct engine *offload(void *arg, const struct offload_offer *offer, bool *waits)
 {
-    (void)offer;
-    return ((struct run *)arg)->is_alone ? NULL : gpu;
+    (void)offer, (void)waits;
+    return ((struct run *)arg)->is_alone || !gpu_decoder_is_idle(gpu) ? NULL : gpu;
 }
 
 static int count_input(struct run *run, struct error *error)
@@ -153,7 +153,7 @@ static int count_input(struct run *run, struct error *error)
                                           .replay_max = run->replay_max};
     struct source *source = need(source_open(&operand, 1, &options));
     const struct sink sink = {.arg = run, .choose = choose, .offload = offload};
-    int rc = submit_source(source, &sink, NULL);
+    int rc = submit_source(source, &sink);
     const char *message = source_error(source);
     error_set(error, "%s", message ? message : "");
     if (run->is_pipe) {
@@ -204,7 +204,7 @@ static struct tally new_tally(const struct histogram_spec *spec)
 
 static void judge_refusal(const struct run *run, const struct error *error)
 {
-    bool is_beyond = run->replay_max > 0 && strstr(error->text, "of a frame came through a pipe");
+    bool is_beyond = run->replay_max > 0 && strstr(error->text, "which cannot be read again");
     refused++;
     beyond += is_beyond;
     if (run->cut > 0 && !strstr(error->text, "truncated") && !is_beyond && run->fallback)

@@ -205,7 +205,6 @@ class decoder
         batch_.gzip.sequences_max = static_cast<uint32_t>(sequences.size());
         batch_.gzip.literals_max = static_cast<uint32_t>(literals.size());
         batch_.gzip.is_end = is_end;
-        batch_.gzip.at = at;
         std::copy(carry_.begin(), carry_.end(), batch_.in);
         std::copy(made_.file.begin() + static_cast<long>(at),
                   made_.file.begin() + static_cast<long>(at + len), batch_.in + DECODE_CARRY);
@@ -311,15 +310,8 @@ class decoder
                        [=] { gzip_verify(device); });
         if (batch_.verdict->refused != DECODE_NONE)
             return;
-        const std::vector<size_t> &starts = made_.starts;
         if (next.before != (goes_on_ ? result_.content.size() - member_ : 0) && !device.gzip.is_end)
             fail("content of a member so far", kind_, next.before);
-        if (!std::binary_search(starts.begin(), starts.end(), batch_.verdict->frame_at))
-            fail("where a member begins", kind_, batch_.verdict->frame_at);
-        const auto start = std::upper_bound(starts.begin(), starts.end(),
-                                            device.gzip.at + device.in_size - DECODE_CARRY);
-        if (start != starts.begin() && batch_.verdict->frame_at > *(start - 1))
-            fail("a member that begins after the batch", kind_, batch_.verdict->frame_at);
     }
 
     const gzip_made &made_;

@@ -5,11 +5,9 @@
 
 #include "src/work/sink.h"
 
-#include <stdatomic.h>
-
 /* Reads and submits chunks until the source ends, as a worker of the pool does. Several threads may
- * do so at once. The sink's `count` is not used. Adds each chunk that was submitted to *submitted,
- * if that is not NULL. 0, or -1: source_error or the chunk's engine says why. */
-int submit_source(struct source *source, const struct sink *sink, atomic_uint *submitted);
+ * do so at once. The sink's `count` is not used. 0, or -1: source_error or the chunk's engine says
+ * why. */
+int submit_source(struct source *source, const struct sink *sink);
 
 #endif

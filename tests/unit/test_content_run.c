@@ -96,7 +96,7 @@ int main(void)
     xxh64_add(&hash, content, sizeof content);
     const uint32_t checksum = (uint32_t)xxh64_value(&hash);
     go_through(0, checksum, CONTENT_GOOD);
-    go_through(0, checksum + 1, CONTENT_WRONG);
+    go_through(0, checksum + 1, CONTENT_CORRUPT);
     unsigned lost_at = 1;
     while (go_through(lost_at, checksum, CONTENT_GOOD))
         lost_at++;

@@ -2,13 +2,10 @@
 /* Situations and what is decided in them, by the measured tuning: src/policy/policy.c. */
 #include "src/policy/policy.h"
 
-#include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #define GPU 15e9 /* content a second, and of a core: */
 #define CORE 1e9
-#define START 0.25
 
 #define LENGTH(table) (sizeof(table) / sizeof(table)[0])
 
@@ -23,51 +20,35 @@ static void check(const char *table, const char *what, unsigned got, unsigned ex
     fprintf(stderr, "%s: %s: %u instead of %u\n", table, what, got, expected);
 }
 
-/* A file of one frame, of which `done` bytes of content came from a core so far. */
-#define FRAME(done, left_)                                                                         \
-    {                                                                                              \
-        .again = (done), .frame_left = (left_), .left = (left_), .rate = CORE                      \
-    }
-
-/* True if a GPU decompresses what is offered, at `rate` after `start` seconds. */
+/* Compressed files that are opened, of `content` GB: true if a GPU decompresses them that is ready
+ * in so many seconds; -1: none was asked for. `cores` and `gpus` are GB that these have already;
+ * nothing was measured where `rate` is 0. */
 static const struct {
     const char *what;
-    struct offload_offer offer;
-    double rate, start;
+    double content;
+    unsigned workers;
+    double ready, cores, gpus, rate;
+    unsigned gpu_count;
     bool expected;
 } offers[] = {
-    {"16 GB", FRAME(0, 16e9), GPU, START, true},
-    {"1 GB, a quarter of it done", FRAME(0.25e9, 0.75e9), GPU, START, true},
-    {"0.1 GB", FRAME(0, 0.1e9), GPU, START, false},
-    {"a GPU that is open, 0.1 GB", FRAME(0, 0.1e9), GPU, 0.01, true},
-    {"the same, 5 MB", FRAME(0, 5e6), GPU, 0.01, false},
-    {"the end of 16 GB", FRAME(15.5e9, 0.5e9), GPU, START, false},
-    {"a GPU that is open, the end of 16 GB", FRAME(15.5e9, 0.5e9), GPU, 0.01, false},
-    {"the same, a bit before", FRAME(14e9, 2e9), GPU, 0.01, true},
-    {"cores that are faster", {.left = 1e12, .rate = 20e9}, GPU, START, false},
-    {"the next frame comes soon",
-     {.again = 1e9, .frame_left = 1e6, .left = 1e10, .rate = CORE},
-     GPU,
-     0.01,
-     false},
-    {"here it is", {.left = 1e10, .rate = CORE}, GPU, 0.01, true},
-    {"no end in sight", {.left = HUGE_VAL, .rate = CORE}, GPU, START, true},
-    {"the same, and cores that are faster", {.left = HUGE_VAL, .rate = 20e9}, GPU, START, false},
-    {"a rate that was not measured", {.left = 1}, GPU, START, true},
-    {"a GPU that takes no time", FRAME(1e9, 1), 0, 0, true},
-    {"nothing is left", FRAME(1e9, 0), GPU, 0, false},
-};
-
-/* The same of files that were not begun: what one worker reads, and all of them. */
-static const struct {
-    const char *what;
-    double worker_rate, all_rate;
-    bool is_last, expected;
-} not_begun[] = {
-    {"others are left, and one worker would have it", 1e9, 20e9, false, true},
-    {"all workers would share the last one", 1e9, 20e9, true, false},
-    {"they are slower together", 1e9, 8e9, true, true},
-    {"nothing was measured", 0, 0, true, true},
+    {"17 GB, and no GPU is open", 17, 16, -1, 0, 0, 0, 1, true},
+    {"6 GB", 6, 16, -1, 0, 0, 0, 1, true},
+    {"1 GB: CUDA takes longer to start", 1, 16, -1, 0, 0, 0, 1, false},
+    {"the same, one core", 1, 1, -1, 0, 0, 0, 1, true},
+    {"0.2 GB, one core", 0.2, 1, -1, 0, 0, 0, 1, false},
+    {"1 GB, and the GPU is idle", 1, 16, 0, 0, 0, 0, 1, true},
+    {"0.1 GB", 0.1, 16, 0, 0, 0, 0, 1, true},
+    {"5 MB", 0.005, 16, 0, 0, 0, 0, 1, false},
+    {"5 MB, while the cores have much to do", 0.005, 16, 0, 10, 0, 0, 1, false},
+    {"1 GB, and CUDA has just begun to start", 1, 16, 0.3, 0, 0, 0, 1, false},
+    {"the same, it is nearly ready", 1, 16, 0.1, 0, 0, 0, 1, true},
+    {"the same, while the cores have much to do", 1, 16, 0.3, 4, 0, 0, 1, true},
+    {"1 GB, and the GPU has 4 GB already", 1, 16, 0, 0, 4, 0, 1, false},
+    {"the same, so do the cores", 1, 16, 0, 4, 4, 0, 1, true},
+    {"the same, of four GPUs", 1, 16, 0, 0, 4, 0, 4, true},
+    {"cores that are slow, as was measured", 0.5, 16, -1, 0, 0, 0.5, 1, true},
+    {"cores that are faster than the GPU", 100, 64, 0, 0, 0, 20, 1, false},
+    {"nothing is left", 0, 16, 0, 0, 0, 0, 1, false},
 };
 
 /* Plain files: what a byte costs a worker to read, and to read and count, in nanoseconds; `left`
@@ -98,38 +79,23 @@ static const struct {
     {"a quarter of them", 4, 16, true},
 };
 
-/* Content of compressed files, GB: how many GPUs are opened, at most `max`. */
+/* Content of compressed files that are not open, GB: how many GPUs are opened, at most `max`. */
 static const struct {
     const char *what;
-    double done, left;
+    double left;
     unsigned max, expected;
     double rate;
 } files[] = {
-    {"4 GB", 0, 4, 16, 1, GPU},
-    {"30 GB", 0, 30, 16, 2, GPU},
-    {"30 GB in one file", 0, 30, 1, 1, GPU},
-    {"1 TB", 0, 1e3, 16, 12, GPU},
-    {"1 TB, four files", 0, 1e3, 4, 4, GPU},
-    {"nothing is left when it is ready", 0, 0.1, 16, 0, GPU},
-    {"nothing is left when a second one is ready", 0, 0.55, 16, 1, GPU},
-    {"it would save little", 0, 0.4, 16, 0, GPU},
-    {"most of it would be done again", 15.5, 0.7, 16, 0, GPU},
-    {"nothing is left", 4, 0, 16, 0, GPU},
-    {"eight times as much would be done again", 8, 0.9, 16, 0, GPU},
-    {"the same, by one that is twice as fast", 8, 0.9, 16, 1, 2 * GPU},
-};
-
-/* A pipe's frame, GB of content at one a second: true if a GPU is opened to begin it anew. */
-static const struct {
-    const char *what;
-    struct stream_content stream;
-    bool expected;
-} streams[] = {
-    {"no frame is decoded", {.seconds = 0}, false},
-    {"10 GB", {0.2e9, 0.9e9, 0.9, 0.9e9, 10e9, 0.2e9, GPU}, true},
-    {"0.1 GB", {0.2e9, 0.9e9, 0.9, 0.9e9, 0.1e9, 0.2e9, GPU}, false},
-    {"its producer is slow", {0.1e9, 0.4e9, 0.4, 0.4e9, 10e9, 0.2e9, GPU}, false},
-    {"more would come than can be kept", {0.2e9, 0.9e9, 0.9, 0.9e9, 10e9, 0.05e9, GPU}, false},
+    {"4 GB", 4, 16, 1, GPU},
+    {"30 GB", 30, 16, 2, GPU},
+    {"30 GB in one file", 30, 1, 1, GPU},
+    {"1 TB", 1e3, 16, 12, GPU},
+    {"1 TB, four files", 1e3, 4, 4, GPU},
+    {"nothing is left when it is ready", 0.1, 16, 0, GPU},
+    {"nothing is left when a second one is ready", 0.55, 16, 1, GPU},
+    {"it would save little", 0.4, 16, 0, GPU},
+    {"nothing is left", 0, 16, 0, GPU},
+    {"cores that are faster", 1e3, 16, 0, CORE / 2},
 };
 
 /* What a GPU is opened for that only counts. */
@@ -171,6 +137,8 @@ static const struct {
     {"a pipe", {.flow = FLOW_PIPE}, true},
     {"decompressed data", {.flow = FLOW_DECODED}, true},
     {"beside a GPU that decompresses", {.flow = FLOW_DECODED, .gpu_decodes = true}, false},
+    {"beside one that has a file", {.flow = FLOW_DECODED, .gpu_files = 1}, false},
+    {"a pipe beside it", {.flow = FLOW_PIPE, .gpu_files = 1}, false},
     {"a file beside it", {.gpu_decodes = true}, true},
 };
 
@@ -244,21 +212,29 @@ static unsigned wish(const struct policy_input *now)
 static void check_offers(void)
 {
     for (size_t i = 0; i < LENGTH(offers); i++) {
-        const struct policy_input now = {.rate = 0};
-        const struct policy_tuning own = {.decoding_time = offers[i].rate > 0,
-                                          .decoding_start = offers[i].start};
-        struct offload_offer offer = offers[i].offer;
-        offer.gpu_rate = offers[i].rate > 0 ? offers[i].rate : GPU;
-        check("offer", offers[i].what, policy_offloads(&now, &own, &offer), offers[i].expected);
+        const double rate = offers[i].rate * 1e9, content = offers[i].content * 1e9;
+        const unsigned cores = offers[i].workers;
+        struct policy_input now = {.rate = rate,
+                                   .worker_rate = rate / cores,
+                                   .workers = 1,
+                                   .workers_max = cores,
+                                   .processors = cores,
+                                   .gpu_ready = offers[i].ready,
+                                   .gpus = offers[i].gpu_count,
+                                   .content = {.on_cores = offers[i].cores * 1e9 + content,
+                                               .on_gpus = offers[i].gpus * 1e9}};
+        struct offload_offer offer = {.gpu_rate = GPU, .content = content, .counted = content};
+        check("offer", offers[i].what, policy_offloads(&now, tuning, &offer), offers[i].expected);
+        now.content.on_cores -= content;
+        now.content.on_gpus += content;
+        offer.has_waited = true;
+        check("waits", offers[i].what, policy_offloads(&now, tuning, &offer), offers[i].expected);
     }
-    for (size_t i = 0; i < LENGTH(not_begun); i++) {
-        const struct policy_input now = {.rate = not_begun[i].all_rate,
-                                         .worker_rate = not_begun[i].worker_rate};
-        const struct offload_offer offer = {
-            .gpu_rate = GPU, .left = 1e10, .is_last = not_begun[i].is_last};
-        check("not begun", not_begun[i].what, policy_offloads(&now, tuning, &offer),
-              not_begun[i].expected);
-    }
+    const struct policy_tuning of_tests = {.decoding_time = 0.01};
+    const struct policy_input now = {
+        .workers_max = 64, .processors = 1, .gpu_ready = -1, .gpus = 1};
+    const struct offload_offer offer = {.gpu_rate = GPU, .content = 1};
+    check("offer", "a GPU that takes no time", policy_offloads(&now, &of_tests, &offer), true);
 }
 
 static void check_wishes(void)
@@ -277,30 +253,19 @@ static void check_wishes(void)
                                          .workers = busy[i].workers,
                                          .processors = busy[i].processors,
                                          .rate = CORE,
-                                         .content = {.left = 0.6e9, .gpu_rate = GPU},
+                                         .content = {.unopened = 0.6e9, .gpu_rate = GPU},
                                          .gpus_max = 1};
         check("busy", busy[i].what, wish(&now), busy[i].expected ? 101 : 0);
     }
     for (size_t i = 0; i < LENGTH(files); i++) {
-        const struct policy_input now = {.flow = FLOW_DECODED,
-                                         .workers = 1,
-                                         .processors = 64,
-                                         .rate = CORE,
-                                         .content = {.done = files[i].done * 1e9,
-                                                     .left = files[i].left * 1e9,
-                                                     .gpu_rate = files[i].rate},
-                                         .gpus_max = files[i].max};
+        const struct policy_input now = {
+            .flow = FLOW_DECODED,
+            .workers = 1,
+            .processors = 64,
+            .rate = CORE,
+            .content = {.unopened = files[i].left * 1e9, .gpu_rate = files[i].rate},
+            .gpus_max = files[i].max};
         check("files", files[i].what, wish(&now), files[i].expected ? 100 + files[i].expected : 0);
-    }
-    for (size_t i = 0; i < LENGTH(streams); i++) {
-        const struct policy_input now = {.flow = FLOW_DECODED,
-                                         .seconds = 1,
-                                         .workers = 1,
-                                         .processors = 1,
-                                         .rate = CORE,
-                                         .stream = streams[i].stream,
-                                         .gpus_max = 1};
-        check("stream", streams[i].what, wish(&now), streams[i].expected ? 101 : 0);
     }
     for (size_t i = 0; i < LENGTH(counted); i++) {
         const struct policy_input now = {.flow = counted[i].flow,

@@ -39,17 +39,16 @@ static inline unsigned gzip_chain_grid(const struct decode_batch *, unsigned)
 struct gzip_chaining {
     gzip_state state;
     gzip_position position;
-    unsigned long long member_at; // as in the carry
-    unsigned long long before;    // bytes of content of the member before the batch
-    unsigned units, content;      // so far, of all frames
-    unsigned frames;              // before the one that is open
-    unsigned frame_first;         // the unit and
-    unsigned frame_content;       // the byte of content with which the frame begins
-    bool begins;                  // that is in this batch
-    unsigned parts;               // that there are
-    unsigned own_units;           // of parts that are not of candidates
-    unsigned own_blocks;          // of these parts: GZIP_PART_BLOCKS at most of all
-    bool is_over;                 // the batch has no more, or is refused
+    unsigned long long before; // bytes of content of the member before the batch
+    unsigned units, content;   // so far, of all frames
+    unsigned frames;           // before the one that is open
+    unsigned frame_first;      // the unit and
+    unsigned frame_content;    // the byte of content with which the frame begins
+    bool begins;               // that is in this batch
+    unsigned parts;            // that there are
+    unsigned own_units;        // of parts that are not of candidates
+    unsigned own_blocks;       // of these parts: GZIP_PART_BLOCKS at most of all
+    bool is_over;              // the batch has no more, or is refused
     decode_refusal refusal;
 };
 
@@ -71,7 +70,6 @@ static __device__ inline gzip_chaining gzip_chain_begin(const decode_batch &batc
     gzip_chaining chain = {};
     chain.state = static_cast<gzip_state>(carry.state);
     chain.position = carry.position;
-    chain.member_at = carry.member_at;
     chain.before = carry.before;
     chain.parts = gzip_candidate_count(batch.gzip);
     if (chain.state == GZIP_REFUSED)
@@ -281,7 +279,6 @@ static __device__ inline void gzip_chain_between(const decode_batch &batch, gzip
         gzip_chain_refuse(chain, DECODE_BAD_BLOCK);
     if (chain.is_over)
         return;
-    chain.member_at = batch.gzip.at + begin;
     chain.position = {8 * end, GZIP_AT_BLOCK, 0, 0, 0};
     chain.state = GZIP_BLOCKS;
     gzip_chain_open(batch, chain);
@@ -297,7 +294,6 @@ static __device__ inline void gzip_chain_trailer(const decode_batch &batch, gzip
     }
     gzip_chain_close(batch, chain, true, {gzip_bytes(input, at), gzip_bytes(input, at + 4), 0});
     chain.position.bit += 8 * GZIP_TRAILER_BYTES;
-    chain.member_at = batch.gzip.at + at + GZIP_TRAILER_BYTES;
     chain.state = GZIP_NEXT;
 }
 
@@ -357,7 +353,6 @@ static __device__ inline void gzip_chain_keep(const decode_batch &batch, const g
     next->position = position;
     next->before =
         gzip_chain_in_member(chain) ? chain.before + chain.content - chain.frame_content : 0;
-    next->member_at = chain.member_at;
 }
 
 // Says what the batch has; a refused batch has one frame of one block.

@@ -132,10 +132,9 @@ enum gzip_state {
 struct gzip_carry {
     uint32_t state; /* enum gzip_state */
     struct gzip_position position;
-    uint64_t before;    /* bytes of the member's content so far */
-    uint64_t member_at; /* where the member begins in the file, or what follows the last one */
-    uint32_t shift;     /* the bit of `header` with which the block around begins */
-    uint32_t reserved;  /* for the alignment of what follows */
+    uint64_t before;      /* bytes of the member's content so far */
+    uint32_t shift;       /* the bit of `header` with which the block around begins */
+    uint32_t reserved[3]; /* for the alignment of what follows */
     uint32_t
         header[GZIP_HEADER_MAX / 4]; /* if a code of it comes next; at a multiple of 16 bytes */
     uint32_t crc; /* of the member so far, as in struct gzip_member; from `verify` */
@@ -156,7 +155,6 @@ struct gzip_batch {
     uint32_t blocks_max, frames_max;
     uint32_t sequences_max, literals_max; /* what the batch has places for */
     uint32_t is_end;                      /* the file ends with the batch */
-    uint64_t at;                          /* where in the file in[DECODE_CARRY] is */
 };
 
 #endif

@@ -71,7 +71,7 @@ static __global__ void __launch_bounds__(GZIP_PLACE_THREADS) gzip_place_units(de
     if (threadIdx.x == 0) {
         const unsigned why =
             refused != DECODE_NONE ? batch.outcome[refused].refusal : unsigned{DECODE_TAKEN};
-        *batch.verdict = {refused, why, before, 0, 0, 0, 0};
+        *batch.verdict = {refused, why, before, 0, 0, 0};
     }
 }
 

@@ -58,8 +58,6 @@ static __global__ void __launch_bounds__(GZIP_VERIFY_THREADS) gzip_verify(decode
     // Another CUDA block may lower it: all threads go by the value that one of them has seen.
     if (__syncthreads_or(load_relaxed(&batch.verdict->refused) != DECODE_NONE))
         return;
-    if (blockIdx.x == 0 && threadIdx.x == 0)
-        batch.verdict->frame_at = next->member_at;
     unsigned index = (blockIdx.x * GZIP_VERIFY_THREADS + threadIdx.x) / 32;
     for (; index < frames; index += warps) {
         const decode_frame &frame = batch.frame[index];

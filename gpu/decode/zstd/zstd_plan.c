@@ -27,7 +27,6 @@ static enum step plan_header(struct zstd_walk *walk, const unsigned char *in, si
     if (!header->is_skippable) {
         walk->has_begun = false;
         walk->known = 0;
-        walk->frame_at = walk->at;
     }
     zstd_part_pass(&walk->parts);
     return STEP_TAKEN;
@@ -47,7 +46,7 @@ static uint32_t room_of(const struct zstd_walk *walk)
 
 static void add_frame(struct zstd_walk *walk, struct decode_plan *plan)
 {
-    plan->frame_end[plan->frames] = (struct decode_frame_end){.at = walk->frame_at};
+    plan->frame_end[plan->frames] = (struct decode_frame_end){.has_checksum = false};
     plan->frame[plan->frames++] = (struct decode_frame){
         .content = walk->parts.header.content,
         .window = (uint32_t)walk->parts.header.window,
