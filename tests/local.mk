@@ -483,7 +483,7 @@ TESTS = $(emulated_tests) $(emulated_scripts) $(scripts) $(on_gpu) $(unit_tests)
 EXTRA_DIST += $(scripts) $(emulated_scripts) tests/helpers/lib.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \
 	tests/helpers/many_cores.sh \
 	tests/helpers/examples.sh tests/helpers/isolated.sh \
-	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/json_events.py tests/helpers/kept_lines.py tests/helpers/names.py tests/helpers/oracle_blocks.py tests/helpers/oracle_by.py tests/helpers/oracle_json.py tests/helpers/oracle_keys.py tests/helpers/oracle_units.py tests/helpers/openmetrics.py tests/helpers/right_bins.py tests/helpers/statistics_by_fractions.py tests/helpers/statistics_by_numpy.py tests/helpers/pairs_by_numpy.py tests/helpers/pgm_of_pairs.py tests/helpers/recipes.py tests/helpers/escape.c tests/helpers/interpose.c \
+	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/json_events.py tests/helpers/kept_lines.py tests/helpers/names.py tests/helpers/oracle_blocks.py tests/helpers/oracle_by.py tests/helpers/oracle_json.py tests/helpers/oracle_keys.py tests/helpers/oracle_units.py tests/helpers/openmetrics.py tests/helpers/right_bins.py tests/helpers/statistics_by_fractions.py tests/helpers/statistics_by_numpy.py tests/helpers/pairs_by_numpy.py tests/helpers/pieces.py tests/helpers/pgm_of_pairs.py tests/helpers/recipes.py tests/helpers/escape.c tests/helpers/interpose.c \
 	tests/cli/formats_bytes.csv tests/cli/formats_bytes.json tests/cli/formats_bytes.tsv \
 	tests/cli/formats_letters.json
 

@@ -23,7 +23,7 @@
 /* Before a rate was measured: bytes of content a second that a worker decodes, and how many workers
  * do that side by side, of one file or of several. */
 #define WORKER_RATE 0.6e9
-#define WORKERS_TOGETHER 16
+#define WORKERS_TOGETHER 8
 
 /* Each GPU that decompresses takes one of so many parts of the processors, but not the last one. */
 #define FEEDING_PARTS 4

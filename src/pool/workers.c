@@ -254,10 +254,11 @@ static void run(struct pool *pool, bool looks)
 {
     struct workers *workers = &pool->workers;
     struct worker_sink own = {.pool = pool, .began = pool_seconds(pool), .looks = looks};
+    const bool has_gpu = pool->startup.may_open || pool->options.device == DEVICE_GPU;
     const struct sink sink = {.arg = &own,
                               .choose = worker_choose,
                               .count = worker_count,
-                              .offload = worker_offload,
+                              .offload = has_gpu ? worker_offload : NULL,
                               .is_surplus = worker_is_surplus,
                               .workers = worker_count_max,
                               .has_ended = worker_has_ended};

@@ -77,6 +77,7 @@ static bool pays(const struct extent *extent, uint64_t *stated)
         offer.content = (double)frame.content;
     else if (known == FRAME_WHOLE && !codec->is_chain) /* otherwise those that follow count, too */
         offer.content = (double)frame.size * CONTENT_RATIO;
+    offer.rest = (double)source_rest(extent->worker->source);
     offer.taken = source_taken(extent->worker->source, extent->file);
     return policy_helps(&offer);
 }

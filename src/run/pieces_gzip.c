@@ -126,7 +126,7 @@ static struct pieces *open_pieces(struct worker *worker, struct file *file, unsi
     all->cutter.piece = source->options.piece_size ? source->options.piece_size : GZIP_PIECE;
     for (unsigned i = 0; i < SYMBOL_WINDOW; i++)
         all->table.bytes[i] = (unsigned char)i;
-    while (all->pieces.count < max && decode_memory_reserve_shared(source, slot)) {
+    while (all->pieces.count < max && decode_memory_reserve_shared(source, slot, 0)) {
         all->pieces.memory += slot;
         if (!open_slot(all))
             break;

@@ -17,6 +17,9 @@
 #define MEMORY_EACH ((size_t)32 << 20)
 #define MEMORY_MAX ((size_t)512 << 20)
 
+/* Frames are decoded so only if pieces of a size are asked for, as tests do: on 16 cores that takes
+ * as long as parallel_decoder.h, and more processor time. */
+
 struct zstd_slot {
     struct piece piece; /* first */
     struct zstd_piece *own;
@@ -81,17 +84,16 @@ static struct pieces *open_file(struct worker *worker, struct file *file, unsign
     if (block_format_zstd.window(decoding, pending->data, pending->len) == 0 ||
         zstd_parse_frame(pending->data, pending->len, &header) != ZSTD_PARSED)
         return NULL;
-    if (source->options.piece_size > 0)
-        zstd_piece_plan_small(&plan, &header, workers, source->options.piece_size);
-    else if (!zstd_piece_plan(&plan, &header, workers, most) || !plan.makes_lists)
-        return NULL; /* with few workers, one that executes all is not waited for */
+    if (source->options.piece_size == 0)
+        return NULL;
+    zstd_piece_plan_small(&plan, &header, workers, source->options.piece_size);
     struct zstd_file *all = calloc(1, sizeof *all);
     if (!all)
         return NULL;
     all->workers = workers;
     all->begin = (struct piece_restart){pending->offset, file->content};
     all->at = pending->offset + header.size;
-    const bool is_reserved = decode_memory_reserve_shared(source, plan.memory);
+    const bool is_reserved = decode_memory_reserve_shared(source, plan.memory, most);
     if (is_reserved && open_slots(all, &plan) &&
         zstd_pieces_begin(&all->frame, &plan, &header, block_loops_find(decoding->instructions),
                           header.has_checksum && !decoding->no_check) == 0) {

@@ -248,9 +248,9 @@ bool decode_memory_reserve(struct worker *worker, size_t size);
  * worker should count for them and try again. */
 bool decode_memory_refuse(struct worker *worker, size_t wanted);
 
-/* Reserves bytes for a file that is decoded in pieces. False if memory is short. And gives them
- * back. */
-bool decode_memory_reserve_shared(struct source *source, size_t size);
+/* Reserves bytes for a file that is decoded in pieces, which may be so many even if that is more
+ * than usual. False if memory is short. And gives them back. */
+bool decode_memory_reserve_shared(struct source *source, size_t size, size_t max);
 void decode_memory_release_shared(struct source *source, size_t size);
 
 /* Reserves so much more, if there is that much. Gives so much of what is reserved back. */
