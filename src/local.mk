@@ -131,7 +131,7 @@ gpuhisto_sources = \
 	src/run/output_window.c src/run/output_window.h src/run/decode_parallel.c \
 	src/run/parse_queue.c src/run/parse_queue.h \
 	src/run/copy.c src/run/decode.c src/run/gpu.c \
-	src/run/pieces.c src/run/pieces.h src/run/pieces_zstd.c \
+	src/run/piece_count.c src/run/pieces.c src/run/pieces.h src/run/pieces_zstd.c \
 	src/run/run.c src/run/run.h src/run/runner.h \
 	src/run/segment.c src/run/serial.c \
 	src/bytes/bytes.c src/bytes/bytes.h \

@@ -28,8 +28,8 @@ struct input_options {
     struct shard *shard; /* of the files; NULL: all of them */
     size_t batch_size;   /* bytes of frames after which a batch is complete; 0: as many as are read
                           * at a time */
-    size_t piece_size; /* compressed bytes of a piece, for files of any size; 0: what is fastest, for
-                        * large ones */
+    size_t piece_size;   /* compressed bytes of a piece, for files of any size; 0: what is fastest,
+                          * for   large ones */
     uint64_t frame_memory; /* frames that need more are decoded in order; 0: FRAMES_MEMORY_MAX */
 };
 

@@ -22,7 +22,7 @@ struct zstd_walk {
     struct zstd_parts parts; /* never before a checksum */
     bool has_begun;          /* a block of the frame was planned */
     uint64_t at;             /* bytes that were taken */
-    uint64_t known;          /* bytes of the content of the frame that are in raw and RLE blocks so far */
+    uint64_t known; /* bytes of the content of the frame that are in raw and RLE blocks so far */
 };
 
 /* Adds to a plan as many whole blocks of in[0..len) as there are and fit. in[0] is the byte that
