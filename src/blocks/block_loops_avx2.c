@@ -118,9 +118,14 @@ const struct block_loops block_loops_avx2 = {
     .make_list = make_list,
 };
 
+static bool avx2_and_avx512_run_here(void)
+{
+    return avx2_runs_here() && avx512_runs_here();
+}
+
 const struct block_loops block_loops_avx512 = {
     .name = "avx512",
-    .runs_here = avx512_runs_here,
+    .runs_here = avx2_and_avx512_run_here,
     .read_stream = read_stream,
     .read_streams = read_streams,
     .parse_sequences = parse_sequences,

@@ -74,8 +74,7 @@ TARGET INLINE uint64_t lanes_equal(lanes a, uint8_t value)
 
 bool avx512_runs_here(void)
 {
-    return block_loops_avx2.runs_here() && __builtin_cpu_supports("avx512f") &&
-           __builtin_cpu_supports("avx512bw");
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
 }
 
 unsigned find_precodes_avx512(const struct deflate_input *input, uint64_t *from, uint64_t to,

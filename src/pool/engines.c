@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "pool_state.h"
+#include "system_limits.h"
 #include "gpu/decoder.h"
 #include "gpu/gpu_group.h"
 
@@ -59,6 +60,19 @@ struct policy_input engines_policy_input(const struct pool *pool, enum flow flow
         .chunk_size = pool->options.chunk_size};
 }
 
+void engines_limit_workers(struct pool *pool)
+{
+    struct workers *workers = &pool->workers;
+    pthread_mutex_lock(&workers->lock);
+    if (!workers->limited && pool->options.threads == 0) {
+        unsigned quota = system_limits_quota("");
+        if (quota < workers->max)
+            workers->max = quota;
+    }
+    workers->limited = true;
+    pthread_mutex_unlock(&workers->lock);
+}
+
 /* --- whether a GPU pays --- */
 
 static void begin_rate(struct measured_rate *rate, double seconds, uint64_t bytes)
@@ -109,7 +123,7 @@ void engines_consider(struct pool *pool, enum flow flow, uint64_t bytes)
     now.content = source_content(source);
     const struct gpu_wish wish = policy_wish(&now, tuning);
     if (wish.gpus > 0)
-        gpu_startup_begin(pool, wish, flow);
+        gpu_startup_begin(pool, wish, flow, pool_seconds(pool) + policy_gpu_start(&now, tuning));
 }
 
 /* --- which engine --- */
@@ -145,10 +159,11 @@ static bool is_for_gpu(struct pool *pool, const struct offload_offer *offer)
         return false;
     if (now.gpu_ready >= 0)
         return true;
-    workers_limit(pool); /* the number of slots follows from it */
+    engines_limit_workers(pool); /* the number of slots follows from it */
     const double all = now.content.unopened + offer->content;
     const unsigned gpus = policy_gpus(&now, tuning, all, offer->gpu_rate);
-    gpu_startup_begin(pool, (struct gpu_wish){.gpus = gpus, .decodes = true}, FLOW_DECODED);
+    gpu_startup_begin(pool, (struct gpu_wish){.gpus = gpus, .decodes = true}, FLOW_DECODED,
+                      pool_seconds(pool) + policy_gpu_start(&now, tuning));
     return !atomic_load(&startup->is_refused);
 }
 

@@ -108,14 +108,12 @@ int gpu_startup_wait(struct pool *pool)
     return pool_gpu(pool) ? 0 : -1;
 }
 
-void gpu_startup_begin(struct pool *pool, struct gpu_wish wish, enum flow flow)
+void gpu_startup_begin(struct pool *pool, struct gpu_wish wish, enum flow flow, double expected)
 {
     struct gpu_startup *startup = &pool->startup;
     if (atomic_exchange(&startup->is_asked, true))
         return;
-    const struct policy_input now = engines_policy_input(pool, flow);
-    atomic_store(&startup->expected,
-                 pool_seconds(pool) + policy_gpu_start(&now, &pool->options.tuning));
+    atomic_store(&startup->expected, expected);
     startup->decodes = wish.decodes;
     cuda_devices_extend(&startup->gpus, wish.gpus);
     startup->slots = choose_slots(pool, flow != FLOW_PIPE);

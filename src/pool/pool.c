@@ -159,7 +159,7 @@ static void describe_gpus(struct pool *pool, const struct engine *group,
 static int begin_on_gpu(struct pool *pool, struct error *error)
 {
     struct error refused;
-    workers_limit(pool); /* the number of slots follows from it */
+    engines_limit_workers(pool); /* the number of slots follows from it */
     if (gpu_startup_wait(pool) == 0)
         return 0;
     gpu_startup_error(pool, &refused);

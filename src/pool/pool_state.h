@@ -54,7 +54,7 @@ struct workers {
     atomic_bool exhausted; /* a thread could not be started: no other one is tried */
     pthread_cond_t changed;
     unsigned running;
-    bool limited; /* workers_limit was called */
+    bool limited; /* engines_limit_workers was called */
     bool failed;
     struct error error; /* if failed */
 };
@@ -92,9 +92,9 @@ static inline struct engine *pool_gpu(const struct pool *pool)
 /* Opens the GPUs now, as --device=gpu does. 0, or -1: gpu_startup_error says why. */
 int gpu_startup_wait(struct pool *pool);
 
-/* Opens GPUs in a thread, for chunks of a flow; only the first call does anything. If that fails,
- * the run goes on without them. */
-void gpu_startup_begin(struct pool *pool, struct gpu_wish wish, enum flow flow);
+/* Opens GPUs in a thread, for chunks of a flow; only the first call does anything. They are
+ * `expected` at so many seconds of the run. If that fails, the run goes on without them. */
+void gpu_startup_begin(struct pool *pool, struct gpu_wish wish, enum flow flow, double expected);
 
 /* Copies the error because of which the GPU could not be used; empty if there is none. */
 void gpu_startup_error(const struct pool *pool, struct error *error);
@@ -103,6 +103,10 @@ void gpu_startup_error(const struct pool *pool, struct error *error);
 
 /* Returns the situation, all but the seconds, has_work, and what is left of compressed files. */
 struct policy_input engines_policy_input(const struct pool *pool, enum flow flow);
+
+/* Lowers the most workers there may be to what CPU quotas allow, unless the user gave a number.
+ * Only the first call does anything. */
+void engines_limit_workers(struct pool *pool);
 
 /* Opens GPUs in a thread if that pays for the rest of the input, of which `bytes` were read. */
 void engines_consider(struct pool *pool, enum flow flow, uint64_t bytes);
@@ -123,10 +127,6 @@ int engines_submit(struct pool *pool, struct chunk *chunk, enum flow flow, doubl
 /* Prepares pool->workers, and frees what they have once none is running. One thread. */
 void workers_init(struct workers *workers, unsigned max);
 void workers_destroy(struct workers *workers);
-
-/* Lowers the most workers there may be to what CPU quotas allow, unless the user gave a number.
- * Only the first call does anything. */
-void workers_limit(struct pool *pool);
 
 /* Starts the first worker, which starts others when the input is long. A short plain input is read
  * by this thread, until its end. 0, or -1 with the error set. */

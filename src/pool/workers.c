@@ -71,19 +71,6 @@ static bool start_thread(struct pool *pool)
     return start_detached_thread(worker_thread, pool, WORKER_STACK) == 0;
 }
 
-void workers_limit(struct pool *pool)
-{
-    struct workers *workers = &pool->workers;
-    pthread_mutex_lock(&workers->lock);
-    if (!workers->limited && pool->options.threads == 0) {
-        unsigned quota = system_limits_quota("");
-        if (quota < workers->max)
-            workers->max = quota;
-    }
-    workers->limited = true;
-    pthread_mutex_unlock(&workers->lock);
-}
-
 /* Starts workers until there are as many as wanted. */
 static void start(struct pool *pool, unsigned wanted)
 {
@@ -107,7 +94,7 @@ static void start(struct pool *pool, unsigned wanted)
 static void start_more(struct pool *pool, enum flow flow)
 {
     if (pool->workers.started < pool->workers.max)
-        workers_limit(pool);
+        engines_limit_workers(pool);
     struct policy_input now = engines_policy_input(pool, flow);
     now.has_work = flow == FLOW_DECODED && source_has_work(pool->source);
     start(pool, policy_workers(&now, &pool->options.tuning));
@@ -118,7 +105,7 @@ static void start_more(struct pool *pool, enum flow flow)
 static void start_beside_gpus(struct pool *pool)
 {
     const size_t files = source_files(pool->source);
-    workers_limit(pool);
+    engines_limit_workers(pool);
     const struct policy_input now = engines_policy_input(pool, FLOW_DECODED);
     const unsigned wanted = policy_workers_beside_gpus(&now);
     start(pool, files < wanted ? (unsigned)files : wanted);

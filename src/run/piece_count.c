@@ -54,10 +54,10 @@ static size_t fill(struct piece_counting *counting, struct chunk *chunk, size_t 
     return some;
 }
 
-/* Counts some of data[0..len) by one chunk, which ends a segment or the file if `end` says so and
- * it has all of that. Returns how much, or -1: the run has failed. */
+/* Counts some of data[0..len) by one chunk, which ends the segment if `ends` and it has all of
+ * that. Returns how much, or -1: the run has failed. */
 static ssize_t count_chunk(struct piece_counting *counting, const unsigned char *data, size_t len,
-                           size_t before, enum chunk_end end)
+                           size_t before, bool ends)
 {
     struct extent *extent = &counting->extent;
     struct chunk *chunk = runner_choose(extent->worker, FLOW_DECODED);
@@ -65,13 +65,12 @@ static ssize_t count_chunk(struct piece_counting *counting, const unsigned char 
         return -1;
     const size_t waited = segment_begin_chunk(extent, chunk),
                  some = fill(counting, chunk, waited, data, len, before);
-    const bool is_last = some == len;
     extent->segment.content += some;
-    const int rc = segment_cut(extent, chunk, waited, is_last && end == ENDS_FILE);
+    const int rc = segment_cut(extent, chunk, waited, false);
     if (rc != 0)
         chunk->len = chunk->begin = chunk->origin.bytes = 0;
-    chunk->origin.end = is_last ? end : ENDS_NOTHING;
-    counting->is_ended |= is_last && end == ENDS_SEGMENT;
+    counting->is_ended = ends && some == len;
+    chunk->origin.end = counting->is_ended ? ENDS_SEGMENT : ENDS_NOTHING;
     chunk->give &= segment_is_stream(extent); /* otherwise every worker has content to count */
     return runner_push(extent->worker, chunk, FLOW_DECODED) == 0 && rc == 0 ? (ssize_t)some : -1;
 }
@@ -91,8 +90,8 @@ int piece_count(struct piece_counting *counting, const unsigned char *data, size
     size_t done = left_out < len ? (size_t)left_out : len;
     extent->segment.content += done;
     while (done < len) {
-        const ssize_t some = count_chunk(counting, data + done, len - done, before + done,
-                                         is_last && !is_stream ? ENDS_SEGMENT : ENDS_NOTHING);
+        const ssize_t some =
+            count_chunk(counting, data + done, len - done, before + done, is_last && !is_stream);
         if (some < 0)
             return -1;
         done += (size_t)some;
@@ -107,7 +106,7 @@ int piece_count_end(struct piece_counting *counting)
         extent->file->at = extent->segment.at;
         return 0;
     }
-    if (!counting->is_ended && count_chunk(counting, NULL, 0, 0, ENDS_SEGMENT) < 0)
+    if (!counting->is_ended && count_chunk(counting, NULL, 0, 0, true) < 0)
         return -1;
     return segment_end(extent);
 }

@@ -45,7 +45,7 @@ struct check {
 struct gzip_piece {
     struct piece piece; /* first */
     struct gzip_run run;
-    bool is_read;
+    bool is_read; /* its bytes are there, and its worker has buffers */
     struct check checks[CHECKS_MAX];
     unsigned checks_len, own;  /* the own content's */
     struct symbol_table table; /* the window before the own content */
@@ -126,7 +126,7 @@ static struct pieces *open_pieces(struct worker *worker, struct file *file, unsi
     all->cutter.piece = source->options.piece_size ? source->options.piece_size : GZIP_PIECE;
     for (unsigned i = 0; i < SYMBOL_WINDOW; i++)
         all->table.bytes[i] = (unsigned char)i;
-    while (all->pieces.count < max && decode_memory_reserve_shared(source, slot, 0)) {
+    while (all->pieces.count < max && decode_memory_reserve_shared(source, slot)) {
         all->pieces.memory += slot;
         if (!open_slot(all))
             break;
@@ -139,6 +139,18 @@ static struct pieces *open_pieces(struct worker *worker, struct file *file, unsi
 }
 
 /* --- preparing --- */
+
+/* Returns the worker's buffers; NULL: out of memory. */
+static struct buffers *buffers_of(struct worker *worker)
+{
+    struct buffers *buffers = worker->buffers;
+    if (!buffers) {
+        buffers = worker->buffers = malloc(sizeof(struct buffers));
+        if (buffers)
+            buffers->uncounted = NULL;
+    }
+    return buffers;
+}
 
 static bool cut(struct pieces *pieces, struct piece *piece)
 {
@@ -156,24 +168,13 @@ static void prepare(struct worker *worker, struct pieces *pieces, struct piece *
 {
     struct gzip_piece *piece = (struct gzip_piece *)own;
     struct error unused; /* ISA-L meets it again */
-    (void)worker;
     piece->checks_len = 0;
-    piece->is_read = bytes_read_at(&pieces->file->input.bytes, piece->run.in, piece->run.len,
+    /* Without buffers there would be no map, and the chain must not take an old one. */
+    piece->is_read = buffers_of(worker) != NULL &&
+                     bytes_read_at(&pieces->file->input.bytes, piece->run.in, piece->run.len,
                                    own->offset, &unused) == (ssize_t)piece->run.len;
     if (piece->is_read)
         gzip_run_parse(&piece->run);
-}
-
-/* Returns the worker's buffers; NULL: out of memory. */
-static struct buffers *buffers_of(struct worker *worker)
-{
-    struct buffers *buffers = worker->buffers;
-    if (!buffers) {
-        buffers = worker->buffers = malloc(sizeof(struct buffers));
-        if (buffers)
-            buffers->uncounted = NULL;
-    }
-    return buffers;
 }
 
 static struct run_cursor cursor_of(const struct parsed_run *parsed)
@@ -188,10 +189,9 @@ static void map(struct worker *worker, struct pieces *pieces, struct piece *own)
 {
     const struct gzip_pieces *all = (struct gzip_pieces *)pieces;
     struct gzip_piece *piece = (struct gzip_piece *)own;
-    struct buffers *buffers = buffers_of(worker);
-    if (!piece->is_read || piece->run.begin == DEFLATE_NONE || !buffers)
-        return; /* count meets it again */
-    uint16_t *const symbols = buffers->symbols, *at = symbols + WINDOW;
+    if (!piece->is_read || piece->run.begin == DEFLATE_NONE)
+        return;
+    uint16_t *const symbols = buffers_of(worker)->symbols, *at = symbols + WINDOW;
     struct run_cursor cursor = cursor_of(&piece->run.parsed);
     for (unsigned i = 0; i < WINDOW; i++)
         symbols[i] = (uint16_t)(SYMBOL_WINDOW + i);

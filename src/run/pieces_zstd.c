@@ -13,13 +13,6 @@
 /* Content that is executed and counted at a time: a cache has it. */
 #define STRIDE ((uint32_t)256 << 10)
 
-/* Bytes of memory for the pieces of a frame, for each worker, and for all. */
-#define MEMORY_EACH ((size_t)32 << 20)
-#define MEMORY_MAX ((size_t)512 << 20)
-
-/* Frames are decoded so only if pieces of a size are asked for, as tests do: on 16 cores that takes
- * as long as parallel_decoder.h, and more processor time. */
-
 struct zstd_slot {
     struct piece piece; /* first */
     struct zstd_piece *own;
@@ -78,13 +71,10 @@ static struct pieces *open_file(struct worker *worker, struct file *file, unsign
     struct source *source = worker->source;
     const struct codec_options *decoding = &source->options.decoding;
     const struct frame_batch *pending = &file->input.frames.pending;
-    const size_t most = workers < MEMORY_MAX / MEMORY_EACH ? workers * MEMORY_EACH : MEMORY_MAX;
     struct zstd_frame_header header;
     struct zstd_piece_plan plan;
     if (block_format_zstd.window(decoding, pending->data, pending->len) == 0 ||
         zstd_parse_frame(pending->data, pending->len, &header) != ZSTD_PARSED)
-        return NULL;
-    if (source->options.piece_size == 0)
         return NULL;
     zstd_piece_plan_small(&plan, &header, workers, source->options.piece_size);
     struct zstd_file *all = calloc(1, sizeof *all);
@@ -93,7 +83,7 @@ static struct pieces *open_file(struct worker *worker, struct file *file, unsign
     all->workers = workers;
     all->begin = (struct piece_restart){pending->offset, file->content};
     all->at = pending->offset + header.size;
-    const bool is_reserved = decode_memory_reserve_shared(source, plan.memory, most);
+    const bool is_reserved = decode_memory_reserve_shared(source, plan.memory);
     if (is_reserved && open_slots(all, &plan) &&
         zstd_pieces_begin(&all->frame, &plan, &header, block_loops_find(decoding->instructions),
                           header.has_checksum && !decoding->no_check) == 0) {

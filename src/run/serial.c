@@ -196,8 +196,8 @@ static int end_file(struct extent *extent)
     const struct content_range *range = &file->input.plan.range;
     struct error fault;
     int rc;
-    if (file->wrong) {
-        rc = source_fail_of(extent->worker, file, file->wrong);
+    if (file->is_wrong) {
+        rc = source_fail_of(extent->worker, file, WRONG_IN_BLOCKS);
     } else if (content_check(range, file->content, true, &fault) != 0) {
         rc = source_fail_of(extent->worker, file, fault.text);
     } else {

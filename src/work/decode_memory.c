@@ -69,12 +69,11 @@ bool decode_memory_reserve(struct worker *worker, size_t size)
     return decode_memory_reserve(worker, size); /* less may do than it had */
 }
 
-bool decode_memory_reserve_shared(struct source *source, size_t size, size_t max)
+bool decode_memory_reserve_shared(struct source *source, size_t size)
 {
     struct decode_memory *memory = &source->memory;
     pthread_mutex_lock(&source->lock);
-    const size_t limit = memory->limit > max ? memory->limit : max;
-    const bool fits = memory->used <= limit && size <= limit - memory->used;
+    const bool fits = memory->used <= memory->limit && size <= memory->limit - memory->used;
     if (fits)
         memory->used += size;
     pthread_mutex_unlock(&source->lock);

@@ -38,8 +38,7 @@ struct file {
     bool is_offloadable; /* regular, and a GPU could decompress it, as far as known at first */
     bool is_on_gpu;      /* a GPU has it, or it waits for one */
     bool is_refused;     /* a GPU could not decompress it: it is not offered again */
-    const char *wrong;   /* what to say if the file can be decoded, as what was counted is not what
-                          * it holds; NULL: it is */
+    bool is_wrong;       /* what was counted is not what its checksum says, if it can be decoded */
     unsigned users;      /* the source, and all workers with a part of it; the last one closes it */
     struct file *next;   /* in source.parked, or source.in_pieces */
 };
@@ -248,9 +247,9 @@ bool decode_memory_reserve(struct worker *worker, size_t size);
  * worker should count for them and try again. */
 bool decode_memory_refuse(struct worker *worker, size_t wanted);
 
-/* Reserves bytes for a file that is decoded in pieces, which may be so many even if that is more
- * than usual. False if memory is short. And gives them back. */
-bool decode_memory_reserve_shared(struct source *source, size_t size, size_t max);
+/* Reserves bytes for a file that is decoded in pieces. False if memory is short. And gives them
+ * back. */
+bool decode_memory_reserve_shared(struct source *source, size_t size);
 void decode_memory_release_shared(struct source *source, size_t size);
 
 /* Reserves so much more, if there is that much. Gives so much of what is reserved back. */
