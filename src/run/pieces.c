@@ -36,10 +36,21 @@ static int end(struct worker *worker, struct pieces *pieces)
     return has_failed ? -1 : 0;
 }
 
+/* Begins a job. */
+static void enter(struct worker *worker, struct pieces *pieces)
+{
+    work_queue_leave(&pieces->source->queue, &worker->waiter);
+    pthread_mutex_lock(&pieces->lock);
+    worker->scratch = pieces->scratch[--pieces->scratch_count];
+    pthread_mutex_unlock(&pieces->lock);
+}
+
 /* Ends a job. 0, or -1: the run has failed. */
 static int leave(struct worker *worker, struct pieces *pieces)
 {
     pthread_mutex_lock(&pieces->lock);
+    pieces->scratch[pieces->scratch_count++] = worker->scratch;
+    worker->scratch = NULL;
     const bool is_last = --pieces->users == 0, has_failed = pieces->has_failed;
     pthread_mutex_unlock(&pieces->lock);
     const int rc = is_last ? end(worker, pieces) : 0;
@@ -193,7 +204,7 @@ static int run_count(struct job *job, struct worker *worker)
 {
     struct piece *piece = (struct piece *)job;
     struct pieces *pieces = piece->pieces;
-    work_queue_leave(&pieces->source->queue, &worker->waiter);
+    enter(worker, pieces);
     if (begin_work(worker, pieces, piece))
         (void)count(worker, pieces, piece, false);
     return leave(worker, pieces);
@@ -250,7 +261,7 @@ static struct piece *take(struct worker *worker, struct pieces *pieces)
 static int run_piece(struct job *job, struct worker *worker)
 {
     struct pieces *pieces = (struct pieces *)job;
-    work_queue_leave(&pieces->source->queue, &worker->waiter);
+    enter(worker, pieces);
     struct piece *piece = take(worker, pieces);
     if (piece && begin_work(worker, pieces, piece))
         prepare(worker, pieces, piece);

@@ -52,9 +52,11 @@ struct pieces {
     unsigned count; /* slots */
     size_t memory;  /* bytes that were reserved, to be released after `close` */
     struct piece **slots;
+    void **scratch; /* memory for a job, one for each that may run, as the format wants it */
 
     pthread_mutex_t lock;            /* what follows */
     uint64_t next, chained, retired; /* pieces that are taken, chained and retired next */
+    unsigned scratch_count;          /* of those that no job has */
     unsigned users;                  /* jobs that are offered, or run */
     bool is_offered;                 /* the job that takes a piece is */
     bool has_all;                    /* the last piece is taken */
@@ -79,8 +81,8 @@ enum piece_chained {
 };
 
 struct piece_format {
-    /* Opens all for what comes next in a file; sets `slots`, `count` and `memory`. NULL: memory is
-     * short, or it is not worth it. */
+    /* Opens all for what comes next in a file; sets `slots`, `count`, `scratch`, one for each
+     * worker, and `memory`. No job needs more. NULL: memory is short, or it is not worth it. */
     struct pieces *(*open)(struct worker *worker, struct file *file, unsigned workers);
     void (*close)(struct pieces *pieces);
 

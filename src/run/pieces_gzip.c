@@ -45,7 +45,7 @@ struct check {
 struct gzip_piece {
     struct piece piece; /* first */
     struct gzip_run run;
-    bool is_read; /* its bytes are there, and its worker has buffers */
+    bool is_read; /* its bytes are there */
     struct check checks[CHECKS_MAX];
     unsigned checks_len, own;  /* the own content's */
     struct symbol_table table; /* the window before the own content */
@@ -86,7 +86,10 @@ static void close_pieces(struct pieces *pieces)
         gzip_run_close(&piece->run);
         free(piece);
     }
+    for (unsigned i = 0; i < pieces->scratch_count; i++)
+        free(pieces->scratch[i]);
     gzip_chain_close(&all->chain);
+    free(pieces->scratch);
     free(pieces->slots);
     free(pieces);
 }
@@ -103,6 +106,20 @@ static bool open_slot(struct gzip_pieces *all)
         piece->table.bytes[i] = (unsigned char)i;
     all->pieces.slots[all->pieces.count++] = &piece->piece;
     return true;
+}
+
+/* Opens buffers for so many workers. False: out of memory. */
+static bool open_buffers(struct pieces *pieces, unsigned workers)
+{
+    pieces->scratch = calloc(workers, sizeof *pieces->scratch);
+    while (pieces->scratch && pieces->scratch_count < workers) {
+        struct buffers *buffers = malloc(sizeof *buffers);
+        if (!buffers)
+            return false;
+        buffers->uncounted = NULL;
+        pieces->scratch[pieces->scratch_count++] = buffers;
+    }
+    return pieces->scratch != NULL;
 }
 
 static struct pieces *open_pieces(struct worker *worker, struct file *file, unsigned workers)
@@ -126,7 +143,8 @@ static struct pieces *open_pieces(struct worker *worker, struct file *file, unsi
     all->cutter.piece = source->options.piece_size ? source->options.piece_size : GZIP_PIECE;
     for (unsigned i = 0; i < SYMBOL_WINDOW; i++)
         all->table.bytes[i] = (unsigned char)i;
-    while (all->pieces.count < max && decode_memory_reserve_shared(source, slot)) {
+    const bool opens = open_buffers(&all->pieces, workers);
+    while (opens && all->pieces.count < max && decode_memory_reserve_shared(source, slot)) {
         all->pieces.memory += slot;
         if (!open_slot(all))
             break;
@@ -139,18 +157,6 @@ static struct pieces *open_pieces(struct worker *worker, struct file *file, unsi
 }
 
 /* --- preparing --- */
-
-/* Returns the worker's buffers; NULL: out of memory. */
-static struct buffers *buffers_of(struct worker *worker)
-{
-    struct buffers *buffers = worker->buffers;
-    if (!buffers) {
-        buffers = worker->buffers = malloc(sizeof(struct buffers));
-        if (buffers)
-            buffers->uncounted = NULL;
-    }
-    return buffers;
-}
 
 static bool cut(struct pieces *pieces, struct piece *piece)
 {
@@ -168,10 +174,9 @@ static void prepare(struct worker *worker, struct pieces *pieces, struct piece *
 {
     struct gzip_piece *piece = (struct gzip_piece *)own;
     struct error unused; /* ISA-L meets it again */
+    (void)worker;
     piece->checks_len = 0;
-    /* Without buffers there would be no map, and the chain must not take an old one. */
-    piece->is_read = buffers_of(worker) != NULL &&
-                     bytes_read_at(&pieces->file->input.bytes, piece->run.in, piece->run.len,
+    piece->is_read = bytes_read_at(&pieces->file->input.bytes, piece->run.in, piece->run.len,
                                    own->offset, &unused) == (ssize_t)piece->run.len;
     if (piece->is_read)
         gzip_run_parse(&piece->run);
@@ -191,7 +196,8 @@ static void map(struct worker *worker, struct pieces *pieces, struct piece *own)
     struct gzip_piece *piece = (struct gzip_piece *)own;
     if (!piece->is_read || piece->run.begin == DEFLATE_NONE)
         return;
-    uint16_t *const symbols = buffers_of(worker)->symbols, *at = symbols + WINDOW;
+    struct buffers *buffers = worker->scratch;
+    uint16_t *const symbols = buffers->symbols, *at = symbols + WINDOW;
     struct run_cursor cursor = cursor_of(&piece->run.parsed);
     for (unsigned i = 0; i < WINDOW; i++)
         symbols[i] = (uint16_t)(SYMBOL_WINDOW + i);
@@ -233,7 +239,7 @@ static void take_window(const struct buffers *buffers, struct symbol_table *tabl
 static int count_executed(struct worker *worker, const struct gzip_pieces *all, uint64_t segment,
                           uint64_t position, struct check *check)
 {
-    struct buffers *buffers = worker->buffers;
+    struct buffers *buffers = worker->scratch;
     struct piece_counting counting;
     bool is_last = false;
     if (piece_count_begin(&counting, worker, all->pieces.file, segment, position) != 0)
@@ -260,9 +266,7 @@ static int count(struct worker *worker, struct pieces *pieces, struct piece *own
 {
     const struct gzip_pieces *all = (struct gzip_pieces *)pieces;
     struct gzip_piece *piece = (struct gzip_piece *)own;
-    struct buffers *buffers = buffers_of(worker);
-    if (!buffers)
-        return source_fail_for_memory(worker, pieces->file);
+    struct buffers *buffers = worker->scratch;
     if (at_once && !buffers->uncounted)
         return 0;
     if (!at_once)
@@ -285,7 +289,7 @@ static struct check *add_check(struct gzip_piece *piece)
 static void chain_own(struct worker *worker, struct gzip_pieces *all, struct gzip_piece *piece,
                       bool at_once)
 {
-    struct buffers *buffers = worker->buffers;
+    struct buffers *buffers = worker->scratch;
     piece->table = all->table;
     piece->own = piece->checks_len;
     (void)add_check(piece);
@@ -307,7 +311,7 @@ static void chain_own(struct worker *worker, struct gzip_pieces *all, struct gzi
 static int count_gap(struct worker *worker, struct gzip_pieces *all, struct gzip_piece *piece,
                      const struct parsed_run *parsed)
 {
-    struct buffers *buffers = worker->buffers;
+    struct buffers *buffers = worker->scratch;
     const uint64_t segment = pieces_next_segment(&all->pieces);
     const bool is_counted = buffers->uncounted == piece;
     if (buffers->uncounted && count(worker, &all->pieces, &buffers->uncounted->piece, true) != 0)
@@ -363,7 +367,7 @@ static enum piece_chained chain(struct worker *worker, struct pieces *pieces, st
     const struct parsed_run *parsed = &all->chain.parsed; /* if it waits */
     enum gzip_chained chained = GZIP_CHAINED;
     const char *unused; /* ISA-L says what is wrong */
-    if (!piece->is_read || !buffers_of(worker))
+    if (!piece->is_read)
         return PIECE_STOP;
     while (all->waits ||
            (chained = gzip_chain_next(&all->chain, &piece->run, &parsed, &unused)) != GZIP_PASSED) {

@@ -26,10 +26,6 @@ struct zstd_file {
     struct piece_restart begin; /* of the frame */
     uint64_t at;                /* byte of the file that is cut next */
     bool is_whole;              /* all of the frame was retired, and it is as it states */
-    /* Memory for lists, one for each worker, under the lock. */
-    struct zstd_list_scratch *scratch;
-    bool *is_used;
-    unsigned workers;
 };
 
 /* --- opening and closing --- */
@@ -38,30 +34,34 @@ static void close_file(struct pieces *pieces)
 {
     struct zstd_file *all = (struct zstd_file *)pieces;
     zstd_pieces_close(&all->frame);
-    for (unsigned i = 0; all->scratch && i < all->workers; i++)
-        zstd_list_scratch_close(&all->scratch[i]);
+    for (unsigned i = 0; i < pieces->scratch_count; i++) {
+        zstd_list_scratch_close(pieces->scratch[i]);
+        free(pieces->scratch[i]);
+    }
     for (unsigned i = 0; i < pieces->count; i++)
         free(pieces->slots[i]);
-    free(all->scratch);
-    free(all->is_used);
+    free(pieces->scratch);
     free(pieces->slots);
     free(all);
 }
 
-/* Opens slots, and memory for lists. False: out of memory. */
-static bool open_slots(struct zstd_file *all, const struct zstd_piece_plan *plan)
+/* Opens slots, and memory for lists for so many workers. False: out of memory. */
+static bool open_slots(struct pieces *pieces, const struct zstd_piece_plan *plan, unsigned workers)
 {
-    all->scratch = calloc(all->workers, sizeof *all->scratch);
-    all->is_used = calloc(all->workers, sizeof *all->is_used);
-    all->pieces.slots = calloc(plan->slots, sizeof *all->pieces.slots);
-    bool opens = all->scratch && all->is_used && all->pieces.slots;
-    for (unsigned i = 0; opens && i < all->workers; i++)
-        opens = zstd_piece_scratch_open(&all->scratch[i], plan) == 0;
-    for (unsigned i = 0; opens && i < plan->slots; i++) {
+    pieces->scratch = calloc(workers, sizeof *pieces->scratch);
+    pieces->slots = calloc(plan->slots, sizeof *pieces->slots);
+    bool opens = pieces->scratch && pieces->slots;
+    while (opens && pieces->scratch_count < workers) {
+        struct zstd_list_scratch *scratch = calloc(1, sizeof *scratch);
+        opens = scratch && zstd_piece_scratch_open(scratch, plan) == 0;
+        if (scratch)
+            pieces->scratch[pieces->scratch_count++] = scratch;
+    }
+    while (opens && pieces->count < plan->slots) {
         struct zstd_slot *slot = calloc(1, sizeof *slot);
         opens = slot != NULL;
         if (slot)
-            all->pieces.slots[all->pieces.count++] = &slot->piece;
+            pieces->slots[pieces->count++] = &slot->piece;
     }
     return opens;
 }
@@ -80,11 +80,10 @@ static struct pieces *open_file(struct worker *worker, struct file *file, unsign
     struct zstd_file *all = calloc(1, sizeof *all);
     if (!all)
         return NULL;
-    all->workers = workers;
     all->begin = (struct piece_restart){pending->offset, file->content};
     all->at = pending->offset + header.size;
     const bool is_reserved = decode_memory_reserve_shared(source, plan.memory);
-    if (is_reserved && open_slots(all, &plan) &&
+    if (is_reserved && open_slots(&all->pieces, &plan, workers) &&
         zstd_pieces_begin(&all->frame, &plan, &header, block_loops_find(decoding->instructions),
                           header.has_checksum && !decoding->no_check) == 0) {
         all->pieces.memory = plan.memory;
@@ -134,21 +133,10 @@ static void prepare(struct worker *worker, struct pieces *pieces, struct piece *
 /* Lists what must be executed in order. */
 static void map(struct worker *worker, struct pieces *pieces, struct piece *piece)
 {
-    struct zstd_file *all = (struct zstd_file *)pieces;
+    const struct zstd_file *all = (struct zstd_file *)pieces;
     struct zstd_slot *slot = (struct zstd_slot *)piece;
-    unsigned i = 0;
-    (void)worker;
-    if (slot->is_wrong || !all->frame.plan.makes_lists)
-        return;
-    pthread_mutex_lock(&pieces->lock);
-    while (all->is_used[i]) /* one is not, as there are no more workers */
-        i++;
-    all->is_used[i] = true;
-    pthread_mutex_unlock(&pieces->lock);
-    zstd_piece_list(&all->frame, slot->own, &all->scratch[i]);
-    pthread_mutex_lock(&pieces->lock);
-    all->is_used[i] = false;
-    pthread_mutex_unlock(&pieces->lock);
+    if (!slot->is_wrong && all->frame.plan.makes_lists)
+        zstd_piece_list(&all->frame, slot->own, worker->scratch);
 }
 
 static enum piece_chained chain(struct worker *worker, struct pieces *pieces, struct piece *piece,

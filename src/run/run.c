@@ -2,8 +2,6 @@
 #include "run.h"
 #include "runner.h"
 
-#include <stdlib.h>
-
 /* Takes an extent of source->current, under the read lock. 1, 0 or -1, as serial_acquire. */
 static int acquire_of_file(struct extent *extent)
 {
@@ -87,7 +85,6 @@ int run_worker(struct source *source, const struct sink *sink)
     source_remove_worker(&worker);
     work_queue_leave(&source->queue, &worker.waiter);
     decode_memory_release(&worker, 0);
-    free(worker.buffers);
     waiter_close(&worker.waiter);
     return rc;
 }

@@ -131,7 +131,7 @@ struct worker {
     struct decoder *decoder;  /* kept from batch to batch, like the next two; NULL: none yet */
     struct frame_batch batch; /* compressed bytes */
     struct records records;   /* where the chunk before was cut */
-    void *buffers;            /* for pieces, as their format wants them; freed with the worker */
+    void *scratch;            /* of the job that it runs, if that is of a file in pieces */
 };
 
 /* --- operands.c --- */
