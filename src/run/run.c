@@ -85,6 +85,7 @@ int run_worker(struct source *source, const struct sink *sink)
     source_remove_worker(&worker);
     work_queue_leave(&source->queue, &worker.waiter);
     decode_memory_release(&worker, 0);
+    records_close(&worker.records); /* pieces need it, and the worker reserves nothing for them */
     waiter_close(&worker.waiter);
     return rc;
 }
