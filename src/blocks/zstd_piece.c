@@ -31,6 +31,13 @@ static size_t memory_of(const struct zstd_piece_plan *plan, unsigned workers)
            2 * (size_t)plan->tail + workers * scratch;
 }
 
+/* Returns how much of the content before a piece can be needed. */
+static uint32_t tail_of(const struct zstd_frame_header *header)
+{
+    const uint64_t window = header->content < header->window ? header->content : header->window;
+    return window > BEFORE_MIN ? (uint32_t)window : BEFORE_MIN;
+}
+
 /* Makes the pieces of a plan as large as memory allows. False: they are less than the least. */
 static bool fit(struct zstd_piece_plan *plan, size_t max, unsigned workers, size_t memory)
 {
@@ -50,7 +57,7 @@ bool zstd_piece_plan(struct zstd_piece_plan *plan, const struct zstd_frame_heade
     struct zstd_walk walk;
     if (!zstd_walk_begin(&walk, header) || workers == 0)
         return false;
-    const uint32_t tail = header->window > BEFORE_MIN ? (uint32_t)header->window : BEFORE_MIN;
+    const uint32_t tail = tail_of(header);
     const size_t least = tail + tail / 4 + MIB;
     size_t max = CONTENT_WITH_LISTS > 2 * (size_t)tail ? CONTENT_WITH_LISTS : 2 * (size_t)tail;
     if (header->content / workers < max)
@@ -72,7 +79,7 @@ bool zstd_piece_plan(struct zstd_piece_plan *plan, const struct zstd_frame_heade
 void zstd_piece_plan_small(struct zstd_piece_plan *plan, const struct zstd_frame_header *header,
                            unsigned workers, size_t content)
 {
-    const uint32_t tail = header->window > BEFORE_MIN ? (uint32_t)header->window : BEFORE_MIN;
+    const uint32_t tail = tail_of(header);
     *plan = (struct zstd_piece_plan){.slots = workers + 2,
                                      .content = (uint32_t)content,
                                      .least = 1,

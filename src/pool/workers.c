@@ -231,6 +231,11 @@ static unsigned worker_count_max(void *arg)
     return atomic_load(&pool_of(arg)->workers.max);
 }
 
+static void worker_call_for_help(void *arg)
+{
+    start_more(pool_of(arg), FLOW_DECODED);
+}
+
 static bool worker_has_ended(void *arg)
 {
     return has_invalid(pool_of(arg)) || has_lost(pool_of(arg));
@@ -248,6 +253,7 @@ static void run(struct pool *pool, bool looks)
                               .offload = has_gpu ? worker_offload : NULL,
                               .is_surplus = worker_is_surplus,
                               .workers = worker_count_max,
+                              .call_for_help = worker_call_for_help,
                               .has_ended = worker_has_ended};
     (void)run_worker(pool->source, &sink);
     /* Others may have failed, and this one has read what comes before that. */

@@ -270,33 +270,42 @@ static int run_piece(struct job *job, struct worker *worker)
 
 /* --- the beginning of a file --- */
 
-/* Returns the format of a file; NULL: it is not decoded in pieces. Those of zstd take as long on 16
- * cores as parallel_decoder.h, and more processor time, so tests alone ask for them. */
-static const struct piece_format *find_format(const struct codec *codec, size_t piece_size)
+/* Returns the format of a file; NULL: it is not decoded in pieces. */
+static const struct piece_format *find_format(const struct codec *codec)
 {
 #if HAVE_ISAL
     if (codec == &codec_gzip)
         return &piece_format_gzip;
 #endif
-    return codec == &codec_zstd && piece_size > 0 ? &piece_format_zstd : NULL;
+    return codec == &codec_zstd ? &piece_format_zstd : NULL;
 }
 
-/* True if the file is to be decoded in pieces: it is large, and all of it is there to be read. */
+/* True if what the file goes on with is to be decoded in pieces: it is large, and all of it is
+ * there to be read. */
 static bool pays(const struct extent *extent, unsigned workers)
 {
     const struct file *file = extent->file;
     const struct input *input = &file->input;
+    const struct frame_batch *pending = &input->frames.pending;
+    const struct codec *codec = input->frames.codec;
     const struct shard_edges *edges = &input->plan.edges;
     struct source *source = extent->worker->source;
-    const uint64_t begin = input->frames.pending.offset, end = input->bytes.opened_size;
+    const uint64_t begin = pending->offset, end = input->bytes.opened_size;
     if (!input->bytes.regular || input->bytes.may_be_short || file->skip > 0 || file->is_alone ||
         edges->next < edges->file_end || begin >= end)
         return false;
     if (source->options.piece_size > 0)
         return workers > 1;
-    const double content = (double)(end - begin) * CONTENT_RATIO,
-                 wanted = (double)content_left(&input->plan.range, file->content, SIZE_MAX);
-    const struct frame_offer offer = {.compressed = (double)(end - begin),
+    struct codec_frame frame;
+    double compressed = (double)(end - begin);
+    const enum frame_extent known = codec->peek(pending->data, pending->len, &frame);
+    if (!codec->is_chain && known == FRAME_WHOLE)
+        compressed = (double)frame.size; /* those that follow are begun one by one */
+    double content = compressed * CONTENT_RATIO;
+    if (!codec->is_chain && frame.content != FRAME_UNSIZED)
+        content = (double)frame.content;
+    const double wanted = (double)content_left(&input->plan.range, file->content, SIZE_MAX);
+    const struct frame_offer offer = {.compressed = compressed,
                                       .content = content < wanted ? content : wanted,
                                       .workers_max = workers,
                                       .taken = source_taken(source, file),
@@ -315,8 +324,7 @@ int pieces_acquire(struct extent *extent)
     struct source *source = worker->source;
     struct file *file = extent->file;
     const unsigned workers = worker->sink->workers ? worker->sink->workers(worker->sink->arg) : 1;
-    const struct piece_format *format =
-        find_format(file->input.frames.codec, source->options.piece_size);
+    const struct piece_format *format = find_format(file->input.frames.codec);
     if (!format || !pays(extent, workers))
         return 0;
     decode_memory_release(worker, 0);
@@ -341,6 +349,8 @@ int pieces_acquire(struct extent *extent)
     pthread_mutex_lock(&pieces->lock);
     offer(pieces);
     pthread_mutex_unlock(&pieces->lock);
+    if (worker->sink->call_for_help)
+        worker->sink->call_for_help(worker->sink->arg);
     extent->run = run_jobs;
     return 1;
 }

@@ -144,7 +144,8 @@ static struct pieces *open_pieces(struct worker *worker, struct file *file, unsi
     for (unsigned i = 0; i < SYMBOL_WINDOW; i++)
         all->table.bytes[i] = (unsigned char)i;
     const bool opens = open_buffers(&all->pieces, workers);
-    while (opens && all->pieces.count < max && decode_memory_reserve_shared(source, slot)) {
+    while (opens && all->pieces.count < max &&
+           decode_memory_reserve_shared(source, slot, workers)) {
         all->pieces.memory += slot;
         if (!open_slot(all))
             break;

@@ -10,6 +10,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
+/* Bytes that are read at a time. What is read of the next piece is moved to that. */
+#define PORTION ((size_t)256 << 10)
+
 /* Content that is executed and counted at a time: a cache has it. */
 #define STRIDE ((uint32_t)256 << 10)
 
@@ -24,7 +27,9 @@ struct zstd_file {
     struct pieces pieces; /* first */
     struct zstd_pieces frame;
     struct piece_restart begin; /* of the frame */
-    uint64_t at;                /* byte of the file that is cut next */
+    uint64_t at;                /* byte of the file that is cut next: */
+    const unsigned char *rest;  /* so many bytes from there on were read, */
+    size_t rest_len;            /* and lie in the slot of the last piece */
     bool is_whole;              /* all of the frame was retired, and it is as it states */
 };
 
@@ -66,6 +71,27 @@ static bool open_slots(struct pieces *pieces, const struct zstd_piece_plan *plan
     return opens;
 }
 
+/* Plans the pieces of a frame, and reserves their memory: half as much each time it is short. 0: it
+ * is left to libzstd. */
+static size_t reserve(struct zstd_piece_plan *plan, struct source *source,
+                      const struct zstd_frame_header *header, unsigned workers)
+{
+    const size_t piece_size = source->options.piece_size;
+    size_t memory = decode_memory_max(workers);
+    if (piece_size > 0)
+        zstd_piece_plan_small(plan, header, workers, piece_size);
+    else if (!zstd_piece_plan(plan, header, workers, memory))
+        memory = DECODE_MEMORY_PIECES; /* for a wide window */
+    while (piece_size > 0 || zstd_piece_plan(plan, header, workers, memory)) {
+        if (decode_memory_reserve_shared(source, plan->memory, workers))
+            return plan->memory;
+        if (piece_size > 0)
+            break;
+        memory /= 2;
+    }
+    return 0;
+}
+
 static struct pieces *open_file(struct worker *worker, struct file *file, unsigned workers)
 {
     struct source *source = worker->source;
@@ -76,21 +102,19 @@ static struct pieces *open_file(struct worker *worker, struct file *file, unsign
     if (block_format_zstd.window(decoding, pending->data, pending->len) == 0 ||
         zstd_parse_frame(pending->data, pending->len, &header) != ZSTD_PARSED)
         return NULL;
-    zstd_piece_plan_small(&plan, &header, workers, source->options.piece_size);
     struct zstd_file *all = calloc(1, sizeof *all);
     if (!all)
         return NULL;
+    const size_t memory = reserve(&plan, source, &header, workers);
     all->begin = (struct piece_restart){pending->offset, file->content};
     all->at = pending->offset + header.size;
-    const bool is_reserved = decode_memory_reserve_shared(source, plan.memory);
-    if (is_reserved && open_slots(&all->pieces, &plan, workers) &&
+    if (memory > 0 && open_slots(&all->pieces, &plan, workers) &&
         zstd_pieces_begin(&all->frame, &plan, &header, block_loops_find(decoding->instructions),
                           header.has_checksum && !decoding->no_check) == 0) {
-        all->pieces.memory = plan.memory;
+        all->pieces.memory = memory;
         return &all->pieces;
     }
-    if (is_reserved)
-        decode_memory_release_shared(source, plan.memory);
+    decode_memory_release_shared(source, memory);
     close_file(&all->pieces);
     return NULL;
 }
@@ -101,18 +125,25 @@ static bool cut(struct pieces *pieces, struct piece *piece)
 {
     struct zstd_file *all = (struct zstd_file *)pieces;
     struct zstd_slot *slot = (struct zstd_slot *)piece;
-    enum zstd_cut result = ZSTD_CUT_ALL;
+    enum zstd_cut result;
     struct error unused; /* libzstd meets it again */
     piece->offset = all->at;
     slot->own = zstd_piece_at(&all->frame, all->frame.cut);
-    while (result == ZSTD_CUT_ALL) {
-        size_t space, used;
-        unsigned char *to = zstd_pieces_space(&all->frame, &space);
-        const ssize_t got = bytes_read_at(&pieces->file->input.bytes, to, space, all->at, &unused);
+    for (;;) {
+        size_t used;
+        result = zstd_pieces_cut(&all->frame, all->rest, all->rest_len, &used);
+        all->rest += used;
+        all->rest_len -= used;
+        all->at += used;
+        if (result != ZSTD_CUT_ALL)
+            break;
+        unsigned char *to = zstd_pieces_space(&all->frame, &used);
+        const ssize_t got = bytes_read_at(&pieces->file->input.bytes, to,
+                                          used < PORTION ? used : PORTION, all->at, &unused);
         if (got <= 0)
             break;
-        result = zstd_pieces_cut(&all->frame, to, (size_t)got, &used);
-        all->at += used;
+        all->rest = to;
+        all->rest_len = (size_t)got;
     }
     piece->compressed = (size_t)(all->at - piece->offset);
     slot->is_wrong = result == ZSTD_CUT_ALL || result == ZSTD_CUT_WRONG;

@@ -272,7 +272,9 @@ static int serial_run(struct extent *extent)
 static int acquire_ahead(struct extent *extent, struct frames_ahead *ahead)
 {
     struct worker *worker = extent->worker;
-    if ((ahead->kind != FRAMES_WHOLE || worker->source->options.piece_size > 0) &&
+    const struct input *input = &extent->file->input;
+    const bool is_rest = ahead->whole == input->frames.pending.len && is_over(&input->bytes);
+    if ((ahead->kind != FRAMES_WHOLE || is_rest || worker->source->options.piece_size > 0) &&
         pieces_acquire(extent) > 0)
         return 1;
     int taken = acquire_batch(extent, ahead);

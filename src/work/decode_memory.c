@@ -2,6 +2,9 @@
 /* Who may decode, and who counts for others: memory for decoders and descriptors may be short. */
 #include "worker.h"
 
+/* Bytes for each worker of those that decode a file in pieces. */
+#define MEMORY_OF_WORKER ((size_t)32 << 20)
+
 /* Gives back what the worker has reserved. Memory is freed before the lock is taken. */
 static void give_back(struct worker *worker)
 {
@@ -69,11 +72,22 @@ bool decode_memory_reserve(struct worker *worker, size_t size)
     return decode_memory_reserve(worker, size); /* less may do than it had */
 }
 
-bool decode_memory_reserve_shared(struct source *source, size_t size)
+size_t decode_memory_max(unsigned workers)
+{
+    const size_t max = workers * MEMORY_OF_WORKER;
+    return max < DECODE_MEMORY          ? DECODE_MEMORY
+           : max < DECODE_MEMORY_PIECES ? max
+                                        : DECODE_MEMORY_PIECES;
+}
+
+bool decode_memory_reserve_shared(struct source *source, size_t size, unsigned workers)
 {
     struct decode_memory *memory = &source->memory;
     pthread_mutex_lock(&source->lock);
-    const bool fits = memory->used <= memory->limit && size <= memory->limit - memory->used;
+    const size_t limit = memory->limit < DECODE_MEMORY ? memory->limit
+                         : memory->used > 0            ? decode_memory_max(workers)
+                                                       : DECODE_MEMORY_PIECES;
+    const bool fits = memory->used <= limit && size <= limit - memory->used;
     if (fits)
         memory->used += size;
     pthread_mutex_unlock(&source->lock);

@@ -21,6 +21,8 @@ struct sink {
     bool (*is_surplus)(void *arg);
     /* Returns how many workers there may be. May be NULL: one. */
     unsigned (*workers)(void *arg);
+    /* Starts as many workers as compressed files are worth. May be NULL. */
+    void (*call_for_help)(void *arg);
     /* True if the run has ended; asked where no chunk is counted that tells so. May be NULL. */
     bool (*has_ended)(void *arg);
 };

@@ -8,9 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Bytes that all workers together may reserve for decoding. */
-#define DECODING_SIZE ((size_t)256 << 20)
-
 /* --- what went wrong --- */
 
 static bool is_before(const struct source_offset *a, const struct source_offset *b)
@@ -186,7 +183,7 @@ struct source *source_open(char *const *operands, size_t count, const struct inp
     source->operands = all;
     source->options = *options;
     operands_peek(source, operands, count);
-    source->memory.limit = DECODING_SIZE;
+    source->memory.limit = DECODE_MEMORY;
     pthread_mutex_init(&source->read_lock, NULL);
     pthread_mutex_init(&source->lock, NULL);
     work_queue_open(&source->queue);

@@ -239,6 +239,11 @@ uint64_t remaining_replay_max(const struct source *source);
 
 /* --- decode_memory.c --- */
 
+/* Bytes for batches and decoders of all workers together; and the most for a file that is decoded
+ * in pieces, if it needs them and nothing else does. */
+#define DECODE_MEMORY ((size_t)256 << 20)
+#define DECODE_MEMORY_PIECES ((size_t)512 << 20)
+
 /* Reserves bytes for a batch and its decoder; what the worker had reserved counts. False if memory
  * is short: the worker has given back all that it had, and should count for others. */
 bool decode_memory_reserve(struct worker *worker, size_t size);
@@ -247,9 +252,11 @@ bool decode_memory_reserve(struct worker *worker, size_t size);
  * worker should count for them and try again. */
 bool decode_memory_refuse(struct worker *worker, size_t wanted);
 
-/* Reserves bytes for a file that is decoded in pieces. False if memory is short. And gives them
- * back. */
-bool decode_memory_reserve_shared(struct source *source, size_t size);
+/* Returns how much the budget is for a file that so many workers decode in pieces. */
+size_t decode_memory_max(unsigned workers);
+
+/* Reserves bytes for such a file. False if memory is short. And gives them back. */
+bool decode_memory_reserve_shared(struct source *source, size_t size, unsigned workers);
 void decode_memory_release_shared(struct source *source, size_t size);
 
 /* Reserves so much more, if there is that much. Gives so much of what is reserved back. */
