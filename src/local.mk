@@ -86,7 +86,6 @@ cpu_sources = \
 	src/cpu/words_avx512.h
 
 blocks_sources = \
-	src/blocks/block_format.c src/blocks/block_format.h \
 	src/blocks/block_loops.c src/blocks/block_loops.h src/blocks/block_loops_avx2.c \
 	src/blocks/block_loops_avx512.c src/blocks/block_loops_portable.c \
 	src/blocks/deflate_filling.h src/blocks/deflate_find.c src/blocks/deflate_find.h \
@@ -101,10 +100,8 @@ blocks_sources = \
 	src/blocks/sequence_loop.h \
 	src/blocks/zstd_blocks.c src/blocks/zstd_blocks.h \
 	src/blocks/zstd_fse.c src/blocks/zstd_huffman.c src/blocks/zstd_tables.h \
-	src/blocks/window.c src/blocks/window.h \
 	src/blocks/zstd_list.h src/blocks/zstd_list_loop.h src/blocks/zstd_piece.c \
-	src/blocks/zstd_piece.h \
-	src/blocks/zstd_parse.c src/blocks/zstd_parse.h src/blocks/zstd_stream.c
+	src/blocks/zstd_piece.h src/blocks/zstd_parse.c src/blocks/zstd_parse.h
 
 gpuhisto_sources = \
 	$(blocks_sources) \
@@ -127,9 +124,6 @@ gpuhisto_sources = \
 	src/frames/codec.h \
 	src/frames/codec_gzip.c \
 	src/open/content.c src/open/content.h \
-	src/run/parallel_decoder.c src/run/parallel_decoder.h \
-	src/run/output_window.c src/run/output_window.h src/run/decode_parallel.c \
-	src/run/parse_queue.c src/run/parse_queue.h \
 	src/run/copy.c src/run/decode.c src/run/gpu.c \
 	src/run/piece_count.c src/run/pieces.c src/run/pieces.h src/run/pieces_zstd.c \
 	src/run/run.c src/run/run.h src/run/runner.h \
@@ -178,8 +172,7 @@ gpuhisto_sources = \
 	src/report/target.c src/report/target.h \
 	src/report/temporary.c src/report/temporary.h \
 	src/report/writer.c src/report/writer.h
-gzip_sources = \
-	src/blocks/gzip_stream.c src/run/pieces_gzip.c
+gzip_sources = src/run/pieces_gzip.c
 libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) src/sandbox/sandbox.h
 if HAVE_SANDBOX
 libgpuhisto_a_SOURCES += src/sandbox/sandbox.c \

@@ -67,13 +67,8 @@ threaded_tests = \
 	tests/cli/by.sh tests/cli/by_tables.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/each.sh tests/cli/each_blocks.sh tests/cli/gzip.sh tests/cli/interval.sh tests/cli/keys.sh \
 	tests/cli/first_fault.sh tests/cli/many_cores.sh tests/cli/many_cores_gzip.sh tests/cli/numbers.sh tests/cli/progress.sh \
 	tests/cli/pieces_emulated.sh tests/cli/sources.sh tests/cli/zstd.sh \
-	tests/unit/test_parallel_decoder tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts \
+	tests/unit/test_frames tests/unit/test_merge tests/unit/test_paged_counts \
 	tests/unit/test_parallel tests/unit/test_parallel_read tests/unit/test_text_cuts
-if HAVE_ZLIB
-if HAVE_ISAL
-threaded_tests += tests/unit/test_gzip_decoder
-endif
-endif
 .PHONY: check-threads
 check-threads:
 	@$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(threaded_tests)'
@@ -97,7 +92,6 @@ naive_field = tests/helpers/check_fields.c tests/helpers/check_fields.h \
 tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/apart.c tests/helpers/apart.h \
 	tests/helpers/bits.h \
-	tests/helpers/block_courses.c tests/helpers/block_courses.h \
 	tests/helpers/check_characters.c tests/helpers/check_characters.h \
 	tests/helpers/compressed.c tests/helpers/compressed.h \
 	tests/helpers/compressor.h tests/helpers/compressor_zstd.c \
@@ -198,7 +192,6 @@ unit_tests = \
 	tests/unit/test_parallel tests/unit/test_parallel_read \
 	tests/unit/test_writer \
 	tests/unit/test_xxh64 \
-	tests/unit/test_parallel_decoder \
 	tests/unit/test_zstd_blocks \
 	tests/unit/test_zstd_piece \
 	tests/unit/test_zstd_decoder \
@@ -208,7 +201,7 @@ unit_tests = \
 if HAVE_ZLIB
 unit_tests += tests/unit/test_deflate tests/unit/test_gzip_chain
 if HAVE_ISAL
-unit_tests += tests/unit/test_gzip_decoder tests/unit/test_work
+unit_tests += tests/unit/test_work
 endif
 endif
 test_programs += $(unit_tests)
@@ -237,8 +230,6 @@ gzip_members = tests/helpers/gzip_members.c tests/helpers/gzip_members.h
 tests_unit_test_gzip_chain_SOURCES = tests/unit/test_gzip_chain.c $(gzip_members) \
 	tests/helpers/gzip_runs.c tests/helpers/gzip_runs.h
 tests_unit_test_gzip_chain_LDADD = $(libraries) -lz
-tests_unit_test_gzip_decoder_SOURCES = tests/unit/test_gzip_decoder.c $(gzip_members)
-tests_unit_test_gzip_decoder_LDADD = $(libraries) -lz
 tests_unit_test_header_LDADD = $(libraries)
 tests_unit_test_fields_LDADD = $(libraries)
 tests_unit_test_file_tallies_LDADD = tests/helpers/libhelpers.a libhistogram.a -lm
@@ -278,14 +269,13 @@ tests_unit_test_parallel_LDADD = $(libraries)
 tests_unit_test_parallel_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
 tests_unit_test_parallel_read_LDADD = $(libraries)
 work_wrapped = -Wl,--wrap=gzip_run_parse -Wl,--wrap=deflate_find -Wl,--wrap=deflate_read_codes \
-	-Wl,--wrap=deflate_parse -Wl,--wrap=deflate_tables_build -Wl,--wrap=zstd_parse \
+	-Wl,--wrap=deflate_parse -Wl,--wrap=deflate_tables_build -Wl,--wrap=zstd_parse_begin \
 	-Wl,--wrap=sequence_table_read -Wl,--wrap=huffman_table_read
-tests_unit_test_work_LDADD = $(libraries)
-tests_unit_test_work_LDFLAGS = $(AM_LDFLAGS) $(work_wrapped)
+tests_unit_test_work_LDADD = $(with_device)
+tests_unit_test_work_LDFLAGS = $(reading_by_turns) $(work_wrapped)
 tests_unit_test_writer_LDADD = $(libraries)
 tests_unit_test_xxh64_LDADD = $(libraries)
 tests_unit_test_parallel_read_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pread
-tests_unit_test_parallel_decoder_LDADD = $(libraries)
 tests_unit_test_zstd_decoder_LDADD = $(libraries)
 tests_unit_test_zstd_blocks_LDADD = $(libraries)
 tests_unit_test_zstd_piece_LDADD = $(libraries)

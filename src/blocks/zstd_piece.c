@@ -62,13 +62,17 @@ bool zstd_piece_plan(struct zstd_piece_plan *plan, const struct zstd_frame_heade
     size_t max = CONTENT_WITH_LISTS > 2 * (size_t)tail ? CONTENT_WITH_LISTS : 2 * (size_t)tail;
     if (header->content / workers < max)
         max = (size_t)(header->content / workers);
-    *plan = (struct zstd_piece_plan){
-        .begins = workers, .least = (uint32_t)least, .tail = tail, .makes_lists = true};
+    *plan = (struct zstd_piece_plan){.begins = workers,
+                                     .few = RUN_CONTENT_MAX,
+                                     .least = (uint32_t)least,
+                                     .tail = tail,
+                                     .makes_lists = true};
     for (plan->slots = workers + workers / 4 + 1;
          workers >= LISTS_WORKERS_MIN && plan->slots >= LISTS_SLOTS_MIN; plan->slots--)
         if (fit(plan, max, workers, memory))
             return true;
-    *plan = (struct zstd_piece_plan){.least = BLOCK_CONTENT_MAX, .tail = tail};
+    *plan =
+        (struct zstd_piece_plan){.few = RUN_CONTENT_MAX, .least = BLOCK_CONTENT_MAX, .tail = tail};
     plan->slots = workers < 10 ? 2 * workers + 4 : 24;
     while (!fit(plan, CONTENT_WITHOUT, workers, memory))
         if (--plan->slots < 3)
@@ -118,19 +122,19 @@ void zstd_list_scratch_close(struct zstd_list_scratch *scratch)
 
 /* Returns the limits of pieces. Where blocks have less content than they could, a piece has more of
  * them. */
-static struct zstd_run_limits limits_of(size_t content)
+static struct zstd_run_limits limits_of(const struct zstd_piece_plan *plan)
 {
-    const size_t content_max = 2 * content + BLOCK_CONTENT_MAX;
+    const size_t content = plan->content, content_max = 2 * content + BLOCK_CONTENT_MAX;
     return (struct zstd_run_limits){.in = content + 3 * BLOCK_CONTENT_MAX,
                                     .literals = content_max,
-                                    .content = content_max,
+                                    .content = content_max > plan->few ? content_max : plan->few,
                                     .content_usual = content_max,
                                     .operations = content / 4 * 3 + BLOCK_OPERATIONS_MAX};
 }
 
 int zstd_piece_scratch_open(struct zstd_list_scratch *scratch, const struct zstd_piece_plan *plan)
 {
-    const struct zstd_run_limits limits = limits_of(plan->content);
+    const struct zstd_run_limits limits = limits_of(plan);
     return zstd_list_scratch_open(scratch, limits.content, limits.operations / 2);
 }
 
@@ -155,7 +159,7 @@ static int open_ring(struct zstd_pieces *pieces, size_t len)
 
 static int open_slots(struct zstd_pieces *pieces, const struct zstd_piece_plan *plan)
 {
-    const struct zstd_run_limits limits = limits_of(plan->content);
+    const struct zstd_run_limits limits = limits_of(plan);
     pieces->pieces = calloc(plan->slots, sizeof *pieces->pieces);
     pieces->opened_content = plan->content;
     pieces->has_lists = plan->makes_lists;
@@ -186,7 +190,7 @@ void zstd_pieces_close(struct zstd_pieces *pieces)
 /* Opens what the plan needs, unless it is there. */
 static int open_all(struct zstd_pieces *pieces, const struct zstd_piece_plan *plan)
 {
-    const size_t ring_len = ring_usual(plan) + (plan->slots + 1) * limits_of(plan->content).content;
+    const size_t ring_len = ring_usual(plan) + (plan->slots + 1) * limits_of(plan).content;
     if (plan->slots <= pieces->opened && plan->content <= pieces->opened_content &&
         plan->makes_lists <= pieces->has_lists && ring_len <= pieces->ring_len)
         return 0;
@@ -223,15 +227,16 @@ int zstd_pieces_begin(struct zstd_pieces *pieces, const struct zstd_piece_plan *
 static void begin_piece(struct zstd_pieces *pieces, struct zstd_piece *piece)
 {
     const struct zstd_piece_plan *plan = &pieces->plan;
-    const size_t max = limits_of(plan->content).content,
+    const size_t max = limits_of(plan).content,
                  density = atomic_load_explicit(&pieces->density, memory_order_relaxed);
     size_t content = plan->content;
     if (pieces->cut < plan->begins)
         content = content * (size_t)(pieces->cut + 1) / plan->begins;
     content = (content > plan->least ? content : plan->least) * 1024 / density;
     content = content < max ? content : max;
-    piece->run.limits.content = piece->run.limits.content_usual =
-        content > BLOCK_CONTENT_MAX ? content : BLOCK_CONTENT_MAX;
+    content = content > BLOCK_CONTENT_MAX ? content : BLOCK_CONTENT_MAX;
+    piece->run.limits.content_usual = content;
+    piece->run.limits.content = content > plan->few ? content : plan->few;
     zstd_walk_begin_run(&pieces->walk, &piece->run);
     pieces->is_cutting = true;
 }

@@ -36,6 +36,7 @@ struct zstd_piece_plan {
     unsigned slots;   /* pieces that are at hand at the same time */
     unsigned begins;  /* the first so many pieces are smaller, for all workers to begin soon */
     uint32_t content; /* bytes of a piece; about */
+    uint32_t few;     /* the same of one with few compressed bytes, as it has its own tables made */
     uint32_t least;   /* bytes of the smallest piece that is worth a list; about */
     uint32_t tail;    /* bytes at the end of a piece that are there once it is chained: a window or
                        * more. So much stands directly before each piece, or all of the frame. */

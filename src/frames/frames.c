@@ -311,7 +311,7 @@ void frames_seek(struct frames *frames, uint64_t offset)
 {
     frames->pending.pos = frames->pending.len = 0;
     frames->pending.offset = frames->bytes->taken = offset;
-    frames->bytes->ended = false;
+    frames->bytes->ended &= !frames->bytes->regular;
 }
 
 ssize_t frames_feed(struct frames *frames, struct frame_batch *batch, struct error *error)

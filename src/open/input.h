@@ -13,6 +13,8 @@
 struct file_shard;
 struct span;
 
+#define PIECES_OF_ALL SIZE_MAX
+
 struct input_options {
     const struct codec *codec; /* decodes all files; NULL: the one that the first bytes tell */
     bool is_as_stored;         /* nothing is decoded */
@@ -28,8 +30,8 @@ struct input_options {
     struct shard *shard; /* of the files; NULL: all of them */
     size_t batch_size;   /* bytes of frames after which a batch is complete; 0: as many as are read
                           * at a time */
-    size_t piece_size;   /* compressed bytes of a piece, for files of any size; 0: what is fastest,
-                          * for   large ones */
+    size_t piece_size;   /* 0: large files are decoded in pieces; PIECES_OF_ALL: so are all; others:
+                          * so are all, in pieces of so many bytes */
     uint64_t frame_memory; /* frames that need more are decoded in order; 0: FRAMES_MEMORY_MAX */
 };
 

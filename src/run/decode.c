@@ -28,26 +28,16 @@ static enum decoded feed(struct extent *extent, bool patient)
     struct input *input = &extent->file->input;
     struct frame_batch *batch = &extent->worker->batch;
     struct error error;
-    ssize_t got = 0;
-    if (decode_is_in_order(extent)) {
-        if (decode_parallel_hurry(extent))
-            return DECODED_SOME;
-        if (!patient && !bytes_ready(&input->bytes, 0))
-            return DECODED_DRY;
-        got = frames_feed(&input->frames, batch, &error);
-        if (got > 0)
-            return DECODED_SOME;
-    }
-    if (got == 0 && decode_parallel_end_input(extent))
-        return DECODED_SOME;
-    if (extent->in_blocks && input->bytes.regular) /* what is wrong may come before */
-        return decode_parallel_give_up(extent) == 0 ? DECODED_SOME : DECODED_FAILED;
     if (!decode_is_in_order(extent))
         return fail_past_end(extent);
+    if (!patient && !bytes_ready(&input->bytes, 0))
+        return DECODED_DRY;
+    const ssize_t got = frames_feed(&input->frames, batch, &error);
+    if (got > 0)
+        return DECODED_SOME;
     if (got < 0)
         return source_fail(extent->worker, &error);
-    const bool is_complete = decode_is_complete(extent);
-    if (batch->kind == FRAMES_TO_END && is_complete)
+    if (batch->kind == FRAMES_TO_END && decode_is_complete(extent))
         return DECODED_ALL;
     return source_fail_truncated(extent->worker, extent->file, batch->offset + batch->len);
 }
@@ -60,21 +50,24 @@ static bool has_ended(struct extent *extent, size_t made)
         return batch->pos == batch->len;
     if (extent->skip > made)
         return false;
-    return batch->kind == FRAMES_OPEN && !frames_resume(&extent->file->input.frames, batch);
+    if (batch->kind != FRAMES_OPEN)
+        return false;
+    const struct codec *codec = extent->worker->decoder->codec;
+    struct codec_frame frame;
+    if (!codec->is_chain &&
+        codec->peek(batch->data + batch->pos, batch->len - batch->pos, &frame) != FRAME_WHOLE)
+        return true; /* the next one is large: perhaps it is decoded in pieces */
+    return !frames_resume(&extent->file->input.frames, batch);
 }
 
-/* Has the frame decoded, by whoever has it. As decode_parallel_step. */
-static int decode(struct extent *extent, struct decode_step *step, struct chunk *chunk)
+/* Has the decoder take a step. 0, or -1: the run has failed. */
+static int decode(struct extent *extent, struct decode_step *step)
 {
     struct decoder *decoder = extent->worker->decoder;
     const struct frame_batch *batch = &extent->worker->batch;
     struct error error;
-    if (decode_is_complete(extent) && !extent->is_again && decode_parallel_begin(extent) != 0)
-        return -1;
     step->in = batch->data + batch->pos;
     step->in_len = batch->len - batch->pos;
-    if (extent->in_blocks)
-        return decode_parallel_step(extent, step, chunk);
     switch (decoder->codec->decode(decoder, step, &error)) {
     case DECODE_NO_MEMORY:
         return fail_of(extent, "out of memory");
@@ -92,15 +85,13 @@ static bool is_followed(const struct extent *extent)
     return !decode_is_in_order(extent) || edges->next < edges->file_end;
 }
 
-/* Takes one step of decoding, to out[0..cap), or to memory that is borrowed to the chunk, unless
- * that is NULL. Sets *made to the bytes of content. */
-static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, struct chunk *chunk,
-                         size_t *made)
+/* Takes one step of decoding, to out[0..cap). Sets *made to the bytes of content. */
+static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, size_t *made)
 {
     struct frame_batch *batch = &extent->worker->batch;
     struct decode_step step = {.out = out, .cap = cap, .is_followed = is_followed(extent)};
     *made = 0;
-    if (decode(extent, &step, chunk) != 0)
+    if (decode(extent, &step) != 0)
         return DECODED_FAILED;
     *made = step.made;
     batch->pos += step.used;
@@ -108,9 +99,7 @@ static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, 
     extent->segment.content += step.made;
     remaining_add_read(extent->worker->source, extent->file, (int64_t)step.used, step.made);
     bool is_complete = decode_is_complete(extent);
-    extent->pending = !is_complete && (extent->in_blocks ? step.made > 0 : step.made == cap);
-    if (extent->is_again && step.used == 0 && step.made == 0) /* the frame is begun anew */
-        return DECODED_SOME;
+    extent->pending = !is_complete && step.made == cap;
     if (is_complete && extent->is_again && extent->skip > step.made)
         return fail_of(extent, WRONG_IN_BLOCKS);
     extent->is_again &= !is_complete;
@@ -119,18 +108,8 @@ static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, 
     return is_complete && has_ended(extent, step.made) ? DECODED_ALL : DECODED_SOME;
 }
 
-/* True if nothing has to be changed in content that comes next, so that it may be borrowed. */
-static bool may_borrow(const struct extent *extent, uint64_t position)
-{
-    const struct span *span = extent->segment.span;
-    return position >= extent->file->input.plan.range.begin && !segment_is_stream(extent) &&
-           !extent->segment.records->too_long && (!span || span->has_boundary);
-}
-
-/* Takes a step, up to limit. Drops bytes before the range; the batch ends where the range does.
- * is_new: the chunk has nothing of this batch but what was cut from the one before. */
-static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, size_t limit,
-                                  bool is_new)
+/* Takes a step, up to limit. Drops bytes before the range; the batch ends where the range does. */
+static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, size_t limit)
 {
     const struct content_range *range = &extent->file->input.plan.range;
     uint64_t position = extent->segment.begin + extent->segment.content;
@@ -142,8 +121,7 @@ static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, si
         return DECODED_ALL;
     if (extent->skip > 0 && cap > extent->skip)
         cap = (size_t)extent->skip;
-    struct chunk *borrower = is_new && may_borrow(extent, position) ? chunk : NULL;
-    enum decoded state = step(extent, out, cap, borrower, &made);
+    enum decoded state = step(extent, out, cap, &made);
     if (extent->skip > 0) {
         extent->skip -= made;
         return state;
@@ -152,7 +130,7 @@ static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, si
         return fail_of(extent, fault.text);
     chunk->len += content_keep(range, position, out, made);
     bool is_all = content_left(range, position + made, 1) == 0;
-    return state == DECODED_SOME && is_all ? decode_parallel_peek_on(extent) : state;
+    return state == DECODED_SOME && is_all ? DECODED_ALL : state;
 }
 
 /* Drops what the chunk has, after `begin` bytes, of a frame that is wrong: it may be anything. */
@@ -169,12 +147,12 @@ enum decoded decode_chunk(struct extent *extent, struct chunk *chunk, size_t lim
     const struct frame_batch *batch = &extent->worker->batch;
     size_t begin = chunk->len;
     enum decoded state = DECODED_SOME;
-    while (state == DECODED_SOME && chunk->len < limit && !chunk->borrowed) {
+    while (state == DECODED_SOME && chunk->len < limit) {
         if (batch->pos == batch->len && !extent->pending)
             state =
                 feed(extent, chunk->fill || (chunk->len == begin && extent->segment.content == 0));
         else
-            state = step_in_range(extent, chunk, limit, chunk->len == begin);
+            state = step_in_range(extent, chunk, limit);
     }
     if (state == DECODED_FAILED)
         drop_frame(extent, chunk, begin);

@@ -2,8 +2,79 @@
 #include "pieces.h"
 #include "src/policy/policy.h"
 
+#include <string.h>
+
 /* Of content to compressed bytes, as long as it is not known. */
 #define CONTENT_RATIO 3
+
+/* Bytes of a stream that must have come at once before it is decoded in pieces: more where the
+ * frame does not state that it is worth that. */
+#define GATHERED_STATED ((size_t)1 << 20)
+#define GATHERED_MAX ((size_t)13 << 19)
+
+/* With PIECES_OF_ALL, smaller frames are not decoded in pieces all the same. */
+#define SMALL_FRAME (64 << 10)
+
+/* Milliseconds to wait for a stream before a piece is cut that is shorter than it could be. */
+#define HURRY_MS 10
+
+/* --- reading a stream --- */
+
+/* Drops what is kept before what may be begun anew; and of a frame or member that is too long all
+ * but its end. */
+static void limit_kept(struct pieces *pieces)
+{
+    struct bytes *bytes = &pieces->file->input.bytes;
+    pthread_mutex_lock(&pieces->lock);
+    const uint64_t anew = pieces->anew;
+    const uint64_t counted = pieces->retired < pieces->next
+                                 ? pieces->slots[pieces->retired % pieces->count]->offset
+                                 : bytes->taken;
+    pthread_mutex_unlock(&pieces->lock);
+    window_drop(&bytes->window, anew);
+    if (bytes->taken - bytes->window.begin <= PIECES_KEPT_MAX)
+        return;
+    const uint64_t ahead = bytes->taken - PIECES_KEPT_AHEAD;
+    window_drop(&bytes->window, counted < ahead ? counted : ahead);
+}
+
+ssize_t pieces_read(struct pieces *pieces, unsigned char *to, size_t cap, bool patient)
+{
+    struct bytes *bytes = &pieces->file->input.bytes;
+    if (pieces->ahead_len > 0) {
+        const size_t some = cap < pieces->ahead_len ? cap : pieces->ahead_len;
+        memcpy(to, pieces->ahead, some);
+        pieces->ahead += some;
+        pieces->ahead_len -= some;
+        return (ssize_t)some;
+    }
+    if (!patient && !bytes_ready(bytes, HURRY_MS))
+        return PIECES_DRY;
+    const ssize_t got = bytes_read(bytes, to, cap, &pieces->fault);
+    limit_kept(pieces);
+    return got < 0 ? 0 : got;
+}
+
+/* Has a stream read again from where it is to be begun anew. 0, or -1: that is not kept, so nobody
+ * can say what is wrong, and the run has failed. */
+static int rewind_stream(struct worker *worker, struct pieces *pieces)
+{
+    struct file *file = pieces->file;
+    struct bytes *bytes = &file->input.bytes;
+    const struct piece_restart *at = &pieces->restart;
+    struct error error;
+    if (bytes_rewind(bytes, at->offset) == 0)
+        return 0;
+    if (*pieces->fault.text)
+        return source_fail(worker, &pieces->fault);
+    if (at->is_cut)
+        return source_fail_truncated(worker, file, bytes_end(bytes));
+    error_set(&error,
+              "corrupt %s data, at byte %llu; the pipe cannot be read again to find out more, so "
+              "use --threads=1",
+              file->input.frames.codec->name, (unsigned long long)at->offset);
+    return source_fail_of(worker, file, error.text);
+}
 
 /* --- the end of a file --- */
 
@@ -14,10 +85,16 @@ static int end(struct worker *worker, struct pieces *pieces)
 {
     struct source *source = pieces->source;
     struct file *file = pieces->file;
-    const bool has_failed = pieces->has_failed;
-    if (!pieces->is_stopped)
+    bool has_failed = pieces->has_failed;
+    if (!pieces->is_stopped) {
         pieces->restart = pieces->format->restart(pieces);
-    const struct piece_restart *at = &pieces->restart;
+        pieces->restart.is_cut = true; /* unless it ends where the file does */
+    }
+    struct piece_restart *at = &pieces->restart;
+    if (pieces->is_enough)
+        *at = (struct piece_restart){bytes_end(&file->input.bytes), pieces->position, false};
+    if (pieces_are_of_stream(pieces) && !has_failed)
+        has_failed = rewind_stream(worker, pieces) != 0;
     const uint64_t read = at->offset - file->input.frames.pending.offset;
     const bool goes_on = !pieces->is_stopped && read > 0;
     remaining_add_read(source, file, (int64_t)read - pieces->read, 0);
@@ -107,6 +184,7 @@ static void retire(struct pieces *pieces)
         if (!content_is_partial(&pieces->file->input.plan.range))
             pieces->file->is_wrong = true; /* unless the codec's decoder refuses it */
     }
+    pieces->anew = piece->anew;
     pieces->read += (int64_t)piece->compressed;
     remaining_add_read(pieces->source, pieces->file, (int64_t)piece->compressed, piece->content);
     piece->state = PIECE_FREE;
@@ -139,6 +217,7 @@ static bool chain(struct worker *worker, struct pieces *pieces, bool at_once, bo
     pieces->is_chaining = true;
     *counts = false;
     pthread_mutex_unlock(&pieces->lock);
+    piece->anew = pieces->format->restart(pieces).offset;
     const enum piece_chained chained =
         pieces->format->chain(worker, pieces, piece, at_once, is_next);
     pthread_mutex_lock(&pieces->lock);
@@ -151,7 +230,6 @@ static bool chain(struct worker *worker, struct pieces *pieces, bool at_once, bo
     if (chained == PIECE_STOP)
         stop(pieces, pieces->format->restart(pieces));
     else if (chained == PIECE_ENOUGH && !pieces->is_stopped) {
-        pieces->restart = (struct piece_restart){pieces->end, pieces->position};
         pieces->is_stopped = pieces->is_enough = true;
     }
     *counts = at_once && piece->has_content;
@@ -280,24 +358,28 @@ static const struct piece_format *find_format(const struct codec *codec)
     return codec == &codec_zstd ? &piece_format_zstd : NULL;
 }
 
-/* True if what the file goes on with is to be decoded in pieces: it is large, and all of it is
- * there to be read. */
-static bool pays(const struct extent *extent, unsigned workers)
+/* True if what the file goes on with may be decoded in pieces: all of it is there to be read, or it
+ * is a stream. */
+static bool may_begin(const struct file *file)
+{
+    const struct input *input = &file->input;
+    const struct shard_edges *edges = &input->plan.edges;
+    return !input->bytes.may_be_short && file->skip == 0 && !file->is_alone &&
+           edges->next >= edges->file_end &&
+           (!input->bytes.regular || input->frames.pending.offset < input->bytes.opened_size);
+}
+
+/* True if it is large enough. *stated: the bytes of content that it states, or FRAME_UNSIZED. */
+static bool pays(const struct extent *extent, unsigned workers, uint64_t *stated)
 {
     const struct file *file = extent->file;
     const struct input *input = &file->input;
     const struct frame_batch *pending = &input->frames.pending;
     const struct codec *codec = input->frames.codec;
-    const struct shard_edges *edges = &input->plan.edges;
     struct source *source = extent->worker->source;
-    const uint64_t begin = pending->offset, end = input->bytes.opened_size;
-    if (!input->bytes.regular || input->bytes.may_be_short || file->skip > 0 || file->is_alone ||
-        edges->next < edges->file_end || begin >= end)
-        return false;
-    if (source->options.piece_size > 0)
-        return workers > 1;
+    const uint64_t end = input->bytes.regular ? input->bytes.opened_size : BYTES_MAX;
     struct codec_frame frame;
-    double compressed = (double)(end - begin);
+    double compressed = (double)(end - pending->offset);
     const enum frame_extent known = codec->peek(pending->data, pending->len, &frame);
     if (!codec->is_chain && known == FRAME_WHOLE)
         compressed = (double)frame.size; /* those that follow are begun one by one */
@@ -310,10 +392,30 @@ static bool pays(const struct extent *extent, unsigned workers)
                                       .workers_max = workers,
                                       .taken = source_taken(source, file),
                                       .rest = (double)source_rest(source)};
+    *stated = frame.content;
+    if (source->options.piece_size > 0)
+        return workers > 1 &&
+               (source->options.piece_size != PIECES_OF_ALL || compressed >= SMALL_FRAME);
     return policy_helps(&offer);
 }
 
-static int run_jobs(struct extent *extent)
+/* Keeps a stream from the bytes on that were read ahead, if more come at once. 1; 0: it is too
+ * slow; or -1: the run has failed. */
+static int gather(struct extent *extent, uint64_t stated)
+{
+    struct worker *worker = extent->worker;
+    struct frames *frames = &extent->file->input.frames;
+    const size_t wanted = stated == FRAME_UNSIZED ? GATHERED_MAX : GATHERED_STATED,
+                 min = worker->source->options.piece_size > 0 ? 1 : wanted;
+    struct error error;
+    const int gathered = frames_gather(frames, &frames->pending, min, &error);
+    if (gathered < 0)
+        return source_fail(worker, &error);
+    return gathered > 0 &&
+           bytes_keep(frames->bytes, frames->pending.data, frames->pending.len) == 0;
+}
+
+int pieces_run(struct extent *extent)
 {
     return runner_run_jobs(extent->worker);
 }
@@ -323,21 +425,38 @@ int pieces_acquire(struct extent *extent)
     struct worker *worker = extent->worker;
     struct source *source = worker->source;
     struct file *file = extent->file;
+    struct input *input = &file->input;
+    const bool is_stream = !input->bytes.regular;
     const unsigned workers = worker->sink->workers ? worker->sink->workers(worker->sink->arg) : 1;
-    const struct piece_format *format = find_format(file->input.frames.codec);
-    if (!format || !pays(extent, workers))
+    const struct piece_format *format = find_format(input->frames.codec);
+    const size_t kept = is_stream ? GATHERED_MAX + (size_t)PIECES_KEPT_MAX : 0;
+    struct pieces *pieces = NULL;
+    uint64_t stated;
+    int gathered = 1;
+    if (!format || !may_begin(file) || !pays(extent, workers, &stated))
         return 0;
     decode_memory_release(worker, 0);
-    struct pieces *pieces = format->open(worker, file, workers);
-    if (!pieces)
+    if (!decode_memory_reserve_shared(source, kept, workers))
         return 0;
+    if (is_stream)
+        gathered = gather(extent, stated);
+    if (gathered > 0)
+        pieces = format->open(worker, file, workers);
+    if (!pieces) {
+        decode_memory_release_shared(source, kept);
+        if (is_stream && gathered > 0)
+            bytes_keep_no_more(&input->bytes);
+        return gathered < 0 ? -1 : 0;
+    }
     pieces->format = format;
-    pieces->end = file->input.bytes.opened_size;
+    pieces->memory += kept;
+    pieces->end = is_stream ? UINT64_MAX : input->bytes.opened_size;
     pieces->job = (struct job){.run = run_piece, .kind = JOB_PIECE};
     pieces->source = source;
     pieces->file = file;
     pieces->position = file->content;
     pieces->in_order = file->in_stream;
+    pieces->anew = input->frames.pending.offset;
     for (unsigned i = 0; i < pieces->count; i++) {
         pieces->slots[i]->job = (struct job){.run = run_count, .kind = JOB_REST};
         pieces->slots[i]->pieces = pieces;
@@ -345,12 +464,10 @@ int pieces_acquire(struct extent *extent)
     pthread_mutex_init(&pieces->lock, NULL);
     source_add_pieces(source, file);
     decode_memory_begin(worker);
-    source_set_current(source, NULL);
     pthread_mutex_lock(&pieces->lock);
     offer(pieces);
     pthread_mutex_unlock(&pieces->lock);
     if (worker->sink->call_for_help)
         worker->sink->call_for_help(worker->sink->arg);
-    extent->run = run_jobs;
     return 1;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* One frame or member of a regular file, or all that follow it, decoded in pieces by every worker
- * that is free:
+/* One frame or member of a file, or all that follow it, decoded in pieces by every worker that is
+ * free:
  *
- *     prepare   a piece is read and parsed           any worker, any number at once
+ *     cut       where the next piece ends            in file order; a stream is read, too
+ *     prepare   the piece is parsed                  any worker, any number at once
  *     chain     what the next piece needs of it      in file order
  *     count     its content is made and counted      any worker; first the one that prepared it
  *     retire    its content is verified              in file order
@@ -13,6 +14,12 @@
 #define GPUHISTO_PIECES_H
 
 #include "runner.h"
+
+/* Compressed bytes of a stream that are kept to begin a frame or member anew: so many of it, and of
+ * one that is longer those that were read ahead of what is counted, as the next one may begin
+ * there. */
+#define PIECES_KEPT_MAX ((uint64_t)32 << 20)
+#define PIECES_KEPT_AHEAD ((uint64_t)16 << 20)
 
 enum piece_state {
     PIECE_FREE,
@@ -30,6 +37,7 @@ struct piece {
     enum piece_state state; /* under the lock */
     uint64_t offset;        /* of its bytes in the file */
     size_t compressed;      /* how many these are */
+    uint64_t anew;          /* byte of the file with which what it belongs to is begun anew */
     uint64_t content;       /* set by chain: bytes of content of it; */
     bool has_content;       /* some of it is to be counted, */
     uint64_t segment;       /* as this segment of the file, */
@@ -39,7 +47,8 @@ struct piece {
 /* The point where the codec's own decoder begins anew if it has to. */
 struct piece_restart {
     uint64_t offset;   /* where a frame or member begins, */
-    uint64_t position; /* and how many bytes of content stand before it */
+    uint64_t position; /* and how many bytes of content stand before it; */
+    bool is_cut;       /* what begins there ends with the input, too early */
 };
 
 /* A file that is decoded in pieces: the first member of the struct of its format. */
@@ -48,11 +57,16 @@ struct pieces {
     const struct piece_format *format;
     struct source *source;
     struct file *file;
-    uint64_t end;   /* of the file's bytes, as known when it was opened */
+    uint64_t end;   /* of the file's bytes, as known when it was opened; of a stream the most */
     unsigned count; /* slots */
     size_t memory;  /* bytes that were reserved, to be released after `close` */
     struct piece **slots;
     void **scratch; /* memory for a job, one for each that may run, as the format wants it */
+
+    /* Of the job that cuts: bytes of a stream that were read before; set by `open`. */
+    const unsigned char *ahead;
+    size_t ahead_len;
+    struct error fault; /* of reading it; empty: none */
 
     pthread_mutex_t lock;            /* what follows */
     uint64_t next, chained, retired; /* pieces that are taken, chained and retired next */
@@ -66,6 +80,7 @@ struct pieces {
     struct piece_restart restart;    /* here the codec's decoder goes on */
     bool has_failed;                 /* the run has */
     int64_t read;                    /* compressed bytes that were reported as read */
+    uint64_t anew;                   /* of the piece that is retired next */
 
     uint64_t position; /* bytes of content that were chained; by the worker that chains */
     bool in_order;     /* content must be counted in the order of the file */
@@ -86,10 +101,10 @@ struct piece_format {
     struct pieces *(*open)(struct worker *worker, struct file *file, unsigned workers);
     void (*close)(struct pieces *pieces);
 
-    /* Cuts the next piece, in file order: sets offset and compressed. True if another one
-     * follows. */
+    /* Cuts the next piece, in file order: sets offset and compressed. Reads it, if it is of a
+     * stream, by pieces_read. True if another one follows. */
     bool (*cut)(struct pieces *pieces, struct piece *piece);
-    /* Reads and parses the piece. Any thread. What is wrong is seen by chain. */
+    /* Reads the piece, unless it was, and parses it. Any thread. What is wrong is seen by chain. */
     void (*prepare)(struct worker *worker, struct pieces *pieces, struct piece *piece);
     /* Finds what chain needs, unless the piece is chained at once. */
     void (*map)(struct worker *worker, struct pieces *pieces, struct piece *piece);
@@ -110,9 +125,27 @@ struct piece_format {
 extern const struct piece_format piece_format_zstd;
 extern const struct piece_format piece_format_gzip; /* only in builds with ISA-L */
 
-/* Begins extent->file, the current one, of which nothing is read that was not taken, in pieces, if
- * that pays. Under the read lock. 1: it did, and the extent runs jobs; 0: it does not pay. */
+/* Begins what extent->file goes on with in pieces, if that pays; its next bytes are in
+ * frames.pending. By the worker that has the file to itself, or under the read lock. 1: the file is
+ * that of its jobs now; 0: it does not pay; or -1: the run has failed. */
 int pieces_acquire(struct extent *extent);
+
+/* Runs the jobs that there are. */
+int pieces_run(struct extent *extent);
+
+/* What pieces_read has returned. */
+#define PIECES_DRY (-1) /* nothing comes for now */
+
+/* Reads the next bytes of a stream, for cut, and keeps them as long as what they belong to may have
+ * to be begun anew. Unless it is patient, waits only for a moment. Returns the bytes, 0 at the end,
+ * or after a fault, or PIECES_DRY. */
+ssize_t pieces_read(struct pieces *pieces, unsigned char *to, size_t cap, bool patient);
+
+/* True if the file can only be read in turn. */
+static inline bool pieces_are_of_stream(const struct pieces *pieces)
+{
+    return !pieces->file->input.bytes.regular;
+}
 
 /* Returns the number of the segment that content is counted as which was chained now. */
 static inline uint64_t pieces_next_segment(struct pieces *pieces)

@@ -56,6 +56,7 @@ struct gzip_pieces {
     struct pieces pieces; /* first */
     const struct block_loops *loops;
     uint64_t begin;            /* byte of the file with which the first piece begins */
+    uint64_t again;            /* compressed bytes after which ISA-L cannot begin a member anew */
     struct gzip_cutter cutter; /* `piece` under the lock */
     uint32_t crc;              /* of the member, as far as it is verified */
     uint64_t len;
@@ -125,9 +126,13 @@ static bool open_buffers(struct pieces *pieces, unsigned workers)
 static struct pieces *open_pieces(struct worker *worker, struct file *file, unsigned workers)
 {
     struct source *source = worker->source;
-    const uint64_t begin = file->input.frames.pending.offset;
+    const struct frame_batch *pending = &file->input.frames.pending;
+    const uint64_t begin = pending->offset;
+    const size_t asked = source->options.piece_size;
     const unsigned max = 2 * workers + SLOTS_MORE;
     const size_t slot = sizeof(struct gzip_piece) + gzip_run_memory();
+    if (pending->len < GZIP_MAGIC_SIZE || memcmp(pending->data, gzip_magic, GZIP_MAGIC_SIZE) != 0)
+        return NULL; /* ISA-L says what is wrong */
     struct gzip_pieces *all = calloc(1, sizeof *all);
     struct piece **slots = calloc(max, sizeof *slots);
     const struct block_loops *loops = block_loops_find(source->options.decoding.instructions);
@@ -139,8 +144,11 @@ static struct pieces *open_pieces(struct worker *worker, struct file *file, unsi
     all->loops = loops;
     all->pieces.slots = slots;
     all->begin = begin;
-    all->member = (struct piece_restart){begin, file->content};
-    all->cutter.piece = source->options.piece_size ? source->options.piece_size : GZIP_PIECE;
+    all->member = (struct piece_restart){begin, file->content, false};
+    all->pieces.ahead = pending->data;
+    all->pieces.ahead_len = pending->len;
+    all->again = file->input.bytes.regular ? UINT64_MAX : PIECES_KEPT_MAX - PIECES_KEPT_AHEAD;
+    all->cutter.piece = asked > 0 && asked < GZIP_PIECE ? asked : GZIP_PIECE;
     for (unsigned i = 0; i < SYMBOL_WINDOW; i++)
         all->table.bytes[i] = (unsigned char)i;
     const bool opens = open_buffers(&all->pieces, workers);
@@ -159,15 +167,41 @@ static struct pieces *open_pieces(struct worker *worker, struct file *file, unsi
 
 /* --- preparing --- */
 
-static bool cut(struct pieces *pieces, struct piece *piece)
+/* Fills a run with the next bytes of a stream. True if another one follows. */
+static bool fill(struct gzip_pieces *all, struct gzip_run *run)
+{
+    struct pieces *pieces = &all->pieces;
+    ssize_t got = 1;
+    bool is_short = false;
+    while (run->len < run->len_max && got > 0 && !is_short) {
+        unsigned char *to = run->in + run->len;
+        const size_t space = run->len_max - run->len;
+        got = pieces_read(pieces, to, space, false);
+        is_short = got == PIECES_DRY && gzip_cutter_cut(&all->cutter, run);
+        if (got == PIECES_DRY && !is_short)
+            got = pieces_read(pieces, to, space, true);
+        run->len += got > 0 ? (size_t)got : 0;
+    }
+    return is_short || gzip_cutter_end(&all->cutter, run);
+}
+
+static bool cut(struct pieces *pieces, struct piece *own)
 {
     struct gzip_pieces *all = (struct gzip_pieces *)pieces;
-    struct gzip_run *run = &((struct gzip_piece *)piece)->run;
+    struct gzip_piece *piece = (struct gzip_piece *)own;
+    struct gzip_run *run = &piece->run;
+    bool goes_on = true;
     pthread_mutex_lock(&pieces->lock); /* chain changes the size of pieces */
-    const bool goes_on = gzip_cutter_claim(&all->cutter, run, pieces->end - all->begin);
+    if (pieces_are_of_stream(pieces))
+        gzip_cutter_begin(&all->cutter, run);
+    else
+        goes_on = gzip_cutter_claim(&all->cutter, run, pieces->end - all->begin);
     pthread_mutex_unlock(&pieces->lock);
-    piece->offset = all->begin + run->at;
-    piece->compressed = run->piece;
+    own->offset = all->begin + run->at;
+    if (pieces_are_of_stream(pieces))
+        goes_on = fill(all, run);
+    piece->is_read = pieces_are_of_stream(pieces);
+    own->compressed = (size_t)(all->begin + all->cutter.at - own->offset);
     return goes_on;
 }
 
@@ -177,8 +211,9 @@ static void prepare(struct worker *worker, struct pieces *pieces, struct piece *
     struct error unused; /* ISA-L meets it again */
     (void)worker;
     piece->checks_len = 0;
-    piece->is_read = bytes_read_at(&pieces->file->input.bytes, piece->run.in, piece->run.len,
-                                   own->offset, &unused) == (ssize_t)piece->run.len;
+    piece->is_read =
+        piece->is_read || bytes_read_at(&pieces->file->input.bytes, piece->run.in, piece->run.len,
+                                        own->offset, &unused) == (ssize_t)piece->run.len;
     if (piece->is_read)
         gzip_run_parse(&piece->run);
 }
@@ -356,8 +391,8 @@ static void chain_end(struct gzip_pieces *all, struct gzip_piece *piece)
     check->is_end = true;
     check->trailer = all->chain.members.trailer;
     check->member = all->member;
-    all->member =
-        (struct piece_restart){all->begin + all->chain.position.bit / 8, all->pieces.position};
+    all->member = (struct piece_restart){all->begin + all->chain.position.bit / 8,
+                                         all->pieces.position, false};
 }
 
 static enum piece_chained chain(struct worker *worker, struct pieces *pieces, struct piece *own,
@@ -373,7 +408,7 @@ static enum piece_chained chain(struct worker *worker, struct pieces *pieces, st
     while (all->waits ||
            (chained = gzip_chain_next(&all->chain, &piece->run, &parsed, &unused)) != GZIP_PASSED) {
         if (chained == GZIP_WRONG || piece->checks_len == CHECKS_MAX ||
-            !gzip_chain_is_worth_it(&all->chain, UINT64_MAX))
+            !gzip_chain_is_worth_it(&all->chain, all->again))
             return PIECE_STOP;
         const bool has_content = chained == GZIP_CHAINED && parsed->content > 0;
         if (has_content && !pieces_go_on(pieces))
@@ -391,7 +426,7 @@ static enum piece_chained chain(struct worker *worker, struct pieces *pieces, st
     pthread_mutex_lock(&pieces->lock);
     gzip_cutter_learn(&all->cutter, &piece->run, &all->chain.uses_run);
     pthread_mutex_unlock(&pieces->lock);
-    return gzip_chain_is_worth_it(&all->chain, UINT64_MAX) ? PIECE_ALL : PIECE_STOP;
+    return gzip_chain_is_worth_it(&all->chain, all->again) ? PIECE_ALL : PIECE_STOP;
 }
 
 /* --- the end --- */

@@ -4,7 +4,6 @@
  * of; in file order only the list and the window are executed, and all the rest by whoever counts
  * the piece. What follows the frame is left to whoever has the file next. */
 #include "pieces.h"
-#include "src/blocks/block_format.h"
 #include "src/blocks/zstd_piece.h"
 
 #include <limits.h>
@@ -19,7 +18,8 @@
 struct zstd_slot {
     struct piece piece; /* first */
     struct zstd_piece *own;
-    bool is_wrong; /* libzstd decodes the frame */
+    bool is_wrong; /* libzstd decodes the frame: */
+    bool is_cut;   /* the input ends in it */
     bool is_last;
 };
 
@@ -31,6 +31,7 @@ struct zstd_file {
     const unsigned char *rest;  /* so many bytes from there on were read, */
     size_t rest_len;            /* and lie in the slot of the last piece */
     bool is_whole;              /* all of the frame was retired, and it is as it states */
+    bool is_cut;                /* all of it was chained that there is */
 };
 
 /* --- opening and closing --- */
@@ -71,12 +72,22 @@ static bool open_slots(struct pieces *pieces, const struct zstd_piece_plan *plan
     return opens;
 }
 
+/* True if libzstd takes a window: it counts them in powers of two. */
+static bool is_within(uint64_t window, uint64_t limit)
+{
+    uint64_t max = 1;
+    while (max <= limit / 2)
+        max *= 2;
+    return window <= max;
+}
+
 /* Plans the pieces of a frame, and reserves their memory: half as much each time it is short. 0: it
  * is left to libzstd. */
 static size_t reserve(struct zstd_piece_plan *plan, struct source *source,
                       const struct zstd_frame_header *header, unsigned workers)
 {
-    const size_t piece_size = source->options.piece_size;
+    const size_t asked = source->options.piece_size,
+                 piece_size = asked == PIECES_OF_ALL ? 0 : asked;
     size_t memory = decode_memory_max(workers);
     if (piece_size > 0)
         zstd_piece_plan_small(plan, header, workers, piece_size);
@@ -99,15 +110,18 @@ static struct pieces *open_file(struct worker *worker, struct file *file, unsign
     const struct frame_batch *pending = &file->input.frames.pending;
     struct zstd_frame_header header;
     struct zstd_piece_plan plan;
-    if (block_format_zstd.window(decoding, pending->data, pending->len) == 0 ||
-        zstd_parse_frame(pending->data, pending->len, &header) != ZSTD_PARSED)
+    struct zstd_walk unused;
+    if (zstd_parse_frame(pending->data, pending->len, &header) != ZSTD_PARSED ||
+        !zstd_walk_begin(&unused, &header) || !is_within(header.window, decoding->memlimit))
         return NULL;
     struct zstd_file *all = calloc(1, sizeof *all);
     if (!all)
         return NULL;
     const size_t memory = reserve(&plan, source, &header, workers);
-    all->begin = (struct piece_restart){pending->offset, file->content};
+    all->begin = (struct piece_restart){pending->offset, file->content, false};
     all->at = pending->offset + header.size;
+    all->pieces.ahead = pending->data + header.size;
+    all->pieces.ahead_len = pending->len - header.size;
     if (memory > 0 && open_slots(&all->pieces, &plan, workers) &&
         zstd_pieces_begin(&all->frame, &plan, &header, block_loops_find(decoding->instructions),
                           header.has_checksum && !decoding->no_check) == 0) {
@@ -121,32 +135,54 @@ static struct pieces *open_file(struct worker *worker, struct file *file, unsign
 
 /* --- steps --- */
 
+/* Reads bytes for the next piece. Returns how many; 0: the file ends, or a stream does for now, and
+ * then the piece ends with its last whole block. */
+static size_t read_more(struct zstd_file *all, bool *is_short)
+{
+    struct pieces *pieces = &all->pieces;
+    struct error unused; /* libzstd meets it again */
+    size_t space;
+    unsigned char *to = zstd_pieces_space(&all->frame, &space);
+    const size_t cap = space < PORTION ? space : PORTION;
+    ssize_t got;
+    if (!pieces_are_of_stream(pieces)) {
+        got = bytes_read_at(&pieces->file->input.bytes, to, cap, all->at, &unused);
+    } else {
+        got = pieces_read(pieces, to, cap, false);
+        *is_short =
+            got == PIECES_DRY && zstd_pieces_cut_short(&all->frame, &all->rest, &all->rest_len);
+        if (got == PIECES_DRY && !*is_short)
+            got = pieces_read(pieces, to, cap, true);
+    }
+    if (got <= 0)
+        return 0;
+    all->rest = to;
+    all->rest_len = (size_t)got;
+    return (size_t)got;
+}
+
 static bool cut(struct pieces *pieces, struct piece *piece)
 {
     struct zstd_file *all = (struct zstd_file *)pieces;
     struct zstd_slot *slot = (struct zstd_slot *)piece;
     enum zstd_cut result;
-    struct error unused; /* libzstd meets it again */
+    bool is_short = false;
     piece->offset = all->at;
     slot->own = zstd_piece_at(&all->frame, all->frame.cut);
-    for (;;) {
+    do {
         size_t used;
         result = zstd_pieces_cut(&all->frame, all->rest, all->rest_len, &used);
         all->rest += used;
         all->rest_len -= used;
         all->at += used;
-        if (result != ZSTD_CUT_ALL)
-            break;
-        unsigned char *to = zstd_pieces_space(&all->frame, &used);
-        const ssize_t got = bytes_read_at(&pieces->file->input.bytes, to,
-                                          used < PORTION ? used : PORTION, all->at, &unused);
-        if (got <= 0)
-            break;
-        all->rest = to;
-        all->rest_len = (size_t)got;
+    } while (result == ZSTD_CUT_ALL && read_more(all, &is_short) > 0);
+    if (is_short) {
+        result = ZSTD_CUT_PIECE;
+        all->at -= all->rest_len; /* the beginning of a block, which is moved to the next piece */
     }
     piece->compressed = (size_t)(all->at - piece->offset);
-    slot->is_wrong = result == ZSTD_CUT_ALL || result == ZSTD_CUT_WRONG;
+    slot->is_cut = result == ZSTD_CUT_ALL;
+    slot->is_wrong = slot->is_cut || result == ZSTD_CUT_WRONG;
     slot->is_last = result == ZSTD_CUT_LAST;
     return result == ZSTD_CUT_PIECE;
 }
@@ -178,6 +214,7 @@ static enum piece_chained chain(struct worker *worker, struct pieces *pieces, st
     (void)worker;
     (void)at_once;
     (void)is_next;
+    all->is_cut = slot->is_cut;
     slot->is_wrong = slot->is_wrong || !zstd_pieces_chain(&all->frame);
     if (slot->is_wrong)
         return PIECE_STOP;
@@ -234,7 +271,9 @@ static bool retire(struct pieces *pieces, struct piece *piece, struct piece_rest
 static struct piece_restart restart(const struct pieces *pieces)
 {
     const struct zstd_file *all = (const struct zstd_file *)pieces;
-    return all->is_whole ? (struct piece_restart){all->at, pieces->position} : all->begin;
+    struct piece_restart begin = all->begin;
+    begin.is_cut = all->is_cut;
+    return all->is_whole ? (struct piece_restart){all->at, pieces->position, false} : begin;
 }
 
 const struct piece_format piece_format_zstd = {

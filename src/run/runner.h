@@ -4,7 +4,6 @@
 #ifndef GPUHISTO_RUNNER_H
 #define GPUHISTO_RUNNER_H
 
-#include "parallel_decoder.h"
 #include "gpu/decoder.h"
 #include "src/work/worker.h"
 
@@ -37,14 +36,9 @@ struct extent {
 
     /* serial: the batch is in worker->batch, and its decoder is the worker's */
     struct current_frame frame;
-    bool pending;                    /* the decoder may give more without being fed */
-    uint64_t skip;                   /* bytes of content that come again, and were counted */
-    bool is_rest;                    /* no frame follows the batch in the file */
-    struct parallel_decoder *blocks; /* kept until the batch ends; NULL: none yet */
-    size_t blocks_size;              /* bytes that were reserved for it */
-    bool in_blocks;                  /* it has the frame */
+    bool pending;  /* the decoder may give more without being fed */
+    uint64_t skip; /* bytes of content that come again, and were counted */
     bool is_again; /* the frame was given in part, and its decoder begins it anew */
-    bool is_alone; /* nobody helps with the batch any more */
 
     /* gpu */
     double stated; /* bytes of content that the first frame of the file states; 0: it does not */
@@ -158,40 +152,7 @@ static inline bool decode_is_in_order(const struct extent *extent)
 static inline bool decode_is_complete(const struct extent *extent)
 {
     const struct decoder *decoder = extent->worker->decoder;
-    return !extent->in_blocks && decoder->codec->complete(decoder);
+    return decoder->codec->complete(decoder);
 }
-
-/* --- decode_parallel.c: lets idle workers help to decode a frame, if that pays --- */
-
-/* If a frame needs the fallback, the worker's decoder begins it anew. Of a stream it is kept for
- * that, if it is not too long; otherwise the run fails. Those that return an int return 0, or -1:
- * the run has failed. */
-
-/* Before a frame: sets in_blocks if others help with it. */
-int decode_parallel_begin(struct extent *extent);
-
-/* Takes a step of such a frame, as codec->decode. What it gives, the chunk may have as memory that
- * is borrowed, instead of a copy; NULL: it may not. */
-int decode_parallel_step(struct extent *extent, struct decode_step *step, struct chunk *chunk);
-
-/* All that was read is taken. True if a stream gives no more for now, so that what was taken of it
- * is to be given at once. */
-bool decode_parallel_hurry(struct extent *extent);
-
-/* The file has ended. True if others help, so that what was taken of it is still to be given. */
-bool decode_parallel_end_input(struct extent *extent);
-
-/* What is counted ends here. DECODED_ALL, unless what the frame goes on with at once needs the
- * fallback: the worker's decoder may look at that. */
-enum decoded decode_parallel_peek_on(struct extent *extent);
-
-/* Leaves the frame, and those after it, to the worker's decoder. What was given is skipped. */
-int decode_parallel_give_up(struct extent *extent);
-
-/* Leaves the frame, if there is one, to somebody who knows where to go on. */
-void decode_parallel_stop(struct extent *extent);
-
-/* The batch has ended, or the run has failed: frees what was needed. */
-void decode_parallel_end(struct extent *extent);
 
 #endif

@@ -113,10 +113,9 @@ static int acquire_batch(struct extent *extent, const struct frames_ahead *ahead
         return wait_for_memory(extent, size);
     if (ahead->kind == FRAMES_WHOLE && file->input.frames.needs_sizes)
         file->content = content_add(file->content, worker->batch.content);
-    extent->is_rest = file->input.frames.pending.len == 0 && is_over(&file->input.bytes);
     extent->frame = (struct current_frame){.offset = worker->batch.offset};
     extent->pending = false;
-    extent->is_alone = extent->is_again = file->is_alone;
+    extent->is_again = file->is_alone;
     file->is_alone = false;
     extent->skip = file->skip;
     file->skip = 0;
@@ -209,9 +208,9 @@ static int end_file(struct extent *extent)
     return -1;
 }
 
-/* Takes the next batch of a file that this worker has to itself, if that must be decoded in order.
- * If not, or of a stream, which may have to be waited for, parks the file. 1: taken; 0: it has done
- * with the file; or -1. */
+/* Takes the next batch of a file that this worker has to itself, if that must be decoded in order,
+ * unless it is decoded in pieces. If not, or of a stream, which may have to be waited for, parks
+ * the file. 1: taken; 0: it has done with the file; or -1. */
 static int acquire_next(struct extent *extent)
 {
     struct frames_ahead ahead;
@@ -224,6 +223,10 @@ static int acquire_next(struct extent *extent)
     if (result == FRAMES_FAILED)
         taken = -1;
     else if (result == FRAMES_AHEAD && ahead.kind != FRAMES_WHOLE)
+        taken = pieces_acquire(extent);
+    if (taken > 0)
+        return 0;
+    if (taken == 0 && result == FRAMES_AHEAD && ahead.kind != FRAMES_WHOLE)
         taken = acquire_batch(extent, &ahead);
     if (taken <= 0)
         source_park(extent->worker->source, extent->file);
@@ -255,7 +258,6 @@ static int serial_run(struct extent *extent)
     int more;
     do {
         more = decode_batch(extent);
-        decode_parallel_end(extent);
         if (more == 0) {
             more = end_batch(extent);
         } else {
@@ -274,10 +276,16 @@ static int acquire_ahead(struct extent *extent, struct frames_ahead *ahead)
     struct worker *worker = extent->worker;
     const struct input *input = &extent->file->input;
     const bool is_rest = ahead->whole == input->frames.pending.len && is_over(&input->bytes);
-    if ((ahead->kind != FRAMES_WHOLE || is_rest || worker->source->options.piece_size > 0) &&
-        pieces_acquire(extent) > 0)
+    int taken = 0;
+    if (ahead->kind != FRAMES_WHOLE || is_rest || worker->source->options.piece_size > 0)
+        taken = pieces_acquire(extent);
+    if (taken > 0) {
+        source_set_current(worker->source, NULL);
+        extent->run = pieces_run;
         return 1;
-    int taken = acquire_batch(extent, ahead);
+    }
+    if (taken == 0)
+        taken = acquire_batch(extent, ahead);
     if (taken <= 0)
         return taken;
     decode_memory_begin(worker);

@@ -12,7 +12,7 @@ link_gpu_gzip = $(FUZZ_ZLIB)
 link_gzip = $(FUZZ_ZLIB)
 link_parse_gzip = $(FUZZ_ZLIB)
 link_shards = -Wl,--wrap=work_queue_wait $(FUZZ_ZLIB)
-link_work = -fprofile-instr-generate $(FUZZ_ZLIB)
+link_work = -fprofile-instr-generate -Wl,--wrap=work_queue_wait $(FUZZ_ZLIB)
 VPATH = $(srcdir)
 
 all: $(fuzzers)
@@ -23,8 +23,7 @@ tests/fuzz/libfuzzed.a: $(objects)
 	@rm -f $@
 	@$(AR) cr $@ $^
 # What `work` counts the work of.
-counted = $(patsubst %.c,tests/fuzz/counted/%.o,$(filter src/blocks/%.c src/run/parallel_decoder.c \
-	src/run/output_window.c src/run/parse_queue.c src/work/work_queue.c,$(fuzzed)))
+counted = $(patsubst %.c,tests/fuzz/counted/%.o,$(filter src/blocks/%.c src/run/pieces%.c,$(fuzzed)))
 tests/fuzz/work: $(counted)
 tests/fuzz/counted/%.o: %.c
 	@mkdir -p $(@D)

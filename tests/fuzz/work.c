@@ -7,23 +7,26 @@
  *     1  blocks, or members, at any bit
  *     2  a list of blocks of a zstd frame: type, size, and so many bytes
  *
- * Work is how often any part of src/blocks and of what calls it was run: fuzzers.mk has the
- * compiler count it. What takes more of it than all before is kept; with FUZZ_WORK in the
- * environment it is printed how much. `make fuzz` builds it if there is ISA-L. */
+ * It is decoded in pieces. Work is how often any part of src/blocks and of what calls it was run:
+ * fuzzers.mk has the compiler count it. What takes more of it than all before is kept; with
+ * FUZZ_WORK in the environment it is printed how much. `make fuzz` builds it if there is ISA-L. */
 #include "src/frames/codec.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/helpers/block_courses.h"
+#include "tests/helpers/need.h"
+#include "tests/helpers/random.h"
+#include "tests/helpers/readers.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define BODY_MAX 4000
 #define FILE_SIZE ((size_t)600000) /* of stored blocks, which are quick */
 #define GZIP_SIZE (FILE_SIZE / 4)
 #define ZSTD_SIZE (FILE_SIZE / 16)
-#define CONTENT_CAP ((size_t)32 << 20)
 
 /* Of work: for each byte of a file, by what its first byte says, as an empty block is made tables
  * for, and stored bytes are not; for each byte of content; and for every file. */
@@ -31,9 +34,11 @@ static const uint64_t for_byte[] = {100, 1200, 1200};
 #define FOR_CONTENT 40
 #define FOR_FILE 4000000
 
-static unsigned char file[FILE_SIZE + 3 * BODY_MAX], *content;
+static unsigned char file[FILE_SIZE + 3 * BODY_MAX];
 static size_t len;
-static struct helpers helpers; /* none: all is done in one thread */
+static int fd; /* of memory that it is a file in */
+static struct histogram_spec spec;
+static struct count_plan plan;
 
 /* --- counting --- */
 
@@ -140,36 +145,51 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     struct error error;
     (void)argc;
     (void)argv;
-    fuzz_require(codec_gzip.load(&error) == 0, "no ISA-L");
-    content = malloc(CONTENT_CAP);
-    fuzz_require(content, "out of memory");
-    helpers_start(&helpers, 0);
+    fuzz_require(codec_gzip.load(&error) == 0 && codec_zstd.load(&error) == 0, error.text);
+    fd = memfd_create("work", 0);
+    fuzz_require(fd >= 0, "out of memory");
+    histogram_spec_bytes(&spec);
+    plan = count_plan(cpu_kernels_find(NULL), &spec);
     return 0;
+}
+
+/* Decodes the file, or as much of it as is right. Returns the bytes of content. */
+static uint64_t decode(void)
+{
+    char name[64], *operand = name;
+    const struct input_options options = {.decoding.memlimit = 1 << 27,
+                                          .record = record_kind_of_all(&spec),
+                                          .piece_size = PIECES_OF_ALL};
+    struct reading reading = {.plan = &plan, .chunk_size = 1 << 20, .readers = 2};
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    fuzz_require(ftruncate(fd, 0) == 0 && pwrite(fd, file, len, 0) == (ssize_t)len, "no memory");
+    struct source *source = source_open(&operand, 1, &options);
+    fuzz_require(source && tally_open(&reading.tally, &spec) == 0, "out of memory");
+    (void)readers_read(source, &reading);
+    const uint64_t made = reading.tally.bytes;
+    tally_close(&reading.tally);
+    source_close(source);
+    return made;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct parallel_decoder *decoders[2];
     static uint64_t max[3]; /* of work for each byte, so far */
-    const struct course course = {
-        .in_max = 500000, .out_max = CONTENT_CAP, .stop = CONTENT_CAP / 2};
     if (size < 4 || size > BODY_MAX)
         return -1;
     const unsigned kind = data[0] % 3;
     put_file(kind, data[1], data + 2, size - 2);
     (void)work_done();
-    const struct block_result result = course_decode(
-        &decoders[kind == 2], &helpers, kind == 2 ? &block_format_zstd : &block_format_gzip,
-        &course, file, len, content, CONTENT_CAP);
-    const uint64_t work = work_done();
+    random_seed(size);
+    const uint64_t made = decode(), work = work_done();
     if (work / len > max[kind]) {
         max[kind] = work / len;
         if (getenv("FUZZ_WORK"))
-            fprintf(stderr, "%u: %llu a byte, with %zu bytes of content\n", kind,
-                    (unsigned long long)max[kind], result.made);
+            fprintf(stderr, "%u: %llu a byte, with %llu bytes of content\n", kind,
+                    (unsigned long long)max[kind], (unsigned long long)made);
     }
     reward((double)work, len);
-    fuzz_require(work <= for_byte[kind] * len + FOR_CONTENT * result.made + FOR_FILE,
+    fuzz_require(work <= for_byte[kind] * len + FOR_CONTENT * made + FOR_FILE,
                  "more work than the file is worth");
     return 0;
 }

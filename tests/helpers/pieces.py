@@ -2,12 +2,14 @@
 """Compressed files that are decoded in small pieces by several workers: output, messages and status are as with one.
 
 pieces.py PROGRAM CASES SEED: draws files, damages some of them, and runs the program on each with one worker and with
-several. GPUHISTO_PIECES is how large pieces are. Prints what differs, and at the end how many cases were tried."""
+several, as files and in pipes that pause. GPUHISTO_PIECES is how large pieces are. Prints what differs, and at the end how many cases were tried."""
 import os
 import random
 import shutil
 import subprocess
 import sys
+import threading
+import time
 import zlib
 
 program, cases, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
@@ -108,18 +110,54 @@ modes = [['-b'], ['-b'], ['-n', '--min=0', '--max=100'], ['-nk-1', '-s'], ['-c']
          ['-b', '--lines-with=404'], ['-b', '--length=%d' % draw.randrange(1, 400000)], ['-b', '--each=100K'], ['-b', '--skip=70000'],
          ['--csv', '--by=1'], ['--csv', '-nk', '2', '-s'], ['-nk', 'ms', '-s'], ['-b', '--skip=10000', '--length=20000'],
          ['-nk-1', '-s', '--length=50000']]
+
+
+def feed(pipe, data, pauses):
+    """Writes data to a pipe, which pauses at these bytes."""
+    at = 0
+    try:
+        for end in pauses + [len(data)]:
+            pipe.write(data[at:end])
+            pipe.flush()
+            time.sleep(draw.choice([0.003, 0.015]) if end < len(data) else 0)
+            at = end
+        pipe.close()
+    except BrokenPipeError:
+        pass
+
+
+def run(threads, size, mode, data, pauses):
+    """Returns status, output and messages; pauses is None: of a file."""
+    command = [program, '--device=cpu', '--threads=%d' % threads] + mode + (['piece.gz'] if pauses is None else [])
+    process = subprocess.Popen(command, env=dict(os.environ, GPUHISTO_PIECES=size), stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    writer = threading.Thread(target=feed, args=(process.stdin, b'' if pauses is None else data, pauses or []))
+    writer.start()
+    results = []
+    readers = [threading.Thread(target=lambda pipe=pipe, at=at: results.append((at, pipe.read())))
+               for at, pipe in enumerate((process.stdout, process.stderr))]
+    for reader in readers:
+        reader.start()
+    status = process.wait(timeout=60)
+    for thread in readers + [writer]:
+        thread.join()
+    return (status, *[text for _, text in sorted(results)])
+
+
 wrong = 0
 for case in range(cases):
     with open('piece.gz', 'wb') as out:
         data = file()
-        out.write(damage(data) if draw.randrange(2) else data)
+        data = damage(data) if draw.randrange(2) else data
+        out.write(data)
+    pauses = None
+    if draw.randrange(2):
+        pauses = sorted(draw.randrange(len(data) + 1) for _ in range(draw.randrange(4)))
     for mode in draw.sample(modes, 3):
         results = []
         threads = draw.choice([2, 3, 8, 8, 64])
         for count, size in ((1, '4096'), (threads, str(draw.choice([1000, 4096, 20000, 100000])))):
-            run = subprocess.run([program, '--device=cpu', '--threads=%d' % count] + mode + ['piece.gz'],
-                                 env=dict(os.environ, GPUHISTO_PIECES=size), capture_output=True, timeout=60)
-            results.append((run.returncode, run.stdout, run.stderr))
+            results.append(run(count, size, mode, data, pauses))
         if ('--invalid=error' in mode or '--csv' in mode) and results[0][0] == results[1][0] == 1:
             continue  # one worker drops what it has of a chunk in which a member turns out wrong
         if any(option.startswith('--length') for option in mode) and b'corrupt' in results[0][2]:
@@ -127,7 +165,7 @@ for case in range(cases):
         if results[0] != results[1]:
             wrong += 1
             os.replace('piece.gz', 'wrong%d.gz' % wrong) if os.path.exists('piece.gz') else None
-            print('seed', seed, 'case', case, mode, threads, results[0][0], results[1][0], results[0][2][:200], results[1][2][:200])
+            print('seed', seed, 'case', case, mode, threads, pauses, results[0][0], results[1][0], results[0][2][:200], results[1][2][:200])
             break
 print('%d cases, %d wrong' % (cases, wrong))
 sys.exit(wrong > 0)

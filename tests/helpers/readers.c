@@ -117,10 +117,16 @@ static int count_own(void *arg, struct chunk *chunk, enum flow flow)
     return 0;
 }
 
+static unsigned count_readers(void *arg)
+{
+    return ((const struct turn_taker *)arg)->reading->readers;
+}
+
 static void *run_in_turns(void *arg)
 {
     struct turn_taker *taker = arg;
-    const struct sink sink = {.arg = taker, .choose = choose_own, .count = count_own};
+    const struct sink sink = {
+        .arg = taker, .choose = choose_own, .count = count_own, .workers = count_readers};
     own = taker;
     for (;;) {
         end_turn(taker, TURN_DONE);

@@ -20,7 +20,8 @@ struct reading {
     struct error_locator *locator; /* gets all chunks, if not NULL */
 };
 
-/* Reads all of the source and counts it. Files that are not regular must not make it wait: pipes
+/* Reads all of the source and counts it. Files are decoded in pieces if its options say how large
+ * these are, and there are several workers. Files that are not regular must not make it wait: pipes
  * that are full, and closed. 0, or -1: source_error says why. Draws random numbers. */
 int readers_read(struct source *source, struct reading *reading);
 

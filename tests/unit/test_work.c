@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that are full of work (tests/helpers/hostile.h), decoded by blocks: the work is counted,
+/* Files that are full of work (tests/helpers/hostile.h), decoded in pieces: the work is counted,
  * not the time. Beside that of decoding each block once it is limited by the bytes of the file and
  * of its content, as doc/decoding.md says. */
 #include "src/blocks/gzip_run.h"
 #include "src/blocks/zstd_parse.h"
-#include "tests/helpers/block_courses.h"
 #include "tests/helpers/hostile.h"
 #include "tests/helpers/need.h"
+#include "tests/helpers/random.h"
+#include "tests/helpers/readers.h"
 #include "tests/helpers/scale.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CONTENT_CAP ((size_t)100 << 20)
 
 /* Steps of runs for each byte of a gzip file. All bits are tried, and a piece costs 1/4 and 4 times
  * its bits; a run may have half a piece more, which its last block takes. And those of a few
@@ -41,8 +40,7 @@ static bool in_run;                      /* a run of gzip is parsed */
 static const struct definitions *before; /* of the run of zstd that is parsed */
 
 static unsigned cases, wrong;
-static unsigned char *content;
-static struct helpers helpers; /* none: all is done in one thread */
+static struct histogram_spec spec; /* of bytes */
 
 /* --- counting: the linker has src/blocks call __wrap_..., and these __real_... --- */
 
@@ -66,8 +64,8 @@ enum deflate_stop __wrap_deflate_parse(struct deflate_parser *parser,
                                        struct parsed_run *run);
 void __real_deflate_tables_build(struct deflate_tables *tables, const struct deflate_codes *codes);
 void __wrap_deflate_tables_build(struct deflate_tables *tables, const struct deflate_codes *codes);
-void __real_zstd_parse(struct zstd_run *run, const struct block_loops *loops);
-void __wrap_zstd_parse(struct zstd_run *run, const struct block_loops *loops);
+void __real_zstd_parse_begin(struct zstd_run *run);
+void __wrap_zstd_parse_begin(struct zstd_run *run);
 int __real_sequence_table_read(struct sequence_table *table, enum sequence_kind kind,
                                enum table_mode mode, const unsigned char *in, size_t len);
 int __wrap_sequence_table_read(struct sequence_table *table, enum sequence_kind kind,
@@ -121,11 +119,11 @@ void __wrap_deflate_tables_build(struct deflate_tables *tables, const struct def
     __real_deflate_tables_build(tables, codes);
 }
 
-void __wrap_zstd_parse(struct zstd_run *run, const struct block_loops *loops)
+void __wrap_zstd_parse_begin(struct zstd_run *run)
 {
     before = &run->before;
     work.runs++;
-    __real_zstd_parse(run, loops);
+    __real_zstd_parse_begin(run);
 }
 
 /* A table was made of a description. */
@@ -164,44 +162,52 @@ static void check(const char *name, const char *what, uint64_t is, uint64_t max)
                (unsigned long long)max);
 }
 
-/* Decodes a file, in steps of any size. Returns the bytes of content. */
-static size_t decode(const struct hostile_file *file, const struct block_format *format)
+/* Decodes a file in pieces, or as much of it as is right. Returns the bytes of content. */
+static size_t decode(const struct hostile_file *file, const struct count_plan *plan)
 {
-    struct parallel_decoder *decoder = NULL;
-    const struct course course = course_random((size_t)1 << 20);
+    char *name = (char *)"hostile";
+    const struct input_options options = {.decoding.memlimit = 1 << 27,
+                                          .record = record_kind_of_all(&spec),
+                                          .piece_size = PIECES_OF_ALL};
+    struct reading reading = {.plan = plan, .chunk_size = 1 << 20, .readers = 2};
+    FILE *stored = need(fopen(name, "w"));
+    if (fwrite(file->bytes, 1, file->len, stored) != file->len || fclose(stored) != 0)
+        abort();
+    struct source *source = need(source_open(&name, 1, &options));
+    if (tally_open(&reading.tally, &spec) != 0)
+        abort();
     memset(&work, 0, sizeof work);
-    const struct block_result result = course_decode(&decoder, &helpers, format, &course,
-                                                     file->bytes, file->len, content, CONTENT_CAP);
-    parallel_decoder_close(decoder);
-    return result.made;
+    (void)readers_read(source, &reading);
+    const size_t made = (size_t)reading.tally.bytes;
+    tally_close(&reading.tally);
+    source_close(source);
+    return made;
 }
 
 int main(void)
 {
     const size_t size = scale_of(2000000, 10000000, 10000000);
+    histogram_spec_bytes(&spec);
+    const struct count_plan plan = count_plan(cpu_kernels_find(NULL), &spec);
     struct hostile_file file;
     struct error error;
-    content = need(malloc(CONTENT_CAP));
-    helpers_start(&helpers, 0);
-    if (codec_gzip.load(&error) != 0) {
+    if (codec_gzip.load(&error) != 0 || codec_zstd.load(&error) != 0) {
         printf("skipped: %s\n", error.text);
         return 77;
     }
     for (size_t i = 0; (file = hostile_make("gzip-", i, size)).bytes; i++) {
-        decode(&file, &block_format_gzip);
+        decode(&file, &plan);
         check(file.name, "steps of runs", work.run, GZIP_STEPS * file.len + GZIP_STEPS_MORE);
         check(file.name, "bits that are tried", work.tried, 8 * file.len);
         check(file.name, "bits that are chained", work.chained, 8 * file.len);
         free(file.bytes);
     }
     for (size_t i = 0; (file = hostile_make("zstd-", i, size)).bytes; i++) {
-        const size_t made = decode(&file, &block_format_zstd);
+        const size_t made = decode(&file, &plan);
         check(file.name, "steps of runs", work.again + ZSTD_RUN_STEPS * work.runs,
               ZSTD_STEPS * file.len + made / 8 + ZSTD_STEPS_MORE);
         free(file.bytes);
     }
-    helpers_end(&helpers);
-    free(content);
     printf("%u cases, %u wrong\n", cases, wrong);
     return wrong > 0;
 }
