@@ -363,9 +363,7 @@ static const struct piece_format *find_format(const struct codec *codec)
 static bool may_begin(const struct file *file)
 {
     const struct input *input = &file->input;
-    const struct shard_edges *edges = &input->plan.edges;
     return !input->bytes.may_be_short && file->skip == 0 && !file->is_alone &&
-           edges->next >= edges->file_end &&
            (!input->bytes.regular || input->frames.pending.offset < input->bytes.opened_size);
 }
 

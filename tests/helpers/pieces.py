@@ -109,7 +109,7 @@ modes = [['-b'], ['-b'], ['-n', '--min=0', '--max=100'], ['-nk-1', '-s'], ['-c']
          ['--letters'], ['--values=u24', '-s'], ['-n', '--invalid=error'], ['-nk-1', '-s', '--invalid=skip'],
          ['-b', '--lines-with=404'], ['-b', '--length=%d' % draw.randrange(1, 400000)], ['-b', '--each=100K'], ['-b', '--skip=70000'],
          ['--csv', '--by=1'], ['--csv', '-nk', '2', '-s'], ['-nk', 'ms', '-s'], ['-b', '--skip=10000', '--length=20000'],
-         ['-nk-1', '-s', '--length=50000']]
+         ['-nk-1', '-s', '--length=50000'], ['-b', '--part=1/2'], ['-b', '--part=2/2'], ['-nk-1', '-s', '--part=2/3']]
 
 
 def feed(pipe, data, pauses):
@@ -155,9 +155,10 @@ for case in range(cases):
         pauses = sorted(draw.randrange(len(data) + 1) for _ in range(draw.randrange(4)))
     for mode in draw.sample(modes, 3):
         results = []
+        in_file = '--part' in mode[-1]  # a pipe has no parts
         threads = draw.choice([2, 3, 8, 8, 64])
         for count, size in ((1, '4096'), (threads, str(draw.choice([1000, 4096, 20000, 100000])))):
-            results.append(run(count, size, mode, data, pauses))
+            results.append(run(count, size, mode, data, None if in_file else pauses))
         if ('--invalid=error' in mode or '--csv' in mode) and results[0][0] == results[1][0] == 1:
             continue  # one worker drops what it has of a chunk in which a member turns out wrong
         if any(option.startswith('--length') for option in mode) and b'corrupt' in results[0][2]:
