@@ -126,7 +126,6 @@ gpuhisto_sources = \
 	src/work/decode_memory.c \
 	src/frames/codec.h \
 	src/frames/codec_gzip.c \
-	src/open/content.c src/open/content.h \
 	src/run/parallel_decoder.c src/run/parallel_decoder.h \
 	src/run/output_window.c src/run/output_window.h src/run/decode_parallel.c \
 	src/run/parse_queue.c src/run/parse_queue.h \
@@ -135,15 +134,13 @@ gpuhisto_sources = \
 	src/run/run.c src/run/run.h src/run/runner.h \
 	src/run/segment.c src/run/serial.c \
 	src/bytes/bytes.c src/bytes/bytes.h \
-	src/open/unsupported_format.c src/open/unsupported_format.h \
-	src/open/header.c src/open/header.h src/open/npy.c src/open/pnm.c src/open/wav.c \
+	src/open/header.c src/open/header.h \
 	src/work/work_queue.c src/work/work_queue.h src/work/remaining.c \
 	src/work/operands.c src/work/sink.h \
 	src/open/open.c src/open/input.h \
 	src/bytes/replay_window.c src/bytes/replay_window.h \
-	src/open/file_shard.c \
 	src/open/pieces.c \
-	src/open/shard.c src/open/shard.h \
+	src/open/shards.c \
 	src/work/source.c src/work/source.h src/work/worker.h \
 	src/records/record_joiner.c src/records/record_joiner.h \
 	src/frames/frames.c src/frames/frames.h \

@@ -1,17 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /* One file, or standard input, as it is opened: its bytes, its frames if it is compressed, and the
- * plan of what is counted, which does not change afterwards. */
+ * plan of what is counted, which does not change afterwards. The content of a file is what
+ * decompression gives or, if it is not compressed, its bytes. */
 #ifndef GPUHISTO_INPUT_H
 #define GPUHISTO_INPUT_H
 
-#include "content.h"
-#include "unsupported_format.h"
+#include "header.h"
 #include "src/bytes/bytes.h"
 #include "src/frames/frames.h"
 #include "src/records/records.h"
 
 struct file_shard;
 struct span;
+
+/* --- the options of the command line --- */
+
+#define CONTENT_MAX BYTES_MAX
+#define CONTENT_TO_END UINT64_MAX
+
+/* Which content is counted. All 0: the whole content of each file. */
+struct content_options {
+    uint64_t skip;   /* bytes to leave out at the beginning, CONTENT_MAX at most */
+    uint64_t length; /* has_length: bytes to count after them, CONTENT_MAX at most */
+    bool has_length;
+    const char *header_type; /* the content may begin with a header, of values of this type; NULL:
+                              * no header is looked for */
+    bool needs_header;       /* the type was not typed: each file must have a header */
+    unsigned channels;       /* of values: more than 1 if one of each is a record */
+    bool has_pairs;          /* values are pairs of bytes */
+};
 
 struct input_options {
     const struct codec *codec; /* decodes all files; NULL: the one that the first bytes tell */
@@ -29,8 +46,19 @@ struct input_options {
     size_t batch_size;   /* bytes of frames after which a batch is complete; 0: as many as are read
                           * at a time */
     size_t piece_size;   /* compressed bytes of a piece, for files of any size; 0: what is fastest,
-                          * for   large ones */
+                          * for large ones */
     uint64_t frame_memory; /* frames that need more are decoded in order; 0: FRAMES_MEMORY_MAX */
+};
+
+/* --- the plan --- */
+
+/* Bytes [begin, end) of a file's content. */
+struct content_range {
+    uint64_t begin;
+    uint64_t end;       /* CONTENT_TO_END: to the end of the content */
+    const char *stated; /* the format of the header that states the end, before which the content
+                         * must not end; or NULL */
+    bool is_whole;      /* nor may it go on after that */
 };
 
 /* The frames of a compressed file that belong to a shard: where they begin and end. */
@@ -89,12 +117,11 @@ bool input_seeks_columns(const struct input *input);
 int input_find_columns(struct input *input, const unsigned char *text, size_t len,
                        struct error *error);
 
-/* Takes off the size what may not be a whole record, and is read in order. For input_open, without
- * shards. 0, or -1 with the error set. */
-int input_trim(struct input *input, struct error *error);
-
 /* True if bytes [taken, end) may be read by several threads at once with input_read_piece. */
-bool input_parallel(const struct input *input);
+static inline bool input_parallel(const struct input *input)
+{
+    return input->bytes.taken < input->plan.end;
+}
 
 /* Reads the records of a piece, file bytes [offset, offset + len) of those that are read by several
  * threads, into an empty chunk, whose len and begin it sets. The bytes of the piece that were read,
@@ -126,18 +153,118 @@ int input_check_end(const struct input *input, struct error *error);
 /* Closes and frees all but standard input itself. */
 void input_close(struct input *input);
 
-/* --- what belongs to a shard (file_shard.c) --- */
+/* --- the range of the content that is counted --- */
 
-/* Compares a file that was opened with its shard, and sets the fingerprint if it is wanted. Bytes
- * that were added to the file since it was measured are ignored. 0, or -1 with the error set. */
-int file_shard_check(struct input *input, struct file_shard *shard, struct error *error);
+/* Returns the range that the options give. */
+struct content_range content_range_of(const struct content_options *options);
 
-/* Limits a file, whose format and range are known, to the shard's part. 0, or -1 with the error
- * set. */
-int file_shard_select(struct input *input, const struct file_shard *shard, struct error *error);
+/* True if the range is less than the whole content. */
+static inline bool content_is_partial(const struct content_range *range)
+{
+    return range->begin > 0 || range->end != CONTENT_TO_END;
+}
+
+/* Compares content with what its header states, after `position` bytes of it were seen, or at its
+ * end there. 0, or -1 with the error set; it does not name the file. */
+int content_check(const struct content_range *range, uint64_t position, bool at_end,
+                  struct error *error);
+
+/* Returns how many of the first `position` bytes of the content are in the range. */
+uint64_t content_before(const struct content_range *range, uint64_t position);
+
+/* Returns how many of the next `max` bytes after `position` are to be read: those up to the end of
+ * the range, and one more if that would be wrong. */
+size_t content_left(const struct content_range *range, uint64_t position, size_t max);
+
+/* Keeps of data[0..len), bytes of the content from `position` on, those from the beginning of the
+ * range on, and moves them to data. Returns how many. */
+size_t content_keep(const struct content_range *range, uint64_t position, unsigned char *data,
+                    size_t len);
+
+/* --- shards: the files, laid end to end, are cut into N ranges of about the same size by their
+ * sizes alone, so that all processes make the same cuts. Where records and compressed frames are
+ * cut follows from these. --- */
+
+/* The choice of a shard. */
+struct shard_choice {
+    uint64_t part, of; /* the part-th of so many, from 1; of is 0: there are no shards */
+    bool wants_fingerprints;
+    bool is_whole; /* no file can be cut: it belongs to the shard that has its first byte */
+};
+
+/* Bytes [begin, end) of a file, as stored, that belong to the shard. */
+struct file_shard {
+    size_t index; /* among all files, from 0 */
+    const char *name;
+    uint64_t size; /* of the file */
+    uint64_t begin, end;
+    bool wants_fingerprint;
+    uint64_t fingerprint; /* if it is wanted: set when the file is opened */
+};
+
+struct shard {
+    struct shard_choice choice;
+    uint64_t files, bytes, digest; /* of all files: how many, the sum of sizes, fingerprint_list */
+    struct file_shard *list;       /* `count`, in order, owned */
+    size_t count;
+};
+
+/* Finds the range that a shard has of a file of `size` bytes, before which `start` of all `bytes`
+ * lie. An empty file belongs to one shard, with the range [0, 0). True if the shard has any. */
+bool shard_range_of(const struct shard_choice *choice, uint64_t bytes, uint64_t start,
+                    uint64_t size, uint64_t *begin, uint64_t *end);
+
+/* Errors of shard_open. */
+#define SHARD_REFUSED (-1) /* what cannot be divided: standard input, a pipe, a directory */
+#define SHARD_FAILED (-2)
+
+/* Looks at all files, and cuts them. The names must outlive the shard. 0; or one of the errors with
+ * an error, and nothing to close. */
+int shard_open(struct shard *shard, const struct shard_choice *choice, char *const *names,
+               size_t count, struct error *error);
+
+/* Frees the cuts. */
+void shard_close(struct shard *shard);
 
 /* Completes the last record of the shard, in the head of a span, from the frames of the next shard.
  * 0, or -1 with the error set. */
 int file_shard_complete(const struct input *input, struct span *joined, struct error *error);
+
+/* For input_open: compares a file with its shard, and sets the fingerprint if it is wanted. Bytes
+ * that were added to the file since it was measured are ignored. 0, or -1 with the error set. */
+int file_shard_check(struct input *input, struct file_shard *shard, struct error *error);
+
+/* For input_open: limits a file, whose format and range are known, to the shard's part. 0, or -1
+ * with the error set. */
+int file_shard_select(struct input *input, const struct file_shard *shard, struct error *error);
+
+/* --- formats of compressed data and of text that are recognised, but not decoded: their bytes are
+ * counted as they are, and the user is told which program to pipe them through --- */
+
+struct unsupported_format {
+    const char *name;    /* as messages call it */
+    const char *command; /* decodes a file to standard output */
+    bool is_text;        /* a way to code characters, which matters where text is counted */
+};
+
+/* The files of a run that are in such a format; zeroed, there are none. */
+struct unsupported_seen {
+    const struct unsupported_format *format; /* of the first one */
+    const char *name;                        /* its name, which must outlive this */
+    size_t number;                           /* where it stands among the files */
+    size_t others;                           /* how many more there are */
+};
+
+/* The format of compressed data with this name, or NULL. */
+const struct unsupported_format *unsupported_format_find(const char *name);
+
+/* Remembers a file, the number-th as they were given; a format of NULL is fine. Files come in any
+ * order. One thread at a time. */
+void unsupported_format_record(struct unsupported_seen *seen,
+                               const struct unsupported_format *format, const char *name,
+                               size_t number);
+
+/* Sets *warning to one line about all that was seen; empty if that is nothing. */
+void unsupported_format_warn(const struct unsupported_seen *seen, struct error *warning);
 
 #endif

@@ -2,8 +2,122 @@
 /* Opens a file: its format, what its content begins with, and what of it is counted. */
 #include "input.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- formats that are not decoded --- */
+
+/* The first bytes of a format: each is in the range that two strings give. */
+struct signature {
+    struct unsupported_format format;
+    const char *min, *max; /* size bytes each */
+    size_t size;
+};
+
+#define BYTES(bytes) bytes, bytes, sizeof(bytes) - 1
+#define RANGES(min, max) min, max, sizeof(min) - 1
+
+/* bzip2's header has a digit, and is followed by a block or the end of the data. That of .lzma has
+ * the properties that all writers use, the size of the dictionary, and that of the content or, if
+ * it is not known, all bits; the data begin with 0. Without a byte order mark, two characters of
+ * ASCII tell UTF-16: text has no NULs. */
+static const struct signature signatures[] = {
+    {{"xz", "xz -dc", false},
+     BYTES("\xfd"
+           "7zXZ\0")},
+    {{"bzip2", "bzip2 -dc", false},
+     RANGES("BZh1\x31\x41\x59\x26\x53\x59", "BZh9\x31\x41\x59\x26\x53\x59")},
+    {{"bzip2", "bzip2 -dc", false},
+     RANGES("BZh1\x17\x72\x45\x38\x50\x90", "BZh9\x17\x72\x45\x38\x50\x90")},
+    {{"lz4", "lz4 -dc", false}, BYTES("\x04\x22\x4d\x18")},
+    {{"zip", "unzip -p", false}, BYTES("PK\x03\x04")},
+    {{"zip", "unzip -p", false}, BYTES("PK\x05\x06")},
+    {{"7z", "7z e -so", false}, BYTES("7z\xbc\xaf\x27\x1c")},
+    {{".Z", "gzip -dc", false}, RANGES("\x1f\x9d\x89", "\x1f\x9d\x90")},
+    {{".Z", "gzip -dc", false}, RANGES("\x1f\x9d\x09", "\x1f\x9d\x10")},
+    {{"lzma", "xz -dc", false},
+     RANGES("\x5d\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\0",
+            "\x5d\0\0\xff\x10\xff\xff\xff\xff\xff\xff\xff\xff\0")},
+    {{"lzma", "xz -dc", false},
+     RANGES("\x5d\0\0\x01\0\0\0\0\0\0\0\0\0\0", "\x5d\0\0\xff\0\xff\xff\xff\xff\xff\0\0\0\0")},
+    {{"lzma", "xz -dc", false},
+     RANGES("\x5d\0\0\0\x01\0\0\0\0\0\0\0\0\0", "\x5d\0\0\0\x10\xff\xff\xff\xff\xff\0\0\0\0")},
+#if !HAVE_ISAL
+    {{"gzip", "gzip -dc", false}, BYTES("\x1f\x8b\x08")},
+#endif
+    {{"UTF-16", "iconv -f UTF-16 -t UTF-8", true}, BYTES("\xff\xfe")},
+    {{"UTF-16", "iconv -f UTF-16 -t UTF-8", true}, BYTES("\xfe\xff")},
+    {{"UTF-16", "iconv -f UTF-16LE -t UTF-8", true}, RANGES("\t\0\t\0", "~\0~\0")},
+    {{"UTF-16", "iconv -f UTF-16BE -t UTF-8", true}, RANGES("\0\t\0\t", "\0~\0~")},
+};
+#define SIGNATURES (sizeof signatures / sizeof signatures[0])
+
+static bool signature_fits(const struct signature *signature, const unsigned char *head, size_t len)
+{
+    for (size_t i = 0; i < len && i < signature->size; i++)
+        if (head[i] < (unsigned char)signature->min[i] ||
+            head[i] > (unsigned char)signature->max[i])
+            return false;
+    return true;
+}
+
+/* Finds the format whose data begin with head[0..len); formats of text only where text is counted.
+ * MAGIC_MATCH with *format set; MAGIC_PART if more bytes must be seen, CODEC_MAGIC_MAX at most; or
+ * MAGIC_OTHER. */
+static enum codec_magic recognise_unsupported(const unsigned char *head, size_t len, bool is_text,
+                                              const struct unsupported_format **format)
+{
+    enum codec_magic result = MAGIC_OTHER;
+    for (size_t i = 0; i < SIGNATURES; i++) {
+        bool matters = is_text || !signatures[i].format.is_text;
+        if (!matters || !signature_fits(&signatures[i], head, len))
+            continue;
+        result = MAGIC_PART;
+        if (len < signatures[i].size)
+            continue;
+        *format = &signatures[i].format;
+        return MAGIC_MATCH;
+    }
+    return result;
+}
+
+const struct unsupported_format *unsupported_format_find(const char *name)
+{
+    for (size_t i = 0; i < SIGNATURES; i++)
+        if (!signatures[i].format.is_text && strcmp(signatures[i].format.name, name) == 0)
+            return &signatures[i].format;
+    return NULL;
+}
+
+void unsupported_format_record(struct unsupported_seen *seen,
+                               const struct unsupported_format *format, const char *name,
+                               size_t number)
+{
+    if (!format)
+        return;
+    seen->others += seen->format != NULL;
+    if (seen->format && seen->number < number)
+        return;
+    seen->format = format;
+    seen->name = name;
+    seen->number = number;
+}
+
+void unsupported_format_warn(const struct unsupported_seen *seen, struct error *warning)
+{
+    const struct unsupported_format *format = seen->format;
+    warning->text[0] = '\0';
+    if (!format)
+        return;
+    char more[64] = "";
+    if (seen->others > 0)
+        snprintf(more, sizeof more, "; %zu more file%s encoded, too", seen->others,
+                 seen->others == 1 ? " looks" : "s look");
+    error_of(warning, seen->name,
+             "looks like %s %s and was counted as it is; use '%s FILE | gpuhisto'%s", format->name,
+             format->is_text ? "text" : "data", format->command, more);
+}
 
 /* --- the format --- */
 
@@ -16,8 +130,7 @@ static enum codec_magic recognise_head(struct input *input, const unsigned char 
         return ours;
     const struct record_kind *kind = &input->records.kind;
     const bool is_text = record_is_text(kind) && kind->type != RECORD_PAIRS;
-    enum codec_magic others =
-        unsupported_format_recognise(head, len, is_text, &input->plan.unsupported);
+    enum codec_magic others = recognise_unsupported(head, len, is_text, &input->plan.unsupported);
     return others == MAGIC_OTHER ? ours : others;
 }
 
@@ -45,17 +158,6 @@ static int recognise_by_magic(struct input *input, struct error *error)
     return 0;
 }
 
-static int recognise(struct input *input, const struct input_options *options, struct error *error)
-{
-    input->frames.codec = options->codec;
-    if (!options->codec && !options->is_as_stored && recognise_by_magic(input, error) != 0)
-        return -1;
-    struct error no_library;
-    if (!input->frames.codec || input->frames.codec->load(&no_library) == 0)
-        return 0;
-    return error_of(error, input->bytes.name, "%s", no_library.text);
-}
-
 /* Opens a file and finds its format. Nothing is left out yet. As input_open. */
 static int open_file(struct input *input, struct preopened *file,
                      const struct input_options *options, struct file_shard *shard,
@@ -79,8 +181,15 @@ static int open_file(struct input *input, struct preopened *file,
     if (!input->bytes.regular)
         input->bytes.limit = range.end;
     int rc = shard ? file_shard_check(input, shard, error) : 0;
-    if (rc == 0 && range.begin < range.end) /* otherwise the format does not matter */
-        rc = recognise(input, options, error);
+    if (rc == 0 && range.begin < range.end) { /* otherwise the format does not matter */
+        input->frames.codec = options->codec;
+        if (!options->codec && !options->is_as_stored)
+            rc = recognise_by_magic(input, error);
+        if (rc == 0 && input->frames.codec && input->frames.codec->load(error) != 0) {
+            error_begin(error, input->bytes.name);
+            rc = -1;
+        }
+    }
     if (input->frames.codec)
         input->bytes.limit = UINT64_MAX;
     if (rc != 0)
@@ -94,6 +203,11 @@ static int open_file(struct input *input, struct preopened *file,
 struct beginning {
     unsigned char *data; /* owned */
     size_t len;
+    /* A header of values as far as it was read: */
+    size_t wanted; /* bytes */
+    enum header_status status;
+    struct header *header;
+    struct error *error;
 };
 
 /* Adds what comes next. 0, or -1: out of memory. */
@@ -108,26 +222,16 @@ static int add(struct beginning *beginning, const unsigned char *data, size_t le
     return 0;
 }
 
-/* A header of values as far as it was read. */
-struct header_search {
-    struct beginning beginning;
-    size_t wanted;
-    enum header_status status;
-    struct header *header;
-    struct error fault;
-};
-
 static int add_header(void *arg, const unsigned char *data, size_t len)
 {
-    struct header_search *search = arg;
-    const struct beginning *beginning = &search->beginning;
-    if (add(&search->beginning, data, len) != 0)
+    struct beginning *beginning = arg;
+    if (add(beginning, data, len) != 0)
         return -1;
-    if (len == 0 || beginning->len >= search->wanted)
-        search->status =
-            header_peek(beginning->data, beginning->len, len > 0 ? &search->wanted : NULL,
-                        search->header, &search->fault);
-    return search->status == HEADER_PART;
+    if (len == 0 || beginning->len >= beginning->wanted)
+        beginning->status =
+            header_peek(beginning->data, beginning->len, len > 0 ? &beginning->wanted : NULL,
+                        beginning->header, beginning->error);
+    return beginning->status == HEADER_PART;
 }
 
 /* Reads the header of values, if there is one. HEADER_NONE, HEADER_FOUND, or HEADER_WRONG with the
@@ -136,34 +240,17 @@ static enum header_status read_header(const struct input *input, struct header *
                                       struct error *error)
 {
     const struct peek peek = {&input->frames, 0, end_of(&input->bytes)};
-    struct header_search search = {.status = HEADER_PART, .header = header};
-    int rc = peek_content(&peek, add_header, &search, error);
-    if (rc == 0 && search.status == HEADER_WRONG)
-        error_of(error, input->bytes.name, "%s", search.fault.text);
-    free(search.beginning.data);
-    return rc == 0 ? search.status : HEADER_WRONG;
+    struct beginning beginning = {.status = HEADER_PART, .header = header, .error = error};
+    int rc = peek_content(&peek, add_header, &beginning, error);
+    if (rc == 0 && beginning.status == HEADER_WRONG)
+        error_begin(error, input->bytes.name);
+    free(beginning.data);
+    return rc == 0 ? beginning.status : HEADER_WRONG;
 }
 
 static int lacks_header(const struct input *input, struct error *error)
 {
     return error_of(error, input->bytes.name, "has no .npy, WAV or PNM header; use --values=TYPE");
-}
-
-/* 0, or -1 with the error set if the first file does not say which type of values it holds. */
-static int check_type(const struct input *input, enum header_status status,
-                      const struct header *header, struct error *error)
-{
-    const struct unsupported_format *unsupported = input->plan.unsupported;
-    if (status == HEADER_WRONG)
-        return -1;
-    if (status == HEADER_FOUND)
-        return header->type[0] ? 0
-                               : error_of(error, input->bytes.name,
-                                          "holds %s, which --values cannot count", header->holds);
-    if (unsupported && !unsupported->is_text)
-        return error_of(error, input->bytes.name, "looks like %s data; use '%s FILE | gpuhisto'",
-                        unsupported->name, unsupported->command);
-    return lacks_header(input, error);
 }
 
 int input_find_header(struct preopened *file, const struct input_options *options,
@@ -172,40 +259,58 @@ int input_find_header(struct preopened *file, const struct input_options *option
     struct input input;
     if (open_file(&input, file, options, NULL, error) != 0)
         return -1;
-    int rc = check_type(&input, read_header(&input, header, error), header, error);
+    const struct unsupported_format *unsupported = input.plan.unsupported;
+    const char *name = input.bytes.name;
+    const enum header_status status = read_header(&input, header, error);
+    int rc = status == HEADER_FOUND && header->type[0] ? 0 : -1;
+    if (status == HEADER_FOUND && rc != 0)
+        error_of(error, name, "holds %s, which --values cannot count", header->holds);
+    else if (status == HEADER_NONE && unsupported && !unsupported->is_text)
+        error_of(error, name, "looks like %s data; use '%s FILE | gpuhisto'", unsupported->name,
+                 unsupported->command);
+    else if (status == HEADER_NONE)
+        lacks_header(&input, error);
     if (rc == 0 && bytes_give_back(&input.bytes, file) != 0)
-        rc = error_of(error, input.bytes.name, "out of memory");
+        rc = error_of(error, name, "out of memory");
     input_close(&input);
     return rc;
-}
-
-/* Compares the size of a regular file with its range, which a header states. 0; or -1 and the
- * fault. */
-static int check_size(const struct input *input, struct error *fault)
-{
-    const struct bytes *bytes = &input->bytes;
-    if (input->frames.codec || !bytes->regular || bytes->may_be_short)
-        return 0; /* reading shows it */
-    return content_check(&input->plan.range, bytes->opened_size, true, fault);
 }
 
 /* Sets the range to what follows a header, if there is one. 0 or -1. */
 static int follow_header(struct input *input, struct error *error)
 {
     const struct content_options *content = input->plan.content;
+    const struct bytes *bytes = &input->bytes;
+    const char *type = content->header_type;
     struct content_range *range = &input->plan.range;
     struct header header;
-    struct error fault;
-    if (!content->header_type || range->begin == range->end)
+    if (!type || range->begin == range->end)
         return 0;
     enum header_status status = read_header(input, &header, error);
     if (status == HEADER_NONE)
         return content->needs_header ? lacks_header(input, error) : 0;
     if (status == HEADER_WRONG)
         return -1;
-    if (content_follow(range, &header, content, &fault) == 0 && check_size(input, &fault) == 0)
-        return 0;
-    return error_of(error, input->bytes.name, "%s", fault.text);
+    if (content->needs_header && header.type[0] && strcmp(header.type, type) != 0)
+        return error_of(error, bytes->name,
+                        "holds %s, but another file holds values of %s; count them separately",
+                        header.holds, type);
+    if (header_fits(&header, type, content->channels, error)) {
+        const bool is_cut = content->has_length && content->length < header.bytes;
+        const bool is_open = header.extent == HEADER_OPEN || header.bytes == HEADER_TO_END;
+        *range = (struct content_range){
+            .begin = header.size,
+            .end = content_add(header.size, is_cut ? content->length : header.bytes),
+            .stated = is_open ? NULL : header.format,
+            .is_whole = header.extent == HEADER_EXACT && !is_cut,
+        };
+        /* Of other files reading shows whether they have that length. */
+        const bool is_sized = !input->frames.codec && bytes->regular && !bytes->may_be_short;
+        if (!is_sized || content_check(range, bytes->opened_size, true, error) == 0)
+            return 0;
+    }
+    error_begin(error, bytes->name);
+    return -1;
 }
 
 static int read_line(void *arg, const unsigned char *data, size_t len)
@@ -236,13 +341,56 @@ static int find_columns(struct input *input, struct error *error)
     return rc;
 }
 
-/* True if it must be known how many bytes of content stand before a frame: values or a range are
- * cut by that. */
-static bool needs_positions(const struct input *input)
+/* --- what of it is counted --- */
+
+struct content_range content_range_of(const struct content_options *options)
+{
+    const uint64_t end = options->skip + options->length;
+    return (struct content_range){.begin = options->skip,
+                                  .end = options->has_length ? end : CONTENT_TO_END};
+}
+
+#define TAIL_FIRST 4096 /* bytes at the end of a file that are looked at first */
+
+/* Sets *tail to how many of the last `size` bytes belong to a token or line that may not be whole.
+ * All of them: a file that has less than it states, as in /sys, is read in order, as only then its
+ * end shows. 0, or -1 with the error set. */
+static int find_tail(const struct input *input, uint64_t size, uint64_t *tail, struct error *error)
 {
     const struct record_kind *kind = &input->records.kind;
-    bool has_values = !record_is_text(kind) && !record_is_byte(kind);
-    return has_values || input->wants_positions || content_is_partial(&input->plan.range);
+    const size_t max = size < kind->max + 1 ? (size_t)size : kind->max + 1;
+    for (size_t peek = TAIL_FIRST + 1;; peek *= 4) {
+        size_t len = peek < max ? peek : max;
+        unsigned char *end = malloc(len);
+        if (!end)
+            return error_of(error, input->bytes.name, "out of memory");
+        ssize_t got = bytes_read_at(&input->bytes, end, len, input->bytes.opened_size - len, error);
+        *tail = got == (ssize_t)len ? kind->tail(end, len) : size;
+        free(end);
+        if (got < 0)
+            return -1;
+        if (len == max || *tail != len)
+            return 0;
+    }
+}
+
+/* Takes off the size what may not be a whole record, and is read in order. Not for shards. 0 or -1.
+ */
+static int trim(struct input *input, struct error *error)
+{
+    const struct record_kind *kind = &input->records.kind;
+    const uint64_t size = input->bytes.opened_size - input->bytes.begin;
+    uint64_t tail = size;
+    if (input->frames.codec)
+        return 0;
+    if (!record_is_text(kind))
+        tail = size % kind->size;
+    else if (size > 0 && !input_is_serial(input) && find_tail(input, size, &tail, error) != 0)
+        return -1;
+    input->records.too_long = tail > kind->max && tail < size; /* its rest will be dropped */
+    input->plan.end = input->bytes.opened_size - (input->records.too_long ? 0 : tail);
+    input->plan.size = input->plan.end;
+    return 0;
 }
 
 int input_open(struct input *input, struct preopened *file, const struct input_options *options,
@@ -251,6 +399,7 @@ int input_open(struct input *input, struct preopened *file, const struct input_o
     if (open_file(input, file, options, shard, error) != 0)
         return -1;
     const struct content_range *range = &input->plan.range;
+    const struct record_kind *kind = &input->records.kind;
     int rc = follow_header(input, error);
     /* Of what is compressed only decoding finds the range. A byte more shows that a file goes on
      * after what its header states. */
@@ -258,9 +407,11 @@ int input_open(struct input *input, struct preopened *file, const struct input_o
         rc = bytes_select(&input->bytes, range->begin, range->end + range->is_whole, error);
     if (rc == 0)
         rc = find_columns(input, error);
-    input->frames.needs_sizes = needs_positions(input);
+    /* Values and a range are cut by how many bytes of content stand before a frame. */
+    input->frames.needs_sizes = (!record_is_text(kind) && !record_is_byte(kind)) ||
+                                input->wants_positions || content_is_partial(range);
     if (rc == 0)
-        rc = shard ? file_shard_select(input, shard, error) : input_trim(input, error);
+        rc = shard ? file_shard_select(input, shard, error) : trim(input, error);
     if (rc != 0)
         input_close(input);
     return rc;
@@ -270,12 +421,12 @@ int input_open(struct input *input, struct preopened *file, const struct input_o
 
 ssize_t input_read(struct input *input, void *buf, size_t cap, struct error *error)
 {
-    struct error fault;
     ssize_t got = bytes_read(&input->bytes, buf, cap, error);
     if (got < 0 || input->bytes.is_cut ||
-        content_check(&input->plan.range, input->bytes.taken, got == 0, &fault) == 0)
+        content_check(&input->plan.range, input->bytes.taken, got == 0, error) == 0)
         return got;
-    return error_of(error, input->bytes.name, "%s", fault.text);
+    error_begin(error, input->bytes.name);
+    return -1;
 }
 
 void input_close(struct input *input)

@@ -6,13 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TAIL_FIRST 4096 /* bytes at the end of a file that are looked at first */
-
-bool input_parallel(const struct input *input)
-{
-    return input->bytes.taken < input->plan.end;
-}
-
 bool input_seeks_columns(const struct input *input)
 {
     const struct field *field = input->records.field, *key = input->key;
@@ -39,46 +32,6 @@ bool input_is_serial(const struct input *input)
     return is_sought || input->records.kind.type == RECORD_CSV;
 }
 
-/* Sets *tail to how many of the last `size` bytes belong to a token or line that may not be whole.
- * All of them: a file that has less than it states, as in /sys, is read in order, as only then its
- * end shows. 0, or -1 with the error set. */
-static int tail_of_text(const struct input *input, uint64_t size, uint64_t *tail,
-                        struct error *error)
-{
-    const struct record_kind *kind = &input->records.kind;
-    const size_t max = size < kind->max + 1 ? (size_t)size : kind->max + 1;
-    for (size_t peek = TAIL_FIRST + 1;; peek *= 4) {
-        size_t len = peek < max ? peek : max;
-        unsigned char *end = malloc(len);
-        if (!end)
-            return error_of(error, input->bytes.name, "out of memory");
-        ssize_t got = bytes_read_at(&input->bytes, end, len, input->bytes.opened_size - len, error);
-        *tail = got == (ssize_t)len ? kind->tail(end, len) : size;
-        free(end);
-        if (got < 0)
-            return -1;
-        if (len == max || *tail != len)
-            return 0;
-    }
-}
-
-int input_trim(struct input *input, struct error *error)
-{
-    const struct record_kind *kind = &input->records.kind;
-    const uint64_t size = input->bytes.opened_size - input->bytes.begin;
-    uint64_t tail = size;
-    if (input->frames.codec)
-        return 0;
-    if (!record_is_text(kind))
-        tail = size % kind->size;
-    else if (size > 0 && !input_is_serial(input) && tail_of_text(input, size, &tail, error) != 0)
-        return -1;
-    input->records.too_long = tail > kind->max && tail < size; /* its rest will be dropped */
-    input->plan.end = input->bytes.opened_size - (input->records.too_long ? 0 : tail);
-    input->plan.size = input->plan.end;
-    return 0;
-}
-
 int input_cut_off(const struct input *input, size_t len, struct error *error)
 {
     const char *name = input->bytes.name;
@@ -91,6 +44,45 @@ int input_cut_off(const struct input *input, size_t len, struct error *error)
     if (options->has_pairs)
         return error_of(error, name, "ends inside a pair: its number of bytes is odd");
     return error_of(error, name, "ends inside a value, after %zu of its %zu bytes", len, size);
+}
+
+/* --- the range of the content --- */
+
+int content_check(const struct content_range *range, uint64_t position, bool at_end,
+                  struct error *error)
+{
+    const bool is_short = at_end && position < range->end;
+    const bool is_long = range->is_whole && position > range->end;
+    if (!range->stated || (!is_short && !is_long))
+        return 0;
+    return error_set(error, "the %s header states %llu bytes of values, but %s follow",
+                     range->stated, (unsigned long long)(range->end - range->begin),
+                     is_short ? "fewer" : "more");
+}
+
+uint64_t content_before(const struct content_range *range, uint64_t position)
+{
+    uint64_t last = position < range->end ? position : range->end;
+    return last > range->begin ? last - range->begin : 0;
+}
+
+size_t content_left(const struct content_range *range, uint64_t position, size_t max)
+{
+    const uint64_t end = range->end + range->is_whole;
+    const uint64_t left = position < end ? end - position : 0;
+    return left < max ? (size_t)left : max;
+}
+
+size_t content_keep(const struct content_range *range, uint64_t position, unsigned char *data,
+                    size_t len)
+{
+    if (position >= range->begin)
+        return len;
+    uint64_t left_out = range->begin - position;
+    if (left_out >= len)
+        return 0;
+    memmove(data, data + left_out, len - (size_t)left_out);
+    return len - (size_t)left_out;
 }
 
 /* --- pieces --- */

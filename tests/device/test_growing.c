@@ -7,7 +7,7 @@
 #include "gpu/gpu_engine.h"
 #include "src/cpu/cpu_engine.h"
 #include "src/records/records.h"
-#include "src/open/shard.h"
+#include "src/open/input.h"
 #include "src/work/source.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/compressed.h"

@@ -1,11 +1,114 @@
 /* SPDX-License-Identifier: MIT */
-/* What of one file belongs to a shard: the records and frames that begin in its range (shard.h). If
- * the end of a frame cannot be found, all that follows belongs to the shard that it begins in. */
+/* Cuts the files into shards: their bytes by sizes alone, and then what of one file belongs to a
+ * shard: the records and frames that begin in its range. If the end of a frame cannot be found, all
+ * that follows belongs to the shard that it begins in. */
 #include "input.h"
-#include "shard.h"
 #include "src/records/record_joiner.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+
+/* --- all files --- */
+
+__extension__ typedef unsigned __int128 wide_position;
+
+/* Where the part-th shard ends, in bytes of all files. */
+static uint64_t end_of_part(const struct shard_choice *choice, uint64_t bytes, uint64_t part)
+{
+    return (uint64_t)((wide_position)bytes * part / choice->of);
+}
+
+bool shard_range_of(const struct shard_choice *choice, uint64_t bytes, uint64_t start,
+                    uint64_t size, uint64_t *begin, uint64_t *end)
+{
+    uint64_t first = end_of_part(choice, bytes, choice->part - 1);
+    uint64_t last = end_of_part(choice, bytes, choice->part);
+    uint64_t stop = start + size;
+    if (size == 0 || choice->is_whole) {
+        /* An empty file at the end of the list begins in no shard. */
+        bool is_last = start == bytes && choice->part == choice->of;
+        *begin = 0;
+        *end = size;
+        return is_last || (start >= first && start < last);
+    }
+    first = first > start ? first : start;
+    last = last < stop ? last : stop;
+    *begin = first - start;
+    *end = last - start;
+    return first < last;
+}
+
+/* Sets *size to that of a file. 0, SHARD_REFUSED or SHARD_FAILED. */
+static int measure(const char *name, uint64_t *size, struct error *error)
+{
+    struct stat status;
+    if (strcmp(name, "-") == 0) {
+        error_set(error, "--part: cannot divide standard input; name files instead");
+        return SHARD_REFUSED;
+    }
+    if (stat(name, &status) != 0) {
+        error_of(error, name, "%s", strerror(errno));
+        return SHARD_FAILED;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        error_of(error, name, "%s cannot be divided; --part needs regular files",
+                 S_ISDIR(status.st_mode)    ? "a directory"
+                 : S_ISFIFO(status.st_mode) ? "a pipe"
+                                            : "a device");
+        return SHARD_REFUSED;
+    }
+    *size = (uint64_t)status.st_size;
+    return 0;
+}
+
+int shard_open(struct shard *shard, const struct shard_choice *choice, char *const *names,
+               size_t count, struct error *error)
+{
+    *shard = (struct shard){.choice = *choice, .files = count};
+    if (count == 0)
+        return measure("-", NULL, error);
+    uint64_t *sizes = calloc(count, sizeof sizes[0]), start = 0;
+    shard->list = calloc(count, sizeof shard->list[0]);
+    int rc = 0;
+    if (!sizes || !shard->list) {
+        error_set(error, "out of memory");
+        rc = SHARD_FAILED;
+    }
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        rc = measure(names[i], &sizes[i], error);
+        if (rc == 0 && sizes[i] > UINT64_MAX - shard->bytes) {
+            error_of(error, names[i], "the files are too large for --part");
+            rc = SHARD_FAILED;
+        }
+        if (rc == 0)
+            shard->bytes += sizes[i];
+    }
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        struct file_shard file = {.index = i,
+                                  .name = names[i],
+                                  .size = sizes[i],
+                                  .wants_fingerprint = choice->wants_fingerprints};
+        if (shard_range_of(choice, shard->bytes, start, sizes[i], &file.begin, &file.end))
+            shard->list[shard->count++] = file;
+        start += sizes[i];
+    }
+    if (rc == 0)
+        shard->digest = fingerprint_list(names, sizes, count);
+    else
+        shard_close(shard);
+    free(sizes);
+    return rc;
+}
+
+void shard_close(struct shard *shard)
+{
+    free(shard->list);
+    *shard = (struct shard){.list = NULL};
+}
+
+/* --- one file --- */
 
 /* Refuses a file that states a size of 0 and has bytes, as those in /proc do. 0, or -1 with the
  * error set. */
@@ -38,7 +141,7 @@ int file_shard_check(struct input *input, struct file_shard *shard, struct error
     return fingerprint_file(&input->bytes, shard->size, &shard->fingerprint, error);
 }
 
-/* --- bytes as they are --- */
+/* --- a file that is not compressed --- */
 
 /* Returns the offset in the range of the content that is counted which is nearest to this one. */
 static uint64_t nearest_in_range(const struct bytes *bytes, uint64_t offset)
@@ -81,7 +184,7 @@ static int enter_plain(struct input *input, const struct file_shard *shard, stru
     return 0;
 }
 
-/* --- compressed: which frames --- */
+/* --- a compressed file --- */
 
 /* What is known of the frames before those of the shard. */
 struct frames_before {
@@ -90,30 +193,13 @@ struct frames_before {
     uint64_t sized_at;   /* the last that says that it has; or the first frame of all */
 };
 
-static void add_frame_before(struct frames_before *before, const struct frame_walk *walk)
-{
-    if (walk->frame.content == 0)
-        return;
-    before->has_content = true;
-    before->content_at = walk->offset;
-    if (walk->frame.content != FRAME_UNSIZED)
-        before->sized_at = walk->offset;
-}
-
-/* True if a frame, and all that follows it, cannot be cut off from what comes before: its end is
- * not known, or it does not say how much it holds, and the values after it depend on that. */
-static bool ends_cuts(const struct input *input, const struct frame_walk *walk, enum walk_step step)
-{
-    return step == WALK_BROKEN ||
-           (walk->frame.content == FRAME_UNSIZED && input->frames.needs_sizes);
-}
-
 /* Finds the frames that begin in the shard: bytes [first, next) of the file. 0 or -1. */
 static int find_frames(struct input *input, const struct file_shard *shard,
                        struct frames_before *before, struct error *error)
 {
     struct shard_edges *edges = &input->plan.edges;
     const uint64_t size = shard->size, none = size;
+    const bool needs_sizes = input->frames.needs_sizes;
     struct frame_walk walk;
     enum walk_step step = WALK_FRAME;
     frame_walk_begin(&walk, &input->bytes, input->frames.codec, 0, size);
@@ -125,17 +211,22 @@ static int find_frames(struct input *input, const struct file_shard *shard,
             edges->first = walk.offset;
         if (walk.offset >= shard->end)
             edges->next = walk.offset;
-        if (ends_cuts(input, &walk, step))
+        /* No cut is made after a frame whose end is not known, or that does not say how much it
+         * holds if the values after it depend on that. */
+        const bool is_sized = walk.frame.content != FRAME_UNSIZED;
+        if (step == WALK_BROKEN || (!is_sized && needs_sizes))
             break;
-        if (edges->first == none)
-            add_frame_before(before, &walk);
-        if (edges->first == none && input->frames.needs_sizes)
+        if (edges->first != none || walk.frame.content == 0)
+            continue;
+        before->has_content = true;
+        before->content_at = walk.offset;
+        if (is_sized)
+            before->sized_at = walk.offset;
+        if (needs_sizes)
             edges->content = content_add(edges->content, walk.frame.content);
     }
     return step == WALK_FAILED ? -1 : 0;
 }
-
-/* --- what comes before them --- */
 
 /* The last byte of content, if there is any. */
 struct last_byte {
@@ -215,8 +306,6 @@ int file_shard_select(struct input *input, const struct file_shard *shard, struc
     return input->frames.codec ? enter_frames(input, shard, error)
                                : enter_plain(input, shard, error);
 }
-
-/* --- what comes after them --- */
 
 /* A record that is completed. */
 struct completion {
