@@ -121,7 +121,6 @@ gpuhisto_sources = \
 	src/hash/xxh64.c src/hash/xxh64.h src/hash/xxh64_variant.h \
 	src/hash/xxh64_portable.c src/hash/xxh64_avx2.c src/hash/xxh64_avx512.c \
 	src/records/error_locator.c src/records/error_locator.h \
-	src/records/record_kind.c src/records/record_kind.h \
 	src/records/records.c src/records/records.h \
 	src/work/decode_memory.c \
 	src/frames/codec.h \
@@ -142,7 +141,6 @@ gpuhisto_sources = \
 	src/open/pieces.c \
 	src/open/shards.c \
 	src/work/source.c src/work/source.h src/work/worker.h \
-	src/records/record_joiner.c src/records/record_joiner.h \
 	src/frames/frames.c src/frames/frames.h \
 	src/bytes/parallel_read.c src/bytes/parallel_read.h \
 	src/merge/merge.c src/merge/merge.h src/merge/merge_files.c \

@@ -11,7 +11,6 @@
 #include "src/records/records.h"
 
 struct file_shard;
-struct span;
 
 /* --- the options of the command line --- */
 

@@ -3,7 +3,6 @@
  * shard: the records and frames that begin in its range. If the end of a frame cannot be found, all
  * that follows belongs to the shard that it begins in. */
 #include "input.h"
-#include "src/records/record_joiner.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -324,12 +323,12 @@ static int take_end(void *arg, const unsigned char *data, size_t len)
         /* A pair is whole with its second byte. */
         bool is_open =
             kind->type != RECORD_PAIRS && end == len && joined->head.len + end < joined->max;
-        return span_extend(joined, data, end) == 0 ? is_open : -1;
+        return fragment_append(&joined->head, joined->max, data, end) == 0 ? is_open : -1;
     }
     size_t missing = kind->size - joined->head.len % kind->size;
     size_t taken = len < missing ? len : missing;
     joined->head.bytes += taken;
-    return span_extend(joined, data, taken) == 0 ? taken < missing : -1;
+    return fragment_append(&joined->head, joined->max, data, taken) == 0 ? taken < missing : -1;
 }
 
 int file_shard_complete(const struct input *input, struct span *joined, struct error *error)

@@ -2,18 +2,107 @@
 #include "records.h"
 #include "src/base/byte_masks.h"
 #include "src/base/grow.h"
-#include "src/base/show.h"
-#include "src/count/field.h"
 #include "src/count/histogram_spec.h"
-#include "src/count/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMN_SHOWN 48   /* bytes of a column's name in a message */
-#define COLUMNS_SHOWN 240 /* bytes of such names, after which no more are listed */
+/* --- kinds --- */
+
+static size_t token_head(const unsigned char *data, size_t len)
+{
+    return (size_t)(number_token_end(data, data + len) - data);
+}
+
+static size_t token_tail(const unsigned char *data, size_t len)
+{
+    size_t begin = len;
+    while (begin > 0 && !number_is_space(data[begin - 1]))
+        begin--;
+    return len - begin;
+}
+
+static size_t line_head(const unsigned char *data, size_t len)
+{
+    const unsigned char *newline = memchr(data, '\n', len);
+    return newline ? (size_t)(newline - data) : len;
+}
+
+static size_t line_tail(const unsigned char *data, size_t len)
+{
+    const unsigned char *newline = memrchr(data, '\n', len);
+    return newline ? (size_t)(data + len - newline) - 1 : len;
+}
+
+static bool line_ends(unsigned char byte)
+{
+    return byte == '\n';
+}
+
+static bool character_ends(unsigned char byte)
+{
+    return byte < 0x80;
+}
+
+static size_t one_byte(const unsigned char *data, size_t len)
+{
+    (void)data;
+    return len > 0;
+}
+
+/* A byte order mark may stand before the first record of lines. */
+#define RECORD_WITH_BOM_MAX (FIELD_RECORD_MAX + FIELD_BOM_SIZE)
+
+const struct record_kind record_tokens = {RECORD_TOKENS, .max = NUMBER_MAX, .head = token_head,
+                                          .tail = token_tail, .ends = number_is_space};
+const struct record_kind record_lines = {RECORD_LINES, .max = RECORD_WITH_BOM_MAX,
+                                         .head = line_head, .tail = line_tail, .ends = line_ends};
+static const struct record_kind record_csv = {RECORD_CSV, .max = RECORD_WITH_BOM_MAX,
+                                              .head = line_head, .tail = line_tail,
+                                              .ends = line_ends};
+const struct record_kind record_characters = {RECORD_CHARACTERS, .max = CHARACTER_SIZE_MAX,
+                                              .head = characters_head, .tail = characters_tail,
+                                              .ends = character_ends};
+static const struct record_kind record_pairs = {RECORD_PAIRS, .max = 2, .head = one_byte,
+                                                .tail = one_byte, .ends = line_ends};
+
+struct record_kind record_values(size_t size)
+{
+    return (struct record_kind){.type = RECORD_VALUES, .size = size, .max = size};
+}
+
+struct record_kind record_kind_of(const struct histogram_spec *spec)
+{
+    if (spec->mode->has_characters)
+        return record_characters;
+    if (spec->mode->has_pairs && !spec->is_aligned)
+        return record_pairs;
+    if (spec->field.kind == FIELD_CSV)
+        return record_csv;
+    if (spec->field.kind != FIELD_NONE || spec->field.has_units || spec->filter.count > 0) {
+        struct record_kind lines = record_lines;
+        lines.max = field_record_max(&spec->field) + FIELD_BOM_SIZE;
+        return lines;
+    }
+    const size_t size = histogram_spec_sample_size(spec);
+    return size > 0 ? record_values(size) : record_tokens;
+}
+
+/* Single bytes may be cut like all others. All others are the same but for the longest. */
+struct record_kind record_kind_of_all(const struct histogram_spec *spec)
+{
+    struct record_kind kind = record_values(1);
+    for (; spec; spec = spec->also) {
+        const struct record_kind other = record_kind_of(spec);
+        if (record_is_byte(&kind) || (!record_is_byte(&other) && other.max > kind.max))
+            kind = other;
+    }
+    return kind;
+}
+
+/* --- cutting --- */
 
 void records_close(struct records *records)
 {
@@ -46,17 +135,12 @@ void records_drop(const struct record_kind *kind, struct chunk *chunk, size_t le
         chunk->begin += len;
 }
 
-static bool is_csv(const struct records *records)
-{
-    return records->kind.type == RECORD_CSV;
-}
-
 /* Drops what goes on from a record that was given out without it. A newline that ends it stays. */
 static void drop_rest(struct records *records, struct chunk *chunk)
 {
     const unsigned char *data = chunk->data + chunk->begin;
     size_t len = chunk->len - chunk->begin, rest;
-    if (is_csv(records))
+    if (records->kind.type == RECORD_CSV)
         rest = field_end_csv(records->field->separator, data, len, &records->csv);
     else
         rest = records->kind.head(data, len);
@@ -129,16 +213,6 @@ static void check_quotes(struct records *records, const unsigned char *data, siz
                  records->csv.opened + 1);
 }
 
-int records_check(const struct records *records, const char *name, struct error *error)
-{
-    if (!*records->missing)
-        return 0;
-    return error_of(error, name,
-                    "a quoted field opened %s; where quotes have no meaning, use --separator "
-                    "instead of --csv",
-                    records->missing);
-}
-
 int records_begin_with(struct records *records, const unsigned char *data, size_t len)
 {
     unsigned char *cut = grow_list(records->cut, &records->cut_cap, len, 1);
@@ -154,13 +228,14 @@ int records_cut(struct records *records, struct chunk *chunk, size_t waited, boo
 {
     if (records->too_long)
         drop_rest(records, chunk);
+    const bool is_csv = records->kind.type == RECORD_CSV;
     bool is_whole = at_end && record_is_text(&records->kind);
-    if (is_whole && !is_csv(records))
+    if (is_whole && !is_csv)
         return 0;
     size_t begin = chunk->begin, known = waited > begin ? waited - begin : 0;
     const unsigned char *data = chunk->data + begin;
     size_t tail = tail_of(records, data, known, chunk->len - begin);
-    if (is_csv(records))
+    if (is_csv)
         check_quotes(records, data, chunk->len - begin, tail, at_end);
     if (is_whole)
         return 0;
@@ -182,69 +257,183 @@ size_t records_begin(const struct histogram_spec *spec, const struct chunk *chun
     return begin + field_header_len(&spec->field, chunk->data + begin, chunk->len - begin);
 }
 
-/* Both neighbours find the same boundary, from the byte before it and those after it. Of characters
- * it may be after the end of a piece that has few bytes. */
-void records_of_piece(const struct record_kind *kind, struct chunk *chunk, size_t piece, size_t len)
-{
-    const bool are_characters = kind->type == RECORD_CHARACTERS;
-    const unsigned char *data = chunk->data;
-    size_t end = 1 + piece < len ? 1 + piece : len;
-    size_t looked = are_characters ? len : end;
-    size_t dropped = kind->ends(data[0]) ? 1 : 1 + kind->head(data + 1, looked - 1);
-    chunk->begin = 0;
-    records_drop(kind, chunk, dropped);
-    chunk->len = end;
-    if (!kind->ends(data[end - 1]) && (dropped < end || are_characters))
-        chunk->len = end + kind->head(data + end, len - end);
-}
-
-/* Appends the names of the columns that a header [begin, end) has, as many as fit on a screen. */
-static void list_columns(const struct field *field, const unsigned char *begin,
-                         const unsigned char *end, struct error *error)
-{
-    struct field column = *field;
-    const unsigned char *from, *to;
-    size_t used = strlen(error->text), max = used + COLUMNS_SHOWN;
-    begin += field_bom_len(begin, (size_t)(end - begin));
-    for (column.number = 1; field_find(&column, begin, end, &from, &to) == FIELD_FOUND;
-         column.number++) {
-        char name[COLUMN_SHOWN];
-        field_strip(&from, &to);
-        show_text((const char *)from, (size_t)(to - from), name, sizeof name);
-        const bool fits = used < max && used + 2 * sizeof name < sizeof error->text;
-        used += (size_t)snprintf(error->text + used, sizeof error->text - used,
-                                 fits ? "%s'%s'" : "%s%s", column.number == 1 ? "; it has " : ", ",
-                                 fits ? name : "...");
-        if (!fits)
-            return;
-    }
-}
-
-int records_find_column(const struct field *field, const unsigned char *text, size_t len,
-                        const char *name, int32_t *column, struct error *error)
-{
-    const unsigned char *end = field_record_end(field, text, text + len);
-    char hint[FIELD_HINT_SIZE];
-    *column = field_column(field, text, end);
-    if (*column > 0)
-        return 0;
-    if (records_are_one_line(text, (size_t)(end - text)))
-        return error_of(error, name,
-                        "no column is called '%s'; it has carriage returns instead of newlines; "
-                        "use tr '\\r' '\\n' <FILE | gpuhisto",
-                        field->name);
-    field_hint(text, end, field->name, strlen(field->name), hint);
-    if (*hint)
-        error_of(error, name, "no column is called '%s'; did you mean %s%s?", field->name, hint,
-                 strncmp(hint, "--field", 7) == 0 ? " without --header-line" : "");
-    else
-        error_of(error, name, "no column is called '%s'", field->name);
-    if (!*hint)
-        list_columns(field, text, end, error);
-    return -1;
-}
-
 bool records_are_one_line(const unsigned char *data, size_t len)
 {
     return len > 1 && memchr(data, '\r', len - 1) && !memchr(data, '\n', len);
+}
+
+/* --- joining --- */
+
+struct span *span_open(uint64_t segment, const struct record_kind *kind, uint64_t before,
+                       bool is_end)
+{
+    struct span *span = calloc(1, sizeof *span);
+    if (!span)
+        return NULL;
+    bool is_text = record_is_text(kind);
+    span->begin = segment;
+    span->end = is_end ? segment : segment + 1;
+    span->wanted = is_text ? 0 : (size_t)((kind->size - before % kind->size) % kind->size);
+    span->before = is_text ? 0 : before - before % kind->size;
+    span->is_characters = kind->type == RECORD_CHARACTERS;
+    span->max = span->is_characters ? 2 * CHARACTER_SIZE_MAX : kind->max + is_text;
+    span->has_boundary = is_end || (!is_text && span->wanted == 0);
+    span->is_end = span->to_end = is_end;
+    return span;
+}
+
+void span_close(struct span *span)
+{
+    if (!span)
+        return;
+    free(span->head.data);
+    free(span->tail.data);
+    free(span);
+}
+
+int fragment_append(struct fragment *fragment, size_t max, const unsigned char *data, size_t len)
+{
+    size_t space = max - fragment->len, kept = len < space ? len : space;
+    if (kept == 0)
+        return 0;
+    unsigned char *larger = grow_list(fragment->data, &fragment->cap, fragment->len + kept, 1);
+    if (!larger)
+        return -1;
+    memcpy(larger + fragment->len, data, kept);
+    fragment->data = larger;
+    fragment->len += kept;
+    return 0;
+}
+
+/* Moves what is in `from`, which is empty then, to another fragment. */
+static void fragment_move(struct fragment *to, struct fragment *from)
+{
+    free(to->data);
+    *to = *from;
+    *from = (struct fragment){0};
+}
+
+int span_keep_head(struct span *span, const struct records *records, struct chunk *chunk)
+{
+    struct fragment *head = &span->head;
+    unsigned char *data = chunk->data + chunk->begin;
+    size_t len = chunk->len - chunk->begin;
+    if (span->has_boundary)
+        return 0;
+    if (record_is_text(&records->kind)) {
+        size_t end = records->kind.head(data, len);
+        if (span->is_characters && end > CHARACTER_SIZE_MAX - 1 - head->len)
+            end = CHARACTER_SIZE_MAX - 1 - head->len;
+        int rc = fragment_append(head, span->max, data, end);
+        records_drop(&records->kind, chunk, end);
+        /* Each byte is a boundary of pairs. */
+        span->has_boundary = records->kind.type == RECORD_PAIRS ? end > 0 : end < len;
+        return rc;
+    }
+    size_t missing = span->wanted - head->len, taken = len < missing ? len : missing;
+    int rc = fragment_append(head, span->max, data, taken);
+    head->bytes += taken;
+    span->has_boundary = head->len == span->wanted;
+    memmove(data, data + taken, len - taken);
+    chunk->len -= taken;
+    return rc;
+}
+
+int span_keep_tail(struct span *span, const struct records *records)
+{
+    span->tail.bytes = records->cut_len - records_repeated(records, records->cut_len);
+    span->tail.given = records->too_long;
+    return fragment_append(&span->tail, span->max, records->cut, records->cut_len);
+}
+
+int record_joiner_open(struct record_joiner *joiner, bool is_first, bool goes_on)
+{
+    /* The file begins as if a segment without any content had ended. */
+    const struct record_kind bytes = record_values(1);
+    joiner->spans = span_open(0, &bytes, 0, true);
+    if (!joiner->spans)
+        return -1;
+    joiner->spans->is_end = joiner->spans->to_end = false;
+    joiner->spans->is_first = is_first;
+    joiner->spans->tail.given = goes_on;
+    pthread_mutex_init(&joiner->lock, NULL);
+    return 0;
+}
+
+void record_joiner_close(struct record_joiner *joiner)
+{
+    if (!joiner->spans)
+        return;
+    while (joiner->spans) {
+        struct span *next = joiner->spans->next;
+        span_close(joiner->spans);
+        joiner->spans = next;
+    }
+    pthread_mutex_destroy(&joiner->lock);
+}
+
+/* No character goes on after three bytes that may continue one, so a text may be cut there. Ends
+ * `open`, to which the head of the next span was added, with that span if it is long enough, and
+ * moves what follows the first three bytes of a head to the next one's. 0, or -1: no memory. */
+static int end_characters(const struct span *span, struct span *next, struct fragment *open)
+{
+    const size_t max = CHARACTER_SIZE_MAX - 1;
+    if (!next->is_characters || open->len <= max)
+        return 0;
+    next->has_boundary = true;
+    if (span->has_boundary)
+        return 0;
+    const size_t after = open->len - max;
+    open->len = max;
+    return fragment_append(&next->head, next->max, open->data + max, after);
+}
+
+/* Makes one of a span and the next one. *left carries the record between them, or nothing if one of
+ * the two has no boundary. 0, or -1: out of memory. */
+static int merge(struct span *span, struct span **left)
+{
+    struct span *next = span->next;
+    struct fragment *open = span->has_boundary ? &span->tail : &span->head;
+    const bool given = open->given; /* then the rest is dropped */
+    int rc = given ? 0 : fragment_append(open, next->max, next->head.data, next->head.len);
+    open->bytes += next->head.bytes;
+    next->head.len = next->head.bytes = 0;
+    rc |= end_characters(span, next, open);
+    if (span->has_boundary && next->has_boundary) {
+        fragment_move(&next->head, open);
+        if (given)
+            next->head.len = 0;
+        next->is_first = span->is_first;
+        span->is_first = false;
+    }
+    if (!span->has_boundary)
+        span->to_end = next->to_end;
+    if (next->has_boundary)
+        fragment_move(&span->tail, &next->tail);
+    span->has_boundary |= next->has_boundary;
+    span->end = next->end;
+    span->next = next->next;
+    *left = next;
+    return rc;
+}
+
+int record_joiner_add(struct record_joiner *joiner, struct span *span, struct span **done)
+{
+    int rc = 0;
+    *done = NULL;
+    pthread_mutex_lock(&joiner->lock);
+    struct span *before = joiner->spans; /* the beginning of the file, which comes before all */
+    while (before->next && before->next->begin < span->begin)
+        before = before->next;
+    span->next = before->next;
+    before->next = span;
+    for (struct span *at = before; at && at->begin <= span->begin; at = at->next)
+        while (at->next && at->end == at->next->begin) {
+            struct span *joined;
+            rc |= merge(at, &joined);
+            joined->next = *done;
+            *done = joined;
+        }
+    pthread_mutex_unlock(&joiner->lock);
+    return rc;
 }
