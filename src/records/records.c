@@ -135,19 +135,6 @@ void records_drop(const struct record_kind *kind, struct chunk *chunk, size_t le
         chunk->begin += len;
 }
 
-/* Drops what goes on from a record that was given out without it. A newline that ends it stays. */
-static void drop_rest(struct records *records, struct chunk *chunk)
-{
-    const unsigned char *data = chunk->data + chunk->begin;
-    size_t len = chunk->len - chunk->begin, rest;
-    if (records->kind.type == RECORD_CSV)
-        rest = field_end_csv(records->field->separator, data, len, &records->csv);
-    else
-        rest = records->kind.head(data, len);
-    records->too_long = rest == len;
-    records_drop(&records->kind, chunk, rest);
-}
-
 /* Returns the bytes of the record that data[0..len) end with and that may not be whole yet. The
  * first `waited` of them were looked at before. */
 static size_t tail_of(struct records *records, const unsigned char *data, size_t waited, size_t len)
@@ -226,9 +213,16 @@ int records_begin_with(struct records *records, const unsigned char *data, size_
 
 int records_cut(struct records *records, struct chunk *chunk, size_t waited, bool at_end)
 {
-    if (records->too_long)
-        drop_rest(records, chunk);
     const bool is_csv = records->kind.type == RECORD_CSV;
+    if (records->too_long) { /* a newline that ends the record stays */
+        const unsigned char *from = chunk->data + chunk->begin;
+        const size_t len = chunk->len - chunk->begin;
+        const size_t rest = is_csv
+                                ? field_end_csv(records->field->separator, from, len, &records->csv)
+                                : records->kind.head(from, len);
+        records->too_long = rest == len;
+        records_drop(&records->kind, chunk, rest);
+    }
     bool is_whole = at_end && record_is_text(&records->kind);
     if (is_whole && !is_csv)
         return 0;
