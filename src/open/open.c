@@ -239,9 +239,8 @@ static int add_header(void *arg, const unsigned char *data, size_t len)
 static enum header_status read_header(const struct input *input, struct header *header,
                                       struct error *error)
 {
-    const struct peek peek = {&input->frames, 0, end_of(&input->bytes)};
     struct beginning beginning = {.status = HEADER_PART, .header = header, .error = error};
-    int rc = peek_content(&peek, add_header, &beginning, error);
+    int rc = peek_content(&input->frames, 0, end_of(&input->bytes), add_header, &beginning, error);
     if (rc == 0 && beginning.status == HEADER_WRONG)
         error_begin(error, input->bytes.name);
     free(beginning.data);
@@ -329,12 +328,12 @@ static int find_columns(struct input *input, struct error *error)
     const struct content_range *range = &input->plan.range;
     const struct field *field = input->records.field;
     const uint64_t end = end_of(&input->bytes);
-    const struct peek peek = {&input->frames, range->begin, range->end < end ? range->end : end};
     struct beginning beginning = {.len = 0};
     if (!input->has_header || !input_seeks_columns(input) || field->kind == FIELD_CSV ||
         (input->frames.codec && content_is_partial(range)))
         return 0;
-    int rc = peek_content(&peek, read_line, &beginning, error);
+    int rc = peek_content(&input->frames, range->begin, range->end < end ? range->end : end,
+                          read_line, &beginning, error);
     if (rc == 0)
         rc = input_find_columns(input, beginning.data, beginning.len, error);
     free(beginning.data);

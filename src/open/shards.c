@@ -240,21 +240,6 @@ static int take_last(void *arg, const unsigned char *data, size_t len)
     return 1;
 }
 
-/* Finds the last byte of content before the shard. Frames that do not say how much they hold may be
- * empty: then all since the last one that says so are decoded. 0, or -1 with the error set. */
-static int find_last_before(const struct input *input, const struct frames_before *before,
-                            struct last_byte *last, struct error *error)
-{
-    struct peek peek = {&input->frames, before->content_at, input->plan.edges.first};
-    if (!before->has_content)
-        return 0;
-    int rc = peek_content(&peek, take_last, last, error);
-    peek.begin = before->sized_at;
-    if (rc == 0 && !last->is_there && before->sized_at < before->content_at)
-        rc = peek_content(&peek, take_last, last, error);
-    return rc;
-}
-
 /* Finds out whether a record goes on from before, and whether anything comes before at all. 0 or
  * -1. */
 static int find_edge(struct input *input, const struct frames_before *before, struct error *error)
@@ -270,7 +255,15 @@ static int find_edge(struct input *input, const struct frames_before *before, st
         edges->goes_on = edges->content % kind->size != 0;
         return 0;
     }
-    if (find_last_before(input, before, &last, error) != 0)
+    /* Frames that do not say how much they hold may be empty: then all since the last one that says
+     * so are decoded. */
+    const uint64_t first = edges->first, content_at = before->content_at, at = before->sized_at;
+    const struct frames *frames = &input->frames;
+    if (before->has_content &&
+        peek_content(frames, content_at, first, take_last, &last, error) != 0)
+        return -1;
+    if (before->has_content && !last.is_there && at < content_at &&
+        peek_content(frames, at, first, take_last, &last, error) != 0)
         return -1;
     edges->is_first = !last.is_there;
     edges->goes_on = last.is_there && kind->head(&last.byte, 1) != 0; /* it does not end a record */
@@ -335,10 +328,9 @@ int file_shard_complete(const struct input *input, struct span *joined, struct e
 {
     const struct shard_edges *edges = &input->plan.edges;
     struct completion completion = {joined, &input->records.kind};
-    const struct peek peek = {&input->frames, edges->next, edges->file_end};
     bool is_whole =
         !record_is_text(completion.kind) && joined->head.len % completion.kind->size == 0;
     if (edges->next == edges->file_end || joined->head.len == 0 || joined->head.given || is_whole)
         return 0;
-    return peek_content(&peek, take_end, &completion, error);
+    return peek_content(&input->frames, edges->next, edges->file_end, take_end, &completion, error);
 }
