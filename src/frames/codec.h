@@ -200,7 +200,10 @@ struct zstd_block_header {
 struct zstd_block_header zstd_parse_block(const unsigned char *in);
 
 /* Returns the bytes that a block of a frame with this window may have, compressed or not. */
-uint64_t zstd_block_max(uint64_t window);
+static inline uint64_t zstd_block_max(uint64_t window)
+{
+    return window < ZSTD_BLOCK_MAX ? window : ZSTD_BLOCK_MAX;
+}
 
 /* The parts of a frame, in their order. */
 enum zstd_part { ZSTD_HEADER, ZSTD_BLOCK, ZSTD_CHECKSUM };

@@ -27,28 +27,6 @@ static const struct {
     [GZIP_COMMENT] = {16, 0},       [GZIP_CHECKSUM] = {2, 2},
 };
 
-static void next_field(struct gzip_header *header)
-{
-    bool is_there = false;
-    header->at = 0;
-    while (!is_there && ++header->field != GZIP_HEADER_ENDED) {
-        is_there = header->flags & fields[header->field].flag;
-        if (header->field == GZIP_EXTRA)
-            is_there &= header->number > 0;
-        else
-            header->number = 0;
-    }
-}
-
-/* CRC-32 of one byte more. */
-static uint32_t add_to_crc(uint32_t crc, unsigned char byte)
-{
-    crc = ~crc ^ byte;
-    for (int bit = 0; bit < 8; bit++)
-        crc = crc & 1 ? crc >> 1 ^ 0xedb88320 : crc >> 1;
-    return ~crc;
-}
-
 /* Takes the next byte. NULL; or what is wrong, and the header is of no more use. */
 static const char *read_byte(struct gzip_header *header, unsigned char byte)
 {
@@ -63,14 +41,26 @@ static const char *read_byte(struct gzip_header *header, unsigned char byte)
     }
     if (field == GZIP_EXTRA_SIZE || field == GZIP_CHECKSUM)
         header->number |= (unsigned)byte << 8 * header->at;
-    if (field != GZIP_CHECKSUM)
-        header->crc = add_to_crc(header->crc, byte);
+    if (field != GZIP_CHECKSUM) {
+        uint32_t crc = ~header->crc ^ byte;
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc & 1 ? crc >> 1 ^ 0xedb88320 : crc >> 1;
+        header->crc = ~crc;
+    }
     header->at++;
     if (size > 0 ? header->at < size : byte != 0)
         return fault;
     if (field == GZIP_CHECKSUM && header->number != (header->crc & 0xffff))
         fault = "corrupt gzip data (wrong checksum of a header)";
-    next_field(header);
+    bool is_there = false; /* the next field */
+    header->at = 0;
+    while (!is_there && ++header->field != GZIP_HEADER_ENDED) {
+        is_there = header->flags & fields[header->field].flag;
+        if (header->field == GZIP_EXTRA)
+            is_there &= header->number > 0;
+        else
+            header->number = 0;
+    }
     return fault;
 }
 

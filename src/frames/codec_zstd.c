@@ -92,11 +92,6 @@ struct zstd_block_header zstd_parse_block(const unsigned char *in)
                                       .is_last = header & 1};
 }
 
-uint64_t zstd_block_max(uint64_t window)
-{
-    return window < ZSTD_BLOCK_MAX ? window : ZSTD_BLOCK_MAX;
-}
-
 enum zstd_parsed zstd_part_read(struct zstd_parts *parts, const unsigned char *in, size_t len,
                                 uint64_t *size)
 {

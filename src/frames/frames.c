@@ -181,21 +181,6 @@ static struct frames_ahead peek_ahead(const struct frames *frames, const struct 
     return ahead;
 }
 
-/* Reads until *batch is full, or to the end. A stream gives the bytes that are there, and is waited
- * for only if there are none. 0 or -1. */
-static int fill(struct frames *frames, struct frame_batch *batch, struct error *error)
-{
-    while (batch->len < batch->cap && !bytes_are_over(frames->bytes) &&
-           (batch->len == 0 || bytes_ready(frames->bytes, 0))) {
-        ssize_t got =
-            bytes_read(frames->bytes, batch->data + batch->len, batch->cap - batch->len, error);
-        if (got < 0)
-            return -1;
-        batch->len += (size_t)got;
-    }
-    return 0;
-}
-
 /* True if more can be read of the frame that the batch begins with: makes room for it, or waits for
  * a stream. A frame that is too large to be handed out whole is not read here, as others wait for
  * their turn. */
@@ -235,8 +220,15 @@ enum frames_result frames_peek(struct frames *frames, struct frames_ahead *ahead
     if (frame_batch_reserve(batch, first) != 0)
         return FRAMES_NO_MEMORY;
     do {
-        if (fill(frames, batch, error) != 0)
-            return FRAMES_FAILED;
+        /* A stream gives the bytes that are there, and is waited for only if there are none. */
+        while (batch->len < batch->cap && !bytes_are_over(frames->bytes) &&
+               (batch->len == 0 || bytes_ready(frames->bytes, 0))) {
+            ssize_t got =
+                bytes_read(frames->bytes, batch->data + batch->len, batch->cap - batch->len, error);
+            if (got < 0)
+                return FRAMES_FAILED;
+            batch->len += (size_t)got;
+        }
         if (batch->len == 0 && frames->bytes->taken > 0)
             return FRAMES_END;
         if (batch->len == 0) {
