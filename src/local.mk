@@ -56,7 +56,7 @@ histogram_sources = \
 	src/count/statistics.c src/count/statistics.h \
 	src/count/tally.c src/count/tally.h \
 	src/count/value_type.c src/count/value_type.h src/count/int128.h \
-	src/frames/codec_zstd.c
+	src/codec/zstd.c
 libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources) $(gpu_decode_sources)
 
 cpu_sources = \
@@ -117,14 +117,14 @@ gpuhisto_sources = \
 	src/cli/parse.c src/cli/parse.h \
 	src/cli/progress.c src/cli/progress.h \
 	$(cpu_sources) \
+	src/codec/codec.h src/codec/frames.c src/codec/frames.h src/codec/gzip.c \
 	src/engine/chunk.h src/engine/engine.h \
 	src/hash/xxh64.c src/hash/xxh64.h src/hash/xxh64_variant.h \
 	src/hash/xxh64_portable.c src/hash/xxh64_avx2.c src/hash/xxh64_avx512.c \
-	src/records/error_locator.c src/records/error_locator.h \
-	src/records/records.c src/records/records.h \
+	src/input/error_locator.c src/input/error_locator.h src/input/header.c src/input/header.h \
+	src/input/input.h src/input/open.c src/input/pieces.c src/input/records.c \
+	src/input/records.h src/input/shards.c \
 	src/work/decode_memory.c \
-	src/frames/codec.h \
-	src/frames/codec_gzip.c \
 	src/run/parallel_decoder.c src/run/parallel_decoder.h \
 	src/run/output_window.c src/run/output_window.h src/run/decode_parallel.c \
 	src/run/parse_queue.c src/run/parse_queue.h \
@@ -133,15 +133,10 @@ gpuhisto_sources = \
 	src/run/run.c src/run/run.h src/run/runner.h \
 	src/run/segment.c src/run/serial.c \
 	src/bytes/bytes.c src/bytes/bytes.h \
-	src/open/header.c src/open/header.h \
 	src/work/work_queue.c src/work/work_queue.h src/work/remaining.c \
 	src/work/operands.c src/work/sink.h \
-	src/open/open.c src/open/input.h \
 	src/bytes/replay_window.c src/bytes/replay_window.h \
-	src/open/pieces.c \
-	src/open/shards.c \
 	src/work/source.c src/work/source.h src/work/worker.h \
-	src/frames/frames.c src/frames/frames.h \
 	src/bytes/parallel_read.c src/bytes/parallel_read.h \
 	src/merge/merge.c src/merge/merge.h src/merge/merge_files.c \
 	src/merge/parsed_table.c src/merge/parsed_table.h \

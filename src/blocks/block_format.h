@@ -6,7 +6,7 @@
 #define GPUHISTO_BLOCK_FORMAT_H
 
 #include "block_loops.h"
-#include "src/frames/codec.h"
+#include "src/codec/codec.h"
 
 enum filled {
     FILLED_PART,  /* all bytes were taken: the run needs more */

@@ -7,8 +7,8 @@
 
 #include "header.h"
 #include "src/bytes/bytes.h"
-#include "src/frames/frames.h"
-#include "src/records/records.h"
+#include "src/codec/frames.h"
+#include "records.h"
 
 struct file_shard;
 
