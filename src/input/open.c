@@ -53,15 +53,6 @@ static const struct signature signatures[] = {
 };
 #define SIGNATURES (sizeof signatures / sizeof signatures[0])
 
-static bool signature_fits(const struct signature *signature, const unsigned char *head, size_t len)
-{
-    for (size_t i = 0; i < len && i < signature->size; i++)
-        if (head[i] < (unsigned char)signature->min[i] ||
-            head[i] > (unsigned char)signature->max[i])
-            return false;
-    return true;
-}
-
 /* Finds the format whose data begin with head[0..len); formats of text only where text is counted.
  * MAGIC_MATCH with *format set; MAGIC_PART if more bytes must be seen, CODEC_MAGIC_MAX at most; or
  * MAGIC_OTHER. */
@@ -70,14 +61,17 @@ static enum codec_magic recognise_unsupported(const unsigned char *head, size_t 
 {
     enum codec_magic result = MAGIC_OTHER;
     for (size_t i = 0; i < SIGNATURES; i++) {
-        bool matters = is_text || !signatures[i].format.is_text;
-        if (!matters || !signature_fits(&signatures[i], head, len))
-            continue;
-        result = MAGIC_PART;
-        if (len < signatures[i].size)
-            continue;
-        *format = &signatures[i].format;
-        return MAGIC_MATCH;
+        const struct signature *signature = &signatures[i];
+        bool fits = is_text || !signature->format.is_text;
+        for (size_t at = 0; at < len && at < signature->size && fits; at++)
+            fits = head[at] >= (unsigned char)signature->min[at] &&
+                   head[at] <= (unsigned char)signature->max[at];
+        if (fits && len >= signature->size) {
+            *format = &signature->format;
+            return MAGIC_MATCH;
+        }
+        if (fits)
+            result = MAGIC_PART;
     }
     return result;
 }
@@ -121,39 +115,32 @@ void unsupported_format_warn(const struct unsupported_seen *seen, struct error *
 
 /* --- the format --- */
 
-/* Finds the format that data which begin with head[0..len) have. MAGIC_PART: more bytes must be
- * seen. */
-static enum codec_magic recognise_head(struct input *input, const unsigned char *head, size_t len)
-{
-    enum codec_magic ours = codec_recognise(head, len, &input->frames.codec);
-    if (ours == MAGIC_MATCH)
-        return ours;
-    const struct record_kind *kind = &input->records.kind;
-    const bool is_text = record_is_text(kind) && kind->type != RECORD_PAIRS;
-    enum codec_magic others = recognise_unsupported(head, len, is_text, &input->plan.unsupported);
-    return others == MAGIC_OTHER ? ours : others;
-}
-
 /* Returns where the bytes end that may be looked at. */
 static uint64_t end_of(const struct bytes *bytes)
 {
     return bytes->is_cut ? bytes->opened_size : UINT64_MAX;
 }
 
-/* Looks at the first bytes, as many as it takes. 0 or -1. */
+/* Finds the format by the first bytes, as many as it takes. 0 or -1. */
 static int recognise_by_magic(struct input *input, struct error *error)
 {
     unsigned char head[CODEC_MAGIC_MAX];
+    const struct record_kind *kind = &input->records.kind;
+    const bool is_text = record_is_text(kind) && kind->type != RECORD_PAIRS;
     const uint64_t end = end_of(&input->bytes);
     const size_t cap = end < sizeof head ? (size_t)end : sizeof head;
     enum codec_magic magic = MAGIC_PART;
-    size_t len = 0;
-    while (magic == MAGIC_PART && len < cap) {
+    for (size_t len = 0; magic == MAGIC_PART && len < cap;) {
         ssize_t got = bytes_peek(&input->bytes, head + len, cap - len, len, error);
         if (got <= 0)
             return (int)got;
         len += (size_t)got;
-        magic = recognise_head(input, head, len);
+        magic = codec_recognise(head, len, &input->frames.codec);
+        if (magic == MAGIC_MATCH)
+            return 0;
+        enum codec_magic others =
+            recognise_unsupported(head, len, is_text, &input->plan.unsupported);
+        magic = others == MAGIC_OTHER ? magic : others;
     }
     return 0;
 }

@@ -109,29 +109,23 @@ void shard_close(struct shard *shard)
 
 /* --- one file --- */
 
-/* Refuses a file that states a size of 0 and has bytes, as those in /proc do. 0, or -1 with the
- * error set. */
-static int check_sized(const struct input *input, struct error *error)
-{
-    struct stat status;
-    char byte;
-    ssize_t got = bytes_read_at(&input->bytes, &byte, 1, 0, error);
-    if (got <= 0)
-        return (int)got;
-    if (fstat(input->bytes.fd, &status) == 0 && status.st_size > 0)
-        return 0; /* what was added since it was measured */
-    return error_of(error, input->bytes.name,
-                    "has a size of 0 but is not empty, so it cannot be divided");
-}
-
 int file_shard_check(struct input *input, struct file_shard *shard, struct error *error)
 {
     if (!input->bytes.regular)
         return error_of(error, input->bytes.name, "is no longer a regular file");
     if (input->bytes.opened_size < shard->size)
         return error_of(error, input->bytes.name, "was truncated after it was divided into shares");
-    if (shard->size == 0 && check_sized(input, error) != 0)
-        return -1;
+    if (shard->size == 0) {
+        struct stat status; /* of files in /proc it has no size either */
+        char byte;
+        ssize_t got = bytes_read_at(&input->bytes, &byte, 1, 0, error);
+        if (got < 0)
+            return -1;
+        const bool was_added = fstat(input->bytes.fd, &status) == 0 && status.st_size > 0;
+        if (got > 0 && !was_added)
+            return error_of(error, input->bytes.name,
+                            "has a size of 0 but is not empty, so it cannot be divided");
+    }
     input->bytes.opened_size = shard->size;
     input->bytes.is_cut = true;
     input->bytes.may_be_short = false;
@@ -139,51 +133,6 @@ int file_shard_check(struct input *input, struct file_shard *shard, struct error
         return 0;
     return fingerprint_file(&input->bytes, shard->size, &shard->fingerprint, error);
 }
-
-/* --- a file that is not compressed --- */
-
-/* Returns the offset in the range of the content that is counted which is nearest to this one. */
-static uint64_t nearest_in_range(const struct bytes *bytes, uint64_t offset)
-{
-    offset = offset > bytes->begin ? offset : bytes->begin;
-    return offset < bytes->opened_size ? offset : bytes->opened_size;
-}
-
-/* Returns where the first value begins that does not begin before `offset`; at most `end`. */
-static uint64_t value_from(const struct bytes *bytes, uint64_t offset, size_t size, uint64_t end)
-{
-    const uint64_t before = offset - bytes->begin + size - 1;
-    offset = bytes->begin + before / size * size;
-    return offset < end ? offset : end;
-}
-
-/* Pieces are those values that begin in the shard; the file may end within one. Pieces of text are
- * read up to the ends of their last records, wherever the shard ends. 0, or -1 with the error set.
- */
-static int enter_plain(struct input *input, const struct file_shard *shard, struct error *error)
-{
-    struct bytes *bytes = &input->bytes;
-    const struct record_kind *kind = &input->records.kind;
-    const size_t size = record_is_text(kind) ? 1 : kind->size;
-    const size_t left = (size_t)((bytes->opened_size - bytes->begin) % size);
-    const uint64_t begin = nearest_in_range(bytes, shard->begin);
-    const uint64_t end = nearest_in_range(bytes, shard->end), whole = bytes->opened_size - left;
-    bytes->limit = bytes->opened_size;
-    if (input_is_serial(input))
-        return 0;
-    if (left > 0 && begin <= whole && whole < end)
-        return input_cut_off(input, left, error);
-    bytes->taken = value_from(bytes, begin, size, whole);
-    bytes->ended = true; /* nothing is read in order */
-    input->plan.end = value_from(bytes, end, size, whole);
-    input->plan.size = whole;
-    input->has_header &= bytes->taken == bytes->begin;
-    input->seeks_bom &= bytes->taken == bytes->begin;
-    input->plan.counted_from = bytes->taken > bytes->begin ? bytes->taken : 0;
-    return 0;
-}
-
-/* --- a compressed file --- */
 
 /* What is known of the frames before those of the shard. */
 struct frames_before {
@@ -293,10 +242,47 @@ static int enter_frames(struct input *input, const struct file_shard *shard, str
     return 0;
 }
 
+/* Returns the offset in the range of the content that is counted which is nearest to this one. */
+static uint64_t nearest_in_range(const struct bytes *bytes, uint64_t offset)
+{
+    offset = offset > bytes->begin ? offset : bytes->begin;
+    return offset < bytes->opened_size ? offset : bytes->opened_size;
+}
+
+/* Returns where the first value begins that does not begin before `offset`; at most `end`. */
+static uint64_t value_from(const struct bytes *bytes, uint64_t offset, size_t size, uint64_t end)
+{
+    const uint64_t before = offset - bytes->begin + size - 1;
+    offset = bytes->begin + before / size * size;
+    return offset < end ? offset : end;
+}
+
+/* Of what is not compressed, pieces are those values that begin in the shard; the file may end
+ * within one. Pieces of text are read up to the ends of their last records, wherever the shard
+ * ends. */
 int file_shard_select(struct input *input, const struct file_shard *shard, struct error *error)
 {
-    return input->frames.codec ? enter_frames(input, shard, error)
-                               : enter_plain(input, shard, error);
+    if (input->frames.codec)
+        return enter_frames(input, shard, error);
+    struct bytes *bytes = &input->bytes;
+    const struct record_kind *kind = &input->records.kind;
+    const size_t size = record_is_text(kind) ? 1 : kind->size;
+    const size_t left = (size_t)((bytes->opened_size - bytes->begin) % size);
+    const uint64_t begin = nearest_in_range(bytes, shard->begin);
+    const uint64_t end = nearest_in_range(bytes, shard->end), whole = bytes->opened_size - left;
+    bytes->limit = bytes->opened_size;
+    if (input_is_serial(input))
+        return 0;
+    if (left > 0 && begin <= whole && whole < end)
+        return input_cut_off(input, left, error);
+    bytes->taken = value_from(bytes, begin, size, whole);
+    bytes->ended = true; /* nothing is read in order */
+    input->plan.end = value_from(bytes, end, size, whole);
+    input->plan.size = whole;
+    input->has_header &= bytes->taken == bytes->begin;
+    input->seeks_bom &= bytes->taken == bytes->begin;
+    input->plan.counted_from = bytes->taken > bytes->begin ? bytes->taken : 0;
+    return 0;
 }
 
 /* A record that is completed. */
