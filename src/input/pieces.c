@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The records of a file: whether they can be read in pieces, those of a piece, and those of what is
- * read in order. */
+/* What is read of a file: the range of its content, the columns that are named, the records of a
+ * piece, and those of what is read in order. */
 #include "input.h"
 #include "src/base/show.h"
 
