@@ -4,7 +4,7 @@
  * everywhere, to measure that. Checksums are not computed here. */
 #include "bench/blocks.h"
 #include "src/blocks/gzip_chain.h"
-#include "src/frames/codec.h"
+#include "src/codec/codec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #define GPUHISTO_GPU_DECODER_H
 
 #include "src/engine/engine.h"
-#include "src/frames/codec.h"
+#include "src/codec/codec.h"
 
 #include <stdbool.h>
 #include <stddef.h>

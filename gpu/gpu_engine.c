@@ -10,7 +10,7 @@
 #include "gpu_engine_internal.h"
 #include "strategy.h"
 #include "src/base/clock.h"
-#include "src/records/records.h"
+#include "src/input/records.h"
 
 #include <stdlib.h>
 

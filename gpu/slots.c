@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gpu_engine_internal.h"
-#include "src/records/records.h"
+#include "src/input/records.h"
 
 #include <stdlib.h>
 

@@ -16,7 +16,7 @@
 #define GPUHISTO_SNAPSHOT_H
 
 #include "src/engine/chunk.h"
-#include "src/records/error_locator.h"
+#include "src/input/error_locator.h"
 #include "src/count/histogram_spec.h"
 #include "src/count/tally.h"
 

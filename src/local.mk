@@ -56,7 +56,7 @@ histogram_sources = \
 	src/count/statistics.c src/count/statistics.h \
 	src/count/tally.c src/count/tally.h \
 	src/count/value_type.c src/count/value_type.h src/count/int128.h \
-	src/frames/codec_zstd.c
+	src/codec/zstd.c
 libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources) $(gpu_decode_sources)
 
 cpu_sources = \
@@ -114,33 +114,23 @@ gpuhisto_sources = \
 	src/cli/parse.c src/cli/parse.h \
 	src/cli/progress.c src/cli/progress.h \
 	$(cpu_sources) \
+	src/codec/codec.h src/codec/frames.c src/codec/frames.h src/codec/gzip.c \
 	src/engine/chunk.h src/engine/engine.h \
 	src/hash/xxh64.c src/hash/xxh64.h src/hash/xxh64_variant.h \
 	src/hash/xxh64_portable.c src/hash/xxh64_avx2.c src/hash/xxh64_avx512.c \
-	src/records/error_locator.c src/records/error_locator.h \
-	src/records/record_kind.c src/records/record_kind.h \
-	src/records/records.c src/records/records.h \
+	src/input/error_locator.c src/input/error_locator.h src/input/header.c src/input/header.h \
+	src/input/input.h src/input/open.c src/input/pieces.c src/input/records.c \
+	src/input/records.h src/input/shards.c \
 	src/work/decode_memory.c \
-	src/frames/codec.h \
-	src/frames/codec_gzip.c \
-	src/open/content.c src/open/content.h \
 	src/run/copy.c src/run/decode.c src/run/gpu.c \
 	src/run/piece_count.c src/run/pieces.c src/run/pieces.h src/run/pieces_zstd.c \
 	src/run/run.c src/run/run.h src/run/runner.h \
 	src/run/segment.c src/run/serial.c \
 	src/bytes/bytes.c src/bytes/bytes.h \
-	src/open/unsupported_format.c src/open/unsupported_format.h \
-	src/open/header.c src/open/header.h src/open/npy.c src/open/pnm.c src/open/wav.c \
 	src/work/work_queue.c src/work/work_queue.h src/work/remaining.c \
 	src/work/operands.c src/work/sink.h \
-	src/open/open.c src/open/input.h \
 	src/bytes/replay_window.c src/bytes/replay_window.h \
-	src/open/file_shard.c \
-	src/open/pieces.c \
-	src/open/shard.c src/open/shard.h \
 	src/work/source.c src/work/source.h src/work/worker.h \
-	src/records/record_joiner.c src/records/record_joiner.h \
-	src/frames/frames.c src/frames/frames.h \
 	src/bytes/parallel_read.c src/bytes/parallel_read.h \
 	src/merge/merge.c src/merge/merge.h src/merge/merge_files.c \
 	src/merge/parsed_table.c src/merge/parsed_table.h \

@@ -2,7 +2,7 @@
 /* The way of a compressed file through a GPU, under the engine's lock. */
 #include "gpu/gpu_engine_internal.h"
 #include "src/base/clock.h"
-#include "src/records/records.h"
+#include "src/input/records.h"
 
 #include <stdlib.h>
 

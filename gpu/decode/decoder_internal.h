@@ -14,7 +14,7 @@
 #include "gpu/pinned.h"
 #include "gpu/slots.h"
 #include "src/count/characters.h"
-#include "src/records/record_kind.h"
+#include "src/input/records.h"
 
 #include <stdatomic.h>
 #include <time.h>

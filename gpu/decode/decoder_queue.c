@@ -2,7 +2,7 @@
 /* Launches batches, judges them by their verdicts and checksums, has them counted, and frees them,
  * oldest first. */
 #include "gpu/gpu_engine_internal.h"
-#include "src/records/records.h"
+#include "src/input/records.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 
 #include "gpu/decode/gzip/gzip_plan.h"
 #include "gpu/decode/zstd/zstd_plan.h"
-#include "src/frames/codec.h"
+#include "src/codec/codec.h"
 
 /* The host's position in a file. */
 struct decode_walk {

@@ -7,7 +7,7 @@
 #define GPUHISTO_GZIP_CHAIN_H
 
 #include "gzip_run.h"
-#include "src/frames/codec.h"
+#include "src/codec/codec.h"
 
 /* A chain. Opened or begun anew, it is at the beginning of a file. Owns its memory. */
 struct gzip_chain {

@@ -12,7 +12,7 @@
 #define GPUHISTO_ZSTD_BLOCKS_H
 
 #include "operations.h"
-#include "src/frames/codec.h"
+#include "src/codec/codec.h"
 #include "zstd_tables.h"
 
 #define BLOCK_CONTENT_MAX ((size_t)ZSTD_BLOCK_MAX) /* bytes of a block's content */

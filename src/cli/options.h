@@ -5,8 +5,7 @@
 
 #include "src/base/words.h"
 #include "src/count/histogram_spec.h"
-#include "src/open/input.h"
-#include "src/open/shard.h"
+#include "src/input/input.h"
 #include "src/pool/pool.h"
 #include "progress.h"
 #include "src/report/report.h"

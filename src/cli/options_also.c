@@ -21,7 +21,7 @@ static bool have_same_records(const struct field *one, const struct field *other
 static bool go_together(const struct histogram_spec *one, const struct histogram_spec *other)
 {
     const struct record_kind kind = record_kind_of(one), other_kind = record_kind_of(other);
-    const bool is_same = record_is_same(&kind, &other_kind);
+    const bool is_same = kind.type == other_kind.type && kind.size == other_kind.size;
     if (one->mode != other->mode && (one->mode->is_binned || other->mode->is_binned))
         return false;
     if (!one->mode->is_binned)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A mode says what a sample is, what the rows of the table are called, and which counts are
- * believable. src/open, src/records and src/report use its members only; engines, src/cli and
- * src/main_hints.c also look at the identifier. doc/adding.md says how to add one. */
+ * believable. src/input and src/report use its members only; engines, src/cli and src/main_hints.c
+ * also look at the identifier. doc/adding.md says how to add one. */
 #ifndef GPUHISTO_MODE_H
 #define GPUHISTO_MODE_H
 
@@ -29,7 +29,7 @@ struct mode {
     enum mode_id id;
     const char *name;    /* "bytes", as in JSON */
     bool is_text;        /* samples are tokens or fields of lines: chunks are cut between these
-                          * (src/records/records.h), newlines are counted, and what is not a number
+                          * (src/input/records.h), newlines are counted, and what is not a number
                           * is reported */
     bool has_characters; /* samples are characters of UTF-8, between which chunks are cut; the last
                           * row is INVALID */

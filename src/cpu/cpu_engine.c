@@ -4,8 +4,8 @@
 #include "count.h"
 #include "count_tables.h"
 #include "src/base/cache_line.h"
-#include "src/records/error_locator.h"
-#include "src/records/records.h"
+#include "src/input/error_locator.h"
+#include "src/input/records.h"
 #include "src/count/file_tallies.h"
 
 #include <pthread.h>

@@ -5,7 +5,7 @@
 #include "gpu/device.h"
 #include "gpu/gpu_group.h"
 #include "src/cpu/cpu_engine.h"
-#include "src/records/error_locator.h"
+#include "src/input/error_locator.h"
 #include "src/count/file_tallies.h"
 #include "src/count/key_tallies.h"
 

@@ -7,7 +7,7 @@
 #include "pool.h"
 #include "src/base/clock.h"
 #include "src/engine/engine.h"
-#include "src/records/error_locator.h"
+#include "src/input/error_locator.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -96,7 +96,7 @@ static inline int runner_run_jobs(struct worker *worker)
     return rc;
 }
 
-/* --- segment.c: cuts records; src/records joins what segments begin and end with --- */
+/* --- segment.c: cuts records; src/input joins what segments begin and end with --- */
 
 /* Begins the extent's next segment; under the read lock, or by a worker that has the file to
  * itself. 0, or -1: out of memory, and nothing has changed. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The operands before they are opened: what they are, and the order in which they are read. */
-#include "src/open/shard.h"
+#include "src/input/input.h"
 #include "worker.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_SOURCE_H
 #define GPUHISTO_SOURCE_H
 
-#include "src/open/input.h"
+#include "src/input/input.h"
 #include "src/engine/chunk.h"
 #include "src/policy/policy_input.h"
 

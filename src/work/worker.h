@@ -11,7 +11,7 @@
 
 #include "work_queue.h"
 #include "sink.h"
-#include "src/records/record_joiner.h"
+#include "src/input/records.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -8,7 +8,7 @@
 #include "gpu/decoder.h"
 #include "gpu/gpu_engine.h"
 #include "src/cpu/cpu_engine.h"
-#include "src/records/records.h"
+#include "src/input/records.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/compressor.h"
 #include "tests/helpers/need.h"

@@ -12,7 +12,7 @@
 #include "gpu/strategy.h"
 #include "src/cpu/cpu_engine.h"
 #include "src/count/characters.h"
-#include "src/frames/codec.h"
+#include "src/codec/codec.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/apart.h"
 #include "tests/helpers/check_characters.h"

@@ -4,7 +4,7 @@
 #include "gpu/decoder.h"
 #include "gpu/gpu_group.h"
 #include "gpu/strategy.h"
-#include "src/frames/codec.h"
+#include "src/codec/codec.h"
 #include "src/pool/pool.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/apart.h"

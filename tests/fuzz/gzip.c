@@ -3,7 +3,7 @@
  * zlib. The first byte says how the rest is meant: as gzip data; or as the blocks of a member, with
  * a header before them and the right checksum and length after them, which no fuzzer would guess.
  * The next two bytes say how large the steps are. `make fuzz` builds it if there is zlib. */
-#include "src/frames/codec.h"
+#include "src/codec/codec.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/helpers/guarded.h"
 

@@ -3,7 +3,7 @@
  * plan (made_files.h): what is counted, in how many shares, and the FILEs. The shares' counts add
  * up to those of all FILEs in one run; and if that is refused, so is a share. `make fuzz` builds it
  * if there is zlib. */
-#include "src/open/shard.h"
+#include "src/input/input.h"
 #include "src/work/source.h"
 #include "tests/fuzz/made_files.h"
 #include "tests/helpers/layouts.h"

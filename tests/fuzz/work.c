@@ -10,7 +10,7 @@
  * It is decoded in pieces. Work is how often any part of src/blocks and of what calls it was run:
  * fuzzers.mk has the compiler count it. What takes more of it than all before is kept; with
  * FUZZ_WORK in the environment it is printed how much. `make fuzz` builds it if there is ISA-L. */
-#include "src/frames/codec.h"
+#include "src/codec/codec.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"

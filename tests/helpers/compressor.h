@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_TESTS_COMPRESSOR_H
 #define GPUHISTO_TESTS_COMPRESSOR_H
 
-#include "src/frames/codec.h"
+#include "src/codec/codec.h"
 #include "zstd_frames.h"
 
 struct compressor {

@@ -6,7 +6,7 @@
 
 #include "src/count/tally.h"
 #include "src/cpu/count.h"
-#include "src/records/error_locator.h"
+#include "src/input/error_locator.h"
 #include "src/work/source.h"
 
 #define READERS_MAX 4

@@ -2,7 +2,7 @@
 /* The seams of characters: a text in segments of few bytes, which are decoded in any order, has the
  * characters that it has as one; and no more is kept than a character needs. */
 #include "src/count/characters.h"
-#include "src/records/record_joiner.h"
+#include "src/input/records.h"
 #include "tests/helpers/random.h"
 
 #include <stdio.h>

@@ -2,9 +2,9 @@
 /* Shares of FILEs: the cuts are exact for every list of sizes, and the records of all shares
  * together are those of the FILEs, each once, whatever is compressed in frames and wherever these
  * are cut. */
-#include "src/open/shard.h"
+#include "src/input/input.h"
 #include "src/report/shard_record.h"
-#include "src/records/records.h"
+#include "src/input/records.h"
 #include "src/run/run.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"

@@ -4,7 +4,7 @@
  * few bytes each: what that would cost is not in proportion to what is read, as a batch takes a
  * buffer.
  */
-#include "src/open/input.h"
+#include "src/input/input.h"
 #include "tests/helpers/compressed.h"
 #include "tests/helpers/layouts.h"
 #include "tests/helpers/random.h"

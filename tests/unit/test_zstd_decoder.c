@@ -3,7 +3,7 @@
  * however the bytes come and go: all at once or one at a time, to much room or little, and with
  * whatever the decoder did before. The frames are libzstd's, of which bytes, headers of blocks or
  * the window are then altered; and a few are made by hand. */
-#include "src/frames/codec.h"
+#include "src/codec/codec.h"
 #include "tests/helpers/compressed.h"
 #include "tests/helpers/naive_zstd.h"
 #include "tests/helpers/need.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The size of a zstd frame, found by its blocks' headers alone: it must be the one that libzstd
  * finds in the whole frame, from whatever part of it is at hand. */
-#include "src/frames/codec.h"
+#include "src/codec/codec.h"
 #include "tests/helpers/random.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reads the header of a member of gzip (RFC 1952), by a warp: all lanes call these functions and
-// get the same. They refuse what src/frames/codec_gzip.c refuses.
+// get the same. They refuse what src/codec/gzip.c refuses.
 #ifndef GPUHISTO_GZIP_MEMBER_CUH
 #define GPUHISTO_GZIP_MEMBER_CUH
 

@@ -9,7 +9,7 @@
 #define GPUHISTO_ZSTD_PLAN_H
 
 #include "gpu/decode/plan.h"
-#include "src/frames/codec.h"
+#include "src/codec/codec.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -88,17 +88,6 @@ static bool is_start(const struct position *at)
     return at->segment == 0 && at->index == 0;
 }
 
-/* Returns the position of the chunk after this one. */
-static struct position position_after(const struct origin *origin)
-{
-    struct position at = origin->at;
-    if (origin->end == ENDS_FILE)
-        return (struct position){at.file, END_OF_FILE, 0};
-    if (origin->end == ENDS_SEGMENT)
-        return (struct position){at.file, at.segment + 1, 0};
-    return (struct position){at.file, at.segment, at.index + 1};
-}
-
 /* --- the first invalid sample --- */
 
 /* Writes the beginning of a token: where a very long one ends depends on how chunks were cut. */
@@ -149,20 +138,14 @@ static const char *advice(const struct field *field, const unsigned char *token,
                                   : "";
 }
 
-static void describe_token(const struct field *field, const unsigned char *token, size_t len,
-                           struct error *what)
-{
-    char shown[SHOWN_SIZE];
-    show_token(token, len, shown);
-    error_set(what, "'%s' is not a number%s", shown, advice(field, token, len));
-}
-
 static void describe_record(const struct field *field, const unsigned char *text,
                             const struct field_fault *fault, struct error *what)
 {
     char shown[SHOWN_SIZE];
     if (fault->what == FIELD_FOUND) {
-        describe_token(field, text + fault->from, fault->len, what);
+        show_token(text + fault->from, fault->len, shown);
+        error_set(what, "'%s' is not a number%s", shown,
+                  advice(field, text + fault->from, fault->len));
     } else if (fault->what == FIELD_TOO_LONG) {
         const bool is_key = fault->len > 0;
         error_set(what, is_key ? "a key of more than %zu bytes" : "longer than %zu bytes",
@@ -281,20 +264,6 @@ static bool find_invalid(const struct histogram_spec *spec, const struct chunk *
     return true;
 }
 
-/* Keeps the first invalid sample of the chunk, which comes before every one known so far. */
-static void keep_invalid(struct error_locator *locator, const struct chunk *chunk)
-{
-    size_t at;
-    if (!find_invalid(locator->spec, chunk, &at, &locator->what))
-        return;
-    atomic_store(&locator->found, true);
-    locator->first = chunk->origin;
-    locator->newlines = byte_count(chunk->data + chunk->begin, at - chunk->begin, '\n');
-    while (locator->count > 0 &&
-           compare_positions(&locator->runs[locator->count - 1].begin, &locator->first.at) > 0)
-        locator->count--;
-}
-
 /* --- what was added --- */
 
 static void remove_run(struct error_locator *locator, size_t i)
@@ -343,13 +312,24 @@ static void add_run(struct error_locator *locator, const struct run *added)
 void error_locator_add(struct error_locator *locator, const struct chunk *chunk, uint64_t newlines,
                        bool invalid)
 {
-    const struct origin *origin = &chunk->origin;
+    const struct position at = chunk->origin.at;
+    struct run run = {at, {at.file, at.segment, at.index + 1}, newlines};
+    if (chunk->origin.end == ENDS_FILE)
+        run.end = (struct position){at.file, END_OF_FILE, 0};
+    else if (chunk->origin.end == ENDS_SEGMENT)
+        run.end = (struct position){at.file, at.segment + 1, 0};
+    size_t invalid_at;
     pthread_mutex_lock(&locator->lock);
-    if (!locator->found || compare_positions(&origin->at, &locator->first.at) < 0) {
-        if (invalid)
-            keep_invalid(locator, chunk);
-        else
-            add_run(locator, &(struct run){origin->at, position_after(origin), newlines});
+    const bool is_first = !locator->found || compare_positions(&at, &locator->first.at) < 0;
+    if (is_first && !invalid) {
+        add_run(locator, &run);
+    } else if (is_first && find_invalid(locator->spec, chunk, &invalid_at, &locator->what)) {
+        atomic_store(&locator->found, true);
+        locator->first = chunk->origin;
+        locator->newlines = byte_count(chunk->data + chunk->begin, invalid_at - chunk->begin, '\n');
+        while (locator->count > 0 &&
+               compare_positions(&locator->runs[locator->count - 1].begin, &at) > 0)
+            locator->count--;
     }
     pthread_mutex_unlock(&locator->lock);
 }

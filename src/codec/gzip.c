@@ -12,6 +12,7 @@
 
 #define FLAGS_UNKNOWN 0xe0u
 #define FLAG_EXTRA 4u
+#define TRAILER_SIZE 8 /* bytes after the blocks: CRC-32 and length of the content */
 
 const unsigned char gzip_magic[GZIP_MAGIC_SIZE] = {0x1f, 0x8b, 0x08};
 
@@ -26,9 +27,32 @@ static const struct {
     [GZIP_COMMENT] = {16, 0},       [GZIP_CHECKSUM] = {2, 2},
 };
 
-static void next_field(struct gzip_header *header)
+/* Takes the next byte. NULL; or what is wrong, and the header is of no more use. */
+static const char *read_byte(struct gzip_header *header, unsigned char byte)
 {
-    bool is_there = false;
+    const enum gzip_field field = header->field;
+    const size_t size = field == GZIP_EXTRA ? header->number : fields[field].size;
+    const char *fault = NULL;
+    if (field == GZIP_FIXED && header->at < GZIP_MAGIC_SIZE && byte != gzip_magic[header->at])
+        fault = "not gzip data (no member begins here)";
+    if (field == GZIP_FIXED && header->at == GZIP_MAGIC_SIZE) {
+        header->flags = byte;
+        fault = byte & FLAGS_UNKNOWN ? "corrupt gzip data (unknown flags in a header)" : NULL;
+    }
+    if (field == GZIP_EXTRA_SIZE || field == GZIP_CHECKSUM)
+        header->number |= (unsigned)byte << 8 * header->at;
+    if (field != GZIP_CHECKSUM) {
+        uint32_t crc = ~header->crc ^ byte;
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc & 1 ? crc >> 1 ^ 0xedb88320 : crc >> 1;
+        header->crc = ~crc;
+    }
+    header->at++;
+    if (size > 0 ? header->at < size : byte != 0)
+        return fault;
+    if (field == GZIP_CHECKSUM && header->number != (header->crc & 0xffff))
+        fault = "corrupt gzip data (wrong checksum of a header)";
+    bool is_there = false; /* the next field */
     header->at = 0;
     while (!is_there && ++header->field != GZIP_HEADER_ENDED) {
         is_there = header->flags & fields[header->field].flag;
@@ -37,56 +61,6 @@ static void next_field(struct gzip_header *header)
         else
             header->number = 0;
     }
-}
-
-static const char *read_fixed(struct gzip_header *header, unsigned char byte)
-{
-    if (header->at < GZIP_MAGIC_SIZE && byte != gzip_magic[header->at])
-        return "not gzip data (no member begins here)";
-    if (header->at != GZIP_MAGIC_SIZE)
-        return NULL;
-    header->flags = byte;
-    return byte & FLAGS_UNKNOWN ? "corrupt gzip data (unknown flags in a header)" : NULL;
-}
-
-/* CRC-32 of one byte more. */
-static uint32_t add_to_crc(uint32_t crc, unsigned char byte)
-{
-    crc = ~crc ^ byte;
-    for (int bit = 0; bit < 8; bit++)
-        crc = crc & 1 ? crc >> 1 ^ 0xedb88320 : crc >> 1;
-    return ~crc;
-}
-
-/* Takes the next byte. NULL; or what is wrong, and the header is of no more use. */
-static const char *read_byte(struct gzip_header *header, unsigned char byte)
-{
-    const enum gzip_field field = header->field;
-    const size_t size = field == GZIP_EXTRA ? header->number : fields[field].size;
-    const char *fault = field == GZIP_FIXED ? read_fixed(header, byte) : NULL;
-    if (field == GZIP_EXTRA_SIZE || field == GZIP_CHECKSUM)
-        header->number |= (unsigned)byte << 8 * header->at;
-    if (field != GZIP_CHECKSUM)
-        header->crc = add_to_crc(header->crc, byte);
-    header->at++;
-    if (size > 0 ? header->at < size : byte != 0)
-        return fault;
-    if (field == GZIP_CHECKSUM && header->number != (header->crc & 0xffff))
-        fault = "corrupt gzip data (wrong checksum of a header)";
-    next_field(header);
-    return fault;
-}
-
-/* Takes bytes in[0..len) up to the end of the header, and adds their number to *used. NULL; or what
- * is wrong. */
-static const char *read_header(struct gzip_header *header, const unsigned char *in, size_t len,
-                               size_t *used)
-{
-    const char *fault = NULL;
-    size_t taken = 0;
-    while (taken < len && header->field != GZIP_HEADER_ENDED && !fault)
-        fault = read_byte(header, in[taken++]);
-    *used += taken;
     return fault;
 }
 
@@ -96,58 +70,36 @@ bool gzip_members_are_complete(const struct gzip_members *members)
            members->next == GZIP_AT_ZEROS;
 }
 
-static size_t read_trailer(struct gzip_members *members, const unsigned char *in, size_t len)
-{
-    size_t taken = 0;
-    while (taken < len && members->trailer_len < GZIP_TRAILER_SIZE)
-        members->trailer |= (uint64_t)in[taken++] << 8 * members->trailer_len++;
-    if (members->trailer_len == GZIP_TRAILER_SIZE)
-        members->next = GZIP_AT_NEXT;
-    return taken;
-}
-
 const char *gzip_members_read(struct gzip_members *members, const unsigned char *in, size_t len,
                               size_t *used)
 {
     const char *fault = NULL;
-    size_t zeros = 0;
+    size_t at = 0;
     if (members->next == GZIP_AT_TRAILER) {
-        *used += read_trailer(members, in, len);
+        while (at < len && members->trailer_len < TRAILER_SIZE)
+            members->trailer |= (uint64_t)in[at++] << 8 * members->trailer_len++;
+        if (members->trailer_len == TRAILER_SIZE)
+            members->next = GZIP_AT_NEXT;
+        *used += at;
         return NULL;
     }
     if (gzip_members_are_complete(members) && len > 0) {
-        while (members->next != GZIP_AT_FIRST && zeros < len && in[zeros] == 0)
-            zeros++;
-        *used += zeros;
-        if (zeros == 0 && members->next == GZIP_AT_ZEROS)
+        while (members->next != GZIP_AT_FIRST && at < len && in[at] == 0)
+            at++;
+        *used += at;
+        if (at == 0 && members->next == GZIP_AT_ZEROS)
             return "not gzip data (after zero bytes, which end it)";
-        members->next = zeros > 0 ? GZIP_AT_ZEROS : GZIP_AT_HEADER;
+        members->next = at > 0 ? GZIP_AT_ZEROS : GZIP_AT_HEADER;
         members->header = (struct gzip_header){.field = GZIP_FIXED};
     }
     if (members->next == GZIP_AT_HEADER) {
-        fault = read_header(&members->header, in, len, used);
+        while (at < len && members->header.field != GZIP_HEADER_ENDED && !fault)
+            fault = read_byte(&members->header, in[at++]);
+        *used += at;
         if (members->header.field == GZIP_HEADER_ENDED)
             members->next = GZIP_AT_BLOCKS;
     }
     return fault;
-}
-
-size_t bgzf_size(const unsigned char *head)
-{
-    static const unsigned char name_and_size[] = {'B', 'C', 2, 0};
-    const unsigned flags = head[3] & (FLAGS_UNKNOWN | FLAG_EXTRA);
-    const bool has_room = head[10] >= 6 || head[11] > 0;
-    if (memcmp(head, gzip_magic, GZIP_MAGIC_SIZE) != 0 || flags != FLAG_EXTRA || !has_room ||
-        memcmp(head + 12, name_and_size, sizeof name_and_size) != 0)
-        return 0;
-    return (head[16] | (size_t)head[17] << 8) + 1;
-}
-
-bool bgzf_may_begin(const unsigned char *in, size_t len)
-{
-    unsigned char head[BGZF_HEAD_SIZE] = {0x1f, 0x8b, 8, FLAG_EXTRA, [11] = 1, [12] = 'B', 'C', 2};
-    memcpy(head, in, len);
-    return bgzf_size(head) > 0;
 }
 
 /* Returns a * b, polynomials over GF(2) modulo that of the CRC; the highest bit is x^0. */
@@ -189,6 +141,7 @@ uint32_t gzip_checksum_join(uint32_t before, uint32_t crc, uint64_t len)
  * order or not depending on how fast it comes. */
 
 #define WINDOW_SIZE (32 << 10)
+#define MISSTATED "corrupt gzip data " FRAME_MISSTATED
 
 #define CALLS(CALL) CALL(isal_inflate) CALL(isal_inflate_init) CALL(crc32_gzip_refl)
 
@@ -197,6 +150,30 @@ LIBRARY(libisal, LIBISAL_FILE, CALLS)
 uint32_t gzip_checksum(uint32_t before, const unsigned char *data, size_t len)
 {
     return libisal.crc32_gzip_refl(before, data, len);
+}
+
+/* The first bytes of a member of BGZF, up to its size: the first part of the extra field. */
+#define BGZF_HEAD_SIZE 18
+
+/* Returns how many bytes the member that begins with head[0..BGZF_HEAD_SIZE) has, as these state; 0
+ * if they do not. */
+static size_t bgzf_size(const unsigned char *head)
+{
+    static const unsigned char name_and_size[] = {'B', 'C', 2, 0};
+    const unsigned flags = head[3] & (FLAGS_UNKNOWN | FLAG_EXTRA);
+    const bool has_room = head[10] >= 6 || head[11] > 0;
+    if (memcmp(head, gzip_magic, GZIP_MAGIC_SIZE) != 0 || flags != FLAG_EXTRA || !has_room ||
+        memcmp(head + 12, name_and_size, sizeof name_and_size) != 0)
+        return 0;
+    return (head[16] | (size_t)head[17] << 8) + 1;
+}
+
+/* True if in[0..len), len at most BGZF_HEAD_SIZE, may be the first bytes of such a member. */
+static bool bgzf_may_begin(const unsigned char *in, size_t len)
+{
+    unsigned char head[BGZF_HEAD_SIZE] = {0x1f, 0x8b, 8, FLAG_EXTRA, [11] = 1, [12] = 'B', 'C', 2};
+    memcpy(head, in, len);
+    return bgzf_size(head) > 0;
 }
 
 /* Headers are read here: ISA-L forgets which fields are still to come when a header is cut. */
@@ -266,11 +243,6 @@ static enum decode_status gzip_fault(struct error *error, const char *fault)
     return DECODE_FAULT;
 }
 
-static enum decode_status misstated(struct error *error)
-{
-    return gzip_fault(error, "corrupt gzip data " FRAME_MISSTATED);
-}
-
 /* Adds to the head, which begins at byte `begin` of the member, what there is of it in in[0..len),
  * which begins at byte `at`, not after what is missing. */
 static void see_head(struct gzip_decoder *gzip, uint64_t begin, const unsigned char *in, size_t len,
@@ -285,22 +257,8 @@ static void see_head(struct gzip_decoder *gzip, uint64_t begin, const unsigned c
     gzip->head_len += some;
 }
 
-/* Begins the body of a member, whose header has come. */
-static enum decode_status begin_body(struct gzip_decoder *gzip, const struct decode_step *step,
-                                     struct error *error)
-{
-    gzip->stated = gzip->head_len == BGZF_HEAD_SIZE ? bgzf_size(gzip->head) : 0;
-    if (gzip->stated <= gzip->taken + step->used && gzip->stated > 0 && step->is_followed)
-        return misstated(error);
-    if (gzip->stated <= gzip->taken + step->used)
-        gzip->stated = 0;
-    libisal.isal_inflate_init(&gzip->inflate);
-    gzip->inflate.crc_flag = ISAL_GZIP_NO_HDR_VER; /* verifies what follows the blocks */
-    return DECODE_OK;
-}
-
-/* Takes bytes up to the body of a member. A step ends with padding, so that the next one begins
- * with what is wrong. */
+/* Takes bytes up to the body of a member, and begins that. A step ends with padding, so that the
+ * next one begins with what is wrong. */
 static enum decode_status read_between(struct gzip_decoder *gzip, struct decode_step *step,
                                        struct error *error)
 {
@@ -313,7 +271,17 @@ static enum decode_status read_between(struct gzip_decoder *gzip, struct decode_
     if (fault)
         return gzip_fault(error, fault);
     see_head(gzip, 0, step->in, step->used, gzip->taken);
-    return gzip->members.next == GZIP_AT_BLOCKS ? begin_body(gzip, step, error) : DECODE_OK;
+    if (gzip->members.next != GZIP_AT_BLOCKS)
+        return DECODE_OK;
+    gzip->stated = gzip->head_len == BGZF_HEAD_SIZE ? bgzf_size(gzip->head) : 0;
+    if (gzip->stated > 0 && gzip->stated <= gzip->taken + step->used) {
+        if (step->is_followed)
+            return gzip_fault(error, MISSTATED);
+        gzip->stated = 0;
+    }
+    libisal.isal_inflate_init(&gzip->inflate);
+    gzip->inflate.crc_flag = ISAL_GZIP_NO_HDR_VER; /* verifies what follows the blocks */
+    return DECODE_OK;
 }
 
 static const char *inflate_fault(int error)
@@ -339,7 +307,7 @@ static enum decode_status look_beyond(struct gzip_decoder *gzip, const struct de
 {
     see_head(gzip, gzip->stated, step->in, step->in_len, gzip->taken);
     if (bgzf_may_begin(gzip->head, gzip->head_len))
-        return gzip->head_len == BGZF_HEAD_SIZE ? misstated(error) : DECODE_OK;
+        return gzip->head_len == BGZF_HEAD_SIZE ? gzip_fault(error, MISSTATED) : DECODE_OK;
     return gzip->fault ? gzip_fault(error, gzip->fault) : DECODE_OK;
 }
 
@@ -376,7 +344,7 @@ static enum decode_status read_body(struct gzip_decoder *gzip, struct decode_ste
     if (inflate->block_state == ISAL_BLOCK_FINISH) {
         gzip->members.next = GZIP_AT_NEXT;
         if (is_stated && !is_at_end && step->is_followed)
-            return misstated(error);
+            return gzip_fault(error, MISSTATED);
     } else if (is_at_end && !is_longer && step->made < step->cap) {
         gzip->is_longer = true;
         gzip->head_len = 0;

@@ -133,16 +133,6 @@ void frame_batch_free(struct frame_batch *batch)
     *batch = (struct frame_batch){0};
 }
 
-/* True if the frame must be decoded in order: it needs too much memory to be decoded beside others,
- * or does not tell at which byte of the content the next frame begins. */
-static bool is_serial(const struct frames *frames, const struct codec_frame *frame,
-                      enum frame_extent extent)
-{
-    if (frame->memory > frames->frame_memory)
-        return true;
-    return extent == FRAME_WHOLE && frame->content == FRAME_UNSIZED && frames->needs_sizes;
-}
-
 /* Returns how frames are decoded that cannot be decoded beside others, though their ends can be
  * found. */
 static enum frames_kind in_order(const struct frames *frames)
@@ -165,9 +155,14 @@ static struct frames_ahead peek_ahead(const struct frames *frames, const struct 
         enum frame_extent extent = frames->codec->peek(in, left, &frame);
         if (extent == FRAME_WHOLE && frame.size > left)
             extent = FRAME_PART;
-        enum frames_kind kind = extent == FRAME_UNKNOWN             ? FRAMES_TO_END
-                                : is_serial(frames, &frame, extent) ? in_order(frames)
-                                                                    : FRAMES_WHOLE;
+        /* In order: it needs too much memory to be decoded beside others, or does not tell at which
+         * byte of the content the next frame begins. */
+        const bool is_serial =
+            frame.memory > frames->frame_memory ||
+            (extent == FRAME_WHOLE && frame.content == FRAME_UNSIZED && frames->needs_sizes);
+        enum frames_kind kind = extent == FRAME_UNKNOWN ? FRAMES_TO_END
+                                : is_serial             ? in_order(frames)
+                                                        : FRAMES_WHOLE;
         if (kind != FRAMES_WHOLE || extent == FRAME_PART) {
             const uint64_t min = kind == FRAMES_OPEN ? MEMORY_MIN : 0;
             if (ahead.whole == 0) /* otherwise it comes in the next batch */
@@ -186,77 +181,54 @@ static struct frames_ahead peek_ahead(const struct frames *frames, const struct 
     return ahead;
 }
 
-/* Reads until *batch is full, or to the end. A stream gives the bytes that are there, and is waited
- * for only if there are none. 0 or -1. */
-static int fill(struct frames *frames, struct frame_batch *batch, struct error *error)
-{
-    while (batch->len < batch->cap && !bytes_are_over(frames->bytes) &&
-           (batch->len == 0 || bytes_ready(frames->bytes, 0))) {
-        ssize_t got =
-            bytes_read(frames->bytes, batch->data + batch->len, batch->cap - batch->len, error);
-        if (got < 0)
-            return -1;
-        batch->len += (size_t)got;
-    }
-    return 0;
-}
-
-/* Measures the frame that begins in the buffer by reading its links alone. Returns its bytes, or a
- * lower bound if that is not found, or is more than FRAMES_SIZE_MAX. */
-static uint64_t measure_frame(const struct frames *frames, const struct frame_batch *batch)
-{
-    struct frame_walk walk;
-    struct error unused;
-    frame_walk_begin(&walk, frames->bytes, frames->codec, batch->offset,
-                     batch->offset + FRAMES_SIZE_MAX);
-    (void)frame_walk_next(&walk, &unused);
-    return walk.frame.size;
-}
-
-/* Makes room for the rest of a frame that fills the buffer. True if there is room. A frame that is
- * too large to be handed out whole is not read here, as others wait for their turn. */
-static bool make_room(const struct frames *frames, struct frame_batch *batch)
-{
-    size_t wanted = 2 * batch->cap;
-    uint64_t size = frames->bytes->regular ? measure_frame(frames, batch) : 0;
-    if (size > FRAMES_SIZE_MAX) {
-        (void)frame_batch_reserve(batch, FEED_SIZE); /* only faster: may fail */
-        return false;
-    }
-    if (size > wanted)
-        wanted = (size_t)size;
-    return batch->cap < FRAMES_SIZE_MAX && frame_batch_reserve(batch, wanted) == 0;
-}
-
-/* True if more can be read of the frame: makes room for it, or waits for a stream. */
+/* True if more can be read of the frame that the batch begins with: makes room for it, or waits for
+ * a stream. A frame that is too large to be handed out whole is not read here, as others wait for
+ * their turn. */
 static bool can_gather_more(struct frames *frames, struct frame_batch *batch)
 {
+    size_t wanted = 2 * batch->cap;
     if (bytes_are_over(frames->bytes))
         return false;
     if (batch->len < batch->cap)
         return bytes_ready(frames->bytes, STREAM_WAIT_MS);
-    return make_room(frames, batch);
-}
-
-/* Returns the bytes of the first buffer: for a small file no more than it has and one that shows
- * its end, as mapping memory takes most of the time with many small files. */
-static size_t first_size(const struct frames *frames)
-{
-    const uint64_t size = frames->bytes->opened_size;
-    if (size == 0 || size >= FRAMES_SIZE_FIRST)
-        return FRAMES_SIZE_FIRST;
-    return size < SMALL_SIZE ? SMALL_SIZE : (size_t)size + 1;
+    if (frames->bytes->regular) { /* its links say how large the frame is, or at least is */
+        struct frame_walk walk;
+        struct error unused;
+        frame_walk_begin(&walk, frames->bytes, frames->codec, batch->offset,
+                         batch->offset + FRAMES_SIZE_MAX);
+        (void)frame_walk_next(&walk, &unused);
+        if (walk.frame.size > FRAMES_SIZE_MAX) {
+            (void)frame_batch_reserve(batch, FEED_SIZE); /* only faster: may fail */
+            return false;
+        }
+        if (walk.frame.size > wanted)
+            wanted = (size_t)walk.frame.size;
+    }
+    return batch->cap < FRAMES_SIZE_MAX && frame_batch_reserve(batch, wanted) == 0;
 }
 
 enum frames_result frames_peek(struct frames *frames, struct frames_ahead *ahead,
                                struct error *error)
 {
     struct frame_batch *batch = &frames->pending;
-    if (frame_batch_reserve(batch, first_size(frames)) != 0)
+    /* A small file gets no more memory than it has bytes and one that shows its end: mapping memory
+     * takes most of the time with many small files. */
+    const uint64_t size = frames->bytes->opened_size;
+    size_t first = FRAMES_SIZE_FIRST;
+    if (size > 0 && size < FRAMES_SIZE_FIRST)
+        first = size < SMALL_SIZE ? SMALL_SIZE : (size_t)size + 1;
+    if (frame_batch_reserve(batch, first) != 0)
         return FRAMES_NO_MEMORY;
     do {
-        if (fill(frames, batch, error) != 0)
-            return FRAMES_FAILED;
+        /* A stream gives the bytes that are there, and is waited for only if there are none. */
+        while (batch->len < batch->cap && !bytes_are_over(frames->bytes) &&
+               (batch->len == 0 || bytes_ready(frames->bytes, 0))) {
+            ssize_t got =
+                bytes_read(frames->bytes, batch->data + batch->len, batch->cap - batch->len, error);
+            if (got < 0)
+                return FRAMES_FAILED;
+            batch->len += (size_t)got;
+        }
         if (batch->len == 0 && frames->bytes->taken > 0)
             return FRAMES_END;
         if (batch->len == 0) {
@@ -384,8 +356,8 @@ void frames_return(struct frames *frames, struct frame_batch *batch)
 
 /* A look that has begun. */
 struct peeking {
-    const struct peek *peek;
-    uint64_t offset; /* of the next byte to read */
+    const struct frames *frames;
+    uint64_t offset, end; /* of the next byte to read, and of the last ones */
     struct decoder *decoder;
     unsigned char *data; /* PEEK_SIZE bytes */
     size_t pos, len;     /* data[pos..len) was not decoded yet */
@@ -397,80 +369,62 @@ struct peeking {
 static ssize_t read_stored(struct peeking *peeking, unsigned char *buf, size_t cap,
                            struct error *error)
 {
-    const uint64_t left = peeking->peek->end - peeking->offset;
-    ssize_t got = bytes_peek(peeking->peek->frames->bytes, buf, left < cap ? (size_t)left : cap,
+    const uint64_t left = peeking->end - peeking->offset;
+    ssize_t got = bytes_peek(peeking->frames->bytes, buf, left < cap ? (size_t)left : cap,
                              peeking->offset, error);
     peeking->offset += got > 0 ? (uint64_t)got : 0;
     return got;
 }
 
-/* Feeds the decoder. Returns the bytes read, or -1, as read_stored. */
-static ssize_t feed(struct peeking *peeking, struct error *error)
-{
-    const struct bytes *bytes = peeking->peek->frames->bytes;
-    if (!bytes->regular && peeking->offset >= STREAM_MAX)
-        return error_of(error, bytes->name, "has no content in its first 16 MiB");
-    ssize_t got = read_stored(peeking, peeking->data, PEEK_SIZE, error);
-    peeking->pos = 0;
-    peeking->len = got > 0 ? (size_t)got : 0;
-    return got;
-}
-
-/* Takes one step of decoding. Returns the bytes that it made, or -1 with the error set. */
-static ssize_t decode_step(struct peeking *peeking, unsigned char *out, size_t cap,
-                           struct error *error)
-{
-    const char *name = peeking->peek->frames->bytes->name;
-    struct error fault;
-    struct decode_step step = {.in = peeking->data + peeking->pos,
-                               .in_len = peeking->len - peeking->pos,
-                               .out = out,
-                               .cap = cap};
-    switch (peeking->peek->frames->codec->decode(peeking->decoder, &step, &fault)) {
-    case DECODE_NO_MEMORY:
-        return error_of(error, name, "out of memory");
-    case DECODE_FAULT:
-        return error_of(error, name, "%s, at byte %llu", fault.text,
-                        (unsigned long long)peeking->frame);
-    default:
-        peeking->pos += step.used;
-        peeking->is_dry = step.made == 0;
-        return (ssize_t)step.made;
-    }
-}
-
 /* Decodes on, to out[0..cap). Returns the bytes, 0 at the end, or -1 with the error set. */
 static ssize_t decode(struct peeking *peeking, unsigned char *out, size_t cap, struct error *error)
 {
-    const struct codec *codec = peeking->peek->frames->codec;
-    ssize_t made = 0;
-    while (made == 0) {
-        bool is_complete = codec->complete(peeking->decoder);
+    const struct codec *codec = peeking->frames->codec;
+    const struct bytes *bytes = peeking->frames->bytes;
+    struct decode_step step = {.made = 0};
+    while (step.made == 0) {
+        const bool is_complete = codec->complete(peeking->decoder);
         if (peeking->pos == peeking->len && (is_complete || peeking->is_dry)) {
-            ssize_t got = feed(peeking, error);
+            if (!bytes->regular && peeking->offset >= STREAM_MAX)
+                return error_of(error, bytes->name, "has no content in its first 16 MiB");
+            ssize_t got = read_stored(peeking, peeking->data, PEEK_SIZE, error);
             if (got < 0 || (got == 0 && is_complete))
                 return got;
             if (got == 0)
-                return error_of(error, peeking->peek->frames->bytes->name,
-                                "truncated %s data, at byte %llu", codec->name,
+                return error_of(error, bytes->name, "truncated %s data, at byte %llu", codec->name,
                                 (unsigned long long)peeking->offset);
+            peeking->pos = 0;
+            peeking->len = (size_t)got;
         }
         if (is_complete)
             peeking->frame = peeking->offset - (peeking->len - peeking->pos);
-        made = decode_step(peeking, out, cap, error);
+        step = (struct decode_step){.in = peeking->data + peeking->pos,
+                                    .in_len = peeking->len - peeking->pos,
+                                    .out = out,
+                                    .cap = cap};
+        struct error fault;
+        const enum decode_status status = codec->decode(peeking->decoder, &step, &fault);
+        if (status == DECODE_NO_MEMORY)
+            return error_of(error, bytes->name, "out of memory");
+        if (status == DECODE_FAULT)
+            return error_of(error, bytes->name, "%s, at byte %llu", fault.text,
+                            (unsigned long long)peeking->frame);
+        peeking->pos += step.used;
+        peeking->is_dry = step.made == 0;
     }
-    return made;
+    return (ssize_t)step.made;
 }
 
-int peek_content(const struct peek *peek, peek_sink *sink, void *arg, struct error *error)
+int peek_content(const struct frames *frames, uint64_t begin, uint64_t end, peek_sink *sink,
+                 void *arg, struct error *error)
 {
-    const struct codec *codec = peek->frames->codec;
+    const struct codec *codec = frames->codec;
     unsigned char out[PEEK_SIZE];
-    struct peeking peeking = {.peek = peek, .offset = peek->begin};
+    struct peeking peeking = {.frames = frames, .offset = begin, .end = end};
     ssize_t got = 1;
     int more = 1;
     if (codec) {
-        peeking.decoder = codec->open(peek->frames->decoding);
+        peeking.decoder = codec->open(frames->decoding);
         peeking.data = malloc(PEEK_SIZE);
         more = peeking.decoder && peeking.data ? 1 : -1;
     }
@@ -482,6 +436,6 @@ int peek_content(const struct peek *peek, peek_sink *sink, void *arg, struct err
     decoder_close(peeking.decoder);
     free(peeking.data);
     if (more < 0)
-        return error_of(error, peek->frames->bytes->name, "out of memory");
+        return error_of(error, frames->bytes->name, "out of memory");
     return got < 0 ? -1 : 0;
 }

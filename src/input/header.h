@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #define HEADER_MAX ((size_t)1 << 20) /* bytes of the longest header that is read */
 #define HEADER_MAGIC_MAX 12          /* bytes that tell at most whether there is a header */
@@ -53,41 +52,5 @@ enum header_status header_peek(const unsigned char *data, size_t len, size_t *wa
  * what to type instead, or that --values has no such type. */
 bool header_fits(const struct header *header, const char *type, unsigned channels,
                  struct error *fault);
-
-/* --- what a format implements; the table is in header.c --- */
-
-/* No two formats begin with the same byte. */
-struct header_format {
-    const char *name;
-    size_t magic_size; /* with this many bytes, HEADER_PART means that the format is certain */
-    /* Reads a header as header_peek, with len > 0 and `wanted`. */
-    enum header_status (*peek)(const unsigned char *data, size_t len, size_t *wanted,
-                               struct header *header, struct error *fault);
-};
-
-extern const struct header_format header_npy, header_wav, header_pnm;
-
-/* Asks for `size` bytes. Returns HEADER_PART. */
-static inline enum header_status header_need(size_t size, size_t *wanted)
-{
-    *wanted = size;
-    return HEADER_PART;
-}
-
-/* Sets the type to integers ('u', 'i') or floating-point numbers ('f') of `size` bytes. */
-static inline void header_set_type(struct header *header, char kind, unsigned size,
-                                   bool is_big_endian)
-{
-    snprintf(header->type, sizeof header->type, "%c%u%s", kind, 8 * size,
-             is_big_endian && size > 1 ? "be" : "");
-}
-
-/* Sets the fault to what is wrong with a header of this format. Returns HEADER_WRONG. */
-static inline enum header_status header_wrong(const char *format, const char *what,
-                                              struct error *fault)
-{
-    error_set(fault, "invalid %s header (%s)", format, what);
-    return HEADER_WRONG;
-}
 
 #endif

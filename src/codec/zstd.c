@@ -30,24 +30,6 @@ static bool may_be(uint32_t magic, uint32_t ignored, uint64_t value, size_t seen
     return (value & mask) == (magic & mask);
 }
 
-static enum zstd_parsed parse_skippable(const unsigned char *in, size_t len,
-                                        struct zstd_frame_header *header)
-{
-    header->is_skippable = true;
-    header->size = SKIPPABLE_HEADER_SIZE;
-    if (len < SKIPPABLE_HEADER_SIZE)
-        return ZSTD_SHORT;
-    header->content = 0;
-    header->skipped = little_endian(in + ZSTD_MAGIC_SIZE, 4);
-    return ZSTD_PARSED;
-}
-
-static uint64_t window_of(unsigned descriptor)
-{
-    uint64_t power = (uint64_t)1 << (10 + (descriptor >> 3));
-    return power + power / 8 * (descriptor & 7);
-}
-
 /* Reads the fields after the magic number. */
 static enum zstd_parsed parse_fields(const unsigned char *in, size_t len,
                                      struct zstd_frame_header *header)
@@ -63,8 +45,10 @@ static enum zstd_parsed parse_fields(const unsigned char *in, size_t len,
         content = 1;
     header->has_checksum = descriptor >> 2 & 1;
     header->size = (uint32_t)(ZSTD_MAGIC_SIZE + 1 + window + dictionary + content);
-    if (window > 0 && len > 1)
-        header->window = window_of(*in++);
+    if (window > 0 && len > 1) {
+        const uint64_t power = (uint64_t)1 << (10 + (*in >> 3));
+        header->window = power + power / 8 * (*in++ & 7);
+    }
     if (ZSTD_MAGIC_SIZE + len < header->size)
         return ZSTD_SHORT;
     header->dictionary = (uint32_t)little_endian(in, dictionary);
@@ -86,11 +70,15 @@ enum zstd_parsed zstd_parse_frame(const unsigned char *in, size_t len,
         return ZSTD_WRONG;
     if (seen < ZSTD_MAGIC_SIZE)
         return ZSTD_SHORT;
-    if (!is_frame)
-        return parse_skippable(in, len, header);
-    header->size = ZSTD_MAGIC_SIZE + 1;
-    return len < header->size ? ZSTD_SHORT
-                              : parse_fields(in + ZSTD_MAGIC_SIZE, len - ZSTD_MAGIC_SIZE, header);
+    header->is_skippable = !is_frame;
+    header->size = is_frame ? ZSTD_MAGIC_SIZE + 1 : SKIPPABLE_HEADER_SIZE;
+    if (len < header->size)
+        return ZSTD_SHORT;
+    if (is_frame)
+        return parse_fields(in + ZSTD_MAGIC_SIZE, len - ZSTD_MAGIC_SIZE, header);
+    header->content = 0;
+    header->skipped = little_endian(in + ZSTD_MAGIC_SIZE, 4);
+    return ZSTD_PARSED;
 }
 
 struct zstd_block_header zstd_parse_block(const unsigned char *in)
@@ -102,11 +90,6 @@ struct zstd_block_header zstd_parse_block(const unsigned char *in)
                                       .size = size,
                                       .stored = type == ZSTD_STORED_RLE ? 1 : size,
                                       .is_last = header & 1};
-}
-
-uint64_t zstd_block_max(uint64_t window)
-{
-    return window < ZSTD_BLOCK_MAX ? window : ZSTD_BLOCK_MAX;
 }
 
 enum zstd_parsed zstd_part_read(struct zstd_parts *parts, const unsigned char *in, size_t len,
@@ -232,14 +215,6 @@ static enum frame_extent zstd_peek(const unsigned char *in, size_t len, struct c
     return extent;
 }
 
-static int log2_floor(uint64_t value)
-{
-    int log = 0;
-    while (value >>= 1)
-        log++;
-    return log;
-}
-
 static void zstd_close(struct decoder *decoder)
 {
     libzstd.ZSTD_freeDCtx(((struct zstd_decoder *)decoder)->context);
@@ -254,8 +229,8 @@ static struct decoder *zstd_open(const struct codec_options *options)
         return NULL;
     memset(zstd, 0, offsetof(struct zstd_decoder, cut)); /* the rest may never be touched */
     zstd->decoder.codec = &codec_zstd;
-    /* libzstd counts windows in powers of two. */
-    zstd->window_log_max = log2_floor(options->memlimit);
+    for (uint64_t limit = options->memlimit; limit >>= 1;)
+        zstd->window_log_max++; /* libzstd counts windows in powers of two */
     zstd->no_check = options->no_check;
     return &zstd->decoder;
 }
@@ -287,24 +262,20 @@ static bool set_parameter(ZSTD_DCtx *context, int parameter, int value)
         libzstd.ZSTD_DCtx_setParameter(context, (ZSTD_dParameter)parameter, value));
 }
 
-static int make_context(struct zstd_decoder *zstd)
-{
-    zstd->context = libzstd.ZSTD_createDCtx();
-    if (!zstd->context)
-        return -1;
-    if (zstd->no_check)
-        (void)set_parameter(zstd->context, IGNORE_CHECKSUMS, 1);
-    if (set_parameter(zstd->context, ZSTD_d_windowLogMax, zstd->window_log_max))
-        return 0;
-    drop_context(zstd);
-    return -1;
-}
-
 /* Before a frame: says whether libzstd decodes to the output. 0, or -1: out of memory. */
 static int set_direct(struct zstd_decoder *zstd, bool is_direct)
 {
-    if (!zstd->context && make_context(zstd) != 0)
-        return -1;
+    if (!zstd->context) {
+        zstd->context = libzstd.ZSTD_createDCtx();
+        if (!zstd->context)
+            return -1;
+        if (zstd->no_check)
+            (void)set_parameter(zstd->context, IGNORE_CHECKSUMS, 1);
+        if (!set_parameter(zstd->context, ZSTD_d_windowLogMax, zstd->window_log_max)) {
+            drop_context(zstd);
+            return -1;
+        }
+    }
     if (zstd->is_direct != is_direct)
         zstd->is_direct = set_parameter(zstd->context, STABLE_OUTPUT, is_direct) && is_direct;
     return 0;
@@ -407,14 +378,6 @@ static const unsigned char *see_part(struct zstd_decoder *zstd, struct decode_st
     return *len <= zstd->cut_len ? zstd->cut : NULL;
 }
 
-/* The part was decoded. */
-static void pass_part(struct zstd_decoder *zstd, struct decode_step *step, size_t len)
-{
-    if (zstd->cut_len == 0)
-        step->used += len;
-    zstd->cut_len = 0;
-}
-
 /* --- decoding --- */
 
 static enum decode_status zstd_fault(struct error *error, const char *fault)
@@ -450,15 +413,6 @@ static enum decode_status decode_bytes(struct zstd_decoder *zstd, const unsigned
     return DECODE_OK;
 }
 
-/* True if all of the frame is in in[0..len), all of its content in the window, and fits. */
-static bool may_be_direct(const struct zstd_frame_header *header, const unsigned char *in,
-                          size_t len, const struct decode_step *step)
-{
-    struct codec_frame frame;
-    return header->content <= header->window && header->content <= step->cap - step->made &&
-           zstd_peek(in, len, &frame) == FRAME_WHOLE && frame.size <= len;
-}
-
 /* Begins the frame with the header in[0..len). */
 static enum decode_status begin_frame(struct zstd_decoder *zstd, const unsigned char *in,
                                       size_t len, struct decode_step *step, struct error *error)
@@ -479,23 +433,15 @@ static enum decode_status begin_frame(struct zstd_decoder *zstd, const unsigned 
     if (header->dictionary != 0)
         return zstd_fault(
             error, "needs a dictionary, which is not supported (use 'zstd -dc -D DICTIONARY')");
-    const bool is_direct =
-        zstd->cut_len == 0 && may_be_direct(header, in, step->in_len - step->used, step);
+    /* To the output, if all of the frame is there, and all of its content in the window, and fits.
+     */
+    const size_t left = step->in_len - step->used;
+    struct codec_frame frame;
+    const bool is_direct = zstd->cut_len == 0 && header->content <= header->window &&
+                           header->content <= step->cap - step->made &&
+                           zstd_peek(in, left, &frame) == FRAME_WHOLE && frame.size <= left;
     if ((is_direct ? set_direct(zstd, true) : begin_ring(zstd, header)) != 0)
         return DECODE_NO_MEMORY;
-    zstd_part_pass(&zstd->parts);
-    return decode_bytes(zstd, in, len, step, error);
-}
-
-/* Decodes the part that was read. */
-static enum decode_status decode_part(struct zstd_decoder *zstd, const unsigned char *in,
-                                      size_t len, struct decode_step *step, struct error *error)
-{
-    if (zstd->parts.next == ZSTD_HEADER)
-        return begin_frame(zstd, in, len, step, error);
-    const char *fault = zstd->parts.next == ZSTD_BLOCK ? block_fault(zstd) : NULL;
-    if (fault)
-        return zstd_fault(error, fault);
     zstd_part_pass(&zstd->parts);
     return decode_bytes(zstd, in, len, step, error);
 }
@@ -521,11 +467,21 @@ static enum decode_status decode_on(struct zstd_decoder *zstd, struct decode_ste
         *goes_on = false;
     } else {
         const unsigned char *in = see_part(zstd, step, &len);
+        const bool is_header = zstd->parts.next == ZSTD_HEADER;
+        const char *fault = in && zstd->parts.next == ZSTD_BLOCK ? block_fault(zstd) : NULL;
         *goes_on = in != NULL;
+        if (in && is_header) {
+            status = begin_frame(zstd, in, len, step, error);
+        } else if (fault) {
+            status = zstd_fault(error, fault);
+        } else if (in) {
+            zstd_part_pass(&zstd->parts);
+            status = decode_bytes(zstd, in, len, step, error);
+        }
+        if (in && zstd->cut_len == 0)
+            step->used += len;
         if (in)
-            status = decode_part(zstd, in, len, step, error);
-        if (in)
-            pass_part(zstd, step, len);
+            zstd->cut_len = 0;
     }
     *goes_on &= zstd->in_frame;
     return status;

@@ -200,7 +200,10 @@ struct zstd_block_header {
 struct zstd_block_header zstd_parse_block(const unsigned char *in);
 
 /* Returns the bytes that a block of a frame with this window may have, compressed or not. */
-uint64_t zstd_block_max(uint64_t window);
+static inline uint64_t zstd_block_max(uint64_t window)
+{
+    return window < ZSTD_BLOCK_MAX ? window : ZSTD_BLOCK_MAX;
+}
 
 /* The parts of a frame, in their order. */
 enum zstd_part { ZSTD_HEADER, ZSTD_BLOCK, ZSTD_CHECKSUM };
@@ -225,17 +228,13 @@ void zstd_part_pass(struct zstd_parts *parts);
 /* --- gzip's members (RFC 1952) but for their blocks: headers, trailers, and what is between them.
  * All of that may come in any number of parts. Pure functions on bytes; any thread. --- */
 
-#define GZIP_MAGIC_SIZE 3   /* bytes, with the only method of compression there is */
-#define GZIP_TRAILER_SIZE 8 /* bytes after the blocks: CRC-32 and length of the content */
+#define GZIP_MAGIC_SIZE 3 /* bytes, with the only method of compression there is */
 
 /* What may be wrong after a header, in the words of messages. */
 #define GZIP_FAULT_BLOCK "corrupt gzip data (invalid block)"
 #define GZIP_FAULT_CODE "corrupt gzip data (invalid code)"
 #define GZIP_FAULT_DISTANCE "corrupt gzip data (a distance goes back too far)"
 #define GZIP_FAULT_CHECKSUM "corrupt gzip data (wrong checksum or length)"
-
-/* The first bytes of a member of BGZF, up to its size: the first part of the extra field. */
-#define BGZF_HEAD_SIZE 18
 
 extern const unsigned char gzip_magic[GZIP_MAGIC_SIZE];
 
@@ -286,13 +285,6 @@ const char *gzip_members_read(struct gzip_members *members, const unsigned char 
 
 /* True if the next byte is of no member that has begun, so the file may end here. */
 bool gzip_members_are_complete(const struct gzip_members *members);
-
-/* Returns how many bytes the member that begins with head[0..BGZF_HEAD_SIZE) has, as these state; 0
- * if they do not. */
-size_t bgzf_size(const unsigned char *head);
-
-/* True if in[0..len), len at most BGZF_HEAD_SIZE, may be the first bytes of such a member. */
-bool bgzf_may_begin(const unsigned char *in, size_t len);
 
 /* Returns the CRC-32 of bytes that have the given one, 0 if there are none, and data[0..len) after
  * them. By ISA-L: only in builds with it, after codec_gzip.load. Any thread. */

@@ -134,17 +134,13 @@ enum walk_step frame_walk_next(struct frame_walk *walk, struct error *error);
 /* --- a look at the content of a file from a frame on, decompressed, or as stored if it is not
  * compressed. No bytes of a stream are handed out, so it does not disturb counting. --- */
 
-/* The bytes that are looked at, [begin, end) of the file; a frame begins at `begin`. */
-struct peek {
-    const struct frames *frames;
-    uint64_t begin, end;
-};
-
 /* Takes the next bytes of the content, data[0..len); at its end, 0 bytes once. Returns 1 for more,
  * 0 if that is enough, or -1: out of memory. */
 typedef int peek_sink(void *arg, const unsigned char *data, size_t len);
 
-/* Gives content to `sink` until it is enough. 0, or -1 with the error set. */
-int peek_content(const struct peek *peek, peek_sink *sink, void *arg, struct error *error);
+/* Gives content of bytes [begin, end) of the file to `sink` until it is enough; a frame begins at
+ * `begin`. 0, or -1 with the error set. */
+int peek_content(const struct frames *frames, uint64_t begin, uint64_t end, peek_sink *sink,
+                 void *arg, struct error *error);
 
 #endif

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* Cuts the files into shards: their bytes by sizes alone, and then what of one file belongs to a
+ * shard: the records and frames that begin in its range. If the end of a frame cannot be found, all
+ * that follows belongs to the shard that it begins in. */
+#include "input.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* --- all files --- */
+
+__extension__ typedef unsigned __int128 wide_position;
+
+/* Where the part-th shard ends, in bytes of all files. */
+static uint64_t end_of_part(const struct shard_choice *choice, uint64_t bytes, uint64_t part)
+{
+    return (uint64_t)((wide_position)bytes * part / choice->of);
+}
+
+bool shard_range_of(const struct shard_choice *choice, uint64_t bytes, uint64_t start,
+                    uint64_t size, uint64_t *begin, uint64_t *end)
+{
+    uint64_t first = end_of_part(choice, bytes, choice->part - 1);
+    uint64_t last = end_of_part(choice, bytes, choice->part);
+    uint64_t stop = start + size;
+    if (size == 0 || choice->is_whole) {
+        /* An empty file at the end of the list begins in no shard. */
+        bool is_last = start == bytes && choice->part == choice->of;
+        *begin = 0;
+        *end = size;
+        return is_last || (start >= first && start < last);
+    }
+    first = first > start ? first : start;
+    last = last < stop ? last : stop;
+    *begin = first - start;
+    *end = last - start;
+    return first < last;
+}
+
+/* Sets *size to that of a file. 0, SHARD_REFUSED or SHARD_FAILED. */
+static int measure(const char *name, uint64_t *size, struct error *error)
+{
+    struct stat status;
+    if (strcmp(name, "-") == 0) {
+        error_set(error, "--part: cannot divide standard input; name files instead");
+        return SHARD_REFUSED;
+    }
+    if (stat(name, &status) != 0) {
+        error_of(error, name, "%s", strerror(errno));
+        return SHARD_FAILED;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        error_of(error, name, "%s cannot be divided; --part needs regular files",
+                 S_ISDIR(status.st_mode)    ? "a directory"
+                 : S_ISFIFO(status.st_mode) ? "a pipe"
+                                            : "a device");
+        return SHARD_REFUSED;
+    }
+    *size = (uint64_t)status.st_size;
+    return 0;
+}
+
+int shard_open(struct shard *shard, const struct shard_choice *choice, char *const *names,
+               size_t count, struct error *error)
+{
+    *shard = (struct shard){.choice = *choice, .files = count};
+    if (count == 0)
+        return measure("-", NULL, error);
+    uint64_t *sizes = calloc(count, sizeof sizes[0]), start = 0;
+    shard->list = calloc(count, sizeof shard->list[0]);
+    int rc = 0;
+    if (!sizes || !shard->list) {
+        error_set(error, "out of memory");
+        rc = SHARD_FAILED;
+    }
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        rc = measure(names[i], &sizes[i], error);
+        if (rc == 0 && sizes[i] > UINT64_MAX - shard->bytes) {
+            error_of(error, names[i], "the files are too large for --part");
+            rc = SHARD_FAILED;
+        }
+        if (rc == 0)
+            shard->bytes += sizes[i];
+    }
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        struct file_shard file = {.index = i,
+                                  .name = names[i],
+                                  .size = sizes[i],
+                                  .wants_fingerprint = choice->wants_fingerprints};
+        if (shard_range_of(choice, shard->bytes, start, sizes[i], &file.begin, &file.end))
+            shard->list[shard->count++] = file;
+        start += sizes[i];
+    }
+    if (rc == 0)
+        shard->digest = fingerprint_list(names, sizes, count);
+    else
+        shard_close(shard);
+    free(sizes);
+    return rc;
+}
+
+void shard_close(struct shard *shard)
+{
+    free(shard->list);
+    *shard = (struct shard){.list = NULL};
+}
+
+/* --- one file --- */
+
+int file_shard_check(struct input *input, struct file_shard *shard, struct error *error)
+{
+    if (!input->bytes.regular)
+        return error_of(error, input->bytes.name, "is no longer a regular file");
+    if (input->bytes.opened_size < shard->size)
+        return error_of(error, input->bytes.name, "was truncated after it was divided into shares");
+    if (shard->size == 0) {
+        struct stat status; /* of files in /proc it has no size either */
+        char byte;
+        ssize_t got = bytes_read_at(&input->bytes, &byte, 1, 0, error);
+        if (got < 0)
+            return -1;
+        const bool was_added = fstat(input->bytes.fd, &status) == 0 && status.st_size > 0;
+        if (got > 0 && !was_added)
+            return error_of(error, input->bytes.name,
+                            "has a size of 0 but is not empty, so it cannot be divided");
+    }
+    input->bytes.opened_size = shard->size;
+    input->bytes.is_cut = true;
+    input->bytes.may_be_short = false;
+    if (!shard->wants_fingerprint)
+        return 0;
+    return fingerprint_file(&input->bytes, shard->size, &shard->fingerprint, error);
+}
+
+/* What is known of the frames before those of the shard. */
+struct frames_before {
+    bool has_content;    /* one of them may have content: */
+    uint64_t content_at; /* the last such, and */
+    uint64_t sized_at;   /* the last that says that it has; or the first frame of all */
+};
+
+/* Finds the frames that begin in the shard: bytes [first, next) of the file. 0 or -1. */
+static int find_frames(struct input *input, const struct file_shard *shard,
+                       struct frames_before *before, struct error *error)
+{
+    struct shard_edges *edges = &input->plan.edges;
+    const uint64_t size = shard->size, none = size;
+    const bool needs_sizes = input->frames.needs_sizes;
+    struct frame_walk walk;
+    enum walk_step step = WALK_FRAME;
+    frame_walk_begin(&walk, &input->bytes, input->frames.codec, 0, size);
+    while (edges->next == none && (edges->first == none || shard->end < size)) {
+        step = frame_walk_next(&walk, error);
+        if (step == WALK_END || step == WALK_FAILED)
+            break;
+        if (edges->first == none && walk.offset >= shard->begin)
+            edges->first = walk.offset;
+        if (walk.offset >= shard->end)
+            edges->next = walk.offset;
+        /* No cut is made after a frame whose end is not known, or that does not say how much it
+         * holds if the values after it depend on that. */
+        const bool is_sized = walk.frame.content != FRAME_UNSIZED;
+        if (step == WALK_BROKEN || (!is_sized && needs_sizes))
+            break;
+        if (edges->first != none || walk.frame.content == 0)
+            continue;
+        before->has_content = true;
+        before->content_at = walk.offset;
+        if (is_sized)
+            before->sized_at = walk.offset;
+        if (needs_sizes)
+            edges->content = content_add(edges->content, walk.frame.content);
+    }
+    return step == WALK_FAILED ? -1 : 0;
+}
+
+/* The last byte of content, if there is any. */
+struct last_byte {
+    unsigned char byte;
+    bool is_there;
+};
+
+static int take_last(void *arg, const unsigned char *data, size_t len)
+{
+    if (len > 0)
+        *(struct last_byte *)arg = (struct last_byte){data[len - 1], true};
+    return 1;
+}
+
+/* Finds out whether a record goes on from before, and whether anything comes before at all. 0 or
+ * -1. */
+static int find_edge(struct input *input, const struct frames_before *before, struct error *error)
+{
+    struct shard_edges *edges = &input->plan.edges;
+    const struct record_kind *kind = &input->records.kind;
+    struct last_byte last = {.is_there = false};
+    edges->is_first = edges->first == 0;
+    if (record_is_byte(kind) || kind->type == RECORD_PAIRS || edges->is_first ||
+        edges->first == edges->next)
+        return 0; /* no byte of the shard is to be dropped */
+    if (!record_is_text(kind)) {
+        edges->goes_on = edges->content % kind->size != 0;
+        return 0;
+    }
+    /* Frames that do not say how much they hold may be empty: then all since the last one that says
+     * so are decoded. */
+    const uint64_t first = edges->first, content_at = before->content_at, at = before->sized_at;
+    const struct frames *frames = &input->frames;
+    if (before->has_content &&
+        peek_content(frames, content_at, first, take_last, &last, error) != 0)
+        return -1;
+    if (before->has_content && !last.is_there && at < content_at &&
+        peek_content(frames, at, first, take_last, &last, error) != 0)
+        return -1;
+    edges->is_first = !last.is_there;
+    edges->goes_on = last.is_there && kind->head(&last.byte, 1) != 0; /* it does not end a record */
+    return 0;
+}
+
+/* As file_shard_select, of a compressed file. */
+static int enter_frames(struct input *input, const struct file_shard *shard, struct error *error)
+{
+    struct shard_edges *edges = &input->plan.edges;
+    const struct record_kind *kind = &input->records.kind;
+    /* What a character needs of the frames before is more than the last byte. */
+    bool is_whole = kind->type == RECORD_CSV || kind->type == RECORD_CHARACTERS ||
+                    content_is_partial(&input->plan.range);
+    struct frames_before before = {false, 0, 0};
+    edges->file_end = edges->next = shard->size;
+    edges->first = shard->begin == 0 ? 0 : shard->size;
+    edges->is_first = true;
+    if (is_whole && shard->begin > 0)
+        input->plan.range.stated = NULL; /* nothing is read here, so nothing is missing */
+    if (!is_whole &&
+        (find_frames(input, shard, &before, error) != 0 || find_edge(input, &before, error) != 0))
+        return -1;
+    frames_seek(&input->frames, edges->first);
+    input->plan.counted_from = edges->is_first ? 0 : edges->first;
+    input->bytes.opened_size = input->bytes.limit = edges->next;
+    return 0;
+}
+
+/* Returns the offset in the range of the content that is counted which is nearest to this one. */
+static uint64_t nearest_in_range(const struct bytes *bytes, uint64_t offset)
+{
+    offset = offset > bytes->begin ? offset : bytes->begin;
+    return offset < bytes->opened_size ? offset : bytes->opened_size;
+}
+
+/* Returns where the first value begins that does not begin before `offset`; at most `end`. */
+static uint64_t value_from(const struct bytes *bytes, uint64_t offset, size_t size, uint64_t end)
+{
+    const uint64_t before = offset - bytes->begin + size - 1;
+    offset = bytes->begin + before / size * size;
+    return offset < end ? offset : end;
+}
+
+/* Of what is not compressed, pieces are those values that begin in the shard; the file may end
+ * within one. Pieces of text are read up to the ends of their last records, wherever the shard
+ * ends. */
+int file_shard_select(struct input *input, const struct file_shard *shard, struct error *error)
+{
+    if (input->frames.codec)
+        return enter_frames(input, shard, error);
+    struct bytes *bytes = &input->bytes;
+    const struct record_kind *kind = &input->records.kind;
+    const size_t size = record_is_text(kind) ? 1 : kind->size;
+    const size_t left = (size_t)((bytes->opened_size - bytes->begin) % size);
+    const uint64_t begin = nearest_in_range(bytes, shard->begin);
+    const uint64_t end = nearest_in_range(bytes, shard->end), whole = bytes->opened_size - left;
+    bytes->limit = bytes->opened_size;
+    if (input_is_serial(input))
+        return 0;
+    if (left > 0 && begin <= whole && whole < end)
+        return input_cut_off(input, left, error);
+    bytes->taken = value_from(bytes, begin, size, whole);
+    bytes->ended = true; /* nothing is read in order */
+    input->plan.end = value_from(bytes, end, size, whole);
+    input->plan.size = whole;
+    input->has_header &= bytes->taken == bytes->begin;
+    input->seeks_bom &= bytes->taken == bytes->begin;
+    input->plan.counted_from = bytes->taken > bytes->begin ? bytes->taken : 0;
+    return 0;
+}
+
+/* A record that is completed. */
+struct completion {
+    struct span *joined;
+    const struct record_kind *kind;
+};
+
+/* Adds as many bytes to the record as belong to it. */
+static int take_end(void *arg, const unsigned char *data, size_t len)
+{
+    const struct completion *completion = arg;
+    const struct record_kind *kind = completion->kind;
+    struct span *joined = completion->joined;
+    if (record_is_text(kind)) {
+        size_t end = kind->head(data, len);
+        /* A pair is whole with its second byte. */
+        bool is_open =
+            kind->type != RECORD_PAIRS && end == len && joined->head.len + end < joined->max;
+        return fragment_append(&joined->head, joined->max, data, end) == 0 ? is_open : -1;
+    }
+    size_t missing = kind->size - joined->head.len % kind->size;
+    size_t taken = len < missing ? len : missing;
+    joined->head.bytes += taken;
+    return fragment_append(&joined->head, joined->max, data, taken) == 0 ? taken < missing : -1;
+}
+
+int file_shard_complete(const struct input *input, struct span *joined, struct error *error)
+{
+    const struct shard_edges *edges = &input->plan.edges;
+    struct completion completion = {joined, &input->records.kind};
+    bool is_whole =
+        !record_is_text(completion.kind) && joined->head.len % completion.kind->size == 0;
+    if (edges->next == edges->file_end || joined->head.len == 0 || joined->head.given || is_whole)
+        return 0;
+    return peek_content(&input->frames, edges->next, edges->file_end, take_end, &completion, error);
+}
