@@ -22,6 +22,7 @@ histogram_sources = \
 	src/base/error.c src/base/error.h \
 	src/base/show.c src/base/show.h \
 	src/base/signals.c src/base/signals.h \
+	src/base/system_limits.c src/base/system_limits.h \
 	src/base/words.c src/base/words.h \
 	src/count/binning.c src/count/binning.h src/count/binning_log.c \
 	src/count/binning_digits.c src/count/binning_digits.h \
@@ -153,7 +154,6 @@ gpuhisto_sources = \
 	src/merge/shard_proof.c src/merge/table_keys.c src/merge/table_rows.c \
 	src/policy/policy.c src/policy/policy.h src/policy/policy_input.h \
 	src/pool/engines.c \
-	src/pool/system_limits.c src/pool/system_limits.h \
 	src/pool/gpu_startup.c \
 	src/pool/pool.c src/pool/pool.h \
 	src/pool/pool_state.h src/pool/workers.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "pool_state.h"
-#include "system_limits.h"
+#include "src/base/system_limits.h"
 #include "gpu/device.h"
 #include "gpu/gpu_group.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "system_limits.h"
+#include "src/base/system_limits.h"
 #include "pool_state.h"
 #include "gpu/decoder.h"
 #include "gpu/device.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "pool_state.h"
-#include "system_limits.h"
+#include "src/base/system_limits.h"
 #include "gpu/gpu_group.h"
 #include "src/count/file_tallies.h"
 #include "src/count/key_tallies.h"
