@@ -15,7 +15,7 @@
 #ifndef GPUHISTO_SNAPSHOT_H
 #define GPUHISTO_SNAPSHOT_H
 
-#include "src/engine/chunk.h"
+#include "src/engine/engine.h"
 #include "src/records/error_locator.h"
 #include "src/count/histogram_spec.h"
 #include "src/count/tally.h"

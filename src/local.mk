@@ -118,7 +118,7 @@ gpuhisto_sources = \
 	src/cli/parse.c src/cli/parse.h \
 	src/cli/progress.c src/cli/progress.h \
 	$(cpu_sources) \
-	src/engine/chunk.h src/engine/engine.h \
+	src/engine/engine.h \
 	src/hash/xxh64.c src/hash/xxh64.h src/hash/xxh64_variant.h \
 	src/hash/xxh64_portable.c src/hash/xxh64_avx2.c src/hash/xxh64_avx512.c \
 	src/records/error_locator.c src/records/error_locator.h \
@@ -152,7 +152,7 @@ gpuhisto_sources = \
 	src/merge/merge.c src/merge/merge.h src/merge/merge_files.c \
 	src/merge/parsed_table.c src/merge/parsed_table.h \
 	src/merge/shard_proof.c src/merge/table_keys.c src/merge/table_rows.c \
-	src/policy/policy.c src/policy/policy.h src/policy/policy_input.h \
+	src/policy/policy.c src/policy/policy.h \
 	src/pool/engines.c \
 	src/pool/gpu_startup.c \
 	src/pool/pool.c src/pool/pool.h \

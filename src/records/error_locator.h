@@ -5,7 +5,7 @@
 #ifndef GPUHISTO_ERROR_LOCATOR_H
 #define GPUHISTO_ERROR_LOCATOR_H
 
-#include "src/engine/chunk.h"
+#include "src/engine/engine.h"
 #include "src/base/error.h"
 
 struct histogram_spec;

@@ -5,8 +5,8 @@
 #define GPUHISTO_SOURCE_H
 
 #include "src/open/input.h"
-#include "src/engine/chunk.h"
-#include "src/policy/policy_input.h"
+#include "src/engine/engine.h"
+#include "src/policy/policy.h"
 
 struct source;
 
