@@ -154,9 +154,8 @@ gpuhisto_sources = \
 	src/merge/shard_proof.c src/merge/table_keys.c src/merge/table_rows.c \
 	src/policy/policy.c src/policy/policy.h \
 	src/pool/engines.c \
-	src/pool/gpu_startup.c \
 	src/pool/pool.c src/pool/pool.h \
-	src/pool/pool_state.h src/pool/workers.c \
+	src/pool/pool_state.h \
 	src/report/diff.c src/report/diff.h \
 	src/report/field_text.c src/report/field_text.h \
 	src/report/format.c src/report/format.h src/report/formats.def \

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/base/system_limits.h"
+/* A run: opens the CPU's engine, starts workers, waits for them, and adds up what was counted. */
 #include "pool_state.h"
 #include "gpu/decoder.h"
 #include "gpu/device.h"
 #include "gpu/gpu_group.h"
-#include "src/cpu/cpu_engine.h"
-#include "src/records/error_locator.h"
+#include "src/base/system_limits.h"
 #include "src/count/file_tallies.h"
 #include "src/count/key_tallies.h"
+#include "src/cpu/cpu_engine.h"
+#include "src/records/error_locator.h"
+#include "src/run/run.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -19,7 +21,28 @@
 /* Bytes of counts that are taken to fit. */
 #define COUNTS_UNCHECKED (32 * MIB)
 
+/* Between calls of options.tick. */
+#define TICK_NS 100000000
+#define TICK_SECONDS (TICK_NS / 1e9)
+
 /* --- opening and closing --- */
+
+static void workers_init(struct workers *workers, unsigned max)
+{
+    pthread_condattr_t attributes;
+    workers->max = max;
+    pthread_mutex_init(&workers->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&workers->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+static void workers_destroy(struct workers *workers)
+{
+    pthread_cond_destroy(&workers->changed);
+    pthread_mutex_destroy(&workers->lock);
+}
 
 /* Returns the bytes of the tally, and of one table of the CPU's engine. */
 static uint64_t counts_size(const struct histogram_spec *spec)
@@ -108,6 +131,311 @@ static struct pool *pool_open(const struct pool_options *options, const struct p
     }
     pool->begin = clock_now();
     return pool;
+}
+
+/* --- ending it --- */
+
+/* Ends the run with an error, unless it failed for another one. */
+static void fail(struct workers *workers, const char *why)
+{
+    pthread_mutex_lock(&workers->lock);
+    if (!workers->failed)
+        error_set(&workers->error, "%s", why);
+    workers->failed = true;
+    pthread_cond_signal(&workers->changed);
+    pthread_mutex_unlock(&workers->lock);
+}
+
+/* A run that wants a GPU only ends when it is lost. */
+static void fail_for_loss(struct pool *pool)
+{
+    struct engine *gpu = pool_gpu(pool);
+    const char *loss = gpu ? engine_loss(gpu) : NULL;
+    struct error error;
+    error_set(&error, "GPU lost: %s", loss ? loss : "no reason is known");
+    fail(&pool->workers, error.text);
+}
+
+/* --- starting them --- */
+
+/* Bytes of a worker's stack: small, as `ulimit -v` may leave little address space, but enough for
+ * CUDA's calls. Sanitizers need far more: 0 is the system's default. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define WORKER_STACK 0
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
+#define WORKER_STACK 0
+#endif
+#endif
+#ifndef WORKER_STACK
+#define WORKER_STACK ((size_t)512 << 10)
+#endif
+
+static void *worker_thread(void *arg);
+
+static bool start_thread(struct pool *pool)
+{
+    return start_detached_thread(worker_thread, pool, WORKER_STACK) == 0;
+}
+
+/* Starts workers until there are as many as wanted. */
+static void start(struct pool *pool, unsigned wanted)
+{
+    struct workers *workers = &pool->workers;
+    if (workers->started >= wanted || workers->exhausted)
+        return;
+    pthread_mutex_lock(&workers->lock);
+    unsigned before = workers->started;
+    while (workers->started < wanted && !workers->failed && !workers->exhausted) {
+        /* The limit that is met will hardly go away in this run. */
+        workers->exhausted = !start_thread(pool);
+        workers->started += !workers->exhausted;
+        workers->running += !workers->exhausted;
+    }
+    if (workers->started > before)
+        engines_restart_rate(pool);
+    pthread_mutex_unlock(&workers->lock);
+}
+
+/* Starts as many workers as the input is worth. */
+static void start_more(struct pool *pool, enum flow flow)
+{
+    if (pool->workers.started < pool->workers.max)
+        engines_limit_workers(pool);
+    struct policy_input now = engines_policy_input(pool, flow);
+    now.has_work = flow == FLOW_DECODED && source_has_work(pool->source);
+    start(pool, policy_workers(&now, &pool->options.tuning));
+}
+
+/* Starts workers for the other files, as one that feeds a GPU stays with it for a whole file. The
+ * caller may have the source's read lock, which nothing here takes. */
+static void start_beside_gpus(struct pool *pool)
+{
+    const size_t files = source_files(pool->source);
+    engines_limit_workers(pool);
+    const struct policy_input now = engines_policy_input(pool, FLOW_DECODED);
+    const unsigned wanted = policy_workers_beside_gpus(&now);
+    start(pool, files < wanted ? (unsigned)files : wanted);
+}
+
+/* --- what one does --- */
+
+/* Ends a run with --invalid=error once the first invalid token is known. True if it did. */
+static bool has_invalid(struct pool *pool)
+{
+    struct error what;
+    if (pool->options.invalid != INVALID_ERROR || !pool->locator ||
+        !error_locator_first(pool->locator, &what))
+        return false;
+    fail(&pool->workers, what.text);
+    return true;
+}
+
+/* Ends a run that cannot keep its counts. True if it did. */
+static bool has_lost(struct pool *pool)
+{
+    struct error what;
+    if (key_tallies_check(pool->options.keys, &what) == 0 &&
+        file_tallies_check(pool->options.files, &what) == 0)
+        return false;
+    fail(&pool->workers, what.text);
+    return true;
+}
+
+/* Calls for help when the input proves long; `len` bytes more were read. */
+static void call_for_help(struct pool *pool, enum flow flow, size_t len)
+{
+    uint64_t bytes = atomic_fetch_add(&pool->workers.bytes, len) + len;
+    if (len == 0 || bytes < pool->options.tuning.short_input)
+        return;
+    start_more(pool, flow);
+    engines_consider(pool, flow, bytes);
+}
+
+/* Calls options.tick. The lock is not held. */
+static void tick(struct pool *pool, bool has_failed)
+{
+    const struct pool_view view = {.bytes = pool->workers.bytes,
+                                   .has_failed = has_failed,
+                                   .cpu = pool->cpu,
+                                   .gpu = pool_gpu(pool)};
+    pool->options.tick(pool->options.tick_arg, &view);
+}
+
+/* The sink of one worker. */
+struct worker_sink {
+    struct pool *pool;
+    double began;  /* to read what is counted next, in seconds since the run began */
+    bool looks;    /* this is the thread that would wait, so it calls look now and then: */
+    double looked; /* when it did */
+};
+
+static struct pool *pool_of(void *arg)
+{
+    return ((struct worker_sink *)arg)->pool;
+}
+
+static struct chunk *worker_choose(void *arg, enum flow flow)
+{
+    return engines_choose(pool_of(arg), flow);
+}
+
+static int worker_count(void *arg, struct chunk *chunk, enum flow flow)
+{
+    struct worker_sink *sink = arg;
+    struct pool *pool = sink->pool;
+    const size_t len = chunk->origin.bytes; /* submit takes the chunk back */
+    if (engines_submit(pool, chunk, flow, sink->began) != 0) {
+        fail_for_loss(pool);
+        return -1;
+    }
+    if (has_invalid(pool) || has_lost(pool))
+        return -1;
+    call_for_help(pool, flow, len);
+    if (sink->looks && pool->options.tick && pool_seconds(pool) - sink->looked >= TICK_SECONDS) {
+        tick(pool, false);
+        sink->looked = pool_seconds(pool);
+    }
+    sink->began = pool_seconds(pool); /* to look, or to open a GPU, is not reading */
+    return 0;
+}
+
+static struct engine *worker_offload(void *arg, const struct offload_offer *offer, bool *waits)
+{
+    struct engine *gpu = engines_offload(pool_of(arg), offer, waits);
+    if (gpu || *waits)
+        start_beside_gpus(pool_of(arg));
+    return gpu;
+}
+
+/* True if the worker is one too many of those that decompress: it then no longer counts as started,
+ * so that another one may be when it is needed. One that calls look is replaced: to decompress may
+ * take long without counting. */
+static bool worker_is_surplus(void *arg)
+{
+    const struct worker_sink *sink = arg;
+    struct pool *pool = sink->pool;
+    struct workers *workers = &pool->workers;
+    const struct policy_input now = engines_policy_input(pool, FLOW_DECODED);
+    const unsigned wanted = policy_workers_beside_gpus(&now);
+    if (!sink->looks && now.workers <= wanted)
+        return false;
+    pthread_mutex_lock(&workers->lock);
+    bool is_surplus = workers->started > wanted;
+    if (sink->looks) {
+        is_surplus = start_thread(pool);
+        workers->running += is_surplus;
+    } else if (is_surplus) {
+        workers->started--;
+        workers->exhausted = false; /* a thread can be started again */
+    }
+    pthread_mutex_unlock(&workers->lock);
+    return is_surplus;
+}
+
+static unsigned worker_count_max(void *arg)
+{
+    return atomic_load(&pool_of(arg)->workers.max);
+}
+
+static bool worker_has_ended(void *arg)
+{
+    return has_invalid(pool_of(arg)) || has_lost(pool_of(arg));
+}
+
+/* Runs one worker to its end. */
+static void run(struct pool *pool, bool looks)
+{
+    struct workers *workers = &pool->workers;
+    struct worker_sink own = {.pool = pool, .began = pool_seconds(pool), .looks = looks};
+    const bool has_gpu = pool->startup.may_open || pool->options.device == DEVICE_GPU;
+    const struct sink sink = {.arg = &own,
+                              .choose = worker_choose,
+                              .count = worker_count,
+                              .offload = has_gpu ? worker_offload : NULL,
+                              .is_surplus = worker_is_surplus,
+                              .workers = worker_count_max,
+                              .has_ended = worker_has_ended};
+    (void)run_worker(pool->source, &sink);
+    /* Others may have failed, and this one has read what comes before that. */
+    const char *error = source_error(pool->source);
+    if (error && !has_invalid(pool)) { /* which comes first */
+        if (*error)
+            fail(workers, error);
+        else
+            fail_for_loss(pool);
+    }
+    pthread_mutex_lock(&workers->lock);
+    workers->running--;
+    pthread_cond_signal(&workers->changed);
+    pthread_mutex_unlock(&workers->lock);
+}
+
+static void *worker_thread(void *arg)
+{
+    run(arg, false);
+    return NULL;
+}
+
+/* --- the first one --- */
+
+/* Starts the first worker, which starts others when the input is long. A short plain input is read
+ * by this thread, until its end. 0, or -1 with the error set. */
+static int workers_begin(struct pool *pool, struct error *error)
+{
+    const uint64_t size = source_size(pool->source);
+    /* A pipe would keep this thread from looking. */
+    const bool may_be_here = size > 0 && pool->options.device != DEVICE_GPU;
+    /* To start a thread takes longer than to count a short input. */
+    const bool is_here = may_be_here && size <= pool->options.tuning.short_input;
+    pool->workers.started = pool->workers.running = 1;
+    if (!is_here && start_thread(pool))
+        return 0;
+    if (!may_be_here)
+        return error_set(error, "cannot start a thread");
+    run(pool, true);
+    return 0;
+}
+
+/* --- waiting for them --- */
+
+/* Waits for a change, and calls look if there is none for a while. The lock is held on entry and on
+ * return, but not while look runs. */
+static void wait_and_tick(struct pool *pool)
+{
+    struct workers *workers = &pool->workers;
+    struct timespec until = clock_now(); /* the condition's clock, too, which cannot be set */
+    until.tv_nsec += TICK_NS;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    if (pthread_cond_timedwait(&workers->changed, &workers->lock, &until) == 0)
+        return;
+    pthread_mutex_unlock(&workers->lock);
+    tick(pool, false);
+    pthread_mutex_lock(&workers->lock);
+}
+
+/* Waits until every worker has reached the end of the source, or until one has failed; meanwhile
+ * calls options.tick. 0, or -1 with the error set: workers may then still be running. */
+static int workers_wait(struct pool *pool, struct error *error)
+{
+    struct workers *workers = &pool->workers;
+    pthread_mutex_lock(&workers->lock);
+    while (workers->running > 0 && !workers->failed)
+        if (pool->options.tick)
+            wait_and_tick(pool);
+        else
+            pthread_cond_wait(&workers->changed, &workers->lock);
+    const bool failed = workers->failed;
+    if (failed)
+        *error = workers->error;
+    pthread_mutex_unlock(&workers->lock);
+    if (failed && pool->options.tick)
+        tick(pool, true);
+    return failed ? -1 : 0;
 }
 
 /* --- the result --- */

@@ -87,7 +87,7 @@ static inline struct engine *pool_gpu(const struct pool *pool)
     return atomic_load(&pool->startup.gpu);
 }
 
-/* --- gpu_startup.c --- */
+/* --- engines.c: opens GPUs --- */
 
 /* Opens the GPUs now, as --device=gpu does. 0, or -1: gpu_startup_error says why. */
 int gpu_startup_wait(struct pool *pool);
@@ -121,19 +121,5 @@ struct engine *engines_offload(struct pool *pool, const struct offload_offer *of
 /* Submits a chunk to be counted, and records what that cost; `begin` is when reading it began, in
  * seconds of the run. 0, or -1 once the GPU is lost and may not be replaced. */
 int engines_submit(struct pool *pool, struct chunk *chunk, enum flow flow, double begin);
-
-/* --- workers.c --- */
-
-/* Prepares pool->workers, and frees what they have once none is running. One thread. */
-void workers_init(struct workers *workers, unsigned max);
-void workers_destroy(struct workers *workers);
-
-/* Starts the first worker, which starts others when the input is long. A short plain input is read
- * by this thread, until its end. 0, or -1 with the error set. */
-int workers_begin(struct pool *pool, struct error *error);
-
-/* Waits until every worker has reached the end of the source, or until one has failed; meanwhile
- * calls options.tick. 0, or -1 with the error set: workers may then still be running. */
-int workers_wait(struct pool *pool, struct error *error);
 
 #endif
