@@ -124,7 +124,6 @@ gpuhisto_sources = \
 	src/records/error_locator.c src/records/error_locator.h \
 	src/records/record_kind.c src/records/record_kind.h \
 	src/records/records.c src/records/records.h \
-	src/work/decode_memory.c \
 	src/frames/codec.h \
 	src/frames/codec_gzip.c \
 	src/open/content.c src/open/content.h \
@@ -138,14 +137,13 @@ gpuhisto_sources = \
 	src/bytes/bytes.c src/bytes/bytes.h \
 	src/open/unsupported_format.c src/open/unsupported_format.h \
 	src/open/header.c src/open/header.h src/open/npy.c src/open/pnm.c src/open/wav.c \
-	src/work/work_queue.c src/work/work_queue.h src/work/remaining.c \
-	src/work/operands.c src/work/sink.h \
 	src/open/open.c src/open/input.h \
 	src/bytes/replay_window.c src/bytes/replay_window.h \
 	src/open/file_shard.c \
 	src/open/pieces.c \
 	src/open/shard.c src/open/shard.h \
-	src/work/source.c src/work/source.h src/work/worker.h \
+	src/work/source.c src/work/source.h src/work/work_queue.c \
+	src/work/worker.c src/work/worker.h \
 	src/records/record_joiner.c src/records/record_joiner.h \
 	src/frames/frames.c src/frames/frames.h \
 	src/bytes/parallel_read.c src/bytes/parallel_read.h \

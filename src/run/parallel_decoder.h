@@ -7,7 +7,7 @@
 #define GPUHISTO_PARALLEL_DECODER_H
 
 #include "src/blocks/block_format.h"
-#include "src/work/work_queue.h"
+#include "src/work/worker.h"
 
 struct parallel_decoder;
 

@@ -5,7 +5,7 @@
 #define GPUHISTO_PARSE_QUEUE_H
 
 #include "src/blocks/block_format.h"
-#include "src/work/work_queue.h"
+#include "src/work/worker.h"
 
 struct parse_slot {
     struct job job; /* first: a job is its slot */

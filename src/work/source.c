@@ -1,175 +1,97 @@
 /* SPDX-License-Identifier: MIT */
-/* All files of a run: which are open, which is read, and what went wrong. */
+/* All files of a run: the order in which they are read, which are open, and how much is left. */
 #include "worker.h"
+#include "src/open/shard.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 /* Bytes that all workers together may reserve for decoding. */
 #define DECODING_SIZE ((size_t)256 << 20)
 
-/* --- what went wrong --- */
+/* Bytes of a stream that are kept. */
+#define REPLAY_SIZE ((uint64_t)32 << 20)
 
-static bool is_before(const struct source_offset *a, const struct source_offset *b)
+/* Of content to compressed bytes, before anything was decoded. */
+#define CONTENT_RATIO 3
+
+/* --- the operands before they are opened: what they are, and in which order they are read --- */
+
+static bool is_standard(const struct operand *operand)
 {
-    return a->file != b->file ? a->file < b->file : a->byte < b->byte;
+    return strcmp(operand->file.name, "-") == 0;
 }
 
-void source_add_worker(struct worker *worker)
+/* Returns the operand of a shard's file, which is a regular one. */
+static struct operand shard_operand(struct file_shard *shard)
 {
-    struct source *source = worker->source;
-    pthread_mutex_lock(&source->lock);
-    worker->next = source->workers;
-    source->workers = worker;
-    pthread_mutex_unlock(&source->lock);
+    return (struct operand){.file = {.name = shard->name, .is_regular = true, .fd = -1},
+                            .shard = shard,
+                            .size = shard->end - shard->begin};
 }
 
-void source_remove_worker(struct worker *worker)
+static struct operand whole_operand(const char *name, const struct content_range *range)
 {
-    struct source *source = worker->source;
-    struct worker **link = &source->workers;
-    pthread_mutex_lock(&source->lock);
-    while (*link != worker)
-        link = &(*link)->next;
-    *link = worker->next;
-    pthread_mutex_unlock(&source->lock);
+    const struct preopened file = preopened_inspect(name);
+    return (struct operand){.file = file, .size = content_before(range, file.size)};
 }
 
-/* Returns where that begins which is to be read next. Under the read lock. */
-static struct source_offset next_offset(const struct source *source)
+static int compare_operands(const void *a, const void *b)
 {
-    const struct file *file = source->current;
-    if (!file)
-        return (struct source_offset){source->opened, 0};
-    const struct input *input = &file->input;
-    return (struct source_offset){file->order, input->frames.codec ? input->frames.pending.offset
-                                                                   : input->bytes.taken};
+    const struct operand *x = a, *y = b;
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
+    return x->number < y->number ? -1 : 1;
 }
 
-/* The worker is at work on what begins there. False: the run has failed before that. */
-static bool begin_work(struct worker *worker, const struct source_offset *begin)
+/* Orders operands: the longest first, so that no worker is left alone with it at the end; but in
+ * the order given if one is not regular, as its writer may rely on that order. */
+static void order_operands(struct source *source)
 {
-    struct source *source = worker->source;
-    pthread_mutex_lock(&source->lock);
-    worker->begin = *begin;
-    worker->is_at_work = !source->failed || is_before(begin, &source->failure);
-    const bool is_at_work = worker->is_at_work;
-    pthread_mutex_unlock(&source->lock);
-    return is_at_work;
-}
-
-bool source_begin_work(struct worker *worker)
-{
-    const struct source_offset next = next_offset(worker->source);
-    return begin_work(worker, &next);
-}
-
-bool source_begin_work_at(struct worker *worker, const struct file *file, uint64_t byte)
-{
-    const struct source_offset begin = {file->order, byte};
-    return begin_work(worker, &begin);
-}
-
-static int fail_at(struct source *source, const struct source_offset *at, const struct error *error)
-{
-    pthread_mutex_lock(&source->lock);
-    if (!source->failed || is_before(at, &source->failure)) {
-        source->failure = *at;
-        source->error = *error;
+    bool all_regular = true;
+    size_t standard = 0;
+    for (size_t i = 0; i < source->count; i++)
+        standard += is_standard(&source->operands[i]);
+    for (size_t i = 0; i < source->count; i++) {
+        struct operand *operand = &source->operands[i];
+        const bool regular = operand->file.is_regular;
+        operand->is_alone = !regular || (standard > 1 && is_standard(operand));
+        all_regular &= regular;
+        source->remaining.plain += operand->size;
+        source->remaining.compressed.unopened += operand->size;
     }
-    source->failed = true;
-    pthread_mutex_unlock(&source->lock);
-    work_queue_wake_all(&source->queue);
-    return -1;
+    source->remaining.size = all_regular ? atomic_load(&source->remaining.plain) : 0;
+    if (all_regular)
+        qsort(source->operands, source->count, sizeof source->operands[0], compare_operands);
 }
 
-int source_fail(struct worker *worker, const struct error *error)
+/* Looks at all operands; with a shard, only at the files that have a part in it. */
+static void peek_at_operands(struct source *source, char *const *operands, size_t count)
 {
-    return fail_at(worker->source, &worker->begin, error);
+    const struct content_range range = content_range_of(&source->options.content);
+    struct shard *shard = source->options.shard;
+    source->count = shard ? shard->count : count ? count : 1;
+    for (size_t i = 0; i < source->count; i++) {
+        source->operands[i] = shard ? shard_operand(&shard->list[i])
+                                    : whole_operand(count ? operands[i] : "-", &range);
+        source->operands[i].number = i;
+    }
 }
 
-int source_fail_of(struct worker *worker, const struct file *file, const char *fault)
+/* Fills source->operands, which has room, in the order in which they are read: those named, or
+ * those of the shard. Holds the first ones. */
+static void operands_peek(struct source *source, char *const *names, size_t count)
 {
-    struct error error;
-    error_of(&error, file->input.bytes.name, "%s", fault);
-    return source_fail(worker, &error);
-}
-
-int source_fail_for_memory(struct worker *worker, const struct file *file)
-{
-    return source_fail_of(worker, file, "out of memory");
-}
-
-int source_fail_truncated(struct worker *worker, const struct file *file, uint64_t end)
-{
-    struct error error;
-    error_of(&error, file->input.bytes.name, "truncated %s data, at byte %" PRIu64,
-             file->input.frames.codec->name, end);
-    return source_fail(worker, &error);
-}
-
-int source_fail_at_end(struct worker *worker, const struct file *file, const struct error *error)
-{
-    return fail_at(worker->source, &(struct source_offset){file->order, UINT64_MAX}, error);
-}
-
-bool source_has_failed(struct worker *worker)
-{
-    struct source *source = worker->source;
-    if (!atomic_load(&source->failed))
-        return false;
-    pthread_mutex_lock(&source->lock);
-    const bool is_before_failure = is_before(&worker->begin, &source->failure);
-    pthread_mutex_unlock(&source->lock);
-    return !is_before_failure;
-}
-
-/* Returns the link to the first of the files that are parked. Under the lock. */
-static struct file **first_parked(struct source *source)
-{
-    struct file **first = &source->parked;
-    for (struct file **link = first; *link; link = &(*link)->next)
-        if ((*link)->order < (*first)->order)
-            first = link;
-    return first;
-}
-
-/* True if files are to be read on that come before the failure. Under the lock. */
-static bool has_more_before(struct source *source)
-{
-    const size_t failed = source->failure.file;
-    const struct file *current = source->current, *parked = *first_parked(source);
-    for (const struct file *file = source->in_pieces; file; file = file->next)
-        if (file->order < failed)
-            return true;
-    return (current && current->order < failed) || (parked && parked->order < failed);
-}
-
-bool source_end_work(struct worker *worker)
-{
-    struct source *source = worker->source;
-    pthread_mutex_lock(&source->lock);
-    worker->is_at_work = false;
-    const bool goes_on = !source->failed || has_more_before(source);
-    pthread_mutex_unlock(&source->lock);
-    return goes_on;
-}
-
-const char *source_error(struct source *source)
-{
-    pthread_mutex_lock(&source->lock);
-    const bool has_failed = source->failed, is_last = !source->workers;
-    bool is_first = !has_more_before(source);
-    for (const struct worker *worker = source->workers; worker; worker = worker->next)
-        is_first &= !worker->is_at_work || is_before(&source->failure, &worker->begin);
-    pthread_mutex_unlock(&source->lock);
-    if (!has_failed)
-        return NULL;
-    return is_last || (is_first && !work_queue_has_handed_off(&source->queue)) ? source->error.text
-                                                                               : NULL;
+    peek_at_operands(source, names, count);
+    order_operands(source);
+    size_t left = preopened_max(source->count);
+    for (size_t i = 0; i < source->count && left > 0; i++)
+        left -= preopened_acquire(&source->operands[i].file);
 }
 
 /* --- opening it --- */
@@ -191,6 +113,175 @@ struct source *source_open(char *const *operands, size_t count, const struct inp
     pthread_mutex_init(&source->lock, NULL);
     work_queue_open(&source->queue);
     return source;
+}
+
+size_t source_files(const struct source *source)
+{
+    return source->count ? source->count : 1;
+}
+
+struct preopened *source_file(struct source *source, size_t i)
+{
+    return i < source->count ? &source->operands[i].file : NULL;
+}
+
+/* Reads the first bytes of a file that is open. Returns how many could be read. */
+static size_t read_head(const struct preopened *file, unsigned char head[CODEC_MAGIC_MAX])
+{
+    const bool is_input = strcmp(file->name, "-") == 0;
+    const int fd = is_input ? STDIN_FILENO : file->fd;
+    const off_t begin = is_input ? lseek(fd, 0, SEEK_CUR) : 0;
+    size_t len = 0;
+    ssize_t got;
+    do {
+        got = pread(fd, head + len, CODEC_MAGIC_MAX - len, begin + (off_t)len);
+        len += got > 0 ? (size_t)got : 0;
+    } while (len < CODEC_MAGIC_MAX && (got > 0 || (got < 0 && errno == EINTR)));
+    return len;
+}
+
+/* Loads the library for the format that a regular file begins with. False if the format is not
+ * known. */
+static bool load_codec_of(const struct preopened *file)
+{
+    unsigned char head[CODEC_MAGIC_MAX];
+    const struct codec *codec = NULL;
+    struct error unused;
+    if (!file->is_regular || (file->fd < 0 && strcmp(file->name, "-") != 0))
+        return false;
+    const enum codec_magic magic = codec_recognise(head, read_head(file, head), &codec);
+    if (magic == MAGIC_MATCH)
+        (void)codec->load(&unused);
+    return magic != MAGIC_PART;
+}
+
+void source_load_codecs(struct source *source)
+{
+    struct error unused;
+    bool any = false; /* whichever there is */
+    if (source->options.codec)
+        (void)source->options.codec->load(&unused);
+    if (source->options.codec || source->options.is_as_stored)
+        return;
+    for (size_t i = 0; i < source->count && !any; i++) {
+        const struct preopened *file = &source->operands[i].file;
+        any = file->error == 0 && !load_codec_of(file);
+    }
+    for (size_t i = 0; any && codecs[i]; i++)
+        (void)codecs[i]->load(&unused);
+}
+
+int source_find_header(struct source *source, struct header *header, struct error *error)
+{
+    struct operand *first = source->operands;
+    for (size_t i = 0; i < source->count; i++)
+        if (source->operands[i].number == 0)
+            first = &source->operands[i];
+    return input_find_header(&first->file, &source->options, header, error);
+}
+
+void source_set_options(struct source *source, const struct input_options *options)
+{
+    source->options = *options;
+}
+
+/* --- how much is left --- */
+
+/* Returns the bytes of a file that are to be decoded. */
+static uint64_t size_of(const struct input *input)
+{
+    return input->bytes.opened_size - input->bytes.begin - input->plan.edges.first;
+}
+
+void remaining_add_file(struct source *source, const struct file *file)
+{
+    struct compressed_remaining *compressed = &source->remaining.compressed;
+    const struct input *input = &file->input;
+    uint64_t size = size_of(input);
+    atomic_fetch_add(&compressed->opened, size);
+    if (input_parallel(input))
+        atomic_fetch_add(&source->remaining.plain, input->plan.end - input->bytes.taken);
+    if (input->frames.codec && content_is_partial(&input->plan.range))
+        atomic_store(&source->remaining.is_unsized, true);
+    if (!file->is_offloadable)
+        return;
+    const double rate = input->frames.codec->gpu_rate, slowest = atomic_load(&compressed->gpu_rate);
+    if (slowest == 0 || rate < slowest)
+        atomic_store(&compressed->gpu_rate, rate);
+    atomic_fetch_add(&compressed->offloadable, size);
+    atomic_fetch_add(&compressed->left[false], (int64_t)size);
+}
+
+void remaining_assign(struct source *source, struct file *file, bool to_gpu)
+{
+    const int64_t size = (int64_t)size_of(&file->input);
+    if (file->is_offloadable) {
+        atomic_fetch_sub(&source->remaining.compressed.left[file->is_on_gpu], size);
+        atomic_fetch_add(&source->remaining.compressed.left[to_gpu], size);
+    }
+    file->is_on_gpu = to_gpu;
+}
+
+void remaining_add_read(struct source *source, const struct file *file, int64_t in, uint64_t out)
+{
+    struct compressed_remaining *compressed = &source->remaining.compressed;
+    atomic_fetch_add(&source->remaining.read, (uint64_t)in);
+    if (!file->is_offloadable)
+        return;
+    atomic_fetch_sub(&compressed->left[file->is_on_gpu], in);
+    if (out == 0)
+        return;
+    atomic_fetch_add(&compressed->in, (uint64_t)in);
+    atomic_fetch_add(&compressed->out, out);
+}
+
+double remaining_content_ratio(struct source *source)
+{
+    struct compressed_remaining *compressed = &source->remaining.compressed;
+    uint64_t in = atomic_load(&compressed->in), out = atomic_load(&compressed->out);
+    return in > 0 ? (double)out / (double)in : CONTENT_RATIO;
+}
+
+uint64_t remaining_replay_max(const struct source *source)
+{
+    return source->options.replay_max > 0 ? source->options.replay_max : REPLAY_SIZE;
+}
+
+uint64_t source_size(const struct source *source)
+{
+    return source->remaining.size;
+}
+
+uint64_t source_remaining(struct source *source)
+{
+    return atomic_load(&source->remaining.plain);
+}
+
+double source_fraction(struct source *source)
+{
+    struct remaining *remaining = &source->remaining;
+    if (remaining->size == 0 || atomic_load(&remaining->is_unsized))
+        return 0;
+    double fraction = (double)atomic_load(&remaining->read) / (double)remaining->size;
+    return fraction < 1 ? fraction : 1;
+}
+
+struct source_content source_content(struct source *source)
+{
+    struct compressed_remaining *compressed = &source->remaining.compressed;
+    const double opened = (double)atomic_load(&compressed->opened);
+    const double offloadable = (double)atomic_load(&compressed->offloadable);
+    const double ratio = remaining_content_ratio(source);
+    double left[2];
+    if (offloadable == 0)
+        return (struct source_content){.gpu_rate = 0};
+    for (int i = 0; i < 2; i++) /* a file may grow */
+        left[i] = fmax((double)atomic_load(&compressed->left[i]), 0) * ratio;
+    return (struct source_content){.unopened = (double)atomic_load(&compressed->unopened) *
+                                               offloadable / opened * ratio,
+                                   .on_cores = left[false],
+                                   .on_gpus = left[true],
+                                   .gpu_rate = atomic_load(&compressed->gpu_rate)};
 }
 
 /* --- files --- */
@@ -257,6 +348,16 @@ void source_park(struct source *source, struct file *file)
     source->parked = file;
     pthread_mutex_unlock(&source->lock);
     work_queue_wake_all(&source->queue);
+}
+
+/* Returns the link to the first of the files that are parked. Under the lock. */
+static struct file **first_parked(struct source *source)
+{
+    struct file **first = &source->parked;
+    for (struct file **link = first; *link; link = &(*link)->next)
+        if ((*link)->order < (*first)->order)
+            first = link;
+    return first;
 }
 
 /* Makes the first file that is parked the current one if there is none; or, after a failure, if it

@@ -1,6 +1,164 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may decode, and who counts for others: memory for decoders and descriptors may be short. */
+/* What workers are at, what went wrong first in the input, and who may decode while others count
+ * for them: memory for decoders and descriptors may be short. */
 #include "worker.h"
+
+#include <inttypes.h>
+
+/* --- what went wrong --- */
+
+static bool is_before(const struct source_offset *a, const struct source_offset *b)
+{
+    return a->file != b->file ? a->file < b->file : a->byte < b->byte;
+}
+
+void source_add_worker(struct worker *worker)
+{
+    struct source *source = worker->source;
+    pthread_mutex_lock(&source->lock);
+    worker->next = source->workers;
+    source->workers = worker;
+    pthread_mutex_unlock(&source->lock);
+}
+
+void source_remove_worker(struct worker *worker)
+{
+    struct source *source = worker->source;
+    struct worker **link = &source->workers;
+    pthread_mutex_lock(&source->lock);
+    while (*link != worker)
+        link = &(*link)->next;
+    *link = worker->next;
+    pthread_mutex_unlock(&source->lock);
+}
+
+/* Returns where that begins which is to be read next. Under the read lock. */
+static struct source_offset next_offset(const struct source *source)
+{
+    const struct file *file = source->current;
+    if (!file)
+        return (struct source_offset){source->opened, 0};
+    const struct input *input = &file->input;
+    return (struct source_offset){file->order, input->frames.codec ? input->frames.pending.offset
+                                                                   : input->bytes.taken};
+}
+
+/* The worker is at work on what begins there. False: the run has failed before that. */
+static bool begin_work(struct worker *worker, const struct source_offset *begin)
+{
+    struct source *source = worker->source;
+    pthread_mutex_lock(&source->lock);
+    worker->begin = *begin;
+    worker->is_at_work = !source->failed || is_before(begin, &source->failure);
+    const bool is_at_work = worker->is_at_work;
+    pthread_mutex_unlock(&source->lock);
+    return is_at_work;
+}
+
+bool source_begin_work(struct worker *worker)
+{
+    const struct source_offset next = next_offset(worker->source);
+    return begin_work(worker, &next);
+}
+
+bool source_begin_work_at(struct worker *worker, const struct file *file, uint64_t byte)
+{
+    const struct source_offset begin = {file->order, byte};
+    return begin_work(worker, &begin);
+}
+
+static int fail_at(struct source *source, const struct source_offset *at, const struct error *error)
+{
+    pthread_mutex_lock(&source->lock);
+    if (!source->failed || is_before(at, &source->failure)) {
+        source->failure = *at;
+        source->error = *error;
+    }
+    source->failed = true;
+    pthread_mutex_unlock(&source->lock);
+    work_queue_wake_all(&source->queue);
+    return -1;
+}
+
+int source_fail(struct worker *worker, const struct error *error)
+{
+    return fail_at(worker->source, &worker->begin, error);
+}
+
+int source_fail_of(struct worker *worker, const struct file *file, const char *fault)
+{
+    struct error error;
+    error_of(&error, file->input.bytes.name, "%s", fault);
+    return source_fail(worker, &error);
+}
+
+int source_fail_for_memory(struct worker *worker, const struct file *file)
+{
+    return source_fail_of(worker, file, "out of memory");
+}
+
+int source_fail_truncated(struct worker *worker, const struct file *file, uint64_t end)
+{
+    struct error error;
+    error_of(&error, file->input.bytes.name, "truncated %s data, at byte %" PRIu64,
+             file->input.frames.codec->name, end);
+    return source_fail(worker, &error);
+}
+
+int source_fail_at_end(struct worker *worker, const struct file *file, const struct error *error)
+{
+    return fail_at(worker->source, &(struct source_offset){file->order, UINT64_MAX}, error);
+}
+
+bool source_has_failed(struct worker *worker)
+{
+    struct source *source = worker->source;
+    if (!atomic_load(&source->failed))
+        return false;
+    pthread_mutex_lock(&source->lock);
+    const bool is_before_failure = is_before(&worker->begin, &source->failure);
+    pthread_mutex_unlock(&source->lock);
+    return !is_before_failure;
+}
+
+/* True if files are to be read on that come before the failure. Under the lock. */
+static bool has_more_before(struct source *source)
+{
+    const size_t failed = source->failure.file;
+    for (const struct file *file = source->in_pieces; file; file = file->next)
+        if (file->order < failed)
+            return true;
+    for (const struct file *file = source->parked; file; file = file->next)
+        if (file->order < failed)
+            return true;
+    return source->current && source->current->order < failed;
+}
+
+bool source_end_work(struct worker *worker)
+{
+    struct source *source = worker->source;
+    pthread_mutex_lock(&source->lock);
+    worker->is_at_work = false;
+    const bool goes_on = !source->failed || has_more_before(source);
+    pthread_mutex_unlock(&source->lock);
+    return goes_on;
+}
+
+const char *source_error(struct source *source)
+{
+    pthread_mutex_lock(&source->lock);
+    const bool has_failed = source->failed, is_last = !source->workers;
+    bool is_first = !has_more_before(source);
+    for (const struct worker *worker = source->workers; worker; worker = worker->next)
+        is_first &= !worker->is_at_work || is_before(&source->failure, &worker->begin);
+    pthread_mutex_unlock(&source->lock);
+    if (!has_failed)
+        return NULL;
+    return is_last || (is_first && !work_queue_has_handed_off(&source->queue)) ? source->error.text
+                                                                               : NULL;
+}
+
+/* --- decode memory --- */
 
 /* Gives back what the worker has reserved. Memory is freed before the lock is taken. */
 static void give_back(struct worker *worker)
