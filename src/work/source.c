@@ -22,25 +22,6 @@
 
 /* --- the operands before they are opened: what they are, and in which order they are read --- */
 
-static bool is_standard(const struct operand *operand)
-{
-    return strcmp(operand->file.name, "-") == 0;
-}
-
-/* Returns the operand of a shard's file, which is a regular one. */
-static struct operand shard_operand(struct file_shard *shard)
-{
-    return (struct operand){.file = {.name = shard->name, .is_regular = true, .fd = -1},
-                            .shard = shard,
-                            .size = shard->end - shard->begin};
-}
-
-static struct operand whole_operand(const char *name, const struct content_range *range)
-{
-    const struct preopened file = preopened_inspect(name);
-    return (struct operand){.file = file, .size = content_before(range, file.size)};
-}
-
 static int compare_operands(const void *a, const void *b)
 {
     const struct operand *x = a, *y = b;
@@ -49,49 +30,48 @@ static int compare_operands(const void *a, const void *b)
     return x->number < y->number ? -1 : 1;
 }
 
+/* Fills source->operands, which has room: with the `count` that are named, or with the files that
+ * have a part in the shard, which are regular. */
+static void inspect_operands(struct source *source, char *const *names, size_t count)
+{
+    const struct content_range range = content_range_of(&source->options.content);
+    const struct shard *shard = source->options.shard;
+    source->count = shard ? shard->count : count ? count : 1;
+    for (size_t i = 0; i < source->count; i++) {
+        struct operand *operand = &source->operands[i];
+        operand->number = i;
+        if (shard) {
+            operand->shard = &shard->list[i];
+            operand->file =
+                (struct preopened){.name = operand->shard->name, .is_regular = true, .fd = -1};
+            operand->size = operand->shard->end - operand->shard->begin;
+        } else {
+            operand->file = preopened_inspect(count ? names[i] : "-");
+            operand->size = content_before(&range, operand->file.size);
+        }
+    }
+}
+
 /* Orders operands: the longest first, so that no worker is left alone with it at the end; but in
  * the order given if one is not regular, as its writer may rely on that order. */
 static void order_operands(struct source *source)
 {
+    struct remaining *remaining = &source->remaining;
     bool all_regular = true;
     size_t standard = 0;
     for (size_t i = 0; i < source->count; i++)
-        standard += is_standard(&source->operands[i]);
+        standard += strcmp(source->operands[i].file.name, "-") == 0;
     for (size_t i = 0; i < source->count; i++) {
         struct operand *operand = &source->operands[i];
-        const bool regular = operand->file.is_regular;
-        operand->is_alone = !regular || (standard > 1 && is_standard(operand));
-        all_regular &= regular;
-        source->remaining.plain += operand->size;
-        source->remaining.compressed.unopened += operand->size;
+        const struct preopened *file = &operand->file;
+        operand->is_alone = !file->is_regular || (standard > 1 && strcmp(file->name, "-") == 0);
+        all_regular &= file->is_regular;
+        remaining->plain += operand->size;
+        remaining->unopened += operand->size;
     }
-    source->remaining.size = all_regular ? atomic_load(&source->remaining.plain) : 0;
+    remaining->size = all_regular ? atomic_load(&remaining->plain) : 0;
     if (all_regular)
         qsort(source->operands, source->count, sizeof source->operands[0], compare_operands);
-}
-
-/* Looks at all operands; with a shard, only at the files that have a part in it. */
-static void peek_at_operands(struct source *source, char *const *operands, size_t count)
-{
-    const struct content_range range = content_range_of(&source->options.content);
-    struct shard *shard = source->options.shard;
-    source->count = shard ? shard->count : count ? count : 1;
-    for (size_t i = 0; i < source->count; i++) {
-        source->operands[i] = shard ? shard_operand(&shard->list[i])
-                                    : whole_operand(count ? operands[i] : "-", &range);
-        source->operands[i].number = i;
-    }
-}
-
-/* Fills source->operands, which has room, in the order in which they are read: those named, or
- * those of the shard. Holds the first ones. */
-static void operands_peek(struct source *source, char *const *names, size_t count)
-{
-    peek_at_operands(source, names, count);
-    order_operands(source);
-    size_t left = preopened_max(source->count);
-    for (size_t i = 0; i < source->count && left > 0; i++)
-        left -= preopened_acquire(&source->operands[i].file);
 }
 
 /* --- opening it --- */
@@ -107,7 +87,11 @@ struct source *source_open(char *const *operands, size_t count, const struct inp
     }
     source->operands = all;
     source->options = *options;
-    operands_peek(source, operands, count);
+    inspect_operands(source, operands, count);
+    order_operands(source);
+    size_t left = preopened_max(source->count); /* held from now on */
+    for (size_t i = 0; i < source->count && left > 0; i++)
+        left -= preopened_acquire(&source->operands[i].file);
     source->memory.limit = DECODING_SIZE;
     pthread_mutex_init(&source->read_lock, NULL);
     pthread_mutex_init(&source->lock, NULL);
@@ -125,31 +109,25 @@ struct preopened *source_file(struct source *source, size_t i)
     return i < source->count ? &source->operands[i].file : NULL;
 }
 
-/* Reads the first bytes of a file that is open. Returns how many could be read. */
-static size_t read_head(const struct preopened *file, unsigned char head[CODEC_MAGIC_MAX])
+/* Loads the library for the format that a regular file, which is open, begins with. False if the
+ * format is not known. */
+static bool load_codec_of(const struct preopened *file)
 {
     const bool is_input = strcmp(file->name, "-") == 0;
     const int fd = is_input ? STDIN_FILENO : file->fd;
-    const off_t begin = is_input ? lseek(fd, 0, SEEK_CUR) : 0;
-    size_t len = 0;
-    ssize_t got;
-    do {
-        got = pread(fd, head + len, CODEC_MAGIC_MAX - len, begin + (off_t)len);
-        len += got > 0 ? (size_t)got : 0;
-    } while (len < CODEC_MAGIC_MAX && (got > 0 || (got < 0 && errno == EINTR)));
-    return len;
-}
-
-/* Loads the library for the format that a regular file begins with. False if the format is not
- * known. */
-static bool load_codec_of(const struct preopened *file)
-{
     unsigned char head[CODEC_MAGIC_MAX];
     const struct codec *codec = NULL;
     struct error unused;
-    if (!file->is_regular || (file->fd < 0 && strcmp(file->name, "-") != 0))
+    size_t len = 0;
+    ssize_t got;
+    if (!file->is_regular || fd < 0)
         return false;
-    const enum codec_magic magic = codec_recognise(head, read_head(file, head), &codec);
+    const off_t begin = is_input ? lseek(fd, 0, SEEK_CUR) : 0;
+    do {
+        got = pread(fd, head + len, sizeof head - len, begin + (off_t)len);
+        len += got > 0 ? (size_t)got : 0;
+    } while (len < sizeof head && (got > 0 || (got < 0 && errno == EINTR)));
+    const enum codec_magic magic = codec_recognise(head, len, &codec);
     if (magic == MAGIC_MATCH)
         (void)codec->load(&unused);
     return magic != MAGIC_PART;
@@ -193,58 +171,67 @@ static uint64_t size_of(const struct input *input)
     return input->bytes.opened_size - input->bytes.begin - input->plan.edges.first;
 }
 
-void remaining_add_file(struct source *source, const struct file *file)
+/* The operand was opened; with is_offloadable set. */
+static void add_file(struct source *source, const struct operand *operand, const struct file *file)
 {
-    struct compressed_remaining *compressed = &source->remaining.compressed;
+    struct remaining *remaining = &source->remaining;
     const struct input *input = &file->input;
-    uint64_t size = size_of(input);
-    atomic_fetch_add(&compressed->opened, size);
+    const uint64_t size = size_of(input);
+    atomic_fetch_sub(&remaining->plain, operand->size);
+    atomic_fetch_sub(&remaining->unopened, operand->size);
+    atomic_fetch_add(&remaining->opened, size);
     if (input_parallel(input))
-        atomic_fetch_add(&source->remaining.plain, input->plan.end - input->bytes.taken);
+        atomic_fetch_add(&remaining->plain, input->plan.end - input->bytes.taken);
     if (input->frames.codec && content_is_partial(&input->plan.range))
-        atomic_store(&source->remaining.is_unsized, true);
+        atomic_store(&remaining->is_unsized, true);
     if (!file->is_offloadable)
         return;
-    const double rate = input->frames.codec->gpu_rate, slowest = atomic_load(&compressed->gpu_rate);
+    const double rate = input->frames.codec->gpu_rate, slowest = atomic_load(&remaining->gpu_rate);
     if (slowest == 0 || rate < slowest)
-        atomic_store(&compressed->gpu_rate, rate);
-    atomic_fetch_add(&compressed->offloadable, size);
-    atomic_fetch_add(&compressed->left[false], (int64_t)size);
+        atomic_store(&remaining->gpu_rate, rate);
+    atomic_fetch_add(&remaining->offloadable, size);
+    atomic_fetch_add(&remaining->left[false], (int64_t)size);
 }
 
 void remaining_assign(struct source *source, struct file *file, bool to_gpu)
 {
     const int64_t size = (int64_t)size_of(&file->input);
     if (file->is_offloadable) {
-        atomic_fetch_sub(&source->remaining.compressed.left[file->is_on_gpu], size);
-        atomic_fetch_add(&source->remaining.compressed.left[to_gpu], size);
+        atomic_fetch_sub(&source->remaining.left[file->is_on_gpu], size);
+        atomic_fetch_add(&source->remaining.left[to_gpu], size);
     }
     file->is_on_gpu = to_gpu;
 }
 
 void remaining_add_read(struct source *source, const struct file *file, int64_t in, uint64_t out)
 {
-    struct compressed_remaining *compressed = &source->remaining.compressed;
-    atomic_fetch_add(&source->remaining.read, (uint64_t)in);
+    struct remaining *remaining = &source->remaining;
+    atomic_fetch_add(&remaining->read, (uint64_t)in);
     if (!file->is_offloadable)
         return;
-    atomic_fetch_sub(&compressed->left[file->is_on_gpu], in);
+    atomic_fetch_sub(&remaining->left[file->is_on_gpu], in);
     if (out == 0)
         return;
-    atomic_fetch_add(&compressed->in, (uint64_t)in);
-    atomic_fetch_add(&compressed->out, out);
+    atomic_fetch_add(&remaining->in, (uint64_t)in);
+    atomic_fetch_add(&remaining->out, out);
 }
 
 double remaining_content_ratio(struct source *source)
 {
-    struct compressed_remaining *compressed = &source->remaining.compressed;
-    uint64_t in = atomic_load(&compressed->in), out = atomic_load(&compressed->out);
+    struct remaining *remaining = &source->remaining;
+    uint64_t in = atomic_load(&remaining->in), out = atomic_load(&remaining->out);
     return in > 0 ? (double)out / (double)in : CONTENT_RATIO;
 }
 
 uint64_t remaining_replay_max(const struct source *source)
 {
     return source->options.replay_max > 0 ? source->options.replay_max : REPLAY_SIZE;
+}
+
+uint64_t source_rest(const struct source *source)
+{
+    const uint64_t read = atomic_load(&source->remaining.read);
+    return source->remaining.size > read ? source->remaining.size - read : 0;
 }
 
 uint64_t source_size(const struct source *source)
@@ -268,20 +255,20 @@ double source_fraction(struct source *source)
 
 struct source_content source_content(struct source *source)
 {
-    struct compressed_remaining *compressed = &source->remaining.compressed;
-    const double opened = (double)atomic_load(&compressed->opened);
-    const double offloadable = (double)atomic_load(&compressed->offloadable);
+    struct remaining *remaining = &source->remaining;
+    const double opened = (double)atomic_load(&remaining->opened);
+    const double offloadable = (double)atomic_load(&remaining->offloadable);
     const double ratio = remaining_content_ratio(source);
     double left[2];
     if (offloadable == 0)
         return (struct source_content){.gpu_rate = 0};
     for (int i = 0; i < 2; i++) /* a file may grow */
-        left[i] = fmax((double)atomic_load(&compressed->left[i]), 0) * ratio;
-    return (struct source_content){.unopened = (double)atomic_load(&compressed->unopened) *
+        left[i] = fmax((double)atomic_load(&remaining->left[i]), 0) * ratio;
+    return (struct source_content){.unopened = (double)atomic_load(&remaining->unopened) *
                                                offloadable / opened * ratio,
                                    .on_cores = left[false],
                                    .on_gpus = left[true],
-                                   .gpu_rate = atomic_load(&compressed->gpu_rate)};
+                                   .gpu_rate = atomic_load(&remaining->gpu_rate)};
 }
 
 /* --- files --- */
@@ -350,22 +337,16 @@ void source_park(struct source *source, struct file *file)
     work_queue_wake_all(&source->queue);
 }
 
-/* Returns the link to the first of the files that are parked. Under the lock. */
-static struct file **first_parked(struct source *source)
-{
-    struct file **first = &source->parked;
-    for (struct file **link = first; *link; link = &(*link)->next)
-        if ((*link)->order < (*first)->order)
-            first = link;
-    return first;
-}
-
 /* Makes the first file that is parked the current one if there is none; or, after a failure, if it
  * comes before that one. */
 static void acquire_parked(struct source *source)
 {
     pthread_mutex_lock(&source->lock);
-    struct file **first = first_parked(source), *parked = *first, *current = source->current;
+    struct file **first = &source->parked, *current = source->current;
+    for (struct file **link = first; *link; link = &(*link)->next)
+        if ((*link)->order < (*first)->order)
+            first = link;
+    struct file *parked = *first;
     const bool takes = parked && (!current || (source->failed && parked->order < current->order));
     if (takes)
         *first = parked->next;
@@ -385,15 +366,6 @@ bool source_is_offloadable(const struct input *input)
            !input_is_serial(input) && !content_is_partial(&input->plan.range) && !input->has_header;
 }
 
-/* Opens the seams of a compressed file whose records can be cut. 0, or -1: out of memory. */
-static int open_joiner(struct file *file, bool is_shard)
-{
-    const struct shard_edges *edges = &file->input.plan.edges;
-    if (!file->input.frames.codec || record_is_byte(&file->input.records.kind))
-        return 0;
-    return record_joiner_open(&file->joiner, edges->is_first || !is_shard, edges->goes_on);
-}
-
 /* Makes a file that was opened the current one. */
 static void begin_file(struct source *source, const struct operand *operand, struct file *file)
 {
@@ -410,9 +382,7 @@ static void begin_file(struct source *source, const struct operand *operand, str
     pthread_mutex_lock(&source->lock);
     source->opened++;
     pthread_mutex_unlock(&source->lock);
-    atomic_fetch_sub(&source->remaining.plain, operand->size);
-    atomic_fetch_sub(&source->remaining.compressed.unopened, operand->size);
-    remaining_add_file(source, file);
+    add_file(source, operand, file);
 }
 
 /* Opens the next operand, which decode memory allows. 1, 0 or -1, as source_find. */
@@ -425,17 +395,21 @@ static int open_operand(struct worker *worker)
     error_of(&error, operand->file.name, "out of memory");
     if (file &&
         input_open(&file->input, &operand->file, &source->options, operand->shard, &error) == 0) {
-        if (open_joiner(file, operand->shard != NULL) == 0) {
+        const struct shard_edges *edges = &file->input.plan.edges;
+        /* What a compressed file is cut into is joined, if its records can be cut. */
+        if (!file->input.frames.codec || record_is_byte(&file->input.records.kind) ||
+            record_joiner_open(&file->joiner, edges->is_first || !operand->shard, edges->goes_on) ==
+                0) {
             begin_file(source, operand, file);
             return 1;
         }
         input_close(&file->input);
         error_of(&error, operand->file.name, "out of memory");
     }
-    bool is_short =
+    const bool is_short =
         file && (file->input.bytes.error == EMFILE || file->input.bytes.error == ENFILE);
     free(file);
-    return is_short && decode_memory_refuse_file(worker) ? 0 : source_fail(worker, &error);
+    return is_short && decode_memory_refuse_file(source) ? 0 : source_fail(worker, &error);
 }
 
 int source_find(struct worker *worker)
@@ -446,7 +420,7 @@ int source_find(struct worker *worker)
         return -1;
     if (source->current || source->opened == source->count)
         return 1;
-    return decode_memory_open_file(worker) ? open_operand(worker) : 0;
+    return decode_memory_open_file(source) ? open_operand(worker) : 0;
 }
 
 void source_add_pieces(struct source *source, struct file *file)
@@ -454,8 +428,8 @@ void source_add_pieces(struct source *source, struct file *file)
     pthread_mutex_lock(&source->lock);
     file->next = source->in_pieces;
     source->in_pieces = file;
+    source->memory.parallel++;
     pthread_mutex_unlock(&source->lock);
-    source_add_parallel(source, 1);
 }
 
 void source_remove_pieces(struct source *source, struct file *file, bool parks)
@@ -469,14 +443,8 @@ void source_remove_pieces(struct source *source, struct file *file, bool parks)
         file->next = source->parked;
         source->parked = file;
     }
+    source->memory.parallel--;
     pthread_mutex_unlock(&source->lock);
-    source_add_parallel(source, -1);
-}
-
-uint64_t source_rest(const struct source *source)
-{
-    const uint64_t read = atomic_load(&source->remaining.read);
-    return source->remaining.size > read ? source->remaining.size - read : 0;
 }
 
 unsigned source_taken(struct source *source, const struct file *but)

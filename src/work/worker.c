@@ -32,39 +32,32 @@ void source_remove_worker(struct worker *worker)
     pthread_mutex_unlock(&source->lock);
 }
 
-/* Returns where that begins which is to be read next. Under the read lock. */
-static struct source_offset next_offset(const struct source *source)
-{
-    const struct file *file = source->current;
-    if (!file)
-        return (struct source_offset){source->opened, 0};
-    const struct input *input = &file->input;
-    return (struct source_offset){file->order, input->frames.codec ? input->frames.pending.offset
-                                                                   : input->bytes.taken};
-}
-
 /* The worker is at work on what begins there. False: the run has failed before that. */
-static bool begin_work(struct worker *worker, const struct source_offset *begin)
+static bool begin_work(struct worker *worker, size_t file, uint64_t byte)
 {
     struct source *source = worker->source;
     pthread_mutex_lock(&source->lock);
-    worker->begin = *begin;
-    worker->is_at_work = !source->failed || is_before(begin, &source->failure);
+    worker->begin = (struct source_offset){file, byte};
+    worker->is_at_work = !source->failed || is_before(&worker->begin, &source->failure);
     const bool is_at_work = worker->is_at_work;
     pthread_mutex_unlock(&source->lock);
     return is_at_work;
 }
 
-bool source_begin_work(struct worker *worker)
-{
-    const struct source_offset next = next_offset(worker->source);
-    return begin_work(worker, &next);
-}
-
 bool source_begin_work_at(struct worker *worker, const struct file *file, uint64_t byte)
 {
-    const struct source_offset begin = {file->order, byte};
-    return begin_work(worker, &begin);
+    return begin_work(worker, file->order, byte);
+}
+
+bool source_begin_work(struct worker *worker)
+{
+    const struct source *source = worker->source;
+    const struct file *file = source->current;
+    if (!file)
+        return begin_work(worker, source->opened, 0);
+    const struct input *input = &file->input;
+    return begin_work(worker, file->order,
+                      input->frames.codec ? input->frames.pending.offset : input->bytes.taken);
 }
 
 static int fail_at(struct source *source, const struct source_offset *at, const struct error *error)
@@ -160,19 +153,45 @@ const char *source_error(struct source *source)
 
 /* --- decode memory --- */
 
-/* Gives back what the worker has reserved. Memory is freed before the lock is taken. */
+bool decode_memory_reserve_shared(struct source *source, size_t size)
+{
+    struct decode_memory *memory = &source->memory;
+    pthread_mutex_lock(&source->lock);
+    const bool fits = memory->used <= memory->limit && size <= memory->limit - memory->used;
+    if (fits)
+        memory->used += size;
+    pthread_mutex_unlock(&source->lock);
+    return fits;
+}
+
+void decode_memory_release_shared(struct source *source, size_t size)
+{
+    pthread_mutex_lock(&source->lock);
+    source->memory.used -= size;
+    pthread_mutex_unlock(&source->lock);
+    work_queue_wake_all(&source->queue);
+}
+
+void decode_memory_reduce(struct worker *worker, size_t less)
+{
+    worker->reserved -= less; /* this worker's thread alone reads it */
+    decode_memory_release_shared(worker->source, less);
+}
+
+/* Gives back what the worker has reserved. Memory is freed before others may have it. */
 static void give_back(struct worker *worker)
 {
-    struct source *source = worker->source;
     decoder_close(worker->decoder);
     worker->decoder = NULL;
     frame_batch_free(&worker->batch);
     records_close(&worker->records);
-    pthread_mutex_lock(&source->lock);
-    source->memory.used -= worker->reserved;
-    worker->reserved = 0;
-    pthread_mutex_unlock(&source->lock);
-    work_queue_wake_all(&source->queue);
+    decode_memory_reduce(worker, worker->reserved);
+}
+
+void decode_memory_release(struct worker *worker, size_t max)
+{
+    if (worker->reserved > max)
+        give_back(worker);
 }
 
 /* True if the worker may reserve so much. One alone may have any amount. Under the lock. */
@@ -210,63 +229,27 @@ static bool is_short(const struct worker *worker)
 
 bool decode_memory_reserve(struct worker *worker, size_t size)
 {
-    struct source *source = worker->source;
-    pthread_mutex_lock(&source->lock);
-    size_t total = worker->reserved > size ? worker->reserved : size;
-    bool reserved = fits(worker, total);
-    if (reserved) {
-        source->memory.used += total - worker->reserved;
-        worker->reserved = total;
-    } else {
-        worker->wanted = size;
-    }
-    pthread_mutex_unlock(&source->lock);
-    if (reserved || worker->reserved == 0)
-        return reserved;
+    const size_t had = worker->reserved;
+    if (decode_memory_extend(worker, size > had ? size - had : 0))
+        return true;
+    worker->wanted = size;
+    if (had == 0)
+        return false;
     give_back(worker);
     return decode_memory_reserve(worker, size); /* less may do than it had */
-}
-
-bool decode_memory_reserve_shared(struct source *source, size_t size)
-{
-    struct decode_memory *memory = &source->memory;
-    pthread_mutex_lock(&source->lock);
-    const bool fits = memory->used <= memory->limit && size <= memory->limit - memory->used;
-    if (fits)
-        memory->used += size;
-    pthread_mutex_unlock(&source->lock);
-    return fits;
-}
-
-void decode_memory_release_shared(struct source *source, size_t size)
-{
-    pthread_mutex_lock(&source->lock);
-    source->memory.used -= size;
-    pthread_mutex_unlock(&source->lock);
-    work_queue_wake_all(&source->queue);
 }
 
 bool decode_memory_extend(struct worker *worker, size_t more)
 {
     struct source *source = worker->source;
     pthread_mutex_lock(&source->lock);
-    bool extends = fits(worker, worker->reserved + more);
+    const bool extends = fits(worker, worker->reserved + more);
     if (extends) {
         source->memory.used += more;
         worker->reserved += more;
     }
     pthread_mutex_unlock(&source->lock);
     return extends;
-}
-
-void decode_memory_reduce(struct worker *worker, size_t less)
-{
-    struct source *source = worker->source;
-    pthread_mutex_lock(&source->lock);
-    source->memory.used -= less;
-    worker->reserved -= less;
-    pthread_mutex_unlock(&source->lock);
-    work_queue_wake_all(&source->queue);
 }
 
 bool decode_memory_refuse(struct worker *worker, size_t wanted)
@@ -281,12 +264,6 @@ bool decode_memory_refuse(struct worker *worker, size_t wanted)
     pthread_mutex_unlock(&source->lock);
     worker->wanted = wanted;
     return others;
-}
-
-void decode_memory_release(struct worker *worker, size_t max)
-{
-    if (worker->reserved > max) /* written by this worker's thread alone */
-        give_back(worker);
 }
 
 void decode_memory_begin(struct worker *worker)
@@ -308,11 +285,10 @@ void decode_memory_end(struct worker *worker)
         work_queue_wake_all(&source->queue);
 }
 
-bool decode_memory_open_file(struct worker *worker)
+bool decode_memory_open_file(struct source *source)
 {
-    struct source *source = worker->source;
     pthread_mutex_lock(&source->lock);
-    bool opens = may_open(source);
+    const bool opens = may_open(source);
     source->memory.files += opens;
     pthread_mutex_unlock(&source->lock);
     return opens;
@@ -322,18 +298,17 @@ void decode_memory_close_file(struct source *source)
 {
     pthread_mutex_lock(&source->lock);
     source->memory.files--;
-    bool awaited = source->memory.files == 0 || source->memory.files_max > 0;
+    const bool awaited = source->memory.files == 0 || source->memory.files_max > 0;
     pthread_mutex_unlock(&source->lock);
     if (awaited)
         work_queue_wake_all(&source->queue);
 }
 
-bool decode_memory_refuse_file(struct worker *worker)
+bool decode_memory_refuse_file(struct source *source)
 {
-    struct source *source = worker->source;
     struct decode_memory *memory = &source->memory;
     pthread_mutex_lock(&source->lock);
-    bool others = memory->files > 1; /* beside the one that was to be opened */
+    const bool others = memory->files > 1; /* beside the one that was to be opened */
     if (others)
         memory->files_max = memory->files - 1;
     pthread_mutex_unlock(&source->lock);

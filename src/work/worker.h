@@ -87,16 +87,6 @@ struct file {
 /* The largest decoder, in bytes, that a worker keeps when it goes on to something else. */
 #define DECODER_KEPT ((size_t)16 << 20)
 
-/* Of files that a GPU could decompress. */
-struct compressed_remaining {
-    _Atomic uint64_t opened;      /* bytes of all regular files that were opened, */
-    _Atomic uint64_t offloadable; /* and of those such files, as they are; */
-    _Atomic double gpu_rate;      /* of their formats' the slowest (struct codec); */
-    _Atomic int64_t left[2];      /* of the latter, bytes not decoded, by is_on_gpu */
-    _Atomic uint64_t unopened;    /* bytes of files that were not opened, as they are */
-    _Atomic uint64_t in, out;     /* bytes that were decoded, and of content that they gave */
-};
-
 /* How much was read, and how much is left: counters that any thread reads without waiting. */
 struct remaining {
     uint64_t size;          /* of all files, bytes to read; 0: one of them is not a regular file */
@@ -104,7 +94,14 @@ struct remaining {
     atomic_bool is_unsized; /* how many of these are to be read is not known, as a range of the
                              * content of a compressed file is counted */
     _Atomic uint64_t plain; /* bytes of files, compressed as far as not opened, still to be taken */
-    struct compressed_remaining compressed;
+
+    /* Of compressed files, as they are. */
+    _Atomic uint64_t unopened;    /* bytes of files that were not opened, */
+    _Atomic uint64_t opened;      /* of all regular files that were, */
+    _Atomic uint64_t offloadable; /* and of those that a GPU could decompress; */
+    _Atomic double gpu_rate;      /* of their formats' the slowest (struct codec); */
+    _Atomic int64_t left[2];      /* of them, bytes not decoded, by is_on_gpu; */
+    _Atomic uint64_t in, out;     /* bytes that were decoded, and of content that they gave */
 };
 
 /* Memory for decoding, and descriptors: both are bounded, and may be short. */
@@ -168,7 +165,7 @@ struct worker {
     struct waiter waiter;
     size_t wanted;            /* bytes that it found no memory for; 0: it did not look for any */
     uint64_t changes;         /* of the current file, when the worker found nothing to do */
-    size_t reserved;          /* bytes, for what follows; under the source's lock */
+    size_t reserved;          /* bytes, for what follows */
     struct decoder *decoder;  /* kept from batch to batch, like the next two; NULL: none yet */
     struct frame_batch batch; /* compressed bytes */
     struct records records;   /* where the chunk before was cut */
@@ -224,7 +221,7 @@ bool work_queue_reclaim(struct work_queue *queue, struct job *job);
  * itself. */
 void work_queue_hurry(struct work_queue *queue);
 
-/* --- source.c --- */
+/* --- source.c: the files --- */
 
 /* Makes source->current an open file: the one that it is, a parked one, or the next operand; NULL:
  * all were opened. Under the read lock. 1; 0: the worker should count what others hand off; or -1:
@@ -233,37 +230,6 @@ int source_find(struct worker *worker);
 
 /* True if a GPU can have the file: it finds no header, and leaves out no range. */
 bool source_is_offloadable(const struct input *input);
-
-/* The worker begins; and has ended. */
-void source_add_worker(struct worker *worker);
-void source_remove_worker(struct worker *worker);
-
-/* In turn: the worker is at work on what is read next. False: it is not, as the run has failed
- * before that. */
-bool source_begin_work(struct worker *worker);
-
-/* The same, whoever has the turn, on what begins at a byte of a file. */
-bool source_begin_work_at(struct worker *worker, const struct file *file, uint64_t byte);
-
-/* The worker is not at work any more, whoever has the turn. False: the run has failed, and no file
- * that comes before that is to be read on. */
-bool source_end_work(struct worker *worker);
-
-/* Has the run fail with an error, an empty one if the sink knows it. The reason that counts is that
- * of the work that begins first in the input, as with one worker: so others go on with what comes
- * before. -1. */
-int source_fail(struct worker *worker, const struct error *error);
-
-/* The same as a file has a fault, memory is short for it, or it ends within a frame. -1. */
-int source_fail_of(struct worker *worker, const struct file *file, const char *fault);
-int source_fail_for_memory(struct worker *worker, const struct file *file);
-int source_fail_truncated(struct worker *worker, const struct file *file, uint64_t end);
-
-/* The same where the end of the file is wrong: all else of the file comes before that. -1. */
-int source_fail_at_end(struct worker *worker, const struct file *file, const struct error *error);
-
-/* True if the run has failed before what the worker is at work on. */
-bool source_has_failed(struct worker *worker);
 
 /* Makes a file, or none, the current one, under the read lock. Whoever is short of something looks
  * again. */
@@ -288,9 +254,6 @@ void source_park(struct source *source, struct file *file);
 void source_add_pieces(struct source *source, struct file *file);
 void source_remove_pieces(struct source *source, struct file *file, bool parks);
 
-/* Returns how many bytes of all files are still to be read; 0: that is not known. */
-uint64_t source_rest(const struct source *source);
-
 /* Returns how many workers have something to decode, or will find a file other than this one. */
 unsigned source_taken(struct source *source, const struct file *but);
 
@@ -304,10 +267,10 @@ void source_locate_chunk(const struct file *file, struct position *at, struct ch
 /* Returns where to stop filling a chunk that begins with `waited` bytes. Texts have more room. */
 size_t source_fill_limit(const struct input *input, const struct chunk *chunk, size_t waited);
 
-/* --- remaining.c --- */
+/* --- source.c: how much is left of them --- */
 
-/* A file was opened; with is_offloadable set. */
-void remaining_add_file(struct source *source, const struct file *file);
+/* Returns how many bytes of all files are still to be read; 0: that is not known. */
+uint64_t source_rest(const struct source *source);
 
 /* `in` compressed bytes were read (negative: are to be read again) and gave `out` of content. */
 void remaining_add_read(struct source *source, const struct file *file, int64_t in, uint64_t out);
@@ -321,7 +284,38 @@ double remaining_content_ratio(struct source *source);
 /* Returns the most bytes of a pipe that are kept, so that it can be begun anew after a GPU. */
 uint64_t remaining_replay_max(const struct source *source);
 
-/* --- decode_memory.c --- */
+/* --- worker.c: what workers are at, and what went wrong --- */
+
+/* The worker begins; and has ended. */
+void source_add_worker(struct worker *worker);
+void source_remove_worker(struct worker *worker);
+
+/* The worker is at work: on what is read next, under the read lock; or, whoever has that, on what
+ * begins at a byte of a file. False: it is not, as the run has failed before that. */
+bool source_begin_work(struct worker *worker);
+bool source_begin_work_at(struct worker *worker, const struct file *file, uint64_t byte);
+
+/* The worker is not at work any more, whoever has the read lock. False: the run has failed, and no
+ * file that comes before that is to be read on. */
+bool source_end_work(struct worker *worker);
+
+/* Has the run fail with an error, an empty one if the sink knows it. The error that counts is that
+ * of the work that begins first in the input, as with one worker: so others go on with what comes
+ * before. -1. */
+int source_fail(struct worker *worker, const struct error *error);
+
+/* The same as a file has a fault, memory is short for it, or it ends within a frame. -1. */
+int source_fail_of(struct worker *worker, const struct file *file, const char *fault);
+int source_fail_for_memory(struct worker *worker, const struct file *file);
+int source_fail_truncated(struct worker *worker, const struct file *file, uint64_t end);
+
+/* The same where the end of the file is wrong: all else of the file comes before that. -1. */
+int source_fail_at_end(struct worker *worker, const struct file *file, const struct error *error);
+
+/* True if the run has failed before what the worker is at work on. */
+bool source_has_failed(struct worker *worker);
+
+/* --- worker.c: memory for decoding, and descriptors --- */
 
 /* Reserves bytes for a batch and its decoder; what the worker had reserved counts. False if memory
  * is short: the worker has given back all that it had, and should count for others. */
@@ -349,12 +343,12 @@ void decode_memory_end(struct worker *worker);
 
 /* True if the next operand may be opened; if not, the worker should count for others. And: a file
  * was closed, or not opened. */
-bool decode_memory_open_file(struct worker *worker);
+bool decode_memory_open_file(struct source *source);
 void decode_memory_close_file(struct source *source);
 
 /* No descriptor was left to open the file. True if others are open, so the worker should count for
  * them and try again. */
-bool decode_memory_refuse_file(struct worker *worker);
+bool decode_memory_refuse_file(struct source *source);
 
 /* After the last file: true if there may be more to decode, or to count for others. */
 bool decode_memory_remains(struct worker *worker);
