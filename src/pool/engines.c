@@ -21,12 +21,6 @@
 
 /* --- opening GPUs --- */
 
-void gpu_startup_error(const struct pool *pool, struct error *error)
-{
-    const struct gpu_startup *startup = &pool->startup;
-    *error = atomic_load(&startup->is_refused) ? startup->error : (struct error){""};
-}
-
 static void refuse(struct gpu_startup *startup, const struct error *error)
 {
     startup->error = *error;
@@ -109,7 +103,7 @@ static void *open_gpus(void *arg)
     return NULL;
 }
 
-int gpu_startup_wait(struct pool *pool)
+int engines_open_gpus(struct pool *pool)
 {
     atomic_store(&pool->startup.is_asked, true);
     pool->startup.slots = choose_slots(pool, source_remaining(pool->source) > 0);
@@ -117,15 +111,19 @@ int gpu_startup_wait(struct pool *pool)
     return pool_gpu(pool) ? 0 : -1;
 }
 
-void gpu_startup_begin(struct pool *pool, struct gpu_wish wish, enum flow flow, double expected)
+/* Opens GPUs in a thread, for chunks of a flow; only the first call does anything. They are
+ * expected to be there as late as the policy, which was told `now`, thinks. If that fails, the run
+ * goes on without them. */
+static void begin_to_open(struct pool *pool, struct gpu_wish wish, const struct policy_input *now)
 {
     struct gpu_startup *startup = &pool->startup;
+    const double start = policy_gpu_start(now, &pool->options.tuning);
     if (atomic_exchange(&startup->is_asked, true))
         return;
-    atomic_store(&startup->expected, expected);
+    atomic_store(&startup->expected, pool_seconds(pool) + start);
     startup->decodes = wish.decodes;
     cuda_devices_extend(&startup->gpus, wish.gpus);
-    startup->slots = choose_slots(pool, flow != FLOW_PIPE);
+    startup->slots = choose_slots(pool, now->flow != FLOW_PIPE);
     if (pool->options.opens_at_once)
         open_gpus(pool);
     else if (start_detached_thread(open_gpus, pool, 0) != 0)
@@ -133,13 +131,6 @@ void gpu_startup_begin(struct pool *pool, struct gpu_wish wish, enum flow flow, 
 }
 
 /* --- the situation --- */
-
-static double counting_fraction(const struct measured_costs *costs)
-{
-    double reading = (double)atomic_load(&costs->reading_ns);
-    double counting = (double)atomic_load(&costs->counting_ns);
-    return counting > 0 ? counting / (reading + counting) : 0;
-}
 
 /* If it takes longer than was thought, it may take as long again. */
 static double gpu_ready(const struct pool *pool)
@@ -151,31 +142,28 @@ static double gpu_ready(const struct pool *pool)
     return fabs(atomic_load(&pool->startup.expected) - pool_seconds(pool));
 }
 
-/* Returns how many GPUs could each have a file. */
-static unsigned gpus_max(const struct pool *pool)
-{
-    const size_t files = source_files(pool->source);
-    return files < GPUS_MAX ? (unsigned)files : GPUS_MAX;
-}
-
 struct policy_input engines_policy_input(const struct pool *pool, enum flow flow)
 {
+    const struct measured_costs *costs = &pool->costs;
     struct engine *gpu = pool_gpu(pool);
     const unsigned max = atomic_load(&pool->workers.max);
+    const size_t files = source_files(pool->source);
+    const double reading = (double)atomic_load(&costs->reading_ns);
+    const double counting = (double)atomic_load(&costs->counting_ns);
     return (struct policy_input){
         .flow = flow,
         .workers = atomic_load(&pool->workers.started),
         .workers_max = max,
         /* Without --threads there may be as many workers as a quota leaves processors. */
         .processors = pool->options.threads ? pool->processors : max,
-        .costs = {.read = atomic_load(&pool->costs.read),
-                  .cpu = atomic_load(&pool->costs.cpu),
-                  .gpu = atomic_load(&pool->costs.gpu),
-                  .counting = counting_fraction(&pool->costs)},
+        .costs = {.read = atomic_load(&costs->read),
+                  .cpu = atomic_load(&costs->cpu),
+                  .gpu = atomic_load(&costs->gpu),
+                  .counting = counting > 0 ? counting / (reading + counting) : 0},
         .rate = atomic_load(&pool->rate.all),
         .worker_rate = atomic_load(&pool->rate.each),
         .plain_remaining = (double)source_remaining(pool->source),
-        .gpus_max = gpus_max(pool),
+        .gpus_max = files < GPUS_MAX ? (unsigned)files : GPUS_MAX,
         .gpu_ready = gpu_ready(pool),
         .gpus = gpu ? gpu_group_count(gpu) : 1,
         .gpu_decodes = gpu && pool->startup.decodes,
@@ -199,7 +187,7 @@ void engines_limit_workers(struct pool *pool)
 
 /* --- whether a GPU pays --- */
 
-static void begin_rate(struct measured_rate *rate, double seconds, uint64_t bytes)
+static void restart_rate(struct measured_rate *rate, double seconds, uint64_t bytes)
 {
     atomic_store(&rate->base, bytes);
     atomic_store(&rate->begin, seconds);
@@ -207,7 +195,7 @@ static void begin_rate(struct measured_rate *rate, double seconds, uint64_t byte
 
 void engines_restart_rate(struct pool *pool)
 {
-    begin_rate(&pool->rate, pool_seconds(pool), atomic_load(&pool->workers.bytes));
+    restart_rate(&pool->rate, pool_seconds(pool), atomic_load(&pool->workers.bytes));
     atomic_store(&pool->rate.workers_are_new, true);
 }
 
@@ -220,7 +208,7 @@ static bool measure_rate(struct measured_rate *rate, const struct policy_tuning 
     if (seconds < policy_ask_seconds(tuning) || bytes < base) /* another has just begun anew */
         return false;
     if (policy_doubts_rate(now, tuning) && atomic_exchange(&rate->workers_are_new, false)) {
-        begin_rate(rate, now->seconds, bytes);
+        restart_rate(rate, now->seconds, bytes);
         return false;
     }
     now->rate = (double)(bytes - base) / seconds;
@@ -247,7 +235,7 @@ void engines_consider(struct pool *pool, enum flow flow, uint64_t bytes)
     now.content = source_content(source);
     const struct gpu_wish wish = policy_wish(&now, tuning);
     if (wish.gpus > 0)
-        gpu_startup_begin(pool, wish, flow, pool_seconds(pool) + policy_gpu_start(&now, tuning));
+        begin_to_open(pool, wish, &now);
 }
 
 /* --- which engine --- */
@@ -286,8 +274,7 @@ static bool is_for_gpu(struct pool *pool, const struct offload_offer *offer)
     engines_limit_workers(pool); /* the number of slots follows from it */
     const double all = now.content.unopened + offer->content;
     const unsigned gpus = policy_gpus(&now, tuning, all, offer->gpu_rate);
-    gpu_startup_begin(pool, (struct gpu_wish){.gpus = gpus, .decodes = true}, FLOW_DECODED,
-                      pool_seconds(pool) + policy_gpu_start(&now, tuning));
+    begin_to_open(pool, (struct gpu_wish){.gpus = gpus, .decodes = true}, &now);
     return !atomic_load(&startup->is_refused);
 }
 
@@ -312,15 +299,6 @@ static void add_to_mean(_Atomic double *mean, double sample)
     atomic_store(mean, old > 0 ? old + (sample - old) / MEMORY : sample);
 }
 
-/* Adds the cost of `len` bytes of a file that were read, and counted or submitted to the GPU. */
-static void add_file(struct measured_costs *costs, bool on_gpu, size_t len, double reading,
-                     double counting)
-{
-    add_to_mean(on_gpu ? &costs->gpu : &costs->cpu, (reading + counting) / (double)len);
-    if (!on_gpu)
-        add_to_mean(&costs->read, reading / (double)len);
-}
-
 int engines_submit(struct pool *pool, struct chunk *chunk, enum flow flow, double begin)
 {
     struct measured_costs *costs = &pool->costs;
@@ -331,11 +309,13 @@ int engines_submit(struct pool *pool, struct chunk *chunk, enum flow flow, doubl
     const double reading = was_read - begin, counting = pool_seconds(pool) - was_read;
     if (on_gpu && flow == FLOW_FILE)
         atomic_fetch_sub(&pool->feeders, 1);
-    if (flow == FLOW_FILE && len > 0)
-        add_file(costs, on_gpu, len, reading, counting);
-    if (flow == FLOW_FILE || given)
-        return rc;
-    atomic_fetch_add(&costs->reading_ns, (uint64_t)(reading * 1e9));
-    atomic_fetch_add(&costs->counting_ns, (uint64_t)(counting * 1e9));
+    if (flow == FLOW_FILE && len > 0) {
+        add_to_mean(on_gpu ? &costs->gpu : &costs->cpu, (reading + counting) / (double)len);
+        if (!on_gpu)
+            add_to_mean(&costs->read, reading / (double)len);
+    } else if (flow != FLOW_FILE && !given) {
+        atomic_fetch_add(&costs->reading_ns, (uint64_t)(reading * 1e9));
+        atomic_fetch_add(&costs->counting_ns, (uint64_t)(counting * 1e9));
+    }
     return rc;
 }

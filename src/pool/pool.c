@@ -8,7 +8,6 @@
 #include "src/count/file_tallies.h"
 #include "src/count/key_tallies.h"
 #include "src/cpu/cpu_engine.h"
-#include "src/records/error_locator.h"
 #include "src/run/run.h"
 
 #include <inttypes.h>
@@ -26,23 +25,6 @@
 #define TICK_SECONDS (TICK_NS / 1e9)
 
 /* --- opening and closing --- */
-
-static void workers_init(struct workers *workers, unsigned max)
-{
-    pthread_condattr_t attributes;
-    workers->max = max;
-    pthread_mutex_init(&workers->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&workers->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
-static void workers_destroy(struct workers *workers)
-{
-    pthread_cond_destroy(&workers->changed);
-    pthread_mutex_destroy(&workers->lock);
-}
 
 /* Returns the bytes of the tally, and of one table of the CPU's engine. */
 static uint64_t counts_size(const struct histogram_spec *spec)
@@ -71,19 +53,14 @@ static int check_memory(const struct histogram_spec *spec, struct error *error)
                      (double)available / (double)MIB);
 }
 
-/* Returns how many GPUs there may be at most. */
-static unsigned gpus_max(const struct gpu_list *gpus)
-{
-    if (gpus->count == 0)
-        return GPUS_MAX;
-    return gpus->max > gpus->count ? gpus->max : gpus->count;
-}
-
-/* Opens the CPU's engine. 0, or -1: memory is short. */
-static int open_cpu(struct pool *pool, unsigned threads)
+/* Opens the CPU's engine, and the locator of errors if lines are looked for. 0, or -1: memory is
+ * short. */
+static int open_cpu(struct pool *pool)
 {
     const struct pool_options *options = &pool->options;
     const struct histogram_spec *spec = pool->spec;
+    const struct gpu_list *gpus = &options->gpus;
+    const unsigned threads = pool->workers.max;
     const struct cpu_engine_options cpu = {.kernels = options->kernels,
                                            .chunk_size = options->chunk_size,
                                            .chunks = threads + HANDED_OFF_MAX,
@@ -95,10 +72,12 @@ static int open_cpu(struct pool *pool, unsigned threads)
         return -1;
     if (!spec->mode->is_text || options->invalid == INVALID_SKIP)
         return 0;
-    size_t on_gpu = (size_t)gpus_max(&options->gpus) *
-                    (options->buffers + 2 * (size_t)threads + DEVICE_BATCHES_MAX);
+    const size_t gpus_max = gpus->count == 0          ? GPUS_MAX
+                            : gpus->max > gpus->count ? gpus->max
+                                                      : gpus->count;
+    const size_t on_gpus = gpus_max * (options->buffers + 2 * (size_t)threads + DEVICE_BATCHES_MAX);
     pool->locator =
-        error_locator_open(spec, source_files(pool->source), cpu.chunks + on_gpu, threads);
+        error_locator_open(spec, source_files(pool->source), cpu.chunks + on_gpus, threads);
     pool->cpu->locator = pool->locator;
     return pool->locator ? 0 : -1;
 }
@@ -108,7 +87,8 @@ static void pool_close(struct pool *pool)
     if (pool->cpu)
         engine_close(pool->cpu);
     error_locator_close(pool->locator);
-    workers_destroy(&pool->workers);
+    pthread_cond_destroy(&pool->workers.changed);
+    pthread_mutex_destroy(&pool->workers.lock);
     free(pool);
 }
 
@@ -116,6 +96,7 @@ static void pool_close(struct pool *pool)
 static struct pool *pool_open(const struct pool_options *options, const struct pool_task *task)
 {
     struct pool *pool = calloc(1, sizeof *pool);
+    pthread_condattr_t attributes;
     if (!pool)
         return NULL;
     pool->options = *options;
@@ -124,8 +105,13 @@ static struct pool *pool_open(const struct pool_options *options, const struct p
     pool->processors = system_limits_processors(sched_getaffinity);
     pool->startup.may_open = options->device == DEVICE_AUTO && !device_missing();
     pool->startup.gpus = options->gpus;
-    workers_init(&pool->workers, options->threads ? options->threads : pool->processors);
-    if (open_cpu(pool, pool->workers.max) != 0) {
+    pool->workers.max = options->threads ? options->threads : pool->processors;
+    pthread_mutex_init(&pool->workers.lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&pool->workers.changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    if (open_cpu(pool) != 0) {
         pool_close(pool);
         return NULL;
     }
@@ -133,11 +119,12 @@ static struct pool *pool_open(const struct pool_options *options, const struct p
     return pool;
 }
 
-/* --- ending it --- */
+/* --- what ends a run early --- */
 
 /* Ends the run with an error, unless it failed for another one. */
-static void fail(struct workers *workers, const char *why)
+static void fail(struct pool *pool, const char *why)
 {
+    struct workers *workers = &pool->workers;
     pthread_mutex_lock(&workers->lock);
     if (!workers->failed)
         error_set(&workers->error, "%s", why);
@@ -153,10 +140,34 @@ static void fail_for_loss(struct pool *pool)
     const char *loss = gpu ? engine_loss(gpu) : NULL;
     struct error error;
     error_set(&error, "GPU lost: %s", loss ? loss : "no reason is known");
-    fail(&pool->workers, error.text);
+    fail(pool, error.text);
 }
 
-/* --- starting them --- */
+/* Ends a run with --invalid=error once the first invalid token is known. True if it did. */
+static bool has_invalid(struct pool *pool)
+{
+    struct error what;
+    if (pool->options.invalid != INVALID_ERROR || !pool->locator ||
+        !error_locator_first(pool->locator, &what))
+        return false;
+    fail(pool, what.text);
+    return true;
+}
+
+/* The same, and ends a run that cannot keep its counts. */
+static bool has_ended(struct pool *pool)
+{
+    struct error what;
+    if (has_invalid(pool))
+        return true;
+    if (key_tallies_check(pool->options.keys, &what) == 0 &&
+        file_tallies_check(pool->options.files, &what) == 0)
+        return false;
+    fail(pool, what.text);
+    return true;
+}
+
+/* --- starting workers --- */
 
 /* Bytes of a worker's stack: small, as `ulimit -v` may leave little address space, but enough for
  * CUDA's calls. Sanitizers need far more: 0 is the system's default. */
@@ -198,60 +209,23 @@ static void start(struct pool *pool, unsigned wanted)
     pthread_mutex_unlock(&workers->lock);
 }
 
-/* Starts as many workers as the input is worth. */
-static void start_more(struct pool *pool, enum flow flow)
+/* When the input proves long, starts as many workers as it is worth, and a GPU; `len` bytes more
+ * were read. */
+static void call_for_help(struct pool *pool, enum flow flow, size_t len)
 {
+    const struct policy_tuning *tuning = &pool->options.tuning;
+    const uint64_t bytes = atomic_fetch_add(&pool->workers.bytes, len) + len;
+    if (len == 0 || bytes < tuning->short_input)
+        return;
     if (pool->workers.started < pool->workers.max)
         engines_limit_workers(pool);
     struct policy_input now = engines_policy_input(pool, flow);
     now.has_work = flow == FLOW_DECODED && source_has_work(pool->source);
-    start(pool, policy_workers(&now, &pool->options.tuning));
-}
-
-/* Starts workers for the other files, as one that feeds a GPU stays with it for a whole file. The
- * caller may have the source's read lock, which nothing here takes. */
-static void start_beside_gpus(struct pool *pool)
-{
-    const size_t files = source_files(pool->source);
-    engines_limit_workers(pool);
-    const struct policy_input now = engines_policy_input(pool, FLOW_DECODED);
-    const unsigned wanted = policy_workers_beside_gpus(&now);
-    start(pool, files < wanted ? (unsigned)files : wanted);
-}
-
-/* --- what one does --- */
-
-/* Ends a run with --invalid=error once the first invalid token is known. True if it did. */
-static bool has_invalid(struct pool *pool)
-{
-    struct error what;
-    if (pool->options.invalid != INVALID_ERROR || !pool->locator ||
-        !error_locator_first(pool->locator, &what))
-        return false;
-    fail(&pool->workers, what.text);
-    return true;
-}
-
-/* Ends a run that cannot keep its counts. True if it did. */
-static bool has_lost(struct pool *pool)
-{
-    struct error what;
-    if (key_tallies_check(pool->options.keys, &what) == 0 &&
-        file_tallies_check(pool->options.files, &what) == 0)
-        return false;
-    fail(&pool->workers, what.text);
-    return true;
-}
-
-/* Calls for help when the input proves long; `len` bytes more were read. */
-static void call_for_help(struct pool *pool, enum flow flow, size_t len)
-{
-    uint64_t bytes = atomic_fetch_add(&pool->workers.bytes, len) + len;
-    if (len == 0 || bytes < pool->options.tuning.short_input)
-        return;
-    start_more(pool, flow);
+    start(pool, policy_workers(&now, tuning));
     engines_consider(pool, flow, bytes);
 }
+
+/* --- what a worker does --- */
 
 /* Calls options.tick. The lock is not held. */
 static void tick(struct pool *pool, bool has_failed)
@@ -290,7 +264,7 @@ static int worker_count(void *arg, struct chunk *chunk, enum flow flow)
         fail_for_loss(pool);
         return -1;
     }
-    if (has_invalid(pool) || has_lost(pool))
+    if (has_ended(pool))
         return -1;
     call_for_help(pool, flow, len);
     if (sink->looks && pool->options.tick && pool_seconds(pool) - sink->looked >= TICK_SECONDS) {
@@ -301,11 +275,19 @@ static int worker_count(void *arg, struct chunk *chunk, enum flow flow)
     return 0;
 }
 
+/* Starts workers for the other files, as one that feeds a GPU stays with it for a whole file. The
+ * caller may have the source's read lock, which nothing here takes. */
 static struct engine *worker_offload(void *arg, const struct offload_offer *offer, bool *waits)
 {
-    struct engine *gpu = engines_offload(pool_of(arg), offer, waits);
-    if (gpu || *waits)
-        start_beside_gpus(pool_of(arg));
+    struct pool *pool = pool_of(arg);
+    struct engine *gpu = engines_offload(pool, offer, waits);
+    if (!gpu && !*waits)
+        return NULL;
+    engines_limit_workers(pool);
+    const struct policy_input now = engines_policy_input(pool, FLOW_DECODED);
+    const size_t files = source_files(pool->source);
+    const unsigned wanted = policy_workers_beside_gpus(&now);
+    start(pool, files < wanted ? (unsigned)files : wanted);
     return gpu;
 }
 
@@ -341,7 +323,7 @@ static unsigned worker_count_max(void *arg)
 
 static bool worker_has_ended(void *arg)
 {
-    return has_invalid(pool_of(arg)) || has_lost(pool_of(arg));
+    return has_ended(pool_of(arg));
 }
 
 /* Runs one worker to its end. */
@@ -362,7 +344,7 @@ static void run(struct pool *pool, bool looks)
     const char *error = source_error(pool->source);
     if (error && !has_invalid(pool)) { /* which comes first */
         if (*error)
-            fail(workers, error);
+            fail(pool, error);
         else
             fail_for_loss(pool);
     }
@@ -378,11 +360,11 @@ static void *worker_thread(void *arg)
     return NULL;
 }
 
-/* --- the first one --- */
+/* --- the run --- */
 
 /* Starts the first worker, which starts others when the input is long. A short plain input is read
  * by this thread, until its end. 0, or -1 with the error set. */
-static int workers_begin(struct pool *pool, struct error *error)
+static int begin(struct pool *pool, struct error *error)
 {
     const uint64_t size = source_size(pool->source);
     /* A pipe would keep this thread from looking. */
@@ -398,37 +380,29 @@ static int workers_begin(struct pool *pool, struct error *error)
     return 0;
 }
 
-/* --- waiting for them --- */
-
-/* Waits for a change, and calls look if there is none for a while. The lock is held on entry and on
- * return, but not while look runs. */
-static void wait_and_tick(struct pool *pool)
-{
-    struct workers *workers = &pool->workers;
-    struct timespec until = clock_now(); /* the condition's clock, too, which cannot be set */
-    until.tv_nsec += TICK_NS;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
-    if (pthread_cond_timedwait(&workers->changed, &workers->lock, &until) == 0)
-        return;
-    pthread_mutex_unlock(&workers->lock);
-    tick(pool, false);
-    pthread_mutex_lock(&workers->lock);
-}
-
 /* Waits until every worker has reached the end of the source, or until one has failed; meanwhile
  * calls options.tick. 0, or -1 with the error set: workers may then still be running. */
-static int workers_wait(struct pool *pool, struct error *error)
+static int await(struct pool *pool, struct error *error)
 {
     struct workers *workers = &pool->workers;
     pthread_mutex_lock(&workers->lock);
-    while (workers->running > 0 && !workers->failed)
-        if (pool->options.tick)
-            wait_and_tick(pool);
-        else
+    while (workers->running > 0 && !workers->failed) {
+        if (!pool->options.tick) {
             pthread_cond_wait(&workers->changed, &workers->lock);
+            continue;
+        }
+        struct timespec until = clock_now(); /* the condition's clock, too, which cannot be set */
+        until.tv_nsec += TICK_NS;
+        if (until.tv_nsec >= 1000000000) {
+            until.tv_nsec -= 1000000000;
+            until.tv_sec++;
+        }
+        if (pthread_cond_timedwait(&workers->changed, &workers->lock, &until) == 0)
+            continue;
+        pthread_mutex_unlock(&workers->lock);
+        tick(pool, false);
+        pthread_mutex_lock(&workers->lock);
+    }
     const bool failed = workers->failed;
     if (failed)
         *error = workers->error;
@@ -438,78 +412,67 @@ static int workers_wait(struct pool *pool, struct error *error)
     return failed ? -1 : 0;
 }
 
-/* --- the result --- */
-
 /* Adds up the counts of each engine. The GPU comes first, as chunks that it lost go to the CPU. */
 static int gather(struct pool *pool, struct engine *gpu, struct tally *tally,
                   struct pool_outcome *outcome, struct error *error)
 {
-    uint64_t before = tally->bytes;
+    const struct pool_options *options = &pool->options;
+    const uint64_t before = tally->bytes;
     if (gpu && engine_finish(gpu, tally) != 0)
         return error_set(error, "GPU lost: %s", engine_loss(gpu));
     outcome->gpu_bytes = tally->bytes - before;
     engine_finish(pool->cpu, tally);
-    uint64_t bytes = tally->bytes - before;
-    uint64_t decompressed = gpu ? gpu_decoder_bytes(gpu) : 0;
+    const uint64_t bytes = tally->bytes - before;
+    const uint64_t decompressed = gpu ? gpu_decoder_bytes(gpu) : 0;
     if (bytes != pool->workers.bytes + decompressed)
         return error_set(error, "internal error: the counts do not add up to what was read");
     outcome->cpu_bytes = bytes - outcome->gpu_bytes;
-    if (pool->options.files)
-        file_tallies_end(pool->options.files);
-    if (file_tallies_check(pool->options.files, error) != 0)
+    if (options->files)
+        file_tallies_end(options->files);
+    if (file_tallies_check(options->files, error) != 0 ||
+        key_tallies_check(options->keys, error) != 0)
         return -1;
-    return key_tallies_check(pool->options.keys, error);
+    if (!pool->locator || !error_locator_first(pool->locator, &outcome->invalid) ||
+        options->invalid != INVALID_ERROR)
+        return 0;
+    *error = outcome->invalid;
+    return -1;
 }
 
-static void describe_gpu(struct engine *engine, int number, struct pool_gpu *gpu)
+static void describe_gpus(const struct engine *group, struct pool_outcome *outcome)
 {
-    const char *loss = engine_loss(engine);
-    *gpu = (struct pool_gpu){.number = number, .times = gpu_engine_times(engine)};
-    snprintf(gpu->name, sizeof gpu->name, "%s, %s", gpu_engine_device(engine),
-             gpu_engine_strategy(engine));
-    if (loss)
-        error_set(&gpu->lost, "%s", loss);
-}
-
-static void describe_gpus(struct pool *pool, const struct engine *group,
-                          struct pool_outcome *outcome)
-{
-    outcome->gpu_ready = pool->startup.ready;
     outcome->gpu_count = gpu_group_count(group);
     (void)gpu_group_refused(group, &outcome->gpu_refused);
-    for (unsigned i = 0; i < outcome->gpu_count; i++)
-        describe_gpu(gpu_group_member(group, i), gpu_group_number(group, i), &outcome->gpus[i]);
+    for (unsigned i = 0; i < outcome->gpu_count; i++) {
+        struct engine *engine = gpu_group_member(group, i);
+        struct pool_gpu *gpu = &outcome->gpus[i];
+        const char *loss = engine_loss(engine);
+        *gpu = (struct pool_gpu){.number = gpu_group_number(group, i),
+                                 .times = gpu_engine_times(engine)};
+        snprintf(gpu->name, sizeof gpu->name, "%s, %s", gpu_engine_device(engine),
+                 gpu_engine_strategy(engine));
+        if (loss)
+            error_set(&gpu->lost, "%s", loss);
+    }
 }
 
-/* --- the run --- */
-
-/* Begins a run with --device=gpu: nothing is read before the GPU is there. */
-static int begin_on_gpu(struct pool *pool, struct error *error)
-{
-    struct error refused;
-    engines_limit_workers(pool); /* the number of slots follows from it */
-    if (gpu_startup_wait(pool) == 0)
-        return 0;
-    gpu_startup_error(pool, &refused);
-    return error_set(error, "cannot use the GPU: %s", refused.text);
-}
-
+/* Counts all of the source. With --device=gpu nothing is read before the GPU is there. */
 static int count(struct pool *pool, struct tally *tally, struct pool_outcome *outcome,
                  struct error *error)
 {
-    if (pool->options.device == DEVICE_GPU && begin_on_gpu(pool, error) != 0)
-        return -1;
-    if (workers_begin(pool, error) != 0 || workers_wait(pool, error) != 0)
+    if (pool->options.device == DEVICE_GPU) {
+        engines_limit_workers(pool); /* the number of slots follows from it */
+        if (engines_open_gpus(pool) != 0)
+            return error_set(error, "cannot use the GPU: %s", pool->startup.error.text);
+    }
+    if (begin(pool, error) != 0 || await(pool, error) != 0)
         return -1;
     struct engine *gpu = pool_gpu(pool); /* one that is ready only later is too late */
-    int rc = gather(pool, gpu, tally, outcome, error);
-    if (rc == 0 && pool->locator && error_locator_first(pool->locator, &outcome->invalid) &&
-        pool->options.invalid == INVALID_ERROR) {
-        *error = outcome->invalid;
-        rc = -1;
+    const int rc = gather(pool, gpu, tally, outcome, error);
+    if (gpu) {
+        outcome->gpu_ready = pool->startup.ready;
+        describe_gpus(gpu, outcome);
     }
-    if (gpu)
-        describe_gpus(pool, gpu, outcome);
     return rc;
 }
 
@@ -522,13 +485,13 @@ int pool_run(const struct pool_options *options, const struct pool_task *task,
     struct pool *pool = pool_open(options, task);
     if (!pool)
         return error_set(error, "out of memory");
-    int rc = count(pool, task->tally, outcome, error);
+    const int rc = count(pool, task->tally, outcome, error);
     outcome->seconds = pool_seconds(pool);
     outcome->workers = pool->workers.started;
     outcome->cpu_name = cpu_engine_kernels(pool->cpu);
     outcome->gpu_opened = pool->startup.is_asked;
-    if (outcome->gpu_count == 0)
-        gpu_startup_error(pool, &outcome->gpu_refused);
+    if (outcome->gpu_count == 0 && atomic_load(&pool->startup.is_refused))
+        outcome->gpu_refused = pool->startup.error;
     /* If all workers have ended and a GPU was never asked for, no other thread is left. */
     if (rc == 0 && !outcome->gpu_opened)
         pool_close(pool);

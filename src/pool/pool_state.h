@@ -87,19 +87,10 @@ static inline struct engine *pool_gpu(const struct pool *pool)
     return atomic_load(&pool->startup.gpu);
 }
 
-/* --- engines.c: opens GPUs --- */
+/* --- engines.c: opens GPUs, asks the policy what to do, and does it --- */
 
-/* Opens the GPUs now, as --device=gpu does. 0, or -1: gpu_startup_error says why. */
-int gpu_startup_wait(struct pool *pool);
-
-/* Opens GPUs in a thread, for chunks of a flow; only the first call does anything. They are
- * `expected` at so many seconds of the run. If that fails, the run goes on without them. */
-void gpu_startup_begin(struct pool *pool, struct gpu_wish wish, enum flow flow, double expected);
-
-/* Copies the error because of which the GPU could not be used; empty if there is none. */
-void gpu_startup_error(const struct pool *pool, struct error *error);
-
-/* --- engines.c: measures what bytes cost, asks the policy what to do, and does it --- */
+/* Opens the GPUs now, as --device=gpu does. 0, or -1: pool->startup.error says why. */
+int engines_open_gpus(struct pool *pool);
 
 /* Returns the situation, all but the seconds, has_work, and what is left of compressed files. */
 struct policy_input engines_policy_input(const struct pool *pool, enum flow flow);
@@ -114,7 +105,7 @@ void engines_consider(struct pool *pool, enum flow flow, uint64_t bytes);
 /* Measures the rate anew, as there are now more workers. */
 void engines_restart_rate(struct pool *pool);
 
-/* These are a sink's functions (sink.h). */
+/* These are a sink's functions (struct sink). */
 struct chunk *engines_choose(struct pool *pool, enum flow flow);
 struct engine *engines_offload(struct pool *pool, const struct offload_offer *offer, bool *waits);
 
