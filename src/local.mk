@@ -118,7 +118,6 @@ gpuhisto_sources = \
 	src/cli/parse.c src/cli/parse.h \
 	src/cli/progress.c src/cli/progress.h \
 	$(cpu_sources) \
-	src/engine/engine.h \
 	src/hash/xxh64.c src/hash/xxh64.h src/hash/xxh64_variant.h \
 	src/hash/xxh64_portable.c src/hash/xxh64_avx2.c src/hash/xxh64_avx512.c \
 	src/records/error_locator.c src/records/error_locator.h \
@@ -150,10 +149,8 @@ gpuhisto_sources = \
 	src/merge/merge.c src/merge/merge.h src/merge/merge_files.c \
 	src/merge/parsed_table.c src/merge/parsed_table.h \
 	src/merge/shard_proof.c src/merge/table_keys.c src/merge/table_rows.c \
-	src/policy/policy.c src/policy/policy.h \
-	src/pool/engines.c \
-	src/pool/pool.c src/pool/pool.h \
-	src/pool/pool_state.h \
+	src/schedule/engine.h src/schedule/engines.c src/schedule/policy.c src/schedule/policy.h \
+	src/schedule/pool.c src/schedule/pool.h src/schedule/pool_state.h \
 	src/report/diff.c src/report/diff.h \
 	src/report/field_text.c src/report/field_text.h \
 	src/report/format.c src/report/format.h src/report/formats.def \

@@ -7,7 +7,7 @@
 #include "src/count/histogram_spec.h"
 #include "src/open/input.h"
 #include "src/open/shard.h"
-#include "src/pool/pool.h"
+#include "src/schedule/pool.h"
 #include "progress.h"
 #include "src/report/report.h"
 

@@ -6,7 +6,7 @@
 
 #include "record_kind.h"
 #include "src/base/error.h"
-#include "src/engine/engine.h"
+#include "src/schedule/engine.h"
 
 /* The state of cutting a stream that is read in order. At first all zeros but for two members. */
 struct records {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "runner.h"
-#include "src/policy/policy.h"
+#include "src/schedule/policy.h"
 
 /* Of content to compressed bytes, where a frame does not state its size. */
 #define CONTENT_RATIO 3

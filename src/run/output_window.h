@@ -6,7 +6,7 @@
 
 #include "src/blocks/block_format.h"
 #include "src/blocks/window.h"
-#include "src/engine/engine.h"
+#include "src/schedule/engine.h"
 #include "src/work/worker.h"
 
 #define PIECES_MAX 64 /* with more in use, content is copied */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "pieces.h"
-#include "src/policy/policy.h"
+#include "src/schedule/policy.h"
 
 /* Of content to compressed bytes, as long as it is not known. */
 #define CONTENT_RATIO 3

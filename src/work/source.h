@@ -5,8 +5,8 @@
 #define GPUHISTO_SOURCE_H
 
 #include "src/open/input.h"
-#include "src/engine/engine.h"
-#include "src/policy/policy.h"
+#include "src/schedule/engine.h"
+#include "src/schedule/policy.h"
 
 struct source;
 
@@ -54,7 +54,7 @@ const char *source_error(struct source *source);
 /* --- where its chunks go --- */
 
 /* The sink of one worker: where its chunks go, and which memory they are in. Runners fill chunks,
- * and src/pool, which opened the engines, counts them. */
+ * and src/schedule, which opened the engines, counts them. */
 struct sink {
     void *arg;
     /* Chooses the memory for the next chunk, or waits for it. NULL: there will be none, and the run

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The state that the files of src/pool share. Any thread may call a function unless its comment
+/* The state that the files of src/schedule share. Any thread may call a function unless its comment
  * says otherwise. */
 #ifndef GPUHISTO_POOL_STATE_H
 #define GPUHISTO_POOL_STATE_H
 
+#include "engine.h"
 #include "pool.h"
 #include "src/base/clock.h"
-#include "src/engine/engine.h"
 #include "src/records/error_locator.h"
 
 #include <pthread.h>
