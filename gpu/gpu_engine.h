@@ -5,6 +5,7 @@
 #define GPUHISTO_GPU_ENGINE_H
 
 #include "src/base/error.h"
+#include "src/count/tally.h"
 #include "src/schedule/engine.h"
 
 struct compressed_start;

@@ -7,8 +7,6 @@
 #ifndef GPUHISTO_ENGINE_H
 #define GPUHISTO_ENGINE_H
 
-#include "src/count/tally.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +15,7 @@ struct engine;
 struct error_locator;
 struct file_tallies;
 struct key_tallies;
+struct tally;
 
 /* The position of a chunk among all chunks. A file is one or more segments. A reader reads the
  * chunks of a segment in order; segments and files are read side by side. */
