@@ -9,8 +9,8 @@
 #ifndef GPUHISTO_GPU_DECODER_H
 #define GPUHISTO_GPU_DECODER_H
 
-#include "src/engine/engine.h"
 #include "src/codec/codec.h"
+#include "src/schedule/engine.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,9 @@
 #ifndef GPUHISTO_GPU_ENGINE_H
 #define GPUHISTO_GPU_ENGINE_H
 
-#include "src/engine/engine.h"
 #include "src/base/error.h"
+#include "src/count/tally.h"
+#include "src/schedule/engine.h"
 
 struct compressed_start;
 struct gpu_decoder;

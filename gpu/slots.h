@@ -13,7 +13,7 @@
 #include "pinned.h"
 #include "snapshot.h"
 #include "src/base/error.h"
-#include "src/engine/chunk.h"
+#include "src/schedule/engine.h"
 
 struct gpu_engine;
 

@@ -15,10 +15,10 @@
 #ifndef GPUHISTO_SNAPSHOT_H
 #define GPUHISTO_SNAPSHOT_H
 
-#include "src/engine/chunk.h"
-#include "src/input/error_locator.h"
 #include "src/count/histogram_spec.h"
 #include "src/count/tally.h"
+#include "src/input/error_locator.h"
+#include "src/schedule/engine.h"
 
 struct file_tallies;
 

@@ -21,7 +21,7 @@ histogram_sources = \
 	src/base/grow.c src/base/grow.h src/base/preopened.c src/base/preopened.h src/base/library.c src/base/library.h src/base/parallel.c src/base/parallel.h src/base/radix_sort.c src/base/radix_sort.h \
 	src/base/error.c src/base/error.h \
 	src/base/show.c src/base/show.h \
-	src/base/signals.c src/base/signals.h \
+	src/base/signals.c src/base/signals.h src/base/system_limits.c src/base/system_limits.h \
 	src/base/words.c src/base/words.h \
 	src/count/binning.c src/count/binning.h src/count/binning_log.c \
 	src/count/binning_digits.c src/count/binning_digits.h \
@@ -115,32 +115,24 @@ gpuhisto_sources = \
 	src/cli/progress.c src/cli/progress.h \
 	$(cpu_sources) \
 	src/codec/codec.h src/codec/frames.c src/codec/frames.h src/codec/gzip.c \
-	src/engine/chunk.h src/engine/engine.h \
 	src/hash/xxh64.c src/hash/xxh64.h src/hash/xxh64_variant.h \
 	src/hash/xxh64_portable.c src/hash/xxh64_avx2.c src/hash/xxh64_avx512.c \
 	src/input/error_locator.c src/input/error_locator.h src/input/header.c src/input/header.h \
 	src/input/input.h src/input/open.c src/input/pieces.c src/input/records.c \
 	src/input/records.h src/input/shards.c \
-	src/work/decode_memory.c \
 	src/run/copy.c src/run/decode.c src/run/gpu.c \
 	src/run/piece_count.c src/run/pieces.c src/run/pieces.h src/run/pieces_zstd.c \
 	src/run/run.c src/run/run.h src/run/runner.h \
 	src/run/segment.c src/run/serial.c \
 	src/bytes/bytes.c src/bytes/bytes.h \
-	src/work/work_queue.c src/work/work_queue.h src/work/remaining.c \
-	src/work/operands.c src/work/sink.h \
 	src/bytes/replay_window.c src/bytes/replay_window.h \
-	src/work/source.c src/work/source.h src/work/worker.h \
+	src/work/source.c src/work/source.h src/work/work_queue.c src/work/worker.c src/work/worker.h \
 	src/bytes/parallel_read.c src/bytes/parallel_read.h \
 	src/merge/merge.c src/merge/merge.h src/merge/merge_files.c \
 	src/merge/parsed_table.c src/merge/parsed_table.h \
 	src/merge/shard_proof.c src/merge/table_keys.c src/merge/table_rows.c \
-	src/policy/policy.c src/policy/policy.h src/policy/policy_input.h \
-	src/pool/engines.c \
-	src/pool/system_limits.c src/pool/system_limits.h \
-	src/pool/gpu_startup.c \
-	src/pool/pool.c src/pool/pool.h \
-	src/pool/pool_state.h src/pool/workers.c \
+	src/schedule/engine.h src/schedule/engines.c src/schedule/policy.c src/schedule/policy.h \
+	src/schedule/pool.c src/schedule/pool.h src/schedule/pool_state.h \
 	src/report/diff.c src/report/diff.h \
 	src/report/field_text.c src/report/field_text.h \
 	src/report/format.c src/report/format.h src/report/formats.def \

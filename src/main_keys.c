@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "main.h"
 
-#include "src/pool/system_limits.h"
+#include "src/base/system_limits.h"
 #include "src/report/format.h"
 #include "src/report/name_text.h"
 

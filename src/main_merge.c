@@ -2,9 +2,9 @@
 /* --merge: tables that were made before, added up. */
 #include "main.h"
 
+#include "src/base/system_limits.h"
 #include "src/cli/diag.h"
 #include "src/merge/merge.h"
-#include "src/pool/system_limits.h"
 #include "src/report/format.h"
 #include "src/report/report.h"
 

@@ -3,7 +3,8 @@
 #ifndef GPUHISTO_CPU_ENGINE_H
 #define GPUHISTO_CPU_ENGINE_H
 
-#include "src/engine/engine.h"
+#include "src/count/tally.h"
+#include "src/schedule/engine.h"
 
 /* The largest chunk, bytes: a larger one would leave the L2 cache before it is counted, and a pipe
  * of 1 MiB holds only a few of these. */

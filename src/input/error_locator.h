@@ -5,8 +5,8 @@
 #ifndef GPUHISTO_ERROR_LOCATOR_H
 #define GPUHISTO_ERROR_LOCATOR_H
 
-#include "src/engine/chunk.h"
 #include "src/base/error.h"
+#include "src/schedule/engine.h"
 
 struct histogram_spec;
 struct error_locator;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "pieces.h"
-#include "src/policy/policy.h"
+#include "src/schedule/policy.h"
 
 #include <string.h>
 

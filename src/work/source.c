@@ -1,172 +1,74 @@
 /* SPDX-License-Identifier: MIT */
-/* All files of a run: which are open, which is read, and what went wrong. */
+/* All files of a run: the order in which they are read, which are open, and how much is left. */
 #include "worker.h"
+#include "src/input/input.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-/* --- what went wrong --- */
+/* Bytes of a stream that are kept. */
+#define REPLAY_SIZE ((uint64_t)32 << 20)
 
-static bool is_before(const struct source_offset *a, const struct source_offset *b)
+/* Of content to compressed bytes, before anything was decoded. */
+#define CONTENT_RATIO 3
+
+/* --- the operands before they are opened: what they are, and in which order they are read --- */
+
+static int compare_operands(const void *a, const void *b)
 {
-    return a->file != b->file ? a->file < b->file : a->byte < b->byte;
+    const struct operand *x = a, *y = b;
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
+    return x->number < y->number ? -1 : 1;
 }
 
-void source_add_worker(struct worker *worker)
+/* Fills source->operands, which has room: with the `count` that are named, or with the files that
+ * have a part in the shard, which are regular. */
+static void inspect_operands(struct source *source, char *const *names, size_t count)
 {
-    struct source *source = worker->source;
-    pthread_mutex_lock(&source->lock);
-    worker->next = source->workers;
-    source->workers = worker;
-    pthread_mutex_unlock(&source->lock);
-}
-
-void source_remove_worker(struct worker *worker)
-{
-    struct source *source = worker->source;
-    struct worker **link = &source->workers;
-    pthread_mutex_lock(&source->lock);
-    while (*link != worker)
-        link = &(*link)->next;
-    *link = worker->next;
-    pthread_mutex_unlock(&source->lock);
-}
-
-/* Returns where that begins which is to be read next. Under the read lock. */
-static struct source_offset next_offset(const struct source *source)
-{
-    const struct file *file = source->current;
-    if (!file)
-        return (struct source_offset){source->opened, 0};
-    const struct input *input = &file->input;
-    return (struct source_offset){file->order, input->frames.codec ? input->frames.pending.offset
-                                                                   : input->bytes.taken};
-}
-
-/* The worker is at work on what begins there. False: the run has failed before that. */
-static bool begin_work(struct worker *worker, const struct source_offset *begin)
-{
-    struct source *source = worker->source;
-    pthread_mutex_lock(&source->lock);
-    worker->begin = *begin;
-    worker->is_at_work = !source->failed || is_before(begin, &source->failure);
-    const bool is_at_work = worker->is_at_work;
-    pthread_mutex_unlock(&source->lock);
-    return is_at_work;
-}
-
-bool source_begin_work(struct worker *worker)
-{
-    const struct source_offset next = next_offset(worker->source);
-    return begin_work(worker, &next);
-}
-
-bool source_begin_work_at(struct worker *worker, const struct file *file, uint64_t byte)
-{
-    const struct source_offset begin = {file->order, byte};
-    return begin_work(worker, &begin);
-}
-
-static int fail_at(struct source *source, const struct source_offset *at, const struct error *error)
-{
-    pthread_mutex_lock(&source->lock);
-    if (!source->failed || is_before(at, &source->failure)) {
-        source->failure = *at;
-        source->error = *error;
+    const struct content_range range = content_range_of(&source->options.content);
+    const struct shard *shard = source->options.shard;
+    source->count = shard ? shard->count : count ? count : 1;
+    for (size_t i = 0; i < source->count; i++) {
+        struct operand *operand = &source->operands[i];
+        operand->number = i;
+        if (shard) {
+            operand->shard = &shard->list[i];
+            operand->file =
+                (struct preopened){.name = operand->shard->name, .is_regular = true, .fd = -1};
+            operand->size = operand->shard->end - operand->shard->begin;
+        } else {
+            operand->file = preopened_inspect(count ? names[i] : "-");
+            operand->size = content_before(&range, operand->file.size);
+        }
     }
-    source->failed = true;
-    pthread_mutex_unlock(&source->lock);
-    work_queue_wake_all(&source->queue);
-    return -1;
 }
 
-int source_fail(struct worker *worker, const struct error *error)
+/* Orders operands: the longest first, so that no worker is left alone with it at the end; but in
+ * the order given if one is not regular, as its writer may rely on that order. */
+static void order_operands(struct source *source)
 {
-    return fail_at(worker->source, &worker->begin, error);
-}
-
-int source_fail_of(struct worker *worker, const struct file *file, const char *fault)
-{
-    struct error error;
-    error_of(&error, file->input.bytes.name, "%s", fault);
-    return source_fail(worker, &error);
-}
-
-int source_fail_for_memory(struct worker *worker, const struct file *file)
-{
-    return source_fail_of(worker, file, "out of memory");
-}
-
-int source_fail_truncated(struct worker *worker, const struct file *file, uint64_t end)
-{
-    struct error error;
-    error_of(&error, file->input.bytes.name, "truncated %s data, at byte %" PRIu64,
-             file->input.frames.codec->name, end);
-    return source_fail(worker, &error);
-}
-
-int source_fail_at_end(struct worker *worker, const struct file *file, const struct error *error)
-{
-    return fail_at(worker->source, &(struct source_offset){file->order, UINT64_MAX}, error);
-}
-
-bool source_has_failed(struct worker *worker)
-{
-    struct source *source = worker->source;
-    if (!atomic_load(&source->failed))
-        return false;
-    pthread_mutex_lock(&source->lock);
-    const bool is_before_failure = is_before(&worker->begin, &source->failure);
-    pthread_mutex_unlock(&source->lock);
-    return !is_before_failure;
-}
-
-/* Returns the link to the first of the files that are parked. Under the lock. */
-static struct file **first_parked(struct source *source)
-{
-    struct file **first = &source->parked;
-    for (struct file **link = first; *link; link = &(*link)->next)
-        if ((*link)->order < (*first)->order)
-            first = link;
-    return first;
-}
-
-/* True if files are to be read on that come before the failure. Under the lock. */
-static bool has_more_before(struct source *source)
-{
-    const size_t failed = source->failure.file;
-    const struct file *current = source->current, *parked = *first_parked(source);
-    for (const struct file *file = source->in_pieces; file; file = file->next)
-        if (file->order < failed)
-            return true;
-    return (current && current->order < failed) || (parked && parked->order < failed);
-}
-
-bool source_end_work(struct worker *worker)
-{
-    struct source *source = worker->source;
-    pthread_mutex_lock(&source->lock);
-    worker->is_at_work = false;
-    const bool goes_on = !source->failed || has_more_before(source);
-    pthread_mutex_unlock(&source->lock);
-    return goes_on;
-}
-
-const char *source_error(struct source *source)
-{
-    pthread_mutex_lock(&source->lock);
-    const bool has_failed = source->failed, is_last = !source->workers;
-    bool is_first = !has_more_before(source);
-    for (const struct worker *worker = source->workers; worker; worker = worker->next)
-        is_first &= !worker->is_at_work || is_before(&source->failure, &worker->begin);
-    pthread_mutex_unlock(&source->lock);
-    if (!has_failed)
-        return NULL;
-    return is_last || (is_first && !work_queue_has_handed_off(&source->queue)) ? source->error.text
-                                                                               : NULL;
+    struct remaining *remaining = &source->remaining;
+    bool all_regular = true;
+    size_t standard = 0;
+    for (size_t i = 0; i < source->count; i++)
+        standard += strcmp(source->operands[i].file.name, "-") == 0;
+    for (size_t i = 0; i < source->count; i++) {
+        struct operand *operand = &source->operands[i];
+        const struct preopened *file = &operand->file;
+        operand->is_alone = !file->is_regular || (standard > 1 && strcmp(file->name, "-") == 0);
+        all_regular &= file->is_regular;
+        remaining->plain += operand->size;
+        remaining->unopened += operand->size;
+    }
+    remaining->size = all_regular ? atomic_load(&remaining->plain) : 0;
+    if (all_regular)
+        qsort(source->operands, source->count, sizeof source->operands[0], compare_operands);
 }
 
 /* --- opening it --- */
@@ -182,12 +84,188 @@ struct source *source_open(char *const *operands, size_t count, const struct inp
     }
     source->operands = all;
     source->options = *options;
-    operands_peek(source, operands, count);
+    inspect_operands(source, operands, count);
+    order_operands(source);
+    size_t left = preopened_max(source->count); /* held from now on */
+    for (size_t i = 0; i < source->count && left > 0; i++)
+        left -= preopened_acquire(&source->operands[i].file);
     source->memory.limit = DECODE_MEMORY;
     pthread_mutex_init(&source->read_lock, NULL);
     pthread_mutex_init(&source->lock, NULL);
     work_queue_open(&source->queue);
     return source;
+}
+
+size_t source_files(const struct source *source)
+{
+    return source->count ? source->count : 1;
+}
+
+struct preopened *source_file(struct source *source, size_t i)
+{
+    return i < source->count ? &source->operands[i].file : NULL;
+}
+
+/* Loads the library for the format that a regular file, which is open, begins with. False if the
+ * format is not known. */
+static bool load_codec_of(const struct preopened *file)
+{
+    const bool is_input = strcmp(file->name, "-") == 0;
+    const int fd = is_input ? STDIN_FILENO : file->fd;
+    unsigned char head[CODEC_MAGIC_MAX];
+    const struct codec *codec = NULL;
+    struct error unused;
+    size_t len = 0;
+    ssize_t got;
+    if (!file->is_regular || fd < 0)
+        return false;
+    const off_t begin = is_input ? lseek(fd, 0, SEEK_CUR) : 0;
+    do {
+        got = pread(fd, head + len, sizeof head - len, begin + (off_t)len);
+        len += got > 0 ? (size_t)got : 0;
+    } while (len < sizeof head && (got > 0 || (got < 0 && errno == EINTR)));
+    const enum codec_magic magic = codec_recognise(head, len, &codec);
+    if (magic == MAGIC_MATCH)
+        (void)codec->load(&unused);
+    return magic != MAGIC_PART;
+}
+
+void source_load_codecs(struct source *source)
+{
+    struct error unused;
+    bool any = false; /* whichever there is */
+    if (source->options.codec)
+        (void)source->options.codec->load(&unused);
+    if (source->options.codec || source->options.is_as_stored)
+        return;
+    for (size_t i = 0; i < source->count && !any; i++) {
+        const struct preopened *file = &source->operands[i].file;
+        any = file->error == 0 && !load_codec_of(file);
+    }
+    for (size_t i = 0; any && codecs[i]; i++)
+        (void)codecs[i]->load(&unused);
+}
+
+int source_find_header(struct source *source, struct header *header, struct error *error)
+{
+    struct operand *first = source->operands;
+    for (size_t i = 0; i < source->count; i++)
+        if (source->operands[i].number == 0)
+            first = &source->operands[i];
+    return input_find_header(&first->file, &source->options, header, error);
+}
+
+void source_set_options(struct source *source, const struct input_options *options)
+{
+    source->options = *options;
+}
+
+/* --- how much is left --- */
+
+/* Returns the bytes of a file that are to be decoded. */
+static uint64_t size_of(const struct input *input)
+{
+    return input->bytes.opened_size - input->bytes.begin - input->plan.edges.first;
+}
+
+/* The operand was opened; with is_offloadable set. */
+static void add_file(struct source *source, const struct operand *operand, const struct file *file)
+{
+    struct remaining *remaining = &source->remaining;
+    const struct input *input = &file->input;
+    const uint64_t size = size_of(input);
+    atomic_fetch_sub(&remaining->plain, operand->size);
+    atomic_fetch_sub(&remaining->unopened, operand->size);
+    atomic_fetch_add(&remaining->opened, size);
+    if (input_parallel(input))
+        atomic_fetch_add(&remaining->plain, input->plan.end - input->bytes.taken);
+    if (input->frames.codec && content_is_partial(&input->plan.range))
+        atomic_store(&remaining->is_unsized, true);
+    if (!file->is_offloadable)
+        return;
+    const double rate = input->frames.codec->gpu_rate, slowest = atomic_load(&remaining->gpu_rate);
+    if (slowest == 0 || rate < slowest)
+        atomic_store(&remaining->gpu_rate, rate);
+    atomic_fetch_add(&remaining->offloadable, size);
+    atomic_fetch_add(&remaining->left[false], (int64_t)size);
+}
+
+void remaining_assign(struct source *source, struct file *file, bool to_gpu)
+{
+    const int64_t size = (int64_t)size_of(&file->input);
+    if (file->is_offloadable) {
+        atomic_fetch_sub(&source->remaining.left[file->is_on_gpu], size);
+        atomic_fetch_add(&source->remaining.left[to_gpu], size);
+    }
+    file->is_on_gpu = to_gpu;
+}
+
+void remaining_add_read(struct source *source, const struct file *file, int64_t in, uint64_t out)
+{
+    struct remaining *remaining = &source->remaining;
+    atomic_fetch_add(&remaining->read, (uint64_t)in);
+    if (!file->is_offloadable)
+        return;
+    atomic_fetch_sub(&remaining->left[file->is_on_gpu], in);
+    if (out == 0)
+        return;
+    atomic_fetch_add(&remaining->in, (uint64_t)in);
+    atomic_fetch_add(&remaining->out, out);
+}
+
+double remaining_content_ratio(struct source *source)
+{
+    struct remaining *remaining = &source->remaining;
+    uint64_t in = atomic_load(&remaining->in), out = atomic_load(&remaining->out);
+    return in > 0 ? (double)out / (double)in : CONTENT_RATIO;
+}
+
+uint64_t remaining_replay_max(const struct source *source)
+{
+    return source->options.replay_max > 0 ? source->options.replay_max : REPLAY_SIZE;
+}
+
+uint64_t source_rest(const struct source *source)
+{
+    const uint64_t read = atomic_load(&source->remaining.read);
+    return source->remaining.size > read ? source->remaining.size - read : 0;
+}
+
+uint64_t source_size(const struct source *source)
+{
+    return source->remaining.size;
+}
+
+uint64_t source_remaining(struct source *source)
+{
+    return atomic_load(&source->remaining.plain);
+}
+
+double source_fraction(struct source *source)
+{
+    struct remaining *remaining = &source->remaining;
+    if (remaining->size == 0 || atomic_load(&remaining->is_unsized))
+        return 0;
+    double fraction = (double)atomic_load(&remaining->read) / (double)remaining->size;
+    return fraction < 1 ? fraction : 1;
+}
+
+struct source_content source_content(struct source *source)
+{
+    struct remaining *remaining = &source->remaining;
+    const double opened = (double)atomic_load(&remaining->opened);
+    const double offloadable = (double)atomic_load(&remaining->offloadable);
+    const double ratio = remaining_content_ratio(source);
+    double left[2];
+    if (offloadable == 0)
+        return (struct source_content){.gpu_rate = 0};
+    for (int i = 0; i < 2; i++) /* a file may grow */
+        left[i] = fmax((double)atomic_load(&remaining->left[i]), 0) * ratio;
+    return (struct source_content){.unopened = (double)atomic_load(&remaining->unopened) *
+                                               offloadable / opened * ratio,
+                                   .on_cores = left[false],
+                                   .on_gpus = left[true],
+                                   .gpu_rate = atomic_load(&remaining->gpu_rate)};
 }
 
 /* --- files --- */
@@ -261,7 +339,11 @@ void source_park(struct source *source, struct file *file)
 static void acquire_parked(struct source *source)
 {
     pthread_mutex_lock(&source->lock);
-    struct file **first = first_parked(source), *parked = *first, *current = source->current;
+    struct file **first = &source->parked, *current = source->current;
+    for (struct file **link = first; *link; link = &(*link)->next)
+        if ((*link)->order < (*first)->order)
+            first = link;
+    struct file *parked = *first;
     const bool takes = parked && (!current || (source->failed && parked->order < current->order));
     if (takes)
         *first = parked->next;
@@ -281,15 +363,6 @@ bool source_is_offloadable(const struct input *input)
            !input_is_serial(input) && !content_is_partial(&input->plan.range) && !input->has_header;
 }
 
-/* Opens the seams of a compressed file whose records can be cut. 0, or -1: out of memory. */
-static int open_joiner(struct file *file, bool is_shard)
-{
-    const struct shard_edges *edges = &file->input.plan.edges;
-    if (!file->input.frames.codec || record_is_byte(&file->input.records.kind))
-        return 0;
-    return record_joiner_open(&file->joiner, edges->is_first || !is_shard, edges->goes_on);
-}
-
 /* Makes a file that was opened the current one. */
 static void begin_file(struct source *source, const struct operand *operand, struct file *file)
 {
@@ -306,9 +379,7 @@ static void begin_file(struct source *source, const struct operand *operand, str
     pthread_mutex_lock(&source->lock);
     source->opened++;
     pthread_mutex_unlock(&source->lock);
-    atomic_fetch_sub(&source->remaining.plain, operand->size);
-    atomic_fetch_sub(&source->remaining.compressed.unopened, operand->size);
-    remaining_add_file(source, file);
+    add_file(source, operand, file);
 }
 
 /* Opens the next operand, which decode memory allows. 1, 0 or -1, as source_find. */
@@ -321,17 +392,21 @@ static int open_operand(struct worker *worker)
     error_of(&error, operand->file.name, "out of memory");
     if (file &&
         input_open(&file->input, &operand->file, &source->options, operand->shard, &error) == 0) {
-        if (open_joiner(file, operand->shard != NULL) == 0) {
+        const struct shard_edges *edges = &file->input.plan.edges;
+        /* What a compressed file is cut into is joined, if its records can be cut. */
+        if (!file->input.frames.codec || record_is_byte(&file->input.records.kind) ||
+            record_joiner_open(&file->joiner, edges->is_first || !operand->shard, edges->goes_on) ==
+                0) {
             begin_file(source, operand, file);
             return 1;
         }
         input_close(&file->input);
         error_of(&error, operand->file.name, "out of memory");
     }
-    bool is_short =
+    const bool is_short =
         file && (file->input.bytes.error == EMFILE || file->input.bytes.error == ENFILE);
     free(file);
-    return is_short && decode_memory_refuse_file(worker) ? 0 : source_fail(worker, &error);
+    return is_short && decode_memory_refuse_file(source) ? 0 : source_fail(worker, &error);
 }
 
 int source_find(struct worker *worker)
@@ -342,7 +417,7 @@ int source_find(struct worker *worker)
         return -1;
     if (source->current || source->opened == source->count)
         return 1;
-    return decode_memory_open_file(worker) ? open_operand(worker) : 0;
+    return decode_memory_open_file(source) ? open_operand(worker) : 0;
 }
 
 void source_add_pieces(struct source *source, struct file *file)
@@ -350,8 +425,8 @@ void source_add_pieces(struct source *source, struct file *file)
     pthread_mutex_lock(&source->lock);
     file->next = source->in_pieces;
     source->in_pieces = file;
+    source->memory.parallel++;
     pthread_mutex_unlock(&source->lock);
-    source_add_parallel(source, 1);
 }
 
 void source_remove_pieces(struct source *source, struct file *file, bool parks)
@@ -365,14 +440,8 @@ void source_remove_pieces(struct source *source, struct file *file, bool parks)
         file->next = source->parked;
         source->parked = file;
     }
+    source->memory.parallel--;
     pthread_mutex_unlock(&source->lock);
-    source_add_parallel(source, -1);
-}
-
-uint64_t source_rest(const struct source *source)
-{
-    const uint64_t read = atomic_load(&source->remaining.read);
-    return source->remaining.size > read ? source->remaining.size - read : 0;
 }
 
 unsigned source_taken(struct source *source, const struct file *but)

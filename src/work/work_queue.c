@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "work_queue.h"
+/* Jobs that any worker may take, chunks that others leave to be counted, and the workers that wait
+ * for either: a monitor. */
+#include "worker.h"
 
 void work_queue_open(struct work_queue *queue)
 {

@@ -4,18 +4,59 @@
  * Three locks, in this order; the last two are held for a moment only, and never together:
  *   source.read_lock   may be held for long: while a stream is read, or memory is waited for. That
  *                      may come free only when workers without the read lock go on, so what those
- * need is under one of the others. source.lock        failure, which files are open and who uses
- * them, and decode memory. source.queue.lock  see work_queue.h. */
+ *                      need is under one of the others.
+ *   source.lock        failure, which files are open and who uses them, and decode memory.
+ *   source.queue.lock  jobs, chunks that are handed off, and who waits for them. */
 #ifndef GPUHISTO_WORKER_H
 #define GPUHISTO_WORKER_H
 
-#include "work_queue.h"
-#include "sink.h"
+#include "source.h"
 #include "src/input/records.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
+
+struct worker;
+
+/* --- jobs, chunks that are handed off, and who waits for them --- */
+
+/* One worker's part; all under the lock. */
+struct waiter {
+    pthread_cond_t wake;
+    bool counts; /* it waits, or counts what others handed off */
+    bool sleeps;
+    struct waiter *next;
+};
+
+/* The order in which jobs are taken. A worker's own rests come before new pieces, as its cache has
+ * what they need; those of others come last. */
+enum job_kind {
+    JOB_REST,  /* the rest of a piece: its memory is then free for another one */
+    JOB_PIECE, /* a piece of a frame or member, or some other part of one */
+};
+
+/* Something that any worker can do. Whoever offers it owns it. */
+struct job {
+    int (*run)(struct job *job, struct worker *worker); /* 0, or -1: the run has failed */
+    enum job_kind kind;
+    const struct worker *owner; /* of a rest: who has begun the piece */
+    struct job *next;           /* under the lock */
+};
+
+struct work_queue {
+    pthread_mutex_t lock;    /* all that follows */
+    struct waiter *sleepers; /* the one that counted last comes first */
+    unsigned count;          /* of those that count for others */
+    struct chunk *handed_off[HANDED_OFF_MAX];
+    unsigned handed_off_count;
+    unsigned taken_count; /* of those that were handed off and taken, and are not counted yet */
+    struct job *jobs, **last_job; /* that nobody has begun, the oldest first */
+    uint64_t news;                /* how often work_queue_wake_all was called */
+};
+
+/* --- files, and one worker --- */
 
 /* Where something is in the input: its file in the order in which files are read, and the byte of
  * that, as stored. */
@@ -46,16 +87,6 @@ struct file {
 /* The largest decoder, in bytes, that a worker keeps when it goes on to something else. */
 #define DECODER_KEPT ((size_t)16 << 20)
 
-/* Of files that a GPU could decompress. */
-struct compressed_remaining {
-    _Atomic uint64_t opened;      /* bytes of all regular files that were opened, */
-    _Atomic uint64_t offloadable; /* and of those such files, as they are; */
-    _Atomic double gpu_rate;      /* of their formats' the slowest (struct codec); */
-    _Atomic int64_t left[2];      /* of the latter, bytes not decoded, by is_on_gpu */
-    _Atomic uint64_t unopened;    /* bytes of files that were not opened, as they are */
-    _Atomic uint64_t in, out;     /* bytes that were decoded, and of content that they gave */
-};
-
 /* How much was read, and how much is left: counters that any thread reads without waiting. */
 struct remaining {
     uint64_t size;          /* of all files, bytes to read; 0: one of them is not a regular file */
@@ -63,7 +94,14 @@ struct remaining {
     atomic_bool is_unsized; /* how many of these are to be read is not known, as a range of the
                              * content of a compressed file is counted */
     _Atomic uint64_t plain; /* bytes of files, compressed as far as not opened, still to be taken */
-    struct compressed_remaining compressed;
+
+    /* Of compressed files, as they are. */
+    _Atomic uint64_t unopened;    /* bytes of files that were not opened, */
+    _Atomic uint64_t opened;      /* of all regular files that were, */
+    _Atomic uint64_t offloadable; /* and of those that a GPU could decompress; */
+    _Atomic double gpu_rate;      /* of their formats' the slowest (struct codec); */
+    _Atomic int64_t left[2];      /* of them, bytes not decoded, by is_on_gpu; */
+    _Atomic uint64_t in, out;     /* bytes that were decoded, and of content that they gave */
 };
 
 /* Memory for decoding, and descriptors: both are bounded, and may be short. */
@@ -127,20 +165,63 @@ struct worker {
     struct waiter waiter;
     size_t wanted;            /* bytes that it found no memory for; 0: it did not look for any */
     uint64_t changes;         /* of the current file, when the worker found nothing to do */
-    size_t reserved;          /* bytes, for what follows; under the source's lock */
+    size_t reserved;          /* bytes, for what follows */
     struct decoder *decoder;  /* kept from batch to batch, like the next two; NULL: none yet */
     struct frame_batch batch; /* compressed bytes */
     struct records records;   /* where the chunk before was cut */
     void *scratch;            /* of the job that it runs, if that is of a file in pieces */
 };
 
-/* --- operands.c --- */
+/* --- work_queue.c: a monitor --- */
 
-/* Fills source->operands, which has room, in the order in which they are read: those named, or
- * those of the shard. Holds the first ones. */
-void operands_peek(struct source *source, char *const *names, size_t count);
+void work_queue_open(struct work_queue *queue);
+void work_queue_close(struct work_queue *queue);
+void waiter_open(struct waiter *waiter);
+void waiter_close(struct waiter *waiter);
 
-/* --- source.c --- */
+/* Returns a ticket for work_queue_wait: taken before looking for something to read. */
+uint64_t work_queue_news(struct work_queue *queue);
+
+/* Makes every worker that waits look again for something to read. */
+void work_queue_wake_all(struct work_queue *queue);
+
+/* Waits for a chunk that is handed off, a job, or news since the ticket. Returns the chunk, to be
+ * counted, or NULL. With an older ticket it does not wait. */
+struct chunk *work_queue_wait(struct work_queue *queue, struct waiter *waiter, uint64_t ticket);
+
+/* True if a chunk waits to be counted, or a job to be taken. */
+bool work_queue_is_pending(struct work_queue *queue);
+
+/* The worker has found something to read. */
+void work_queue_leave(struct work_queue *queue, struct waiter *waiter);
+
+/* Hands off a chunk, if somebody counts for others and there is room. True if it did. To wake a
+ * worker costs a tenth of counting a chunk, so nobody may be woken before others come. */
+bool work_queue_hand_off(struct work_queue *queue, struct chunk *chunk);
+
+/* Takes a chunk back that was handed off, so that it is counted now. NULL: there is none. */
+struct chunk *work_queue_acquire(struct work_queue *queue);
+
+/* A chunk was counted that work_queue_wait or work_queue_acquire has returned. */
+void work_queue_counted(struct work_queue *queue);
+
+/* True if a chunk that was handed off is not counted yet. */
+bool work_queue_has_handed_off(struct work_queue *queue);
+
+/* Offers a job to all workers, and wakes one that waits. */
+void work_queue_offer(struct work_queue *queue, struct job *job);
+
+/* Takes the job that a worker should do next; NULL: there is none. */
+struct job *work_queue_take(struct work_queue *queue, const struct worker *worker);
+
+/* Takes a job back. False: somebody has begun it, and may still be at it. */
+bool work_queue_reclaim(struct work_queue *queue, struct job *job);
+
+/* Wakes somebody for each chunk that is handed off: the worker that hands it off will be waiting
+ * itself. */
+void work_queue_hurry(struct work_queue *queue);
+
+/* --- source.c: the files --- */
 
 /* Makes source->current an open file: the one that it is, a parked one, or the next operand; NULL:
  * all were opened. Under the read lock. 1; 0: the worker should count what others hand off; or -1:
@@ -149,37 +230,6 @@ int source_find(struct worker *worker);
 
 /* True if a GPU can have the file: it finds no header, and leaves out no range. */
 bool source_is_offloadable(const struct input *input);
-
-/* The worker begins; and has ended. */
-void source_add_worker(struct worker *worker);
-void source_remove_worker(struct worker *worker);
-
-/* In turn: the worker is at work on what is read next. False: it is not, as the run has failed
- * before that. */
-bool source_begin_work(struct worker *worker);
-
-/* The same, whoever has the turn, on what begins at a byte of a file. */
-bool source_begin_work_at(struct worker *worker, const struct file *file, uint64_t byte);
-
-/* The worker is not at work any more, whoever has the turn. False: the run has failed, and no file
- * that comes before that is to be read on. */
-bool source_end_work(struct worker *worker);
-
-/* Has the run fail with an error, an empty one if the sink knows it. The reason that counts is that
- * of the work that begins first in the input, as with one worker: so others go on with what comes
- * before. -1. */
-int source_fail(struct worker *worker, const struct error *error);
-
-/* The same as a file has a fault, memory is short for it, or it ends within a frame. -1. */
-int source_fail_of(struct worker *worker, const struct file *file, const char *fault);
-int source_fail_for_memory(struct worker *worker, const struct file *file);
-int source_fail_truncated(struct worker *worker, const struct file *file, uint64_t end);
-
-/* The same where the end of the file is wrong: all else of the file comes before that. -1. */
-int source_fail_at_end(struct worker *worker, const struct file *file, const struct error *error);
-
-/* True if the run has failed before what the worker is at work on. */
-bool source_has_failed(struct worker *worker);
 
 /* Makes a file, or none, the current one, under the read lock. Whoever is short of something looks
  * again. */
@@ -204,9 +254,6 @@ void source_park(struct source *source, struct file *file);
 void source_add_pieces(struct source *source, struct file *file);
 void source_remove_pieces(struct source *source, struct file *file, bool parks);
 
-/* Returns how many bytes of all files are still to be read; 0: that is not known. */
-uint64_t source_rest(const struct source *source);
-
 /* Returns how many workers have something to decode, or will find a file other than this one. */
 unsigned source_taken(struct source *source, const struct file *but);
 
@@ -220,10 +267,10 @@ void source_locate_chunk(const struct file *file, struct position *at, struct ch
 /* Returns where to stop filling a chunk that begins with `waited` bytes. Texts have more room. */
 size_t source_fill_limit(const struct input *input, const struct chunk *chunk, size_t waited);
 
-/* --- remaining.c --- */
+/* --- source.c: how much is left of them --- */
 
-/* A file was opened; with is_offloadable set. */
-void remaining_add_file(struct source *source, const struct file *file);
+/* Returns how many bytes of all files are still to be read; 0: that is not known. */
+uint64_t source_rest(const struct source *source);
 
 /* `in` compressed bytes were read (negative: are to be read again) and gave `out` of content. */
 void remaining_add_read(struct source *source, const struct file *file, int64_t in, uint64_t out);
@@ -237,12 +284,38 @@ double remaining_content_ratio(struct source *source);
 /* Returns the most bytes of a pipe that are kept, so that it can be begun anew after a GPU. */
 uint64_t remaining_replay_max(const struct source *source);
 
-/* --- decode_memory.c --- */
+/* --- worker.c: what workers are at, and what went wrong --- */
 
-/* Bytes for batches and decoders of all workers together; and the most for a file that is decoded
- * in pieces, if it needs them and nothing else does. */
-#define DECODE_MEMORY ((size_t)256 << 20)
-#define DECODE_MEMORY_PIECES ((size_t)512 << 20)
+/* The worker begins; and has ended. */
+void source_add_worker(struct worker *worker);
+void source_remove_worker(struct worker *worker);
+
+/* The worker is at work: on what is read next, under the read lock; or, whoever has that, on what
+ * begins at a byte of a file. False: it is not, as the run has failed before that. */
+bool source_begin_work(struct worker *worker);
+bool source_begin_work_at(struct worker *worker, const struct file *file, uint64_t byte);
+
+/* The worker is not at work any more, whoever has the read lock. False: the run has failed, and no
+ * file that comes before that is to be read on. */
+bool source_end_work(struct worker *worker);
+
+/* Has the run fail with an error, an empty one if the sink knows it. The error that counts is that
+ * of the work that begins first in the input, as with one worker: so others go on with what comes
+ * before. -1. */
+int source_fail(struct worker *worker, const struct error *error);
+
+/* The same as a file has a fault, memory is short for it, or it ends within a frame. -1. */
+int source_fail_of(struct worker *worker, const struct file *file, const char *fault);
+int source_fail_for_memory(struct worker *worker, const struct file *file);
+int source_fail_truncated(struct worker *worker, const struct file *file, uint64_t end);
+
+/* The same where the end of the file is wrong: all else of the file comes before that. -1. */
+int source_fail_at_end(struct worker *worker, const struct file *file, const struct error *error);
+
+/* True if the run has failed before what the worker is at work on. */
+bool source_has_failed(struct worker *worker);
+
+/* --- worker.c: memory for decoding, and descriptors --- */
 
 /* Reserves bytes for a batch and its decoder; what the worker had reserved counts. False if memory
  * is short: the worker has given back all that it had, and should count for others. */
@@ -252,16 +325,17 @@ bool decode_memory_reserve(struct worker *worker, size_t size);
  * worker should count for them and try again. */
 bool decode_memory_refuse(struct worker *worker, size_t wanted);
 
+/* Bytes for batches and decoders of all workers together; and the most for a file that is decoded
+ * in pieces, if it needs them and nothing else does. */
+#define DECODE_MEMORY ((size_t)256 << 20)
+#define DECODE_MEMORY_PIECES ((size_t)512 << 20)
+
 /* Returns how much the budget is for a file that so many workers decode in pieces. */
 size_t decode_memory_max(unsigned workers);
 
 /* Reserves bytes for such a file. False if memory is short. And gives them back. */
 bool decode_memory_reserve_shared(struct source *source, size_t size, unsigned workers);
 void decode_memory_release_shared(struct source *source, size_t size);
-
-/* Reserves so much more, if there is that much. Gives so much of what is reserved back. */
-bool decode_memory_extend(struct worker *worker, size_t more);
-void decode_memory_reduce(struct worker *worker, size_t less);
 
 /* Gives back what the worker has reserved, if that is more than `max` bytes. */
 void decode_memory_release(struct worker *worker, size_t max);
@@ -272,12 +346,12 @@ void decode_memory_end(struct worker *worker);
 
 /* True if the next operand may be opened; if not, the worker should count for others. And: a file
  * was closed, or not opened. */
-bool decode_memory_open_file(struct worker *worker);
+bool decode_memory_open_file(struct source *source);
 void decode_memory_close_file(struct source *source);
 
 /* No descriptor was left to open the file. True if others are open, so the worker should count for
  * them and try again. */
-bool decode_memory_refuse_file(struct worker *worker);
+bool decode_memory_refuse_file(struct source *source);
 
 /* After the last file: true if there may be more to decode, or to count for others. */
 bool decode_memory_remains(struct worker *worker);

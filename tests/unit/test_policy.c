@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Situations and what is decided in them, by the measured tuning: src/policy/policy.c. */
-#include "src/policy/policy.h"
+/* Situations and what is decided in them, by the measured tuning: src/schedule/policy.c. */
+#include "src/schedule/policy.h"
 
 #include <stdio.h>
 

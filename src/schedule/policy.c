@@ -135,24 +135,19 @@ struct gpu_wish policy_wish(const struct policy_input *now, const struct policy_
 
 /* --- what goes to it --- */
 
-/* The last bytes of files, as many as workers count while one of them fills a slot, go in the CPU's
- * smaller pieces, so that all workers finish at the same time. */
-static bool feeds_gpu(const struct policy_input *now)
+/* All that comes through a pipe goes to the GPU, and so does decompressed content: decompressing
+ * keeps the cores busy. But a GPU that decompresses counts nothing else, and beside one, cores
+ * count what they decompress, as that is in their caches. The last bytes of files, as many as
+ * workers count while one of them fills a slot, go in the CPU's smaller pieces, so that all workers
+ * finish at the same time. */
+bool policy_counts_on_gpu(const struct policy_input *now)
 {
     const double gpu = now->costs.gpu, cpu = now->costs.cpu;
     const double last =
         (double)now->workers_max * (double)now->chunk_size * (gpu > 0 && gpu < cpu ? gpu / cpu : 1);
+    if (now->flow != FLOW_FILE)
+        return now->gpu_files == 0 && (now->flow == FLOW_PIPE || !now->gpu_decodes);
     return now->plain_remaining >= last && (now->gpu_feeders < FEEDERS_ALWAYS || gpu <= cpu);
-}
-
-/* All that comes through a pipe goes to the GPU, and so does decompressed content: decompressing
- * keeps the cores busy. But a GPU that decompresses counts nothing else, and beside one, cores
- * count what they decompress, as that is in their caches. */
-bool policy_counts_on_gpu(const struct policy_input *now)
-{
-    if (now->flow == FLOW_FILE)
-        return feeds_gpu(now);
-    return now->gpu_files == 0 && (now->flow == FLOW_PIPE || !now->gpu_decodes);
 }
 
 /* A file goes to whoever would end with it first: GPUs, after the files that they have; all
@@ -191,23 +186,18 @@ bool policy_hands_off(const struct policy_input *now, const struct policy_tuning
     return now->costs.counting > tuning->stream_counting;
 }
 
-/* How many workers one stream keeps busy: while one reads or decompresses it, the others count. If
- * there are too many, they wait, which counts as reading, so no more are started. */
-static unsigned workers_for_stream(const struct policy_input *now,
-                                   const struct policy_tuning *tuning)
-{
-    double fraction = now->costs.counting, max = now->workers_max;
-    double wanted = fraction < 1 ? 2 + fraction / (1 - fraction) : max;
-    if (!policy_hands_off(now, tuning))
-        return 1;
-    return (unsigned)(wanted < max ? wanted : max);
-}
-
+/* While one worker reads or decompresses a stream, as many as it keeps busy count. If there are too
+ * many, they wait, which counts as reading, so no more are started. */
 unsigned policy_workers(const struct policy_input *now, const struct policy_tuning *tuning)
 {
     const unsigned wanted = policy_workers_beside_gpus(now);
-    const bool is_stream = now->flow == FLOW_PIPE || (now->flow == FLOW_DECODED && !now->has_work);
-    return is_stream && wanted > 1 ? workers_for_stream(now, tuning) : wanted;
+    const double fraction = now->costs.counting, max = now->workers_max;
+    if (wanted <= 1 || now->flow == FLOW_FILE || (now->flow == FLOW_DECODED && now->has_work))
+        return wanted;
+    if (!policy_hands_off(now, tuning))
+        return 1;
+    const double busy = fraction < 1 ? 2 + fraction / (1 - fraction) : max;
+    return (unsigned)(busy < max ? busy : max);
 }
 
 /* A GPU decompresses ten times what all cores do: its feeders must not wait for a processor. */

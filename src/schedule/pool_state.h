@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The state that the files of src/pool share. Any thread may call a function unless its comment
+/* The state that the files of src/schedule share. Any thread may call a function unless its comment
  * says otherwise. */
 #ifndef GPUHISTO_POOL_STATE_H
 #define GPUHISTO_POOL_STATE_H
 
+#include "engine.h"
 #include "pool.h"
 #include "src/base/clock.h"
-#include "src/engine/engine.h"
 #include "src/input/error_locator.h"
 
 #include <pthread.h>
@@ -87,19 +87,10 @@ static inline struct engine *pool_gpu(const struct pool *pool)
     return atomic_load(&pool->startup.gpu);
 }
 
-/* --- gpu_startup.c --- */
+/* --- engines.c: opens GPUs, asks the policy what to do, and does it --- */
 
-/* Opens the GPUs now, as --device=gpu does. 0, or -1: gpu_startup_error says why. */
-int gpu_startup_wait(struct pool *pool);
-
-/* Opens GPUs in a thread, for chunks of a flow; only the first call does anything. They are
- * `expected` at so many seconds of the run. If that fails, the run goes on without them. */
-void gpu_startup_begin(struct pool *pool, struct gpu_wish wish, enum flow flow, double expected);
-
-/* Copies the error because of which the GPU could not be used; empty if there is none. */
-void gpu_startup_error(const struct pool *pool, struct error *error);
-
-/* --- engines.c: measures what bytes cost, asks the policy what to do, and does it --- */
+/* Opens the GPUs now, as --device=gpu does. 0, or -1: pool->startup.error says why. */
+int engines_open_gpus(struct pool *pool);
 
 /* Returns the situation, all but the seconds, has_work, and what is left of compressed files. */
 struct policy_input engines_policy_input(const struct pool *pool, enum flow flow);
@@ -114,26 +105,12 @@ void engines_consider(struct pool *pool, enum flow flow, uint64_t bytes);
 /* Measures the rate anew, as there are now more workers. */
 void engines_restart_rate(struct pool *pool);
 
-/* These are a sink's functions (sink.h). */
+/* These are a sink's functions (struct sink). */
 struct chunk *engines_choose(struct pool *pool, enum flow flow);
 struct engine *engines_offload(struct pool *pool, const struct offload_offer *offer, bool *waits);
 
 /* Submits a chunk to be counted, and records what that cost; `begin` is when reading it began, in
  * seconds of the run. 0, or -1 once the GPU is lost and may not be replaced. */
 int engines_submit(struct pool *pool, struct chunk *chunk, enum flow flow, double begin);
-
-/* --- workers.c --- */
-
-/* Prepares pool->workers, and frees what they have once none is running. One thread. */
-void workers_init(struct workers *workers, unsigned max);
-void workers_destroy(struct workers *workers);
-
-/* Starts the first worker, which starts others when the input is long. A short plain input is read
- * by this thread, until its end. 0, or -1 with the error set. */
-int workers_begin(struct pool *pool, struct error *error);
-
-/* Waits until every worker has reached the end of the source, or until one has failed; meanwhile
- * calls options.tick. 0, or -1 with the error set: workers may then still be running. */
-int workers_wait(struct pool *pool, struct error *error);
 
 #endif

@@ -1,21 +1,136 @@
 /* SPDX-License-Identifier: MIT */
+/* The engines of a run: opens GPUs, chooses the engine of each chunk, and measures what bytes cost
+ * each of them. The policy decides; what it is told comes from here. */
 #include "pool_state.h"
-#include "system_limits.h"
 #include "gpu/decoder.h"
+#include "gpu/device.h"
 #include "gpu/gpu_group.h"
+#include "src/base/system_limits.h"
 
 #include <math.h>
 
+#define MIB ((uint64_t)1 << 20)
+
+/* The slots. Two are enough for a pipe, whose readers take turns. Readers of a file work side by
+ * side: each fills one slot while another one of its own is on its way, within what may be
+ * pinned. */
+#define SERIAL_BUFFERS 2
+#define PARALLEL_BUFFERS_BYTES (192 * MIB)
+
 #define MEMORY 16 /* chunks, roughly, that a mean is taken over */
 
-/* --- the situation --- */
+/* --- opening GPUs --- */
 
-static double counting_fraction(const struct measured_costs *costs)
+static void refuse(struct gpu_startup *startup, const struct error *error)
 {
-    double reading = (double)atomic_load(&costs->reading_ns);
-    double counting = (double)atomic_load(&costs->counting_ns);
-    return counting > 0 ? counting / (reading + counting) : 0;
+    startup->error = *error;
+    atomic_store(&startup->is_refused, true);
 }
+
+static unsigned choose_slots(const struct pool *pool, bool side_by_side)
+{
+    const struct pool_options *options = &pool->options;
+    if (options->buffers)
+        return options->buffers;
+    if (!side_by_side)
+        return SERIAL_BUFFERS;
+    uint64_t fit = PARALLEL_BUFFERS_BYTES / gpu_engine_slot_size(pool->spec, options->chunk_size);
+    uint64_t wanted = 2 * (uint64_t)atomic_load(&pool->workers.max);
+    uint64_t slots = wanted < fit ? wanted : fit;
+    return slots > SERIAL_BUFFERS ? (unsigned)slots : SERIAL_BUFFERS;
+}
+
+/* Refuses slots for which there is no memory. They are touched at once, and pinned, so without
+ * memory the out-of-memory killer would end the process. 0, or -1 with the error set. */
+static int check_memory(const struct pool *pool, struct error *error)
+{
+    const struct gpu_startup *startup = &pool->startup;
+    const size_t chunk_size = pool->options.chunk_size;
+    const size_t slot = gpu_engine_slot_size(pool->spec, chunk_size);
+    const uint64_t wanted =
+        (uint64_t)startup->gpus.count * gpu_engine_size(pool->spec, chunk_size, startup->slots);
+    const uint64_t available = system_limits_memory("");
+    if (wanted <= available)
+        return 0;
+    return error_set(
+        error,
+        "%u buffers of %.1f MiB need %.0f MiB of memory, but %.0f MiB are available; lower "
+        "--buffers or --chunk-size",
+        startup->slots * startup->gpus.count, (double)slot / (double)MIB,
+        (double)wanted / (double)MIB, (double)available / (double)MIB);
+}
+
+static uint64_t memory_left(void)
+{
+    return system_limits_memory("");
+}
+
+/* Opens the GPUs, and returns their engine; NULL with the error set. If there are several, the CPU
+ * replaces those that are lost, even if only GPUs were asked for. */
+static struct engine *open_group(struct pool *pool, struct error *error)
+{
+    struct gpu_startup *startup = &pool->startup;
+    const struct pool_options *options = &pool->options;
+    const bool only_gpu = options->device == DEVICE_GPU;
+    if (gpu_group_resolve(&startup->gpus, error) != 0 || check_memory(pool, error) != 0)
+        return NULL;
+    const struct gpu_options wanted = {
+        .strategy = options->strategy,
+        .chunk_size = options->chunk_size,
+        .buffers = startup->slots,
+        .deadline_ms = options->deadline_ms,
+        .timing = options->timing,
+        .locator = pool->locator,
+        .files = options->files,
+        .no_check = options->no_check,
+        .decodes = startup->decodes,
+        .memory_left = memory_left,
+        .fallback = only_gpu && startup->gpus.count == 1 ? NULL : pool->cpu,
+    };
+    return gpu_group_open(pool->spec, &wanted, &startup->gpus, only_gpu || options->opens_at_once,
+                          error);
+}
+
+static void *open_gpus(void *arg)
+{
+    struct pool *pool = arg;
+    struct error error = {""};
+    struct engine *gpu = open_group(pool, &error);
+    pool->startup.ready = pool_seconds(pool);
+    if (!gpu)
+        refuse(&pool->startup, &error);
+    atomic_store(&pool->startup.gpu, gpu);
+    return NULL;
+}
+
+int engines_open_gpus(struct pool *pool)
+{
+    atomic_store(&pool->startup.is_asked, true);
+    pool->startup.slots = choose_slots(pool, source_remaining(pool->source) > 0);
+    open_gpus(pool);
+    return pool_gpu(pool) ? 0 : -1;
+}
+
+/* Opens GPUs in a thread, for chunks of a flow; only the first call does anything. They are
+ * expected to be there as late as the policy, which was told `now`, thinks. If that fails, the run
+ * goes on without them. */
+static void begin_to_open(struct pool *pool, struct gpu_wish wish, const struct policy_input *now)
+{
+    struct gpu_startup *startup = &pool->startup;
+    const double start = policy_gpu_start(now, &pool->options.tuning);
+    if (atomic_exchange(&startup->is_asked, true))
+        return;
+    atomic_store(&startup->expected, pool_seconds(pool) + start);
+    startup->decodes = wish.decodes;
+    cuda_devices_extend(&startup->gpus, wish.gpus);
+    startup->slots = choose_slots(pool, now->flow != FLOW_PIPE);
+    if (pool->options.opens_at_once)
+        open_gpus(pool);
+    else if (start_detached_thread(open_gpus, pool, 0) != 0)
+        refuse(startup, &(struct error){"cannot start a thread"});
+}
+
+/* --- the situation --- */
 
 /* If it takes longer than was thought, it may take as long again. */
 static double gpu_ready(const struct pool *pool)
@@ -27,31 +142,28 @@ static double gpu_ready(const struct pool *pool)
     return fabs(atomic_load(&pool->startup.expected) - pool_seconds(pool));
 }
 
-/* Returns how many GPUs could each have a file. */
-static unsigned gpus_max(const struct pool *pool)
-{
-    const size_t files = source_files(pool->source);
-    return files < GPUS_MAX ? (unsigned)files : GPUS_MAX;
-}
-
 struct policy_input engines_policy_input(const struct pool *pool, enum flow flow)
 {
+    const struct measured_costs *costs = &pool->costs;
     struct engine *gpu = pool_gpu(pool);
     const unsigned max = atomic_load(&pool->workers.max);
+    const size_t files = source_files(pool->source);
+    const double reading = (double)atomic_load(&costs->reading_ns);
+    const double counting = (double)atomic_load(&costs->counting_ns);
     return (struct policy_input){
         .flow = flow,
         .workers = atomic_load(&pool->workers.started),
         .workers_max = max,
         /* Without --threads there may be as many workers as a quota leaves processors. */
         .processors = pool->options.threads ? pool->processors : max,
-        .costs = {.read = atomic_load(&pool->costs.read),
-                  .cpu = atomic_load(&pool->costs.cpu),
-                  .gpu = atomic_load(&pool->costs.gpu),
-                  .counting = counting_fraction(&pool->costs)},
+        .costs = {.read = atomic_load(&costs->read),
+                  .cpu = atomic_load(&costs->cpu),
+                  .gpu = atomic_load(&costs->gpu),
+                  .counting = counting > 0 ? counting / (reading + counting) : 0},
         .rate = atomic_load(&pool->rate.all),
         .worker_rate = atomic_load(&pool->rate.each),
         .plain_remaining = (double)source_remaining(pool->source),
-        .gpus_max = gpus_max(pool),
+        .gpus_max = files < GPUS_MAX ? (unsigned)files : GPUS_MAX,
         .gpu_ready = gpu_ready(pool),
         .gpus = gpu ? gpu_group_count(gpu) : 1,
         .gpu_decodes = gpu && pool->startup.decodes,
@@ -75,7 +187,7 @@ void engines_limit_workers(struct pool *pool)
 
 /* --- whether a GPU pays --- */
 
-static void begin_rate(struct measured_rate *rate, double seconds, uint64_t bytes)
+static void restart_rate(struct measured_rate *rate, double seconds, uint64_t bytes)
 {
     atomic_store(&rate->base, bytes);
     atomic_store(&rate->begin, seconds);
@@ -83,7 +195,7 @@ static void begin_rate(struct measured_rate *rate, double seconds, uint64_t byte
 
 void engines_restart_rate(struct pool *pool)
 {
-    begin_rate(&pool->rate, pool_seconds(pool), atomic_load(&pool->workers.bytes));
+    restart_rate(&pool->rate, pool_seconds(pool), atomic_load(&pool->workers.bytes));
     atomic_store(&pool->rate.workers_are_new, true);
 }
 
@@ -96,7 +208,7 @@ static bool measure_rate(struct measured_rate *rate, const struct policy_tuning 
     if (seconds < policy_ask_seconds(tuning) || bytes < base) /* another has just begun anew */
         return false;
     if (policy_doubts_rate(now, tuning) && atomic_exchange(&rate->workers_are_new, false)) {
-        begin_rate(rate, now->seconds, bytes);
+        restart_rate(rate, now->seconds, bytes);
         return false;
     }
     now->rate = (double)(bytes - base) / seconds;
@@ -123,7 +235,7 @@ void engines_consider(struct pool *pool, enum flow flow, uint64_t bytes)
     now.content = source_content(source);
     const struct gpu_wish wish = policy_wish(&now, tuning);
     if (wish.gpus > 0)
-        gpu_startup_begin(pool, wish, flow, pool_seconds(pool) + policy_gpu_start(&now, tuning));
+        begin_to_open(pool, wish, &now);
 }
 
 /* --- which engine --- */
@@ -162,8 +274,7 @@ static bool is_for_gpu(struct pool *pool, const struct offload_offer *offer)
     engines_limit_workers(pool); /* the number of slots follows from it */
     const double all = now.content.unopened + offer->content;
     const unsigned gpus = policy_gpus(&now, tuning, all, offer->gpu_rate);
-    gpu_startup_begin(pool, (struct gpu_wish){.gpus = gpus, .decodes = true}, FLOW_DECODED,
-                      pool_seconds(pool) + policy_gpu_start(&now, tuning));
+    begin_to_open(pool, (struct gpu_wish){.gpus = gpus, .decodes = true}, &now);
     return !atomic_load(&startup->is_refused);
 }
 
@@ -188,15 +299,6 @@ static void add_to_mean(_Atomic double *mean, double sample)
     atomic_store(mean, old > 0 ? old + (sample - old) / MEMORY : sample);
 }
 
-/* Adds the cost of `len` bytes of a file that were read, and counted or submitted to the GPU. */
-static void add_file(struct measured_costs *costs, bool on_gpu, size_t len, double reading,
-                     double counting)
-{
-    add_to_mean(on_gpu ? &costs->gpu : &costs->cpu, (reading + counting) / (double)len);
-    if (!on_gpu)
-        add_to_mean(&costs->read, reading / (double)len);
-}
-
 int engines_submit(struct pool *pool, struct chunk *chunk, enum flow flow, double begin)
 {
     struct measured_costs *costs = &pool->costs;
@@ -207,11 +309,13 @@ int engines_submit(struct pool *pool, struct chunk *chunk, enum flow flow, doubl
     const double reading = was_read - begin, counting = pool_seconds(pool) - was_read;
     if (on_gpu && flow == FLOW_FILE)
         atomic_fetch_sub(&pool->feeders, 1);
-    if (flow == FLOW_FILE && len > 0)
-        add_file(costs, on_gpu, len, reading, counting);
-    if (flow == FLOW_FILE || given)
-        return rc;
-    atomic_fetch_add(&costs->reading_ns, (uint64_t)(reading * 1e9));
-    atomic_fetch_add(&costs->counting_ns, (uint64_t)(counting * 1e9));
+    if (flow == FLOW_FILE && len > 0) {
+        add_to_mean(on_gpu ? &costs->gpu : &costs->cpu, (reading + counting) / (double)len);
+        if (!on_gpu)
+            add_to_mean(&costs->read, reading / (double)len);
+    } else if (flow != FLOW_FILE && !given) {
+        atomic_fetch_add(&costs->reading_ns, (uint64_t)(reading * 1e9));
+        atomic_fetch_add(&costs->counting_ns, (uint64_t)(counting * 1e9));
+    }
     return rc;
 }

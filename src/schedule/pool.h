@@ -3,12 +3,12 @@
 #ifndef GPUHISTO_POOL_H
 #define GPUHISTO_POOL_H
 
+#include "policy.h"
 #include "gpu/gpu_engine.h"
 #include "gpu/cuda_devices.h"
 #include "src/base/error.h"
 #include "src/count/histogram_spec.h"
 #include "src/count/tally.h"
-#include "src/policy/policy.h"
 #include "src/work/source.h"
 
 struct cpu_kernels;
