@@ -94,7 +94,6 @@ TARGET INLINE uint64_t lanes_equal(lanes a, uint8_t value)
 #include "execute_loop.h"
 #include "huffman_streams.h"
 #include "last_offsets_avx2.h"
-#include "precode_lanes.h"
 #include "sequence_loop.h"
 #include "zstd_list_loop.h"
 
