@@ -93,16 +93,12 @@ blocks_sources = \
 	src/blocks/deflate_tables.c \
 	src/blocks/execute_loop.h \
 	src/blocks/gzip_chain.c src/blocks/gzip_chain.h src/blocks/gzip_run.c src/blocks/gzip_run.h \
-	src/blocks/huffman_streams.h \
-	src/blocks/last_offsets_avx2.h src/blocks/last_offsets_portable.h \
 	src/blocks/operations.c src/blocks/operations.h \
-	src/blocks/sequence_loop.h \
-	src/blocks/zstd_blocks.c src/blocks/zstd_blocks.h \
-	src/blocks/zstd_fse.c src/blocks/zstd_huffman.c src/blocks/zstd_tables.h \
 	src/blocks/window.c src/blocks/window.h \
-	src/blocks/zstd_list.h src/blocks/zstd_list_loop.h src/blocks/zstd_piece.c \
-	src/blocks/zstd_piece.h \
-	src/blocks/zstd_parse.c src/blocks/zstd_parse.h src/blocks/zstd_stream.c
+	src/blocks/zstd_blocks.c src/blocks/zstd_blocks.h \
+	src/blocks/zstd_list.h src/blocks/zstd_list_loop.h src/blocks/zstd_loop.h \
+	src/blocks/zstd_piece.c src/blocks/zstd_piece.h src/blocks/zstd_stream.c \
+	src/blocks/zstd_tables.c
 
 gpuhisto_sources = \
 	$(blocks_sources) \

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The inner loops of parsing and executing, once for each instruction set: a struct block_loops in
  * a file of its own. The table of them is in block_loops.c, the code that they share in
- * huffman_streams.h, sequence_loop.h, deflate_loop.h and execute_loop.h. */
+ * deflate_loop.h, zstd_loop.h and execute_loop.h. */
 #ifndef GPUHISTO_BLOCK_LOOPS_H
 #define GPUHISTO_BLOCK_LOOPS_H
 
 #include "deflate.h"
 #include "operations.h"
 #include "zstd_list.h"
-#include "zstd_tables.h"
 
 /* Literals as codes of Huffman, in one or four streams. */
 struct huffman_streams {

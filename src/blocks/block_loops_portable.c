@@ -28,12 +28,42 @@ INLINE uint64_t low_bits(uint64_t word, unsigned count)
     return count < 64 ? word & (((uint64_t)1 << count) - 1) : word;
 }
 
+typedef struct repeat_offsets last_offsets;
+
+TARGET INLINE last_offsets load_offsets(const struct repeat_offsets *repeat_offsets)
+{
+    return *repeat_offsets;
+}
+
+TARGET INLINE struct repeat_offsets store_offsets(last_offsets last)
+{
+    return last;
+}
+
+/* Returns a word with all bits set if the condition holds, or 0. */
+TARGET INLINE uint32_t all_if(bool condition)
+{
+    return 0 - (uint32_t)condition;
+}
+
+TARGET INLINE uint32_t take_offset(last_offsets *last, uint32_t value, bool no_literals)
+{
+    const uint32_t first = last->offset[0], second = last->offset[1], third = last->offset[2],
+                   which = value > 3 ? 4 : value - 1 + no_literals;
+    uint32_t offset = first ^ ((first ^ second) & all_if(which == 1));
+    offset ^= ((first ^ third) & all_if(which == 2)) ^
+              ((first ^ (first - 1)) & all_if(which == 3)) ^
+              ((first ^ (value - 3)) & all_if(which == 4));
+    last->offset[0] = offset;
+    last->offset[1] = second ^ ((second ^ first) & all_if(which >= 1));
+    last->offset[2] = third ^ ((third ^ second) & all_if(which >= 2));
+    return offset;
+}
+
 #include "deflate_loop.h"
 #include "execute_loop.h"
-#include "huffman_streams.h"
-#include "last_offsets_portable.h"
-#include "sequence_loop.h"
 #include "zstd_list_loop.h"
+#include "zstd_loop.h"
 
 #define PRECODE_SPACE 128
 #define STEP 48 /* bits with which blocks may begin, of which a word holds the first ones */

@@ -4,7 +4,7 @@
 #include "block_format.h"
 #include "src/hash/xxh64.h"
 #include "window.h"
-#include "zstd_parse.h"
+#include "zstd_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
