@@ -88,7 +88,7 @@ cpu_sources = \
 blocks_sources = \
 	src/blocks/block_format.c src/blocks/block_format.h \
 	src/blocks/block_loops.c src/blocks/block_loops.h src/blocks/block_loops_avx2.c \
-	src/blocks/block_loops_avx512.c src/blocks/block_loops_portable.c \
+	src/blocks/block_loops_avx512.c \
 	src/blocks/deflate.h src/blocks/deflate_loop.h src/blocks/deflate_parse.c \
 	src/blocks/deflate_tables.c \
 	src/blocks/execute_loop.h \
@@ -96,7 +96,7 @@ blocks_sources = \
 	src/blocks/operations.c src/blocks/operations.h \
 	src/blocks/window.c src/blocks/window.h \
 	src/blocks/zstd_blocks.c src/blocks/zstd_blocks.h \
-	src/blocks/zstd_list.h src/blocks/zstd_list_loop.h src/blocks/zstd_loop.h \
+	src/blocks/zstd_loop.h \
 	src/blocks/zstd_piece.c src/blocks/zstd_piece.h src/blocks/zstd_stream.c \
 	src/blocks/zstd_tables.c
 

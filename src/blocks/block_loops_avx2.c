@@ -131,7 +131,6 @@ TARGET INLINE uint64_t lanes_equal(lanes a, uint8_t value)
 
 #include "deflate_loop.h"
 #include "execute_loop.h"
-#include "zstd_list_loop.h"
 #include "zstd_loop.h"
 
 static bool avx2_runs_here(void)

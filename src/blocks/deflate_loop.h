@@ -13,7 +13,7 @@
  *     lanes_add_if(condition, sum, more)
  *     lanes_and(a, bits)
  *     lanes_equal(a, value)      a mask with a bit for each lane */
-#include "deflate.h"
+#include "block_loops.h"
 
 /* --- finding --- */
 

@@ -8,6 +8,7 @@
  *                                    returns the offset of a sequence, which becomes the first of
  *                                    the last ones. Which of these it is cannot be predicted, so
  *                                    the choice takes no branches. */
+#include "block_loops.h"
 #include "src/base/byte_word.h"
 #include "zstd_blocks.h"
 
