@@ -268,19 +268,6 @@ TARGET INLINE void read_bits(struct bit_reader *reader, uint32_t entry)
     reader->count -= entry;
 }
 
-TARGET INLINE void begin_bits(struct bit_reader *reader, const struct symbols *symbols)
-{
-    *reader = (struct bit_reader){.next = symbols->input->bytes + symbols->bit / 8};
-    refill_bits(reader);
-    read_bits(reader, symbols->bit % 8);
-}
-
-TARGET INLINE uint64_t position_of_bits(const struct bit_reader *reader,
-                                        const struct symbols *symbols)
-{
-    return 8 * (uint64_t)(reader->next - symbols->input->bytes) - (reader->count & 63);
-}
-
 /* Returns up to where the fast loop may load input before there is too little of that or of room.
  * A bit of input makes one literal or operation at most, unless a match needs more than two. */
 TARGET INLINE const unsigned char *plenty_until(const struct symbols *symbols,
@@ -306,8 +293,9 @@ TARGET INLINE void parse_plenty(struct symbols *symbols, struct filling *filling
 {
     const struct deflate_tables *tables = symbols->tables;
     struct filling to = *filling;
-    struct bit_reader reader;
-    begin_bits(&reader, symbols);
+    struct bit_reader reader = {.next = symbols->input->bytes + symbols->bit / 8};
+    refill_bits(&reader);
+    read_bits(&reader, symbols->bit % 8);
     const unsigned char *stop = plenty_until(symbols, &to, reader.next);
     uint32_t entry = first_entry(tables->literals, LITERAL_BITS, reader.bits);
     while (reader.next <= stop) {
@@ -344,7 +332,7 @@ TARGET INLINE void parse_plenty(struct symbols *symbols, struct filling *filling
         if (!add_match(&to, length, entry_distance(distance, bits)))
             stop = plenty_until(symbols, &to, reader.next);
     }
-    symbols->bit = position_of_bits(&reader, symbols);
+    symbols->bit = 8 * (uint64_t)(reader.next - symbols->input->bytes) - (reader.count & 63);
     *filling = to;
 }
 

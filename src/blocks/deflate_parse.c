@@ -153,7 +153,6 @@ enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct defl
                    work_max = parser->work_max ? parser->work_max : UINT64_MAX;
     uint64_t blocks = 0;
     enum deflate_stop stop;
-    bool goes_on;
     do {
         stop = parse_block(parser, input, position, &filling);
         if (pending_literals(&filling) > 0)
@@ -162,12 +161,11 @@ enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct defl
         run->operations_len = (size_t)(filling.writer.next - run->operations);
         parser->work = ++blocks * BLOCK_WORK + (position->bit - begin) +
                        OPERATION_WORK * (uint64_t)run->operations_len;
-        goes_on = stop == DEFLATE_ENDED && !position->header.is_last;
-        if (goes_on && (position->bit >= until || parser->work > work_max)) {
+        if (stop != DEFLATE_ENDED || position->header.is_last)
+            break;
+        if (position->bit >= until || parser->work > work_max)
             stop = DEFLATE_REACHED;
-            goes_on = false;
-        }
-    } while (goes_on);
+    } while (stop == DEFLATE_ENDED);
     run->literals_len = (size_t)(filling.literal - run->literals);
     run->content = filling.writer.content;
     run->reach = reach_of(run);

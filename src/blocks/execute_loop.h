@@ -211,53 +211,37 @@ TARGET INLINE bool need_tail(struct zstd_listing *listing)
     return true;
 }
 
-/* What going backwards through the head has come to. */
-struct needing {
-    uint64_t *bits;
-    struct zstd_needed *next; /* the record after it is the last one made */
-    uint32_t at, literals;    /* where content and literals of the operation behind begin */
-    bool is_all;              /* all bytes before are needed */
-};
-
-/* Takes an operation. */
-TARGET INLINE void need_operation(struct needing *needing, operation op)
-{
-    const unsigned of_literals = operation_literals(op), of_match = operation_match(op),
-                   len = of_literals + of_match;
-    needing->at -= len;
-    needing->literals -= of_literals;
-    const uint64_t needed = get_bits(needing->bits, needing->at + BIT_0, len);
-    if (needed == 0)
-        return;
-    needing->next--;
-    needing->next->op = op;
-    needing->next->at = needing->at;
-    needing->next->literals = needing->literals;
-    const uint64_t match = needed >> of_literals;
-    if (__builtin_expect((op & OPERATION_SYMBOLIC) == 0, 1)) {
-        need_source(needing->bits, (int32_t)(uint32_t)op, match);
-    } else if (match != 0 && !needing->is_all) {
-        memset(needing->bits, 255, (needing->at + BIT_0) / 64 * sizeof *needing->bits);
-        set_bits(needing->bits, (needing->at & ~63u) + BIT_0,
-                 low_bits(UINT64_MAX, needing->at & 63));
-        set_bits(needing->bits, needing->at + BIT_0, low_bits(UINT64_MAX, len));
-        needing->is_all = true;
-    }
-}
-
-/* Finds the operations that make needed bytes. Returns the first record, of which the last one is
- * the scratch's last; NULL: there are too many. */
+/* Finds the operations that make needed bytes, backwards. Returns the first record, of which the
+ * last one is the scratch's last; NULL: there are too many. */
 TARGET INLINE struct zstd_needed *find_needed(struct zstd_listing *listing)
 {
     const struct zstd_list_scratch *scratch = listing->scratch;
     const operation *begin = listing->run->operations, *next = begin + listing->head.operations;
-    struct needing needing = {.bits = scratch->bits,
-                              .next = scratch->needed + scratch->needed_max,
-                              .at = listing->head.content,
-                              .literals = (uint32_t)listing->head.literals};
-    while (next > begin && needing.next > scratch->needed)
-        need_operation(&needing, *--next);
-    return next == begin ? needing.next : NULL;
+    struct zstd_needed *first = scratch->needed + scratch->needed_max;
+    uint64_t *bits = scratch->bits;
+    uint32_t at = listing->head.content, literals = (uint32_t)listing->head.literals;
+    bool is_all = false; /* all bytes before are needed */
+    while (next > begin && first > scratch->needed) {
+        const operation op = *--next;
+        const unsigned of_literals = operation_literals(op),
+                       len = of_literals + operation_match(op);
+        at -= len;
+        literals -= of_literals;
+        const uint64_t needed = get_bits(bits, at + BIT_0, len);
+        if (needed == 0)
+            continue;
+        *--first = (struct zstd_needed){.op = op, .at = at, .literals = literals};
+        const uint64_t match = needed >> of_literals;
+        if (__builtin_expect((op & OPERATION_SYMBOLIC) == 0, 1)) {
+            need_source(bits, (int32_t)(uint32_t)op, match);
+        } else if (match != 0 && !is_all) {
+            memset(bits, 255, (at + BIT_0) / 64 * sizeof *bits);
+            set_bits(bits, (at & ~63u) + BIT_0, low_bits(UINT64_MAX, at & 63));
+            set_bits(bits, at + BIT_0, low_bits(UINT64_MAX, len));
+            is_all = true;
+        }
+    }
+    return next == begin ? first : NULL;
 }
 
 /* Numbers the needed bytes. Returns how many there are. */
