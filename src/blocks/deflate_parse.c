@@ -89,40 +89,31 @@ static enum deflate_stop parse_stored(const struct deflate_input *input,
     return left == 0 ? DEFLATE_ENDED : here == 0 ? DEFLATE_CUT : DEFLATE_FULL;
 }
 
-/* Parses the symbols of a block, from stop to stop. */
-static enum deflate_stop parse_coded(struct deflate_parser *parser,
-                                     const struct deflate_input *input,
-                                     struct deflate_position *position, struct filling *filling)
-{
-    struct symbols symbols = {input, &parser->tables, position->bit};
-    enum deflate_stop stop = DEFLATE_FULL;
-    const bool is_fixed = position->header.type == DEFLATE_FIXED;
-    if (!is_fixed || !parser->is_fixed)
-        deflate_tables_build(&parser->tables, &position->header.codes);
-    parser->is_fixed = is_fixed;
-    while (stop == DEFLATE_FULL && set_stops(filling))
-        stop = parser->loops->parse_symbols(&symbols, filling);
-    position->bit = symbols.bit;
-    return stop;
-}
-
 /* Parses the block that begins at the place, or the rest of the one it is in. DEFLATE_ENDED: the
  * block ended. */
 static enum deflate_stop parse_block(struct deflate_parser *parser,
                                      const struct deflate_input *input,
                                      struct deflate_position *position, struct filling *filling)
 {
-    enum deflate_stop stop;
+    const struct deflate_header *header = &position->header;
+    enum deflate_stop stop = DEFLATE_FULL;
     if (!position->is_inside) {
         const enum deflate_read read =
             deflate_read_header(input, &position->bit, &position->header);
         if (read != DEFLATE_READ)
             return read == DEFLATE_SHORT ? DEFLATE_CUT : DEFLATE_CORRUPT;
     }
-    if (position->header.type == DEFLATE_STORED)
+    if (header->type == DEFLATE_STORED) {
         stop = parse_stored(input, position, filling);
-    else
-        stop = parse_coded(parser, input, position, filling);
+    } else {
+        struct symbols symbols = {input, &parser->tables, position->bit};
+        if (header->type != DEFLATE_FIXED || !parser->is_fixed)
+            deflate_tables_build(&parser->tables, &header->codes);
+        parser->is_fixed = header->type == DEFLATE_FIXED;
+        while (stop == DEFLATE_FULL && set_stops(filling))
+            stop = parser->loops->parse_symbols(&symbols, filling);
+        position->bit = symbols.bit;
+    }
     position->is_inside = stop != DEFLATE_ENDED;
     return stop;
 }

@@ -306,51 +306,39 @@ struct building {
     unsigned first_bits;
     const uint32_t *symbols; /* their entries */
     struct sorted sorted;
-    unsigned next, code; /* of the symbols, and its code */
 };
 
-/* Builds the first table. Entries that no code leads to are invalid, and take one bit. */
-static void build_first(struct building *to)
-{
-    uint32_t *table = to->table;
-    table[0] = table[1] = RARE(RARE_INVALID) | 1;
-    for (unsigned bits = 1;; bits++) {
-        for (; to->next < to->sorted.ends[bits]; to->next++) {
-            table[to->code] = entry_of(to->symbols[to->sorted.symbols[to->next]], bits);
-            to->code = code_after(to->code, bits);
-        }
-        if (bits == to->first_bits)
-            break;
-        memcpy(table + (1u << bits), table, sizeof *table << bits);
-    }
-}
-
-/* Adds the second tables. Codes that are so long are complete, so all entries are set. */
-static void build_second(struct building *to)
-{
-    const unsigned first_size = 1u << to->first_bits,
-                   size = 1u << (DEFLATE_CODE_MAX - to->first_bits);
-    uint32_t *second = to->table + first_size - size;
-    for (unsigned bits = to->first_bits + 1, last = first_size; bits <= DEFLATE_CODE_MAX; bits++)
-        for (; to->next < to->sorted.ends[bits]; to->next++) {
-            const unsigned first = to->code & (first_size - 1);
-            const uint32_t entry = entry_of(to->symbols[to->sorted.symbols[to->next]], bits);
-            if (first != last) {
-                second += size;
-                to->table[last = first] = RARE(RARE_LINK) | (uint32_t)(second - to->table) << 16;
-            }
-            for (unsigned at = to->code >> to->first_bits; at < size;
-                 at += 1u << (bits - to->first_bits))
-                second[at] = entry;
-            to->code = code_after(to->code, bits);
-        }
-}
-
+/* Builds the first table, and the second ones. Entries of the first that no code leads to are
+ * invalid, and take one bit. Codes that have a second table are complete, so all of that is set. */
 static void build(struct building *to, const uint8_t *lengths, unsigned count)
 {
+    const unsigned first_bits = to->first_bits, first_size = 1u << first_bits,
+                   size = 1u << (DEFLATE_CODE_MAX - first_bits);
+    const struct sorted *sorted = &to->sorted;
+    uint32_t *table = to->table, *second = table + first_size - size;
+    unsigned next = 0, code = 0, last = first_size;
     sort(lengths, count, &to->sorted);
-    build_first(to);
-    build_second(to);
+    table[0] = table[1] = RARE(RARE_INVALID) | 1;
+    for (unsigned bits = 1; bits <= first_bits; bits++) {
+        for (; next < sorted->ends[bits]; next++) {
+            table[code] = entry_of(to->symbols[sorted->symbols[next]], bits);
+            code = code_after(code, bits);
+        }
+        if (bits < first_bits)
+            memcpy(table + (1u << bits), table, sizeof *table << bits);
+    }
+    for (unsigned bits = first_bits + 1; bits <= DEFLATE_CODE_MAX; bits++)
+        for (; next < sorted->ends[bits]; next++) {
+            const unsigned first = code & (first_size - 1);
+            const uint32_t entry = entry_of(to->symbols[sorted->symbols[next]], bits);
+            if (first != last) {
+                second += size;
+                table[last = first] = RARE(RARE_LINK) | (uint32_t)(second - table) << 16;
+            }
+            for (unsigned at = code >> first_bits; at < size; at += 1u << (bits - first_bits))
+                second[at] = entry;
+            code = code_after(code, bits);
+        }
 }
 
 /* Returns what an entry adds to that of a literal before it; if the two cannot be joined, bits that

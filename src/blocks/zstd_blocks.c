@@ -119,9 +119,8 @@ int zstd_run_open_with(struct zstd_run *run, const struct zstd_run_limits *limit
 {
     unsigned char *memory = calloc(1, RUN_MARGIN + limits->in + IN_SLACK);
     *run = (struct zstd_run){.limits = *limits, .in = memory ? memory + RUN_MARGIN : NULL};
-    for (int i = 0; i < SEQUENCE_KINDS; i++)
-        (void)sequence_table_read(&run->tables.predefined[i], (enum sequence_kind)i,
-                                  TABLE_PREDEFINED, NULL, 0);
+    for (enum sequence_kind kind = 0; kind < SEQUENCE_KINDS; kind++)
+        (void)sequence_table_read(&run->tables.predefined[kind], kind, TABLE_PREDEFINED, NULL, 0);
     if (memory && parsed_run_open(&run->parsed, limits->literals, limits->operations) == 0)
         return 0;
     zstd_run_close(run);
@@ -199,8 +198,8 @@ static bool pass_compressed(struct zstd_walk *walk, const unsigned char *in, siz
     if (!read_sequences_header(&sequences, in, len))
         return false;
     add_block(walk, literals.content, sequences.count);
-    for (int kind = 0; sequences.count > 0 && kind < SEQUENCE_KINDS; kind++)
-        if (table_mode_of(sequences.modes, (enum sequence_kind)kind) != TABLE_REPEATED)
+    for (enum sequence_kind kind = 0; sequences.count > 0 && kind < SEQUENCE_KINDS; kind++)
+        if (table_mode_of(sequences.modes, kind) != TABLE_REPEATED)
             define(&walk->defined.sequences[kind], sequences.modes, in + sequences.size,
                    len - sequences.size);
     return true;
@@ -295,11 +294,10 @@ static bool read_defined(struct sequence_table *tables, enum sequence_kind wante
 {
     const unsigned char *in = definition->bytes;
     size_t left = definition->len;
-    for (int i = 0; i <= (int)wanted; i++) {
-        const enum sequence_kind kind = (enum sequence_kind)i;
+    for (enum sequence_kind kind = 0; kind <= wanted; kind++) {
         const enum table_mode mode = table_mode_of(definition->modes, kind);
         const int used =
-            sequence_table_read(kind == wanted ? &tables[i] : NULL, kind, mode, in, left);
+            sequence_table_read(kind == wanted ? &tables[kind] : NULL, kind, mode, in, left);
         if (used < 0)
             return false;
         in += used;
@@ -385,8 +383,7 @@ static bool parse_sequences(struct zstd_run *run, const struct block_loops *loop
         return true;
     in += header.size;
     len -= header.size;
-    for (int i = 0; i < SEQUENCE_KINDS; i++) {
-        const enum sequence_kind kind = (enum sequence_kind)i;
+    for (enum sequence_kind kind = 0; kind < SEQUENCE_KINDS; kind++) {
         const int used = read_table(run, kind, table_mode_of(header.modes, kind), in, len);
         if (used < 0)
             return false;

@@ -75,29 +75,6 @@ TARGET static bool read_stream(const struct huffman_streams *streams)
     return stream_is_at(&stream, streams->in);
 }
 
-/* Reads the first `count` codes of each of four streams, a multiple of CODES_AT_ONCE. */
-TARGET INLINE void read_rounds(struct stream stream[4], const struct huffman_table *table,
-                               unsigned char *out, const uint32_t part_and_count[2])
-{
-    const uint16_t *entries = table->entries;
-    const unsigned shift = 64 - table->log;
-    const uint32_t part = part_and_count[0], count = part_and_count[1];
-    struct stream a = stream[0], b = stream[1], c = stream[2], d = stream[3];
-    for (uint32_t i = 0; i < count; i += CODES_AT_ONCE) {
-        for (uint32_t k = i; k < i + CODES_AT_ONCE; k++) {
-            out[k] = stream_code(&a, entries, shift);
-            out[part + k] = stream_code(&b, entries, shift);
-            out[2 * part + k] = stream_code(&c, entries, shift);
-            out[3 * part + k] = stream_code(&d, entries, shift);
-        }
-        stream_fill(&a);
-        stream_fill(&b);
-        stream_fill(&c);
-        stream_fill(&d);
-    }
-    stream[0] = a, stream[1] = b, stream[2] = c, stream[3] = d;
-}
-
 TARGET static bool read_streams(const struct huffman_streams *streams)
 {
     const unsigned char *in = streams->in, *begins[4];
@@ -118,8 +95,23 @@ TARGET static bool read_streams(const struct huffman_streams *streams)
         left -= stated;
     }
     const uint32_t last = streams->count - 3 * part, rounds = last - last % CODES_AT_ONCE;
-    const uint32_t part_and_count[2] = {part, rounds};
-    read_rounds(stream, streams->table, streams->out, part_and_count);
+    const uint16_t *entries = streams->table->entries;
+    const unsigned shift = 64 - streams->table->log;
+    unsigned char *out = streams->out;
+    struct stream a = stream[0], b = stream[1], c = stream[2], d = stream[3];
+    for (uint32_t i = 0; i < rounds; i += CODES_AT_ONCE) {
+        for (uint32_t k = i; k < i + CODES_AT_ONCE; k++) {
+            out[k] = stream_code(&a, entries, shift);
+            out[part + k] = stream_code(&b, entries, shift);
+            out[2 * part + k] = stream_code(&c, entries, shift);
+            out[3 * part + k] = stream_code(&d, entries, shift);
+        }
+        stream_fill(&a);
+        stream_fill(&b);
+        stream_fill(&c);
+        stream_fill(&d);
+    }
+    stream[0] = a, stream[1] = b, stream[2] = c, stream[3] = d;
     bool is_right = true;
     for (uint32_t i = 0; i < 4; i++) {
         read_codes(&stream[i], streams->table, streams->out + i * part + rounds,

@@ -173,41 +173,36 @@ static const struct {
 } limits[SEQUENCE_KINDS] = {
     [KIND_LITERALS] = {36, 9}, [KIND_OFFSET] = {32, 8}, [KIND_MATCH] = {53, 9}};
 
-static void set_table(struct sequence_table *table, enum sequence_kind kind,
-                      const struct fse_probabilities *probabilities)
-{
-    struct fse_state states[1 << FSE_LOG_MAX];
-    fse_spread(probabilities, states);
-    for (uint32_t i = 0; i < UINT32_C(1) << probabilities->log; i++)
-        table->entries[i] = fse_entry_of(kind, states[i]);
-    table->log = probabilities->log;
-    table->is_set = true;
-}
-
 int sequence_table_read(struct sequence_table *table, enum sequence_kind kind, enum table_mode mode,
                         const unsigned char *in, size_t len)
 {
-    struct fse_probabilities probabilities;
+    struct fse_probabilities coded;
+    const struct fse_probabilities *probabilities = &predefined[kind];
+    struct fse_state states[1 << FSE_LOG_MAX];
     int used = 0;
     if (mode == TABLE_REPEATED)
         return table && !table->is_set ? -1 : 0;
     if (mode == TABLE_RLE) {
         if (len < 1 || in[0] >= limits[kind].symbols)
             return -1;
-        if (table) {
-            table->entries[0] = fse_entry_of(kind, (struct fse_state){.symbol = in[0]});
-            table->log = 0;
-            table->is_set = true;
-        }
-        return 1;
+        used = 1;
     }
     if (mode == TABLE_CODED) {
-        used = (int)fse_read(&probabilities, in, len, limits[kind].symbols, limits[kind].log);
+        used = (int)fse_read(&coded, in, len, limits[kind].symbols, limits[kind].log);
         if (used == 0)
             return -1;
+        probabilities = &coded;
     }
-    if (table)
-        set_table(table, kind, mode == TABLE_CODED ? &probabilities : &predefined[kind]);
+    if (!table)
+        return used;
+    if (mode == TABLE_RLE)
+        states[0] = (struct fse_state){.symbol = in[0]};
+    else
+        fse_spread(probabilities, states);
+    table->log = mode == TABLE_RLE ? 0 : probabilities->log;
+    for (uint32_t i = 0; i < UINT32_C(1) << table->log; i++)
+        table->entries[i] = fse_entry_of(kind, states[i]);
+    table->is_set = true;
     return used;
 }
 
