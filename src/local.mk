@@ -87,21 +87,16 @@ cpu_sources = \
 
 blocks_sources = \
 	src/blocks/block_loops.c src/blocks/block_loops.h src/blocks/block_loops_avx2.c \
-	src/blocks/block_loops_avx512.c src/blocks/block_loops_portable.c \
-	src/blocks/deflate_filling.h src/blocks/deflate_find.c src/blocks/deflate_find.h \
-	src/blocks/deflate_format.c src/blocks/deflate_format.h \
-	src/blocks/deflate_parse.c src/blocks/deflate_loop.h src/blocks/deflate_parse.h \
-	src/blocks/deflate_tables.c src/blocks/deflate_tables.h \
+	src/blocks/block_loops_avx512.c \
+	src/blocks/deflate.h src/blocks/deflate_loop.h src/blocks/deflate_parse.c \
+	src/blocks/deflate_tables.c \
 	src/blocks/execute_loop.h \
 	src/blocks/gzip_chain.c src/blocks/gzip_chain.h src/blocks/gzip_run.c src/blocks/gzip_run.h \
-	src/blocks/huffman_streams.h \
-	src/blocks/last_offsets_avx2.h src/blocks/last_offsets_portable.h \
-	src/blocks/operations.c src/blocks/operations.h src/blocks/precode_lanes.h \
-	src/blocks/sequence_loop.h \
+	src/blocks/operations.c src/blocks/operations.h \
 	src/blocks/zstd_blocks.c src/blocks/zstd_blocks.h \
-	src/blocks/zstd_fse.c src/blocks/zstd_huffman.c src/blocks/zstd_tables.h \
-	src/blocks/zstd_list.h src/blocks/zstd_list_loop.h src/blocks/zstd_piece.c \
-	src/blocks/zstd_piece.h src/blocks/zstd_parse.c src/blocks/zstd_parse.h
+	src/blocks/zstd_loop.h \
+	src/blocks/zstd_piece.c src/blocks/zstd_piece.h \
+	src/blocks/zstd_tables.c
 
 gpuhisto_sources = \
 	$(blocks_sources) \

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The inner loops of parsing and executing, once for each instruction set: a struct block_loops in
- * a file of its own. The table of them is in block_loops.c, the code that they share in
- * huffman_streams.h, sequence_loop.h, precode_lanes.h, deflate_loop.h and execute_loop.h. */
+ * a file of its own. Those in plain C and the table of all are in block_loops.c, the code that they
+ * share in deflate_loop.h, zstd_loop.h and execute_loop.h. */
 #ifndef GPUHISTO_BLOCK_LOOPS_H
 #define GPUHISTO_BLOCK_LOOPS_H
 
-#include "deflate_filling.h"
-#include "operations.h"
-#include "zstd_list.h"
-#include "zstd_tables.h"
+#include "deflate.h"
 
 /* Literals as codes of Huffman, in one or four streams. */
 struct huffman_streams {
@@ -37,6 +34,36 @@ struct execution {
     struct repeat_offsets repeat_offsets; /* before the run */
     uint64_t history;                     /* bytes of content that stand before it */
     uint32_t skipped;                     /* bytes of its content that stand there already */
+};
+
+/* An operation of a run's head that makes bytes which its tail needs. */
+struct zstd_needed {
+    operation op;
+    uint32_t at;       /* where its content begins */
+    uint32_t literals; /* where its literals begin */
+};
+
+/* Memory to make lists in, for one at a time. */
+struct zstd_list_scratch {
+    uint64_t *bits;  /* a bit for each byte of content that is needed, from the second word on */
+    uint32_t *ranks; /* for each word, the bits set in the words before */
+    struct zstd_needed *needed;
+    size_t needed_max;
+};
+
+/* Opens the memory for runs of so much content. 0, or -1: out of memory. */
+int zstd_list_scratch_open(struct zstd_list_scratch *scratch, size_t content_max,
+                           size_t operations_max);
+void zstd_list_scratch_close(struct zstd_list_scratch *scratch);
+
+/* The run that a list is made of: its tail is what later runs may need, its head all before. */
+struct zstd_listing {
+    struct parsed_run *run; /* operations of the tail are changed */
+    uint32_t tail;          /* bytes of content that later runs may need; at least COPY_MAX */
+    struct zstd_list_scratch *scratch;
+    /* Set by make_list. */
+    struct run_position head; /* its end */
+    struct parsed_run list;   /* opened by the caller */
 };
 
 /* The most that find_precodes finds at once. */
@@ -88,10 +115,10 @@ struct block_loops {
     unsigned char *(*execute_some)(struct run_cursor *cursor, unsigned char *at,
                                    const unsigned char *limit);
 
-    /* The same on symbols of 16 bits (window_map.h). */
+    /* The same on symbols of 16 bits: bytes, or where in the window before they are. */
     uint16_t *(*execute_symbols)(struct run_cursor *cursor, uint16_t *at, const uint16_t *limit);
 
-    /* Makes the list of what the tail of a run needs of its head (zstd_list.h). False: it would
+    /* Makes the list of what the tail of a run needs of its head (execute_loop.h). False: it would
      * save too little, and the run is unchanged. */
     bool (*make_list)(struct zstd_listing *listing);
 };

@@ -70,7 +70,7 @@ TARGET INLINE uint64_t lanes_equal(lanes a, uint8_t value)
     return _mm512_cmpeq_epi8_mask(a, _mm512_set1_epi8((char)value));
 }
 
-#include "precode_lanes.h"
+#include "deflate_loop.h"
 
 bool avx512_runs_here(void)
 {

@@ -1,8 +1,210 @@
 /* SPDX-License-Identifier: MIT */
-/* The loops that parse symbols of a deflate block to operations, for the file of each instruction
- * set, which defines TARGET and INLINE. */
-#include "deflate_filling.h"
-#include "src/base/byte_word.h"
+/* The loops that find blocks of deflate, and parse their symbols to operations, for the file of
+ * each instruction set. That defines TARGET and INLINE and, to find by vectors,
+ *
+ *     LANES                      of a vector
+ *     lanes, condition           types: a vector; true or false for each lane
+ *     lanes_load, lanes_store
+ *     lanes_add(a, b)            saturating
+ *     lanes_bits(low, high, n)   bits n to n + 7 of the 16 bits of `low` and, above it, `high`
+ *     lanes_fill(bits)           how much the length in the lowest three bits fills
+ *     lanes_top(bits)            true if the highest bit is set
+ *     lanes_if(condition, yes, no)
+ *     lanes_add_if(condition, sum, more)
+ *     lanes_and(a, bits)
+ *     lanes_equal(a, value)      a mask with a bit for each lane */
+#include "block_loops.h"
+
+/* --- finding --- */
+
+#ifdef LANES
+
+/* Complete precodes are found at all bits of a stream at once. Lane j of a vector stands for byte
+ * j, and each of the eight bits of a byte has a row of lanes, so every bit has a lane. The lane for
+ * a later bit is in another row, or some lanes further.
+ *
+ * A length of n bits fills PRECODE_SPACE >> n. Rows say how much is filled by the length that
+ * begins at a bit, by two lengths, by four and by eight. A precode has four lengths, and up to
+ * fifteen more: the bits of that number say whether one, two, four and eight of them are there.
+ * Sums saturate. */
+
+#define PRECODE_SPACE 128
+#define ROW 256      /* lanes; the last vector only has what follows the others */
+#define ROW_SLACK 64 /* lanes behind it that are read, and do not matter */
+#define FIRST_BITS 7 /* of a block: with these it is not the last, and dynamic */
+#define FIRST_BITS_ARE 4
+
+typedef uint8_t rows[8][ROW + ROW_SLACK];
+
+/* The rows of a piece of the stream. */
+struct precode_rows {
+    rows bits; /* the eight bits that begin at each bit */
+    rows one, two, four, eight;
+};
+
+/* Returns lanes from `at` on, for what is `bit` bits behind the first bit of each byte. */
+TARGET INLINE lanes lanes_at(const rows of, unsigned bit, size_t at)
+{
+    return lanes_load(&of[bit % 8][at + bit / 8]);
+}
+
+/* Sets the rows `sums` to the sums of two that are `apart` bits apart. */
+TARGET INLINE void add_rows(rows sums, const rows of, unsigned apart, size_t end)
+{
+#pragma GCC unroll 8
+    for (unsigned bit = 0; bit < 8; bit++)
+        for (size_t at = 0; at < end; at += LANES)
+            lanes_store(&sums[bit][at],
+                        lanes_add(lanes_at(of, bit, at), lanes_at(of, bit + apart, at)));
+}
+
+/* Sets `end` lanes of all rows; reads a byte more. */
+TARGET INLINE void set_rows(struct precode_rows *to, const unsigned char *bytes, size_t end)
+{
+    for (size_t at = 0; at < end; at += LANES) {
+#pragma GCC unroll 8
+        for (unsigned bit = 0; bit < 8; bit++) {
+            const lanes bits = lanes_bits(lanes_load(bytes + at), lanes_load(bytes + at + 1), bit);
+            lanes_store(&to->bits[bit][at], bits);
+            lanes_store(&to->one[bit][at], lanes_fill(bits));
+        }
+    }
+    add_rows(to->two, to->one, 3, end);
+    add_rows(to->four, to->two, 6, end);
+    add_rows(to->eight, to->four, 12, end);
+}
+
+/* Returns a bit for each lane: a block may begin with this bit of its byte, as far as its type and
+ * its precode say. */
+TARGET INLINE uint64_t complete_lanes(const struct precode_rows *of, unsigned bit, size_t at)
+{
+    const unsigned precode = bit + DEFLATE_HEADER_SIZE;
+    const condition one = lanes_top(lanes_at(of->bits, precode - 4 - 7, at)),
+                    two = lanes_top(lanes_at(of->bits, precode - 3 - 7, at)),
+                    four = lanes_top(lanes_at(of->bits, precode - 2 - 7, at)),
+                    eight = lanes_top(lanes_at(of->bits, precode - 1 - 7, at));
+    lanes sums[8], sum = lanes_at(of->four, precode, at);
+    sum = lanes_add_if(one, sum, lanes_at(of->one, precode + 3 * 4, at));
+#pragma GCC unroll 2
+    for (unsigned i = 0; i < 2; i++)
+        sums[i] = lanes_at(of->two, precode + 3 * (4 + i), at);
+    sum = lanes_add_if(two, sum, lanes_if(one, sums[1], sums[0]));
+#pragma GCC unroll 4
+    for (unsigned i = 0; i < 4; i++)
+        sums[i] = lanes_at(of->four, precode + 3 * (4 + i), at);
+    sum = lanes_add_if(
+        four, sum, lanes_if(two, lanes_if(one, sums[3], sums[2]), lanes_if(one, sums[1], sums[0])));
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < 8; i++)
+        sums[i] = lanes_at(of->eight, precode + 3 * (4 + i), at);
+    sum = lanes_add_if(
+        eight, sum,
+        lanes_if(four,
+                 lanes_if(two, lanes_if(one, sums[7], sums[6]), lanes_if(one, sums[5], sums[4])),
+                 lanes_if(two, lanes_if(one, sums[3], sums[2]), lanes_if(one, sums[1], sums[0]))));
+    return lanes_equal(sum, PRECODE_SPACE) &
+           lanes_equal(lanes_and(lanes_at(of->bits, bit, at), FIRST_BITS), FIRST_BITS_ARE);
+}
+
+/* True if neither count of codes is too large. */
+static bool has_counts(const struct deflate_input *input, uint64_t bit)
+{
+    const uint64_t word = deflate_bits(input, bit);
+    return (word >> 4 & 15) < 15 && (word >> 9 & 15) < 15;
+}
+
+/* Adds the bits of LANES bytes, from bit `from` on, with which blocks may begin. */
+TARGET INLINE unsigned add_found(const struct deflate_input *input, const struct precode_rows *in,
+                                 size_t at, uint64_t from, uint64_t to, uint64_t *found)
+{
+    uint64_t complete[8], any = 0;
+    unsigned count = 0;
+#pragma GCC unroll 8
+    for (unsigned bit = 0; bit < 8; bit++)
+        any |= complete[bit] = complete_lanes(in, bit, at);
+    for (; any > 0; any &= any - 1)
+        for (unsigned lane = (unsigned)__builtin_ctzll(any), bit = 0; bit < 8; bit++) {
+            const uint64_t here = from + 8 * (uint64_t)lane + bit;
+            if ((complete[bit] >> lane & 1) && here < to && has_counts(input, here))
+                found[count++] = here;
+        }
+    return count;
+}
+
+/* Returns what find_precodes does (block_loops.h). */
+TARGET static unsigned find_in_lanes(const struct deflate_input *input, uint64_t *from, uint64_t to,
+                                     uint64_t *found)
+{
+    struct precode_rows in;
+    unsigned char copy[ROW + LANES] = {0};
+    unsigned count = 0;
+    while (*from < to && count == 0) {
+        const unsigned char *bytes = input->bytes + *from / 8;
+        const size_t readable = (size_t)(input->bits - *from) / 8 + DEFLATE_SLACK,
+                     tried = (size_t)(to - *from + 7) / 8,
+                     end = tried < ROW - LANES ? (tried + LANES - 1) / LANES * LANES : ROW - LANES;
+        if (readable <= end + LANES)
+            bytes = memcpy(copy, bytes, readable);
+        set_rows(&in, bytes, end + LANES);
+        for (size_t at = 0; at < end; at += LANES)
+            count += add_found(input, &in, at, *from + 8 * at, to, found + count);
+        *from += 8 * end;
+    }
+    return count;
+}
+
+#endif
+
+/* --- parsing --- */
+
+/* Returns how many bits to take, at most 28. */
+static inline unsigned entry_bits(uint32_t entry)
+{
+    return entry & 63;
+}
+
+static inline unsigned entry_literals(uint32_t entry)
+{
+    return entry >> 14 & 3;
+}
+
+static inline enum deflate_rare entry_rare(uint32_t entry)
+{
+    return (enum deflate_rare)(entry >> 8 & 15);
+}
+
+/* Returns the value of the extra bits; `bits` are those with which the entry was looked up. */
+static inline uint32_t entry_extra(uint32_t entry, uint64_t bits)
+{
+    const uint32_t all = (uint32_t)(bits & (((uint64_t)1 << (entry & 255)) - 1));
+    return all >> (entry >> 8 & 31);
+}
+
+static inline uint32_t entry_length(uint32_t entry, uint64_t bits)
+{
+    return LENGTH_MIN + (entry >> 24) + entry_extra(entry, bits);
+}
+
+static inline uint32_t entry_distance(uint32_t entry, uint64_t bits)
+{
+    return (entry >> 16) + entry_extra(entry, bits);
+}
+
+/* Returns the entry in the first table for the bits of a stream. */
+static inline uint32_t first_entry(const uint32_t *table, unsigned first_bits, uint64_t bits)
+{
+    return table[bits & ((1u << first_bits) - 1)];
+}
+
+/* Returns the entry itself, or what a link leads to. DEFLATE_CODE_MAX bits must be there. */
+static inline uint32_t final_entry(const uint32_t *table, unsigned first_bits, uint32_t entry,
+                                   uint64_t bits)
+{
+    const uint64_t rest = bits >> first_bits & ((1u << (DEFLATE_CODE_MAX - first_bits)) - 1);
+    if ((entry & ENTRY_RARE) && entry_rare(entry) == RARE_LINK)
+        return table[(entry >> 16) + rest];
+    return entry;
+}
 
 #define INPUT_MARGIN 16     /* more bytes of input than one round of the fast loop takes */
 #define CAPACITY_MARGIN 128 /* more room than what is loaded and one round take */
@@ -66,19 +268,6 @@ TARGET INLINE void read_bits(struct bit_reader *reader, uint32_t entry)
     reader->count -= entry;
 }
 
-TARGET INLINE void begin_bits(struct bit_reader *reader, const struct symbols *symbols)
-{
-    *reader = (struct bit_reader){.next = symbols->input->bytes + symbols->bit / 8};
-    refill_bits(reader);
-    read_bits(reader, symbols->bit % 8);
-}
-
-TARGET INLINE uint64_t position_of_bits(const struct bit_reader *reader,
-                                        const struct symbols *symbols)
-{
-    return 8 * (uint64_t)(reader->next - symbols->input->bytes) - (reader->count & 63);
-}
-
 /* Returns up to where the fast loop may load input before there is too little of that or of room.
  * A bit of input makes one literal or operation at most, unless a match needs more than two. */
 TARGET INLINE const unsigned char *plenty_until(const struct symbols *symbols,
@@ -104,8 +293,9 @@ TARGET INLINE void parse_plenty(struct symbols *symbols, struct filling *filling
 {
     const struct deflate_tables *tables = symbols->tables;
     struct filling to = *filling;
-    struct bit_reader reader;
-    begin_bits(&reader, symbols);
+    struct bit_reader reader = {.next = symbols->input->bytes + symbols->bit / 8};
+    refill_bits(&reader);
+    read_bits(&reader, symbols->bit % 8);
     const unsigned char *stop = plenty_until(symbols, &to, reader.next);
     uint32_t entry = first_entry(tables->literals, LITERAL_BITS, reader.bits);
     while (reader.next <= stop) {
@@ -142,7 +332,7 @@ TARGET INLINE void parse_plenty(struct symbols *symbols, struct filling *filling
         if (!add_match(&to, length, entry_distance(distance, bits)))
             stop = plenty_until(symbols, &to, reader.next);
     }
-    symbols->bit = position_of_bits(&reader, symbols);
+    symbols->bit = 8 * (uint64_t)(reader.next - symbols->input->bytes) - (reader.count & 63);
     *filling = to;
 }
 
@@ -175,7 +365,8 @@ TARGET INLINE enum deflate_stop parse_rest(struct symbols *symbols, struct filli
     return DEFLATE_FULL;
 }
 
-TARGET static enum deflate_stop parse_symbols(struct symbols *symbols, struct filling *filling)
+TARGET static inline enum deflate_stop parse_symbols(struct symbols *symbols,
+                                                     struct filling *filling)
 {
     if (symbols->input->bits / 8 >= INPUT_MARGIN)
         parse_plenty(symbols, filling);

@@ -1,30 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses blocks one after another. deflate_loop.h parses their symbols to operations. */
-#include "deflate_parse.h"
+/* Finds blocks of deflate, and parses them one after another. Loops of deflate_loop.h take the
+ * time. */
+#include "block_loops.h"
 
 #include <string.h>
+
+/* --- finding --- */
+
+uint64_t deflate_find(const struct block_loops *loops, const struct deflate_input *input,
+                      uint64_t from, uint64_t to, int64_t *budget)
+{
+    uint64_t found[PRECODES_MAX], at = from / 8 * 8;
+    to = to < input->bits ? to : input->bits;
+    if (budget && *budget < 0)
+        return DEFLATE_NONE;
+    while (at < to) {
+        /* Nearly all bits are ruled out by the first bits of a block and by its precode. Where
+         * these fit, the codes are read: one bit in some 2000. */
+        const unsigned count = loops->find_precodes(input, &at, to, found);
+        for (unsigned i = 0; i < count; i++) {
+            struct deflate_codes codes;
+            uint64_t end = found[i] + DEFLATE_TYPE_SIZE;
+            if (found[i] < from)
+                continue;
+            const enum deflate_read read = deflate_read_codes(input, &end, &codes);
+            if (budget)
+                *budget -= (int64_t)(end - found[i]);
+            if (read == DEFLATE_READ)
+                return found[i];
+            if (budget && *budget < 0)
+                return DEFLATE_NONE;
+        }
+    }
+    return DEFLATE_NONE;
+}
+
+/* --- parsing --- */
+
+/* More room than one round of a loop takes. */
+#define LITERALS_MARGIN 16
+#define OPERATIONS_MARGIN 32
 
 /* Bits of input that take as long to parse as a block takes to begin, with its header and tables;
  * and as an operation, of which two bits may make thirteen. */
 #define BLOCK_WORK 4096
 #define OPERATION_WORK 2
-
-static void filling_begin(struct filling *filling, const struct parsed_run *run)
-{
-    *filling = (struct filling){.run = run,
-                                .writer = {.next = run->operations},
-                                .literal = run->literals,
-                                .added = run->literals};
-}
-
-/* Adds operations for pending literals. */
-static void add_pending(struct filling *filling)
-{
-    const uint32_t literals = pending_literals(filling);
-    if (literals > 0)
-        operations_add_long(&filling->writer, literals, 0, 0);
-    filling->added = filling->literal;
-}
 
 static size_t min_of(size_t a, size_t b)
 {
@@ -69,40 +89,31 @@ static enum deflate_stop parse_stored(const struct deflate_input *input,
     return left == 0 ? DEFLATE_ENDED : here == 0 ? DEFLATE_CUT : DEFLATE_FULL;
 }
 
-/* Parses the symbols of a block, from stop to stop. */
-static enum deflate_stop parse_coded(struct deflate_parser *parser,
-                                     const struct deflate_input *input,
-                                     struct deflate_position *position, struct filling *filling)
-{
-    struct symbols symbols = {input, &parser->tables, position->bit};
-    enum deflate_stop stop = DEFLATE_FULL;
-    const bool is_fixed = position->header.type == DEFLATE_FIXED;
-    if (!is_fixed || !parser->is_fixed)
-        deflate_tables_build(&parser->tables, &position->header.codes);
-    parser->is_fixed = is_fixed;
-    while (stop == DEFLATE_FULL && set_stops(filling))
-        stop = parser->loops->parse_symbols(&symbols, filling);
-    position->bit = symbols.bit;
-    return stop;
-}
-
 /* Parses the block that begins at the place, or the rest of the one it is in. DEFLATE_ENDED: the
  * block ended. */
 static enum deflate_stop parse_block(struct deflate_parser *parser,
                                      const struct deflate_input *input,
                                      struct deflate_position *position, struct filling *filling)
 {
-    enum deflate_stop stop;
+    const struct deflate_header *header = &position->header;
+    enum deflate_stop stop = DEFLATE_FULL;
     if (!position->is_inside) {
         const enum deflate_read read =
             deflate_read_header(input, &position->bit, &position->header);
         if (read != DEFLATE_READ)
             return read == DEFLATE_SHORT ? DEFLATE_CUT : DEFLATE_CORRUPT;
     }
-    if (position->header.type == DEFLATE_STORED)
+    if (header->type == DEFLATE_STORED) {
         stop = parse_stored(input, position, filling);
-    else
-        stop = parse_coded(parser, input, position, filling);
+    } else {
+        struct symbols symbols = {input, &parser->tables, position->bit};
+        if (header->type != DEFLATE_FIXED || !parser->is_fixed)
+            deflate_tables_build(&parser->tables, &header->codes);
+        parser->is_fixed = header->type == DEFLATE_FIXED;
+        while (stop == DEFLATE_FULL && set_stops(filling))
+            stop = parser->loops->parse_symbols(&symbols, filling);
+        position->bit = symbols.bit;
+    }
     position->is_inside = stop != DEFLATE_ENDED;
     return stop;
 }
@@ -125,25 +136,27 @@ enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct defl
                                 struct deflate_position *position, uint64_t until,
                                 struct parsed_run *run)
 {
-    struct filling filling;
+    struct filling filling = {.run = run,
+                              .writer = {.next = run->operations},
+                              .literal = run->literals,
+                              .added = run->literals};
     const uint64_t begin = position->bit,
                    work_max = parser->work_max ? parser->work_max : UINT64_MAX;
     uint64_t blocks = 0;
     enum deflate_stop stop;
-    bool goes_on;
-    filling_begin(&filling, run);
     do {
         stop = parse_block(parser, input, position, &filling);
-        add_pending(&filling);
+        if (pending_literals(&filling) > 0)
+            operations_add_long(&filling.writer, pending_literals(&filling), 0, 0);
+        filling.added = filling.literal;
         run->operations_len = (size_t)(filling.writer.next - run->operations);
         parser->work = ++blocks * BLOCK_WORK + (position->bit - begin) +
                        OPERATION_WORK * (uint64_t)run->operations_len;
-        goes_on = stop == DEFLATE_ENDED && !position->header.is_last;
-        if (goes_on && (position->bit >= until || parser->work > work_max)) {
+        if (stop != DEFLATE_ENDED || position->header.is_last)
+            break;
+        if (position->bit >= until || parser->work > work_max)
             stop = DEFLATE_REACHED;
-            goes_on = false;
-        }
-    } while (goes_on);
+    } while (stop == DEFLATE_ENDED);
     run->literals_len = (size_t)(filling.literal - run->literals);
     run->content = filling.writer.content;
     run->reach = reach_of(run);

@@ -19,8 +19,7 @@
 #ifndef GPUHISTO_GZIP_RUN_H
 #define GPUHISTO_GZIP_RUN_H
 
-#include "deflate_find.h"
-#include "deflate_parse.h"
+#include "block_loops.h"
 
 #include <stdatomic.h>
 

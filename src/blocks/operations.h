@@ -94,14 +94,6 @@ struct run_position {
 int parsed_run_open(struct parsed_run *run, size_t literals_max, size_t operations_max);
 void parsed_run_close(struct parsed_run *run);
 
-/* Returns the most operations that `content` bytes take if matches have three bytes or more; one
- * more for each block whose last literals are added without a match. A match of four bytes at a
- * distance of one takes three. */
-static inline size_t operations_for(size_t content)
-{
-    return content / 4 * 3 + 3;
-}
-
 /* The position where a parser writes operations. It fits into registers: keep it in a local
  * variable. */
 struct operation_writer {

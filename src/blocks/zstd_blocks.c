@@ -1,21 +1,56 @@
 /* SPDX-License-Identifier: MIT */
-#include "zstd_blocks.h"
+/* Cuts frames into runs, and parses these. */
+#include "block_loops.h"
 #include "src/base/byte_word.h"
+#include "zstd_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* A run has its compressed bytes to itself, with margins. A corrupt stream of literals is only
+ * noticed at its end, and until then loads go below its beginning: by up to 32,768 codes of 11
+ * bits, less than RUN_MARGIN. No other load leaves the run by more than eight bytes. */
+#define RUN_MARGIN ((size_t)48 << 10)
+#define IN_SLACK 8 /* bytes after a run that may be read */
+
+#define RUN_WINDOW_MAX ((uint64_t)128 << 20)   /* frames with larger windows are not parsed */
+#define RUN_OPERATIONS_MAX ((size_t)512 << 10) /* if eight blocks may need more: fewer blocks */
 #define BLOCK_IN_MAX (ZSTD_BLOCK_HEADER_SIZE + BLOCK_CONTENT_MAX)
 #define IN_MAX (8 * BLOCK_IN_MAX)
-#define IN_SLACK 8 /* bytes after a run that may be read */
 
 /* Compressed bytes of a run beyond which it is complete with as much content as it may have
  * literals. A shorter run may have more content, but hardly ever does. */
 #define IN_SHORT ((size_t)8 << 10)
 
-/* --- sections --- */
+/* The least bytes of a compressed block. Some versions of libzstd take two. */
+#define COMPRESSED_MIN 3
 
-bool zstd_read_literals_header(struct literals_header *header, const unsigned char *in, size_t len)
+/* --- sections of a compressed block --- */
+
+enum literals_type { LITERALS_RAW, LITERALS_RLE, LITERALS_CODED, LITERALS_TREELESS };
+
+struct literals_header {
+    enum literals_type type;
+    uint32_t content; /* bytes of literals */
+    uint32_t stored;  /* bytes after the header; with the table if LITERALS_CODED */
+    unsigned size;    /* bytes of the header */
+    unsigned streams; /* 1 or 4; of codes only */
+};
+
+struct sequences_header {
+    uint32_t count;
+    unsigned size; /* bytes, with `modes` */
+    uint8_t modes; /* two bits for each table, the highest first; only if there are sequences */
+};
+
+static enum table_mode table_mode_of(uint8_t byte, enum sequence_kind kind)
+{
+    return (enum table_mode)(byte >> (6 - 2 * (int)kind) & 3);
+}
+
+/* Reads the header of literals at in[0..len). False: it is wrong. */
+static bool read_literals_header(struct literals_header *header, const unsigned char *in,
+                                 size_t len)
 {
     static const uint8_t plain_sizes[4] = {1, 2, 1, 3}, coded_sizes[4] = {3, 3, 4, 5},
                          widths[4] = {10, 10, 14, 18};
@@ -43,10 +78,10 @@ bool zstd_read_literals_header(struct literals_header *header, const unsigned ch
     return header->content <= BLOCK_CONTENT_MAX && header->stored <= len - header->size;
 }
 
-/* Reads the header. A count of 0 in two bytes needs the fallback: versions of libzstd differ in how
- * they take it. */
-bool zstd_read_sequences_header(struct sequences_header *header, const unsigned char *in,
-                                size_t len)
+/* Reads the header of sequences. A count of 0 in two bytes needs the fallback: versions of libzstd
+ * differ in how they take it. */
+static bool read_sequences_header(struct sequences_header *header, const unsigned char *in,
+                                  size_t len)
 {
     *header = (struct sequences_header){.count = 0};
     if (len < 1)
@@ -84,9 +119,8 @@ int zstd_run_open_with(struct zstd_run *run, const struct zstd_run_limits *limit
 {
     unsigned char *memory = calloc(1, RUN_MARGIN + limits->in + IN_SLACK);
     *run = (struct zstd_run){.limits = *limits, .in = memory ? memory + RUN_MARGIN : NULL};
-    for (int i = 0; i < SEQUENCE_KINDS; i++)
-        (void)sequence_table_read(&run->tables.predefined[i], (enum sequence_kind)i,
-                                  TABLE_PREDEFINED, NULL, 0);
+    for (enum sequence_kind kind = 0; kind < SEQUENCE_KINDS; kind++)
+        (void)sequence_table_read(&run->tables.predefined[kind], kind, TABLE_PREDEFINED, NULL, 0);
     if (memory && parsed_run_open(&run->parsed, limits->literals, limits->operations) == 0)
         return 0;
     zstd_run_close(run);
@@ -155,17 +189,17 @@ static bool pass_compressed(struct zstd_walk *walk, const unsigned char *in, siz
 {
     struct literals_header literals;
     struct sequences_header sequences;
-    if (!zstd_read_literals_header(&literals, in, len))
+    if (!read_literals_header(&literals, in, len))
         return false;
     if (literals.type == LITERALS_CODED)
         define(&walk->defined.huffman, 0, in + literals.size, literals.stored);
     in += literals.size + literals.stored;
     len -= literals.size + literals.stored;
-    if (!zstd_read_sequences_header(&sequences, in, len))
+    if (!read_sequences_header(&sequences, in, len))
         return false;
     add_block(walk, literals.content, sequences.count);
-    for (int kind = 0; sequences.count > 0 && kind < SEQUENCE_KINDS; kind++)
-        if (zstd_table_mode(sequences.modes, (enum sequence_kind)kind) != TABLE_REPEATED)
+    for (enum sequence_kind kind = 0; sequences.count > 0 && kind < SEQUENCE_KINDS; kind++)
+        if (table_mode_of(sequences.modes, kind) != TABLE_REPEATED)
             define(&walk->defined.sequences[kind], sequences.modes, in + sequences.size,
                    len - sequences.size);
     return true;
@@ -250,4 +284,202 @@ bool zstd_walk_cut(struct zstd_walk *walk, struct zstd_run *run, size_t *rest)
     *rest = run->len - end;
     run->len = end;
     return true;
+}
+
+/* --- parsing: tables --- */
+
+/* Reads a table of sequences that blocks before the run have defined. */
+static bool read_defined(struct sequence_table *tables, enum sequence_kind wanted,
+                         const struct definition *definition)
+{
+    const unsigned char *in = definition->bytes;
+    size_t left = definition->len;
+    for (enum sequence_kind kind = 0; kind <= wanted; kind++) {
+        const enum table_mode mode = table_mode_of(definition->modes, kind);
+        const int used =
+            sequence_table_read(kind == wanted ? &tables[kind] : NULL, kind, mode, in, left);
+        if (used < 0)
+            return false;
+        in += used;
+        left -= (size_t)used;
+    }
+    return true;
+}
+
+/* Sets a table of sequences, from its description at in[0..len) if it has one; if it is repeated,
+ * it is that of an earlier block of the run, or before it. Returns the bytes of the description, or
+ * -1. */
+static int read_table(struct zstd_run *run, enum sequence_kind kind, enum table_mode mode,
+                      const unsigned char *in, size_t len)
+{
+    struct sequence_table *table = &run->tables.sequences[kind];
+    const struct sequence_table *predefined = &run->tables.predefined[kind];
+    const struct definition *before = &run->before.sequences[kind];
+    if (mode == TABLE_REPEATED && !table->is_set)
+        return before->is_set && read_defined(run->tables.sequences, kind, before) ? 0 : -1;
+    if (mode != TABLE_PREDEFINED)
+        return sequence_table_read(table, kind, mode, in, len);
+    memcpy(table->entries, predefined->entries, sizeof *table->entries << predefined->log);
+    table->log = predefined->log;
+    table->is_set = true;
+    return 0;
+}
+
+/* --- parsing: blocks --- */
+
+/* Returns the bytes of content that a block may have. */
+static uint32_t content_max_of(const struct zstd_run *run)
+{
+    return run->window < BLOCK_CONTENT_MAX ? (uint32_t)run->window : (uint32_t)BLOCK_CONTENT_MAX;
+}
+
+/* Parses literals whose header was read to run->literals. */
+static bool parse_literals(struct zstd_run *run, const struct block_loops *loops,
+                           const struct literals_header *header, const unsigned char *in)
+{
+    struct huffman_table *table = &run->tables.huffman;
+    const struct definition *before = &run->before.huffman;
+    struct huffman_streams streams = {.table = table,
+                                      .in = in,
+                                      .len = header->stored,
+                                      .out = run->literals,
+                                      .count = header->content};
+    int used = 0;
+    if (header->content > content_max_of(run))
+        return false;
+    if (header->type == LITERALS_RAW) {
+        memcpy(run->literals, in, header->content);
+        return true;
+    }
+    if (header->type == LITERALS_RLE) {
+        memset(run->literals, in[0], header->content);
+        return true;
+    }
+    if (header->type == LITERALS_CODED)
+        used = huffman_table_read(table, in, header->stored);
+    else if (!table->is_set &&
+             (!before->is_set || huffman_table_read(table, before->bytes, before->len) < 0))
+        return false;
+    if (used < 0)
+        return false;
+    streams.in += used;
+    streams.len -= (size_t)used;
+    return header->streams == 1 ? loops->read_stream(&streams) : loops->read_streams(&streams);
+}
+
+/* Parses the sequences of a block. Sets *literals to how many they take. */
+static bool parse_sequences(struct zstd_run *run, const struct block_loops *loops,
+                            const unsigned char *in, size_t len, uint32_t *literals)
+{
+    struct sequences sequences = {.tables = run->tables.sequences,
+                                  .content_max = run->writer.content + content_max_of(run),
+                                  .repeat_offsets = run->last_offsets,
+                                  .writer = run->writer};
+    struct sequences_header header;
+    *literals = 0;
+    if (!read_sequences_header(&header, in, len))
+        return false;
+    if (header.count == 0)
+        return true;
+    in += header.size;
+    len -= header.size;
+    for (enum sequence_kind kind = 0; kind < SEQUENCE_KINDS; kind++) {
+        const int used = read_table(run, kind, table_mode_of(header.modes, kind), in, len);
+        if (used < 0)
+            return false;
+        in += used;
+        len -= (size_t)used;
+    }
+    sequences.in = in;
+    sequences.len = len;
+    sequences.count = header.count;
+    if (!loops->parse_sequences(&sequences))
+        return false;
+    run->last_offsets = sequences.repeat_offsets;
+    run->writer = sequences.writer;
+    *literals = sequences.literals;
+    return true;
+}
+
+static bool parse_compressed(struct zstd_run *run, const struct block_loops *loops,
+                             const unsigned char *in, size_t len)
+{
+    const uint32_t begin = run->writer.content;
+    struct literals_header header;
+    uint32_t taken;
+    if (len < COMPRESSED_MIN || !read_literals_header(&header, in, len))
+        return false;
+    in += header.size;
+    len -= header.size;
+    if (!parse_literals(run, loops, &header, in) ||
+        !parse_sequences(run, loops, in + header.stored, len - header.stored, &taken) ||
+        taken > header.content)
+        return false;
+    const uint32_t rest = header.content - taken;
+    if (run->writer.content - begin + rest > content_max_of(run)) /* no room is kept for it */
+        return false;
+    run->literals += header.content;
+    if (rest > 0)
+        operations_add_long(&run->writer, rest, 0, 0);
+    return true;
+}
+
+static bool parse_block(struct zstd_run *run, const struct block_loops *loops,
+                        const struct zstd_block *block)
+{
+    const unsigned char *in = run->in + block->at;
+    if (block->type == ZSTD_STORED_COMPRESSED)
+        return parse_compressed(run, loops, in, block->size);
+    if (block->type == ZSTD_STORED_RAW)
+        memcpy(run->literals, in, block->size);
+    else
+        memset(run->literals, in[0], block->size);
+    run->literals += block->size;
+    operations_add_long(&run->writer, block->size, 0, 0);
+    return true;
+}
+
+/* Returns how far a run is parsed. */
+static struct run_position position_of(const struct zstd_run *run)
+{
+    return (struct run_position){(size_t)(run->writer.next - run->parsed.operations),
+                                 (size_t)(run->literals - run->parsed.literals),
+                                 run->writer.content};
+}
+
+void zstd_parse_begin(struct zstd_run *run)
+{
+    run->parsed_blocks = 0;
+    run->literals = run->parsed.literals;
+    run->writer = (struct operation_writer){.next = run->parsed.operations};
+    run->last_offsets = run->repeat_offsets;
+    run->tables.huffman.is_set = false;
+    for (int i = 0; i < SEQUENCE_KINDS; i++)
+        run->tables.sequences[i].is_set = false;
+}
+
+bool zstd_parse_blocks(struct zstd_run *run, const struct block_loops *loops, unsigned blocks)
+{
+    struct parsed_run *parsed = &run->parsed;
+    const unsigned left = run->count - run->parsed_blocks;
+    bool is_right = true;
+    for (unsigned i = 0; is_right && i < blocks && i < left; i++) {
+        struct zstd_block *block = &run->blocks[run->parsed_blocks++];
+        is_right = parse_block(run, loops, block);
+        block->end = position_of(run);
+    }
+    const struct run_position position = position_of(run);
+    parsed->needs_fallback = !is_right || run->writer.offset_max > run->window;
+    parsed->literals_len = position.literals;
+    parsed->operations_len = position.operations;
+    parsed->content = position.content;
+    parsed->reach = 0 - (uint32_t)run->writer.min;
+    parsed->after = run->last_offsets;
+    return run->parsed_blocks == run->count || parsed->needs_fallback;
+}
+
+void zstd_parse(struct zstd_run *run, const struct block_loops *loops)
+{
+    zstd_parse_begin(run);
+    (void)zstd_parse_blocks(run, loops, RUN_BLOCKS_MAX);
 }

@@ -3,59 +3,68 @@
  * the descriptions of the tables that its first blocks may repeat.
  *
  * A run has so many blocks that its own cost, with tables that are built again, is small beside
- * theirs: eight that are as large as they may be, and up to RUN_BLOCKS_MAX that are tiny.
- *
- * A run has its compressed bytes to itself, with margins. A corrupt stream of literals is only
- * noticed at its end, and until then loads go below its beginning: by up to 32,768 codes of 11
- * bits, less than RUN_MARGIN. No other load leaves the run by more than eight bytes. */
+ * theirs: eight that are as large as they may be, and up to RUN_BLOCKS_MAX that are tiny. */
 #ifndef GPUHISTO_ZSTD_BLOCKS_H
 #define GPUHISTO_ZSTD_BLOCKS_H
 
 #include "operations.h"
 #include "src/codec/codec.h"
-#include "zstd_tables.h"
+
+struct block_loops;
 
 #define BLOCK_CONTENT_MAX ((size_t)ZSTD_BLOCK_MAX) /* bytes of a block's content */
 #define RUN_BLOCKS_MAX 512
 #define RUN_LITERALS_MAX (8 * BLOCK_CONTENT_MAX)
 #define RUN_CONTENT_MAX (64 * BLOCK_CONTENT_MAX)
-#define RUN_MARGIN ((size_t)48 << 10)
-#define RUN_WINDOW_MAX ((uint64_t)128 << 20) /* frames with larger windows are not parsed */
 
-/* The most operations of any block. If eight blocks could need more memory, a run has fewer
- * blocks. */
+/* The most operations of any block. */
 #define BLOCK_OPERATIONS_MAX 98310u
-#define RUN_OPERATIONS_MAX ((size_t)512 << 10)
 
-/* --- sections of a compressed block --- */
+/* --- tables, by which blocks are decoded (RFC 8878, section 4) --- */
 
-enum literals_type { LITERALS_RAW, LITERALS_RLE, LITERALS_CODED, LITERALS_TREELESS };
+#define FSE_LOG_MAX 9
 
-struct literals_header {
-    enum literals_type type;
-    uint32_t content; /* bytes of literals */
-    uint32_t stored;  /* bytes after the header; with the table if LITERALS_CODED */
-    unsigned size;    /* bytes of the header */
-    unsigned streams; /* 1 or 4; of codes only */
+/* The three numbers of a sequence, in the order in which their tables are described. */
+enum sequence_kind { KIND_LITERALS, KIND_OFFSET, KIND_MATCH, SEQUENCE_KINDS };
+
+/* The way in which a block says which table it takes. */
+enum table_mode { TABLE_PREDEFINED, TABLE_RLE, TABLE_CODED, TABLE_REPEATED };
+
+/* A state of a table of sequences: how many bits the next state takes (bits 0-7), and the number
+ * (8-15), the least next state (16-31), and the least number (32-63). The sums of three entries
+ * fit. */
+typedef uint64_t sequence_entry;
+
+struct sequence_table {
+    sequence_entry entries[1 << FSE_LOG_MAX];
+    unsigned log;
+    bool is_set;
 };
 
-struct sequences_header {
-    uint32_t count;
-    unsigned size; /* bytes, with `modes` */
-    uint8_t modes; /* two bits for each table, the highest first; only if there are sequences */
+/* Sets a table from its description at in[0..len); a repeated one stays as it is and must be set.
+ * With NULL the description is only read. Returns its bytes, or -1: it is wrong. */
+int sequence_table_read(struct sequence_table *table, enum sequence_kind kind, enum table_mode mode,
+                        const unsigned char *in, size_t len);
+
+#define HUFFMAN_LOG_MAX 11u
+#define HUFFMAN_SYMBOLS_MAX 256
+
+/* The meaning of the next bits: the symbol (bits 0-7) and the bits of its code (8-15). */
+struct huffman_table {
+    uint16_t entries[1 << HUFFMAN_LOG_MAX];
+    unsigned log;
+    bool is_set;
 };
 
-/* These read headers at in[0..len). False: the header is wrong. */
-bool zstd_read_literals_header(struct literals_header *header, const unsigned char *in, size_t len);
-bool zstd_read_sequences_header(struct sequences_header *header, const unsigned char *in,
-                                size_t len);
+/* Sets a table from its description at in[0..len). Returns its bytes, or -1: it is wrong, or has
+ * codes of 12 bits, which only libzstd takes. */
+int huffman_table_read(struct huffman_table *table, const unsigned char *in, size_t len);
 
-static inline enum table_mode zstd_table_mode(uint8_t byte, enum sequence_kind kind)
-{
-    return (enum table_mode)(byte >> (6 - 2 * (int)kind) & 3);
-}
-
-/* --- tables of blocks before --- */
+struct zstd_tables {
+    struct sequence_table predefined[SEQUENCE_KINDS]; /* made once: tiny blocks would wait for it */
+    struct sequence_table sequences[SEQUENCE_KINDS];
+    struct huffman_table huffman;
+};
 
 /* The beginning of a section that defined a table; no description is longer. */
 #define DEFINITION_MAX 288
@@ -153,5 +162,16 @@ enum walked zstd_walk_fill(struct zstd_walk *walk, struct zstd_run *run, const u
  * run, still follows them: *rest is set to its bytes. False: there are no whole blocks, and nothing
  * has changed. */
 bool zstd_walk_cut(struct zstd_walk *walk, struct zstd_run *run, size_t *rest);
+
+/* --- parsing --- */
+
+/* Parses the blocks of a complete run to run->parsed. Blocks that libzstd refuses need the
+ * fallback, and so are a few that it accepts. Any thread; runs are independent of each other. */
+void zstd_parse(struct zstd_run *run, const struct block_loops *loops);
+
+/* The same, some blocks at a time: begins, and goes on. Returns true once run->parsed is complete.
+ */
+void zstd_parse_begin(struct zstd_run *run);
+bool zstd_parse_blocks(struct zstd_run *run, const struct block_loops *loops, unsigned blocks);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "zstd_piece.h"
-#include "zstd_parse.h"
 
 #include <stdlib.h>
 #include <string.h>

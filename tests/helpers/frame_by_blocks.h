@@ -3,7 +3,8 @@
 #ifndef GPUHISTO_TESTS_FRAME_BY_BLOCKS_H
 #define GPUHISTO_TESTS_FRAME_BY_BLOCKS_H
 
-#include "src/blocks/zstd_parse.h"
+#include "src/blocks/block_loops.h"
+#include "src/blocks/zstd_blocks.h"
 
 /* The way in which frames are decoded. */
 struct by_blocks {

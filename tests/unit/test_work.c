@@ -3,7 +3,7 @@
  * not the time. Beside that of decoding each block once it is limited by the bytes of the file and
  * of its content, as doc/decoding.md says. */
 #include "src/blocks/gzip_run.h"
-#include "src/blocks/zstd_parse.h"
+#include "src/blocks/zstd_blocks.h"
 #include "tests/helpers/hostile.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
