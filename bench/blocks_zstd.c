@@ -73,7 +73,8 @@ static void run_frame(const struct block_loops *loops, const struct bytes_of_fil
         zstd_walk_begin_run(&walk, run);
         if (zstd_walk_fill(&walk, run, file->data + at, file->len - at, &at) != WALKED_RUN)
             die("blocks", "corrupt");
-        zstd_parse(run, loops);
+        zstd_parse_begin(run);
+        (void)zstd_parse_blocks(run, loops, RUN_BLOCKS_MAX);
         const double parsed = now();
         execute(loops, run, &ring, &repeat_offsets);
         taken->parse += parsed - begin;
@@ -88,7 +89,7 @@ static struct taken run_zstd(const struct block_loops *loops, const struct bytes
 {
     struct zstd_run *run = memory_of(sizeof *run);
     struct taken taken = {.content = 0};
-    if (zstd_run_open(run) != 0)
+    if (zstd_run_open(run, NULL) != 0)
         die("memory", "there is too little");
     run_frame(loops, file, run, &taken);
     zstd_run_close(run);

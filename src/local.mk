@@ -120,7 +120,6 @@ gpuhisto_sources = \
 	src/run/run.c src/run/run.h src/run/runner.h \
 	src/run/segment.c src/run/serial.c \
 	src/bytes/bytes.c src/bytes/bytes.h \
-	src/bytes/replay_window.c src/bytes/replay_window.h \
 	src/work/source.c src/work/source.h src/work/work_queue.c src/work/worker.c src/work/worker.h \
 	src/bytes/parallel_read.c src/bytes/parallel_read.h \
 	src/merge/merge.c src/merge/merge.h src/merge/merge_files.c \

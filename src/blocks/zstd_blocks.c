@@ -105,18 +105,14 @@ static bool read_sequences_header(struct sequences_header *header, const unsigne
 
 /* --- runs --- */
 
-int zstd_run_open(struct zstd_run *run)
+int zstd_run_open(struct zstd_run *run, const struct zstd_run_limits *limits)
 {
     static const struct zstd_run_limits usual = {.in = IN_MAX,
                                                  .literals = RUN_LITERALS_MAX,
                                                  .content = RUN_CONTENT_MAX,
                                                  .content_usual = RUN_LITERALS_MAX,
                                                  .operations = RUN_OPERATIONS_MAX};
-    return zstd_run_open_with(run, &usual);
-}
-
-int zstd_run_open_with(struct zstd_run *run, const struct zstd_run_limits *limits)
-{
+    limits = limits ? limits : &usual;
     unsigned char *memory = calloc(1, RUN_MARGIN + limits->in + IN_SLACK);
     *run = (struct zstd_run){.limits = *limits, .in = memory ? memory + RUN_MARGIN : NULL};
     for (enum sequence_kind kind = 0; kind < SEQUENCE_KINDS; kind++)
@@ -133,12 +129,6 @@ void zstd_run_close(struct zstd_run *run)
         free(run->in - RUN_MARGIN);
     parsed_run_close(&run->parsed);
     run->in = NULL;
-}
-
-size_t zstd_run_memory(void)
-{
-    return sizeof(struct zstd_run) + RUN_MARGIN + IN_MAX + RUN_LITERALS_MAX +
-           RUN_OPERATIONS_MAX * sizeof(operation);
 }
 
 /* --- walking --- */
@@ -476,10 +466,4 @@ bool zstd_parse_blocks(struct zstd_run *run, const struct block_loops *loops, un
     parsed->reach = 0 - (uint32_t)run->writer.min;
     parsed->after = run->last_offsets;
     return run->parsed_blocks == run->count || parsed->needs_fallback;
-}
-
-void zstd_parse(struct zstd_run *run, const struct block_loops *loops)
-{
-    zstd_parse_begin(run);
-    (void)zstd_parse_blocks(run, loops, RUN_BLOCKS_MAX);
 }

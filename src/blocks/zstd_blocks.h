@@ -120,13 +120,9 @@ struct zstd_run {
     struct parsed_run parsed;
 };
 
-/* Opens a run, with the usual limits or others. 0, or -1: out of memory. */
-int zstd_run_open(struct zstd_run *run);
-int zstd_run_open_with(struct zstd_run *run, const struct zstd_run_limits *limits);
+/* Opens a run, with the usual limits (NULL) or others. 0, or -1: out of memory. */
+int zstd_run_open(struct zstd_run *run, const struct zstd_run_limits *limits);
 void zstd_run_close(struct zstd_run *run);
-
-/* Returns the bytes that an open run takes at most. */
-size_t zstd_run_memory(void);
 
 /* --- walking over a frame --- */
 
@@ -165,12 +161,9 @@ bool zstd_walk_cut(struct zstd_walk *walk, struct zstd_run *run, size_t *rest);
 
 /* --- parsing --- */
 
-/* Parses the blocks of a complete run to run->parsed. Blocks that libzstd refuses need the
- * fallback, and so are a few that it accepts. Any thread; runs are independent of each other. */
-void zstd_parse(struct zstd_run *run, const struct block_loops *loops);
-
-/* The same, some blocks at a time: begins, and goes on. Returns true once run->parsed is complete.
- */
+/* Begins to parse the blocks of a complete run to run->parsed, and parses up to so many of them:
+ * true once all are. Blocks that libzstd refuses need the fallback, and so do a few that it
+ * accepts. Any thread; runs are independent of each other. */
 void zstd_parse_begin(struct zstd_run *run);
 bool zstd_parse_blocks(struct zstd_run *run, const struct block_loops *loops, unsigned blocks);
 

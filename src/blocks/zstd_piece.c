@@ -164,7 +164,7 @@ static int open_slots(struct zstd_pieces *pieces, const struct zstd_piece_plan *
     pieces->has_lists = plan->makes_lists;
     for (; pieces->pieces && pieces->opened < plan->slots; pieces->opened++) {
         struct zstd_piece *piece = &pieces->pieces[pieces->opened];
-        if (zstd_run_open_with(&piece->run, &limits) != 0)
+        if (zstd_run_open(&piece->run, &limits) != 0)
             return -1;
         if (plan->makes_lists &&
             parsed_run_open(&piece->list, limits.literals, limits.operations / 2) != 0) {

@@ -425,7 +425,6 @@ void source_add_pieces(struct source *source, struct file *file)
     pthread_mutex_lock(&source->lock);
     file->next = source->in_pieces;
     source->in_pieces = file;
-    source->memory.parallel++;
     pthread_mutex_unlock(&source->lock);
 }
 
@@ -440,7 +439,6 @@ void source_remove_pieces(struct source *source, struct file *file, bool parks)
         file->next = source->parked;
         source->parked = file;
     }
-    source->memory.parallel--;
     pthread_mutex_unlock(&source->lock);
 }
 
@@ -453,13 +451,6 @@ unsigned source_taken(struct source *source, const struct file *but)
         taken++;
     pthread_mutex_unlock(&source->lock);
     return taken < UINT_MAX ? (unsigned)taken : UINT_MAX;
-}
-
-void source_add_parallel(struct source *source, int workers)
-{
-    pthread_mutex_lock(&source->lock);
-    source->memory.parallel += (unsigned)workers;
-    pthread_mutex_unlock(&source->lock);
 }
 
 void source_add_waiting(struct source *source, int workers)
@@ -490,8 +481,8 @@ size_t source_fill_limit(const struct input *input, const struct chunk *chunk, s
 bool source_has_work(struct source *source)
 {
     pthread_mutex_lock(&source->lock);
-    bool has = source->current || source->parked || source->opened < source->count ||
-               source->memory.parallel > 0;
+    bool has =
+        source->current || source->parked || source->in_pieces || source->opened < source->count;
     pthread_mutex_unlock(&source->lock);
     return has;
 }

@@ -109,7 +109,6 @@ struct decode_memory {
     size_t used, limit;        /* bytes that all workers have reserved, and may reserve */
     unsigned files, files_max; /* open ones; how many there may be, 0: not known */
     unsigned busy;             /* workers that have a part of a compressed file to themselves; */
-    unsigned parallel;         /* those of them that leave tasks to others, */
     unsigned waiting;          /* and those that wait for a GPU, and help others meanwhile */
 };
 
@@ -257,8 +256,7 @@ void source_remove_pieces(struct source *source, struct file *file, bool parks);
 /* Returns how many workers have something to decode, or will find a file other than this one. */
 unsigned source_taken(struct source *source, const struct file *but);
 
-/* So many more workers, or fewer, leave tasks to those who are idle; or wait for a GPU. */
-void source_add_parallel(struct source *source, int workers);
+/* So many more workers, or fewer, wait for a GPU. */
 void source_add_waiting(struct source *source, int workers);
 
 /* Sets where a chunk stands that the file will fill, and moves *at to the next position. */

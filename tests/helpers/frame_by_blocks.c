@@ -15,7 +15,7 @@ struct decoded_content {
 struct zstd_run *by_blocks_run(void)
 {
     struct zstd_run *run = malloc(sizeof *run);
-    if (!run || zstd_run_open(run) != 0)
+    if (!run || zstd_run_open(run, NULL) != 0)
         exit(1);
     return run;
 }
@@ -26,7 +26,8 @@ static bool append(const struct by_blocks *by, struct decoded_content *content)
     const struct execution execution = {.repeat_offsets = content->repeat_offsets,
                                         .history = content->size - content->frame};
     struct parsed_run *parsed = &by->run->parsed;
-    zstd_parse(by->run, by->loops);
+    zstd_parse_begin(by->run);
+    (void)zstd_parse_blocks(by->run, by->loops, RUN_BLOCKS_MAX);
     if (parsed->needs_fallback)
         return false;
     content->bytes = realloc(content->bytes, content->size + parsed->content + COPY_SLACK);
