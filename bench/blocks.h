@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_BENCH_BLOCKS_H
 #define GPUHISTO_BENCH_BLOCKS_H
 
-#include "src/blocks/block_loops.h"
+#include "src/parallel/block_loops.h"
 
 struct bytes_of_file {
     unsigned char *data;

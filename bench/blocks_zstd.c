@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A zstd frame, beside libzstd as a stream, without checksums. */
 #include "bench/blocks.h"
-#include "src/blocks/zstd_blocks.h"
+#include "src/parallel/zstd_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * decodes the first zstd frame of each file in pieces, and counts nothing. Prints the best of N
  * rounds in GB/s of content, beside libzstd on one core; memory; and for each step nanoseconds of
  * processor time a byte of content. */
-#include "src/blocks/zstd_piece.h"
+#include "src/parallel/zstd_piece.h"
 
 #include <fcntl.h>
 #include <getopt.h>

@@ -10,7 +10,7 @@
 #define GPUHISTO_GPU_DECODER_H
 
 #include "src/codec/codec.h"
-#include "src/schedule/engine.h"
+#include "src/input/engine.h"
 
 #include <stdbool.h>
 #include <stddef.h>

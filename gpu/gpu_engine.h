@@ -6,7 +6,7 @@
 
 #include "src/base/error.h"
 #include "src/count/tally.h"
-#include "src/schedule/engine.h"
+#include "src/input/engine.h"
 
 struct compressed_start;
 struct gpu_decoder;

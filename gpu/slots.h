@@ -13,7 +13,7 @@
 #include "pinned.h"
 #include "snapshot.h"
 #include "src/base/error.h"
-#include "src/schedule/engine.h"
+#include "src/input/engine.h"
 
 struct gpu_engine;
 

@@ -18,7 +18,7 @@
 #include "src/count/histogram_spec.h"
 #include "src/count/tally.h"
 #include "src/input/error_locator.h"
-#include "src/schedule/engine.h"
+#include "src/input/engine.h"
 
 struct file_tallies;
 

@@ -86,17 +86,17 @@ cpu_sources = \
 	src/cpu/words_avx512.h
 
 blocks_sources = \
-	src/blocks/block_loops.c src/blocks/block_loops.h src/blocks/block_loops_avx2.c \
-	src/blocks/block_loops_avx512.c \
-	src/blocks/deflate.h src/blocks/deflate_loop.h src/blocks/deflate_parse.c \
-	src/blocks/deflate_tables.c \
-	src/blocks/execute_loop.h \
-	src/blocks/gzip_chain.c src/blocks/gzip_chain.h src/blocks/gzip_run.c src/blocks/gzip_run.h \
-	src/blocks/operations.c src/blocks/operations.h \
-	src/blocks/zstd_blocks.c src/blocks/zstd_blocks.h \
-	src/blocks/zstd_loop.h \
-	src/blocks/zstd_piece.c src/blocks/zstd_piece.h \
-	src/blocks/zstd_tables.c
+	src/parallel/block_loops.c src/parallel/block_loops.h src/parallel/block_loops_avx2.c \
+	src/parallel/block_loops_avx512.c \
+	src/parallel/deflate.h src/parallel/deflate_loop.h src/parallel/deflate_parse.c \
+	src/parallel/deflate_tables.c \
+	src/parallel/execute_loop.h \
+	src/parallel/gzip_chain.c src/parallel/gzip_chain.h src/parallel/gzip_run.c src/parallel/gzip_run.h \
+	src/parallel/operations.c src/parallel/operations.h \
+	src/parallel/zstd_blocks.c src/parallel/zstd_blocks.h \
+	src/parallel/zstd_loop.h \
+	src/parallel/zstd_piece.c src/parallel/zstd_piece.h \
+	src/parallel/zstd_tables.c
 
 gpuhisto_sources = \
 	$(blocks_sources) \
@@ -109,23 +109,23 @@ gpuhisto_sources = \
 	src/cli/parse.c src/cli/parse.h \
 	src/cli/progress.c src/cli/progress.h \
 	$(cpu_sources) \
-	src/codec/codec.h src/codec/frames.c src/codec/frames.h src/codec/gzip.c \
+	src/codec/codec.h src/input/frames.c src/input/frames.h src/codec/gzip.c \
 	src/hash/xxh64.c src/hash/xxh64.h src/hash/xxh64_variant.h \
 	src/hash/xxh64_portable.c src/hash/xxh64_avx2.c src/hash/xxh64_avx512.c \
 	src/input/error_locator.c src/input/error_locator.h src/input/header.c src/input/header.h \
 	src/input/input.h src/input/open.c src/input/pieces.c src/input/records.c \
 	src/input/records.h src/input/shards.c \
-	src/run/copy.c src/run/decode.c src/run/gpu.c \
-	src/run/piece_count.c src/run/pieces.c src/run/pieces.h src/run/pieces_zstd.c \
-	src/run/run.c src/run/run.h src/run/runner.h \
-	src/run/segment.c src/run/serial.c \
-	src/bytes/bytes.c src/bytes/bytes.h \
-	src/work/source.c src/work/source.h src/work/work_queue.c src/work/worker.c src/work/worker.h \
-	src/bytes/parallel_read.c src/bytes/parallel_read.h \
+	src/schedule/copy.c src/schedule/decode.c src/schedule/gpu.c \
+	src/schedule/piece_count.c src/schedule/pieces.c src/schedule/pieces.h src/schedule/pieces_zstd.c \
+	src/schedule/run.c src/schedule/run.h src/schedule/runner.h \
+	src/schedule/segment.c src/schedule/serial.c \
+	src/input/bytes.c src/input/bytes.h \
+	src/schedule/source.c src/schedule/source.h src/schedule/work_queue.c src/schedule/worker.c src/schedule/worker.h \
+	src/input/parallel_read.c src/input/parallel_read.h \
 	src/merge/merge.c src/merge/merge.h src/merge/merge_files.c \
 	src/merge/parsed_table.c src/merge/parsed_table.h \
 	src/merge/shard_proof.c src/merge/table_keys.c src/merge/table_rows.c \
-	src/schedule/engine.h src/schedule/engines.c src/schedule/policy.c src/schedule/policy.h \
+	src/input/engine.h src/schedule/engines.c src/schedule/policy.c src/schedule/policy.h \
 	src/schedule/pool.c src/schedule/pool.h src/schedule/pool_state.h \
 	src/report/diff.c src/report/diff.h \
 	src/report/field_text.c src/report/field_text.h \
@@ -148,7 +148,7 @@ gpuhisto_sources = \
 	src/report/target.c src/report/target.h \
 	src/report/temporary.c src/report/temporary.h \
 	src/report/writer.c src/report/writer.h
-gzip_sources = src/run/pieces_gzip.c
+gzip_sources = src/schedule/pieces_gzip.c
 libgpuhisto_a_SOURCES = $(gpuhisto_sources) $(gpu_engine_sources) src/sandbox/sandbox.h
 if HAVE_SANDBOX
 libgpuhisto_a_SOURCES += src/sandbox/sandbox.c \

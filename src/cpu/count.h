@@ -4,7 +4,7 @@
 #define GPUHISTO_COUNT_H
 
 #include "cpu_kernels.h"
-#include "src/schedule/engine.h"
+#include "src/input/engine.h"
 
 /* All kernels, fastest first, ended by NULL. The last one runs anywhere. */
 extern const struct cpu_kernels *const all_kernels[];

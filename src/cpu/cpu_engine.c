@@ -56,7 +56,6 @@ static struct chunk *cpu_acquire(struct engine *engine, bool wait)
         return NULL;
     chunk->chunk.len = chunk->chunk.begin = 0;
     chunk->chunk.data = chunk->data;
-    chunk->chunk.borrowed = NULL;
     return &chunk->chunk;
 }
 
@@ -179,12 +178,9 @@ static void count_and_free(struct cpu_engine *cpu, struct cpu_chunk *own, const 
 static int cpu_submit(struct engine *engine, struct chunk *chunk)
 {
     struct cpu_engine *cpu = (struct cpu_engine *)engine;
-    struct borrowed *borrowed = chunk->borrowed;
     for (struct cpu_engine *also = cpu->also; also; also = also->also)
         count_and_free(also, acquire_chunk(also, true), chunk);
     count_and_free(cpu, (struct cpu_chunk *)chunk, chunk);
-    if (borrowed)
-        borrowed->give_back(borrowed);
     return 0;
 }
 

@@ -4,7 +4,7 @@
 #define GPUHISTO_CPU_ENGINE_H
 
 #include "src/count/tally.h"
-#include "src/schedule/engine.h"
+#include "src/input/engine.h"
 
 /* The largest chunk, bytes: a larger one would leave the L2 cache before it is counted, and a pipe
  * of 1 MiB holds only a few of these. */

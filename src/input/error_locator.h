@@ -6,7 +6,7 @@
 #define GPUHISTO_ERROR_LOCATOR_H
 
 #include "src/base/error.h"
-#include "src/schedule/engine.h"
+#include "engine.h"
 
 struct histogram_spec;
 struct error_locator;

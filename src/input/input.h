@@ -6,8 +6,8 @@
 #define GPUHISTO_INPUT_H
 
 #include "header.h"
-#include "src/bytes/bytes.h"
-#include "src/codec/frames.h"
+#include "bytes.h"
+#include "frames.h"
 #include "records.h"
 
 struct file_shard;

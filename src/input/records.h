@@ -8,7 +8,7 @@
 #include "src/count/characters.h"
 #include "src/count/field.h"
 #include "src/count/number.h"
-#include "src/schedule/engine.h"
+#include "engine.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Decides how many workers and GPUs there are, and which of them counts or decompresses what: by
- * pure functions of the situation and the tuning. src/work and src/schedule fill in the situation;
+ * pure functions of the situation and the tuning. source.c and engines.c fill in the situation;
  * its bytes are doubles, as many of them are estimates. */
 #ifndef GPUHISTO_POLICY_H
 #define GPUHISTO_POLICY_H

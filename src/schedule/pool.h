@@ -9,7 +9,7 @@
 #include "src/base/error.h"
 #include "src/count/histogram_spec.h"
 #include "src/count/tally.h"
-#include "src/work/source.h"
+#include "source.h"
 
 struct cpu_kernels;
 struct engine;

@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_POOL_STATE_H
 #define GPUHISTO_POOL_STATE_H
 
-#include "engine.h"
+#include "src/input/engine.h"
 #include "pool.h"
 #include "src/base/clock.h"
 #include "src/input/error_locator.h"

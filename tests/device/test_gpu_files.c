@@ -11,7 +11,7 @@
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
-#include "src/work/worker.h"
+#include "src/schedule/worker.h"
 #include "tests/helpers/submit.h"
 #include "tests/helpers/zstd_frames.h"
 

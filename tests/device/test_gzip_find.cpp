@@ -6,7 +6,7 @@
 #include "gpu/decode/gzip/find.cuh"
 
 extern "C" {
-#include "src/blocks/block_loops.h"
+#include "src/parallel/block_loops.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 }

@@ -7,7 +7,7 @@
 #include "gpu/decode/gzip/parse.cuh"
 
 extern "C" {
-#include "src/blocks/block_loops.h"
+#include "src/parallel/block_loops.h"
 #include "tests/helpers/random.h"
 }
 

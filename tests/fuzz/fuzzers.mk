@@ -23,7 +23,7 @@ tests/fuzz/libfuzzed.a: $(objects)
 	@rm -f $@
 	@$(AR) cr $@ $^
 # What `work` counts the work of.
-counted = $(patsubst %.c,tests/fuzz/counted/%.o,$(filter src/blocks/%.c src/run/pieces%.c,$(fuzzed)))
+counted = $(patsubst %.c,tests/fuzz/counted/%.o,$(filter src/parallel/%.c src/schedule/pieces%.c,$(fuzzed)))
 tests/fuzz/work: $(counted)
 tests/fuzz/counted/%.o: %.c
 	@mkdir -p $(@D)

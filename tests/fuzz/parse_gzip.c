@@ -3,7 +3,7 @@
  * zlib. The first byte says how they are parsed, and whether they are preceded by the beginning of
  * a dynamic block whose code lengths have four bits each. Beginnings of blocks that are found must
  * be those where a header can be read. `make fuzz` builds it if there is zlib. */
-#include "src/blocks/block_loops.h"
+#include "src/parallel/block_loops.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/helpers/deflate_oracle.h"
 

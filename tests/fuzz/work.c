@@ -7,7 +7,7 @@
  *     1  blocks, or members, at any bit
  *     2  a list of blocks of a zstd frame: type, size, and so many bytes
  *
- * It is decoded in pieces. Work is how often any part of src/blocks and of what calls it was run:
+ * It is decoded in pieces. Work is how often any part of src/parallel and of what calls it was run:
  * fuzzers.mk has the compiler count it. What takes more of it than all before is kept; with
  * FUZZ_WORK in the environment it is printed how much. `make fuzz` builds it if there is ISA-L. */
 #include "src/codec/codec.h"

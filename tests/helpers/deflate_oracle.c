@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "deflate_oracle.h"
-#include "src/blocks/block_loops.h"
+#include "src/parallel/block_loops.h"
 #include "guarded.h"
 #include "random.h"
 

@@ -4,7 +4,7 @@
 #define GPUHISTO_TESTS_DEFLATE_ORACLE_H
 
 #include "execute_bytes.h"
-#include "src/blocks/deflate.h"
+#include "src/parallel/deflate.h"
 
 #define DEFLATE_CONTENT_MAX ((size_t)4 << 20) /* bytes that are decoded; the rest is left */
 #define DEFLATE_INPUT_MAX ((size_t)5 << 20)

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_TESTS_EXECUTE_BYTES_H
 #define GPUHISTO_TESTS_EXECUTE_BYTES_H
 
-#include "src/blocks/operations.h"
+#include "src/parallel/operations.h"
 
 /* Content as far as it was made; `cap` bytes of memory. */
 struct made_content {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd frames decoded by src/blocks alone, one run of blocks after the other. */
+/* zstd frames decoded by src/parallel alone, one run of blocks after the other. */
 #ifndef GPUHISTO_TESTS_FRAME_BY_BLOCKS_H
 #define GPUHISTO_TESTS_FRAME_BY_BLOCKS_H
 
-#include "src/blocks/block_loops.h"
-#include "src/blocks/zstd_blocks.h"
+#include "src/parallel/block_loops.h"
+#include "src/parallel/zstd_blocks.h"
 
 /* The way in which frames are decoded. */
 struct by_blocks {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd frames decoded by src/blocks/zstd_piece.h, by one or several threads that take steps in a
+/* zstd frames decoded by src/parallel/zstd_piece.h, by one or several threads that take steps in a
  * random order (tests/helpers/random.h). */
 #ifndef GPUHISTO_TESTS_FRAME_BY_PIECES_H
 #define GPUHISTO_TESTS_FRAME_BY_PIECES_H
 
-#include "src/blocks/zstd_piece.h"
+#include "src/parallel/zstd_piece.h"
 
 /* The way in which frames are decoded. */
 struct by_pieces {

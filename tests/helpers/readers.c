@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/helpers/readers.h"
-#include "src/run/run.h"
-#include "src/work/worker.h"
+#include "src/schedule/run.h"
+#include "src/schedule/worker.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 

@@ -7,7 +7,7 @@
 #include "src/count/tally.h"
 #include "src/cpu/count.h"
 #include "src/input/error_locator.h"
-#include "src/work/source.h"
+#include "src/schedule/source.h"
 
 #define READERS_MAX 4
 

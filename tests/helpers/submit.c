@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/helpers/submit.h"
 
-#include "src/run/run.h"
-#include "src/schedule/engine.h"
+#include "src/schedule/run.h"
+#include "src/input/engine.h"
 
 static int count(void *arg, struct chunk *chunk, enum flow flow)
 {

@@ -2,8 +2,8 @@
 /* Deflate parsed to operations, against zlib: the same content, and the same verdict on what is
  * cut, changed or made up. And beginnings of blocks that are found, against reading a header at
  * every bit. */
-#include "src/blocks/block_loops.h"
-#include "src/blocks/deflate.h"
+#include "src/parallel/block_loops.h"
+#include "src/parallel/deflate.h"
 #include "tests/helpers/deflate_oracle.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"

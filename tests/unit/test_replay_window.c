@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The queue of what was read of a stream, against an array that has all of it. */
-#include "src/bytes/bytes.h"
+#include "src/input/bytes.h"
 #include "tests/helpers/random.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
 /* Files that are full of work (tests/helpers/hostile.h), decoded in pieces: the work is counted,
  * not the time. Beside that of decoding each block once it is limited by the bytes of the file and
  * of its content, as doc/decoding.md says. */
-#include "src/blocks/gzip_run.h"
-#include "src/blocks/zstd_blocks.h"
+#include "src/parallel/gzip_run.h"
+#include "src/parallel/zstd_blocks.h"
 #include "tests/helpers/hostile.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
@@ -42,7 +42,7 @@ static const struct definitions *before; /* of the run of zstd that is parsed */
 static unsigned cases, wrong;
 static struct histogram_spec spec; /* of bytes */
 
-/* --- counting: the linker has src/blocks call __wrap_..., and these __real_... --- */
+/* --- counting: the linker has src/parallel call __wrap_..., and these __real_... --- */
 
 void __real_gzip_run_parse(struct gzip_run *run);
 void __wrap_gzip_run_parse(struct gzip_run *run);

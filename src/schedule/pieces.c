@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "pieces.h"
-#include "src/schedule/policy.h"
-
-#include <string.h>
+#include "policy.h"
 
 /* Of content to compressed bytes, as long as it is not known. */
 #define CONTENT_RATIO 3
@@ -15,45 +13,7 @@
 /* With PIECES_OF_ALL, smaller frames are not decoded in pieces all the same. */
 #define SMALL_FRAME (64 << 10)
 
-/* Milliseconds to wait for a stream before a piece is cut that is shorter than it could be. */
-#define HURRY_MS 10
-
-/* --- reading a stream --- */
-
-/* Drops what is kept before what may be begun anew; and of a frame or member that is too long all
- * but its end. */
-static void limit_kept(struct pieces *pieces)
-{
-    struct bytes *bytes = &pieces->file->input.bytes;
-    pthread_mutex_lock(&pieces->lock);
-    const uint64_t anew = pieces->anew;
-    const uint64_t counted = pieces->retired < pieces->next
-                                 ? pieces->slots[pieces->retired % pieces->count]->offset
-                                 : bytes->taken;
-    pthread_mutex_unlock(&pieces->lock);
-    window_drop(&bytes->window, anew);
-    if (bytes->taken - bytes->window.begin <= PIECES_KEPT_MAX)
-        return;
-    const uint64_t ahead = bytes->taken - PIECES_KEPT_AHEAD;
-    window_drop(&bytes->window, counted < ahead ? counted : ahead);
-}
-
-ssize_t pieces_read(struct pieces *pieces, unsigned char *to, size_t cap, bool patient)
-{
-    struct bytes *bytes = &pieces->file->input.bytes;
-    if (pieces->ahead_len > 0) {
-        const size_t some = cap < pieces->ahead_len ? cap : pieces->ahead_len;
-        memcpy(to, pieces->ahead, some);
-        pieces->ahead += some;
-        pieces->ahead_len -= some;
-        return (ssize_t)some;
-    }
-    if (!patient && !bytes_ready(bytes, HURRY_MS))
-        return PIECES_DRY;
-    const ssize_t got = bytes_read(bytes, to, cap, &pieces->fault);
-    limit_kept(pieces);
-    return got < 0 ? 0 : got;
-}
+/* --- the end of a file --- */
 
 /* Has a stream read again from where it is to be begun anew. 0, or -1: that is not kept, so nobody
  * can say what is wrong, and the run has failed. */
@@ -75,8 +35,6 @@ static int rewind_stream(struct worker *worker, struct pieces *pieces)
               file->input.frames.codec->name, (unsigned long long)at->offset);
     return source_fail_of(worker, file, error.text);
 }
-
-/* --- the end of a file --- */
 
 /* All workers have left: parks the file, which goes on behind what was chained. If the codec's own
  * decoder must decode some of that again, it skips what was counted. 0, or -1: the run has failed.

@@ -1,23 +1,59 @@
 /* SPDX-License-Identifier: MIT */
-/* The way of content from a piece to the sink. */
+/* The way of a stream's bytes to a piece, and of content from a piece to the sink. */
 #include "pieces.h"
 
 #include <string.h>
 
+/* Milliseconds to wait for a stream before a piece is cut that is shorter than it could be. */
+#define HURRY_MS 10
+
 /* The fewest bytes that are counted where they are, without a copy. */
 #define BORROWED_MIN ((size_t)16 << 10)
 
-static void give_back(struct borrowed *borrowed)
+/* --- reading a stream --- */
+
+/* Drops what is kept before what may be begun anew; and of a frame or member that is too long all
+ * but its end. */
+static void limit_kept(struct pieces *pieces)
 {
-    (void)borrowed; /* it was counted by the thread that lent it */
+    struct bytes *bytes = &pieces->file->input.bytes;
+    pthread_mutex_lock(&pieces->lock);
+    const uint64_t anew = pieces->anew;
+    const uint64_t counted = pieces->retired < pieces->next
+                                 ? pieces->slots[pieces->retired % pieces->count]->offset
+                                 : bytes->taken;
+    pthread_mutex_unlock(&pieces->lock);
+    window_drop(&bytes->window, anew);
+    if (bytes->taken - bytes->window.begin <= PIECES_KEPT_MAX)
+        return;
+    const uint64_t ahead = bytes->taken - PIECES_KEPT_AHEAD;
+    window_drop(&bytes->window, counted < ahead ? counted : ahead);
 }
+
+ssize_t pieces_read(struct pieces *pieces, unsigned char *to, size_t cap, bool patient)
+{
+    struct bytes *bytes = &pieces->file->input.bytes;
+    if (pieces->ahead_len > 0) {
+        const size_t some = cap < pieces->ahead_len ? cap : pieces->ahead_len;
+        memcpy(to, pieces->ahead, some);
+        pieces->ahead += some;
+        pieces->ahead_len -= some;
+        return (ssize_t)some;
+    }
+    if (!patient && !bytes_ready(bytes, HURRY_MS))
+        return PIECES_DRY;
+    const ssize_t got = bytes_read(bytes, to, cap, &pieces->fault);
+    limit_kept(pieces);
+    return got < 0 ? 0 : got;
+}
+
+/* --- counting --- */
 
 int piece_count_begin(struct piece_counting *counting, struct worker *worker, struct file *file,
                       uint64_t segment, uint64_t position)
 {
     struct extent *extent = &counting->extent;
-    *counting = (struct piece_counting){.extent = {.worker = worker, .file = file},
-                                        .borrowed = {give_back}};
+    *counting = (struct piece_counting){.extent = {.worker = worker, .file = file}};
     if (file->in_stream) {
         extent->segment =
             (struct segment){.records = &file->input.records, .at = file->at, .begin = position};
@@ -45,7 +81,6 @@ static size_t fill(struct piece_counting *counting, struct chunk *chunk, size_t 
     const size_t limit = source_fill_limit(&counting->extent.file->input, chunk, waited);
     const size_t some = len < limit - waited ? len : limit - waited;
     if (may_borrow(&counting->extent, chunk, waited, data, some, before)) {
-        chunk->borrowed = &counting->borrowed;
         chunk->data = (unsigned char *)data - waited; /* which nobody writes to */
     } else if (some > 0) {
         memcpy(chunk->data + waited, data, some);

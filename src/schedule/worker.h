@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What src/work and the runners in src/run share: the files, the read lock, one worker's own.
+/* What the files of this room share: the files, the read lock, one worker's own.
  *
  * Three locks, in this order; the last two are held for a moment only, and never together:
  *   source.read_lock   may be held for long: while a stream is read, or memory is waited for. That

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* All the input: standard input and the files, in order, for any number of workers. What a worker
- * does with it is src/run/run.h. */
+ * does with it is src/schedule/run.h. */
 #ifndef GPUHISTO_SOURCE_H
 #define GPUHISTO_SOURCE_H
 
 #include "src/input/input.h"
-#include "src/schedule/engine.h"
-#include "src/schedule/policy.h"
+#include "src/input/engine.h"
+#include "policy.h"
 
 struct source;
 

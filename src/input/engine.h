@@ -48,20 +48,15 @@ struct origin {
     uint64_t content_first; /* and before those that are counted */
 };
 
-/* Memory that a chunk borrows once from another owner, and does not write to. */
-struct borrowed {
-    void (*give_back)(struct borrowed *borrowed); /* the chunk was counted; any thread */
-};
-
 struct chunk {
-    struct engine *engine;     /* the owner */
-    unsigned char *data;       /* cap bytes, and record_slack more for text */
-    struct borrowed *borrowed; /* data[0..len) are borrowed; NULL: they are the engine's own */
-    bool may_borrow;           /* they may be borrowed */
-    size_t len, cap;           /* bytes in use, and in all */
-    size_t begin;              /* of lines: bytes in use before its first record */
-    size_t repeated; /* of pairs: bytes in use that were in the chunk before, too; the next
-                      * origin.bytes are its own */
+    struct engine *engine; /* the owner */
+    unsigned char *data;   /* cap bytes, and record_slack more for text */
+    bool may_borrow;       /* data may be set to other memory, which nobody writes to, until the
+                            * chunk is submitted */
+    size_t len, cap;       /* bytes in use, and in all */
+    size_t begin;          /* of lines: bytes in use before its first record */
+    size_t repeated;       /* of pairs: bytes in use that were in the chunk before, too; the next
+                            * origin.bytes are its own */
     struct origin origin;
     bool fill; /* wait until there are cap bytes; otherwise take what one read gives */
     bool give; /* an idle thread may count it */

@@ -163,7 +163,6 @@ bool pieces_are_beyond(const struct pieces *pieces);
 /* The way of content from a piece to the sink. */
 struct piece_counting {
     struct extent extent;
-    struct borrowed borrowed;
     bool is_ended; /* a chunk says that the segment has */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "runner.h"
-#include "src/bytes/parallel_read.h"
+#include "src/input/parallel_read.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #define GPUHISTO_RUNNER_H
 
 #include "gpu/decoder.h"
-#include "src/work/worker.h"
+#include "worker.h"
 
 /* What one worker decodes of a compressed file: a part between records that may be cut, or all of
  * it as one stream. */

@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_RUN_H
 #define GPUHISTO_RUN_H
 
-#include "src/work/source.h"
+#include "source.h"
 
 /* Reads the source beside other workers until nothing is left, or sink->is_surplus. Each chunk that
  * choose gave was counted, or given back with a len of 0. A chunk never holds bytes of two files.

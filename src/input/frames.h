@@ -4,8 +4,8 @@
 #ifndef GPUHISTO_FRAMES_H
 #define GPUHISTO_FRAMES_H
 
-#include "codec.h"
-#include "src/bytes/bytes.h"
+#include "src/codec/codec.h"
+#include "bytes.h"
 
 #include <sys/types.h>
 
@@ -92,8 +92,8 @@ bool frames_resume(const struct frames *frames, struct frame_batch *batch);
 /* Moves back the bytes of a batch of FRAMES_OPEN that were not decoded. */
 void frames_return(struct frames *frames, struct frame_batch *batch);
 
-/* Continues at a byte of a regular file, or of a stream to which that was rewound; pending bytes are
- * dropped. */
+/* Continues at a byte of a regular file, or of a stream to which that was rewound; pending bytes
+ * are dropped. */
 void frames_seek(struct frames *frames, uint64_t offset);
 
 /* Makes room for cap bytes at least. 0, or -1: out of memory, and nothing has changed. */

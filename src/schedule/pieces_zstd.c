@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The pieces of one zstd frame, by the steps of src/blocks/zstd_piece.h. The window behind a piece
- * is all that the next one needs of it. So whoever prepares a piece lists what that window is made
- * of; in file order only the list and the window are executed, and all the rest by whoever counts
- * the piece. What follows the frame is left to whoever has the file next. */
+/* The pieces of one zstd frame, by the steps of src/parallel/zstd_piece.h. The window behind a
+ * piece is all that the next one needs of it. So whoever prepares a piece lists what that window is
+ * made of; in file order only the list and the window are executed, and all the rest by whoever
+ * counts the piece. What follows the frame is left to whoever has the file next. */
 #include "pieces.h"
-#include "src/blocks/zstd_piece.h"
+#include "src/parallel/zstd_piece.h"
 
 #include <limits.h>
 #include <stdlib.h>
