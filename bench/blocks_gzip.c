@@ -3,7 +3,7 @@
  * What is parsed is all that runs and their chain parse; beginnings are searched once more,
  * everywhere, to measure that. Checksums are not computed here. */
 #include "bench/blocks.h"
-#include "src/parallel/gzip_chain.h"
+#include "src/parallel/gzip_pieces.h"
 #include "src/codec/codec.h"
 
 #include <stdlib.h>

@@ -91,7 +91,7 @@ blocks_sources = \
 	src/parallel/deflate.h src/parallel/deflate_loop.h src/parallel/deflate_parse.c \
 	src/parallel/deflate_tables.c \
 	src/parallel/execute_loop.h \
-	src/parallel/gzip_chain.c src/parallel/gzip_chain.h src/parallel/gzip_run.c src/parallel/gzip_run.h \
+	src/parallel/gzip_pieces.c src/parallel/gzip_pieces.h \
 	src/parallel/operations.c src/parallel/operations.h \
 	src/parallel/zstd_blocks.c src/parallel/zstd_blocks.h \
 	src/parallel/zstd_loop.h \
@@ -115,9 +115,9 @@ gpuhisto_sources = \
 	src/input/error_locator.c src/input/error_locator.h src/input/header.c src/input/header.h \
 	src/input/input.h src/input/open.c src/input/pieces.c src/input/records.c \
 	src/input/records.h src/input/shards.c \
-	src/schedule/copy.c src/schedule/decode.c src/schedule/gpu.c \
+	src/schedule/copy.c src/schedule/gpu.c \
 	src/schedule/piece_count.c src/schedule/pieces.c src/schedule/pieces.h src/schedule/pieces_zstd.c \
-	src/schedule/run.c src/schedule/run.h src/schedule/runner.h \
+	src/schedule/run.c src/schedule/runner.h \
 	src/schedule/segment.c src/schedule/serial.c \
 	src/input/bytes.c src/input/bytes.h \
 	src/schedule/source.c src/schedule/source.h src/schedule/work_queue.c src/schedule/worker.c src/schedule/worker.h \

@@ -50,43 +50,23 @@ ssize_t pieces_read(struct pieces *pieces, unsigned char *to, size_t cap, bool p
 /* --- counting --- */
 
 int piece_count_begin(struct piece_counting *counting, struct worker *worker, struct file *file,
-                      uint64_t segment, uint64_t position)
+                      uint64_t number, uint64_t position)
 {
-    struct extent *extent = &counting->extent;
-    *counting = (struct piece_counting){.extent = {.worker = worker, .file = file}};
-    if (file->in_stream) {
-        extent->segment =
-            (struct segment){.records = &file->input.records, .at = file->at, .begin = position};
-        return 0;
-    }
-    return segment_begin_at(extent, segment, position, 0) == 0
-               ? 0
-               : source_fail_for_memory(worker, file);
+    counting->is_ended = false;
+    if (file->in_stream)
+        segment_begin_stream(&counting->segment, worker, file, position);
+    else if (segment_begin_at(&counting->segment, worker, file, number, position, 0) != 0)
+        return source_fail_for_memory(worker, file);
+    return 0;
 }
 
 /* True if the chunk, which begins with `waited` bytes, may have content where it is. */
-static bool may_borrow(const struct extent *extent, const struct chunk *chunk, size_t waited,
+static bool may_borrow(const struct segment *segment, const struct chunk *chunk, size_t waited,
                        const unsigned char *data, size_t len, size_t before)
 {
-    const struct segment *segment = &extent->segment;
-    return chunk->may_borrow && len >= BORROWED_MIN && !segment_is_stream(extent) &&
+    return chunk->may_borrow && len >= BORROWED_MIN && !segment_is_stream(segment) &&
            !segment->records->too_long && (!segment->span || segment->span->has_boundary) &&
            waited <= before && (waited == 0 || memcmp(data - waited, chunk->data, waited) == 0);
-}
-
-/* Gives the next bytes to a chunk. Returns how many. */
-static size_t fill(struct piece_counting *counting, struct chunk *chunk, size_t waited,
-                   const unsigned char *data, size_t len, size_t before)
-{
-    const size_t limit = source_fill_limit(&counting->extent.file->input, chunk, waited);
-    const size_t some = len < limit - waited ? len : limit - waited;
-    if (may_borrow(&counting->extent, chunk, waited, data, some, before)) {
-        chunk->data = (unsigned char *)data - waited; /* which nobody writes to */
-    } else if (some > 0) {
-        memcpy(chunk->data + waited, data, some);
-    }
-    chunk->len = waited + some;
-    return some;
 }
 
 /* Counts some of data[0..len) by one chunk, which ends the segment if `ends` and it has all of
@@ -94,39 +74,44 @@ static size_t fill(struct piece_counting *counting, struct chunk *chunk, size_t 
 static ssize_t count_chunk(struct piece_counting *counting, const unsigned char *data, size_t len,
                            size_t before, bool ends)
 {
-    struct extent *extent = &counting->extent;
-    struct chunk *chunk = runner_choose(extent->worker, FLOW_DECODED);
+    struct segment *segment = &counting->segment;
+    struct chunk *chunk = runner_choose(segment->worker, FLOW_DECODED);
     if (!chunk)
         return -1;
-    const size_t waited = segment_begin_chunk(extent, chunk),
-                 some = fill(counting, chunk, waited, data, len, before);
-    extent->segment.content += some;
-    const int rc = segment_cut(extent, chunk, waited, false);
+    const size_t waited = segment_begin_chunk(segment, chunk),
+                 space = source_fill_limit(&segment->file->input, chunk, waited) - waited,
+                 some = len < space ? len : space;
+    if (may_borrow(segment, chunk, waited, data, some, before))
+        chunk->data = (unsigned char *)data - waited; /* which nobody writes to */
+    else if (some > 0)
+        memcpy(chunk->data + waited, data, some);
+    chunk->len = waited + some;
+    segment->content += some;
+    const int rc = segment_cut(segment, chunk, waited, false);
     if (rc != 0)
         chunk->len = chunk->begin = chunk->origin.bytes = 0;
     counting->is_ended = ends && some == len;
     chunk->origin.end = counting->is_ended ? ENDS_SEGMENT : ENDS_NOTHING;
-    chunk->give &= segment_is_stream(extent); /* otherwise every worker has content to count */
-    return runner_push(extent->worker, chunk, FLOW_DECODED) == 0 && rc == 0 ? (ssize_t)some : -1;
+    chunk->give &= segment_is_stream(segment); /* otherwise every worker has content to count */
+    return runner_push(segment->worker, chunk, FLOW_DECODED) == 0 && rc == 0 ? (ssize_t)some : -1;
 }
 
 int piece_count(struct piece_counting *counting, const unsigned char *data, size_t len,
                 size_t before, bool is_last)
 {
-    struct extent *extent = &counting->extent;
-    const struct content_range *range = &extent->file->input.plan.range;
-    const uint64_t position = extent->segment.begin + extent->segment.content;
-    const bool is_stream = segment_is_stream(extent);
+    struct segment *segment = &counting->segment;
+    const struct content_range *range = &segment->file->input.plan.range;
+    const uint64_t position = segment->begin + segment->content;
+    const bool ends = is_last && !segment_is_stream(segment);
     struct error fault;
     len = content_left(range, position, len);
     if (content_check(range, position + len, false, &fault) != 0)
-        return source_fail_of(extent->worker, extent->file, fault.text);
+        return source_fail_of(segment->worker, segment->file, fault.text);
     const uint64_t left_out = position < range->begin ? range->begin - position : 0;
     size_t done = left_out < len ? (size_t)left_out : len;
-    extent->segment.content += done;
+    segment->content += done;
     while (done < len) {
-        const ssize_t some =
-            count_chunk(counting, data + done, len - done, before + done, is_last && !is_stream);
+        const ssize_t some = count_chunk(counting, data + done, len - done, before + done, ends);
         if (some < 0)
             return -1;
         done += (size_t)some;
@@ -136,14 +121,16 @@ int piece_count(struct piece_counting *counting, const unsigned char *data, size
 
 int piece_count_end(struct piece_counting *counting)
 {
-    struct extent *extent = &counting->extent;
-    if (segment_is_stream(extent)) {
-        extent->file->at = extent->segment.at;
+    struct segment *segment = &counting->segment;
+    if (segment_is_stream(segment)) {
+        segment->file->at = segment->at;
         return 0;
     }
-    if (!counting->is_ended && count_chunk(counting, NULL, 0, 0, true) < 0)
+    if (!counting->is_ended && count_chunk(counting, NULL, 0, 0, true) < 0) {
+        segment_close(segment);
         return -1;
-    return segment_end(extent);
+    }
+    return segment_end(segment);
 }
 
 bool pieces_go_on(const struct pieces *pieces)

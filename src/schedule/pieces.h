@@ -162,14 +162,14 @@ bool pieces_are_beyond(const struct pieces *pieces);
 
 /* The way of content from a piece to the sink. */
 struct piece_counting {
-    struct extent extent;
+    struct segment segment;
     bool is_ended; /* a chunk says that the segment has */
 };
 
-/* Begins a segment of the file, or goes on with its only one, with content from `position` on. 0,
- * or -1: the run has failed. */
+/* Begins the segment of such a number, or goes on with the file's only one, with content from
+ * `position` on. 0, or -1: the run has failed. */
 int piece_count_begin(struct piece_counting *counting, struct worker *worker, struct file *file,
-                      uint64_t segment, uint64_t position);
+                      uint64_t number, uint64_t position);
 
 /* Counts what is in the range of data[0..len), the next content of the segment, before which
  * `before` bytes of content stand; is_last: the segment ends with it. 0, or -1: the run has failed.

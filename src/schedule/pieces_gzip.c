@@ -6,7 +6,7 @@
  * that after it. In file order only maps are applied, and the ends of pieces are compared with the
  * beginnings that were found. Then every worker executes its pieces once more, on bytes. */
 #include "pieces.h"
-#include "src/parallel/gzip_chain.h"
+#include "src/parallel/gzip_pieces.h"
 
 #include <stdlib.h>
 #include <string.h>

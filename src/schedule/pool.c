@@ -8,7 +8,6 @@
 #include "src/count/file_tallies.h"
 #include "src/count/key_tallies.h"
 #include "src/cpu/cpu_engine.h"
-#include "run.h"
 
 #include <inttypes.h>
 #include <sched.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "run.h"
 #include "runner.h"
 
 /* Takes an extent of source->current, under the read lock. 1, 0 or -1, as serial_acquire. */

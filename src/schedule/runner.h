@@ -10,6 +10,8 @@
 /* What one worker decodes of a compressed file: a part between records that may be cut, or all of
  * it as one stream. */
 struct segment {
+    struct worker *worker;
+    struct file *file;
     struct records *records; /* where the chunk before was cut: the worker's, or a stream's own */
     struct position at;      /* of the next chunk */
     struct span *span;       /* what it begins and ends with; NULL: nothing can be cut */
@@ -98,61 +100,36 @@ static inline int runner_run_jobs(struct worker *worker)
 
 /* --- segment.c: cuts records; src/input joins what segments begin and end with --- */
 
-/* Begins the extent's next segment; under the read lock, or by a worker that has the file to
+/* Begins the next segment of a file; under the read lock, or by a worker that has the file to
  * itself. 0, or -1: out of memory, and nothing has changed. */
-int segment_begin(struct extent *extent);
+int segment_begin(struct segment *segment, struct worker *worker, struct file *file);
+
+/* Goes on with a file that is decoded as one stream, before which so much content stands. */
+void segment_begin_stream(struct segment *segment, struct worker *worker, struct file *file,
+                          uint64_t content);
 
 /* Begins the segment of such a number, before which so much content stands, and which begins with
- * `skip` bytes that come again; any thread. The same. */
-int segment_begin_at(struct extent *extent, uint64_t number, uint64_t content, uint64_t skip);
+ * `skip` bytes that come again; any thread. As segment_begin. */
+int segment_begin_at(struct segment *segment, struct worker *worker, struct file *file,
+                     uint64_t number, uint64_t content, uint64_t skip);
 
 /* True if the file is decoded as one stream. */
-bool segment_is_stream(const struct extent *extent);
+bool segment_is_stream(const struct segment *segment);
 
 /* Begins a chunk with what the one before was cut from. Returns how many bytes that is. */
-size_t segment_begin_chunk(struct extent *extent, struct chunk *chunk);
+size_t segment_begin_chunk(struct segment *segment, struct chunk *chunk);
 
 /* Cuts a chunk after its last whole record; `waited` is what segment_begin_chunk returned. Keeps
  * for the joiner what belongs to a record before the segment. 0, or -1: the run has failed. */
-int segment_cut(struct extent *extent, struct chunk *chunk, size_t waited, bool at_end);
+int segment_cut(struct segment *segment, struct chunk *chunk, size_t waited, bool at_end);
 
 /* Ends the segment, and pushes the records that this completes. 0, or -1: the run has failed. */
-int segment_end(struct extent *extent);
+int segment_end(struct segment *segment);
 
 /* The file ends with the last segment: pushes its last record. 0, or -1: the run has failed. */
-int segment_end_file(struct extent *extent);
+int segment_end_file(struct worker *worker, struct file *file);
 
 /* Frees what it has, after a failure. */
-void segment_close(struct extent *extent);
-
-/* --- decode.c: decodes a batch of frames, within the range that is counted --- */
-
-#define WRONG_IN_BLOCKS "many threads decompressed it incorrectly; use --threads=1"
-
-/* What came of decoding. */
-enum decoded {
-    DECODED_FAILED = -1, /* what source_fail returns */
-    DECODED_SOME,        /* the batch goes on */
-    DECODED_DRY,         /* it goes on, but there is nothing to read now */
-    DECODED_ALL,         /* the batch has ended */
-};
-
-/* Decodes on, after what is in the chunk, up to limit. Waits for a stream if the segment is empty
- * or the chunk is worth filling. After a failure the chunk has what comes before the frame that is
- * wrong. */
-enum decoded decode_chunk(struct extent *extent, struct chunk *chunk, size_t limit);
-
-/* True if the batch is decoded in order, by a worker that has the file to itself. */
-static inline bool decode_is_in_order(const struct extent *extent)
-{
-    return extent->worker->batch.kind != FRAMES_WHOLE;
-}
-
-/* True between two frames. */
-static inline bool decode_is_complete(const struct extent *extent)
-{
-    const struct decoder *decoder = extent->worker->decoder;
-    return decoder->codec->complete(decoder);
-}
+void segment_close(struct segment *segment);
 
 #endif

@@ -75,12 +75,13 @@ static int move_batch(struct extent *extent, const struct frames_ahead *ahead)
 {
     struct worker *worker = extent->worker;
     struct file *file = extent->file;
-    if (prepare_decoder(worker, &file->input, ahead) != 0 || segment_begin(extent) != 0)
+    if (prepare_decoder(worker, &file->input, ahead) != 0 ||
+        segment_begin(&extent->segment, extent->worker, extent->file) != 0)
         return -1;
     if (frames_acquire(&file->input.frames, ahead, &worker->batch) == 0)
         return 0;
-    file->at.segment -= !segment_is_stream(extent);
-    segment_close(extent);
+    file->at.segment -= !segment_is_stream(&extent->segment);
+    segment_close(&extent->segment);
     return -1;
 }
 
@@ -122,18 +123,202 @@ static int acquire_batch(struct extent *extent, const struct frames_ahead *ahead
     return 1;
 }
 
-/* --- decoding a batch --- */
+/* --- decoding a batch: it is in worker->batch, and its decoder is the worker's --- */
+
+#define WRONG_IN_BLOCKS "many threads decompressed it incorrectly; use --threads=1"
+
+/* What came of decoding. */
+enum decoded {
+    DECODED_FAILED = -1, /* what source_fail returns */
+    DECODED_SOME,        /* the batch goes on */
+    DECODED_DRY,         /* it goes on, but there is nothing to read now */
+    DECODED_ALL,         /* the batch has ended */
+};
+
+/* True if the batch is decoded in order, by a worker that has the file to itself. */
+static bool is_in_order(const struct extent *extent)
+{
+    return extent->worker->batch.kind != FRAMES_WHOLE;
+}
+
+/* True between two frames. */
+static bool is_complete(const struct extent *extent)
+{
+    const struct decoder *decoder = extent->worker->decoder;
+    return decoder->codec->complete(decoder);
+}
+
+static int fail_of(struct extent *extent, const char *fault)
+{
+    return source_fail_of(extent->worker, extent->file, fault);
+}
+
+/* The same of the frame that is being decoded. */
+static int fail_at(struct extent *extent, const char *fault)
+{
+    struct error error;
+    error_set(&error, "%s, at byte %llu", fault, (unsigned long long)extent->frame.offset);
+    return fail_of(extent, error.text);
+}
+
+/* A frame goes on after its batch, where others decode already: the run fails. -1. */
+static int fail_past_end(struct extent *extent)
+{
+    struct error error;
+    error_set(&error, "corrupt %s data " FRAME_MISSTATED, extent->worker->decoder->codec->name);
+    return fail_at(extent, error.text);
+}
+
+/* Feeds a decoder that has taken all there was. Unless `patient`, a stream is not waited for. */
+static enum decoded feed(struct extent *extent, bool patient)
+{
+    struct input *input = &extent->file->input;
+    struct frame_batch *batch = &extent->worker->batch;
+    struct error error;
+    if (!is_in_order(extent))
+        return fail_past_end(extent);
+    if (!patient && !bytes_ready(&input->bytes, 0))
+        return DECODED_DRY;
+    const ssize_t got = frames_feed(&input->frames, batch, &error);
+    if (got > 0)
+        return DECODED_SOME;
+    if (got < 0)
+        return source_fail(extent->worker, &error);
+    if (batch->kind == FRAMES_TO_END && is_complete(extent))
+        return DECODED_ALL;
+    return source_fail_truncated(extent->worker, extent->file, batch->offset + batch->len);
+}
+
+/* True if the batch has ended where a frame has, with the last `made` bytes of content. */
+static bool has_ended(struct extent *extent, size_t made)
+{
+    struct frame_batch *batch = &extent->worker->batch;
+    if (batch->kind == FRAMES_WHOLE)
+        return batch->pos == batch->len;
+    if (extent->skip > made)
+        return false;
+    if (batch->kind != FRAMES_OPEN)
+        return false;
+    const struct codec *codec = extent->worker->decoder->codec;
+    struct codec_frame frame;
+    if (!codec->is_chain &&
+        codec->peek(batch->data + batch->pos, batch->len - batch->pos, &frame) != FRAME_WHOLE)
+        return true; /* the next one is large: perhaps it is decoded in pieces */
+    return !frames_resume(&extent->file->input.frames, batch);
+}
+
+/* Has the decoder take a step. 0, or -1: the run has failed. */
+static int decode(struct extent *extent, struct decode_step *step)
+{
+    struct decoder *decoder = extent->worker->decoder;
+    const struct frame_batch *batch = &extent->worker->batch;
+    struct error error;
+    step->in = batch->data + batch->pos;
+    step->in_len = batch->len - batch->pos;
+    switch (decoder->codec->decode(decoder, step, &error)) {
+    case DECODE_NO_MEMORY:
+        return fail_of(extent, "out of memory");
+    case DECODE_FAULT:
+        return fail_at(extent, error.text);
+    default:
+        return 0;
+    }
+}
+
+/* True if somebody else decodes what follows the batch: a worker, or another shard. */
+static bool is_followed(const struct extent *extent)
+{
+    const struct shard_edges *edges = &extent->file->input.plan.edges;
+    return !is_in_order(extent) || edges->next < edges->file_end;
+}
+
+/* Takes one step of decoding, to out[0..cap). Sets *made to the bytes of content. */
+static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, size_t *made)
+{
+    struct frame_batch *batch = &extent->worker->batch;
+    struct decode_step step = {.out = out, .cap = cap, .is_followed = is_followed(extent)};
+    *made = 0;
+    if (decode(extent, &step) != 0)
+        return DECODED_FAILED;
+    *made = step.made;
+    batch->pos += step.used;
+    extent->frame.made += step.made;
+    extent->segment.content += step.made;
+    remaining_add_read(extent->worker->source, extent->file, (int64_t)step.used, step.made);
+    const bool is_at_end = is_complete(extent);
+    extent->pending = !is_at_end && step.made == cap;
+    if (is_at_end && extent->is_again && extent->skip > step.made)
+        return fail_of(extent, WRONG_IN_BLOCKS);
+    extent->is_again &= !is_at_end;
+    if (is_at_end)
+        extent->frame = (struct current_frame){.offset = batch->offset + batch->pos};
+    return is_at_end && has_ended(extent, step.made) ? DECODED_ALL : DECODED_SOME;
+}
+
+/* Takes a step, up to limit. Drops bytes before the range; the batch ends where the range does. */
+static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, size_t limit)
+{
+    const struct content_range *range = &extent->file->input.plan.range;
+    uint64_t position = extent->segment.begin + extent->segment.content;
+    unsigned char *out = chunk->data + chunk->len;
+    size_t cap = limit - chunk->len, made;
+    struct error fault;
+    cap = content_left(range, position, cap);
+    if (cap == 0)
+        return DECODED_ALL;
+    if (extent->skip > 0 && cap > extent->skip)
+        cap = (size_t)extent->skip;
+    enum decoded state = step(extent, out, cap, &made);
+    if (extent->skip > 0) {
+        extent->skip -= made;
+        return state;
+    }
+    if (content_check(range, position + made, false, &fault) != 0)
+        return fail_of(extent, fault.text);
+    chunk->len += content_keep(range, position, out, made);
+    bool is_all = content_left(range, position + made, 1) == 0;
+    return state == DECODED_SOME && is_all ? DECODED_ALL : state;
+}
+
+/* Drops what the chunk has, after `begin` bytes, of a frame that is wrong: it may be anything. */
+static void drop_frame(struct extent *extent, struct chunk *chunk, size_t begin)
+{
+    const size_t len = chunk->len - begin,
+                 dropped = extent->frame.made < len ? (size_t)extent->frame.made : len;
+    chunk->len -= dropped;
+    extent->segment.content -= dropped;
+}
+
+/* Decodes on, after what is in the chunk, up to limit. Waits for a stream if the segment is empty
+ * or the chunk is worth filling. After a failure the chunk has what comes before the frame that is
+ * wrong. */
+static enum decoded decode_chunk(struct extent *extent, struct chunk *chunk, size_t limit)
+{
+    const struct frame_batch *batch = &extent->worker->batch;
+    size_t begin = chunk->len;
+    enum decoded state = DECODED_SOME;
+    while (state == DECODED_SOME && chunk->len < limit) {
+        if (batch->pos == batch->len && !extent->pending)
+            state =
+                feed(extent, chunk->fill || (chunk->len == begin && extent->segment.content == 0));
+        else
+            state = step_in_range(extent, chunk, limit);
+    }
+    if (state == DECODED_FAILED)
+        drop_frame(extent, chunk, begin);
+    return state;
+}
 
 /* Decodes a chunk of whole records. It begins with what the last one was cut from. After a failure
  * it has what comes before that, as that may be wrong as well. */
 static enum decoded decode_records(struct extent *extent, struct chunk *chunk)
 {
-    const bool is_stream = segment_is_stream(extent);
-    size_t waited = segment_begin_chunk(extent, chunk);
+    const bool is_stream = segment_is_stream(&extent->segment);
+    size_t waited = segment_begin_chunk(&extent->segment, chunk);
     size_t limit = source_fill_limit(&extent->file->input, chunk, waited);
     enum decoded state = decode_chunk(extent, chunk, limit);
     const bool is_all = state == DECODED_ALL, is_end = is_stream && is_all;
-    if (segment_cut(extent, chunk, waited, is_end) != 0) {
+    if (segment_cut(&extent->segment, chunk, waited, is_end) != 0) {
         chunk->len = chunk->begin = chunk->origin.bytes = 0;
         return DECODED_FAILED;
     }
@@ -150,12 +335,12 @@ static int pause(struct extent *extent)
     struct source *source = extent->worker->source;
     const struct position at = extent->segment.at;
     work_queue_hurry(&source->queue);
-    if (segment_end(extent) != 0)
+    if (segment_end(&extent->segment) != 0)
         return -1;
     extent->file->content += extent->segment.content;
-    if (segment_begin(extent) != 0)
+    if (segment_begin(&extent->segment, extent->worker, extent->file) != 0)
         return source_fail_for_memory(extent->worker, extent->file);
-    if (segment_is_stream(extent))
+    if (segment_is_stream(&extent->segment))
         extent->segment.at = at;
     return 0;
 }
@@ -176,13 +361,14 @@ static int decode_batch(struct extent *extent)
         if (runner_push(worker, chunk, FLOW_DECODED) != 0)
             return -1;
         if (state == DECODED_FAILED) {
-            (void)segment_end(extent); /* with the record that it begins in the middle of */
+            (void)segment_end(
+                &extent->segment); /* with the record that it begins in the middle of */
             return -1;
         }
         if (state == DECODED_DRY && pause(extent) != 0)
             return -1;
     }
-    return segment_end(extent);
+    return segment_end(&extent->segment);
 }
 
 /* --- ending it --- */
@@ -200,7 +386,7 @@ static int end_file(struct extent *extent)
     } else if (content_check(range, file->content, true, &fault) != 0) {
         rc = source_fail_of(extent->worker, file, fault.text);
     } else {
-        rc = segment_end_file(extent);
+        rc = segment_end_file(extent->worker, file);
     }
     if (rc == 0)
         return source_retire(extent->worker, file);
@@ -238,7 +424,7 @@ static int end_batch(struct extent *extent)
 {
     struct worker *worker = extent->worker;
     struct file *file = extent->file;
-    if (!decode_is_in_order(extent)) {
+    if (!is_in_order(extent)) {
         source_leave(worker->source, file);
         return 0;
     }
@@ -254,14 +440,14 @@ static int end_batch(struct extent *extent)
 static int serial_run(struct extent *extent)
 {
     struct worker *worker = extent->worker;
-    const bool in_order = decode_is_in_order(extent);
+    const bool in_order = is_in_order(extent);
     int more;
     do {
         more = decode_batch(extent);
         if (more == 0) {
             more = end_batch(extent);
         } else {
-            segment_close(extent);
+            segment_close(&extent->segment);
             source_leave(worker->source, extent->file);
         }
     } while (more > 0);
@@ -289,7 +475,7 @@ static int acquire_ahead(struct extent *extent, struct frames_ahead *ahead)
     if (taken <= 0)
         return taken;
     decode_memory_begin(worker);
-    if (decode_is_in_order(extent))
+    if (is_in_order(extent))
         source_set_current(worker->source, NULL);
     else
         source_use(worker->source, extent->file);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* All the input: standard input and the files, in order, for any number of workers. What a worker
- * does with it is src/schedule/run.h. */
+ * does with it is src/schedule/run.c. */
 #ifndef GPUHISTO_SOURCE_H
 #define GPUHISTO_SOURCE_H
 
@@ -98,5 +98,12 @@ void source_one_line(const struct source *source, struct error *warning);
 
 /* True if one of the files was decompressed. */
 bool source_has_decoded(const struct source *source);
+
+/* --- a worker --- */
+
+/* Reads the source beside other workers until nothing is left, or sink->is_surplus. Each chunk that
+ * choose gave was counted, or given back with a len of 0. A chunk never holds bytes of two files.
+ * Returns 0, or -1: an error, which source_error tells unless the sink knows it. Any thread. */
+int run_worker(struct source *source, const struct sink *sink);
 
 #endif

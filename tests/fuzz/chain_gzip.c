@@ -3,7 +3,7 @@
  * byte says how the rest is meant: as a file; or as the blocks of a member, with a header before
  * them and the right checksum and length after them, which no fuzzer would guess. More members and
  * zero bytes may follow. `make fuzz` builds it if there is zlib. */
-#include "src/parallel/gzip_run.h"
+#include "src/parallel/gzip_pieces.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/helpers/deflate_oracle.h"
 #include "tests/helpers/gzip_runs.h"

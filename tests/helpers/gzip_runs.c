@@ -2,7 +2,7 @@
 #include "gzip_runs.h"
 #include "execute_bytes.h"
 #include "gzip_members.h"
-#include "src/parallel/gzip_chain.h"
+#include "src/parallel/gzip_pieces.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gzip files decoded by runs that are chained, against zlib: members of many kinds, small pieces,
  * and files that are cut, changed or padded. */
-#include "src/parallel/gzip_run.h"
+#include "src/parallel/gzip_pieces.h"
 #include "tests/helpers/gzip_members.h"
 #include "tests/helpers/gzip_runs.h"
 #include "tests/helpers/random.h"

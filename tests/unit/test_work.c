@@ -2,7 +2,7 @@
 /* Files that are full of work (tests/helpers/hostile.h), decoded in pieces: the work is counted,
  * not the time. Beside that of decoding each block once it is limited by the bytes of the file and
  * of its content, as doc/decoding.md says. */
-#include "src/parallel/gzip_run.h"
+#include "src/parallel/gzip_pieces.h"
 #include "src/parallel/zstd_blocks.h"
 #include "tests/helpers/hostile.h"
 #include "tests/helpers/need.h"
