@@ -123,9 +123,6 @@ struct codec {
     /* True if the file may end here: after a frame, or before the first. */
     bool (*complete)(const struct decoder *decoder);
 
-    /* True if a frame may begin here, too. The function is NULL if one always may. */
-    bool (*may_begin)(const struct decoder *decoder);
-
     /* Frees a decoder. */
     void (*close)(struct decoder *decoder);
 };

@@ -375,11 +375,6 @@ static bool gzip_complete(const struct decoder *decoder)
     return gzip_members_are_complete(&((const struct gzip_decoder *)decoder)->members);
 }
 
-static bool gzip_may_begin(const struct decoder *decoder)
-{
-    return ((const struct gzip_decoder *)decoder)->members.next != GZIP_AT_ZEROS;
-}
-
 static void gzip_close(struct decoder *decoder)
 {
     free(decoder);
@@ -398,7 +393,6 @@ const struct codec codec_gzip = {
     .reserve = gzip_reserve,
     .decode = gzip_decode,
     .complete = gzip_complete,
-    .may_begin = gzip_may_begin,
     .close = gzip_close,
 };
 

@@ -286,7 +286,7 @@ unsigned char *zstd_pieces_space(struct zstd_pieces *pieces, size_t *len)
     struct zstd_piece *piece = zstd_piece_at(pieces, pieces->cut);
     if (!pieces->is_cutting)
         begin_piece(pieces, piece);
-    *len = piece->run.limits.in - piece->run.len;
+    *len = piece->run.limits.in + ZSTD_CHECKSUM_SIZE - piece->run.len;
     return piece->run.in + piece->run.len;
 }
 

@@ -323,7 +323,7 @@ static int leave_rest(struct extent *extent, const struct compressed_rest *rest)
     input->frames.pending.offset = end;
     input->is_begun |= rest->bytes > 0;
     remaining_add_read(extent->worker->source, file, (int64_t)(end - extent->next.at), 0);
-    file->in_stream = true;
+    file->in_stream = file->is_rest = true;
     file->at.index = rest->index;
     return 0;
 }

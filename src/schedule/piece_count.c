@@ -126,11 +126,10 @@ int piece_count_end(struct piece_counting *counting)
         segment->file->at = segment->at;
         return 0;
     }
-    if (!counting->is_ended && count_chunk(counting, NULL, 0, 0, true) < 0) {
-        segment_close(segment);
-        return -1;
-    }
-    return segment_end(segment);
+    const bool is_ended = counting->is_ended || count_chunk(counting, NULL, 0, 0, true) == 0;
+    const int rc = is_ended ? segment_end(segment) : -1;
+    segment_close(segment);
+    return rc;
 }
 
 bool pieces_go_on(const struct pieces *pieces)

@@ -43,16 +43,19 @@ static int end(struct worker *worker, struct pieces *pieces)
 {
     struct source *source = pieces->source;
     struct file *file = pieces->file;
+    struct piece_restart *at = &pieces->restart;
+    const size_t memory = pieces->memory;
     bool has_failed = pieces->has_failed;
     if (!pieces->is_stopped) {
-        pieces->restart = pieces->format->restart(pieces);
-        pieces->restart.is_cut = true; /* unless it ends where the file does */
+        *at = pieces->format->restart(pieces, true);
+        at->is_cut = true; /* unless it ends where the file does */
     }
-    struct piece_restart *at = &pieces->restart;
     if (pieces->is_enough)
         *at = (struct piece_restart){bytes_end(&file->input.bytes), pieces->position, false};
-    if (pieces_are_of_stream(pieces) && !has_failed)
+    if (pieces_are_of_stream(pieces) && !has_failed) {
+        (void)source_begin_work_at(worker, file, at->offset);
         has_failed = rewind_stream(worker, pieces) != 0;
+    }
     const uint64_t read = at->offset - file->input.frames.pending.offset;
     const bool goes_on = !pieces->is_stopped && read > 0;
     remaining_add_read(source, file, (int64_t)read - pieces->read, 0);
@@ -60,14 +63,14 @@ static int end(struct worker *worker, struct pieces *pieces)
     file->content = at->position;
     file->skip = pieces->position - at->position;
     file->is_alone = file->skip > 0 || !(goes_on || pieces->is_enough);
+    pthread_mutex_destroy(&pieces->lock);
+    pieces->format->close(pieces);
+    decode_memory_release_shared(source, memory); /* whoever takes the file next may need it */
     source_remove_pieces(source, file, !has_failed);
     if (has_failed)
         source_leave(source, file);
-    const size_t memory = pieces->memory;
-    pthread_mutex_destroy(&pieces->lock);
-    pieces->format->close(pieces);
-    decode_memory_release_shared(source, memory);
     decode_memory_end(worker);
+    work_queue_wake_all(&source->queue);
     return has_failed ? -1 : 0;
 }
 
@@ -175,7 +178,7 @@ static bool chain(struct worker *worker, struct pieces *pieces, bool at_once, bo
     pieces->is_chaining = true;
     *counts = false;
     pthread_mutex_unlock(&pieces->lock);
-    piece->anew = pieces->format->restart(pieces).offset;
+    piece->anew = pieces->format->restart(pieces, false).offset;
     const enum piece_chained chained =
         pieces->format->chain(worker, pieces, piece, at_once, is_next);
     pthread_mutex_lock(&pieces->lock);
@@ -186,7 +189,7 @@ static bool chain(struct worker *worker, struct pieces *pieces, bool at_once, bo
     }
     pieces->chained++;
     if (chained == PIECE_STOP)
-        stop(pieces, pieces->format->restart(pieces));
+        stop(pieces, pieces->format->restart(pieces, false));
     else if (chained == PIECE_ENOUGH && !pieces->is_stopped) {
         pieces->is_stopped = pieces->is_enough = true;
     }
@@ -355,8 +358,8 @@ static bool pays(const struct extent *extent, unsigned workers, uint64_t *stated
     return policy_helps(&offer);
 }
 
-/* Keeps a stream from the bytes on that were read ahead, if more come at once. 1; 0: it is too
- * slow; or -1: the run has failed. */
+/* Reads ahead in a stream, as long as more comes at once. 1; 0: it is too slow, or -1: the run has
+ * failed. */
 static int gather(struct extent *extent, uint64_t stated)
 {
     struct worker *worker = extent->worker;
@@ -365,10 +368,31 @@ static int gather(struct extent *extent, uint64_t stated)
                  min = worker->source->options.piece_size > 0 ? 1 : wanted;
     struct error error;
     const int gathered = frames_gather(frames, &frames->pending, min, &error);
-    if (gathered < 0)
-        return source_fail(worker, &error);
-    return gathered > 0 &&
-           bytes_keep(frames->bytes, frames->pending.data, frames->pending.len) == 0;
+    return gathered < 0 ? source_fail(worker, &error) : gathered;
+}
+
+/* Reserves memory, and opens the pieces. NULL: memory is short, or it is not worth it. */
+static struct pieces *open_pieces(struct extent *extent, const struct piece_format *format,
+                                  unsigned workers)
+{
+    struct source *source = extent->worker->source;
+    struct bytes *bytes = &extent->file->input.bytes;
+    const struct frame_batch *pending = &extent->file->input.frames.pending;
+    const size_t kept = bytes->regular ? 0 : GATHERED_MAX + (size_t)PIECES_KEPT_MAX;
+    struct pieces *pieces = NULL;
+    decode_memory_release(extent->worker, 0);
+    if (!decode_memory_reserve_shared(source, kept, workers))
+        return NULL;
+    if (bytes->regular || bytes_keep(bytes, pending->data, pending->len) == 0)
+        pieces = format->open(extent->worker, extent->file, workers);
+    if (pieces) {
+        pieces->memory += kept;
+        return pieces;
+    }
+    if (!bytes->regular)
+        bytes_keep_no_more(bytes);
+    decode_memory_release_shared(source, kept);
+    return NULL;
 }
 
 int pieces_run(struct extent *extent)
@@ -376,37 +400,23 @@ int pieces_run(struct extent *extent)
     return runner_run_jobs(extent->worker);
 }
 
-int pieces_acquire(struct extent *extent)
+int pieces_acquire(struct extent *extent, bool is_current)
 {
     struct worker *worker = extent->worker;
     struct source *source = worker->source;
     struct file *file = extent->file;
     struct input *input = &file->input;
-    const bool is_stream = !input->bytes.regular;
     const unsigned workers = worker->sink->workers ? worker->sink->workers(worker->sink->arg) : 1;
     const struct piece_format *format = find_format(input->frames.codec);
-    const size_t kept = is_stream ? GATHERED_MAX + (size_t)PIECES_KEPT_MAX : 0;
-    struct pieces *pieces = NULL;
     uint64_t stated;
-    int gathered = 1;
     if (!format || !may_begin(file) || !pays(extent, workers, &stated))
         return 0;
-    decode_memory_release(worker, 0);
-    if (!decode_memory_reserve_shared(source, kept, workers))
-        return 0;
-    if (is_stream)
-        gathered = gather(extent, stated);
-    if (gathered > 0)
-        pieces = format->open(worker, file, workers);
-    if (!pieces) {
-        decode_memory_release_shared(source, kept);
-        if (is_stream && gathered > 0)
-            bytes_keep_no_more(&input->bytes);
+    const int gathered = input->bytes.regular ? 1 : gather(extent, stated);
+    struct pieces *pieces = gathered > 0 ? open_pieces(extent, format, workers) : NULL;
+    if (!pieces)
         return gathered < 0 ? -1 : 0;
-    }
     pieces->format = format;
-    pieces->memory += kept;
-    pieces->end = is_stream ? UINT64_MAX : input->bytes.opened_size;
+    pieces->end = input->bytes.regular ? input->bytes.opened_size : UINT64_MAX;
     pieces->job = (struct job){.run = run_piece, .kind = JOB_PIECE};
     pieces->source = source;
     pieces->file = file;
@@ -419,6 +429,8 @@ int pieces_acquire(struct extent *extent)
     }
     pthread_mutex_init(&pieces->lock, NULL);
     source_add_pieces(source, file);
+    if (is_current) /* before others can end it */
+        source_set_current(source, NULL);
     decode_memory_begin(worker);
     pthread_mutex_lock(&pieces->lock);
     offer(pieces);

@@ -118,17 +118,18 @@ struct piece_format {
     /* Verifies the piece, in file order. False: stop, and go on at *restart. */
     bool (*retire)(struct pieces *pieces, struct piece *piece, struct piece_restart *restart);
     /* Returns where the codec's own decoder can go on after what was chained: behind that, or, with
-     * less content before it, where the frame or member begins. */
-    struct piece_restart (*restart)(const struct pieces *pieces);
+     * less content before it, where the frame or member begins. at_end: all was chained. */
+    struct piece_restart (*restart)(const struct pieces *pieces, bool at_end);
 };
 
 extern const struct piece_format piece_format_zstd;
 extern const struct piece_format piece_format_gzip; /* only in builds with ISA-L */
 
 /* Begins what extent->file goes on with in pieces, if that pays; its next bytes are in
- * frames.pending. By the worker that has the file to itself, or under the read lock. 1: the file is
- * that of its jobs now; 0: it does not pay; or -1: the run has failed. */
-int pieces_acquire(struct extent *extent);
+ * frames.pending. By the worker that has the file to itself, or, if it is the current one, under
+ * the read lock. 1: the file is that of its jobs now; 0: it does not pay; or -1: the run has
+ * failed. */
+int pieces_acquire(struct extent *extent, bool is_current);
 
 /* Runs the jobs that there are. */
 int pieces_run(struct extent *extent);

@@ -147,7 +147,6 @@ static struct pieces *open_pieces(struct worker *worker, struct file *file, unsi
     all->member = (struct piece_restart){begin, file->content, false};
     all->pieces.ahead = pending->data;
     all->pieces.ahead_len = pending->len;
-    all->again = file->input.bytes.regular ? UINT64_MAX : PIECES_KEPT_MAX - PIECES_KEPT_AHEAD;
     all->cutter.piece = asked > 0 && asked < GZIP_PIECE ? asked : GZIP_PIECE;
     for (unsigned i = 0; i < SYMBOL_WINDOW; i++)
         all->table.bytes[i] = (unsigned char)i;
@@ -158,6 +157,10 @@ static struct pieces *open_pieces(struct worker *worker, struct file *file, unsi
         if (!open_slot(all))
             break;
     }
+    const uint64_t ahead = all->pieces.count * (uint64_t)GZIP_PIECE + GZIP_RUN_MAX;
+    all->again = UINT64_MAX;
+    if (!file->input.bytes.regular)
+        all->again = ahead < PIECES_KEPT_MAX ? PIECES_KEPT_MAX - ahead : 0;
     if (all->pieces.count >= SLOTS_MIN)
         return &all->pieces;
     decode_memory_release_shared(source, all->pieces.memory);
@@ -211,6 +214,7 @@ static void prepare(struct worker *worker, struct pieces *pieces, struct piece *
     struct error unused; /* ISA-L meets it again */
     (void)worker;
     piece->checks_len = 0;
+    piece->own = CHECKS_MAX; /* none */
     piece->is_read =
         piece->is_read || bytes_read_at(&pieces->file->input.bytes, piece->run.in, piece->run.len,
                                         own->offset, &unused) == (ssize_t)piece->run.len;
@@ -343,6 +347,14 @@ static void chain_own(struct worker *worker, struct gzip_pieces *all, struct gzi
     }
 }
 
+/* Returns the check of content that the chain has parsed itself: the last one, if that is of such
+ * content as well, as it goes on where that ended. */
+static struct check *gap_check(struct gzip_piece *piece)
+{
+    struct check *last = piece->checks_len > 0 ? &piece->checks[piece->checks_len - 1] : NULL;
+    return last && !last->is_end && last != &piece->checks[piece->own] ? last : add_check(piece);
+}
+
 /* Executes and counts what the chain has parsed itself. 0, or -1: the run has failed. */
 static int count_gap(struct worker *worker, struct gzip_pieces *all, struct gzip_piece *piece,
                      const struct parsed_run *parsed)
@@ -358,7 +370,7 @@ static int count_gap(struct worker *worker, struct gzip_pieces *all, struct gzip
             return -1;
     }
     begin_executing(buffers, parsed, &all->table);
-    const int rc = count_executed(worker, all, segment, all->pieces.position, add_check(piece));
+    const int rc = count_executed(worker, all, segment, all->pieces.position, gap_check(piece));
     take_window(buffers, &all->table);
     return rc;
 }
@@ -452,9 +464,13 @@ static bool retire(struct pieces *pieces, struct piece *own, struct piece_restar
     return true;
 }
 
-static struct piece_restart restart(const struct pieces *pieces)
+static struct piece_restart restart(const struct pieces *pieces, bool at_end)
 {
-    return ((const struct gzip_pieces *)pieces)->member;
+    const struct gzip_pieces *all = (const struct gzip_pieces *)pieces;
+    if (at_end && gzip_chain_is_complete(&all->chain)) /* perhaps after zeros */
+        return (struct piece_restart){all->begin + all->chain.position.bit / 8, pieces->position,
+                                      false};
+    return all->member;
 }
 
 const struct piece_format piece_format_gzip = {

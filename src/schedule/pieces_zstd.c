@@ -257,8 +257,10 @@ static bool retire(struct pieces *pieces, struct piece *piece, struct piece_rest
     struct zstd_file *all = (struct zstd_file *)pieces;
     const struct zstd_slot *slot = (struct zstd_slot *)piece;
     *restart = all->begin;
-    if (slot->is_wrong)
-        return !piece->has_content; /* otherwise some of it may not have been counted */
+    if (slot->is_wrong) {
+        pieces->file->is_wrong |= piece->has_content; /* some of it may not have been counted */
+        return !piece->has_content;
+    }
     if (!piece->has_content && slot->own->len > 0)
         return true; /* the range has ended before it */
     if (all->frame.verifies)
@@ -268,8 +270,9 @@ static bool retire(struct pieces *pieces, struct piece *piece, struct piece_rest
     return !slot->is_last || all->is_whole;
 }
 
-static struct piece_restart restart(const struct pieces *pieces)
+static struct piece_restart restart(const struct pieces *pieces, bool at_end)
 {
+    (void)at_end;
     const struct zstd_file *all = (const struct zstd_file *)pieces;
     struct piece_restart begin = all->begin;
     begin.is_cut = all->is_cut;

@@ -59,14 +59,22 @@ static int take(struct worker *worker, struct extent *extent)
 }
 
 /* After a failure: counts what was handed off, as that may be wrong first. True if there are files
- * to be read on that come before the failure. */
+ * to be read on that come before the failure; if all of them are decoded in pieces, there is a job
+ * now, or one of them has ended. */
 static bool looks_before(struct worker *worker)
 {
+    struct work_queue *queue = &worker->source->queue;
+    const uint64_t ticket = work_queue_news(queue);
     struct chunk *chunk;
-    while ((chunk = work_queue_acquire(&worker->source->queue)) != NULL)
+    while ((chunk = work_queue_acquire(queue)) != NULL)
         if (runner_count_handed_off(worker, chunk) != 0)
             return false;
-    return source_end_work(worker);
+    if (!source_end_work(worker))
+        return false;
+    if (!source_waits_for_pieces(worker->source))
+        return true;
+    chunk = work_queue_wait(queue, &worker->waiter, ticket);
+    return runner_count_handed_off(worker, chunk) == 0;
 }
 
 int run_worker(struct source *source, const struct sink *sink)

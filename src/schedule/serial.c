@@ -31,17 +31,21 @@ static enum frames_result look_on(struct extent *extent, struct frames_ahead *ah
     return FRAMES_END;
 }
 
-/* Looks at what the file goes on with. All that is left may be one batch, decoded as a stream. */
+/* Looks at what the file goes on with. All that is left may be one batch, decoded as a stream, and
+ * ends with the last record of that. */
 static enum frames_result peek(struct extent *extent, struct frames_ahead *ahead)
 {
     struct file *file = extent->file;
     struct frame_batch *pending = &file->input.frames.pending;
     enum frames_result result = FRAMES_AHEAD;
     *ahead = (struct frames_ahead){.kind = FRAMES_TO_END};
-    if (!file->in_stream || pending->len > 0) /* not what a GPU has left */
+    if (!file->is_rest)
         result = look_on(extent, ahead);
-    else if (frame_batch_reserve(pending, FRAMES_SIZE_FIRST) != 0)
-        result = FRAMES_NO_MEMORY;
+    if (file->is_rest || (file->in_stream && result == FRAMES_END)) {
+        *ahead = (struct frames_ahead){.kind = FRAMES_TO_END};
+        result =
+            frame_batch_reserve(pending, FRAMES_SIZE_FIRST) == 0 ? FRAMES_AHEAD : FRAMES_NO_MEMORY;
+    }
     if (result == FRAMES_AHEAD && (file->in_stream || input_is_serial(&file->input))) {
         file->in_stream = true;
         ahead->kind = FRAMES_TO_END;
@@ -295,10 +299,14 @@ static void drop_frame(struct extent *extent, struct chunk *chunk, size_t begin)
 static enum decoded decode_chunk(struct extent *extent, struct chunk *chunk, size_t limit)
 {
     const struct frame_batch *batch = &extent->worker->batch;
+    const struct content_range *range = &extent->file->input.plan.range;
+    const struct segment *segment = &extent->segment;
     size_t begin = chunk->len;
     enum decoded state = DECODED_SOME;
     while (state == DECODED_SOME && chunk->len < limit) {
-        if (batch->pos == batch->len && !extent->pending)
+        if (content_left(range, segment->begin + segment->content, 1) == 0)
+            state = DECODED_ALL;
+        else if (batch->pos == batch->len && !extent->pending)
             state =
                 feed(extent, chunk->fill || (chunk->len == begin && extent->segment.content == 0));
         else
@@ -409,7 +417,7 @@ static int acquire_next(struct extent *extent)
     if (result == FRAMES_FAILED)
         taken = -1;
     else if (result == FRAMES_AHEAD && ahead.kind != FRAMES_WHOLE)
-        taken = pieces_acquire(extent);
+        taken = pieces_acquire(extent, false);
     if (taken > 0)
         return 0;
     if (taken == 0 && result == FRAMES_AHEAD && ahead.kind != FRAMES_WHOLE)
@@ -464,9 +472,8 @@ static int acquire_ahead(struct extent *extent, struct frames_ahead *ahead)
     const bool is_rest = ahead->whole == input->frames.pending.len && is_over(&input->bytes);
     int taken = 0;
     if (ahead->kind != FRAMES_WHOLE || is_rest || worker->source->options.piece_size > 0)
-        taken = pieces_acquire(extent);
+        taken = pieces_acquire(extent, true);
     if (taken > 0) {
-        source_set_current(worker->source, NULL);
         extent->run = pieces_run;
         return 1;
     }

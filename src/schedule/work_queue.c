@@ -182,19 +182,6 @@ struct job *work_queue_take(struct work_queue *queue, const struct worker *worke
     return job;
 }
 
-bool work_queue_reclaim(struct work_queue *queue, struct job *job)
-{
-    pthread_mutex_lock(&queue->lock);
-    struct job **link = &queue->jobs;
-    while (*link && *link != job)
-        link = &(*link)->next;
-    const bool is_there = *link;
-    if (is_there)
-        (void)unlink_job(queue, link);
-    pthread_mutex_unlock(&queue->lock);
-    return is_there;
-}
-
 void work_queue_hurry(struct work_queue *queue)
 {
     pthread_mutex_lock(&queue->lock);

@@ -114,17 +114,35 @@ bool source_has_failed(struct worker *worker)
     return !is_before_failure;
 }
 
-/* True if files are to be read on that come before the failure. Under the lock. */
-static bool has_more_before(struct source *source)
+/* True if one of the files comes before the failure. Under the lock. */
+static bool is_one_before(const struct source *source, const struct file *files)
 {
-    const size_t failed = source->failure.file;
-    for (const struct file *file = source->in_pieces; file; file = file->next)
-        if (file->order < failed)
+    for (; files; files = files->next)
+        if (files->order < source->failure.file)
             return true;
-    for (const struct file *file = source->parked; file; file = file->next)
-        if (file->order < failed)
-            return true;
-    return source->current && source->current->order < failed;
+    return false;
+}
+
+/* True if files are to be taken that come before the failure. Under the lock. */
+static bool is_taken_before(const struct source *source)
+{
+    return is_one_before(source, source->parked) ||
+           (source->current && source->current->order < source->failure.file);
+}
+
+/* True if files are to be read on that come before the failure. Under the lock. */
+static bool has_more_before(const struct source *source)
+{
+    return is_one_before(source, source->in_pieces) || is_taken_before(source);
+}
+
+bool source_waits_for_pieces(struct source *source)
+{
+    pthread_mutex_lock(&source->lock);
+    const bool waits =
+        source->failed && is_one_before(source, source->in_pieces) && !is_taken_before(source);
+    pthread_mutex_unlock(&source->lock);
+    return waits;
 }
 
 bool source_end_work(struct worker *worker)

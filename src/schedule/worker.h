@@ -75,7 +75,8 @@ struct file {
     uint64_t skip;      /* bytes of content that come next, and were counted */
     struct record_joiner joiner; /* of a compressed one, if records can be cut */
     bool in_stream; /* it is decoded as one stream: input.records has where that was cut */
-    bool is_alone;  /* its codec's own decoder goes on: in pieces it could not be decoded further */
+    bool is_rest;  /* a GPU has decompressed it: its last record is left, or what was added since */
+    bool is_alone; /* its codec's own decoder goes on: in pieces it could not be decoded further */
     bool is_offloadable; /* regular, and a GPU could decompress it, as far as known at first */
     bool is_on_gpu;      /* a GPU has it, or it waits for one */
     bool is_refused;     /* a GPU could not decompress it: it is not offered again */
@@ -213,9 +214,6 @@ void work_queue_offer(struct work_queue *queue, struct job *job);
 /* Takes the job that a worker should do next; NULL: there is none. */
 struct job *work_queue_take(struct work_queue *queue, const struct worker *worker);
 
-/* Takes a job back. False: somebody has begun it, and may still be at it. */
-bool work_queue_reclaim(struct work_queue *queue, struct job *job);
-
 /* Wakes somebody for each chunk that is handed off: the worker that hands it off will be waiting
  * itself. */
 void work_queue_hurry(struct work_queue *queue);
@@ -296,6 +294,10 @@ bool source_begin_work_at(struct worker *worker, const struct file *file, uint64
 /* The worker is not at work any more, whoever has the read lock. False: the run has failed, and no
  * file that comes before that is to be read on. */
 bool source_end_work(struct worker *worker);
+
+/* True if the run has failed, and all files to be read on before that are decoded in pieces, so
+ * that nothing can be taken of them but jobs. */
+bool source_waits_for_pieces(struct source *source);
 
 /* Has the run fail with an error, an empty one if the sink knows it. The error that counts is that
  * of the work that begins first in the input, as with one worker: so others go on with what comes

@@ -42,6 +42,14 @@ for file in $(few 2 members fast random chain); do
     in_pipe "$file" $file.gz -b
 done
 in_pipe "followed by zeros" padded -b
+# More than is kept of a pipe: zeros behind a member, and behind the beginning of one.
+{ cat fast.gz && head -c 34000000 /dev/zero; } >followed
+in_pipe "followed by more zeros than are kept" followed -b
+if [ "$SCALE" != small ]; then
+    { cat random random random random content && head -c 300000000 /dev/zero && cat content; } | gzip -1 >zeros.gz
+    in_pipe "with many zeros in it" zeros.gz -b
+    rm zeros.gz
+fi
 in_pipe "the last field" best.gz -nk-1 -s
 in_stalls "a member" fast.gz 7000000 20000 -b
 in_stalls "several members" chain.gz 18000000 60000 -b
