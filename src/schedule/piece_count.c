@@ -7,6 +7,9 @@
 /* Milliseconds to wait for a stream before a piece is cut that is shorter than it could be. */
 #define HURRY_MS 10
 
+/* How often it is looked, while a stream is waited for, whether it is still wanted. */
+#define WANTED_MS 50
+
 /* The fewest bytes that are counted where they are, without a copy. */
 #define BORROWED_MIN ((size_t)16 << 10)
 
@@ -30,6 +33,15 @@ static void limit_kept(struct pieces *pieces)
     window_drop(&bytes->window, counted < ahead ? counted : ahead);
 }
 
+/* False: the range that is counted has ended, say, or the run has failed. */
+static bool is_wanted(struct pieces *pieces)
+{
+    pthread_mutex_lock(&pieces->lock);
+    const bool is_wanted = !pieces->is_stopped && !pieces->has_failed;
+    pthread_mutex_unlock(&pieces->lock);
+    return is_wanted;
+}
+
 ssize_t pieces_read(struct pieces *pieces, unsigned char *to, size_t cap, bool patient)
 {
     struct bytes *bytes = &pieces->file->input.bytes;
@@ -42,6 +54,9 @@ ssize_t pieces_read(struct pieces *pieces, unsigned char *to, size_t cap, bool p
     }
     if (!patient && !bytes_ready(bytes, HURRY_MS))
         return PIECES_DRY;
+    while (!bytes_ready(bytes, WANTED_MS))
+        if (!is_wanted(pieces))
+            return 0;
     const ssize_t got = bytes_read(bytes, to, cap, &pieces->fault);
     limit_kept(pieces);
     return got < 0 ? 0 : got;

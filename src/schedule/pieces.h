@@ -138,8 +138,8 @@ int pieces_run(struct extent *extent);
 #define PIECES_DRY (-1) /* nothing comes for now */
 
 /* Reads the next bytes of a stream, for cut, and keeps them as long as what they belong to may have
- * to be begun anew. Unless it is patient, waits only for a moment. Returns the bytes, 0 at the end,
- * or after a fault, or PIECES_DRY. */
+ * to be begun anew. Unless it is patient, waits only for a moment. Returns the bytes; 0 at the end,
+ * after a fault, or once nothing more is wanted; or PIECES_DRY. */
 ssize_t pieces_read(struct pieces *pieces, unsigned char *to, size_t cap, bool patient);
 
 /* True if the file can only be read in turn. */

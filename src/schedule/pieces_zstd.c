@@ -86,20 +86,17 @@ static bool is_within(uint64_t window, uint64_t limit)
 static size_t reserve(struct zstd_piece_plan *plan, struct source *source,
                       const struct zstd_frame_header *header, unsigned workers)
 {
-    const size_t asked = source->options.piece_size,
-                 piece_size = asked == PIECES_OF_ALL ? 0 : asked;
+    const size_t piece_size = source->options.piece_size;
     size_t memory = decode_memory_max(workers);
-    if (piece_size > 0)
+    if (piece_size > 0 && piece_size != PIECES_OF_ALL) {
         zstd_piece_plan_small(plan, header, workers, piece_size);
-    else if (!zstd_piece_plan(plan, header, workers, memory))
+        return decode_memory_reserve_shared(source, plan->memory, workers) ? plan->memory : 0;
+    }
+    if (!zstd_piece_plan(plan, header, workers, memory))
         memory = DECODE_MEMORY_PIECES; /* for a wide window */
-    while (piece_size > 0 || zstd_piece_plan(plan, header, workers, memory)) {
+    for (; zstd_piece_plan(plan, header, workers, memory); memory /= 2)
         if (decode_memory_reserve_shared(source, plan->memory, workers))
             return plan->memory;
-        if (piece_size > 0)
-            break;
-        memory /= 2;
-    }
     return 0;
 }
 

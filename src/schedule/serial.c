@@ -193,14 +193,12 @@ static enum decoded feed(struct extent *extent, bool patient)
     return source_fail_truncated(extent->worker, extent->file, batch->offset + batch->len);
 }
 
-/* True if the batch has ended where a frame has, with the last `made` bytes of content. */
-static bool has_ended(struct extent *extent, size_t made)
+/* True if the batch has ended where a frame has. */
+static bool has_ended(struct extent *extent)
 {
     struct frame_batch *batch = &extent->worker->batch;
     if (batch->kind == FRAMES_WHOLE)
         return batch->pos == batch->len;
-    if (extent->skip > made)
-        return false;
     if (batch->kind != FRAMES_OPEN)
         return false;
     const struct codec *codec = extent->worker->decoder->codec;
@@ -256,7 +254,7 @@ static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, 
     extent->is_again &= !is_at_end;
     if (is_at_end)
         extent->frame = (struct current_frame){.offset = batch->offset + batch->pos};
-    return is_at_end && has_ended(extent, step.made) ? DECODED_ALL : DECODED_SOME;
+    return is_at_end && has_ended(extent) ? DECODED_ALL : DECODED_SOME;
 }
 
 /* Takes a step, up to limit. Drops bytes before the range; the batch ends where the range does. */

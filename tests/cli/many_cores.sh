@@ -54,6 +54,17 @@ for range in 21000001:3000000 0:20999999 $more; do
     # shellcheck disable=SC2086
     in_pipe "a range: $range" chain.zst -b $range
 done
+# What is counted ends in the last whole block of what has come of a pipe that stays open: it is not waited for.
+length=$(($(wc -c <mixed) / 131072 * 131072 - 300))
+for threads in 1 $workers; do
+    mkfifo open$threads
+    { head -c -1000 large.zst && exec sleep 30; } >open$threads &
+    timeout 15 "$GPUHISTO" --device=cpu --threads=$threads -b --length=$length <open$threads >open.out 2>&1
+    echo "status $?" >>open.out
+    kill $! 2>kill.err
+    [ "$threads" != 1 ] || mv open.out open.due
+    [ "$threads" = 1 ] || same "a range of a pipe that stays open, $threads workers" open.due open.out
+done
 for loops in $(kernels_here); do
     GPUHISTO_CPU=$loops alike "$loops" -b small.zst large.zst
 done

@@ -65,6 +65,19 @@ done
 
 # --- ranges ---
 
+# What is counted ends where a pipe stays open: it is not waited for.
+cat content content | gzip -1 >twice.gz
+length=$(head -c -1000 twice.gz | gzip -dc 2>gzip.err | wc -c)
+for threads in 1 $workers; do
+    mkfifo open$threads
+    { head -c -1000 twice.gz && exec sleep 30; } >open$threads &
+    timeout 15 "$GPUHISTO" --device=cpu --threads=$threads -b --length=$((length - 300)) <open$threads >open.out 2>&1
+    echo "status $?" >>open.out
+    kill $! 2>kill.err
+    [ "$threads" != 1 ] || mv open.out open.due
+    [ "$threads" = 1 ] || same "a range of a pipe that stays open, $threads workers" open.due open.out
+done
+
 # ranges FILE: those that end with the first member, and beside its end.
 ranges()
 {
