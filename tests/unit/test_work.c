@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* Steps of runs for each byte of a gzip file. All bits are tried, and a piece costs 1/4 and 4 times
  * its bits; a run may have half a piece more, which its last block takes. And those of a few
@@ -165,14 +167,15 @@ static void check(const char *name, const char *what, uint64_t is, uint64_t max)
 /* Decodes a file in pieces, or as much of it as is right. Returns the bytes of content. */
 static size_t decode(const struct hostile_file *file, const struct count_plan *plan)
 {
-    char *name = (char *)"hostile";
+    char path[32], *name = path;
     const struct input_options options = {.decoding.memlimit = 1 << 27,
                                           .record = record_kind_of_all(&spec),
                                           .piece_size = PIECES_OF_ALL};
     struct reading reading = {.plan = plan, .chunk_size = 1 << 20, .readers = 2};
-    FILE *stored = need(fopen(name, "w"));
-    if (fwrite(file->bytes, 1, file->len, stored) != file->len || fclose(stored) != 0)
+    const int fd = memfd_create("hostile", MFD_CLOEXEC);
+    if (fd < 0 || pwrite(fd, file->bytes, file->len, 0) != (ssize_t)file->len)
         abort();
+    snprintf(path, sizeof path, "/dev/fd/%d", fd);
     struct source *source = need(source_open(&name, 1, &options));
     if (tally_open(&reading.tally, &spec) != 0)
         abort();
@@ -181,6 +184,7 @@ static size_t decode(const struct hostile_file *file, const struct count_plan *p
     const size_t made = (size_t)reading.tally.bytes;
     tally_close(&reading.tally);
     source_close(source);
+    close(fd);
     return made;
 }
 
