@@ -30,10 +30,15 @@ static size_t memory_of(const struct zstd_piece_plan *plan, unsigned workers)
            2 * (size_t)plan->tail + workers * scratch;
 }
 
-/* Returns how much of the content before a piece can be needed. */
+/* Returns how much of the content before a piece blocks can need. */
+static uint64_t window_of(const struct zstd_frame_header *header)
+{
+    return header->content < header->window ? header->content : header->window;
+}
+
 static uint32_t tail_of(const struct zstd_frame_header *header)
 {
-    const uint64_t window = header->content < header->window ? header->content : header->window;
+    const uint64_t window = window_of(header);
     return window > BEFORE_MIN ? (uint32_t)window : BEFORE_MIN;
 }
 
@@ -156,12 +161,11 @@ static int open_ring(struct zstd_pieces *pieces, size_t len)
     return pieces->ring ? 0 : -1;
 }
 
-static int open_slots(struct zstd_pieces *pieces, const struct zstd_piece_plan *plan)
+static int open_slots(struct zstd_pieces *pieces)
 {
+    const struct zstd_piece_plan *plan = &pieces->plan;
     const struct zstd_run_limits limits = limits_of(plan);
     pieces->pieces = calloc(plan->slots, sizeof *pieces->pieces);
-    pieces->opened_content = plan->content;
-    pieces->has_lists = plan->makes_lists;
     for (; pieces->pieces && pieces->opened < plan->slots; pieces->opened++) {
         struct zstd_piece *piece = &pieces->pieces[pieces->opened];
         if (zstd_run_open(&piece->run, &limits) != 0)
@@ -186,38 +190,24 @@ void zstd_pieces_close(struct zstd_pieces *pieces)
     *pieces = (struct zstd_pieces){.pieces = NULL};
 }
 
-/* Opens what the plan needs, unless it is there. */
-static int open_all(struct zstd_pieces *pieces, const struct zstd_piece_plan *plan)
+int zstd_pieces_open(struct zstd_pieces *pieces, const struct zstd_piece_plan *plan,
+                     const struct zstd_frame_header *header, const struct block_loops *loops,
+                     bool checks)
 {
     const size_t ring_len = ring_usual(plan) + (plan->slots + 1) * limits_of(plan).content;
-    if (plan->slots <= pieces->opened && plan->content <= pieces->opened_content &&
-        plan->makes_lists <= pieces->has_lists && ring_len <= pieces->ring_len)
-        return 0;
-    zstd_pieces_close(pieces);
-    if (open_ring(pieces, ring_len) == 0 && open_slots(pieces, plan) == 0)
+    *pieces = (struct zstd_pieces){.plan = *plan, .loops = loops, .checks = checks};
+    atomic_init(&pieces->density, 1024);
+    if (open_ring(pieces, ring_len) == 0 && open_slots(pieces) == 0 &&
+        zstd_pieces_begin_frame(pieces, header))
         return 0;
     zstd_pieces_close(pieces);
     return -1;
 }
 
-int zstd_pieces_begin(struct zstd_pieces *pieces, const struct zstd_piece_plan *plan,
-                      const struct zstd_frame_header *header, const struct block_loops *loops,
-                      bool verifies)
+bool zstd_pieces_begin_frame(struct zstd_pieces *pieces, const struct zstd_frame_header *header)
 {
-    if (open_all(pieces, plan) != 0)
-        return -1;
-    pieces->plan = *plan;
-    pieces->header = *header;
-    pieces->loops = loops;
-    pieces->verifies = verifies && header->has_checksum;
-    (void)zstd_walk_begin(&pieces->walk, header);
-    pieces->cut = pieces->chained = pieces->content = 0;
-    pieces->is_cutting = false;
     pieces->checksum_len = 0;
-    pieces->repeat_offsets = (struct repeat_offsets){{1, 4, 8}};
-    atomic_store_explicit(&pieces->density, 1024, memory_order_relaxed);
-    xxh64_begin(&pieces->hash);
-    return 0;
+    return zstd_walk_begin(&pieces->walk, header) && window_of(header) <= pieces->plan.tail;
 }
 
 /* --- cut --- */
@@ -226,6 +216,7 @@ int zstd_pieces_begin(struct zstd_pieces *pieces, const struct zstd_piece_plan *
 static void begin_piece(struct zstd_pieces *pieces, struct zstd_piece *piece)
 {
     const struct zstd_piece_plan *plan = &pieces->plan;
+    const struct zstd_frame_header *header = &pieces->walk.parts.header;
     const size_t max = limits_of(plan).content,
                  density = atomic_load_explicit(&pieces->density, memory_order_relaxed);
     size_t content = plan->content;
@@ -236,6 +227,9 @@ static void begin_piece(struct zstd_pieces *pieces, struct zstd_piece *piece)
     content = content > BLOCK_CONTENT_MAX ? content : BLOCK_CONTENT_MAX;
     piece->run.limits.content_usual = content;
     piece->run.limits.content = content > plan->few ? content : plan->few;
+    piece->is_first = pieces->walk.is_first;
+    piece->stated = header->content;
+    piece->has_checksum = header->has_checksum;
     zstd_walk_begin_run(&pieces->walk, &piece->run);
     pieces->is_cutting = true;
 }
@@ -262,10 +256,10 @@ enum zstd_cut zstd_pieces_cut(struct zstd_pieces *pieces, const unsigned char *i
 {
     struct zstd_piece *piece = zstd_piece_at(pieces, pieces->cut);
     struct zstd_run *run = &piece->run;
-    const size_t checksum = pieces->header.has_checksum ? ZSTD_CHECKSUM_SIZE : 0;
     *used = 0;
     if (!pieces->is_cutting)
         begin_piece(pieces, piece);
+    const size_t checksum = piece->has_checksum ? ZSTD_CHECKSUM_SIZE : 0;
     if (!run->is_last || pieces->walk.in_block) {
         const enum walked walked = zstd_walk_fill(&pieces->walk, run, in, len, used);
         if (walked != WALKED_RUN)
@@ -275,7 +269,7 @@ enum zstd_cut zstd_pieces_cut(struct zstd_pieces *pieces, const unsigned char *i
         while (pieces->checksum_len < checksum) {
             if (*used == len)
                 return ZSTD_CUT_ALL;
-            pieces->checksum[pieces->checksum_len++] = in[(*used)++];
+            piece->checksum[pieces->checksum_len++] = in[(*used)++];
         }
     end_piece(pieces, piece);
     return run->is_last ? ZSTD_CUT_LAST : ZSTD_CUT_PIECE;
@@ -418,7 +412,11 @@ bool zstd_pieces_chain(struct zstd_pieces *pieces)
 {
     struct zstd_piece *piece = zstd_piece_at(pieces, pieces->chained);
     const struct parsed_run *parsed = &piece->run.parsed;
-    if (parsed->content > pieces->header.content - pieces->content || !place_piece(pieces, piece))
+    if (piece->is_first) {
+        pieces->repeat_offsets = (struct repeat_offsets){{1, 4, 8}};
+        pieces->content = 0;
+    }
+    if (parsed->content > piece->stated - pieces->content || !place_piece(pieces, piece))
         return false;
     piece->before =
         (struct execution){.repeat_offsets = pieces->repeat_offsets, .history = piece->before_len};
@@ -503,21 +501,23 @@ bool zstd_piece_execute(struct zstd_piece *piece, const struct block_loops *loop
     return to.operations < last.operations || execute_last(piece);
 }
 
-/* --- hash, and the end --- */
+/* --- verify --- */
 
-void zstd_pieces_hash(struct zstd_pieces *pieces, const struct zstd_piece *piece)
+bool zstd_pieces_verify(struct zstd_pieces *pieces, const struct zstd_piece *piece)
 {
-    xxh64_add(&pieces->hash, piece->content, piece->len);
-}
-
-bool zstd_pieces_are_as_stated(const struct zstd_pieces *pieces)
-{
-    const uint64_t stated = pieces->header.content,
-                   hash = pieces->verifies ? xxh64_value(&pieces->hash) : 0;
-    if (stated != ZSTD_SIZE_UNKNOWN && stated != pieces->content)
-        return false;
-    for (int i = 0; pieces->verifies && i < ZSTD_CHECKSUM_SIZE; i++)
-        if (pieces->checksum[i] != (unsigned char)(hash >> 8 * i))
-            return false;
-    return true;
+    const bool checks = pieces->checks && piece->has_checksum;
+    if (piece->is_first) {
+        xxh64_begin(&pieces->hash);
+        pieces->verified = 0;
+    }
+    pieces->verified += piece->len;
+    if (checks)
+        xxh64_add(&pieces->hash, piece->content, piece->len);
+    if (!piece->run.is_last)
+        return true;
+    const uint64_t hash = checks ? xxh64_value(&pieces->hash) : 0;
+    bool is_right = piece->stated == ZSTD_SIZE_UNKNOWN || piece->stated == pieces->verified;
+    for (int i = 0; checks && i < ZSTD_CHECKSUM_SIZE; i++)
+        is_right &= piece->checksum[i] == (unsigned char)(hash >> 8 * i);
+    return is_right;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* One zstd frame at a time, decoded in pieces of several MiB by any number of threads. There are no
- * threads in here: the caller calls these steps, for each piece in this order,
+/* zstd frames, one after the other, decoded in pieces of several MiB by any number of threads.
+ * There are no threads in here: the caller calls these steps, for each piece in this order,
  *
- *     cut       bytes of the file are moved to the piece          in file order, one piece at a
- * time parse     blocks become operations                          any thread list      of what the
- * window behind the piece needs         any thread; may be left out chain     executes that: the
- * window behind is there         in file order, one piece at a time execute   the rest, a part at a
- * time                        any thread hash      adds the content to the checksum in file order,
- * one piece at a time
+ *     cut       bytes of the file are moved to the piece        in file order
+ *     parse     blocks become operations                        any thread
+ *     list      of what the window behind the piece needs       any thread; may be left out
+ *     chain     executes that: the window behind is there       in file order
+ *     execute   the rest, a part at a time                      any thread
+ *     verify    compares with what the frame states             in file order
  *
  * Steps of different pieces may run at the same time; the steps of one piece, and each step that
  * goes in file order, by itself, follow each other through the caller's lock or queue. Only chain
@@ -16,7 +16,7 @@
  * is parsed, leave the list out.
  *
  * Piece i is in slot i % plan.slots. It is cut into its slot once nobody needs what the piece there
- * had: after the content was counted, lent or copied, and hashed.
+ * had: after the content was counted, lent or copied, and verified.
  *
  * What is corrupt, or not understood, needs the fallback: libzstd decodes the frame anew, and has
  * the last word. All content that execute has completed is right up to there: it is what libzstd
@@ -56,12 +56,17 @@ void zstd_piece_plan_small(struct zstd_piece_plan *plan, const struct zstd_frame
 /* --- a piece --- */
 
 struct zstd_piece {
-    struct zstd_run run;      /* its blocks, and what they are parsed to */
-    struct parsed_run list;   /* dense: what is executed before the tail */
+    struct zstd_run run; /* its blocks, and what they are parsed to */
+    /* Set by cut. */
+    bool is_first;     /* of its frame, */
+    uint64_t stated;   /* which states so many bytes of content, or ZSTD_SIZE_UNKNOWN, */
+    bool has_checksum; /* and that; */
+    unsigned char checksum[ZSTD_CHECKSUM_SIZE]; /* of the last piece */
+    uint64_t bound;                             /* bytes of content that cut took it for */
+    unsigned char *touch, *touch_end; /* fresh memory, which parse touches so that chain need not */
+    struct parsed_run list;           /* dense: what is executed before the tail */
     struct run_position head; /* the end of what execute executes; chain has executed the rest */
     struct execution before;  /* the state before the piece */
-    unsigned char *touch, *touch_end; /* fresh memory, which parse touches so that chain need not */
-    uint64_t bound;                   /* bytes of content that cut took it for */
     /* Set by chain: content[0..len), which is complete once execute says so. */
     unsigned char *content;
     uint32_t len;
@@ -70,40 +75,42 @@ struct zstd_piece {
     unsigned block;               /* that it is in */
 };
 
-/* --- the frame --- */
+/* --- the frames --- */
 
-/* A decoder. Zeroed, it can begin a frame. */
+/* A decoder. */
 struct zstd_pieces {
     struct zstd_piece_plan plan;
     const struct block_loops *loops;
-    struct zstd_frame_header header;
-    struct zstd_piece *pieces; /* plan.slots of them */
-    unsigned opened;           /* pieces that have memory, */
-    size_t opened_content;     /* and for how much content each */
+    bool checks;               /* checksums */
+    struct zstd_piece *pieces; /* plan.slots of them, */
+    unsigned opened;           /* of which so many have memory */
     unsigned char *ring;       /* where content goes */
     size_t ring_len;           /* bytes; more than the plan counts on, and mostly never touched */
-    bool has_lists, verifies;  /* memory for lists; the checksum */
     /* cut */
-    struct zstd_walk walk;
+    struct zstd_walk walk; /* of the frame */
     uint64_t cut;          /* pieces */
     size_t touched;        /* bytes of the ring that pieces touch */
     bool is_cutting;       /* the piece has begun */
     unsigned checksum_len; /* bytes of it that have come */
-    unsigned char checksum[ZSTD_CHECKSUM_SIZE];
-    /* chain: of the content so far */
+    /* chain: of the frame so far */
     struct repeat_offsets repeat_offsets;
-    uint64_t chained, content; /* pieces and bytes */
-    atomic_uint density;       /* content of pieces, in 1/1024 of what cut took it for */
-    /* hash */
+    uint64_t content;    /* bytes */
+    uint64_t chained;    /* pieces of all frames */
+    atomic_uint density; /* content of pieces, in 1/1024 of what cut took it for */
+    /* verify: of the frame so far */
     struct xxh64 hash;
+    uint64_t verified; /* bytes of content */
 };
 
-/* Begins a frame with this header, in the memory of the frame before if that is enough. No piece of
- * that may be at hand. 0, or -1: out of memory. */
-int zstd_pieces_begin(struct zstd_pieces *pieces, const struct zstd_piece_plan *plan,
-                      const struct zstd_frame_header *header, const struct block_loops *loops,
-                      bool verifies);
+/* Opens all memory, and begins the first frame. 0, or -1: out of memory. */
+int zstd_pieces_open(struct zstd_pieces *pieces, const struct zstd_piece_plan *plan,
+                     const struct zstd_frame_header *header, const struct block_loops *loops,
+                     bool checks);
 void zstd_pieces_close(struct zstd_pieces *pieces);
+
+/* Goes on with the pieces of another frame, once all of the one before was cut. False: the plan is
+ * not for such a frame. */
+bool zstd_pieces_begin_frame(struct zstd_pieces *pieces, const struct zstd_frame_header *header);
 
 /* Returns the slot of piece i. */
 static inline struct zstd_piece *zstd_piece_at(const struct zstd_pieces *pieces, uint64_t i)
@@ -120,7 +127,7 @@ enum zstd_cut {
     ZSTD_CUT_WRONG, /* the data need the fallback */
 };
 
-/* Moves bytes of in[0..len) to the next piece; the first ones follow the frame's header. Sets *used
+/* Moves bytes of in[0..len) to the next piece; those of a frame follow its header. Sets *used
  * to how many. */
 enum zstd_cut zstd_pieces_cut(struct zstd_pieces *pieces, const unsigned char *in, size_t len,
                               size_t *used);
@@ -157,11 +164,8 @@ bool zstd_pieces_chain(struct zstd_pieces *pieces);
 bool zstd_piece_execute(struct zstd_piece *piece, const struct block_loops *loops, uint32_t max,
                         uint32_t *complete);
 
-/* Adds a piece that is complete to the checksum. Nothing is to be done unless pieces->verifies. */
-void zstd_pieces_hash(struct zstd_pieces *pieces, const struct zstd_piece *piece);
-
-/* True if content and checksum are what the frame states. After the last piece was chained, and, if
- * pieces->verifies, hashed. */
-bool zstd_pieces_are_as_stated(const struct zstd_pieces *pieces);
+/* Adds a piece that is complete to the checksum of its frame. False: the frame ends with it, and
+ * checksum or content are not what it states. */
+bool zstd_pieces_verify(struct zstd_pieces *pieces, const struct zstd_piece *piece);
 
 #endif

@@ -328,20 +328,19 @@ static bool may_begin(const struct file *file)
            (!input->bytes.regular || input->frames.pending.offset < input->bytes.opened_size);
 }
 
-/* True if it is large enough. *stated: the bytes of content that it states, or FRAME_UNSIZED. */
-static bool pays(const struct extent *extent, unsigned workers, uint64_t *stated)
+/* True if what begins with ahead->data is large enough, while so many workers have something else
+ * to decode. *stated: the bytes of content that it states, or FRAME_UNSIZED. */
+static bool pays(struct source *source, const struct file *file, const struct frame_batch *ahead,
+                 unsigned workers, unsigned taken, uint64_t *stated)
 {
-    const struct file *file = extent->file;
     const struct input *input = &file->input;
-    const struct frame_batch *pending = &input->frames.pending;
     const struct codec *codec = input->frames.codec;
-    struct source *source = extent->worker->source;
     const uint64_t end = input->bytes.regular ? input->bytes.opened_size : BYTES_MAX;
     struct codec_frame frame;
-    double compressed = (double)(end - pending->offset);
-    const enum frame_extent known = codec->peek(pending->data, pending->len, &frame);
+    double compressed = (double)(end - ahead->offset);
+    const enum frame_extent known = codec->peek(ahead->data, ahead->len, &frame);
     if (!codec->is_chain && known == FRAME_WHOLE)
-        compressed = (double)frame.size; /* those that follow are begun one by one */
+        compressed = (double)frame.size; /* those that follow may be small, too */
     double content = compressed * CONTENT_RATIO;
     if (!codec->is_chain && frame.content != FRAME_UNSIZED)
         content = (double)frame.content;
@@ -349,13 +348,38 @@ static bool pays(const struct extent *extent, unsigned workers, uint64_t *stated
     const struct frame_offer offer = {.compressed = compressed,
                                       .content = content < wanted ? content : wanted,
                                       .workers_max = workers,
-                                      .taken = source_taken(source, file),
+                                      .taken = taken,
                                       .rest = (double)source_rest(source)};
     *stated = frame.content;
     if (source->options.piece_size > 0)
         return workers > 1 &&
                (source->options.piece_size != PIECES_OF_ALL || compressed >= SMALL_FRAME);
     return policy_helps(&offer);
+}
+
+bool pieces_pay_on(const struct pieces *pieces, unsigned workers, const struct frame_batch *next)
+{
+    const struct file *file = pieces->file;
+    const struct frames *frames = &file->input.frames;
+    struct codec_frame frame;
+    struct frame_walk walk;
+    struct error unused;
+    uint64_t stated;
+    if (pieces->source->options.piece_size == 0) { /* small ones are decoded a worker each */
+        if (pieces_are_of_stream(pieces)) {
+            if (next->len < FRAMES_SIZE_FIRST ||
+                frames->codec->peek(next->data, next->len, &frame) == FRAME_WHOLE)
+                return false;
+        } else {
+            const uint64_t left = pieces->end - next->offset;
+            frame_walk_begin(&walk, frames->bytes, frames->codec, next->offset,
+                             next->offset + (left < FRAMES_SIZE_MAX ? left : FRAMES_SIZE_MAX));
+            if (frame_walk_next(&walk, &unused) == WALK_FRAME)
+                return false;
+        }
+    }
+    const unsigned taken = source_taken(pieces->source, file); /* this file, too */
+    return pays(pieces->source, file, next, workers, taken > 0 ? taken - 1 : 0, &stated);
 }
 
 /* Reads ahead in a stream, as long as more comes at once. 1; 0: it is too slow, or -1: the run has
@@ -409,7 +433,8 @@ int pieces_acquire(struct extent *extent, bool is_current)
     const unsigned workers = worker->sink->workers ? worker->sink->workers(worker->sink->arg) : 1;
     const struct piece_format *format = find_format(input->frames.codec);
     uint64_t stated;
-    if (!format || !may_begin(file) || !pays(extent, workers, &stated))
+    if (!format || !may_begin(file) ||
+        !pays(source, file, &input->frames.pending, workers, source_taken(source, file), &stated))
         return 0;
     const int gathered = input->bytes.regular ? 1 : gather(extent, stated);
     struct pieces *pieces = gathered > 0 ? open_pieces(extent, format, workers) : NULL;

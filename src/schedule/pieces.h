@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One frame or member of a file, or all that follow it, decoded in pieces by every worker that is
+/* Frames or members of a file that follow each other, decoded in pieces by every worker that is
  * free:
  *
  *     cut       where the next piece ends            in file order; a stream is read, too
@@ -130,6 +130,10 @@ extern const struct piece_format piece_format_gzip; /* only in builds with ISA-L
  * the read lock. 1: the file is that of its jobs now; 0: it does not pay; or -1: the run has
  * failed. */
 int pieces_acquire(struct extent *extent, bool is_current);
+
+/* True if what follows in the file is worth it, too, for so many workers, and not small;
+ * data[0..len) of *next is what is known of it. By the job that cuts. */
+bool pieces_pay_on(const struct pieces *pieces, unsigned workers, const struct frame_batch *next);
 
 /* Runs the jobs that there are. */
 int pieces_run(struct extent *extent);

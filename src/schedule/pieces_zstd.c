@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The pieces of one zstd frame, by the steps of src/parallel/zstd_piece.h. The window behind a
- * piece is all that the next one needs of it. So whoever prepares a piece lists what that window is
- * made of; in file order only the list and the window are executed, and all the rest by whoever
- * counts the piece. What follows the frame is left to whoever has the file next. */
+/* The pieces of zstd frames, by the steps of src/parallel/zstd_piece.h. The window behind a piece
+ * is all that the next one needs of it. So whoever prepares a piece lists what that window is made
+ * of; in file order only the list and the window are executed, and all the rest by whoever counts
+ * the piece. Frames that are worth it follow each other; what comes after them is left to whoever
+ * has the file next. */
 #include "pieces.h"
 #include "src/parallel/zstd_piece.h"
 
@@ -20,18 +21,18 @@ struct zstd_slot {
     struct zstd_piece *own;
     bool is_wrong; /* libzstd decodes the frame: */
     bool is_cut;   /* the input ends in it */
-    bool is_last;
 };
 
 struct zstd_file {
     struct pieces pieces; /* first */
-    struct zstd_pieces frame;
-    struct piece_restart begin; /* of the frame */
-    uint64_t at;                /* byte of the file that is cut next: */
-    const unsigned char *rest;  /* so many bytes from there on were read, */
-    size_t rest_len;            /* and lie in the slot of the last piece */
-    bool is_whole;              /* all of the frame was retired, and it is as it states */
-    bool is_cut;                /* all of it was chained that there is */
+    struct zstd_pieces frames;
+    unsigned workers;
+    uint64_t at;               /* byte of the file that is cut next: */
+    const unsigned char *rest; /* so many bytes from there on were read, */
+    size_t rest_len;           /* and lie in the slot of the last piece */
+    size_t header;             /* bytes of the header that stands there; 0: none does */
+    /* Where a frame is begun anew: that which is chained, and that which is retired. */
+    struct piece_restart begin, unverified;
 };
 
 /* --- opening and closing --- */
@@ -39,7 +40,7 @@ struct zstd_file {
 static void close_file(struct pieces *pieces)
 {
     struct zstd_file *all = (struct zstd_file *)pieces;
-    zstd_pieces_close(&all->frame);
+    zstd_pieces_close(&all->frames);
     for (unsigned i = 0; i < pieces->scratch_count; i++) {
         zstd_list_scratch_close(pieces->scratch[i]);
         free(pieces->scratch[i]);
@@ -81,23 +82,37 @@ static bool is_within(uint64_t window, uint64_t limit)
     return window <= max;
 }
 
-/* Plans the pieces of a frame, and reserves their memory: half as much each time it is short. 0: it
- * is left to libzstd. */
-static size_t reserve(struct zstd_piece_plan *plan, struct source *source,
-                      const struct zstd_frame_header *header, unsigned workers)
+/* Plans the pieces of a frame within so much memory. False: it is left to libzstd. */
+static bool plan_pieces(struct zstd_piece_plan *plan, const struct source *source,
+                        const struct zstd_frame_header *header, unsigned workers, size_t memory)
 {
     const size_t piece_size = source->options.piece_size;
+    if (piece_size == 0 || piece_size == PIECES_OF_ALL)
+        return zstd_piece_plan(plan, header, workers, memory);
+    zstd_piece_plan_small(plan, header, workers, piece_size);
+    return plan->memory <= memory;
+}
+
+/* The same, and reserves the memory: half as much each time it is short. */
+static bool reserve(struct zstd_piece_plan *plan, struct source *source,
+                    const struct zstd_frame_header *header, unsigned workers)
+{
     size_t memory = decode_memory_max(workers);
-    if (piece_size > 0 && piece_size != PIECES_OF_ALL) {
-        zstd_piece_plan_small(plan, header, workers, piece_size);
-        return decode_memory_reserve_shared(source, plan->memory, workers) ? plan->memory : 0;
-    }
-    if (!zstd_piece_plan(plan, header, workers, memory))
+    if (!plan_pieces(plan, source, header, workers, memory))
         memory = DECODE_MEMORY_PIECES; /* for a wide window */
-    for (; zstd_piece_plan(plan, header, workers, memory); memory /= 2)
+    for (; plan_pieces(plan, source, header, workers, memory); memory /= 2)
         if (decode_memory_reserve_shared(source, plan->memory, workers))
-            return plan->memory;
-    return 0;
+            return true;
+    return false;
+}
+
+/* Reads the header of a frame. False: there is none, or such a frame is not decoded in pieces. */
+static bool read_header(struct zstd_frame_header *header, const unsigned char *data, size_t len,
+                        const struct codec_options *decoding)
+{
+    struct zstd_walk unused;
+    return zstd_parse_frame(data, len, header) == ZSTD_PARSED && zstd_walk_begin(&unused, header) &&
+           is_within(header->window, decoding->memlimit);
 }
 
 static struct pieces *open_file(struct worker *worker, struct file *file, unsigned workers)
@@ -107,26 +122,24 @@ static struct pieces *open_file(struct worker *worker, struct file *file, unsign
     const struct frame_batch *pending = &file->input.frames.pending;
     struct zstd_frame_header header;
     struct zstd_piece_plan plan;
-    struct zstd_walk unused;
-    if (zstd_parse_frame(pending->data, pending->len, &header) != ZSTD_PARSED ||
-        !zstd_walk_begin(&unused, &header) || !is_within(header.window, decoding->memlimit))
+    if (!read_header(&header, pending->data, pending->len, decoding) ||
+        !reserve(&plan, source, &header, workers))
         return NULL;
     struct zstd_file *all = calloc(1, sizeof *all);
-    if (!all)
-        return NULL;
-    const size_t memory = reserve(&plan, source, &header, workers);
-    all->begin = (struct piece_restart){pending->offset, file->content, false};
-    all->at = pending->offset + header.size;
-    all->pieces.ahead = pending->data + header.size;
-    all->pieces.ahead_len = pending->len - header.size;
-    if (memory > 0 && open_slots(&all->pieces, &plan, workers) &&
-        zstd_pieces_begin(&all->frame, &plan, &header, block_loops_find(decoding->instructions),
-                          header.has_checksum && !decoding->no_check) == 0) {
-        all->pieces.memory = memory;
+    if (all && open_slots(&all->pieces, &plan, workers) &&
+        zstd_pieces_open(&all->frames, &plan, &header, block_loops_find(decoding->instructions),
+                         !decoding->no_check) == 0) {
+        all->workers = workers;
+        all->at = pending->offset;
+        all->header = header.size;
+        all->pieces.ahead = pending->data + header.size;
+        all->pieces.ahead_len = pending->len - header.size;
+        all->pieces.memory = plan.memory;
         return &all->pieces;
     }
-    decode_memory_release_shared(source, memory);
-    close_file(&all->pieces);
+    if (all)
+        close_file(&all->pieces);
+    decode_memory_release_shared(source, plan.memory);
     return NULL;
 }
 
@@ -139,7 +152,7 @@ static size_t read_more(struct zstd_file *all, bool *is_short)
     struct pieces *pieces = &all->pieces;
     struct error unused; /* libzstd meets it again */
     size_t space;
-    unsigned char *to = zstd_pieces_space(&all->frame, &space);
+    unsigned char *to = zstd_pieces_space(&all->frames, &space);
     const size_t cap = space < PORTION ? space : PORTION;
     ssize_t got;
     if (!pieces_are_of_stream(pieces)) {
@@ -147,7 +160,7 @@ static size_t read_more(struct zstd_file *all, bool *is_short)
     } else {
         got = pieces_read(pieces, to, cap, false);
         *is_short =
-            got == PIECES_DRY && zstd_pieces_cut_short(&all->frame, &all->rest, &all->rest_len);
+            got == PIECES_DRY && zstd_pieces_cut_short(&all->frames, &all->rest, &all->rest_len);
         if (got == PIECES_DRY && !*is_short)
             got = pieces_read(pieces, to, cap, true);
     }
@@ -158,6 +171,37 @@ static size_t read_more(struct zstd_file *all, bool *is_short)
     return (size_t)got;
 }
 
+/* Goes on with the frame that follows, if that is worth it. */
+static bool begin_frame(struct zstd_file *all)
+{
+    const struct pieces *pieces = &all->pieces;
+    const struct source *source = pieces->source;
+    const bool is_regular = !pieces_are_of_stream(pieces);
+    unsigned char head[ZSTD_FRAME_HEADER_MAX];
+    struct frame_batch next = {
+        .data = (unsigned char *)all->rest, .len = all->rest_len, .offset = all->at};
+    struct zstd_frame_header header;
+    struct zstd_piece_plan plan;
+    struct error unused;
+    if (is_regular) {
+        const ssize_t got =
+            bytes_read_at(&pieces->file->input.bytes, head, sizeof head, all->at, &unused);
+        next.data = head;
+        next.len = got > 0 ? (size_t)got : 0;
+    }
+    if (all->at >= pieces->end ||
+        !read_header(&header, next.data, next.len, &source->options.decoding) ||
+        !plan_pieces(&plan, source, &header, all->workers, all->frames.plan.memory) ||
+        plan.content / 2 > all->frames.plan.content /* it is worth more memory */ ||
+        !pieces_pay_on(pieces, all->workers, &next) ||
+        !zstd_pieces_begin_frame(&all->frames, &header))
+        return false;
+    all->header = header.size;
+    if (is_regular)
+        all->rest_len = 0; /* they are read again, but for the header */
+    return true;
+}
+
 static bool cut(struct pieces *pieces, struct piece *piece)
 {
     struct zstd_file *all = (struct zstd_file *)pieces;
@@ -165,10 +209,16 @@ static bool cut(struct pieces *pieces, struct piece *piece)
     enum zstd_cut result;
     bool is_short = false;
     piece->offset = all->at;
-    slot->own = zstd_piece_at(&all->frame, all->frame.cut);
+    slot->own = zstd_piece_at(&all->frames, all->frames.cut);
+    all->at += all->header;
+    if (all->rest_len > 0) {
+        all->rest += all->header;
+        all->rest_len -= all->header;
+    }
+    all->header = 0;
     do {
         size_t used;
-        result = zstd_pieces_cut(&all->frame, all->rest, all->rest_len, &used);
+        result = zstd_pieces_cut(&all->frames, all->rest, all->rest_len, &used);
         all->rest += used;
         all->rest_len -= used;
         all->at += used;
@@ -180,8 +230,7 @@ static bool cut(struct pieces *pieces, struct piece *piece)
     piece->compressed = (size_t)(all->at - piece->offset);
     slot->is_cut = result == ZSTD_CUT_ALL;
     slot->is_wrong = slot->is_cut || result == ZSTD_CUT_WRONG;
-    slot->is_last = result == ZSTD_CUT_LAST;
-    return result == ZSTD_CUT_PIECE;
+    return result == ZSTD_CUT_PIECE || (result == ZSTD_CUT_LAST && begin_frame(all));
 }
 
 static void prepare(struct worker *worker, struct pieces *pieces, struct piece *piece)
@@ -191,7 +240,7 @@ static void prepare(struct worker *worker, struct pieces *pieces, struct piece *
     bool complete;
     (void)worker;
     slot->is_wrong =
-        slot->is_wrong || !zstd_piece_parse(slot->own, all->frame.loops, UINT_MAX, &complete);
+        slot->is_wrong || !zstd_piece_parse(slot->own, all->frames.loops, UINT_MAX, &complete);
 }
 
 /* Lists what must be executed in order. */
@@ -199,8 +248,8 @@ static void map(struct worker *worker, struct pieces *pieces, struct piece *piec
 {
     const struct zstd_file *all = (struct zstd_file *)pieces;
     struct zstd_slot *slot = (struct zstd_slot *)piece;
-    if (!slot->is_wrong && all->frame.plan.makes_lists)
-        zstd_piece_list(&all->frame, slot->own, worker->scratch);
+    if (!slot->is_wrong && all->frames.plan.makes_lists)
+        zstd_piece_list(&all->frames, slot->own, worker->scratch);
 }
 
 static enum piece_chained chain(struct worker *worker, struct pieces *pieces, struct piece *piece,
@@ -211,8 +260,10 @@ static enum piece_chained chain(struct worker *worker, struct pieces *pieces, st
     (void)worker;
     (void)at_once;
     (void)is_next;
-    all->is_cut = slot->is_cut;
-    slot->is_wrong = slot->is_wrong || !zstd_pieces_chain(&all->frame);
+    if (slot->own->is_first)
+        all->begin = (struct piece_restart){piece->offset, pieces->position, false};
+    all->begin.is_cut = slot->is_cut;
+    slot->is_wrong = slot->is_wrong || !zstd_pieces_chain(&all->frames);
     if (slot->is_wrong)
         return PIECE_STOP;
     if (slot->own->len > 0 && !pieces_go_on(pieces))
@@ -238,7 +289,7 @@ static int count(struct worker *worker, struct pieces *pieces, struct piece *pie
         return -1;
     while (rc == 0 && done < own->len) {
         slot->is_wrong =
-            complete < own->len && !zstd_piece_execute(own, all->frame.loops, STRIDE, &complete);
+            complete < own->len && !zstd_piece_execute(own, all->frames.loops, STRIDE, &complete);
         if (slot->is_wrong)
             break;
         const uint32_t some = complete - done < 2 * STRIDE ? complete - done : STRIDE;
@@ -253,27 +304,22 @@ static bool retire(struct pieces *pieces, struct piece *piece, struct piece_rest
 {
     struct zstd_file *all = (struct zstd_file *)pieces;
     const struct zstd_slot *slot = (struct zstd_slot *)piece;
-    *restart = all->begin;
+    if (slot->own->is_first)
+        all->unverified = (struct piece_restart){piece->offset, piece->position, false};
+    *restart = all->unverified;
     if (slot->is_wrong) {
         pieces->file->is_wrong |= piece->has_content; /* some of it may not have been counted */
         return !piece->has_content;
     }
     if (!piece->has_content && slot->own->len > 0)
         return true; /* the range has ended before it */
-    if (all->frame.verifies)
-        zstd_pieces_hash(&all->frame, slot->own);
-    if (slot->is_last)
-        all->is_whole = zstd_pieces_are_as_stated(&all->frame);
-    return !slot->is_last || all->is_whole;
+    return zstd_pieces_verify(&all->frames, slot->own);
 }
 
 static struct piece_restart restart(const struct pieces *pieces, bool at_end)
 {
-    (void)at_end;
     const struct zstd_file *all = (const struct zstd_file *)pieces;
-    struct piece_restart begin = all->begin;
-    begin.is_cut = all->is_cut;
-    return all->is_whole ? (struct piece_restart){all->at, pieces->position, false} : begin;
+    return at_end ? (struct piece_restart){all->at, pieces->position, false} : all->begin;
 }
 
 const struct piece_format piece_format_zstd = {

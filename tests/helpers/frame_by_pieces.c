@@ -31,10 +31,9 @@ struct decoding {
     unsigned running;
 };
 
-struct by_pieces by_pieces_random(const struct block_loops *loops, struct zstd_pieces *pieces)
+struct by_pieces by_pieces_random(const struct block_loops *loops)
 {
     return (struct by_pieces){.loops = loops,
-                              .pieces = pieces,
                               .slots = 2 + random_below(SLOTS_MAX - 1),
                               .content = 1000 + random_below(random_below(2) ? 300000 : 3000),
                               .tail = 32 + random_below(random_below(2) ? 100000 : 1000),
@@ -115,9 +114,13 @@ static bool finish(struct decoding *decoding, uint64_t i)
                piece->before_len) != 0)
         abort();
     memcpy(decoding->out + begin, piece->content, piece->len);
-    if (decoding->by->pieces->verifies)
-        zstd_pieces_hash(decoding->by->pieces, piece);
-    return true;
+    return zstd_pieces_verify(decoding->by->pieces, piece);
+}
+
+/* Returns the bytes of the frame's content before a piece that is chained next. */
+static size_t content_before(const struct by_pieces *by, uint64_t i)
+{
+    return zstd_piece_at(by->pieces, i)->is_first ? 0 : (size_t)by->pieces->content;
 }
 
 /* Takes a step, without the lock. False: it needs the fallback. */
@@ -140,7 +143,7 @@ static bool take(struct decoding *decoding, enum step step, uint64_t i, unsigned
         zstd_piece_list(by->pieces, piece, scratch);
         return true;
     case STEP_CHAIN:
-        decoding->begins[i % by->slots] = (size_t)by->pieces->content;
+        decoding->begins[i % by->slots] = content_before(by, i);
         return zstd_pieces_chain(by->pieces);
     case STEP_EXECUTE:
         is_right = zstd_piece_execute(piece, by->loops, 1 + chance % 100000, &complete);
@@ -155,8 +158,7 @@ static bool take(struct decoding *decoding, enum step step, uint64_t i, unsigned
 static bool make_room(struct decoding *decoding, uint64_t i)
 {
     const struct by_pieces *by = decoding->by;
-    const size_t size =
-        (size_t)by->pieces->content + zstd_piece_at(by->pieces, i)->run.parsed.content;
+    const size_t size = content_before(by, i) + zstd_piece_at(by->pieces, i)->run.parsed.content;
     if (size > CONTENT_LIMIT)
         return false;
     if (size > decoding->out_size) {
@@ -222,37 +224,46 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* Returns the bytes of the frame, or 0: it needs the fallback. */
-static size_t decode_frame(struct decoding *decoding, const struct zstd_frame_header *header)
+/* Begins a frame: one that follows another one in its memory, if the plan is for both. */
+static void begin(const struct by_pieces *by, const struct zstd_frame_header *header)
 {
-    const struct by_pieces *by = decoding->by;
     const uint32_t window = (uint32_t)header->window;
     const struct zstd_piece_plan plan = {.slots = by->slots,
                                          .begins = by->threads,
                                          .content = by->content,
                                          .tail = window > by->tail ? window : by->tail,
                                          .makes_lists = true};
+    if (by->pieces->opened > 0 && zstd_pieces_begin_frame(by->pieces, header))
+        return;
+    zstd_pieces_close(by->pieces);
+    if (zstd_pieces_open(by->pieces, &plan, header, by->loops, by->verifies) != 0)
+        abort();
+}
+
+/* Returns the bytes of the frame, or 0: it needs the fallback. */
+static size_t decode_frame(struct decoding *decoding, const struct zstd_frame_header *header)
+{
+    const struct by_pieces *by = decoding->by;
     struct zstd_walk walk;
     pthread_t threads[16];
     if (!zstd_walk_begin(&walk, header))
         return 0;
-    if (zstd_pieces_begin(by->pieces, &plan, header, by->loops, by->verifies) != 0)
-        abort();
+    begin(by, header);
     decoding->at = header->size;
+    decoding->cut = decoding->chained = decoding->finished = by->pieces->cut;
     for (unsigned i = 1; i < by->threads; i++)
         if (pthread_create(&threads[i], NULL, work, decoding) != 0)
             abort();
     work(decoding);
     for (unsigned i = 1; i < by->threads; i++)
         pthread_join(threads[i], NULL);
-    return !decoding->is_wrong && zstd_pieces_are_as_stated(by->pieces) ? decoding->at : 0;
+    return decoding->is_wrong ? 0 : decoding->at;
 }
 
-bool frame_by_pieces(const struct by_pieces *by, const unsigned char *in, size_t len,
-                     unsigned char **content, size_t *size)
+/* Decodes frames until one needs the fallback. True if none does. */
+static bool decode_all(const struct by_pieces *by, const unsigned char *in, size_t len,
+                       unsigned char **content, size_t *size)
 {
-    *content = need(malloc(1));
-    *size = 0;
     for (size_t at = 0; at < len;) {
         struct decoding decoding = {.by = by,
                                     .in = in + at,
@@ -281,4 +292,17 @@ bool frame_by_pieces(const struct by_pieces *by, const unsigned char *in, size_t
         at += some;
     }
     return true;
+}
+
+bool frame_by_pieces(const struct by_pieces *by, const unsigned char *in, size_t len,
+                     unsigned char **content, size_t *size)
+{
+    struct zstd_pieces pieces = {.pieces = NULL};
+    struct by_pieces own = *by;
+    own.pieces = &pieces;
+    *content = need(malloc(1));
+    *size = 0;
+    const bool is_right = decode_all(&own, in, len, content, size);
+    zstd_pieces_close(&pieces);
+    return is_right;
 }

@@ -9,7 +9,7 @@
 /* The way in which frames are decoded. */
 struct by_pieces {
     const struct block_loops *loops;
-    struct zstd_pieces *pieces; /* zeroed at first; used for one frame after the other */
+    struct zstd_pieces *pieces; /* set by frame_by_pieces */
     unsigned slots;             /* at least 2 */
     uint32_t content;           /* bytes of a piece, about */
     uint32_t tail;              /* bytes, if that is more than the window */
@@ -19,7 +19,7 @@ struct by_pieces {
 };
 
 /* Another way each time, with tiny pieces. */
-struct by_pieces by_pieces_random(const struct block_loops *loops, struct zstd_pieces *pieces);
+struct by_pieces by_pieces_random(const struct block_loops *loops);
 
 /* Decodes in[0..len), whole frames and skippable ones. True if nothing needs the fallback; the
  * content, of *size bytes, is the caller's to free in either case. Without memory, or if a promise

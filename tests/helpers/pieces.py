@@ -73,7 +73,8 @@ def frame(data):
 
 def zstd_file():
     size = draw.choice([0, 1, 1000, 40000, 300000, 300000, 900000, 3000000])
-    whole = b''.join(frame(content(draw.randrange(size + 1))) for _ in range(draw.choice([1, 1, 2, 5])))
+    skipped = b'\x50\x2a\x4d\x18\x03\x00\x00\x00abc' if draw.randrange(6) == 0 else b''
+    whole = skipped.join(frame(content(draw.randrange(size + 1))) for _ in range(draw.choice([1, 1, 2, 5, 12])))
     if draw.randrange(8) == 0:
         whole += draw.choice([b'rubbish', b'\x28\xb5\x2f\xfd', b'\x50\x2a\x4d\x18\x04\x00\x00\x00abcd', whole[:200]])
     return whole

@@ -18,7 +18,6 @@
 
 static unsigned long cases, wrong, fallbacks, stricter;
 static unsigned char *data, *frames;
-static struct zstd_pieces pieces;
 
 static void report(const struct by_pieces *by, const char *what, size_t len)
 {
@@ -43,7 +42,7 @@ static void check_taken(struct by_pieces *by, size_t len, size_t size)
 static void check_by_all(size_t len, size_t size)
 {
     for (const struct block_loops *const *loops = block_loops; *loops; loops++) {
-        struct by_pieces by = by_pieces_random(*loops, &pieces);
+        struct by_pieces by = by_pieces_random(*loops);
         if ((*loops)->runs_here())
             check_taken(&by, len, size);
     }
@@ -58,7 +57,7 @@ static void check_any(const unsigned char *in, size_t len)
     for (const struct block_loops *const *loops = block_loops; *loops; loops++) {
         if (!(*loops)->runs_here())
             continue;
-        struct by_pieces by = by_pieces_random(*loops, &pieces);
+        struct by_pieces by = by_pieces_random(*loops);
         by.verifies = false; /* the reference does not look at checksums */
         cases++;
         const bool taken = frame_by_pieces(&by, in, len, &content, &made);
@@ -136,7 +135,7 @@ static void check_threads(void)
             len += frame_compress(frames + len, FRAMES_MAX - len, &settings, data + size, some);
             size += some;
         }
-        struct by_pieces by = by_pieces_random(block_loops_find(NULL), &pieces);
+        struct by_pieces by = by_pieces_random(block_loops_find(NULL));
         by.threads = 2 + random_below(4);
         by.content = 1000 + random_below(300000);
         check_taken(&by, len, size);
@@ -150,7 +149,7 @@ static void check_large(void)
     for (unsigned round = 0; round < scale_of(2, 10, 40); round++) {
         const size_t len =
             make_frame(round % 2 ? CONTENT_LINES : CONTENT_MIXED, &settings, CONTENT_MAX);
-        struct by_pieces by = by_pieces_random(block_loops_find(NULL), &pieces);
+        struct by_pieces by = by_pieces_random(block_loops_find(NULL));
         by.content = 700000 + random_below(1000000);
         by.threads = 1 + random_below(4);
         by.tail = 1;
@@ -195,7 +194,7 @@ static void check_altered(void)
 static void check_stated(void)
 {
     const struct frame_settings settings = {.level = 3, .window_log = 12, .checksum = true};
-    struct by_pieces by = by_pieces_random(block_loops_find(NULL), &pieces);
+    struct by_pieces by = by_pieces_random(block_loops_find(NULL));
     const size_t len = make_frame(CONTENT_TEXT, &settings, 60000);
     unsigned char *content;
     size_t made;
@@ -254,7 +253,6 @@ int main(void)
     check_altered();
     free(data);
     free(frames);
-    zstd_pieces_close(&pieces);
     printf("%lu cases, %lu of them need the fallback, %lu only here, %lu wrong\n", cases, fallbacks,
            stricter, wrong);
     return wrong != 0;
