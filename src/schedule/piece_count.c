@@ -137,11 +137,8 @@ int piece_count(struct piece_counting *counting, const unsigned char *data, size
 int piece_count_end(struct piece_counting *counting)
 {
     struct segment *segment = &counting->segment;
-    if (segment_is_stream(segment)) {
-        segment->file->at = segment->at;
-        return 0;
-    }
-    const bool is_ended = counting->is_ended || count_chunk(counting, NULL, 0, 0, true) == 0;
+    const bool is_ended = counting->is_ended || segment_is_stream(segment) ||
+                          count_chunk(counting, NULL, 0, 0, true) == 0;
     const int rc = is_ended ? segment_end(segment) : -1;
     segment_close(segment);
     return rc;

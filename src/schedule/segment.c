@@ -158,6 +158,8 @@ static int add_span(struct worker *worker, struct file *file, struct span *span)
 int segment_end(struct segment *segment)
 {
     struct span *span = segment->span;
+    if (segment_is_stream(segment))
+        segment->file->at = segment->at;
     if (!span)
         return 0;
     if (span_keep_tail(span, segment->records) != 0)

@@ -31,27 +31,27 @@ static enum frames_result look_on(struct extent *extent, struct frames_ahead *ah
     return FRAMES_END;
 }
 
-/* Looks at what the file goes on with. All that is left may be one batch, decoded as a stream, and
- * ends with the last record of that. */
+/* Looks at what the file goes on with. What is decoded as one stream is taken in order; at its end,
+ * and of what a GPU has left, an empty batch ends the file with its last record. */
 static enum frames_result peek(struct extent *extent, struct frames_ahead *ahead)
 {
     struct file *file = extent->file;
     struct frame_batch *pending = &file->input.frames.pending;
-    enum frames_result result = FRAMES_AHEAD;
-    *ahead = (struct frames_ahead){.kind = FRAMES_TO_END};
+    enum frames_result result = FRAMES_END;
     if (!file->is_rest)
         result = look_on(extent, ahead);
-    if (file->is_rest || (file->in_stream && result == FRAMES_END)) {
+    file->in_stream |= result == FRAMES_AHEAD && input_is_serial(&file->input);
+    if (!file->in_stream)
+        return result;
+    if (result == FRAMES_END) {
         *ahead = (struct frames_ahead){.kind = FRAMES_TO_END};
         result =
             frame_batch_reserve(pending, FRAMES_SIZE_FIRST) == 0 ? FRAMES_AHEAD : FRAMES_NO_MEMORY;
+    } else if (ahead->kind == FRAMES_WHOLE) {
+        ahead->kind = file->input.frames.codec->is_chain ? FRAMES_TO_END : FRAMES_OPEN;
     }
-    if (result == FRAMES_AHEAD && (file->in_stream || input_is_serial(&file->input))) {
-        file->in_stream = true;
-        ahead->kind = FRAMES_TO_END;
-        if (ahead->memory < FRAMES_MEMORY_MAX)
-            ahead->memory = FRAMES_MEMORY_MAX; /* other frames may need more than the first one */
-    }
+    if (ahead->memory < FRAMES_MEMORY_MAX)
+        ahead->memory = FRAMES_MEMORY_MAX; /* other frames may need more than the first one */
     return result;
 }
 
@@ -206,6 +206,8 @@ static bool has_ended(struct extent *extent)
     if (!codec->is_chain &&
         codec->peek(batch->data + batch->pos, batch->len - batch->pos, &frame) != FRAME_WHOLE)
         return true; /* the next one is large: perhaps it is decoded in pieces */
+    if (extent->file->in_stream)
+        return frame.memory > batch->memory;
     return !frames_resume(&extent->file->input.frames, batch);
 }
 
@@ -323,7 +325,8 @@ static enum decoded decode_records(struct extent *extent, struct chunk *chunk)
     size_t waited = segment_begin_chunk(&extent->segment, chunk);
     size_t limit = source_fill_limit(&extent->file->input, chunk, waited);
     enum decoded state = decode_chunk(extent, chunk, limit);
-    const bool is_all = state == DECODED_ALL, is_end = is_stream && is_all;
+    const bool is_all = state == DECODED_ALL,
+               is_end = is_stream && is_all && extent->worker->batch.kind == FRAMES_TO_END;
     if (segment_cut(&extent->segment, chunk, waited, is_end) != 0) {
         chunk->len = chunk->begin = chunk->origin.bytes = 0;
         return DECODED_FAILED;
@@ -339,15 +342,12 @@ static enum decoded decode_records(struct extent *extent, struct chunk *chunk)
 static int pause(struct extent *extent)
 {
     struct source *source = extent->worker->source;
-    const struct position at = extent->segment.at;
     work_queue_hurry(&source->queue);
     if (segment_end(&extent->segment) != 0)
         return -1;
     extent->file->content += extent->segment.content;
     if (segment_begin(&extent->segment, extent->worker, extent->file) != 0)
         return source_fail_for_memory(extent->worker, extent->file);
-    if (segment_is_stream(&extent->segment))
-        extent->segment.at = at;
     return 0;
 }
 
@@ -409,7 +409,7 @@ static int acquire_next(struct extent *extent)
     enum frames_result result = FRAMES_NO_MEMORY;
     int taken = 0;
     if (extent->file->input.bytes.regular)
-        result = look_on(extent, &ahead);
+        result = peek(extent, &ahead);
     if (result == FRAMES_END)
         return end_file(extent);
     if (result == FRAMES_FAILED)

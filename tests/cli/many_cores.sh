@@ -37,6 +37,10 @@ alike "numbers" -n --min=0 --max=2000000 --bins=37 small.zst
 alike "the last field" -nk-1 -s small.zst
 alike "characters" -c small.zst
 alike "several files" -b --each small.zst large.zst window.zst in_order.zst
+# What is counted in order goes on in pieces after a frame that is too small for them.
+{ head -c 20000 numbers | zstd -l 1 && cat small.zst; } | cat small.zst - >table.zst
+alike "CSV" --csv -nk1 -s table.zst
+in_pipe "CSV" table.zst --csv -nk1 -s
 for file in $(few 2 frames large chain); do
     in_pipe "$file" $file.zst -b
 done

@@ -42,6 +42,9 @@ for file in $(few 2 members fast random chain); do
     in_pipe "$file" $file.gz -b
 done
 in_pipe "followed by zeros" padded -b
+only=40 # more pieces at hand than a pipe is kept for
+in_pipe "followed by zeros, many workers" padded -b
+only=
 # More than is kept of a pipe: zeros behind a member, and behind the beginning of one.
 { cat fast.gz && head -c 34000000 /dev/zero; } >followed
 in_pipe "followed by more zeros than are kept" followed -b

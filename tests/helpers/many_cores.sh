@@ -20,8 +20,9 @@ with_threads()
 pipe=
 
 # alike CASE ARGUMENT...: with several workers all is as with one. Where few cases are asked for, some cases have two
-# workers and some have eight, of files and of pipes.
+# workers and some have eight, of files and of pipes. With `$only`, so many have them.
 turn=0
+only=
 alike()
 {
     case_=$1
@@ -31,6 +32,7 @@ alike()
         turn=$(((turn + 1) % 4))
         case $turn in 1 | 2) some=2 ;; *) some=8 ;; esac
     fi
+    some=${only:-$some}
     with_threads 1 "$@"
     mv out out.due
     mv err err.due
