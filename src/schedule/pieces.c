@@ -145,7 +145,8 @@ static void retire(struct pieces *pieces)
         if (!content_is_partial(&pieces->file->input.plan.range))
             pieces->file->is_wrong = true; /* unless the codec's decoder refuses it */
     }
-    pieces->anew = piece->anew;
+    if (!pieces->is_stopped) /* otherwise at `restart` */
+        pieces->anew = piece->anew;
     pieces->read += (int64_t)piece->compressed;
     remaining_add_read(pieces->source, pieces->file, (int64_t)piece->compressed, piece->content);
     piece->state = PIECE_FREE;
