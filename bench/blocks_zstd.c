@@ -73,8 +73,7 @@ static void run_frame(const struct block_loops *loops, const struct bytes_of_fil
         zstd_walk_begin_run(&walk, run);
         if (zstd_walk_fill(&walk, run, file->data + at, file->len - at, &at) != WALKED_RUN)
             die("blocks", "corrupt");
-        zstd_parse_begin(run);
-        (void)zstd_parse_blocks(run, loops, RUN_BLOCKS_MAX);
+        (void)zstd_parse(run, loops);
         const double parsed = now();
         execute(loops, run, &ring, &repeat_offsets);
         taken->parse += parsed - begin;

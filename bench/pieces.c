@@ -20,7 +20,6 @@
 #define THREADS_MAX 64
 #define SLOTS_MAX 256
 #define PORTION (512 << 10) /* bytes that are read at a time */
-#define PARSED_AT_ONCE 8    /* blocks */
 #define EXECUTED_AT_ONCE (256 << 10)
 
 enum step { CUT, PARSE, LIST, CHAIN, EXECUTE, HASH, STEPS };
@@ -185,14 +184,12 @@ static bool take_piece(struct worker *worker)
     took(worker, CUT);
     enter(worker);
     decoding->is_cutting = false;
-    for (bool is_parsed = false; !is_parsed;) {
-        leave(worker);
-        if (!zstd_piece_parse(piece, pieces->loops, PARSED_AT_ONCE, &is_parsed))
-            die("parse", "needs the fallback");
-        took(worker, PARSE);
-        enter(worker);
-        (void)chain(worker);
-    }
+    leave(worker);
+    if (!zstd_piece_parse(piece, pieces->loops))
+        die("parse", "needs the fallback");
+    took(worker, PARSE);
+    enter(worker);
+    (void)chain(worker);
     if (pieces->plan.makes_lists && (decoding->chained != i || decoding->is_chaining)) {
         leave(worker);
         zstd_piece_list(pieces, piece, &worker->scratch);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The form that blocks are parsed to, zstd's and deflate's alike: literals, and operations that
  * make content of them. Any number of runs of blocks can be parsed at once; they are executed in
- * order (window.h).
+ * order (block_loops.h).
  *
  * An operation appends literals, then a match: bytes that are copied from content before. Executing
  * one is two copies of COPY_MAX bytes, whatever its lengths are, so neither is longer than that,

@@ -437,26 +437,19 @@ static struct run_position position_of(const struct zstd_run *run)
                                  run->writer.content};
 }
 
-void zstd_parse_begin(struct zstd_run *run)
+bool zstd_parse(struct zstd_run *run, const struct block_loops *loops)
 {
-    run->parsed_blocks = 0;
+    struct parsed_run *parsed = &run->parsed;
+    bool is_right = true;
     run->literals = run->parsed.literals;
     run->writer = (struct operation_writer){.next = run->parsed.operations};
     run->last_offsets = run->repeat_offsets;
     run->tables.huffman.is_set = false;
     for (int i = 0; i < SEQUENCE_KINDS; i++)
         run->tables.sequences[i].is_set = false;
-}
-
-bool zstd_parse_blocks(struct zstd_run *run, const struct block_loops *loops, unsigned blocks)
-{
-    struct parsed_run *parsed = &run->parsed;
-    const unsigned left = run->count - run->parsed_blocks;
-    bool is_right = true;
-    for (unsigned i = 0; is_right && i < blocks && i < left; i++) {
-        struct zstd_block *block = &run->blocks[run->parsed_blocks++];
-        is_right = parse_block(run, loops, block);
-        block->end = position_of(run);
+    for (unsigned i = 0; is_right && i < run->count; i++) {
+        is_right = parse_block(run, loops, &run->blocks[i]);
+        run->blocks[i].end = position_of(run);
     }
     const struct run_position position = position_of(run);
     parsed->needs_fallback = !is_right || run->writer.offset_max > run->window;
@@ -465,5 +458,5 @@ bool zstd_parse_blocks(struct zstd_run *run, const struct block_loops *loops, un
     parsed->content = position.content;
     parsed->reach = 0 - (uint32_t)run->writer.min;
     parsed->after = run->last_offsets;
-    return run->parsed_blocks == run->count || parsed->needs_fallback;
+    return !parsed->needs_fallback;
 }

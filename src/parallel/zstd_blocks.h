@@ -112,7 +112,6 @@ struct zstd_run {
     uint64_t window;                      /* bytes */
     bool is_last;                         /* of the frame */
     /* Set by zstd_parse. */
-    unsigned parsed_blocks; /* what follows is after so many blocks */
     unsigned char *literals;
     struct operation_writer writer;
     struct repeat_offsets last_offsets;
@@ -161,10 +160,8 @@ bool zstd_walk_cut(struct zstd_walk *walk, struct zstd_run *run, size_t *rest);
 
 /* --- parsing --- */
 
-/* Begins to parse the blocks of a complete run to run->parsed, and parses up to so many of them:
- * true once all are. Blocks that libzstd refuses need the fallback, and so do a few that it
- * accepts. Any thread; runs are independent of each other. */
-void zstd_parse_begin(struct zstd_run *run);
-bool zstd_parse_blocks(struct zstd_run *run, const struct block_loops *loops, unsigned blocks);
+/* Parses the blocks of a complete run to run->parsed. False: it needs the fallback, as all do that
+ * libzstd refuses, and a few that it accepts. Any thread; runs are independent of each other. */
+bool zstd_parse(struct zstd_run *run, const struct block_loops *loops);
 
 #endif

@@ -246,7 +246,6 @@ static void end_piece(struct zstd_pieces *pieces, struct zstd_piece *piece)
     piece->touch_end = pieces->ring + pieces->touched;
     piece->head = piece->executed = (struct run_position){.content = 0};
     piece->block = 0;
-    zstd_parse_begin(&piece->run);
     pieces->is_cutting = false;
     pieces->cut++;
 }
@@ -298,13 +297,11 @@ bool zstd_pieces_cut_short(struct zstd_pieces *pieces, const unsigned char **res
 
 /* --- parse, list --- */
 
-bool zstd_piece_parse(struct zstd_piece *piece, const struct block_loops *loops, unsigned blocks,
-                      bool *complete)
+bool zstd_piece_parse(struct zstd_piece *piece, const struct block_loops *loops)
 {
     for (; piece->touch < piece->touch_end; piece->touch += PAGE)
         *(volatile unsigned char *)piece->touch = 0;
-    *complete = zstd_parse_blocks(&piece->run, loops, blocks);
-    return !piece->run.parsed.needs_fallback;
+    return zstd_parse(&piece->run, loops);
 }
 
 void zstd_piece_list(const struct zstd_pieces *pieces, struct zstd_piece *piece,

@@ -143,10 +143,8 @@ unsigned char *zstd_pieces_space(struct zstd_pieces *pieces, size_t *len);
 bool zstd_pieces_cut_short(struct zstd_pieces *pieces, const unsigned char **rest,
                            size_t *rest_len);
 
-/* Parses up to so many blocks more of a piece that was cut, and sets *complete to whether these
- * were the last ones. False: it needs the fallback. Eight blocks take about a millisecond. */
-bool zstd_piece_parse(struct zstd_piece *piece, const struct block_loops *loops, unsigned blocks,
-                      bool *complete);
+/* Parses a piece that was cut. False: it needs the fallback. */
+bool zstd_piece_parse(struct zstd_piece *piece, const struct block_loops *loops);
 
 /* Lists what chain must execute of a parsed piece, if that saves enough. */
 void zstd_piece_list(const struct zstd_pieces *pieces, struct zstd_piece *piece,

@@ -7,7 +7,6 @@
 #include "pieces.h"
 #include "src/parallel/zstd_piece.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 /* Bytes that are read at a time. What is read of the next piece is moved to that. */
@@ -237,10 +236,8 @@ static void prepare(struct worker *worker, struct pieces *pieces, struct piece *
 {
     const struct zstd_file *all = (struct zstd_file *)pieces;
     struct zstd_slot *slot = (struct zstd_slot *)piece;
-    bool complete;
     (void)worker;
-    slot->is_wrong =
-        slot->is_wrong || !zstd_piece_parse(slot->own, all->frames.loops, UINT_MAX, &complete);
+    slot->is_wrong = slot->is_wrong || !zstd_piece_parse(slot->own, all->frames.loops);
 }
 
 /* Lists what must be executed in order. */

@@ -26,9 +26,7 @@ static bool append(const struct by_blocks *by, struct decoded_content *content)
     const struct execution execution = {.repeat_offsets = content->repeat_offsets,
                                         .history = content->size - content->frame};
     struct parsed_run *parsed = &by->run->parsed;
-    zstd_parse_begin(by->run);
-    (void)zstd_parse_blocks(by->run, by->loops, RUN_BLOCKS_MAX);
-    if (parsed->needs_fallback)
+    if (!zstd_parse(by->run, by->loops))
         return false;
     content->bytes = realloc(content->bytes, content->size + parsed->content + COPY_SLACK);
     if (!content->bytes)

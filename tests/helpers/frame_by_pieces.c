@@ -138,7 +138,7 @@ static bool take(struct decoding *decoding, enum step step, uint64_t i, unsigned
         *is_complete = by->pieces->cut > i;
         return is_right;
     case STEP_PARSE:
-        return zstd_piece_parse(piece, by->loops, 1 + chance % 5, is_complete);
+        return zstd_piece_parse(piece, by->loops);
     case STEP_LIST:
         zstd_piece_list(by->pieces, piece, scratch);
         return true;

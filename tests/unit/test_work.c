@@ -66,8 +66,8 @@ enum deflate_stop __wrap_deflate_parse(struct deflate_parser *parser,
                                        struct parsed_run *run);
 void __real_deflate_tables_build(struct deflate_tables *tables, const struct deflate_codes *codes);
 void __wrap_deflate_tables_build(struct deflate_tables *tables, const struct deflate_codes *codes);
-void __real_zstd_parse_begin(struct zstd_run *run);
-void __wrap_zstd_parse_begin(struct zstd_run *run);
+bool __real_zstd_parse(struct zstd_run *run, const struct block_loops *loops);
+bool __wrap_zstd_parse(struct zstd_run *run, const struct block_loops *loops);
 int __real_sequence_table_read(struct sequence_table *table, enum sequence_kind kind,
                                enum table_mode mode, const unsigned char *in, size_t len);
 int __wrap_sequence_table_read(struct sequence_table *table, enum sequence_kind kind,
@@ -121,11 +121,11 @@ void __wrap_deflate_tables_build(struct deflate_tables *tables, const struct def
     __real_deflate_tables_build(tables, codes);
 }
 
-void __wrap_zstd_parse_begin(struct zstd_run *run)
+bool __wrap_zstd_parse(struct zstd_run *run, const struct block_loops *loops)
 {
     before = &run->before;
     work.runs++;
-    __real_zstd_parse_begin(run);
+    return __real_zstd_parse(run, loops);
 }
 
 /* A table was made of a description. */
