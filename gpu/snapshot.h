@@ -17,7 +17,6 @@
 
 #include "src/count/histogram_spec.h"
 #include "src/count/tally.h"
-#include "src/input/error_locator.h"
 #include "src/input/engine.h"
 
 struct file_tallies;

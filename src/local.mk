@@ -92,7 +92,7 @@ blocks_sources = \
 	src/parallel/deflate_tables.c \
 	src/parallel/execute_loop.h \
 	src/parallel/gzip_pieces.c src/parallel/gzip_pieces.h \
-	src/parallel/operations.c src/parallel/operations.h \
+	src/parallel/operations.h \
 	src/parallel/zstd_blocks.c src/parallel/zstd_blocks.h \
 	src/parallel/zstd_loop.h \
 	src/parallel/zstd_piece.c src/parallel/zstd_piece.h \
@@ -112,21 +112,17 @@ gpuhisto_sources = \
 	src/codec/codec.h src/input/frames.c src/input/frames.h src/codec/gzip.c \
 	src/hash/xxh64.c src/hash/xxh64.h src/hash/xxh64_variant.h \
 	src/hash/xxh64_portable.c src/hash/xxh64_avx2.c src/hash/xxh64_avx512.c \
-	src/input/error_locator.c src/input/error_locator.h src/input/header.c src/input/header.h \
-	src/input/input.h src/input/open.c src/input/pieces.c src/input/records.c \
-	src/input/records.h src/input/shards.c \
-	src/schedule/copy.c src/schedule/gpu.c \
-	src/schedule/piece_count.c src/schedule/pieces.c src/schedule/pieces.h src/schedule/pieces_zstd.c \
-	src/schedule/run.c src/schedule/runner.h \
-	src/schedule/segment.c src/schedule/serial.c \
-	src/input/bytes.c src/input/bytes.h \
-	src/schedule/source.c src/schedule/source.h src/schedule/work_queue.c src/schedule/worker.c src/schedule/worker.h \
-	src/input/parallel_read.c src/input/parallel_read.h \
+	src/input/bytes.c src/input/bytes.h src/input/engine.h src/input/error_locator.c \
+	src/input/header.c src/input/input.c src/input/input.h src/input/open.c \
+	src/input/records.c src/input/records.h \
+	src/schedule/engines.c src/schedule/gpu.c \
+	src/schedule/pieces.c src/schedule/pieces.h src/schedule/pieces_zstd.c \
+	src/schedule/policy.c src/schedule/pool.c src/schedule/pool_state.h \
+	src/schedule/run.c src/schedule/schedule.h src/schedule/segment.c src/schedule/serial.c \
+	src/schedule/source.c src/schedule/work_queue.c src/schedule/worker.c src/schedule/worker.h \
 	src/merge/merge.c src/merge/merge.h src/merge/merge_files.c \
 	src/merge/parsed_table.c src/merge/parsed_table.h \
 	src/merge/shard_proof.c src/merge/table_keys.c src/merge/table_rows.c \
-	src/input/engine.h src/schedule/engines.c src/schedule/policy.c src/schedule/policy.h \
-	src/schedule/pool.c src/schedule/pool.h src/schedule/pool_state.h \
 	src/report/diff.c src/report/diff.h \
 	src/report/field_text.c src/report/field_text.h \
 	src/report/format.c src/report/format.h src/report/formats.def \

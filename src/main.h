@@ -6,7 +6,7 @@
 
 #include "src/cli/options.h"
 #include "src/report/output.h"
-#include "src/schedule/source.h"
+#include "src/schedule/schedule.h"
 
 enum {
     STATUS_COUNTED = 0,

@@ -6,7 +6,7 @@
 #include "src/base/words.h"
 #include "src/count/histogram_spec.h"
 #include "src/input/input.h"
-#include "src/schedule/pool.h"
+#include "src/schedule/schedule.h"
 #include "progress.h"
 #include "src/report/report.h"
 

@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_PROGRESS_H
 #define GPUHISTO_PROGRESS_H
 
-#include "src/schedule/source.h"
+#include "src/schedule/schedule.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #include "count.h"
 #include "count_tables.h"
 #include "src/base/cache_line.h"
-#include "src/input/error_locator.h"
+#include "src/input/engine.h"
 #include "src/input/records.h"
 #include "src/count/file_tallies.h"
 

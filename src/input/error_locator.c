@@ -2,7 +2,7 @@
 /* Newlines of chunks that follow each other are added up at once, so what is kept is an entry for
  * each gap, in which a chunk or a segment is out. Chunks after the first one known to have an
  * invalid sample are not searched. */
-#include "error_locator.h"
+#include "engine.h"
 #include "src/base/byte_masks.h"
 #include "src/base/show.h"
 #include "src/count/histogram_spec.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the headers of .npy, WAV and PNM. */
-#include "header.h"
+#include "input.h"
 
 #include <stdio.h>
 #include <string.h>

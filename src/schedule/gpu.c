@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "runner.h"
-#include "src/input/parallel_read.h"
+#include "worker.h"
+#include "src/input/bytes.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "pieces.h"
-#include "policy.h"
+
+#include <string.h>
 
 /* Of content to compressed bytes, as long as it is not known. */
 #define CONTENT_RATIO 3
@@ -12,6 +13,74 @@
 
 /* With PIECES_OF_ALL, smaller frames are not decoded in pieces all the same. */
 #define SMALL_FRAME (64 << 10)
+
+/* Milliseconds to wait for a stream before a piece is cut that is shorter than it could be. */
+#define HURRY_MS 10
+
+/* How often it is looked, while a stream is waited for, whether it is still wanted. */
+#define WANTED_MS 50
+
+/* --- reading a stream --- */
+
+/* Drops what is kept before what may be begun anew; and of a frame or member that is too long all
+ * but its end. */
+static void limit_kept(struct pieces *pieces)
+{
+    struct bytes *bytes = &pieces->file->input.bytes;
+    pthread_mutex_lock(&pieces->lock);
+    const uint64_t anew = pieces->anew;
+    const uint64_t counted = pieces->retired < pieces->next
+                                 ? pieces->slots[pieces->retired % pieces->count]->offset
+                                 : bytes->taken;
+    pthread_mutex_unlock(&pieces->lock);
+    window_drop(&bytes->window, anew);
+    if (bytes->taken - bytes->window.begin <= PIECES_KEPT_MAX)
+        return;
+    const uint64_t ahead = bytes->taken - PIECES_KEPT_AHEAD;
+    window_drop(&bytes->window, counted < ahead ? counted : ahead);
+}
+
+/* False: the range that is counted has ended, say, or the run has failed. */
+static bool is_wanted(struct pieces *pieces)
+{
+    pthread_mutex_lock(&pieces->lock);
+    const bool is_wanted = !pieces->is_stopped && !pieces->has_failed;
+    pthread_mutex_unlock(&pieces->lock);
+    return is_wanted;
+}
+
+ssize_t pieces_read(struct pieces *pieces, unsigned char *to, size_t cap, bool patient)
+{
+    struct bytes *bytes = &pieces->file->input.bytes;
+    if (pieces->ahead_len > 0) {
+        const size_t some = cap < pieces->ahead_len ? cap : pieces->ahead_len;
+        memcpy(to, pieces->ahead, some);
+        pieces->ahead += some;
+        pieces->ahead_len -= some;
+        return (ssize_t)some;
+    }
+    if (!patient && !bytes_ready(bytes, HURRY_MS))
+        return PIECES_DRY;
+    while (!bytes_ready(bytes, WANTED_MS))
+        if (!is_wanted(pieces))
+            return 0;
+    const ssize_t got = bytes_read(bytes, to, cap, &pieces->fault);
+    limit_kept(pieces);
+    return got < 0 ? 0 : got;
+}
+
+/* --- the range that is counted --- */
+
+bool pieces_go_on(const struct pieces *pieces)
+{
+    return content_left(&pieces->file->input.plan.range, pieces->position, 1) > 0;
+}
+
+bool pieces_are_beyond(const struct pieces *pieces)
+{
+    const uint64_t end = pieces->file->input.plan.range.end;
+    return pieces->position > 0 && pieces->position - 1 > end;
+}
 
 /* --- the end of a file --- */
 
@@ -310,16 +379,6 @@ static int run_piece(struct job *job, struct worker *worker)
 
 /* --- the beginning of a file --- */
 
-/* Returns the format of a file; NULL: it is not decoded in pieces. */
-static const struct piece_format *find_format(const struct codec *codec)
-{
-#if HAVE_ISAL
-    if (codec == &codec_gzip)
-        return &piece_format_gzip;
-#endif
-    return codec == &codec_zstd ? &piece_format_zstd : NULL;
-}
-
 /* True if what the file goes on with may be decoded in pieces: all of it is there to be read, or it
  * is a stream. */
 static bool may_begin(const struct file *file)
@@ -425,14 +484,13 @@ int pieces_run(struct extent *extent)
     return runner_run_jobs(extent->worker);
 }
 
-int pieces_acquire(struct extent *extent, bool is_current)
+int pieces_acquire(struct extent *extent, const struct piece_format *format, bool is_current)
 {
     struct worker *worker = extent->worker;
     struct source *source = worker->source;
     struct file *file = extent->file;
     struct input *input = &file->input;
     const unsigned workers = worker->sink->workers ? worker->sink->workers(worker->sink->arg) : 1;
-    const struct piece_format *format = find_format(input->frames.codec);
     uint64_t stated;
     if (!format || !may_begin(file) ||
         !pays(source, file, &input->frames.pending, workers, source_taken(source, file), &stated))

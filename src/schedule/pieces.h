@@ -13,7 +13,7 @@
 #ifndef GPUHISTO_PIECES_H
 #define GPUHISTO_PIECES_H
 
-#include "runner.h"
+#include "worker.h"
 
 /* Compressed bytes of a stream that are kept to begin a frame or member anew: so many of it, and of
  * one that is longer those that were read ahead of what is counted, as the next one may begin
@@ -128,8 +128,8 @@ extern const struct piece_format piece_format_gzip; /* only in builds with ISA-L
 /* Begins what extent->file goes on with in pieces, if that pays; its next bytes are in
  * frames.pending. By the worker that has the file to itself, or, if it is the current one, under
  * the read lock. 1: the file is that of its jobs now; 0: it does not pay; or -1: the run has
- * failed. */
-int pieces_acquire(struct extent *extent, bool is_current);
+ * failed. NULL: there is no format for the file's pieces. */
+int pieces_acquire(struct extent *extent, const struct piece_format *format, bool is_current);
 
 /* True if what follows in the file is worth it, too, for so many workers, and not small;
  * data[0..len) of *next is what is known of it. By the job that cuts. */
@@ -164,25 +164,5 @@ bool pieces_go_on(const struct pieces *pieces);
 
 /* True if what was chained goes on after the range. */
 bool pieces_are_beyond(const struct pieces *pieces);
-
-/* The way of content from a piece to the sink. */
-struct piece_counting {
-    struct segment segment;
-    bool is_ended; /* a chunk says that the segment has */
-};
-
-/* Begins the segment of such a number, or goes on with the file's only one, with content from
- * `position` on. 0, or -1: the run has failed. */
-int piece_count_begin(struct piece_counting *counting, struct worker *worker, struct file *file,
-                      uint64_t number, uint64_t position);
-
-/* Counts what is in the range of data[0..len), the next content of the segment, before which
- * `before` bytes of content stand; is_last: the segment ends with it. 0, or -1: the run has failed.
- */
-int piece_count(struct piece_counting *counting, const unsigned char *data, size_t len,
-                size_t before, bool is_last);
-
-/* Ends the segment, unless it is the file's only one. 0, or -1: the run has failed. */
-int piece_count_end(struct piece_counting *counting);
 
 #endif

@@ -5,9 +5,8 @@
 #define GPUHISTO_POOL_STATE_H
 
 #include "src/input/engine.h"
-#include "pool.h"
+#include "schedule.h"
 #include "src/base/clock.h"
-#include "src/input/error_locator.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,156 @@
 /* SPDX-License-Identifier: MIT */
-#include "runner.h"
+/* Bytes as they are: pieces of regular files side by side, streams one worker at a time. */
+#include "worker.h"
+
+/* A chunk on its way from a file. */
+struct copying {
+    struct chunk *chunk;
+    enum flow flow;
+    bool seeks_bom; /* a byte order mark that the piece begins with is left out */
+    size_t len; /* of the piece of a regular file that was claimed; 0: it was read under the read
+                   lock */
+    uint64_t offset; /* of that piece */
+    int rc;          /* of reading */
+};
+
+/* Returns how many bytes of input a piece accounts for; `got` is what reading it returned. */
+static size_t bytes_of_piece(const struct input *input, const struct chunk *chunk, ssize_t got)
+{
+    if (input->records.kind.type == RECORD_CHARACTERS)
+        return chunk->len - chunk->begin;
+    return got > 0 ? (size_t)got : 0;
+}
+
+/* True if a file is one line with carriage returns in it, of which the first piece was read. */
+static bool is_one_line(const struct input *input, const struct chunk *chunk, uint64_t offset)
+{
+    const size_t len = chunk->len - chunk->begin;
+    return offset == input->bytes.begin && record_is_line(&input->records.kind) &&
+           (offset + len == input->plan.size || len > FIELD_RECORD_MAX) &&
+           records_are_one_line(chunk->data + chunk->begin, len);
+}
+
+/* Claims the next piece of a regular file, under the read lock. */
+static void claim_piece(struct source *source, struct file *file, struct copying *copying)
+{
+    struct input *input = &file->input;
+    const size_t cap = copying->chunk->cap;
+    const uint64_t left = input->plan.end - input->bytes.taken;
+    copying->offset = input->bytes.taken;
+    copying->len = left < cap ? (size_t)left : cap;
+    copying->chunk->origin.has_header = input->has_header;
+    copying->seeks_bom = input->seeks_bom;
+    input->has_header = input->seeks_bom = false;
+    input->is_begun = true;
+    input->bytes.taken += copying->len;
+    atomic_fetch_sub(&source->remaining.plain, copying->len);
+    atomic_fetch_add(&source->remaining.read, copying->len);
+    source_use(source, file);
+}
+
+/* Reads a piece that was claimed, without the read lock. 0 or -1. */
+static int read_piece(struct worker *worker, struct file *file, const struct copying *copying)
+{
+    struct source *source = worker->source;
+    struct chunk *chunk = copying->chunk;
+    struct error error;
+    ssize_t got = input_read_piece(&file->input, chunk, copying->len, copying->offset, &error);
+    if (got < 0) {
+        chunk->len = chunk->begin = 0;
+        source_fail(worker, &error);
+    }
+    if (copying->seeks_bom)
+        chunk->begin += field_bom_len(chunk->data + chunk->begin, chunk->len - chunk->begin);
+    if (is_one_line(&file->input, chunk, copying->offset))
+        source_add_one_line(source, file);
+    chunk->origin.bytes = bytes_of_piece(&file->input, chunk, got);
+    chunk->origin.content = copying->offset;
+    source_leave(source, file);
+    return got < 0 ? -1 : 0;
+}
+
+/* Reads the next bytes of a stream, or of a regular file past the size it had; under the read lock.
+ * 0 or -1. */
+static int read_next(struct worker *worker, struct file *file, struct chunk *chunk)
+{
+    struct source *source = worker->source;
+    struct input *input = &file->input;
+    struct error error;
+    ssize_t got;
+    records_resume(&input->records, chunk);
+    size_t waited = chunk->len, limit = source_fill_limit(input, chunk, waited);
+    do {
+        got = input_read(input, chunk->data + chunk->len, limit - chunk->len, &error);
+        if (got < 0)
+            return source_fail(worker, &error);
+        chunk->len += (size_t)got;
+        atomic_fetch_add(&source->remaining.read, (size_t)got);
+    } while (got > 0 && chunk->fill && chunk->len < limit);
+    if (input_cut(input, chunk, waited, got == 0, &error) != 0)
+        return source_fail(worker, &error);
+    chunk->origin.content = input->bytes.taken - input->records.cut_len - chunk->len;
+    if (got > 0)
+        return 0;
+    chunk->origin.end = ENDS_FILE;
+    source_set_current(source, NULL);
+    return source_retire(worker, file);
+}
+
+/* Reads a chunk, or claims a piece for it; under the read lock. Without a chunk the run has failed.
+ */
+static struct copying begin_chunk(struct worker *worker, struct file *file)
+{
+    const bool is_parallel = input_parallel(&file->input);
+    /* After a file's known end there is hardly ever anything: not worth waiting for a slot. */
+    const enum flow flow =
+        is_parallel || file->input.plan.size > file->input.bytes.begin ? FLOW_FILE : FLOW_PIPE;
+    struct copying copying = {.chunk = runner_choose(worker, flow), .flow = flow};
+    if (!copying.chunk)
+        return copying;
+    source_locate_chunk(file, &file->at, copying.chunk);
+    if (is_parallel)
+        claim_piece(worker->source, file, &copying);
+    else
+        copying.rc = read_next(worker, file, copying.chunk);
+    return copying;
+}
+
+/* Copies a chunk. 1; 0: the file is not the current one any more; or -1. */
+static int copy_chunk(struct extent *extent)
+{
+    struct source *source = extent->worker->source;
+    struct copying copying = {.chunk = NULL};
+    if (!source_end_work(extent->worker))
+        return -1;
+    pthread_mutex_lock(&source->read_lock);
+    int more = source->changes == extent->changes;
+    if (more > 0 && !source_begin_work(extent->worker))
+        more = -1;
+    if (more > 0)
+        copying = begin_chunk(extent->worker, extent->file);
+    pthread_mutex_unlock(&source->read_lock);
+    if (more <= 0)
+        return more;
+    if (copying.len > 0)
+        copying.rc = read_piece(extent->worker, extent->file, &copying);
+    if (!copying.chunk || runner_push(extent->worker, copying.chunk, copying.flow) != 0)
+        return -1;
+    return copying.rc == 0 ? 1 : -1;
+}
+
+int copy_run(struct extent *extent)
+{
+    struct worker *worker = extent->worker;
+    int more;
+    work_queue_leave(&worker->source->queue, &worker->waiter);
+    decode_memory_release(worker, DECODER_KEPT);
+    do
+        more = copy_chunk(extent);
+    while (more > 0);
+    return more;
+}
+
+/* --- the loop of a worker --- */
 
 /* Takes an extent of source->current, under the read lock. 1, 0 or -1, as serial_acquire. */
 static int acquire_of_file(struct extent *extent)

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "runner.h"
+/* The way of decoded content to the sink: whole records in chunks, and the records that segments
+ * begin and end with. */
+#include "worker.h"
 
 #include <string.h>
+
+/* The fewest bytes that are counted where they are, without a copy. */
+#define BORROWED_MIN ((size_t)16 << 10)
 
 bool segment_is_stream(const struct segment *segment)
 {
@@ -173,4 +178,86 @@ int segment_end_file(struct worker *worker, struct file *file)
     if (record_is_byte(&file->input.records.kind) || file->in_stream)
         return 0;
     return add_span(worker, file, span_open(file->at.segment, &file->input.records.kind, 0, true));
+}
+
+/* --- the content of a piece --- */
+
+int piece_count_begin(struct piece_counting *counting, struct worker *worker, struct file *file,
+                      uint64_t number, uint64_t position)
+{
+    counting->is_ended = false;
+    if (file->in_stream)
+        segment_begin_stream(&counting->segment, worker, file, position);
+    else if (segment_begin_at(&counting->segment, worker, file, number, position, 0) != 0)
+        return source_fail_for_memory(worker, file);
+    return 0;
+}
+
+/* True if the chunk, which begins with `waited` bytes, may have content where it is. */
+static bool may_borrow(const struct segment *segment, const struct chunk *chunk, size_t waited,
+                       const unsigned char *data, size_t len, size_t before)
+{
+    return chunk->may_borrow && len >= BORROWED_MIN && !segment_is_stream(segment) &&
+           !segment->records->too_long && (!segment->span || segment->span->has_boundary) &&
+           waited <= before && (waited == 0 || memcmp(data - waited, chunk->data, waited) == 0);
+}
+
+/* Counts some of data[0..len) by one chunk, which ends the segment if `ends` and it has all of
+ * that. Returns how much, or -1: the run has failed. */
+static ssize_t count_chunk(struct piece_counting *counting, const unsigned char *data, size_t len,
+                           size_t before, bool ends)
+{
+    struct segment *segment = &counting->segment;
+    struct chunk *chunk = runner_choose(segment->worker, FLOW_DECODED);
+    if (!chunk)
+        return -1;
+    const size_t waited = segment_begin_chunk(segment, chunk),
+                 space = source_fill_limit(&segment->file->input, chunk, waited) - waited,
+                 some = len < space ? len : space;
+    if (may_borrow(segment, chunk, waited, data, some, before))
+        chunk->data = (unsigned char *)data - waited; /* which nobody writes to */
+    else if (some > 0)
+        memcpy(chunk->data + waited, data, some);
+    chunk->len = waited + some;
+    segment->content += some;
+    const int rc = segment_cut(segment, chunk, waited, false);
+    if (rc != 0)
+        chunk->len = chunk->begin = chunk->origin.bytes = 0;
+    counting->is_ended = ends && some == len;
+    chunk->origin.end = counting->is_ended ? ENDS_SEGMENT : ENDS_NOTHING;
+    chunk->give &= segment_is_stream(segment); /* otherwise every worker has content to count */
+    return runner_push(segment->worker, chunk, FLOW_DECODED) == 0 && rc == 0 ? (ssize_t)some : -1;
+}
+
+int piece_count(struct piece_counting *counting, const unsigned char *data, size_t len,
+                size_t before, bool is_last)
+{
+    struct segment *segment = &counting->segment;
+    const struct content_range *range = &segment->file->input.plan.range;
+    const uint64_t position = segment->begin + segment->content;
+    const bool ends = is_last && !segment_is_stream(segment);
+    struct error fault;
+    len = content_left(range, position, len);
+    if (content_check(range, position + len, false, &fault) != 0)
+        return source_fail_of(segment->worker, segment->file, fault.text);
+    const uint64_t left_out = position < range->begin ? range->begin - position : 0;
+    size_t done = left_out < len ? (size_t)left_out : len;
+    segment->content += done;
+    while (done < len) {
+        const ssize_t some = count_chunk(counting, data + done, len - done, before + done, ends);
+        if (some < 0)
+            return -1;
+        done += (size_t)some;
+    }
+    return 0;
+}
+
+int piece_count_end(struct piece_counting *counting)
+{
+    struct segment *segment = &counting->segment;
+    const bool is_ended = counting->is_ended || segment_is_stream(segment) ||
+                          count_chunk(counting, NULL, 0, 0, true) == 0;
+    const int rc = is_ended ? segment_end(segment) : -1;
+    segment_close(segment);
+    return rc;
 }

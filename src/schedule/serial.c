@@ -400,6 +400,16 @@ static int end_file(struct extent *extent)
     return -1;
 }
 
+/* Returns the format of pieces; NULL: there is none. */
+static const struct piece_format *piece_format_of(const struct codec *codec)
+{
+#if HAVE_ISAL
+    if (codec == &codec_gzip)
+        return &piece_format_gzip;
+#endif
+    return codec == &codec_zstd ? &piece_format_zstd : NULL;
+}
+
 /* Takes the next batch of a file that this worker has to itself, if that must be decoded in order,
  * unless it is decoded in pieces. If not, or of a stream, which may have to be waited for, parks
  * the file. 1: taken; 0: it has done with the file; or -1. */
@@ -415,7 +425,7 @@ static int acquire_next(struct extent *extent)
     if (result == FRAMES_FAILED)
         taken = -1;
     else if (result == FRAMES_AHEAD && ahead.kind != FRAMES_WHOLE)
-        taken = pieces_acquire(extent, false);
+        taken = pieces_acquire(extent, piece_format_of(extent->file->input.frames.codec), false);
     if (taken > 0)
         return 0;
     if (taken == 0 && result == FRAMES_AHEAD && ahead.kind != FRAMES_WHOLE)
@@ -470,7 +480,7 @@ static int acquire_ahead(struct extent *extent, struct frames_ahead *ahead)
     const bool is_rest = ahead->whole == input->frames.pending.len && is_over(&input->bytes);
     int taken = 0;
     if (ahead->kind != FRAMES_WHOLE || is_rest || worker->source->options.piece_size > 0)
-        taken = pieces_acquire(extent, true);
+        taken = pieces_acquire(extent, piece_format_of(input->frames.codec), true);
     if (taken > 0) {
         extent->run = pieces_run;
         return 1;

@@ -5,7 +5,7 @@
 #include "gpu/gpu_group.h"
 #include "gpu/strategy.h"
 #include "src/codec/codec.h"
-#include "src/schedule/pool.h"
+#include "src/schedule/schedule.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/apart.h"
 #include "tests/helpers/samples.h"

@@ -8,7 +8,7 @@
 #include "src/cpu/cpu_engine.h"
 #include "src/input/records.h"
 #include "src/input/input.h"
-#include "src/schedule/source.h"
+#include "src/schedule/schedule.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/compressed.h"
 #include "tests/helpers/need.h"

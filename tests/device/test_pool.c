@@ -8,7 +8,7 @@
 #include "gpu/strategy.h"
 #include "src/count/file_tallies.h"
 #include "src/count/tally.h"
-#include "src/schedule/pool.h"
+#include "src/schedule/schedule.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/apart.h"
 #include "tests/helpers/samples.h"

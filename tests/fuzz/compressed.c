@@ -4,7 +4,7 @@
  * how these are made, which bytes are then inverted, and how all is read. `make fuzz` builds it if
  * there is zlib.
  */
-#include "src/schedule/source.h"
+#include "src/schedule/schedule.h"
 #include "tests/fuzz/made_files.h"
 #include "tests/helpers/layouts.h"
 #include "tests/helpers/random.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* For libFuzzer: headers of all formats: whatever is cut off the end, the same is said of one, and
  * what it says of sizes can be true. Nothing past what is given is read. */
-#include "src/input/header.h"
+#include "src/input/input.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/helpers/guarded.h"
 

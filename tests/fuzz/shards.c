@@ -4,7 +4,7 @@
  * up to those of all FILEs in one run; and if that is refused, so is a share. `make fuzz` builds it
  * if there is zlib. */
 #include "src/input/input.h"
-#include "src/schedule/source.h"
+#include "src/schedule/schedule.h"
 #include "tests/fuzz/made_files.h"
 #include "tests/helpers/layouts.h"
 #include "tests/helpers/random.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/helpers/readers.h"
-#include "src/schedule/source.h"
+#include "src/schedule/schedule.h"
 #include "src/schedule/worker.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"

@@ -6,8 +6,8 @@
 
 #include "src/count/tally.h"
 #include "src/cpu/count.h"
-#include "src/input/error_locator.h"
-#include "src/schedule/source.h"
+#include "src/input/engine.h"
+#include "src/schedule/schedule.h"
 
 #define READERS_MAX 4
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/helpers/submit.h"
 
-#include "src/schedule/source.h"
+#include "src/schedule/schedule.h"
 #include "src/input/engine.h"
 
 static int count(void *arg, struct chunk *chunk, enum flow flow)

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_TESTS_SUBMIT_H
 #define GPUHISTO_TESTS_SUBMIT_H
 
-#include "src/schedule/source.h"
+#include "src/schedule/schedule.h"
 
 /* Reads and submits chunks until the source ends, as a worker of the pool does. Several threads may
  * do so at once. The sink's `count` is not used. 0, or -1: source_error or the chunk's engine says

@@ -2,7 +2,7 @@
 /* The line of the first token that is not a number, when FILEs and their segments are read side by
  * side and chunks are added in any order: it must be the one that a naive loop finds, and be known
  * as soon as all in front of it was added, no sooner. */
-#include "src/input/error_locator.h"
+#include "src/input/engine.h"
 #include "src/count/histogram_spec.h"
 #include "tests/helpers/random.h"
 

@@ -3,7 +3,7 @@
  * frames share are put together, lines are counted, and what is wrong is refused, as if the FILE
  * were not compressed. `test_frames all` cuts a text at every pair of bytes, which takes minutes;
  * otherwise it takes a sample of these. */
-#include "src/schedule/pool.h"
+#include "src/schedule/schedule.h"
 #include "tests/helpers/compressed.h"
 #include "tests/helpers/layouts.h"
 #include "tests/helpers/random.h"

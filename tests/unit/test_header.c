@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Headers of WAV and PNM files (tests/cli/npy.sh has those of .npy): what each says, that the same
  * is said however much of it is there, and that no byte past what is there is read. */
-#include "src/input/header.h"
+#include "src/input/input.h"
 #include "tests/helpers/guarded.h"
 
 #include <stdio.h>

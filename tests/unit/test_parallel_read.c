@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parts of a file that several threads read side by side, against what one thread reads: the same
  * bytes, and where some cannot be read, or the file becomes shorter, the same message. */
-#include "src/input/parallel_read.h"
+#include "src/input/bytes.h"
 #include "src/input/input.h"
 #include "tests/helpers/random.h"
 

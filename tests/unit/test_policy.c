@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Situations and what is decided in them, by the measured tuning: src/schedule/policy.c. */
-#include "src/schedule/policy.h"
+#include "src/schedule/schedule.h"
 
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
 #include "src/input/input.h"
 #include "src/report/shard_record.h"
 #include "src/input/records.h"
-#include "src/schedule/source.h"
+#include "src/schedule/schedule.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/readers.h"

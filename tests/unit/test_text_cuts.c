@@ -3,7 +3,7 @@
  * size for a text of 1 KiB, and long tokens at boundaries; from files that several threads read,
  * pipes, small packets, and zstd frames. The counts and the line of the first token that is no
  * number must be those of a naive loop. */
-#include "src/schedule/pool.h"
+#include "src/schedule/schedule.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 #include "tests/helpers/texts.h"
