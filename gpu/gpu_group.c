@@ -97,7 +97,7 @@ static struct chunk *group_acquire(struct engine *engine, bool wait)
 static int group_submit(struct engine *engine, struct chunk *chunk)
 {
     (void)engine;
-    return engine_submit(chunk);
+    return chunk->engine->ops->submit(chunk->engine, chunk);
 }
 
 /* Has each GPU add to the tally. */

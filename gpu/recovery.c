@@ -50,7 +50,7 @@ static int recount_chunk(struct engine *fallback, const struct chunk *chunk,
         rc = records_cut(&records, fresh, waited, done == chunk->len);
         origin.bytes = 0;
         origin.has_header &= fresh->len == 0; /* it is not whole yet */
-        engine_submit(fresh);
+        fallback->ops->submit(fallback, fresh);
     }
     records_close(&records);
     return rc;

@@ -103,50 +103,45 @@ static void count_keys(const struct count_plan *plan, const unsigned char *data,
     }
 }
 
-/* Counts all samples of data[0..len) that have no keys. */
-static void count_plain(const struct count_plan *plan, const unsigned char *data, size_t len,
-                        struct tally *tally, struct paged_counts *paged)
-{
-    const struct cpu_kernels *kernels = plan->kernels;
-    switch (plan->spec->mode->id) {
-    case MODE_BYTES:
-        kernels->count_bytes(data, len, tally->counts);
-        tally->samples += len;
-        break;
-    case MODE_LETTERS:
-        kernels->count_letters(plan, data, len, tally->counts);
-        tally->samples += len;
-        break;
-    case MODE_VALUES:
-        count_values(plan, data, len, tally, paged);
-        break;
-    case MODE_NUMBERS:
-        kernels->count_numbers(plan, data, len, tally, paged);
-        break;
-    case MODE_CHARACTERS:
-    case MODE_CATEGORIES:
-    case MODE_BLOCKS:
-        kernels->count_characters(plan, data, len, tally, paged);
-        break;
-    case MODE_PAIRS:
-        count_byte_pairs(data, len, plan->spec->is_aligned, tally, paged);
-        break;
-    case MODE_LINES:
-    case MODES:
-        break;
-    }
-}
-
 /* Counts all samples of data[0..len). */
 static void count_all(const struct count_plan *plan, const unsigned char *data, size_t len,
                       const struct destination *to)
 {
-    if (!to->keyed)
-        count_plain(plan, data, len, to->tally, to->paged);
-    else if (plan->spec->mode->id == MODE_LINES)
+    const struct cpu_kernels *kernels = plan->kernels;
+    const enum mode_id mode = plan->spec->mode->id;
+    struct tally *tally = to->tally;
+    if (to->keyed && mode == MODE_LINES)
         count_keys(plan, data, len, to);
+    else if (to->keyed)
+        kernels->count_keyed_numbers(plan, data, len, tally, to->keyed);
     else
-        plan->kernels->count_keyed_numbers(plan, data, len, to->tally, to->keyed);
+        switch (mode) {
+        case MODE_BYTES:
+            kernels->count_bytes(data, len, tally->counts);
+            tally->samples += len;
+            break;
+        case MODE_LETTERS:
+            kernels->count_letters(plan, data, len, tally->counts);
+            tally->samples += len;
+            break;
+        case MODE_VALUES:
+            count_values(plan, data, len, tally, to->paged);
+            break;
+        case MODE_NUMBERS:
+            kernels->count_numbers(plan, data, len, tally, to->paged);
+            break;
+        case MODE_CHARACTERS:
+        case MODE_CATEGORIES:
+        case MODE_BLOCKS:
+            kernels->count_characters(plan, data, len, tally, to->paged);
+            break;
+        case MODE_PAIRS:
+            count_byte_pairs(data, len, plan->spec->is_aligned, tally, to->paged);
+            break;
+        case MODE_LINES:
+        case MODES:
+            break;
+        }
 }
 
 #define GATHERED_SIZE ((size_t)64 << 10) /* bytes of records that are counted together */
@@ -182,15 +177,6 @@ static __attribute__((noinline)) void count_kept(const struct count_plan *plan,
     into->tally->newlines = newlines; /* of all lines, as messages number them */
 }
 
-static void count(const struct count_plan *plan, const unsigned char *data, size_t len,
-                  const struct destination *to)
-{
-    if (plan->spec->filter.count > 0)
-        count_kept(plan, data, len, to);
-    else
-        count_all(plan, data, len, to);
-}
-
 struct count_plan count_plan(const struct cpu_kernels *kernels, const struct histogram_spec *spec)
 {
     struct count_plan plan = {.kernels = kernels, .spec = spec};
@@ -209,7 +195,11 @@ struct count_plan count_plan(const struct cpu_kernels *kernels, const struct his
 void count_samples(const struct count_plan *plan, const unsigned char *data, size_t len,
                    struct tally *tally)
 {
-    count(plan, data, len, &(struct destination){.tally = tally});
+    const struct destination to = {.tally = tally};
+    if (plan->spec->filter.count > 0)
+        count_kept(plan, data, len, &to);
+    else
+        count_all(plan, data, len, &to);
 }
 
 /* Counts the newlines of a header. Returns its length without its last newline, which then is an
@@ -229,54 +219,34 @@ bool count_can_page(const struct histogram_spec *spec)
            (spec->mode->is_binned && spec->type.size > 1);
 }
 
-/* Counts the records of a chunk. */
-static void count_records(const struct count_plan *plan, const struct chunk *chunk,
-                          const struct destination *to)
+void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
+                 struct paged_counts *paged, struct keyed_counts *keyed)
 {
+    const struct destination to = {.tally = tally, .paged = paged, .keyed = keyed};
+    const struct origin *origin = &chunk->origin;
     const unsigned char *data = chunk->data + chunk->begin;
     size_t len = chunk->len - chunk->begin;
+    struct count_plan of_file;
+    if (origin->column != 0 || origin->key_column != 0) { /* they have names */
+        of_file = *plan;
+        if (origin->column != 0)
+            of_file.field.number = origin->column;
+        if (origin->key_column != 0)
+            of_file.key.field.number = origin->key_column;
+        plan = &of_file;
+    }
     if (plan->skip_repeated) {
         data += chunk->repeated;
-        len = chunk->origin.bytes;
+        len = origin->bytes;
     }
-    to->tally->bytes += chunk->origin.bytes;
-    if (chunk->origin.has_header) {
-        size_t header = count_header(plan, data, len, to->tally);
+    tally->bytes += origin->bytes;
+    if (origin->has_header) {
+        const size_t header = count_header(plan, data, len, tally);
         data += header;
         len -= header;
     }
-    count(plan, data, len, to);
-}
-
-/* Counts the samples of a chunk of lines in which some columns have names. */
-static void count_columns(const struct count_plan *plan, const struct chunk *chunk,
-                          const struct destination *to)
-{
-    struct count_plan of_file = *plan;
-    if (chunk->origin.column != 0)
-        of_file.field.number = chunk->origin.column;
-    if (chunk->origin.key_column != 0)
-        of_file.key.field.number = chunk->origin.key_column;
-    count_records(&of_file, chunk, to);
-}
-
-static void count_chunk_to(const struct count_plan *plan, const struct chunk *chunk,
-                           const struct destination *to)
-{
-    if (chunk->origin.column != 0 || chunk->origin.key_column != 0)
-        count_columns(plan, chunk, to);
+    if (plan->spec->filter.count > 0)
+        count_kept(plan, data, len, &to);
     else
-        count_records(plan, chunk, to);
-}
-
-void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
-                 struct paged_counts *paged)
-{
-    count_chunk_to(plan, chunk, &(struct destination){.tally = tally, .paged = paged});
-}
-
-void count_chunk_by_key(const struct count_plan *plan, const struct chunk *chunk,
-                        struct tally *tally, struct keyed_counts *keyed)
-{
-    count_chunk_to(plan, chunk, &(struct destination){.tally = tally, .keyed = keyed});
+        count_all(plan, data, len, &to);
 }

@@ -103,7 +103,7 @@ static void count_blocks(struct cpu_engine *cpu, const struct chunk *chunk,
         piece.len = at + len;
         piece.origin.bytes = len;
         enter_block(cpu, table, (struct file_block){chunk->origin.at.file, before / size, first});
-        count_chunk(&cpu->plan, &piece, &table->tally, NULL);
+        count_chunk(&cpu->plan, &piece, &table->tally, NULL, NULL);
     }
 }
 
@@ -121,10 +121,7 @@ static void count_into_table(struct cpu_engine *cpu, const struct chunk *chunk,
                 (struct file_block){.file = cpu->engine.files ? chunk->origin.at.file : 0});
     bool tell = cpu->engine.locator != NULL && chunk->origin.name != NULL;
     uint64_t newlines = tally->newlines, invalid = tell ? count_of_invalid(cpu, table) : 0;
-    if (cpu->engine.keys)
-        count_chunk_by_key(&cpu->plan, chunk, tally, &table->keyed);
-    else
-        count_chunk(&cpu->plan, chunk, tally, table->paged);
+    count_chunk(&cpu->plan, chunk, tally, table->paged, cpu->engine.keys ? &table->keyed : NULL);
     if (tell)
         error_locator_add(cpu->engine.locator, chunk, tally->newlines - newlines,
                           count_of_invalid(cpu, table) > invalid);
@@ -142,11 +139,12 @@ static struct count_table *find_idle_table(struct cpu_engine *cpu, struct count_
     return NULL;
 }
 
-/* Counts a chunk into pages. The lock is held on entry and on return, but not while counting. */
+/* Counts a chunk into pages. */
 static void count_into_pages(struct cpu_engine *cpu, struct cpu_chunk *own,
                              const struct chunk *chunk)
 {
     struct count_table *table = NULL;
+    pthread_mutex_lock(&cpu->lock);
     while (cpu->peeking || !(table = find_idle_table(cpu, own->table)))
         pthread_cond_wait(&cpu->idle, &cpu->lock);
     own->table = table;
@@ -156,31 +154,35 @@ static void count_into_pages(struct cpu_engine *cpu, struct cpu_chunk *own,
     pthread_mutex_lock(&cpu->lock);
     table->busy = false;
     pthread_cond_broadcast(&cpu->idle);
+    pthread_mutex_unlock(&cpu->lock);
 }
 
-/* Counts a chunk, its own or another engine's, and frees its own. */
-static void count_and_free(struct cpu_engine *cpu, struct cpu_chunk *own, const struct chunk *chunk)
+static void free_chunk(struct cpu_engine *cpu, struct cpu_chunk *own)
 {
-    if (!cpu->tables.paged) {
-        pthread_mutex_lock(&own->table->lock);
-        count_into_table(cpu, chunk, own->table);
-        pthread_mutex_unlock(&own->table->lock);
-    }
     pthread_mutex_lock(&cpu->lock);
-    if (cpu->tables.paged)
-        count_into_pages(cpu, own, chunk);
     own->next_free = cpu->free;
     cpu->free = own;
     pthread_cond_signal(&cpu->freed);
     pthread_mutex_unlock(&cpu->lock);
 }
 
+/* Counts a chunk of the first engine by it and by all that count the same chunks. */
 static int cpu_submit(struct engine *engine, struct chunk *chunk)
 {
-    struct cpu_engine *cpu = (struct cpu_engine *)engine;
-    for (struct cpu_engine *also = cpu->also; also; also = also->also)
-        count_and_free(also, acquire_chunk(also, true), chunk);
-    count_and_free(cpu, (struct cpu_chunk *)chunk, chunk);
+    struct cpu_engine *const first = (struct cpu_engine *)engine;
+    for (struct cpu_engine *cpu = first; cpu; cpu = cpu->also) {
+        struct cpu_chunk *own = cpu == first ? (struct cpu_chunk *)chunk : acquire_chunk(cpu, true);
+        if (cpu->tables.paged) {
+            count_into_pages(cpu, own, chunk);
+        } else {
+            pthread_mutex_lock(&own->table->lock);
+            count_into_table(cpu, chunk, own->table);
+            pthread_mutex_unlock(&own->table->lock);
+        }
+        if (cpu != first)
+            free_chunk(cpu, own);
+    }
+    free_chunk(first, (struct cpu_chunk *)chunk);
     return 0;
 }
 

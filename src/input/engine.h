@@ -100,11 +100,6 @@ static inline struct chunk *engine_acquire(struct engine *engine, bool wait)
     return engine->ops->acquire(engine, wait);
 }
 
-static inline int engine_submit(struct chunk *chunk)
-{
-    return chunk->engine->ops->submit(chunk->engine, chunk);
-}
-
 static inline int engine_finish(struct engine *engine, struct tally *tally)
 {
     return engine->ops->finish(engine, tally);

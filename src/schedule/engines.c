@@ -299,23 +299,19 @@ static void add_to_mean(_Atomic double *mean, double sample)
     atomic_store(mean, old > 0 ? old + (sample - old) / MEMORY : sample);
 }
 
-int engines_submit(struct pool *pool, struct chunk *chunk, enum flow flow, double begin)
+void engines_record(struct pool *pool, const struct engine *engine, enum flow flow, size_t len,
+                    double reading, double counting)
 {
     struct measured_costs *costs = &pool->costs;
-    const bool on_gpu = chunk->engine != pool->cpu, given = chunk->give;
-    const size_t len = chunk->origin.bytes;
-    const double was_read = pool_seconds(pool);
-    const int rc = engine_submit(chunk);
-    const double reading = was_read - begin, counting = pool_seconds(pool) - was_read;
+    const bool on_gpu = engine != pool->cpu;
     if (on_gpu && flow == FLOW_FILE)
         atomic_fetch_sub(&pool->feeders, 1);
     if (flow == FLOW_FILE && len > 0) {
         add_to_mean(on_gpu ? &costs->gpu : &costs->cpu, (reading + counting) / (double)len);
         if (!on_gpu)
             add_to_mean(&costs->read, reading / (double)len);
-    } else if (flow != FLOW_FILE && !given) {
+    } else if (flow != FLOW_FILE) {
         atomic_fetch_add(&costs->reading_ns, (uint64_t)(reading * 1e9));
         atomic_fetch_add(&costs->counting_ns, (uint64_t)(counting * 1e9));
     }
-    return rc;
 }

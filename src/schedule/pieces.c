@@ -284,18 +284,16 @@ static void chain_all(struct worker *worker, struct pieces *pieces)
 
 /* --- jobs --- */
 
-/* Counts a piece that is chained. 0, or -1: the run has failed. */
-static int count(struct worker *worker, struct pieces *pieces, struct piece *piece, bool at_once)
+/* A piece was counted, or could not be: retires and chains what can be. */
+static void counted(struct worker *worker, struct pieces *pieces, struct piece *piece, int rc)
 {
-    const bool fails = pieces->format->count(worker, pieces, piece, at_once) != 0;
     pthread_mutex_lock(&pieces->lock);
-    pieces->has_failed |= fails;
+    pieces->has_failed |= rc != 0;
     if (!pieces->has_failed) {
         finish(pieces, piece);
         chain_all(worker, pieces);
     }
     pthread_mutex_unlock(&pieces->lock);
-    return fails ? -1 : 0;
 }
 
 /* Begins to work on a piece. False: the run has failed before that. */
@@ -315,31 +313,8 @@ static int run_count(struct job *job, struct worker *worker)
     struct pieces *pieces = piece->pieces;
     enter(worker, pieces);
     if (begin_work(worker, pieces, piece))
-        (void)count(worker, pieces, piece, false);
+        counted(worker, pieces, piece, pieces->format->count(worker, pieces, piece, false));
     return leave(worker, pieces);
-}
-
-/* Prepares a piece, and chains what can be. */
-static void prepare(struct worker *worker, struct pieces *pieces, struct piece *piece)
-{
-    bool counts = false;
-    pieces->format->prepare(worker, pieces, piece);
-    pthread_mutex_lock(&pieces->lock);
-    const bool at_once = !pieces->is_chaining && !pieces->is_stopped &&
-                         slot_of(pieces, pieces->chained) == piece &&
-                         (!pieces->in_order || pieces->retired == pieces->chained);
-    if (at_once) {
-        (void)chain(worker, pieces, true, &counts);
-    } else {
-        pthread_mutex_unlock(&pieces->lock);
-        pieces->format->map(worker, pieces, piece);
-        pthread_mutex_lock(&pieces->lock);
-        piece->state = PIECE_PREPARED;
-    }
-    chain_all(worker, pieces);
-    pthread_mutex_unlock(&pieces->lock);
-    if (counts)
-        (void)count(worker, pieces, piece, true);
 }
 
 /* Takes the next piece, and lets others take those that follow. NULL: nothing more is to be taken.
@@ -367,13 +342,30 @@ static struct piece *take(struct worker *worker, struct pieces *pieces)
     return piece;
 }
 
+/* Takes a piece, prepares it, chains what can be, and counts the piece if its turn has come. */
 static int run_piece(struct job *job, struct worker *worker)
 {
     struct pieces *pieces = (struct pieces *)job;
+    bool counts = false;
     enter(worker, pieces);
     struct piece *piece = take(worker, pieces);
-    if (piece && begin_work(worker, pieces, piece))
-        prepare(worker, pieces, piece);
+    if (!piece || !begin_work(worker, pieces, piece))
+        return leave(worker, pieces);
+    pieces->format->prepare(worker, pieces, piece);
+    pthread_mutex_lock(&pieces->lock);
+    if (!pieces->is_chaining && !pieces->is_stopped && slot_of(pieces, pieces->chained) == piece &&
+        (!pieces->in_order || pieces->retired == pieces->chained)) {
+        (void)chain(worker, pieces, true, &counts);
+    } else {
+        pthread_mutex_unlock(&pieces->lock);
+        pieces->format->map(worker, pieces, piece);
+        pthread_mutex_lock(&pieces->lock);
+        piece->state = PIECE_PREPARED;
+    }
+    chain_all(worker, pieces);
+    pthread_mutex_unlock(&pieces->lock);
+    if (counts)
+        counted(worker, pieces, piece, pieces->format->count(worker, pieces, piece, true));
     return leave(worker, pieces);
 }
 
@@ -477,11 +469,6 @@ static struct pieces *open_pieces(struct extent *extent, const struct piece_form
         bytes_keep_no_more(bytes);
     decode_memory_release_shared(source, kept);
     return NULL;
-}
-
-int pieces_run(struct extent *extent)
-{
-    return runner_run_jobs(extent->worker);
 }
 
 int pieces_acquire(struct extent *extent, const struct piece_format *format, bool is_current)

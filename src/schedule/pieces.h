@@ -135,9 +135,6 @@ int pieces_acquire(struct extent *extent, const struct piece_format *format, boo
  * data[0..len) of *next is what is known of it. By the job that cuts. */
 bool pieces_pay_on(const struct pieces *pieces, unsigned workers, const struct frame_batch *next);
 
-/* Runs the jobs that there are. */
-int pieces_run(struct extent *extent);
-
 /* What pieces_read has returned. */
 #define PIECES_DRY (-1) /* nothing comes for now */
 

@@ -264,7 +264,14 @@ static int worker_count(void *arg, struct chunk *chunk, enum flow flow)
     struct worker_sink *sink = arg;
     struct pool *pool = sink->pool;
     const size_t len = chunk->origin.bytes; /* submit takes the chunk back */
-    if (engines_submit(pool, chunk, flow, sink->began) != 0) {
+    const bool was_handed_off = flow == FLOW_DECODED && chunk->give;
+    struct engine *engine = chunk->engine;
+    const double was_read = pool_seconds(pool);
+    const int rc = engine->ops->submit(engine, chunk);
+    if (!was_handed_off)
+        engines_record(pool, engine, flow, len, was_read - sink->began,
+                       pool_seconds(pool) - was_read);
+    if (rc != 0) {
         fail_for_loss(pool);
         return -1;
     }

@@ -108,8 +108,9 @@ void engines_restart_rate(struct pool *pool);
 struct chunk *engines_choose(struct pool *pool, enum flow flow);
 struct engine *engines_offload(struct pool *pool, const struct offload_offer *offer, bool *waits);
 
-/* Submits a chunk to be counted, and records what that cost; `begin` is when reading it began, in
- * seconds of the run. 0, or -1 once the GPU is lost and may not be replaced. */
-int engines_submit(struct pool *pool, struct chunk *chunk, enum flow flow, double begin);
+/* Records what a chunk of an engine cost, with `len` bytes of input: seconds to read and to count
+ * it. */
+void engines_record(struct pool *pool, const struct engine *engine, enum flow flow, size_t len,
+                    double reading, double counting);
 
 #endif

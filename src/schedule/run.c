@@ -115,39 +115,30 @@ static struct copying begin_chunk(struct worker *worker, struct file *file)
     return copying;
 }
 
-/* Copies a chunk. 1; 0: the file is not the current one any more; or -1. */
-static int copy_chunk(struct extent *extent)
-{
-    struct source *source = extent->worker->source;
-    struct copying copying = {.chunk = NULL};
-    if (!source_end_work(extent->worker))
-        return -1;
-    pthread_mutex_lock(&source->read_lock);
-    int more = source->changes == extent->changes;
-    if (more > 0 && !source_begin_work(extent->worker))
-        more = -1;
-    if (more > 0)
-        copying = begin_chunk(extent->worker, extent->file);
-    pthread_mutex_unlock(&source->read_lock);
-    if (more <= 0)
-        return more;
-    if (copying.len > 0)
-        copying.rc = read_piece(extent->worker, extent->file, &copying);
-    if (!copying.chunk || runner_push(extent->worker, copying.chunk, copying.flow) != 0)
-        return -1;
-    return copying.rc == 0 ? 1 : -1;
-}
-
 int copy_run(struct extent *extent)
 {
     struct worker *worker = extent->worker;
-    int more;
-    work_queue_leave(&worker->source->queue, &worker->waiter);
+    struct source *source = worker->source;
+    work_queue_leave(&source->queue, &worker->waiter);
     decode_memory_release(worker, DECODER_KEPT);
-    do
-        more = copy_chunk(extent);
-    while (more > 0);
-    return more;
+    for (;;) {
+        struct copying copying = {.chunk = NULL};
+        if (!source_end_work(worker))
+            return -1;
+        pthread_mutex_lock(&source->read_lock);
+        const bool goes_on = source->changes == extent->changes;
+        if (goes_on && source_begin_work(worker))
+            copying = begin_chunk(worker, extent->file);
+        pthread_mutex_unlock(&source->read_lock);
+        if (!goes_on)
+            return 0;
+        if (copying.len > 0)
+            copying.rc = read_piece(worker, extent->file, &copying);
+        if (!copying.chunk ||
+            worker->sink->count(worker->sink->arg, copying.chunk, copying.flow) != 0 ||
+            copying.rc != 0)
+            return -1;
+    }
 }
 
 /* --- the loop of a worker --- */
@@ -172,27 +163,13 @@ static int acquire_of_file(struct extent *extent)
     return 1;                            /* without a runner */
 }
 
-/* Waits for what the worker is short of. Meanwhile runs jobs, and counts a chunk that was handed
- * off. */
-static int wait_for_work(struct extent *extent)
-{
-    struct chunk *chunk;
-    bool is_on;
-    do {
-        if (runner_run_jobs(extent->worker) != 0)
-            return -1;
-        chunk = decode_memory_wait(extent->worker, &is_on);
-    } while (!chunk && is_on);
-    return runner_count_handed_off(extent->worker, chunk);
-}
-
-/* Takes the next extent. 0 or -1. */
+/* Takes the next extent. 1; 0: there is nothing to take now; or -1. */
 static int take(struct worker *worker, struct extent *extent)
 {
     struct source *source = worker->source;
     *extent = (struct extent){.worker = worker};
     worker->wanted = 0;
-    if (runner_run_jobs(worker) != 0 || !source_end_work(worker))
+    if (!source_end_work(worker))
         return -1;
     pthread_mutex_lock(&source->read_lock);
     int taken = source_find(worker);
@@ -202,11 +179,9 @@ static int take(struct worker *worker, struct extent *extent)
         taken = 0;
     worker->changes = source->changes;
     pthread_mutex_unlock(&source->read_lock);
-    if (taken == 0) {
+    if (taken == 0)
         (void)source_end_work(worker);
-        extent->run = wait_for_work;
-    }
-    return taken < 0 ? -1 : 0;
+    return taken;
 }
 
 /* After a failure: counts what was handed off, as that may be wrong first. True if there are files
@@ -231,19 +206,35 @@ static bool looks_before(struct worker *worker)
 int run_worker(struct source *source, const struct sink *sink)
 {
     struct worker worker = {.source = source, .sink = sink};
-    struct extent extent;
-    int rc;
+    struct extent extent = {.run = NULL};
+    bool goes_on = true, is_short = false; /* of something, so that only jobs can be taken */
+    int rc = 0;
     waiter_open(&worker.waiter);
     source_add_worker(&worker);
-    do {
-        rc = take(&worker, &extent);
-        if (rc == 0 && extent.run)
-            rc = extent.run(&extent);
-    } while ((rc == 0 && extent.run) || (rc != 0 && looks_before(&worker)));
+    while (goes_on) {
+        struct job *job = work_queue_take(&source->queue, &worker);
+        if (job) {
+            rc = job->run(job, &worker);
+        } else if (is_short) {
+            struct chunk *chunk = decode_memory_wait(&worker, &is_short);
+            is_short &= !chunk;
+            rc = runner_count_handed_off(&worker, chunk);
+        } else {
+            rc = take(&worker, &extent);
+            is_short = rc == 0;
+            goes_on = rc <= 0 || extent.run;
+            if (rc > 0 && extent.run)
+                rc = extent.run(&extent);
+        }
+        if (rc < 0) {
+            is_short = false;
+            goes_on = looks_before(&worker);
+        }
+    }
     source_remove_worker(&worker);
     work_queue_leave(&source->queue, &worker.waiter);
     decode_memory_release(&worker, 0);
     records_close(&worker.records); /* pieces need it, and the worker reserves nothing for them */
     waiter_close(&worker.waiter);
-    return rc;
+    return rc < 0 ? -1 : 0;
 }

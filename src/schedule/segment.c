@@ -202,10 +202,10 @@ static bool may_borrow(const struct segment *segment, const struct chunk *chunk,
            waited <= before && (waited == 0 || memcmp(data - waited, chunk->data, waited) == 0);
 }
 
-/* Counts some of data[0..len) by one chunk, which ends the segment if `ends` and it has all of
+/* Pushes some of data[0..len) in one chunk, which ends the segment if `ends` and it has all of
  * that. Returns how much, or -1: the run has failed. */
-static ssize_t count_chunk(struct piece_counting *counting, const unsigned char *data, size_t len,
-                           size_t before, bool ends)
+static ssize_t push_content(struct piece_counting *counting, const unsigned char *data, size_t len,
+                            size_t before, bool ends)
 {
     struct segment *segment = &counting->segment;
     struct chunk *chunk = runner_choose(segment->worker, FLOW_DECODED);
@@ -244,7 +244,7 @@ int piece_count(struct piece_counting *counting, const unsigned char *data, size
     size_t done = left_out < len ? (size_t)left_out : len;
     segment->content += done;
     while (done < len) {
-        const ssize_t some = count_chunk(counting, data + done, len - done, before + done, ends);
+        const ssize_t some = push_content(counting, data + done, len - done, before + done, ends);
         if (some < 0)
             return -1;
         done += (size_t)some;
@@ -256,7 +256,7 @@ int piece_count_end(struct piece_counting *counting)
 {
     struct segment *segment = &counting->segment;
     const bool is_ended = counting->is_ended || segment_is_stream(segment) ||
-                          count_chunk(counting, NULL, 0, 0, true) == 0;
+                          push_content(counting, NULL, 0, 0, true) == 0;
     const int rc = is_ended ? segment_end(segment) : -1;
     segment_close(segment);
     return rc;

@@ -481,10 +481,8 @@ static int acquire_ahead(struct extent *extent, struct frames_ahead *ahead)
     int taken = 0;
     if (ahead->kind != FRAMES_WHOLE || is_rest || worker->source->options.piece_size > 0)
         taken = pieces_acquire(extent, piece_format_of(input->frames.codec), true);
-    if (taken > 0) {
-        extent->run = pieces_run;
-        return 1;
-    }
+    if (taken > 0)
+        return 0; /* there is a job */
     if (taken == 0)
         taken = acquire_batch(extent, ahead);
     if (taken <= 0)

@@ -444,16 +444,6 @@ static inline int runner_count_handed_off(struct worker *worker, struct chunk *c
     return rc;
 }
 
-/* Runs the jobs that there are. 0, or -1: the run has failed. */
-static inline int runner_run_jobs(struct worker *worker)
-{
-    struct job *job;
-    int rc = 0;
-    while (rc == 0 && (job = work_queue_take(&worker->source->queue, worker)) != NULL)
-        rc = job->run(job, worker);
-    return rc;
-}
-
 /* --- segment.c: cuts records; src/input joins what segments begin and end with --- */
 
 /* Begins the next segment of a file; under the read lock, or by a worker that has the file to

@@ -136,7 +136,7 @@ static void feed(struct engine *engine, struct engine *other, const struct histo
         chunk->origin = (struct origin){.bytes = part};
         if (records_cut(&records, chunk, waited, done == len) != 0)
             need(NULL);
-        engine_submit(chunk);
+        chunk->engine->ops->submit(chunk->engine, chunk);
     } while (done < len);
     records_close(&records);
 }

@@ -170,7 +170,7 @@ static void *feed_engine(void *arg)
             memcpy(chunk->data + chunk->begin, from + at, chunk->len);
         }
         chunk->len += chunk->begin;
-        if (engine_submit(chunk) != 0)
+        if (chunk->engine->ops->submit(chunk->engine, chunk) != 0)
             feed->failed = true;
         if (last || feed->failed)
             return NULL;
@@ -476,7 +476,7 @@ static void leave_alone_part(const void *arg)
     for (size_t i = 0; i < 2; i++) { /* of which the second has no snapshot of all counts */
         memcpy(chunks[i]->data, text + 100 * i, 100);
         chunks[i]->len = 100;
-        engine_submit(chunks[i]);
+        chunks[i]->engine->ops->submit(chunks[i]->engine, chunks[i]);
     }
     nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
     struct gpu_decoder *decoder = gpu_decoder_begin(

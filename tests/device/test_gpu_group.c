@@ -82,7 +82,7 @@ static void check_counts(struct engine *group, const struct histogram_spec *spec
         }
         chunk->len = chunk->origin.bytes = CHUNK;
         memcpy(chunk->data, data + i * CHUNK, CHUNK);
-        engine_submit(chunk);
+        chunk->engine->ops->submit(chunk->engine, chunk);
     }
     samples_count(spec, data, sizeof data, expected);
     check("finished", engine_finish(group, &tally) == 0);

@@ -361,7 +361,7 @@ static void count_part(struct counting *counting, const unsigned char *data, siz
     unsigned char *copy = fuzz_copy(data, len);
     struct chunk chunk = {.data = copy, .len = len, .origin = {.bytes = len}};
     chunk.origin.has_header = index == 0 && counting->plan->field.has_header;
-    count_chunk_by_key(counting->plan, &chunk, &counting->tally, keyed);
+    count_chunk(counting->plan, &chunk, &counting->tally, NULL, keyed);
     free(copy);
     if (counting->choices->flags & MOVES_EACH)
         keyed_move(keyed);

@@ -110,7 +110,7 @@ static int count_own(void *arg, struct chunk *chunk, enum flow flow)
         end_turn(taker, TURN_FILLED);
     size_t invalid_row = reading->locator ? ROW_INVALID(&spec->binning) : 0;
     uint64_t newlines = tally->newlines, invalid = tally->counts[invalid_row];
-    count_chunk(reading->plan, chunk, tally, NULL);
+    count_chunk(reading->plan, chunk, tally, NULL, NULL);
     if (reading->locator)
         error_locator_add(reading->locator, chunk, tally->newlines - newlines,
                           tally->counts[invalid_row] > invalid);

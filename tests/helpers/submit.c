@@ -7,7 +7,7 @@
 static int count(void *arg, struct chunk *chunk, enum flow flow)
 {
     (void)arg, (void)flow;
-    return engine_submit(chunk);
+    return chunk->engine->ops->submit(chunk->engine, chunk);
 }
 
 int submit_source(struct source *source, const struct sink *sink)

@@ -94,8 +94,8 @@ static void check_pages(unsigned char *scratch)
     for (unsigned i = 0; i < 60; i++) {
         struct chunk chunk = {.data = scratch,
                               .len = characters_make(scratch, CAPACITY, 100 * (i % 2))};
-        count_chunk(&plan, &chunk, &one, NULL);
-        count_chunk(&plan, &chunk, &rest, paged_member(set, 0));
+        count_chunk(&plan, &chunk, &one, NULL, NULL);
+        count_chunk(&plan, &chunk, &rest, paged_member(set, 0), NULL);
     }
     paged_add(set, rest.counts);
     cases++;
