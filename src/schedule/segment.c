@@ -140,7 +140,7 @@ static int push_joined(struct worker *worker, struct file *file, struct span *jo
     if (!chunk)
         return -1;
     fill_with_joined(chunk, file, joined);
-    return runner_push(worker, chunk, FLOW_DECODED);
+    return worker->sink->count(worker->sink->arg, chunk, FLOW_DECODED);
 }
 
 /* Adds a span (NULL: out of memory), and pushes the records that this completes. 0 or -1. */
@@ -226,7 +226,11 @@ static ssize_t push_content(struct piece_counting *counting, const unsigned char
     counting->is_ended = ends && some == len;
     chunk->origin.end = counting->is_ended ? ENDS_SEGMENT : ENDS_NOTHING;
     chunk->give &= segment_is_stream(segment); /* otherwise every worker has content to count */
-    return runner_push(segment->worker, chunk, FLOW_DECODED) == 0 && rc == 0 ? (ssize_t)some : -1;
+    struct worker *worker = segment->worker;
+    const bool is_handed_off = chunk->give && work_queue_hand_off(&worker->source->queue, chunk);
+    if (!is_handed_off && worker->sink->count(worker->sink->arg, chunk, FLOW_DECODED) != 0)
+        return -1;
+    return rc == 0 ? (ssize_t)some : -1;
 }
 
 int piece_count(struct piece_counting *counting, const unsigned char *data, size_t len,

@@ -364,8 +364,9 @@ static int decode_batch(struct extent *extent)
             return -1;
         state = decode_records(extent, chunk);
         chunk->give &= state != DECODED_DRY && state != DECODED_FAILED;
-        if (runner_push(worker, chunk, FLOW_DECODED) != 0)
-            return -1;
+        if (!(chunk->give && work_queue_hand_off(&worker->source->queue, chunk)) &&
+            worker->sink->count(worker->sink->arg, chunk, FLOW_DECODED) != 0)
+            return -1; /* nobody else counts it */
         if (state == DECODED_FAILED) {
             (void)segment_end(
                 &extent->segment); /* with the record that it begins in the middle of */

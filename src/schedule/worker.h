@@ -426,14 +426,6 @@ static inline struct chunk *runner_choose(struct worker *worker, enum flow flow)
     return chunk;
 }
 
-/* Has a chunk counted that the sink chose: by an idle worker, if it may be handed off. 0 or -1. */
-static inline int runner_push(struct worker *worker, struct chunk *chunk, enum flow flow)
-{
-    if (flow == FLOW_DECODED && chunk->give && work_queue_hand_off(&worker->source->queue, chunk))
-        return 0;
-    return worker->sink->count(worker->sink->arg, chunk, flow);
-}
-
 /* Counts a chunk that was handed off; NULL is fine. 0 or -1. */
 static inline int runner_count_handed_off(struct worker *worker, struct chunk *chunk)
 {

@@ -190,6 +190,31 @@ comm -13 allowed included >not-allowed
 : >nothing
 same "includes that design.md does not allow" nothing not-allowed
 
+# --- the functions that a byte passes: each calls the next ---
+
+# body FILE FUNCTION: its lines.
+body()
+{
+    awk -v name="$2" 'index($0, name "(") && /^[a-zA-Z]/ && !/;$/ { on = 1 } on { print } on && /^}/ { exit }' "$1"
+}
+
+# shellcheck disable=SC2016 # markdown has them
+sed -nE '/^## What it passes/,/^## Interfaces/{
+    s/^\| plain .*/plain/p; s/^\| compressed.*/compressed/p; s/^\| `([a-z_]+)` and what follows.*/\1/p
+    s/^\| `([a-z_]+)` \| `([^`]+)` \| (`([^`]+)`)? ?\|$/\1 \2 \4/p
+}' "$srcdir/doc/design.md" >ways
+while read -r name file call; do
+    case $name in plain | compressed) continue ;; esac
+    [ -n "$file" ] || continue # the first way goes on with it
+    body "$srcdir/$file" "$name" >lines
+    grep -qF "${call:-$name(}" lines || echo "$name in $file: $call"
+done <ways >missing
+same "design.md: functions that do not call the next one" nothing missing
+awk '/^plain$/ { way = 1; next } /^compressed$/ { way = 2; next } { n[way]++; at[way, $1] = n[way] }
+     NF == 1 { n[way] += n[1] - at[1, $1] }
+     END { if (n[1] > 8 || n[2] > 12 || n[1] < 4 || n[2] < 8) print n[1], n[2] }' ways >missing
+same "design.md: how many functions a byte passes" nothing missing
+
 # --- the tour: files that the pages name are there, and so are functions in the files beside them ---
 
 for tour in design adding decoding reasons; do
