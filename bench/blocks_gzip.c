@@ -75,7 +75,7 @@ static void chain_run(struct gzip_round *round)
            chained == GZIP_ENDED) {
         if (chained == GZIP_ENDED)
             continue;
-        const struct execution execution = {.history = round->chain.content - parsed->content};
+        const struct execution execution = {.history = round->ring.content};
         const double chosen = now();
         if (!round->loops->execute(parsed, &execution,
                                    ring_make_room(&round->ring, parsed->content)))

@@ -350,17 +350,23 @@ ssize_t bytes_read(struct bytes *bytes, void *buf, size_t cap, struct error *err
     bytes->taken += (uint64_t)got;
     if (!bytes->keeps)
         window_restart(&bytes->window, bytes->taken);
-    else if (append(bytes, buf, (size_t)got, error) != 0)
-        return -1;
+    else if (window_add(&bytes->window, buf, (size_t)got) != 0) {
+        window_restart(&bytes->window, bytes->taken);
+        bytes->has_lost = true;
+        if (bytes->needs_kept)
+            return error_of(error, bytes->name, "out of memory");
+    }
     return got;
 }
 
-int bytes_keep(struct bytes *bytes, const unsigned char *data, size_t len)
+int bytes_keep(struct bytes *bytes, const unsigned char *data, size_t len, bool is_needed)
 {
     window_drop(&bytes->window, bytes->taken);
     if (window_prepend(&bytes->window, data, len) != 0)
         return -1;
     bytes->keeps = true;
+    bytes->needs_kept = is_needed;
+    bytes->has_lost = false;
     return 0;
 }
 

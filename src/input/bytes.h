@@ -64,7 +64,9 @@ struct bytes {
     bool ended;           /* nothing is left to be read */
     struct replay_window window; /* of a stream: what can be handed out again, and what was seen
                                   * ahead; its end is what was read of the stream */
-    bool keeps;                  /* what is handed out stays in the window */
+    bool keeps;                  /* what is handed out stays in the window, */
+    bool needs_kept; /* or reading fails; if not, bytes are lost while memory is short: */
+    bool has_lost;   /* some were */
 };
 
 /* Opens a file, and releases it. A pipe is enlarged to 1 MiB. 0; or -1 with the error set, and
@@ -100,8 +102,9 @@ int bytes_select(struct bytes *bytes, uint64_t begin, uint64_t end, struct error
 ssize_t bytes_read(struct bytes *bytes, void *buf, size_t cap, struct error *error);
 
 /* Keeps a stream from data[0..len) on, the bytes that were handed out last, so that it can be
- * handed out again. 0, or -1: out of memory, and nothing has changed. */
-int bytes_keep(struct bytes *bytes, const unsigned char *data, size_t len);
+ * handed out again. If that is not needed, what is read while memory is short is not kept. 0, or
+ * -1: out of memory, and nothing has changed. */
+int bytes_keep(struct bytes *bytes, const unsigned char *data, size_t len, bool is_needed);
 
 /* Keeps nothing any more. */
 void bytes_keep_no_more(struct bytes *bytes);

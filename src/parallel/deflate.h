@@ -187,6 +187,12 @@ enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct defl
                                 struct deflate_position *position, uint64_t until,
                                 struct parsed_run *run);
 
+/* The same, and adds to what the run has; run->reach is how far before what is added its matches
+ * begin. */
+enum deflate_stop deflate_parse_on(struct deflate_parser *parser, const struct deflate_input *input,
+                                   struct deflate_position *position, uint64_t until,
+                                   struct parsed_run *run);
+
 /* A run that is being filled. It goes from stop to stop, so that loops have little to compare. */
 struct filling {
     const struct parsed_run *run;

@@ -118,28 +118,31 @@ static enum deflate_stop parse_block(struct deflate_parser *parser,
     return stop;
 }
 
-/* Returns how far before the run its matches begin. Only matches of the first bytes can begin
+/* Returns how far before content that was added its matches begin: operations from `from` on,
+ * before which the run has `before` bytes of content. Only matches of the first bytes can begin
  * there. */
-static uint32_t reach_of(const struct parsed_run *run)
+static uint32_t reach_of(const struct parsed_run *run, size_t from, uint32_t before)
 {
-    const operation *next = run->operations, *end = next + run->operations_len;
-    int32_t min = 0;
+    const operation *next = run->operations + from, *end = run->operations + run->operations_len;
+    int32_t min = (int32_t)before;
     for (uint32_t content = 0; next < end && content < DEFLATE_WINDOW; next++) {
         const int32_t source = (int32_t)(uint32_t)*next;
         min = source < min ? source : min;
         content += operation_literals(*next) + operation_match(*next);
     }
-    return 0 - (uint32_t)min;
+    return before - (uint32_t)min;
 }
 
-enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct deflate_input *input,
-                                struct deflate_position *position, uint64_t until,
-                                struct parsed_run *run)
+enum deflate_stop deflate_parse_on(struct deflate_parser *parser, const struct deflate_input *input,
+                                   struct deflate_position *position, uint64_t until,
+                                   struct parsed_run *run)
 {
+    const size_t from = run->operations_len;
+    const uint32_t before = run->content;
     struct filling filling = {.run = run,
-                              .writer = {.next = run->operations},
-                              .literal = run->literals,
-                              .added = run->literals};
+                              .writer = {.next = run->operations + from, .content = before},
+                              .literal = run->literals + run->literals_len,
+                              .added = run->literals + run->literals_len};
     const uint64_t begin = position->bit,
                    work_max = parser->work_max ? parser->work_max : UINT64_MAX;
     uint64_t blocks = 0;
@@ -151,7 +154,7 @@ enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct defl
         filling.added = filling.literal;
         run->operations_len = (size_t)(filling.writer.next - run->operations);
         parser->work = ++blocks * BLOCK_WORK + (position->bit - begin) +
-                       OPERATION_WORK * (uint64_t)run->operations_len;
+                       OPERATION_WORK * (uint64_t)(run->operations_len - from);
         if (stop != DEFLATE_ENDED || position->header.is_last)
             break;
         if (position->bit >= until || parser->work > work_max)
@@ -159,8 +162,17 @@ enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct defl
     } while (stop == DEFLATE_ENDED);
     run->literals_len = (size_t)(filling.literal - run->literals);
     run->content = filling.writer.content;
-    run->reach = reach_of(run);
+    run->reach = reach_of(run, from, before);
     run->is_near = true;
     run->needs_fallback = stop == DEFLATE_CORRUPT;
     return stop;
+}
+
+enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct deflate_input *input,
+                                struct deflate_position *position, uint64_t until,
+                                struct parsed_run *run)
+{
+    run->operations_len = run->literals_len = 0;
+    run->content = 0;
+    return deflate_parse_on(parser, input, position, until, run);
 }

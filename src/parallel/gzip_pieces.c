@@ -46,33 +46,144 @@ size_t gzip_run_memory(void)
 #define VAIN_MAX 4
 #define VAIN_EACH 4
 
+/* Bits in which a block is looked for before a member is. */
+#define SEARCHED_AT_ONCE ((uint64_t)8 << 15)
+
+/* Bytes of a header that are looked at: hardly any is longer. */
+#define HEADER_MAX 512
+
+/* A search for a beginning. */
+struct search {
+    uint64_t from;     /* bit with which it goes on */
+    uint64_t searched; /* before this bit there is no block, */
+    uint64_t block;    /* but this one; or DEFLATE_NONE */
+};
+
+/* Returns the first byte in [from, to) with which a member may begin, or `to`. */
+static size_t find_member(const struct gzip_run *run, size_t from, size_t to)
+{
+    while (from < to) {
+        const unsigned char *at = memchr(run->in + from, gzip_magic[0], to - from);
+        if (!at)
+            return to;
+        from = (size_t)(at - run->in);
+        if (run->len - from >= GZIP_MAGIC_SIZE && memcmp(at, gzip_magic, GZIP_MAGIC_SIZE) == 0)
+            return from;
+        from++;
+    }
+    return to;
+}
+
+/* Sets run->begin to what may be a beginning, from search->from on, or to DEFLATE_NONE. */
+static void find_beginning(struct gzip_run *run, const struct deflate_input *input,
+                           struct search *search, int64_t *budget)
+{
+    const uint64_t until = 8 * (uint64_t)run->piece;
+    run->begin = DEFLATE_NONE;
+    while (run->begin == DEFLATE_NONE && search->from < until && *budget >= 0) {
+        if (search->block < search->from)
+            search->block = DEFLATE_NONE;
+        if (search->block == DEFLATE_NONE) {
+            const uint64_t begin =
+                search->searched > search->from ? search->searched : search->from;
+            const uint64_t left = until - begin,
+                           end = begin + (left < SEARCHED_AT_ONCE ? left : SEARCHED_AT_ONCE);
+            search->block = deflate_find(run->parser.loops, input, begin, end, budget);
+            search->searched = search->block == DEFLATE_NONE ? end : search->block;
+        }
+        const size_t to = (size_t)((search->searched + 7) / 8),
+                     member = find_member(run, (size_t)((search->from + 7) / 8), to);
+        run->is_member = member < to;
+        run->begin = run->is_member ? 8 * (uint64_t)member : search->block;
+        search->from = run->begin == DEFLATE_NONE ? search->searched : run->begin + 1;
+    }
+}
+
+/* Returns the byte of the run behind the header that begins at byte `at`; 0: there is none, or it
+ * is a long one. */
+static size_t pass_header(const struct gzip_run *run, size_t at)
+{
+    const size_t left = run->len - at;
+    struct gzip_members members = {.next = GZIP_AT_FIRST};
+    size_t used = 0;
+    const char *fault =
+        gzip_members_read(&members, run->in + at, left < HEADER_MAX ? left : HEADER_MAX, &used);
+    return !fault && members.next == GZIP_AT_BLOCKS ? at + used : 0;
+}
+
+/* Adds the member that follows the one that has ended. False: there is none, or it is of no use. */
+static bool add_member(struct gzip_run *run, const struct deflate_input *input, uint64_t until)
+{
+    const struct parsed_run before = run->parsed;
+    struct gzip_members members = {.next = GZIP_AT_TRAILER};
+    size_t next = (size_t)((run->end.bit + 7) / 8), used = 0;
+    (void)gzip_members_read(&members, run->in + next, run->len - next, &used);
+    next += used;
+    if (members.next != GZIP_AT_NEXT || next >= run->piece || run->ends_len == GZIP_ENDS_MAX)
+        return false;
+    const size_t blocks = pass_header(run, next);
+    if (blocks == 0)
+        return false;
+    struct deflate_position position = {.bit = 8 * (uint64_t)blocks};
+    const enum deflate_stop stop =
+        deflate_parse_on(&run->parser, input, &position, until, &run->parsed);
+    const bool is_right = stop != DEFLATE_CORRUPT && run->parsed.reach == 0;
+    if (!is_right) { /* whoever comes to it sees what is wrong */
+        run->parsed = before;
+        return false;
+    }
+    run->parsed.reach = before.reach;
+    run->ends[run->ends_len++] = (struct gzip_end){
+        .content = before.content, .next = (uint32_t)next, .trailer = members.trailer};
+    run->end = position;
+    run->stop = stop;
+    return true;
+}
+
 void gzip_run_parse(struct gzip_run *run)
 {
     const struct deflate_input input = {run->in, 8 * (uint64_t)run->len};
     const uint64_t until = 8 * (uint64_t)run->piece;
-    int64_t budget = (int64_t)until / BUDGET_PART;
-    uint64_t from = 0;
+    int64_t budget = (int64_t)until / BUDGET_PART, left = BUDGET_TIMES * (int64_t)until;
+    struct search search = {.block = DEFLATE_NONE};
+    bool has_tried = false;
     if (atomic_load(run->vain) >= VAIN_MAX && run->number % VAIN_EACH > 0)
         return;
-    run->parser.work_max = BUDGET_TIMES * until;
+    run->parser.work_max = (uint64_t)left;
     do {
-        run->begin = deflate_find(run->parser.loops, &input, from, until, &budget);
+        find_beginning(run, &input, &search, &budget);
         if (run->begin == DEFLATE_NONE)
             break;
-        run->end = (struct deflate_position){.bit = run->begin};
+        const size_t at = (size_t)(run->begin / 8),
+                     blocks = run->is_member ? pass_header(run, at) : 0;
+        run->stop = DEFLATE_CORRUPT;
+        has_tried = true;
+        budget -= run->is_member ? 8 * HEADER_MAX : 0;
+        if (run->is_member && blocks == 0)
+            continue;
+        run->end =
+            (struct deflate_position){.bit = run->is_member ? 8 * (uint64_t)blocks : run->begin};
         run->stop = deflate_parse(&run->parser, &input, &run->end, until, &run->parsed);
-        from = run->begin + 1;
+        if (run->is_member && run->parsed.reach > 0)
+            run->stop = DEFLATE_CORRUPT;
         budget -= (int64_t)run->parser.work;
     } while (run->stop == DEFLATE_CORRUPT);
-    run->is_given_up = run->begin == DEFLATE_NONE && budget < 0 && from > 0;
+    run->is_given_up = run->begin == DEFLATE_NONE && budget < 0 && has_tried;
     if (run->begin == DEFLATE_NONE)
         atomic_fetch_add(run->vain, 1);
+    while (run->begin != DEFLATE_NONE && run->stop == DEFLATE_ENDED) {
+        left -= (int64_t)run->parser.work;
+        run->parser.work_max = left > 0 ? (uint64_t)left : 0;
+        if (left <= 0 || !add_member(run, &input, until))
+            break;
+    }
 }
 
 void gzip_cutter_begin(struct gzip_cutter *cutter, struct gzip_run *run)
 {
     run->begin = DEFLATE_NONE;
-    run->is_given_up = false;
+    run->is_given_up = run->is_member = false;
+    run->ends_len = 0;
     run->vain = &cutter->vain;
     run->number = cutter->pieces++;
     memcpy(run->in, cutter->kept, cutter->kept_len);
@@ -144,7 +255,8 @@ void gzip_cutter_learn(struct gzip_cutter *cutter, const struct gzip_run *run, b
     atomic_store(&cutter->vain, 0);
     if (run->piece != cutter->piece)
         return;
-    if (run->stop == DEFLATE_FULL && cutter->piece >= 2 * GZIP_PIECE_MIN)
+    const bool is_full = run->stop == DEFLATE_FULL || run->ends_len == GZIP_ENDS_MAX;
+    if (is_full && cutter->piece >= 2 * GZIP_PIECE_MIN)
         cutter->piece /= 2;
     else if (has_room(run) && cutter->piece <= GZIP_PIECE / 2)
         cutter->piece *= 2;
@@ -217,6 +329,16 @@ static uint64_t position_in(const struct gzip_chain *chain, const struct gzip_ru
     return chain->position.bit - 8 * run->at;
 }
 
+/* True if what a run has begins where the chain is. */
+static bool is_next(const struct gzip_chain *chain, const struct gzip_run *run)
+{
+    const enum gzip_at next = chain->members.next;
+    if (run->begin != position_in(chain, run))
+        return false;
+    return run->is_member ? next == GZIP_AT_FIRST || next == GZIP_AT_NEXT
+                          : next == GZIP_AT_BLOCKS && !chain->position.is_inside;
+}
+
 /* Sets *parsed to the run's own blocks if they begin here. Otherwise parses up to where they begin,
  * or to the end of the piece. */
 static enum deflate_stop parse_blocks(struct gzip_chain *chain, const struct gzip_run *run,
@@ -225,7 +347,12 @@ static enum deflate_stop parse_blocks(struct gzip_chain *chain, const struct gzi
     const struct deflate_input input = {run->in, 8 * (uint64_t)run->len};
     const uint64_t from = position_in(chain, run), piece_end = 8 * (uint64_t)run->piece;
     enum deflate_stop stop = run->stop;
-    if (run->begin == from && !chain->position.is_inside) {
+    if (is_next(chain, run)) {
+        if (run->is_member) {
+            chain->member = chain->position.bit / 8;
+            chain->content = 0;
+        }
+        chain->members.next = GZIP_AT_BLOCKS;
         *parsed = &run->parsed;
         chain->position = run->end;
     } else {
@@ -245,14 +372,19 @@ static void add_alone(struct gzip_chain *chain, int64_t len)
     chain->alone = alone < 0 ? 0 : alone <= ALONE_MAX ? alone : ALONE_MAX + 1;
 }
 
-/* Records whether blocks were those of a run, or were parsed here. */
-static void add_blocks(struct gzip_chain *chain, bool is_of_run, int64_t len)
+/* Records content: of a run, perhaps of several members, or, with NULL, parsed here. */
+static void add_content(struct gzip_chain *chain, const struct gzip_run *run, uint32_t len)
 {
     const bool is_end = chain->members.next == GZIP_AT_TRAILER;
-    chain->uses_run |= is_of_run;
-    chain->has_used |= is_of_run;
-    chain->content += (uint64_t)len;
-    add_alone(chain, is_of_run ? -len : len + (is_end ? ALONE_MEMBER : 0));
+    chain->content += len;
+    if (run && run->ends_len > 0) {
+        const struct gzip_end *last = &run->ends[run->ends_len - 1];
+        chain->member = run->at + last->next;
+        chain->content = len - last->content;
+    }
+    chain->uses_run |= run != NULL;
+    chain->has_used |= run != NULL;
+    add_alone(chain, run ? -(int64_t)len : (int64_t)len + (is_end ? ALONE_MEMBER : 0));
 }
 
 static enum gzip_chained take_blocks(struct gzip_chain *chain, const struct gzip_run *run,
@@ -274,7 +406,7 @@ static enum gzip_chained take_blocks(struct gzip_chain *chain, const struct gzip
         chain->position.bit = (chain->position.bit + 7) / 8 * 8;
         chain->members = (struct gzip_members){.next = GZIP_AT_TRAILER};
     }
-    add_blocks(chain, *parsed == &run->parsed, (*parsed)->content);
+    add_content(chain, *parsed == &run->parsed ? run : NULL, (*parsed)->content);
     return GZIP_CHAINED;
 }
 
@@ -283,7 +415,7 @@ enum gzip_chained gzip_chain_next(struct gzip_chain *chain, const struct gzip_ru
 {
     while (chain->cut != run->at + run->len && position_in(chain, run) < 8 * (uint64_t)run->piece) {
         const size_t at = position_in(chain, run) / 8;
-        if (chain->members.next == GZIP_AT_BLOCKS)
+        if (chain->members.next == GZIP_AT_BLOCKS || is_next(chain, run))
             return take_blocks(chain, run, parsed, why);
         const bool is_trailer = chain->members.next == GZIP_AT_TRAILER;
         *why = take_bytes(chain, run->in + at, run->len - at);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A gzip file cut into runs of blocks, each of which can be parsed without the others. Nothing says
  * where blocks begin, so the file is cut into pieces of the same size. The blocks that begin in a
- * piece are those of its run, from the first beginning that is found; as the last of them ends in
- * the next piece, a run has some of that, too.
+ * piece are those of its run, from the first beginning that is found: of a block, or of a member,
+ * which has a header. As the last of them ends in the next piece, a run has some of that, too. If
+ * members end in the piece, a run goes on with those that follow.
  *
  *      piece             piece             piece
  *     |-----------------|-----------------|------------
@@ -35,6 +36,15 @@
 
 #define GZIP_RUN_MAX (GZIP_PIECE + GZIP_BEYOND(GZIP_PIECE))
 
+/* Members that may end within a run, and are followed by another one there. */
+#define GZIP_ENDS_MAX 512
+
+struct gzip_end {
+    uint32_t content; /* bytes of the run's content before it */
+    uint32_t next;    /* byte of `in` with which another member begins */
+    uint64_t trailer; /* as gzip_trailer gives it */
+};
+
 /* A run. Opened, it can be filled, parsed and filled again. Owns its memory. */
 struct gzip_run {
     /* Set by filling. */
@@ -47,6 +57,9 @@ struct gzip_run {
     /* Set by gzip_run_parse. */
     bool is_given_up; /* the budget was spent on beginnings that were none */
     uint64_t begin;   /* bit of `in` with which `parsed` begins; DEFLATE_NONE: nothing was parsed */
+    bool is_member;   /* the header of a member begins there, not a block */
+    struct gzip_end ends[GZIP_ENDS_MAX];
+    unsigned ends_len;
     struct deflate_position end; /* where it ends, in bits of `in` */
     enum deflate_stop stop; /* why; DEFLATE_CORRUPT is no verdict, as the beginning may be wrong */
     struct deflate_parser parser;
@@ -96,7 +109,8 @@ bool gzip_cutter_claim(struct gzip_cutter *cutter, struct gzip_run *run, uint64_
 /* Decides how many of the pieces that follow are searched, once the chain has passed a run, whose
  * parsed blocks were used or not; that is reset. If a run that was used had no room for all of its
  * piece, pieces are halved, but not again for other runs of that size: the chain alone parses the
- * blocks that they have no room for. If it had plenty, pieces are doubled. */
+ * blocks that they have no room for; the same if too many members end in it. If it had plenty,
+ * pieces are doubled. */
 void gzip_cutter_learn(struct gzip_cutter *cutter, const struct gzip_run *run, bool *was_used);
 
 /* --- the chain --- */
@@ -122,7 +136,8 @@ struct gzip_chain {
 };
 
 enum gzip_chained {
-    GZIP_CHAINED, /* *parsed is the content that comes next */
+    GZIP_CHAINED, /* *parsed is the content that comes next; if it is the run's, members end in it
+                   */
     GZIP_ENDED,   /* a member: members.trailer is what it states, as gzip_trailer gives it */
     GZIP_PASSED,  /* the run is of no more use: the next one is needed, or the file ends */
     GZIP_WRONG,   /* *why says what */

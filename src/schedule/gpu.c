@@ -77,7 +77,7 @@ static int keep(struct worker *worker, struct input *input)
     struct error error;
     if (input->bytes.regular)
         return 1;
-    if (bytes_keep(&input->bytes, first->data, first->len) != 0)
+    if (bytes_keep(&input->bytes, first->data, first->len, true) != 0)
         return 0;
     ssize_t got = bytes_peek(&input->bytes, &byte, 1, first->offset, &error);
     if (got <= 0)

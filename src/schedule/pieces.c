@@ -96,6 +96,8 @@ static int rewind_stream(struct worker *worker, struct pieces *pieces)
         return 0;
     if (*pieces->fault.text)
         return source_fail(worker, &pieces->fault);
+    if (bytes->has_lost)
+        return source_fail_for_memory(worker, file);
     if (at->is_cut)
         return source_fail_truncated(worker, file, bytes_end(bytes));
     error_set(&error,
@@ -459,7 +461,7 @@ static struct pieces *open_pieces(struct extent *extent, const struct piece_form
     decode_memory_release(extent->worker, 0);
     if (!decode_memory_reserve_shared(source, kept, workers))
         return NULL;
-    if (bytes->regular || bytes_keep(bytes, pending->data, pending->len) == 0)
+    if (bytes->regular || bytes_keep(bytes, pending->data, pending->len, false) == 0)
         pieces = format->open(extent->worker, extent->file, workers);
     if (pieces) {
         pieces->memory += kept;

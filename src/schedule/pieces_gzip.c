@@ -39,15 +39,15 @@ struct check {
 /* With fewer slots, workers would wait for each other. */
 #define SLOTS_MIN 3
 
-/* With more members and gaps in a piece, ISA-L is faster. */
-#define CHECKS_MAX 64
+/* With more gaps in a piece, and members that are chained one by one, ISA-L is faster. */
+#define CHECKS_MAX (2 * GZIP_ENDS_MAX + 64)
 
 struct gzip_piece {
     struct piece piece; /* first */
     struct gzip_run run;
     bool is_read; /* its bytes are there */
     struct check checks[CHECKS_MAX];
-    unsigned checks_len, own;  /* the own content's */
+    unsigned checks_len, own;  /* the first of the own content; two more for each end in it */
     struct symbol_table table; /* the window before the own content */
     uint16_t map[DEFLATE_WINDOW];
 };
@@ -274,13 +274,35 @@ static void take_window(const struct buffers *buffers, struct symbol_table *tabl
     memcpy(table->bytes + SYMBOL_WINDOW, buffers->end - WINDOW, WINDOW);
 }
 
-/* Counts all content of a run that is being executed, as a segment. 0, or -1: the run has failed.
- */
+/* Adds content of a run, after `done` bytes of it, to the checks of its members. */
+static void add_to_checks(struct check *checks, const struct gzip_end *ends, unsigned ends_len,
+                          uint32_t done, const unsigned char *data, size_t len)
+{
+    unsigned i = 0;
+    while (i < ends_len && ends[i].content <= done)
+        i++;
+    while (len > 0) {
+        const size_t left = i < ends_len ? ends[i].content - done : len,
+                     some = left < len ? left : len;
+        struct check *check = &checks[2 * i];
+        check->crc = gzip_checksum(check->crc, data, some);
+        check->len += some;
+        data += some;
+        len -= some;
+        done += (uint32_t)some;
+        while (i < ends_len && ends[i].content <= done)
+            i++;
+    }
+}
+
+/* Counts all content of a run that is being executed, as a segment. `run` is NULL if the chain has
+ * parsed it. 0, or -1: the run has failed. */
 static int count_executed(struct worker *worker, const struct gzip_pieces *all, uint64_t segment,
-                          uint64_t position, struct check *check)
+                          uint64_t position, const struct gzip_run *run, struct check *checks)
 {
     struct buffers *buffers = worker->scratch;
     struct piece_counting counting;
+    uint32_t done = 0;
     bool is_last = false;
     if (piece_count_begin(&counting, worker, all->pieces.file, segment, position) != 0)
         return -1;
@@ -290,8 +312,9 @@ static int count_executed(struct worker *worker, const struct gzip_pieces *all, 
         const size_t left = (size_t)(buffers->end - buffers->begin),
                      some = left < 2 * STRIDE ? left : STRIDE;
         is_last = some == left && buffers->cursor.next == buffers->cursor.end;
-        check->crc = gzip_checksum(check->crc, buffers->begin, some);
-        check->len += some;
+        add_to_checks(checks, run ? run->ends : NULL, run ? run->ends_len : 0, done, buffers->begin,
+                      some);
+        done += (uint32_t)some;
         if (piece_count(&counting, buffers->begin, some, (size_t)(buffers->begin - buffers->bytes),
                         is_last) != 0)
             break;
@@ -312,7 +335,8 @@ static int count(struct worker *worker, struct pieces *pieces, struct piece *own
     if (!at_once)
         begin_executing(buffers, &piece->run.parsed, &piece->table);
     buffers->uncounted = NULL;
-    return count_executed(worker, all, own->segment, own->position, &piece->checks[piece->own]);
+    return count_executed(worker, all, own->segment, own->position, &piece->run,
+                          &piece->checks[piece->own]);
 }
 
 /* --- chaining --- */
@@ -325,14 +349,34 @@ static struct check *add_check(struct gzip_piece *piece)
     return check;
 }
 
-/* Chains the piece's own content. */
+/* The content so far is the end of a member, and another one begins at a byte of the file. */
+static void chain_end(struct gzip_pieces *all, struct gzip_piece *piece, uint64_t trailer,
+                      uint64_t next, uint64_t position)
+{
+    struct check *check = add_check(piece);
+    check->is_end = true;
+    check->trailer = trailer;
+    check->member = all->member;
+    all->member = (struct piece_restart){all->begin + next, position, false};
+}
+
+/* Chains the piece's own content, and the ends of members in it. */
 static void chain_own(struct worker *worker, struct gzip_pieces *all, struct gzip_piece *piece,
                       bool at_once)
 {
+    const struct gzip_run *run = &piece->run;
     struct buffers *buffers = worker->scratch;
-    piece->table = all->table;
     piece->own = piece->checks_len;
+    for (unsigned i = 0; i < run->ends_len; i++) {
+        const struct gzip_end *end = &run->ends[i];
+        (void)add_check(piece);
+        chain_end(all, piece, end->trailer, run->at + end->next,
+                  all->pieces.position + end->content);
+    }
     (void)add_check(piece);
+    if (run->parsed.content == 0)
+        return;
+    piece->table = all->table;
     piece->piece.has_content = true;
     piece->piece.segment = pieces_next_segment(&all->pieces);
     piece->piece.position = all->pieces.position;
@@ -351,8 +395,10 @@ static void chain_own(struct worker *worker, struct gzip_pieces *all, struct gzi
  * content as well, as it goes on where that ended. */
 static struct check *gap_check(struct gzip_piece *piece)
 {
-    struct check *last = piece->checks_len > 0 ? &piece->checks[piece->checks_len - 1] : NULL;
-    return last && !last->is_end && last != &piece->checks[piece->own] ? last : add_check(piece);
+    const unsigned len = piece->checks_len,
+                   own = piece->own + 2 * piece->run.ends_len; /* the last of the own content */
+    const bool goes_on = len > 0 && !piece->checks[len - 1].is_end && len - 1 != own;
+    return goes_on ? &piece->checks[len - 1] : add_check(piece);
 }
 
 /* Executes and counts what the chain has parsed itself. 0, or -1: the run has failed. */
@@ -370,7 +416,8 @@ static int count_gap(struct worker *worker, struct gzip_pieces *all, struct gzip
             return -1;
     }
     begin_executing(buffers, parsed, &all->table);
-    const int rc = count_executed(worker, all, segment, all->pieces.position, gap_check(piece));
+    const int rc =
+        count_executed(worker, all, segment, all->pieces.position, NULL, gap_check(piece));
     take_window(buffers, &all->table);
     return rc;
 }
@@ -396,17 +443,6 @@ static int chain_content(struct worker *worker, struct gzip_pieces *all, struct 
     return -1;
 }
 
-/* The last content is the end of a member. */
-static void chain_end(struct gzip_pieces *all, struct gzip_piece *piece)
-{
-    struct check *check = add_check(piece);
-    check->is_end = true;
-    check->trailer = all->chain.members.trailer;
-    check->member = all->member;
-    all->member = (struct piece_restart){all->begin + all->chain.position.bit / 8,
-                                         all->pieces.position, false};
-}
-
 static enum piece_chained chain(struct worker *worker, struct pieces *pieces, struct piece *own,
                                 bool at_once, bool is_next)
 {
@@ -419,17 +455,21 @@ static enum piece_chained chain(struct worker *worker, struct pieces *pieces, st
         return PIECE_STOP;
     while (all->waits ||
            (chained = gzip_chain_next(&all->chain, &piece->run, &parsed, &unused)) != GZIP_PASSED) {
-        if (chained == GZIP_WRONG || piece->checks_len == CHECKS_MAX ||
+        const bool is_own = chained == GZIP_CHAINED && parsed == &piece->run.parsed;
+        const unsigned checks = is_own ? 2 * piece->run.ends_len + 1 : 1;
+        if (chained == GZIP_WRONG || piece->checks_len + checks > CHECKS_MAX ||
             !gzip_chain_is_worth_it(&all->chain, all->again))
             return PIECE_STOP;
-        const bool has_content = chained == GZIP_CHAINED && parsed->content > 0;
+        const bool has_content =
+            chained == GZIP_CHAINED && (parsed->content > 0 || (is_own && checks > 1));
         if (has_content && !pieces_go_on(pieces))
             return PIECE_ENOUGH;
         all->waits = has_content && pieces->in_order && !is_next && parsed != &piece->run.parsed;
         if (all->waits)
             return PIECE_LATER;
         if (chained == GZIP_ENDED)
-            chain_end(all, piece);
+            chain_end(all, piece, all->chain.members.trailer, all->chain.position.bit / 8,
+                      pieces->position);
         else if (has_content && chain_content(worker, all, piece, parsed, at_once) != 0)
             return PIECE_STOP;
         if (pieces_are_beyond(pieces))
@@ -450,7 +490,8 @@ static bool retire(struct pieces *pieces, struct piece *own, struct piece_restar
     for (unsigned i = 0; i < piece->checks_len; i++) {
         const struct check *check = &piece->checks[i];
         if (!check->is_end) {
-            all->crc = gzip_checksum_join(all->crc, check->crc, check->len);
+            all->crc =
+                all->len > 0 ? gzip_checksum_join(all->crc, check->crc, check->len) : check->crc;
             all->len += check->len;
             continue;
         }

@@ -13,7 +13,7 @@ enum member_content {
     MEMBER_CONTENTS
 };
 
-#define GZIP_MEMBERS_MAX 8
+#define GZIP_MEMBERS_MAX 8192
 
 struct gzip_file {
     /* The caller's memory. */

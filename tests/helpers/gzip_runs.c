@@ -17,35 +17,50 @@ struct gunzipped {
     const char *fault; /* by runs: NULL, or what is wrong with themselves */
     size_t passed, used;
     struct made_content made;
-    uint32_t crc; /* of the member */
+    uint64_t member; /* bytes of content of it, */
+    uint32_t crc;    /* and of that */
 };
 
 /* Executes once more what was made of a run, as the program does: by all loops that run here, in
  * turn. */
-static bool is_executed_so(const struct gzip_chain *chain, const struct parsed_run *parsed,
-                           const struct gunzipped *to, size_t before)
+static bool is_executed_so(const struct parsed_run *parsed, const struct gunzipped *to,
+                           size_t before)
 {
     static unsigned char content[GUNZIPPED_MAX + COPY_SLACK];
     static unsigned turn;
     const struct block_loops *loops = turn++ % 2 ? &block_loops_portable : block_loops_find(NULL);
-    const struct execution execution = {.history = chain->content - parsed->content};
+    const struct execution execution = {.history = before};
     return loops->execute(parsed, &execution, content + before) &&
            memcmp(content + before, to->made.bytes + before, parsed->content) == 0;
 }
 
-/* Executes what was parsed, and tells the chain. False: stop. */
-static bool add_parsed(struct gzip_chain *chain, const struct parsed_run *parsed,
+/* Executes what was parsed, in which `count` members end. False: stop. */
+static bool add_parsed(const struct parsed_run *parsed, const struct gzip_end *ends, unsigned count,
                        struct gunzipped *to)
 {
-    const size_t before = to->made.len;
+    size_t before = to->made.len;
+    const size_t end = before + parsed->content;
     bool is_too_far;
     to->fault = execute_bytes(parsed, &to->made, &is_too_far);
     if (is_too_far)
         to->fault = "a match before the content";
-    if (!to->fault && !is_executed_so(chain, parsed, to, before))
+    if (!to->fault && !is_executed_so(parsed, to, before))
         to->fault = "loops execute it to other content";
-    to->crc = (uint32_t)crc32(to->crc, to->made.bytes + before, (unsigned)parsed->content);
-    return !to->fault && to->made.len - before == parsed->content;
+    if (to->fault || to->made.len != end)
+        return false;
+    for (unsigned i = 0; i < count; i++) {
+        const size_t len = end - parsed->content + ends[i].content - before;
+        to->crc = (uint32_t)crc32(to->crc, to->made.bytes + before, (unsigned)len);
+        to->member += len;
+        if (ends[i].trailer != gzip_trailer(to->member, to->crc))
+            to->why = GZIP_FAULT_CHECKSUM;
+        before += len;
+        to->crc = 0;
+        to->member = 0;
+    }
+    to->crc = (uint32_t)crc32(to->crc, to->made.bytes + before, (unsigned)(end - before));
+    to->member += end - before;
+    return !to->why;
 }
 
 /* False: stop. */
@@ -56,16 +71,19 @@ static bool chain_run(struct gzip_chain *chain, struct gzip_cutter *cutter,
     const struct parsed_run *parsed;
     enum gzip_chained chained;
     while ((chained = gzip_chain_next(chain, run, &parsed, &to->why)) < GZIP_PASSED) {
-        if (chained == GZIP_ENDED &&
-            chain->members.trailer != gzip_trailer(chain->content, to->crc))
+        if (chained == GZIP_ENDED && chain->members.trailer != gzip_trailer(to->member, to->crc))
             to->why = GZIP_FAULT_CHECKSUM;
         if (to->why)
             return false;
-        to->crc = chained == GZIP_ENDED ? 0 : to->crc;
-        if (chained == GZIP_ENDED)
+        if (chained == GZIP_ENDED) {
+            to->crc = 0;
+            to->member = 0;
             continue;
-        to->used += parsed == &run->parsed;
-        if (parsed->content > to->made.cap - to->made.len || !add_parsed(chain, parsed, to))
+        }
+        const bool is_own = parsed == &run->parsed;
+        to->used += is_own;
+        if (parsed->content > to->made.cap - to->made.len ||
+            !add_parsed(parsed, run->ends, is_own ? run->ends_len : 0, to))
             return false;
     }
     to->passed++;

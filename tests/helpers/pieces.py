@@ -84,7 +84,8 @@ def file():
     if has_zstd and draw.randrange(2):
         return zstd_file()
     size = draw.choice([0, 1, 1000, 40000, 300000, 300000, 900000])
-    whole = b''.join(member(content(draw.randrange(size + 1))) for _ in range(draw.choice([1, 1, 1, 2, 5, 30])))
+    size = draw.choice([size, size, 3000])
+    whole = b''.join(member(content(draw.randrange(size + 1))) for _ in range(draw.choice([1, 1, 1, 2, 5, 30] if size > 3000 else [30, 300])))
     if draw.randrange(6) == 0:
         whole += bytes(draw.randrange(9000))
     if draw.randrange(8) == 0:

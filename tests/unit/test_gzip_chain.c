@@ -85,6 +85,26 @@ static void drawn_files(void)
     }
 }
 
+/* Members that are smaller than pieces, of which runs must have nearly all. */
+static void small_members(void)
+{
+    for (size_t len = 2000; len <= 200000; len *= 10) {
+        begin_file();
+        while (file.content_len + len < CONTENT_CAP / 4 && file.len < FILE_CAP / 4)
+            add_member(len, MEMBER_TEXT, 6, false);
+        const unsigned percent = compare(GZIP_PIECE, "small members", len);
+        expect(percent > 90, "runs that begin where they should, of small members", percent);
+    }
+    for (unsigned i = scale_of(20, 100, 1000); i > 0; i--) {
+        begin_file();
+        for (unsigned members = random_below(60); members > 0; members--)
+            gzip_file_add_random(&file, random_below(random_below(4) ? 3000 : 40000));
+        for (unsigned changed = random_below(3); changed > 0 && file.len > 0; changed--)
+            bytes[random_below((unsigned)file.len)] ^= (unsigned char)(1 << random_below(8));
+        compare(GZIP_PIECE_MIN + random_below(60000), "small members, drawn", i);
+    }
+}
+
 /* A file of a few pieces, cut anywhere, and changed anywhere. */
 static void cut_and_changed(void)
 {
@@ -166,6 +186,7 @@ int main(void)
     shorter_pieces();
     large_members();
     drawn_files();
+    small_members();
     cut_and_changed();
     printf("%lu comparisons, %lu wrong\n", cases, wrong);
     return wrong > 0;
