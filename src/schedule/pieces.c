@@ -34,7 +34,8 @@ static void limit_kept(struct pieces *pieces)
                                  : bytes->taken;
     pthread_mutex_unlock(&pieces->lock);
     window_drop(&bytes->window, anew);
-    if (bytes->taken - bytes->window.begin <= PIECES_KEPT_MAX)
+    const bool is_kept = bytes->window.begin <= anew; /* if not, it was too long before */
+    if (is_kept && bytes->taken - bytes->window.begin <= PIECES_KEPT_MAX)
         return;
     const uint64_t ahead = bytes->taken - PIECES_KEPT_AHEAD;
     window_drop(&bytes->window, counted < ahead ? counted : ahead);
