@@ -105,7 +105,11 @@ static struct taken run_gzip(const struct block_loops *loops, const struct bytes
     for (size_t at = 0; more;) {
         const double begin = now();
         gzip_cutter_begin(&round->cutter, &round->run);
-        at += gzip_run_fill(&round->run, file->data + at, file->len - at);
+        const size_t left = file->len - at, space = round->run.len_max - round->run.len,
+                     some = left < space ? left : space;
+        memcpy(round->run.in + round->run.len, file->data + at, some);
+        round->run.len += some;
+        at += some;
         more = gzip_cutter_end(&round->cutter, &round->run);
         gzip_run_parse(&round->run);
         round->taken.parse += now() - begin;

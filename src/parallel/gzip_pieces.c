@@ -195,14 +195,6 @@ void gzip_cutter_begin(struct gzip_cutter *cutter, struct gzip_run *run)
     run->at = cutter->at;
 }
 
-size_t gzip_run_fill(struct gzip_run *run, const unsigned char *in, size_t len)
-{
-    const size_t space = run->len_max - run->len, some = len < space ? len : space;
-    memcpy(run->in + run->len, in, some);
-    run->len += some;
-    return some;
-}
-
 bool gzip_cutter_end(struct gzip_cutter *cutter, struct gzip_run *run)
 {
     const bool is_last = run->len < run->len_max;

@@ -87,11 +87,8 @@ struct gzip_cutter {
     unsigned char kept[GZIP_BEYOND(GZIP_PIECE)];
 };
 
-/* Begins a run, before it is filled, or filled again. */
+/* Begins a run, before it is filled, or filled again, up to run->len_max bytes of run->in. */
 void gzip_cutter_begin(struct gzip_cutter *cutter, struct gzip_run *run);
-
-/* Moves bytes of in[0..len) to the run. Returns how many: less if the run has all it takes. */
-size_t gzip_run_fill(struct gzip_run *run, const unsigned char *in, size_t len);
 
 /* Completes a run that has all it takes, or less if the file ends there. True if another run
  * follows, perhaps of kept bytes alone. */

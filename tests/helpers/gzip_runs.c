@@ -2,7 +2,6 @@
 #include "gzip_runs.h"
 #include "execute_bytes.h"
 #include "gzip_members.h"
-#include "src/parallel/gzip_pieces.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +90,14 @@ static bool chain_run(struct gzip_chain *chain, struct gzip_cutter *cutter,
     if (cutter->piece > piece) /* no larger than the caller wants them */
         cutter->piece = piece;
     return chained == GZIP_PASSED;
+}
+
+size_t gzip_run_fill(struct gzip_run *run, const unsigned char *in, size_t len)
+{
+    const size_t space = run->len_max - run->len, some = len < space ? len : space;
+    memcpy(run->in + run->len, in, some);
+    run->len += some;
+    return some;
 }
 
 static void gunzip_by_runs(const unsigned char *in, size_t len, size_t piece, struct gunzipped *to)
