@@ -53,8 +53,13 @@ void operations_add_long(struct operation_writer *writer, uint32_t literals, uin
         writer->offset_max = UINT32_MAX;
         distance = offset = 1;
     }
-    if (offset < SYMBOLIC_MIN && offset > writer->offset_max)
+    if (offset >= SYMBOLIC_MIN) {
+        const unsigned i = (offset - SYMBOLIC_MIN) / SYMBOLIC_STEP % 3;
+        const uint32_t less = symbolic_offset(i) - offset;
+        writer->less[i] = less > writer->less[i] ? less : writer->less[i];
+    } else if (offset > writer->offset_max) {
         writer->offset_max = offset;
+    }
     while (match > 0) {
         const uint32_t max = distance < COPY_MAX ? distance : COPY_MAX;
         const uint32_t some = match < max ? match : max;

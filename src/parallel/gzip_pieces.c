@@ -390,9 +390,10 @@ static enum gzip_chained take_blocks(struct gzip_chain *chain, const struct gzip
         *why = chain->position.is_inside ? GZIP_FAULT_CODE : GZIP_FAULT_BLOCK;
     if (*why)
         return GZIP_WRONG;
-    /* If a run has some of the next piece, a block is only cut beyond its own: no header is
-     * longer. */
-    if (stop == DEFLATE_CUT && run->piece == run->len)
+    /* If a run has much of the next piece, a block is only cut beyond its own: no header is longer.
+     * Where the file ends it may have little of it. */
+    if (stop == DEFLATE_CUT &&
+        (run->piece == run->len || position_in(chain, run) < 8 * (uint64_t)run->piece))
         chain->cut = run->at + run->len;
     if (stop == DEFLATE_ENDED) {
         chain->position.bit = (chain->position.bit + 7) / 8 * 8;

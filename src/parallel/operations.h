@@ -79,7 +79,8 @@ struct parsed_run {
     size_t literals_len, operations_len;
     uint32_t content; /* bytes that the operations make; less than 2 GiB */
     uint32_t reach;   /* how far before the run a match begins, symbolic ones left out; bytes */
-    struct repeat_offsets after; /* zstd: the last offsets after the run, perhaps symbolic */
+    struct repeat_offsets after; /* zstd: the last offsets after the run, perhaps symbolic; */
+    uint32_t less[3];            /* and those before it must be larger than these */
     bool is_near;        /* no offset is symbolic, and sources are so near that a cache has them */
     bool needs_fallback; /* the blocks are corrupt, or not understood: nothing else is valid */
 };
@@ -101,6 +102,7 @@ struct operation_writer {
     uint32_t content;    /* bytes that the operations so far make */
     int32_t min;         /* the least source, 0 or less */
     uint32_t offset_max; /* the largest offset that is not symbolic; UINT32_MAX: one was 0 */
+    uint32_t less[3];    /* the most that is taken off each offset before the run */
 };
 
 /* Adds literals and a match of any length at any offset, or no match. */

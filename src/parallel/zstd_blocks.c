@@ -247,7 +247,7 @@ enum walked zstd_walk_fill(struct zstd_walk *walk, struct zstd_run *run, const u
     while (walked == WALKED_ALL) {
         const size_t missing = walk->wanted - run->len, some = len < missing ? len : missing;
         if (some > 0 && in != run->in + run->len)
-            memcpy(run->in + run->len, in, some);
+            memmove(run->in + run->len, in, some); /* it may stand in the same run */
         run->len += some;
         *used += some;
         in += some;
@@ -458,5 +458,6 @@ bool zstd_parse(struct zstd_run *run, const struct block_loops *loops)
     parsed->content = position.content;
     parsed->reach = 0 - (uint32_t)run->writer.min;
     parsed->after = run->last_offsets;
+    memcpy(parsed->less, run->writer.less, sizeof parsed->less);
     return !parsed->needs_fallback;
 }

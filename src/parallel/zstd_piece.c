@@ -417,6 +417,9 @@ bool zstd_pieces_chain(struct zstd_pieces *pieces)
         return false;
     piece->before =
         (struct execution){.repeat_offsets = pieces->repeat_offsets, .history = piece->before_len};
+    for (int i = 0; i < 3; i++) /* an offset of 0: versions of libzstd differ */
+        if (pieces->repeat_offsets.offset[i] <= parsed->less[i])
+            return false;
     if (parsed->reach > piece->before_len || !execute_in_order(pieces, piece))
         return false;
     for (int i = 0; i < 3; i++)

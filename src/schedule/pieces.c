@@ -29,15 +29,14 @@ static void limit_kept(struct pieces *pieces)
     struct bytes *bytes = &pieces->file->input.bytes;
     pthread_mutex_lock(&pieces->lock);
     const uint64_t anew = pieces->anew;
-    const uint64_t counted = pieces->retired < pieces->next
-                                 ? pieces->slots[pieces->retired % pieces->count]->offset
-                                 : bytes->taken;
+    const uint64_t counted = /* or it is the piece that is cut now */
+        pieces->slots[pieces->retired % pieces->count]->offset;
     pthread_mutex_unlock(&pieces->lock);
     window_drop(&bytes->window, anew);
     const bool is_kept = bytes->window.begin <= anew; /* if not, it was too long before */
     if (is_kept && bytes->taken - bytes->window.begin <= PIECES_KEPT_MAX)
         return;
-    const uint64_t ahead = bytes->taken - PIECES_KEPT_AHEAD;
+    const uint64_t ahead = bytes->taken > PIECES_KEPT_AHEAD ? bytes->taken - PIECES_KEPT_AHEAD : 0;
     window_drop(&bytes->window, counted < ahead ? counted : ahead);
 }
 
@@ -251,9 +250,9 @@ static bool chain(struct worker *worker, struct pieces *pieces, bool at_once, bo
     pieces->is_chaining = true;
     *counts = false;
     pthread_mutex_unlock(&pieces->lock);
-    piece->anew = pieces->format->restart(pieces, false).offset;
     const enum piece_chained chained =
         pieces->format->chain(worker, pieces, piece, at_once, is_next);
+    piece->anew = pieces->format->restart(pieces, false).offset;
     pthread_mutex_lock(&pieces->lock);
     pieces->is_chaining = false;
     if (chained == PIECE_LATER) {

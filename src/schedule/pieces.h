@@ -37,7 +37,7 @@ struct piece {
     enum piece_state state; /* under the lock */
     uint64_t offset;        /* of its bytes in the file */
     size_t compressed;      /* how many these are */
-    uint64_t anew;          /* byte of the file with which what it belongs to is begun anew */
+    uint64_t anew;          /* byte of the file with which what it ends in is begun anew */
     uint64_t content;       /* set by chain: bytes of content of it; */
     bool has_content;       /* some of it is to be counted, */
     uint64_t segment;       /* as this segment of the file, */
@@ -80,7 +80,7 @@ struct pieces {
     struct piece_restart restart;    /* here the codec's decoder goes on */
     bool has_failed;                 /* the run has */
     int64_t read;                    /* compressed bytes that were reported as read */
-    uint64_t anew;                   /* of the piece that is retired next */
+    uint64_t anew;                   /* of the piece that was retired last */
 
     uint64_t position; /* bytes of content that were chained; by the worker that chains */
     bool in_order;     /* content must be counted in the order of the file */

@@ -38,13 +38,13 @@ static enum frames_result peek(struct extent *extent, struct frames_ahead *ahead
     struct file *file = extent->file;
     struct frame_batch *pending = &file->input.frames.pending;
     enum frames_result result = FRAMES_END;
+    *ahead = (struct frames_ahead){.kind = FRAMES_TO_END};
     if (!file->is_rest)
         result = look_on(extent, ahead);
     file->in_stream |= result == FRAMES_AHEAD && input_is_serial(&file->input);
     if (!file->in_stream)
         return result;
     if (result == FRAMES_END) {
-        *ahead = (struct frames_ahead){.kind = FRAMES_TO_END};
         result =
             frame_batch_reserve(pending, FRAMES_SIZE_FIRST) == 0 ? FRAMES_AHEAD : FRAMES_NO_MEMORY;
     } else if (ahead->kind == FRAMES_WHOLE) {

@@ -74,6 +74,23 @@ for loops in $(kernels_here); do
 done
 otherwise_read large.zst mixed
 
+# A frame that follows a small one is begun anew from a pipe.
+{ printf x | zstd -l 1 && cat large.zst; } >second.zst
+alter second.zst $(($(wc -c <second.zst) - 1)) '\377'
+only=8
+in_pipe "a small frame and one with another end" altered -b
+# The last sequence repeats an offset of 1, less one: versions of libzstd differ in what they make of it.
+{
+    printf '\050\265\057\375\000\120D\000\000\010x\001T\001\002\000\004'
+    for block in $(seq 200); do # stored
+        printf '\000\000\020'
+        head -c 131072 mixed
+    done
+    printf ']\000\000 yyyy\001T\000\001\000\003'
+} >zero.zst
+alike "an offset of 0" -b zero.zst
+only=
+
 # Frames of tiny blocks, some of which are empty, or repeat tables.
 for kind in repeated $(few 9 '' raw compressed predefined); do
     "$HELPERS/make_hostile" zstd-$kind 9000000 >hostile

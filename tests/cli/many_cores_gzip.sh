@@ -59,6 +59,20 @@ in_stalls "several members" chain.gz 18000000 60000 -b
 alter chain.gz 20000000 '\125\125\125'
 in_stalls "altered members" altered 18000000 60000 -b
 
+# A block begins 10 bytes before the end of a piece, after a long name of its member, and the file ends in its header.
+pad=$(((524288 - 21 - $(wc -c <fast.gz) % 262144) % 262144))
+{
+    cat fast.gz && printf '\037\213\010\010\000\000\000\000\000\003'
+    head -c $pad /dev/zero | tr '\000' n && printf '\000'
+    tail -c +11 fast.gz
+} >named
+for more in 1 9 $(few 2 10 11 12 20 25 40); do
+    head -c $(($(wc -c <fast.gz) + pad + 11 + more)) named >cut
+    alike "cut $more bytes behind the beginning of a block" -b cut
+    in_pipe "cut $more bytes behind the beginning of a block" cut -b
+done
+alike "a long name" -b named
+
 # Files that are full of work: thousands of wrong beginnings of blocks, and members without content.
 for kind in literals nested $(few 9 '' matches headers members); do
     "$HELPERS/make_hostile" gzip-$kind 8000000 >hostile
