@@ -115,7 +115,7 @@ void check_kinds()
         check_file("rubbish", one.file);
     }
     owned_file many;
-    for (unsigned i = 0; i < GZIP_MEMBERS_MAX; i++)
+    for (unsigned i = 0; i < 8; i++)
         gzip_file_add_random(&many.file, random_below(60000));
     check_file("many", many.file);
 }
