@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes as they are: pieces of regular files side by side, streams one worker at a time. */
+/* The loop of a worker, and what it does with bytes as they are: pieces of regular files are read
+ * side by side, streams by one worker at a time. */
 #include "worker.h"
+
+/* --- bytes as they are --- */
 
 /* A chunk on its way from a file. */
 struct copying {
