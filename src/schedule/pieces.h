@@ -149,11 +149,11 @@ static inline bool pieces_are_of_stream(const struct pieces *pieces)
     return !pieces->file->input.bytes.regular;
 }
 
-/* Returns the number of the segment that content is counted as which was chained now. */
+/* Returns the number of the segment that content is counted as which was chained now; of what is
+ * counted in order there is only one, which whoever counts has. */
 static inline uint64_t pieces_next_segment(struct pieces *pieces)
 {
-    struct position *at = &pieces->file->at;
-    return pieces->in_order ? at->segment : at->segment++;
+    return pieces->in_order ? 0 : pieces->file->at.segment++;
 }
 
 /* True if more content is to be counted after what was chained. */
