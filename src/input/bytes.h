@@ -141,8 +141,9 @@ int fingerprint_file(const struct bytes *bytes, uint64_t size, uint64_t *fingerp
 /* Returns the digest of a list of files: of each name with its NUL and of each size, in order. */
 uint64_t fingerprint_list(char *const *names, const uint64_t *sizes, size_t count);
 
-/* --- long parts of a regular file, read by several threads: one copies some 8 GB/s from the page
- * cache, less than a GPU decompresses --- */
+/* --- long parts of a regular file, read by several threads: one thread copies some 8 GB/s from the
+ * page cache, which is less than a GPU decompresses. Threads start with the first part that is long
+ * enough, and wait between parts. --- */
 
 struct parallel_read;
 

@@ -120,10 +120,11 @@ static inline void engine_close(struct engine *engine)
     engine->ops->close(engine);
 }
 
-/* --- the first invalid sample, and its line --- */
+/* --- the line of the first invalid sample: of a token or field that is not a number, or of a line
+ * without that field or its key. Engines report chunks in any order; the line is known once every
+ * chunk and file before it was counted. --- */
 
 struct histogram_spec;
-struct error_locator;
 
 /* Opens a search for `files` files, of which at most `chunks` chunks are filled or counted at a
  * time and at most `readers` segments are read. The histogram must outlive it. NULL: out of

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop of a worker, and what it does with bytes as they are: pieces of regular files are read
- * side by side, streams by one worker at a time. */
+/* What a worker does: its loop, and how it reads plain bytes. Workers read pieces of a regular file
+ * side by side, and a stream one at a time. */
 #include "worker.h"
 
-/* --- bytes as they are --- */
+/* --- plain bytes --- */
 
 /* A chunk on its way from a file. */
 struct copying {

@@ -15,8 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* --- the rules: which engine counts and decodes what, and how many workers there are; pure
- * functions --- */
+/* --- the rules: how many workers and GPUs there are, and which of them counts or decompresses
+ * what. They are pure functions of the situation and the tuning; source.c and engines.c fill in the
+ * situation. Its bytes are doubles, as many of them are estimates. --- */
 
 /* --- the situation --- */
 
@@ -152,7 +153,7 @@ unsigned policy_workers(const struct policy_input *now, const struct policy_tuni
  * has_work and the GPU. */
 unsigned policy_workers_beside_gpus(const struct policy_input *now);
 
-/* --- the files --- */
+/* --- the files, or standard input, in order, for any number of workers --- */
 
 struct source;
 
@@ -252,7 +253,7 @@ bool source_has_decoded(const struct source *source);
  * Returns 0, or -1: an error, which source_error tells unless the sink knows it. Any thread. */
 int run_worker(struct source *source, const struct sink *sink);
 
-/* --- the pool --- */
+/* --- the pool: workers read the source and count it on the CPU, on GPUs, or on both --- */
 
 struct cpu_kernels;
 struct engine;
