@@ -182,8 +182,8 @@ static struct frames_ahead peek_ahead(const struct frames *frames, const struct 
 }
 
 /* True if more can be read of the frame that the batch begins with: makes room for it, or waits for
- * a stream. A frame that is too large to be handed out whole is not read here, as others wait for
- * their turn. */
+ * a stream. A frame that is too large to be handed out whole, or that is the last of its file, is
+ * not read here, as others wait for their turn. */
 static bool can_gather_more(struct frames *frames, struct frame_batch *batch)
 {
     size_t wanted = 2 * batch->cap;
@@ -197,7 +197,8 @@ static bool can_gather_more(struct frames *frames, struct frame_batch *batch)
         frame_walk_begin(&walk, frames->bytes, frames->codec, batch->offset,
                          batch->offset + FRAMES_SIZE_MAX);
         (void)frame_walk_next(&walk, &unused);
-        if (walk.frame.size > FRAMES_SIZE_MAX) {
+        if (walk.frame.size > FRAMES_SIZE_MAX ||
+            batch->offset + walk.frame.size >= frames->bytes->opened_size) {
             (void)frame_batch_reserve(batch, FEED_SIZE); /* only faster: may fail */
             return false;
         }
