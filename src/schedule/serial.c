@@ -6,6 +6,9 @@
 /* What a decoder takes beside what it must keep at hand, and beside compressed bytes. */
 #define DECODER_SIZE ((size_t)384 << 10)
 
+/* Compressed bytes left of all files for which other workers are started at once. */
+#define HELP_MIN ((uint64_t)1 << 20)
+
 /* --- looking at what is ahead, and taking it --- */
 
 /* As frames_peek, after frames that end before the range; FRAMES_FAILED has failed the run. */
@@ -478,7 +481,8 @@ static int acquire_ahead(struct extent *extent, struct frames_ahead *ahead)
 {
     struct worker *worker = extent->worker;
     const struct input *input = &extent->file->input;
-    const bool is_rest = ahead->whole == input->frames.pending.len && is_over(&input->bytes);
+    const bool is_rest = ahead->whole == input->frames.pending.len && is_over(&input->bytes),
+               is_first = input->frames.pending.offset == input->bytes.begin;
     int taken = 0;
     if (ahead->kind != FRAMES_WHOLE || is_rest || worker->source->options.piece_size > 0)
         taken = pieces_acquire(extent, piece_format_of(input->frames.codec), true);
@@ -493,6 +497,8 @@ static int acquire_ahead(struct extent *extent, struct frames_ahead *ahead)
         source_set_current(worker->source, NULL);
     else
         source_use(worker->source, extent->file);
+    if (is_first && source_rest(worker->source) >= HELP_MIN && worker->sink->call_for_help)
+        worker->sink->call_for_help(worker->sink->arg); /* not only once content was counted */
     extent->run = serial_run;
     return 1;
 }
