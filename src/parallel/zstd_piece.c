@@ -12,12 +12,15 @@
 /* Bytes that always stand before a piece, for records that end in it. */
 #define BEFORE_MIN ((uint32_t)64 << 10)
 
-/* With larger pieces less is executed in order, but they no longer fit into caches. */
-#define CONTENT_WITH_LISTS (8 * MIB)
+/* With larger pieces less is executed in order, but they take more memory, which is new at first,
+ * and there are fewer of them to share out. With lists they have two tails and this, or the least.
+ */
+#define CONTENT_BESIDE_TAILS (1 * MIB)
+#define CONTENT_WITH_LISTS (4 * MIB)
 #define CONTENT_WITHOUT (1 * MIB)
 
 /* Lists take processor time; with fewer workers the chain is not what all wait for. */
-#define LISTS_WORKERS_MIN 5
+#define LISTS_WORKERS_MIN 9
 #define LISTS_SLOTS_MIN 6
 
 /* Compressed bytes, literals, operations, and content of a piece, a byte of content. */
@@ -63,7 +66,9 @@ bool zstd_piece_plan(struct zstd_piece_plan *plan, const struct zstd_frame_heade
         return false;
     const uint32_t tail = tail_of(header);
     const size_t least = tail + tail / 4 + MIB;
-    size_t max = CONTENT_WITH_LISTS > 2 * (size_t)tail ? CONTENT_WITH_LISTS : 2 * (size_t)tail;
+    size_t max = 2 * (size_t)tail + CONTENT_BESIDE_TAILS;
+    if (max < CONTENT_WITH_LISTS)
+        max = CONTENT_WITH_LISTS;
     if (header->content / workers < max)
         max = (size_t)(header->content / workers);
     *plan = (struct zstd_piece_plan){.begins = workers,
