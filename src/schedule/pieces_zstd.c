@@ -96,7 +96,7 @@ static bool plan_pieces(struct zstd_piece_plan *plan, const struct source *sourc
 static bool reserve(struct zstd_piece_plan *plan, struct source *source,
                     const struct zstd_frame_header *header, unsigned workers)
 {
-    size_t memory = decode_memory_max(workers);
+    size_t memory = decode_memory_max(workers) / 4 * 3; /* other files need some, too */
     if (!plan_pieces(plan, source, header, workers, memory))
         memory = DECODE_MEMORY_PIECES; /* for a wide window */
     for (; plan_pieces(plan, source, header, workers, memory); memory /= 2)

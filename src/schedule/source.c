@@ -89,7 +89,7 @@ struct source *source_open(char *const *operands, size_t count, const struct inp
     size_t left = preopened_max(source->count); /* held from now on */
     for (size_t i = 0; i < source->count && left > 0; i++)
         left -= preopened_acquire(&source->operands[i].file);
-    source->memory.limit = DECODE_MEMORY;
+    source->memory.limit = SIZE_MAX;
     pthread_mutex_init(&source->read_lock, NULL);
     pthread_mutex_init(&source->lock, NULL);
     work_queue_open(&source->queue);

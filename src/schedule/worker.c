@@ -186,22 +186,30 @@ bool decode_memory_reserve_shared(struct source *source, size_t size, unsigned w
 {
     struct decode_memory *memory = &source->memory;
     pthread_mutex_lock(&source->lock);
-    const size_t limit = memory->limit < DECODE_MEMORY ? memory->limit
-                         : memory->used > 0            ? decode_memory_max(workers)
-                                                       : DECODE_MEMORY_PIECES;
+    const size_t max = memory->used > 0 ? decode_memory_max(workers) : DECODE_MEMORY_PIECES,
+                 limit = memory->limit < max ? memory->limit : max;
     const bool fits = memory->used <= limit && size <= limit - memory->used;
-    if (fits)
+    if (fits) {
         memory->used += size;
+        memory->shared += size;
+    }
     pthread_mutex_unlock(&source->lock);
     return fits;
 }
 
-void decode_memory_release_shared(struct source *source, size_t size)
+/* Gives back bytes, so many of them for files in pieces. */
+static void release(struct source *source, size_t size, size_t shared)
 {
     pthread_mutex_lock(&source->lock);
     source->memory.used -= size;
+    source->memory.shared -= shared;
     pthread_mutex_unlock(&source->lock);
     work_queue_wake_all(&source->queue);
+}
+
+void decode_memory_release_shared(struct source *source, size_t size)
+{
+    release(source, size, size);
 }
 
 /* Gives back what the worker has reserved. Memory is freed before others may have it. */
@@ -211,7 +219,7 @@ static void give_back(struct worker *worker)
     worker->decoder = NULL;
     frame_batch_free(&worker->batch);
     records_close(&worker->records);
-    decode_memory_release_shared(worker->source, worker->reserved);
+    release(worker->source, worker->reserved, 0);
     worker->reserved = 0;
 }
 
@@ -225,8 +233,10 @@ void decode_memory_release(struct worker *worker, size_t max)
 static bool fits(const struct worker *worker, size_t size)
 {
     const struct decode_memory *memory = &worker->source->memory;
-    size_t others = memory->used - worker->reserved;
-    return others == 0 || (others <= memory->limit && size <= memory->limit - others);
+    const size_t others = memory->used - worker->reserved, in_turn = others - memory->shared,
+                 max = decode_memory_max(worker_max(worker)),
+                 limit = memory->limit < max ? memory->limit : max;
+    return others == 0 || (in_turn + size <= DECODE_MEMORY && others + size <= limit);
 }
 
 /* True if the next operand may be opened. Under the lock. */

@@ -108,7 +108,9 @@ struct remaining {
 
 /* Memory for decoding, and descriptors: both are bounded, and may be short. */
 struct decode_memory {
-    size_t used, limit;        /* bytes that all workers have reserved, and may reserve */
+    size_t used;               /* bytes that all workers have reserved, */
+    size_t shared;             /* of these, for files in pieces */
+    size_t limit;              /* that they may reserve, as the system refused more; or SIZE_MAX */
     unsigned files, files_max; /* open ones; how many there may be, 0: not known */
     unsigned busy;             /* workers that have a part of a compressed file to themselves; */
     unsigned waiting;          /* and those that wait for a GPU, and help others meanwhile */
@@ -331,7 +333,7 @@ bool decode_memory_refuse(struct worker *worker, size_t wanted);
 #define DECODE_MEMORY ((size_t)256 << 20)
 #define DECODE_MEMORY_PIECES ((size_t)512 << 20)
 
-/* Returns how much the budget is for a file that so many workers decode in pieces. */
+/* Returns how much the budget is where files are decoded in pieces by so many workers. */
 size_t decode_memory_max(unsigned workers);
 
 /* Reserves bytes for such a file. False if memory is short. And gives them back. */
@@ -399,7 +401,7 @@ struct extent {
     bool is_again; /* the frame was given in part, and its decoder begins it anew */
 
     /* gpu */
-    double stated; /* bytes of content that the first frame of the file states; 0: it does not */
+    double about; /* bytes of content of the file, at a guess; 0: as others have */
     struct gpu_decoder *gpu;
     struct compressed_next next;    /* what it wants next of the file */
     struct parallel_read *parallel; /* of a regular file, or NULL */
@@ -424,6 +426,13 @@ static inline struct chunk *runner_choose(struct worker *worker, enum flow flow)
     if (!chunk)
         source_fail(worker, &(struct error){""});
     return chunk;
+}
+
+/* Returns how many workers there may be. */
+static inline unsigned worker_max(const struct worker *worker)
+{
+    const struct sink *sink = worker->sink;
+    return sink->workers ? sink->workers(sink->arg) : 1;
 }
 
 /* Counts a chunk that was handed off; NULL is fine. 0 or -1. */
