@@ -173,6 +173,20 @@ static struct piece *slot_of(const struct pieces *pieces, uint64_t number)
     return pieces->slots[number % pieces->count];
 }
 
+/* Returns the slot of the next piece: the one that was free last, as it may be in caches, and has
+ * memory. */
+static struct piece *next_slot(struct pieces *pieces)
+{
+    struct piece **next = &pieces->slots[pieces->next % pieces->count],
+                 **last = &pieces->slots[(pieces->retired + pieces->count - 1) % pieces->count];
+    struct piece *piece = *last;
+    if (pieces->retired > 0) {
+        *last = *next;
+        *next = piece;
+    }
+    return *next;
+}
+
 static void stop(struct pieces *pieces, struct piece_restart restart)
 {
     if (!pieces->is_stopped || pieces->is_enough || restart.offset < pieces->restart.offset)
@@ -327,7 +341,7 @@ static struct piece *take(struct worker *worker, struct pieces *pieces)
     bool goes_on = false;
     pthread_mutex_lock(&pieces->lock);
     if (!pieces->is_stopped && !pieces->has_failed) {
-        piece = slot_of(pieces, pieces->next);
+        piece = next_slot(pieces);
         piece->job.owner = worker;
         piece->has_content = false;
         piece->content = 0;
@@ -479,7 +493,7 @@ int pieces_acquire(struct extent *extent, const struct piece_format *format, boo
     struct source *source = worker->source;
     struct file *file = extent->file;
     struct input *input = &file->input;
-    const unsigned workers = worker->sink->workers ? worker->sink->workers(worker->sink->arg) : 1;
+    const unsigned workers = worker_max(worker);
     uint64_t stated;
     if (!format || !may_begin(file) ||
         !pays(source, file, &input->frames.pending, workers, source_taken(source, file), &stated))

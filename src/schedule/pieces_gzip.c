@@ -54,6 +54,7 @@ struct gzip_piece {
 
 struct gzip_pieces {
     struct pieces pieces; /* first */
+    struct gzip_piece *of_slots;
     const struct block_loops *loops;
     uint64_t begin;            /* byte of the file with which the first piece begins */
     uint64_t again;            /* compressed bytes after which ISA-L cannot begin a member anew */
@@ -82,11 +83,9 @@ struct buffers {
 static void close_pieces(struct pieces *pieces)
 {
     struct gzip_pieces *all = (struct gzip_pieces *)pieces;
-    for (unsigned i = 0; i < pieces->count; i++) {
-        struct gzip_piece *piece = (struct gzip_piece *)pieces->slots[i];
-        gzip_run_close(&piece->run);
-        free(piece);
-    }
+    for (unsigned i = 0; i < pieces->count; i++)
+        gzip_run_close(&all->of_slots[i].run);
+    free(all->of_slots);
     for (unsigned i = 0; i < pieces->scratch_count; i++)
         free(pieces->scratch[i]);
     gzip_chain_close(&all->chain);
@@ -98,11 +97,9 @@ static void close_pieces(struct pieces *pieces)
 /* Opens the next slot. False: out of memory. */
 static bool open_slot(struct gzip_pieces *all)
 {
-    struct gzip_piece *piece = calloc(1, sizeof *piece);
-    if (!piece || gzip_run_open(&piece->run, all->loops) != 0) {
-        free(piece);
+    struct gzip_piece *piece = &all->of_slots[all->pieces.count];
+    if (gzip_run_open(&piece->run, all->loops) != 0)
         return false;
-    }
     for (unsigned i = 0; i < SYMBOL_WINDOW; i++)
         piece->table.bytes[i] = (unsigned char)i;
     all->pieces.slots[all->pieces.count++] = &piece->piece;
@@ -135,12 +132,15 @@ static struct pieces *open_pieces(struct worker *worker, struct file *file, unsi
         return NULL; /* ISA-L says what is wrong */
     struct gzip_pieces *all = calloc(1, sizeof *all);
     struct piece **slots = calloc(max, sizeof *slots);
+    struct gzip_piece *of_slots = calloc(max, sizeof *of_slots); /* large: not touched here */
     const struct block_loops *loops = block_loops_find(source->options.decoding.instructions);
-    if (!all || !slots || gzip_chain_open(&all->chain, loops) != 0) {
+    if (!all || !slots || !of_slots || gzip_chain_open(&all->chain, loops) != 0) {
         free(all);
         free(slots);
+        free(of_slots);
         return NULL;
     }
+    all->of_slots = of_slots;
     all->loops = loops;
     all->pieces.slots = slots;
     all->begin = begin;
