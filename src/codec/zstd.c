@@ -500,7 +500,8 @@ static enum decode_status zstd_decode(struct decoder *decoder, struct decode_ste
 
 const struct codec codec_zstd = {
     .name = "zstd",
-    .gpu_rate = 15e9,
+    .gpu_rate = 10e9,
+    .together = 7,
     .magic = zstd_magic,
     .load = libzstd_load,
     .peek = zstd_peek,

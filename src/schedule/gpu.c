@@ -14,6 +14,11 @@
 #define STATED_WITHIN 18
 #define STATED_RATIO 32
 
+/* Compressed bytes of a file for which a GPU may pay, so that it is worth decoding the first ones
+ * to know how much content it has. */
+#define SAMPLED_MIN ((uint64_t)32 << 20)
+#define SAMPLE ((size_t)64 << 10)
+
 /* --- which files --- */
 
 /* True if nothing was decoded of a file, and no record is cut at its edges, which no GPU completes.
@@ -49,6 +54,46 @@ static double stated_content(struct input *input)
     return frame.content == FRAME_UNSIZED ? 0 : (double)frame.content;
 }
 
+/* Decodes in[0..len), the first bytes of a file. Returns how many bytes of content each of them
+ * has; 0: that is not known. */
+static double decoded_ratio(struct decoder *decoder, const unsigned char *in, size_t len,
+                            unsigned char *out, size_t cap)
+{
+    struct decode_step step = {.in = in, .in_len = len, .out = out, .cap = cap};
+    struct error unused;
+    double used = 0, made = 0;
+    while (made < (double)len * STATED_RATIO &&
+           decoder->codec->decode(decoder, &step, &unused) == DECODE_OK &&
+           step.used + step.made > 0) {
+        used += (double)step.used;
+        made += (double)step.made;
+        step.in += step.used;
+        step.in_len -= step.used;
+    }
+    return used > 0 ? made / used : 0;
+}
+
+/* The same of a regular file; 0 if it is small, too. */
+static double sampled_ratio(const struct extent *extent)
+{
+    struct input *input = &extent->file->input;
+    const uint64_t offset = input->bytes.taken;
+    if (input->bytes.opened_size - offset < SAMPLED_MIN)
+        return 0;
+    struct decoder *decoder = input->frames.codec->open(&extent->worker->source->options.decoding);
+    unsigned char *memory = malloc(2 * SAMPLE);
+    struct error unused;
+    double ratio = 0;
+    if (decoder && memory) {
+        const ssize_t len = bytes_peek(&input->bytes, memory, SAMPLE, offset, &unused);
+        if (len > 0)
+            ratio = decoded_ratio(decoder, memory, (size_t)len, memory + SAMPLE, SAMPLE);
+    }
+    decoder_close(decoder);
+    free(memory);
+    return ratio;
+}
+
 /* Returns a GPU that is idle and should decompress the file, or NULL. *waits: it should, once it is
  * idle. */
 static struct engine *choose(const struct extent *extent, bool *waits)
@@ -56,13 +101,15 @@ static struct engine *choose(const struct extent *extent, bool *waits)
     const struct input *input = &extent->file->input;
     const struct sink *sink = extent->worker->sink;
     struct offload_offer offer = {.gpu_rate = input->frames.codec->gpu_rate,
+                                  .together = input->frames.codec->together,
                                   .content = HUGE_VAL,
                                   .has_waited = extent->file->is_on_gpu};
     *waits = false;
     if (input->bytes.regular) {
         const double size = (double)(input->bytes.opened_size - input->frames.pending.offset);
         offer.counted = size * remaining_content_ratio(extent->worker->source);
-        offer.content = fmax(offer.counted, fmin(extent->stated, size * STATED_RATIO));
+        offer.content = fmax(extent->ratio > 0 ? size * extent->ratio : offer.counted,
+                             fmin(extent->stated, size * STATED_RATIO));
     }
     return sink->offload(sink->arg, &offer, waits);
 }
@@ -95,8 +142,10 @@ int gpu_acquire(struct extent *extent)
     if (!extent->worker->sink->offload || !is_suitable(file) ||
         work_queue_is_pending(&source->queue))
         return 0;
-    if (file->input.bytes.regular)
+    if (file->input.bytes.regular) {
         extent->stated = stated_content(&file->input);
+        extent->ratio = sampled_ratio(extent);
+    }
     if (!choose(extent, &waits) && !waits)
         return 0;
     int kept = keep(extent->worker, &file->input);

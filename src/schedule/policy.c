@@ -20,8 +20,8 @@
  * files, as many as there are workers, are not, when the last of them is opened. */
 #define SHARE_MIN 1.25
 
-/* Before a rate was measured: bytes of content a second that a worker decodes, and how many workers
- * do that side by side, of one file or of several. */
+/* Bytes of content a second that a worker decodes, before that was measured; and how many workers
+ * do that side by side, where the format is not known. */
 #define WORKER_RATE 0.6e9
 #define WORKERS_TOGETHER 8
 
@@ -68,18 +68,18 @@ static double rate_of_each(const struct policy_input *now)
     return now->worker_rate > 0 ? now->worker_rate : WORKER_RATE;
 }
 
-/* and all of them. There may be more than there were when that was measured. */
-static double rate_of_all(const struct policy_input *now)
+/* and all of them, of which so many do not wait for each other. There may be more than there were
+ * when that was measured. */
+static double rate_of_all(const struct policy_input *now, unsigned together)
 {
-    const unsigned together =
-        now->workers_max < WORKERS_TOGETHER ? now->workers_max : WORKERS_TOGETHER;
-    return fmax(now->rate, rate_of_each(now) * together);
+    const unsigned max = now->workers_max;
+    return fmax(now->rate, rate_of_each(now) * (max < together ? max : together));
 }
 
 unsigned policy_gpus(const struct policy_input *now, const struct policy_tuning *tuning,
                      double content, double gpu_rate)
 {
-    const double start = policy_gpu_start(now, tuning), rate = rate_of_all(now);
+    const double start = policy_gpu_start(now, tuning), rate = rate_of_all(now, WORKERS_TOGETHER);
     unsigned gpus = 1;
     double before = HUGE_VAL;
     for (unsigned wanted = 1; tuning->decoding_time > 0 && wanted <= now->gpus_max; wanted++) {
@@ -163,7 +163,7 @@ bool policy_offloads(const struct policy_input *now, const struct policy_tuning 
     const double gpu =
         ready + tuning->decoding_start +
         (fmax(on_gpus, 0) / now->gpus + content) * tuning->decoding_time / offer->gpu_rate;
-    const double together = (fmax(on_cores, 0) + content) / rate_of_all(now);
+    const double together = (fmax(on_cores, 0) + content) / rate_of_all(now, offer->together);
     return gpu <= fmin(together, content / rate_of_each(now));
 }
 

@@ -30,10 +30,11 @@ enum flow {
 
 /* A compressed file of which nothing was read, in bytes of content. */
 struct offload_offer {
-    double gpu_rate; /* bytes a second that a GPU decompresses */
-    double content;  /* in the file; HUGE_VAL: it is a pipe */
-    double counted;  /* of that, what is in struct source_content: */
-    bool has_waited; /* in on_gpus, as it waits for one; otherwise in on_cores */
+    double gpu_rate;   /* bytes a second that a GPU decompresses */
+    unsigned together; /* workers of a file that hardly wait for each other */
+    double content;    /* in the file; HUGE_VAL: it is a pipe */
+    double counted;    /* of that, what is in struct source_content: */
+    bool has_waited;   /* in on_gpus, as it waits for one; otherwise in on_cores */
 };
 
 /* A frame that a worker is about to decode, with which others could help. */

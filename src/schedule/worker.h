@@ -401,7 +401,8 @@ struct extent {
     bool is_again; /* the frame was given in part, and its decoder begins it anew */
 
     /* gpu */
-    double about; /* bytes of content of the file, at a guess; 0: as others have */
+    double stated; /* bytes of content that the first frame of the file states; 0: it does not */
+    double ratio;  /* of content to compressed bytes, of its first ones; 0: not known */
     struct gpu_decoder *gpu;
     struct compressed_next next;    /* what it wants next of the file */
     struct parallel_read *parallel; /* of a regular file, or NULL */

@@ -238,7 +238,8 @@ static void check_offers(void)
                                    .gpus = offers[i].gpu_count,
                                    .content = {.on_cores = offers[i].cores * 1e9 + content,
                                                .on_gpus = offers[i].gpus * 1e9}};
-        struct offload_offer offer = {.gpu_rate = GPU, .content = content, .counted = content};
+        struct offload_offer offer = {
+            .gpu_rate = GPU, .together = 8, .content = content, .counted = content};
         check("offer", offers[i].what, policy_offloads(&now, tuning, &offer), offers[i].expected);
         now.content.on_cores -= content;
         now.content.on_gpus += content;
@@ -248,8 +249,14 @@ static void check_offers(void)
     const struct policy_tuning of_tests = {.decoding_time = 0.01};
     const struct policy_input now = {
         .workers_max = 64, .processors = 1, .gpu_ready = -1, .gpus = 1};
-    const struct offload_offer offer = {.gpu_rate = GPU, .content = 1};
+    const struct offload_offer offer = {.gpu_rate = GPU, .together = 8, .content = 1};
     check("offer", "a GPU that takes no time", policy_offloads(&now, &of_tests, &offer), true);
+    const struct policy_input many = {
+        .workers_max = 16, .processors = 16, .workers = 1, .gpu_ready = -1, .gpus = 1};
+    struct offload_offer large = {.gpu_rate = GPU, .together = 16, .content = 3.5e9};
+    check("offer", "many that do not wait", policy_offloads(&many, tuning, &large), false);
+    large.together = 7;
+    check("offer", "many that wait", policy_offloads(&many, tuning, &large), true);
 }
 
 static void check_wishes(void)
