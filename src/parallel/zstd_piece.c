@@ -13,8 +13,8 @@
 #define BEFORE_MIN ((uint32_t)64 << 10)
 
 /* With larger pieces less is executed in order, but they take more memory, which is new at first,
- * and there are fewer of them to share out. With lists they have two tails and this, or the least.
- */
+ * and there are fewer of them to share out. With lists they have two tails and more, but not less
+ * than CONTENT_WITH_LISTS. */
 #define CONTENT_BESIDE_TAILS (1 * MIB)
 #define CONTENT_WITH_LISTS (4 * MIB)
 #define CONTENT_WITHOUT (1 * MIB)

@@ -328,12 +328,12 @@ bool decode_memory_reserve(struct worker *worker, size_t size);
  * worker should count for them and try again. */
 bool decode_memory_refuse(struct worker *worker, size_t wanted);
 
-/* Bytes for batches and decoders of all workers together; and the most for a file that is decoded
- * in pieces, if it needs them and nothing else does. */
+/* Bytes for batches and decoders of all workers together, beside files in pieces, too; and the most
+ * for a file that is decoded in pieces, if it needs them and nothing else does. */
 #define DECODE_MEMORY ((size_t)256 << 20)
 #define DECODE_MEMORY_PIECES ((size_t)512 << 20)
 
-/* Returns how much the budget is where files are decoded in pieces by so many workers. */
+/* Returns how much the budget for all of that is where so many workers decode files in pieces. */
 size_t decode_memory_max(unsigned workers);
 
 /* Reserves bytes for such a file. False if memory is short. And gives them back. */
