@@ -2,8 +2,8 @@
 # What the tests of help with decoding share: with several workers, counts, messages and status are as with
 # one, who leaves it all to libzstd or ISA-L. A script that reads it has read lib.sh.
 
-workers='2 3 8'
-[ "$SCALE" != small ] || workers='2 8'
+workers='2 3 16' # with nine and more, zstd's pieces have lists
+[ "$SCALE" != small ] || workers='2 16'
 [ "$SANITIZED" = no ] || workers=3 # each run takes several times as long
 
 # with_threads COUNT ARGUMENT...: runs with as many threads, and reads what `$pipe` writes, if that is set.
@@ -20,7 +20,7 @@ with_threads()
 pipe=
 
 # alike CASE ARGUMENT...: with several workers all is as with one. Where few cases are asked for, some cases have two
-# workers and some have eight, of files and of pipes. With `$only`, so many have them.
+# workers and some have sixteen, of files and of pipes. With `$only`, so many have them.
 turn=0
 only=
 alike()
@@ -30,7 +30,7 @@ alike()
     some=$workers
     if [ "$SCALE" = small ] && [ "$SANITIZED" = no ]; then
         turn=$(((turn + 1) % 4))
-        case $turn in 1 | 2) some=2 ;; *) some=8 ;; esac
+        case $turn in 1 | 2) some=2 ;; *) some=16 ;; esac
     fi
     some=${only:-$some}
     with_threads 1 "$@"
