@@ -6,7 +6,8 @@
 /* What a decoder takes beside what it must keep at hand, and beside compressed bytes. */
 #define DECODER_SIZE ((size_t)384 << 10)
 
-/* Compressed bytes left of all files for which other workers are started at once. */
+/* Compressed bytes of a file for which workers for others are started when it is opened, and not
+ * only once some of it was counted. */
 #define HELP_MIN ((uint64_t)1 << 20)
 
 /* --- looking at what is ahead, and taking it --- */
@@ -482,7 +483,8 @@ static int acquire_ahead(struct extent *extent, struct frames_ahead *ahead)
     struct worker *worker = extent->worker;
     const struct input *input = &extent->file->input;
     const bool is_rest = ahead->whole == input->frames.pending.len && is_over(&input->bytes),
-               is_first = input->frames.pending.offset == input->bytes.begin;
+               is_large = input->frames.pending.offset == input->bytes.begin &&
+                          input->bytes.opened_size >= input->bytes.begin + HELP_MIN;
     int taken = 0;
     if (ahead->kind != FRAMES_WHOLE || is_rest || worker->source->options.piece_size > 0)
         taken = pieces_acquire(extent, piece_format_of(input->frames.codec), true);
@@ -497,8 +499,8 @@ static int acquire_ahead(struct extent *extent, struct frames_ahead *ahead)
         source_set_current(worker->source, NULL);
     else
         source_use(worker->source, extent->file);
-    if (is_first && source_rest(worker->source) >= HELP_MIN && worker->sink->call_for_help)
-        worker->sink->call_for_help(worker->sink->arg); /* not only once content was counted */
+    if (is_large && worker->sink->call_for_help)
+        worker->sink->call_for_help(worker->sink->arg);
     extent->run = serial_run;
     return 1;
 }
