@@ -119,7 +119,7 @@ gpuhisto_sources = \
 	src/schedule/pieces.c src/schedule/pieces.h src/schedule/pieces_zstd.c \
 	src/schedule/policy.c src/schedule/pool.c src/schedule/pool_state.h \
 	src/schedule/run.c src/schedule/schedule.h src/schedule/segment.c src/schedule/serial.c \
-	src/schedule/source.c src/schedule/work_queue.c src/schedule/worker.c src/schedule/worker.h \
+	src/schedule/source.c src/schedule/worker.c src/schedule/worker.h \
 	src/merge/merge.c src/merge/merge.h src/merge/merge_files.c \
 	src/merge/parsed_table.c src/merge/parsed_table.h \
 	src/merge/shard_proof.c src/merge/table_keys.c src/merge/table_rows.c \

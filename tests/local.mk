@@ -206,7 +206,7 @@ endif
 endif
 test_programs += $(unit_tests)
 libraries = tests/helpers/libhelpers.a libgpuhisto.a libhistogram.a
-reading_by_turns = $(AM_LDFLAGS) -Wl,--wrap=work_queue_wait # tests/helpers/readers.c
+reading_by_turns = $(AM_LDFLAGS) -Wl,--wrap=worker_wait # tests/helpers/readers.c
 with_device = tests/helpers/libhelpers.a libgpuhisto.a $(device) libhistogram.a $(device_libs)
 tests_unit_test_binning_LDADD = $(libraries) -lm
 tests_unit_test_digits_LDADD = $(libraries) -lm

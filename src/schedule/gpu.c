@@ -139,8 +139,7 @@ int gpu_acquire(struct extent *extent)
     struct source *source = extent->worker->source;
     struct file *file = extent->file;
     bool waits;
-    if (!extent->worker->sink->offload || !is_suitable(file) ||
-        work_queue_is_pending(&source->queue))
+    if (!extent->worker->sink->offload || !is_suitable(file) || work_queue_is_pending(source))
         return 0;
     if (file->input.bytes.regular) {
         extent->stated = stated_content(&file->input);
@@ -186,14 +185,13 @@ static bool begin(struct extent *extent, struct engine *gpu)
 /* Helps others for a moment. */
 static void help(struct worker *worker, const struct file *file)
 {
-    struct work_queue *queue = &worker->source->queue;
-    struct chunk *chunk = work_queue_acquire(queue);
-    struct job *job = chunk ? NULL : work_queue_take(queue, worker);
+    struct chunk *chunk = work_queue_acquire(worker->source);
+    struct job *job = chunk ? NULL : work_queue_take(worker);
     if (chunk)
-        (void)runner_count_handed_off(worker, chunk); /* a failure is met with the next one */
+        (void)worker_count_handed_off(worker, chunk); /* a failure is met with the next one */
     else if (job)
         (void)job->run(job, worker); /* the same */
-    (void)source_begin_work_at(worker, file, file->input.frames.pending.offset);
+    (void)source_begin_work_at(worker, file->order, file->input.frames.pending.offset);
     if (!chunk && !job)
         nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000}, NULL);
 }

@@ -124,7 +124,7 @@ static int end(struct worker *worker, struct pieces *pieces)
     if (pieces->is_enough)
         *at = (struct piece_restart){bytes_end(&file->input.bytes), pieces->position, false};
     if (pieces_are_of_stream(pieces) && !has_failed) {
-        (void)source_begin_work_at(worker, file, at->offset);
+        (void)source_begin_work_at(worker, file->order, at->offset);
         has_failed = rewind_stream(worker, pieces) != 0;
     }
     const uint64_t read = at->offset - file->input.frames.pending.offset;
@@ -141,14 +141,13 @@ static int end(struct worker *worker, struct pieces *pieces)
     if (has_failed)
         source_leave(source, file);
     decode_memory_end(worker);
-    work_queue_wake_all(&source->queue);
     return has_failed ? -1 : 0;
 }
 
 /* Begins a job. */
 static void enter(struct worker *worker, struct pieces *pieces)
 {
-    work_queue_leave(&pieces->source->queue, &worker->waiter);
+    work_queue_leave(worker);
     pthread_mutex_lock(&pieces->lock);
     worker->scratch = pieces->scratch[--pieces->scratch_count];
     pthread_mutex_unlock(&pieces->lock);
@@ -203,7 +202,7 @@ static void offer_count(struct pieces *pieces, struct piece *piece)
         return;
     piece->state = PIECE_COUNTING;
     pieces->users++;
-    work_queue_offer(&pieces->source->queue, &piece->job);
+    work_queue_offer(pieces->source, &piece->job);
 }
 
 /* Offers the job that takes a piece, if there is one to be taken and a slot for it. */
@@ -214,7 +213,7 @@ static void offer(struct pieces *pieces)
         return;
     pieces->is_offered = true;
     pieces->users++;
-    work_queue_offer(&pieces->source->queue, &pieces->job);
+    work_queue_offer(pieces->source, &pieces->job);
 }
 
 /* Retires the next piece, which was counted. */
@@ -315,7 +314,7 @@ static void counted(struct worker *worker, struct pieces *pieces, struct piece *
 /* Begins to work on a piece. False: the run has failed before that. */
 static bool begin_work(struct worker *worker, struct pieces *pieces, const struct piece *piece)
 {
-    const bool begins = source_begin_work_at(worker, pieces->file, piece->offset);
+    const bool begins = source_begin_work_at(worker, pieces->file->order, piece->offset);
     pthread_mutex_lock(&pieces->lock);
     pieces->has_failed |= !begins;
     const bool goes_on = !pieces->has_failed;

@@ -122,7 +122,7 @@ int copy_run(struct extent *extent)
 {
     struct worker *worker = extent->worker;
     struct source *source = worker->source;
-    work_queue_leave(&source->queue, &worker->waiter);
+    work_queue_leave(worker);
     decode_memory_release(worker, DECODER_KEPT);
     for (;;) {
         struct copying copying = {.chunk = NULL};
@@ -160,10 +160,9 @@ static int acquire_of_file(struct extent *extent)
     int taken = gpu_acquire(extent);
     if (taken != 0)
         return taken;
-    if (!sink->is_surplus || !sink->is_surplus(sink->arg))
-        return serial_acquire(extent);
-    work_queue_wake_all(&source->queue); /* whoever waits looks again */
-    return 1;                            /* without a runner */
+    if (sink->is_surplus && sink->is_surplus(sink->arg))
+        return 1; /* without a runner */
+    return serial_acquire(extent);
 }
 
 /* Takes the next extent. 1; 0: there is nothing to take now; or -1. */
@@ -178,7 +177,7 @@ static int take(struct worker *worker, struct extent *extent)
     int taken = source_find(worker);
     if (taken > 0 && source->current)
         taken = acquire_of_file(extent);
-    else if (taken > 0 && decode_memory_remains(worker))
+    else if (taken > 0 && worker_has_more(worker))
         taken = 0;
     worker->changes = source->changes;
     pthread_mutex_unlock(&source->read_lock);
@@ -188,22 +187,15 @@ static int take(struct worker *worker, struct extent *extent)
 }
 
 /* After a failure: counts what was handed off, as that may be wrong first. True if there are files
- * to be read on that come before the failure; if all of them are decoded in pieces, there is a job
- * now, or one of them has ended. */
+ * to be read on that come before the failure. */
 static bool looks_before(struct worker *worker)
 {
-    struct work_queue *queue = &worker->source->queue;
-    const uint64_t ticket = work_queue_news(queue);
     struct chunk *chunk;
-    while ((chunk = work_queue_acquire(queue)) != NULL)
-        if (runner_count_handed_off(worker, chunk) != 0)
+    worker->wanted = 0;
+    while ((chunk = work_queue_acquire(worker->source)) != NULL)
+        if (worker_count_handed_off(worker, chunk) != 0)
             return false;
-    if (!source_end_work(worker))
-        return false;
-    if (!source_waits_for_pieces(worker->source))
-        return true;
-    chunk = work_queue_wait(queue, &worker->waiter, ticket);
-    return runner_count_handed_off(worker, chunk) == 0;
+    return source_end_work(worker);
 }
 
 int run_worker(struct source *source, const struct sink *sink)
@@ -212,16 +204,14 @@ int run_worker(struct source *source, const struct sink *sink)
     struct extent extent = {.run = NULL};
     bool goes_on = true, is_short = false; /* of something, so that only jobs can be taken */
     int rc = 0;
-    waiter_open(&worker.waiter);
-    source_add_worker(&worker);
+    worker_open(&worker);
     while (goes_on) {
-        struct job *job = work_queue_take(&source->queue, &worker);
+        struct job *job = work_queue_take(&worker);
         if (job) {
             rc = job->run(job, &worker);
         } else if (is_short) {
-            struct chunk *chunk = decode_memory_wait(&worker, &is_short);
-            is_short &= !chunk;
-            rc = runner_count_handed_off(&worker, chunk);
+            struct chunk *chunk = worker_wait(&worker, &is_short);
+            rc = chunk ? worker_count_handed_off(&worker, chunk) : 0;
         } else {
             rc = take(&worker, &extent);
             is_short = rc == 0;
@@ -229,15 +219,9 @@ int run_worker(struct source *source, const struct sink *sink)
             if (rc > 0 && extent.run)
                 rc = extent.run(&extent);
         }
-        if (rc < 0) {
-            is_short = false;
-            goes_on = looks_before(&worker);
-        }
+        if (rc < 0)
+            is_short = goes_on = looks_before(&worker);
     }
-    source_remove_worker(&worker);
-    work_queue_leave(&source->queue, &worker.waiter);
-    decode_memory_release(&worker, 0);
-    records_close(&worker.records); /* pieces need it, and the worker reserves nothing for them */
-    waiter_close(&worker.waiter);
+    worker_close(&worker);
     return rc < 0 ? -1 : 0;
 }

@@ -227,7 +227,7 @@ static ssize_t push_content(struct piece_counting *counting, const unsigned char
     chunk->origin.end = counting->is_ended ? ENDS_SEGMENT : ENDS_NOTHING;
     chunk->give &= segment_is_stream(segment); /* otherwise every worker has content to count */
     struct worker *worker = segment->worker;
-    const bool is_handed_off = chunk->give && work_queue_hand_off(&worker->source->queue, chunk);
+    const bool is_handed_off = chunk->give && work_queue_hand_off(worker->source, chunk);
     if (!is_handed_off && worker->sink->count(worker->sink->arg, chunk, FLOW_DECODED) != 0)
         return -1;
     return rc == 0 ? (ssize_t)some : -1;

@@ -93,14 +93,6 @@ static int move_batch(struct extent *extent, const struct frames_ahead *ahead)
     return -1;
 }
 
-/* The system has no memory. 0; or -1, as nobody has some that may come free. */
-static int wait_for_memory(struct extent *extent, size_t wanted)
-{
-    if (decode_memory_refuse(extent->worker, wanted))
-        return 0;
-    return source_fail_for_memory(extent->worker, extent->file);
-}
-
 /* True if nothing is left to be read, as far as is known without waiting, or another read. */
 static bool is_over(const struct bytes *bytes)
 {
@@ -119,7 +111,7 @@ static int acquire_batch(struct extent *extent, const struct frames_ahead *ahead
     if (!decode_memory_reserve(worker, size))
         return 0;
     if (move_batch(extent, ahead) != 0)
-        return wait_for_memory(extent, size);
+        return decode_memory_refuse(worker, file, size);
     if (ahead->kind == FRAMES_WHOLE && file->input.frames.needs_sizes)
         file->content = content_add(file->content, worker->batch.content);
     extent->frame = (struct current_frame){.offset = worker->batch.offset};
@@ -346,7 +338,7 @@ static enum decoded decode_records(struct extent *extent, struct chunk *chunk)
 static int pause(struct extent *extent)
 {
     struct source *source = extent->worker->source;
-    work_queue_hurry(&source->queue);
+    work_queue_hurry(source);
     if (segment_end(&extent->segment) != 0)
         return -1;
     extent->file->content += extent->segment.content;
@@ -368,7 +360,7 @@ static int decode_batch(struct extent *extent)
             return -1;
         state = decode_records(extent, chunk);
         chunk->give &= state != DECODED_DRY && state != DECODED_FAILED;
-        if (!(chunk->give && work_queue_hand_off(&worker->source->queue, chunk)) &&
+        if (!(chunk->give && work_queue_hand_off(worker->source, chunk)) &&
             worker->sink->count(worker->sink->arg, chunk, FLOW_DECODED) != 0)
             return -1; /* nobody else counts it */
         if (state == DECODED_FAILED) {
@@ -509,7 +501,7 @@ int serial_acquire(struct extent *extent)
 {
     struct source *source = extent->worker->source;
     struct frames_ahead ahead;
-    if (work_queue_is_pending(&source->queue))
+    if (work_queue_is_pending(source))
         return 0;
     switch (peek(extent, &ahead)) {
     case FRAMES_AHEAD:
@@ -519,7 +511,7 @@ int serial_acquire(struct extent *extent)
         extent->run = end_file;
         return 1;
     case FRAMES_NO_MEMORY:
-        return wait_for_memory(extent, FRAMES_SIZE_FIRST);
+        return decode_memory_refuse(extent->worker, extent->file, FRAMES_SIZE_FIRST);
     default:
         return -1;
     }

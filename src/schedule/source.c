@@ -92,7 +92,7 @@ struct source *source_open(char *const *operands, size_t count, const struct inp
     source->memory.limit = SIZE_MAX;
     pthread_mutex_init(&source->read_lock, NULL);
     pthread_mutex_init(&source->lock, NULL);
-    work_queue_open(&source->queue);
+    source->queue.last_job = &source->queue.jobs;
     return source;
 }
 
@@ -275,8 +275,8 @@ void source_set_current(struct source *source, struct file *file)
     pthread_mutex_lock(&source->lock);
     source->current = file;
     source->changes++;
+    source_wake_all(source);
     pthread_mutex_unlock(&source->lock);
-    work_queue_wake_all(&source->queue);
 }
 
 void source_use(struct source *source, struct file *file)
@@ -330,8 +330,8 @@ void source_park(struct source *source, struct file *file)
     pthread_mutex_lock(&source->lock);
     file->next = source->parked;
     source->parked = file;
+    source_wake_all(source);
     pthread_mutex_unlock(&source->lock);
-    work_queue_wake_all(&source->queue);
 }
 
 /* Makes the first file that is parked the current one if there is none; or, after a failure, if it
@@ -439,6 +439,7 @@ void source_remove_pieces(struct source *source, struct file *file, bool parks)
         file->next = source->parked;
         source->parked = file;
     }
+    source_wake_all(source);
     pthread_mutex_unlock(&source->lock);
 }
 
@@ -524,7 +525,6 @@ void source_close(struct source *source)
         source_leave(source, source->current);
     for (size_t i = 0; i < source->count; i++)
         preopened_release(&source->operands[i].file);
-    work_queue_close(&source->queue);
     pthread_mutex_destroy(&source->read_lock);
     pthread_mutex_destroy(&source->lock);
     free(source->operands);

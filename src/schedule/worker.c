@@ -1,9 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* What workers are at, what went wrong first in the input, and who may decode while others count
- * for them: memory for decoders and descriptors may be short. */
+/* What workers are at, what went wrong first in the input, who may decode while others count for
+ * them, as memory for decoders and descriptors may be short, and what they do or wait for then. */
 #include "worker.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* --- waking others, and counting for them; under the lock --- */
+
+static void wake_one(struct work_queue *queue)
+{
+    struct worker *worker = queue->sleepers;
+    if (!worker)
+        return;
+    queue->sleepers = worker->next_sleeper;
+    worker->sleeps = false;
+    pthread_cond_signal(&worker->wake);
+}
+
+void source_wake_all(struct source *source)
+{
+    while (source->queue.sleepers)
+        wake_one(&source->queue);
+}
+
+static void set_counts(struct worker *worker, bool counts)
+{
+    worker->source->queue.count += counts;
+    worker->source->queue.count -= worker->counts;
+    worker->counts = counts;
+}
 
 /* --- what went wrong --- */
 
@@ -12,28 +39,7 @@ static bool is_before(const struct source_offset *a, const struct source_offset 
     return a->file != b->file ? a->file < b->file : a->byte < b->byte;
 }
 
-void source_add_worker(struct worker *worker)
-{
-    struct source *source = worker->source;
-    pthread_mutex_lock(&source->lock);
-    worker->next = source->workers;
-    source->workers = worker;
-    pthread_mutex_unlock(&source->lock);
-}
-
-void source_remove_worker(struct worker *worker)
-{
-    struct source *source = worker->source;
-    struct worker **link = &source->workers;
-    pthread_mutex_lock(&source->lock);
-    while (*link != worker)
-        link = &(*link)->next;
-    *link = worker->next;
-    pthread_mutex_unlock(&source->lock);
-}
-
-/* The worker is at work on what begins there. False: the run has failed before that. */
-static bool begin_work(struct worker *worker, size_t file, uint64_t byte)
+bool source_begin_work_at(struct worker *worker, size_t file, uint64_t byte)
 {
     struct source *source = worker->source;
     pthread_mutex_lock(&source->lock);
@@ -44,20 +50,15 @@ static bool begin_work(struct worker *worker, size_t file, uint64_t byte)
     return is_at_work;
 }
 
-bool source_begin_work_at(struct worker *worker, const struct file *file, uint64_t byte)
-{
-    return begin_work(worker, file->order, byte);
-}
-
 bool source_begin_work(struct worker *worker)
 {
-    const struct source *source = worker->source;
-    const struct file *file = source->current;
+    const struct file *file = worker->source->current;
     if (!file)
-        return begin_work(worker, source->opened, 0);
+        return source_begin_work_at(worker, worker->source->opened, 0);
     const struct input *input = &file->input;
-    return begin_work(worker, file->order,
-                      input->frames.codec ? input->frames.pending.offset : input->bytes.taken);
+    return source_begin_work_at(worker, file->order,
+                                input->frames.codec ? input->frames.pending.offset
+                                                    : input->bytes.taken);
 }
 
 static int fail_at(struct source *source, const struct source_offset *at, const struct error *error)
@@ -68,8 +69,8 @@ static int fail_at(struct source *source, const struct source_offset *at, const 
         source->error = *error;
     }
     source->failed = true;
+    source_wake_all(source);
     pthread_mutex_unlock(&source->lock);
-    work_queue_wake_all(&source->queue);
     return -1;
 }
 
@@ -78,10 +79,14 @@ int source_fail(struct worker *worker, const struct error *error)
     return fail_at(worker->source, &worker->begin, error);
 }
 
-int source_fail_of(struct worker *worker, const struct file *file, const char *fault)
+int source_fail_of(struct worker *worker, const struct file *file, const char *format, ...)
 {
     struct error error;
-    error_of(&error, file->input.bytes.name, "%s", fault);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error.text, sizeof error.text, format, args);
+    va_end(args);
+    error_begin(&error, file->input.bytes.name);
     return source_fail(worker, &error);
 }
 
@@ -92,10 +97,8 @@ int source_fail_for_memory(struct worker *worker, const struct file *file)
 
 int source_fail_truncated(struct worker *worker, const struct file *file, uint64_t end)
 {
-    struct error error;
-    error_of(&error, file->input.bytes.name, "truncated %s data, at byte %" PRIu64,
-             file->input.frames.codec->name, end);
-    return source_fail(worker, &error);
+    return source_fail_of(worker, file, "truncated %s data, at byte %" PRIu64,
+                          file->input.frames.codec->name, end);
 }
 
 int source_fail_at_end(struct worker *worker, const struct file *file, const struct error *error)
@@ -123,26 +126,11 @@ static bool is_one_before(const struct source *source, const struct file *files)
     return false;
 }
 
-/* True if files are to be taken that come before the failure. Under the lock. */
-static bool is_taken_before(const struct source *source)
-{
-    return is_one_before(source, source->parked) ||
-           (source->current && source->current->order < source->failure.file);
-}
-
 /* True if files are to be read on that come before the failure. Under the lock. */
 static bool has_more_before(const struct source *source)
 {
-    return is_one_before(source, source->in_pieces) || is_taken_before(source);
-}
-
-bool source_waits_for_pieces(struct source *source)
-{
-    pthread_mutex_lock(&source->lock);
-    const bool waits =
-        source->failed && is_one_before(source, source->in_pieces) && !is_taken_before(source);
-    pthread_mutex_unlock(&source->lock);
-    return waits;
+    return is_one_before(source, source->in_pieces) || is_one_before(source, source->parked) ||
+           (source->current && source->current->order < source->failure.file);
 }
 
 bool source_end_work(struct worker *worker)
@@ -157,16 +145,14 @@ bool source_end_work(struct worker *worker)
 
 const char *source_error(struct source *source)
 {
+    const struct work_queue *queue = &source->queue;
     pthread_mutex_lock(&source->lock);
-    const bool has_failed = source->failed, is_last = !source->workers;
-    bool is_first = !has_more_before(source);
+    bool is_first = !has_more_before(source) && queue->handed_off_count + queue->taken_count == 0;
     for (const struct worker *worker = source->workers; worker; worker = worker->next)
         is_first &= !worker->is_at_work || is_before(&source->failure, &worker->begin);
+    const bool is_known = source->failed && (is_first || !source->workers);
     pthread_mutex_unlock(&source->lock);
-    if (!has_failed)
-        return NULL;
-    return is_last || (is_first && !work_queue_has_handed_off(&source->queue)) ? source->error.text
-                                                                               : NULL;
+    return is_known ? source->error.text : NULL;
 }
 
 /* --- decode memory --- */
@@ -203,8 +189,8 @@ static void release(struct source *source, size_t size, size_t shared)
     pthread_mutex_lock(&source->lock);
     source->memory.used -= size;
     source->memory.shared -= shared;
+    source_wake_all(source);
     pthread_mutex_unlock(&source->lock);
-    work_queue_wake_all(&source->queue);
 }
 
 void decode_memory_release_shared(struct source *source, size_t size)
@@ -248,22 +234,6 @@ static bool may_open(const struct source *source)
     return memory->files_max == 0 || memory->files < memory->files_max;
 }
 
-/* True if the worker has to wait: for memory, for a file to be closed, or for the last ones to be
- * parked or decoded. Under the lock. */
-static bool is_short(const struct worker *worker)
-{
-    const struct source *source = worker->source;
-    if (worker->changes != source->changes)
-        return false; /* it has looked at another file */
-    if (source->failed && !(source->current && source->current->order < source->failure.file))
-        return false;
-    if (source->current)
-        return worker->wanted > 0 && !fits(worker, worker->wanted);
-    if (source->parked)
-        return false;
-    return source->opened < source->count ? !may_open(source) : source->memory.busy > 0;
-}
-
 bool decode_memory_reserve(struct worker *worker, size_t size)
 {
     struct source *source = worker->source;
@@ -284,7 +254,7 @@ bool decode_memory_reserve(struct worker *worker, size_t size)
     return decode_memory_reserve(worker, size); /* less may do than it had */
 }
 
-bool decode_memory_refuse(struct worker *worker, size_t wanted)
+int decode_memory_refuse(struct worker *worker, const struct file *file, size_t wanted)
 {
     struct source *source = worker->source;
     struct decode_memory *memory = &source->memory;
@@ -292,29 +262,27 @@ bool decode_memory_refuse(struct worker *worker, size_t wanted)
     pthread_mutex_lock(&source->lock);
     if (memory->used < memory->limit)
         memory->limit = memory->used;
-    bool others = memory->used > 0;
+    const bool others = memory->used > 0;
     pthread_mutex_unlock(&source->lock);
     worker->wanted = wanted;
-    return others;
+    return others ? 0 : source_fail_for_memory(worker, file);
 }
 
 void decode_memory_begin(struct worker *worker)
 {
-    struct source *source = worker->source;
-    pthread_mutex_lock(&source->lock);
-    source->memory.busy++;
-    pthread_mutex_unlock(&source->lock);
-    work_queue_leave(&source->queue, &worker->waiter);
+    pthread_mutex_lock(&worker->source->lock);
+    worker->source->memory.busy++;
+    set_counts(worker, false);
+    pthread_mutex_unlock(&worker->source->lock);
 }
 
 void decode_memory_end(struct worker *worker)
 {
     struct source *source = worker->source;
     pthread_mutex_lock(&source->lock);
-    bool last = --source->memory.busy == 0;
+    if (--source->memory.busy == 0)
+        source_wake_all(source);
     pthread_mutex_unlock(&source->lock);
-    if (last)
-        work_queue_wake_all(&source->queue);
 }
 
 bool decode_memory_open_file(struct source *source)
@@ -329,11 +297,9 @@ bool decode_memory_open_file(struct source *source)
 void decode_memory_close_file(struct source *source)
 {
     pthread_mutex_lock(&source->lock);
-    source->memory.files--;
-    const bool awaited = source->memory.files == 0 || source->memory.files_max > 0;
+    if (--source->memory.files == 0 || source->memory.files_max > 0)
+        source_wake_all(source);
     pthread_mutex_unlock(&source->lock);
-    if (awaited)
-        work_queue_wake_all(&source->queue);
 }
 
 bool decode_memory_refuse_file(struct source *source)
@@ -348,27 +314,181 @@ bool decode_memory_refuse_file(struct source *source)
     return others;
 }
 
-/* A worker is busy until its chunks are handed off or counted, so those handed off are looked at
- * last. */
-bool decode_memory_remains(struct worker *worker)
+/* --- jobs, chunks that are handed off, and waiting for either --- */
+
+bool worker_is_short(const struct worker *worker)
 {
-    struct source *source = worker->source;
-    pthread_mutex_lock(&source->lock);
-    bool busy = source->parked || source->memory.busy > 0;
-    pthread_mutex_unlock(&source->lock);
-    return busy || work_queue_is_pending(&source->queue);
+    const struct source *source = worker->source;
+    const struct file *current = source->current;
+    if (worker->changes != source->changes)
+        return false; /* it has looked at another file */
+    if (source->failed && !(current && current->order < source->failure.file))
+        return is_one_before(source, source->in_pieces) && !is_one_before(source, source->parked);
+    if (current)
+        return worker->wanted > 0 && !fits(worker, worker->wanted);
+    if (source->parked)
+        return false;
+    return source->opened < source->count ? !may_open(source) : source->memory.busy > 0;
 }
 
-struct chunk *decode_memory_wait(struct worker *worker, bool *is_on)
+/* Takes the chunk that was handed off last; NULL: there is none. Under the lock. */
+static struct chunk *acquire_handed_off(struct work_queue *queue)
+{
+    if (queue->handed_off_count == 0)
+        return NULL;
+    queue->taken_count++;
+    return queue->handed_off[--queue->handed_off_count];
+}
+
+struct chunk *worker_wait(struct worker *worker, bool *is_short)
 {
     struct source *source = worker->source;
-    uint64_t ticket = work_queue_news(&source->queue);
+    struct work_queue *queue = &source->queue;
+    struct chunk *handed_off = NULL;
     pthread_mutex_lock(&source->lock);
-    *is_on = is_short(worker);
+    *is_short = worker_is_short(worker);
+    const bool gives_back = *is_short && worker->reserved > 0; /* others may want it */
+    if (!gives_back) {
+        set_counts(worker, true);
+        while (*is_short && queue->handed_off_count == 0 && !queue->jobs) {
+            worker->sleeps = true;
+            worker->next_sleeper = queue->sleepers;
+            queue->sleepers = worker;
+            while (worker->sleeps)
+                pthread_cond_wait(&worker->wake, &source->lock);
+            *is_short = worker_is_short(worker);
+        }
+        handed_off = acquire_handed_off(queue);
+        *is_short &= !handed_off;
+        set_counts(worker, handed_off || queue->jobs);
+    }
     pthread_mutex_unlock(&source->lock);
-    if (*is_on)
-        decode_memory_release(worker, 0); /* others may want it */
-    else
-        ticket--; /* an older one does not wait */
-    return work_queue_wait(&source->queue, &worker->waiter, ticket);
+    if (gives_back)
+        give_back(worker);
+    return handed_off;
+}
+
+bool work_queue_is_pending(struct source *source)
+{
+    pthread_mutex_lock(&source->lock);
+    const bool is_pending = source->queue.handed_off_count > 0 || source->queue.jobs;
+    pthread_mutex_unlock(&source->lock);
+    return is_pending;
+}
+
+bool worker_has_more(struct worker *worker)
+{
+    struct source *source = worker->source;
+    pthread_mutex_lock(&source->lock);
+    const bool has_more = source->parked || source->memory.busy > 0 ||
+                          source->queue.handed_off_count > 0 || source->queue.jobs;
+    pthread_mutex_unlock(&source->lock);
+    return has_more;
+}
+
+void work_queue_leave(struct worker *worker)
+{
+    if (!worker->counts) /* written by this worker's thread alone */
+        return;
+    pthread_mutex_lock(&worker->source->lock);
+    set_counts(worker, false);
+    pthread_mutex_unlock(&worker->source->lock);
+}
+
+bool work_queue_hand_off(struct source *source, struct chunk *chunk)
+{
+    struct work_queue *queue = &source->queue;
+    pthread_mutex_lock(&source->lock);
+    const bool hands_off = queue->count > 0 && queue->handed_off_count < HANDED_OFF_MAX;
+    if (hands_off)
+        queue->handed_off[queue->handed_off_count++] = chunk;
+    if (hands_off && queue->handed_off_count >= HANDED_OFF_MAX / 2)
+        wake_one(queue);
+    pthread_mutex_unlock(&source->lock);
+    return hands_off;
+}
+
+void work_queue_hurry(struct source *source)
+{
+    pthread_mutex_lock(&source->lock);
+    for (unsigned i = 0; i < source->queue.handed_off_count; i++)
+        wake_one(&source->queue);
+    pthread_mutex_unlock(&source->lock);
+}
+
+struct chunk *work_queue_acquire(struct source *source)
+{
+    pthread_mutex_lock(&source->lock);
+    struct chunk *handed_off = acquire_handed_off(&source->queue);
+    pthread_mutex_unlock(&source->lock);
+    return handed_off;
+}
+
+int worker_count_handed_off(struct worker *worker, struct chunk *chunk)
+{
+    const int rc = worker->sink->count(worker->sink->arg, chunk, FLOW_DECODED);
+    pthread_mutex_lock(&worker->source->lock);
+    worker->source->queue.taken_count--;
+    pthread_mutex_unlock(&worker->source->lock);
+    return rc;
+}
+
+void work_queue_offer(struct source *source, struct job *job)
+{
+    struct work_queue *queue = &source->queue;
+    pthread_mutex_lock(&source->lock);
+    job->next = NULL;
+    *queue->last_job = job;
+    queue->last_job = &job->next;
+    wake_one(queue);
+    pthread_mutex_unlock(&source->lock);
+}
+
+struct job *work_queue_take(const struct worker *worker)
+{
+    struct work_queue *queue = &worker->source->queue;
+    struct job **piece = NULL, **rest = NULL, **own = NULL;
+    pthread_mutex_lock(&worker->source->lock);
+    for (struct job **link = &queue->jobs; *link && !own; link = &(*link)->next) {
+        struct job ***first = (*link)->kind == JOB_PIECE ? &piece
+                              : (*link)->owner == worker ? &own
+                                                         : &rest;
+        if (!*first)
+            *first = link;
+    }
+    struct job **best = own ? own : piece ? piece : rest, *job = best ? *best : NULL;
+    if (job) {
+        *best = job->next;
+        if (!job->next)
+            queue->last_job = best;
+    }
+    pthread_mutex_unlock(&worker->source->lock);
+    return job;
+}
+
+/* --- a worker's beginning and end --- */
+
+void worker_open(struct worker *worker)
+{
+    struct source *source = worker->source;
+    pthread_cond_init(&worker->wake, NULL);
+    pthread_mutex_lock(&source->lock);
+    worker->next = source->workers;
+    source->workers = worker;
+    pthread_mutex_unlock(&source->lock);
+}
+
+void worker_close(struct worker *worker)
+{
+    struct source *source = worker->source;
+    struct worker **link = &source->workers;
+    pthread_mutex_lock(&source->lock);
+    while (*link != worker)
+        link = &(*link)->next;
+    *link = worker->next;
+    set_counts(worker, false);
+    pthread_mutex_unlock(&source->lock);
+    decode_memory_release(worker, 0);
+    records_close(&worker->records); /* pieces need it, and the worker reserves nothing for them */
+    pthread_cond_destroy(&worker->wake);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of this room share: the files, the read lock, one worker's own.
  *
- * Three locks, in this order; the last two are held for a moment only, and never together:
- *   source.read_lock   may be held for long: while a stream is read, or memory is waited for. That
- *                      may come free only when workers without the read lock go on, so what those
- *                      need is under one of the others.
- *   source.lock        failure, which files are open and who uses them, and decode memory.
- *   source.queue.lock  jobs, chunks that are handed off, and who waits for them. */
+ * Two locks, in this order:
+ *   source.read_lock  may be held for long: while a stream is read, or memory is waited for. That
+ *                     may come free only when workers without the read lock go on, so what those
+ *                     need is under the other one.
+ *   source.lock       held for a moment only: failure, which files are open and who uses them,
+ *                     decode memory, jobs, chunks that are handed off, and who waits for them. */
 #ifndef GPUHISTO_WORKER_H
 #define GPUHISTO_WORKER_H
 
@@ -19,17 +19,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* --- jobs, and chunks that are handed off --- */
+
 struct worker;
-
-/* --- jobs, chunks that are handed off, and who waits for them --- */
-
-/* One worker's part; all under the lock. */
-struct waiter {
-    pthread_cond_t wake;
-    bool counts; /* it waits, or counts what others handed off */
-    bool sleeps;
-    struct waiter *next;
-};
 
 /* The order in which jobs are taken. A worker's own rests come before new pieces, as its cache has
  * what they need; those of others come last. */
@@ -46,15 +38,14 @@ struct job {
     struct job *next;           /* under the lock */
 };
 
+/* All under source.lock. */
 struct work_queue {
-    pthread_mutex_t lock;    /* all that follows */
-    struct waiter *sleepers; /* the one that counted last comes first */
-    unsigned count;          /* of those that count for others */
+    struct worker *sleepers; /* the one that counted last comes first */
+    unsigned count;          /* workers that count for others */
     struct chunk *handed_off[HANDED_OFF_MAX];
     unsigned handed_off_count;
     unsigned taken_count; /* of those that were handed off and taken, and are not counted yet */
     struct job *jobs, **last_job; /* that nobody has begun, the oldest first */
-    uint64_t news;                /* how often work_queue_wake_all was called */
 };
 
 /* --- files, and one worker --- */
@@ -151,21 +142,26 @@ struct source {
     struct error error;           /* it did; empty: the sink knows why */
     struct worker *workers;       /* that have not ended */
     struct one_line one_line;     /* files that are one line */
-    uint64_t changes;             /* of `current` */
-    struct file *in_pieces;       /* are decoded in pieces */
-    struct file *parked;          /* were decoded in order for a while; may be `current` again */
-    struct decode_memory memory;
-
     struct work_queue queue;
+    uint64_t changes;       /* of `current` */
+    struct file *in_pieces; /* are decoded in pieces */
+    struct file *parked;    /* were decoded in order for a while; may be `current` again */
+    struct decode_memory memory;
 };
 
 struct worker {
     struct source *source;
     const struct sink *sink;
-    struct worker *next;        /* in source.workers; under the source's lock, like the next two */
+
+    /* Under source.lock. */
+    struct worker *next;         /* in source.workers */
+    struct worker *next_sleeper; /* in queue.sleepers */
+    pthread_cond_t wake;
+    bool sleeps;
+    bool counts;                /* it waits, or counts what others handed off */
     bool is_at_work;            /* on what begins in the input */
     struct source_offset begin; /* here */
-    struct waiter waiter;
+
     size_t wanted;            /* bytes that it found no memory for; 0: it did not look for any */
     uint64_t changes;         /* of the current file, when the worker found nothing to do */
     size_t reserved;          /* bytes, for what follows */
@@ -174,52 +170,6 @@ struct worker {
     struct records records;   /* where the chunk before was cut */
     void *scratch;            /* of the job that it runs, if that is of a file in pieces */
 };
-
-/* --- work_queue.c: a monitor --- */
-
-void work_queue_open(struct work_queue *queue);
-void work_queue_close(struct work_queue *queue);
-void waiter_open(struct waiter *waiter);
-void waiter_close(struct waiter *waiter);
-
-/* Returns a ticket for work_queue_wait: taken before looking for something to read. */
-uint64_t work_queue_news(struct work_queue *queue);
-
-/* Makes every worker that waits look again for something to read. */
-void work_queue_wake_all(struct work_queue *queue);
-
-/* Waits for a chunk that is handed off, a job, or news since the ticket. Returns the chunk, to be
- * counted, or NULL. With an older ticket it does not wait. */
-struct chunk *work_queue_wait(struct work_queue *queue, struct waiter *waiter, uint64_t ticket);
-
-/* True if a chunk waits to be counted, or a job to be taken. */
-bool work_queue_is_pending(struct work_queue *queue);
-
-/* The worker has found something to read. */
-void work_queue_leave(struct work_queue *queue, struct waiter *waiter);
-
-/* Hands off a chunk, if somebody counts for others and there is room. True if it did. To wake a
- * worker costs a tenth of counting a chunk, so nobody may be woken before others come. */
-bool work_queue_hand_off(struct work_queue *queue, struct chunk *chunk);
-
-/* Takes a chunk back that was handed off, so that it is counted now. NULL: there is none. */
-struct chunk *work_queue_acquire(struct work_queue *queue);
-
-/* A chunk was counted that work_queue_wait or work_queue_acquire has returned. */
-void work_queue_counted(struct work_queue *queue);
-
-/* True if a chunk that was handed off is not counted yet. */
-bool work_queue_has_handed_off(struct work_queue *queue);
-
-/* Offers a job to all workers, and wakes one that waits. */
-void work_queue_offer(struct work_queue *queue, struct job *job);
-
-/* Takes the job that a worker should do next; NULL: there is none. */
-struct job *work_queue_take(struct work_queue *queue, const struct worker *worker);
-
-/* Wakes somebody for each chunk that is handed off: the worker that hands it off will be waiting
- * itself. */
-void work_queue_hurry(struct work_queue *queue);
 
 /* --- source.c: the files --- */
 
@@ -285,30 +235,31 @@ uint64_t remaining_replay_max(const struct source *source);
 
 /* --- worker.c: what workers are at, and what went wrong --- */
 
-/* The worker begins; and has ended. */
-void source_add_worker(struct worker *worker);
-void source_remove_worker(struct worker *worker);
+/* Adds a worker to the source, which has the first two members only; and removes it, and frees all
+ * that it has. */
+void worker_open(struct worker *worker);
+void worker_close(struct worker *worker);
 
 /* The worker is at work: on what is read next, under the read lock; or, whoever has that, on what
- * begins at a byte of a file. False: it is not, as the run has failed before that. */
+ * begins at a byte of the file that was opened after so many others. False: it is not, as the run
+ * has failed before that. */
 bool source_begin_work(struct worker *worker);
-bool source_begin_work_at(struct worker *worker, const struct file *file, uint64_t byte);
+bool source_begin_work_at(struct worker *worker, size_t file, uint64_t byte);
 
 /* The worker is not at work any more, whoever has the read lock. False: the run has failed, and no
  * file that comes before that is to be read on. */
 bool source_end_work(struct worker *worker);
-
-/* True if the run has failed, and all files to be read on before that are decoded in pieces, so
- * that nothing can be taken of them but jobs. */
-bool source_waits_for_pieces(struct source *source);
 
 /* Has the run fail with an error, an empty one if the sink knows it. The error that counts is that
  * of the work that begins first in the input, as with one worker: so others go on with what comes
  * before. -1. */
 int source_fail(struct worker *worker, const struct error *error);
 
-/* The same as a file has a fault, memory is short for it, or it ends within a frame. -1. */
-int source_fail_of(struct worker *worker, const struct file *file, const char *fault);
+/* The same with an error that begins with the name of a file. -1. */
+int source_fail_of(struct worker *worker, const struct file *file, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same as memory is short for a file, or it ends within a frame. -1. */
 int source_fail_for_memory(struct worker *worker, const struct file *file);
 int source_fail_truncated(struct worker *worker, const struct file *file, uint64_t end);
 
@@ -324,9 +275,9 @@ bool source_has_failed(struct worker *worker);
  * is short: the worker has given back all that it had, and should count for others. */
 bool decode_memory_reserve(struct worker *worker, size_t size);
 
-/* The system has no memory for what was reserved: gives it back. True if others have some, so the
- * worker should count for them and try again. */
-bool decode_memory_refuse(struct worker *worker, size_t wanted);
+/* The system has no memory for what was reserved: gives it back. 0 if others have some, so the
+ * worker should count for them and try again; or -1: the run has failed. */
+int decode_memory_refuse(struct worker *worker, const struct file *file, size_t wanted);
 
 /* Bytes for batches and decoders of all workers together, beside files in pieces, too; and the most
  * for a file that is decoded in pieces, if it needs them and nothing else does. */
@@ -356,12 +307,49 @@ void decode_memory_close_file(struct source *source);
  * them and try again. */
 bool decode_memory_refuse_file(struct source *source);
 
-/* After the last file: true if there may be more to decode, or to count for others. */
-bool decode_memory_remains(struct worker *worker);
+/* --- worker.c: jobs, chunks that are handed off, and waiting for either --- */
 
-/* Waits for what the worker is short of, a job, or a chunk that another worker hands off, which it
- * returns. NULL: there is none. *is_on: the worker was still short of something. */
-struct chunk *decode_memory_wait(struct worker *worker, bool *is_on);
+/* Wakes all workers that wait, to look again for something to read. Under source.lock. */
+void source_wake_all(struct source *source);
+
+/* True if the worker has to wait: for memory, for a file to be closed, or for the last ones to be
+ * parked or decoded; or, after a failure, for all files before that, if they are decoded in pieces.
+ * Under source.lock. */
+bool worker_is_short(const struct worker *worker);
+
+/* Waits while the worker is short of something, for a job, or for a chunk that another worker hands
+ * off, which it returns, to be counted by worker_count_handed_off. NULL: there is none. *is_short:
+ * there is nothing but jobs to be taken; perhaps it did not wait yet, but gave back memory. */
+struct chunk *worker_wait(struct worker *worker, bool *is_short);
+
+/* After the last file: true if there may be more to decode, or to count for others. */
+bool worker_has_more(struct worker *worker);
+
+/* True if a chunk waits to be counted, or a job to be taken. */
+bool work_queue_is_pending(struct source *source);
+
+/* The worker has found something to read. */
+void work_queue_leave(struct worker *worker);
+
+/* Hands off a chunk, if somebody counts for others and there is room. True if it did. To wake a
+ * worker costs a tenth of counting a chunk, so nobody may be woken before others come. */
+bool work_queue_hand_off(struct source *source, struct chunk *chunk);
+
+/* Wakes somebody for each chunk that is handed off: the worker that hands it off will be waiting
+ * itself. */
+void work_queue_hurry(struct source *source);
+
+/* Takes a chunk back that was handed off, so that it is counted now. NULL: there is none. */
+struct chunk *work_queue_acquire(struct source *source);
+
+/* Counts a chunk that was handed off. 0 or -1. */
+int worker_count_handed_off(struct worker *worker, struct chunk *chunk);
+
+/* Offers a job to all workers, and wakes one that waits. */
+void work_queue_offer(struct source *source, struct job *job);
+
+/* Takes the job that a worker should do next; NULL: there is none. */
+struct job *work_queue_take(const struct worker *worker);
 
 /* --- what the ways to read a file share --- */
 
@@ -434,16 +422,6 @@ static inline unsigned worker_max(const struct worker *worker)
 {
     const struct sink *sink = worker->sink;
     return sink->workers ? sink->workers(sink->arg) : 1;
-}
-
-/* Counts a chunk that was handed off; NULL is fine. 0 or -1. */
-static inline int runner_count_handed_off(struct worker *worker, struct chunk *chunk)
-{
-    if (!chunk)
-        return 0;
-    const int rc = worker->sink->count(worker->sink->arg, chunk, FLOW_DECODED);
-    work_queue_counted(&worker->source->queue);
-    return rc;
 }
 
 /* --- segment.c: cuts records; src/input joins what segments begin and end with --- */

@@ -7,12 +7,12 @@ flags = -include config.h -I. -I$(srcdir) -D_GNU_SOURCE -MMD -MP -ffp-contract=o
 objects = $(patsubst %,tests/fuzz/objects/%.o,$(basename $(filter %.c %.cpp,$(fuzzed))))
 # What a fuzzer is linked with beside $(LIBS).
 link_chain_gzip = $(FUZZ_ZLIB)
-link_compressed = -Wl,--wrap=work_queue_wait $(FUZZ_ZLIB)
+link_compressed = -Wl,--wrap=worker_wait $(FUZZ_ZLIB)
 link_gpu_gzip = $(FUZZ_ZLIB)
 link_gzip = $(FUZZ_ZLIB)
 link_parse_gzip = $(FUZZ_ZLIB)
-link_shards = -Wl,--wrap=work_queue_wait $(FUZZ_ZLIB)
-link_work = -fprofile-instr-generate -Wl,--wrap=work_queue_wait $(FUZZ_ZLIB)
+link_shards = -Wl,--wrap=worker_wait $(FUZZ_ZLIB)
+link_work = -fprofile-instr-generate -Wl,--wrap=worker_wait $(FUZZ_ZLIB)
 VPATH = $(srcdir)
 
 all: $(fuzzers)

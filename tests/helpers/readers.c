@@ -32,8 +32,7 @@ struct turn_taker {
     pthread_cond_t changed;
     bool is_on; /* it is its turn */
     enum turn_end end;
-    struct work_queue *queue; /* TURN_WAITS: what it waits for: news since the ticket */
-    uint64_t ticket;
+    const struct worker *worker; /* TURN_WAITS: what would wait */
     struct chunk memory;
     int rc;
 };
@@ -65,28 +64,24 @@ static enum turn_end give_turn(struct turn_taker *taker)
 }
 
 /* A worker's turn ends where it would wait for others. The program is linked so that calls of
- * work_queue_wait come here (--wrap). */
-struct chunk *__real_work_queue_wait(struct work_queue *queue, struct waiter *waiter,
-                                     uint64_t ticket);
-struct chunk *__wrap_work_queue_wait(struct work_queue *queue, struct waiter *waiter,
-                                     uint64_t ticket);
+ * worker_wait come here (--wrap). */
+struct chunk *__real_worker_wait(struct worker *worker, bool *is_short);
+struct chunk *__wrap_worker_wait(struct worker *worker, bool *is_short);
 
-struct chunk *__wrap_work_queue_wait(struct work_queue *queue, struct waiter *waiter,
-                                     uint64_t ticket)
+struct chunk *__wrap_worker_wait(struct worker *worker, bool *is_short)
 {
     if (own) {
-        own->queue = queue;
-        own->ticket = ticket;
+        own->worker = worker;
         end_turn(own, TURN_WAITS);
     }
-    return __real_work_queue_wait(queue, waiter, ticket);
+    return __real_worker_wait(worker, is_short);
 }
 
-/* True if a worker would only wait on. */
+/* True if a worker would only wait on: it has no memory to give back first. */
 static bool waits_on(const struct turn_taker *taker)
 {
-    return taker->end == TURN_WAITS && !work_queue_is_pending(taker->queue) &&
-           work_queue_news(taker->queue) == taker->ticket;
+    return taker->end == TURN_WAITS && taker->worker->reserved == 0 &&
+           !work_queue_is_pending(taker->source) && worker_is_short(taker->worker);
 }
 
 static struct chunk *choose_own(void *arg, enum flow flow)
