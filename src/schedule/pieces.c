@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "pieces.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* Of content to compressed bytes, as long as it is not known. */
@@ -69,19 +70,6 @@ ssize_t pieces_read(struct pieces *pieces, unsigned char *to, size_t cap, bool p
     return got < 0 ? 0 : got;
 }
 
-/* --- the range that is counted --- */
-
-bool pieces_go_on(const struct pieces *pieces)
-{
-    return content_left(&pieces->file->input.plan.range, pieces->position, 1) > 0;
-}
-
-bool pieces_are_beyond(const struct pieces *pieces)
-{
-    const uint64_t end = pieces->file->input.plan.range.end;
-    return pieces->position > 0 && pieces->position - 1 > end;
-}
-
 /* --- the end of a file --- */
 
 /* Has a stream read again from where it is to be begun anew. 0, or -1: that is not kept, so nobody
@@ -91,7 +79,6 @@ static int rewind_stream(struct worker *worker, struct pieces *pieces)
     struct file *file = pieces->file;
     struct bytes *bytes = &file->input.bytes;
     const struct piece_restart *at = &pieces->restart;
-    struct error error;
     if (bytes_rewind(bytes, at->offset) == 0)
         return 0;
     if (*pieces->fault.text)
@@ -100,11 +87,10 @@ static int rewind_stream(struct worker *worker, struct pieces *pieces)
         return source_fail_for_memory(worker, file);
     if (at->is_cut)
         return source_fail_truncated(worker, file, bytes_end(bytes));
-    error_set(&error,
-              "corrupt %s data, at byte %llu; the pipe cannot be read again to find out more, so "
-              "use --threads=1",
-              file->input.frames.codec->name, (unsigned long long)at->offset);
-    return source_fail_of(worker, file, error.text);
+    return source_fail_of(worker, file,
+                          "corrupt %s data, at byte %" PRIu64
+                          "; the pipe cannot be read again to find out more, so use --threads=1",
+                          file->input.frames.codec->name, at->offset);
 }
 
 /* All workers have left: parks the file, which goes on behind what was chained. If the codec's own
@@ -170,20 +156,6 @@ static int leave(struct worker *worker, struct pieces *pieces)
 static struct piece *slot_of(const struct pieces *pieces, uint64_t number)
 {
     return pieces->slots[number % pieces->count];
-}
-
-/* Returns the slot of the next piece: the one that was free last, as it may be in caches, and has
- * memory. */
-static struct piece *next_slot(struct pieces *pieces)
-{
-    struct piece **next = &pieces->slots[pieces->next % pieces->count],
-                 **last = &pieces->slots[(pieces->retired + pieces->count - 1) % pieces->count];
-    struct piece *piece = *last;
-    if (pieces->retired > 0) {
-        *last = *next;
-        *next = piece;
-    }
-    return *next;
 }
 
 static void stop(struct pieces *pieces, struct piece_restart restart)
@@ -340,7 +312,12 @@ static struct piece *take(struct worker *worker, struct pieces *pieces)
     bool goes_on = false;
     pthread_mutex_lock(&pieces->lock);
     if (!pieces->is_stopped && !pieces->has_failed) {
-        piece = next_slot(pieces);
+        /* The slot that was free last: it may be in caches, and has memory. */
+        struct piece **next = &pieces->slots[pieces->next % pieces->count],
+                     **last = &pieces->slots[(pieces->retired + pieces->count - 1) % pieces->count];
+        piece = *last;
+        *last = *next;
+        *next = piece;
         piece->job.owner = worker;
         piece->has_content = false;
         piece->content = 0;
@@ -385,15 +362,6 @@ static int run_piece(struct job *job, struct worker *worker)
 }
 
 /* --- the beginning of a file --- */
-
-/* True if what the file goes on with may be decoded in pieces: all of it is there to be read, or it
- * is a stream. */
-static bool may_begin(const struct file *file)
-{
-    const struct input *input = &file->input;
-    return !input->bytes.may_be_short && file->skip == 0 && !file->is_alone &&
-           (!input->bytes.regular || input->frames.pending.offset < input->bytes.opened_size);
-}
 
 /* True if what begins with ahead->data is large enough, while so many workers have something else
  * to decode. *stated: the bytes of content that it states, or FRAME_UNSIZED. */
@@ -449,19 +417,6 @@ bool pieces_pay_on(const struct pieces *pieces, unsigned workers, const struct f
     return pays(pieces->source, file, next, workers, taken > 0 ? taken - 1 : 0, &stated);
 }
 
-/* Reads ahead in a stream, as long as more comes at once. 1; 0: it is too slow, or -1: the run has
- * failed. */
-static int gather(struct extent *extent, uint64_t stated)
-{
-    struct worker *worker = extent->worker;
-    struct frames *frames = &extent->file->input.frames;
-    const size_t wanted = stated == FRAME_UNSIZED ? GATHERED_MAX : GATHERED_STATED,
-                 min = worker->source->options.piece_size > 0 ? 1 : wanted;
-    struct error error;
-    const int gathered = frames_gather(frames, &frames->pending, min, &error);
-    return gathered < 0 ? source_fail(worker, &error) : gathered;
-}
-
 /* Reserves memory, and opens the pieces. NULL: memory is short, or it is not worth it. */
 static struct pieces *open_pieces(struct extent *extent, const struct piece_format *format,
                                   unsigned workers)
@@ -494,13 +449,24 @@ int pieces_acquire(struct extent *extent, const struct piece_format *format, boo
     struct input *input = &file->input;
     const unsigned workers = worker_max(worker);
     uint64_t stated;
-    if (!format || !may_begin(file) ||
+    /* all of a file must be there to be read, or it is a stream */
+    const bool may_begin =
+        format && !input->bytes.may_be_short && file->skip == 0 && !file->is_alone &&
+        (!input->bytes.regular || input->frames.pending.offset < input->bytes.opened_size);
+    if (!may_begin ||
         !pays(source, file, &input->frames.pending, workers, source_taken(source, file), &stated))
         return 0;
-    const int gathered = input->bytes.regular ? 1 : gather(extent, stated);
-    struct pieces *pieces = gathered > 0 ? open_pieces(extent, format, workers) : NULL;
+    if (!input->bytes.regular) { /* which is too slow unless so much comes at once */
+        const size_t wanted = stated == FRAME_UNSIZED ? GATHERED_MAX : GATHERED_STATED,
+                     min = source->options.piece_size > 0 ? 1 : wanted;
+        struct error error;
+        const int gathered = frames_gather(&input->frames, &input->frames.pending, min, &error);
+        if (gathered <= 0)
+            return gathered < 0 ? source_fail(worker, &error) : 0;
+    }
+    struct pieces *pieces = open_pieces(extent, format, workers);
     if (!pieces)
-        return gathered < 0 ? -1 : 0;
+        return 0;
     pieces->format = format;
     pieces->end = input->bytes.regular ? input->bytes.opened_size : UINT64_MAX;
     pieces->job = (struct job){.run = run_piece, .kind = JOB_PIECE};

@@ -157,9 +157,15 @@ static inline uint64_t pieces_next_segment(struct pieces *pieces)
 }
 
 /* True if more content is to be counted after what was chained. */
-bool pieces_go_on(const struct pieces *pieces);
+static inline bool pieces_go_on(const struct pieces *pieces)
+{
+    return content_left(&pieces->file->input.plan.range, pieces->position, 1) > 0;
+}
 
 /* True if what was chained goes on after the range. */
-bool pieces_are_beyond(const struct pieces *pieces);
+static inline bool pieces_are_beyond(const struct pieces *pieces)
+{
+    return pieces->position > 0 && pieces->position - 1 > pieces->file->input.plan.range.end;
+}
 
 #endif
