@@ -301,7 +301,7 @@ static int count_executed(struct worker *worker, const struct gzip_pieces *all, 
                           uint64_t position, const struct gzip_run *run, struct check *checks)
 {
     struct buffers *buffers = worker->scratch;
-    struct piece_counting counting;
+    struct segment counting;
     uint32_t done = 0;
     bool is_last = false;
     if (piece_count_begin(&counting, worker, all->pieces.file, segment, position) != 0)

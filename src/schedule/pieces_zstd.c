@@ -278,7 +278,7 @@ static int count(struct worker *worker, struct pieces *pieces, struct piece *pie
     const struct zstd_file *all = (struct zstd_file *)pieces;
     struct zstd_slot *slot = (struct zstd_slot *)piece;
     struct zstd_piece *own = slot->own;
-    struct piece_counting counting;
+    struct segment counting;
     uint32_t done = 0, complete = 0;
     int rc = piece_count_begin(&counting, worker, pieces->file, piece->segment, piece->position);
     (void)at_once;

@@ -13,48 +13,29 @@ bool segment_is_stream(const struct segment *segment)
     return segment->records == &segment->file->input.records;
 }
 
-int segment_begin(struct segment *segment, struct worker *worker, struct file *file)
-{
-    if (!file->in_stream)
-        return segment_begin_at(segment, worker, file, file->at.segment++, file->content,
-                                file->skip);
-    segment_begin_stream(segment, worker, file, file->content);
-    return 0;
-}
-
-void segment_begin_stream(struct segment *segment, struct worker *worker, struct file *file,
-                          uint64_t content)
-{
-    *segment = (struct segment){.worker = worker,
-                                .file = file,
-                                .records = &file->input.records,
-                                .at = file->at,
-                                .begin = content};
-}
-
-int segment_begin_at(struct segment *segment, struct worker *worker, struct file *file,
-                     uint64_t number, uint64_t content, uint64_t skip)
+int segment_begin(struct segment *segment, struct worker *worker, struct file *file,
+                  uint64_t number, uint64_t content, uint64_t skip)
 {
     const struct input *input = &file->input;
     const struct record_kind *kind = &input->records.kind;
-    const uint64_t before = content_before(&input->plan.range, content + skip);
-    struct records *records = &worker->records;
-    struct span *span = NULL;
+    *segment = (struct segment){
+        .worker = worker, .file = file, .records = &file->input.records, .begin = content};
+    if (file->in_stream) {
+        segment->at = file->at;
+        return 0;
+    }
+    segment->records = &worker->records;
+    segment->at = (struct position){file->at.file, number, 1}; /* 0: the joined record's */
     if (!record_is_byte(kind)) {
-        span = span_open(number, kind, before, false);
-        if (!span)
+        const uint64_t before = content_before(&input->plan.range, content + skip);
+        segment->span = span_open(number, kind, before, false);
+        if (!segment->span)
             return -1;
     }
-    records->kind = *kind;
-    records->field = input->records.field;
-    records->cut_len = 0;
-    records->too_long = false;
-    *segment = (struct segment){.worker = worker,
-                                .file = file,
-                                .records = records,
-                                .at = {file->at.file, number, 1}, /* 0: the joined record's */
-                                .span = span,
-                                .begin = content};
+    segment->records->kind = *kind;
+    segment->records->field = input->records.field;
+    segment->records->cut_len = 0;
+    segment->records->too_long = false;
     return 0;
 }
 
@@ -95,27 +76,6 @@ int segment_cut(struct segment *segment, struct chunk *chunk, size_t waited, boo
 
 /* --- the records between segments --- */
 
-/* Fills a chunk with a record that was put together. */
-static void fill_with_joined(struct chunk *chunk, const struct file *file,
-                             const struct span *joined)
-{
-    const struct fragment *record = &joined->head;
-    const struct field *field = file->input.records.field;
-    struct position at = {file->at.file, joined->begin, 0};
-    if (record->len > 0)
-        memcpy(chunk->data, record->data, record->len);
-    chunk->len = record->len;
-    chunk->begin = chunk->repeated = 0;
-    if (joined->is_first && file->input.seeks_bom)
-        chunk->begin = field_bom_len(chunk->data, chunk->len);
-    chunk->give = false;
-    source_locate_chunk(file, &at, chunk);
-    chunk->origin.bytes = record->bytes;
-    chunk->origin.end = joined->is_end ? ENDS_FILE : ENDS_NOTHING;
-    chunk->origin.has_header = joined->is_first && field && field->has_header;
-    chunk->origin.content = chunk->origin.content_first + joined->before;
-}
-
 /* Pushes a record that was put together; the last one of a shard is completed first. 0 or -1. */
 static int push_joined(struct worker *worker, struct file *file, struct span *joined)
 {
@@ -123,6 +83,8 @@ static int push_joined(struct worker *worker, struct file *file, struct span *jo
     struct input *input = &file->input;
     const struct fragment *record = &joined->head;
     const struct record_kind *kind = &input->records.kind;
+    const struct field *field = input->records.field;
+    struct position at = {file->at.file, joined->begin, 0};
     struct error error;
     if (source->options.shard && joined->to_end && file_shard_complete(input, joined, &error) != 0)
         return source_fail_at_end(worker, file, &error);
@@ -139,7 +101,18 @@ static int push_joined(struct worker *worker, struct file *file, struct span *jo
     struct chunk *chunk = runner_choose(worker, FLOW_DECODED);
     if (!chunk)
         return -1;
-    fill_with_joined(chunk, file, joined);
+    source_locate_chunk(file, &at, chunk);
+    if (record->len > 0)
+        memcpy(chunk->data, record->data, record->len);
+    chunk->len = record->len;
+    chunk->begin = chunk->repeated = 0;
+    if (joined->is_first && input->seeks_bom)
+        chunk->begin = field_bom_len(chunk->data, chunk->len);
+    chunk->give = false;
+    chunk->origin.bytes = record->bytes;
+    chunk->origin.end = joined->is_end ? ENDS_FILE : ENDS_NOTHING;
+    chunk->origin.has_header = joined->is_first && field && field->has_header;
+    chunk->origin.content = chunk->origin.content_first + joined->before;
     return worker->sink->count(worker->sink->arg, chunk, FLOW_DECODED);
 }
 
@@ -182,39 +155,30 @@ int segment_end_file(struct worker *worker, struct file *file)
 
 /* --- the content of a piece --- */
 
-int piece_count_begin(struct piece_counting *counting, struct worker *worker, struct file *file,
+int piece_count_begin(struct segment *segment, struct worker *worker, struct file *file,
                       uint64_t number, uint64_t position)
 {
-    counting->is_ended = false;
-    if (file->in_stream)
-        segment_begin_stream(&counting->segment, worker, file, position);
-    else if (segment_begin_at(&counting->segment, worker, file, number, position, 0) != 0)
-        return source_fail_for_memory(worker, file);
-    return 0;
-}
-
-/* True if the chunk, which begins with `waited` bytes, may have content where it is. */
-static bool may_borrow(const struct segment *segment, const struct chunk *chunk, size_t waited,
-                       const unsigned char *data, size_t len, size_t before)
-{
-    return chunk->may_borrow && len >= BORROWED_MIN && !segment_is_stream(segment) &&
-           !segment->records->too_long && (!segment->span || segment->span->has_boundary) &&
-           waited <= before && (waited == 0 || memcmp(data - waited, chunk->data, waited) == 0);
+    if (segment_begin(segment, worker, file, number, position, 0) == 0)
+        return 0;
+    return source_fail_for_memory(worker, file);
 }
 
 /* Pushes some of data[0..len) in one chunk, which ends the segment if `ends` and it has all of
  * that. Returns how much, or -1: the run has failed. */
-static ssize_t push_content(struct piece_counting *counting, const unsigned char *data, size_t len,
+static ssize_t push_content(struct segment *segment, const unsigned char *data, size_t len,
                             size_t before, bool ends)
 {
-    struct segment *segment = &counting->segment;
-    struct chunk *chunk = runner_choose(segment->worker, FLOW_DECODED);
+    struct worker *worker = segment->worker;
+    const bool is_stream = segment_is_stream(segment);
+    struct chunk *chunk = runner_choose(worker, FLOW_DECODED);
     if (!chunk)
         return -1;
     const size_t waited = segment_begin_chunk(segment, chunk),
                  space = source_fill_limit(&segment->file->input, chunk, waited) - waited,
                  some = len < space ? len : space;
-    if (may_borrow(segment, chunk, waited, data, some, before))
+    if (chunk->may_borrow && some >= BORROWED_MIN && !is_stream && !segment->records->too_long &&
+        (!segment->span || segment->span->has_boundary) && waited <= before &&
+        (waited == 0 || memcmp(data - waited, chunk->data, waited) == 0))
         chunk->data = (unsigned char *)data - waited; /* which nobody writes to */
     else if (some > 0)
         memcpy(chunk->data + waited, data, some);
@@ -223,32 +187,30 @@ static ssize_t push_content(struct piece_counting *counting, const unsigned char
     const int rc = segment_cut(segment, chunk, waited, false);
     if (rc != 0)
         chunk->len = chunk->begin = chunk->origin.bytes = 0;
-    counting->is_ended = ends && some == len;
-    chunk->origin.end = counting->is_ended ? ENDS_SEGMENT : ENDS_NOTHING;
-    chunk->give &= segment_is_stream(segment); /* otherwise every worker has content to count */
-    struct worker *worker = segment->worker;
-    const bool is_handed_off = chunk->give && work_queue_hand_off(worker->source, chunk);
-    if (!is_handed_off && worker->sink->count(worker->sink->arg, chunk, FLOW_DECODED) != 0)
+    segment->is_ended = ends && some == len;
+    chunk->origin.end = segment->is_ended ? ENDS_SEGMENT : ENDS_NOTHING;
+    chunk->give &= is_stream; /* otherwise every worker has content to count */
+    if (!(chunk->give && work_queue_hand_off(worker->source, chunk)) &&
+        worker->sink->count(worker->sink->arg, chunk, FLOW_DECODED) != 0)
         return -1;
     return rc == 0 ? (ssize_t)some : -1;
 }
 
-int piece_count(struct piece_counting *counting, const unsigned char *data, size_t len,
-                size_t before, bool is_last)
+int piece_count(struct segment *segment, const unsigned char *data, size_t len, size_t before,
+                bool is_last)
 {
-    struct segment *segment = &counting->segment;
     const struct content_range *range = &segment->file->input.plan.range;
     const uint64_t position = segment->begin + segment->content;
     const bool ends = is_last && !segment_is_stream(segment);
     struct error fault;
     len = content_left(range, position, len);
     if (content_check(range, position + len, false, &fault) != 0)
-        return source_fail_of(segment->worker, segment->file, fault.text);
+        return source_fail_of(segment->worker, segment->file, "%s", fault.text);
     const uint64_t left_out = position < range->begin ? range->begin - position : 0;
     size_t done = left_out < len ? (size_t)left_out : len;
     segment->content += done;
     while (done < len) {
-        const ssize_t some = push_content(counting, data + done, len - done, before + done, ends);
+        const ssize_t some = push_content(segment, data + done, len - done, before + done, ends);
         if (some < 0)
             return -1;
         done += (size_t)some;
@@ -256,11 +218,10 @@ int piece_count(struct piece_counting *counting, const unsigned char *data, size
     return 0;
 }
 
-int piece_count_end(struct piece_counting *counting)
+int piece_count_end(struct segment *segment)
 {
-    struct segment *segment = &counting->segment;
-    const bool is_ended = counting->is_ended || segment_is_stream(segment) ||
-                          push_content(counting, NULL, 0, 0, true) == 0;
+    const bool is_ended = segment->is_ended || segment_is_stream(segment) ||
+                          push_content(segment, NULL, 0, 0, true) == 0;
     const int rc = is_ended ? segment_end(segment) : -1;
     segment_close(segment);
     return rc;

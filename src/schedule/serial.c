@@ -3,6 +3,8 @@
  * it without. A batch that has to be decoded in order takes the file along. */
 #include "pieces.h"
 
+#include <inttypes.h>
+
 /* What a decoder takes beside what it must keep at hand, and beside compressed bytes. */
 #define DECODER_SIZE ((size_t)384 << 10)
 
@@ -60,43 +62,33 @@ static enum frames_result peek(struct extent *extent, struct frames_ahead *ahead
 }
 
 /* Makes the worker's decoder one of the file's codec, with the memory for the largest of the frames
- * ahead. 0, or -1: out of memory. */
-static int prepare_decoder(struct worker *worker, const struct input *input,
-                           const struct frames_ahead *ahead)
-{
-    const struct frame_batch *batch = &input->frames.pending;
-    if (worker->decoder && worker->decoder->codec != input->frames.codec) {
-        decoder_close(worker->decoder);
-        worker->decoder = NULL;
-    }
-    if (!worker->decoder)
-        worker->decoder = input->frames.codec->open(&worker->source->options.decoding);
-    if (!worker->decoder)
-        return -1;
-    return input->frames.codec->reserve(worker->decoder, batch->data + ahead->largest,
-                                        batch->len - ahead->largest,
-                                        batch->offset == input->bytes.begin);
-}
-
-/* Moves a batch from the file to the worker. 0, or -1: out of memory, and nothing has moved. */
+ * ahead, and moves these from the file to the worker. 0, or -1: out of memory, and nothing has
+ * moved. */
 static int move_batch(struct extent *extent, const struct frames_ahead *ahead)
 {
     struct worker *worker = extent->worker;
     struct file *file = extent->file;
-    if (prepare_decoder(worker, &file->input, ahead) != 0 ||
-        segment_begin(&extent->segment, extent->worker, extent->file) != 0)
+    struct frames *frames = &file->input.frames;
+    const struct codec *codec = frames->codec;
+    const struct frame_batch *batch = &frames->pending;
+    if (worker->decoder && worker->decoder->codec != codec) {
+        decoder_close(worker->decoder);
+        worker->decoder = NULL;
+    }
+    if (!worker->decoder)
+        worker->decoder = codec->open(&worker->source->options.decoding);
+    if (!worker->decoder ||
+        codec->reserve(worker->decoder, batch->data + ahead->largest, batch->len - ahead->largest,
+                       batch->offset == file->input.bytes.begin) != 0 ||
+        segment_begin(&extent->segment, worker, file, file->at.segment, file->content,
+                      file->skip) != 0)
         return -1;
-    if (frames_acquire(&file->input.frames, ahead, &worker->batch) == 0)
-        return 0;
-    file->at.segment -= !segment_is_stream(&extent->segment);
-    segment_close(&extent->segment);
-    return -1;
-}
-
-/* True if nothing is left to be read, as far as is known without waiting, or another read. */
-static bool is_over(const struct bytes *bytes)
-{
-    return bytes_are_over(bytes) || (bytes->regular && bytes->taken >= bytes->opened_size);
+    if (frames_acquire(frames, ahead, &worker->batch) != 0) {
+        segment_close(&extent->segment);
+        return -1;
+    }
+    file->at.segment += !file->in_stream;
+    return 0;
 }
 
 /* Takes a batch, and all memory for it before: what another worker takes meanwhile cannot stop this
@@ -114,7 +106,8 @@ static int acquire_batch(struct extent *extent, const struct frames_ahead *ahead
         return decode_memory_refuse(worker, file, size);
     if (ahead->kind == FRAMES_WHOLE && file->input.frames.needs_sizes)
         file->content = content_add(file->content, worker->batch.content);
-    extent->frame = (struct current_frame){.offset = worker->batch.offset};
+    extent->frame = worker->batch.offset;
+    extent->made = 0;
     extent->pending = false;
     extent->is_again = file->is_alone;
     file->is_alone = false;
@@ -141,42 +134,17 @@ static bool is_in_order(const struct extent *extent)
     return extent->worker->batch.kind != FRAMES_WHOLE;
 }
 
-/* True between two frames. */
-static bool is_complete(const struct extent *extent)
-{
-    const struct decoder *decoder = extent->worker->decoder;
-    return decoder->codec->complete(decoder);
-}
-
-static int fail_of(struct extent *extent, const char *fault)
-{
-    return source_fail_of(extent->worker, extent->file, fault);
-}
-
-/* The same of the frame that is being decoded. */
-static int fail_at(struct extent *extent, const char *fault)
-{
-    struct error error;
-    error_set(&error, "%s, at byte %llu", fault, (unsigned long long)extent->frame.offset);
-    return fail_of(extent, error.text);
-}
-
-/* A frame goes on after its batch, where others decode already: the run fails. -1. */
-static int fail_past_end(struct extent *extent)
-{
-    struct error error;
-    error_set(&error, "corrupt %s data " FRAME_MISSTATED, extent->worker->decoder->codec->name);
-    return fail_at(extent, error.text);
-}
-
 /* Feeds a decoder that has taken all there was. Unless `patient`, a stream is not waited for. */
 static enum decoded feed(struct extent *extent, bool patient)
 {
     struct input *input = &extent->file->input;
     struct frame_batch *batch = &extent->worker->batch;
+    const struct decoder *decoder = extent->worker->decoder;
     struct error error;
-    if (!is_in_order(extent))
-        return fail_past_end(extent);
+    if (!is_in_order(extent)) /* others decode already what follows */
+        return source_fail_of(extent->worker, extent->file,
+                              "corrupt %s data " FRAME_MISSTATED ", at byte %" PRIu64,
+                              input->frames.codec->name, extent->frame);
     if (!patient && !bytes_ready(&input->bytes, 0))
         return DECODED_DRY;
     const ssize_t got = frames_feed(&input->frames, batch, &error);
@@ -184,7 +152,7 @@ static enum decoded feed(struct extent *extent, bool patient)
         return DECODED_SOME;
     if (got < 0)
         return source_fail(extent->worker, &error);
-    if (batch->kind == FRAMES_TO_END && is_complete(extent))
+    if (batch->kind == FRAMES_TO_END && decoder->codec->complete(decoder))
         return DECODED_ALL;
     return source_fail_truncated(extent->worker, extent->file, batch->offset + batch->len);
 }
@@ -207,52 +175,46 @@ static bool has_ended(struct extent *extent)
     return !frames_resume(&extent->file->input.frames, batch);
 }
 
-/* Has the decoder take a step. 0, or -1: the run has failed. */
-static int decode(struct extent *extent, struct decode_step *step)
-{
-    struct decoder *decoder = extent->worker->decoder;
-    const struct frame_batch *batch = &extent->worker->batch;
-    struct error error;
-    step->in = batch->data + batch->pos;
-    step->in_len = batch->len - batch->pos;
-    switch (decoder->codec->decode(decoder, step, &error)) {
-    case DECODE_NO_MEMORY:
-        return fail_of(extent, "out of memory");
-    case DECODE_FAULT:
-        return fail_at(extent, error.text);
-    default:
-        return 0;
-    }
-}
-
-/* True if somebody else decodes what follows the batch: a worker, or another shard. */
-static bool is_followed(const struct extent *extent)
-{
-    const struct shard_edges *edges = &extent->file->input.plan.edges;
-    return !is_in_order(extent) || edges->next < edges->file_end;
-}
-
 /* Takes one step of decoding, to out[0..cap). Sets *made to the bytes of content. */
 static enum decoded step(struct extent *extent, unsigned char *out, size_t cap, size_t *made)
 {
-    struct frame_batch *batch = &extent->worker->batch;
-    struct decode_step step = {.out = out, .cap = cap, .is_followed = is_followed(extent)};
+    struct worker *worker = extent->worker;
+    struct decoder *decoder = worker->decoder;
+    struct frame_batch *batch = &worker->batch;
+    const struct shard_edges *edges = &extent->file->input.plan.edges;
+    struct decode_step step = {.in = batch->data + batch->pos,
+                               .in_len = batch->len - batch->pos,
+                               .out = out,
+                               .cap = cap,
+                               /* by a worker, or another shard */
+                               .is_followed =
+                                   !is_in_order(extent) || edges->next < edges->file_end};
+    struct error error;
     *made = 0;
-    if (decode(extent, &step) != 0)
-        return DECODED_FAILED;
+    switch (decoder->codec->decode(decoder, &step, &error)) {
+    case DECODE_NO_MEMORY:
+        return source_fail_for_memory(worker, extent->file);
+    case DECODE_FAULT:
+        return source_fail_of(worker, extent->file, "%s, at byte %" PRIu64, error.text,
+                              extent->frame);
+    default:
+        break;
+    }
     *made = step.made;
     batch->pos += step.used;
-    extent->frame.made += step.made;
+    extent->made += step.made;
     extent->segment.content += step.made;
-    remaining_add_read(extent->worker->source, extent->file, (int64_t)step.used, step.made);
-    const bool is_at_end = is_complete(extent);
+    remaining_add_read(worker->source, extent->file, (int64_t)step.used, step.made);
+    const bool is_at_end = decoder->codec->complete(decoder);
     extent->pending = !is_at_end && step.made == cap;
-    if (is_at_end && extent->is_again && extent->skip > step.made)
-        return fail_of(extent, WRONG_IN_BLOCKS);
-    extent->is_again &= !is_at_end;
-    if (is_at_end)
-        extent->frame = (struct current_frame){.offset = batch->offset + batch->pos};
-    return is_at_end && has_ended(extent) ? DECODED_ALL : DECODED_SOME;
+    if (!is_at_end)
+        return DECODED_SOME;
+    if (extent->is_again && extent->skip > step.made)
+        return source_fail_of(worker, extent->file, WRONG_IN_BLOCKS);
+    extent->is_again = false;
+    extent->frame = batch->offset + batch->pos;
+    extent->made = 0;
+    return has_ended(extent) ? DECODED_ALL : DECODED_SOME;
 }
 
 /* Takes a step, up to limit. Drops bytes before the range; the batch ends where the range does. */
@@ -274,19 +236,10 @@ static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, si
         return state;
     }
     if (content_check(range, position + made, false, &fault) != 0)
-        return fail_of(extent, fault.text);
+        return source_fail_of(extent->worker, extent->file, "%s", fault.text);
     chunk->len += content_keep(range, position, out, made);
     bool is_all = content_left(range, position + made, 1) == 0;
     return state == DECODED_SOME && is_all ? DECODED_ALL : state;
-}
-
-/* Drops what the chunk has, after `begin` bytes, of a frame that is wrong: it may be anything. */
-static void drop_frame(struct extent *extent, struct chunk *chunk, size_t begin)
-{
-    const size_t len = chunk->len - begin,
-                 dropped = extent->frame.made < len ? (size_t)extent->frame.made : len;
-    chunk->len -= dropped;
-    extent->segment.content -= dropped;
 }
 
 /* Decodes on, after what is in the chunk, up to limit. Waits for a stream if the segment is empty
@@ -308,8 +261,12 @@ static enum decoded decode_chunk(struct extent *extent, struct chunk *chunk, siz
         else
             state = step_in_range(extent, chunk, limit);
     }
-    if (state == DECODED_FAILED)
-        drop_frame(extent, chunk, begin);
+    if (state == DECODED_FAILED) { /* what the frame has given may be anything */
+        const size_t len = chunk->len - begin,
+                     dropped = extent->made < len ? (size_t)extent->made : len;
+        chunk->len -= dropped;
+        extent->segment.content -= dropped;
+    }
     return state;
 }
 
@@ -337,13 +294,15 @@ static enum decoded decode_records(struct extent *extent, struct chunk *chunk)
 /* Before a stream is waited for: has all of it counted, and begins another segment. 0 or -1. */
 static int pause(struct extent *extent)
 {
-    struct source *source = extent->worker->source;
-    work_queue_hurry(source);
+    struct file *file = extent->file;
+    work_queue_hurry(extent->worker->source);
     if (segment_end(&extent->segment) != 0)
         return -1;
-    extent->file->content += extent->segment.content;
-    if (segment_begin(&extent->segment, extent->worker, extent->file) != 0)
-        return source_fail_for_memory(extent->worker, extent->file);
+    file->content += extent->segment.content;
+    if (segment_begin(&extent->segment, extent->worker, file, file->at.segment, file->content,
+                      file->skip) != 0)
+        return source_fail_for_memory(extent->worker, file);
+    file->at.segment += !file->in_stream;
     return 0;
 }
 
@@ -387,7 +346,7 @@ static int end_file(struct extent *extent)
     if (file->is_wrong) {
         rc = source_fail_of(extent->worker, file, WRONG_IN_BLOCKS);
     } else if (content_check(range, file->content, true, &fault) != 0) {
-        rc = source_fail_of(extent->worker, file, fault.text);
+        rc = source_fail_of(extent->worker, file, "%s", fault.text);
     } else {
         rc = segment_end_file(extent->worker, file);
     }
@@ -474,9 +433,13 @@ static int acquire_ahead(struct extent *extent, struct frames_ahead *ahead)
 {
     struct worker *worker = extent->worker;
     const struct input *input = &extent->file->input;
-    const bool is_rest = ahead->whole == input->frames.pending.len && is_over(&input->bytes),
-               is_large = input->frames.pending.offset == input->bytes.begin &&
-                          input->bytes.opened_size >= input->bytes.begin + HELP_MIN;
+    const struct bytes *bytes = &input->bytes;
+    /* as far as is known without waiting, or another read */
+    const bool is_over =
+        bytes_are_over(bytes) || (bytes->regular && bytes->taken >= bytes->opened_size);
+    const bool is_rest = ahead->whole == input->frames.pending.len && is_over;
+    const bool is_large = input->frames.pending.offset == bytes->begin &&
+                          bytes->opened_size >= bytes->begin + HELP_MIN;
     int taken = 0;
     if (ahead->kind != FRAMES_WHOLE || is_rest || worker->source->options.piece_size > 0)
         taken = pieces_acquire(extent, piece_format_of(input->frames.codec), true);

@@ -363,12 +363,7 @@ struct segment {
     struct span *span;       /* what it begins and ends with; NULL: nothing can be cut */
     uint64_t begin;          /* bytes of content before it, as far as that must be known */
     uint64_t content;        /* bytes of content that were decoded of it */
-};
-
-/* The frame that is being decoded, or the next one. */
-struct current_frame {
-    uint64_t offset; /* where in the file it begins, */
-    uint64_t made;   /* and how many bytes of content it has given */
+    bool is_ended;           /* of a piece: a chunk says that it has */
 };
 
 /* A part of a file that one worker runs to its end, or of which several take pieces. */
@@ -383,10 +378,11 @@ struct extent {
     uint64_t changes; /* of source.current */
 
     /* serial: the batch is in worker->batch, and its decoder is the worker's */
-    struct current_frame frame;
-    bool pending;  /* the decoder may give more without being fed */
-    uint64_t skip; /* bytes of content that come again, and were counted */
-    bool is_again; /* the frame was given in part, and its decoder begins it anew */
+    uint64_t frame; /* where in the file the frame begins that is being decoded, or the next one, */
+    uint64_t made;  /* and how many bytes of content it has given */
+    bool pending;   /* the decoder may give more without being fed */
+    uint64_t skip;  /* bytes of content that come again, and were counted */
+    bool is_again;  /* the frame was given in part, and its decoder begins it anew */
 
     /* gpu */
     double stated; /* bytes of content that the first frame of the file states; 0: it does not */
@@ -426,18 +422,11 @@ static inline unsigned worker_max(const struct worker *worker)
 
 /* --- segment.c: cuts records; src/input joins what segments begin and end with --- */
 
-/* Begins the next segment of a file; under the read lock, or by a worker that has the file to
- * itself. 0, or -1: out of memory, and nothing has changed. */
-int segment_begin(struct segment *segment, struct worker *worker, struct file *file);
-
-/* Goes on with a file that is decoded as one stream, before which so much content stands. */
-void segment_begin_stream(struct segment *segment, struct worker *worker, struct file *file,
-                          uint64_t content);
-
-/* Begins the segment of such a number, before which so much content stands, and which begins with
- * `skip` bytes that come again; any thread. As segment_begin. */
-int segment_begin_at(struct segment *segment, struct worker *worker, struct file *file,
-                     uint64_t number, uint64_t content, uint64_t skip);
+/* Begins a segment of a file of such a number, before which so much content stands, and which
+ * begins with `skip` bytes that come again; or, of one that is decoded as one stream, goes on with
+ * that. Any thread. 0, or -1: out of memory, and nothing has changed. */
+int segment_begin(struct segment *segment, struct worker *worker, struct file *file,
+                  uint64_t number, uint64_t content, uint64_t skip);
 
 /* True if the file is decoded as one stream. */
 bool segment_is_stream(const struct segment *segment);
@@ -458,24 +447,18 @@ int segment_end_file(struct worker *worker, struct file *file);
 /* Frees what it has, after a failure. */
 void segment_close(struct segment *segment);
 
-/* The way of content from a piece to the sink. */
-struct piece_counting {
-    struct segment segment;
-    bool is_ended; /* a chunk says that the segment has */
-};
-
-/* Begins the segment of such a number, or goes on with the file's only one, with content from
- * `position` on. 0, or -1: the run has failed. */
-int piece_count_begin(struct piece_counting *counting, struct worker *worker, struct file *file,
+/* Begins the segment of such a number, or goes on with the file's only one, with content of a piece
+ * from `position` on. 0, or -1: the run has failed. */
+int piece_count_begin(struct segment *segment, struct worker *worker, struct file *file,
                       uint64_t number, uint64_t position);
 
 /* Counts what is in the range of data[0..len), the next content of the segment, before which
  * `before` bytes of content stand; is_last: the segment ends with it. 0, or -1: the run has failed.
  */
-int piece_count(struct piece_counting *counting, const unsigned char *data, size_t len,
-                size_t before, bool is_last);
+int piece_count(struct segment *segment, const unsigned char *data, size_t len, size_t before,
+                bool is_last);
 
 /* Ends the segment, unless it is the file's only one. 0, or -1: the run has failed. */
-int piece_count_end(struct piece_counting *counting);
+int piece_count_end(struct segment *segment);
 
 #endif
