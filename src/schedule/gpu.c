@@ -21,25 +21,21 @@
 
 /* --- which files --- */
 
-/* True if nothing was decoded of a file, and no record is cut at its edges, which no GPU completes.
- */
-static bool is_suitable_file(const struct input *input)
-{
-    const struct shard_edges *edges = &input->plan.edges;
-    const uint64_t taken = input->bytes.taken;
-    bool is_all = taken == 0 && edges->next == edges->file_end;
-    return taken == edges->first && taken < input->bytes.opened_size &&
-           (is_all || record_is_byte(&input->records.kind));
-}
-
-/* True if a GPU may have the file; what one refused is not given to one again. */
+/* True if a GPU may have the file: nothing was decoded of it, and no record is cut at its edges,
+ * which no GPU completes. What one refused is not given to one again. */
 static bool is_suitable(const struct file *file)
 {
     const struct input *input = &file->input;
     const struct frame_batch *pending = &input->frames.pending;
-    return source_is_offloadable(input) && !file->in_stream && !file->is_refused &&
-           (input->bytes.regular ? is_suitable_file(input)
-                                 : input->bytes.taken == pending->len && pending->offset == 0);
+    const struct shard_edges *edges = &input->plan.edges;
+    const uint64_t taken = input->bytes.taken;
+    const bool is_all = taken == 0 && edges->next == edges->file_end;
+    if (!source_is_offloadable(input) || file->in_stream || file->is_refused)
+        return false;
+    if (!input->bytes.regular)
+        return taken == pending->len && pending->offset == 0;
+    return taken == edges->first && taken < input->bytes.opened_size &&
+           (is_all || record_is_byte(&input->records.kind));
 }
 
 /* Returns the bytes of content that the first frame of a regular file states; 0: none. */
@@ -54,44 +50,37 @@ static double stated_content(struct input *input)
     return frame.content == FRAME_UNSIZED ? 0 : (double)frame.content;
 }
 
-/* Decodes in[0..len), the first bytes of a file. Returns how many bytes of content each of them
- * has; 0: that is not known. */
-static double decoded_ratio(struct decoder *decoder, const unsigned char *in, size_t len,
-                            unsigned char *out, size_t cap)
+/* Decodes the first bytes of a regular file. Returns how many bytes of content each of them has; 0:
+ * that is not known, or the file is small. */
+static double sampled_ratio(const struct extent *extent)
 {
-    struct decode_step step = {.in = in, .in_len = len, .out = out, .cap = cap};
+    struct input *input = &extent->file->input;
+    const struct codec *codec = input->frames.codec;
+    const uint64_t offset = input->bytes.taken;
+    if (input->bytes.opened_size - offset < SAMPLED_MIN)
+        return 0;
+    struct decoder *decoder = codec->open(&extent->worker->source->options.decoding);
+    unsigned char *memory = malloc(2 * SAMPLE);
+    struct decode_step step = {.in = memory, .cap = SAMPLE};
     struct error unused;
+    ssize_t len = 0;
+    if (decoder && memory)
+        len = bytes_peek(&input->bytes, memory, SAMPLE, offset, &unused);
+    if (len > 0) {
+        step.in_len = (size_t)len;
+        step.out = memory + SAMPLE;
+    }
     double used = 0, made = 0;
     while (made < (double)len * STATED_RATIO &&
-           decoder->codec->decode(decoder, &step, &unused) == DECODE_OK &&
-           step.used + step.made > 0) {
+           codec->decode(decoder, &step, &unused) == DECODE_OK && step.used + step.made > 0) {
         used += (double)step.used;
         made += (double)step.made;
         step.in += step.used;
         step.in_len -= step.used;
     }
-    return used > 0 ? made / used : 0;
-}
-
-/* The same of a regular file; 0 if it is small, too. */
-static double sampled_ratio(const struct extent *extent)
-{
-    struct input *input = &extent->file->input;
-    const uint64_t offset = input->bytes.taken;
-    if (input->bytes.opened_size - offset < SAMPLED_MIN)
-        return 0;
-    struct decoder *decoder = input->frames.codec->open(&extent->worker->source->options.decoding);
-    unsigned char *memory = malloc(2 * SAMPLE);
-    struct error unused;
-    double ratio = 0;
-    if (decoder && memory) {
-        const ssize_t len = bytes_peek(&input->bytes, memory, SAMPLE, offset, &unused);
-        if (len > 0)
-            ratio = decoded_ratio(decoder, memory, (size_t)len, memory + SAMPLE, SAMPLE);
-    }
     decoder_close(decoder);
     free(memory);
-    return ratio;
+    return used > 0 ? made / used : 0;
 }
 
 /* Returns a GPU that is idle and should decompress the file, or NULL. *waits: it should, once it is
@@ -114,42 +103,34 @@ static struct engine *choose(const struct extent *extent, bool *waits)
     return sink->offload(sink->arg, &offer, waits);
 }
 
-/* Begins to keep a file, if it is a stream, with what was not handed out, or waits for its next
- * bytes. 1; 0: there are none, or no memory for them; or -1. A socket reports an error only once,
- * so it is told here. */
-static int keep(struct worker *worker, struct input *input)
-{
-    const struct frame_batch *first = &input->frames.pending;
-    unsigned char byte;
-    struct error error;
-    if (input->bytes.regular)
-        return 1;
-    if (bytes_keep(&input->bytes, first->data, first->len, true) != 0)
-        return 0;
-    ssize_t got = bytes_peek(&input->bytes, &byte, 1, first->offset, &error);
-    if (got <= 0)
-        bytes_keep_no_more(&input->bytes);
-    return got < 0 ? source_fail(worker, &error) : got > 0;
-}
-
 static int gpu_run(struct extent *extent);
 
 int gpu_acquire(struct extent *extent)
 {
     struct source *source = extent->worker->source;
     struct file *file = extent->file;
+    struct bytes *bytes = &file->input.bytes;
+    const struct frame_batch *pending = &file->input.frames.pending;
     bool waits;
     if (!extent->worker->sink->offload || !is_suitable(file) || work_queue_is_pending(source))
         return 0;
-    if (file->input.bytes.regular) {
+    if (bytes->regular) {
         extent->stated = stated_content(&file->input);
         extent->ratio = sampled_ratio(extent);
     }
     if (!choose(extent, &waits) && !waits)
         return 0;
-    int kept = keep(extent->worker, &file->input);
-    if (kept <= 0)
-        return kept;
+    if (!bytes->regular) { /* a socket reports an error only once, so it is told here */
+        unsigned char byte;
+        struct error error;
+        if (bytes_keep(bytes, pending->data, pending->len, true) != 0)
+            return 0;
+        const ssize_t got = bytes_peek(bytes, &byte, 1, pending->offset, &error);
+        if (got <= 0) {
+            bytes_keep_no_more(bytes);
+            return got < 0 ? source_fail(extent->worker, &error) : 0;
+        }
+    }
     source_set_current(source, NULL);
     decode_memory_begin(extent->worker);
     remaining_assign(source, file, true);
@@ -165,21 +146,6 @@ static bool has_ended(struct worker *worker)
 {
     const struct sink *sink = worker->sink;
     return source_has_failed(worker) || (sink->has_ended && sink->has_ended(sink->arg));
-}
-
-static bool begin(struct extent *extent, struct engine *gpu)
-{
-    const struct input *input = &extent->file->input;
-    const uint64_t offset = input->frames.pending.offset;
-    const struct compressed_start start = {
-        .codec = input->frames.codec,
-        .number = extent->file->at.file,
-        .offset = offset,
-        .size = input->bytes.regular ? input->bytes.opened_size - offset : 0,
-        .memlimit = extent->worker->source->options.decoding.memlimit};
-    extent->next = (struct compressed_next){.is_wanted = true, .at = offset, .need = 1};
-    extent->gpu = gpu_decoder_begin(gpu, &start);
-    return extent->gpu != NULL;
 }
 
 /* Helps others for a moment. */
@@ -199,10 +165,20 @@ static void help(struct worker *worker, const struct file *file)
 /* Waits for a GPU that begins the file. 1; 0: it is the workers' after all; or -1. */
 static int await_gpu(struct extent *extent)
 {
-    bool waits = true;
+    const struct input *input = &extent->file->input;
+    const uint64_t offset = input->frames.pending.offset;
+    const struct compressed_start start = {
+        .codec = input->frames.codec,
+        .number = extent->file->at.file,
+        .offset = offset,
+        .size = input->bytes.regular ? input->bytes.opened_size - offset : 0,
+        .memlimit = extent->worker->source->options.decoding.memlimit};
+    bool waits;
+    extent->next = (struct compressed_next){.is_wanted = true, .at = offset, .need = 1};
     while (!has_ended(extent->worker)) {
         struct engine *gpu = choose(extent, &waits);
-        if (gpu && begin(extent, gpu))
+        extent->gpu = gpu ? gpu_decoder_begin(gpu, &start) : NULL;
+        if (extent->gpu)
             return 1;
         if (!gpu && !waits)
             return 0;
@@ -282,32 +258,29 @@ static int fill_from_stream(struct extent *extent, struct chunk *chunk, uint64_t
     return 0;
 }
 
-/* True if the file ends before what comes next. Drops what a stream need not or cannot keep. */
-static bool is_cut_short(struct extent *extent)
-{
-    struct bytes *bytes = &extent->file->input.bytes;
-    if (bytes->regular)
-        return extent->next.at > bytes->opened_size;
-    limit_window(extent);
-    return bytes->ended && extent->next.at > bytes->window.end;
-}
-
 /* --- feeding --- */
 
-/* Fills a chunk, and has the GPU take it. 1: it wants more; 0; or -1. */
+/* Fills a chunk, and has the GPU take it. 1: it wants more, and the file has not ended before that;
+ * 0; or -1. */
 static int feed(struct extent *extent, struct chunk *chunk)
 {
     const uint64_t at = extent->next.at;
+    struct bytes *bytes = &extent->file->input.bytes;
     source_locate_chunk(extent->file, &extent->segment.at, chunk);
-    int rc = extent->file->input.bytes.regular ? fill_from_file(extent, chunk, at)
-                                               : fill_from_stream(extent, chunk, at);
+    int rc =
+        bytes->regular ? fill_from_file(extent, chunk, at) : fill_from_stream(extent, chunk, at);
     gpu_decoder_submit(extent->gpu, chunk, at, &extent->next);
     if (!extent->next.is_wanted)
         extent->next.at = at; /* it says nothing of that */
     remaining_add_read(extent->worker->source, extent->file, (int64_t)(extent->next.at - at), 0);
     if (rc != 0)
         return -1;
-    return extent->next.is_wanted && !is_cut_short(extent);
+    if (!extent->next.is_wanted)
+        return 0;
+    if (bytes->regular)
+        return extent->next.at <= bytes->opened_size;
+    limit_window(extent);
+    return !bytes->ended || extent->next.at <= bytes->window.end;
 }
 
 /* Feeds the GPU until it wants no more. Sets *rest, whose tail the caller frees. 0 or -1. */
@@ -336,17 +309,15 @@ static int begin_anew(struct extent *extent)
     struct file *file = extent->file;
     struct input *input = &file->input;
     const uint64_t begin = input->frames.pending.offset;
-    struct error error;
     if (input->bytes.regular) {
         frames_seek(&input->frames, begin);
     } else if (bytes_rewind(&input->bytes, begin) != 0) {
         const char *loss = gpu_decoder_loss(extent->gpu);
-        error_of(&error, input->bytes.name,
-                 "the GPU cannot decompress it (%s), and more than %.0f MiB came through the pipe, "
-                 "which cannot be read again; use --device=cpu",
-                 loss ? loss : "the data may be corrupt",
-                 (double)remaining_replay_max(source) / 0x1p20);
-        return source_fail(extent->worker, &error);
+        return source_fail_of(
+            extent->worker, file,
+            "the GPU cannot decompress it (%s), and more than %.0f MiB came through the pipe, "
+            "which cannot be read again; use --device=cpu",
+            loss ? loss : "the data may be corrupt", (double)remaining_replay_max(source) / 0x1p20);
     }
     remaining_add_read(source, file, (int64_t)(begin - extent->next.at), 0);
     remaining_assign(source, file, false);
@@ -375,18 +346,6 @@ static int leave_rest(struct extent *extent, const struct compressed_rest *rest)
     return 0;
 }
 
-/* Has a GPU that has begun with the file decompress it. 0 or -1. */
-static int decompress(struct extent *extent)
-{
-    struct compressed_rest rest;
-    extent->file->input.frames.pending.len = 0;
-    int rc = feed_all(extent, &rest);
-    if (rc == 0)
-        rc = rest.is_refused ? begin_anew(extent) : leave_rest(extent, &rest);
-    free(rest.tail);
-    return rc;
-}
-
 static int gpu_run(struct extent *extent)
 {
     struct source *source = extent->worker->source;
@@ -395,7 +354,12 @@ static int gpu_run(struct extent *extent)
     int rc = await_gpu(extent);
     source_add_waiting(source, -1);
     if (rc > 0) {
-        rc = decompress(extent);
+        struct compressed_rest rest;
+        file->input.frames.pending.len = 0;
+        rc = feed_all(extent, &rest);
+        if (rc == 0)
+            rc = rest.is_refused ? begin_anew(extent) : leave_rest(extent, &rest);
+        free(rest.tail);
     } else if (rc == 0) {
         bytes_keep_no_more(&file->input.bytes);
         remaining_assign(source, file, false);
