@@ -19,6 +19,9 @@
 #define SAMPLED_MIN ((uint64_t)32 << 20)
 #define SAMPLE ((size_t)64 << 10)
 
+/* Bytes of a stream that are kept. */
+#define REPLAY_SIZE ((uint64_t)32 << 20)
+
 /* --- which files --- */
 
 /* True if a GPU may have the file: nothing was decoded of it, and no record is cut at its edges,
@@ -223,13 +226,19 @@ static ssize_t read_stream(struct extent *extent, unsigned char *out, size_t cap
     return got < 0 ? source_fail(extent->worker, &error) : got;
 }
 
+/* Returns the most bytes of a pipe that are kept, so that it can be begun anew. */
+static uint64_t replay_max(const struct source *source)
+{
+    return source->options.replay_max > 0 ? source->options.replay_max : REPLAY_SIZE;
+}
+
 /* Drops what the GPU will not want again, once more has come than is kept: from then on the file
  * cannot be begun anew. */
 static void limit_window(struct extent *extent)
 {
     struct replay_window *window = &extent->file->input.bytes.window;
     if (window->end - extent->file->input.frames.pending.offset >
-        remaining_replay_max(extent->worker->source))
+        replay_max(extent->worker->source))
         window_drop(window, extent->next.again);
 }
 
@@ -317,7 +326,7 @@ static int begin_anew(struct extent *extent)
             extent->worker, file,
             "the GPU cannot decompress it (%s), and more than %.0f MiB came through the pipe, "
             "which cannot be read again; use --device=cpu",
-            loss ? loss : "the data may be corrupt", (double)remaining_replay_max(source) / 0x1p20);
+            loss ? loss : "the data may be corrupt", (double)replay_max(source) / 0x1p20);
     }
     remaining_add_read(source, file, (int64_t)(begin - extent->next.at), 0);
     remaining_assign(source, file, false);
@@ -346,13 +355,21 @@ static int leave_rest(struct extent *extent, const struct compressed_rest *rest)
     return 0;
 }
 
+/* So many more workers, or fewer, wait for a GPU. */
+static void add_waiting(struct source *source, int workers)
+{
+    pthread_mutex_lock(&source->lock);
+    source->memory.waiting += (unsigned)workers;
+    pthread_mutex_unlock(&source->lock);
+}
+
 static int gpu_run(struct extent *extent)
 {
     struct source *source = extent->worker->source;
     struct file *file = extent->file;
-    source_add_waiting(source, 1);
+    add_waiting(source, 1);
     int rc = await_gpu(extent);
-    source_add_waiting(source, -1);
+    add_waiting(source, -1);
     if (rc > 0) {
         struct compressed_rest rest;
         file->input.frames.pending.len = 0;

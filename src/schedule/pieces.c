@@ -2,6 +2,7 @@
 #include "pieces.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 /* Of content to compressed bytes, as long as it is not known. */
@@ -101,6 +102,7 @@ static int end(struct worker *worker, struct pieces *pieces)
     struct source *source = pieces->source;
     struct file *file = pieces->file;
     struct piece_restart *at = &pieces->restart;
+    struct file **link = &source->in_pieces;
     const size_t memory = pieces->memory;
     bool has_failed = pieces->has_failed;
     if (!pieces->is_stopped) {
@@ -123,7 +125,16 @@ static int end(struct worker *worker, struct pieces *pieces)
     pthread_mutex_destroy(&pieces->lock);
     pieces->format->close(pieces);
     decode_memory_release_shared(source, memory); /* whoever takes the file next may need it */
-    source_remove_pieces(source, file, !has_failed);
+    pthread_mutex_lock(&source->lock);
+    while (*link != file)
+        link = &(*link)->next;
+    *link = file->next;
+    if (!has_failed) {
+        file->next = source->parked;
+        source->parked = file;
+    }
+    source_wake_all(source);
+    pthread_mutex_unlock(&source->lock);
     if (has_failed)
         source_leave(source, file);
     decode_memory_end(worker);
@@ -363,6 +374,18 @@ static int run_piece(struct job *job, struct worker *worker)
 
 /* --- the beginning of a file --- */
 
+/* Returns how many workers have something to decode, or will find a file other than this one. */
+static unsigned count_taken(struct source *source, const struct file *but)
+{
+    pthread_mutex_lock(&source->lock);
+    size_t taken = source->memory.busy - source->memory.waiting + source->count - source->opened;
+    taken += source->current && source->current != but;
+    for (const struct file *parked = source->parked; parked; parked = parked->next)
+        taken++;
+    pthread_mutex_unlock(&source->lock);
+    return taken < UINT_MAX ? (unsigned)taken : UINT_MAX;
+}
+
 /* True if what begins with ahead->data is large enough, while so many workers have something else
  * to decode. *stated: the bytes of content that it states, or FRAME_UNSIZED. */
 static bool pays(struct source *source, const struct file *file, const struct frame_batch *ahead,
@@ -379,12 +402,13 @@ static bool pays(struct source *source, const struct file *file, const struct fr
     double content = compressed * CONTENT_RATIO;
     if (!codec->is_chain && frame.content != FRAME_UNSIZED)
         content = (double)frame.content;
+    const uint64_t size = source->remaining.size, read = atomic_load(&source->remaining.read);
     const double wanted = (double)content_left(&input->plan.range, file->content, SIZE_MAX);
     const struct frame_offer offer = {.compressed = compressed,
                                       .content = content < wanted ? content : wanted,
                                       .workers_max = workers,
                                       .taken = taken,
-                                      .rest = (double)source_rest(source)};
+                                      .rest = size > read ? (double)(size - read) : 0};
     *stated = frame.content;
     if (source->options.piece_size > 0)
         return workers > 1 &&
@@ -413,7 +437,7 @@ bool pieces_pay_on(const struct pieces *pieces, unsigned workers, const struct f
                 return false;
         }
     }
-    const unsigned taken = source_taken(pieces->source, file); /* this file, too */
+    const unsigned taken = count_taken(pieces->source, file); /* this file, too */
     return pays(pieces->source, file, next, workers, taken > 0 ? taken - 1 : 0, &stated);
 }
 
@@ -454,7 +478,7 @@ int pieces_acquire(struct extent *extent, const struct piece_format *format, boo
         format && !input->bytes.may_be_short && file->skip == 0 && !file->is_alone &&
         (!input->bytes.regular || input->frames.pending.offset < input->bytes.opened_size);
     if (!may_begin ||
-        !pays(source, file, &input->frames.pending, workers, source_taken(source, file), &stated))
+        !pays(source, file, &input->frames.pending, workers, count_taken(source, file), &stated))
         return 0;
     if (!input->bytes.regular) { /* which is too slow unless so much comes at once */
         const size_t wanted = stated == FRAME_UNSIZED ? GATHERED_MAX : GATHERED_STATED,
@@ -480,7 +504,10 @@ int pieces_acquire(struct extent *extent, const struct piece_format *format, boo
         pieces->slots[i]->pieces = pieces;
     }
     pthread_mutex_init(&pieces->lock, NULL);
-    source_add_pieces(source, file);
+    pthread_mutex_lock(&source->lock);
+    file->next = source->in_pieces;
+    source->in_pieces = file;
+    pthread_mutex_unlock(&source->lock);
     if (is_current) /* before others can end it */
         source_set_current(source, NULL);
     decode_memory_begin(worker);

@@ -12,26 +12,8 @@ struct copying {
     bool seeks_bom; /* a byte order mark that the piece begins with is left out */
     size_t len; /* of the piece of a regular file that was claimed; 0: it was read under the read
                    lock */
-    uint64_t offset; /* of that piece */
-    int rc;          /* of reading */
+    int rc;     /* of reading */
 };
-
-/* Returns how many bytes of input a piece accounts for; `got` is what reading it returned. */
-static size_t bytes_of_piece(const struct input *input, const struct chunk *chunk, ssize_t got)
-{
-    if (input->records.kind.type == RECORD_CHARACTERS)
-        return chunk->len - chunk->begin;
-    return got > 0 ? (size_t)got : 0;
-}
-
-/* True if a file is one line with carriage returns in it, of which the first piece was read. */
-static bool is_one_line(const struct input *input, const struct chunk *chunk, uint64_t offset)
-{
-    const size_t len = chunk->len - chunk->begin;
-    return offset == input->bytes.begin && record_is_line(&input->records.kind) &&
-           (offset + len == input->plan.size || len > FIELD_RECORD_MAX) &&
-           records_are_one_line(chunk->data + chunk->begin, len);
-}
 
 /* Claims the next piece of a regular file, under the read lock. */
 static void claim_piece(struct source *source, struct file *file, struct copying *copying)
@@ -39,8 +21,8 @@ static void claim_piece(struct source *source, struct file *file, struct copying
     struct input *input = &file->input;
     const size_t cap = copying->chunk->cap;
     const uint64_t left = input->plan.end - input->bytes.taken;
-    copying->offset = input->bytes.taken;
     copying->len = left < cap ? (size_t)left : cap;
+    copying->chunk->origin.content = input->bytes.taken;
     copying->chunk->origin.has_header = input->has_header;
     copying->seeks_bom = input->seeks_bom;
     input->has_header = input->seeks_bom = false;
@@ -55,19 +37,24 @@ static void claim_piece(struct source *source, struct file *file, struct copying
 static int read_piece(struct worker *worker, struct file *file, const struct copying *copying)
 {
     struct source *source = worker->source;
+    struct input *input = &file->input;
     struct chunk *chunk = copying->chunk;
+    const uint64_t offset = chunk->origin.content;
+    const struct record_kind *kind = &input->records.kind;
     struct error error;
-    ssize_t got = input_read_piece(&file->input, chunk, copying->len, copying->offset, &error);
+    const ssize_t got = input_read_piece(input, chunk, copying->len, offset, &error);
     if (got < 0) {
         chunk->len = chunk->begin = 0;
         source_fail(worker, &error);
     }
     if (copying->seeks_bom)
         chunk->begin += field_bom_len(chunk->data + chunk->begin, chunk->len - chunk->begin);
-    if (is_one_line(&file->input, chunk, copying->offset))
+    const size_t len = chunk->len - chunk->begin;
+    if (offset == input->bytes.begin && record_is_line(kind) &&
+        (offset + len == input->plan.size || len > FIELD_RECORD_MAX) &&
+        records_are_one_line(chunk->data + chunk->begin, len))
         source_add_one_line(source, file);
-    chunk->origin.bytes = bytes_of_piece(&file->input, chunk, got);
-    chunk->origin.content = copying->offset;
+    chunk->origin.bytes = kind->type == RECORD_CHARACTERS ? len : got > 0 ? (size_t)got : 0;
     source_leave(source, file);
     return got < 0 ? -1 : 0;
 }

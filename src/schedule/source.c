@@ -4,15 +4,11 @@
 #include "src/input/input.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Bytes of a stream that are kept. */
-#define REPLAY_SIZE ((uint64_t)32 << 20)
 
 /* Of content to compressed bytes, before anything was decoded. */
 #define CONTENT_RATIO 3
@@ -220,17 +216,6 @@ double remaining_content_ratio(struct source *source)
     return in > 0 ? (double)out / (double)in : CONTENT_RATIO;
 }
 
-uint64_t remaining_replay_max(const struct source *source)
-{
-    return source->options.replay_max > 0 ? source->options.replay_max : REPLAY_SIZE;
-}
-
-uint64_t source_rest(const struct source *source)
-{
-    const uint64_t read = atomic_load(&source->remaining.read);
-    return source->remaining.size > read ? source->remaining.size - read : 0;
-}
-
 uint64_t source_size(const struct source *source)
 {
     return source->remaining.size;
@@ -418,47 +403,6 @@ int source_find(struct worker *worker)
     if (source->current || source->opened == source->count)
         return 1;
     return decode_memory_open_file(source) ? open_operand(worker) : 0;
-}
-
-void source_add_pieces(struct source *source, struct file *file)
-{
-    pthread_mutex_lock(&source->lock);
-    file->next = source->in_pieces;
-    source->in_pieces = file;
-    pthread_mutex_unlock(&source->lock);
-}
-
-void source_remove_pieces(struct source *source, struct file *file, bool parks)
-{
-    struct file **link = &source->in_pieces;
-    pthread_mutex_lock(&source->lock);
-    while (*link != file)
-        link = &(*link)->next;
-    *link = file->next;
-    if (parks) {
-        file->next = source->parked;
-        source->parked = file;
-    }
-    source_wake_all(source);
-    pthread_mutex_unlock(&source->lock);
-}
-
-unsigned source_taken(struct source *source, const struct file *but)
-{
-    pthread_mutex_lock(&source->lock);
-    size_t taken = source->memory.busy - source->memory.waiting + source->count - source->opened;
-    taken += source->current && source->current != but;
-    for (const struct file *parked = source->parked; parked; parked = parked->next)
-        taken++;
-    pthread_mutex_unlock(&source->lock);
-    return taken < UINT_MAX ? (unsigned)taken : UINT_MAX;
-}
-
-void source_add_waiting(struct source *source, int workers)
-{
-    pthread_mutex_lock(&source->lock);
-    source->memory.waiting += (unsigned)workers;
-    pthread_mutex_unlock(&source->lock);
 }
 
 void source_locate_chunk(const struct file *file, struct position *at, struct chunk *chunk)

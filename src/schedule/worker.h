@@ -199,17 +199,6 @@ int source_retire(struct worker *worker, struct file *file);
 /* Leaves a file, which this worker has had to itself, to whoever has the read lock next. */
 void source_park(struct source *source, struct file *file);
 
-/* A file is decoded in pieces by whoever is free; and is not any more: parks it if it is left to
- * whoever has the read lock next. */
-void source_add_pieces(struct source *source, struct file *file);
-void source_remove_pieces(struct source *source, struct file *file, bool parks);
-
-/* Returns how many workers have something to decode, or will find a file other than this one. */
-unsigned source_taken(struct source *source, const struct file *but);
-
-/* So many more workers, or fewer, wait for a GPU. */
-void source_add_waiting(struct source *source, int workers);
-
 /* Sets where a chunk stands that the file will fill, and moves *at to the next position. */
 void source_locate_chunk(const struct file *file, struct position *at, struct chunk *chunk);
 
@@ -217,9 +206,6 @@ void source_locate_chunk(const struct file *file, struct position *at, struct ch
 size_t source_fill_limit(const struct input *input, const struct chunk *chunk, size_t waited);
 
 /* --- source.c: how much is left of them --- */
-
-/* Returns how many bytes of all files are still to be read; 0: that is not known. */
-uint64_t source_rest(const struct source *source);
 
 /* `in` compressed bytes were read (negative: are to be read again) and gave `out` of content. */
 void remaining_add_read(struct source *source, const struct file *file, int64_t in, uint64_t out);
@@ -229,9 +215,6 @@ void remaining_assign(struct source *source, struct file *file, bool to_gpu);
 
 /* Returns the bytes of content that a compressed one has given so far, or a guess. */
 double remaining_content_ratio(struct source *source);
-
-/* Returns the most bytes of a pipe that are kept, so that it can be begun anew after a GPU. */
-uint64_t remaining_replay_max(const struct source *source);
 
 /* --- worker.c: what workers are at, and what went wrong --- */
 
