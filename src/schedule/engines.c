@@ -21,12 +21,6 @@
 
 /* --- opening GPUs --- */
 
-static void refuse(struct gpu_startup *startup, const struct error *error)
-{
-    startup->error = *error;
-    atomic_store(&startup->is_refused, true);
-}
-
 static unsigned choose_slots(const struct pool *pool, bool side_by_side)
 {
     const struct pool_options *options = &pool->options;
@@ -40,6 +34,11 @@ static unsigned choose_slots(const struct pool *pool, bool side_by_side)
     return slots > SERIAL_BUFFERS ? (unsigned)slots : SERIAL_BUFFERS;
 }
 
+static uint64_t memory_left(void)
+{
+    return system_limits_memory("");
+}
+
 /* Refuses slots for which there is no memory. They are touched at once, and pinned, so without
  * memory the out-of-memory killer would end the process. 0, or -1 with the error set. */
 static int check_memory(const struct pool *pool, struct error *error)
@@ -49,7 +48,7 @@ static int check_memory(const struct pool *pool, struct error *error)
     const size_t slot = gpu_engine_slot_size(pool->spec, chunk_size);
     const uint64_t wanted =
         (uint64_t)startup->gpus.count * gpu_engine_size(pool->spec, chunk_size, startup->slots);
-    const uint64_t available = system_limits_memory("");
+    const uint64_t available = memory_left();
     if (wanted <= available)
         return 0;
     return error_set(
@@ -60,46 +59,36 @@ static int check_memory(const struct pool *pool, struct error *error)
         (double)wanted / (double)MIB, (double)available / (double)MIB);
 }
 
-static uint64_t memory_left(void)
-{
-    return system_limits_memory("");
-}
-
-/* Opens the GPUs, and returns their engine; NULL with the error set. If there are several, the CPU
+/* Opens the GPUs, and sets their engine or why they are refused. If there are several, the CPU
  * replaces those that are lost, even if only GPUs were asked for. */
-static struct engine *open_group(struct pool *pool, struct error *error)
-{
-    struct gpu_startup *startup = &pool->startup;
-    const struct pool_options *options = &pool->options;
-    const bool only_gpu = options->device == DEVICE_GPU;
-    if (gpu_group_resolve(&startup->gpus, error) != 0 || check_memory(pool, error) != 0)
-        return NULL;
-    const struct gpu_options wanted = {
-        .strategy = options->strategy,
-        .chunk_size = options->chunk_size,
-        .buffers = startup->slots,
-        .deadline_ms = options->deadline_ms,
-        .timing = options->timing,
-        .locator = pool->locator,
-        .files = options->files,
-        .no_check = options->no_check,
-        .decodes = startup->decodes,
-        .memory_left = memory_left,
-        .fallback = only_gpu && startup->gpus.count == 1 ? NULL : pool->cpu,
-    };
-    return gpu_group_open(pool->spec, &wanted, &startup->gpus, only_gpu || options->opens_at_once,
-                          error);
-}
-
 static void *open_gpus(void *arg)
 {
     struct pool *pool = arg;
-    struct error error = {""};
-    struct engine *gpu = open_group(pool, &error);
-    pool->startup.ready = pool_seconds(pool);
-    if (!gpu)
-        refuse(&pool->startup, &error);
-    atomic_store(&pool->startup.gpu, gpu);
+    struct gpu_startup *startup = &pool->startup;
+    const struct pool_options *options = &pool->options;
+    const bool only_gpu = options->device == DEVICE_GPU;
+    struct engine *gpu = NULL;
+    if (gpu_group_resolve(&startup->gpus, &startup->error) == 0 &&
+        check_memory(pool, &startup->error) == 0) {
+        const struct gpu_options wanted = {
+            .strategy = options->strategy,
+            .chunk_size = options->chunk_size,
+            .buffers = startup->slots,
+            .deadline_ms = options->deadline_ms,
+            .timing = options->timing,
+            .locator = pool->locator,
+            .files = options->files,
+            .no_check = options->no_check,
+            .decodes = startup->decodes,
+            .memory_left = memory_left,
+            .fallback = only_gpu && startup->gpus.count == 1 ? NULL : pool->cpu,
+        };
+        gpu = gpu_group_open(pool->spec, &wanted, &startup->gpus,
+                             only_gpu || options->opens_at_once, &startup->error);
+    }
+    startup->ready = pool_seconds(pool);
+    atomic_store(&startup->is_refused, !gpu);
+    atomic_store(&startup->gpu, gpu);
     return NULL;
 }
 
@@ -126,30 +115,26 @@ static void begin_to_open(struct pool *pool, struct gpu_wish wish, const struct 
     startup->slots = choose_slots(pool, now->flow != FLOW_PIPE);
     if (pool->options.opens_at_once)
         open_gpus(pool);
-    else if (start_detached_thread(open_gpus, pool, 0) != 0)
-        refuse(startup, &(struct error){"cannot start a thread"});
+    else if (start_detached_thread(open_gpus, pool, 0) != 0) {
+        error_set(&startup->error, "cannot start a thread");
+        atomic_store(&startup->is_refused, true);
+    }
 }
 
 /* --- the situation --- */
 
-/* If it takes longer than was thought, it may take as long again. */
-static double gpu_ready(const struct pool *pool)
-{
-    if (pool_gpu(pool))
-        return 0;
-    if (!atomic_load(&pool->startup.is_asked))
-        return -1;
-    return fabs(atomic_load(&pool->startup.expected) - pool_seconds(pool));
-}
-
 struct policy_input engines_policy_input(const struct pool *pool, enum flow flow)
 {
     const struct measured_costs *costs = &pool->costs;
+    const struct gpu_startup *startup = &pool->startup;
     struct engine *gpu = pool_gpu(pool);
     const unsigned max = atomic_load(&pool->workers.max);
     const size_t files = source_files(pool->source);
     const double reading = (double)atomic_load(&costs->reading_ns);
     const double counting = (double)atomic_load(&costs->counting_ns);
+    double gpu_ready = gpu ? 0 : -1;
+    if (!gpu && atomic_load(&startup->is_asked)) /* if it is late, it may take as long again */
+        gpu_ready = fabs(atomic_load(&startup->expected) - pool_seconds(pool));
     return (struct policy_input){
         .flow = flow,
         .workers = atomic_load(&pool->workers.started),
@@ -164,9 +149,9 @@ struct policy_input engines_policy_input(const struct pool *pool, enum flow flow
         .worker_rate = atomic_load(&pool->rate.each),
         .plain_remaining = (double)source_remaining(pool->source),
         .gpus_max = files < GPUS_MAX ? (unsigned)files : GPUS_MAX,
-        .gpu_ready = gpu_ready(pool),
+        .gpu_ready = gpu_ready,
         .gpus = gpu ? gpu_group_count(gpu) : 1,
-        .gpu_decodes = gpu && pool->startup.decodes,
+        .gpu_decodes = gpu && startup->decodes,
         .gpu_files = gpu ? gpu_group_feeding(gpu) : 0,
         .gpu_feeders = atomic_load(&pool->feeders),
         .chunk_size = pool->options.chunk_size};

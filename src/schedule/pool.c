@@ -52,35 +52,6 @@ static int check_memory(const struct histogram_spec *spec, struct error *error)
                      (double)available / (double)MIB);
 }
 
-/* Opens the CPU's engine, and the locator of errors if lines are looked for. 0, or -1: memory is
- * short. */
-static int open_cpu(struct pool *pool)
-{
-    const struct pool_options *options = &pool->options;
-    const struct histogram_spec *spec = pool->spec;
-    const struct gpu_list *gpus = &options->gpus;
-    const unsigned threads = pool->workers.max;
-    const struct cpu_engine_options cpu = {.kernels = options->kernels,
-                                           .chunk_size = options->chunk_size,
-                                           .chunks = threads + HANDED_OFF_MAX,
-                                           .threads = threads,
-                                           .files = options->files,
-                                           .keys = options->keys};
-    pool->cpu = cpu_engine_open(spec, &cpu);
-    if (!pool->cpu)
-        return -1;
-    if (!spec->mode->is_text || options->invalid == INVALID_SKIP)
-        return 0;
-    const size_t gpus_max = gpus->count == 0          ? GPUS_MAX
-                            : gpus->max > gpus->count ? gpus->max
-                                                      : gpus->count;
-    const size_t on_gpus = gpus_max * (options->buffers + 2 * (size_t)threads + DEVICE_BATCHES_MAX);
-    pool->locator =
-        error_locator_open(spec, source_files(pool->source), cpu.chunks + on_gpus, threads);
-    pool->cpu->locator = pool->locator;
-    return pool->locator ? 0 : -1;
-}
-
 static void pool_close(struct pool *pool)
 {
     if (pool->cpu)
@@ -91,9 +62,19 @@ static void pool_close(struct pool *pool)
     free(pool);
 }
 
-/* Opens a pool. NULL: memory is short. */
+/* Opens a pool with the CPU's engine, and the locator of errors if lines are looked for. NULL:
+ * memory is short. */
 static struct pool *pool_open(const struct pool_options *options, const struct pool_task *task)
 {
+    const struct gpu_list *gpus = &options->gpus;
+    const unsigned processors = system_limits_processors(sched_getaffinity),
+                   threads = options->threads ? options->threads : processors;
+    const struct cpu_engine_options cpu = {.kernels = options->kernels,
+                                           .chunk_size = options->chunk_size,
+                                           .chunks = threads + HANDED_OFF_MAX,
+                                           .threads = threads,
+                                           .files = options->files,
+                                           .keys = options->keys};
     struct pool *pool = calloc(1, sizeof *pool);
     pthread_condattr_t attributes;
     if (!pool)
@@ -101,16 +82,26 @@ static struct pool *pool_open(const struct pool_options *options, const struct p
     pool->options = *options;
     pool->spec = task->spec;
     pool->source = task->source;
-    pool->processors = system_limits_processors(sched_getaffinity);
+    pool->processors = processors;
     pool->startup.may_open = options->device == DEVICE_AUTO && !device_missing();
-    pool->startup.gpus = options->gpus;
-    pool->workers.max = options->threads ? options->threads : pool->processors;
+    pool->startup.gpus = *gpus;
+    pool->workers.max = threads;
     pthread_mutex_init(&pool->workers.lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&pool->workers.changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    if (open_cpu(pool) != 0) {
+    pool->cpu = cpu_engine_open(pool->spec, &cpu);
+    const bool looks_for_lines = pool->spec->mode->is_text && options->invalid != INVALID_SKIP;
+    if (pool->cpu && looks_for_lines) {
+        const size_t named = gpus->max > gpus->count ? gpus->max : gpus->count,
+                     gpus_max = gpus->count == 0 ? GPUS_MAX : named,
+                     of_each = options->buffers + 2 * (size_t)threads + DEVICE_BATCHES_MAX;
+        pool->locator = error_locator_open(pool->spec, source_files(pool->source),
+                                           cpu.chunks + gpus_max * of_each, threads);
+        pool->cpu->locator = pool->locator;
+    }
+    if (!pool->cpu || (looks_for_lines && !pool->locator)) {
         pool_close(pool);
         return NULL;
     }
