@@ -133,7 +133,7 @@ static int end(struct worker *worker, struct pieces *pieces)
         file->next = source->parked;
         source->parked = file;
     }
-    source_wake_all(source);
+    pthread_cond_broadcast(&source->wake);
     pthread_mutex_unlock(&source->lock);
     if (has_failed)
         source_leave(source, file);

@@ -88,6 +88,7 @@ struct source *source_open(char *const *operands, size_t count, const struct inp
     source->memory.limit = SIZE_MAX;
     pthread_mutex_init(&source->read_lock, NULL);
     pthread_mutex_init(&source->lock, NULL);
+    pthread_cond_init(&source->wake, NULL);
     source->queue.last_job = &source->queue.jobs;
     return source;
 }
@@ -260,7 +261,7 @@ void source_set_current(struct source *source, struct file *file)
     pthread_mutex_lock(&source->lock);
     source->current = file;
     source->changes++;
-    source_wake_all(source);
+    pthread_cond_broadcast(&source->wake);
     pthread_mutex_unlock(&source->lock);
 }
 
@@ -315,7 +316,7 @@ void source_park(struct source *source, struct file *file)
     pthread_mutex_lock(&source->lock);
     file->next = source->parked;
     source->parked = file;
-    source_wake_all(source);
+    pthread_cond_broadcast(&source->wake);
     pthread_mutex_unlock(&source->lock);
 }
 
@@ -471,6 +472,7 @@ void source_close(struct source *source)
         preopened_release(&source->operands[i].file);
     pthread_mutex_destroy(&source->read_lock);
     pthread_mutex_destroy(&source->lock);
+    pthread_cond_destroy(&source->wake);
     free(source->operands);
     free(source);
 }

@@ -7,24 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* --- waking others, and counting for them; under the lock --- */
-
-static void wake_one(struct work_queue *queue)
-{
-    struct worker *worker = queue->sleepers;
-    if (!worker)
-        return;
-    queue->sleepers = worker->next_sleeper;
-    worker->sleeps = false;
-    pthread_cond_signal(&worker->wake);
-}
-
-void source_wake_all(struct source *source)
-{
-    while (source->queue.sleepers)
-        wake_one(&source->queue);
-}
-
+/* Has a worker count for others, or not any more. Under the lock. */
 static void set_counts(struct worker *worker, bool counts)
 {
     worker->source->queue.count += counts;
@@ -69,7 +52,7 @@ static int fail_at(struct source *source, const struct source_offset *at, const 
         source->error = *error;
     }
     source->failed = true;
-    source_wake_all(source);
+    pthread_cond_broadcast(&source->wake);
     pthread_mutex_unlock(&source->lock);
     return -1;
 }
@@ -189,7 +172,7 @@ static void release(struct source *source, size_t size, size_t shared)
     pthread_mutex_lock(&source->lock);
     source->memory.used -= size;
     source->memory.shared -= shared;
-    source_wake_all(source);
+    pthread_cond_broadcast(&source->wake);
     pthread_mutex_unlock(&source->lock);
 }
 
@@ -281,7 +264,7 @@ void decode_memory_end(struct worker *worker)
     struct source *source = worker->source;
     pthread_mutex_lock(&source->lock);
     if (--source->memory.busy == 0)
-        source_wake_all(source);
+        pthread_cond_broadcast(&source->wake);
     pthread_mutex_unlock(&source->lock);
 }
 
@@ -298,7 +281,7 @@ void decode_memory_close_file(struct source *source)
 {
     pthread_mutex_lock(&source->lock);
     if (--source->memory.files == 0 || source->memory.files_max > 0)
-        source_wake_all(source);
+        pthread_cond_broadcast(&source->wake);
     pthread_mutex_unlock(&source->lock);
 }
 
@@ -351,11 +334,7 @@ struct chunk *worker_wait(struct worker *worker, bool *is_short)
     if (!gives_back) {
         set_counts(worker, true);
         while (*is_short && queue->handed_off_count == 0 && !queue->jobs) {
-            worker->sleeps = true;
-            worker->next_sleeper = queue->sleepers;
-            queue->sleepers = worker;
-            while (worker->sleeps)
-                pthread_cond_wait(&worker->wake, &source->lock);
+            pthread_cond_wait(&source->wake, &source->lock);
             *is_short = worker_is_short(worker);
         }
         handed_off = acquire_handed_off(queue);
@@ -403,7 +382,7 @@ bool work_queue_hand_off(struct source *source, struct chunk *chunk)
     if (hands_off)
         queue->handed_off[queue->handed_off_count++] = chunk;
     if (hands_off && queue->handed_off_count >= HANDED_OFF_MAX / 2)
-        wake_one(queue);
+        pthread_cond_signal(&source->wake);
     pthread_mutex_unlock(&source->lock);
     return hands_off;
 }
@@ -412,7 +391,7 @@ void work_queue_hurry(struct source *source)
 {
     pthread_mutex_lock(&source->lock);
     for (unsigned i = 0; i < source->queue.handed_off_count; i++)
-        wake_one(&source->queue);
+        pthread_cond_signal(&source->wake);
     pthread_mutex_unlock(&source->lock);
 }
 
@@ -440,7 +419,7 @@ void work_queue_offer(struct source *source, struct job *job)
     job->next = NULL;
     *queue->last_job = job;
     queue->last_job = &job->next;
-    wake_one(queue);
+    pthread_cond_signal(&source->wake);
     pthread_mutex_unlock(&source->lock);
 }
 
@@ -471,7 +450,6 @@ struct job *work_queue_take(const struct worker *worker)
 void worker_open(struct worker *worker)
 {
     struct source *source = worker->source;
-    pthread_cond_init(&worker->wake, NULL);
     pthread_mutex_lock(&source->lock);
     worker->next = source->workers;
     source->workers = worker;
@@ -490,5 +468,4 @@ void worker_close(struct worker *worker)
     pthread_mutex_unlock(&source->lock);
     decode_memory_release(worker, 0);
     records_close(&worker->records); /* pieces need it, and the worker reserves nothing for them */
-    pthread_cond_destroy(&worker->wake);
 }

@@ -40,8 +40,7 @@ struct job {
 
 /* All under source.lock. */
 struct work_queue {
-    struct worker *sleepers; /* the one that counted last comes first */
-    unsigned count;          /* workers that count for others */
+    unsigned count; /* workers that wait, or count what others handed off */
     struct chunk *handed_off[HANDED_OFF_MAX];
     unsigned handed_off_count;
     unsigned taken_count; /* of those that were handed off and taken, and are not counted yet */
@@ -137,6 +136,7 @@ struct source {
     bool has_decoded;                    /* one of the files is decompressed */
 
     pthread_mutex_t lock;         /* what follows, and file.users */
+    pthread_cond_t wake;          /* of what a worker waits for, some has changed */
     atomic_bool failed;           /* set under it */
     struct source_offset failure; /* if failed: where the work began, the first that is known */
     struct error error;           /* it did; empty: the sink knows why */
@@ -154,11 +154,8 @@ struct worker {
     const struct sink *sink;
 
     /* Under source.lock. */
-    struct worker *next;         /* in source.workers */
-    struct worker *next_sleeper; /* in queue.sleepers */
-    pthread_cond_t wake;
-    bool sleeps;
-    bool counts;                /* it waits, or counts what others handed off */
+    struct worker *next;        /* in source.workers */
+    bool counts;                /* it is one of queue.count */
     bool is_at_work;            /* on what begins in the input */
     struct source_offset begin; /* here */
 
@@ -291,9 +288,6 @@ void decode_memory_close_file(struct source *source);
 bool decode_memory_refuse_file(struct source *source);
 
 /* --- worker.c: jobs, chunks that are handed off, and waiting for either --- */
-
-/* Wakes all workers that wait, to look again for something to read. Under source.lock. */
-void source_wake_all(struct source *source);
 
 /* True if the worker has to wait: for memory, for a file to be closed, or for the last ones to be
  * parked or decoded; or, after a failure, for all files before that, if they are decoded in pieces.
