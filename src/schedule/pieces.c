@@ -216,7 +216,6 @@ static void retire(struct pieces *pieces)
         pieces->anew = piece->anew;
     pieces->read += (int64_t)piece->compressed;
     remaining_add_read(pieces->source, pieces->file, (int64_t)piece->compressed, piece->content);
-    piece->state = PIECE_FREE;
     pieces->retired++;
 }
 

@@ -22,7 +22,6 @@
 #define PIECES_KEPT_AHEAD ((uint64_t)16 << 20)
 
 enum piece_state {
-    PIECE_FREE,
     PIECE_BEGUN,    /* a worker prepares it */
     PIECE_PREPARED, /* to be chained */
     PIECE_CHAINED,  /* to be counted */

@@ -447,23 +447,6 @@ static int gather(struct pool *pool, struct engine *gpu, struct tally *tally,
     return -1;
 }
 
-static void describe_gpus(const struct engine *group, struct pool_outcome *outcome)
-{
-    outcome->gpu_count = gpu_group_count(group);
-    (void)gpu_group_refused(group, &outcome->gpu_refused);
-    for (unsigned i = 0; i < outcome->gpu_count; i++) {
-        struct engine *engine = gpu_group_member(group, i);
-        struct pool_gpu *gpu = &outcome->gpus[i];
-        const char *loss = engine_loss(engine);
-        *gpu = (struct pool_gpu){.number = gpu_group_number(group, i),
-                                 .times = gpu_engine_times(engine)};
-        snprintf(gpu->name, sizeof gpu->name, "%s, %s", gpu_engine_device(engine),
-                 gpu_engine_strategy(engine));
-        if (loss)
-            error_set(&gpu->lost, "%s", loss);
-    }
-}
-
 /* Counts all of the source. With --device=gpu nothing is read before the GPU is there. */
 static int count(struct pool *pool, struct tally *tally, struct pool_outcome *outcome,
                  struct error *error)
@@ -475,11 +458,23 @@ static int count(struct pool *pool, struct tally *tally, struct pool_outcome *ou
     }
     if (begin(pool, error) != 0 || await(pool, error) != 0)
         return -1;
-    struct engine *gpu = pool_gpu(pool); /* one that is ready only later is too late */
-    const int rc = gather(pool, gpu, tally, outcome, error);
-    if (gpu) {
-        outcome->gpu_ready = pool->startup.ready;
-        describe_gpus(gpu, outcome);
+    struct engine *gpus = pool_gpu(pool); /* those that are ready only later are too late */
+    const int rc = gather(pool, gpus, tally, outcome, error);
+    if (!gpus)
+        return rc;
+    outcome->gpu_ready = pool->startup.ready;
+    outcome->gpu_count = gpu_group_count(gpus);
+    (void)gpu_group_refused(gpus, &outcome->gpu_refused);
+    for (unsigned i = 0; i < outcome->gpu_count; i++) {
+        struct engine *engine = gpu_group_member(gpus, i);
+        struct pool_gpu *gpu = &outcome->gpus[i];
+        const char *loss = engine_loss(engine);
+        *gpu = (struct pool_gpu){.number = gpu_group_number(gpus, i),
+                                 .times = gpu_engine_times(engine)};
+        snprintf(gpu->name, sizeof gpu->name, "%s, %s", gpu_engine_device(engine),
+                 gpu_engine_strategy(engine));
+        if (loss)
+            error_set(&gpu->lost, "%s", loss);
     }
     return rc;
 }

@@ -257,9 +257,6 @@ int run_worker(struct source *source, const struct sink *sink);
 /* --- the pool: workers read the source and count it on the CPU, on GPUs, or on both --- */
 
 struct cpu_kernels;
-struct engine;
-struct file_tallies;
-struct key_tallies;
 struct strategy;
 
 enum device_choice {

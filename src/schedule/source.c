@@ -265,6 +265,15 @@ void source_set_current(struct source *source, struct file *file)
     pthread_mutex_unlock(&source->lock);
 }
 
+/* A file was closed, or not opened. */
+static void release_file(struct source *source)
+{
+    pthread_mutex_lock(&source->lock);
+    if (--source->memory.files == 0 || source->memory.files_max > 0)
+        pthread_cond_broadcast(&source->wake);
+    pthread_mutex_unlock(&source->lock);
+}
+
 void source_use(struct source *source, struct file *file)
 {
     pthread_mutex_lock(&source->lock);
@@ -282,7 +291,7 @@ void source_leave(struct source *source, struct file *file)
     input_close(&file->input);
     record_joiner_close(&file->joiner);
     free(file);
-    decode_memory_close_file(source);
+    release_file(source);
 }
 
 void source_add_one_line(struct source *source, const struct file *file)
@@ -357,13 +366,15 @@ static void begin_file(struct source *source, const struct operand *operand, str
     file->order = source->opened;
     file->content = input->plan.edges.content;
     file->is_offloadable = input->bytes.regular && source_is_offloadable(input);
-    source_use(source, file);
-    source_set_current(source, file);
+    file->users = 1;
     source->has_decoded |= input->frames.codec != NULL;
     unsupported_format_record(&source->unsupported, input->plan.unsupported, input->bytes.name,
                               operand->number);
     pthread_mutex_lock(&source->lock);
     source->opened++;
+    source->current = file;
+    source->changes++;
+    pthread_cond_broadcast(&source->wake);
     pthread_mutex_unlock(&source->lock);
     add_file(source, operand, file);
 }
@@ -372,6 +383,7 @@ static void begin_file(struct source *source, const struct operand *operand, str
 static int open_operand(struct worker *worker)
 {
     struct source *source = worker->source;
+    struct decode_memory *memory = &source->memory;
     struct operand *operand = &source->operands[source->opened];
     struct file *file = calloc(1, sizeof *file);
     struct error error;
@@ -389,10 +401,15 @@ static int open_operand(struct worker *worker)
         input_close(&file->input);
         error_of(&error, operand->file.name, "out of memory");
     }
-    const bool is_short =
-        file && (file->input.bytes.error == EMFILE || file->input.bytes.error == ENFILE);
+    bool waits = file && (file->input.bytes.error == EMFILE || file->input.bytes.error == ENFILE);
     free(file);
-    return is_short && decode_memory_refuse_file(source) ? 0 : source_fail(worker, &error);
+    pthread_mutex_lock(&source->lock);
+    waits = waits && memory->files > 1; /* for one beside that which was to be opened */
+    if (waits)
+        memory->files_max = memory->files - 1;
+    pthread_mutex_unlock(&source->lock);
+    release_file(source);
+    return waits ? 0 : source_fail(worker, &error);
 }
 
 int source_find(struct worker *worker)
@@ -403,7 +420,11 @@ int source_find(struct worker *worker)
         return -1;
     if (source->current || source->opened == source->count)
         return 1;
-    return decode_memory_open_file(source) ? open_operand(worker) : 0;
+    pthread_mutex_lock(&source->lock);
+    const bool opens = source_may_open(source);
+    source->memory.files += opens;
+    pthread_mutex_unlock(&source->lock);
+    return opens ? open_operand(worker) : 0;
 }
 
 void source_locate_chunk(const struct file *file, struct position *at, struct chunk *chunk)

@@ -166,36 +166,29 @@ bool decode_memory_reserve_shared(struct source *source, size_t size, unsigned w
     return fits;
 }
 
-/* Gives back bytes, so many of them for files in pieces. */
-static void release(struct source *source, size_t size, size_t shared)
+void decode_memory_release_shared(struct source *source, size_t size)
 {
     pthread_mutex_lock(&source->lock);
     source->memory.used -= size;
-    source->memory.shared -= shared;
+    source->memory.shared -= size;
     pthread_cond_broadcast(&source->wake);
     pthread_mutex_unlock(&source->lock);
 }
 
-void decode_memory_release_shared(struct source *source, size_t size)
+void decode_memory_release(struct worker *worker, size_t max)
 {
-    release(source, size, size);
-}
-
-/* Gives back what the worker has reserved. Memory is freed before others may have it. */
-static void give_back(struct worker *worker)
-{
-    decoder_close(worker->decoder);
+    struct source *source = worker->source;
+    if (worker->reserved <= max)
+        return;
+    decoder_close(worker->decoder); /* memory is freed before others may have it */
     worker->decoder = NULL;
     frame_batch_free(&worker->batch);
     records_close(&worker->records);
-    release(worker->source, worker->reserved, 0);
+    pthread_mutex_lock(&source->lock);
+    source->memory.used -= worker->reserved;
     worker->reserved = 0;
-}
-
-void decode_memory_release(struct worker *worker, size_t max)
-{
-    if (worker->reserved > max)
-        give_back(worker);
+    pthread_cond_broadcast(&source->wake);
+    pthread_mutex_unlock(&source->lock);
 }
 
 /* True if the worker may reserve so much. One alone may have any amount. Under the lock. */
@@ -208,8 +201,7 @@ static bool fits(const struct worker *worker, size_t size)
     return others == 0 || (in_turn + size <= DECODE_MEMORY && others + size <= limit);
 }
 
-/* True if the next operand may be opened. Under the lock. */
-static bool may_open(const struct source *source)
+bool source_may_open(const struct source *source)
 {
     const struct decode_memory *memory = &source->memory;
     if (source->operands[source->opened].is_alone)
@@ -233,7 +225,7 @@ bool decode_memory_reserve(struct worker *worker, size_t size)
     worker->wanted = size;
     if (had == 0)
         return false;
-    give_back(worker);
+    decode_memory_release(worker, 0);
     return decode_memory_reserve(worker, size); /* less may do than it had */
 }
 
@@ -241,7 +233,7 @@ int decode_memory_refuse(struct worker *worker, const struct file *file, size_t 
 {
     struct source *source = worker->source;
     struct decode_memory *memory = &source->memory;
-    give_back(worker);
+    decode_memory_release(worker, 0);
     pthread_mutex_lock(&source->lock);
     if (memory->used < memory->limit)
         memory->limit = memory->used;
@@ -268,35 +260,6 @@ void decode_memory_end(struct worker *worker)
     pthread_mutex_unlock(&source->lock);
 }
 
-bool decode_memory_open_file(struct source *source)
-{
-    pthread_mutex_lock(&source->lock);
-    const bool opens = may_open(source);
-    source->memory.files += opens;
-    pthread_mutex_unlock(&source->lock);
-    return opens;
-}
-
-void decode_memory_close_file(struct source *source)
-{
-    pthread_mutex_lock(&source->lock);
-    if (--source->memory.files == 0 || source->memory.files_max > 0)
-        pthread_cond_broadcast(&source->wake);
-    pthread_mutex_unlock(&source->lock);
-}
-
-bool decode_memory_refuse_file(struct source *source)
-{
-    struct decode_memory *memory = &source->memory;
-    pthread_mutex_lock(&source->lock);
-    const bool others = memory->files > 1; /* beside the one that was to be opened */
-    if (others)
-        memory->files_max = memory->files - 1;
-    pthread_mutex_unlock(&source->lock);
-    decode_memory_close_file(source);
-    return others;
-}
-
 /* --- jobs, chunks that are handed off, and waiting for either --- */
 
 bool worker_is_short(const struct worker *worker)
@@ -311,7 +274,7 @@ bool worker_is_short(const struct worker *worker)
         return worker->wanted > 0 && !fits(worker, worker->wanted);
     if (source->parked)
         return false;
-    return source->opened < source->count ? !may_open(source) : source->memory.busy > 0;
+    return source->opened < source->count ? !source_may_open(source) : source->memory.busy > 0;
 }
 
 /* Takes the chunk that was handed off last; NULL: there is none. Under the lock. */
@@ -343,7 +306,7 @@ struct chunk *worker_wait(struct worker *worker, bool *is_short)
     }
     pthread_mutex_unlock(&source->lock);
     if (gives_back)
-        give_back(worker);
+        decode_memory_release(worker, 0);
     return handed_off;
 }
 

@@ -278,14 +278,9 @@ void decode_memory_release(struct worker *worker, size_t max);
 void decode_memory_begin(struct worker *worker);
 void decode_memory_end(struct worker *worker);
 
-/* True if the next operand may be opened; if not, the worker should count for others. And: a file
- * was closed, or not opened. */
-bool decode_memory_open_file(struct source *source);
-void decode_memory_close_file(struct source *source);
-
-/* No descriptor was left to open the file. True if others are open, so the worker should count for
- * them and try again. */
-bool decode_memory_refuse_file(struct source *source);
+/* True if the next operand may be opened; if not, a worker should count for others. Under
+ * source.lock. */
+bool source_may_open(const struct source *source);
 
 /* --- worker.c: jobs, chunks that are handed off, and waiting for either --- */
 
