@@ -318,11 +318,6 @@ static bool worker_is_surplus(void *arg)
     return is_surplus;
 }
 
-static unsigned worker_count_max(void *arg)
-{
-    return atomic_load(&pool_of(arg)->workers.max);
-}
-
 static void worker_call_for_help(void *arg)
 {
     start_more(pool_of(arg), FLOW_DECODED);
@@ -344,7 +339,7 @@ static void run(struct pool *pool, bool looks)
                               .count = worker_count,
                               .offload = has_gpu ? worker_offload : NULL,
                               .is_surplus = worker_is_surplus,
-                              .workers = worker_count_max,
+                              .workers = &workers->max,
                               .has_ended = worker_has_ended,
                               .call_for_help = worker_call_for_help};
     (void)run_worker(pool->source, &sink);

@@ -11,6 +11,7 @@
 #include "src/input/engine.h"
 #include "src/input/input.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -216,8 +217,7 @@ struct sink {
     struct engine *(*offload)(void *arg, const struct offload_offer *offer, bool *waits);
     /* True if the worker should end rather than take more to decompress. May be NULL. */
     bool (*is_surplus)(void *arg);
-    /* Returns how many workers there may be. May be NULL: one. */
-    unsigned (*workers)(void *arg);
+    const atomic_uint *workers; /* that there may be; may be NULL: one */
     /* True if the run has ended; asked where no chunk is counted that tells so. May be NULL. */
     bool (*has_ended)(void *arg);
     /* Starts as many workers as compressed files are worth. May be NULL. */

@@ -23,12 +23,17 @@ static int compare_operands(const void *a, const void *b)
     return x->number < y->number ? -1 : 1;
 }
 
-/* Fills source->operands, which has room: with the `count` that are named, or with the files that
- * have a part in the shard, which are regular. */
-static void inspect_operands(struct source *source, char *const *names, size_t count)
+/* Fills source->operands, which has room, with the `count` that are named, or with the files that
+ * have a part in the shard, which are regular: the longest first, so that no worker is left alone
+ * with it at the end; but in the order given if one is not regular, as its writer may rely on that
+ * order. */
+static void order_operands(struct source *source, char *const *names, size_t count)
 {
     const struct content_range range = content_range_of(&source->options.content);
     const struct shard *shard = source->options.shard;
+    struct remaining *remaining = &source->remaining;
+    bool all_regular = true;
+    size_t standard = 0;
     source->count = shard ? shard->count : count ? count : 1;
     for (size_t i = 0; i < source->count; i++) {
         struct operand *operand = &source->operands[i];
@@ -42,26 +47,16 @@ static void inspect_operands(struct source *source, char *const *names, size_t c
             operand->file = preopened_inspect(count ? names[i] : "-");
             operand->size = content_before(&range, operand->file.size);
         }
-    }
-}
-
-/* Orders operands: the longest first, so that no worker is left alone with it at the end; but in
- * the order given if one is not regular, as its writer may rely on that order. */
-static void order_operands(struct source *source)
-{
-    struct remaining *remaining = &source->remaining;
-    bool all_regular = true;
-    size_t standard = 0;
-    for (size_t i = 0; i < source->count; i++)
-        standard += strcmp(source->operands[i].file.name, "-") == 0;
-    for (size_t i = 0; i < source->count; i++) {
-        struct operand *operand = &source->operands[i];
-        const struct preopened *file = &operand->file;
-        operand->is_alone = !file->is_regular || (standard > 1 && strcmp(file->name, "-") == 0);
-        all_regular &= file->is_regular;
+        standard += strcmp(operand->file.name, "-") == 0;
+        all_regular &= operand->file.is_regular;
         remaining->plain += operand->size;
-        remaining->unopened += operand->size;
     }
+    for (size_t i = 0; i < source->count; i++) {
+        const struct preopened *file = &source->operands[i].file;
+        source->operands[i].is_alone =
+            !file->is_regular || (standard > 1 && strcmp(file->name, "-") == 0);
+    }
+    remaining->unopened = atomic_load(&remaining->plain);
     remaining->size = all_regular ? atomic_load(&remaining->plain) : 0;
     if (all_regular)
         qsort(source->operands, source->count, sizeof source->operands[0], compare_operands);
@@ -80,8 +75,7 @@ struct source *source_open(char *const *operands, size_t count, const struct inp
     }
     source->operands = all;
     source->options = *options;
-    inspect_operands(source, operands, count);
-    order_operands(source);
+    order_operands(source, operands, count);
     size_t left = preopened_max(source->count); /* held from now on */
     for (size_t i = 0; i < source->count && left > 0; i++)
         left -= preopened_acquire(&source->operands[i].file);
@@ -163,28 +157,6 @@ void source_set_options(struct source *source, const struct input_options *optio
 static uint64_t size_of(const struct input *input)
 {
     return input->bytes.opened_size - input->bytes.begin - input->plan.edges.first;
-}
-
-/* The operand was opened; with is_offloadable set. */
-static void add_file(struct source *source, const struct operand *operand, const struct file *file)
-{
-    struct remaining *remaining = &source->remaining;
-    const struct input *input = &file->input;
-    const uint64_t size = size_of(input);
-    atomic_fetch_sub(&remaining->plain, operand->size);
-    atomic_fetch_sub(&remaining->unopened, operand->size);
-    atomic_fetch_add(&remaining->opened, size);
-    if (input_parallel(input))
-        atomic_fetch_add(&remaining->plain, input->plan.end - input->bytes.taken);
-    if (input->frames.codec && content_is_partial(&input->plan.range))
-        atomic_store(&remaining->is_unsized, true);
-    if (!file->is_offloadable)
-        return;
-    const double rate = input->frames.codec->gpu_rate, slowest = atomic_load(&remaining->gpu_rate);
-    if (slowest == 0 || rate < slowest)
-        atomic_store(&remaining->gpu_rate, rate);
-    atomic_fetch_add(&remaining->offloadable, size);
-    atomic_fetch_add(&remaining->left[false], (int64_t)size);
 }
 
 void remaining_assign(struct source *source, struct file *file, bool to_gpu)
@@ -358,16 +330,19 @@ bool source_is_offloadable(const struct input *input)
            !input_is_serial(input) && !content_is_partial(&input->plan.range) && !input->has_header;
 }
 
-/* Makes a file that was opened the current one. */
+/* Makes a file that was opened the current one, and adds it to what is left. */
 static void begin_file(struct source *source, const struct operand *operand, struct file *file)
 {
+    struct remaining *remaining = &source->remaining;
     const struct input *input = &file->input;
+    const struct codec *codec = input->frames.codec;
+    const uint64_t size = size_of(input);
     file->at.file = operand->number;
     file->order = source->opened;
     file->content = input->plan.edges.content;
     file->is_offloadable = input->bytes.regular && source_is_offloadable(input);
     file->users = 1;
-    source->has_decoded |= input->frames.codec != NULL;
+    source->has_decoded |= codec != NULL;
     unsupported_format_record(&source->unsupported, input->plan.unsupported, input->bytes.name,
                               operand->number);
     pthread_mutex_lock(&source->lock);
@@ -376,7 +351,20 @@ static void begin_file(struct source *source, const struct operand *operand, str
     source->changes++;
     pthread_cond_broadcast(&source->wake);
     pthread_mutex_unlock(&source->lock);
-    add_file(source, operand, file);
+    atomic_fetch_sub(&remaining->plain, operand->size);
+    atomic_fetch_sub(&remaining->unopened, operand->size);
+    atomic_fetch_add(&remaining->opened, size);
+    if (input_parallel(input))
+        atomic_fetch_add(&remaining->plain, input->plan.end - input->bytes.taken);
+    if (codec && content_is_partial(&input->plan.range))
+        atomic_store(&remaining->is_unsized, true);
+    if (!file->is_offloadable)
+        return;
+    const double slowest = atomic_load(&remaining->gpu_rate);
+    if (slowest == 0 || codec->gpu_rate < slowest)
+        atomic_store(&remaining->gpu_rate, codec->gpu_rate);
+    atomic_fetch_add(&remaining->offloadable, size);
+    atomic_fetch_add(&remaining->left[false], (int64_t)size);
 }
 
 /* Opens the next operand, which decode memory allows. 1, 0 or -1, as source_find. */

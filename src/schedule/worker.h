@@ -388,8 +388,7 @@ static inline struct chunk *runner_choose(struct worker *worker, enum flow flow)
 /* Returns how many workers there may be. */
 static inline unsigned worker_max(const struct worker *worker)
 {
-    const struct sink *sink = worker->sink;
-    return sink->workers ? sink->workers(sink->arg) : 1;
+    return worker->sink->workers ? atomic_load(worker->sink->workers) : 1;
 }
 
 /* --- segment.c: cuts records; src/input joins what segments begin and end with --- */

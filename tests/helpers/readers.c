@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* Workers in a row that could only wait, of which each has been asked many times. */
@@ -34,6 +35,7 @@ struct turn_taker {
     enum turn_end end;
     const struct worker *worker; /* TURN_WAITS: what would wait */
     struct chunk memory;
+    atomic_uint workers; /* that there may be */
     int rc;
 };
 
@@ -112,16 +114,11 @@ static int count_own(void *arg, struct chunk *chunk, enum flow flow)
     return 0;
 }
 
-static unsigned count_readers(void *arg)
-{
-    return ((const struct turn_taker *)arg)->reading->readers;
-}
-
 static void *run_in_turns(void *arg)
 {
     struct turn_taker *taker = arg;
     const struct sink sink = {
-        .arg = taker, .choose = choose_own, .count = count_own, .workers = count_readers};
+        .arg = taker, .choose = choose_own, .count = count_own, .workers = &taker->workers};
     own = taker;
     for (;;) {
         end_turn(taker, TURN_DONE);
@@ -167,6 +164,7 @@ static void begin_taker(struct turn_taker *taker, struct reading *reading, struc
     start_taker(taker);
     taker->reading = reading;
     taker->source = source;
+    taker->workers = reading->readers;
     taker->end = TURN_FILLED;
     taker->memory = (struct chunk){.data = need(malloc(reading->chunk_size + capacity)),
                                    .cap = reading->chunk_size};
