@@ -172,15 +172,10 @@ void engines_limit_workers(struct pool *pool)
 
 /* --- whether a GPU pays --- */
 
-static void restart_rate(struct measured_rate *rate, double seconds, uint64_t bytes)
-{
-    atomic_store(&rate->base, bytes);
-    atomic_store(&rate->begin, seconds);
-}
-
 void engines_restart_rate(struct pool *pool)
 {
-    restart_rate(&pool->rate, pool_seconds(pool), atomic_load(&pool->workers.bytes));
+    atomic_store(&pool->rate.base, atomic_load(&pool->workers.bytes));
+    atomic_store(&pool->rate.begin, pool_seconds(pool));
     atomic_store(&pool->rate.workers_are_new, true);
 }
 
@@ -193,7 +188,8 @@ static bool measure_rate(struct measured_rate *rate, const struct policy_tuning 
     if (seconds < policy_ask_seconds(tuning) || bytes < base) /* another has just begun anew */
         return false;
     if (policy_doubts_rate(now, tuning) && atomic_exchange(&rate->workers_are_new, false)) {
-        restart_rate(rate, now->seconds, bytes);
+        atomic_store(&rate->base, bytes);
+        atomic_store(&rate->begin, now->seconds);
         return false;
     }
     now->rate = (double)(bytes - base) / seconds;

@@ -257,9 +257,8 @@ static bool chain(struct worker *worker, struct pieces *pieces, bool at_once, bo
     pieces->chained++;
     if (chained == PIECE_STOP)
         stop(pieces, pieces->format->restart(pieces, false));
-    else if (chained == PIECE_ENOUGH && !pieces->is_stopped) {
+    else if (chained == PIECE_ENOUGH && !pieces->is_stopped)
         pieces->is_stopped = pieces->is_enough = true;
-    }
     *counts = at_once && piece->has_content;
     piece->state = *counts ? PIECE_COUNTING : PIECE_CHAINED;
     if (!piece->has_content)

@@ -222,14 +222,15 @@ static void call_for_help(struct pool *pool, enum flow flow, size_t len)
 
 /* --- what a worker does --- */
 
-/* Calls options.tick. The lock is not held. */
+/* Calls options.tick, if there is one. The lock is not held. */
 static void tick(struct pool *pool, bool has_failed)
 {
     const struct pool_view view = {.bytes = pool->workers.bytes,
                                    .has_failed = has_failed,
                                    .cpu = pool->cpu,
                                    .gpu = pool_gpu(pool)};
-    pool->options.tick(pool->options.tick_arg, &view);
+    if (pool->options.tick)
+        pool->options.tick(pool->options.tick_arg, &view);
 }
 
 /* The sink of one worker. */
@@ -269,7 +270,7 @@ static int worker_count(void *arg, struct chunk *chunk, enum flow flow)
     if (has_ended(pool))
         return -1;
     call_for_help(pool, flow, len);
-    if (sink->looks && pool->options.tick && pool_seconds(pool) - sink->looked >= TICK_SECONDS) {
+    if (sink->looks && pool_seconds(pool) - sink->looked >= TICK_SECONDS) {
         tick(pool, false);
         sink->looked = pool_seconds(pool);
     }
@@ -390,10 +391,6 @@ static int await(struct pool *pool, struct error *error)
     struct workers *workers = &pool->workers;
     pthread_mutex_lock(&workers->lock);
     while (workers->running > 0 && !workers->failed) {
-        if (!pool->options.tick) {
-            pthread_cond_wait(&workers->changed, &workers->lock);
-            continue;
-        }
         struct timespec until = clock_now(); /* the condition's clock, too, which cannot be set */
         until.tv_nsec += TICK_NS;
         if (until.tv_nsec >= 1000000000) {
@@ -410,7 +407,7 @@ static int await(struct pool *pool, struct error *error)
     if (failed)
         *error = workers->error;
     pthread_mutex_unlock(&workers->lock);
-    if (failed && pool->options.tick)
+    if (failed)
         tick(pool, true);
     return failed ? -1 : 0;
 }

@@ -162,10 +162,15 @@ static int take(struct worker *worker, struct extent *extent)
         return -1;
     pthread_mutex_lock(&source->read_lock);
     int taken = source_find(worker);
-    if (taken > 0 && source->current)
+    if (taken > 0 && source->current) {
         taken = acquire_of_file(extent);
-    else if (taken > 0 && worker_has_more(worker))
-        taken = 0;
+    } else if (taken > 0) { /* after the last file; there may be more to decode, or to count */
+        pthread_mutex_lock(&source->lock);
+        if (source->parked || source->memory.busy > 0 || source->queue.handed_off_count > 0 ||
+            source->queue.jobs)
+            taken = 0;
+        pthread_mutex_unlock(&source->lock);
+    }
     worker->changes = source->changes;
     pthread_mutex_unlock(&source->read_lock);
     if (taken == 0)

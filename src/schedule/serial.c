@@ -226,8 +226,6 @@ static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, si
     size_t cap = limit - chunk->len, made;
     struct error fault;
     cap = content_left(range, position, cap);
-    if (cap == 0)
-        return DECODED_ALL;
     if (extent->skip > 0 && cap > extent->skip)
         cap = (size_t)extent->skip;
     enum decoded state = step(extent, out, cap, &made);

@@ -318,16 +318,6 @@ bool work_queue_is_pending(struct source *source)
     return is_pending;
 }
 
-bool worker_has_more(struct worker *worker)
-{
-    struct source *source = worker->source;
-    pthread_mutex_lock(&source->lock);
-    const bool has_more = source->parked || source->memory.busy > 0 ||
-                          source->queue.handed_off_count > 0 || source->queue.jobs;
-    pthread_mutex_unlock(&source->lock);
-    return has_more;
-}
-
 void work_queue_leave(struct worker *worker)
 {
     if (!worker->counts) /* written by this worker's thread alone */

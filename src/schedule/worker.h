@@ -294,9 +294,6 @@ bool worker_is_short(const struct worker *worker);
  * there is nothing but jobs to be taken; perhaps it did not wait yet, but gave back memory. */
 struct chunk *worker_wait(struct worker *worker, bool *is_short);
 
-/* After the last file: true if there may be more to decode, or to count for others. */
-bool worker_has_more(struct worker *worker);
-
 /* True if a chunk waits to be counted, or a job to be taken. */
 bool work_queue_is_pending(struct source *source);
 
