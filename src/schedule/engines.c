@@ -261,15 +261,14 @@ static bool is_for_gpu(struct pool *pool, const struct offload_offer *offer)
 
 struct engine *engines_offload(struct pool *pool, const struct offload_offer *offer, bool *waits)
 {
-    const bool is_for_it = pool->options.device == DEVICE_GPU || is_for_gpu(pool, offer);
-    struct engine *gpu = pool_gpu(pool);
     *waits = false;
-    if (!is_for_it || (gpu && (gpu_group_failed(gpu) || !gpu_decoder_is_usable(gpu))))
+    if (pool->options.device != DEVICE_GPU && !is_for_gpu(pool, offer))
         return NULL;
-    if (gpu && gpu_decoder_is_idle(gpu))
-        return gpu;
-    *waits = true;
-    return NULL;
+    struct engine *gpu = pool_gpu(pool);
+    if (gpu && (gpu_group_failed(gpu) || !gpu_decoder_is_usable(gpu)))
+        return NULL;
+    *waits = !gpu || !gpu_decoder_is_idle(gpu);
+    return *waits ? NULL : gpu;
 }
 
 /* --- costs --- */

@@ -95,17 +95,6 @@ unsigned policy_gpus(const struct policy_input *now, const struct policy_tuning 
     return gpus;
 }
 
-/* How many GPUs should be opened for files that are not open yet. */
-static unsigned gpus_for_files(const struct policy_input *now, const struct policy_tuning *tuning)
-{
-    const double left = now->content.unopened, gpu_rate = now->content.gpu_rate;
-    const double saves = left * (1 / now->rate - tuning->decoding_time / gpu_rate);
-    if (left <= 0 ||
-        saves - policy_gpu_start(now, tuning) - tuning->decoding_start < tuning->break_even)
-        return 0;
-    return policy_gpus(now, tuning, left, gpu_rate);
-}
-
 /* True if a GPU should count what is left of plain files. Assumes that as many workers feed it as
  * fill the link, and that each gains a part of the time it no longer spends on counting. A second
  * GPU would gain nothing. */
@@ -126,9 +115,13 @@ struct gpu_wish policy_wish(const struct policy_input *now, const struct policy_
 {
     if (now->flow == FLOW_FILE)
         return (struct gpu_wish){.gpus = pays_for_plain(now, tuning)};
-    const unsigned gpus = now->flow == FLOW_DECODED ? gpus_for_files(now, tuning) : 0;
-    if (gpus > 0)
-        return (struct gpu_wish){.gpus = gpus, .decodes = true};
+    const double left = now->content.unopened, gpu_rate = now->content.gpu_rate;
+    if (now->flow == FLOW_DECODED && left > 0) { /* in files that are not open yet */
+        const double saves = left * (1 / now->rate - tuning->decoding_time / gpu_rate);
+        if (saves - policy_gpu_start(now, tuning) - tuning->decoding_start >= tuning->break_even)
+            return (struct gpu_wish){.gpus = policy_gpus(now, tuning, left, gpu_rate),
+                                     .decodes = true};
+    }
     return (struct gpu_wish){.gpus = now->seconds >= tuning->stream_break_even &&
                                      policy_hands_off(now, tuning)};
 }

@@ -49,15 +49,14 @@ static void order_operands(struct source *source, char *const *names, size_t cou
         }
         standard += strcmp(operand->file.name, "-") == 0;
         all_regular &= operand->file.is_regular;
-        remaining->plain += operand->size;
+        remaining->unopened += operand->size;
     }
     for (size_t i = 0; i < source->count; i++) {
         const struct preopened *file = &source->operands[i].file;
         source->operands[i].is_alone =
             !file->is_regular || (standard > 1 && strcmp(file->name, "-") == 0);
     }
-    remaining->unopened = atomic_load(&remaining->plain);
-    remaining->size = all_regular ? atomic_load(&remaining->plain) : 0;
+    remaining->size = all_regular ? atomic_load(&remaining->unopened) : 0;
     if (all_regular)
         qsort(source->operands, source->count, sizeof source->operands[0], compare_operands);
 }
@@ -196,7 +195,7 @@ uint64_t source_size(const struct source *source)
 
 uint64_t source_remaining(struct source *source)
 {
-    return atomic_load(&source->remaining.plain);
+    return atomic_load(&source->remaining.unopened) + atomic_load(&source->remaining.plain);
 }
 
 double source_fraction(struct source *source)
@@ -351,7 +350,6 @@ static void begin_file(struct source *source, const struct operand *operand, str
     source->changes++;
     pthread_cond_broadcast(&source->wake);
     pthread_mutex_unlock(&source->lock);
-    atomic_fetch_sub(&remaining->plain, operand->size);
     atomic_fetch_sub(&remaining->unopened, operand->size);
     atomic_fetch_add(&remaining->opened, size);
     if (input_parallel(input))

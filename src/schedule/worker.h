@@ -85,10 +85,9 @@ struct remaining {
     _Atomic uint64_t read;  /* of these */
     atomic_bool is_unsized; /* how many of these are to be read is not known, as a range of the
                              * content of a compressed file is counted */
-    _Atomic uint64_t plain; /* bytes of files, compressed as far as not opened, still to be taken */
+    _Atomic uint64_t plain; /* bytes of open files that are not compressed, still to be taken */
 
-    /* Of compressed files, as they are. */
-    _Atomic uint64_t unopened;    /* bytes of files that were not opened, */
+    _Atomic uint64_t unopened;    /* bytes, as stored, of files that were not opened, */
     _Atomic uint64_t opened;      /* of all regular files that were, */
     _Atomic uint64_t offloadable; /* and of those that a GPU could decompress; */
     _Atomic double gpu_rate;      /* of their formats' the slowest (struct codec); */
