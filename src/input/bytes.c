@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bytes.h"
+#include "src/base/system_limits.h"
 #include "src/hash/xxh64.h"
 
 #include <errno.h>
@@ -498,18 +499,16 @@ struct parallel_read {
     pthread_cond_t begun, ended;
     pthread_t thread[PARALLEL_THREADS];
     unsigned threads;
-    bool is_started, is_closing;
+    bool is_closing;
 
     /* The part that is read. */
     const struct bytes *bytes;
     unsigned char *buf;
     uint64_t offset;
     size_t len;
-    size_t given;       /* bytes, from its beginning, that threads have taken to read */
-    unsigned reading;   /* threads, the caller too */
-    size_t good;        /* bytes before the first one that could not be read, or is not there */
-    bool has_failed;    /* that one could not be read, */
-    struct error error; /* for this reason */
+    size_t given;     /* bytes, from its beginning, that threads have taken to read */
+    unsigned reading; /* threads, the caller too */
+    bool is_short;    /* some could not be read, or are not there */
 };
 
 struct parallel_read *parallel_read_open(void)
@@ -523,34 +522,21 @@ struct parallel_read *parallel_read_open(void)
     return wide;
 }
 
-/* Notes how reading of a piece ended: `got` of its `len` bytes, or -1. Under the lock. */
-static void record_piece(struct parallel_read *wide, size_t begin, size_t len, ssize_t got,
-                         const struct error *error)
-{
-    size_t good = begin + (got > 0 ? (size_t)got : 0);
-    if (got == (ssize_t)len || good >= wide->good)
-        return;
-    wide->good = good;
-    wide->has_failed = got < 0;
-    if (got < 0)
-        wide->error = *error;
-}
-
-/* Reads pieces until all are taken, or one ended early: those before it were taken already. Under
- * the lock, which is let go while a piece is read. */
+/* Reads pieces until all are taken, or one ended early. Under the lock, which is let go while a
+ * piece is read. */
 static void read_pieces(struct parallel_read *wide)
 {
     wide->reading++;
-    while (wide->given < wide->good) {
+    while (wide->given < wide->len && !wide->is_short) {
         const size_t begin = wide->given, left = wide->len - begin;
         const size_t len = left < PARALLEL_PIECE ? left : PARALLEL_PIECE;
-        struct error error;
+        struct error unused;
         wide->given += len;
         pthread_mutex_unlock(&wide->lock);
         ssize_t got =
-            bytes_read_at(wide->bytes, wide->buf + begin, len, wide->offset + begin, &error);
+            bytes_read_at(wide->bytes, wide->buf + begin, len, wide->offset + begin, &unused);
         pthread_mutex_lock(&wide->lock);
-        record_piece(wide, begin, len, got, &error);
+        wide->is_short |= got != (ssize_t)len;
     }
     if (--wide->reading == 0)
         pthread_cond_signal(&wide->ended);
@@ -561,36 +547,22 @@ static void *read_thread(void *arg)
     struct parallel_read *wide = arg;
     pthread_mutex_lock(&wide->lock);
     while (!wide->is_closing) {
-        if (wide->given < wide->good)
-            read_pieces(wide);
-        else
-            pthread_cond_wait(&wide->begun, &wide->lock);
+        read_pieces(wide);
+        pthread_cond_wait(&wide->begun, &wide->lock);
     }
     pthread_mutex_unlock(&wide->lock);
     return NULL;
 }
 
-/* How many threads there should be beside the caller. */
-static unsigned threads_wanted(void)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set) != 0) /* there are more than the set can hold */
-        return PARALLEL_THREADS;
-    unsigned allowed = (unsigned)CPU_COUNT(&set);
-    return allowed > PARALLEL_THREADS ? PARALLEL_THREADS : allowed - 1;
-}
-
-/* Starts as many threads as there should be, and can be. */
+/* Starts as many threads beside the caller as there should be, and can be. */
 static void start_threads(struct parallel_read *wide)
 {
-    const unsigned wanted = threads_wanted();
+    const unsigned processors = system_limits_processors(sched_getaffinity);
     pthread_attr_t attributes;
-    wide->is_started = true;
     if (pthread_attr_init(&attributes) != 0)
         return;
     pthread_attr_setstacksize(&attributes, PARALLEL_STACK); /* refused only if too small to run */
-    while (wide->threads < wanted &&
+    while (wide->threads < PARALLEL_THREADS && wide->threads + 1 < processors &&
            pthread_create(&wide->thread[wide->threads], &attributes, read_thread, wide) == 0)
         wide->threads++;
     pthread_attr_destroy(&attributes);
@@ -601,25 +573,24 @@ ssize_t parallel_read(struct parallel_read *wide, const struct bytes *bytes, voi
 {
     if (!wide || len < PARALLEL_MIN)
         return bytes_read_at(bytes, buf, len, offset, error);
-    if (!wide->is_started)
+    if (wide->threads == 0)
         start_threads(wide);
     pthread_mutex_lock(&wide->lock);
     wide->bytes = bytes;
     wide->buf = buf;
     wide->offset = offset;
-    wide->len = wide->good = len;
+    wide->len = len;
     wide->given = 0;
-    wide->has_failed = false;
+    wide->is_short = false;
     pthread_cond_broadcast(&wide->begun);
     read_pieces(wide);
     while (wide->reading > 0)
         pthread_cond_wait(&wide->ended, &wide->lock);
-    const ssize_t got = wide->has_failed ? -1 : (ssize_t)wide->good;
-    if (got < 0)
-        *error = wide->error;
-    wide->given = wide->good = 0;
+    const bool is_short = wide->is_short;
+    wide->given = wide->len = 0;
     pthread_mutex_unlock(&wide->lock);
-    return got;
+    /* Reading it in order tells where it ends, or why. */
+    return is_short ? bytes_read_at(bytes, buf, len, offset, error) : (ssize_t)len;
 }
 
 void parallel_read_close(struct parallel_read *wide)
