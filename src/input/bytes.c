@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bytes.h"
 #include "src/base/system_limits.h"
-#include "src/hash/xxh64.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -157,18 +156,6 @@ static int inspect_file(struct bytes *bytes, struct error *error)
     return 0;
 }
 
-/* Puts what was read of a stream before into the window. 0 or -1. */
-static int take_head(struct bytes *bytes, struct preopened *file, struct error *error)
-{
-    int rc = window_add(&bytes->window, file->head, file->head_len);
-    free(file->head);
-    file->head = NULL;
-    file->head_len = 0;
-    if (rc != 0)
-        error_of(error, bytes->name, "out of memory");
-    return rc;
-}
-
 int bytes_open(struct bytes *bytes, struct preopened *file, struct error *error)
 {
     const bool standard = strcmp(file->name, "-") == 0;
@@ -178,10 +165,14 @@ int bytes_open(struct bytes *bytes, struct preopened *file, struct error *error)
         bytes->error = errno;
         return error_of(error, bytes->name, "%s", strerror(bytes->error));
     }
-    if (take_head(bytes, file, error) == 0 && inspect_file(bytes, error) == 0)
-        return 0;
-    bytes_close(bytes);
-    return -1;
+    int rc = window_add(&bytes->window, file->head, file->head_len);
+    free(file->head);
+    file->head = NULL;
+    file->head_len = 0;
+    rc = rc != 0 ? error_of(error, bytes->name, "out of memory") : inspect_file(bytes, error);
+    if (rc != 0)
+        bytes_close(bytes);
+    return rc;
 }
 
 void bytes_close(struct bytes *bytes)
@@ -230,11 +221,6 @@ static ssize_t read_patiently(const struct bytes *bytes, void *buf, size_t len, 
     }
 }
 
-static int became_shorter(const struct bytes *bytes, struct error *error)
-{
-    return error_of(error, bytes->name, "was truncated while it was read");
-}
-
 /* Judges a file that has ended at byte `at`, before the size that it had when it was opened: it was
  * truncated, as logrotate's copytruncate does. Only one that has no blocks, and still claims the
  * same size, may never have had so many bytes. 0 or -1. */
@@ -247,7 +233,9 @@ static int check_short(const struct bytes *bytes, uint64_t at, struct error *err
         return read_failed(bytes, bytes->opened_size, error);
     const uint64_t size =
         status.st_size > bytes->base ? (uint64_t)(status.st_size - bytes->base) : 0;
-    return bytes->may_be_short && size >= bytes->opened_size ? 0 : became_shorter(bytes, error);
+    if (bytes->may_be_short && size >= bytes->opened_size)
+        return 0;
+    return error_of(error, bytes->name, "was truncated while it was read");
 }
 
 ssize_t bytes_read_at(const struct bytes *bytes, void *buf, size_t len, uint64_t offset,
@@ -271,16 +259,6 @@ ssize_t bytes_read_at(const struct bytes *bytes, void *buf, size_t len, uint64_t
 static bool has_ahead(const struct bytes *bytes)
 {
     return window_size(&bytes->window) > 0 && bytes->taken < bytes->window.end;
-}
-
-/* Appends what was read to the window. 0 or -1. */
-static int append(struct bytes *bytes, const void *data, size_t len, struct error *error)
-{
-    const uint64_t end = bytes->window.end + len;
-    if (window_add(&bytes->window, data, len) == 0)
-        return 0;
-    window_restart(&bytes->window, end);
-    return error_of(error, bytes->name, "out of memory");
 }
 
 /* Reads the next bytes of the descriptor. The bytes, 0 at the end, or -1 with the error set. */
@@ -307,9 +285,12 @@ static int read_ahead(struct bytes *bytes, struct error *error)
     if (!buf)
         return error_of(error, bytes->name, "out of memory");
     ssize_t got = read_next(bytes, buf, cap, error);
-    int rc = got > 0 ? append(bytes, buf, (size_t)got, error) : (int)got;
+    if (got > 0 && window_add(&bytes->window, buf, (size_t)got) != 0) {
+        window_restart(&bytes->window, end + (uint64_t)got);
+        got = error_of(error, bytes->name, "out of memory");
+    }
     free(buf);
-    return rc;
+    return got < 0 ? -1 : 0;
 }
 
 ssize_t bytes_peek(struct bytes *bytes, void *buf, size_t cap, uint64_t offset, struct error *error)
@@ -323,16 +304,6 @@ ssize_t bytes_peek(struct bytes *bytes, void *buf, size_t cap, uint64_t offset, 
     return (ssize_t)window_copy(kept, offset, buf, cap);
 }
 
-/* Hands out what is in the window. */
-static size_t copy_ahead(struct bytes *bytes, void *buf, size_t cap)
-{
-    const size_t len = window_copy(&bytes->window, bytes->taken, buf, cap);
-    bytes->taken += len;
-    if (!bytes->keeps)
-        window_drop(&bytes->window, bytes->taken);
-    return len;
-}
-
 ssize_t bytes_read(struct bytes *bytes, void *buf, size_t cap, struct error *error)
 {
     const uint64_t left = bytes->taken < bytes->limit ? bytes->limit - bytes->taken : 0;
@@ -341,11 +312,14 @@ ssize_t bytes_read(struct bytes *bytes, void *buf, size_t cap, struct error *err
         window_restart(&bytes->window, bytes->window.end);
         bytes->ended = true;
     }
-    if (has_ahead(bytes))
-        return (ssize_t)copy_ahead(bytes, buf, len);
-    if (bytes->ended)
-        return 0;
-    ssize_t got = read_next(bytes, buf, len, error);
+    if (has_ahead(bytes)) {
+        const size_t some = window_copy(&bytes->window, bytes->taken, buf, len);
+        bytes->taken += some;
+        if (!bytes->keeps)
+            window_drop(&bytes->window, bytes->taken);
+        return (ssize_t)some;
+    }
+    ssize_t got = bytes->ended ? 0 : read_next(bytes, buf, len, error);
     if (got <= 0)
         return got;
     bytes->taken += (uint64_t)got;
@@ -400,24 +374,6 @@ bool bytes_ready(const struct bytes *bytes, int milliseconds)
 
 /* --- where it begins and ends --- */
 
-/* Reads a stream on to byte `offset`, unless it ends before that, and drops what comes before. 0 or
- * -1. */
-static int skip_to(struct bytes *bytes, uint64_t offset, struct error *error)
-{
-    struct replay_window *window = &bytes->window;
-    unsigned char *buf = malloc(AHEAD_SIZE);
-    ssize_t got = buf ? 1 : error_of(error, bytes->name, "out of memory");
-    window_drop(window, offset);
-    while (got > 0 && window->end < offset && !bytes->ended) {
-        const uint64_t left = offset - window->end;
-        got = read_next(bytes, buf, left < AHEAD_SIZE ? (size_t)left : AHEAD_SIZE, error);
-        if (got > 0)
-            window_restart(window, window->end + (uint64_t)got);
-    }
-    free(buf);
-    return got < 0 ? -1 : 0;
-}
-
 int bytes_select(struct bytes *bytes, uint64_t begin, uint64_t end, struct error *error)
 {
     bytes->begin = bytes->taken = begin;
@@ -427,7 +383,13 @@ int bytes_select(struct bytes *bytes, uint64_t begin, uint64_t end, struct error
         bytes->opened_size = end;
     if (bytes->opened_size < begin)
         bytes->opened_size = begin;
-    return bytes->regular ? 0 : skip_to(bytes, begin, error);
+    window_drop(&bytes->window, begin);
+    while (!bytes->regular && !bytes->ended && bytes->window.end < begin) {
+        if (read_ahead(bytes, error) != 0)
+            return -1;
+        window_drop(&bytes->window, begin);
+    }
+    return 0;
 }
 
 void bytes_finish(const struct bytes *bytes)
@@ -440,51 +402,6 @@ void bytes_finish(const struct bytes *bytes)
     if (bytes->begin > 0 && at > size) /* the range begins after the end */
         at = size > base ? size : base;
     (void)lseek(bytes->fd, (off_t)at, SEEK_SET);
-}
-
-/* --- fingerprints --- */
-
-static void hash_size(struct xxh64 *hash, uint64_t size)
-{
-    unsigned char bytes[8];
-    for (size_t i = 0; i < sizeof bytes; i++)
-        bytes[i] = (unsigned char)(size >> 8 * i);
-    xxh64_add(hash, bytes, sizeof bytes);
-}
-
-/* Adds len bytes from `offset` on. 0, or -1 with the error set. */
-static int hash_bytes(struct xxh64 *hash, const struct bytes *bytes, uint64_t offset, size_t len,
-                      struct error *error)
-{
-    unsigned char data[FINGERPRINT_END];
-    ssize_t got = bytes_read_at(bytes, data, len, offset, error);
-    xxh64_add(hash, data, got > 0 ? (size_t)got : 0);
-    return got < 0 ? -1 : 0;
-}
-
-int fingerprint_file(const struct bytes *bytes, uint64_t size, uint64_t *fingerprint,
-                     struct error *error)
-{
-    const size_t len = size < FINGERPRINT_END ? (size_t)size : FINGERPRINT_END;
-    struct xxh64 hash;
-    xxh64_begin(&hash);
-    hash_size(&hash, size);
-    if (hash_bytes(&hash, bytes, 0, len, error) != 0 ||
-        hash_bytes(&hash, bytes, size - len, len, error) != 0)
-        return -1;
-    *fingerprint = xxh64_value(&hash);
-    return 0;
-}
-
-uint64_t fingerprint_list(char *const *names, const uint64_t *sizes, size_t count)
-{
-    struct xxh64 hash;
-    xxh64_begin(&hash);
-    for (size_t i = 0; i < count; i++) {
-        xxh64_add(&hash, names[i], strlen(names[i]) + 1);
-        hash_size(&hash, sizes[i]);
-    }
-    return xxh64_value(&hash);
 }
 
 /* --- long parts of a file, read by several threads --- */

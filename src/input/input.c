@@ -3,6 +3,7 @@
  * piece, those of what is read in order, and its part of a shard. */
 #include "input.h"
 #include "src/base/show.h"
+#include "src/hash/xxh64.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -327,6 +328,64 @@ static int measure(const char *name, uint64_t *size, struct error *error)
     return 0;
 }
 
+/* --- XXH64 of files, and of lists of files: to see that shards are of the same ones --- */
+
+/* Bytes at either end of a file that its fingerprint covers. */
+#define FINGERPRINT_END ((size_t)64 << 10)
+
+static void hash_size(struct xxh64 *hash, uint64_t size)
+{
+    unsigned char bytes[8];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(size >> 8 * i);
+    xxh64_add(hash, bytes, sizeof bytes);
+}
+
+/* Sets *fingerprint to that of a regular file of `size` bytes: of the size (8 bytes, little-endian)
+ * and of its first and last FINGERPRINT_END bytes, or of all of them twice. 0, or -1 with the
+ * error set. */
+static int fingerprint_file(const struct bytes *bytes, uint64_t size, uint64_t *fingerprint,
+                            struct error *error)
+{
+    const size_t len = size < FINGERPRINT_END ? (size_t)size : FINGERPRINT_END;
+    const uint64_t offsets[] = {0, size - len};
+    unsigned char data[FINGERPRINT_END];
+    struct xxh64 hash;
+    xxh64_begin(&hash);
+    hash_size(&hash, size);
+    for (unsigned i = 0; i < 2; i++) {
+        ssize_t got = bytes_read_at(bytes, data, len, offsets[i], error);
+        if (got < 0)
+            return -1;
+        xxh64_add(&hash, data, (size_t)got);
+    }
+    *fingerprint = xxh64_value(&hash);
+    return 0;
+}
+
+/* Measures all files, and adds up their sizes and the digest of the list: each name with its NUL
+ * and each size, in order. 0, SHARD_REFUSED or SHARD_FAILED. */
+static int measure_all(struct shard *shard, char *const *names, uint64_t *sizes,
+                       struct error *error)
+{
+    struct xxh64 hash;
+    xxh64_begin(&hash);
+    for (size_t i = 0; i < shard->files; i++) {
+        int rc = measure(names[i], &sizes[i], error);
+        if (rc != 0)
+            return rc;
+        if (sizes[i] > UINT64_MAX - shard->bytes) {
+            error_of(error, names[i], "the files are too large for --part");
+            return SHARD_FAILED;
+        }
+        shard->bytes += sizes[i];
+        xxh64_add(&hash, names[i], strlen(names[i]) + 1);
+        hash_size(&hash, sizes[i]);
+    }
+    shard->digest = xxh64_value(&hash);
+    return 0;
+}
+
 int shard_open(struct shard *shard, const struct shard_choice *choice, char *const *names,
                size_t count, struct error *error)
 {
@@ -335,32 +394,20 @@ int shard_open(struct shard *shard, const struct shard_choice *choice, char *con
         return measure("-", NULL, error);
     uint64_t *sizes = calloc(count, sizeof sizes[0]), start = 0;
     shard->list = calloc(count, sizeof shard->list[0]);
-    int rc = 0;
-    if (!sizes || !shard->list) {
+    int rc = SHARD_FAILED;
+    if (sizes && shard->list)
+        rc = measure_all(shard, names, sizes, error);
+    else
         error_set(error, "out of memory");
-        rc = SHARD_FAILED;
-    }
-    for (size_t i = 0; i < count && rc == 0; i++) {
-        rc = measure(names[i], &sizes[i], error);
-        if (rc == 0 && sizes[i] > UINT64_MAX - shard->bytes) {
-            error_of(error, names[i], "the files are too large for --part");
-            rc = SHARD_FAILED;
-        }
-        if (rc == 0)
-            shard->bytes += sizes[i];
-    }
-    for (size_t i = 0; i < count && rc == 0; i++) {
+    for (size_t i = 0; i < count && rc == 0; start += sizes[i++]) {
         struct file_shard file = {.index = i,
                                   .name = names[i],
                                   .size = sizes[i],
                                   .wants_fingerprint = choice->wants_fingerprints};
         if (shard_range_of(choice, shard->bytes, start, sizes[i], &file.begin, &file.end))
             shard->list[shard->count++] = file;
-        start += sizes[i];
     }
-    if (rc == 0)
-        shard->digest = fingerprint_list(names, sizes, count);
-    else
+    if (rc != 0)
         shard_close(shard);
     free(sizes);
     return rc;

@@ -210,8 +210,9 @@ struct file_shard {
 
 struct shard {
     struct shard_choice choice;
-    uint64_t files, bytes, digest; /* of all files: how many, the sum of sizes, fingerprint_list */
-    struct file_shard *list;       /* `count`, in order, owned */
+    uint64_t files, bytes,
+        digest;              /* of all files: how many, the sum of sizes; of names and sizes */
+    struct file_shard *list; /* `count`, in order, owned */
     size_t count;
 };
 
