@@ -26,6 +26,23 @@ static enum header_status wrong(const char *format, const char *what, struct err
     return HEADER_WRONG;
 }
 
+/* The rest of a header that is text. */
+struct text {
+    const unsigned char *at, *end;
+};
+
+/* Reads digits, perhaps none, up to `max`. False if the number is larger. */
+static bool read_digits(struct text *text, uint64_t max, uint64_t *number)
+{
+    for (*number = 0; text->at < text->end && number_is_digit(*text->at); text->at++) {
+        const unsigned digit = *text->at - '0';
+        if (*number > (max - digit) / 10)
+            return false;
+        *number = *number * 10 + digit;
+    }
+    return true;
+}
+
 /* --- NumPy's .npy: "\x93NUMPY", two bytes of version, a little-endian length of 2 bytes (version
  * 1) or 4 (versions 2 and 3), and that many bytes of text: a Python dictionary with keys in any
  * order, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }", spaces and a newline --- */
@@ -36,33 +53,24 @@ static enum header_status wrong(const char *format, const char *what, struct err
 #define NPY_MAX ((size_t)64 << 10) /* bytes of the longest header that is read */
 #define NPY_NAME_MAX 16            /* size of a type or a key with its NUL */
 
-/* The rest of the text. */
-struct npy_text {
-    const char *at, *end;
-};
-
 /* The content of the dictionary. */
 struct npy_array {
     char descr[NPY_NAME_MAX]; /* type, as "<f4" */
     bool is_fortran;          /* the first index varies fastest */
     unsigned dimensions;
     uint64_t values;
+    bool has_fields; /* descr is a list, and was not read */
+    unsigned keys;   /* bits of those that were read */
 };
 
-static bool npy_wrong(struct error *fault, const char *what)
-{
-    wrong(NPY, what, fault);
-    return false;
-}
-
-static void npy_skip_blanks(struct npy_text *text)
+static void npy_skip_blanks(struct text *text)
 {
     while (text->at < text->end && (*text->at == ' ' || *text->at == '\n'))
         text->at++;
 }
 
 /* Skips blanks and reads the word, if that is next. */
-static bool npy_word(struct npy_text *text, const char *word)
+static bool npy_word(struct text *text, const char *word)
 {
     size_t len = strlen(word);
     npy_skip_blanks(text);
@@ -73,50 +81,47 @@ static bool npy_word(struct npy_text *text, const char *word)
 }
 
 /* Reads a quoted string of less than NPY_NAME_MAX printable characters, without escapes. */
-static bool npy_string(struct npy_text *text, char string[NPY_NAME_MAX])
+static bool npy_string(struct text *text, char string[NPY_NAME_MAX])
 {
     size_t len = 0;
     const char *quote = npy_word(text, "'") ? "'" : npy_word(text, "\"") ? "\"" : NULL;
     if (!quote)
         return false;
-    for (; text->at < text->end && *text->at != *quote; text->at++) {
+    for (; text->at < text->end && *text->at != (unsigned char)*quote; text->at++) {
         if (len == NPY_NAME_MAX - 1 || *text->at < ' ' || *text->at > '~' || *text->at == '\\')
             return false;
-        string[len++] = *text->at;
+        string[len++] = (char)*text->at;
     }
     string[len] = '\0';
     return npy_word(text, quote);
 }
 
+static const char *const npy_keys[] = {"descr", "fortran_order", "shape"};
+#define NPY_KEYS (sizeof npy_keys / sizeof npy_keys[0])
+
 /* Reads a whole number. Python 2 appended an L to some. */
-static bool npy_number(struct npy_text *text, uint64_t *number)
+static bool npy_number(struct text *text, uint64_t *number)
 {
     npy_skip_blanks(text);
-    const char *begin = text->at;
-    *number = 0;
-    while (text->at < text->end && *text->at >= '0' && *text->at <= '9') {
-        uint64_t digit = (uint64_t)(*text->at++ - '0');
-        if (*number > (UINT64_MAX - digit) / 10)
-            return false;
-        *number = *number * 10 + digit;
-    }
-    if (text->at == begin)
+    const unsigned char *begin = text->at;
+    if (!read_digits(text, UINT64_MAX, number) || text->at == begin)
         return false;
     if (text->at < text->end && *text->at == 'L')
         text->at++;
     return true;
 }
 
-/* Reads (), (N,), (N, N) and so on, and multiplies the numbers. */
-static bool npy_shape(struct npy_text *text, struct npy_array *array, struct error *fault)
+/* Reads (), (N,), (N, N) and so on, and multiplies the numbers. Returns what is wrong, or NULL, as
+ * the functions below. */
+static const char *npy_shape(struct text *text, struct npy_array *array)
 {
     uint64_t number, product = 1;
     bool is_huge = false, is_empty = false, has_comma = true;
     if (!npy_word(text, "("))
-        return npy_wrong(fault, "its shape");
+        return "its shape";
     while (!npy_word(text, ")")) {
         if (!has_comma || !npy_number(text, &number))
-            return npy_wrong(fault, "its shape");
+            return "its shape";
         has_comma = npy_word(text, ",");
         array->dimensions++;
         is_empty |= number == 0;
@@ -124,60 +129,48 @@ static bool npy_shape(struct npy_text *text, struct npy_array *array, struct err
         product = is_huge ? 1 : product * number;
     }
     if (array->dimensions == 1 && !has_comma)
-        return npy_wrong(fault, "its shape");
-    if (is_huge && !is_empty)
-        return npy_wrong(fault, "its shape has too many values");
+        return "its shape";
     array->values = is_empty ? 0 : product;
-    return true;
+    return is_huge && !is_empty ? "its shape has too many values" : NULL;
 }
 
-static const char *const npy_keys[] = {"descr", "fortran_order", "shape"};
-#define NPY_KEYS (sizeof npy_keys / sizeof npy_keys[0])
-
-/* Reads a key and its value, and records the key as a bit of *seen. */
-static bool npy_item(struct npy_text *text, unsigned *seen, struct npy_array *array,
-                     struct error *fault)
+/* Reads a key and its value. */
+static const char *npy_item(struct text *text, struct npy_array *array)
 {
     char key[NPY_NAME_MAX];
-    size_t i = 0;
+    unsigned i = 0;
     if (!npy_string(text, key) || !npy_word(text, ":"))
-        return npy_wrong(fault, "its keys");
+        return "its keys";
     while (i < NPY_KEYS && strcmp(key, npy_keys[i]) != 0)
         i++;
-    if (i == NPY_KEYS || (*seen >> i & 1))
-        return npy_wrong(fault, "its keys");
-    *seen |= 1U << i;
+    if (i == NPY_KEYS || (array->keys >> i & 1))
+        return "its keys";
+    array->keys |= 1U << i;
     if (i == 2)
-        return npy_shape(text, array, fault);
+        return npy_shape(text, array);
     if (i == 1) {
         array->is_fortran = npy_word(text, "True");
-        return array->is_fortran || npy_word(text, "False") || npy_wrong(fault, "its order");
+        return array->is_fortran || npy_word(text, "False") ? NULL : "its order";
     }
-    npy_skip_blanks(text);
-    if (text->at < text->end && (*text->at == '[' || *text->at == '(')) {
-        error_set(fault, "holds records of several fields, which --values cannot count");
-        return false;
-    }
-    return npy_string(text, array->descr) || npy_wrong(fault, "its type");
+    array->has_fields = npy_word(text, "[") || npy_word(text, "(");
+    return !array->has_fields && npy_string(text, array->descr) ? NULL : "its type";
 }
 
-static bool npy_dictionary(struct npy_text text, struct npy_array *array, struct error *fault)
+static const char *npy_dictionary(struct text text, struct npy_array *array)
 {
-    unsigned seen = 0;
     bool has_comma = true;
     if (!npy_word(&text, "{"))
-        return npy_wrong(fault, "it is not a dictionary");
+        return "it is not a dictionary";
     while (!npy_word(&text, "}")) {
-        if (!has_comma)
-            return npy_wrong(fault, "it is not a dictionary");
-        if (!npy_item(&text, &seen, array, fault))
-            return false;
+        const char *what = has_comma ? npy_item(&text, array) : "it is not a dictionary";
+        if (what)
+            return what;
         has_comma = npy_word(&text, ",");
     }
     npy_skip_blanks(&text);
     if (text.at < text.end)
-        return npy_wrong(fault, "something follows its dictionary");
-    return seen == (1U << NPY_KEYS) - 1 || npy_wrong(fault, "its keys");
+        return "something follows its dictionary";
+    return array->keys == (1U << NPY_KEYS) - 1 ? NULL : "its keys";
 }
 
 /* Sets the header's type to the TYPE of --values. Returns its size in bytes; 0 if there is none. */
@@ -231,8 +224,13 @@ static enum header_status npy_peek(const unsigned char *data, size_t len, size_t
     if (len < begin + length)
         return need(begin + length, wanted);
     struct npy_array array = {.values = 0};
-    const char *text = (const char *)data + begin;
-    if (!npy_dictionary((struct npy_text){text, text + length}, &array, fault))
+    const struct text text = {data + begin, data + begin + length};
+    const char *what = npy_dictionary(text, &array);
+    if (array.has_fields)
+        error_set(fault, "holds records of several fields, which --values cannot count");
+    else if (what)
+        wrong(NPY, what, fault);
+    if (what)
         return HEADER_WRONG;
     *header = (struct header){.size = begin + length};
     unsigned size = npy_find_type(array.descr, header);
@@ -323,17 +321,13 @@ static void wav_read_fmt(struct wav *wav)
 /* Describes samples that --values does not count. */
 static void wav_describe(unsigned coding, char holds[HEADER_HOLDS_MAX])
 {
-    static const struct {
-        unsigned coding;
-        const char *name;
-    } names[] = {{2, "ADPCM"},  {6, "A-law"}, {7, "mu-law"},
-                 {17, "ADPCM"}, {49, "GSM"},  {85, "MP3"}};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (names[i].coding == coding) {
-            snprintf(holds, HEADER_HOLDS_MAX, "%s samples", names[i].name);
-            return;
-        }
-    snprintf(holds, HEADER_HOLDS_MAX, "samples in an unknown encoding (%u)", coding);
+    static const char *const names[] = {
+        [2] = "ADPCM", [6] = "A-law", [7] = "mu-law", [17] = "ADPCM", [49] = "GSM", [85] = "MP3"};
+    const char *name = coding < sizeof names / sizeof names[0] ? names[coding] : NULL;
+    if (name)
+        snprintf(holds, HEADER_HOLDS_MAX, "%s samples", name);
+    else
+        snprintf(holds, HEADER_HOLDS_MAX, "samples in an unknown encoding (%u)", coding);
 }
 
 /* Fills in what the samples are. A sample with fewer bits than its bytes have is counted as it is
@@ -447,11 +441,6 @@ static enum header_status wav_peek(const unsigned char *data, size_t len, size_t
 static const char *const pnm_numbers[] = {"its width", "its height", "its largest sample"};
 #define PNM_NUMBERS (sizeof pnm_numbers / sizeof pnm_numbers[0])
 
-/* The rest of the text. */
-struct pnm_text {
-    const unsigned char *at, *end;
-};
-
 static bool pnm_is_blank(unsigned char byte)
 {
     return byte == ' ' || (byte >= '\t' && byte <= '\r');
@@ -459,7 +448,7 @@ static bool pnm_is_blank(unsigned char byte)
 
 /* Skips one character of white space; a comment and its newline count as one. HEADER_WRONG: there
  * is none. */
-static enum header_status pnm_skip_blank(struct pnm_text *text)
+static enum header_status pnm_skip_blank(struct text *text)
 {
     if (text->at < text->end && *text->at == '#') {
         const unsigned char *newline = memchr(text->at, '\n', (size_t)(text->end - text->at));
@@ -474,18 +463,15 @@ static enum header_status pnm_skip_blank(struct pnm_text *text)
 }
 
 /* Reads a number from 1 to `max` and the white space before it. */
-static enum header_status pnm_number(struct pnm_text *text, uint64_t max, uint64_t *number)
+static enum header_status pnm_number(struct text *text, uint64_t max, uint64_t *number)
 {
     enum header_status blank = HEADER_FOUND;
     while (blank == HEADER_FOUND)
         blank = pnm_skip_blank(text);
     if (blank == HEADER_PART)
         return HEADER_PART;
-    for (*number = 0; text->at < text->end && *text->at >= '0' && *text->at <= '9'; text->at++) {
-        *number = *number * 10 + (uint64_t)(*text->at - '0');
-        if (*number > max)
-            return HEADER_WRONG;
-    }
+    if (!read_digits(text, max, number))
+        return HEADER_WRONG;
     if (text->at == text->end)
         return HEADER_PART;
     bool is_ended = pnm_is_blank(*text->at) || *text->at == '#';
@@ -496,7 +482,7 @@ static enum header_status pnm_peek(const unsigned char *data, size_t len, size_t
                                    struct header *header, struct error *fault)
 {
     uint64_t number[PNM_NUMBERS];
-    struct pnm_text text = {data + PNM_MAGIC_SIZE - 1, data + (len < PNM_MAX ? len : PNM_MAX)};
+    struct text text = {data + PNM_MAGIC_SIZE - 1, data + (len < PNM_MAX ? len : PNM_MAX)};
     if (data[0] != 'P' || (len > 1 && data[1] != '5' && data[1] != '6') ||
         (len > 2 && !pnm_is_blank(data[2]) && data[2] != '#'))
         return HEADER_NONE;
