@@ -10,7 +10,7 @@
 #include "gpu_engine_internal.h"
 #include "strategy.h"
 #include "src/base/clock.h"
-#include "src/input/records.h"
+#include "src/count/histogram_spec.h"
 
 #include <stdlib.h>
 
@@ -45,12 +45,21 @@ static struct chunk *gpu_acquire(struct engine *engine, bool wait)
     return &slot->chunk;
 }
 
+/* Returns where the samples of a chunk begin: after what was dropped, and after the header. */
+static size_t samples_begin(const struct histogram_spec *spec, const struct chunk *chunk)
+{
+    const size_t begin = chunk->begin;
+    if (!chunk->origin.has_header)
+        return begin;
+    return begin + field_header_len(&spec->field, chunk->data + begin, chunk->len - begin);
+}
+
 /* Puts the slot's three pieces of work on the streams, or loses the device. Where counts are moved
  * to files, they must be known after each file's last chunk. */
 static void gpu_enqueue(struct gpu_engine *gpu, struct slot *slot)
 {
     const struct chunk *chunk = &slot->chunk;
-    const size_t begin = records_begin(gpu->spec, chunk), len = chunk->len - begin;
+    const size_t begin = samples_begin(gpu->spec, chunk), len = chunk->len - begin;
     const struct gpu_options *options = &gpu->options;
     const unsigned interval =
         options->files ? 1
@@ -75,7 +84,7 @@ static int gpu_submit(struct engine *engine, struct chunk *chunk)
     pthread_mutex_lock(&gpu->lock);
     while (gpu_engine_is_feeding(engine))
         gpu_pause_unlocked(gpu);
-    if (chunk->len == records_begin(gpu->spec, chunk)) {
+    if (chunk->len == samples_begin(gpu->spec, chunk)) {
         snapshots_add_empty(&gpu->snapshots, chunk, gpu->engine.locator);
         slots_release(&gpu->slots, slot);
     } else {

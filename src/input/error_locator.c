@@ -32,13 +32,13 @@ struct run {
 
 struct error_locator {
     const struct histogram_spec *spec;
-    atomic_bool found;       /* an invalid sample */
-    pthread_mutex_t lock;    /* the rest */
-    struct origin first;     /* of the first chunk known to have an invalid sample, if found */
-    uint64_t newlines;       /* in it, before the sample */
-    struct error what;       /* is wrong with the line */
-    bool *added;             /* of each file: whether all of it was added */
-    size_t files, first_out; /* files, and the first of them of which that is not so */
+    atomic_bool found;    /* an invalid sample */
+    pthread_mutex_t lock; /* the rest */
+    struct origin first;  /* of the first chunk known to have an invalid sample, if found */
+    uint64_t newlines;    /* in it, before the sample */
+    struct error what;    /* is wrong with the line */
+    bool *added;          /* of each file: whether all of it was added */
+    size_t first_out;     /* no file before it is known not to be */
     size_t count;
     struct run runs[]; /* of these others, ascending; what is still out are the gaps between them */
 };
@@ -58,7 +58,6 @@ struct error_locator *error_locator_open(const struct histogram_spec *spec, size
     }
     locator->spec = spec;
     locator->added = added;
-    locator->files = files;
     pthread_mutex_init(&locator->lock, NULL);
     return locator;
 }
@@ -138,10 +137,13 @@ static const char *advice(const struct field *field, const unsigned char *token,
                                   : "";
 }
 
-static void describe_record(const struct field *field, const unsigned char *text,
+/* Sets *what to what is wrong with a record of text[0..len), and what was probably meant instead of
+ * --after. */
+static void describe_record(const struct field *field, const unsigned char *text, size_t len,
                             const struct field_fault *fault, struct error *what)
 {
-    char shown[SHOWN_SIZE];
+    char shown[SHOWN_SIZE], hint[FIELD_HINT_SIZE];
+    const unsigned char *record = text + fault->at;
     if (fault->what == FIELD_FOUND) {
         show_token(text + fault->from, fault->len, shown);
         error_set(what, "'%s' is not a number%s", shown,
@@ -152,7 +154,7 @@ static void describe_record(const struct field *field, const unsigned char *text
                   is_key ? KEY_SIZE_MAX : field_record_max(field));
     } else if (fault->what == FIELD_BROKEN) {
         error_set(what, "not valid JSON at byte %zu%s", fault->from - fault->at + 1,
-                  text[fault->at] == '[' ? "; to make lines of an array, use jq -c '.[]'" : "");
+                  *record == '[' ? "; to make lines of an array, use jq -c '.[]'" : "");
     } else if (field->kind == FIELD_JSON) {
         show_token((const unsigned char *)field->path.text, strlen(field->path.text), shown);
         error_set(what, "no %s", shown);
@@ -162,17 +164,9 @@ static void describe_record(const struct field *field, const unsigned char *text
     } else {
         error_set(what, "no field %d", (int)field->number);
     }
-}
-
-/* Adds to *what what was probably meant instead of --after, from the record that text[0..len)
- * begins with. */
-static void add_hint(const struct field *field, const unsigned char *text, size_t len,
-                     struct error *what)
-{
-    char hint[FIELD_HINT_SIZE];
     if (field->kind != FIELD_AFTER)
         return;
-    field_hint(text, field_record_end(field, text, text + len), field->after, field->after_len,
+    field_hint(record, field_record_end(field, record, text + len), field->after, field->after_len,
                hint);
     const size_t used = strlen(what->text);
     if (*hint)
@@ -259,8 +253,7 @@ static bool find_invalid(const struct histogram_spec *spec, const struct chunk *
         return false;
     *at = begin + fault.at;
     const struct field *field = searched.is_of_key ? &searched.key.field : &searched.field;
-    describe_record(field, text, &fault, what);
-    add_hint(field, chunk->data + *at, chunk->len - *at, what);
+    describe_record(field, text, len, &fault, what);
     return true;
 }
 
@@ -293,8 +286,6 @@ static void finish_file(struct error_locator *locator, size_t i)
         return;
     locator->added[run->begin.file] = true;
     remove_run(locator, i);
-    while (locator->first_out < locator->files && locator->added[locator->first_out])
-        locator->first_out++;
 }
 
 static void add_run(struct error_locator *locator, const struct run *added)
@@ -366,6 +357,8 @@ bool error_locator_first(struct error_locator *locator, struct error *what)
     pthread_mutex_lock(&locator->lock);
     const struct run *front = &locator->runs[0];
     const struct origin *first = &locator->first;
+    while (locator->first_out < first->at.file && locator->added[locator->first_out])
+        locator->first_out++;
     bool at_start = is_start(&first->at);
     bool reaches = locator->count > 0 && is_start(&front->begin) &&
                    compare_positions(&front->end, &first->at) == 0;

@@ -215,15 +215,13 @@ ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t 
  * 0, or -1 with the error set. */
 static int skip_header(struct input *input, struct chunk *chunk, bool at_end, struct error *error)
 {
-    const bool is_empty = chunk->begin == chunk->len, seeks = input_seeks_columns(input);
-    const struct field *field = input->records.field;
-    const bool is_named = (field && field->name) || (input->key && input->key->name);
-    if (!input->has_header || (is_empty && !(at_end && is_named)))
+    const size_t len = chunk->len - chunk->begin;
+    if (!input->has_header || (len == 0 && !at_end))
         return 0;
     input->has_header = false;
     chunk->origin.has_header = true;
-    if (seeks && input_find_columns(input, chunk->data + chunk->begin, chunk->len - chunk->begin,
-                                    error) != 0)
+    if (input_seeks_columns(input) &&
+        input_find_columns(input, chunk->data + chunk->begin, len, error) != 0)
         return -1;
     chunk->origin.column = input->plan.column;
     chunk->origin.key_column = input->plan.key_column;
@@ -251,7 +249,7 @@ int input_cut(struct input *input, struct chunk *chunk, size_t waited, bool at_e
     if ((input->seeks_bom ? cut_after_bom(input, chunk, at_end)
                           : records_cut(records, chunk, waited, at_end)) != 0)
         return error_of(error, input->bytes.name, "out of memory");
-    chunk->origin.bytes = chunk->len - records_repeated(records, waited);
+    chunk->origin.bytes = chunk->len - chunk->repeated;
     if (*records->missing)
         return error_of(error, input->bytes.name,
                         "a quoted field opened %s; where quotes have no meaning, use --separator "
@@ -597,18 +595,11 @@ int file_shard_select(struct input *input, const struct file_shard *shard, struc
     return 0;
 }
 
-/* A record that is completed. */
-struct completion {
-    struct span *joined;
-    const struct record_kind *kind;
-};
-
-/* Adds as many bytes to the record as belong to it. */
+/* Adds as many bytes to the record that a span completes as belong to it. */
 static int take_end(void *arg, const unsigned char *data, size_t len)
 {
-    const struct completion *completion = arg;
-    const struct record_kind *kind = completion->kind;
-    struct span *joined = completion->joined;
+    struct span *joined = arg;
+    const struct record_kind *kind = joined->kind;
     if (record_is_text(kind)) {
         size_t end = kind->head(data, len);
         /* A pair is whole with its second byte. */
@@ -625,10 +616,9 @@ static int take_end(void *arg, const unsigned char *data, size_t len)
 int file_shard_complete(const struct input *input, struct span *joined, struct error *error)
 {
     const struct shard_edges *edges = &input->plan.edges;
-    struct completion completion = {joined, &input->records.kind};
-    bool is_whole =
-        !record_is_text(completion.kind) && joined->head.len % completion.kind->size == 0;
+    const struct record_kind *kind = joined->kind;
+    bool is_whole = !record_is_text(kind) && joined->head.len % kind->size == 0;
     if (edges->next == edges->file_end || joined->head.len == 0 || joined->head.given || is_whole)
         return 0;
-    return peek_content(&input->frames, edges->next, edges->file_end, take_end, &completion, error);
+    return peek_content(&input->frames, edges->next, edges->file_end, take_end, joined, error);
 }

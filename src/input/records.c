@@ -52,16 +52,11 @@ static size_t one_byte(const unsigned char *data, size_t len)
     return len > 0;
 }
 
-/* A byte order mark may stand before the first record of lines. */
-#define RECORD_WITH_BOM_MAX (FIELD_RECORD_MAX + FIELD_BOM_SIZE)
-
 const struct record_kind record_tokens = {RECORD_TOKENS, .max = NUMBER_MAX, .head = token_head,
                                           .tail = token_tail, .ends = number_is_space};
-const struct record_kind record_lines = {RECORD_LINES, .max = RECORD_WITH_BOM_MAX,
+/* A byte order mark may stand before the first line. */
+const struct record_kind record_lines = {RECORD_LINES, .max = FIELD_RECORD_MAX + FIELD_BOM_SIZE,
                                          .head = line_head, .tail = line_tail, .ends = line_ends};
-static const struct record_kind record_csv = {RECORD_CSV, .max = RECORD_WITH_BOM_MAX,
-                                              .head = line_head, .tail = line_tail,
-                                              .ends = line_ends};
 const struct record_kind record_characters = {RECORD_CHARACTERS, .max = CHARACTER_SIZE_MAX,
                                               .head = characters_head, .tail = characters_tail,
                                               .ends = character_ends};
@@ -79,11 +74,11 @@ struct record_kind record_kind_of(const struct histogram_spec *spec)
         return record_characters;
     if (spec->mode->has_pairs && !spec->is_aligned)
         return record_pairs;
-    if (spec->field.kind == FIELD_CSV)
-        return record_csv;
     if (spec->field.kind != FIELD_NONE || spec->field.has_units || spec->filter.count > 0) {
         struct record_kind lines = record_lines;
         lines.max = field_record_max(&spec->field) + FIELD_BOM_SIZE;
+        if (spec->field.kind == FIELD_CSV)
+            lines.type = RECORD_CSV;
         return lines;
     }
     const size_t size = histogram_spec_sample_size(spec);
@@ -110,18 +105,13 @@ void records_close(struct records *records)
     *records = (struct records){.kind = records->kind, .field = records->field};
 }
 
-size_t records_repeated(const struct records *records, size_t waited)
-{
-    return records->kind.type == RECORD_PAIRS ? waited : 0;
-}
-
 void records_resume(struct records *records, struct chunk *chunk)
 {
     if (records->cut_len > 0)
         memcpy(chunk->data, records->cut, records->cut_len);
     chunk->begin = 0;
     chunk->len = records->cut_len;
-    chunk->repeated = records_repeated(records, chunk->len);
+    chunk->repeated = records->kind.type == RECORD_PAIRS ? chunk->len : 0;
     records->cut_len = 0;
 }
 
@@ -243,14 +233,6 @@ int records_cut(struct records *records, struct chunk *chunk, size_t waited, boo
     return records_begin_with(records, cut, tail);
 }
 
-size_t records_begin(const struct histogram_spec *spec, const struct chunk *chunk)
-{
-    size_t begin = chunk->begin;
-    if (!chunk->origin.has_header)
-        return begin;
-    return begin + field_header_len(&spec->field, chunk->data + begin, chunk->len - begin);
-}
-
 bool records_are_one_line(const unsigned char *data, size_t len)
 {
     return len > 1 && memchr(data, '\r', len - 1) && !memchr(data, '\n', len);
@@ -265,12 +247,13 @@ struct span *span_open(uint64_t segment, const struct record_kind *kind, uint64_
     if (!span)
         return NULL;
     bool is_text = record_is_text(kind);
+    span->kind = kind;
     span->begin = segment;
     span->end = is_end ? segment : segment + 1;
     span->wanted = is_text ? 0 : (size_t)((kind->size - before % kind->size) % kind->size);
     span->before = is_text ? 0 : before - before % kind->size;
-    span->is_characters = kind->type == RECORD_CHARACTERS;
-    span->max = span->is_characters ? 2 * CHARACTER_SIZE_MAX : kind->max + is_text;
+    const bool is_character = kind->type == RECORD_CHARACTERS;
+    span->max = is_character ? 2 * CHARACTER_SIZE_MAX : kind->max + is_text;
     span->has_boundary = is_end || (!is_text && span->wanted == 0);
     span->is_end = span->to_end = is_end;
     return span;
@@ -307,21 +290,22 @@ static void fragment_move(struct fragment *to, struct fragment *from)
     *from = (struct fragment){0};
 }
 
-int span_keep_head(struct span *span, const struct records *records, struct chunk *chunk)
+int span_keep_head(struct span *span, struct chunk *chunk)
 {
+    const struct record_kind *kind = span->kind;
     struct fragment *head = &span->head;
     unsigned char *data = chunk->data + chunk->begin;
     size_t len = chunk->len - chunk->begin;
     if (span->has_boundary)
         return 0;
-    if (record_is_text(&records->kind)) {
-        size_t end = records->kind.head(data, len);
-        if (span->is_characters && end > CHARACTER_SIZE_MAX - 1 - head->len)
-            end = CHARACTER_SIZE_MAX - 1 - head->len;
+    if (record_is_text(kind)) {
+        size_t end = kind->head(data, len);
+        if (kind->type == RECORD_CHARACTERS && end > CHARACTER_SIZE_MAX - 1 - head->len)
+            end = CHARACTER_SIZE_MAX - 1 - head->len; /* three bytes are kept, at most */
         int rc = fragment_append(head, span->max, data, end);
-        records_drop(&records->kind, chunk, end);
+        records_drop(kind, chunk, end);
         /* Each byte is a boundary of pairs. */
-        span->has_boundary = records->kind.type == RECORD_PAIRS ? end > 0 : end < len;
+        span->has_boundary = kind->type == RECORD_PAIRS ? end > 0 : end < len;
         return rc;
     }
     size_t missing = span->wanted - head->len, taken = len < missing ? len : missing;
@@ -335,7 +319,7 @@ int span_keep_head(struct span *span, const struct records *records, struct chun
 
 int span_keep_tail(struct span *span, const struct records *records)
 {
-    span->tail.bytes = records->cut_len - records_repeated(records, records->cut_len);
+    span->tail.bytes = records->kind.type == RECORD_PAIRS ? 0 : records->cut_len;
     span->tail.given = records->too_long;
     return fragment_append(&span->tail, span->max, records->cut, records->cut_len);
 }
@@ -343,11 +327,10 @@ int span_keep_tail(struct span *span, const struct records *records)
 int record_joiner_open(struct record_joiner *joiner, bool is_first, bool goes_on)
 {
     /* The file begins as if a segment without any content had ended. */
-    const struct record_kind bytes = record_values(1);
-    joiner->spans = span_open(0, &bytes, 0, true);
+    joiner->spans = calloc(1, sizeof *joiner->spans);
     if (!joiner->spans)
         return -1;
-    joiner->spans->is_end = joiner->spans->to_end = false;
+    joiner->spans->has_boundary = true;
     joiner->spans->is_first = is_first;
     joiner->spans->tail.given = goes_on;
     pthread_mutex_init(&joiner->lock, NULL);
@@ -372,7 +355,7 @@ void record_joiner_close(struct record_joiner *joiner)
 static int end_characters(const struct span *span, struct span *next, struct fragment *open)
 {
     const size_t max = CHARACTER_SIZE_MAX - 1;
-    if (!next->is_characters || open->len <= max)
+    if (next->kind->type != RECORD_CHARACTERS || open->len <= max)
         return 0;
     next->has_boundary = true;
     if (span->has_boundary)

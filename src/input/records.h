@@ -103,11 +103,8 @@ struct records {
 void records_close(struct records *records);
 
 /* Moves the bytes that wait for their record's end to the beginning of a chunk. Sets the chunk's
- * len and begin. */
+ * len, begin and repeated. */
 void records_resume(struct records *records, struct chunk *chunk);
-
-/* Returns how many of the `waited` bytes that records_resume moved were counted before, too. */
-size_t records_repeated(const struct records *records, size_t waited);
 
 /* Makes the stream begin with data[0..len), which wait for their end. 0, or -1: out of memory. */
 int records_begin_with(struct records *records, const unsigned char *data, size_t len);
@@ -120,9 +117,6 @@ int records_cut(struct records *records, struct chunk *chunk, size_t waited, boo
 
 /* Drops the first len bytes of a chunk, from begin on; of pairs nothing, as they share bytes. */
 void records_drop(const struct record_kind *kind, struct chunk *chunk, size_t len);
-
-/* Returns where the samples of a chunk begin: after what was dropped, and after the header. */
-size_t records_begin(const struct histogram_spec *spec, const struct chunk *chunk);
 
 /* True if lines in data[0..len) end with carriage returns, not newlines. */
 bool records_are_one_line(const unsigned char *data, size_t len);
@@ -142,11 +136,11 @@ struct fragment {
 /* Neighbouring segments [begin, end) that were decoded, as seen from outside. */
 struct span {
     struct span *next;
+    const struct record_kind *kind; /* NULL: of the file's beginning */
     uint64_t begin, end;
     size_t wanted;        /* of values: the bytes of head; of text not used */
     uint64_t before;      /* of values: the bytes before the record that head belongs to */
     size_t max;           /* bytes of a fragment */
-    bool is_characters;   /* at most three bytes of head, and of tail, are kept */
     bool has_boundary;    /* a record begins or ends in it; if none does, all of it is in head */
     bool is_end;          /* the end of the file, or of the shard; not a segment */
     bool to_end;          /* its first boundary is that end */
@@ -169,7 +163,7 @@ void record_joiner_close(struct record_joiner *joiner);
 
 /* Returns a span for one segment, or for the end of the file (`is_end`), that belongs to the caller
  * until record_joiner_add. With values, `before` bytes that are counted stand before it. NULL: out
- * of memory. */
+ * of memory. The kind must outlive the span. */
 struct span *span_open(uint64_t segment, const struct record_kind *kind, uint64_t before,
                        bool is_end);
 
@@ -179,7 +173,7 @@ void span_close(struct span *span);
 /* Takes the bytes of a chunk, the next of the segment, that stand before its first boundary, as
  * long as there was none. A part of a token or line is dropped (records_drop); that of a value is
  * taken out. 0, or -1: out of memory. */
-int span_keep_head(struct span *span, const struct records *records, struct chunk *chunk);
+int span_keep_head(struct span *span, struct chunk *chunk);
 
 /* Takes the end of a segment, as records were cut. 0, or -1: out of memory. */
 int span_keep_tail(struct span *span, const struct records *records);

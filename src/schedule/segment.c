@@ -63,10 +63,10 @@ int segment_cut(struct segment *segment, struct chunk *chunk, size_t waited, boo
         if (input_cut(input, chunk, waited, at_end, &error) != 0)
             return source_fail(segment->worker, &error);
     } else {
-        if ((span && span_keep_head(span, records, chunk) != 0) ||
+        if ((span && span_keep_head(span, chunk) != 0) ||
             records_cut(records, chunk, waited, false) != 0)
             return source_fail_for_memory(segment->worker, segment->file);
-        chunk->origin.bytes = chunk->len - records_repeated(records, waited);
+        chunk->origin.bytes = chunk->len - chunk->repeated;
     }
     /* What was decoded ends with the chunk, and with what was cut. */
     const uint64_t end = content_before(range, segment->begin + segment->content);

@@ -52,7 +52,7 @@ static struct span *read_segment(size_t segment)
         piece = segment % 2 ? 1 : len;
         struct chunk chunk = {.data = data, .len = piece};
         memcpy(data, text + begin + at, piece);
-        if (span_keep_head(span, &records, &chunk) != 0)
+        if (span_keep_head(span, &chunk) != 0)
             abort();
         unsigned char whole[SEGMENT_MAX + CHARACTER_SIZE_MAX];
         memcpy(whole, records.cut, records.cut_len);
