@@ -178,7 +178,6 @@ struct searched {
     const struct histogram_spec *spec;
     struct field field; /* in this file */
     struct key key;     /* in this file */
-    bool is_of_key;     /* what was found is a record without a key */
 };
 
 static bool find_number(const struct field *field, const unsigned char *text, size_t len,
@@ -194,25 +193,25 @@ static bool find_number(const struct field *field, const unsigned char *text, si
 }
 
 /* Finds the first invalid sample of a text, all records of which count: one that is not a number,
- * or has no key. */
-static bool find_in_all(struct searched *searched, const unsigned char *text, size_t len,
-                        struct field_fault *fault)
+ * or has no key. Returns the field that is wrong, perhaps that of the key; or NULL. */
+static const struct field *find_in_all(const struct searched *searched, const unsigned char *text,
+                                       size_t len, struct field_fault *fault)
 {
     const struct field *field = &searched->field;
     const bool is_number =
         searched->spec->mode != &mode_lines && find_number(field, text, len, fault);
     struct field_fault other;
-    searched->is_of_key = key_is_used(&searched->key) &&
-                          key_find_missing(&searched->key, field, text, len, &other) &&
-                          !(is_number && fault->at <= other.at);
-    if (searched->is_of_key)
+    if (key_is_used(&searched->key) && key_find_missing(&searched->key, field, text, len, &other) &&
+        !(is_number && fault->at <= other.at)) {
         *fault = other;
-    return is_number || searched->is_of_key;
+        return &searched->key.field;
+    }
+    return is_number ? field : NULL;
 }
 
 /* Finds the first invalid sample as find_in_all does, among the records that the filter keeps. */
-static bool find_in_kept(struct searched *searched, const unsigned char *text, size_t len,
-                         struct field_fault *fault)
+static const struct field *find_in_kept(const struct searched *searched, const unsigned char *text,
+                                        size_t len, struct field_fault *fault)
 {
     const unsigned char *limit = text + len;
     for (const unsigned char *at = text, *end; at < limit; at = end + 1) {
@@ -220,15 +219,16 @@ static bool find_in_kept(struct searched *searched, const unsigned char *text, s
         const bool is_long = (size_t)(end - at) > field_record_max(&searched->field);
         if (!is_long && !line_filter_keeps(&searched->spec->filter, at, end))
             continue;
-        if (is_long)
-            *fault = (struct field_fault){.what = FIELD_TOO_LONG};
-        if (is_long || find_in_all(searched, at, (size_t)(end - at), fault)) {
-            fault->at += (size_t)(at - text);
-            fault->from += (size_t)(at - text);
-            return true;
-        }
+        *fault = (struct field_fault){.what = FIELD_TOO_LONG};
+        const struct field *wrong =
+            is_long ? &searched->field : find_in_all(searched, at, (size_t)(end - at), fault);
+        if (!wrong)
+            continue;
+        fault->at += (size_t)(at - text);
+        fault->from += (size_t)(at - text);
+        return wrong;
     }
-    return false;
+    return NULL;
 }
 
 /* Finds the first invalid sample of a chunk: *at is where it, or its line, begins. */
@@ -236,7 +236,7 @@ static bool find_invalid(const struct histogram_spec *spec, const struct chunk *
                          struct error *what)
 {
     const struct origin *origin = &chunk->origin;
-    struct searched searched = {spec, spec->field, spec->key, false};
+    struct searched searched = {spec, spec->field, spec->key};
     struct field_fault fault;
     size_t begin = chunk->begin;
     if (origin->column)
@@ -247,13 +247,12 @@ static bool find_invalid(const struct histogram_spec *spec, const struct chunk *
         begin += field_header_len(&searched.field, chunk->data + begin, chunk->len - begin);
     const unsigned char *text = chunk->data + begin;
     const size_t len = chunk->len - begin;
-    const bool is_found = spec->filter.count > 0 ? find_in_kept(&searched, text, len, &fault)
-                                                 : find_in_all(&searched, text, len, &fault);
-    if (!is_found)
+    const struct field *wrong = spec->filter.count > 0 ? find_in_kept(&searched, text, len, &fault)
+                                                       : find_in_all(&searched, text, len, &fault);
+    if (!wrong)
         return false;
     *at = begin + fault.at;
-    const struct field *field = searched.is_of_key ? &searched.key.field : &searched.field;
-    describe_record(field, text, len, &fault, what);
+    describe_record(wrong, text, len, &fault, what);
     return true;
 }
 

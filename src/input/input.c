@@ -16,7 +16,7 @@
 
 bool input_seeks_columns(const struct input *input)
 {
-    const struct field *field = input->records.field, *key = input->key;
+    const struct field *field = input->records.field, *key = input->options->key;
     return (field && field->name && input->plan.column == 0) ||
            (key && key->name && input->plan.key_column == 0);
 }
@@ -72,7 +72,7 @@ static int find_column(const struct field *field, const unsigned char *text, siz
 int input_find_columns(struct input *input, const unsigned char *text, size_t len,
                        struct error *error)
 {
-    const struct field *field = input->records.field, *key = input->key;
+    const struct field *field = input->records.field, *key = input->options->key;
     const char *name = input->bytes.name;
     int rc = 0;
     if (field && field->name)
@@ -91,7 +91,7 @@ bool input_is_serial(const struct input *input)
 int input_cut_off(const struct input *input, size_t len, struct error *error)
 {
     const char *name = input->bytes.name;
-    const struct content_options *options = input->plan.content;
+    const struct content_options *options = &input->options->content;
     const size_t size = input->records.kind.size;
     if (options->channels > 1)
         return error_of(error, name,
@@ -146,6 +146,12 @@ size_t content_keep(const struct content_range *range, uint64_t position, unsign
 /* Bytes after a piece of text that are read with it: all that a token needs. */
 #define PIECE_MORE ((size_t)NUMBER_MAX)
 
+/* True if no record of text goes on after this byte. */
+static bool ends_record(const struct record_kind *kind, unsigned char byte)
+{
+    return kind->type == RECORD_CHARACTERS ? byte < 0x80 : kind->head(&byte, 1) == 0;
+}
+
 /* Cuts a piece of a text, data[1..1 + piece), to the records that begin in it. data[0] is the byte
  * before it, and data[1 + piece..len) follow it. Drops data[0] and the end of a record from before.
  * Sets chunk->len to the end of the last record, or to len if it goes on there.
@@ -158,11 +164,11 @@ static void cut_piece(const struct record_kind *kind, struct chunk *chunk, size_
     const unsigned char *data = chunk->data;
     size_t end = 1 + piece < len ? 1 + piece : len;
     size_t looked = are_characters ? len : end;
-    size_t dropped = kind->ends(data[0]) ? 1 : 1 + kind->head(data + 1, looked - 1);
+    size_t dropped = ends_record(kind, data[0]) ? 1 : 1 + kind->head(data + 1, looked - 1);
     chunk->begin = 0;
     records_drop(kind, chunk, dropped);
     chunk->len = end;
-    if (!kind->ends(data[end - 1]) && (dropped < end || are_characters))
+    if (!ends_record(kind, data[end - 1]) && (dropped < end || are_characters))
         chunk->len = end + kind->head(data + end, len - end);
 }
 
@@ -525,7 +531,7 @@ static int find_edge(struct input *input, const struct frames_before *before, st
         peek_content(frames, at, first, take_last, &last, error) != 0)
         return -1;
     edges->is_first = !last.is_there;
-    edges->goes_on = last.is_there && kind->head(&last.byte, 1) != 0; /* it does not end a record */
+    edges->goes_on = last.is_there && !ends_record(kind, last.byte);
     return 0;
 }
 

@@ -79,7 +79,6 @@ struct shard_edges {
 
 /* The plan for a file: what is counted, and how. */
 struct plan {
-    const struct content_options *content;
     const struct unsupported_format *unsupported; /* what the bytes look like; or NULL */
     struct content_range range;                   /* what of the content is counted */
     uint64_t size;            /* regular, not compressed: where its whole records end, */
@@ -91,22 +90,21 @@ struct plan {
 };
 
 struct input {
+    const struct input_options *options;
     struct bytes bytes;
     struct frames frames;
     struct plan plan;
-    const struct field *key; /* of lines; NULL: they have none */
-    struct records records;  /* where what is read in order was cut */
-    bool has_header;         /* the first record, a header, was not handed out yet */
-    bool seeks_bom;          /* a byte order mark before the first record was not left out yet */
-    bool is_begun;           /* the first record was handed out; */
-    bool wants_positions;    /* as in the options */
-    bool is_one_line;        /* by input_cut, ends with the file, and has carriage returns in it */
+    struct records records; /* where what is read in order was cut */
+    bool has_header;        /* the first record, a header, was not handed out yet */
+    bool seeks_bom;         /* a byte order mark before the first record was not left out yet */
+    bool is_begun;          /* the first record was handed out; */
+    bool is_one_line;       /* by input_cut, ends with the file, and has carriage returns in it */
 };
 
 /* Opens a file and releases it, recognises its format, looks at what its content begins with, and
  * leaves out what is before the range; a pipe may be waited for. With a shard, which gets the
  * fingerprint, only the shard's part is read. 0, or -1 with the error set and nothing left open.
- * The name must outlive the input. */
+ * The name and the options must outlive the input. */
 int input_open(struct input *input, struct preopened *file, const struct input_options *options,
                struct file_shard *shard, struct error *error);
 

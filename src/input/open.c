@@ -151,18 +151,17 @@ static int open_file(struct input *input, struct preopened *file,
                      struct error *error)
 {
     const struct content_range range = content_range_of(&options->content);
-    const uint64_t frame_memory = options->frame_memory;
-    *input = (struct input){
-        .frames = {.bytes = &input->bytes,
-                   .decoding = &options->decoding,
-                   .batch_size = options->batch_size,
-                   .frame_memory = frame_memory > 0 ? frame_memory : FRAMES_MEMORY_MAX},
-        .plan = {.range = range, .content = &options->content},
-        .key = options->key,
-        .wants_positions = options->wants_positions,
-        .records = {.kind = options->record, .field = options->field},
-        .has_header = options->field && options->field->has_header,
-        .seeks_bom = options->skips_bom};
+    *input = (struct input){.options = options,
+                            .frames = {.bytes = &input->bytes,
+                                       .decoding = &options->decoding,
+                                       .batch_size = options->batch_size,
+                                       .frame_memory = options->frame_memory},
+                            .plan.range = range,
+                            .records = {.kind = options->record, .field = options->field},
+                            .has_header = options->field && options->field->has_header,
+                            .seeks_bom = options->skips_bom};
+    if (input->frames.frame_memory == 0)
+        input->frames.frame_memory = FRAMES_MEMORY_MAX;
     if (bytes_open(&input->bytes, file, error) != 0)
         return -1;
     if (!input->bytes.regular)
@@ -265,7 +264,7 @@ int input_find_header(struct preopened *file, const struct input_options *option
 /* Sets the range to what follows a header, if there is one. 0 or -1. */
 static int follow_header(struct input *input, struct error *error)
 {
-    const struct content_options *content = input->plan.content;
+    const struct content_options *content = &input->options->content;
     const struct bytes *bytes = &input->bytes;
     const char *type = content->header_type;
     struct content_range *range = &input->plan.range;
@@ -395,7 +394,7 @@ int input_open(struct input *input, struct preopened *file, const struct input_o
         rc = find_columns(input, error);
     /* Values and a range are cut by how many bytes of content stand before a frame. */
     input->frames.needs_sizes = (!record_is_text(kind) && !record_is_byte(kind)) ||
-                                input->wants_positions || content_is_partial(range);
+                                input->options->wants_positions || content_is_partial(range);
     if (rc == 0)
         rc = shard ? file_shard_select(input, shard, error) : trim(input, error);
     if (rc != 0)

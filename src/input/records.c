@@ -36,16 +36,6 @@ static size_t line_tail(const unsigned char *data, size_t len)
     return newline ? (size_t)(data + len - newline) - 1 : len;
 }
 
-static bool line_ends(unsigned char byte)
-{
-    return byte == '\n';
-}
-
-static bool character_ends(unsigned char byte)
-{
-    return byte < 0x80;
-}
-
 static size_t one_byte(const unsigned char *data, size_t len)
 {
     (void)data;
@@ -53,15 +43,14 @@ static size_t one_byte(const unsigned char *data, size_t len)
 }
 
 const struct record_kind record_tokens = {RECORD_TOKENS, .max = NUMBER_MAX, .head = token_head,
-                                          .tail = token_tail, .ends = number_is_space};
+                                          .tail = token_tail};
 /* A byte order mark may stand before the first line. */
 const struct record_kind record_lines = {RECORD_LINES, .max = FIELD_RECORD_MAX + FIELD_BOM_SIZE,
-                                         .head = line_head, .tail = line_tail, .ends = line_ends};
+                                         .head = line_head, .tail = line_tail};
 const struct record_kind record_characters = {RECORD_CHARACTERS, .max = CHARACTER_SIZE_MAX,
-                                              .head = characters_head, .tail = characters_tail,
-                                              .ends = character_ends};
+                                              .head = characters_head, .tail = characters_tail};
 static const struct record_kind record_pairs = {RECORD_PAIRS, .max = 2, .head = one_byte,
-                                                .tail = one_byte, .ends = line_ends};
+                                                .tail = one_byte};
 
 struct record_kind record_values(size_t size)
 {

@@ -41,9 +41,6 @@ struct record_kind {
     /* Text but CSV. Returns how many bytes at the end of data[0..len) belong to a record that may
      * not be whole yet; all of them, if no record ends there. */
     size_t (*tail)(const unsigned char *data, size_t len);
-
-    /* Text only. True if no record goes on after this byte. */
-    bool (*ends)(unsigned char byte);
 };
 
 /* Kinds of text. */
