@@ -185,7 +185,7 @@ void bytes_close(struct bytes *bytes)
 
 int bytes_give_back(struct bytes *bytes, struct preopened *file)
 {
-    const size_t len = (size_t)window_size(&bytes->window);
+    const size_t len = (size_t)(bytes->window.end - bytes->window.begin);
     unsigned char *head = len > 0 ? malloc(len) : NULL;
     if (len > 0 && !head)
         return -1;
@@ -258,7 +258,8 @@ ssize_t bytes_read_at(const struct bytes *bytes, void *buf, size_t len, uint64_t
 /* True if the window has something to be handed out. */
 static bool has_ahead(const struct bytes *bytes)
 {
-    return window_size(&bytes->window) > 0 && bytes->taken < bytes->window.end;
+    const struct replay_window *window = &bytes->window;
+    return window->begin < window->end && bytes->taken < window->end;
 }
 
 /* Reads the next bytes of the descriptor. The bytes, 0 at the end, or -1 with the error set. */

@@ -40,11 +40,6 @@ int window_prepend(struct replay_window *kept, const unsigned char *data, size_t
 /* Drops everything, and frees all memory; the next bytes to be appended begin at `at`. */
 void window_restart(struct replay_window *kept, uint64_t at);
 
-static inline uint64_t window_size(const struct replay_window *kept)
-{
-    return kept->end - kept->begin;
-}
-
 /* --- the bytes of a file --- */
 
 #define BYTES_MAX ((uint64_t)INT64_MAX) /* no file has an offset beyond it */

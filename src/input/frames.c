@@ -54,12 +54,11 @@ static const unsigned char *see(struct frame_walk *walk, uint64_t at, size_t wan
                                 struct error *error)
 {
     at += walk->offset;
-    const uint64_t seen_to = walk->window_at + walk->window_len, left = walk->end - at;
+    const uint64_t left = walk->end - at;
     if (wanted > left)
         wanted = (size_t)left;
-    if (at < walk->window_at || at + wanted > seen_to) {
-        bool is_close = at >= walk->window_at && at - walk->window_at < WALK_CLOSE;
-        size_t size = is_close ? WALK_WINDOW : WALK_FEW;
+    if (at < walk->window_at || at + wanted > walk->window_at + walk->window_len) {
+        size_t size = at - walk->window_at < WALK_CLOSE ? WALK_WINDOW : WALK_FEW;
         size = left < size ? (size_t)left : size;
         ssize_t got = bytes_read_at(walk->bytes, walk->window, size, at, error);
         if (got < 0)

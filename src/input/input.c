@@ -43,11 +43,13 @@ static void list_columns(const struct field *field, const unsigned char *begin,
     }
 }
 
-/* Sets *column to the number of the column called field->name; the first record of text[0..len) has
- * the names. 0, or -1 with the error set; `name` is the file. */
+/* Sets *column to the number of the column called field->name, if it has one; the first record of
+ * text[0..len) has the names. 0, or -1 with the error set; `name` is the file. */
 static int find_column(const struct field *field, const unsigned char *text, size_t len,
                        const char *name, int32_t *column, struct error *error)
 {
+    if (!field || !field->name)
+        return 0;
     const unsigned char *end = field_record_end(field, text, text + len);
     char hint[FIELD_HINT_SIZE];
     *column = field_column(field, text, end);
@@ -60,25 +62,20 @@ static int find_column(const struct field *field, const unsigned char *text, siz
                         field->name);
     field_hint(text, end, field->name, strlen(field->name), hint);
     if (*hint)
-        error_of(error, name, "no column is called '%s'; did you mean %s%s?", field->name, hint,
-                 strncmp(hint, "--field", 7) == 0 ? " without --header-line" : "");
-    else
-        error_of(error, name, "no column is called '%s'", field->name);
-    if (!*hint)
-        list_columns(field, text, end, error);
+        return error_of(error, name, "no column is called '%s'; did you mean %s%s?", field->name,
+                        hint, strncmp(hint, "--field", 7) == 0 ? " without --header-line" : "");
+    error_of(error, name, "no column is called '%s'", field->name);
+    list_columns(field, text, end, error);
     return -1;
 }
 
 int input_find_columns(struct input *input, const unsigned char *text, size_t len,
                        struct error *error)
 {
-    const struct field *field = input->records.field, *key = input->options->key;
     const char *name = input->bytes.name;
-    int rc = 0;
-    if (field && field->name)
-        rc = find_column(field, text, len, name, &input->plan.column, error);
-    if (rc == 0 && key && key->name)
-        rc = find_column(key, text, len, name, &input->plan.key_column, error);
+    int rc = find_column(input->records.field, text, len, name, &input->plan.column, error);
+    if (rc == 0)
+        rc = find_column(input->options->key, text, len, name, &input->plan.key_column, error);
     return rc;
 }
 
@@ -283,18 +280,12 @@ int input_check_end(const struct input *input, struct error *error)
 
 __extension__ typedef unsigned __int128 wide_position;
 
-/* Where the part-th shard ends, in bytes of all files. */
-static uint64_t end_of_part(const struct shard_choice *choice, uint64_t bytes, uint64_t part)
-{
-    return (uint64_t)((wide_position)bytes * part / choice->of);
-}
-
 bool shard_range_of(const struct shard_choice *choice, uint64_t bytes, uint64_t start,
                     uint64_t size, uint64_t *begin, uint64_t *end)
 {
-    uint64_t first = end_of_part(choice, bytes, choice->part - 1);
-    uint64_t last = end_of_part(choice, bytes, choice->part);
-    uint64_t stop = start + size;
+    const wide_position all = bytes;
+    uint64_t first = (uint64_t)(all * (choice->part - 1) / choice->of);
+    uint64_t last = (uint64_t)(all * choice->part / choice->of), stop = start + size;
     if (size == 0 || choice->is_whole) {
         /* An empty file at the end of the list begins in no shard. */
         bool is_last = start == bytes && choice->part == choice->of;
@@ -367,24 +358,26 @@ static int fingerprint_file(const struct bytes *bytes, uint64_t size, uint64_t *
     return 0;
 }
 
-/* Measures all files, and adds up their sizes and the digest of the list: each name with its NUL
- * and each size, in order. 0, SHARD_REFUSED or SHARD_FAILED. */
-static int measure_all(struct shard *shard, char *const *names, uint64_t *sizes,
-                       struct error *error)
+/* Lists and measures all files, and adds up their sizes and the digest: of each name with its NUL
+ * and of each size, in order. 0, SHARD_REFUSED or SHARD_FAILED. */
+static int list_all(struct shard *shard, char *const *names, struct error *error)
 {
     struct xxh64 hash;
     xxh64_begin(&hash);
     for (size_t i = 0; i < shard->files; i++) {
-        int rc = measure(names[i], &sizes[i], error);
+        struct file_shard *file = &shard->list[i];
+        *file = (struct file_shard){
+            .index = i, .name = names[i], .wants_fingerprint = shard->choice.wants_fingerprints};
+        int rc = measure(names[i], &file->size, error);
         if (rc != 0)
             return rc;
-        if (sizes[i] > UINT64_MAX - shard->bytes) {
+        if (file->size > UINT64_MAX - shard->bytes) {
             error_of(error, names[i], "the files are too large for --part");
             return SHARD_FAILED;
         }
-        shard->bytes += sizes[i];
+        shard->bytes += file->size;
         xxh64_add(&hash, names[i], strlen(names[i]) + 1);
-        hash_size(&hash, sizes[i]);
+        hash_size(&hash, file->size);
     }
     shard->digest = xxh64_value(&hash);
     return 0;
@@ -396,24 +389,21 @@ int shard_open(struct shard *shard, const struct shard_choice *choice, char *con
     *shard = (struct shard){.choice = *choice, .files = count};
     if (count == 0)
         return measure("-", NULL, error);
-    uint64_t *sizes = calloc(count, sizeof sizes[0]), start = 0;
     shard->list = calloc(count, sizeof shard->list[0]);
-    int rc = SHARD_FAILED;
-    if (sizes && shard->list)
-        rc = measure_all(shard, names, sizes, error);
-    else
+    if (!shard->list) {
         error_set(error, "out of memory");
-    for (size_t i = 0; i < count && rc == 0; start += sizes[i++]) {
-        struct file_shard file = {.index = i,
-                                  .name = names[i],
-                                  .size = sizes[i],
-                                  .wants_fingerprint = choice->wants_fingerprints};
-        if (shard_range_of(choice, shard->bytes, start, sizes[i], &file.begin, &file.end))
+        return SHARD_FAILED;
+    }
+    int rc = list_all(shard, names, error);
+    uint64_t start = 0;
+    for (size_t i = 0; i < count && rc == 0; i++) { /* keeps those of the shard */
+        struct file_shard file = shard->list[i];
+        if (shard_range_of(choice, shard->bytes, start, file.size, &file.begin, &file.end))
             shard->list[shard->count++] = file;
+        start += file.size;
     }
     if (rc != 0)
         shard_close(shard);
-    free(sizes);
     return rc;
 }
 
@@ -452,9 +442,8 @@ int file_shard_check(struct input *input, struct file_shard *shard, struct error
 
 /* What is known of the frames before those of the shard. */
 struct frames_before {
-    bool has_content;    /* one of them may have content: */
-    uint64_t content_at; /* the last such, and */
-    uint64_t sized_at;   /* the last that says that it has; or the first frame of all */
+    uint64_t content_at; /* the last that may have content, */
+    uint64_t sized_at;   /* and that says that it has; or the first frame of all */
 };
 
 /* Finds the frames that begin in the shard: bytes [first, next) of the file. 0 or -1. */
@@ -482,7 +471,6 @@ static int find_frames(struct input *input, const struct file_shard *shard,
             break;
         if (edges->first != none || walk.frame.content == 0)
             continue;
-        before->has_content = true;
         before->content_at = walk.offset;
         if (is_sized)
             before->sized_at = walk.offset;
@@ -492,16 +480,11 @@ static int find_frames(struct input *input, const struct file_shard *shard,
     return step == WALK_FAILED ? -1 : 0;
 }
 
-/* The last byte of content, if there is any. */
-struct last_byte {
-    unsigned char byte;
-    bool is_there;
-};
-
 static int take_last(void *arg, const unsigned char *data, size_t len)
 {
+    int *last = arg;
     if (len > 0)
-        *(struct last_byte *)arg = (struct last_byte){data[len - 1], true};
+        *last = data[len - 1];
     return 1;
 }
 
@@ -511,7 +494,7 @@ static int find_edge(struct input *input, const struct frames_before *before, st
 {
     struct shard_edges *edges = &input->plan.edges;
     const struct record_kind *kind = &input->records.kind;
-    struct last_byte last = {.is_there = false};
+    int last = -1; /* byte of content before; there may be none */
     edges->is_first = edges->first == 0;
     if (record_is_byte(kind) || kind->type == RECORD_PAIRS || edges->is_first ||
         edges->first == edges->next)
@@ -522,16 +505,12 @@ static int find_edge(struct input *input, const struct frames_before *before, st
     }
     /* Frames that do not say how much they hold may be empty: then all since the last one that says
      * so are decoded. */
-    const uint64_t first = edges->first, content_at = before->content_at, at = before->sized_at;
-    const struct frames *frames = &input->frames;
-    if (before->has_content &&
-        peek_content(frames, content_at, first, take_last, &last, error) != 0)
-        return -1;
-    if (before->has_content && !last.is_there && at < content_at &&
-        peek_content(frames, at, first, take_last, &last, error) != 0)
-        return -1;
-    edges->is_first = !last.is_there;
-    edges->goes_on = last.is_there && !ends_record(kind, last.byte);
+    const uint64_t begins[] = {before->content_at, before->sized_at};
+    for (unsigned i = 0; i < 2 && last < 0; i++)
+        if (peek_content(&input->frames, begins[i], edges->first, take_last, &last, error) != 0)
+            return -1;
+    edges->is_first = last < 0;
+    edges->goes_on = last >= 0 && !ends_record(kind, (unsigned char)last);
     return 0;
 }
 
@@ -543,7 +522,7 @@ static int enter_frames(struct input *input, const struct file_shard *shard, str
     /* What a character needs of the frames before is more than the last byte. */
     bool is_whole = kind->type == RECORD_CSV || kind->type == RECORD_CHARACTERS ||
                     content_is_partial(&input->plan.range);
-    struct frames_before before = {false, 0, 0};
+    struct frames_before before = {0, 0};
     edges->file_end = edges->next = shard->size;
     edges->first = shard->begin == 0 ? 0 : shard->size;
     edges->is_first = true;

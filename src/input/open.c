@@ -90,12 +90,10 @@ void unsupported_format_record(struct unsupported_seen *seen,
 {
     if (!format)
         return;
-    seen->others += seen->format != NULL;
-    if (seen->format && seen->number < number)
-        return;
-    seen->format = format;
-    seen->name = name;
-    seen->number = number;
+    const size_t others = seen->others + (seen->format != NULL);
+    if (!seen->format || number < seen->number)
+        *seen = (struct unsupported_seen){format, name, number, others};
+    seen->others = others;
 }
 
 void unsupported_format_warn(const struct unsupported_seen *seen, struct error *warning)
