@@ -126,18 +126,6 @@ size_t content_left(const struct content_range *range, uint64_t position, size_t
     return left < max ? (size_t)left : max;
 }
 
-size_t content_keep(const struct content_range *range, uint64_t position, unsigned char *data,
-                    size_t len)
-{
-    if (position >= range->begin)
-        return len;
-    uint64_t left_out = range->begin - position;
-    if (left_out >= len)
-        return 0;
-    memmove(data, data + left_out, len - (size_t)left_out);
-    return len - (size_t)left_out;
-}
-
 /* --- pieces --- */
 
 /* Bytes after a piece of text that are read with it: all that a token needs. */
@@ -264,14 +252,6 @@ int input_cut(struct input *input, struct chunk *chunk, size_t waited, bool at_e
             records_are_one_line(chunk->data + chunk->begin, chunk->len - chunk->begin);
     }
     return skip_header(input, chunk, at_end, error);
-}
-
-int input_check_end(const struct input *input, struct error *error)
-{
-    const struct records *records = &input->records;
-    if (records->cut_len == 0 || record_is_text(&records->kind))
-        return 0;
-    return input_cut_off(input, records->cut_len, error);
 }
 
 /* --- shards: all files are cut by sizes alone. To a shard of one file belong the records and

@@ -151,9 +151,6 @@ ssize_t input_read(struct input *input, void *buf, size_t cap, struct error *err
  * Returns -1. */
 int input_cut_off(const struct input *input, size_t len, struct error *error);
 
-/* Checks the end. 0, or -1 with the error that the end of a record is missing. */
-int input_check_end(const struct input *input, struct error *error);
-
 /* Closes and frees all but standard input itself. */
 void input_close(struct input *input);
 
@@ -179,11 +176,6 @@ uint64_t content_before(const struct content_range *range, uint64_t position);
 /* Returns how many of the next `max` bytes after `position` are to be read: those up to the end of
  * the range, and one more if that would be wrong. */
 size_t content_left(const struct content_range *range, uint64_t position, size_t max);
-
-/* Keeps of data[0..len), bytes of the content from `position` on, those from the beginning of the
- * range on, and moves them to data. Returns how many. */
-size_t content_keep(const struct content_range *range, uint64_t position, unsigned char *data,
-                    size_t len);
 
 /* --- shards: the files, laid end to end, are cut into N ranges of about the same size by their
  * sizes alone, so that all processes make the same cuts. Where records and compressed frames are

@@ -222,10 +222,13 @@ static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, si
 {
     const struct content_range *range = &extent->file->input.plan.range;
     uint64_t position = extent->segment.begin + extent->segment.content;
+    const uint64_t before = position < range->begin ? range->begin - position : 0;
     unsigned char *out = chunk->data + chunk->len;
     size_t cap = limit - chunk->len, made;
     struct error fault;
     cap = content_left(range, position, cap);
+    if (before > 0 && cap > before)
+        cap = (size_t)before;
     if (extent->skip > 0 && cap > extent->skip)
         cap = (size_t)extent->skip;
     enum decoded state = step(extent, out, cap, &made);
@@ -235,7 +238,7 @@ static enum decoded step_in_range(struct extent *extent, struct chunk *chunk, si
     }
     if (content_check(range, position + made, false, &fault) != 0)
         return source_fail_of(extent->worker, extent->file, "%s", fault.text);
-    chunk->len += content_keep(range, position, out, made);
+    chunk->len += before > 0 ? 0 : made;
     bool is_all = content_left(range, position + made, 1) == 0;
     return state == DECODED_SOME && is_all ? DECODED_ALL : state;
 }

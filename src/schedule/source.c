@@ -279,10 +279,12 @@ void source_add_one_line(struct source *source, const struct file *file)
 int source_retire(struct worker *worker, struct file *file)
 {
     struct source *source = worker->source;
+    const struct records *records = &file->input.records;
+    const bool is_cut = records->cut_len > 0 && !record_is_text(&records->kind);
     struct error error;
     if (file->input.is_one_line)
         source_add_one_line(source, file);
-    int rc = input_check_end(&file->input, &error);
+    int rc = is_cut ? input_cut_off(&file->input, records->cut_len, &error) : 0;
     if (rc != 0)
         source_fail_at_end(worker, file, &error);
     else
