@@ -68,10 +68,9 @@ struct gzip_round {
 static void chain_run(struct gzip_round *round)
 {
     const struct parsed_run *parsed;
-    const char *why;
     double begin = now();
     enum gzip_chained chained;
-    while ((chained = gzip_chain_next(&round->chain, &round->run, &parsed, &why)) == GZIP_CHAINED ||
+    while ((chained = gzip_chain_next(&round->chain, &round->run, &parsed)) == GZIP_CHAINED ||
            chained == GZIP_ENDED) {
         if (chained == GZIP_ENDED)
             continue;
@@ -88,7 +87,7 @@ static void chain_run(struct gzip_round *round)
         round->taken.execute += begin - chosen;
     }
     if (chained == GZIP_WRONG)
-        die("blocks", why);
+        die("blocks", "corrupt");
 }
 
 static struct taken run_gzip(const struct block_loops *loops, const struct bytes_of_file *file)

@@ -228,51 +228,31 @@ void zstd_part_pass(struct zstd_parts *parts);
 
 #define GZIP_MAGIC_SIZE 3 /* bytes, with the only method of compression there is */
 
-/* What may be wrong after a header, in the words of messages. */
-#define GZIP_FAULT_BLOCK "corrupt gzip data (invalid block)"
-#define GZIP_FAULT_CODE "corrupt gzip data (invalid code)"
-#define GZIP_FAULT_DISTANCE "corrupt gzip data (a distance goes back too far)"
-#define GZIP_FAULT_CHECKSUM "corrupt gzip data (wrong checksum or length)"
-
 extern const unsigned char gzip_magic[GZIP_MAGIC_SIZE];
 
-/* The fields, in their order. All but the first are optional. */
-enum gzip_field {
-    GZIP_FIXED, /* magic, method, flags, time, extra flags, operating system */
-    GZIP_EXTRA_SIZE,
-    GZIP_EXTRA,
-    GZIP_NAME,
-    GZIP_COMMENT,
-    GZIP_CHECKSUM,
-    GZIP_HEADER_ENDED,
-};
-
-/* A header as far as it has come; zeroed, it is at its beginning. */
-struct gzip_header {
-    enum gzip_field field;
-    size_t at;       /* bytes of the field that have come */
-    unsigned flags;  /* the fields that there are */
-    unsigned number; /* of two bytes: the size of the extra field, then the checksum */
-    uint32_t crc;    /* of the bytes before it */
-};
-
-/* The parts of a gzip file. */
+/* The parts of a gzip file, in their order. Those of a header are optional but for the first. */
 enum gzip_at {
-    GZIP_AT_FIRST,   /* the first member */
-    GZIP_AT_HEADER,  /* the rest of a member's header */
-    GZIP_AT_BLOCKS,  /* blocks of a member */
-    GZIP_AT_TRAILER, /* the rest of its checksum and length */
+    GZIP_AT_FIRST, /* the first member */
+    GZIP_AT_FIXED, /* magic, method, flags, time, extra flags, operating system */
+    GZIP_AT_EXTRA_SIZE,
+    GZIP_AT_EXTRA,
+    GZIP_AT_NAME,
+    GZIP_AT_COMMENT,
+    GZIP_AT_CHECKSUM, /* of the header */
+    GZIP_AT_BLOCKS,
+    GZIP_AT_TRAILER, /* CRC-32 and length of the content */
     GZIP_AT_NEXT,    /* another member, padding or the end */
     GZIP_AT_ZEROS,   /* more padding, or the end */
 };
 
 /* A walk over members; zeroed, it is at the beginning of a file. Who decodes the blocks of a member
- * sets `next` behind them, to GZIP_AT_TRAILER, with the other two zeroed, or to GZIP_AT_NEXT. */
+ * sets `next` behind them, to GZIP_AT_TRAILER or GZIP_AT_NEXT. */
 struct gzip_members {
     enum gzip_at next;
-    struct gzip_header header;
-    uint64_t trailer; /* as far as it has come: CRC-32 and length */
-    unsigned trailer_len;
+    size_t at;       /* bytes of this part that have come */
+    unsigned flags;  /* of the header: the parts that it has */
+    uint32_t crc;    /* of the header so far */
+    uint64_t number; /* the last size, checksum or trailer, as far as it has come */
 };
 
 /* Takes bytes in[0..len) up to blocks, or behind a trailer or padding, and adds their number to

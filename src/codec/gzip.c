@@ -12,62 +12,58 @@
 
 #define FLAGS_UNKNOWN 0xe0u
 #define FLAG_EXTRA 4u
-#define TRAILER_SIZE 8 /* bytes after the blocks: CRC-32 and length of the content */
 
 const unsigned char gzip_magic[GZIP_MAGIC_SIZE] = {0x1f, 0x8b, 0x08};
 
-/* The flag that announces a field, and its bytes; 0: those that the header states, or up to a zero
+/* The flag that announces a part, and its bytes; 0: those that the header states, or up to a zero
  * byte. */
 static const struct {
     unsigned flag;
     size_t size;
-} fields[] = {
-    [GZIP_FIXED] = {0, 10},         [GZIP_EXTRA_SIZE] = {FLAG_EXTRA, 2},
-    [GZIP_EXTRA] = {FLAG_EXTRA, 0}, [GZIP_NAME] = {8, 0},
-    [GZIP_COMMENT] = {16, 0},       [GZIP_CHECKSUM] = {2, 2},
+} parts[] = {
+    [GZIP_AT_FIXED] = {0, 10},         [GZIP_AT_EXTRA_SIZE] = {FLAG_EXTRA, 2},
+    [GZIP_AT_EXTRA] = {FLAG_EXTRA, 0}, [GZIP_AT_NAME] = {8, 0},
+    [GZIP_AT_COMMENT] = {16, 0},       [GZIP_AT_CHECKSUM] = {2, 2},
+    [GZIP_AT_TRAILER] = {0, 8},
 };
 
-/* Takes the next byte. NULL; or what is wrong, and the header is of no more use. */
-static const char *read_byte(struct gzip_header *header, unsigned char byte)
+/* Takes the next byte of a header or trailer. NULL, or what is wrong. */
+static const char *read_byte(struct gzip_members *members, unsigned char byte)
 {
-    const enum gzip_field field = header->field;
-    const size_t size = field == GZIP_EXTRA ? header->number : fields[field].size;
+    const enum gzip_at part = members->next;
+    const size_t size = part == GZIP_AT_EXTRA ? members->number : parts[part].size,
+                 at = members->at++;
     const char *fault = NULL;
-    if (field == GZIP_FIXED && header->at < GZIP_MAGIC_SIZE && byte != gzip_magic[header->at])
+    if (part == GZIP_AT_FIXED && at < GZIP_MAGIC_SIZE && byte != gzip_magic[at])
         fault = "not gzip data (no member begins here)";
-    if (field == GZIP_FIXED && header->at == GZIP_MAGIC_SIZE) {
-        header->flags = byte;
+    if (part == GZIP_AT_FIXED && at == GZIP_MAGIC_SIZE) {
+        members->flags = byte;
         fault = byte & FLAGS_UNKNOWN ? "corrupt gzip data (unknown flags in a header)" : NULL;
     }
-    if (field == GZIP_EXTRA_SIZE || field == GZIP_CHECKSUM)
-        header->number |= (unsigned)byte << 8 * header->at;
-    if (field != GZIP_CHECKSUM) {
-        uint32_t crc = ~header->crc ^ byte;
+    if (part == GZIP_AT_EXTRA_SIZE || part == GZIP_AT_CHECKSUM || part == GZIP_AT_TRAILER)
+        members->number = (at > 0 ? members->number : 0) | (uint64_t)byte << 8 * at;
+    if (part < GZIP_AT_CHECKSUM) {
+        uint32_t crc = ~members->crc ^ byte;
         for (int bit = 0; bit < 8; bit++)
             crc = crc & 1 ? crc >> 1 ^ 0xedb88320 : crc >> 1;
-        header->crc = ~crc;
+        members->crc = ~crc;
     }
-    header->at++;
-    if (size > 0 ? header->at < size : byte != 0)
+    if (size > 0 ? members->at < size : byte != 0)
         return fault;
-    if (field == GZIP_CHECKSUM && header->number != (header->crc & 0xffff))
+    if (part == GZIP_AT_CHECKSUM && members->number != (members->crc & 0xffff))
         fault = "corrupt gzip data (wrong checksum of a header)";
-    bool is_there = false; /* the next field */
-    header->at = 0;
-    while (!is_there && ++header->field != GZIP_HEADER_ENDED) {
-        is_there = header->flags & fields[header->field].flag;
-        if (header->field == GZIP_EXTRA)
-            is_there &= header->number > 0;
-        else
-            header->number = 0;
-    }
+    members->at = 0;
+    do
+        members->next++;
+    while (members->next < GZIP_AT_BLOCKS &&
+           (!(members->flags & parts[members->next].flag) ||
+            (members->next == GZIP_AT_EXTRA && members->number == 0)));
     return fault;
 }
 
 bool gzip_members_are_complete(const struct gzip_members *members)
 {
-    return members->next == GZIP_AT_FIRST || members->next == GZIP_AT_NEXT ||
-           members->next == GZIP_AT_ZEROS;
+    return members->next == GZIP_AT_FIRST || members->next >= GZIP_AT_NEXT;
 }
 
 const char *gzip_members_read(struct gzip_members *members, const unsigned char *in, size_t len,
@@ -75,30 +71,17 @@ const char *gzip_members_read(struct gzip_members *members, const unsigned char 
 {
     const char *fault = NULL;
     size_t at = 0;
-    if (members->next == GZIP_AT_TRAILER) {
-        while (at < len && members->trailer_len < TRAILER_SIZE)
-            members->trailer |= (uint64_t)in[at++] << 8 * members->trailer_len++;
-        if (members->trailer_len == TRAILER_SIZE)
-            members->next = GZIP_AT_NEXT;
-        *used += at;
-        return NULL;
-    }
     if (gzip_members_are_complete(members) && len > 0) {
         while (members->next != GZIP_AT_FIRST && at < len && in[at] == 0)
             at++;
-        *used += at;
         if (at == 0 && members->next == GZIP_AT_ZEROS)
             return "not gzip data (after zero bytes, which end it)";
-        members->next = at > 0 ? GZIP_AT_ZEROS : GZIP_AT_HEADER;
-        members->header = (struct gzip_header){.field = GZIP_FIXED};
+        *members = (struct gzip_members){.next = at > 0 ? GZIP_AT_ZEROS : GZIP_AT_FIXED};
     }
-    if (members->next == GZIP_AT_HEADER) {
-        while (at < len && members->header.field != GZIP_HEADER_ENDED && !fault)
-            fault = read_byte(&members->header, in[at++]);
-        *used += at;
-        if (members->header.field == GZIP_HEADER_ENDED)
-            members->next = GZIP_AT_BLOCKS;
-    }
+    while (at < len && !fault &&
+           (members->next < GZIP_AT_BLOCKS || members->next == GZIP_AT_TRAILER))
+        fault = read_byte(members, in[at++]);
+    *used += at;
     return fault;
 }
 
@@ -288,13 +271,13 @@ static const char *inflate_fault(int error)
 {
     switch (error) {
     case ISAL_INVALID_BLOCK:
-        return GZIP_FAULT_BLOCK;
+        return "corrupt gzip data (invalid block)";
     case ISAL_INVALID_SYMBOL:
-        return GZIP_FAULT_CODE;
+        return "corrupt gzip data (invalid code)";
     case ISAL_INVALID_LOOKBACK:
-        return GZIP_FAULT_DISTANCE;
+        return "corrupt gzip data (a distance goes back too far)";
     case ISAL_INCORRECT_CHECKSUM:
-        return GZIP_FAULT_CHECKSUM;
+        return "corrupt gzip data (wrong checksum or length)";
     default:
         return "corrupt gzip data";
     }

@@ -134,7 +134,7 @@ static bool add_member(struct gzip_run *run, const struct deflate_input *input, 
     }
     run->parsed.reach = before.reach;
     run->ends[run->ends_len++] = (struct gzip_end){
-        .content = before.content, .next = (uint32_t)next, .trailer = members.trailer};
+        .content = before.content, .next = (uint32_t)next, .trailer = members.number};
     run->end = position;
     run->stop = stop;
     return true;
@@ -301,8 +301,8 @@ void gzip_chain_close(struct gzip_chain *chain)
     parsed_run_close(&chain->parsed);
 }
 
-/* Takes at least one byte that does not belong to a block. Returns NULL, or what is wrong. */
-static const char *take_bytes(struct gzip_chain *chain, const unsigned char *in, size_t len)
+/* Takes at least one byte that does not belong to a block. False: it is wrong. */
+static bool take_bytes(struct gzip_chain *chain, const unsigned char *in, size_t len)
 {
     const bool was_between = gzip_members_are_complete(&chain->members);
     size_t used = 0;
@@ -312,7 +312,7 @@ static const char *take_bytes(struct gzip_chain *chain, const unsigned char *in,
         chain->content = 0;
     }
     chain->position.bit += 8 * (uint64_t)used;
-    return fault;
+    return !fault;
 }
 
 /* Returns where the chain is in a run, in bits. */
@@ -380,15 +380,10 @@ static void add_content(struct gzip_chain *chain, const struct gzip_run *run, ui
 }
 
 static enum gzip_chained take_blocks(struct gzip_chain *chain, const struct gzip_run *run,
-                                     const struct parsed_run **parsed, const char **why)
+                                     const struct parsed_run **parsed)
 {
     const enum deflate_stop stop = parse_blocks(chain, run, parsed);
-    *why = NULL;
-    if ((*parsed)->reach > chain->content)
-        *why = GZIP_FAULT_DISTANCE;
-    else if (stop == DEFLATE_CORRUPT)
-        *why = chain->position.is_inside ? GZIP_FAULT_CODE : GZIP_FAULT_BLOCK;
-    if (*why)
+    if ((*parsed)->reach > chain->content || stop == DEFLATE_CORRUPT)
         return GZIP_WRONG;
     /* If a run has much of the next piece, a block is only cut beyond its own: no header is longer.
      * Where the file ends it may have little of it. */
@@ -397,22 +392,21 @@ static enum gzip_chained take_blocks(struct gzip_chain *chain, const struct gzip
         chain->cut = run->at + run->len;
     if (stop == DEFLATE_ENDED) {
         chain->position.bit = (chain->position.bit + 7) / 8 * 8;
-        chain->members = (struct gzip_members){.next = GZIP_AT_TRAILER};
+        chain->members.next = GZIP_AT_TRAILER;
     }
     add_content(chain, *parsed == &run->parsed ? run : NULL, (*parsed)->content);
     return GZIP_CHAINED;
 }
 
 enum gzip_chained gzip_chain_next(struct gzip_chain *chain, const struct gzip_run *run,
-                                  const struct parsed_run **parsed, const char **why)
+                                  const struct parsed_run **parsed)
 {
     while (chain->cut != run->at + run->len && position_in(chain, run) < 8 * (uint64_t)run->piece) {
         const size_t at = position_in(chain, run) / 8;
         if (chain->members.next == GZIP_AT_BLOCKS || is_next(chain, run))
-            return take_blocks(chain, run, parsed, why);
+            return take_blocks(chain, run, parsed);
         const bool is_trailer = chain->members.next == GZIP_AT_TRAILER;
-        *why = take_bytes(chain, run->in + at, run->len - at);
-        if (*why)
+        if (!take_bytes(chain, run->in + at, run->len - at))
             return GZIP_WRONG;
         if (is_trailer && chain->members.next == GZIP_AT_NEXT)
             return GZIP_ENDED;

@@ -135,9 +135,9 @@ struct gzip_chain {
 enum gzip_chained {
     GZIP_CHAINED, /* *parsed is the content that comes next; if it is the run's, members end in it
                    */
-    GZIP_ENDED,   /* a member: members.trailer is what it states, as gzip_trailer gives it */
+    GZIP_ENDED,   /* a member: members.number is what it states, as gzip_trailer gives it */
     GZIP_PASSED,  /* the run is of no more use: the next one is needed, or the file ends */
-    GZIP_WRONG,   /* *why says what */
+    GZIP_WRONG,   /* zlib would refuse what comes next, too */
 };
 
 /* Opens a chain. 0, or -1: out of memory. */
@@ -147,7 +147,7 @@ void gzip_chain_close(struct gzip_chain *chain);
 
 /* Goes on in a run that was parsed; call it with the same run until it is passed. */
 enum gzip_chained gzip_chain_next(struct gzip_chain *chain, const struct gzip_run *run,
-                                  const struct parsed_run **parsed, const char **why);
+                                  const struct parsed_run **parsed);
 
 /* Returns the trailer of a member with so much content, and such a CRC-32. */
 static inline uint64_t gzip_trailer(uint64_t content, uint32_t crc)

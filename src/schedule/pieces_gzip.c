@@ -450,11 +450,10 @@ static enum piece_chained chain(struct worker *worker, struct pieces *pieces, st
     struct gzip_piece *piece = (struct gzip_piece *)own;
     const struct parsed_run *parsed = &all->chain.parsed; /* if it waits */
     enum gzip_chained chained = GZIP_CHAINED;
-    const char *unused; /* ISA-L says what is wrong */
     if (!piece->is_read)
         return PIECE_STOP;
     while (all->waits ||
-           (chained = gzip_chain_next(&all->chain, &piece->run, &parsed, &unused)) != GZIP_PASSED) {
+           (chained = gzip_chain_next(&all->chain, &piece->run, &parsed)) != GZIP_PASSED) {
         const bool is_own = chained == GZIP_CHAINED && parsed == &piece->run.parsed;
         const unsigned checks = is_own ? 2 * piece->run.ends_len + 1 : 1;
         if (chained == GZIP_WRONG || piece->checks_len + checks > CHECKS_MAX ||
@@ -468,7 +467,7 @@ static enum piece_chained chain(struct worker *worker, struct pieces *pieces, st
         if (all->waits)
             return PIECE_LATER;
         if (chained == GZIP_ENDED)
-            chain_end(all, piece, all->chain.members.trailer, all->chain.position.bit / 8,
+            chain_end(all, piece, all->chain.members.number, all->chain.position.bit / 8,
                       pieces->position);
         else if (has_content && chain_content(worker, all, piece, parsed, at_once) != 0)
             return PIECE_STOP;

@@ -52,7 +52,7 @@ static bool add_parsed(const struct parsed_run *parsed, const struct gzip_end *e
         to->crc = (uint32_t)crc32(to->crc, to->made.bytes + before, (unsigned)len);
         to->member += len;
         if (ends[i].trailer != gzip_trailer(to->member, to->crc))
-            to->why = GZIP_FAULT_CHECKSUM;
+            to->why = "a wrong checksum or length";
         before += len;
         to->crc = 0;
         to->member = 0;
@@ -69,9 +69,9 @@ static bool chain_run(struct gzip_chain *chain, struct gzip_cutter *cutter,
     const size_t piece = cutter->piece;
     const struct parsed_run *parsed;
     enum gzip_chained chained;
-    while ((chained = gzip_chain_next(chain, run, &parsed, &to->why)) < GZIP_PASSED) {
-        if (chained == GZIP_ENDED && chain->members.trailer != gzip_trailer(to->member, to->crc))
-            to->why = GZIP_FAULT_CHECKSUM;
+    while ((chained = gzip_chain_next(chain, run, &parsed)) < GZIP_PASSED) {
+        if (chained == GZIP_ENDED && chain->members.number != gzip_trailer(to->member, to->crc))
+            to->why = "a wrong checksum or length";
         if (to->why)
             return false;
         if (chained == GZIP_ENDED) {
@@ -85,6 +85,7 @@ static bool chain_run(struct gzip_chain *chain, struct gzip_cutter *cutter,
             !add_parsed(parsed, run->ends, is_own ? run->ends_len : 0, to))
             return false;
     }
+    to->why = chained == GZIP_WRONG ? "what zlib would refuse" : NULL;
     to->passed++;
     gzip_cutter_learn(cutter, run, &chain->uses_run);
     if (cutter->piece > piece) /* no larger than the caller wants them */
