@@ -126,13 +126,7 @@ struct block_loops {
 /* All loops, fastest first, ended by NULL. The last ones run anywhere. NEON needs no loops of its
  * own: compilers use it to copy 32 bytes. */
 extern const struct block_loops *const block_loops[];
-extern const struct block_loops block_loops_avx512, block_loops_avx2, block_loops_portable;
-
-/* With AVX-512 only the search gains: the other loops are those with AVX2, in whose file they are
- * joined. */
-bool avx512_runs_here(void);
-unsigned find_precodes_avx512(const struct deflate_input *input, uint64_t *from, uint64_t to,
-                              uint64_t *found);
+extern const struct block_loops block_loops_avx2, block_loops_portable;
 
 /* Returns the fastest loops that run here, and need no more than the kernels that have this name:
  * NULL, any. */
