@@ -52,13 +52,6 @@ size_t gzip_run_memory(void)
 /* Bytes of a header that are looked at: hardly any is longer. */
 #define HEADER_MAX 512
 
-/* A search for a beginning. */
-struct search {
-    uint64_t from;     /* bit with which it goes on */
-    uint64_t searched; /* before this bit there is no block, */
-    uint64_t block;    /* but this one; or DEFLATE_NONE */
-};
-
 /* Returns the first byte in [from, to) with which a member may begin, or `to`. */
 static size_t find_member(const struct gzip_run *run, size_t from, size_t to)
 {
@@ -74,28 +67,24 @@ static size_t find_member(const struct gzip_run *run, size_t from, size_t to)
     return to;
 }
 
-/* Sets run->begin to what may be a beginning, from search->from on, or to DEFLATE_NONE. */
-static void find_beginning(struct gzip_run *run, const struct deflate_input *input,
-                           struct search *search, int64_t *budget)
+/* Sets run->begin to what may be a beginning, from bit *from on, or to DEFLATE_NONE, and moves
+ * *from on. */
+static void find_beginning(struct gzip_run *run, const struct deflate_input *input, uint64_t *from,
+                           int64_t *budget)
 {
     const uint64_t until = 8 * (uint64_t)run->piece;
     run->begin = DEFLATE_NONE;
-    while (run->begin == DEFLATE_NONE && search->from < until && *budget >= 0) {
-        if (search->block < search->from)
-            search->block = DEFLATE_NONE;
-        if (search->block == DEFLATE_NONE) {
-            const uint64_t begin =
-                search->searched > search->from ? search->searched : search->from;
-            const uint64_t left = until - begin,
-                           end = begin + (left < SEARCHED_AT_ONCE ? left : SEARCHED_AT_ONCE);
-            search->block = deflate_find(run->parser.loops, input, begin, end, budget);
-            search->searched = search->block == DEFLATE_NONE ? end : search->block;
-        }
-        const size_t to = (size_t)((search->searched + 7) / 8),
-                     member = find_member(run, (size_t)((search->from + 7) / 8), to);
-        run->is_member = member < to;
-        run->begin = run->is_member ? 8 * (uint64_t)member : search->block;
-        search->from = run->begin == DEFLATE_NONE ? search->searched : run->begin + 1;
+    while (run->begin == DEFLATE_NONE && *from < until && *budget >= 0) {
+        const uint64_t left = until - *from,
+                       end = *from + (left < SEARCHED_AT_ONCE ? left : SEARCHED_AT_ONCE),
+                       member = 8 * (uint64_t)find_member(run, (size_t)((*from + 7) / 8),
+                                                          (size_t)(end + 7) / 8);
+        run->begin =
+            deflate_find(run->parser.loops, input, *from, member < end ? member : end, budget);
+        run->is_member = run->begin == DEFLATE_NONE && member < end;
+        if (run->is_member)
+            run->begin = member;
+        *from = run->begin == DEFLATE_NONE ? end : run->begin + 1;
     }
 }
 
@@ -145,13 +134,13 @@ void gzip_run_parse(struct gzip_run *run)
     const struct deflate_input input = {run->in, 8 * (uint64_t)run->len};
     const uint64_t until = 8 * (uint64_t)run->piece;
     int64_t budget = (int64_t)until / BUDGET_PART, left = BUDGET_TIMES * (int64_t)until;
-    struct search search = {.block = DEFLATE_NONE};
+    uint64_t from = 0;
     bool has_tried = false;
     if (atomic_load(run->vain) >= VAIN_MAX && run->number % VAIN_EACH > 0)
         return;
     run->parser.work_max = (uint64_t)left;
     do {
-        find_beginning(run, &input, &search, &budget);
+        find_beginning(run, &input, &from, &budget);
         if (run->begin == DEFLATE_NONE)
             break;
         const size_t at = (size_t)(run->begin / 8),
@@ -281,38 +270,13 @@ void gzip_cutter_learn(struct gzip_cutter *cutter, const struct gzip_run *run, b
 
 int gzip_chain_open(struct gzip_chain *chain, const struct block_loops *loops)
 {
-    chain->parser = (struct deflate_parser){.loops = loops};
-    gzip_chain_begin(chain);
+    *chain = (struct gzip_chain){.parser = {.loops = loops}};
     return parsed_run_open(&chain->parsed, CHAIN_LITERALS_MAX, CHAIN_OPERATIONS_MAX);
-}
-
-void gzip_chain_begin(struct gzip_chain *chain)
-{
-    chain->members = (struct gzip_members){.next = GZIP_AT_FIRST};
-    chain->position = (struct deflate_position){.bit = 0};
-    chain->cut = 0;
-    chain->member = chain->content = 0;
-    chain->alone = 0;
-    chain->uses_run = chain->has_used = false;
 }
 
 void gzip_chain_close(struct gzip_chain *chain)
 {
     parsed_run_close(&chain->parsed);
-}
-
-/* Takes at least one byte that does not belong to a block. False: it is wrong. */
-static bool take_bytes(struct gzip_chain *chain, const unsigned char *in, size_t len)
-{
-    const bool was_between = gzip_members_are_complete(&chain->members);
-    size_t used = 0;
-    const char *fault = gzip_members_read(&chain->members, in, len, &used);
-    if (was_between && !gzip_members_are_complete(&chain->members)) {
-        chain->member = chain->position.bit / 8;
-        chain->content = 0;
-    }
-    chain->position.bit += 8 * (uint64_t)used;
-    return !fault;
 }
 
 /* Returns where the chain is in a run, in bits. */
@@ -331,31 +295,22 @@ static bool is_next(const struct gzip_chain *chain, const struct gzip_run *run)
                           : next == GZIP_AT_BLOCKS && !chain->position.is_inside;
 }
 
-/* Sets *parsed to the run's own blocks if they begin here. Otherwise parses up to where they begin,
- * or to the end of the piece. */
-static enum deflate_stop parse_blocks(struct gzip_chain *chain, const struct gzip_run *run,
-                                      const struct parsed_run **parsed)
+static void begin_member(struct gzip_chain *chain)
 {
-    const struct deflate_input input = {run->in, 8 * (uint64_t)run->len};
-    const uint64_t from = position_in(chain, run), piece_end = 8 * (uint64_t)run->piece;
-    enum deflate_stop stop = run->stop;
-    if (is_next(chain, run)) {
-        if (run->is_member) {
-            chain->member = chain->position.bit / 8;
-            chain->content = 0;
-        }
-        chain->members.next = GZIP_AT_BLOCKS;
-        *parsed = &run->parsed;
-        chain->position = run->end;
-    } else {
-        const bool is_before = run->begin != DEFLATE_NONE && run->begin > from;
-        *parsed = &chain->parsed;
-        chain->position.bit = from;
-        stop = deflate_parse(&chain->parser, &input, &chain->position,
-                             is_before ? run->begin : piece_end, &chain->parsed);
-    }
-    chain->position.bit += 8 * run->at;
-    return stop;
+    chain->member = chain->position.bit / 8;
+    chain->content = 0;
+}
+
+/* Takes at least one byte that does not belong to a block. False: it is wrong. */
+static bool take_bytes(struct gzip_chain *chain, const unsigned char *in, size_t len)
+{
+    const bool was_between = gzip_members_are_complete(&chain->members);
+    size_t used = 0;
+    const char *fault = gzip_members_read(&chain->members, in, len, &used);
+    if (was_between && !gzip_members_are_complete(&chain->members))
+        begin_member(chain);
+    chain->position.bit += 8 * (uint64_t)used;
+    return !fault;
 }
 
 static void add_alone(struct gzip_chain *chain, int64_t len)
@@ -364,48 +319,70 @@ static void add_alone(struct gzip_chain *chain, int64_t len)
     chain->alone = alone < 0 ? 0 : alone <= ALONE_MAX ? alone : ALONE_MAX + 1;
 }
 
-/* Records content: of a run, perhaps of several members, or, with NULL, parsed here. */
-static void add_content(struct gzip_chain *chain, const struct gzip_run *run, uint32_t len)
+/* Takes the run's own blocks, which begin here. */
+static enum deflate_stop take_run(struct gzip_chain *chain, const struct gzip_run *run)
 {
-    const bool is_end = chain->members.next == GZIP_AT_TRAILER;
-    chain->content += len;
-    if (run && run->ends_len > 0) {
+    const uint32_t content = run->parsed.content;
+    if (run->is_member)
+        begin_member(chain);
+    if (run->parsed.reach > chain->content)
+        return DEFLATE_CORRUPT;
+    chain->position = run->end;
+    chain->position.bit += 8 * run->at;
+    chain->content += content;
+    if (run->ends_len > 0) {
         const struct gzip_end *last = &run->ends[run->ends_len - 1];
         chain->member = run->at + last->next;
-        chain->content = len - last->content;
+        chain->content = content - last->content;
     }
-    chain->uses_run |= run != NULL;
-    chain->has_used |= run != NULL;
-    add_alone(chain, run ? -(int64_t)len : (int64_t)len + (is_end ? ALONE_MEMBER : 0));
+    chain->uses_run = chain->has_used = true;
+    add_alone(chain, -(int64_t)content);
+    return run->stop;
 }
 
-static enum gzip_chained take_blocks(struct gzip_chain *chain, const struct gzip_run *run,
-                                     const struct parsed_run **parsed)
+/* Parses blocks up to where those of the run begin, or to the end of the piece. */
+static enum deflate_stop parse_blocks(struct gzip_chain *chain, const struct gzip_run *run)
 {
-    const enum deflate_stop stop = parse_blocks(chain, run, parsed);
-    if ((*parsed)->reach > chain->content || stop == DEFLATE_CORRUPT)
-        return GZIP_WRONG;
-    /* If a run has much of the next piece, a block is only cut beyond its own: no header is longer.
-     * Where the file ends it may have little of it. */
-    if (stop == DEFLATE_CUT &&
-        (run->piece == run->len || position_in(chain, run) < 8 * (uint64_t)run->piece))
-        chain->cut = run->at + run->len;
-    if (stop == DEFLATE_ENDED) {
-        chain->position.bit = (chain->position.bit + 7) / 8 * 8;
-        chain->members.next = GZIP_AT_TRAILER;
-    }
-    add_content(chain, *parsed == &run->parsed ? run : NULL, (*parsed)->content);
-    return GZIP_CHAINED;
+    const struct deflate_input input = {run->in, 8 * (uint64_t)run->len};
+    const uint64_t from = position_in(chain, run),
+                   until = run->begin != DEFLATE_NONE && run->begin > from
+                               ? run->begin
+                               : 8 * (uint64_t)run->piece;
+    chain->position.bit = from;
+    const enum deflate_stop stop =
+        deflate_parse(&chain->parser, &input, &chain->position, until, &chain->parsed);
+    if (chain->parsed.reach > chain->content)
+        return DEFLATE_CORRUPT;
+    chain->position.bit += 8 * run->at;
+    chain->content += chain->parsed.content;
+    add_alone(chain, (int64_t)chain->parsed.content + (stop == DEFLATE_ENDED ? ALONE_MEMBER : 0));
+    return stop;
 }
 
 enum gzip_chained gzip_chain_next(struct gzip_chain *chain, const struct gzip_run *run,
                                   const struct parsed_run **parsed)
 {
-    while (chain->cut != run->at + run->len && position_in(chain, run) < 8 * (uint64_t)run->piece) {
-        const size_t at = position_in(chain, run) / 8;
-        if (chain->members.next == GZIP_AT_BLOCKS || is_next(chain, run))
-            return take_blocks(chain, run, parsed);
+    const uint64_t piece_end = 8 * (run->at + run->piece);
+    while (chain->cut != run->at + run->len && chain->position.bit < piece_end) {
+        const bool is_own = is_next(chain, run);
+        if (is_own || chain->members.next == GZIP_AT_BLOCKS) {
+            const enum deflate_stop stop = is_own ? take_run(chain, run) : parse_blocks(chain, run);
+            if (stop == DEFLATE_CORRUPT)
+                return GZIP_WRONG;
+            /* If a run has much of the next piece, a block is only cut beyond its own: no header is
+             * longer. Where the file ends it may have little of it. */
+            if (stop == DEFLATE_CUT && (run->piece == run->len || chain->position.bit < piece_end))
+                chain->cut = run->at + run->len;
+            chain->members.next = GZIP_AT_BLOCKS;
+            if (stop == DEFLATE_ENDED) {
+                chain->position.bit = (chain->position.bit + 7) / 8 * 8;
+                chain->members.next = GZIP_AT_TRAILER;
+            }
+            *parsed = is_own ? &run->parsed : &chain->parsed;
+            return GZIP_CHAINED;
+        }
         const bool is_trailer = chain->members.next == GZIP_AT_TRAILER;
+        const size_t at = position_in(chain, run) / 8;
         if (!take_bytes(chain, run->in + at, run->len - at))
             return GZIP_WRONG;
         if (is_trailer && chain->members.next == GZIP_AT_NEXT)
@@ -424,9 +401,4 @@ bool gzip_chain_is_worth_it(const struct gzip_chain *chain, uint64_t again)
     return chain->alone <= ALONE_MAX &&
            (chain->members.next != GZIP_AT_BLOCKS || chain->content < RATIO_MIN ||
             chain->content / RATIO_MAX < compressed);
-}
-
-bool gzip_chain_is_complete(const struct gzip_chain *chain)
-{
-    return gzip_members_are_complete(&chain->members);
 }

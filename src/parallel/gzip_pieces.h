@@ -117,7 +117,7 @@ void gzip_cutter_learn(struct gzip_cutter *cutter, const struct gzip_run *run, b
  * beginning that was found in a piece, and those for which a run had no room. Nothing is accepted
  * that zlib refuses. */
 
-/* A chain. Opened or begun anew, it is at the beginning of a file. Owns its memory. */
+/* A chain. Opened, it is at the beginning of a file. Owns its memory. */
 struct gzip_chain {
     struct gzip_members members;
     struct deflate_position position; /* what comes next, in bits of the file */
@@ -142,7 +142,6 @@ enum gzip_chained {
 
 /* Opens a chain. 0, or -1: out of memory. */
 int gzip_chain_open(struct gzip_chain *chain, const struct block_loops *loops);
-void gzip_chain_begin(struct gzip_chain *chain);
 void gzip_chain_close(struct gzip_chain *chain);
 
 /* Goes on in a run that was parsed; call it with the same run until it is passed. */
@@ -158,8 +157,5 @@ static inline uint64_t gzip_trailer(uint64_t content, uint32_t crc)
 /* True if it is worth it to go on, if a member can be begun anew after `again` compressed bytes of
  * it; false: ISA-L alone is faster. */
 bool gzip_chain_is_worth_it(const struct gzip_chain *chain, uint64_t again);
-
-/* True if the file may end here: after a member, or before the first. */
-bool gzip_chain_is_complete(const struct gzip_chain *chain);
 
 #endif

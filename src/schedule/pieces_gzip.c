@@ -507,7 +507,7 @@ static bool retire(struct pieces *pieces, struct piece *own, struct piece_restar
 static struct piece_restart restart(const struct pieces *pieces, bool at_end)
 {
     const struct gzip_pieces *all = (const struct gzip_pieces *)pieces;
-    if (at_end && gzip_chain_is_complete(&all->chain)) /* perhaps after zeros */
+    if (at_end && gzip_members_are_complete(&all->chain.members)) /* perhaps after zeros */
         return (struct piece_restart){all->begin + all->chain.position.bit / 8, pieces->position,
                                       false};
     return all->member;

@@ -126,7 +126,7 @@ static void gunzip_by_runs(const unsigned char *in, size_t len, size_t piece, st
             if (!chain_run(&chain, &cutter, &runs[i], to))
                 more = false, count = 0;
     }
-    to->is_whole = !to->why && gzip_chain_is_complete(&chain);
+    to->is_whole = !to->why && gzip_members_are_complete(&chain.members);
     gzip_chain_close(&chain);
 }
 
