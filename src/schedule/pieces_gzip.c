@@ -24,11 +24,11 @@ struct symbol_table {
     unsigned char bytes[SYMBOL_WINDOW + DEFLATE_WINDOW];
 };
 
-/* Content, or the end of a member behind it. */
+/* Content of a member, perhaps up to its end. */
 struct check {
     uint32_t crc;
     uint64_t len;
-    bool is_end;
+    bool is_end;                 /* the member ends with it; if so: */
     uint64_t trailer;            /* that the member states */
     struct piece_restart member; /* where it begins */
 };
@@ -40,14 +40,14 @@ struct check {
 #define SLOTS_MIN 3
 
 /* With more gaps in a piece, and members that are chained one by one, ISA-L is faster. */
-#define CHECKS_MAX (2 * GZIP_ENDS_MAX + 64)
+#define CHECKS_MAX (GZIP_ENDS_MAX + 32)
 
 struct gzip_piece {
     struct piece piece; /* first */
     struct gzip_run run;
     bool is_read; /* its bytes are there */
     struct check checks[CHECKS_MAX];
-    unsigned checks_len, own;  /* the first of the own content; two more for each end in it */
+    unsigned checks_len, own;  /* the first of the own content; one more for each end in it */
     struct symbol_table table; /* the window before the own content */
     uint16_t map[DEFLATE_WINDOW];
 };
@@ -94,77 +94,60 @@ static void close_pieces(struct pieces *pieces)
     free(pieces);
 }
 
-/* Opens the next slot. False: out of memory. */
-static bool open_slot(struct gzip_pieces *all)
+/* Opens the buffers of another worker. False: out of memory. */
+static bool open_buffers(struct pieces *pieces)
 {
-    struct gzip_piece *piece = &all->of_slots[all->pieces.count];
-    if (gzip_run_open(&piece->run, all->loops) != 0)
+    struct buffers *buffers = malloc(sizeof *buffers);
+    if (!buffers)
         return false;
-    for (unsigned i = 0; i < SYMBOL_WINDOW; i++)
-        piece->table.bytes[i] = (unsigned char)i;
-    all->pieces.slots[all->pieces.count++] = &piece->piece;
+    buffers->uncounted = NULL;
+    pieces->scratch[pieces->scratch_count++] = buffers;
     return true;
-}
-
-/* Opens buffers for so many workers. False: out of memory. */
-static bool open_buffers(struct pieces *pieces, unsigned workers)
-{
-    pieces->scratch = calloc(workers, sizeof *pieces->scratch);
-    while (pieces->scratch && pieces->scratch_count < workers) {
-        struct buffers *buffers = malloc(sizeof *buffers);
-        if (!buffers)
-            return false;
-        buffers->uncounted = NULL;
-        pieces->scratch[pieces->scratch_count++] = buffers;
-    }
-    return pieces->scratch != NULL;
 }
 
 static struct pieces *open_pieces(struct worker *worker, struct file *file, unsigned workers)
 {
     struct source *source = worker->source;
     const struct frame_batch *pending = &file->input.frames.pending;
-    const uint64_t begin = pending->offset;
     const size_t asked = source->options.piece_size;
     const unsigned max = 2 * workers + SLOTS_MORE;
     const size_t slot = sizeof(struct gzip_piece) + gzip_run_memory();
     if (pending->len < GZIP_MAGIC_SIZE || memcmp(pending->data, gzip_magic, GZIP_MAGIC_SIZE) != 0)
         return NULL; /* ISA-L says what is wrong */
     struct gzip_pieces *all = calloc(1, sizeof *all);
-    struct piece **slots = calloc(max, sizeof *slots);
-    struct gzip_piece *of_slots = calloc(max, sizeof *of_slots); /* large: not touched here */
-    const struct block_loops *loops = block_loops_find(source->options.decoding.instructions);
-    if (!all || !slots || !of_slots || gzip_chain_open(&all->chain, loops) != 0) {
-        free(all);
-        free(slots);
-        free(of_slots);
+    if (!all)
         return NULL;
-    }
-    all->of_slots = of_slots;
-    all->loops = loops;
-    all->pieces.slots = slots;
-    all->begin = begin;
-    all->member = (struct piece_restart){begin, file->content, false};
-    all->pieces.ahead = pending->data;
-    all->pieces.ahead_len = pending->len;
+    struct pieces *pieces = &all->pieces;
+    *pieces = (struct pieces){.slots = calloc(max, sizeof *pieces->slots),
+                              .scratch = calloc(workers, sizeof *pieces->scratch),
+                              .ahead = pending->data,
+                              .ahead_len = pending->len};
+    all->of_slots = calloc(max, sizeof *all->of_slots); /* large: not touched here */
+    all->loops = block_loops_find(source->options.decoding.instructions);
+    all->begin = pending->offset;
+    all->member = (struct piece_restart){pending->offset, file->content, false};
     all->cutter.piece = asked > 0 && asked < GZIP_PIECE ? asked : GZIP_PIECE;
     for (unsigned i = 0; i < SYMBOL_WINDOW; i++)
         all->table.bytes[i] = (unsigned char)i;
-    const bool opens = open_buffers(&all->pieces, workers);
-    while (opens && all->pieces.count < max &&
-           decode_memory_reserve_shared(source, slot, workers)) {
-        all->pieces.memory += slot;
-        if (!open_slot(all))
-            break;
+    bool opens = gzip_chain_open(&all->chain, all->loops) == 0 && pieces->slots &&
+                 pieces->scratch && all->of_slots;
+    while (opens && pieces->scratch_count < workers)
+        opens = open_buffers(pieces);
+    while (opens && pieces->count < max && decode_memory_reserve_shared(source, slot, workers)) {
+        struct gzip_piece *piece = &all->of_slots[pieces->count];
+        pieces->memory += slot;
+        opens = gzip_run_open(&piece->run, all->loops) == 0;
+        if (opens)
+            pieces->slots[pieces->count++] = &piece->piece;
     }
-    const uint64_t ahead = all->pieces.count * (uint64_t)GZIP_PIECE + GZIP_RUN_MAX;
+    const uint64_t ahead = pieces->count * (uint64_t)GZIP_PIECE + GZIP_RUN_MAX;
     all->again = UINT64_MAX;
     if (!file->input.bytes.regular)
         all->again = ahead < PIECES_KEPT_MAX ? PIECES_KEPT_MAX - ahead : 0;
-    if (all->pieces.count >= SLOTS_MIN)
-        return &all->pieces;
-    decode_memory_release_shared(source, all->pieces.memory);
-    close_pieces(&all->pieces);
+    if (pieces->count >= SLOTS_MIN)
+        return pieces;
+    decode_memory_release_shared(source, pieces->memory);
+    close_pieces(pieces);
     return NULL;
 }
 
@@ -173,19 +156,19 @@ static struct pieces *open_pieces(struct worker *worker, struct file *file, unsi
 /* Fills a run with the next bytes of a stream. True if another one follows. */
 static bool fill(struct gzip_pieces *all, struct gzip_run *run)
 {
-    struct pieces *pieces = &all->pieces;
-    ssize_t got = 1;
-    bool is_short = false;
-    while (run->len < run->len_max && got > 0 && !is_short) {
+    while (run->len < run->len_max) {
         unsigned char *to = run->in + run->len;
         const size_t space = run->len_max - run->len;
-        got = pieces_read(pieces, to, space, false);
-        is_short = got == PIECES_DRY && gzip_cutter_cut(&all->cutter, run);
-        if (got == PIECES_DRY && !is_short)
-            got = pieces_read(pieces, to, space, true);
-        run->len += got > 0 ? (size_t)got : 0;
+        ssize_t got = pieces_read(&all->pieces, to, space, false);
+        if (got == PIECES_DRY && gzip_cutter_cut(&all->cutter, run))
+            return true;
+        if (got == PIECES_DRY)
+            got = pieces_read(&all->pieces, to, space, true);
+        if (got <= 0)
+            break;
+        run->len += (size_t)got;
     }
-    return is_short || gzip_cutter_end(&all->cutter, run);
+    return gzip_cutter_end(&all->cutter, run);
 }
 
 static bool cut(struct pieces *pieces, struct piece *own)
@@ -194,17 +177,17 @@ static bool cut(struct pieces *pieces, struct piece *own)
     struct gzip_piece *piece = (struct gzip_piece *)own;
     struct gzip_run *run = &piece->run;
     bool goes_on = true;
+    piece->is_read = pieces_are_of_stream(pieces);
     pthread_mutex_lock(&pieces->lock); /* chain changes the size of pieces */
-    if (pieces_are_of_stream(pieces))
+    if (piece->is_read)
         gzip_cutter_begin(&all->cutter, run);
     else
         goes_on = gzip_cutter_claim(&all->cutter, run, pieces->end - all->begin);
     pthread_mutex_unlock(&pieces->lock);
-    own->offset = all->begin + run->at;
-    if (pieces_are_of_stream(pieces))
+    if (piece->is_read)
         goes_on = fill(all, run);
-    piece->is_read = pieces_are_of_stream(pieces);
-    own->compressed = (size_t)(all->begin + all->cutter.at - own->offset);
+    own->offset = all->begin + run->at;
+    own->compressed = (size_t)(all->cutter.at - run->at);
     return goes_on;
 }
 
@@ -274,25 +257,25 @@ static void take_window(const struct buffers *buffers, struct symbol_table *tabl
     memcpy(table->bytes + SYMBOL_WINDOW, buffers->end - WINDOW, WINDOW);
 }
 
+static void add_to_check(struct check *check, const unsigned char *data, size_t len)
+{
+    check->crc = gzip_checksum(check->crc, data, len);
+    check->len += len;
+}
+
 /* Adds content of a run, after `done` bytes of it, to the checks of its members. */
 static void add_to_checks(struct check *checks, const struct gzip_end *ends, unsigned ends_len,
                           uint32_t done, const unsigned char *data, size_t len)
 {
-    unsigned i = 0;
-    while (i < ends_len && ends[i].content <= done)
-        i++;
-    while (len > 0) {
-        const size_t left = i < ends_len ? ends[i].content - done : len,
+    for (unsigned i = 0; i < ends_len && len > 0; i++) {
+        const size_t left = ends[i].content > done ? ends[i].content - done : 0,
                      some = left < len ? left : len;
-        struct check *check = &checks[2 * i];
-        check->crc = gzip_checksum(check->crc, data, some);
-        check->len += some;
+        add_to_check(&checks[i], data, some);
         data += some;
         len -= some;
         done += (uint32_t)some;
-        while (i < ends_len && ends[i].content <= done)
-            i++;
     }
+    add_to_check(&checks[ends_len], data, len);
 }
 
 /* Counts all content of a run that is being executed, as a segment. `run` is NULL if the chain has
@@ -341,7 +324,7 @@ static int count(struct worker *worker, struct pieces *pieces, struct piece *own
 
 /* --- chaining --- */
 
-/* Returns the next check of a piece; there is one. */
+/* Returns a new check of a piece; there is room for one. */
 static struct check *add_check(struct gzip_piece *piece)
 {
     struct check *check = &piece->checks[piece->checks_len++];
@@ -349,11 +332,21 @@ static struct check *add_check(struct gzip_piece *piece)
     return check;
 }
 
-/* The content so far is the end of a member, and another one begins at a byte of the file. */
-static void chain_end(struct gzip_pieces *all, struct gzip_piece *piece, uint64_t trailer,
-                      uint64_t next, uint64_t position)
+/* Returns the check of the member that goes on. `is_gap`: of content that the chain has parsed, as
+ * the own content may be counted later. */
+static struct check *open_check(struct gzip_piece *piece, bool is_gap)
 {
-    struct check *check = add_check(piece);
+    const unsigned last = piece->checks_len - 1;
+    if (piece->checks_len == 0 || piece->checks[last].is_end ||
+        (is_gap && last == piece->own + piece->run.ends_len))
+        return add_check(piece);
+    return &piece->checks[last];
+}
+
+/* Ends the member that goes on; another one begins at a byte of the file. */
+static void chain_end(struct gzip_pieces *all, struct check *check, uint64_t trailer, uint64_t next,
+                      uint64_t position)
+{
     check->is_end = true;
     check->trailer = trailer;
     check->member = all->member;
@@ -369,8 +362,7 @@ static void chain_own(struct worker *worker, struct gzip_pieces *all, struct gzi
     piece->own = piece->checks_len;
     for (unsigned i = 0; i < run->ends_len; i++) {
         const struct gzip_end *end = &run->ends[i];
-        (void)add_check(piece);
-        chain_end(all, piece, end->trailer, run->at + end->next,
+        chain_end(all, add_check(piece), end->trailer, run->at + end->next,
                   all->pieces.position + end->content);
     }
     (void)add_check(piece);
@@ -391,16 +383,6 @@ static void chain_own(struct worker *worker, struct gzip_pieces *all, struct gzi
     }
 }
 
-/* Returns the check of content that the chain has parsed itself: the last one, if that is of such
- * content as well, as it goes on where that ended. */
-static struct check *gap_check(struct gzip_piece *piece)
-{
-    const unsigned len = piece->checks_len,
-                   own = piece->own + 2 * piece->run.ends_len; /* the last of the own content */
-    const bool goes_on = len > 0 && !piece->checks[len - 1].is_end && len - 1 != own;
-    return goes_on ? &piece->checks[len - 1] : add_check(piece);
-}
-
 /* Executes and counts what the chain has parsed itself. 0, or -1: the run has failed. */
 static int count_gap(struct worker *worker, struct gzip_pieces *all, struct gzip_piece *piece,
                      const struct parsed_run *parsed)
@@ -417,7 +399,7 @@ static int count_gap(struct worker *worker, struct gzip_pieces *all, struct gzip
     }
     begin_executing(buffers, parsed, &all->table);
     const int rc =
-        count_executed(worker, all, segment, all->pieces.position, NULL, gap_check(piece));
+        count_executed(worker, all, segment, all->pieces.position, NULL, open_check(piece, true));
     take_window(buffers, &all->table);
     return rc;
 }
@@ -455,7 +437,7 @@ static enum piece_chained chain(struct worker *worker, struct pieces *pieces, st
     while (all->waits ||
            (chained = gzip_chain_next(&all->chain, &piece->run, &parsed)) != GZIP_PASSED) {
         const bool is_own = chained == GZIP_CHAINED && parsed == &piece->run.parsed;
-        const unsigned checks = is_own ? 2 * piece->run.ends_len + 1 : 1;
+        const unsigned checks = is_own ? piece->run.ends_len + 1 : 1;
         if (chained == GZIP_WRONG || piece->checks_len + checks > CHECKS_MAX ||
             !gzip_chain_is_worth_it(&all->chain, all->again))
             return PIECE_STOP;
@@ -467,8 +449,8 @@ static enum piece_chained chain(struct worker *worker, struct pieces *pieces, st
         if (all->waits)
             return PIECE_LATER;
         if (chained == GZIP_ENDED)
-            chain_end(all, piece, all->chain.members.number, all->chain.position.bit / 8,
-                      pieces->position);
+            chain_end(all, open_check(piece, false), all->chain.members.number,
+                      all->chain.position.bit / 8, pieces->position);
         else if (has_content && chain_content(worker, all, piece, parsed, at_once) != 0)
             return PIECE_STOP;
         if (pieces_are_beyond(pieces))
@@ -488,12 +470,10 @@ static bool retire(struct pieces *pieces, struct piece *own, struct piece_restar
     const struct gzip_piece *piece = (struct gzip_piece *)own;
     for (unsigned i = 0; i < piece->checks_len; i++) {
         const struct check *check = &piece->checks[i];
-        if (!check->is_end) {
-            all->crc =
-                all->len > 0 ? gzip_checksum_join(all->crc, check->crc, check->len) : check->crc;
-            all->len += check->len;
+        all->crc = all->len > 0 ? gzip_checksum_join(all->crc, check->crc, check->len) : check->crc;
+        all->len += check->len;
+        if (!check->is_end)
             continue;
-        }
         if (check->trailer != gzip_trailer(all->len, all->crc)) {
             *restart = check->member;
             return false;
