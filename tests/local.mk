@@ -269,7 +269,7 @@ tests_unit_test_parallel_LDADD = $(libraries)
 tests_unit_test_parallel_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
 tests_unit_test_parallel_read_LDADD = $(libraries)
 work_wrapped = -Wl,--wrap=gzip_run_parse -Wl,--wrap=deflate_find -Wl,--wrap=deflate_read_codes \
-	-Wl,--wrap=deflate_parse -Wl,--wrap=deflate_parse_on -Wl,--wrap=deflate_tables_build -Wl,--wrap=zstd_parse \
+	-Wl,--wrap=deflate_parse -Wl,--wrap=deflate_tables_build -Wl,--wrap=zstd_parse \
 	-Wl,--wrap=sequence_table_read -Wl,--wrap=huffman_table_read
 tests_unit_test_work_LDADD = $(with_device)
 tests_unit_test_work_LDFLAGS = $(reading_by_turns) $(work_wrapped)

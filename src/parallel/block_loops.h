@@ -100,7 +100,7 @@ struct block_loops {
 
     /* Parses symbols of a block of deflate up to the next stop of the filling. Never returns
      * DEFLATE_REACHED. */
-    enum deflate_stop (*parse_symbols)(struct symbols *symbols, struct filling *filling);
+    enum deflate_stop (*parse_symbols)(struct filling *filling);
 
     /* Executes a run that does not need the fallback to out[0..run->content), behind which
      * COPY_SLACK bytes more may be written; the history ends at `out`. After skipped bytes, `run`

@@ -178,8 +178,9 @@ struct deflate_parser {
 /* A run has at least this much room for literals, and for operations. */
 #define DEFLATE_CAPACITY 1024
 
-/* Parses from *position on, and moves it to where it stopped. Replaces what the run had. It may be
- * full before it has all that fits.
+/* Parses from *position on, and moves it to where it stopped. Adds to what the run has; run->reach
+ * is how far before what is added its matches begin. The run may be full before it has all that
+ * fits.
  *
  * The caller compares where one run ended with where the next one began, and run->reach with the
  * content before it: farther matches are corrupt. */
@@ -187,15 +188,12 @@ enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct defl
                                 struct deflate_position *position, uint64_t until,
                                 struct parsed_run *run);
 
-/* The same, and adds to what the run has; run->reach is how far before what is added its matches
- * begin. */
-enum deflate_stop deflate_parse_on(struct deflate_parser *parser, const struct deflate_input *input,
-                                   struct deflate_position *position, uint64_t until,
-                                   struct parsed_run *run);
-
 /* A run that is being filled. It goes from stop to stop, so that loops have little to compare. */
 struct filling {
     const struct parsed_run *run;
+    const struct deflate_input *input;
+    const struct deflate_tables *tables;
+    uint64_t bit; /* of the input: the next one of the block */
     struct operation_writer writer;
     unsigned char *literal; /* where the next one goes */
     unsigned char *added;   /* the literals before this one are part of operations */
@@ -209,12 +207,5 @@ static inline uint32_t pending_literals(const struct filling *filling)
 {
     return (uint32_t)(filling->literal - filling->added);
 }
-
-/* The symbols of a block, as they are parsed. */
-struct symbols {
-    const struct deflate_input *input;
-    const struct deflate_tables *tables;
-    uint64_t bit; /* the next one; changed */
-};
 
 #endif

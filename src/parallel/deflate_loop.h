@@ -116,11 +116,10 @@ TARGET INLINE void read_bits(struct bit_reader *reader, uint32_t entry)
 
 /* Returns up to where the fast loop may load input before there is too little of that or of room.
  * A bit of input makes one literal or operation at most, unless a match needs more than two. */
-TARGET INLINE const unsigned char *plenty_until(const struct symbols *symbols,
-                                                const struct filling *filling,
+TARGET INLINE const unsigned char *plenty_until(const struct filling *filling,
                                                 const unsigned char *next)
 {
-    const unsigned char *end = symbols->input->bytes + symbols->input->bits / 8;
+    const unsigned char *end = filling->input->bytes + filling->input->bits / 8;
     const ptrdiff_t literals = filling->literals_stop - filling->literal;
     const ptrdiff_t operations = filling->operations_stop - filling->writer.next;
     const ptrdiff_t space = (literals < operations ? literals : operations) - CAPACITY_MARGIN;
@@ -135,14 +134,14 @@ TARGET INLINE const unsigned char *plenty_until(const struct symbols *symbols,
  *
  * The next entry is looked up before more bits are loaded, as the load would be waited for. After a
  * length of 20 bits and the 22 of a distance in the first table there are enough bits for it. */
-TARGET INLINE void parse_plenty(struct symbols *symbols, struct filling *filling)
+TARGET INLINE void parse_plenty(struct filling *filling)
 {
-    const struct deflate_tables *tables = symbols->tables;
+    const struct deflate_tables *tables = filling->tables;
     struct filling to = *filling;
-    struct bit_reader reader = {.next = symbols->input->bytes + symbols->bit / 8};
+    struct bit_reader reader = {.next = filling->input->bytes + filling->bit / 8};
     refill_bits(&reader);
-    read_bits(&reader, symbols->bit % 8);
-    const unsigned char *stop = plenty_until(symbols, &to, reader.next);
+    read_bits(&reader, filling->bit % 8);
+    const unsigned char *stop = plenty_until(&to, reader.next);
     uint32_t entry = first_entry(tables->literals, LITERAL_BITS, reader.bits);
     while (reader.next <= stop) {
         refill_bits(&reader);
@@ -176,18 +175,18 @@ TARGET INLINE void parse_plenty(struct symbols *symbols, struct filling *filling
         read_bits(&reader, distance);
         entry = first_entry(tables->literals, LITERAL_BITS, reader.bits);
         if (!add_match(&to, length, entry_distance(distance, bits)))
-            stop = plenty_until(symbols, &to, reader.next);
+            stop = plenty_until(&to, reader.next);
     }
-    symbols->bit = 8 * (uint64_t)(reader.next - symbols->input->bytes) - (reader.count & 63);
+    to.bit = 8 * (uint64_t)(reader.next - to.input->bytes) - (reader.count & 63);
     *filling = to;
 }
 
 /* Parses one entry after another, up to a stop: then DEFLATE_FULL. */
-TARGET INLINE enum deflate_stop parse_rest(struct symbols *symbols, struct filling *filling)
+TARGET INLINE enum deflate_stop parse_rest(struct filling *filling)
 {
-    const struct deflate_tables *tables = symbols->tables;
-    for (unsigned taken; !is_at_stop(filling); symbols->bit += taken) {
-        const uint64_t bits = deflate_bits(symbols->input, symbols->bit);
+    const struct deflate_tables *tables = filling->tables;
+    for (unsigned taken; !is_at_stop(filling); filling->bit += taken) {
+        const uint64_t bits = deflate_bits(filling->input, filling->bit);
         const uint32_t entry = final_entry(tables->literals, LITERAL_BITS,
                                            first_entry(tables->literals, LITERAL_BITS, bits), bits);
         const uint64_t rest = bits >> entry_bits(entry);
@@ -196,10 +195,10 @@ TARGET INLINE enum deflate_stop parse_rest(struct symbols *symbols, struct filli
             distance = final_entry(tables->distances, DISTANCE_BITS,
                                    first_entry(tables->distances, DISTANCE_BITS, rest), rest);
         taken = entry_bits(entry) + entry_bits(distance);
-        if (symbols->bit + taken > symbols->input->bits)
+        if (filling->bit + taken > filling->input->bits)
             return DEFLATE_CUT;
         if ((entry & ENTRY_RARE) && entry_rare(entry) == RARE_END) {
-            symbols->bit += taken;
+            filling->bit += taken;
             return DEFLATE_ENDED;
         }
         if ((entry | distance) & ENTRY_RARE)
@@ -211,10 +210,9 @@ TARGET INLINE enum deflate_stop parse_rest(struct symbols *symbols, struct filli
     return DEFLATE_FULL;
 }
 
-TARGET static inline enum deflate_stop parse_symbols(struct symbols *symbols,
-                                                     struct filling *filling)
+TARGET static inline enum deflate_stop parse_symbols(struct filling *filling)
 {
-    if (symbols->input->bits / 8 >= INPUT_MARGIN)
-        parse_plenty(symbols, filling);
-    return parse_rest(symbols, filling);
+    if (filling->input->bits / 8 >= INPUT_MARGIN)
+        parse_plenty(filling);
+    return parse_rest(filling);
 }

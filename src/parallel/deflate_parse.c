@@ -72,9 +72,9 @@ static bool set_stops(struct filling *filling)
 }
 
 /* Copies the bytes that are there of a stored block. */
-static enum deflate_stop parse_stored(const struct deflate_input *input,
-                                      struct deflate_position *position, struct filling *filling)
+static enum deflate_stop parse_stored(struct deflate_position *position, struct filling *filling)
 {
+    const struct deflate_input *input = filling->input;
     size_t left = position->header.size, here = (input->bits - position->bit) / 8;
     while (left > 0 && here > 0 && set_stops(filling)) {
         const size_t space = (size_t)(filling->literals_stop - filling->literal),
@@ -92,27 +92,26 @@ static enum deflate_stop parse_stored(const struct deflate_input *input,
 /* Parses the block that begins at the place, or the rest of the one it is in. DEFLATE_ENDED: the
  * block ended. */
 static enum deflate_stop parse_block(struct deflate_parser *parser,
-                                     const struct deflate_input *input,
                                      struct deflate_position *position, struct filling *filling)
 {
     const struct deflate_header *header = &position->header;
     enum deflate_stop stop = DEFLATE_FULL;
     if (!position->is_inside) {
         const enum deflate_read read =
-            deflate_read_header(input, &position->bit, &position->header);
+            deflate_read_header(filling->input, &position->bit, &position->header);
         if (read != DEFLATE_READ)
             return read == DEFLATE_SHORT ? DEFLATE_CUT : DEFLATE_CORRUPT;
     }
     if (header->type == DEFLATE_STORED) {
-        stop = parse_stored(input, position, filling);
+        stop = parse_stored(position, filling);
     } else {
-        struct symbols symbols = {input, &parser->tables, position->bit};
         if (header->type != DEFLATE_FIXED || !parser->is_fixed)
             deflate_tables_build(&parser->tables, &header->codes);
         parser->is_fixed = header->type == DEFLATE_FIXED;
+        filling->bit = position->bit;
         while (stop == DEFLATE_FULL && set_stops(filling))
-            stop = parser->loops->parse_symbols(&symbols, filling);
-        position->bit = symbols.bit;
+            stop = parser->loops->parse_symbols(filling);
+        position->bit = filling->bit;
     }
     position->is_inside = stop != DEFLATE_ENDED;
     return stop;
@@ -133,13 +132,15 @@ static uint32_t reach_of(const struct parsed_run *run, size_t from, uint32_t bef
     return before - (uint32_t)min;
 }
 
-enum deflate_stop deflate_parse_on(struct deflate_parser *parser, const struct deflate_input *input,
-                                   struct deflate_position *position, uint64_t until,
-                                   struct parsed_run *run)
+enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct deflate_input *input,
+                                struct deflate_position *position, uint64_t until,
+                                struct parsed_run *run)
 {
     const size_t from = run->operations_len;
     const uint32_t before = run->content;
     struct filling filling = {.run = run,
+                              .input = input,
+                              .tables = &parser->tables,
                               .writer = {.next = run->operations + from, .content = before},
                               .literal = run->literals + run->literals_len,
                               .added = run->literals + run->literals_len};
@@ -148,7 +149,7 @@ enum deflate_stop deflate_parse_on(struct deflate_parser *parser, const struct d
     uint64_t blocks = 0;
     enum deflate_stop stop;
     do {
-        stop = parse_block(parser, input, position, &filling);
+        stop = parse_block(parser, position, &filling);
         if (pending_literals(&filling) > 0)
             operations_add_long(&filling.writer, pending_literals(&filling), 0, 0);
         filling.added = filling.literal;
@@ -166,13 +167,4 @@ enum deflate_stop deflate_parse_on(struct deflate_parser *parser, const struct d
     run->is_near = true;
     run->needs_fallback = stop == DEFLATE_CORRUPT;
     return stop;
-}
-
-enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct deflate_input *input,
-                                struct deflate_position *position, uint64_t until,
-                                struct parsed_run *run)
-{
-    run->operations_len = run->literals_len = 0;
-    run->content = 0;
-    return deflate_parse_on(parser, input, position, until, run);
 }

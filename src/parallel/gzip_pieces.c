@@ -115,7 +115,7 @@ static bool add_member(struct gzip_run *run, const struct deflate_input *input, 
         return false;
     struct deflate_position position = {.bit = 8 * (uint64_t)blocks};
     const enum deflate_stop stop =
-        deflate_parse_on(&run->parser, input, &position, until, &run->parsed);
+        deflate_parse(&run->parser, input, &position, until, &run->parsed);
     const bool is_right = stop != DEFLATE_CORRUPT && run->parsed.reach == 0;
     if (!is_right) { /* whoever comes to it sees what is wrong */
         run->parsed = before;
@@ -152,6 +152,7 @@ void gzip_run_parse(struct gzip_run *run)
             continue;
         run->end =
             (struct deflate_position){.bit = run->is_member ? 8 * (uint64_t)blocks : run->begin};
+        parsed_run_clear(&run->parsed);
         run->stop = deflate_parse(&run->parser, &input, &run->end, until, &run->parsed);
         if (run->is_member && run->parsed.reach > 0)
             run->stop = DEFLATE_CORRUPT;
@@ -349,6 +350,7 @@ static enum deflate_stop parse_blocks(struct gzip_chain *chain, const struct gzi
                                ? run->begin
                                : 8 * (uint64_t)run->piece;
     chain->position.bit = from;
+    parsed_run_clear(&chain->parsed);
     const enum deflate_stop stop =
         deflate_parse(&chain->parser, &input, &chain->position, until, &chain->parsed);
     if (chain->parsed.reach > chain->content)

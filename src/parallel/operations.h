@@ -95,6 +95,13 @@ struct run_position {
 int parsed_run_open(struct parsed_run *run, size_t literals_max, size_t operations_max);
 void parsed_run_close(struct parsed_run *run);
 
+/* Removes the content of a run. */
+static inline void parsed_run_clear(struct parsed_run *run)
+{
+    run->operations_len = run->literals_len = 0;
+    run->content = 0;
+}
+
 /* The position where a parser writes operations. It fits into registers: keep it in a local
  * variable. */
 struct operation_writer {

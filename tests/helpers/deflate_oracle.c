@@ -77,6 +77,7 @@ struct deflate_verdict inflate_by_runs(const unsigned char *in, size_t len,
         input.bits = 0;
     while (goes_on && !is_too_far) {
         const uint64_t before = position.bit, until = course->by_blocks ? 0 : UINT64_MAX;
+        parsed_run_clear(run);
         verdict.stop =
             deflate_parse(deflate_parser(course->portable), &input, &position, until, run);
         *fault = execute_bytes(run, &verdict.made, &is_too_far);

@@ -348,6 +348,7 @@ static uint64_t parse_from(const struct deflate_input *input, uint64_t from, uin
     const char *fault = NULL;
     enum deflate_stop stop = DEFLATE_FULL;
     while (stop == DEFLATE_FULL && !fault && !is_too_far) {
+        parsed_run_clear(run);
         stop = deflate_parse(deflate_parser(false), input, &position, until, run);
         fault = execute_bytes(run, made, &is_too_far);
     }

@@ -64,14 +64,6 @@ enum deflate_stop __wrap_deflate_parse(struct deflate_parser *parser,
                                        const struct deflate_input *input,
                                        struct deflate_position *position, uint64_t until,
                                        struct parsed_run *run);
-enum deflate_stop __real_deflate_parse_on(struct deflate_parser *parser,
-                                          const struct deflate_input *input,
-                                          struct deflate_position *position, uint64_t until,
-                                          struct parsed_run *run);
-enum deflate_stop __wrap_deflate_parse_on(struct deflate_parser *parser,
-                                          const struct deflate_input *input,
-                                          struct deflate_position *position, uint64_t until,
-                                          struct parsed_run *run);
 void __real_deflate_tables_build(struct deflate_tables *tables, const struct deflate_codes *codes);
 void __wrap_deflate_tables_build(struct deflate_tables *tables, const struct deflate_codes *codes);
 bool __real_zstd_parse(struct zstd_run *run, const struct block_loops *loops);
@@ -114,23 +106,12 @@ enum deflate_stop __wrap_deflate_parse(struct deflate_parser *parser,
                                        struct deflate_position *position, uint64_t until,
                                        struct parsed_run *run)
 {
-    const uint64_t begin = position->bit;
+    const uint64_t begin = position->bit, operations = run->operations_len;
     const enum deflate_stop stop = __real_deflate_parse(parser, input, position, until, run);
     if (in_run)
-        work.run += position->bit - begin + run->operations_len;
+        work.run += position->bit - begin + run->operations_len - operations;
     else
         work.chained += position->bit - begin;
-    return stop;
-}
-
-enum deflate_stop __wrap_deflate_parse_on(struct deflate_parser *parser,
-                                          const struct deflate_input *input,
-                                          struct deflate_position *position, uint64_t until,
-                                          struct parsed_run *run)
-{
-    const uint64_t begin = position->bit, operations = run->operations_len;
-    const enum deflate_stop stop = __real_deflate_parse_on(parser, input, position, until, run);
-    work.run += position->bit - begin + run->operations_len - operations;
     return stop;
 }
 
