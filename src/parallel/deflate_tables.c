@@ -15,11 +15,11 @@
 #define COUNTS_SIZE 14                          /* bits that say how many codes follow */
 #define SPACE ((uint32_t)1 << DEFLATE_CODE_MAX) /* what the codes of a complete code fill */
 
-/* The part of SPACE that a code of this length fills. */
-static const uint16_t filled[DEFLATE_CODE_MAX + 1] = {
-    0,      1 << 14, 1 << 13, 1 << 12, 1 << 11, 1 << 10, 1 << 9, 1 << 8,
-    1 << 7, 1 << 6,  1 << 5,  1 << 4,  1 << 3,  1 << 2,  1 << 1, 1 << 0,
-};
+/* Returns the part of SPACE that a code of this length fills; 0 for 0. */
+static inline uint32_t filled_by(unsigned length)
+{
+    return SPACE >> length & (SPACE - 1);
+}
 
 /* Returns the next code of so many bits, in the order of the stream: 1 is added to its highest bit,
  * and carried to lower ones. */
@@ -32,24 +32,151 @@ static unsigned code_after(unsigned code, unsigned bits)
     return (code & (highest - 1)) | highest;
 }
 
+/* --- decoding tables ---
+ *
+ * Symbols are sorted by the length of their codes. A code of n bits is stored once, while the table
+ * has 2^n entries. Then the table is doubled, so all other entries of the code are copies. */
+
+/* Entries of symbols, without the bits of the codes. */
+#define RARE(kind) (ENTRY_RARE | (uint32_t)(kind) << 8)
+#define LITERAL(symbol) ((uint32_t)(symbol) << 16 | 1 << 14)
+#define LENGTH(base, extra) ((uint32_t)((base)-LENGTH_MIN) << 24 | ENTRY_LENGTH | (extra))
+#define LENGTHS_4(base, extra)                                                                     \
+    LENGTH(base, extra), LENGTH((base) + (1 << (extra)), extra),                                   \
+        LENGTH((base) + (2 << (extra)), extra), LENGTH((base) + (3 << (extra)), extra)
+#define DISTANCE(base, extra) ((uint32_t)(base) << 16 | (extra))
+#define DISTANCES_2(base, extra) DISTANCE(base, extra), DISTANCE((base) + (1 << (extra)), extra)
+
+static const uint32_t end_and_lengths[DEFLATE_LITERALS - DEFLATE_END] = {
+    RARE(RARE_END),   LENGTHS_4(3, 0),    LENGTHS_4(7, 0),    LENGTHS_4(11, 1),
+    LENGTHS_4(19, 2), LENGTHS_4(35, 3),   LENGTHS_4(67, 4),   LENGTHS_4(131, 5),
+    LENGTH(258, 0),   RARE(RARE_INVALID), RARE(RARE_INVALID),
+};
+static const uint32_t distances[DEFLATE_DISTANCES] = {
+    DISTANCES_2(1, 0),     DISTANCES_2(3, 0),     DISTANCES_2(5, 1),      DISTANCES_2(9, 2),
+    DISTANCES_2(17, 3),    DISTANCES_2(33, 4),    DISTANCES_2(65, 5),     DISTANCES_2(129, 6),
+    DISTANCES_2(257, 7),   DISTANCES_2(513, 8),   DISTANCES_2(1025, 9),   DISTANCES_2(2049, 10),
+    DISTANCES_2(4097, 11), DISTANCES_2(8193, 12), DISTANCES_2(16385, 13), RARE(RARE_INVALID),
+    RARE(RARE_INVALID),
+};
+
+/* The symbols of a code in the order of their codes, after those that have none. */
+struct sorted {
+    uint16_t symbols[DEFLATE_LITERALS];
+    unsigned ends[DEFLATE_CODE_MAX + 1]; /* of those whose codes have so many bits, or fewer */
+};
+
+static void sort(const uint8_t *lengths, unsigned count, struct sorted *sorted)
+{
+    unsigned *next = sorted->ends, end = 0;
+    memset(next, 0, sizeof sorted->ends);
+    for (unsigned i = 0; i < count; i++)
+        next[lengths[i]]++;
+    for (unsigned bits = 0; bits <= DEFLATE_CODE_MAX; bits++) {
+        end += next[bits];
+        next[bits] = end - next[bits];
+    }
+    for (unsigned i = 0; i < count; i++)
+        sorted->symbols[next[lengths[i]]++] = (uint16_t)i;
+}
+
+static uint32_t entry_of(uint32_t symbol, unsigned bits)
+{
+    return symbol + bits + (symbol & ENTRY_RARE ? 0 : bits << 8);
+}
+
+/* Builds the first table, and the second ones, and sorts the symbols, whose entries are given.
+ * Entries of the first that no code leads to are invalid, and take one bit. Codes that have a
+ * second table are complete, so all of that is set. */
+static void build(uint32_t *table, unsigned first_bits, const uint32_t *symbols,
+                  const uint8_t *lengths, unsigned count, struct sorted *sorted)
+{
+    const unsigned first_size = 1u << first_bits, size = 1u << (DEFLATE_CODE_MAX - first_bits);
+    unsigned code = 0, last = first_size, second = first_size - size;
+    sort(lengths, count, sorted);
+    unsigned next = sorted->ends[0];
+    table[0] = table[1] = RARE(RARE_INVALID) | 1;
+    for (unsigned bits = 1; bits <= first_bits; bits++) {
+        for (; next < sorted->ends[bits]; next++) {
+            table[code] = entry_of(symbols[sorted->symbols[next]], bits);
+            code = code_after(code, bits);
+        }
+        if (bits < first_bits)
+            memcpy(table + (1u << bits), table, sizeof *table << bits);
+    }
+    for (unsigned bits = first_bits + 1; bits <= DEFLATE_CODE_MAX; bits++)
+        for (; next < sorted->ends[bits]; next++) {
+            const unsigned first = code & (first_size - 1);
+            const uint32_t entry = entry_of(symbols[sorted->symbols[next]], bits);
+            if (first != last) {
+                second += size;
+                table[last = first] = RARE(RARE_LINK) | second << 16;
+            }
+            for (unsigned at = code >> first_bits; at < size; at += 1u << (bits - first_bits))
+                table[second + at] = entry;
+            code = code_after(code, bits);
+        }
+}
+
+/* Returns what an entry adds to that of a literal before it; if the two cannot be joined, bits that
+ * never fit. */
+static uint32_t second_of(uint32_t entry)
+{
+    const uint32_t value = entry & 0xffff0000;
+    if (entry & ENTRY_RARE)
+        return DEFLATE_CODE_MAX << 8;
+    return (entry & 0xffff) | (entry & ENTRY_LENGTH ? value : value << 8);
+}
+
+/* Joins literals with the symbol after them, if the bits have that one's whole code, too. */
+static void join_literals(uint32_t *table, const struct sorted *sorted)
+{
+    uint32_t seconds[1 << (LITERAL_BITS - 1)];
+    const unsigned *ends = sorted->ends;
+    unsigned min = 1, code = 0;
+    while (ends[min] == ends[0])
+        min++;
+    for (unsigned i = 0; i < 1u << (LITERAL_BITS - min); i++)
+        seconds[i] = second_of(table[i]);
+    for (unsigned bits = min, next = ends[0]; bits <= LITERAL_BITS - min; bits++)
+        for (; next < ends[bits]; next++) {
+            const uint32_t literal = table[code];
+            const unsigned left = LITERAL_BITS - bits;
+            for (unsigned i = 0; sorted->symbols[next] < DEFLATE_END && i < 1u << left; i++)
+                if ((seconds[i] >> 8 & 15) <= left)
+                    table[code + (i << bits)] = literal + seconds[i];
+            code = code_after(code, bits);
+        }
+}
+
+void deflate_tables_build(struct deflate_tables *tables, const struct deflate_codes *codes)
+{
+    struct sorted sorted;
+    uint32_t literals[DEFLATE_LITERALS];
+    for (uint32_t i = 0; i < DEFLATE_END; i++)
+        literals[i] = LITERAL(i);
+    memcpy(literals + DEFLATE_END, end_and_lengths, sizeof end_and_lengths);
+    build(tables->literals, LITERAL_BITS, literals, codes->lengths, codes->literals, &sorted);
+    join_literals(tables->literals, &sorted);
+    build(tables->distances, DISTANCE_BITS, distances, codes->lengths + codes->literals,
+          codes->distances, &sorted);
+}
+
 /* --- headers --- */
 
 /* The precode's decoding table. An entry has all that a code means, so that most of what the finder
  * tries is ruled out without a branch on it:
  *
- *     bits 0-3    bits of the code
- *          4-7    bits of the code and its extra bits
- *          8-11   how many lengths it gives, without the value of the extra bits
- *          12     PRECODE_REPEATS: the length before is given again
- *          16-22  mask of the extra bits
+ *     bits 0-11   as in the tables of a block
+ *          13     PRECODE_REPEATS: the length before is given again
+ *          16-19  how many lengths it gives, without the value of the extra bits
  *          24-27  the length */
 #define PRECODE_TABLE_SIZE (1 << PRECODE_MAX)
-#define PRECODE_REPEATS ((uint32_t)1 << 12)
-#define PRECODE(length) ((uint32_t)(length) << 24 | 1 << 8)
+#define PRECODE_REPEATS ((uint32_t)1 << 13)
+#define PRECODE(length) ((uint32_t)(length) << 24 | 1 << 16)
 #define PRECODES_4(length)                                                                         \
     PRECODE(length), PRECODE((length) + 1), PRECODE((length) + 2), PRECODE((length) + 3)
-#define PRECODE_REPEAT(min, extra)                                                                 \
-    ((((uint32_t)1 << (extra)) - 1) << 16 | (min) << 8 | (extra) << 4)
+#define PRECODE_REPEAT(min, extra) ((uint32_t)(min) << 16 | (extra))
 
 /* Entries of symbols, without the bits of their codes. */
 static const uint32_t precode_symbols[PRECODES] = {
@@ -62,43 +189,24 @@ static const uint32_t precode_symbols[PRECODES] = {
     PRECODE_REPEAT(11, 7),
 };
 
-/* Copies the first `size` entries behind themselves. More may be overwritten, which is faster. */
-static void precode_double(uint32_t *table, unsigned size)
-{
-    for (unsigned i = 0; i < size; i += 8) {
-        uint32_t entries[8];
-        memcpy(entries, table + i, sizeof entries);
-        memcpy(table + size + i, entries, sizeof entries);
-    }
-}
-
 /* Reads `count` lengths of the precode, which begin at `bit`, and makes its table; false if the
- * code is not complete. Codes of n bits are stored while the table has 2^n entries. Then the table
- * is doubled. */
+ * code is not complete. */
 static bool precode_read(const struct deflate_input *input, uint64_t bit, unsigned count,
                          uint32_t *table)
 {
     static const uint8_t order[PRECODES] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                             11, 4,  12, 3, 13, 2, 14, 1, 15};
-    uint32_t of_length[PRECODE_MAX + 1] = {0}; /* a bit for each symbol */
     uint64_t word = deflate_bits(input, bit) & (((uint64_t)1 << 3 * count) - 1);
-    unsigned used = 0, code = 0;
+    uint8_t lengths[PRECODES];
+    struct sorted sorted;
+    uint32_t used = 0;
     for (unsigned i = 0; i < PRECODES; i++, word >>= 3) {
-        of_length[word & 7] |= (uint32_t)1 << order[i];
-        used += 1u << PRECODE_MAX >> (word & 7) & ((1u << PRECODE_MAX) - 1);
+        lengths[order[i]] = word & 7;
+        used += filled_by(word & 7);
     }
-    if (used != 1u << PRECODE_MAX)
-        return false;
-    memset(table, 0, 8 * sizeof *table);
-    for (unsigned bits = 1; bits <= PRECODE_MAX; bits++) {
-        if (bits > 1)
-            precode_double(table, 1u << bits >> 1);
-        for (uint32_t left = of_length[bits]; left > 0; left &= left - 1) {
-            table[code] = precode_symbols[__builtin_ctz(left)] + (bits << 4 | bits);
-            code = code_after(code, bits);
-        }
-    }
-    return true;
+    if (used == SPACE)
+        build(table, PRECODE_MAX, precode_symbols, lengths, PRECODES, &sorted);
+    return used == SPACE;
 }
 
 /* The lengths of a block's codes, as they are read. */
@@ -120,18 +228,18 @@ static enum deflate_read read_lengths(struct lengths *lengths, const uint32_t *p
     uint64_t bit = lengths->bit;
     unsigned count = lengths->count;
     uint32_t value = count > 0 ? lengths->all[count - 1] : 0,
-             used = (count - begin) * filled[value];
+             used = (count - begin) * filled_by(value);
     while (count < end && read == DEFLATE_READ) {
         uint64_t word = deflate_bits(&input, bit);
         for (unsigned i = 0; i < 4 && count < end; i++) { /* at most 14 bits each */
             const uint32_t entry = precode[word & (PRECODE_TABLE_SIZE - 1)];
-            const unsigned times =
-                (entry >> 8 & 15) + ((unsigned)(word >> (entry & 15)) & (entry >> 16 & 127));
+            const unsigned taken = entry & 255, extra = (unsigned)word & ((1u << taken) - 1),
+                           times = (entry >> 16 & 15) + (extra >> (entry >> 8 & 15));
             const unsigned here = times < end - count ? times : end - count;
             value = (value & (0 - (entry / PRECODE_REPEATS & 1))) | entry >> 24;
-            word >>= entry >> 4 & 15;
-            bit += entry >> 4 & 15;
-            used += here * filled[value];
+            word >>= taken;
+            bit += taken;
+            used += here * filled_by(value);
             if (bit > input.bits || times > total - count || used > SPACE) {
                 read = bit > input.bits ? DEFLATE_SHORT : DEFLATE_WRONG;
                 break;
@@ -234,151 +342,4 @@ enum deflate_read deflate_read_header(const struct deflate_input *input, uint64_
     if (read == DEFLATE_READ)
         *bit = end;
     return read;
-}
-
-/* --- decoding tables ---
- *
- * Symbols are sorted by the length of their codes. A code of n bits is stored once, while the table
- * has 2^n entries. Then the table is doubled, so all other entries of the code are copies. */
-
-/* Entries of symbols, without the bits of the codes. */
-#define RARE(kind) (ENTRY_RARE | (uint32_t)(kind) << 8)
-#define LITERAL(symbol) ((uint32_t)(symbol) << 16 | 1 << 14)
-#define LITERALS_4(symbol)                                                                         \
-    LITERAL(symbol), LITERAL((symbol) + 1), LITERAL((symbol) + 2), LITERAL((symbol) + 3)
-#define LITERALS_16(symbol)                                                                        \
-    LITERALS_4(symbol), LITERALS_4((symbol) + 4), LITERALS_4((symbol) + 8),                        \
-        LITERALS_4((symbol) + 12)
-#define LITERALS_64(symbol)                                                                        \
-    LITERALS_16(symbol), LITERALS_16((symbol) + 16), LITERALS_16((symbol) + 32),                   \
-        LITERALS_16((symbol) + 48)
-#define LENGTH(base, extra) ((uint32_t)((base)-LENGTH_MIN) << 24 | ENTRY_LENGTH | (extra))
-#define LENGTHS_4(base, extra)                                                                     \
-    LENGTH(base, extra), LENGTH((base) + (1 << (extra)), extra),                                   \
-        LENGTH((base) + (2 << (extra)), extra), LENGTH((base) + (3 << (extra)), extra)
-#define DISTANCE(base, extra) ((uint32_t)(base) << 16 | (extra))
-#define DISTANCES_2(base, extra) DISTANCE(base, extra), DISTANCE((base) + (1 << (extra)), extra)
-
-static const uint32_t literals[DEFLATE_LITERALS] = {
-    LITERALS_64(0),   LITERALS_64(64),   LITERALS_64(128), LITERALS_64(192),   RARE(RARE_END),
-    LENGTHS_4(3, 0),  LENGTHS_4(7, 0),   LENGTHS_4(11, 1), LENGTHS_4(19, 2),   LENGTHS_4(35, 3),
-    LENGTHS_4(67, 4), LENGTHS_4(131, 5), LENGTH(258, 0),   RARE(RARE_INVALID), RARE(RARE_INVALID),
-};
-static const uint32_t distances[DEFLATE_DISTANCES] = {
-    DISTANCES_2(1, 0),     DISTANCES_2(3, 0),     DISTANCES_2(5, 1),      DISTANCES_2(9, 2),
-    DISTANCES_2(17, 3),    DISTANCES_2(33, 4),    DISTANCES_2(65, 5),     DISTANCES_2(129, 6),
-    DISTANCES_2(257, 7),   DISTANCES_2(513, 8),   DISTANCES_2(1025, 9),   DISTANCES_2(2049, 10),
-    DISTANCES_2(4097, 11), DISTANCES_2(8193, 12), DISTANCES_2(16385, 13), RARE(RARE_INVALID),
-    RARE(RARE_INVALID),
-};
-
-/* The symbols of a code in the order of their codes. */
-struct sorted {
-    uint16_t symbols[DEFLATE_LITERALS];
-    unsigned ends[DEFLATE_CODE_MAX + 1]; /* of those whose codes have so many bits, or fewer */
-};
-
-static void sort(const uint8_t *lengths, unsigned count, struct sorted *sorted)
-{
-    unsigned counts[DEFLATE_CODE_MAX + 1] = {0}, next[DEFLATE_CODE_MAX + 1], end = 0;
-    uint16_t unused[DEFLATE_LITERALS];
-    for (unsigned i = 0; i < count; i++)
-        counts[lengths[i]]++;
-    counts[0] = next[0] = 0;
-    for (unsigned bits = 1; bits <= DEFLATE_CODE_MAX; bits++) {
-        next[bits] = end;
-        sorted->ends[bits] = end += counts[bits];
-    }
-    for (unsigned i = 0; i < count; i++) {
-        uint16_t *to = lengths[i] > 0 ? sorted->symbols : unused;
-        to[next[lengths[i]]++] = (uint16_t)i;
-    }
-}
-
-static uint32_t entry_of(uint32_t symbol, unsigned bits)
-{
-    return symbol + bits + (symbol & ENTRY_RARE ? 0 : bits << 8);
-}
-
-/* A table under construction. */
-struct building {
-    uint32_t *table;
-    unsigned first_bits;
-    const uint32_t *symbols; /* their entries */
-    struct sorted sorted;
-};
-
-/* Builds the first table, and the second ones. Entries of the first that no code leads to are
- * invalid, and take one bit. Codes that have a second table are complete, so all of that is set. */
-static void build(struct building *to, const uint8_t *lengths, unsigned count)
-{
-    const unsigned first_bits = to->first_bits, first_size = 1u << first_bits,
-                   size = 1u << (DEFLATE_CODE_MAX - first_bits);
-    const struct sorted *sorted = &to->sorted;
-    uint32_t *table = to->table, *second = table + first_size - size;
-    unsigned next = 0, code = 0, last = first_size;
-    sort(lengths, count, &to->sorted);
-    table[0] = table[1] = RARE(RARE_INVALID) | 1;
-    for (unsigned bits = 1; bits <= first_bits; bits++) {
-        for (; next < sorted->ends[bits]; next++) {
-            table[code] = entry_of(to->symbols[sorted->symbols[next]], bits);
-            code = code_after(code, bits);
-        }
-        if (bits < first_bits)
-            memcpy(table + (1u << bits), table, sizeof *table << bits);
-    }
-    for (unsigned bits = first_bits + 1; bits <= DEFLATE_CODE_MAX; bits++)
-        for (; next < sorted->ends[bits]; next++) {
-            const unsigned first = code & (first_size - 1);
-            const uint32_t entry = entry_of(to->symbols[sorted->symbols[next]], bits);
-            if (first != last) {
-                second += size;
-                table[last = first] = RARE(RARE_LINK) | (uint32_t)(second - table) << 16;
-            }
-            for (unsigned at = code >> first_bits; at < size; at += 1u << (bits - first_bits))
-                second[at] = entry;
-            code = code_after(code, bits);
-        }
-}
-
-/* Returns what an entry adds to that of a literal before it; if the two cannot be joined, bits that
- * never fit. */
-static uint32_t second_of(uint32_t entry)
-{
-    const uint32_t value = entry & 0xffff0000;
-    if (entry & ENTRY_RARE)
-        return DEFLATE_CODE_MAX << 8;
-    return (entry & 0xffff) | (entry & ENTRY_LENGTH ? value : value << 8);
-}
-
-/* Joins literals with the symbol after them, if the bits have that one's whole code, too. */
-static void join_literals(const struct building *built)
-{
-    uint32_t seconds[1 << (LITERAL_BITS - 1)], *table = built->table;
-    const unsigned *ends = built->sorted.ends;
-    unsigned min = 1, code = 0;
-    while (ends[min] == 0)
-        min++;
-    for (unsigned i = 0; i < 1u << (LITERAL_BITS - min); i++)
-        seconds[i] = second_of(table[i]);
-    for (unsigned bits = min, next = 0; bits <= LITERAL_BITS - min; bits++)
-        for (; next < ends[bits]; next++) {
-            const uint32_t literal = table[code];
-            const unsigned left = LITERAL_BITS - bits;
-            for (unsigned i = 0; built->sorted.symbols[next] < DEFLATE_END && i < 1u << left; i++)
-                if ((seconds[i] >> 8 & 15) <= left)
-                    table[code + (i << bits)] = literal + seconds[i];
-            code = code_after(code, bits);
-        }
-}
-
-void deflate_tables_build(struct deflate_tables *tables, const struct deflate_codes *codes)
-{
-    struct building to = {
-        .table = tables->literals, .first_bits = LITERAL_BITS, .symbols = literals};
-    build(&to, codes->lengths, codes->literals);
-    join_literals(&to);
-    to = (struct building){
-        .table = tables->distances, .first_bits = DISTANCE_BITS, .symbols = distances};
-    build(&to, codes->lengths + codes->literals, codes->distances);
 }
