@@ -57,12 +57,6 @@ static inline uint32_t final_entry(const uint32_t *table, unsigned first_bits, u
 
 #define RARELY(condition) __builtin_expect((condition) != 0, 0)
 
-TARGET INLINE bool is_at_stop(const struct filling *filling)
-{
-    return filling->literal >= filling->literals_stop ||
-           filling->writer.next >= filling->operations_stop;
-}
-
 /* Adds the literals of an entry. */
 TARGET INLINE void add_literals(struct filling *filling, uint32_t entry)
 {
@@ -185,7 +179,9 @@ TARGET INLINE void parse_plenty(struct filling *filling)
 TARGET INLINE enum deflate_stop parse_rest(struct filling *filling)
 {
     const struct deflate_tables *tables = filling->tables;
-    for (unsigned taken; !is_at_stop(filling); filling->bit += taken) {
+    for (unsigned taken; filling->literal < filling->literals_stop &&
+                         filling->writer.next < filling->operations_stop;
+         filling->bit += taken) {
         const uint64_t bits = deflate_bits(filling->input, filling->bit);
         const uint32_t entry = final_entry(tables->literals, LITERAL_BITS,
                                            first_entry(tables->literals, LITERAL_BITS, bits), bits);

@@ -88,83 +88,78 @@ static void find_beginning(struct gzip_run *run, const struct deflate_input *inp
     }
 }
 
-/* Returns the byte of the run behind the header that begins at byte `at`; 0: there is none, or it
- * is a long one. */
-static size_t pass_header(const struct gzip_run *run, size_t at)
+/* Parses from a bit where a block begins, or a member, and adds that to what the run has. False: it
+ * is wrong, or the member has a long header. */
+static bool parse_from(struct gzip_run *run, const struct deflate_input *input, uint64_t begin,
+                       bool is_member)
 {
-    const size_t left = run->len - at;
-    struct gzip_members members = {.next = GZIP_AT_FIRST};
-    size_t used = 0;
-    const char *fault =
-        gzip_members_read(&members, run->in + at, left < HEADER_MAX ? left : HEADER_MAX, &used);
-    return !fault && members.next == GZIP_AT_BLOCKS ? at + used : 0;
+    struct deflate_position position = {.bit = begin};
+    run->parser.work = 0;
+    if (is_member) {
+        const size_t at = (size_t)(begin / 8), left = run->len - at;
+        struct gzip_members members = {.next = GZIP_AT_FIRST};
+        size_t used = 0;
+        if (gzip_members_read(&members, run->in + at, left < HEADER_MAX ? left : HEADER_MAX,
+                              &used) ||
+            members.next != GZIP_AT_BLOCKS)
+            return false;
+        position.bit += 8 * (uint64_t)used;
+    }
+    run->stop =
+        deflate_parse(&run->parser, input, &position, 8 * (uint64_t)run->piece, &run->parsed);
+    run->end = position;
+    return run->stop != DEFLATE_CORRUPT && (!is_member || run->parsed.reach == 0);
 }
 
 /* Adds the member that follows the one that has ended. False: there is none, or it is of no use. */
-static bool add_member(struct gzip_run *run, const struct deflate_input *input, uint64_t until)
+static bool add_member(struct gzip_run *run, const struct deflate_input *input)
 {
     const struct parsed_run before = run->parsed;
+    const struct deflate_position end = run->end;
     struct gzip_members members = {.next = GZIP_AT_TRAILER};
-    size_t next = (size_t)((run->end.bit + 7) / 8), used = 0;
+    size_t next = (size_t)((end.bit + 7) / 8), used = 0;
     (void)gzip_members_read(&members, run->in + next, run->len - next, &used);
     next += used;
     if (members.next != GZIP_AT_NEXT || next >= run->piece || run->ends_len == GZIP_ENDS_MAX)
         return false;
-    const size_t blocks = pass_header(run, next);
-    if (blocks == 0)
-        return false;
-    struct deflate_position position = {.bit = 8 * (uint64_t)blocks};
-    const enum deflate_stop stop =
-        deflate_parse(&run->parser, input, &position, until, &run->parsed);
-    const bool is_right = stop != DEFLATE_CORRUPT && run->parsed.reach == 0;
-    if (!is_right) { /* whoever comes to it sees what is wrong */
-        run->parsed = before;
+    if (!parse_from(run, input, 8 * (uint64_t)next, true)) {
+        run->parsed = before; /* whoever comes to it sees what is wrong */
+        run->end = end;
+        run->stop = DEFLATE_ENDED;
         return false;
     }
     run->parsed.reach = before.reach;
     run->ends[run->ends_len++] = (struct gzip_end){
         .content = before.content, .next = (uint32_t)next, .trailer = members.number};
-    run->end = position;
-    run->stop = stop;
     return true;
 }
 
 void gzip_run_parse(struct gzip_run *run)
 {
     const struct deflate_input input = {run->in, 8 * (uint64_t)run->len};
-    const uint64_t until = 8 * (uint64_t)run->piece;
-    int64_t budget = (int64_t)until / BUDGET_PART, left = BUDGET_TIMES * (int64_t)until;
+    const int64_t bits = 8 * (int64_t)run->piece;
+    int64_t budget = bits / BUDGET_PART, left = BUDGET_TIMES * bits;
     uint64_t from = 0;
-    bool has_tried = false;
+    bool has_tried = false, is_right = false;
     if (atomic_load(run->vain) >= VAIN_MAX && run->number % VAIN_EACH > 0)
         return;
     run->parser.work_max = (uint64_t)left;
-    do {
+    while (!is_right) {
         find_beginning(run, &input, &from, &budget);
-        if (run->begin == DEFLATE_NONE)
-            break;
-        const size_t at = (size_t)(run->begin / 8),
-                     blocks = run->is_member ? pass_header(run, at) : 0;
-        run->stop = DEFLATE_CORRUPT;
+        if (run->begin == DEFLATE_NONE) {
+            run->is_given_up = budget < 0 && has_tried;
+            atomic_fetch_add(run->vain, 1);
+            return;
+        }
         has_tried = true;
-        budget -= run->is_member ? 8 * HEADER_MAX : 0;
-        if (run->is_member && blocks == 0)
-            continue;
-        run->end =
-            (struct deflate_position){.bit = run->is_member ? 8 * (uint64_t)blocks : run->begin};
         parsed_run_clear(&run->parsed);
-        run->stop = deflate_parse(&run->parser, &input, &run->end, until, &run->parsed);
-        if (run->is_member && run->parsed.reach > 0)
-            run->stop = DEFLATE_CORRUPT;
-        budget -= (int64_t)run->parser.work;
-    } while (run->stop == DEFLATE_CORRUPT);
-    run->is_given_up = run->begin == DEFLATE_NONE && budget < 0 && has_tried;
-    if (run->begin == DEFLATE_NONE)
-        atomic_fetch_add(run->vain, 1);
-    while (run->begin != DEFLATE_NONE && run->stop == DEFLATE_ENDED) {
+        is_right = parse_from(run, &input, run->begin, run->is_member);
+        budget -= (int64_t)run->parser.work + (run->is_member ? 8 * HEADER_MAX : 0);
+    }
+    while (run->stop == DEFLATE_ENDED) {
         left -= (int64_t)run->parser.work;
         run->parser.work_max = left > 0 ? (uint64_t)left : 0;
-        if (left <= 0 || !add_member(run, &input, until))
+        if (left <= 0 || !add_member(run, &input))
             break;
     }
 }

@@ -10,13 +10,7 @@
  *      run of the first piece   |
  *                       |run of the second piece  |
  *
- * A chain parses all that lies between the end of one run and the beginning of the next.
- *
- * Data can be made, or stored, in which many beginnings turn out wrong, each of them late. So work
- * that is done in vain has a budget, in bits that are read or work that takes as long: a quarter of
- * the piece, and a piece for which that is not enough is not searched further. The last attempt to
- * parse may take four times the piece, and then its last block. Where pieces in a row were searched
- * in vain, only some of those that follow are, until one is of use. */
+ * A chain parses all that lies between the end of one run and the beginning of the next. */
 #ifndef GPUHISTO_GZIP_PIECES_H
 #define GPUHISTO_GZIP_PIECES_H
 
@@ -124,17 +118,15 @@ struct gzip_chain {
     uint64_t cut; /* byte of the file that nobody has yet, and that a block goes on with; 0: none */
     uint64_t member;  /* byte of the file with which the member begins */
     uint64_t content; /* bytes of it so far; the window is the last of them */
-    int64_t
-        alone; /* bytes of content that were parsed here, less those that runs had; at least 0 */
-    bool uses_run; /* the run at hand was of use; */
-    bool has_used; /* one was so far */
+    int64_t alone;    /* bytes of content parsed here, less those that runs had; at least 0 */
+    bool uses_run;    /* the run at hand was of use; */
+    bool has_used;    /* one was so far */
     struct deflate_parser parser;
     struct parsed_run parsed; /* what no run has */
 };
 
 enum gzip_chained {
-    GZIP_CHAINED, /* *parsed is the content that comes next; if it is the run's, members end in it
-                   */
+    GZIP_CHAINED, /* *parsed comes next; if it is the run's, members end in it */
     GZIP_ENDED,   /* a member: members.number is what it states, as gzip_trailer gives it */
     GZIP_PASSED,  /* the run is of no more use: the next one is needed, or the file ends */
     GZIP_WRONG,   /* zlib would refuse what comes next, too */

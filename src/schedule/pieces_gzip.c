@@ -404,8 +404,7 @@ static int count_gap(struct worker *worker, struct gzip_pieces *all, struct gzip
     return rc;
 }
 
-/* Adds content that the chain goes on with. 0, or -1: it cannot be counted, and the run has failed.
- */
+/* Adds content that the chain goes on with. 0, or -1: the run has failed. */
 static int chain_content(struct worker *worker, struct gzip_pieces *all, struct gzip_piece *piece,
                          const struct parsed_run *parsed, bool at_once)
 {
