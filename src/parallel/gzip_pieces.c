@@ -105,27 +105,27 @@ static bool parse_from(struct gzip_run *run, const struct deflate_input *input, 
             return false;
         position.bit += 8 * (uint64_t)used;
     }
-    run->stop =
+    const enum deflate_stop stop =
         deflate_parse(&run->parser, input, &position, 8 * (uint64_t)run->piece, &run->parsed);
+    if (stop == DEFLATE_CORRUPT || (is_member && run->parsed.reach > 0))
+        return false;
+    run->stop = stop;
     run->end = position;
-    return run->stop != DEFLATE_CORRUPT && (!is_member || run->parsed.reach == 0);
+    return true;
 }
 
 /* Adds the member that follows the one that has ended. False: there is none, or it is of no use. */
 static bool add_member(struct gzip_run *run, const struct deflate_input *input)
 {
     const struct parsed_run before = run->parsed;
-    const struct deflate_position end = run->end;
     struct gzip_members members = {.next = GZIP_AT_TRAILER};
-    size_t next = (size_t)((end.bit + 7) / 8), used = 0;
+    size_t next = (size_t)((run->end.bit + 7) / 8), used = 0;
     (void)gzip_members_read(&members, run->in + next, run->len - next, &used);
     next += used;
     if (members.next != GZIP_AT_NEXT || next >= run->piece || run->ends_len == GZIP_ENDS_MAX)
         return false;
     if (!parse_from(run, input, 8 * (uint64_t)next, true)) {
         run->parsed = before; /* whoever comes to it sees what is wrong */
-        run->end = end;
-        run->stop = DEFLATE_ENDED;
         return false;
     }
     run->parsed.reach = before.reach;
