@@ -41,11 +41,14 @@ enum deflate_type {
     DEFLATE_RESERVED, /* the data are corrupt */
 };
 
-/* The result of reading. */
-enum deflate_read {
-    DEFLATE_READ,
-    DEFLATE_SHORT, /* the input ends before what is read does */
-    DEFLATE_WRONG, /* zlib would refuse it, too */
+/* The cause that stopped parsing. If parsing began at a true beginning, the output so far is right,
+ * whatever the cause. Reading of headers has the last three. */
+enum deflate_stop {
+    DEFLATE_REACHED, /* a block ended at `until` or after it, and another one follows */
+    DEFLATE_FULL,    /* the run has no room; of one block: a stop was reached */
+    DEFLATE_ENDED,   /* the last block ended; of one block, or of what is read: it did */
+    DEFLATE_CUT,     /* the input ends before a block does */
+    DEFLATE_CORRUPT, /* what comes next zlib would refuse, too */
 };
 
 /* The lengths of a block's codes, in bits, first those of literals; 0: not used. */
@@ -62,14 +65,13 @@ struct deflate_header {
     struct deflate_codes codes; /* if not stored; complete, or as incomplete as zlib takes them */
 };
 
-/* Reads the header of the block that begins at *bit, and moves *bit behind it if it could be read.
- */
-enum deflate_read deflate_read_header(const struct deflate_input *input, uint64_t *bit,
+/* Reads the header of the block at *bit, and moves *bit behind it if it could be read. */
+enum deflate_stop deflate_read_header(const struct deflate_input *input, uint64_t *bit,
                                       struct deflate_header *header);
 
 /* Reads the codes of a dynamic block, and moves *bit behind them; or, if they cannot be read, to
  * where that was seen. */
-enum deflate_read deflate_read_codes(const struct deflate_input *input, uint64_t *bit,
+enum deflate_stop deflate_read_codes(const struct deflate_input *input, uint64_t *bit,
                                      struct deflate_codes *codes);
 
 /* --- finding ---
@@ -143,16 +145,6 @@ void deflate_tables_build(struct deflate_tables *tables, const struct deflate_co
  *
  * It may begin at any place in a stream: matches that go back farther than the run have sources
  * before it, at most DEFLATE_WINDOW bytes. */
-
-/* The cause that stopped parsing. If parsing began at a true beginning, the output so far is right,
- * whatever the cause. */
-enum deflate_stop {
-    DEFLATE_REACHED, /* a block ended at `until` or after it, and another one follows */
-    DEFLATE_ENDED,   /* the last block ended; of one block: it did */
-    DEFLATE_FULL,    /* the run has no room; of one block: a stop was reached */
-    DEFLATE_CUT,     /* the input ends before a block does */
-    DEFLATE_CORRUPT, /* what comes next zlib would refuse, too */
-};
 
 /* The place where parsing goes on: at the beginning of a block, or inside one if a run or the input
  * ended there. Parsing needs to know nothing else of the input before it. */

@@ -23,10 +23,10 @@ uint64_t deflate_find(const struct block_loops *loops, const struct deflate_inpu
             uint64_t end = found[i] + DEFLATE_TYPE_SIZE;
             if (found[i] < from)
                 continue;
-            const enum deflate_read read = deflate_read_codes(input, &end, &codes);
+            const enum deflate_stop read = deflate_read_codes(input, &end, &codes);
             if (budget)
                 *budget -= (int64_t)(end - found[i]);
-            if (read == DEFLATE_READ)
+            if (read == DEFLATE_ENDED)
                 return found[i];
             if (budget && *budget < 0)
                 return DEFLATE_NONE;
@@ -95,13 +95,11 @@ static enum deflate_stop parse_block(struct deflate_parser *parser,
                                      struct deflate_position *position, struct filling *filling)
 {
     const struct deflate_header *header = &position->header;
-    enum deflate_stop stop = DEFLATE_FULL;
-    if (!position->is_inside) {
-        const enum deflate_read read =
-            deflate_read_header(filling->input, &position->bit, &position->header);
-        if (read != DEFLATE_READ)
-            return read == DEFLATE_SHORT ? DEFLATE_CUT : DEFLATE_CORRUPT;
-    }
+    enum deflate_stop stop = DEFLATE_ENDED;
+    if (!position->is_inside)
+        stop = deflate_read_header(filling->input, &position->bit, &position->header);
+    if (stop != DEFLATE_ENDED)
+        return stop;
     if (header->type == DEFLATE_STORED) {
         stop = parse_stored(position, filling);
     } else {
@@ -109,6 +107,7 @@ static enum deflate_stop parse_block(struct deflate_parser *parser,
             deflate_tables_build(&parser->tables, &header->codes);
         parser->is_fixed = header->type == DEFLATE_FIXED;
         filling->bit = position->bit;
+        stop = DEFLATE_FULL;
         while (stop == DEFLATE_FULL && set_stops(filling))
             stop = parser->loops->parse_symbols(filling);
         position->bit = filling->bit;

@@ -219,17 +219,17 @@ struct lengths {
 
 /* Reads the lengths of the code that ends with `end` lengths. *filled_space is how much of SPACE
  * they fill: more is wrong at once, which rules out most of what the finder tries. */
-static enum deflate_read read_lengths(struct lengths *lengths, const uint32_t *precode,
+static enum deflate_stop read_lengths(struct lengths *lengths, const uint32_t *precode,
                                       unsigned begin, unsigned end, uint32_t *filled_space)
 {
     const struct deflate_input input = *lengths->input;
     const unsigned total = lengths->total;
-    enum deflate_read read = DEFLATE_READ;
+    enum deflate_stop read = DEFLATE_ENDED;
     uint64_t bit = lengths->bit;
     unsigned count = lengths->count;
     uint32_t value = count > 0 ? lengths->all[count - 1] : 0,
              used = (count - begin) * filled_by(value);
-    while (count < end && read == DEFLATE_READ) {
+    while (count < end && read == DEFLATE_ENDED) {
         uint64_t word = deflate_bits(&input, bit);
         for (unsigned i = 0; i < 4 && count < end; i++) { /* at most 14 bits each */
             const uint32_t entry = precode[word & (PRECODE_TABLE_SIZE - 1)];
@@ -241,7 +241,7 @@ static enum deflate_read read_lengths(struct lengths *lengths, const uint32_t *p
             bit += taken;
             used += here * filled_by(value);
             if (bit > input.bits || times > total - count || used > SPACE) {
-                read = bit > input.bits ? DEFLATE_SHORT : DEFLATE_WRONG;
+                read = bit > input.bits ? DEFLATE_CUT : DEFLATE_CORRUPT;
                 break;
             }
             for (unsigned set = 0; set < times; set += DEFLATE_LENGTHS_SLACK)
@@ -265,7 +265,7 @@ static bool is_complete(const uint8_t *lengths, unsigned count, uint32_t used)
     return used == SPACE || codes == 1;
 }
 
-enum deflate_read deflate_read_codes(const struct deflate_input *input, uint64_t *bit,
+enum deflate_stop deflate_read_codes(const struct deflate_input *input, uint64_t *bit,
                                      struct deflate_codes *codes)
 {
     uint32_t precode[PRECODE_TABLE_SIZE];
@@ -276,22 +276,22 @@ enum deflate_read deflate_read_codes(const struct deflate_input *input, uint64_t
     codes->distances = (word >> 5 & 31) + 1;
     *bit = end;
     if (end > input->bits)
-        return DEFLATE_SHORT;
+        return DEFLATE_CUT;
     if (codes->literals > LITERALS_MAX || codes->distances > DISTANCES_MAX ||
         !precode_read(input, end - (uint64_t)3 * count, count, precode) ||
         (precode[deflate_bits(input, end) & (PRECODE_TABLE_SIZE - 1)] & PRECODE_REPEATS))
-        return DEFLATE_WRONG;
+        return DEFLATE_CORRUPT;
     struct lengths lengths = {input, end, codes->lengths, 0, codes->literals + codes->distances};
     uint32_t used;
-    enum deflate_read read = read_lengths(&lengths, precode, 0, codes->literals, &used);
-    if (read == DEFLATE_READ &&
+    enum deflate_stop read = read_lengths(&lengths, precode, 0, codes->literals, &used);
+    if (read == DEFLATE_ENDED &&
         (codes->lengths[DEFLATE_END] == 0 || !is_complete(codes->lengths, codes->literals, used)))
-        read = DEFLATE_WRONG;
-    if (read == DEFLATE_READ)
+        read = DEFLATE_CORRUPT;
+    if (read == DEFLATE_ENDED)
         read = read_lengths(&lengths, precode, codes->literals, lengths.total, &used);
-    if (read == DEFLATE_READ && used > 0 &&
+    if (read == DEFLATE_ENDED && used > 0 &&
         !is_complete(codes->lengths + codes->literals, codes->distances, used))
-        read = DEFLATE_WRONG;
+        read = DEFLATE_CORRUPT;
     *bit = lengths.bit;
     return read;
 }
@@ -309,25 +309,25 @@ static void fixed_codes(struct deflate_codes *codes)
 }
 
 /* Reads the size of a stored block, which begins at the next byte after *bit. */
-static enum deflate_read read_stored(const struct deflate_input *input, uint64_t *bit,
+static enum deflate_stop read_stored(const struct deflate_input *input, uint64_t *bit,
                                      struct deflate_header *header)
 {
     const uint64_t at = (*bit + 7) / 8 * 8;
     if (at + STORED_SIZE > input->bits)
-        return DEFLATE_SHORT;
+        return DEFLATE_CUT;
     const uint64_t sizes = deflate_bits(input, at);
     header->size = sizes & 0xffff;
     *bit = at + STORED_SIZE;
-    return header->size == (~sizes >> 16 & 0xffff) ? DEFLATE_READ : DEFLATE_WRONG;
+    return header->size == (~sizes >> 16 & 0xffff) ? DEFLATE_ENDED : DEFLATE_CORRUPT;
 }
 
-enum deflate_read deflate_read_header(const struct deflate_input *input, uint64_t *bit,
+enum deflate_stop deflate_read_header(const struct deflate_input *input, uint64_t *bit,
                                       struct deflate_header *header)
 {
-    enum deflate_read read = DEFLATE_READ;
+    enum deflate_stop read = DEFLATE_ENDED;
     uint64_t end = *bit + DEFLATE_TYPE_SIZE;
     if (end > input->bits)
-        return DEFLATE_SHORT;
+        return DEFLATE_CUT;
     const uint64_t word = deflate_bits(input, *bit);
     header->is_last = word & 1;
     header->type = (enum deflate_type)(word >> 1 & 3);
@@ -338,8 +338,8 @@ enum deflate_read deflate_read_header(const struct deflate_input *input, uint64_
     else if (header->type == DEFLATE_DYNAMIC)
         read = deflate_read_codes(input, &end, &header->codes);
     else
-        read = DEFLATE_WRONG;
-    if (read == DEFLATE_READ)
+        read = DEFLATE_CORRUPT;
+    if (read == DEFLATE_ENDED)
         *bit = end;
     return read;
 }

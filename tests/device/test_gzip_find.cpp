@@ -48,7 +48,7 @@ found find_on_host(const bytes &stream)
         deflate_header header;
         uint64_t end = at;
         if ((deflate_bits(&input, at) >> 1 & 3) != DEFLATE_DYNAMIC ||
-            deflate_read_header(&input, &end, &header) != DEFLATE_READ)
+            deflate_read_header(&input, &end, &header) != DEFLATE_ENDED)
             continue;
         result.push_back(static_cast<unsigned>(at));
         if (header.is_last)

@@ -22,7 +22,7 @@ static void compare_beginnings(const struct block_loops *loops, const unsigned c
     uint64_t found = deflate_find(loops, &input, 0, input.bits, NULL);
     for (uint64_t bit = 0; bit < input.bits; bit++) {
         uint64_t end = bit;
-        const bool is_beginning = deflate_read_header(&input, &end, &header) == DEFLATE_READ &&
+        const bool is_beginning = deflate_read_header(&input, &end, &header) == DEFLATE_ENDED &&
                                   header.type == DEFLATE_DYNAMIC && !header.is_last;
         fuzz_require((found == bit) == is_beginning, "what is found is not what can be read");
         if (found == bit)

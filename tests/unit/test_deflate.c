@@ -330,7 +330,7 @@ static uint64_t find_by_definition(const struct deflate_input *input, uint64_t f
     for (; from < to && from < input->bits; from++) {
         struct deflate_header header;
         uint64_t end = from;
-        if (deflate_read_header(input, &end, &header) == DEFLATE_READ &&
+        if (deflate_read_header(input, &end, &header) == DEFLATE_ENDED &&
             header.type == DEFLATE_DYNAMIC && !header.is_last)
             return from;
     }
@@ -433,7 +433,7 @@ static void compare_finders_at_edges(void)
     struct deflate_header header;
     uint64_t end = 0;
     unsigned char copy[BITS / 8 + 400];
-    expect(deflate_read_header(&block, &end, &header) == DEFLATE_READ && !header.is_last &&
+    expect(deflate_read_header(&block, &end, &header) == DEFLATE_ENDED && !header.is_last &&
                header.type == DEFLATE_DYNAMIC && end < 8 * 300,
            "a block to be found", end);
     for (unsigned at = 0; at < BITS; at += scale_of(STEPS, 1, 1)) {

@@ -52,9 +52,9 @@ uint64_t __real_deflate_find(const struct block_loops *loops, const struct defla
                              uint64_t from, uint64_t to, int64_t *budget);
 uint64_t __wrap_deflate_find(const struct block_loops *loops, const struct deflate_input *input,
                              uint64_t from, uint64_t to, int64_t *budget);
-enum deflate_read __real_deflate_read_codes(const struct deflate_input *input, uint64_t *bit,
+enum deflate_stop __real_deflate_read_codes(const struct deflate_input *input, uint64_t *bit,
                                             struct deflate_codes *codes);
-enum deflate_read __wrap_deflate_read_codes(const struct deflate_input *input, uint64_t *bit,
+enum deflate_stop __wrap_deflate_read_codes(const struct deflate_input *input, uint64_t *bit,
                                             struct deflate_codes *codes);
 enum deflate_stop __real_deflate_parse(struct deflate_parser *parser,
                                        const struct deflate_input *input,
@@ -92,11 +92,11 @@ uint64_t __wrap_deflate_find(const struct block_loops *loops, const struct defla
     return found;
 }
 
-enum deflate_read __wrap_deflate_read_codes(const struct deflate_input *input, uint64_t *bit,
+enum deflate_stop __wrap_deflate_read_codes(const struct deflate_input *input, uint64_t *bit,
                                             struct deflate_codes *codes)
 {
     const uint64_t begin = *bit;
-    const enum deflate_read read = __real_deflate_read_codes(input, bit, codes);
+    const enum deflate_stop read = __real_deflate_read_codes(input, bit, codes);
     work.run += in_run ? *bit - begin : 0;
     return read;
 }
