@@ -151,12 +151,12 @@ TARGET INLINE lanes add_lengths(lanes sum, const struct precode_rows *of, unsign
 {
     lanes sums[8];
 #pragma GCC unroll 8
-    for (unsigned before = 0; before < 1u << i; before++)
+    for (unsigned before = 0; before < 8; before++) /* of which 1 << i are used */
         sums[before] = lanes_at(of->sums[i], bit + 3 * before, at);
 #pragma GCC unroll 3
     for (unsigned chosen = 0; chosen < i; chosen++)
 #pragma GCC unroll 4
-        for (unsigned j = 0; j < 1u << (i - 1 - chosen); j++)
+        for (unsigned j = 0; j < 4; j++)
             sums[j] = _mm256_blendv_epi8(sums[2 * j], sums[2 * j + 1], is[chosen]);
     return _mm256_adds_epu8(sum, _mm256_blendv_epi8(_mm256_setzero_si256(), sums[0], is[i]));
 }
