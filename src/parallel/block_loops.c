@@ -78,25 +78,12 @@ void operations_add_long(struct operation_writer *writer, uint32_t literals, uin
 #define TARGET
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE void copy_max(unsigned char *to, const unsigned char *from)
-{
-    unsigned char bytes[COPY_MAX];
-    memcpy(bytes, from, COPY_MAX);
-    memcpy(to, bytes, COPY_MAX);
-}
-
-INLINE void widen(uint16_t *to, const unsigned char *from, size_t len)
+TARGET INLINE void widen(uint16_t *to, const unsigned char *from, size_t len)
 {
     uint16_t symbols[COPY_MAX];
     for (size_t i = 0; i < len; i++)
         symbols[i] = from[i];
     memcpy(to, symbols, len * sizeof *to);
-}
-
-/* Returns the lowest `count` bits, at most 64. */
-INLINE uint64_t low_bits(uint64_t word, unsigned count)
-{
-    return count < 64 ? word & (((uint64_t)1 << count) - 1) : word;
 }
 
 typedef struct repeat_offsets last_offsets;

@@ -5,16 +5,9 @@
 #if defined __x86_64__ && defined __GNUC__
 
 #include <immintrin.h>
-#include <string.h>
 
 #define TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
 #define INLINE static inline __attribute__((always_inline))
-
-TARGET INLINE void copy_max(unsigned char *to, const unsigned char *from)
-{
-    _mm256_storeu_si256((__m256i *)(void *)to,
-                        _mm256_loadu_si256((const __m256i *)(const void *)from));
-}
 
 TARGET INLINE void widen(uint16_t *to, const unsigned char *from, size_t len)
 {
@@ -22,12 +15,6 @@ TARGET INLINE void widen(uint16_t *to, const unsigned char *from, size_t len)
         const __m128i bytes = _mm_loadl_epi64((const __m128i *)(const void *)(from + i));
         _mm_storeu_si128((__m128i *)(void *)(to + i), _mm_cvtepu8_epi16(bytes));
     }
-}
-
-/* Returns the lowest `count` bits, at most 64. */
-TARGET INLINE uint64_t low_bits(uint64_t word, unsigned count)
-{
-    return _bzhi_u64(word, count);
 }
 
 /* A sequence moves the last offsets by one shuffle. */

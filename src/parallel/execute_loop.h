@@ -2,13 +2,25 @@
 /* The loops that execute operations to content, and that list what must be executed in order, for
  * the file of each instruction set. That defines TARGET, INLINE, and
  *
- *     copy_max(to, from)       copies COPY_MAX bytes, which may overlap
- *     widen(to, from, len)     copies a multiple of 8 bytes to symbols
- *     low_bits(word, count)    returns the lowest bits, at most 64 */
+ *     widen(to, from, len)     copies a multiple of 8 bytes to symbols */
 #include "block_loops.h"
 #include "src/base/byte_word.h"
 
 #include <string.h>
+
+/* Copies COPY_MAX bytes, which may overlap, by the widest registers of the instruction set. */
+TARGET INLINE void copy_max(unsigned char *to, const unsigned char *from)
+{
+    unsigned char bytes __attribute__((vector_size(COPY_MAX)));
+    memcpy(&bytes, from, sizeof bytes);
+    memcpy(to, &bytes, sizeof bytes);
+}
+
+/* Returns the lowest `count` bits, at most 64. */
+TARGET INLINE uint64_t low_bits(uint64_t word, unsigned count)
+{
+    return count < 64 ? word & (((uint64_t)1 << count) - 1) : word;
+}
 
 /* --- executing --- */
 
