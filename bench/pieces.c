@@ -276,7 +276,7 @@ static void measure(const char *name, const struct settings *settings)
     plan.makes_lists &= !settings->no_lists;
     for (unsigned i = 0; i < settings->threads; i++) {
         workers[i] = (struct worker){.decoding = &decoding, .id = i};
-        if (zstd_piece_scratch_open(&workers[i].scratch, &plan) != 0)
+        if (zstd_list_scratch_open(&workers[i].scratch, &plan) != 0)
             die("memory", "there is too little");
     }
     for (int round = 0; round < settings->rounds; round++) {

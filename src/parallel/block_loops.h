@@ -51,11 +51,6 @@ struct zstd_list_scratch {
     size_t needed_max;
 };
 
-/* Opens the memory for runs of so much content. 0, or -1: out of memory. */
-int zstd_list_scratch_open(struct zstd_list_scratch *scratch, size_t content_max,
-                           size_t operations_max);
-void zstd_list_scratch_close(struct zstd_list_scratch *scratch);
-
 /* The run that a list is made of: its tail is what later runs may need, its head all before. */
 struct zstd_listing {
     struct parsed_run *run; /* operations of the tail are changed */

@@ -262,20 +262,6 @@ enum walked zstd_walk_fill(struct zstd_walk *walk, struct zstd_run *run, const u
     return walked;
 }
 
-bool zstd_walk_cut(struct zstd_walk *walk, struct zstd_run *run, size_t *rest)
-{
-    const unsigned whole = run->count - walk->in_block;
-    const size_t next = walk->in_block ? run->blocks[whole].at : walk->wanted,
-                 end = next - ZSTD_BLOCK_HEADER_SIZE;
-    if (whole == 0)
-        return false;
-    run->is_last &= !walk->in_block;
-    run->count = whole;
-    *rest = run->len - end;
-    run->len = end;
-    return true;
-}
-
 /* --- parsing: tables --- */
 
 /* Reads a table of sequences that blocks before the run have defined. */

@@ -153,11 +153,6 @@ void zstd_walk_begin_run(struct zstd_walk *walk, struct zstd_run *run);
 enum walked zstd_walk_fill(struct zstd_walk *walk, struct zstd_run *run, const unsigned char *in,
                            size_t len, size_t *used);
 
-/* Completes a run with its whole blocks. The beginning of another block, which belongs to the next
- * run, still follows them: *rest is set to its bytes. False: there are no whole blocks, and nothing
- * has changed. */
-bool zstd_walk_cut(struct zstd_walk *walk, struct zstd_run *run, size_t *rest);
-
 /* --- parsing --- */
 
 /* Parses the blocks of a complete run to run->parsed. False: it needs the fallback, as all do that

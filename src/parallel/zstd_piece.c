@@ -107,20 +107,6 @@ void zstd_piece_plan_small(struct zstd_piece_plan *plan, const struct zstd_frame
 #define HUGE_PAGE (2 * MIB)
 #define PAGE 4096 /* or less than a page */
 
-int zstd_list_scratch_open(struct zstd_list_scratch *scratch, size_t content_max,
-                           size_t operations_max)
-{
-    const size_t words = content_max / 64 + 4;
-    *scratch = (struct zstd_list_scratch){.needed_max = operations_max};
-    scratch->bits = malloc(words * sizeof *scratch->bits);
-    scratch->ranks = malloc(words * sizeof *scratch->ranks);
-    scratch->needed = malloc(operations_max * sizeof *scratch->needed);
-    if (scratch->bits && scratch->ranks && scratch->needed)
-        return 0;
-    zstd_list_scratch_close(scratch);
-    return -1;
-}
-
 void zstd_list_scratch_close(struct zstd_list_scratch *scratch)
 {
     free(scratch->bits);
@@ -141,10 +127,18 @@ static struct zstd_run_limits limits_of(const struct zstd_piece_plan *plan)
                                     .operations = content / 4 * 3 + BLOCK_OPERATIONS_MAX};
 }
 
-int zstd_piece_scratch_open(struct zstd_list_scratch *scratch, const struct zstd_piece_plan *plan)
+int zstd_list_scratch_open(struct zstd_list_scratch *scratch, const struct zstd_piece_plan *plan)
 {
     const struct zstd_run_limits limits = limits_of(plan);
-    return zstd_list_scratch_open(scratch, limits.content, limits.operations / 2);
+    const size_t words = limits.content / 64 + 4;
+    *scratch = (struct zstd_list_scratch){.needed_max = limits.operations / 2};
+    scratch->bits = malloc(words * sizeof *scratch->bits);
+    scratch->ranks = malloc(words * sizeof *scratch->ranks);
+    scratch->needed = malloc(scratch->needed_max * sizeof *scratch->needed);
+    if (scratch->bits && scratch->ranks && scratch->needed)
+        return 0;
+    zstd_list_scratch_close(scratch);
+    return -1;
 }
 
 /* Returns the bytes of the ring that are used, unless pieces have more content than planned. */
@@ -291,11 +285,18 @@ unsigned char *zstd_pieces_space(struct zstd_pieces *pieces, size_t *len)
 bool zstd_pieces_cut_short(struct zstd_pieces *pieces, const unsigned char **rest, size_t *rest_len)
 {
     struct zstd_piece *piece = zstd_piece_at(pieces, pieces->cut);
+    const struct zstd_walk *walk = &pieces->walk;
     struct zstd_run *run = &piece->run;
-    if (!pieces->is_cutting || (run->is_last && !pieces->walk.in_block) ||
-        !zstd_walk_cut(&pieces->walk, run, rest_len))
+    const unsigned whole = run->count - walk->in_block;
+    if (!pieces->is_cutting || (run->is_last && !walk->in_block) || whole == 0)
         return false;
-    *rest = run->in + run->len;
+    const size_t next = walk->in_block ? run->blocks[whole].at : walk->wanted,
+                 end = next - ZSTD_BLOCK_HEADER_SIZE;
+    *rest = run->in + end;
+    *rest_len = run->len - end;
+    run->is_last = false;
+    run->count = whole;
+    run->len = end;
     end_piece(pieces, piece);
     return true;
 }
@@ -380,25 +381,33 @@ static bool place_piece(struct zstd_pieces *pieces, struct zstd_piece *piece)
     return true;
 }
 
+/* Executes the operations of a piece between two positions. */
+static bool execute_part(const struct zstd_piece *piece, const struct block_loops *loops,
+                         const struct run_position *from, size_t to)
+{
+    struct parsed_run part = piece->run.parsed;
+    struct execution execution = piece->before;
+    part.operations += from->operations;
+    part.operations_len = to - from->operations;
+    part.literals += from->literals;
+    execution.skipped = from->content;
+    return loops->execute(&part, &execution, piece->content);
+}
+
 /* Executes the list, and the tail: all that is behind the head. */
-static bool execute_in_order(const struct zstd_pieces *pieces, struct zstd_piece *piece)
+static bool execute_in_order(const struct block_loops *loops, const struct zstd_piece *piece)
 {
     const struct run_position *head = &piece->head;
-    struct execution execution = piece->before;
-    struct parsed_run tail = piece->run.parsed;
-    if (head->operations == tail.operations_len)
+    const size_t end = piece->run.parsed.operations_len;
+    if (head->operations == end)
         return true;
     if (head->content > 0) {
-        if (!pieces->loops->execute(&piece->list, &execution, piece->content))
+        if (!loops->execute(&piece->list, &piece->before, piece->content))
             return false;
         memmove(piece->content + head->content - COPY_MAX,
                 piece->content + piece->list.content - COPY_MAX, COPY_MAX);
     }
-    tail.operations += head->operations;
-    tail.operations_len -= head->operations;
-    tail.literals += head->literals;
-    execution.skipped = head->content;
-    return pieces->loops->execute(&tail, &execution, piece->content);
+    return execute_part(piece, loops, head, end);
 }
 
 /* Goes on with what pieces really have of what they were taken for. */
@@ -425,7 +434,7 @@ bool zstd_pieces_chain(struct zstd_pieces *pieces)
     for (int i = 0; i < 3; i++) /* an offset of 0: versions of libzstd differ */
         if (pieces->repeat_offsets.offset[i] <= parsed->less[i])
             return false;
-    if (parsed->reach > piece->before_len || !execute_in_order(pieces, piece))
+    if (parsed->reach > piece->before_len || !execute_in_order(pieces->loops, piece))
         return false;
     for (int i = 0; i < 3; i++)
         pieces->repeat_offsets.offset[i] =
@@ -449,20 +458,6 @@ static struct run_position last_operations(const struct zstd_piece *piece)
         last.content -= operation_literals(op) + operation_match(op);
     }
     return last;
-}
-
-/* Executes operations of the head up to this one. */
-static bool execute_to(struct zstd_piece *piece, const struct block_loops *loops,
-                       const struct run_position *to)
-{
-    struct parsed_run part = piece->run.parsed;
-    struct execution execution = piece->before;
-    part.operations += piece->executed.operations;
-    part.operations_len = to->operations - piece->executed.operations;
-    part.literals += piece->executed.literals;
-    execution.skipped = piece->executed.content;
-    piece->executed = *to;
-    return loops->execute(&part, &execution, piece->content);
 }
 
 /* Executes the last operations byte by byte, as others may read the tail. */
@@ -500,8 +495,10 @@ bool zstd_piece_execute(struct zstd_piece *piece, const struct block_loops *loop
         const struct run_position *end = &piece->run.blocks[piece->block++].end;
         to = end->operations < last.operations ? *end : last;
     }
-    if (to.operations > piece->executed.operations && !execute_to(piece, loops, &to))
+    if (to.operations > piece->executed.operations &&
+        !execute_part(piece, loops, &piece->executed, to.operations))
         return false;
+    piece->executed = to;
     *complete = to.operations < last.operations ? to.content : piece->len;
     return to.operations < last.operations || execute_last(piece);
 }

@@ -151,7 +151,8 @@ void zstd_piece_list(const struct zstd_pieces *pieces, struct zstd_piece *piece,
                      struct zstd_list_scratch *scratch);
 
 /* Opens the memory that a thread needs to list pieces of a plan. 0, or -1: out of memory. */
-int zstd_piece_scratch_open(struct zstd_list_scratch *scratch, const struct zstd_piece_plan *plan);
+int zstd_list_scratch_open(struct zstd_list_scratch *scratch, const struct zstd_piece_plan *plan);
+void zstd_list_scratch_close(struct zstd_list_scratch *scratch);
 
 /* Gives the next piece its place, and executes what is listed, and its tail. False: it needs the
  * fallback, and so does all that follows. */

@@ -59,7 +59,7 @@ static bool open_slots(struct pieces *pieces, const struct zstd_piece_plan *plan
     bool opens = pieces->scratch && pieces->slots;
     while (opens && pieces->scratch_count < workers) {
         struct zstd_list_scratch *scratch = calloc(1, sizeof *scratch);
-        opens = scratch && zstd_piece_scratch_open(scratch, plan) == 0;
+        opens = scratch && zstd_list_scratch_open(scratch, plan) == 0;
         if (scratch)
             pieces->scratch[pieces->scratch_count++] = scratch;
     }

@@ -190,7 +190,7 @@ static void *work(void *arg)
     enum step step = STEP_CUT;
     uint64_t i = 0;
     bool is_complete;
-    if (zstd_piece_scratch_open(&scratch, &decoding->by->pieces->plan) != 0)
+    if (zstd_list_scratch_open(&scratch, &decoding->by->pieces->plan) != 0)
         abort();
     pthread_mutex_lock(&decoding->lock);
     while (!is_over(decoding)) {
