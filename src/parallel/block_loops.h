@@ -18,8 +18,8 @@ struct huffman_streams {
 
 /* The sequences of a block. */
 struct sequences {
-    const struct sequence_table *tables; /* one for each kind, all set */
-    const unsigned char *in;             /* `len` bytes, and eight more at either side */
+    const struct sequence_table *const *tables; /* one for each kind */
+    const unsigned char *in;                    /* `len` bytes, and eight more at either side */
     size_t len;
     uint32_t count;       /* at least 1 */
     uint32_t content_max; /* that writer.content may come to */

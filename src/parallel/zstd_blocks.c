@@ -157,7 +157,6 @@ void zstd_walk_begin_run(struct zstd_walk *walk, struct zstd_run *run)
 static void define(struct definition *definition, uint8_t modes, const unsigned char *in,
                    size_t len)
 {
-    definition->is_set = true;
     definition->modes = modes;
     definition->len = (uint16_t)(len < DEFINITION_MAX ? len : DEFINITION_MAX);
     memcpy(definition->bytes, in, definition->len);
@@ -282,23 +281,23 @@ static bool read_defined(struct sequence_table *tables, enum sequence_kind wante
     return true;
 }
 
-/* Sets a table of sequences, from its description at in[0..len) if it has one; if it is repeated,
- * it is that of an earlier block of the run, or before it. Returns the bytes of the description, or
- * -1. */
+/* Chooses a table of sequences, and sets it from its description at in[0..len) if it has one; if it
+ * is repeated, it is that of an earlier block of the run, or before it. Returns the bytes of the
+ * description, or -1. */
 static int read_table(struct zstd_run *run, enum sequence_kind kind, enum table_mode mode,
                       const unsigned char *in, size_t len)
 {
-    struct sequence_table *table = &run->tables.sequences[kind];
-    const struct sequence_table *predefined = &run->tables.predefined[kind];
+    struct zstd_tables *tables = &run->tables;
     const struct definition *before = &run->before.sequences[kind];
-    if (mode == TABLE_REPEATED && !table->is_set)
-        return before->is_set && read_defined(run->tables.sequences, kind, before) ? 0 : -1;
-    if (mode != TABLE_PREDEFINED)
-        return sequence_table_read(table, kind, mode, in, len);
-    memcpy(table->entries, predefined->entries, sizeof *table->entries << predefined->log);
-    table->log = predefined->log;
-    table->is_set = true;
-    return 0;
+    if (mode == TABLE_REPEATED && tables->sequences[kind])
+        return 0;
+    tables->sequences[kind] =
+        mode == TABLE_PREDEFINED ? &tables->predefined[kind] : &tables->described[kind];
+    if (mode == TABLE_PREDEFINED)
+        return 0;
+    if (mode == TABLE_REPEATED)
+        return before->len > 0 && read_defined(tables->described, kind, before) ? 0 : -1;
+    return sequence_table_read(&tables->described[kind], kind, mode, in, len);
 }
 
 /* --- parsing: blocks --- */
@@ -333,8 +332,7 @@ static bool parse_literals(struct zstd_run *run, const struct block_loops *loops
     }
     if (header->type == LITERALS_CODED)
         used = huffman_table_read(table, in, header->stored);
-    else if (!table->is_set &&
-             (!before->is_set || huffman_table_read(table, before->bytes, before->len) < 0))
+    else if (table->log == 0 && huffman_table_read(table, before->bytes, before->len) < 0)
         return false;
     if (used < 0)
         return false;
@@ -430,9 +428,8 @@ bool zstd_parse(struct zstd_run *run, const struct block_loops *loops)
     run->literals = run->parsed.literals;
     run->writer = (struct operation_writer){.next = run->parsed.operations};
     run->last_offsets = run->repeat_offsets;
-    run->tables.huffman.is_set = false;
-    for (int i = 0; i < SEQUENCE_KINDS; i++)
-        run->tables.sequences[i].is_set = false;
+    run->tables.huffman.log = 0;
+    memset(run->tables.sequences, 0, sizeof run->tables.sequences);
     for (unsigned i = 0; is_right && i < run->count; i++) {
         is_right = parse_block(run, loops, &run->blocks[i]);
         run->blocks[i].end = position_of(run);

@@ -38,11 +38,10 @@ typedef uint64_t sequence_entry;
 struct sequence_table {
     sequence_entry entries[1 << FSE_LOG_MAX];
     unsigned log;
-    bool is_set;
 };
 
-/* Sets a table from its description at in[0..len); a repeated one stays as it is and must be set.
- * With NULL the description is only read. Returns its bytes, or -1: it is wrong. */
+/* Sets a table from its description at in[0..len), unless it is repeated. With NULL the description
+ * is only read. Returns its bytes, or -1: it is wrong. */
 int sequence_table_read(struct sequence_table *table, enum sequence_kind kind, enum table_mode mode,
                         const unsigned char *in, size_t len);
 
@@ -52,8 +51,7 @@ int sequence_table_read(struct sequence_table *table, enum sequence_kind kind, e
 /* The meaning of the next bits: the symbol (bits 0-7) and the bits of its code (8-15). */
 struct huffman_table {
     uint16_t entries[1 << HUFFMAN_LOG_MAX];
-    unsigned log;
-    bool is_set;
+    unsigned log; /* 0: not set */
 };
 
 /* Sets a table from its description at in[0..len). Returns its bytes, or -1: it is wrong, or has
@@ -62,7 +60,8 @@ int huffman_table_read(struct huffman_table *table, const unsigned char *in, siz
 
 struct zstd_tables {
     struct sequence_table predefined[SEQUENCE_KINDS]; /* made once: tiny blocks would wait for it */
-    struct sequence_table sequences[SEQUENCE_KINDS];
+    struct sequence_table described[SEQUENCE_KINDS];  /* by a block */
+    const struct sequence_table *sequences[SEQUENCE_KINDS]; /* the last ones; NULL: none yet */
     struct huffman_table huffman;
 };
 
@@ -70,9 +69,8 @@ struct zstd_tables {
 #define DEFINITION_MAX 288
 
 struct definition {
-    bool is_set;
     uint8_t modes; /* of sequences: the descriptions of other tables come first */
-    uint16_t len;
+    uint16_t len;  /* 0: none */
     unsigned char bytes[DEFINITION_MAX];
 };
 

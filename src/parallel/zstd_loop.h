@@ -208,7 +208,7 @@ TARGET INLINE struct sequence read_sequence(struct sequence_bits *bits,
 
 TARGET static bool parse_sequences(struct sequences *sequences)
 {
-    const struct sequence_table *tables = sequences->tables;
+    const struct sequence_table *const *tables = sequences->tables;
     const uint32_t content_max = sequences->content_max;
     struct sequence_bits bits = {.in = sequences->in};
     struct operation_writer writer = sequences->writer;
@@ -220,13 +220,14 @@ TARGET static bool parse_sequences(struct sequences *sequences)
     bits.left = (ptrdiff_t)(len - 1) * 8 + 31 - __builtin_clz(bits.in[len - 1]);
     uint64_t word = next_bits(&bits);
     for (int kind = 0; kind < SEQUENCE_KINDS; kind++) {
-        state[kind] = (uint32_t)highest(word, tables[kind].log);
-        word <<= tables[kind].log;
-        bits.left -= (ptrdiff_t)tables[kind].log;
+        state[kind] = (uint32_t)highest(word, tables[kind]->log);
+        word <<= tables[kind]->log;
+        bits.left -= (ptrdiff_t)tables[kind]->log;
     }
     for (;;) {
-        const sequence_entry entries[SEQUENCE_KINDS] = {
-            tables[0].entries[state[0]], tables[1].entries[state[1]], tables[2].entries[state[2]]};
+        const sequence_entry entries[SEQUENCE_KINDS] = {tables[0]->entries[state[0]],
+                                                        tables[1]->entries[state[1]],
+                                                        tables[2]->entries[state[2]]};
         const sequence_entry sum = entries[0] + entries[1] + entries[2];
         if (bits.left < 0)
             return false;

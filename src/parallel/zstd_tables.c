@@ -181,7 +181,7 @@ int sequence_table_read(struct sequence_table *table, enum sequence_kind kind, e
     struct fse_state states[1 << FSE_LOG_MAX];
     int used = 0;
     if (mode == TABLE_REPEATED)
-        return table && !table->is_set ? -1 : 0;
+        return 0;
     if (mode == TABLE_RLE) {
         if (len < 1 || in[0] >= limits[kind].symbols)
             return -1;
@@ -202,7 +202,6 @@ int sequence_table_read(struct sequence_table *table, enum sequence_kind kind, e
     table->log = mode == TABLE_RLE ? 0 : probabilities->log;
     for (uint32_t i = 0; i < UINT32_C(1) << table->log; i++)
         table->entries[i] = fse_entry_of(kind, states[i]);
-    table->is_set = true;
     return used;
 }
 
@@ -305,7 +304,6 @@ static bool set_entries(struct huffman_table *table, const struct weights *weigh
             at[weight] += entries;
     }
     table->log = log;
-    table->is_set = true;
     return true;
 }
 
