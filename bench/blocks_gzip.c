@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define STEP ((size_t)256 << 10) /* bytes that ISA-L takes, and gives, at a time */
-#define RING_SIZE (DEFLATE_WINDOW + (size_t)DEFLATE_RUN_CONTENT_MAX + COPY_SLACK)
+#define RING_SIZE (DEFLATE_WINDOW + (size_t)DEFLATE_RUN_CONTENT_MAX + EXECUTE_SLACK)
 
 static bool gzip_recognises(const struct bytes_of_file *file)
 {
@@ -74,11 +74,12 @@ static void chain_run(struct gzip_round *round)
            chained == GZIP_ENDED) {
         if (chained == GZIP_ENDED)
             continue;
-        const struct execution execution = {.history = round->ring.content};
+        struct run_cursor cursor = {.next = parsed->operations,
+                                    .end = parsed->operations + parsed->operations_len,
+                                    .literals = parsed->literals};
         const double chosen = now();
-        if (!round->loops->execute(parsed, &execution,
-                                   ring_make_room(&round->ring, parsed->content)))
-            die("blocks", "doubtful");
+        unsigned char *out = ring_make_room(&round->ring, parsed->content);
+        (void)round->loops->execute_some(&cursor, out, out + parsed->content);
         round->ring.at += parsed->content;
         round->ring.content += parsed->content;
         round->taken.operations += parsed->operations_len;

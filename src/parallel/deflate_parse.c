@@ -163,7 +163,6 @@ enum deflate_stop deflate_parse(struct deflate_parser *parser, const struct defl
     run->literals_len = (size_t)(filling.literal - run->literals);
     run->content = filling.writer.content;
     run->reach = reach_of(run, from, before);
-    run->is_near = true;
     run->needs_fallback = stop == DEFLATE_CORRUPT;
     return stop;
 }

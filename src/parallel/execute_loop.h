@@ -37,32 +37,22 @@ static const unsigned char *symbolic_source(operation op, const struct execution
     return offset == 0 || offset > before ? NULL : at - offset;
 }
 
-/* Copies literals and the bytes that follow them. Most operations of deflate have a few literals or
- * none, so that a short copy saves more than the branch costs; those of zstd have more. */
-TARGET INLINE void copy_literals(unsigned char *to, const unsigned char *from, unsigned len,
-                                 bool are_few)
-{
-    if (!are_few || __builtin_expect(len > sizeof(uint64_t), 0))
-        copy_max(to, from);
-    else
-        memcpy(to, from, sizeof(uint64_t));
-}
-
-/* Executes a run; `is_near` is the run's member, as a constant. */
-TARGET INLINE bool execute_as(bool is_near, const struct parsed_run *run,
-                              const struct execution *execution, unsigned char *out)
+/* Executes a run, as struct block_loops says. */
+TARGET static bool execute(const struct parsed_run *run, const struct execution *execution,
+                           unsigned char *out)
 {
     const operation *next = run->operations, *end = next + run->operations_len;
     const unsigned char *literals = run->literals;
     unsigned char *at = out + execution->skipped;
+    if (run->reach > execution->history)
+        return false;
     for (; next < end; next++) {
         const operation op = *next;
-        if (!is_near)
-            __builtin_prefetch(out + (ptrdiff_t)(int32_t)next[PREFETCH_AHEAD]);
-        copy_literals(at, literals, operation_literals(op), is_near);
+        __builtin_prefetch(out + (ptrdiff_t)(int32_t)next[PREFETCH_AHEAD]);
+        copy_max(at, literals);
         literals += operation_literals(op);
         at += operation_literals(op);
-        if (is_near || __builtin_expect((op & OPERATION_SYMBOLIC) == 0, 1)) {
+        if (__builtin_expect((op & OPERATION_SYMBOLIC) == 0, 1)) {
             copy_max(at, out + (ptrdiff_t)(int32_t)op);
         } else {
             const unsigned char *source = symbolic_source(op, execution, out, at);
@@ -76,16 +66,10 @@ TARGET INLINE bool execute_as(bool is_near, const struct parsed_run *run,
     return true;
 }
 
-TARGET static bool execute(const struct parsed_run *run, const struct execution *execution,
-                           unsigned char *out)
-{
-    if (run->reach > execution->history)
-        return false;
-    return run->is_near ? execute_as(true, run, execution, out)
-                        : execute_as(false, run, execution, out);
-}
-
-/* Executes a part of a run of deflate, as struct block_loops says. */
+/* Executes a part of a run of deflate, as struct block_loops says. Most of its operations have a
+ * few literals or none, so that a short copy saves more than the branch costs; those of zstd have
+ * more.
+ */
 TARGET static unsigned char *execute_some(struct run_cursor *cursor, unsigned char *at,
                                           const unsigned char *limit)
 {
@@ -95,7 +79,10 @@ TARGET static unsigned char *execute_some(struct run_cursor *cursor, unsigned ch
     unsigned char *const begin = at;
     for (; next < end && at < limit; next++) {
         const operation op = *next;
-        copy_literals(at, literals, operation_literals(op), true);
+        if (__builtin_expect(operation_literals(op) > sizeof(uint64_t), 0))
+            copy_max(at, literals);
+        else
+            memcpy(at, literals, sizeof(uint64_t));
         literals += operation_literals(op);
         at += operation_literals(op);
         copy_max(at, begin + ((ptrdiff_t)(int32_t)op - done));

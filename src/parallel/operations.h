@@ -81,7 +81,6 @@ struct parsed_run {
     uint32_t reach;   /* how far before the run a match begins, symbolic ones left out; bytes */
     struct repeat_offsets after; /* zstd: the last offsets after the run, perhaps symbolic; */
     uint32_t less[3];            /* and those before it must be larger than these */
-    bool is_near;        /* no offset is symbolic, and sources are so near that a cache has them */
     bool needs_fallback; /* the blocks are corrupt, or not understood: nothing else is valid */
 };
 

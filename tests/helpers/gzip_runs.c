@@ -25,12 +25,15 @@ struct gunzipped {
 static bool is_executed_so(const struct parsed_run *parsed, const struct gunzipped *to,
                            size_t before)
 {
-    static unsigned char content[GUNZIPPED_MAX + COPY_SLACK];
+    static unsigned char content[GUNZIPPED_MAX + EXECUTE_SLACK];
     static unsigned turn;
     const struct block_loops *loops = turn++ % 2 ? &block_loops_portable : block_loops_find(NULL);
-    const struct execution execution = {.history = before};
-    return loops->execute(parsed, &execution, content + before) &&
-           memcmp(content + before, to->made.bytes + before, parsed->content) == 0;
+    struct run_cursor cursor = {.next = parsed->operations,
+                                .end = parsed->operations + parsed->operations_len,
+                                .literals = parsed->literals};
+    unsigned char *begin = content + before, *end = begin + parsed->content;
+    return loops->execute_some(&cursor, begin, end) == end &&
+           memcmp(begin, to->made.bytes + before, parsed->content) == 0;
 }
 
 /* Executes what was parsed, in which `count` members end. False: stop. */
