@@ -203,6 +203,12 @@ static inline uint64_t zstd_block_max(uint64_t window)
     return window < ZSTD_BLOCK_MAX ? window : ZSTD_BLOCK_MAX;
 }
 
+/* Returns the largest window that libzstd takes within a limit: it counts them in powers of two. */
+static inline uint64_t zstd_window_max(uint64_t memlimit)
+{
+    return UINT64_C(1) << (63 - __builtin_clzll(memlimit | 1));
+}
+
 /* The parts of a frame, in their order. */
 enum zstd_part { ZSTD_HEADER, ZSTD_BLOCK, ZSTD_CHECKSUM };
 

@@ -151,9 +151,9 @@ LIBRARY(libzstd, LIBZSTD_FILE, CALLS)
  * gets all of a frame, and how far matches may go back depends on how it got raw blocks. */
 struct zstd_decoder {
     struct decoder decoder;
-    ZSTD_DCtx *context; /* made when first needed; NULL: there was no memory */
-    int window_log_max;
-    bool no_check; /* leave content checksums out */
+    ZSTD_DCtx *context;  /* made when first needed; NULL: there was no memory */
+    uint64_t window_max; /* bytes */
+    bool no_check;       /* leave content checksums out */
 
     bool in_frame;           /* bytes of a frame were taken, but not its end */
     struct zstd_parts parts; /* of the frame */
@@ -229,8 +229,7 @@ static struct decoder *zstd_open(const struct codec_options *options)
         return NULL;
     memset(zstd, 0, offsetof(struct zstd_decoder, cut)); /* the rest may never be touched */
     zstd->decoder.codec = &codec_zstd;
-    for (uint64_t limit = options->memlimit; limit >>= 1;)
-        zstd->window_log_max++; /* libzstd counts windows in powers of two */
+    zstd->window_max = zstd_window_max(options->memlimit);
     zstd->no_check = options->no_check;
     return &zstd->decoder;
 }
@@ -271,7 +270,7 @@ static int set_direct(struct zstd_decoder *zstd, bool is_direct)
             return -1;
         if (zstd->no_check)
             (void)set_parameter(zstd->context, IGNORE_CHECKSUMS, 1);
-        if (!set_parameter(zstd->context, ZSTD_d_windowLogMax, zstd->window_log_max)) {
+        if (!set_parameter(zstd->context, ZSTD_d_windowLogMax, __builtin_ctzll(zstd->window_max))) {
             drop_context(zstd);
             return -1;
         }
@@ -427,7 +426,7 @@ static enum decode_status begin_frame(struct zstd_decoder *zstd, const unsigned 
     zstd->in_frame = zstd->skipped > 0;
     if (header->is_skippable)
         return DECODE_OK;
-    if (header->window > (uint64_t)1 << zstd->window_log_max)
+    if (header->window > zstd->window_max)
         return zstd_fault(error,
                           "the zstd window exceeds the limit (raise it with --memlimit=SIZE)");
     if (header->dictionary != 0)
@@ -446,55 +445,55 @@ static enum decode_status begin_frame(struct zstd_decoder *zstd, const unsigned 
     return decode_bytes(zstd, in, len, step, error);
 }
 
-/* Decodes on as far as one call of libzstd does. Sets *goes_on to whether another one would do
- * more, before the frame ends. */
-static enum decode_status decode_on(struct zstd_decoder *zstd, struct decode_step *step,
-                                    bool *goes_on, struct error *error)
+/* Decodes the next part of a frame, in[0..len). */
+static enum decode_status decode_part(struct zstd_decoder *zstd, const unsigned char *in,
+                                      size_t len, struct decode_step *step, struct error *error)
 {
-    static const unsigned char held; /* libzstd does not look at it again */
-    const size_t left = step->in_len - step->used;
-    enum decode_status status = DECODE_OK;
-    size_t len;
-    *goes_on = true;
-    if (zstd->is_full) {
-        status = decode_bytes(zstd, &held, zstd->is_held, step, error);
-        *goes_on = !zstd->is_full;
-    } else if (zstd->skipped > 0) {
-        const size_t some = left < zstd->skipped ? left : (size_t)zstd->skipped;
-        step->used += some;
-        zstd->skipped -= some;
-        zstd->in_frame = zstd->skipped > 0;
-        *goes_on = false;
-    } else {
-        const unsigned char *in = see_part(zstd, step, &len);
-        const bool is_header = zstd->parts.next == ZSTD_HEADER;
-        const char *fault = in && zstd->parts.next == ZSTD_BLOCK ? block_fault(zstd) : NULL;
-        *goes_on = in != NULL;
-        if (in && is_header) {
-            status = begin_frame(zstd, in, len, step, error);
-        } else if (fault) {
-            status = zstd_fault(error, fault);
-        } else if (in) {
-            zstd_part_pass(&zstd->parts);
-            status = decode_bytes(zstd, in, len, step, error);
-        }
-        if (in && zstd->cut_len == 0)
-            step->used += len;
-        if (in)
-            zstd->cut_len = 0;
-    }
-    *goes_on &= zstd->in_frame;
-    return status;
+    const char *fault = zstd->parts.next == ZSTD_BLOCK ? block_fault(zstd) : NULL;
+    if (zstd->parts.next == ZSTD_HEADER)
+        return begin_frame(zstd, in, len, step, error);
+    if (fault)
+        return zstd_fault(error, fault);
+    zstd_part_pass(&zstd->parts);
+    return decode_bytes(zstd, in, len, step, error);
+}
+
+/* Skips what has come of a skippable frame. */
+static void skip(struct zstd_decoder *zstd, struct decode_step *step)
+{
+    const size_t left = step->in_len - step->used,
+                 some = left < zstd->skipped ? left : (size_t)zstd->skipped;
+    step->used += some;
+    zstd->skipped -= some;
+    zstd->in_frame = zstd->skipped > 0;
 }
 
 static enum decode_status zstd_decode(struct decoder *decoder, struct decode_step *step,
                                       struct error *error)
 {
+    static const unsigned char held; /* libzstd does not look at it again */
+    struct zstd_decoder *zstd = (struct zstd_decoder *)decoder;
     enum decode_status status = DECODE_OK;
-    bool goes_on = true;
     step->used = step->made = 0;
-    while (status == DECODE_OK && goes_on)
-        status = decode_on((struct zstd_decoder *)decoder, step, &goes_on, error);
+    do {
+        size_t len;
+        if (zstd->skipped > 0) {
+            skip(zstd, step);
+            return DECODE_OK;
+        }
+        if (zstd->is_full) {
+            status = decode_bytes(zstd, &held, zstd->is_held, step, error);
+            if (zstd->is_full)
+                return status;
+            continue;
+        }
+        const unsigned char *in = see_part(zstd, step, &len);
+        if (!in)
+            return DECODE_OK;
+        status = decode_part(zstd, in, len, step, error);
+        step->used += zstd->cut_len == 0 ? len : 0;
+        zstd->cut_len = 0;
+    } while (status == DECODE_OK && zstd->in_frame);
     return status;
 }
 

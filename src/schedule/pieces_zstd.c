@@ -72,15 +72,6 @@ static bool open_slots(struct pieces *pieces, const struct zstd_piece_plan *plan
     return opens;
 }
 
-/* True if libzstd takes a window: it counts them in powers of two. */
-static bool is_within(uint64_t window, uint64_t limit)
-{
-    uint64_t max = 1;
-    while (max <= limit / 2)
-        max *= 2;
-    return window <= max;
-}
-
 /* Plans the pieces of a frame within so much memory. False: it is left to libzstd. */
 static bool plan_pieces(struct zstd_piece_plan *plan, const struct source *source,
                         const struct zstd_frame_header *header, unsigned workers, size_t memory)
@@ -111,7 +102,7 @@ static bool read_header(struct zstd_frame_header *header, const unsigned char *d
 {
     struct zstd_walk unused;
     return zstd_parse_frame(data, len, header) == ZSTD_PARSED && zstd_walk_begin(&unused, header) &&
-           is_within(header->window, decoding->memlimit);
+           header->window <= zstd_window_max(decoding->memlimit);
 }
 
 static struct pieces *open_file(struct worker *worker, struct file *file, unsigned workers)
