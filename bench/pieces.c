@@ -151,14 +151,15 @@ static void cut_piece(struct decoding *decoding)
 {
     for (;;) {
         size_t used;
-        const enum zstd_cut cut =
+        const enum walked cut =
             zstd_pieces_cut(&decoding->pieces, decoding->rest, decoding->rest_len, &used);
         decoding->rest += used;
         decoding->rest_len -= used;
-        if (cut == ZSTD_CUT_WRONG)
+        if (cut == WALKED_WRONG)
             die("cut", "needs the fallback");
-        decoding->is_cut = cut == ZSTD_CUT_LAST;
-        if (cut != ZSTD_CUT_ALL)
+        decoding->is_cut = cut == WALKED_RUN &&
+                           zstd_piece_at(&decoding->pieces, decoding->pieces.cut - 1)->run.is_last;
+        if (cut != WALKED_ALL)
             return;
         unsigned char *to = zstd_pieces_space(&decoding->pieces, &used);
         const ssize_t len = read(decoding->fd, to, used < PORTION ? used : PORTION);

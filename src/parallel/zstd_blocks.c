@@ -13,10 +13,8 @@
 #define RUN_MARGIN ((size_t)48 << 10)
 #define IN_SLACK 8 /* bytes after a run that may be read */
 
-#define RUN_WINDOW_MAX ((uint64_t)128 << 20)   /* frames with larger windows are not parsed */
-#define RUN_OPERATIONS_MAX ((size_t)512 << 10) /* if eight blocks may need more: fewer blocks */
+#define RUN_WINDOW_MAX ((uint64_t)128 << 20) /* frames with larger windows are not parsed */
 #define BLOCK_IN_MAX (ZSTD_BLOCK_HEADER_SIZE + BLOCK_CONTENT_MAX)
-#define IN_MAX (8 * BLOCK_IN_MAX)
 
 /* Compressed bytes of a run beyond which it is complete with as much content as it may have
  * literals. A shorter run may have more content, but hardly ever does. */
@@ -107,12 +105,6 @@ static bool read_sequences_header(struct sequences_header *header, const unsigne
 
 int zstd_run_open(struct zstd_run *run, const struct zstd_run_limits *limits)
 {
-    static const struct zstd_run_limits usual = {.in = IN_MAX,
-                                                 .literals = RUN_LITERALS_MAX,
-                                                 .content = RUN_CONTENT_MAX,
-                                                 .content_usual = RUN_LITERALS_MAX,
-                                                 .operations = RUN_OPERATIONS_MAX};
-    limits = limits ? limits : &usual;
     unsigned char *memory = calloc(1, RUN_MARGIN + limits->in + IN_SLACK);
     *run = (struct zstd_run){.limits = *limits, .in = memory ? memory + RUN_MARGIN : NULL};
     for (enum sequence_kind kind = 0; kind < SEQUENCE_KINDS; kind++)

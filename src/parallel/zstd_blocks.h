@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A zstd frame cut into runs of blocks, each of which can be parsed without the others: a run knows
- * the descriptions of the tables that its first blocks may repeat.
- *
- * A run has so many blocks that its own cost, with tables that are built again, is small beside
- * theirs: eight that are as large as they may be, and up to RUN_BLOCKS_MAX that are tiny. */
+ * the descriptions of the tables that its first blocks may repeat. */
 #ifndef GPUHISTO_ZSTD_BLOCKS_H
 #define GPUHISTO_ZSTD_BLOCKS_H
 
@@ -14,8 +11,6 @@ struct block_loops;
 
 #define BLOCK_CONTENT_MAX ((size_t)ZSTD_BLOCK_MAX) /* bytes of a block's content */
 #define RUN_BLOCKS_MAX 512
-#define RUN_LITERALS_MAX (8 * BLOCK_CONTENT_MAX)
-#define RUN_CONTENT_MAX (64 * BLOCK_CONTENT_MAX)
 
 /* The most operations of any block. */
 #define BLOCK_OPERATIONS_MAX 98310u
@@ -117,7 +112,7 @@ struct zstd_run {
     struct parsed_run parsed;
 };
 
-/* Opens a run, with the usual limits (NULL) or others. 0, or -1: out of memory. */
+/* Opens a run. 0, or -1: out of memory. */
 int zstd_run_open(struct zstd_run *run, const struct zstd_run_limits *limits);
 void zstd_run_close(struct zstd_run *run);
 

@@ -18,6 +18,7 @@
 #define CONTENT_BESIDE_TAILS (1 * MIB)
 #define CONTENT_WITH_LISTS (4 * MIB)
 #define CONTENT_WITHOUT (1 * MIB)
+#define CONTENT_OF_FEW (8 * MIB) /* compressed bytes: beside it, making tables is cheap */
 
 /* Lists take processor time; with fewer workers the chain is not what all wait for. */
 #define LISTS_WORKERS_MIN 9
@@ -72,7 +73,7 @@ bool zstd_piece_plan(struct zstd_piece_plan *plan, const struct zstd_frame_heade
     if (header->content / workers < max)
         max = (size_t)(header->content / workers);
     *plan = (struct zstd_piece_plan){.begins = workers,
-                                     .few = RUN_CONTENT_MAX,
+                                     .few = CONTENT_OF_FEW,
                                      .least = (uint32_t)least,
                                      .tail = tail,
                                      .makes_lists = true};
@@ -81,7 +82,7 @@ bool zstd_piece_plan(struct zstd_piece_plan *plan, const struct zstd_frame_heade
         if (fit(plan, max, workers, memory))
             return true;
     *plan =
-        (struct zstd_piece_plan){.few = RUN_CONTENT_MAX, .least = BLOCK_CONTENT_MAX, .tail = tail};
+        (struct zstd_piece_plan){.few = CONTENT_OF_FEW, .least = BLOCK_CONTENT_MAX, .tail = tail};
     plan->slots = workers < 10 ? 2 * workers + 4 : 24;
     while (!fit(plan, CONTENT_WITHOUT, workers, memory))
         if (--plan->slots < 3)
@@ -249,8 +250,8 @@ static void end_piece(struct zstd_pieces *pieces, struct zstd_piece *piece)
     pieces->cut++;
 }
 
-enum zstd_cut zstd_pieces_cut(struct zstd_pieces *pieces, const unsigned char *in, size_t len,
-                              size_t *used)
+enum walked zstd_pieces_cut(struct zstd_pieces *pieces, const unsigned char *in, size_t len,
+                            size_t *used)
 {
     struct zstd_piece *piece = zstd_piece_at(pieces, pieces->cut);
     struct zstd_run *run = &piece->run;
@@ -261,16 +262,16 @@ enum zstd_cut zstd_pieces_cut(struct zstd_pieces *pieces, const unsigned char *i
     if (!run->is_last || pieces->walk.in_block) {
         const enum walked walked = zstd_walk_fill(&pieces->walk, run, in, len, used);
         if (walked != WALKED_RUN)
-            return walked == WALKED_WRONG ? ZSTD_CUT_WRONG : ZSTD_CUT_ALL;
+            return walked;
     }
     if (run->is_last)
         while (pieces->checksum_len < checksum) {
             if (*used == len)
-                return ZSTD_CUT_ALL;
+                return WALKED_ALL;
             piece->checksum[pieces->checksum_len++] = in[(*used)++];
         }
     end_piece(pieces, piece);
-    return run->is_last ? ZSTD_CUT_LAST : ZSTD_CUT_PIECE;
+    return WALKED_RUN;
 }
 
 unsigned char *zstd_pieces_space(struct zstd_pieces *pieces, size_t *len)

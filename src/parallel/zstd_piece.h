@@ -120,17 +120,12 @@ static inline struct zstd_piece *zstd_piece_at(const struct zstd_pieces *pieces,
 
 /* --- steps --- */
 
-enum zstd_cut {
-    ZSTD_CUT_ALL,   /* of the input: the piece needs more */
-    ZSTD_CUT_PIECE, /* the piece is complete; what is left of the input belongs to the next one */
-    ZSTD_CUT_LAST,  /* the same, and the frame ends at *used */
-    ZSTD_CUT_WRONG, /* the data need the fallback */
-};
-
-/* Moves bytes of in[0..len) to the next piece; those of a frame follow its header. Sets *used
- * to how many. */
-enum zstd_cut zstd_pieces_cut(struct zstd_pieces *pieces, const unsigned char *in, size_t len,
-                              size_t *used);
+/* Moves bytes of in[0..len) to the next piece; those of a frame follow its header. Sets *used to
+ * how many: all, unless the piece is complete, WALKED_RUN. If its run is the last, the frame ends
+ * there.
+ */
+enum walked zstd_pieces_cut(struct zstd_pieces *pieces, const unsigned char *in, size_t len,
+                            size_t *used);
 
 /* Returns where the bytes that the next piece is cut from can be read to, so that cut need not move
  * them, and sets *len to how many, at least what the block at hand misses. What cut leaves of them

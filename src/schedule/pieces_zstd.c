@@ -196,7 +196,7 @@ static bool cut(struct pieces *pieces, struct piece *piece)
 {
     struct zstd_file *all = (struct zstd_file *)pieces;
     struct zstd_slot *slot = (struct zstd_slot *)piece;
-    enum zstd_cut result;
+    enum walked result;
     bool is_short = false;
     piece->offset = all->at;
     slot->own = zstd_piece_at(&all->frames, all->frames.cut);
@@ -212,15 +212,15 @@ static bool cut(struct pieces *pieces, struct piece *piece)
         all->rest += used;
         all->rest_len -= used;
         all->at += used;
-    } while (result == ZSTD_CUT_ALL && read_more(all, &is_short) > 0);
+    } while (result == WALKED_ALL && read_more(all, &is_short) > 0);
     if (is_short) {
-        result = ZSTD_CUT_PIECE;
+        result = WALKED_RUN;
         all->at -= all->rest_len; /* the beginning of a block, which is moved to the next piece */
     }
     piece->compressed = (size_t)(all->at - piece->offset);
-    slot->is_cut = result == ZSTD_CUT_ALL;
-    slot->is_wrong = slot->is_cut || result == ZSTD_CUT_WRONG;
-    return result == ZSTD_CUT_PIECE || (result == ZSTD_CUT_LAST && begin_frame(all));
+    slot->is_cut = result == WALKED_ALL;
+    slot->is_wrong = slot->is_cut || result == WALKED_WRONG;
+    return result == WALKED_RUN && (!slot->own->run.is_last || begin_frame(all));
 }
 
 static void prepare(struct worker *worker, struct pieces *pieces, struct piece *piece)

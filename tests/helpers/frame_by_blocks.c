@@ -12,10 +12,19 @@ struct decoded_content {
     struct repeat_offsets repeat_offsets;
 };
 
+/* Eight blocks that are as large as they may be, or many that are tiny. */
+static const struct zstd_run_limits limits = {
+    .in = 8 * (ZSTD_BLOCK_HEADER_SIZE + BLOCK_CONTENT_MAX),
+    .literals = 8 * BLOCK_CONTENT_MAX,
+    .content = 64 * BLOCK_CONTENT_MAX,
+    .content_usual = 8 * BLOCK_CONTENT_MAX,
+    .operations = (size_t)512 << 10,
+};
+
 struct zstd_run *by_blocks_run(void)
 {
     struct zstd_run *run = malloc(sizeof *run);
-    if (!run || zstd_run_open(run, NULL) != 0)
+    if (!run || zstd_run_open(run, &limits) != 0)
         exit(1);
     return run;
 }

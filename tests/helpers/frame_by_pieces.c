@@ -97,11 +97,11 @@ static bool cut_some(struct decoding *decoding, size_t portion, bool is_short, b
         memcpy(to, in, portion);
         in = to;
     }
-    const enum zstd_cut cut = zstd_pieces_cut(pieces, in, portion, &used);
+    const enum walked cut = zstd_pieces_cut(pieces, in, portion, &used);
     decoding->at += used;
-    if (cut == ZSTD_CUT_ALL && used != portion)
+    if (cut == WALKED_ALL && used != portion)
         abort();
-    return cut != ZSTD_CUT_WRONG && (cut != ZSTD_CUT_ALL || left > 0);
+    return cut != WALKED_WRONG && (cut != WALKED_ALL || left > 0);
 }
 
 /* Copies content that is complete, and compares what stands before. */
