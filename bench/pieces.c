@@ -270,7 +270,7 @@ static void measure(const char *name, const struct settings *settings)
     if (decoding.fd < 0 || read(decoding.fd, bytes, sizeof bytes) != sizeof bytes ||
         zstd_parse_frame(bytes, sizeof bytes, &header) != ZSTD_PARSED)
         die(name, "no zstd frame");
-    if (!zstd_piece_plan(&plan, &header, settings->threads, settings->memory))
+    if (!zstd_piece_plan(&plan, &header, settings->threads, settings->memory, 0))
         die(name, "there is no plan for it");
     if (settings->content)
         plan.content = settings->content;

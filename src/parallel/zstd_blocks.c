@@ -294,10 +294,13 @@ static int read_table(struct zstd_run *run, enum sequence_kind kind, enum table_
 
 /* --- parsing: blocks --- */
 
-/* Returns the bytes of content that a block may have. */
-static uint32_t content_max_of(const struct zstd_run *run)
+/* Sets literals from as many bytes, or from one that is repeated. */
+static void set_literals(struct zstd_run *run, const unsigned char *in, size_t len, bool is_rle)
 {
-    return run->window < BLOCK_CONTENT_MAX ? (uint32_t)run->window : (uint32_t)BLOCK_CONTENT_MAX;
+    if (is_rle)
+        memset(run->literals, in[0], len);
+    else
+        memcpy(run->literals, in, len);
 }
 
 /* Parses literals whose header was read to run->literals. */
@@ -312,14 +315,10 @@ static bool parse_literals(struct zstd_run *run, const struct block_loops *loops
                                       .out = run->literals,
                                       .count = header->content};
     int used = 0;
-    if (header->content > content_max_of(run))
+    if (header->content > zstd_block_max(run->window))
         return false;
-    if (header->type == LITERALS_RAW) {
-        memcpy(run->literals, in, header->content);
-        return true;
-    }
-    if (header->type == LITERALS_RLE) {
-        memset(run->literals, in[0], header->content);
+    if (header->type == LITERALS_RAW || header->type == LITERALS_RLE) {
+        set_literals(run, in, header->content, header->type == LITERALS_RLE);
         return true;
     }
     if (header->type == LITERALS_CODED)
@@ -338,7 +337,8 @@ static bool parse_sequences(struct zstd_run *run, const struct block_loops *loop
                             const unsigned char *in, size_t len, uint32_t *literals)
 {
     struct sequences sequences = {.tables = run->tables.sequences,
-                                  .content_max = run->writer.content + content_max_of(run),
+                                  .content_max =
+                                      run->writer.content + (uint32_t)zstd_block_max(run->window),
                                   .repeat_offsets = run->last_offsets,
                                   .writer = run->writer};
     struct sequences_header header;
@@ -382,7 +382,8 @@ static bool parse_compressed(struct zstd_run *run, const struct block_loops *loo
         taken > header.content)
         return false;
     const uint32_t rest = header.content - taken;
-    if (run->writer.content - begin + rest > content_max_of(run)) /* no room is kept for it */
+    if (run->writer.content - begin + rest >
+        zstd_block_max(run->window)) /* no room is kept for it */
         return false;
     run->literals += header.content;
     if (rest > 0)
@@ -396,10 +397,7 @@ static bool parse_block(struct zstd_run *run, const struct block_loops *loops,
     const unsigned char *in = run->in + block->at;
     if (block->type == ZSTD_STORED_COMPRESSED)
         return parse_compressed(run, loops, in, block->size);
-    if (block->type == ZSTD_STORED_RAW)
-        memcpy(run->literals, in, block->size);
-    else
-        memset(run->literals, in[0], block->size);
+    set_literals(run, in, block->size, block->type == ZSTD_STORED_RLE);
     run->literals += block->size;
     operations_add_long(&run->writer, block->size, 0, 0);
     return true;

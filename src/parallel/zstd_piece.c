@@ -60,12 +60,21 @@ static bool fit(struct zstd_piece_plan *plan, size_t max, unsigned workers, size
 }
 
 bool zstd_piece_plan(struct zstd_piece_plan *plan, const struct zstd_frame_header *header,
-                     unsigned workers, size_t memory)
+                     unsigned workers, size_t memory, size_t content)
 {
     struct zstd_walk walk;
     if (!zstd_walk_begin(&walk, header) || workers == 0)
         return false;
     const uint32_t tail = tail_of(header);
+    if (content > 0) {
+        *plan = (struct zstd_piece_plan){.slots = workers + 2,
+                                         .content = (uint32_t)content,
+                                         .least = 1,
+                                         .tail = tail,
+                                         .makes_lists = true};
+        plan->memory = memory_of(plan, workers);
+        return plan->memory <= memory;
+    }
     const size_t least = tail + tail / 4 + MIB;
     size_t max = 2 * (size_t)tail + CONTENT_BESIDE_TAILS;
     if (max < CONTENT_WITH_LISTS)
@@ -88,18 +97,6 @@ bool zstd_piece_plan(struct zstd_piece_plan *plan, const struct zstd_frame_heade
         if (--plan->slots < 3)
             return false;
     return true;
-}
-
-void zstd_piece_plan_small(struct zstd_piece_plan *plan, const struct zstd_frame_header *header,
-                           unsigned workers, size_t content)
-{
-    const uint32_t tail = tail_of(header);
-    *plan = (struct zstd_piece_plan){.slots = workers + 2,
-                                     .content = (uint32_t)content,
-                                     .least = 1,
-                                     .tail = tail,
-                                     .makes_lists = true};
-    plan->memory = memory_of(plan, workers);
 }
 
 /* --- memory --- */

@@ -44,14 +44,11 @@ struct zstd_piece_plan {
     size_t memory;    /* bytes that all takes, mostly */
 };
 
-/* Plans how so many workers decode a frame within so many bytes of memory. False: the frame is not
- * understood, or there is too little memory. */
+/* Plans how so many workers decode a frame within so many bytes of memory. content: bytes of
+ * content of a piece, for tests; 0: what is best. False: the frame is not understood, or there is
+ * too little memory. */
 bool zstd_piece_plan(struct zstd_piece_plan *plan, const struct zstd_frame_header *header,
-                     unsigned workers, size_t memory);
-
-/* Plans pieces of about so many bytes of content, whatever else would be best: for tests. */
-void zstd_piece_plan_small(struct zstd_piece_plan *plan, const struct zstd_frame_header *header,
-                           unsigned workers, size_t content);
+                     unsigned workers, size_t memory, size_t content);
 
 /* --- a piece --- */
 

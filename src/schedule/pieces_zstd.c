@@ -76,11 +76,8 @@ static bool open_slots(struct pieces *pieces, const struct zstd_piece_plan *plan
 static bool plan_pieces(struct zstd_piece_plan *plan, const struct source *source,
                         const struct zstd_frame_header *header, unsigned workers, size_t memory)
 {
-    const size_t piece_size = source->options.piece_size;
-    if (piece_size == 0 || piece_size == PIECES_OF_ALL)
-        return zstd_piece_plan(plan, header, workers, memory);
-    zstd_piece_plan_small(plan, header, workers, piece_size);
-    return plan->memory <= memory;
+    const size_t asked = source->options.piece_size;
+    return zstd_piece_plan(plan, header, workers, memory, asked == PIECES_OF_ALL ? 0 : asked);
 }
 
 /* The same, and reserves the memory: half as much each time it is short. */

@@ -227,7 +227,7 @@ static void check_plans(void)
                                                          .content = ZSTD_SIZE_UNKNOWN};
                 struct zstd_piece_plan plan;
                 cases++;
-                if (!zstd_piece_plan(&plan, &header, workers, memory))
+                if (!zstd_piece_plan(&plan, &header, workers, memory, 0))
                     continue;
                 if (plan.memory > memory || plan.tail < header.window || plan.slots < 3 ||
                     plan.content < plan.least || (plan.makes_lists && plan.least <= plan.tail) ||
