@@ -21,7 +21,7 @@
 #define CONTENT_OF_FEW (8 * MIB) /* compressed bytes: beside it, making tables is cheap */
 
 /* Lists take processor time; with fewer workers the chain is not what all wait for. */
-#define LISTS_WORKERS_MIN 9
+#define LISTS_WORKERS_MIN 8
 #define LISTS_SLOTS_MIN 6
 
 /* Compressed bytes, literals, operations, and content of a piece, a byte of content. */
@@ -86,7 +86,7 @@ bool zstd_piece_plan(struct zstd_piece_plan *plan, const struct zstd_frame_heade
                                      .least = (uint32_t)least,
                                      .tail = tail,
                                      .makes_lists = true};
-    for (plan->slots = workers + workers / 4 + 1;
+    for (plan->slots = workers + workers / 8 + 1;
          workers >= LISTS_WORKERS_MIN && plan->slots >= LISTS_SLOTS_MIN; plan->slots--)
         if (fit(plan, max, workers, memory))
             return true;

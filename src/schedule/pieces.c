@@ -343,6 +343,15 @@ static struct piece *take(struct worker *worker, struct pieces *pieces)
     return piece;
 }
 
+/* True if whoever chains is at a piece before this one that had to wait, or one waits. */
+static bool is_behind(const struct pieces *pieces, const struct piece *piece)
+{
+    uint64_t i = pieces->chained;
+    while (slot_of(pieces, i) != piece && slot_of(pieces, i)->state != PIECE_PREPARED)
+        i++;
+    return pieces->is_chaining && slot_of(pieces, i) != piece;
+}
+
 /* Takes a piece, prepares it, chains what can be, and counts the piece if its turn has come. */
 static int run_piece(struct job *job, struct worker *worker)
 {
@@ -358,8 +367,9 @@ static int run_piece(struct job *job, struct worker *worker)
         (!pieces->in_order || pieces->retired == pieces->chained)) {
         (void)chain(worker, pieces, true, &counts);
     } else {
+        const bool waits = is_behind(pieces, piece);
         pthread_mutex_unlock(&pieces->lock);
-        pieces->format->map(worker, pieces, piece);
+        pieces->format->map(worker, pieces, piece, waits);
         pthread_mutex_lock(&pieces->lock);
         piece->state = PIECE_PREPARED;
     }

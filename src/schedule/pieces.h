@@ -105,8 +105,9 @@ struct piece_format {
     bool (*cut)(struct pieces *pieces, struct piece *piece);
     /* Reads the piece, unless it was, and parses it. Any thread. What is wrong is seen by chain. */
     void (*prepare)(struct worker *worker, struct pieces *pieces, struct piece *piece);
-    /* Finds what chain needs, unless the piece is chained at once. */
-    void (*map)(struct worker *worker, struct pieces *pieces, struct piece *piece);
+    /* Finds what chain needs, unless the piece is chained at once; is_behind: chaining is what all
+     * wait for. */
+    void (*map)(struct worker *worker, struct pieces *pieces, struct piece *piece, bool is_behind);
     /* Chains the piece, in file order; at_once: the worker that prepared it will count it next.
      * Sets what belongs to it, and adds its content to pieces->position. is_next: all pieces before
      * it were counted. */

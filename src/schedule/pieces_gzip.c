@@ -213,8 +213,9 @@ static struct run_cursor cursor_of(const struct parsed_run *parsed)
 }
 
 /* Executes the piece on symbols, to its map. */
-static void map(struct worker *worker, struct pieces *pieces, struct piece *own)
+static void map(struct worker *worker, struct pieces *pieces, struct piece *own, bool is_behind)
 {
+    (void)is_behind;
     const struct gzip_pieces *all = (struct gzip_pieces *)pieces;
     struct gzip_piece *piece = (struct gzip_piece *)own;
     if (!piece->is_read || piece->run.begin == DEFLATE_NONE)

@@ -229,11 +229,11 @@ static void prepare(struct worker *worker, struct pieces *pieces, struct piece *
 }
 
 /* Lists what must be executed in order. */
-static void map(struct worker *worker, struct pieces *pieces, struct piece *piece)
+static void map(struct worker *worker, struct pieces *pieces, struct piece *piece, bool is_behind)
 {
     const struct zstd_file *all = (struct zstd_file *)pieces;
     struct zstd_slot *slot = (struct zstd_slot *)piece;
-    if (!slot->is_wrong && all->frames.plan.makes_lists)
+    if (!slot->is_wrong && is_behind && all->frames.plan.makes_lists)
         zstd_piece_list(&all->frames, slot->own, worker->scratch);
 }
 
