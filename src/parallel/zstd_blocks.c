@@ -20,6 +20,9 @@
  * literals. A shorter run may have more content, but hardly ever does. */
 #define IN_SHORT ((size_t)8 << 10)
 
+/* Bytes that are read at once of a run of which most is left out: of several tiny blocks. */
+#define SKIMMED ((size_t)4 << 10)
+
 /* The least bytes of a compressed block. Some versions of libzstd take two. */
 #define COMPRESSED_MIN 3
 
@@ -34,6 +37,9 @@ struct literals_header {
     unsigned size;    /* bytes of the header */
     unsigned streams; /* 1 or 4; of codes only */
 };
+
+/* Bytes of a section, literals or sequences, that define tables, at most. */
+#define SECTION_MAX (size_t)(5 + DEFINITION_MAX)
 
 struct sequences_header {
     uint32_t count;
@@ -253,6 +259,58 @@ enum walked zstd_walk_fill(struct zstd_walk *walk, struct zstd_run *run, const u
     return walked;
 }
 
+/* What was read of a run of which most is left out. */
+struct skimmed {
+    const struct zstd_reader *reader;
+    size_t begin, end;
+};
+
+/* Has bytes [at, at + len) of a run, and reads more at once. False: there are fewer. */
+static bool skim(struct skimmed *skimmed, struct zstd_run *run, size_t at, size_t len)
+{
+    if (at >= skimmed->begin && at + len <= skimmed->end)
+        return true;
+    const size_t space = run->limits.in - at, some = space < SKIMMED ? space : SKIMMED;
+    skimmed->begin = at;
+    skimmed->end = at + skimmed->reader->read(skimmed->reader, run->in + at, some, at);
+    return at + len <= skimmed->end;
+}
+
+/* Has what the last block defines, as far as it is right. */
+static bool skim_block(struct skimmed *skimmed, struct zstd_run *run)
+{
+    const struct zstd_block *block = &run->blocks[run->count - 1];
+    struct literals_header literals;
+    size_t left = block->size, at = block->at;
+    if (block->type != ZSTD_STORED_COMPRESSED)
+        return true;
+    if (!skim(skimmed, run, at, left < SECTION_MAX ? left : SECTION_MAX))
+        return false;
+    if (!read_literals_header(&literals, run->in + at, left))
+        return true; /* end_block says that it is wrong */
+    at += literals.size + literals.stored;
+    left -= literals.size + literals.stored;
+    return skim(skimmed, run, at, left < SECTION_MAX ? left : SECTION_MAX);
+}
+
+enum walked zstd_walk_skim(struct zstd_walk *walk, struct zstd_run *run,
+                           const struct zstd_reader *reader)
+{
+    struct skimmed skimmed = {.reader = reader};
+    enum walked walked = WALKED_ALL;
+    while (walked == WALKED_ALL &&
+           skim(&skimmed, run, walk->wanted - ZSTD_BLOCK_HEADER_SIZE, ZSTD_BLOCK_HEADER_SIZE)) {
+        run->len = walk->wanted;
+        if (!begin_block(walk, run))
+            return WALKED_WRONG;
+        if (!skim_block(&skimmed, run))
+            return WALKED_ALL;
+        run->len = walk->wanted;
+        walked = end_block(walk, run);
+    }
+    return walked;
+}
+
 /* --- parsing: tables --- */
 
 /* Reads a table of sequences that blocks before the run have defined. */
@@ -391,24 +449,31 @@ static bool parse_compressed(struct zstd_run *run, const struct block_loops *loo
     return true;
 }
 
-static bool parse_block(struct zstd_run *run, const struct block_loops *loops,
-                        const struct zstd_block *block)
-{
-    const unsigned char *in = run->in + block->at;
-    if (block->type == ZSTD_STORED_COMPRESSED)
-        return parse_compressed(run, loops, in, block->size);
-    set_literals(run, in, block->size, block->type == ZSTD_STORED_RLE);
-    run->literals += block->size;
-    operations_add_long(&run->writer, block->size, 0, 0);
-    return true;
-}
-
 /* Returns how far a run is parsed. */
 static struct run_position position_of(const struct zstd_run *run)
 {
     return (struct run_position){(size_t)(run->writer.next - run->parsed.operations),
                                  (size_t)(run->literals - run->parsed.literals),
                                  run->writer.content};
+}
+
+/* Parses a block for which there is room, as there is unless a file was changed since its blocks
+ * were walked over. */
+static bool parse_block(struct zstd_run *run, const struct block_loops *loops,
+                        const struct zstd_block *block)
+{
+    const unsigned char *in = run->in + block->at;
+    const struct run_position at = position_of(run);
+    if (at.literals + BLOCK_CONTENT_MAX > run->limits.literals ||
+        at.content + BLOCK_CONTENT_MAX > run->limits.content ||
+        at.operations + BLOCK_OPERATIONS_MAX > run->limits.operations)
+        return false;
+    if (block->type == ZSTD_STORED_COMPRESSED)
+        return parse_compressed(run, loops, in, block->size);
+    set_literals(run, in, block->size, block->type == ZSTD_STORED_RLE);
+    run->literals += block->size;
+    operations_add_long(&run->writer, block->size, 0, 0);
+    return true;
 }
 
 bool zstd_parse(struct zstd_run *run, const struct block_loops *loops)

@@ -146,6 +146,18 @@ void zstd_walk_begin_run(struct zstd_walk *walk, struct zstd_run *run);
 enum walked zstd_walk_fill(struct zstd_walk *walk, struct zstd_run *run, const unsigned char *in,
                            size_t len, size_t *used);
 
+/* A run that can be read at any place, as of a regular file. */
+struct zstd_reader {
+    /* Reads bytes from byte `at` of the run on to to[0..len). Returns how many there are. */
+    size_t (*read)(const struct zstd_reader *reader, unsigned char *to, size_t len, size_t at);
+};
+
+/* Walks over a run up to its end: reads only those bytes of blocks that say how large they are, and
+ * which tables they define. Before it is parsed, run->in[0..run->len) must be read; it may be other
+ * bytes by then, which are parsed as far as there is room. */
+enum walked zstd_walk_skim(struct zstd_walk *walk, struct zstd_run *run,
+                           const struct zstd_reader *reader);
+
 /* --- parsing --- */
 
 /* Parses the blocks of a complete run to run->parsed. False: it needs the fallback, as all do that

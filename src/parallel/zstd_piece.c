@@ -271,6 +271,23 @@ enum walked zstd_pieces_cut(struct zstd_pieces *pieces, const unsigned char *in,
     return WALKED_RUN;
 }
 
+enum walked zstd_pieces_skim(struct zstd_pieces *pieces, const struct zstd_reader *reader,
+                             size_t *len)
+{
+    struct zstd_piece *piece = zstd_piece_at(pieces, pieces->cut);
+    struct zstd_run *run = &piece->run;
+    begin_piece(pieces, piece);
+    const enum walked walked = zstd_walk_skim(&pieces->walk, run, reader);
+    const size_t checksum =
+        walked == WALKED_RUN && run->is_last && piece->has_checksum ? ZSTD_CHECKSUM_SIZE : 0;
+    *len = run->len + checksum;
+    if (reader->read(reader, piece->checksum, checksum, run->len) < checksum)
+        return WALKED_ALL;
+    if (walked == WALKED_RUN)
+        end_piece(pieces, piece);
+    return walked;
+}
+
 unsigned char *zstd_pieces_space(struct zstd_pieces *pieces, size_t *len)
 {
     struct zstd_piece *piece = zstd_piece_at(pieces, pieces->cut);
@@ -305,7 +322,8 @@ bool zstd_piece_parse(struct zstd_piece *piece, const struct block_loops *loops)
 {
     for (; piece->touch < piece->touch_end; piece->touch += PAGE)
         *(volatile unsigned char *)piece->touch = 0;
-    return zstd_parse(&piece->run, loops);
+    return zstd_parse(&piece->run, loops) &&
+           piece->run.parsed.content <= piece->bound; /* or the file was changed */
 }
 
 void zstd_piece_list(const struct zstd_pieces *pieces, struct zstd_piece *piece,

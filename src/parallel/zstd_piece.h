@@ -2,7 +2,8 @@
 /* zstd frames, one after the other, decoded in pieces of several MiB by any number of threads.
  * There are no threads in here: the caller calls these steps, for each piece in this order,
  *
- *     cut       bytes of the file are moved to the piece        in file order
+ *     cut       bytes of the file are moved to the piece,       in file order
+ *               or only looked at
  *     parse     blocks become operations                        any thread
  *     list      of what the window behind the piece needs       any thread; may be left out
  *     chain     executes that: the window behind is there       in file order
@@ -123,6 +124,12 @@ static inline struct zstd_piece *zstd_piece_at(const struct zstd_pieces *pieces,
  */
 enum walked zstd_pieces_cut(struct zstd_pieces *pieces, const unsigned char *in, size_t len,
                             size_t *used);
+
+/* Cuts the next piece of a frame that can be read at any place, and reads only what it must.
+ * Sets *len to its bytes, with a checksum behind it. WALKED_RUN, and the caller is to read
+ * run.in[0..run.len) before it is parsed; or else as zstd_walk_skim. */
+enum walked zstd_pieces_skim(struct zstd_pieces *pieces, const struct zstd_reader *reader,
+                             size_t *len);
 
 /* Returns where the bytes that the next piece is cut from can be read to, so that cut need not move
  * them, and sets *len to how many, at least what the block at hand misses. What cut leaves of them

@@ -18,8 +18,9 @@
 struct zstd_slot {
     struct piece piece; /* first */
     struct zstd_piece *own;
-    bool is_wrong; /* libzstd decodes the frame: */
-    bool is_cut;   /* the input ends in it */
+    uint64_t blocks; /* of a regular file, the byte with which its blocks begin */
+    bool is_wrong;   /* libzstd decodes the frame: */
+    bool is_cut;     /* the input ends in it */
 };
 
 struct zstd_file {
@@ -132,25 +133,19 @@ static struct pieces *open_file(struct worker *worker, struct file *file, unsign
 
 /* --- steps --- */
 
-/* Reads bytes for the next piece. Returns how many; 0: the file ends, or a stream does for now, and
- * then the piece ends with its last whole block. */
+/* Reads bytes of a stream for the next piece. Returns how many; 0: the stream ends, or does for
+ * now, and then the piece ends with its last whole block. */
 static size_t read_more(struct zstd_file *all, bool *is_short)
 {
     struct pieces *pieces = &all->pieces;
-    struct error unused; /* libzstd meets it again */
     size_t space;
     unsigned char *to = zstd_pieces_space(&all->frames, &space);
     const size_t cap = space < PORTION ? space : PORTION;
-    ssize_t got;
-    if (!pieces_are_of_stream(pieces)) {
-        got = bytes_read_at(&pieces->file->input.bytes, to, cap, all->at, &unused);
-    } else {
-        got = pieces_read(pieces, to, cap, false);
-        *is_short =
-            got == PIECES_DRY && zstd_pieces_cut_short(&all->frames, &all->rest, &all->rest_len);
-        if (got == PIECES_DRY && !*is_short)
-            got = pieces_read(pieces, to, cap, true);
-    }
+    ssize_t got = pieces_read(pieces, to, cap, false);
+    *is_short =
+        got == PIECES_DRY && zstd_pieces_cut_short(&all->frames, &all->rest, &all->rest_len);
+    if (got == PIECES_DRY && !*is_short)
+        got = pieces_read(pieces, to, cap, true);
     if (got <= 0)
         return 0;
     all->rest = to;
@@ -184,25 +179,18 @@ static bool begin_frame(struct zstd_file *all)
         !zstd_pieces_begin_frame(&all->frames, &header))
         return false;
     all->header = header.size;
-    if (is_regular)
-        all->rest_len = 0; /* they are read again, but for the header */
     return true;
 }
 
-static bool cut(struct pieces *pieces, struct piece *piece)
+/* Cuts the next piece of a stream. */
+static bool cut_stream(struct zstd_file *all, struct zstd_slot *slot)
 {
-    struct zstd_file *all = (struct zstd_file *)pieces;
-    struct zstd_slot *slot = (struct zstd_slot *)piece;
     enum walked result;
     bool is_short = false;
-    piece->offset = all->at;
-    slot->own = zstd_piece_at(&all->frames, all->frames.cut);
-    all->at += all->header;
     if (all->rest_len > 0) {
         all->rest += all->header;
         all->rest_len -= all->header;
     }
-    all->header = 0;
     do {
         size_t used;
         result = zstd_pieces_cut(&all->frames, all->rest, all->rest_len, &used);
@@ -214,17 +202,59 @@ static bool cut(struct pieces *pieces, struct piece *piece)
         result = WALKED_RUN;
         all->at -= all->rest_len; /* the beginning of a block, which is moved to the next piece */
     }
-    piece->compressed = (size_t)(all->at - piece->offset);
     slot->is_cut = result == WALKED_ALL;
-    slot->is_wrong = slot->is_cut || result == WALKED_WRONG;
-    return result == WALKED_RUN && (!slot->own->run.is_last || begin_frame(all));
+    return result == WALKED_RUN;
+}
+
+struct file_reader {
+    struct zstd_reader reader; /* first */
+    const struct bytes *bytes;
+    uint64_t begin; /* of the run */
+};
+
+static size_t read_file(const struct zstd_reader *reader, unsigned char *to, size_t len, size_t at)
+{
+    const struct file_reader *file = (const struct file_reader *)reader;
+    struct error unused; /* libzstd meets it again */
+    const ssize_t got = bytes_read_at(file->bytes, to, len, file->begin + at, &unused);
+    return got > 0 ? (size_t)got : 0;
+}
+
+/* Cuts the next piece of a regular file, which whoever prepares it reads: one thread that read all
+ * would be what the others wait for. */
+static bool cut_file(struct zstd_file *all, struct zstd_slot *slot)
+{
+    const struct file_reader file = {{read_file}, &all->pieces.file->input.bytes, all->at};
+    size_t len;
+    const enum walked result = zstd_pieces_skim(&all->frames, &file.reader, &len);
+    slot->blocks = all->at;
+    all->at += len;
+    return result == WALKED_RUN;
+}
+
+static bool cut(struct pieces *pieces, struct piece *piece)
+{
+    struct zstd_file *all = (struct zstd_file *)pieces;
+    struct zstd_slot *slot = (struct zstd_slot *)piece;
+    piece->offset = all->at;
+    slot->own = zstd_piece_at(&all->frames, all->frames.cut);
+    all->at += all->header;
+    slot->is_wrong = !(pieces_are_of_stream(pieces) ? cut_stream(all, slot) : cut_file(all, slot));
+    all->header = 0;
+    piece->compressed = (size_t)(all->at - piece->offset);
+    return !slot->is_wrong && (!slot->own->run.is_last || begin_frame(all));
 }
 
 static void prepare(struct worker *worker, struct pieces *pieces, struct piece *piece)
 {
     const struct zstd_file *all = (struct zstd_file *)pieces;
     struct zstd_slot *slot = (struct zstd_slot *)piece;
+    struct zstd_run *run = &slot->own->run;
+    struct error unused; /* libzstd meets it again */
     (void)worker;
+    if (!slot->is_wrong && !pieces_are_of_stream(pieces))
+        slot->is_wrong = bytes_read_at(&pieces->file->input.bytes, run->in, run->len, slot->blocks,
+                                       &unused) != (ssize_t)run->len;
     slot->is_wrong = slot->is_wrong || !zstd_piece_parse(slot->own, all->frames.loops);
 }
 

@@ -39,7 +39,8 @@ struct by_pieces by_pieces_random(const struct block_loops *loops)
                               .tail = 32 + random_below(random_below(2) ? 100000 : 1000),
                               .threads = 1,
                               .portion = 1 + random_below(random_below(3) ? 300000 : 100),
-                              .verifies = true};
+                              .verifies = true,
+                              .is_file = random_below(2)};
 }
 
 static bool can(const struct decoding *decoding, enum step step, uint64_t i)
@@ -104,6 +105,46 @@ static bool cut_some(struct decoding *decoding, size_t portion, bool is_short, b
     return cut != WALKED_WRONG && (cut != WALKED_ALL || left > 0);
 }
 
+struct memory_reader {
+    struct zstd_reader reader; /* first */
+    const unsigned char *in;
+    size_t len;
+};
+
+static size_t read_memory(const struct zstd_reader *reader, unsigned char *to, size_t len,
+                          size_t at)
+{
+    const struct memory_reader *memory = (const struct memory_reader *)reader;
+    const size_t left = at < memory->len ? memory->len - at : 0, some = len < left ? len : left;
+    memcpy(to, memory->in + at, some);
+    return some;
+}
+
+/* Makes blocks of five bytes as large as they may be: a byte, repeated. */
+static void enlarge(const struct zstd_run *run)
+{
+    for (unsigned i = 0; i < run->count; i++)
+        if (run->blocks[i].size == 5)
+            memcpy(run->in + run->blocks[i].at, "\x0d\0\x20x", 5);
+}
+
+/* Cuts a piece of a file. */
+static bool cut_of_file(struct decoding *decoding)
+{
+    const struct by_pieces *by = decoding->by;
+    const struct memory_reader memory = {
+        {read_memory}, decoding->in + decoding->at, decoding->len - decoding->at};
+    const struct zstd_run *run = &zstd_piece_at(by->pieces, by->pieces->cut)->run;
+    size_t len;
+    if (zstd_pieces_skim(by->pieces, &memory.reader, &len) != WALKED_RUN || len > memory.len)
+        return false;
+    memcpy(run->in, memory.in, run->len);
+    decoding->at += len;
+    if (by->changes)
+        enlarge(run);
+    return true;
+}
+
 /* Copies content that is complete, and compares what stands before. */
 static bool finish(struct decoding *decoding, uint64_t i)
 {
@@ -134,6 +175,8 @@ static bool take(struct decoding *decoding, enum step step, uint64_t i, unsigned
     *is_complete = true;
     switch (step) {
     case STEP_CUT:
+        if (by->is_file)
+            return cut_of_file(decoding);
         is_right = cut_some(decoding, 1 + chance % by->portion, chance % 7 == 0, chance % 2 == 0);
         *is_complete = by->pieces->cut > i;
         return is_right;

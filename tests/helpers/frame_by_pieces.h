@@ -16,6 +16,8 @@ struct by_pieces {
     unsigned threads;
     size_t portion; /* bytes that the cut sees at a time, at most */
     bool verifies;  /* checksums */
+    bool is_file;   /* cut sees only what it must of the frame, as of a regular file, */
+    bool changes;   /* and blocks of five bytes that are made larger before they are parsed */
 };
 
 /* Another way each time, with tiny pieces. */

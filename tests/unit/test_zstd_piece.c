@@ -217,6 +217,32 @@ static void check_stated(void)
     }
 }
 
+/* A file that is changed after its blocks were walked over: no more is parsed than there is memory
+ * for. */
+static void check_changed(void)
+{
+    static const unsigned char head[] = {0x28, 0xb5, 0x2f, 0xfd, 0, 0x50},
+                               block[] = {44, 0, 0, 0x1d, 0, 0, 'x', 0};
+    struct by_pieces by = by_pieces_random(block_loops_find(NULL));
+    const unsigned blocks = 2000;
+    const size_t len = sizeof head + blocks * sizeof block;
+    unsigned char *content;
+    size_t made;
+    memcpy(frames, head, sizeof head);
+    for (unsigned i = 0; i < blocks; i++)
+        memcpy(frames + sizeof head + i * sizeof block, block, sizeof block);
+    frames[len - sizeof block] |= 1; /* the last one */
+    memset(data, 'x', blocks);
+    by.is_file = true;
+    by.content = 1 << 20;
+    check_taken(&by, len, blocks);
+    by.changes = true;
+    cases++;
+    if (frame_by_pieces(&by, frames, len, &content, &made))
+        report(&by, "more content than there was room for", len);
+    free(content);
+}
+
 /* Plans are within memory, and refuse what they cannot do. */
 static void check_plans(void)
 {
@@ -250,6 +276,7 @@ int main(void)
     check_threads();
     check_large();
     check_stated();
+    check_changed();
     check_altered();
     free(data);
     free(frames);
