@@ -29,6 +29,36 @@ struct zstd_run *by_blocks_run(void)
     return run;
 }
 
+size_t memory_reader_read(const struct zstd_reader *reader, unsigned char *to, size_t len,
+                          size_t at)
+{
+    const struct memory_reader *memory = (const struct memory_reader *)reader;
+    const size_t left = at < memory->len ? memory->len - at : 0, some = len < left ? len : left;
+    if (some > 0)
+        memcpy(to, memory->in + at, some);
+    return some;
+}
+
+/* Fills a run from in[0..len), and adds its bytes to *used. */
+static enum walked fill(const struct by_blocks *by, struct zstd_walk *walk, const unsigned char *in,
+                        size_t len, size_t *used)
+{
+    enum walked walked = WALKED_ALL;
+    if (by->piece == 0) {
+        const struct memory_reader memory = {{memory_reader_read}, in + *used, len - *used};
+        walked = zstd_walk_skim(walk, by->run, &memory.reader);
+        if (walked != WALKED_RUN || by->run->len > memory.len)
+            return WALKED_WRONG;
+        memcpy(by->run->in, memory.in, by->run->len);
+        *used += by->run->len;
+    }
+    while (walked == WALKED_ALL && *used < len) {
+        const size_t left = len - *used, some = left < by->piece ? left : by->piece;
+        walked = zstd_walk_fill(walk, by->run, in + *used, some, used);
+    }
+    return walked;
+}
+
 /* Appends the content of the run. */
 static bool append(const struct by_blocks *by, struct decoded_content *content)
 {
@@ -55,13 +85,8 @@ static size_t decode_blocks(const struct by_blocks *by, struct zstd_walk *walk,
 {
     size_t used = 0;
     do {
-        enum walked walked = WALKED_ALL;
         zstd_walk_begin_run(walk, by->run);
-        while (walked == WALKED_ALL && used < len) {
-            const size_t left = len - used, some = left < by->piece ? left : by->piece;
-            walked = zstd_walk_fill(walk, by->run, in + used, some, &used);
-        }
-        if (walked != WALKED_RUN || !append(by, content))
+        if (fill(by, walk, in, len, &used) != WALKED_RUN || !append(by, content))
             return 0;
     } while (!by->run->is_last);
     return used;

@@ -10,8 +10,18 @@
 struct by_blocks {
     const struct block_loops *loops;
     struct zstd_run *run; /* open; used for one run after the other */
-    size_t piece;         /* bytes that the walk sees at a time */
+    size_t piece;         /* bytes that the walk sees at a time; 0: only what it must, of a file */
 };
+
+/* Reads a run that is in memory. */
+struct memory_reader {
+    struct zstd_reader reader; /* first; `read` is memory_reader_read */
+    const unsigned char *in;   /* in[0..len): from the run on */
+    size_t len;
+};
+
+size_t memory_reader_read(const struct zstd_reader *reader, unsigned char *to, size_t len,
+                          size_t at);
 
 /* Returns an open run, to be closed and freed. Without memory the process ends with status 1. */
 struct zstd_run *by_blocks_run(void);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/helpers/frame_by_pieces.h"
 
+#include "tests/helpers/frame_by_blocks.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 
@@ -105,21 +106,6 @@ static bool cut_some(struct decoding *decoding, size_t portion, bool is_short, b
     return cut != WALKED_WRONG && (cut != WALKED_ALL || left > 0);
 }
 
-struct memory_reader {
-    struct zstd_reader reader; /* first */
-    const unsigned char *in;
-    size_t len;
-};
-
-static size_t read_memory(const struct zstd_reader *reader, unsigned char *to, size_t len,
-                          size_t at)
-{
-    const struct memory_reader *memory = (const struct memory_reader *)reader;
-    const size_t left = at < memory->len ? memory->len - at : 0, some = len < left ? len : left;
-    memcpy(to, memory->in + at, some);
-    return some;
-}
-
 /* Makes blocks of five bytes as large as they may be: a byte, repeated. */
 static void enlarge(const struct zstd_run *run)
 {
@@ -133,7 +119,7 @@ static bool cut_of_file(struct decoding *decoding)
 {
     const struct by_pieces *by = decoding->by;
     const struct memory_reader memory = {
-        {read_memory}, decoding->in + decoding->at, decoding->len - decoding->at};
+        {memory_reader_read}, decoding->in + decoding->at, decoding->len - decoding->at};
     const struct zstd_run *run = &zstd_piece_at(by->pieces, by->pieces->cut)->run;
     size_t len;
     if (zstd_pieces_skim(by->pieces, &memory.reader, &len) != WALKED_RUN || len > memory.len)
