@@ -91,7 +91,7 @@ blocks_sources = \
 	src/parallel/deflate_tables.c \
 	src/parallel/execute_loop.h \
 	src/parallel/gzip_pieces.c src/parallel/gzip_pieces.h \
-	src/parallel/operations.h \
+	src/parallel/operations.c src/parallel/operations.h \
 	src/parallel/zstd_blocks.c src/parallel/zstd_blocks.h \
 	src/parallel/zstd_loop.h \
 	src/parallel/zstd_piece.c src/parallel/zstd_piece.h \
