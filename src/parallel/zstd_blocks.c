@@ -259,13 +259,14 @@ enum walked zstd_walk_fill(struct zstd_walk *walk, struct zstd_run *run, const u
     return walked;
 }
 
-/* What was read of a run of which most is left out. */
+/* The bytes of a run that were read last, if most of it is left out. */
 struct skimmed {
     const struct zstd_reader *reader;
     size_t begin, end;
 };
 
-/* Has bytes [at, at + len) of a run, and reads more at once. False: there are fewer. */
+/* Reads bytes [at, at + len) of a run, and more at once, unless they were read. False: there are
+ * fewer. */
 static bool skim(struct skimmed *skimmed, struct zstd_run *run, size_t at, size_t len)
 {
     if (at >= skimmed->begin && at + len <= skimmed->end)
@@ -276,7 +277,7 @@ static bool skim(struct skimmed *skimmed, struct zstd_run *run, size_t at, size_
     return at + len <= skimmed->end;
 }
 
-/* Has what the last block defines, as far as it is right. */
+/* Reads those bytes of the last block that say which tables it defines. False: there are fewer. */
 static bool skim_block(struct skimmed *skimmed, struct zstd_run *run)
 {
     const struct zstd_block *block = &run->blocks[run->count - 1];

@@ -191,9 +191,10 @@ int zstd_pieces_open(struct zstd_pieces *pieces, const struct zstd_piece_plan *p
                      const struct zstd_frame_header *header, const struct block_loops *loops,
                      bool checks)
 {
-    const size_t content = limits_of(plan).content, tail = plan->tail,
-                 ring_len = ring_usual(plan) +
-                            (plan->slots + 1) * (content + (tail < content ? tail : content));
+    const size_t content = limits_of(plan).content, tail = plan->tail;
+    /* Pieces may have more content than planned, and need a copy of the window before them. */
+    const size_t ring_len =
+        ring_usual(plan) + (plan->slots + 1) * (content + (tail < content ? tail : content));
     *pieces = (struct zstd_pieces){.plan = *plan, .loops = loops, .checks = checks};
     atomic_init(&pieces->density, 1024);
     if (open_ring(pieces, ring_len) == 0 && open_slots(pieces) == 0 &&

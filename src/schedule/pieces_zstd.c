@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* Bytes that are read at a time. What is read of the next piece is moved to that. */
+/* Bytes of a stream that are read at a time. What is read of the next piece is moved to that. */
 #define PORTION ((size_t)256 << 10)
 
 /* Content that is executed and counted at a time: a cache has it. */
@@ -28,7 +28,7 @@ struct zstd_file {
     struct zstd_pieces frames;
     unsigned workers;
     uint64_t at;               /* byte of the file that is cut next: */
-    const unsigned char *rest; /* so many bytes from there on were read, */
+    const unsigned char *rest; /* of a stream: so many bytes from there on were read, */
     size_t rest_len;           /* and lie in the slot of the last piece */
     size_t header;             /* bytes of the header that stands there; 0: none does */
     /* Where a frame is begun anew: that which is chained, and that which is retired. */
