@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A zstd frame, beside libzstd as a stream, without checksums. */
 #include "bench/blocks.h"
-#include "src/parallel/zstd_blocks.h"
+#include "tests/helpers/frame_by_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
 #define OUT_SIZE ((size_t)128 << 10) /* bytes that libzstd gives at a time */
-
-/* Eight blocks that are as large as they may be, or many that are tiny. */
-static const struct zstd_run_limits limits = {
-    .in = 8 * (ZSTD_BLOCK_HEADER_SIZE + BLOCK_CONTENT_MAX),
-    .literals = 8 * BLOCK_CONTENT_MAX,
-    .content = 64 * BLOCK_CONTENT_MAX,
-    .content_usual = 8 * BLOCK_CONTENT_MAX,
-    .operations = (size_t)512 << 10,
-};
 
 static bool zstd_recognises(const struct bytes_of_file *file)
 {
@@ -95,10 +86,8 @@ static void run_frame(const struct block_loops *loops, const struct bytes_of_fil
 
 static struct taken run_zstd(const struct block_loops *loops, const struct bytes_of_file *file)
 {
-    struct zstd_run *run = memory_of(sizeof *run);
+    struct zstd_run *run = by_blocks_run();
     struct taken taken = {.content = 0};
-    if (zstd_run_open(run, &limits) != 0)
-        die("memory", "there is too little");
     run_frame(loops, file, run, &taken);
     zstd_run_close(run);
     free(run);

@@ -7,7 +7,8 @@
 # questions beside what people use instead ---
 
 benchmarks += bench/blocks bench/cpu bench/hash bench/numbers bench/pairs bench/pieces bench/produce bench/read_only bench/zstd_only
-bench_blocks_SOURCES = bench/blocks.c bench/blocks.h bench/blocks_gzip.c bench/blocks_zstd.c
+bench_blocks_SOURCES = bench/blocks.c bench/blocks.h bench/blocks_gzip.c bench/blocks_zstd.c \
+	tests/helpers/frame_by_blocks.c tests/helpers/frame_by_blocks.h
 bench_blocks_LDADD = libgpuhisto.a libhistogram.a
 bench_cpu_LDADD = libgpuhisto.a libhistogram.a bench/libdata.a -ldl
 bench_hash_LDADD = libgpuhisto.a libhistogram.a -ldl
