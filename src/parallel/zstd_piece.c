@@ -23,6 +23,8 @@
 /* Lists take processor time; with fewer workers the chain is not what all wait for. */
 #define LISTS_WORKERS_MIN 8
 #define LISTS_SLOTS_MIN 6
+/* With so many slots larger pieces gain more than further slots do, as the chain limits. */
+#define LISTS_SLOTS_ENOUGH 18
 
 /* Compressed bytes, literals, operations, and content of a piece, a byte of content. */
 #define MEMORY_A_BYTE 3
@@ -88,7 +90,8 @@ bool zstd_piece_plan(struct zstd_piece_plan *plan, const struct zstd_frame_heade
                                      .makes_lists = true};
     for (plan->slots = workers + workers / 8 + 1;
          workers >= LISTS_WORKERS_MIN && plan->slots >= LISTS_SLOTS_MIN; plan->slots--)
-        if (fit(plan, max, workers, memory))
+        if (fit(plan, max, workers, memory) &&
+            (plan->content == max || plan->slots <= LISTS_SLOTS_ENOUGH))
             return true;
     *plan =
         (struct zstd_piece_plan){.few = CONTENT_OF_FEW, .least = BLOCK_CONTENT_MAX, .tail = tail};
