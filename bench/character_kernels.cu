@@ -9,7 +9,7 @@
 #include "bench/device.cuh"
 
 extern "C" {
-#include "src/count/characters.h"
+#include "src/tally/characters.h"
 #include "tests/helpers/random.h"
 }
 

@@ -11,8 +11,8 @@
 
 extern "C" {
 #include "bench/texts.h"
-#include "src/cpu/number_parser.h"
-#include "src/count/decimal_to_double.h"
+#include "src/text/number_parser.h"
+#include "src/text/decimal_to_double.h"
 }
 
 #include <algorithm>

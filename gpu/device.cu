@@ -4,8 +4,8 @@
 #include "gpu/cuda_devices.h"
 
 extern "C" {
-#include "src/count/number.h"
-#include "src/count/decimal_to_double.h"
+#include "src/text/number.h"
+#include "src/text/decimal_to_double.h"
 }
 
 #include <cstdlib>

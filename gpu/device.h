@@ -24,7 +24,7 @@ extern "C" {
 #include "gpu/row_pages.h"
 #include "gpu/strategy.h"
 #include "gpu/decode/plan.h"
-#include "src/count/histogram_spec.h"
+#include "src/tally/histogram_spec.h"
 #include "src/base/error.h"
 
 struct device;

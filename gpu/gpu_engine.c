@@ -10,7 +10,7 @@
 #include "gpu_engine_internal.h"
 #include "strategy.h"
 #include "src/base/clock.h"
-#include "src/count/histogram_spec.h"
+#include "src/tally/histogram_spec.h"
 
 #include <stdlib.h>
 

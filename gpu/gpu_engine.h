@@ -5,7 +5,7 @@
 #define GPUHISTO_GPU_ENGINE_H
 
 #include "src/base/error.h"
-#include "src/count/tally.h"
+#include "src/tally/tally.h"
 #include "src/input/engine.h"
 
 struct compressed_start;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "group_map.h"
-#include "src/count/characters.h"
+#include "src/tally/characters.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_GROUP_MAP_H
 #define GPUHISTO_GROUP_MAP_H
 
-#include "src/count/histogram_spec.h"
+#include "src/tally/histogram_spec.h"
 
 #include <stddef.h>
 

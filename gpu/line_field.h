@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The field of a line that is the number, as the kernel `fields` is given it: struct field
- * (src/count/field.h) without pointers. */
+ * (src/text/field.h) without pointers. */
 #ifndef GPUHISTO_LINE_FIELD_H
 #define GPUHISTO_LINE_FIELD_H
 
-#include "src/count/field.h"
+#include "src/text/field.h"
 
 /* The longest string of --after, in bytes; a longer one is left to the CPU. */
 #define LINE_FIELD_AFTER_MAX 128

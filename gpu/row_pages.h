@@ -10,7 +10,7 @@
 #ifndef GPUHISTO_ROW_PAGES_H
 #define GPUHISTO_ROW_PAGES_H
 
-#include "src/count/histogram_spec.h"
+#include "src/tally/histogram_spec.h"
 
 #include <stdbool.h>
 #include <stddef.h>

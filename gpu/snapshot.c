@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "snapshot.h"
 #include "device.h"
-#include "src/count/file_tallies.h"
-#include "src/count/number.h"
+#include "src/tally/file_tallies.h"
+#include "src/text/number.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,8 +15,8 @@
 #ifndef GPUHISTO_SNAPSHOT_H
 #define GPUHISTO_SNAPSHOT_H
 
-#include "src/count/histogram_spec.h"
-#include "src/count/tally.h"
+#include "src/tally/histogram_spec.h"
+#include "src/tally/tally.h"
 #include "src/input/engine.h"
 
 struct file_tallies;

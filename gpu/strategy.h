@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_STRATEGY_H
 #define GPUHISTO_STRATEGY_H
 
-#include "src/count/histogram_spec.h"
+#include "src/tally/histogram_spec.h"
 
 #include <stddef.h>
 

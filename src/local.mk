@@ -23,39 +23,39 @@ histogram_sources = \
 	src/base/show.c src/base/show.h \
 	src/base/signals.c src/base/signals.h src/base/system_limits.c src/base/system_limits.h \
 	src/base/words.c src/base/words.h \
-	src/count/binning.c src/count/binning.h src/count/binning_log.c \
-	src/count/binning_digits.c src/count/binning_digits.h \
-	src/count/chi_square.c src/count/chi_square.h \
-	src/count/coarsen.c src/count/coarsen.h \
-	src/count/exact_sum.c src/count/exact_sum.h \
-	src/count/field.c src/count/field.h src/count/field_csv.c src/count/json_path.c src/count/json_path.h \
-	src/count/json_reader.c src/count/json_reader.h \
-	src/count/file_tallies.c src/count/file_tallies.h \
-	src/count/histogram_spec.c src/count/histogram_spec.h \
-	src/count/key.c src/count/key.h \
-	src/count/key_counts.c src/count/key_counts.h src/count/key_order.c src/count/key_order.h \
-	src/count/key_sums.c src/count/key_sums.h \
-	src/count/key_table.c src/count/key_table.h \
-	src/count/key_tallies.c src/count/key_tallies.h \
-	src/count/line_filter.c src/count/line_filter.h \
-	src/count/long_power.c src/count/long_power.h \
-	src/count/mode.c src/count/mode.h src/count/modes.def \
-	src/count/characters.c src/count/characters.h src/count/mode_characters.c \
-	src/count/unicode_groups.c \
-	src/count/mode_bytes.c src/count/mode_letters.c src/count/mode_lines.c \
-	src/count/mode_numbers.c src/count/mode_pairs.c \
-	src/count/moments.c src/count/moments.h \
-	src/count/moments_text.c src/count/moments_text.h \
-	src/count/number.c src/count/number.h \
-	src/count/decimal_to_double.c src/count/decimal_to_double.h \
-	src/count/number_units.c src/count/number_units.h src/count/number_words.c \
-	src/count/quantile.c src/count/quantile.h \
-	src/count/row_label.c src/count/row_label.h \
-	src/count/row_plan.c src/count/row_plan.h \
-	src/count/show_number.c src/count/show_number.h \
-	src/count/statistics.c src/count/statistics.h \
-	src/count/tally.c src/count/tally.h \
-	src/count/value_type.c src/count/value_type.h src/count/int128.h \
+	src/bins/binning.c src/bins/binning.h src/bins/binning_log.c \
+	src/bins/binning_digits.c src/bins/binning_digits.h \
+	src/tally/chi_square.c src/tally/chi_square.h \
+	src/tally/coarsen.c src/tally/coarsen.h \
+	src/bins/exact_sum.c src/bins/exact_sum.h \
+	src/text/field.c src/text/field.h src/text/field_csv.c src/text/json_path.c src/text/json_path.h \
+	src/text/json_reader.c src/text/json_reader.h \
+	src/tally/file_tallies.c src/tally/file_tallies.h \
+	src/tally/histogram_spec.c src/tally/histogram_spec.h \
+	src/text/key.c src/text/key.h \
+	src/tally/key_counts.c src/tally/key_counts.h src/tally/key_order.c src/tally/key_order.h \
+	src/tally/key_sums.c src/tally/key_sums.h \
+	src/tally/key_table.c src/tally/key_table.h \
+	src/tally/key_tallies.c src/tally/key_tallies.h \
+	src/text/line_filter.c src/text/line_filter.h \
+	src/bins/long_power.c src/bins/long_power.h \
+	src/tally/mode.c src/tally/mode.h src/tally/modes.def \
+	src/tally/characters.c src/tally/characters.h src/tally/mode_characters.c \
+	src/tally/unicode_groups.c \
+	src/tally/mode_bytes.c src/tally/mode_letters.c src/tally/mode_lines.c \
+	src/tally/mode_numbers.c src/tally/mode_pairs.c \
+	src/bins/moments.c src/bins/moments.h \
+	src/tally/moments_text.c src/tally/moments_text.h \
+	src/text/number.c src/text/number.h \
+	src/text/decimal_to_double.c src/text/decimal_to_double.h \
+	src/text/number_units.c src/text/number_units.h src/text/number_words.c src/text/utf8.h \
+	src/tally/quantile.c src/tally/quantile.h \
+	src/tally/row_label.c src/tally/row_label.h \
+	src/tally/row_plan.c src/tally/row_plan.h \
+	src/text/show_number.c src/text/show_number.h \
+	src/tally/statistics.c src/tally/statistics.h \
+	src/tally/tally.c src/tally/tally.h \
+	src/bins/value_type.c src/bins/value_type.h src/base/int128.h \
 	src/codec/zstd.c
 libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources) $(gpu_decode_sources)
 
@@ -73,15 +73,15 @@ cpu_sources = \
 	src/cpu/cpu_kernels.h \
 	src/cpu/cpu_engine.c src/cpu/cpu_engine.h \
 	src/cpu/digits_avx2.h src/cpu/digits_avx512.h \
-	src/cpu/field_avx2.c src/cpu/field_avx512.c src/cpu/field_tokenizer.h src/cpu/field_json.h src/cpu/field_lines.h src/cpu/json_scan.h src/cpu/json_shape.h src/cpu/json_token.h \
-	src/cpu/field_parser.c src/cpu/field_parser.h src/cpu/field_portable.c \
-	src/cpu/find_string.h \
-	src/cpu/keyed_counts.c src/cpu/keyed_counts.h \
-	src/cpu/large_numbers.c src/cpu/large_numbers.h \
-	src/cpu/line_spans.c src/cpu/line_spans.h \
-	src/cpu/number_avx2.c src/cpu/number_avx512.c src/cpu/number_parser.c \
-	src/cpu/number_parser.h src/cpu/number_portable.c \
-	src/cpu/paged_counts.c src/cpu/paged_counts.h \
+	src/text/field_avx2.c src/text/field_avx512.c src/text/field_tokenizer.h src/text/field_json.h src/text/field_lines.h src/text/json_scan.h src/text/json_shape.h src/text/json_token.h \
+	src/text/field_parser.c src/text/field_parser.h src/text/field_portable.c \
+	src/text/find_string.h \
+	src/tally/keyed_counts.c src/tally/keyed_counts.h \
+	src/tally/large_numbers.c src/tally/large_numbers.h \
+	src/text/line_spans.c src/text/line_spans.h \
+	src/text/number_avx2.c src/text/number_avx512.c src/text/number_parser.c \
+	src/text/number_parser.h src/text/number_portable.c \
+	src/tally/paged_counts.c src/tally/paged_counts.h \
 	src/cpu/pair_sums.h src/cpu/streams_avx512.h src/cpu/sum_ifma.h src/cpu/sum_limbs.h \
 	src/cpu/words_avx512.h
 
@@ -154,5 +154,5 @@ endif
 if HAVE_ISAL
 libgpuhisto_a_SOURCES += $(gzip_sources)
 endif
-# What made src/count/unicode_groups.c.
-EXTRA_DIST += src/count/make_unicode_groups
+# What made src/tally/unicode_groups.c.
+EXTRA_DIST += src/tally/make_unicode_groups

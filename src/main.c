@@ -4,7 +4,7 @@
 #include "gpu/device.h"
 #include "src/base/signals.h"
 #include "src/cli/diag.h"
-#include "src/count/file_tallies.h"
+#include "src/tally/file_tallies.h"
 #include "src/main.h"
 #include "src/main_tables.h"
 

@@ -3,7 +3,7 @@
 #include "main.h"
 
 #include "src/cli/diag.h"
-#include "src/count/coarsen.h"
+#include "src/tally/coarsen.h"
 #include "src/merge/merge.h"
 #include "src/report/diff.h"
 #include "src/report/format.h"

@@ -3,9 +3,9 @@
 #include "main.h"
 
 #include "src/cli/diag.h"
-#include "src/count/coarsen.h"
-#include "src/count/file_tallies.h"
-#include "src/count/show_number.h"
+#include "src/tally/coarsen.h"
+#include "src/tally/file_tallies.h"
+#include "src/text/show_number.h"
 #include "src/report/format.h"
 
 #include <errno.h>

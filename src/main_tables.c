@@ -4,7 +4,7 @@
 #include "src/base/clock.h"
 #include "src/base/signals.h"
 #include "src/cli/diag.h"
-#include "src/count/file_tallies.h"
+#include "src/tally/file_tallies.h"
 #include "src/report/format.h"
 #include "src/report/screen.h"
 

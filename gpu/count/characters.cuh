@@ -26,7 +26,7 @@
 #include "gpu/count/text_span.cuh"
 
 extern "C" {
-#include "src/count/characters.h"
+#include "src/tally/characters.h"
 }
 
 constexpr unsigned ascii_rows = 128;

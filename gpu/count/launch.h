@@ -9,7 +9,7 @@
 extern "C" {
 #include "gpu/row_pages.h"
 #include "gpu/count/tuning.h"
-#include "src/count/characters.h"
+#include "src/tally/characters.h"
 }
 
 using counting_kernel = void (*)(count_args args);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The field of one line on the device, by the rules of src/count/field.h, a byte at a time.
+// The field of one line on the device, by the rules of src/text/field.h, a byte at a time.
 // Finding lines and counting their rows is done in gpu/count/fields.cuh.
 #ifndef GPUHISTO_PARSE_FIELD_CUH
 #define GPUHISTO_PARSE_FIELD_CUH
@@ -8,7 +8,7 @@
 #include "gpu/count/parse_number.cuh"
 
 extern "C" {
-#include "src/count/field.h"
+#include "src/text/field.h"
 }
 
 // Text between two places.

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// One token on the device: its value by the rules of src/count/number.h, to the bit. Finding
+// One token on the device: its value by the rules of src/text/number.h, to the bit. Finding
 // tokens and counting their rows is done in gpu/count/numbers.cuh.
 //
 // Most tokens are decided by one operation on exact doubles, the others by a product of 128 bits
-// (src/count/decimal_to_double.h). What is left are tokens of more than 19 digits that lie so near
+// (src/text/decimal_to_double.h). What is left are tokens of more than 19 digits that lie so near
 // to the middle of two doubles that the digits after the 19th decide: those are compared with that
 // middle, both as natural numbers.
 #ifndef GPUHISTO_NUMBER_CUH
 #define GPUHISTO_NUMBER_CUH
 
 extern "C" {
-#include "src/count/number.h"
-#include "src/count/decimal_to_double.h"
+#include "src/text/number.h"
+#include "src/text/decimal_to_double.h"
 }
 
 // The least number of 19 digits: with so many, a mantissa takes no more.
@@ -100,7 +100,7 @@ static __device__ __forceinline__ bool round_number(const struct power *powers,
 {
     if (taken.mantissa <= 1ull << 53 && !taken.more && taken.power >= -TEN_TO_MAX &&
         taken.power <= TEN_TO_MAX) {
-        // One operation on two numbers that are exact (Clinger, as in src/count/number.c). It
+        // One operation on two numbers that are exact (Clinger, as in src/text/number.c). It
         // must stay one: not be joined with what is done to the value next.
         const double mantissa = static_cast<double>(taken.mantissa);
         *magnitude = taken.power < 0 ? __ddiv_rn(mantissa, number_ten_to[-taken.power])

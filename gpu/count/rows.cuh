@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which row of the table a value belongs to: the same rows as src/count/binning.c finds, to the
+// Which row of the table a value belongs to: the same rows as src/bins/binning.c finds, to the
 // bit. The map of numbers and tables comes from gpu/row_map.c.
 #ifndef GPUHISTO_ROWS_CUH
 #define GPUHISTO_ROWS_CUH

@@ -13,7 +13,7 @@
 #include "gpu/decoder.h"
 #include "gpu/pinned.h"
 #include "gpu/slots.h"
-#include "src/count/characters.h"
+#include "src/tally/characters.h"
 #include "src/input/records.h"
 
 #include <stdatomic.h>

@@ -4,7 +4,7 @@
 #define GPUHISTO_OPTIONS_H
 
 #include "src/base/words.h"
-#include "src/count/histogram_spec.h"
+#include "src/tally/histogram_spec.h"
 #include "src/input/input.h"
 #include "src/schedule/schedule.h"
 #include "progress.h"

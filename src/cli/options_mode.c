@@ -76,7 +76,7 @@ static void build(const struct draft *draft, const struct binning *binning)
     case MODE_##identifier:                                                                        \
         build;                                                                                     \
         break;
-#include "src/count/modes.def"
+#include "src/tally/modes.def"
 #undef MODE
     case MODES:
         break;

@@ -5,8 +5,8 @@
 #define GPUHISTO_PARSE_H
 
 #include "src/base/error.h"
-#include "src/count/binning.h"
-#include "src/count/quantile.h"
+#include "src/bins/binning.h"
+#include "src/tally/quantile.h"
 
 #include <stdbool.h>
 #include <stdint.h>

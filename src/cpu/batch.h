@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_BATCH_H
 #define GPUHISTO_BATCH_H
 
-#include "src/count/value_type.h"
+#include "src/bins/value_type.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the rows of a batch of values in loops without a branch, one for each kind of bins. The
- * plan of src/count/row_plan.h says which. Part of a file of kernels, which may define
+ * plan of src/tally/row_plan.h says which. Part of a file of kernels, which may define
  * quick_rows_of_digits(layout, values, rows), and HAS_QUICK_DIGITS. */
 #ifndef GPUHISTO_BATCH_ROWS_H
 #define GPUHISTO_BATCH_ROWS_H
 
 #include "batch.h"
 #include "cpu_kernels.h"
-#include "src/count/binning_digits.h"
+#include "src/bins/binning_digits.h"
 
 /* Finds rows in equal bins of values of up to 32 bits, with edges of as many, by offsets of 32
  * bits. */

@@ -3,8 +3,8 @@
 #ifndef GPUHISTO_BYTE_PAIRS_H
 #define GPUHISTO_BYTE_PAIRS_H
 
-#include "paged_counts.h"
-#include "src/count/tally.h"
+#include "src/tally/paged_counts.h"
+#include "src/tally/tally.h"
 
 #include <stdbool.h>
 #include <stddef.h>

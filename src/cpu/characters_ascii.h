@@ -4,7 +4,7 @@
 #define GPUHISTO_CHARACTERS_ASCII_H
 
 #include "cpu_kernels.h"
-#include "src/count/characters.h"
+#include "src/tally/characters.h"
 
 #define CHARACTERS_BATCH 1024     /* rows that are found before they are counted */
 #define CHARACTERS_READ 72        /* bytes that are read to find the characters of 64 */

@@ -2,7 +2,7 @@
 /* The table of kernels, and how each mode is counted. */
 #include "count.h"
 #include "byte_pairs.h"
-#include "line_spans.h"
+#include "src/text/line_spans.h"
 #include "src/base/byte_masks.h"
 
 #include <string.h>
@@ -159,7 +159,9 @@ static __attribute__((noinline)) void count_kept(const struct count_plan *plan,
     unsigned char gathered[GATHERED_SIZE];
     size_t used = 0;
     struct line_spans spans;
-    line_spans_begin(&spans, plan->spec, &plan->field, plan->parser, data, len);
+    const bool has_tokens = plan->field.kind == FIELD_NONE && !key_is_used(&plan->spec->key);
+    line_spans_begin(&spans, &plan->spec->filter, &plan->field, has_tokens, plan->parser, data,
+                     len);
     while (line_spans_next(&spans, &from, &to)) {
         const size_t size = (size_t)(to - from);
         if (size >= LONG_SPAN) {

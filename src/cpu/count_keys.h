@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts numbers in text by key: a part of a file of kernels after count_numbers.h, whose functions
  * it uses. Gives count_keyed_numbers for the struct cpu_kernels. */
-#include "keyed_counts.h"
+#include "src/tally/keyed_counts.h"
 
 _Static_assert(BATCH <= KEYED_MAX, "a batch is counted together");
 

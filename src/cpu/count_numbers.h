@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts numbers in text: a part of a file of kernels after count_values.h, for which it defines
  * the same. Gives count_numbers for the struct cpu_kernels. */
-#include "large_numbers.h"
+#include "src/tally/large_numbers.h"
 
 #define NEWLINE_LANES 64
 #define NEWLINE_LANE_MAX 255 /* the most that a byte can count */

@@ -6,9 +6,9 @@
 #ifndef GPUHISTO_COUNT_TABLES_H
 #define GPUHISTO_COUNT_TABLES_H
 
-#include "keyed_counts.h"
-#include "paged_counts.h"
-#include "src/count/file_tallies.h"
+#include "src/tally/keyed_counts.h"
+#include "src/tally/paged_counts.h"
+#include "src/tally/file_tallies.h"
 
 #include <pthread.h>
 

@@ -6,7 +6,7 @@
 #include "src/base/cache_line.h"
 #include "src/input/engine.h"
 #include "src/input/records.h"
-#include "src/count/file_tallies.h"
+#include "src/tally/file_tallies.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_CPU_ENGINE_H
 #define GPUHISTO_CPU_ENGINE_H
 
-#include "src/count/tally.h"
+#include "src/tally/tally.h"
 #include "src/input/engine.h"
 
 /* The largest chunk, bytes: a larger one would leave the L2 cache before it is counted, and a pipe

@@ -4,11 +4,11 @@
 #ifndef GPUHISTO_CPU_KERNELS_H
 #define GPUHISTO_CPU_KERNELS_H
 
-#include "src/count/row_plan.h"
-#include "src/count/tally.h"
-#include "number_parser.h"
-#include "keyed_counts.h"
-#include "paged_counts.h"
+#include "src/tally/row_plan.h"
+#include "src/tally/tally.h"
+#include "src/text/number_parser.h"
+#include "src/tally/keyed_counts.h"
+#include "src/tally/paged_counts.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
 #include "engine.h"
 #include "src/base/byte_masks.h"
 #include "src/base/show.h"
-#include "src/count/histogram_spec.h"
-#include "src/count/number_units.h"
+#include "src/tally/histogram_spec.h"
+#include "src/text/number_units.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "records.h"
 #include "src/base/byte_masks.h"
 #include "src/base/grow.h"
-#include "src/count/histogram_spec.h"
+#include "src/tally/histogram_spec.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,9 +5,9 @@
 #ifndef GPUHISTO_RECORDS_H
 #define GPUHISTO_RECORDS_H
 
-#include "src/count/characters.h"
-#include "src/count/field.h"
-#include "src/count/number.h"
+#include "src/tally/characters.h"
+#include "src/text/field.h"
+#include "src/text/number.h"
 #include "engine.h"
 
 #include <pthread.h>

@@ -6,8 +6,8 @@
 #include "src/base/preopened.h"
 #include "src/base/error.h"
 #include "src/base/words.h"
-#include "src/count/key_tallies.h"
-#include "src/count/tally.h"
+#include "src/tally/key_tallies.h"
+#include "src/tally/tally.h"
 #include "src/report/shard_record.h"
 
 #include <stdbool.h>

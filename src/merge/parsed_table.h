@@ -5,7 +5,7 @@
 
 #include "merge.h"
 
-#include "src/count/json_reader.h"
+#include "src/text/json_reader.h"
 
 /* --- a table as it was read: only its form was checked --- */
 

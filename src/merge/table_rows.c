@@ -3,9 +3,9 @@
 #include "parsed_table.h"
 
 #include "src/base/grow.h"
-#include "src/count/moments_text.h"
-#include "src/count/number.h"
-#include "src/count/show_number.h"
+#include "src/tally/moments_text.h"
+#include "src/text/number.h"
+#include "src/text/show_number.h"
 
 #include <inttypes.h>
 #include <stdio.h>

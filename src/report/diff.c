@@ -7,7 +7,7 @@
 #include "picture.h"
 #include "screen.h"
 
-#include "src/count/show_number.h"
+#include "src/text/show_number.h"
 
 #include <math.h>
 #include <stdio.h>

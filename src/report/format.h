@@ -10,7 +10,7 @@
 #include "rows.h"
 #include "writer.h"
 
-#include "src/count/statistics.h"
+#include "src/tally/statistics.h"
 
 #define PERCENT_DIGITS 4 /* decimals of --percent */
 #define COUNT_COLUMN 1   /* of a mode's columns: there is one for each channel instead */

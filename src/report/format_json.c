@@ -5,9 +5,9 @@
 #include "format.h"
 #include "json.h"
 
-#include "src/count/moments_text.h"
-#include "src/count/quantile.h"
-#include "src/count/show_number.h"
+#include "src/tally/moments_text.h"
+#include "src/tally/quantile.h"
+#include "src/text/show_number.h"
 
 /* Writes the totals of each channel, if there are several. */
 static void write_channels(struct table *table)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "group_rows.h"
 
-#include "src/count/statistics.h"
+#include "src/tally/statistics.h"
 
 static void label_row(const struct histogram_spec *spec, size_t row, struct row_label *label)
 {

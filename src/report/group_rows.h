@@ -5,7 +5,7 @@
 
 #include "groups.h"
 
-#include "src/count/histogram_spec.h"
+#include "src/tally/histogram_spec.h"
 
 /* A histogram whose rows are groups. Only groups->name knows their names: labels are empty. */
 struct group_rows {

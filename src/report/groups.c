@@ -3,7 +3,7 @@
 
 #include "name_text.h"
 
-#include "src/count/key_table.h"
+#include "src/tally/key_table.h"
 
 #include <inttypes.h>
 #include <stdio.h>

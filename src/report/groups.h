@@ -4,9 +4,9 @@
 #ifndef GPUHISTO_GROUPS_H
 #define GPUHISTO_GROUPS_H
 
-#include "src/count/file_tallies.h"
-#include "src/count/key_tallies.h"
-#include "src/count/tally.h"
+#include "src/tally/file_tallies.h"
+#include "src/tally/key_tallies.h"
+#include "src/tally/tally.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #include "heat.h"
 #include "format.h"
 
-#include "src/count/coarsen.h"
+#include "src/tally/coarsen.h"
 
 #include <errno.h>
 #include <stdlib.h>

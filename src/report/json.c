@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "json.h"
 
-#include "src/count/characters.h"
+#include "src/tally/characters.h"
 
 /* Writes a byte of a string. */
 static void write_byte(struct writer *out, char byte)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "name_text.h"
 
-#include "src/count/characters.h"
+#include "src/tally/characters.h"
 
 #include <string.h>
 

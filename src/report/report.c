@@ -7,10 +7,10 @@
 #include "screen.h"
 
 #include "src/base/parallel.h"
-#include "src/count/coarsen.h"
-#include "src/count/quantile.h"
-#include "src/count/show_number.h"
-#include "src/count/tally.h"
+#include "src/tally/coarsen.h"
+#include "src/tally/quantile.h"
+#include "src/text/show_number.h"
+#include "src/tally/tally.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 
 #include "groups.h"
 
-#include "src/count/histogram_spec.h"
-#include "src/count/tally.h"
+#include "src/tally/histogram_spec.h"
+#include "src/tally/tally.h"
 
 #define ROWS_CUT_MAX 512 /* rows that rows_cut leaves, at most */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "screen.h"
-#include "src/count/characters.h"
+#include "src/tally/characters.h"
 
 #include <langinfo.h>
 #include <locale.h>

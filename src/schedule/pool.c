@@ -5,8 +5,8 @@
 #include "gpu/device.h"
 #include "gpu/gpu_group.h"
 #include "src/base/system_limits.h"
-#include "src/count/file_tallies.h"
-#include "src/count/key_tallies.h"
+#include "src/tally/file_tallies.h"
+#include "src/tally/key_tallies.h"
 #include "src/cpu/cpu_engine.h"
 
 #include <inttypes.h>

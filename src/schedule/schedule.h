@@ -6,8 +6,8 @@
 #include "gpu/cuda_devices.h"
 #include "gpu/gpu_engine.h"
 #include "src/base/error.h"
-#include "src/count/histogram_spec.h"
-#include "src/count/tally.h"
+#include "src/tally/histogram_spec.h"
+#include "src/tally/tally.h"
 #include "src/input/engine.h"
 #include "src/input/input.h"
 

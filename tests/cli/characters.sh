@@ -266,8 +266,8 @@ for kind in characters broken; do
     fi
 done
 # The tables are what their generator makes of a database of the same version.
-made=$srcdir/src/count/unicode_groups.c
-if ! perl -MUnicode::UCD "$srcdir/src/count/make_unicode_groups" >got 2>/dev/null; then
+made=$srcdir/src/tally/unicode_groups.c
+if ! perl -MUnicode::UCD "$srcdir/src/tally/make_unicode_groups" >got 2>/dev/null; then
     skip_part "unicode_groups.c: perl, or its Unicode::UCD, is not installed"
 elif [ "$(sed -n 2p got)" != "$(sed -n 2p "$made")" ]; then
     skip_part "unicode_groups.c: perl's Unicode is of another version"

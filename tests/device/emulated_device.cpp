@@ -3,8 +3,8 @@
 #include "tests/device/emulated_device_internal.h"
 
 extern "C" {
-#include "src/count/number.h"
-#include "src/count/decimal_to_double.h"
+#include "src/text/number.h"
+#include "src/text/decimal_to_double.h"
 }
 
 #include <cstdio>

@@ -4,7 +4,7 @@
  */
 #include "gpu/row_pages.h"
 #include "gpu/strategy.h"
-#include "src/count/characters.h"
+#include "src/tally/characters.h"
 #include "tests/helpers/check_characters.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"

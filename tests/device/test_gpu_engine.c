@@ -11,7 +11,7 @@
 #include "gpu/snapshot.h"
 #include "gpu/strategy.h"
 #include "src/cpu/cpu_engine.h"
-#include "src/count/characters.h"
+#include "src/tally/characters.h"
 #include "src/codec/codec.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/apart.h"

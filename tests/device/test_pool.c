@@ -6,8 +6,8 @@
  *
  * The tuning lets the GPU be opened at once, so that it counts some of a short input, too. */
 #include "gpu/strategy.h"
-#include "src/count/file_tallies.h"
-#include "src/count/tally.h"
+#include "src/tally/file_tallies.h"
+#include "src/tally/tally.h"
 #include "src/schedule/schedule.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/apart.h"

@@ -3,7 +3,7 @@
  * the definition. The first bytes say which field, how many values are asked for at a time, and
  * where CSV is cut. `make fuzz` builds it. FUZZ_FIELDS=blanks, separated, csv or after in the
  * environment keeps it to fields of that kind. */
-#include "src/count/number.h"
+#include "src/text/number.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/helpers/check_fields.h"
 

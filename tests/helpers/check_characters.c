@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "check_characters.h"
 #include "src/cpu/count.h"
-#include "src/count/characters.h"
+#include "src/tally/characters.h"
 #include "tests/helpers/random.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/helpers/check_fields.h"
-#include "src/cpu/field_parser.h"
+#include "src/text/field_parser.h"
 #include "tests/helpers/naive_field.h"
 #include "tests/helpers/naive_number.h"
 

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_TESTS_CHECK_FIELDS_H
 #define GPUHISTO_TESTS_CHECK_FIELDS_H
 
-#include "src/count/field.h"
+#include "src/text/field.h"
 
 #include <stdbool.h>
 #include <stddef.h>

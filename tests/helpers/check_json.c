@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/helpers/check_json.h"
-#include "src/cpu/field_parser.h"
+#include "src/text/field_parser.h"
 #include "tests/helpers/naive_number.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares all that finds values in JSON lines with the definition (src/count/json_path.h). */
+/* Compares all that finds values in JSON lines with the definition (src/text/json_path.h). */
 #ifndef GPUHISTO_TESTS_CHECK_JSON_H
 #define GPUHISTO_TESTS_CHECK_JSON_H
 
-#include "src/count/field.h"
+#include "src/text/field.h"
 
 #include <stdbool.h>
 #include <stddef.h>

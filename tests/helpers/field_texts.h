@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_TESTS_FIELD_TEXTS_H
 #define GPUHISTO_TESTS_FIELD_TEXTS_H
 
-#include "src/count/field.h"
+#include "src/text/field.h"
 
 #include <stddef.h>
 

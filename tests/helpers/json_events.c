@@ -4,7 +4,7 @@
  * with 0 it is in memory. UTF8 is 1 if strings must be UTF-8. Prints a line for each: what it
  * consists of, or "invalid". Strings are shown as their bytes in hexadecimal, in quotes, and
  * numbers as they are written. tests/helpers/json_events.py prints the same. */
-#include "src/count/json_reader.h"
+#include "src/text/json_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

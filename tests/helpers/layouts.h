@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_TESTS_LAYOUTS_H
 #define GPUHISTO_TESTS_LAYOUTS_H
 
-#include "src/count/binning.h"
+#include "src/bins/binning.h"
 
 #define LAYOUT_EDGES_MAX 8
 

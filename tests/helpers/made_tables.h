@@ -4,8 +4,8 @@
 #define GPUHISTO_TESTS_MADE_TABLES_H
 
 #include "src/base/words.h"
-#include "src/count/histogram_spec.h"
-#include "src/count/tally.h"
+#include "src/tally/histogram_spec.h"
+#include "src/tally/tally.h"
 
 #define MADE_LAYOUTS 13
 #define MADE_WORDS 4

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/helpers/naive_number.h"
-#include "src/count/number.h"
+#include "src/text/number.h"
 
 #include <math.h>
 #include <stdio.h>

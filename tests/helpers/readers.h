@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_TESTS_READERS_H
 #define GPUHISTO_TESTS_READERS_H
 
-#include "src/count/tally.h"
+#include "src/tally/tally.h"
 #include "src/cpu/count.h"
 #include "src/input/engine.h"
 #include "src/schedule/schedule.h"

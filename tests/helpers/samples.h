@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_TESTS_SAMPLES_H
 #define GPUHISTO_TESTS_SAMPLES_H
 
-#include "src/count/histogram_spec.h"
+#include "src/tally/histogram_spec.h"
 
 enum samples {
     SAMPLES_UNIFORM,    /* all byte values alike */

@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_TESTS_TEXT_ROWS_H
 #define GPUHISTO_TESTS_TEXT_ROWS_H
 
-#include "src/count/histogram_spec.h"
+#include "src/tally/histogram_spec.h"
 
 /* Adds the numbers of text[0..len) to the histogram's rows, counts[0..spec->bins), and its
  * newlines to counts[spec->bins], as a device does. number_prepare need not be called. One

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_TESTS_TEXTS_H
 #define GPUHISTO_TESTS_TEXTS_H
 
-#include "src/count/binning.h"
+#include "src/bins/binning.h"
 
 #define TEXT_MAX ((size_t)1 << 18)
 #define TEXT_ROWS_MAX 32

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_TESTS_VALUES_H
 #define GPUHISTO_TESTS_VALUES_H
 
-#include "src/count/histogram_spec.h"
+#include "src/tally/histogram_spec.h"
 
 /* The type of this name ("u16" to "f64") whose values are in this machine's byte order, as an array
  * of C's own type has them. */

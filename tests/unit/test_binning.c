@@ -2,7 +2,7 @@
 /* Binnings against their definitions: whole values by cross-multiplication, doubles by going
  * through the edges one after the other. On every edge, beside it, far away, and at random between.
  */
-#include "src/count/binning.h"
+#include "src/bins/binning.h"
 #include "tests/helpers/bits.h"
 #include "tests/helpers/random.h"
 

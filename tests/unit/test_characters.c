@@ -3,7 +3,7 @@
  * Standard: all code points, all sequences of two and, at full scale, three bytes, all cuts of a
  * text, random strings of bytes that are hard for a decoder, and counts in pages. */
 #include "src/cpu/count.h"
-#include "src/count/characters.h"
+#include "src/tally/characters.h"
 #include "tests/helpers/check_characters.h"
 #include "tests/helpers/guarded.h"
 #include "tests/helpers/random.h"

@@ -3,7 +3,7 @@
  * side and chunks are added in any order: it must be the one that a naive loop finds, and be known
  * as soon as all in front of it was added, no sooner. */
 #include "src/input/engine.h"
-#include "src/count/histogram_spec.h"
+#include "src/tally/histogram_spec.h"
 #include "tests/helpers/random.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* Fields of lines by every parser against the definition, on random lines of all kinds between
  * pages that fault: every alignment, the end of the text wherever it comes, records of every length
  * around the longest. */
-#include "src/count/number.h"
+#include "src/text/number.h"
 #include "tests/helpers/check_fields.h"
 #include "tests/helpers/field_texts.h"
 #include "tests/helpers/guarded.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tallies of FILEs and of their blocks: tables of any sparseness, moved in any order by several
  * threads, compared with plain arrays that are added up. */
-#include "src/count/file_tallies.h"
-#include "src/count/tally.h"
+#include "src/tally/file_tallies.h"
+#include "src/tally/tally.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 

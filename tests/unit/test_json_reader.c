@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* JSON that comes in pieces: the longest names and values, memory and work, reads that fail, and
  * nesting. What documents consist of is for tests/cli/json.sh. */
-#include "src/count/json_reader.h"
+#include "src/text/json_reader.h"
 #include "tests/helpers/scale.h"
 
 #include <errno.h>

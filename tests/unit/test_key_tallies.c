@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tallies of keys: tables of any content, moved by several threads, compared with plain arrays; the
  * order of names, of numbers and of counts; the limits; and keys whose hashes are equal. */
-#include "src/count/key_tallies.h"
-#include "src/count/tally.h"
+#include "src/tally/key_tallies.h"
+#include "src/tally/tally.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 

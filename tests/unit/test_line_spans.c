@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The lines that a filter keeps, by every parser's search, against line_filter_keeps for each
  * record: random lines and strings between pages that fault, and records around the longest. */
-#include "src/count/number.h"
-#include "src/cpu/line_spans.h"
+#include "src/text/number.h"
+#include "src/text/line_spans.h"
 #include "tests/helpers/guarded.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
@@ -51,8 +51,7 @@ static const char *compare(const struct number_parser *parser, const struct line
 {
     const unsigned char *at = text, *limit = text + len, *from, *to, *begin, *end;
     struct line_spans spans;
-    const struct histogram_spec spec = {.filter = *filter};
-    line_spans_begin(&spans, &spec, field, parser, text, len);
+    line_spans_begin(&spans, filter, field, field->kind == FIELD_NONE, parser, text, len);
     while (line_spans_next(&spans, &from, &to)) {
         if (from >= to)
             return "an empty span";

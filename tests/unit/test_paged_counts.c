@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts in pages: several threads at once, few rows and many, close together, drifting and all
  * over, with pages for all of them and for hardly any, compared with plain arrays. */
-#include "src/cpu/paged_counts.h"
+#include "src/tally/paged_counts.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
 

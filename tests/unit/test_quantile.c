@@ -3,8 +3,8 @@
  * its error is a bound: for every log-linear bin, those of decimal digits and bins at random,
  * whatever sample of the bin it was, in exact arithmetic; and also as it is printed. */
 #include "src/cli/parse.h"
-#include "src/count/quantile.h"
-#include "src/count/show_number.h"
+#include "src/tally/quantile.h"
+#include "src/text/show_number.h"
 #include "tests/helpers/bits.h"
 #include "tests/helpers/naive_rank.h"
 #include "tests/helpers/random.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The seams of characters: a text in segments of few bytes, which are decoded in any order, has the
  * characters that it has as one; and no more is kept than a character needs. */
-#include "src/count/characters.h"
+#include "src/tally/characters.h"
 #include "src/input/records.h"
 #include "tests/helpers/random.h"
 

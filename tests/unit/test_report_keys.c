@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Results by key as every format writes them: ugly names, the first keys and the others, records
  * without a key, heat maps. */
-#include "src/count/key_tallies.h"
-#include "src/count/number.h"
+#include "src/tally/key_tallies.h"
+#include "src/text/number.h"
 #include "src/report/format.h"
 #include "src/report/report.h"
 

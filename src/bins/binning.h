@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* Bins over numbers: which row of the table a value belongs to, exactly. */
+#ifndef GPUHISTO_BINNING_H
+#define GPUHISTO_BINNING_H
+
+#include "binning_digits.h"
+#include "src/base/int128.h"
+
+#define BINS_MAX ((size_t)1 << 24)
+
+enum binning_kind {
+    BINNING_EQUAL,
+    BINNING_EDGES,      /* given one by one */
+    BINNING_DECADES,    /* given one by one by binning_decades */
+    BINNING_LOG_LINEAR, /* binning_log_linear; no member but `bins` is used */
+    BINNING_DIGITS,
+};
+
+/* The edges of the bins, ascending: bin k, from 0, contains the values from edge k on that are
+ * below edge k + 1. With is_right bins include their upper edge instead, as tables show it: then
+ * these edges are the next numbers above those that are shown. Values are either whole, or doubles.
+ * Never changes once it is built, so any number of threads may look values up. Members that a kind
+ * does not use are 0. */
+struct binning {
+    enum binning_kind kind;
+    bool is_whole;
+    bool is_right; /* EQUAL and EDGES */
+    size_t bins;   /* 1 to BINS_MAX */
+
+    int128 *whole_edges; /* bins + 1; of EDGES and DECADES that are whole */
+    double *edges;       /* of those that are doubles */
+    bool powers_of_two;  /* EDGES of --log=2 */
+    size_t decade_bins;  /* DECADES: bins over zero between powers */
+
+    int128 first, span;  /* EQUAL, whole: of all bins together */
+    uint64_t reciprocal; /* see binning_of_offset; 0: each value is its own bin, or it is divided */
+    bool exact;          /* the reciprocal alone tells the bin */
+
+    double min, max, step; /* EQUAL, doubles */
+    double per_step;       /* about 1 / step, for a guess */
+
+    struct digits_layout digits; /* DIGITS */
+};
+
+/* A table has a row for each bin, and these: */
+#define ROW_BELOW 0                                /* values below the first edge */
+#define ROW_ABOVE(binning) ((binning)->bins + 1)   /* values from the last edge on */
+#define ROW_INVALID(binning) ((binning)->bins + 2) /* no number at all */
+#define ROWS(binning) ((binning)->bins + 3)
+
+/* The reasons why bins cannot be built. */
+enum binning_error {
+    BINNING_OK = 0,
+    BINNING_NO_MEMORY,
+    BINNING_NOT_ASCENDING, /* an edge is not above the one before it, or max not above min */
+    BINNING_TOO_FEW,       /* fewer than two edges */
+    BINNING_TOO_WIDE,      /* max - min is too large for a double */
+    BINNING_TOO_NARROW,    /* an equal bin is narrower than the least normal double */
+    BINNING_NOT_POSITIVE,  /* min of powers is not above 0 */
+    BINNING_BAD_BASE,      /* base of powers is not from 1.0001 to 1000000 */
+    BINNING_TOO_LARGE,     /* the power that covers max is too large for a double */
+    BINNING_UNDECIDED,     /* internal: powers need more precision */
+};
+
+/* A decimal number as it was typed, digits / 10^places: 1.1 is {11, 1}, which no double is. */
+struct decimal {
+    uint64_t digits; /* below 10^DECIMAL_DIGITS */
+    unsigned places;
+};
+
+#define DECIMAL_DIGITS 18
+
+/* Each of these builds bins for whole values or for doubles, given finite numbers. On an error
+ * there is nothing to free. */
+
+/* Builds `bins` equal bins, 1 to BINS_MAX, over [min, max). Whole values: bin k begins at the first
+ * whole number that is not below min + k * (max - min) / bins. Doubles: at k * step + min with step
+ * = (max - min) / bins, each operation rounded by itself, as in numpy's linspace; the last edge is
+ * max. */
+enum binning_error binning_equal_whole(struct binning *binning, int128 min, int128 max,
+                                       size_t bins);
+enum binning_error binning_equal(struct binning *binning, double min, double max, size_t bins);
+
+/* Builds a bin for each whole value from 0 to bins - 1. */
+void binning_own(struct binning *binning, size_t bins);
+
+/* Builds bins between the given edges, which are copied; count is BINS_MAX + 1 at most. */
+enum binning_error binning_edges_whole(struct binning *binning, const int128 *edges, size_t count);
+enum binning_error binning_edges(struct binning *binning, const double *edges, size_t count);
+
+/* Builds bins between the powers of a base, from the last that is not above min, which is over 0,
+ * to the first that is not below max. Each is base^n rounded once: up to a whole number, or to the
+ * nearest double (half way to the even one). Powers that round to the same number are one edge. */
+enum binning_error binning_log_whole(struct binning *binning, int128 min, int128 max,
+                                     struct decimal base);
+enum binning_error binning_log(struct binning *binning, double min, double max,
+                               struct decimal base);
+
+/* Does what binning_log does, beginning with `limbs` limbs of 64 bits (long_power.h). For tests. */
+enum binning_error binning_log_limbs(struct binning *binning, double min, double max,
+                                     struct decimal base, size_t limbs);
+
+/* Builds bins over all finite doubles, each power of two in LOG_LINEAR_PARTS: edges are where the
+ * leading bits of a double change. Zero, of either sign, has a bin of its own; the first edge is
+ * -inf, the last inf. */
+void binning_log_linear(struct binning *binning);
+
+#define LOG_LINEAR_PARTS 32
+#define LOG_LINEAR_SHIFT 47 /* bits of a double below those that tell the bin */
+#define LOG_LINEAR_HALF ((size_t)0x7ff << (52 - LOG_LINEAR_SHIFT)) /* bins of one sign */
+#define LOG_LINEAR_BINS (2 * LOG_LINEAR_HALF + 1)
+#define ROW_ABOVE_ZERO (LOG_LINEAR_HALF + 2) /* of the least double over zero */
+
+/* Builds bins of DIGITS_MIN to DIGITS_MAX significant decimal digits (binning_digits.h). Doubles:
+ * from -1e39 to 1e39. `singles`: values are floats, and edges the floats nearest to the decimals.
+ * Whole values: all of 64 bits, signed or not. The only error is BINNING_NO_MEMORY. */
+enum binning_error binning_digits(struct binning *binning, unsigned digits, bool singles);
+void binning_digits_whole(struct binning *binning, unsigned digits);
+
+/* Builds bins of decades in `parts` each: 1, or DECADE_PARTS with edges at 1, 2 and 5 times the
+ * power of ten, on both sides of zero. Doubles: from -1e39 to 1e39; those of binning_digits nest in
+ * them, and the three bins around zero are the same. For doubles, `parts` may also be
+ * DECADE_PARTS_FINE, whose bins are nearly equally wide on a logarithmic scale; those of
+ * binning_digits with 3 digits or more nest in them. Whole values: all of `bits` bits, 8 to 64;
+ * zero is a bin. The only error is BINNING_NO_MEMORY. */
+#define DECADE_PARTS 3
+#define DECADE_PARTS_FINE 10
+enum binning_error binning_decades(struct binning *binning, unsigned parts);
+enum binning_error binning_decades_whole(struct binning *binning, unsigned parts, unsigned bits,
+                                         bool is_signed);
+
+/* Makes edges of equal bins of doubles the decimals of at most 12 digits that they would be without
+ * rounding, as people write them: 0.3 instead of 0.30000000000000004. Edges that are no such
+ * decimals stay. The only error is BINNING_NO_MEMORY. */
+enum binning_error binning_use_decimals(struct binning *binning);
+
+/* Makes bins, EQUAL or EDGES, include their upper edge instead of the lower. The only error is
+ * BINNING_NO_MEMORY. */
+enum binning_error binning_include_upper(struct binning *binning);
+
+/* Frees the edges. */
+void binning_free(struct binning *binning);
+
+/* Returns the bin of a whole value in equal bins with a reciprocal, given its offset, below the
+ * span, from the first edge. Where that is not exact the product may tell the bin before. */
+static inline uint64_t binning_of_offset(const struct binning *binning, uint64_t offset)
+{
+    uint64_t bin = (uint64_t)((uint128)offset * binning->reciprocal >> 64);
+    if (!binning->exact)
+        bin += (uint128)(bin + 1) * (uint128)binning->span <= (uint128)offset * binning->bins;
+    return bin;
+}
+
+/* Returns the row of a double in log-linear bins. A negative one, counted from zero, belongs to the
+ * bin of the next double towards zero, as bins begin with their lower edge. */
+static inline uint32_t binning_row_log_linear(double value)
+{
+    const uint64_t infinity = (uint64_t)0x7ff << 52, zero_row = ROW_ABOVE_ZERO - 1;
+    uint64_t bits, magnitude;
+    memcpy(&bits, &value, sizeof bits);
+    magnitude = bits & INT64_MAX;
+    uint64_t above = zero_row + 1 + (magnitude >> LOG_LINEAR_SHIFT); /* also of infinity */
+    uint64_t below = zero_row - 1 - ((magnitude - 1) >> LOG_LINEAR_SHIFT);
+    below = magnitude == infinity ? ROW_BELOW : below;
+    uint64_t row = bits >> 63 ? below : above;
+    row = magnitude == 0 ? zero_row : row;
+    return (uint32_t)(magnitude > infinity ? LOG_LINEAR_BINS + 2 : row);
+}
+
+/* Returns the row of a double in bins of decimal digits; of a float if they are built for floats.
+ */
+static inline uint32_t binning_row_digits(const struct binning *binning, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return digits_row(&binning->digits, bits);
+}
+
+/* Returns the row of a value. */
+size_t binning_row_whole(const struct binning *binning, int128 value);
+size_t binning_row(const struct binning *binning, double value);
+
+/* Returns edge k, from 0 to bins. */
+int128 binning_whole_edge(const struct binning *binning, size_t k);
+double binning_edge(const struct binning *binning, size_t k);
+
+/* Returns the edge as it is shown. */
+int128 binning_shown_whole_edge(const struct binning *binning, size_t k);
+double binning_shown_edge(const struct binning *binning, size_t k);
+
+/* Writes edge k, from 0 to bins, as text of at most SHOW_NUMBER bytes. */
+void binning_show_edge(const struct binning *binning, size_t k, char *text);
+
+/* True if bin k, from 0, contains zero and nothing else. */
+bool binning_is_zero_alone(const struct binning *binning, size_t k);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Characters of UTF-8: a row for each code point, and one for what is not well-formed. */
+#ifndef GPUHISTO_CHARACTERS_H
+#define GPUHISTO_CHARACTERS_H
+
+#include "mode.h"
+#include "src/text/utf8.h"
+
+#include <stdbool.h>
+
+#define CHARACTER_ROWS (CHARACTER_INVALID + 1)
+#define CHARACTER_GROUPS_MAX 512 /* with that of CHARACTER_INVALID */
+
+/* Groups of characters: general categories, or blocks (unicode_groups.c). The 2^shift code points
+ * of a unit have the same group. Equal pages of 2^bits units are stored once. */
+struct character_groups {
+    size_t count;
+    const char *const *names; /* [count] */
+    const char *const *notes; /* shown beside names */
+    unsigned shift, bits;
+    const uint16_t *pages, *units;
+};
+
+extern const struct character_groups character_categories, character_blocks;
+
+/* Returns the group of a code point; groups->count for CHARACTER_INVALID. */
+static inline size_t character_group(const struct character_groups *groups, uint32_t character)
+{
+    if (character >= CHARACTER_INVALID)
+        return groups->count;
+    const uint32_t unit = character >> groups->shift, mask = (1u << groups->bits) - 1;
+    const size_t page = groups->pages[unit >> groups->bits];
+    return groups->units[page << groups->bits | (unit & mask)];
+}
+
+/* Returns how many bytes at the end of data[0..len), 0 to 3, begin a character that ends later. */
+size_t characters_tail(const unsigned char *data, size_t len);
+
+/* Returns how many bytes at the beginning of data[0..len), 0 to 3, may belong to a character that
+ * began before. A stream may be cut after them. */
+size_t characters_head(const unsigned char *data, size_t len);
+
+/* True if a character is invisible or would change its line: if its general category is Cc, Cf, Zl,
+ * Zp or Zs. */
+bool character_is_hidden(uint32_t character);
+
+/* Writes a character as tables show it: itself, or its bytes as C escapes them if it is hidden. */
+void character_show(uint32_t character, char text[ROW_TEXT]);
+
+#endif

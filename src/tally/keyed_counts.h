@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts by key of one thread at a time: a small table, which is moved to those of all threads
+ * (src/tally/key_tallies.h) whenever it is full, and at the end. */
+#ifndef GPUHISTO_KEYED_COUNTS_H
+#define GPUHISTO_KEYED_COUNTS_H
+
+#include "src/text/field_parser.h"
+#include "key_tallies.h"
+
+/* Records that are counted together, at most. */
+#define KEYED_MAX 1024
+
+struct keyed_counts {
+    struct key_tallies *keys; /* of all threads */
+    struct key_table table;
+    struct key_samples samples; /* of its keys */
+    size_t wide_max;            /* more keys whose sums are moments are moved */
+    size_t wide;                /* keys whose sums became moments */
+    unsigned char *scratch;     /* for a key that is unescaped; NULL until there is one */
+    uint64_t invalid;           /* records without a key, and numbers that are none, so far */
+};
+
+/* Makes counts to be moved to `keys`, as so many `tables` are. 0, or -1 if memory is short:
+ * keyed_close is due in any case. */
+int keyed_open(struct keyed_counts *keyed, struct key_tallies *keys, unsigned tables);
+
+/* Frees them. Does nothing with all-zero ones. */
+void keyed_close(struct keyed_counts *keyed);
+
+/* Moves what was counted. */
+void keyed_move(struct keyed_counts *keyed);
+
+/* Counts n records, KEYED_MAX at most, by their keys, and sets the numbers of these, which hold
+ * until this is called again. */
+void keyed_count(struct keyed_counts *keyed, const struct key *key, const struct key_span *spans,
+                 size_t n, uint32_t *numbers);
+
+/* Counts their rows. */
+void keyed_count_rows(struct keyed_counts *keyed, const uint32_t *numbers, const uint32_t *rows,
+                      size_t n);
+
+/* Adds their values to the sums of the keys, but for NaN, which counts as invalid. `wholes` are the
+ * same as whole numbers, or NULL if no value is large. */
+struct listed_number;
+void keyed_add_values(struct keyed_counts *keyed, const uint32_t *numbers, const double *values,
+                      const struct listed_number *wholes, size_t n);
+
+#endif

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds fields by masks of 64 bytes: a part of a gatherer's file, which defines first
+ *     TARGET                      the attribute of functions that use its instructions, or nothing
+ *     INLINE                      what functions are declared with that must be inlined
+ *     bytes_equal(at, byte)       a bit for each of the 64 bytes at `at` that equals this one
+ *
+ * A line is read from its beginning, or from its end if fields are counted from there. Where 64
+ * bytes cannot be read, or quotes are odd, it is left to field_find. */
+#ifndef GPUHISTO_FIELD_LINES_H
+#define GPUHISTO_FIELD_LINES_H
+
+#include "field_parser.h"
+#include "src/base/byte_masks.h"
+#include "field.h"
+
+#include <string.h>
+
+#define WINDOW 64
+
+/* The way in which a field is found. A constant wherever it is used. */
+enum field_way {
+    FROM_FRONT,        /* between separators */
+    FROM_FRONT_BLANKS, /* between blanks */
+    FROM_FRONT_CSV,    /* between separators that are not in quotes */
+    FROM_BACK,
+    FROM_BACK_BLANKS,
+    FROM_BACK_CSV,
+    AFTER_STRING,
+    BY_DEFINITION, /* by field_find alone */
+};
+
+#define EACH_WAY                                                                                   \
+    WAY(FROM_FRONT)                                                                                \
+    WAY(FROM_FRONT_BLANKS)                                                                         \
+    WAY(FROM_FRONT_CSV)                                                                            \
+    WAY(FROM_BACK)                                                                                 \
+    WAY(FROM_BACK_BLANKS)                                                                          \
+    WAY(FROM_BACK_CSV)                                                                             \
+    WAY(AFTER_STRING)                                                                              \
+    WAY(BY_DEFINITION)
+
+struct found_line {
+    enum field_found what;
+    const unsigned char *from, *to; /* the field, if FIELD_FOUND, perhaps with spaces around it */
+    const unsigned char *end;       /* the newline or the limit */
+};
+
+INLINE unsigned first_bit(uint64_t bits)
+{
+    return (unsigned)__builtin_ctzll(bits);
+}
+
+INLINE unsigned last_bit(uint64_t bits)
+{
+    return 63 - (unsigned)__builtin_clzll(bits);
+}
+
+/* Returns the bits below the first bit of `bits`; all if that is 0. */
+INLINE uint64_t below_first(uint64_t bits)
+{
+    return (bits - 1) & ~bits;
+}
+
+/* Returns the bits above bit n. */
+INLINE uint64_t above(unsigned n)
+{
+    return ~UINT64_C(1) << n;
+}
+
+/* Clears the lowest n set bits. */
+TARGET INLINE uint64_t without_first(uint64_t bits, unsigned n)
+{
+    for (; n > 0; n--)
+        bits &= bits - 1;
+    return bits;
+}
+
+/* Returns the end of a line without its carriage return. */
+INLINE const unsigned char *text_end(const unsigned char *begin, const unsigned char *newline)
+{
+    return newline - (newline > begin && newline[-1] == '\r');
+}
+
+/* Sets *line to the field from `from` up to `to`, or to the line's end, given its newline. */
+INLINE bool found(struct found_line *line, const unsigned char *begin, const unsigned char *from,
+                  const unsigned char *to, const unsigned char *newline)
+{
+    const unsigned char *end = text_end(begin, newline);
+    line->what = begin == end ? FIELD_EMPTY : from ? FIELD_FOUND : FIELD_MISSING;
+    line->from = from;
+    line->to = to && to < end ? to : end;
+    line->end = newline;
+    return true;
+}
+
+/* --- from the front --- */
+
+/* The state that carries over from one window of CSV to the next. */
+struct quotes {
+    uint64_t inside;   /* all bits if inside a quoted field, or none */
+    uint64_t may_open; /* bit 0: a quote would open a field */
+};
+
+/* Clears what is quoted in a window's masks. False if a quote before the record's end is out of
+ * place, so that parity does not tell what is quoted. */
+TARGET INLINE bool clear_quoted(struct quotes *quotes, const unsigned char *window,
+                                uint64_t *newlines, uint64_t *separators)
+{
+    const uint64_t quote = bytes_equal(window, '"');
+    if ((quote | quotes->inside) == 0) {
+        quotes->may_open = *separators >> 63;
+        return true;
+    }
+    const uint64_t inside = mask_parity(quote) ^ quotes->inside;
+    const uint64_t before_open = (quote | *separators) << 1 | quotes->may_open;
+    *newlines &= ~inside;
+    *separators &= ~inside;
+    quotes->may_open = (quote | *separators) >> 63;
+    quotes->inside = (uint64_t)((int64_t)inside >> 63);
+    return (quote & inside & ~before_open & below_first(*newlines)) == 0;
+}
+
+TARGET INLINE bool find_from_front(const struct field *field, const struct record_text *text,
+                                   bool is_csv, struct found_line *line)
+{
+    const unsigned char *begin = text->at, *limit = text->limit;
+    const unsigned char *from = field->number == 1 ? begin : NULL, *to = NULL;
+    unsigned skip = (unsigned)field->number - 1; /* separators before the field */
+    struct quotes quotes = {.inside = 0, .may_open = 1};
+    for (const unsigned char *window = begin; limit - window >= WINDOW; window += WINDOW) {
+        uint64_t newlines = bytes_equal(window, '\n');
+        uint64_t separators = bytes_equal(window, field->separator);
+        if (is_csv && !clear_quoted(&quotes, window, &newlines, &separators))
+            return false;
+        separators &= below_first(newlines);
+        if (!from) {
+            unsigned here = (unsigned)__builtin_popcountll(separators);
+            if (here >= skip) {
+                separators = without_first(separators, skip - 1);
+                from = window + first_bit(separators) + 1;
+                separators &= separators - 1;
+            } else {
+                skip -= here;
+            }
+        }
+        if (from && !to && separators)
+            to = window + first_bit(separators);
+        if (newlines)
+            return found(line, begin, from, to, window + first_bit(newlines));
+    }
+    return false;
+}
+
+TARGET INLINE uint64_t blanks_at(const unsigned char *window)
+{
+    return bytes_equal(window, ' ') | bytes_equal(window, '\t');
+}
+
+TARGET INLINE bool find_from_front_of_words(const struct field *field,
+                                            const struct record_text *text, struct found_line *line)
+{
+    const unsigned char *begin = text->at, *limit = text->limit;
+    const unsigned char *from = NULL, *to = NULL;
+    unsigned skip = (unsigned)field->number - 1; /* fields before this one */
+    uint64_t after_blank = 1;
+    for (const unsigned char *window = begin; limit - window >= WINDOW; window += WINDOW) {
+        const uint64_t newlines = bytes_equal(window, '\n'), blanks = blanks_at(window);
+        const uint64_t before = below_first(newlines);
+        uint64_t ends = blanks & before;
+        if (!from) {
+            uint64_t starts = ~blanks & (blanks << 1 | after_blank) & before;
+            unsigned here = (unsigned)__builtin_popcountll(starts);
+            if (here > skip) {
+                unsigned first = first_bit(without_first(starts, skip));
+                from = window + first;
+                ends &= above(first);
+            } else {
+                skip -= here;
+            }
+        }
+        after_blank = blanks >> 63;
+        if (from && !to && ends)
+            to = window + first_bit(ends);
+        if (!newlines)
+            continue;
+        const unsigned char *newline = window + first_bit(newlines);
+        if (!from || from >= text_end(begin, newline))
+            return false; /* the line is empty or lacks the field */
+        return found(line, begin, from, to, newline);
+    }
+    return false;
+}
+
+/* --- from the back --- */
+
+/* Returns the newline of the line at `begin`; NULL if that is too close to the limit to find it
+ * here. */
+TARGET INLINE const unsigned char *find_newline(const unsigned char *begin,
+                                                const unsigned char *limit)
+{
+    for (const unsigned char *window = begin; limit - window >= WINDOW; window += WINDOW) {
+        const uint64_t newlines = bytes_equal(window, '\n');
+        if (newlines)
+            return window + first_bit(newlines);
+    }
+    return NULL;
+}
+
+/* Returns the bits of a window that are within the line. */
+INLINE uint64_t from_begin(const unsigned char *window, const unsigned char *begin)
+{
+    return window >= begin ? UINT64_MAX : UINT64_MAX << (begin - window);
+}
+
+/* The search for a field from the end of its line. */
+struct from_back {
+    const unsigned char *to; /* the field's end; NULL if not found yet */
+    unsigned skip;           /* separators after it still to be found */
+};
+
+INLINE struct from_back from_back_of(const struct field *field, const unsigned char *end)
+{
+    return (struct from_back){field->number == -1 ? end : NULL, (unsigned)-(field->number + 1)};
+}
+
+/* Continues with the separators of a window. Returns where the field begins, or NULL. */
+TARGET INLINE const unsigned char *continue_back(struct from_back *back,
+                                                 const unsigned char *window, uint64_t separators)
+{
+    for (; !back->to && separators; separators &= ~(UINT64_C(1) << last_bit(separators)))
+        if (--back->skip == 0)
+            back->to = window + last_bit(separators);
+    return back->to && separators ? window + last_bit(separators) + 1 : NULL;
+}
+
+TARGET INLINE bool find_from_back(const struct field *field, const struct record_text *text,
+                                  struct found_line *line)
+{
+    const unsigned char *begin = text->at, *limit = text->limit;
+    const unsigned char *newline = find_newline(begin, limit);
+    if (!newline)
+        return false;
+    const unsigned char *end = text_end(begin, newline), *from = NULL;
+    struct from_back back = from_back_of(field, end);
+    for (const unsigned char *window = end; window > begin && !from;) {
+        if (window - text->begin < WINDOW)
+            return false;
+        window -= WINDOW;
+        from = continue_back(&back, window,
+                             bytes_equal(window, field->separator) & from_begin(window, begin));
+    }
+    return found(line, begin, from || !back.to ? from : begin, back.to, newline);
+}
+
+#define CSV_WINDOWS                                                                                \
+    32 /* of a record whose separators are kept; longer ones are left to field_find */
+
+TARGET INLINE bool find_from_back_of_csv(const struct field *field, const struct record_text *text,
+                                         struct found_line *line)
+{
+    const unsigned char *begin = text->at, *limit = text->limit;
+    uint64_t separators[CSV_WINDOWS], newlines = 0;
+    const unsigned char *window = begin, *from = NULL;
+    struct quotes quotes = {.inside = 0, .may_open = 1};
+    unsigned windows = 0;
+    for (; !newlines; window += WINDOW) {
+        if (limit - window < WINDOW || windows == CSV_WINDOWS)
+            return false;
+        newlines = bytes_equal(window, '\n');
+        separators[windows] = bytes_equal(window, field->separator);
+        if (!clear_quoted(&quotes, window, &newlines, &separators[windows]))
+            return false;
+        separators[windows++] &= below_first(newlines);
+    }
+    const unsigned char *newline = window - WINDOW + first_bit(newlines);
+    const unsigned char *end = text_end(begin, newline);
+    if (end < newline && field->separator == '\r')
+        return false; /* then it separates nothing here */
+    struct from_back back = from_back_of(field, end);
+    while (windows > 0 && !from) {
+        windows--;
+        from = continue_back(&back, begin + WINDOW * windows, separators[windows]);
+    }
+    return found(line, begin, from || !back.to ? from : begin, back.to, newline);
+}
+
+TARGET INLINE bool find_from_back_of_words(const struct field *field,
+                                           const struct record_text *text, struct found_line *line)
+{
+    const unsigned char *begin = text->at, *limit = text->limit;
+    const unsigned char *newline = find_newline(begin, limit);
+    if (!newline)
+        return false;
+    const unsigned char *end = text_end(begin, newline), *to = NULL;
+    unsigned skip = (unsigned)-(field->number + 1); /* fields after this one */
+    uint64_t before_blank = UINT64_C(1) << 63;
+    for (const unsigned char *window = end; window > begin;) {
+        if (window - text->begin < WINDOW)
+            return false;
+        window -= WINDOW;
+        const uint64_t line_bits = from_begin(window, begin);
+        uint64_t blanks = blanks_at(window) & line_bits;
+        uint64_t lasts = ~blanks & (blanks >> 1 | before_blank) & line_bits;
+        before_blank = blanks << 63;
+        for (; !to && lasts; lasts &= ~(UINT64_C(1) << last_bit(lasts)))
+            if (skip-- == 0) {
+                unsigned last = last_bit(lasts);
+                to = window + last + 1;
+                blanks &= ~above(last);
+            }
+        if (to && blanks)
+            return found(line, begin, window + last_bit(blanks) + 1, to, newline);
+    }
+    return to && found(line, begin, begin, to, newline);
+}
+
+/* --- after a string --- */
+
+/* Returns the end of the first occurrence of the string among candidates, or NULL. */
+TARGET INLINE const unsigned char *string_end(const struct field *field,
+                                              const unsigned char *window, uint64_t candidates)
+{
+    for (; candidates; candidates &= candidates - 1) {
+        const unsigned char *at = window + first_bit(candidates);
+        if (memcmp(at, field->after, field->after_len) == 0)
+            return at + field->after_len;
+    }
+    return NULL;
+}
+
+TARGET INLINE bool find_after_string(const struct field *field, const struct record_text *text,
+                                     struct found_line *line)
+{
+    const unsigned char *begin = text->at, *limit = text->limit;
+    const unsigned char first = (unsigned char)field->after[0];
+    const size_t back = field->after_len - 1;
+    const unsigned char last = (unsigned char)field->after[back];
+    const unsigned char *end = NULL;
+    for (const unsigned char *window = begin; limit - window >= (ptrdiff_t)(WINDOW + back);
+         window += WINDOW) {
+        const uint64_t newlines = bytes_equal(window, '\n');
+        /* A match has no newline in it, so one that begins in the line is in the line. */
+        if (!end)
+            end = string_end(field, window,
+                             bytes_equal(window, first) & bytes_equal(window + back, last) &
+                                 below_first(newlines));
+        if (!newlines)
+            continue;
+        const unsigned char *newline = window + first_bit(newlines), *from = NULL, *to = NULL;
+        if (end) {
+            from = field_after_gap(end, newline);
+            to = field->has_units ? field_clock_end(from, newline) : field_token_end(from, newline);
+            from = to > from ? from : NULL;
+        }
+        return found(line, begin, from, to, newline);
+    }
+    return false;
+}
+
+#endif

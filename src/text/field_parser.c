@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* Gathers fields as tokens and has them parsed. */
+#include "field_parser.h"
+#include "number_units.h"
+
+#include <string.h>
+
+#define LINES_SIZE 4096 /* bytes */
+
+void field_tokens_put_invalid(struct field_tokens *tokens)
+{
+    memcpy(tokens->bytes + tokens->len, "? ", 2);
+    tokens->len += 2;
+    tokens->count++;
+}
+
+/* Ends a token of `len` bytes that was copied; 0: appends an invalid one. */
+static void end_token(struct field_tokens *tokens, size_t len)
+{
+    if (len == 0) {
+        field_tokens_put_invalid(tokens);
+        return;
+    }
+    tokens->len += len;
+    tokens->bytes[tokens->len++] = ' ';
+    tokens->count++;
+}
+
+void field_tokens_put(struct field_tokens *tokens, const unsigned char *from,
+                      const unsigned char *to, const unsigned char *end)
+{
+    end_token(tokens, field_token(tokens->field, &from, &to, end, tokens->bytes + tokens->len));
+}
+
+void field_tokens_gather(struct record_text *text, struct field_tokens *tokens)
+{
+    const unsigned char *from;
+    while (tokens->count < tokens->cap && field_tokens_have_room(tokens)) {
+        const size_t len = field_next_token(text->begin, &text->at, text->limit, &from,
+                                            tokens->bytes + tokens->len);
+        if (!from)
+            break;
+        end_token(tokens, len);
+    }
+}
+
+/* Parses tokens. Those that the parser does not know are read again, with their units. */
+static size_t parse_tokens(const struct number_parser *parser, const struct field *field,
+                           struct record_text *text, double *values, size_t cap)
+{
+    const unsigned char *begin = text->at;
+    size_t used;
+    const size_t count = parser->parse(begin, (size_t)(text->limit - begin), values, cap, &used);
+    if (field->has_units)
+        numbers_add_units(begin, text->limit, values, count);
+    text->at += used;
+    return count;
+}
+
+/* Not inlined, as the tokens take some pages of the stack. */
+static __attribute__((noinline)) size_t parse_records(const struct number_parser *parser,
+                                                      const struct field *field,
+                                                      const struct field *key,
+                                                      struct record_text *text, double *values,
+                                                      struct key_span *keys, size_t cap)
+{
+    struct field_tokens tokens;
+    size_t count = 0;
+    tokens.field = field;
+    tokens.key = key;
+    while (count < cap && text->at < text->limit) {
+        tokens.count = tokens.len = 0;
+        tokens.cap = cap - count;
+        tokens.keys = keys ? keys + count : NULL;
+        parser->tokenize(field, text, &tokens);
+        /* With white space at the end vectors can parse the last tokens too. */
+        memset(tokens.bytes + tokens.len, ' ', FIELD_SLACK);
+        struct record_text gathered = {tokens.bytes, tokens.bytes,
+                                       tokens.bytes + tokens.len + FIELD_SLACK};
+        parse_tokens(parser, field, &gathered, values + count, cap - count);
+        count += tokens.count;
+    }
+    return count;
+}
+
+/* Returns where the lines end that begin within LINES_SIZE bytes at `at` and have no blanks: `at`,
+ * if the next one has some, or is long. */
+static const unsigned char *lines_without_blanks(const unsigned char *at,
+                                                 const unsigned char *limit)
+{
+    size_t len = limit - at < LINES_SIZE ? (size_t)(limit - at) : LINES_SIZE;
+    for (const char *blank = " \t"; *blank && len > 0; blank++) {
+        const unsigned char *found = memchr(at, *blank, len);
+        len = found ? (size_t)(found - at) : len;
+    }
+    const unsigned char *newline = len > 0 ? memrchr(at, '\n', len) : NULL;
+    return newline ? newline + 1 : at;
+}
+
+/* Parses tokens with units. Where a line has nothing else, no words have to be joined. */
+static size_t parse_words(const struct number_parser *parser, const struct field *field,
+                          struct record_text *text, double *values, size_t cap)
+{
+    size_t count = 0;
+    while (count < cap && text->at < text->limit) {
+        const unsigned char *end = lines_without_blanks(text->at, text->limit);
+        struct record_text lines = {text->at, text->at, end};
+        if (end == text->at) {
+            count += parse_records(parser, field, NULL, text, values + count, NULL, cap - count);
+            continue;
+        }
+        count += parse_tokens(parser, field, &lines, values + count, cap - count);
+        text->at = lines.at;
+    }
+    return count;
+}
+
+size_t fields_parse(const struct number_parser *parser, const struct field *field,
+                    struct record_text *text, double *values, size_t cap)
+{
+    if (field->kind == FIELD_NONE)
+        return field->has_units ? parse_words(parser, field, text, values, cap)
+                                : parse_tokens(parser, field, text, values, cap);
+    return parse_records(parser, field, NULL, text, values, NULL, cap);
+}
+
+size_t fields_parse_keyed(const struct number_parser *parser, const struct field *field,
+                          const struct field *key, struct record_text *text, double *values,
+                          struct key_span *keys, size_t cap)
+{
+    return parse_records(parser, field, key, text, values, keys, cap);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* The numbers in the fields of lines (src/text/field.h). Fields are gathered as tokens, some
+ * hundred at a time, which a parser of numbers reads while they are in the L1 cache. */
+#ifndef GPUHISTO_FIELD_PARSER_H
+#define GPUHISTO_FIELD_PARSER_H
+
+#include "number_parser.h"
+#include "field.h"
+#include "line_filter.h"
+
+/* Bytes that a vector may write beyond what it is to write. */
+#define FIELD_SLACK 64
+
+#define FIELD_TOKENS_SIZE (3 * NUMBER_MAX)
+
+/* Whole records that are read from `at` on. */
+struct record_text {
+    const unsigned char *begin, *at, *limit;
+};
+
+/* The field with the key of a record, as field_find gives it; `from` is NULL if there is none. */
+struct key_span {
+    const unsigned char *from;
+    size_t len;
+};
+
+/* Tokens, each with a space after it: one for every record that counts. That of an invalid record
+ * is not a number. */
+struct field_tokens {
+    const struct field *field; /* where numbers are */
+    size_t cap;                /* tokens to gather */
+    size_t count, len;
+    const struct field *key; /* where keys are, if `keys` is not NULL */
+    struct key_span *keys;   /* gets that of the record of each token; NULL: none are wanted */
+    unsigned char bytes[FIELD_TOKENS_SIZE + FIELD_SLACK];
+};
+
+/* True if one more token of any length fits. */
+static inline bool field_tokens_have_room(const struct field_tokens *tokens)
+{
+    return tokens->len + NUMBER_MAX + 1 <= FIELD_TOKENS_SIZE;
+}
+
+/* A bit for each of 64 bytes of JSON. */
+struct json_bytes {
+    uint64_t quotes, backslashes;
+    uint64_t marks;    /* brackets of both kinds, colons and commas; perhaps controls */
+    uint64_t spaces;   /* spaces, tabs and carriage returns */
+    uint64_t controls; /* all below a space */
+};
+
+/* Appends the field [from, to) of a record that ends at `end`, whatever is in it. */
+void field_tokens_put(struct field_tokens *tokens, const unsigned char *from,
+                      const unsigned char *to, const unsigned char *end);
+
+/* Gathers tokens that may have units, with FIELD_NONE. */
+void field_tokens_gather(struct record_text *text, struct field_tokens *tokens);
+
+/* Appends a token for an invalid record. */
+void field_tokens_put_invalid(struct field_tokens *tokens);
+
+/* Parses the fields of records, with their units if the field has units, or tokens with FIELD_NONE.
+ * Writes a value for each record that counts, NaN for an invalid one, and returns how many. Moves
+ * text->at to where to go on. Otherwise as the parser's parse. */
+size_t fields_parse(const struct number_parser *parser, const struct field *field,
+                    struct record_text *text, double *values, size_t cap);
+
+/* Parses as fields_parse, but not with FIELD_NONE; also sets the keys of the records. */
+size_t fields_parse_keyed(const struct number_parser *parser, const struct field *field,
+                          const struct field *key, struct record_text *text, double *values,
+                          struct key_span *keys, size_t cap);
+
+/* The gatherers of the parsers, and what finds keys. */
+void fields_tokenize_avx512(const struct field *field, struct record_text *text,
+                            struct field_tokens *tokens);
+void fields_tokenize_avx2(const struct field *field, struct record_text *text,
+                          struct field_tokens *tokens);
+void fields_tokenize_portable(const struct field *field, struct record_text *text,
+                              struct field_tokens *tokens);
+size_t fields_find_avx512(const struct field *field, struct record_text *text,
+                          struct key_span *keys, size_t cap);
+size_t fields_find_avx2(const struct field *field, struct record_text *text, struct key_span *keys,
+                        size_t cap);
+size_t fields_find_portable(const struct field *field, struct record_text *text,
+                            struct key_span *keys, size_t cap);
+
+/* Their finders of strings. */
+const unsigned char *find_string_avx512(const struct line_string *string, const unsigned char *at,
+                                        const unsigned char *limit);
+const unsigned char *find_string_avx2(const struct line_string *string, const unsigned char *at,
+                                      const unsigned char *limit);
+const unsigned char *find_string_portable(const struct line_string *string, const unsigned char *at,
+                                          const unsigned char *limit);
+
+#endif

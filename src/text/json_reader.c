@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: MIT */
+#include "json_reader.h"
+#include "number.h"
+#include "utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- what is wrong, and text that comes in pieces --- */
+
+/* Says what is wrong at json->at. Returns false. */
+static bool fail(struct json *json, const char *wrong)
+{
+    json->wrong = wrong;
+    return false;
+}
+
+/* Says that the text is not JSON, and why, at `at`. Returns false. */
+static bool refuse(struct json *json, const unsigned char *at, const char *wrong)
+{
+    json->at = at;
+    json->is_invalid = true;
+    return fail(json, wrong);
+}
+
+/* True if what is read at once, from json->at to `end`, is short enough. */
+static inline bool is_short(struct json *json, const unsigned char *end)
+{
+    return !json->input || (size_t)(end - json->at) <= JSON_TOKEN_MAX ||
+           fail(json, "a name or value of more than 8 MiB");
+}
+
+/* Moves the `kept` bytes that are not read yet to the beginning of a buffer with room for more. */
+static bool make_room(struct json *json, size_t kept)
+{
+    struct json_input *input = json->input;
+    if (!is_short(json, json->end))
+        return false;
+    input->before += (uint64_t)(json->at - input->buffer);
+    memmove(input->buffer, json->at, kept);
+    if (2 * kept + JSON_PIECE > input->capacity) {
+        const size_t capacity = 2 * kept + JSON_PIECE;
+        unsigned char *longer = realloc(input->buffer, capacity);
+        input->buffer = longer ? longer : input->buffer;
+        input->capacity = longer ? capacity : input->capacity;
+        if (!longer)
+            fail(json, "out of memory");
+    }
+    json->at = input->buffer;
+    json->end = json->at + kept;
+    return !json->wrong;
+}
+
+/* Reads on, and keeps what begins at json->at: there is at least as much again, or the text ends.
+ * So whoever begins a token anew takes no more than twice as long. False, and nothing has moved, if
+ * all of the text was read before; or if something is wrong. */
+static bool read_more(struct json *json)
+{
+    struct json_input *input = json->input;
+    const size_t kept = (size_t)(json->end - json->at);
+    size_t len = kept;
+    if (!input || input->has_ended || json->wrong || !make_room(json, kept))
+        return false;
+    do {
+        const ssize_t more = input->read(input->arg, input->buffer + len, input->capacity - len);
+        if (more < 0) {
+            input->has_failed = true;
+            return fail(json, "the text cannot be read");
+        }
+        input->has_ended = more == 0;
+        len += (size_t)more;
+    } while (!input->has_ended && len < 2 * kept);
+    json->end = json->at + len;
+    return true;
+}
+
+int json_start(struct json *json, struct json_input *input)
+{
+    if (!input->buffer && !(input->buffer = malloc(JSON_PIECE)))
+        return -1;
+    input->capacity = input->capacity ? input->capacity : JSON_PIECE;
+    input->before = 0;
+    input->has_ended = input->has_failed = false;
+    *json = (struct json){
+        .at = input->buffer, .end = input->buffer, .input = input, .depth_max = JSON_DEPTH_MAX};
+    return 0;
+}
+
+/* --- strings --- */
+
+/* Returns the value of a hexadecimal digit, or 16. */
+static unsigned hex_digit(unsigned char c)
+{
+    const unsigned char lower = c | 0x20;
+    return number_is_digit(c)             ? c - (unsigned)'0'
+           : lower >= 'a' && lower <= 'f' ? lower - (unsigned)'a' + 10
+                                          : 16;
+}
+
+/* Moves *at past what follows a backslash, of which the end may cut off a part. False if that is no
+ * escape: *at is where. */
+static bool skip_escape(const unsigned char **at, const unsigned char *end)
+{
+    const unsigned char *escape = *at, *next = escape + 1;
+    if (escape == end)
+        return true;
+    if (*escape != 'u' && !(*escape && strchr("\"\\/bfnrt", *escape)))
+        return false;
+    for (; *escape == 'u' && next < end && next - escape <= 4; next++)
+        if (hex_digit(*next) > 15)
+            return false;
+    *at = next;
+    return true;
+}
+
+/* The bits that tell what a string contains. */
+enum { HAS_ESCAPES = 1, HAS_HIGH_BITS = 2 };
+
+/* Returns a word whose lowest set bit is in the first byte that is a quote, a backslash or a
+ * control character; or 0. */
+static inline uint64_t text_ends(uint64_t word)
+{
+    const uint64_t quotes = word ^ EACH_BYTE('"'), backslashes = word ^ EACH_BYTE('\\');
+    return (((quotes - EACH_BYTE(1)) & ~quotes) | ((backslashes - EACH_BYTE(1)) & ~backslashes) |
+            ((word - EACH_BYTE(' ')) & ~word)) &
+           EACH_BYTE(0x80);
+}
+
+/* Returns where the string ends, as json_string_end, and adds what it contains to *has. */
+static inline const unsigned char *string_end(const unsigned char *at, const unsigned char *end,
+                                              unsigned *has)
+{
+    uint64_t all = 0;
+    for (;;) {
+        for (; end - at >= 8; at += 8) {
+            const uint64_t word = byte_word(at), ends = text_ends(word);
+            if (ends) {
+                all |= word & (ends - 1) & ~ends;
+                at += (unsigned)__builtin_ctzll(ends) / 8;
+                break;
+            }
+            all |= word;
+        }
+        while (at < end && *at != '"' && *at != '\\' && *at >= ' ')
+            all |= *at++;
+        if (at == end || *at != '\\')
+            break;
+        *has |= HAS_ESCAPES;
+        at++;
+        if (!skip_escape(&at, end))
+            break;
+    }
+    *has |= all & EACH_BYTE(0x80) ? HAS_HIGH_BITS : 0;
+    return at;
+}
+
+const unsigned char *json_string_end(const unsigned char *at, const unsigned char *end)
+{
+    unsigned has = 0;
+    return string_end(at, end, &has);
+}
+
+/* Returns the first byte of a text that is not UTF-8, or end. */
+static const unsigned char *find_not_utf8(const unsigned char *at, const unsigned char *end)
+{
+    uint32_t character;
+    while (at < end) {
+        const size_t len = character_decode(at, (size_t)(end - at), &character);
+        if (character == CHARACTER_INVALID)
+            break;
+        at += len;
+    }
+    return at;
+}
+
+/* Finds the string at the quote json->at, to which it does not move: sets from, to and what is
+ * known of it. */
+static inline bool find_string(struct json *json)
+{
+    const unsigned char *to;
+    unsigned has = 0;
+    do
+        to = string_end(json->at + 1, json->end, &has);
+    while (to == json->end && read_more(json));
+    if (json->wrong || !is_short(json, to))
+        return false;
+    if (to == json->end)
+        return refuse(json, to, "a string without an end");
+    if (*to != '"')
+        return refuse(json, to,
+                      *to < ' ' ? "a control character in a string" : "an invalid escape");
+    json->from = json->at + 1;
+    json->to = to;
+    json->has_escapes = has & HAS_ESCAPES;
+    if (!json->is_utf8 || !(has & HAS_HIGH_BITS))
+        return true;
+    const unsigned char *odd = find_not_utf8(json->from, to);
+    return odd == to || refuse(json, odd, "a string that is not UTF-8");
+}
+
+/* --- what strings stand for --- */
+
+/* The content of a string, a byte at a time. */
+struct decoded {
+    const unsigned char *at, *end;
+    unsigned char bytes[4]; /* of a character that was escaped */
+    unsigned count, given;
+};
+
+static void encode(uint32_t character, struct decoded *decoded)
+{
+    unsigned char *bytes = decoded->bytes;
+    const unsigned count = character_size(character);
+    static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    for (unsigned i = count - 1; i > 0; i--, character >>= 6)
+        bytes[i] = (unsigned char)(0x80 | (character & 0x3f));
+    bytes[0] = (unsigned char)(first[count] | character);
+    decoded->count = count;
+    decoded->given = 0;
+}
+
+/* Returns the value of four hexadecimal digits. */
+static uint32_t hex_value(const unsigned char *at)
+{
+    return hex_digit(at[0]) << 12 | hex_digit(at[1]) << 8 | hex_digit(at[2]) << 4 |
+           hex_digit(at[3]);
+}
+
+/* Decodes what follows \u. */
+static void decode_units(struct decoded *decoded)
+{
+    uint32_t unit = hex_value(decoded->at);
+    const unsigned char *next = decoded->at += 4;
+    if (unit >= 0xd800 && unit < 0xdc00 && decoded->end - next >= 6 && next[0] == '\\' &&
+        next[1] == 'u') {
+        const uint32_t low = hex_value(next + 2);
+        if (low >= 0xdc00 && low < 0xe000) {
+            decoded->at += 6;
+            unit = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+        }
+    }
+    encode(unit >= 0xd800 && unit < 0xe000 ? 0xfffd : unit, decoded);
+}
+
+/* Returns the next byte, or -1 at the end. */
+static int next_byte(struct decoded *decoded)
+{
+    static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t";
+    if (decoded->given < decoded->count)
+        return decoded->bytes[decoded->given++];
+    if (decoded->at == decoded->end)
+        return -1;
+    if (*decoded->at != '\\')
+        return *decoded->at++;
+    const unsigned char c = decoded->at[1];
+    decoded->at += 2;
+    if (c == 'u') {
+        decode_units(decoded);
+        return decoded->bytes[decoded->given++];
+    }
+    const char *letter = memchr(letters, c, sizeof letters - 1);
+    return letter ? meanings[letter - letters] : c;
+}
+
+size_t json_decode(const unsigned char *from, const unsigned char *to, unsigned char *text)
+{
+    struct decoded decoded = {.at = from, .end = to};
+    size_t len = 0;
+    for (int byte; (byte = next_byte(&decoded)) >= 0;)
+        text[len++] = (unsigned char)byte;
+    return len;
+}
+
+bool json_same(const unsigned char *one, const unsigned char *one_end, const unsigned char *other,
+               const unsigned char *other_end)
+{
+    struct decoded a = {.at = one, .end = one_end}, b = {.at = other, .end = other_end};
+    int byte;
+    do
+        if ((byte = next_byte(&a)) != next_byte(&b))
+            return false;
+    while (byte >= 0);
+    return true;
+}
+
+/* --- numbers and words --- */
+
+/* Returns the first byte that is no digit. */
+static inline const unsigned char *digits_end(const unsigned char *at, const unsigned char *end)
+{
+    for (; end - at >= 8; at += 8) {
+        const uint64_t word = byte_word(at) ^ EACH_BYTE('0');
+        const uint64_t others =
+            (((word & EACH_BYTE(0x7f)) + EACH_BYTE(0x76)) | word) & EACH_BYTE(0x80);
+        if (others)
+            return at + __builtin_ctzll(others) / 8;
+    }
+    while (at < end && number_is_digit(*at))
+        at++;
+    return at;
+}
+
+const unsigned char *json_number_end(const unsigned char *at, const unsigned char *end)
+{
+    const unsigned char *digits = at += at < end && *at == '-';
+    at = digits_end(at, end);
+    if (at == digits || (*digits == '0' && at - digits > 1))
+        return NULL;
+    if (at < end && *at == '.') {
+        digits = ++at;
+        at = digits_end(at, end);
+        if (at == digits)
+            return NULL;
+    }
+    if (at < end && (*at | 0x20) == 'e') {
+        at++;
+        digits = at += at < end && (*at == '+' || *at == '-');
+        at = digits_end(at, end);
+        if (at == digits)
+            return NULL;
+    }
+    return at;
+}
+
+/* True if the number at json->at may go on behind what was read. */
+static bool is_cut(const struct json *json)
+{
+    const unsigned char *at = json->at;
+    while (at < json->end && *at && strchr("+-.eE0123456789", *at))
+        at++;
+    return at == json->end;
+}
+
+static inline enum json_kind read_number(struct json *json)
+{
+    const unsigned char *to;
+    do
+        to = json_number_end(json->at, json->end);
+    while ((!to || to == json->end) && is_cut(json) && read_more(json));
+    if (!to && !json->wrong)
+        refuse(json, json->at,
+               json->at < json->end && (*json->at == '-' || number_is_digit(*json->at))
+                   ? "an invalid number"
+                   : "no value");
+    if (json->wrong || !is_short(json, to))
+        return JSON_NONE;
+    json->from = json->at;
+    json->to = json->at = to;
+    json->has_escapes = false;
+    return JSON_NUMBER;
+}
+
+static inline enum json_kind read_word(struct json *json, const char *word, enum json_kind kind)
+{
+    const size_t len = strlen(word);
+    size_t same = 0;
+    while ((size_t)(json->end - json->at) < len && read_more(json))
+        ;
+    while (same < len && json->at + same < json->end && json->at[same] == (unsigned char)word[same])
+        same++;
+    if (same < len && !json->wrong)
+        refuse(json, json->at + same, "no value");
+    if (json->wrong)
+        return JSON_NONE;
+    json->from = json->at;
+    json->to = json->at += len;
+    return kind;
+}
+
+/* --- values, members and elements --- */
+
+static inline void skip_space(struct json *json)
+{
+    do
+        while (json->at < json->end && json_is_space(*json->at))
+            json->at++;
+    while (json->at == json->end && read_more(json));
+}
+
+void json_skip_space(struct json *json)
+{
+    skip_space(json);
+}
+
+static enum json_kind enter(struct json *json, enum json_kind kind)
+{
+    if (json->depth == json->depth_max) {
+        fail(json, "nested too deeply");
+        return JSON_NONE;
+    }
+    json->depth++;
+    json->at++;
+    json->is_first = true;
+    return kind;
+}
+
+enum json_kind json_value(struct json *json)
+{
+    skip_space(json);
+    switch (json->at < json->end ? *json->at : 0) {
+    case '{':
+        return enter(json, JSON_OBJECT);
+    case '[':
+        return enter(json, JSON_ARRAY);
+    case '"':
+        if (!find_string(json))
+            return JSON_NONE;
+        json->at = json->to + 1;
+        return JSON_STRING;
+    case 't':
+        return read_word(json, "true", JSON_TRUE);
+    case 'f':
+        return read_word(json, "false", JSON_FALSE);
+    case 'n':
+        return read_word(json, "null", JSON_NULL);
+    default:
+        return read_number(json);
+    }
+}
+
+/* Reads up to the next member or element. False if the container ends instead, with that byte. */
+static inline bool go_on(struct json *json, unsigned char last, const char *wrong)
+{
+    skip_space(json);
+    const unsigned char byte = json->at < json->end ? *json->at : 0;
+    if (byte == last) {
+        json->at++;
+        json->depth--;
+        json->is_first = false;
+        return false;
+    }
+    if (json->is_first) {
+        json->is_first = false;
+        return true;
+    }
+    if (byte != ',')
+        return json->wrong ? false : refuse(json, json->at, wrong);
+    json->at++;
+    return true;
+}
+
+bool json_next_element(struct json *json)
+{
+    return go_on(json, ']', "a comma or ']' is missing");
+}
+
+bool json_next_member(struct json *json)
+{
+    if (!go_on(json, '}', "a comma or '}' is missing"))
+        return false;
+    skip_space(json);
+    if (json->at == json->end || *json->at != '"')
+        return json->wrong ? false : refuse(json, json->at, "a name in quotes is missing");
+    /* The name is kept until the colon is there. */
+    const unsigned char *colon;
+    do {
+        if (!find_string(json))
+            return false;
+        for (colon = json->to + 1; colon < json->end && json_is_space(*colon);)
+            colon++;
+    } while (colon == json->end && read_more(json));
+    if (json->wrong || !is_short(json, colon))
+        return false;
+    if (colon == json->end || *colon != ':')
+        return refuse(json, colon, "a colon is missing");
+    json->at = colon + 1;
+    return true;
+}
+
+bool json_skip_rest(struct json *json, enum json_kind kind)
+{
+    uint64_t objects[JSON_DEPTH_MAX / 64 + 1]; /* a bit for each container; others are arrays */
+    const unsigned outer = json->depth - (kind == JSON_OBJECT || kind == JSON_ARRAY);
+    for (; kind != JSON_NONE; kind = json_value(json)) {
+        if (kind == JSON_OBJECT || kind == JSON_ARRAY) {
+            const unsigned depth = json->depth - 1;
+            const uint64_t bit = UINT64_C(1) << depth % 64;
+            objects[depth / 64] &= bit - 1;
+            objects[depth / 64] |= kind == JSON_OBJECT ? bit : 0;
+        }
+        for (;;) { /* to the next value */
+            if (json->depth == outer)
+                return true;
+            const unsigned depth = json->depth - 1;
+            if (objects[depth / 64] >> depth % 64 & 1 ? json_next_member(json)
+                                                      : json_next_element(json))
+                break;
+            if (json->wrong)
+                return false;
+        }
+    }
+    return false;
+}
+
+bool json_skip(struct json *json)
+{
+    return json_skip_rest(json, json_value(json));
+}

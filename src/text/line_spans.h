@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* The records of a text that a filter keeps (src/text/line_filter.h), as spans of whole records.
+ * Each string is searched in all of the text rather than in each record, so records without it cost
+ * little more than reading them. */
+#ifndef GPUHISTO_LINE_SPANS_H
+#define GPUHISTO_LINE_SPANS_H
+
+#include "field.h"
+#include "line_filter.h"
+#include "number_parser.h"
+
+struct line_spans {
+    const struct line_filter *filter;
+    const struct field *field;
+    const struct number_parser *parser;
+    bool has_tokens;    /* each record may have many samples */
+    bool by_definition; /* a record is too long */
+    const unsigned char *at, *limit;
+    const unsigned char *found[LINE_STRINGS_MAX]; /* where each string is next, or the limit; of no
+                                                   * meaning if that is before `at` */
+    const unsigned char *quote;                   /* the same of quotes, of CSV */
+};
+
+/* Begins with text[0..len), whole records of `field`, in which numbers are tokens if has_tokens.
+ * All that it is given must outlive it. */
+void line_spans_begin(struct line_spans *spans, const struct line_filter *filter,
+                      const struct field *field, bool has_tokens,
+                      const struct number_parser *parser, const unsigned char *text, size_t len);
+
+/* Sets [*from, *to) to the next span, with its last newline. It is in the text; but where numbers
+ * are tokens, a record that is too long is replaced by one that is invalid. False if there is none.
+ */
+bool line_spans_next(struct line_spans *spans, const unsigned char **from,
+                     const unsigned char **to);
+
+#endif
