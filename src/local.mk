@@ -87,6 +87,7 @@ cpu_sources = \
 
 blocks_sources = \
 	src/parallel/block_loops.c src/parallel/block_loops.h src/parallel/block_loops_avx2.c \
+	src/parallel/block_loops_avx512.c src/parallel/search_loop.h \
 	src/parallel/deflate.h src/parallel/deflate_loop.h src/parallel/deflate_parse.c \
 	src/parallel/deflate_tables.c \
 	src/parallel/execute_loop.h \

@@ -123,6 +123,7 @@ const struct block_loops block_loops_portable = {
 
 const struct block_loops *const block_loops[] = {
 #if defined __x86_64__ && defined __GNUC__
+    &block_loops_avx512,
     &block_loops_avx2,
 #endif
     &block_loops_portable,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The inner loops of parsing and executing, once for each instruction set: a struct block_loops in
  * a file of its own. Those in plain C and the table of all are in block_loops.c, the code that they
- * share in deflate_loop.h, zstd_loop.h and execute_loop.h. */
+ * share in deflate_loop.h, zstd_loop.h, execute_loop.h and search_loop.h. */
 #ifndef GPUHISTO_BLOCK_LOOPS_H
 #define GPUHISTO_BLOCK_LOOPS_H
 
@@ -121,7 +121,13 @@ struct block_loops {
 /* All loops, fastest first, ended by NULL. The last ones run anywhere. NEON needs no loops of its
  * own: compilers use it to copy 32 bytes. */
 extern const struct block_loops *const block_loops[];
-extern const struct block_loops block_loops_avx2, block_loops_portable;
+extern const struct block_loops block_loops_avx512, block_loops_avx2, block_loops_portable;
+
+/* With AVX-512 only the search gains: the other loops are those with AVX2, in whose file they are
+ * joined. */
+bool avx512_runs_here(void);
+unsigned find_precodes_avx512(const struct deflate_input *input, uint64_t *from, uint64_t to,
+                              uint64_t *found);
 
 /* Returns the fastest loops that run here, and need no more than the kernels that have this name:
  * NULL, any. */

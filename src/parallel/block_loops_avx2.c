@@ -60,32 +60,10 @@ TARGET INLINE uint32_t take_offset(last_offsets *last, uint32_t value, bool no_l
 #include "execute_loop.h"
 #include "zstd_loop.h"
 
-/* --- finding blocks of deflate ---
- *
- * Complete precodes are found at all bits of a stream at once. Lane j of a vector stands for byte
- * j, and each of the eight bits of a byte has a row of lanes, so every bit has a lane. The lane for
- * a later bit is in another row, or some lanes further.
- *
- * A length of n bits fills PRECODE_SPACE >> n. Rows say how much is filled by the length that
- * begins at a bit, by two lengths, by four and by eight. A precode has four lengths, and up to
- * fifteen more: the bits of that number say whether one, two, four and eight of them are there.
- * Sums saturate. */
+/* --- finding blocks of deflate --- */
 
 #define LANES 32
-#define PRECODE_SPACE 128
-#define ROW 256      /* lanes; the last vector only has what follows the others */
-#define ROW_SLACK 64 /* lanes behind it that are read, and do not matter */
-#define FIRST_BITS 7 /* of a block: with these it is not the last, and dynamic */
-#define FIRST_BITS_ARE 4
-
 typedef __m256i lanes;
-typedef uint8_t rows[8][ROW + ROW_SLACK];
-
-/* The rows of a piece of the stream. */
-struct precode_rows {
-    rows bits;    /* the eight bits that begin at each bit */
-    rows sums[4]; /* of one length, two, four and eight */
-};
 
 TARGET INLINE lanes lanes_load(const unsigned char *from)
 {
@@ -97,113 +75,38 @@ TARGET INLINE void lanes_store(uint8_t *to, lanes from)
     _mm256_storeu_si256((__m256i *)(void *)to, from);
 }
 
-/* Returns lanes from `at` on, for what is `bit` bits behind the first bit of each byte. */
-TARGET INLINE lanes lanes_at(const rows of, unsigned bit, size_t at)
+TARGET INLINE lanes lanes_add(lanes a, lanes b)
 {
-    return lanes_load(&of[bit % 8][at + bit / 8]);
+    return _mm256_adds_epu8(a, b);
 }
 
-/* Sets `end` lanes of all rows; reads a byte more. */
-TARGET INLINE void set_rows(struct precode_rows *to, const unsigned char *bytes, size_t end)
+/* There is no shift of bytes: words are shifted, of even lanes and of odd ones. */
+TARGET INLINE lanes lanes_bits(lanes low, lanes high, int n)
+{
+    const lanes even = _mm256_set1_epi16(255);
+    return _mm256_or_si256(_mm256_and_si256(even, _mm256_srli_epi16(low, n)),
+                           _mm256_andnot_si256(even, _mm256_slli_epi16(high, 8 - n)));
+}
+
+TARGET INLINE lanes lanes_fill(lanes bits)
 {
     const lanes fills = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(0, 64, 32, 16, 8, 4, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0));
-    const lanes length = _mm256_set1_epi8(7), even = _mm256_set1_epi16(255);
-    for (size_t at = 0; at < end; at += LANES) {
-        const lanes low = lanes_load(bytes + at), high = lanes_load(bytes + at + 1);
-#pragma GCC unroll 8
-        for (int bit = 0; bit < 8; bit++) {
-            /* There is no shift of bytes: words are shifted, of even lanes and of odd ones. */
-            const lanes bits =
-                _mm256_or_si256(_mm256_and_si256(even, _mm256_srli_epi16(low, bit)),
-                                _mm256_andnot_si256(even, _mm256_slli_epi16(high, 8 - bit)));
-            lanes_store(&to->bits[bit][at], bits);
-            lanes_store(&to->sums[0][bit][at],
-                        _mm256_shuffle_epi8(fills, _mm256_and_si256(bits, length)));
-        }
-    }
-    for (unsigned i = 0; i < 3; i++)
-#pragma GCC unroll 8
-        for (unsigned bit = 0; bit < 8; bit++)
-            for (size_t at = 0; at < end; at += LANES)
-                lanes_store(&to->sums[i + 1][bit][at],
-                            _mm256_adds_epu8(lanes_at(to->sums[i], bit, at),
-                                             lanes_at(to->sums[i], bit + (3u << i), at)));
+    return _mm256_shuffle_epi8(fills, _mm256_and_si256(bits, _mm256_set1_epi8(7)));
 }
 
-/* Adds what 1 << i lengths fill, behind those that the lower bits of their number say are there, if
- * is[i] says that these are, too. Of `is` only the highest bit of each lane counts. */
-TARGET INLINE lanes add_lengths(lanes sum, const struct precode_rows *of, unsigned i,
-                                const lanes *is, unsigned bit, size_t at)
+TARGET INLINE lanes lanes_choose(lanes no, lanes yes, lanes is)
 {
-    lanes sums[8];
-#pragma GCC unroll 8
-    for (unsigned before = 0; before < 8; before++) /* of which 1 << i are used */
-        sums[before] = lanes_at(of->sums[i], bit + 3 * before, at);
-#pragma GCC unroll 3
-    for (unsigned chosen = 0; chosen < i; chosen++)
-#pragma GCC unroll 4
-        for (unsigned j = 0; j < 4; j++)
-            sums[j] = _mm256_blendv_epi8(sums[2 * j], sums[2 * j + 1], is[chosen]);
-    return _mm256_adds_epu8(sum, _mm256_blendv_epi8(_mm256_setzero_si256(), sums[0], is[i]));
+    return _mm256_blendv_epi8(no, yes, is);
 }
 
-/* Returns a bit for each lane: a block may begin with this bit of its byte, as far as its type and
- * its precode say. */
-TARGET INLINE uint32_t complete_lanes(const struct precode_rows *of, unsigned bit, size_t at)
+TARGET INLINE uint64_t lanes_equal(lanes a, uint8_t bits, uint8_t value)
 {
-    const unsigned precode = bit + DEFLATE_HEADER_SIZE;
-    const lanes first = _mm256_and_si256(lanes_at(of->bits, bit, at), _mm256_set1_epi8(FIRST_BITS));
-    lanes is[4], sum = lanes_at(of->sums[2], precode, at);
-#pragma GCC unroll 4
-    for (unsigned i = 0; i < 4; i++) {
-        is[i] = lanes_at(of->bits, precode - 4 + i - 7, at);
-        sum = add_lengths(sum, of, i, is, precode + 3 * 4, at);
-    }
-    return (uint32_t)_mm256_movemask_epi8(
-        _mm256_and_si256(_mm256_cmpeq_epi8(sum, _mm256_set1_epi8((char)PRECODE_SPACE)),
-                         _mm256_cmpeq_epi8(first, _mm256_set1_epi8(FIRST_BITS_ARE))));
+    const lanes some = _mm256_and_si256(a, _mm256_set1_epi8((char)bits));
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(some, _mm256_set1_epi8((char)value)));
 }
 
-/* Adds the bits of LANES bytes, from bit `from` on, with which blocks may begin. */
-TARGET INLINE unsigned add_found(const struct deflate_input *input, const struct precode_rows *in,
-                                 size_t at, uint64_t from, uint64_t to, uint64_t *found)
-{
-    uint32_t complete[8], any = 0;
-    unsigned count = 0;
-#pragma GCC unroll 8
-    for (unsigned bit = 0; bit < 8; bit++)
-        any |= complete[bit] = complete_lanes(in, bit, at);
-    for (; any > 0; any &= any - 1)
-        for (unsigned lane = (unsigned)__builtin_ctz(any), bit = 0; bit < 8; bit++) {
-            const uint64_t here = from + 8 * (uint64_t)lane + bit, word = deflate_bits(input, here);
-            const bool has_counts = (word >> 4 & 15) < 15 && (word >> 9 & 15) < 15;
-            if ((complete[bit] >> lane & 1) && here < to && has_counts)
-                found[count++] = here;
-        }
-    return count;
-}
-
-TARGET static unsigned find_precodes(const struct deflate_input *input, uint64_t *from, uint64_t to,
-                                     uint64_t *found)
-{
-    struct precode_rows in;
-    unsigned char copy[ROW + LANES] = {0};
-    unsigned count = 0;
-    while (*from < to && count == 0) {
-        const unsigned char *bytes = input->bytes + *from / 8;
-        const size_t readable = (size_t)(input->bits - *from) / 8 + DEFLATE_SLACK,
-                     tried = (size_t)(to - *from + 7) / 8,
-                     end = tried < ROW - LANES ? (tried + LANES - 1) / LANES * LANES : ROW - LANES;
-        if (readable <= end + LANES)
-            bytes = memcpy(copy, bytes, readable);
-        set_rows(&in, bytes, end + LANES);
-        for (size_t at = 0; at < end; at += LANES)
-            count += add_found(input, &in, at, *from + 8 * at, to, found + count);
-        *from += 8 * end;
-    }
-    return count;
-}
+#include "search_loop.h"
 
 static bool avx2_runs_here(void)
 {
@@ -218,6 +121,26 @@ const struct block_loops block_loops_avx2 = {
     .read_streams = read_streams,
     .parse_sequences = parse_sequences,
     .find_precodes = find_precodes,
+    .parse_symbols = parse_symbols,
+    .execute = execute,
+    .execute_some = execute_some,
+    .execute_symbols = execute_symbols,
+    .make_list = make_list,
+};
+
+static bool avx2_and_avx512_run_here(void)
+{
+    return avx2_runs_here() && avx512_runs_here();
+}
+
+/* With AVX-512 only the search gains. */
+const struct block_loops block_loops_avx512 = {
+    .name = "avx512",
+    .runs_here = avx2_and_avx512_run_here,
+    .read_stream = read_stream,
+    .read_streams = read_streams,
+    .parse_sequences = parse_sequences,
+    .find_precodes = find_precodes_avx512,
     .parse_symbols = parse_symbols,
     .execute = execute,
     .execute_some = execute_some,
