@@ -88,8 +88,7 @@ cpu_sources = \
 blocks_sources = \
 	src/parallel/block_loops.c src/parallel/block_loops.h src/parallel/block_loops_avx2.c \
 	src/parallel/block_loops_avx512.c src/parallel/search_loop.h \
-	src/parallel/deflate.h src/parallel/deflate_loop.h src/parallel/deflate_parse.c \
-	src/parallel/deflate_tables.c \
+	src/parallel/deflate.c src/parallel/deflate.h src/parallel/deflate_loop.h \
 	src/parallel/execute_loop.h \
 	src/parallel/gzip_pieces.c src/parallel/gzip_pieces.h \
 	src/parallel/operations.c src/parallel/operations.h \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The stage find of gzip: finds the bits of a batch with which a dynamic block may begin, if all of
 // its header is there, and right. Those of blocks that are not the last of a member are the same
-// that deflate_find finds (src/parallel/deflate_parse.c).
+// that deflate_find finds (src/parallel/deflate.c).
 //
 // Takes in[DECODE_CARRY..in_size); gives candidates in ascending order, and their number in the
 // counters, which begin zeroed. If there are too many for the memory, any of them are left out.
