@@ -2,6 +2,7 @@
 #include "coarsen.h"
 #include "src/text/number.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -342,11 +343,12 @@ static struct seen_range samples_range(const struct binning *binning, const stru
     return range;
 }
 
-/* Returns a number in units of 10^power, rounded down. A power of ten like that of the least double,
- * 10^-324, is beyond the range of doubles. */
+/* Returns a number in units of 10^power, rounded down. */
 static int64_t floor_units(double value, int power)
 {
-    return (int64_t)floorl((long double)value / powl(10, power));
+    if (power < -DBL_MAX_10_EXP) /* of subnormal numbers: 10^-power is no double */
+        return (int64_t)floorl((long double)value / powl(10, power));
+    return (int64_t)floor(power < 0 ? value * pow(10, -power) : value / pow(10, power));
 }
 
 /* Returns the power of ten of which bins of the range are a multiple wide: about a hundredth of

@@ -177,9 +177,10 @@ case $ENGINE in
     hinted '5 --digits=5' '-1000.02 -1000.01' '-inf:0:-1000.1 -1000.1:2:-1000 -1000:0:inf' \
         '--min=-1000.02 --max=-1000.00995 instead of --digits'
     hinted 2 '3.25e-20 3.251e-20' '-inf:0:3.25e-20 3.25e-20:2:3.26e-20 3.26e-20:0:inf' '--min=3.25e-20 --max=3.251002e-20'
-    echo 4e-312 2e-313 -3e-312 1e-312 -5e-312 7e-313 5e-313 -2e-312 3e-312 2e-312 |
-        run_as timeout 60 "$GPUHISTO" $ENGINE -n -B 20 --stats
-    message "-B of subnormal numbers" "gpuhisto: --bins=20: for narrower bins, use --min=-5e-312 --max="
+    printf '%s\n' 4.3023858225225939e-312 1.8424666170775799e-313 2.9468900592148517e-312 -1.5296826592632458e-312 -1.2872880442067150e-312 \
+        -2.7195049815590108e-312 -4.8508493004684217e-312 7.3834029090624890e-313 4.2794556296113850e-312 2.2701706895147676e-313 |
+        run_as timeout 60 "$GPUHISTO" $ENGINE -n --stats --format=json
+    message "subnormal numbers" "gpuhisto: for narrower bins, use --bins=20 --min=-4.851e-312 --max=4.309e-312"
     # In fields, after a header, and where several readers count.
     printf 'a,7,7\n\nb,7,7.001\nb,"7.0",7\n' >lines
     for field in "-t , -k 3" "--csv --header-line -k3" "--after=7,"; do
