@@ -241,11 +241,16 @@ int input_cut(struct input *input, struct chunk *chunk, size_t waited, bool at_e
                           : records_cut(records, chunk, waited, at_end)) != 0)
         return error_of(error, input->bytes.name, "out of memory");
     chunk->origin.bytes = chunk->len - chunk->repeated;
-    if (*records->missing)
+    if (*records->missing) {
+        /* A number before that may be invalid, too; but what cannot be told from the header is not.
+         */
+        if (skip_header(input, chunk, at_end, error) != 0)
+            chunk->len = chunk->begin;
         return error_of(error, input->bytes.name,
                         "a quoted field opened %s; where quotes have no meaning, use --separator "
                         "instead of --csv",
                         records->missing);
+    }
     if (!input->is_begun && record_is_line(&records->kind) && chunk->begin < chunk->len) {
         input->is_begun = true;
         input->is_one_line =

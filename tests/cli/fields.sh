@@ -511,6 +511,12 @@ never_closed()
             refuses "$file, $more" 1 "$file: a quoted field opened in line 5000 $what 5001, so a quote is missing;"
         done
     done
+    # What is invalid before is said first, and a header is not.
+    printf 'ms,"\n"\n1,x\n2,"\n"x\n' >after-header
+    run -n --csv -k2 --header-line --invalid=error after-header
+    refuses "a number before text after a quote" 1 "after-header: line 3: 'x' is not a number"
+    run -n --csv -kms --header-line --invalid=error after-header
+    refuses "text after a quote, a named column" 1 "a quoted field opened in line 4 $what 5"
     for size in 1 2 3 4 5 8; do
         cat four | run -n --csv -k1 -q --chunk-size=$size
         refuses "text after a quote, chunks of $size" 1 "standard input: a quoted field opened in line 2 $what 3"
