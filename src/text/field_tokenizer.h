@@ -52,8 +52,9 @@ INLINE bool may_go_on(const struct field *field, const unsigned char *to, const 
 {
     if (!field->has_units || field->kind == FIELD_JSON)
         return false;
-    if (field->kind == FIELD_CSV || field->kind == FIELD_SEPARATED)
-        return to < end && (to[1] == '"' || number_may_go_on(to[-1], to + 1, end));
+    if (field->kind == FIELD_CSV || field->kind == FIELD_SEPARATED) /* in the next one, stripped */
+        return to < end &&
+               (to[1] == '"' || number_is_space(to[1]) || number_may_go_on(to[-1], to + 1, end));
     return number_may_go_on(to[-1], to, end) && number_goes_on(to[-1], to, end);
 }
 

@@ -103,7 +103,7 @@ refuses "a clock without --units" 1 "line 1: '1:02:03' is not a number; to read 
 reads()
 {
     cat >cases
-    sed 's/ => .*//' cases | sed 's/\\e/\x1b/g; s/\\t/\t/g' >texts
+    sed 's/ => .*//' cases | sed 's/\\e/\x1b/g; s/\\t/\t/g; s/\\r/\r/g' >texts
     sed 's/.* => //' cases >wanted
     "$GPUHISTO" --device=cpu -nsq --digits=5 wanted >expected
     for cpu in $(kernels_here); do
@@ -244,6 +244,7 @@ a,7 s b,c => x
 a,4 KB,b => x
 a,260,ms,b => 0.26
 a,260, ms => 0.26
+a,260,\r\tms,b => 0.26
 a,"260","ms" => 0.26
 a,260,KB => x
 a,260,b => x
