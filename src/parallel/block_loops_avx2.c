@@ -133,7 +133,6 @@ static bool avx2_and_avx512_run_here(void)
     return avx2_runs_here() && avx512_runs_here();
 }
 
-/* With AVX-512 only the search gains. */
 const struct block_loops block_loops_avx512 = {
     .name = "avx512",
     .runs_here = avx2_and_avx512_run_here,
