@@ -102,9 +102,11 @@ TARGET INLINE unsigned add_found(const struct deflate_input *input, const struct
         any |= complete[bit] = complete_lanes(in, bit, at);
     for (; any > 0; any &= any - 1)
         for (unsigned lane = (unsigned)__builtin_ctzll(any), bit = 0; bit < 8; bit++) {
-            const uint64_t here = from + 8 * (uint64_t)lane + bit, word = deflate_bits(input, here);
-            const bool has_counts = (word >> 4 & 15) < 15 && (word >> 9 & 15) < 15;
-            if ((complete[bit] >> lane & 1) && here < to && has_counts)
+            const uint64_t here = from + 8 * (uint64_t)lane + bit;
+            if (!(complete[bit] >> lane & 1) || here >= to)
+                continue; /* lanes may be further behind the end than can be read */
+            const uint64_t word = deflate_bits(input, here);
+            if ((word >> 4 & 15) < 15 && (word >> 9 & 15) < 15)
                 found[count++] = here;
         }
     return count;

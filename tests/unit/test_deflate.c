@@ -451,6 +451,21 @@ static void compare_finders_at_edges(void)
     }
 }
 
+/* Compares finders over short streams that end soon behind a piece that vectors try at once: they
+ * try bits behind the end, too, where what stands before it may be found a second time. */
+static void compare_finders_at_ends(void)
+{
+    for (unsigned i = 0; i < scale_of(100, 400, 2000); i++) {
+        const size_t len = 192 * random_below(3) + random_below(40);
+        for (size_t at = 0; at < len; at++)
+            stream[at] = (unsigned char)random_word();
+        const struct deflate_input input = deflate_input_at_edge(stream, len);
+        for (uint64_t at = 0; at < input.bits; at++) /* all that are found, one after the other */
+            if ((at = compare_finders(&input, at, input.bits, INT64_MAX)) == DEFLATE_NONE)
+                break;
+    }
+}
+
 static void finders(void)
 {
     const size_t len = scale_is_small_or_slow() ? 100000 : 1000000;
@@ -463,6 +478,7 @@ static void finders(void)
     fill_content(WORDS, CONTENT_CAP);
     compare_finders_over(deflate_by_zlib(len * 3, &(struct recipe){.level = 6, .memory = 2}));
     compare_finders_at_edges();
+    compare_finders_at_ends();
 }
 
 int main(void)
