@@ -24,7 +24,6 @@ histogram_sources = \
 	src/base/signals.c src/base/signals.h src/base/system_limits.c src/base/system_limits.h \
 	src/base/words.c src/base/words.h \
 	src/bins/binning.c src/bins/binning.h src/bins/binning_log.c \
-	src/bins/binning_digits.c src/bins/binning_digits.h \
 	src/tally/chi_square.c src/tally/chi_square.h \
 	src/tally/coarsen.c src/tally/coarsen.h \
 	src/bins/exact_sum.c src/bins/exact_sum.h \
@@ -38,7 +37,6 @@ histogram_sources = \
 	src/tally/key_table.c src/tally/key_table.h \
 	src/tally/key_tallies.c src/tally/key_tallies.h \
 	src/text/line_filter.c src/text/line_filter.h \
-	src/bins/long_power.c src/bins/long_power.h \
 	src/tally/mode.c src/tally/mode.h src/tally/modes.def \
 	src/tally/characters.c src/tally/characters.h src/tally/mode_characters.c \
 	src/tally/unicode_groups.c \

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/* Builds bins and looks values up in them: equal bins, edges that are given one by one, bins of
+ * decimal digits, and decades. (binning_log.c builds powers.) Every edge is a number that can be
+ * stated without knowing how it was computed, so rows are exact. */
 #include "binning.h"
 #include "src/text/show_number.h"
 
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -282,4 +286,281 @@ void binning_free(struct binning *binning)
     free(binning->edges);
     free((void *)binning->digits.scales);
     *binning = (struct binning){0};
+}
+
+/* --- digits of doubles --- */
+
+/* Returns the scale of a binary exponent for a decade: a power of ten, times the power of two that
+ * puts numbers above `shift` bits of the product's upper 64. */
+static struct digits_scale digits_scale_of(const struct digits_layout *layout, int exponent,
+                                           int decade)
+{
+    const int power = (int)layout->digits - 1 - decade;
+    const struct power bits = number_power_above(power);
+    uint128 scale = bits.high;
+    const int drop = 62 - (int)layout->shift - exponent - number_exponent(power);
+    scale = scale << 64 | bits.low;
+    if (drop > 0)
+        scale = ((scale - 1) >> drop) + 1;
+    return (struct digits_scale){.high = (uint64_t)(scale >> 64), .low = (uint64_t)scale};
+}
+
+static struct digits_step digits_step_of(const struct digits_layout *layout, int exponent)
+{
+    struct digits_step step;
+    const int first = digits_decade(exponent);
+    const double next = digits_nearest((struct digits_decimal){1, first + 1});
+    memcpy(&step.next, &next, sizeof next);
+    for (int i = 0; i < 2; i++) {
+        const struct digits_scale scale = digits_scale_of(layout, exponent, first + i);
+        step.scale[i] = scale.high + (scale.low != 0);
+        step.row[i] = DIGITS_SIDE(layout->per_decade) + 4 - layout->next / 10 +
+                      (uint32_t)(first + i - DECADE_FIRST) * layout->per_decade;
+    }
+    return step;
+}
+
+enum binning_error binning_digits(struct binning *binning, unsigned digits, bool singles)
+{
+    struct digits_scale *scales =
+        malloc(DIGITS_EXPONENTS * sizeof *scales + (DIGITS_STEPS + 1) * sizeof(struct digits_step));
+    struct digits_step *steps = (struct digits_step *)(void *)(scales + DIGITS_EXPONENTS);
+    struct digits_layout layout = {
+        .scales = scales, .steps = steps, .digits = digits, .next = 10, .singles = singles};
+    if (!scales)
+        return BINNING_NO_MEMORY;
+    for (unsigned digit = 1; digit < digits; digit++)
+        layout.next *= 10;
+    layout.per_decade = layout.next / 10 * 9;
+    layout.shift = (unsigned)__builtin_clzll((uint64_t)layout.next * 2);
+    number_prepare();
+    for (int i = 0; i < DIGITS_EXPONENTS; i++) {
+        const int exponent = i + DIGITS_EXPONENT_FIRST;
+        scales[i] = digits_scale_of(&layout, exponent, digits_decade(exponent));
+    }
+    for (int i = 0; i <= DIGITS_STEPS; i++)
+        steps[i] =
+            i < (singles ? DIGITS_STEPS_OF_SINGLES : DIGITS_STEPS)
+                ? digits_step_of(&layout, i + DIGITS_STEP_FIRST)
+                : (struct digits_step){.next = UINT64_MAX, .row = {DIGITS_NO_ROW, DIGITS_NO_ROW}};
+    *binning = (struct binning){
+        .kind = BINNING_DIGITS, .bins = DIGITS_BINS(layout.per_decade), .digits = layout};
+    return BINNING_OK;
+}
+
+double digits_nearest(struct digits_decimal decimal)
+{
+    const bool negative = decimal.number < 0;
+    const uint64_t mantissa = (uint64_t)(negative ? -decimal.number : decimal.number);
+    double value;
+    char text[48];
+    if (!decimal_to_double(number_powers(), mantissa, decimal.power, &value)) {
+        snprintf(text, sizeof text, "%" PRIu64 "e%d", mantissa, decimal.power);
+        value = strtod(text, NULL);
+    }
+    return negative ? -value : value;
+}
+
+/* Returns edge k, from 0, of the decades over zero. */
+static struct digits_decimal digits_edge_over_zero(const struct digits_layout *layout, size_t k)
+{
+    const size_t first = layout->next / 10;
+    int power = (int)(k / layout->per_decade) + DECADE_FIRST;
+    for (size_t rest = first; rest > 1; rest /= 10)
+        power--;
+    return (struct digits_decimal){(int64_t)(first + k % layout->per_decade), power};
+}
+
+struct digits_decimal digits_decimal_edge(const struct digits_layout *layout, size_t k)
+{
+    const size_t side = DIGITS_SIDE(layout->per_decade);
+    struct digits_decimal edge = {0, DECADE_FIRST};
+    if (k <= side) {
+        edge = digits_edge_over_zero(layout, side - k);
+        edge.number = -edge.number;
+    } else if (k > side + 2) {
+        edge = digits_edge_over_zero(layout, k - side - 3);
+    }
+    return edge;
+}
+
+double digits_shown_edge(const struct digits_layout *layout, size_t k)
+{
+    const bool is_least = k == DIGITS_SIDE(layout->per_decade) + 2;
+    return is_least ? DBL_TRUE_MIN : digits_nearest(digits_decimal_edge(layout, k));
+}
+
+void digits_show_edge(const struct digits_layout *layout, size_t k, char *text)
+{
+    const struct digits_decimal edge = digits_decimal_edge(layout, k);
+    char digits[SHOW_NUMBER];
+    size_t len = show_unsigned((uint64_t)(edge.number < 0 ? -edge.number : edge.number), digits);
+    if (edge.number == 0) {
+        show_double(digits_shown_edge(layout, k), text);
+        return;
+    }
+    const int exponent = edge.power + (int)len;
+    while (digits[len - 1] == '0')
+        digits[--len] = '\0';
+    if (edge.number < 0)
+        *text++ = '-';
+    show_decimal(digits, exponent, text);
+}
+
+/* Rounding to a double and then to a float is the same as rounding once: no decimal of up to
+ * DIGITS_MAX digits is so near to a middle between two floats. Beyond the greatest float, where
+ * infinity is the only value, doubles will do. */
+double digits_edge(const struct digits_layout *layout, size_t k)
+{
+    const double edge = digits_shown_edge(layout, k);
+    const bool is_least = k == DIGITS_SIDE(layout->per_decade) + 2;
+    return layout->singles && !is_least && fabs(edge) <= (double)FLT_MAX ? (double)(float)edge
+                                                                         : edge;
+}
+
+/* --- digits of whole values --- */
+
+#define VALUE_DIGITS 20 /* of the greatest value of 64 bits */
+
+static const uint64_t ten_to[VALUE_DIGITS] = {
+    UINT64_C(1),
+    UINT64_C(10),
+    UINT64_C(100),
+    UINT64_C(1000),
+    UINT64_C(10000),
+    UINT64_C(100000),
+    UINT64_C(1000000),
+    UINT64_C(10000000),
+    UINT64_C(100000000),
+    UINT64_C(1000000000),
+    UINT64_C(10000000000),
+    UINT64_C(100000000000),
+    UINT64_C(1000000000000),
+    UINT64_C(10000000000000),
+    UINT64_C(100000000000000),
+    UINT64_C(1000000000000000),
+    UINT64_C(10000000000000000),
+    UINT64_C(100000000000000000),
+    UINT64_C(1000000000000000000),
+    UINT64_C(10000000000000000000),
+};
+
+/* Returns the number of bins on either side of the edge that is 0. */
+static size_t side_of(const struct digits_layout *layout)
+{
+    return layout->next + (size_t)(VALUE_DIGITS - layout->digits) * layout->per_decade;
+}
+
+void binning_digits_whole(struct binning *binning, unsigned digits)
+{
+    const uint32_t next = (uint32_t)ten_to[digits];
+    const struct digits_layout layout = {
+        .digits = digits, .per_decade = next / 10 * 9, .next = next};
+    *binning = (struct binning){
+        .kind = BINNING_DIGITS, .is_whole = true, .bins = 2 * side_of(&layout), .digits = layout};
+}
+
+/* floor(log10(number)), of a number over 0. */
+static unsigned power_of(uint64_t number)
+{
+    /* 1233 / 4096 is a little less than log10(2), so this is the power, or one too many. */
+    unsigned power = (unsigned)(64 - __builtin_clzll(number)) * 1233 >> 12;
+    return power - (number < ten_to[power]);
+}
+
+/* Returns the bin of a value from 0 on, counted from that of 0. */
+static size_t bin_from_zero(const struct digits_layout *layout, uint64_t value)
+{
+    if (value < layout->next)
+        return (size_t)value;
+    const unsigned decade = power_of(value) - layout->digits + 1; /* from 1 */
+    return decade * (size_t)layout->per_decade + (size_t)(value / ten_to[decade]);
+}
+
+size_t digits_whole_bin(const struct digits_layout *layout, int128 value)
+{
+    const size_t side = side_of(layout);
+    if (value < 0)
+        return side - 1 - bin_from_zero(layout, (uint64_t)(-1 - value));
+    return side + bin_from_zero(layout, (uint64_t)value);
+}
+
+/* Returns the edge that is `k` bins above 0. */
+static int128 edge_from_zero(const struct digits_layout *layout, size_t k)
+{
+    if (k < layout->next)
+        return (int128)k;
+    const size_t beyond = k - layout->next, decade = beyond / layout->per_decade; /* from 0 */
+    const int128 number = layout->next / 10 + beyond % layout->per_decade;
+    return 10 * number * (int128)ten_to[decade];
+}
+
+int128 digits_whole_edge(const struct digits_layout *layout, size_t k)
+{
+    const size_t side = side_of(layout);
+    return k < side ? -edge_from_zero(layout, side - k) : edge_from_zero(layout, k - side);
+}
+
+/* --- decades --- */
+
+#define WHOLE_EDGES_MAX (3 * 20 + 1) /* over zero: 1 to 2e19, above any 64-bit value */
+
+static const int factors[DECADE_PARTS] = {1, 2, 5};
+
+/* Nearly the powers of the tenth root of ten, in hundredths. */
+static const int fine_factors[DECADE_PARTS_FINE] = {100, 125, 160, 200, 250,
+                                                    320, 400, 500, 640, 800};
+
+/* Returns edge k, from 0, of the decades over zero. */
+static struct digits_decimal decades_edge(unsigned parts, size_t k)
+{
+    const int power = DECADE_FIRST + (int)(k / parts);
+    if (parts == DECADE_PARTS_FINE)
+        return (struct digits_decimal){fine_factors[k % parts], power - 2};
+    return (struct digits_decimal){factors[k % parts], power};
+}
+
+enum binning_error binning_decades(struct binning *binning, unsigned parts)
+{
+    const size_t side = (size_t)DECADES * parts, count = 2 * side + 4;
+    double *edges = malloc(count * sizeof *edges), *above_zero;
+    if (!edges)
+        return BINNING_NO_MEMORY;
+    number_prepare();
+    above_zero = edges + side + 3;
+    for (size_t k = 0; k <= side; k++) {
+        above_zero[k] = digits_nearest(decades_edge(parts, k));
+        edges[side - k] = -above_zero[k];
+    }
+    edges[side + 1] = 0;
+    edges[side + 2] = DBL_TRUE_MIN;
+    *binning = (struct binning){
+        .kind = BINNING_DECADES, .bins = count - 1, .edges = edges, .decade_bins = side};
+    return BINNING_OK;
+}
+
+enum binning_error binning_decades_whole(struct binning *binning, unsigned parts, unsigned bits,
+                                         bool is_signed)
+{
+    const int128 end = (int128)1 << (is_signed ? bits - 1 : bits);
+    int128 above_zero[WHOLE_EDGES_MAX], power = 1;
+    size_t over = 0, count = 0;
+    do {
+        above_zero[over] = factors[over % parts] * power;
+        power *= ++over % parts == 0 ? 10 : 1;
+    } while (above_zero[over - 1] < end);
+    int128 *edges = malloc((2 * over + 1) * sizeof *edges);
+    if (!edges)
+        return BINNING_NO_MEMORY;
+    for (size_t k = over; is_signed && k > 0; k--)
+        edges[count++] = -above_zero[k - 1];
+    edges[count++] = 0;
+    for (size_t k = 0; k < over; k++)
+        edges[count++] = above_zero[k];
+    *binning = (struct binning){.kind = BINNING_DECADES,
+                                .is_whole = true,
+                                .bins = count - 1,
+                                .whole_edges = edges,
+                                .decade_bins = over - 1};
+    return BINNING_OK;
 }

@@ -7,7 +7,7 @@
 
 #include "batch.h"
 #include "cpu_kernels.h"
-#include "src/bins/binning_digits.h"
+#include "src/bins/binning.h"
 
 /* Finds rows in equal bins of values of up to 32 bits, with edges of as many, by offsets of 32
  * bits. */

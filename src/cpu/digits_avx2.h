@@ -7,7 +7,7 @@
 #define GPUHISTO_DIGITS_AVX2_H
 
 #include "batch.h"
-#include "src/bins/binning_digits.h"
+#include "src/bins/binning.h"
 
 #include <immintrin.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #define GPUHISTO_DIGITS_AVX512_H
 
 #include "batch.h"
-#include "src/bins/binning_digits.h"
+#include "src/bins/binning.h"
 
 #include <immintrin.h>
 
