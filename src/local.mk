@@ -26,7 +26,7 @@ histogram_sources = \
 	src/bins/binning.c src/bins/binning.h src/bins/binning_log.c \
 	src/tally/chi_square.c src/tally/chi_square.h \
 	src/tally/coarsen.c src/tally/coarsen.h \
-	src/bins/exact_sum.c src/bins/exact_sum.h \
+	src/bins/sums.c src/bins/sums.h \
 	src/text/field.c src/text/field.h src/text/field_csv.c src/text/json_path.c src/text/json_path.h \
 	src/text/json_reader.c src/text/json_reader.h \
 	src/tally/file_tallies.c src/tally/file_tallies.h \
@@ -42,7 +42,6 @@ histogram_sources = \
 	src/tally/unicode_groups.c \
 	src/tally/mode_bytes.c src/tally/mode_letters.c src/tally/mode_lines.c \
 	src/tally/mode_numbers.c src/tally/mode_pairs.c \
-	src/bins/moments.c src/bins/moments.h \
 	src/tally/moments_text.c src/tally/moments_text.h \
 	src/text/number.c src/text/number.h \
 	src/text/decimal_to_double.c src/text/decimal_to_double.h \

@@ -17,7 +17,7 @@
 #define GPUHISTO_BATCH_MOMENTS_H
 
 #include "batch.h"
-#include "src/bins/moments.h"
+#include "src/bins/sums.h"
 
 #ifdef SUM_BY_IFMA
 #include "sum_ifma.h"

@@ -11,7 +11,7 @@
 #define GPUHISTO_SUM_IFMA_H
 
 #include "batch.h"
-#include "src/bins/moments.h"
+#include "src/bins/sums.h"
 
 #include <immintrin.h>
 

@@ -12,7 +12,7 @@
 #define GPUHISTO_SUM_LIMBS_H
 
 #include "batch.h"
-#include "src/bins/moments.h"
+#include "src/bins/sums.h"
 
 /* Doubles in a vector, each with sums of its own. */
 #ifdef VECTOR

@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_KEY_SUMS_H
 #define GPUHISTO_KEY_SUMS_H
 
-#include "src/bins/moments.h"
+#include "src/bins/sums.h"
 
 #include <stddef.h>
 

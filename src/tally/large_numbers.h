@@ -6,7 +6,7 @@
 #define GPUHISTO_LARGE_NUMBERS_H
 
 #include "src/text/field_parser.h"
-#include "src/bins/moments.h"
+#include "src/bins/sums.h"
 
 /* Reads the numbers of a batch once more, in fields if there is a field, and adds them by
  * moments_add_large. */

@@ -4,7 +4,7 @@
 #define GPUHISTO_MOMENTS_TEXT_H
 
 #include "mode.h"
-#include "src/bins/moments.h"
+#include "src/bins/sums.h"
 
 /* Bytes that are enough for an exact sum, with the end: 8 for each digit, a sign and an exponent.
  */

@@ -4,7 +4,7 @@
 #define GPUHISTO_TALLY_H
 
 #include "histogram_spec.h"
-#include "src/bins/moments.h"
+#include "src/bins/sums.h"
 
 #define ROW_BLOCKS 4096
 
