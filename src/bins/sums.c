@@ -253,17 +253,6 @@ static uint64_t round_number(const struct exact_number *number, bool more, int m
 
 /* --- reading --- */
 
-bool exact_sum_is_whole(const struct exact_sum *sum, int128 *number)
-{
-    struct exact_number read;
-    exact_sum_read(sum, &read);
-    if (read.count > 1 || (read.count == 1 && read.exponent != 0))
-        return false;
-    *number = read.count > 0 ? (int128)read.words[0] : 0;
-    *number = read.is_negative ? -*number : *number;
-    return true;
-}
-
 /* Words of a dividend whose quotient has more than 64 bits, if it is divided by a word, and by two;
  * what is cut off only tells whether there is more. */
 #define DIVIDEND_WORDS 3
@@ -282,39 +271,6 @@ double exact_sum_quotient(const struct exact_sum *sum, uint64_t n)
     const uint64_t mantissa = round_number(&number, more, -1074, &exponent);
     const double value = ldexp((double)mantissa, exponent);
     return number.is_negative ? -value : value;
-}
-
-/* Sets *to to the variance times n^2, n * squares - sum^2. */
-static void read_variance(const struct exact_sum *sum, const struct exact_sum *squares, uint64_t n,
-                          struct exact_number *to)
-{
-    const struct exact_number times = {.words = {n}, .count = 1};
-    struct exact_number number, square;
-    exact_sum_read(squares, &number);
-    multiply(&times, &number, to);
-    exact_sum_read(sum, &number);
-    multiply(&number, &number, &square);
-    subtract(to, &square);
-}
-
-double exact_deviation(const struct exact_sum *sum, const struct exact_sum *squares, uint64_t n)
-{
-    struct exact_number variance;
-    int exponent;
-    read_variance(sum, squares, n, &variance);
-    if (variance.count == 0)
-        return 0;
-    bool more = resize(&variance, DIVIDEND_WORDS_TWICE);
-    if (n <= UINT32_MAX) {
-        more |= divide(&variance, n * n);
-    } else {
-        more |= divide(&variance, n);
-        more |= divide(&variance, n);
-    }
-    const uint64_t mantissa = round_number(&variance, more, EXACT_LOWEST, &exponent);
-    if (exponent % 2 != 0)
-        return ldexp(sqrt(2 * (double)mantissa), (exponent - 1) / 2);
-    return ldexp(sqrt((double)mantissa), exponent / 2);
 }
 
 /* --- moments --- */
@@ -338,13 +294,19 @@ void moments_widen(struct moments *moments, double min, double max)
     moments->any = true;
 }
 
+/* Widens the range of whole numbers, which there is if *any. */
+static void widen_whole(struct moments *moments, bool *any, int128 least, int128 greatest)
+{
+    if (!*any || least < moments->least)
+        moments->least = least;
+    if (!*any || greatest > moments->greatest)
+        moments->greatest = greatest;
+    *any = true;
+}
+
 void moments_widen_whole(struct moments *moments, int128 least, int128 greatest)
 {
-    if (!moments->any || least < moments->least)
-        moments->least = least;
-    if (!moments->any || greatest > moments->greatest)
-        moments->greatest = greatest;
-    moments->any = true;
+    widen_whole(moments, &moments->any, least, greatest);
 }
 
 /* Adds magnitude * times * 2^exponent, in halves that can be multiplied. */
@@ -369,20 +331,11 @@ void moments_add_times(struct moments *moments, int128 value, uint64_t times)
     add_times(&moments->squares, (uint64_t)(square >> 64), times, 64, false);
 }
 
-static void widen_large(struct moments *moments, int128 least, int128 greatest)
-{
-    if (!moments->any_large || least < moments->least)
-        moments->least = least;
-    if (!moments->any_large || greatest > moments->greatest)
-        moments->greatest = greatest;
-    moments->any_large = true;
-}
-
 void moments_add_large(struct moments *moments, const struct large_numbers *large)
 {
     if (!large->any)
         return;
-    widen_large(moments, large->least, large->greatest);
+    widen_whole(moments, &moments->any_large, large->least, large->greatest);
     exact_sum_add_int128(&moments->sum, large->rests, 0);
     exact_sum_add_int128(&moments->squares, large->squares, 0);
 }
@@ -405,10 +358,22 @@ bool moments_greatest_large(const struct moments *moments, int128 *greatest)
     return moments->any_large && is_rounded(moments->greatest, moments->max);
 }
 
+/* True if the sum is a whole number of at most 64 bits and a sign: sets *number. */
+static bool is_whole(const struct exact_sum *sum, int128 *number)
+{
+    struct exact_number read;
+    exact_sum_read(sum, &read);
+    if (read.count > 1 || (read.count == 1 && read.exponent != 0))
+        return false;
+    *number = read.count > 0 ? (int128)read.words[0] : 0;
+    *number = read.is_negative ? -*number : *number;
+    return true;
+}
+
 bool moments_sum_large(const struct moments *moments, int128 *sum)
 {
-    return moments->lowest == 0 && moments->highest == 0 &&
-           exact_sum_is_whole(&moments->sum, sum) && *sum != (int128)(double)*sum;
+    return moments->lowest == 0 && moments->highest == 0 && is_whole(&moments->sum, sum) &&
+           *sum != (int128)(double)*sum;
 }
 
 void moments_merge(struct moments *into, const struct moments *from)
@@ -419,7 +384,7 @@ void moments_merge(struct moments *into, const struct moments *from)
     moments_widen(into, from->min, from->max);
     into->any = any;
     if (from->any_large)
-        widen_large(into, from->least, from->greatest);
+        widen_whole(into, &into->any_large, from->least, from->greatest);
     else if (!into->any_large)
         moments_widen_whole(into, from->least, from->greatest);
     into->any = true;
@@ -443,9 +408,36 @@ double moments_sum(const struct moments *moments)
     return moments_mean(moments, 1);
 }
 
+/* Sets *to to the variance times n^2, n * squares - sum^2. */
+static void read_variance(const struct moments *moments, uint64_t n, struct exact_number *to)
+{
+    const struct exact_number times = {.words = {n}, .count = 1};
+    struct exact_number number, square;
+    exact_sum_read(&moments->squares, &number);
+    multiply(&times, &number, to);
+    exact_sum_read(&moments->sum, &number);
+    multiply(&number, &number, &square);
+    subtract(to, &square);
+}
+
 double moments_deviation(const struct moments *moments, uint64_t n)
 {
+    struct exact_number variance;
+    int exponent;
     if (moments->lowest || moments->highest)
         return NAN;
-    return exact_deviation(&moments->sum, &moments->squares, n);
+    read_variance(moments, n, &variance);
+    if (variance.count == 0)
+        return 0;
+    bool more = resize(&variance, DIVIDEND_WORDS_TWICE);
+    if (n <= UINT32_MAX) {
+        more |= divide(&variance, n * n);
+    } else {
+        more |= divide(&variance, n);
+        more |= divide(&variance, n);
+    }
+    const uint64_t mantissa = round_number(&variance, more, EXACT_LOWEST, &exponent);
+    if (exponent % 2 != 0)
+        return ldexp(sqrt(2 * (double)mantissa), (exponent - 1) / 2);
+    return ldexp(sqrt((double)mantissa), exponent / 2);
 }

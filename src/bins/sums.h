@@ -57,18 +57,12 @@ void exact_sum_read(const struct exact_sum *sum, struct exact_number *number);
 void exact_sum_add_words(struct exact_sum *sum, const uint64_t *words, int count, int exponent,
                          bool is_negative);
 
+/* Adds another sum. */
 void exact_sum_merge(struct exact_sum *into, const struct exact_sum *from);
-
-/* True if the sum is a whole number of at most 64 bits and a sign: sets *number. */
-bool exact_sum_is_whole(const struct exact_sum *sum, int128 *number);
 
 /* Returns the double nearest to sum / n, n > 0; half way the even one; infinity if it is too large.
  */
 double exact_sum_quotient(const struct exact_sum *sum, uint64_t n);
-
-/* Returns the standard deviation of n numbers, n > 0, given their sum and that of their squares:
- * the square root of the variance, both rounded to the nearest double. */
-double exact_deviation(const struct exact_sum *sum, const struct exact_sum *squares, uint64_t n);
 
 /* --- moments --- */
 
@@ -132,8 +126,9 @@ bool moments_greatest_large(const struct moments *moments, int128 *greatest);
 /* Adds other moments. */
 void moments_merge(struct moments *into, const struct moments *from);
 
-/* Return the sum, the mean, both rounded once, and the standard deviation (exact_deviation) of the
- * n numbers, n > 0, that were added. Infinite, or NaN, if numbers are infinite. */
+/* Return the sum and the mean, both rounded once, and the standard deviation of the n numbers, n >
+ * 0, that were added: the square root of the variance, both rounded to the nearest double.
+ * Infinite, or NaN, if numbers are infinite. */
 double moments_sum(const struct moments *moments);
 double moments_mean(const struct moments *moments, uint64_t n);
 double moments_deviation(const struct moments *moments, uint64_t n);
