@@ -5,29 +5,29 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LITTLE_ENDIAN_TYPE(kind, bits)                                                             \
-    {                                                                                              \
-#kind #bits, bits / 8, #kind[0], false                                                     \
-    }
-#define BIG_ENDIAN_TYPE(kind, bits)                                                                \
-    {                                                                                              \
-#kind #bits "be", bits / 8, #kind[0], true                                                 \
-    }
-#define BOTH_ENDIAN_TYPES(kind, bits) LITTLE_ENDIAN_TYPE(kind, bits), BIG_ENDIAN_TYPE(kind, bits)
-
 const struct value_type value_types[] = {
-    LITTLE_ENDIAN_TYPE(u, 8),
-    BOTH_ENDIAN_TYPES(u, 16),
-    BOTH_ENDIAN_TYPES(u, 24),
-    BOTH_ENDIAN_TYPES(u, 32),
-    BOTH_ENDIAN_TYPES(u, 64),
-    LITTLE_ENDIAN_TYPE(i, 8),
-    BOTH_ENDIAN_TYPES(i, 16),
-    BOTH_ENDIAN_TYPES(i, 24),
-    BOTH_ENDIAN_TYPES(i, 32),
-    BOTH_ENDIAN_TYPES(i, 64),
-    BOTH_ENDIAN_TYPES(f, 32),
-    BOTH_ENDIAN_TYPES(f, 64),
+    {"u8", 1, 'u', false},
+    {"u16", 2, 'u', false},
+    {"u16be", 2, 'u', true},
+    {"u24", 3, 'u', false},
+    {"u24be", 3, 'u', true},
+    {"u32", 4, 'u', false},
+    {"u32be", 4, 'u', true},
+    {"u64", 8, 'u', false},
+    {"u64be", 8, 'u', true},
+    {"i8", 1, 'i', false},
+    {"i16", 2, 'i', false},
+    {"i16be", 2, 'i', true},
+    {"i24", 3, 'i', false},
+    {"i24be", 3, 'i', true},
+    {"i32", 4, 'i', false},
+    {"i32be", 4, 'i', true},
+    {"i64", 8, 'i', false},
+    {"i64be", 8, 'i', true},
+    {"f32", 4, 'f', false},
+    {"f32be", 4, 'f', true},
+    {"f64", 8, 'f', false},
+    {"f64be", 8, 'f', true},
     {0},
 };
 
