@@ -106,8 +106,7 @@ gpuhisto_sources = \
 	src/cli/progress.c src/cli/progress.h \
 	$(cpu_sources) \
 	src/codec/codec.h src/input/frames.c src/input/frames.h src/codec/gzip.c \
-	src/hash/xxh64.c src/hash/xxh64.h src/hash/xxh64_variant.h \
-	src/hash/xxh64_portable.c src/hash/xxh64_avx2.c src/hash/xxh64_avx512.c \
+	src/hash/xxh64.c src/hash/xxh64.h \
 	src/input/bytes.c src/input/bytes.h src/input/engine.h src/input/error_locator.c \
 	src/input/header.c src/input/input.c src/input/input.h src/input/open.c \
 	src/input/records.c src/input/records.h \

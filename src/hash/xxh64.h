@@ -5,7 +5,20 @@
 #ifndef GPUHISTO_XXH64_H
 #define GPUHISTO_XXH64_H
 
-#include "xxh64_variant.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define XXH64_LANES 4
+#define XXH64_STRIPE 32 /* bytes */
+
+/* The inner loop for one instruction set. */
+struct xxh64_variant {
+    const char *name;        /* as the kernels for the same instructions are called */
+    bool (*runs_here)(void); /* true if this processor has the instructions */
+    /* Adds `count` stripes to the lanes; data may have any alignment. */
+    void (*add)(uint64_t lanes[XXH64_LANES], const unsigned char *data, size_t count);
+};
 
 /* All variants, fastest first, ended by NULL. The last one runs anywhere. */
 extern const struct xxh64_variant *const xxh64_variants[];
