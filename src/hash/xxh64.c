@@ -38,14 +38,9 @@ static inline uint64_t step(uint64_t lane, uint64_t product)
  * multiplication takes three times as long. */
 #define KEEP_APART(a, b, c, d) __asm__("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d))
 
-/* --- plain C --- */
-
-static bool portable_runs_here(void)
-{
-    return true;
-}
-
-static void portable_add(uint64_t lanes[XXH64_LANES], const unsigned char *data, size_t count)
+/* Adds stripes in plain C. Inlined, as the caller may have used vectors: gcc 12 would call it
+ * without clearing their upper halves, which slows down what comes next. */
+INLINE void add_stripes(uint64_t lanes[XXH64_LANES], const unsigned char *data, size_t count)
 {
     uint64_t a = lanes[0], b = lanes[1], c = lanes[2], d = lanes[3];
     for (const unsigned char *end = data + count * XXH64_STRIPE; data < end; data += XXH64_STRIPE) {
@@ -57,6 +52,18 @@ static void portable_add(uint64_t lanes[XXH64_LANES], const unsigned char *data,
         KEEP_APART(a, b, c, d);
     }
     lanes[0] = a, lanes[1] = b, lanes[2] = c, lanes[3] = d;
+}
+
+/* --- plain C --- */
+
+static bool portable_runs_here(void)
+{
+    return true;
+}
+
+static void portable_add(uint64_t lanes[XXH64_LANES], const unsigned char *data, size_t count)
+{
+    add_stripes(lanes, data, count);
 }
 
 static const struct xxh64_variant xxh64_portable = {"portable", portable_runs_here, portable_add};
@@ -110,7 +117,7 @@ AVX2 static void avx2_add(uint64_t lanes[XXH64_LANES], const unsigned char *data
         KEEP_APART(a, b, c, d);
     }
     lanes[0] = a, lanes[1] = b, lanes[2] = c, lanes[3] = d;
-    portable_add(lanes, data, count % 2);
+    add_stripes(lanes, data, count % 2);
 }
 
 static const struct xxh64_variant xxh64_avx2 = {"avx2", avx2_runs_here, avx2_add};
@@ -161,7 +168,7 @@ AVX512 static void avx512_add(uint64_t lanes[XXH64_LANES], const unsigned char *
         }
     }
     lanes[0] = a, lanes[1] = b, lanes[2] = c, lanes[3] = d;
-    portable_add(lanes, data, count % ROUND);
+    add_stripes(lanes, data, count % ROUND);
 }
 
 static const struct xxh64_variant xxh64_avx512 = {"avx512", avx512_runs_here, avx512_add};
