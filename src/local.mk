@@ -65,7 +65,7 @@ cpu_sources = \
 	src/cpu/count.c src/cpu/count.h src/cpu/count_avx2.c src/cpu/count_avx512.c \
 	src/cpu/count_neon.c src/cpu/count_portable.c \
 	src/cpu/count_bytes.h src/cpu/count_characters.h src/cpu/count_keys.h src/cpu/count_letters.h \
-	src/cpu/count_numbers.h src/cpu/count_tables.c src/cpu/count_tables.h \
+	src/cpu/count_numbers.h \
 	src/cpu/count_values.h \
 	src/cpu/cpu_kernels.h \
 	src/cpu/cpu_engine.c src/cpu/cpu_engine.h \

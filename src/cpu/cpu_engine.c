@@ -1,16 +1,139 @@
 /* SPDX-License-Identifier: MIT */
-/* Chunks that threads fill, count at once and give back. */
+/* The CPU engine: tables of counts, and chunks that threads fill, count into a table at once and
+ * give back. */
 #include "cpu_engine.h"
 #include "count.h"
-#include "count_tables.h"
 #include "src/base/cache_line.h"
 #include "src/input/engine.h"
 #include "src/input/records.h"
 #include "src/tally/file_tallies.h"
+#include "src/tally/keyed_counts.h"
+#include "src/tally/paged_counts.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- tables --- */
+
+/* The tables of counts of the CPU's engine. There is one for each chunk, which nobody else uses
+ * meanwhile. If these would take too much memory, there is one for each thread, whose counts are in
+ * pages; or, with a tally for each file, there are fewer tables, which chunks share. With keys,
+ * tables have what keyed_counts.h says instead of counts. */
+struct count_table {
+    _Alignas(CACHE_LINE) pthread_mutex_t lock; /* not used with pages */
+    bool busy;                                 /* with pages: a thread counts into it */
+    bool used;                  /* otherwise the memory of its counts was never touched */
+    struct file_block block;    /* whose counts it has, with a tally for each file */
+    uint64_t moved_bytes;       /* of input whose counts were moved to their files */
+    struct tally tally;         /* its counts are unused with pages */
+    struct paged_counts *paged; /* NULL without pages */
+    struct keyed_counts keyed;  /* all zeros without keys */
+};
+
+struct count_tables {
+    struct count_table *tables;
+    size_t count;
+    struct paged_set *paged; /* NULL without pages */
+    void *counts;            /* memory; NULL with pages, or keys */
+    struct moments *moments; /* of all tables; NULL if the histogram has none */
+};
+
+#define TABLES_SIZE ((size_t)32 << 20) /* of all tables, bytes */
+
+/* Makes the counts of the tables, `step` bytes each. Returns 0 or -1. */
+static int open_counts(struct count_tables *tables, size_t step)
+{
+    tables->counts = calloc(tables->count * step + CACHE_LINE, 1);
+    if (!tables->counts)
+        return -1;
+    char *counts = tables->counts;
+    counts += cache_lines((uintptr_t)counts) - (uintptr_t)counts;
+    for (size_t i = 0; i < tables->count; i++)
+        tables->tables[i].tally.counts = (uint64_t *)(void *)(counts + i * step);
+    return 0;
+}
+
+/* Makes the pages of the tables, beside one table that is whole. Returns 0 or -1. */
+static int open_pages(struct count_tables *tables, size_t rows)
+{
+    const size_t shared = rows * sizeof(uint64_t), half = TABLES_SIZE / 2;
+    const size_t size = shared < half ? TABLES_SIZE - shared : half;
+    tables->paged = paged_open(rows, (unsigned)tables->count, size);
+    for (size_t i = 0; tables->paged && i < tables->count; i++)
+        tables->tables[i].paged = paged_member(tables->paged, (unsigned)i);
+    return tables->paged ? 0 : -1;
+}
+
+/* Makes all-zero tables for `chunks` chunks, of which up to `threads` are counted at a time. May
+ * use pages unless there is a tally for each file. Memory is not touched before it is needed.
+ * Returns 0, or -1 if memory is short; close_tables is due in either case. */
+static int open_tables(struct count_tables *tables, const struct histogram_spec *spec,
+                       unsigned chunks, unsigned threads, bool each_file)
+{
+    const size_t bins = spec->bins, step = cache_lines(bins * sizeof(uint64_t));
+    const size_t fit = TABLES_SIZE / step;
+    const bool paged = fit < chunks && !each_file && count_can_page(spec);
+    const size_t count = paged ? threads : fit < 1 ? 1 : fit < chunks ? fit : chunks;
+    const unsigned channels = histogram_spec_channels(spec);
+    *tables = (struct count_tables){.tables = cache_lines_open(count * sizeof *tables->tables)};
+    if (!tables->tables)
+        return -1;
+    if (spec->has_moments)
+        tables->moments = calloc(count * channels, sizeof *tables->moments);
+    tables->count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct tally *tally = &tables->tables[i].tally;
+        *tally = (struct tally){.bins = bins, .channels = channels};
+        tally->moments = tables->moments ? &tables->moments[i * channels] : NULL;
+        pthread_mutex_init(&tables->tables[i].lock, NULL);
+    }
+    if (spec->has_moments && !tables->moments)
+        return -1;
+    return paged ? open_pages(tables, bins) : open_counts(tables, step);
+}
+
+/* Makes tables as open_tables, for counts by key, which are moved to `keys`. */
+static int open_keyed_tables(struct count_tables *tables, struct key_tallies *keys, unsigned chunks)
+{
+    int rc = 0;
+    *tables = (struct count_tables){.tables = cache_lines_open(chunks * sizeof *tables->tables)};
+    if (!tables->tables)
+        return -1;
+    tables->count = chunks;
+    for (size_t i = 0; i < chunks; i++) {
+        pthread_mutex_init(&tables->tables[i].lock, NULL);
+        rc |= keyed_open(&tables->tables[i].keyed, keys, chunks);
+    }
+    return rc;
+}
+
+/* Frees the tables. Does nothing with all-zero ones. */
+static void close_tables(struct count_tables *tables)
+{
+    for (size_t i = 0; i < tables->count; i++) {
+        pthread_mutex_destroy(&tables->tables[i].lock);
+        keyed_close(&tables->tables[i].keyed);
+    }
+    free(tables->counts);
+    paged_close(tables->paged);
+    free(tables->tables);
+    free(tables->moments);
+}
+
+/* Adds a table that no thread counts into to a tally, but no counts that are in pages. */
+static void add_table(const struct count_table *table, struct tally *tally)
+{
+    const size_t bins = tally->bins;
+    if (!table->used)
+        return;
+    tally->bytes += table->moved_bytes;
+    tally->bins = table->tally.counts ? bins : 0;
+    tally_add(tally, &table->tally);
+    tally->bins = bins;
+}
+
+/* --- the engine --- */
 
 #define CHUNKS_SIZE ((size_t)16 << 20) /* of all chunks together, bytes */
 #define CHUNK_MIN ((size_t)16 << 10)   /* of one chunk, whatever CHUNKS_SIZE says */
@@ -192,7 +315,7 @@ static int cpu_finish(struct engine *engine, struct tally *tally)
     for (; cpu; cpu = cpu->also, tally = tally->also) {
         for (size_t i = 0; i < cpu->tables.count; i++) {
             empty_table(cpu, &cpu->tables.tables[i]);
-            count_table_add(&cpu->tables.tables[i], tally);
+            add_table(&cpu->tables.tables[i], tally);
         }
         if (cpu->tables.paged)
             paged_add(cpu->tables.paged, tally->counts);
@@ -209,7 +332,7 @@ static void peek_at_pages(struct cpu_engine *cpu, struct tally *tally)
     for (size_t i = 0; i < cpu->tables.count; i++) {
         while (cpu->tables.tables[i].busy)
             pthread_cond_wait(&cpu->idle, &cpu->lock);
-        count_table_add(&cpu->tables.tables[i], tally);
+        add_table(&cpu->tables.tables[i], tally);
     }
     paged_add(cpu->tables.paged, tally->counts);
     cpu->peeking = false;
@@ -226,7 +349,7 @@ static void peek_at_tables(struct cpu_engine *cpu, struct tally *tally)
         pthread_mutex_lock(&table->lock);
         if (cpu->engine.keys)
             empty_table(cpu, table);
-        count_table_add(table, tally);
+        add_table(table, tally);
         pthread_mutex_unlock(&table->lock);
     }
 }
@@ -256,7 +379,7 @@ static void cpu_close(struct engine *engine)
     pthread_cond_destroy(&cpu->freed);
     pthread_cond_destroy(&cpu->idle);
     pthread_mutex_destroy(&cpu->lock);
-    count_tables_close(&cpu->tables);
+    close_tables(&cpu->tables);
     free(cpu->memory);
     free(cpu);
 }
@@ -297,9 +420,9 @@ static struct cpu_engine *open_one(const struct histogram_spec *spec,
     pthread_mutex_init(&cpu->lock, NULL);
     pthread_cond_init(&cpu->freed, NULL);
     pthread_cond_init(&cpu->idle, NULL);
-    const int rc = options->keys ? count_tables_open_keyed(&cpu->tables, options->keys, chunks)
-                                 : count_tables_open(&cpu->tables, spec, chunks, options->threads,
-                                                     files != NULL);
+    const int rc = options->keys
+                       ? open_keyed_tables(&cpu->tables, options->keys, chunks)
+                       : open_tables(&cpu->tables, spec, chunks, options->threads, files != NULL);
     if (rc != 0) {
         cpu_close(&cpu->engine);
         return NULL;
