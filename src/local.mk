@@ -58,7 +58,6 @@ libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources) $(gpu_decode_s
 
 cpu_sources = \
 	src/cpu/batch.h src/cpu/batch_moments.h src/cpu/batch_rows.h \
-	src/cpu/byte_pairs.c src/cpu/byte_pairs.h \
 	src/cpu/characters_ascii.h src/cpu/characters_avx2.h src/cpu/characters_avx512.h \
 	src/cpu/characters_portable.h \
 	src/cpu/classes_avx512.h \
@@ -67,7 +66,6 @@ cpu_sources = \
 	src/cpu/count_bytes.h src/cpu/count_characters.h src/cpu/count_keys.h src/cpu/count_letters.h \
 	src/cpu/count_numbers.h \
 	src/cpu/count_values.h \
-	src/cpu/cpu_kernels.h \
 	src/cpu/cpu_engine.c src/cpu/cpu_engine.h \
 	src/cpu/digits_avx2.h src/cpu/digits_avx512.h \
 	src/text/field_avx2.c src/text/field_avx512.c src/text/field_tokenizer.h src/text/field_json.h src/text/field_lines.h src/text/json_scan.h src/text/json_shape.h src/text/json_token.h \

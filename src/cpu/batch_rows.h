@@ -6,7 +6,7 @@
 #define GPUHISTO_BATCH_ROWS_H
 
 #include "batch.h"
-#include "cpu_kernels.h"
+#include "count.h"
 #include "src/bins/binning.h"
 
 /* Finds rows in equal bins of values of up to 32 bits, with edges of as many, by offsets of 32

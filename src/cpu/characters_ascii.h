@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_CHARACTERS_ASCII_H
 #define GPUHISTO_CHARACTERS_ASCII_H
 
-#include "cpu_kernels.h"
+#include "count.h"
 #include "src/tally/characters.h"
 
 #define CHARACTERS_BATCH 1024     /* rows that are found before they are counted */

@@ -1,10 +1,77 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts samples on the CPU, by the kernels for the fastest instruction set that runs here. */
+/* Counts samples on the CPU, by the kernels for the fastest instruction set that runs here.
+ *
+ * An instruction set is a struct cpu_kernels in a file of its own, count_NAME.c. What kernels of
+ * several instruction sets have in common are loops in headers, which each file includes and so
+ * compiles for its instructions. */
 #ifndef GPUHISTO_COUNT_H
 #define GPUHISTO_COUNT_H
 
-#include "cpu_kernels.h"
 #include "src/input/engine.h"
+#include "src/tally/row_plan.h"
+#include "src/tally/tally.h"
+#include "src/text/number_parser.h"
+#include "src/tally/keyed_counts.h"
+#include "src/tally/paged_counts.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* --- what is prepared, and what an instruction set does --- */
+
+/* Vector loops look up the classes of a letter, a bit each, in groups of eight. A bin takes one
+ * class, or several if its letters have no simple pattern. Only the kernels know the layout. */
+#define CLASS_GROUPS 4
+
+struct letter_classes {
+    uint8_t table[CLASS_GROUPS][128];
+    uint8_t bin_of[CLASS_GROUPS * 8]; /* by class */
+    unsigned count;
+};
+
+/* The preparations for a histogram. They do not change afterwards, so any number of threads may
+ * count by them. */
+struct count_plan {
+    const struct histogram_spec *spec;
+    const struct cpu_kernels *kernels;
+    struct letter_classes letters;
+    struct row_plan rows;               /* of values and numbers */
+    const struct number_parser *parser; /* of text */
+    struct field field;                 /* of text */
+    struct key key;                     /* of text */
+    bool skip_repeated; /* chunks overlap, as only another histogram's pairs need: count the rest */
+};
+
+/* The loops for one instruction set. All add to counts, one for each row of the histogram, or to
+ * `paged` instead, unless that is NULL. Data may have any alignment and length; nothing else is
+ * read. Any thread. */
+struct cpu_kernels {
+    const char *name;        /* for GPUHISTO_CPU */
+    const char *about;       /* for --verbose */
+    bool (*runs_here)(void); /* true if this processor has the instructions */
+    void (*prepare_letters)(struct count_plan *plan);
+    void (*count_letters)(const struct count_plan *plan, const unsigned char *data, size_t len,
+                          uint64_t *counts);
+    void (*count_bytes)(const unsigned char *data, size_t len, uint64_t *counts);
+    /* Values of two bytes or more, numbers in text, and characters of UTF-8. These also add
+     * samples, moments if the tally has them, and newlines of numbers. */
+    void (*count_values)(const struct count_plan *plan, const unsigned char *data, size_t len,
+                         struct tally *tally, struct paged_counts *paged);
+    void (*count_numbers)(const struct count_plan *plan, const unsigned char *text, size_t len,
+                          struct tally *tally, struct paged_counts *paged);
+    /* Numbers by the key of their records. Adds newlines, but no samples: keys have these. */
+    void (*count_keyed_numbers)(const struct count_plan *plan, const unsigned char *text,
+                                size_t len, struct tally *tally, struct keyed_counts *keyed);
+    void (*count_characters)(const struct count_plan *plan, const unsigned char *data, size_t len,
+                             struct tally *tally, struct paged_counts *paged);
+    const struct number_parser *parser; /* for the same instructions, or for fewer */
+};
+
+extern const struct cpu_kernels cpu_kernels_avx512, cpu_kernels_avx2, cpu_kernels_neon,
+    cpu_kernels_portable;
+
+/* --- counting --- */
 
 /* All kernels, fastest first, ended by NULL. The last one runs anywhere. */
 extern const struct cpu_kernels *const all_kernels[];
@@ -29,5 +96,22 @@ void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struc
 
 /* True if samples of the histogram can be counted in pages. */
 bool count_can_page(const struct histogram_spec *spec);
+
+/* Adds the pairs of data[0..len) to a tally: each byte with the one after it, or, if aligned, bytes
+ * 0 and 1, 2 and 3, and so on. Counts go to `paged` unless it is NULL. Any alignment and length;
+ * nothing else is read. Any thread. */
+void count_byte_pairs(const unsigned char *data, size_t len, bool is_aligned, struct tally *tally,
+                      struct paged_counts *paged);
+
+/* --- for kernels --- */
+
+/* Functions of cpu_kernels_portable, for kernels that have no faster ones. */
+void portable_count_bytes(const unsigned char *data, size_t len, uint64_t *counts);
+void portable_count_characters(const struct count_plan *plan, const unsigned char *data, size_t len,
+                               struct tally *tally, struct paged_counts *paged);
+
+/* Adds bytes or letters one at a time: the few that a vector loop leaves. */
+void count_byte_by_byte(const struct histogram_spec *spec, const unsigned char *data, size_t len,
+                        uint64_t *counts);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernels with AVX-512. */
-#include "cpu_kernels.h"
+#include "count.h"
 
 #if defined __x86_64__ && defined __GNUC__
 

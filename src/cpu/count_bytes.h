@@ -17,7 +17,7 @@
  *             buffer: eight tables of bytes, used alternately
  *
  * In the end, counts of pairs are added to those of their bytes. */
-#include "cpu_kernels.h"
+#include "count.h"
 #include "pair_sums.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
  *     add_two(plane, a, b)             adds two to a plane and returns the carry
  *     add_plane(totals, plane, weight) adds a plane's bits times weight to 8 totals
  * and gets prepare_letters and count_letters for its struct cpu_kernels. */
-#include "cpu_kernels.h"
+#include "count.h"
 
 #define ROUND (16 * VECTOR) /* bytes between two popcounts */
 

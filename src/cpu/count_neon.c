@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernels with NEON, which every 64-bit ARM processor has. */
-#include "cpu_kernels.h"
+#include "count.h"
 
 #if defined __aarch64__ && defined __ARM_NEON
 

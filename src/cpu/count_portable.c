@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernels in plain C. Letters are counted as bytes and mapped. */
-#include "cpu_kernels.h"
+#include "count.h"
 
 #define TARGET
 #define INLINE static inline __attribute__((always_inline))

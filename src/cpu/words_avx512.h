@@ -5,7 +5,7 @@
 #ifndef GPUHISTO_WORDS_AVX512_H
 #define GPUHISTO_WORDS_AVX512_H
 
-#include "cpu_kernels.h"
+#include "count.h"
 #include "streams_avx512.h"
 
 #define BYTE_BINS 256

@@ -3,7 +3,7 @@
  * count: at once, and in two parts as chunks have them, the second of which begins with the last
  * byte of the first. The first byte says how often the others come again, as only long data reach
  * the counters of 8 bits; the second where they are cut. */
-#include "src/cpu/byte_pairs.h"
+#include "src/cpu/count.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

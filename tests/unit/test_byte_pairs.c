@@ -2,7 +2,7 @@
 /* Counts of pairs of bytes against a naive count: lengths around those that are treated apart,
  * pairs as often as a counter of 8 bits takes to come round, random bytes, one byte again and
  * again, and counts in pages. The data lie between pages that must not be touched. */
-#include "src/cpu/byte_pairs.h"
+#include "src/cpu/count.h"
 #include "tests/helpers/guarded.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define CAPACITY ((size_t)1 << 20)
-#define FEW ((size_t)16 << 10) /* as in src/cpu/byte_pairs.c */
+#define FEW ((size_t)16 << 10) /* as in src/cpu/count.c */
 
 static unsigned cases, wrong;
 static uint64_t expected[PAIR_ROWS], counts[PAIR_ROWS];
