@@ -57,17 +57,12 @@ histogram_sources = \
 libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources) $(gpu_decode_sources)
 
 cpu_sources = \
-	src/cpu/batch.h src/cpu/batch_moments.h src/cpu/batch_rows.h \
-	src/cpu/characters_ascii.h src/cpu/characters_avx2.h src/cpu/characters_avx512.h \
-	src/cpu/characters_portable.h \
-	src/cpu/classes_avx512.h \
+	src/cpu/batch.h src/cpu/batch_sums.h src/cpu/bytes_avx512.h \
 	src/cpu/count.c src/cpu/count.h src/cpu/count_avx2.c src/cpu/count_avx512.c \
 	src/cpu/count_neon.c src/cpu/count_portable.c \
-	src/cpu/count_bytes.h src/cpu/count_characters.h src/cpu/count_keys.h src/cpu/count_letters.h \
-	src/cpu/count_numbers.h \
-	src/cpu/count_values.h \
+	src/cpu/count_bytes.h src/cpu/count_characters.h src/cpu/count_letters.h \
+	src/cpu/count_numbers.h src/cpu/sum_ifma.h \
 	src/cpu/cpu_engine.c src/cpu/cpu_engine.h \
-	src/cpu/digits_avx2.h src/cpu/digits_avx512.h \
 	src/text/field_avx2.c src/text/field_avx512.c src/text/field_tokenizer.h src/text/field_json.h src/text/field_lines.h src/text/json_scan.h src/text/json_shape.h src/text/json_token.h \
 	src/text/field_parser.c src/text/field_parser.h src/text/field_portable.c \
 	src/text/find_string.h \
@@ -76,9 +71,7 @@ cpu_sources = \
 	src/text/line_spans.c src/text/line_spans.h \
 	src/text/number_avx2.c src/text/number_avx512.c src/text/number_parser.c \
 	src/text/number_parser.h src/text/number_portable.c \
-	src/tally/paged_counts.c src/tally/paged_counts.h \
-	src/cpu/pair_sums.h src/cpu/streams_avx512.h src/cpu/sum_ifma.h src/cpu/sum_limbs.h \
-	src/cpu/words_avx512.h
+	src/tally/paged_counts.c src/tally/paged_counts.h
 
 blocks_sources = \
 	src/parallel/block_loops.c src/parallel/block_loops.h src/parallel/block_loops_avx2.c \

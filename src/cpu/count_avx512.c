@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels with AVX-512. */
+/* The kernels with AVX-512. Bytes, letters and words have loops of their own (bytes_avx512.h), and
+ * sums of numbers (sum_ifma.h); here is what the loops of numbers and characters need. */
 #include "count.h"
 
 #if defined __x86_64__ && defined __GNUC__
@@ -12,22 +13,255 @@
 #define SUM_BY_IFMA
 #define HAS_QUICK_DIGITS
 
-#include "digits_avx512.h"
-#include "count_values.h"
 #include "count_numbers.h"
-#include "count_keys.h"
-#include "words_avx512.h"
-#include "characters_avx512.h"
+#include "bytes_avx512.h"
 #include "count_characters.h"
 
-static bool avx512_runs_here(void)
+/* --- rows of decimal digits --- */
+
+/* The 16 decades from 1e-6 on, whose powers of ten fit in two vectors. A value's decade is looked
+ * up by its binary exponent, so the window ends at a power of two. */
+#define WINDOW_FIRST (-6)
+#define WINDOW_DECADES 16
+#define WINDOW_END 0x1p34
+
+/* The powers of ten for these, descending, each the sum of two doubles. */
+#define WINDOW_POWER_MAX 10
+static const double window_high[] = {1e10, 1e9,  1e8,  1e7,  1e6,  1e5,  1e4,  1e3,  1e2,  1e1,
+                                     1e0,  1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
+static const double window_low[] = {0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    0,
+                                    -0x1.999999999999ap-58,
+                                    -0x1.eb851eb851eb8p-63,
+                                    -0x1.89374bc6a7efap-66,
+                                    -0x1.6a161e4f765fep-68,
+                                    -0x1.ee78183f91e64p-71,
+                                    0x1.b5a63f9a49c2cp-75,
+                                    0x1.5e1e99483b023p-78,
+                                    -0x1.03023df2d4c94p-82,
+                                    -0x1.34674bfabb83bp-84};
+
+struct window {
+    __m512d high[2], low[2];
+    __m512i begin; /* the row of number 0 of a decade */
+    __m512d half;  /* half of a value's last bit, relative to its power of two */
+};
+
+/* Adding it to a number below 2^51 rounds that to a whole number, which is in the low bits. */
+#define ROUNDER 0x1.8p52
+
+/* Returns the numbers of eight values in their decades, and sets *decade. Both are in the low
+ * words. */
+TARGET INLINE __m512i numbers_of_eight(const struct window *window, __m512d value, __m512i *decade)
 {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
-           __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("gfni") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512ifma") && __builtin_cpu_supports("popcnt");
+    const __m512d rounder = _mm512_set1_pd(ROUNDER);
+    *decade = _mm512_castpd_si512(_mm512_fmadd_round_pd(
+        _mm512_getexp_pd(value), _mm512_set1_pd(0.30102999566398120),
+        _mm512_set1_pd(ROUNDER - WINDOW_FIRST), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
+    const __m512d high = _mm512_permutex2var_pd(window->high[0], *decade, window->high[1]);
+    const __m512d low = _mm512_permutex2var_pd(window->low[0], *decade, window->low[1]);
+    const __m512i power_of_two = _mm512_and_si512(
+        _mm512_castpd_si512(value), _mm512_set1_epi64((long long)(UINT64_C(0x7ff) << 52)));
+    const __m512d half = _mm512_mul_pd(_mm512_castsi512_pd(power_of_two), window->half);
+    /* The nearest whole number, unless that is above the middle between the value and the next. */
+    const __m512d nearest = _mm512_fmadd_pd(value, high, rounder);
+    const __m512d number = _mm512_sub_pd(nearest, rounder);
+    __m512d above = _mm512_fnmadd_pd(value, low, _mm512_fnmadd_pd(value, high, number));
+    above = _mm512_fnmadd_pd(half, high, above);
+    return _mm512_mask_sub_epi64(_mm512_castpd_si512(nearest),
+                                 _mm512_cmp_pd_mask(above, _mm512_setzero_pd(), _CMP_GT_OQ),
+                                 _mm512_castpd_si512(nearest), _mm512_set1_epi64(1));
 }
+
+/* Returns a tenth, rounded down, of numbers below 20 * 10^(digits - 1). */
+TARGET INLINE __m512i tenths(__m512i numbers, bool few_digits)
+{
+    if (few_digits)
+        return _mm512_mulhi_epu16(numbers, _mm512_set1_epi32(6554)); /* below 2^14 */
+    return _mm512_cvttps_epi32(
+        _mm512_fmadd_ps(_mm512_cvtepi32_ps(numbers), _mm512_set1_ps(0.1f), _mm512_set1_ps(0.05f)));
+}
+
+/* Returns eight magnitudes. That of a negative value is of the next value towards zero, as negative
+ * bins begin with the edge farther from zero. */
+TARGET INLINE __m512d magnitudes_of_eight(const double *values, __mmask8 *negative, bool with_signs)
+{
+    const __m512i bits = _mm512_loadu_si512(values);
+    if (!with_signs)
+        return _mm512_castsi512_pd(bits);
+    *negative = _mm512_movepi64_mask(bits);
+    const __m512i magnitude = _mm512_and_si512(bits, _mm512_set1_epi64(INT64_MAX));
+    const __m512i one = _mm512_set1_epi64(1);
+    const __m512i before = _mm512_mask_sub_epi64(magnitude, *negative, magnitude, one);
+    /* The least negative value would become zero, which has a row of its own. */
+    return _mm512_castsi512_pd(_mm512_mask_max_epu64(before, *negative, before, one));
+}
+
+/* The constants that a loop over a batch is compiled for. */
+enum { FEW_DIGITS = 1, WITH_SIGNS = 2 };
+
+/* Finds the rows of a batch. False if a value is neither in the window nor zero; its row is
+ * undefined. */
+TARGET INLINE bool digits_of_batch(const struct digits_layout *layout, const struct window *window,
+                                   const double *values, uint32_t *rows, unsigned kind)
+{
+    const bool few_digits = kind & FEW_DIGITS, with_signs = kind & WITH_SIGNS;
+    const __m512i low_words =
+        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    const __m512i end = _mm512_castpd_si512(_mm512_set1_pd(WINDOW_END));
+    const __m512i per_decade = _mm512_set1_epi32((int)layout->per_decade);
+    const int side = (int)DIGITS_SIDE(layout->per_decade);
+    const __m512i zero = _mm512_broadcastd_epi32(_mm512_castsi512_si128(window->begin));
+    const __m512i zero_row = _mm512_set1_epi32(side + 2);
+    const __m512i mirror = _mm512_set1_epi32(2 * side + 4);
+    __mmask8 in_a = 0xff, in_b = 0xff, negative_a = 0, negative_b = 0;
+    __mmask16 in = 0xffff;
+    for (size_t i = 0; i < BATCH; i += 16) {
+        const __m512d a = magnitudes_of_eight(values + i, &negative_a, with_signs);
+        const __m512d b = magnitudes_of_eight(values + i + 8, &negative_b, with_signs);
+        __m512i decade_a, decade_b;
+        const __m512i number_a = numbers_of_eight(window, a, &decade_a);
+        const __m512i number_b = numbers_of_eight(window, b, &decade_b);
+        const __m512i numbers = _mm512_permutex2var_epi32(number_a, low_words, number_b);
+        const __m512i decades = _mm512_permutex2var_epi32(decade_a, low_words, decade_b);
+        /* A number of the next decade is a tenth of itself there, which is less. */
+        const __m512i next = _mm512_add_epi32(tenths(numbers, few_digits), per_decade);
+        const __m512i begins = _mm512_permutexvar_epi32(decades, window->begin);
+        __m512i found = _mm512_add_epi32(begins, _mm512_min_epu32(numbers, next));
+        /* Zero, whose exponent is -inf, became number 0 of decade 0. */
+        found = _mm512_mask_mov_epi32(found, _mm512_cmpeq_epi32_mask(found, zero), zero_row);
+        if (with_signs)
+            found = _mm512_mask_sub_epi32(found, _mm512_kunpackb(negative_b, negative_a), mirror,
+                                          found);
+        _mm512_storeu_si512(rows + i, found);
+        in = _mm512_mask_cmplt_epu32_mask(in, decades, _mm512_set1_epi32(WINDOW_DECADES));
+        in_a = _mm512_mask_cmplt_epu64_mask(in_a, _mm512_castpd_si512(a), end);
+        in_b = _mm512_mask_cmplt_epu64_mask(in_b, _mm512_castpd_si512(b), end);
+    }
+    return (in_a & in_b) == 0xff && in == 0xffff;
+}
+
+TARGET INLINE struct window window_of(const struct digits_layout *layout)
+{
+    const int first = WINDOW_POWER_MAX - ((int)layout->digits - 1 - WINDOW_FIRST);
+    const uint32_t before = DIGITS_SIDE(layout->per_decade) + 4 - layout->next / 10 +
+                            (WINDOW_FIRST - DECADE_FIRST) * layout->per_decade;
+    const __m512i numbered = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i decades =
+        _mm512_mullo_epi32(numbered, _mm512_set1_epi32((int)layout->per_decade));
+    return (struct window){
+        .high = {_mm512_loadu_pd(window_high + first), _mm512_loadu_pd(window_high + first + 8)},
+        .low = {_mm512_loadu_pd(window_low + first), _mm512_loadu_pd(window_low + first + 8)},
+        .begin = _mm512_add_epi32(decades, _mm512_set1_epi32((int)before)),
+        .half = _mm512_set1_pd(0x1p-53),
+    };
+}
+
+/* Finds the rows of a batch of doubles, most of which have no sign and are in the window. False if
+ * some are left to be found. */
+TARGET static bool quick_rows_of_digits(const struct digits_layout *layout, const double *values,
+                                        uint32_t *rows)
+{
+    const struct window window = window_of(layout);
+    const bool few = layout->digits <= 3;
+    return (few ? digits_of_batch(layout, &window, values, rows, FEW_DIGITS)
+                : digits_of_batch(layout, &window, values, rows, 0)) ||
+           digits_of_batch(layout, &window, values, rows, WITH_SIGNS);
+}
+
+/* --- characters --- */
+
+/* 0, 1, 2, ...; and each four times. */
+static const uint8_t byte_numbers[64] = {
+    0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+    44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+static const uint8_t byte_quarters[64] = {
+    0,  0,  0,  0,  1,  1,  1,  1,  2,  2,  2,  2,  3,  3,  3,  3,  4,  4,  4,  4,  5,  5,
+    5,  5,  6,  6,  6,  6,  7,  7,  7,  7,  8,  8,  8,  8,  9,  9,  9,  9,  10, 10, 10, 10,
+    11, 11, 11, 11, 12, 12, 12, 12, 13, 13, 13, 13, 14, 14, 14, 14, 15, 15, 15, 15};
+
+/* Returns which of 64 bytes are from lo to hi. */
+TARGET INLINE uint64_t bytes_from_to(__m512i bytes, unsigned char lo, unsigned char hi)
+{
+    const __m512i above = _mm512_sub_epi8(bytes, _mm512_set1_epi8((char)lo));
+    return _mm512_cmple_epu8_mask(above, _mm512_set1_epi8((char)(hi - lo)));
+}
+
+/* Returns the code points of sixteen characters, given four bytes for each; those after a
+ * character's own may be any. Sets *wrong to the characters that have another number of bytes than
+ * they need. Six bits of each byte are joined, and those of other bytes shifted out; a first byte
+ * of three or four leaves some of its own bits in front. */
+TARGET INLINE __m512i points_of(__m512i four, __mmask16 *wrong)
+{
+    /* By the upper half of the first byte. */
+    const __m512i shifts = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 12, 6, 0);
+    const __m512i masks =
+        _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x7ff, 0x7ff, 0xffff, 0x1fffff);
+    const __m512i leasts =
+        _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x80, 0x800, 0x10000);
+    const __m512i kind = _mm512_srli_epi32(four, 4);
+    const __m512i sixes = _mm512_and_si512(four, _mm512_set1_epi8(0x3f));
+    const __m512i twelves = _mm512_maddubs_epi16(sixes, _mm512_set1_epi16(1 << 8 | 64));
+    const __m512i all = _mm512_madd_epi16(twelves, _mm512_set1_epi32(1 << 16 | 4096));
+    const __m512i shifted = _mm512_srlv_epi32(all, _mm512_permutexvar_epi32(kind, shifts));
+    const __m512i points = _mm512_and_si512(shifted, _mm512_permutexvar_epi32(kind, masks));
+    const __m512i surrogates = _mm512_sub_epi32(points, _mm512_set1_epi32(0xd800));
+    *wrong = _mm512_cmplt_epu32_mask(points, _mm512_permutexvar_epi32(kind, leasts)) |
+             _mm512_cmplt_epu32_mask(surrogates, _mm512_set1_epi32(0x800)) |
+             _mm512_cmpgt_epu32_mask(points, _mm512_set1_epi32(0x10ffff));
+    return points;
+}
+
+TARGET INLINE size_t find_characters(const unsigned char *data, uint32_t *rows, size_t *n,
+                                     struct character_bytes *bytes)
+{
+    const __m512i window = _mm512_loadu_si512(data);
+    const uint64_t beyond = _mm512_movepi8_mask(window);
+    if (beyond == 0)
+        return CHARACTERS_ASCII;
+    const uint64_t next = bytes_from_to(window, 0x80, 0xbf);
+    const uint64_t of_2 = bytes_from_to(window, 0xc2, 0xdf);
+    const uint64_t of_3 = bytes_from_to(window, 0xe0, 0xef);
+    const uint64_t of_4 = bytes_from_to(window, 0xf0, 0xf4);
+    const uint64_t expected = (of_2 | of_3 | of_4) << 1 | (of_3 | of_4) << 2 | of_4 << 3;
+    const uint64_t cut = (of_2 & 1ull << 63) | (of_3 & 3ull << 62) | (of_4 & 7ull << 61);
+    if (expected != next || (next | of_2 | of_3 | of_4) != beyond)
+        return 0;
+    const unsigned used = cut ? (unsigned)__builtin_ctzll(cut) : 64;
+    const uint64_t inside = used < 64 ? (1ull << used) - 1 : UINT64_MAX;
+    const uint64_t first = (of_2 | of_3 | of_4) & inside, ascii = ~beyond & inside;
+    const unsigned found = (unsigned)__builtin_popcountll(first);
+    const __m512i numbered = _mm512_loadu_si512(byte_numbers);
+    const __m512i quarters = _mm512_loadu_si512(byte_quarters);
+    const __m512i positions = _mm512_maskz_compress_epi8(first, numbered);
+    for (unsigned i = 0; i < found; i += 16) {
+        const __m512i at = _mm512_add_epi8(quarters, _mm512_set1_epi8((char)i));
+        const __m512i which =
+            _mm512_add_epi8(_mm512_permutexvar_epi8(at, positions), _mm512_set1_epi32(0x03020100));
+        const unsigned there = found - i < 16 ? (1u << (found - i)) - 1 : 0xffff;
+        __mmask16 wrong;
+        const __m512i points = points_of(_mm512_permutexvar_epi8(which, window), &wrong);
+        if (wrong & there)
+            return 0;
+        _mm512_storeu_si512(rows + *n + i, points);
+    }
+    _mm512_storeu_si512(bytes->gathered + bytes->len, _mm512_maskz_compress_epi8(ascii, window));
+    bytes->len += (unsigned)__builtin_popcountll(ascii);
+    *n += found;
+    return used;
+}
+
+/* --- bytes, letters and words --- */
 
 /* A letter has one class, which is its entry in a table of 128. */
 static void prepare_letters(struct count_plan *plan)
@@ -78,6 +312,17 @@ static void count_values_or_words(const struct count_plan *plan, const unsigned 
         done = count_words_in_byte_bins(plan, data, len, tally->counts);
     tally->samples += done / 4;
     count_values(plan, data + done, len - done, tally, paged);
+}
+
+/* --- the kernels --- */
+
+static bool avx512_runs_here(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+           __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("gfni") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512ifma") && __builtin_cpu_supports("popcnt");
 }
 
 const struct cpu_kernels cpu_kernels_avx512 = {

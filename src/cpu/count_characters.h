@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts characters of UTF-8: the body of a file of kernels, which defines TARGET and INLINE as for
- * count_values.h, and gets count_characters for its struct cpu_kernels. Before this, it defines
+ * count_numbers.h, and gets count_characters for its struct cpu_kernels. It defines
  *     find_characters(data, rows, n, bytes)
  * which finds the characters that begin in the 64 bytes at data, where one begins. It adds the rows
  * of those that are not ASCII to rows[*n], and gathers the others in `bytes`. Returns how many
@@ -10,9 +10,48 @@
  *
  * ASCII is counted as bytes are: text of any script has blanks, whose counts would wait for each
  * other. Short runs are gathered, too; long ones are counted where they are. */
-#include "characters_ascii.h"
+#include "count.h"
+#include "src/tally/characters.h"
 
 #include <string.h>
+
+/* --- ASCII --- */
+
+#define CHARACTERS_BATCH 1024     /* rows that are found before they are counted */
+#define CHARACTERS_READ 72        /* bytes that are read to find the characters of 64 */
+#define CHARACTERS_ASCII SIZE_MAX /* in place of a number of bytes: all are ASCII */
+#define CHARACTERS_GATHERED 8192  /* bytes of ASCII that are counted at once, or a few more */
+#define ASCII_VALUES 128
+
+/* The ASCII among characters, which is gathered and counted as bytes. Some of the gathered bytes
+ * may not be ASCII; their counts are ignored. */
+struct character_bytes {
+    uint64_t counts[256];
+    size_t len; /* bytes gathered; before a step at most CHARACTERS_GATHERED */
+    unsigned char gathered[CHARACTERS_GATHERED + 128]; /* a step of 64, written by vectors */
+};
+
+/* True if 64 bytes are all ASCII. */
+static inline bool characters_are_ascii(const unsigned char *data)
+{
+    uint64_t words[8];
+    memcpy(words, data, sizeof words);
+    return ((words[0] | words[1] | words[2] | words[3] | words[4] | words[5] | words[6] |
+             words[7]) &
+            0x8080808080808080u) == 0;
+}
+
+/* Gathers 64 bytes, some of which are ASCII. */
+static inline void characters_gather_all(const unsigned char *data, struct character_bytes *bytes)
+{
+    memcpy(bytes->gathered + bytes->len, data, 64);
+    bytes->len += 64;
+}
+
+TARGET INLINE size_t find_characters(const unsigned char *data, uint32_t *rows, size_t *n,
+                                     struct character_bytes *bytes);
+
+/* --- characters --- */
 
 #define GROUP_TURNS 4
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts letters with vectors that look up 16 entries at a time: two lookups by a byte's nibbles,
  * then carry-save adders (Harley and Seal). The body of a file of kernels, which defines first
- *     TARGET, INLINE  as for count_values.h
+ *     TARGET, INLINE  as for count_numbers.h
  *     vector          a type of VECTOR bytes
  *     struct lookup   two tables of 16 entries; lookup_of(low, high) makes one
  *     classes_at(data, by)             low[b & 15] & high[b >> 4] for VECTOR bytes

@@ -46,9 +46,7 @@ INLINE void add_plane(uint64_t totals[8], vector plane, unsigned weight)
 
 #include "count_letters.h"
 #define SQUARE_BY_FMA
-#include "count_values.h"
 #include "count_numbers.h"
-#include "count_keys.h"
 
 static bool neon_runs_here(void)
 {

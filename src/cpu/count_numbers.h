@@ -1,7 +1,238 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts numbers in text: a part of a file of kernels after count_values.h, for which it defines
- * the same. Gives count_numbers for the struct cpu_kernels. */
+/* Counts numbers: values of two bytes and more, numbers in text, and these by key. With any vectors
+ * that the compiler finds a use for: the body of a file of kernels. That file defines first
+ *     TARGET      the attribute of functions that use its instructions, or nothing
+ *     INLINE      what functions are declared with that must be inlined
+ * and gets count_values, count_numbers and count_keyed_numbers for its struct cpu_kernels. A batch
+ * of numbers becomes a batch of rows, which are then counted one by one. */
+#include "batch.h"
+#include "batch_sums.h"
+#include "src/tally/keyed_counts.h"
 #include "src/tally/large_numbers.h"
+
+/* --- values --- */
+
+/* Few bins have four tables, used alternately, so that equal neighbours do not wait for each other.
+ * The tables are added up after PERIOD values, which costs next to nothing. */
+#define FEW_BINS 1024
+#define TURNS 4
+#define PERIOD ((size_t)64 * BATCH)
+
+/* A batch under way. */
+struct batch_state {
+    union batch values;
+    ALIGNED uint32_t rows[BATCH];
+    struct batch_moments moments;
+};
+
+/* Finds the rows of values of `size` bytes, a constant; narrower ones were widened. Adds the first
+ * n to the moments, or begins with them. */
+TARGET INLINE void find_rows_of_size(const struct count_plan *plan, struct batch_state *state,
+                                     size_t size, size_t n)
+{
+    const struct value_type *type = &plan->spec->type;
+    bool swapped = type->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    if (swapped && type->size == size)
+        swap_bytes(&state->values, size);
+    if (state->moments.moments)
+        add_value_moments(&state->moments, type, &state->values, n, size);
+    if (type->kind == 'f')
+        rows_of_floats(plan, &state->values, state->rows, size);
+    else if (type->kind == 'i')
+        rows_of_wholes(plan, &state->values, state->rows, size, 'i');
+    else
+        rows_of_wholes(plan, &state->values, state->rows, size, 'u');
+}
+
+/* Finds the rows of n values at data, BATCH at most; zeros stand for those that are missing. Adds
+ * the values to the moments, or begins with them: batch_moments_end must follow before the next
+ * batch. */
+TARGET static void find_rows(const struct count_plan *plan, const unsigned char *data, size_t n,
+                             struct batch_state *state)
+{
+    size_t size = plan->spec->type.size;
+    if (size == 3) {
+        widen_3_bytes(&plan->spec->type, data, n, &state->values);
+    } else {
+        memcpy(state->values.bytes, data, n * size);
+        memset(state->values.bytes + n * size, 0, (BATCH - n) * size);
+    }
+    if (size == 2)
+        find_rows_of_size(plan, state, 2, n);
+    else if (size <= 4)
+        find_rows_of_size(plan, state, 4, n);
+    else
+        find_rows_of_size(plan, state, 8, n);
+}
+
+/* Counts n rows, in pages unless `paged` is NULL. */
+TARGET static void count_rows(const uint32_t *rows, size_t n, uint64_t *counts,
+                              struct paged_counts *paged)
+{
+    if (paged)
+        paged_count(paged, rows, n);
+    else
+        count_unrolled(rows, n, counts);
+}
+
+/* Tables that are used alternately, for FEW_BINS + 3 rows from `base` on. */
+struct turns {
+    uint32_t base;
+    uint32_t tables[TURNS][FEW_BINS + 3];
+};
+
+/* Counts a batch, and adds it to the moments if it was begun. */
+TARGET INLINE void count_in_turns(struct turns *turns, struct batch_state *state)
+{
+    const uint32_t base = turns->base, *rows = state->rows;
+    for (size_t block = 0; block < BATCH; block += PARTS_BLOCK) {
+        batch_moments_block(&state->moments, block);
+        for (size_t i = block; i < block + PARTS_BLOCK; i += TURNS) {
+            turns->tables[0][rows[i] - base]++;
+            turns->tables[1][rows[i + 1] - base]++;
+            turns->tables[2][rows[i + 2] - base]++;
+            turns->tables[3][rows[i + 3] - base]++;
+        }
+    }
+    batch_moments_end(&state->moments);
+}
+
+/* Adds the tables to counts, of `bins` entries, and begins anew from another base. */
+static void end_turns(struct turns *turns, uint64_t *counts, size_t bins, uint32_t base)
+{
+    for (size_t row = 0; row < FEW_BINS + 3 && turns->base + row < bins; row++)
+        for (size_t turn = 0; turn < TURNS; turn++)
+            counts[turns->base + row] += turns->tables[turn][row];
+    memset(turns->tables, 0, sizeof turns->tables);
+    turns->base = base;
+}
+
+TARGET static void count_few_bins(const struct count_plan *plan, const unsigned char *data,
+                                  size_t batches, struct tally *tally)
+{
+    struct batch_state state;
+    struct turns turns = {0};
+    batch_moments_open(&state.moments, tally->moments);
+    for (; batches; batches--, data += BATCH * plan->spec->type.size) {
+        find_rows(plan, data, BATCH, &state);
+        count_in_turns(&turns, &state);
+    }
+    end_turns(&turns, tally->counts, plan->spec->bins, 0);
+}
+
+/* Counts interleaved channels without moments. A batch begins with the first channel. */
+static void count_channels(const struct count_plan *plan, const unsigned char *data, size_t values,
+                           struct tally *tally, struct paged_counts *paged)
+{
+    const struct histogram_spec *spec = plan->spec;
+    const size_t channels = spec->channels, max = BATCH - BATCH % channels;
+    const uint32_t each = (uint32_t)histogram_spec_rows(spec);
+    struct batch_state state;
+    ALIGNED uint32_t first[BATCH];
+    for (size_t i = 0; i < max; i++)
+        first[i] = (uint32_t)(i % channels) * each;
+    batch_moments_open(&state.moments, NULL);
+    while (values > 0) {
+        size_t now = values < max ? values : max;
+        find_rows(plan, data, now, &state);
+        for (size_t i = 0; i < now; i++)
+            state.rows[i] += first[i];
+        count_rows(state.rows, now, tally->counts, paged);
+        tally->samples += now;
+        data += now * spec->type.size;
+        values -= now;
+    }
+}
+
+/* Copies n values, one every `step` bytes. The size is a constant. */
+TARGET INLINE void gather_size(const unsigned char *data, size_t step, size_t n,
+                               unsigned char *restrict values, size_t size)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(values + i * size, data + i * step, size);
+}
+
+/* Copies n values of one channel. */
+TARGET static void gather_channel(const struct histogram_spec *spec, const unsigned char *data,
+                                  size_t n, unsigned char *values)
+{
+    const size_t size = spec->type.size, step = spec->channels * size;
+    if (size == 2)
+        gather_size(data, step, n, values, 2);
+    else if (size == 3)
+        gather_size(data, step, n, values, 3);
+    else if (size == 4)
+        gather_size(data, step, n, values, 4);
+    else
+        gather_size(data, step, n, values, 8);
+}
+
+/* Counts interleaved channels with moments, which take a batch of each channel. */
+static void count_channels_apart(const struct count_plan *plan, const unsigned char *data,
+                                 size_t values, struct tally *tally, struct paged_counts *paged)
+{
+    const struct histogram_spec *spec = plan->spec;
+    const size_t channels = spec->channels, size = spec->type.size;
+    const uint32_t each = (uint32_t)histogram_spec_rows(spec);
+    unsigned char gathered[BATCH * 8];
+    struct batch_state state;
+    tally->samples += values;
+    for (size_t left = values / channels, now; left > 0; left -= now) {
+        now = left < BATCH ? left : BATCH;
+        for (size_t channel = 0; channel < channels; channel++) {
+            gather_channel(spec, data + channel * size, now, gathered);
+            batch_moments_open(&state.moments, &tally->moments[channel]);
+            find_rows(plan, gathered, now, &state);
+            batch_moments_end_all(&state.moments);
+            for (size_t i = 0; i < now; i++)
+                state.rows[i] += (uint32_t)channel * each;
+            count_rows(state.rows, now, tally->counts, paged);
+        }
+        data += now * channels * size;
+    }
+}
+
+/* Counts a batch after the other, in pages unless `paged` is NULL. */
+TARGET static void count_batches(const struct count_plan *plan, const unsigned char *data,
+                                 size_t values, struct tally *tally, struct paged_counts *paged)
+{
+    struct batch_state state;
+    batch_moments_open(&state.moments, tally->moments);
+    for (size_t now; values > 0; values -= now, data += now * plan->spec->type.size) {
+        now = values < BATCH ? values : BATCH;
+        find_rows(plan, data, now, &state);
+        if (state.moments.values && !paged) {
+            batch_moments_end_counting(&state.moments, state.rows, tally->counts);
+            continue;
+        }
+        batch_moments_end_all(&state.moments);
+        count_rows(state.rows, now, tally->counts, paged);
+    }
+}
+
+static void count_values(const struct count_plan *plan, const unsigned char *data, size_t len,
+                         struct tally *tally, struct paged_counts *paged)
+{
+    const struct histogram_spec *spec = plan->spec;
+    size_t size = spec->type.size, values = len / size;
+    if (spec->channels > 1) {
+        if (tally->moments)
+            count_channels_apart(plan, data, values, tally, paged);
+        else
+            count_channels(plan, data, values, tally, paged);
+        return;
+    }
+    tally->samples += values;
+    while (!paged && spec->bins <= FEW_BINS + 3 && values >= BATCH) {
+        size_t max = values < PERIOD ? values : PERIOD, batches = max / BATCH;
+        count_few_bins(plan, data, batches, tally);
+        data += batches * BATCH * size;
+        values -= batches * BATCH;
+    }
+    count_batches(plan, data, values, tally, paged);
+}
+
+/* --- numbers in text --- */
 
 #define NEWLINE_LANES 64
 #define NEWLINE_LANE_MAX 255 /* the most that a byte can count */
@@ -129,4 +360,52 @@ static void count_numbers(const struct count_plan *plan, const unsigned char *da
     if (whole_batches > 0 && !paged)
         end_turns(&turns, tally->counts, bins, 0);
     tally->samples += whole_batches * BATCH + numbers;
+}
+
+/* --- numbers by key --- */
+
+_Static_assert(BATCH <= KEYED_MAX, "a batch is counted together");
+
+static bool has_large(const double *values, size_t n)
+{
+    bool is_large = false;
+    for (size_t i = 0; i < n; i++)
+        is_large |= fabs(values[i]) >= MOMENTS_LARGE;
+    return is_large;
+}
+
+/* Adds the values of a batch to the sums of their keys. Not inlined, as the list is long. */
+static __attribute__((noinline)) void add_large_values(const struct count_plan *plan,
+                                                       const struct record_text *text,
+                                                       const uint32_t *numbers,
+                                                       const double *values, size_t n,
+                                                       struct keyed_counts *keyed)
+{
+    struct listed_number wholes[BATCH];
+    large_numbers_list(plan->parser, &plan->field, *text, wholes);
+    keyed_add_values(keyed, numbers, values, wholes, n);
+}
+
+static void count_keyed_numbers(const struct count_plan *plan, const unsigned char *data,
+                                size_t len, struct tally *tally, struct keyed_counts *keyed)
+{
+    struct record_text text = {data, data, data + len};
+    struct key_span spans[BATCH];
+    union batch values;
+    ALIGNED uint32_t rows[BATCH], numbers[BATCH];
+    tally->newlines += count_newlines(data, len);
+    while (text.at < text.limit) {
+        const unsigned char *begin = text.at;
+        const size_t n = fields_parse_keyed(plan->parser, &plan->field, &plan->key.field, &text,
+                                            values.doubles, spans, BATCH);
+        const struct record_text batch = {begin, begin, text.at};
+        memset(values.doubles + n, 0, (BATCH - n) * sizeof values.doubles[0]);
+        rows_of_tokens(plan, &values, rows);
+        keyed_count(keyed, &plan->key, spans, n, numbers);
+        keyed_count_rows(keyed, numbers, rows, n);
+        if (plan->spec->has_moments && has_large(values.doubles, n))
+            add_large_values(plan, &batch, numbers, values.doubles, n, keyed);
+        else
+            keyed_add_values(keyed, numbers, values.doubles, NULL, n);
+    }
 }

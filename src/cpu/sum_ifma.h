@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Exact sums of a batch of doubles and of their squares by AVX-512 IFMA: a part of count_avx512.c.
+/* Exact sums of a batch of doubles and of their squares by AVX-512 IFMA:
+ * what batch_sums.h has in count_avx512.c in place of its limbs.
  *
  * A number becomes a fixed-point number a * 2^51 + b, or a alone if that has enough bits. The
  * greatest number of the batch decides the unit. 2^52 and half of a limb's range are added, so that

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The way in which the rows of binary numbers are found quickly. The CPU's loops and the GPU's
- * kernels have this choice in common; batch_rows.h and gpu/row_map.c refine it. */
+ * kernels have this choice in common; src/cpu/batch.h and gpu/row_map.c refine it. */
 #ifndef GPUHISTO_ROW_PLAN_H
 #define GPUHISTO_ROW_PLAN_H
 
