@@ -243,8 +243,11 @@ size_t binning_row(const struct binning *binning, double value)
 {
     if (binning->kind == BINNING_LOG_LINEAR)
         return binning_row_log_linear(value);
-    if (binning->kind == BINNING_DIGITS)
-        return binning_row_digits(binning, value);
+    if (binning->kind == BINNING_DIGITS) {
+        uint64_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        return digits_row(&binning->digits, bits);
+    }
     if (isnan(value))
         return ROW_INVALID(binning);
     double guess = (value - binning->min) * binning->per_step; /* also NaN */

@@ -111,8 +111,9 @@ static inline ON_BOTH int32_t digits_bin(const struct digits_layout *layout, uin
     return first + (int32_t)(number < layout->next ? number : carried);
 }
 
-/* Returns the row of a double. A negative one, counted from zero, belongs to the bin of the next
- * value towards zero, as bins begin with their lower edge. */
+/* Returns the row of a double with these bits; of a float if the layout is for floats. A negative
+ * one, counted from zero, belongs to the bin of the next value towards zero, as bins begin with
+ * their lower edge. */
 static inline ON_BOTH uint32_t digits_row(const struct digits_layout *layout, uint64_t bits)
 {
     const uint32_t side = DIGITS_SIDE(layout->per_decade);
@@ -320,15 +321,6 @@ static inline uint32_t binning_row_log_linear(double value)
     uint64_t row = bits >> 63 ? below : above;
     row = magnitude == 0 ? zero_row : row;
     return (uint32_t)(magnitude > infinity ? LOG_LINEAR_BINS + 2 : row);
-}
-
-/* Returns the row of a double in bins of decimal digits; of a float if they are built for floats.
- */
-static inline uint32_t binning_row_digits(const struct binning *binning, double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return digits_row(&binning->digits, bits);
 }
 
 /* Returns the row of a value. */
