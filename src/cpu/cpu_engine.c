@@ -14,12 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- tables --- */
-
-/* The tables of counts of the CPU's engine. There is one for each chunk, which nobody else uses
- * meanwhile. If these would take too much memory, there is one for each thread, whose counts are in
- * pages; or, with a tally for each file, there are fewer tables, which chunks share. With keys,
- * tables have what keyed_counts.h says instead of counts. */
+/* A table of counts. There is one for each chunk, which nobody else uses meanwhile. If these would
+ * take too much memory, there is one for each thread, whose counts are in pages; or, with a tally
+ * for each file, there are fewer tables, which chunks share. With keys, tables have what
+ * keyed_counts.h says instead of counts. */
 struct count_table {
     _Alignas(CACHE_LINE) pthread_mutex_t lock; /* not used with pages */
     bool busy;                                 /* with pages: a thread counts into it */
@@ -31,94 +29,102 @@ struct count_table {
     struct keyed_counts keyed;  /* all zeros without keys */
 };
 
-struct count_tables {
+#define TABLES_SIZE ((size_t)32 << 20) /* of all tables, bytes */
+#define CHUNKS_SIZE ((size_t)16 << 20) /* of all chunks together, bytes */
+#define CHUNK_MIN ((size_t)16 << 10)   /* of one chunk, whatever CHUNKS_SIZE says */
+
+struct cpu_chunk {
+    struct chunk chunk;
+    unsigned char *data; /* its own */
+    struct cpu_chunk *next_free;
+    struct count_table *table; /* with pages: the last one that a thread counted it into */
+};
+
+struct cpu_engine {
+    struct engine engine;
+    struct count_plan plan;
     struct count_table *tables;
-    size_t count;
+    size_t table_count;
     struct paged_set *paged; /* NULL without pages */
     void *counts;            /* memory; NULL with pages, or keys */
     struct moments *moments; /* of all tables; NULL if the histogram has none */
+    /* Guards `free`; with pages also `peeking`, and which tables are busy. */
+    _Alignas(CACHE_LINE) pthread_mutex_t lock;
+    pthread_cond_t freed, idle;
+    bool peeking;            /* no table may become busy */
+    struct cpu_chunk *free;  /* last in, first out: that buffer is still in a cache */
+    unsigned char *memory;   /* the data of all chunks; NULL if another engine has them */
+    struct cpu_engine *also; /* counts the same chunks by the next histogram; or NULL */
+    struct cpu_chunk chunks[];
 };
 
-#define TABLES_SIZE ((size_t)32 << 20) /* of all tables, bytes */
+/* --- tables --- */
 
 /* Makes the counts of the tables, `step` bytes each. Returns 0 or -1. */
-static int open_counts(struct count_tables *tables, size_t step)
+static int open_counts(struct cpu_engine *cpu, size_t step)
 {
-    tables->counts = calloc(tables->count * step + CACHE_LINE, 1);
-    if (!tables->counts)
+    cpu->counts = calloc(cpu->table_count * step + CACHE_LINE, 1);
+    if (!cpu->counts)
         return -1;
-    char *counts = tables->counts;
+    char *counts = cpu->counts;
     counts += cache_lines((uintptr_t)counts) - (uintptr_t)counts;
-    for (size_t i = 0; i < tables->count; i++)
-        tables->tables[i].tally.counts = (uint64_t *)(void *)(counts + i * step);
+    for (size_t i = 0; i < cpu->table_count; i++)
+        cpu->tables[i].tally.counts = (uint64_t *)(void *)(counts + i * step);
     return 0;
 }
 
 /* Makes the pages of the tables, beside one table that is whole. Returns 0 or -1. */
-static int open_pages(struct count_tables *tables, size_t rows)
+static int open_pages(struct cpu_engine *cpu, size_t rows)
 {
     const size_t shared = rows * sizeof(uint64_t), half = TABLES_SIZE / 2;
     const size_t size = shared < half ? TABLES_SIZE - shared : half;
-    tables->paged = paged_open(rows, (unsigned)tables->count, size);
-    for (size_t i = 0; tables->paged && i < tables->count; i++)
-        tables->tables[i].paged = paged_member(tables->paged, (unsigned)i);
-    return tables->paged ? 0 : -1;
+    cpu->paged = paged_open(rows, (unsigned)cpu->table_count, size);
+    for (size_t i = 0; cpu->paged && i < cpu->table_count; i++)
+        cpu->tables[i].paged = paged_member(cpu->paged, (unsigned)i);
+    return cpu->paged ? 0 : -1;
 }
 
 /* Makes all-zero tables for `chunks` chunks, of which up to `threads` are counted at a time. May
  * use pages unless there is a tally for each file. Memory is not touched before it is needed.
- * Returns 0, or -1 if memory is short; close_tables is due in either case. */
-static int open_tables(struct count_tables *tables, const struct histogram_spec *spec,
-                       unsigned chunks, unsigned threads, bool each_file)
+ * Returns 0, or -1 if memory is short; cpu_close is due in either case. */
+static int open_tables(struct cpu_engine *cpu, const struct histogram_spec *spec, unsigned chunks,
+                       unsigned threads)
 {
     const size_t bins = spec->bins, step = cache_lines(bins * sizeof(uint64_t));
     const size_t fit = TABLES_SIZE / step;
-    const bool paged = fit < chunks && !each_file && count_can_page(spec);
+    const bool paged = fit < chunks && !cpu->engine.files && count_can_page(spec);
     const size_t count = paged ? threads : fit < 1 ? 1 : fit < chunks ? fit : chunks;
     const unsigned channels = histogram_spec_channels(spec);
-    *tables = (struct count_tables){.tables = cache_lines_open(count * sizeof *tables->tables)};
-    if (!tables->tables)
+    cpu->tables = cache_lines_open(count * sizeof *cpu->tables);
+    if (!cpu->tables)
         return -1;
     if (spec->has_moments)
-        tables->moments = calloc(count * channels, sizeof *tables->moments);
-    tables->count = count;
+        cpu->moments = calloc(count * channels, sizeof *cpu->moments);
+    cpu->table_count = count;
     for (size_t i = 0; i < count; i++) {
-        struct tally *tally = &tables->tables[i].tally;
+        struct tally *tally = &cpu->tables[i].tally;
         *tally = (struct tally){.bins = bins, .channels = channels};
-        tally->moments = tables->moments ? &tables->moments[i * channels] : NULL;
-        pthread_mutex_init(&tables->tables[i].lock, NULL);
+        tally->moments = cpu->moments ? &cpu->moments[i * channels] : NULL;
+        pthread_mutex_init(&cpu->tables[i].lock, NULL);
     }
-    if (spec->has_moments && !tables->moments)
+    if (spec->has_moments && !cpu->moments)
         return -1;
-    return paged ? open_pages(tables, bins) : open_counts(tables, step);
+    return paged ? open_pages(cpu, bins) : open_counts(cpu, step);
 }
 
-/* Makes tables as open_tables, for counts by key, which are moved to `keys`. */
-static int open_keyed_tables(struct count_tables *tables, struct key_tallies *keys, unsigned chunks)
+/* Makes tables as open_tables, for counts by key, which are moved to engine.keys. */
+static int open_keyed_tables(struct cpu_engine *cpu, unsigned chunks)
 {
     int rc = 0;
-    *tables = (struct count_tables){.tables = cache_lines_open(chunks * sizeof *tables->tables)};
-    if (!tables->tables)
+    cpu->tables = cache_lines_open(chunks * sizeof *cpu->tables);
+    if (!cpu->tables)
         return -1;
-    tables->count = chunks;
+    cpu->table_count = chunks;
     for (size_t i = 0; i < chunks; i++) {
-        pthread_mutex_init(&tables->tables[i].lock, NULL);
-        rc |= keyed_open(&tables->tables[i].keyed, keys, chunks);
+        pthread_mutex_init(&cpu->tables[i].lock, NULL);
+        rc |= keyed_open(&cpu->tables[i].keyed, cpu->engine.keys, chunks);
     }
     return rc;
-}
-
-/* Frees the tables. Does nothing with all-zero ones. */
-static void close_tables(struct count_tables *tables)
-{
-    for (size_t i = 0; i < tables->count; i++) {
-        pthread_mutex_destroy(&tables->tables[i].lock);
-        keyed_close(&tables->tables[i].keyed);
-    }
-    free(tables->counts);
-    paged_close(tables->paged);
-    free(tables->tables);
-    free(tables->moments);
 }
 
 /* Adds a table that no thread counts into to a tally, but no counts that are in pages. */
@@ -133,31 +139,7 @@ static void add_table(const struct count_table *table, struct tally *tally)
     tally->bins = bins;
 }
 
-/* --- the engine --- */
-
-#define CHUNKS_SIZE ((size_t)16 << 20) /* of all chunks together, bytes */
-#define CHUNK_MIN ((size_t)16 << 10)   /* of one chunk, whatever CHUNKS_SIZE says */
-
-struct cpu_chunk {
-    struct chunk chunk;
-    unsigned char *data; /* its own */
-    struct cpu_chunk *next_free;
-    struct count_table *table; /* with pages: the last one that a thread counted it into */
-};
-
-struct cpu_engine {
-    struct engine engine;
-    struct count_plan plan;
-    struct count_tables tables;
-    /* Guards `free`; with pages also `peeking`, and which tables are busy. */
-    _Alignas(CACHE_LINE) pthread_mutex_t lock;
-    pthread_cond_t freed, idle;
-    bool peeking;            /* no table may become busy */
-    struct cpu_chunk *free;  /* last in, first out: that buffer is still in a cache */
-    unsigned char *memory;   /* the data of all chunks; NULL if another engine has them */
-    struct cpu_engine *also; /* counts the same chunks by the next histogram; or NULL */
-    struct cpu_chunk chunks[];
-};
+/* --- chunks --- */
 
 /* Takes a free chunk. NULL if there is none and !wait. */
 static struct cpu_chunk *acquire_chunk(struct cpu_engine *cpu, bool wait)
@@ -256,9 +238,9 @@ static struct count_table *find_idle_table(struct cpu_engine *cpu, struct count_
 {
     if (!last->busy)
         return last;
-    for (size_t i = 0; i < cpu->tables.count; i++)
-        if (!cpu->tables.tables[i].busy)
-            return &cpu->tables.tables[i];
+    for (size_t i = 0; i < cpu->table_count; i++)
+        if (!cpu->tables[i].busy)
+            return &cpu->tables[i];
     return NULL;
 }
 
@@ -295,7 +277,7 @@ static int cpu_submit(struct engine *engine, struct chunk *chunk)
     struct cpu_engine *const first = (struct cpu_engine *)engine;
     for (struct cpu_engine *cpu = first; cpu; cpu = cpu->also) {
         struct cpu_chunk *own = cpu == first ? (struct cpu_chunk *)chunk : acquire_chunk(cpu, true);
-        if (cpu->tables.paged) {
+        if (cpu->paged) {
             count_into_pages(cpu, own, chunk);
         } else {
             pthread_mutex_lock(&own->table->lock);
@@ -313,12 +295,12 @@ static int cpu_finish(struct engine *engine, struct tally *tally)
 {
     struct cpu_engine *cpu = (struct cpu_engine *)engine;
     for (; cpu; cpu = cpu->also, tally = tally->also) {
-        for (size_t i = 0; i < cpu->tables.count; i++) {
-            empty_table(cpu, &cpu->tables.tables[i]);
-            add_table(&cpu->tables.tables[i], tally);
+        for (size_t i = 0; i < cpu->table_count; i++) {
+            empty_table(cpu, &cpu->tables[i]);
+            add_table(&cpu->tables[i], tally);
         }
-        if (cpu->tables.paged)
-            paged_add(cpu->tables.paged, tally->counts);
+        if (cpu->paged)
+            paged_add(cpu->paged, tally->counts);
     }
     return 0;
 }
@@ -329,12 +311,12 @@ static void peek_at_pages(struct cpu_engine *cpu, struct tally *tally)
 {
     pthread_mutex_lock(&cpu->lock);
     cpu->peeking = true;
-    for (size_t i = 0; i < cpu->tables.count; i++) {
-        while (cpu->tables.tables[i].busy)
+    for (size_t i = 0; i < cpu->table_count; i++) {
+        while (cpu->tables[i].busy)
             pthread_cond_wait(&cpu->idle, &cpu->lock);
-        add_table(&cpu->tables.tables[i], tally);
+        add_table(&cpu->tables[i], tally);
     }
-    paged_add(cpu->tables.paged, tally->counts);
+    paged_add(cpu->paged, tally->counts);
     cpu->peeking = false;
     pthread_cond_broadcast(&cpu->idle);
     pthread_mutex_unlock(&cpu->lock);
@@ -344,8 +326,8 @@ static void peek_at_pages(struct cpu_engine *cpu, struct tally *tally)
  * moved. */
 static void peek_at_tables(struct cpu_engine *cpu, struct tally *tally)
 {
-    for (size_t i = 0; i < cpu->tables.count; i++) {
-        struct count_table *table = &cpu->tables.tables[i];
+    for (size_t i = 0; i < cpu->table_count; i++) {
+        struct count_table *table = &cpu->tables[i];
         pthread_mutex_lock(&table->lock);
         if (cpu->engine.keys)
             empty_table(cpu, table);
@@ -358,7 +340,7 @@ static int cpu_peek(struct engine *engine, struct tally *tally)
 {
     struct cpu_engine *cpu = (struct cpu_engine *)engine;
     for (; cpu; cpu = cpu->also, tally = tally->also)
-        if (cpu->tables.paged)
+        if (cpu->paged)
             peek_at_pages(cpu, tally);
         else
             peek_at_tables(cpu, tally);
@@ -379,7 +361,14 @@ static void cpu_close(struct engine *engine)
     pthread_cond_destroy(&cpu->freed);
     pthread_cond_destroy(&cpu->idle);
     pthread_mutex_destroy(&cpu->lock);
-    close_tables(&cpu->tables);
+    for (size_t i = 0; i < cpu->table_count; i++) {
+        pthread_mutex_destroy(&cpu->tables[i].lock);
+        keyed_close(&cpu->tables[i].keyed);
+    }
+    free(cpu->counts);
+    paged_close(cpu->paged);
+    free(cpu->tables);
+    free(cpu->moments);
     free(cpu->memory);
     free(cpu);
 }
@@ -420,9 +409,8 @@ static struct cpu_engine *open_one(const struct histogram_spec *spec,
     pthread_mutex_init(&cpu->lock, NULL);
     pthread_cond_init(&cpu->freed, NULL);
     pthread_cond_init(&cpu->idle, NULL);
-    const int rc = options->keys
-                       ? open_keyed_tables(&cpu->tables, options->keys, chunks)
-                       : open_tables(&cpu->tables, spec, chunks, options->threads, files != NULL);
+    const int rc = options->keys ? open_keyed_tables(cpu, chunks)
+                                 : open_tables(cpu, spec, chunks, options->threads);
     if (rc != 0) {
         cpu_close(&cpu->engine);
         return NULL;
@@ -431,7 +419,7 @@ static struct cpu_engine *open_one(const struct histogram_spec *spec,
     for (unsigned i = 0; i < chunks; i++) {
         struct cpu_chunk *own = &cpu->chunks[i];
         own->chunk = (struct chunk){.engine = &cpu->engine, .may_borrow = true};
-        own->table = &cpu->tables.tables[i % cpu->tables.count];
+        own->table = &cpu->tables[i % cpu->table_count];
         own->next_free = cpu->free;
         cpu->free = own;
     }
