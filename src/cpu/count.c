@@ -43,15 +43,6 @@ static void add_byte_values(const struct histogram_spec *spec, const uint64_t by
     }
 }
 
-static void count_byte_values(const struct count_plan *plan, const unsigned char *data, size_t len,
-                              struct tally *tally)
-{
-    uint64_t bytes[256] = {0};
-    plan->kernels->count_bytes(data, len, bytes);
-    add_byte_values(plan->spec, bytes, tally->counts, tally->moments);
-    tally->samples += len;
-}
-
 /* Counts values of one byte in interleaved channels. */
 static void count_byte_channels(const struct histogram_spec *spec, const unsigned char *data,
                                 size_t len, struct tally *tally)
@@ -78,12 +69,16 @@ static void count_values(const struct count_plan *plan, const unsigned char *dat
                          struct tally *tally, struct paged_counts *paged)
 {
     const struct histogram_spec *spec = plan->spec;
-    if (spec->type.size == 1 && spec->channels > 1)
-        count_byte_channels(spec, data, len, tally);
-    else if (spec->type.size == 1)
-        count_byte_values(plan, data, len, tally);
-    else
+    if (spec->type.size > 1) {
         plan->kernels->count_values(plan, data, len, tally, paged);
+    } else if (spec->channels > 1) {
+        count_byte_channels(spec, data, len, tally);
+    } else {
+        uint64_t bytes[256] = {0};
+        plan->kernels->count_bytes(data, len, bytes);
+        add_byte_values(spec, bytes, tally->counts, tally->moments);
+        tally->samples += len;
+    }
 }
 
 /* --- pairs of bytes --- */
@@ -345,17 +340,6 @@ void count_samples(const struct count_plan *plan, const unsigned char *data, siz
         count_all(plan, data, len, &to);
 }
 
-/* Counts the newlines of a header. Returns its length without its last newline, which then is an
- * empty record. */
-static size_t count_header(const struct count_plan *plan, const unsigned char *data, size_t len,
-                           struct tally *tally)
-{
-    size_t header = field_header_len(&plan->field, data, len);
-    for (size_t i = 0; i < header; i++)
-        tally->newlines += data[i] == '\n';
-    return header;
-}
-
 bool count_can_page(const struct histogram_spec *spec)
 {
     return (spec->mode->has_characters && !spec->groups) || spec->mode->has_pairs ||
@@ -384,7 +368,9 @@ void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struc
     }
     tally->bytes += origin->bytes;
     if (origin->has_header) {
-        const size_t header = count_header(plan, data, len, tally);
+        /* Its last newline stays, which then is an empty record. */
+        const size_t header = field_header_len(&plan->field, data, len);
+        tally->newlines += byte_count(data, header, '\n');
         data += header;
         len -= header;
     }
