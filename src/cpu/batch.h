@@ -85,28 +85,6 @@ TARGET INLINE void count_unrolled(const uint32_t *rows, size_t n, uint64_t *coun
         counts[rows[i]]++;
 }
 
-/* Returns 2^exponent, for exponents of normal doubles. */
-TARGET INLINE double power_of_two(int exponent)
-{
-    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
-    double power;
-    memcpy(&power, &bits, sizeof power);
-    return power;
-}
-
-/* True if a number of a batch may lose bits when it is multiplied by 2^-exponent. The check for
- * bits below the unit of limbs would not notice. */
-TARGET static bool batch_may_vanish(const double *values, int exponent)
-{
-    if (exponent <= 0)
-        return false;
-    const double normal = power_of_two(exponent - 1022);
-    uint64_t tiny = 0;
-    for (size_t i = 0; i < BATCH; i++)
-        tiny |= (uint64_t)(fabs(values[i]) < normal) & (uint64_t)(values[i] != 0);
-    return tiny != 0;
-}
-
 /* --- rows --- */
 
 /* Finds rows in equal bins of values of up to 32 bits, with edges of as many, by offsets of 32

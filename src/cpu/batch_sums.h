@@ -14,6 +14,28 @@
 #include <float.h>
 #include <math.h>
 
+/* Returns 2^exponent, for exponents of normal doubles. */
+TARGET INLINE double power_of_two(int exponent)
+{
+    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
+/* True if a number of a batch may lose bits when it is multiplied by 2^-exponent. The check for
+ * bits below the unit of limbs would not notice. */
+TARGET static bool batch_may_vanish(const double *values, int exponent)
+{
+    if (exponent <= 0)
+        return false;
+    const double normal = power_of_two(exponent - 1022);
+    uint64_t tiny = 0;
+    for (size_t i = 0; i < BATCH; i++)
+        tiny |= (uint64_t)(fabs(values[i]) < normal) & (uint64_t)(values[i] != 0);
+    return tiny != 0;
+}
+
 #ifdef SUM_BY_IFMA
 #include "sum_ifma.h"
 #else
@@ -500,16 +522,22 @@ TARGET static void batch_moments_add(struct batch_moments *batch, const double *
         add_moments(batch->moments, values, n);
 }
 
-/* True if one of the numbers that were added or begun with is so large that a whole number may have
- * been rounded to it. */
+/* True if a number is so large that a whole number may have been rounded to it. */
+TARGET static bool has_large(const double *values, size_t n)
+{
+    bool is_large = false;
+    for (size_t i = 0; i < n; i++)
+        is_large |= fabs(values[i]) >= MOMENTS_LARGE;
+    return is_large;
+}
+
+/* Does what has_large does, for numbers that were added or begun with. */
 TARGET static bool batch_moments_has_large(const struct batch_moments *batch, const double *values,
                                            size_t n)
 {
-    bool is_large =
-        batch->values && (batch->parts.max >= MOMENTS_LARGE || batch->parts.min <= -MOMENTS_LARGE);
-    for (size_t i = 0; !batch->values && i < n; i++)
-        is_large |= fabs(values[i]) >= MOMENTS_LARGE;
-    return is_large;
+    if (batch->values)
+        return batch->parts.max >= MOMENTS_LARGE || batch->parts.min <= -MOMENTS_LARGE;
+    return has_large(values, n);
 }
 
 /* Adds the block from i on, if a batch was begun. */
@@ -575,13 +603,12 @@ TARGET INLINE void add_short_wholes(struct moments *moments, const union batch *
 TARGET INLINE void add_long_wholes(struct moments *moments, const union batch *batch, size_t n,
                                    char kind)
 {
-    __extension__ typedef unsigned __int128 wide;
     int128 sum = 0, least = 0, greatest = 0, low = 0, high = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t bits = whole_at(batch, i, 8, kind);
         int128 value = kind == 'i' ? (int128)(int64_t)bits : (int128)bits;
         uint64_t magnitude = value < 0 ? -bits : bits;
-        wide square = (wide)magnitude * magnitude;
+        uint128 square = (uint128)magnitude * magnitude;
         sum += value;
         low += (uint64_t)square;
         high += (uint64_t)(square >> 64);

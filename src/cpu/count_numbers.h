@@ -366,14 +366,6 @@ static void count_numbers(const struct count_plan *plan, const unsigned char *da
 
 _Static_assert(BATCH <= KEYED_MAX, "a batch is counted together");
 
-static bool has_large(const double *values, size_t n)
-{
-    bool is_large = false;
-    for (size_t i = 0; i < n; i++)
-        is_large |= fabs(values[i]) >= MOMENTS_LARGE;
-    return is_large;
-}
-
 /* Adds the values of a batch to the sums of their keys. Not inlined, as the list is long. */
 static __attribute__((noinline)) void add_large_values(const struct count_plan *plan,
                                                        const struct record_text *text,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Exact sums of a batch of doubles and of their squares by AVX-512 IFMA:
- * what batch_sums.h has in count_avx512.c in place of its limbs.
+/* Exact sums of a batch of doubles and of their squares by AVX-512 IFMA: what batch_sums.h includes
+ * in place of its own limbs if SUM_BY_IFMA is defined.
  *
  * A number becomes a fixed-point number a * 2^51 + b, or a alone if that has enough bits. The
  * greatest number of the batch decides the unit. 2^52 and half of a limb's range are added, so that
@@ -10,9 +10,6 @@
  * (Kulisch's long accumulator, of which two digits are in use at a time.) */
 #ifndef GPUHISTO_SUM_IFMA_H
 #define GPUHISTO_SUM_IFMA_H
-
-#include "batch.h"
-#include "src/bins/sums.h"
 
 #include <immintrin.h>
 
