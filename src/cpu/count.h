@@ -76,8 +76,8 @@ extern const struct cpu_kernels cpu_kernels_avx512, cpu_kernels_avx2, cpu_kernel
 /* All kernels, fastest first, ended by NULL. The last one runs anywhere. */
 extern const struct cpu_kernels *const all_kernels[];
 
-/* Returns the counter with this name, or the fastest for NULL; NULL if this processor cannot run
- * it. */
+/* Returns the kernels with this name, or the fastest for NULL; NULL if this processor cannot run
+ * them. */
 const struct cpu_kernels *cpu_kernels_find(const char *name);
 
 /* Returns a plan for counting a histogram, which must outlive it. */

@@ -27,28 +27,12 @@
 
 /* The powers of ten for these, descending, each the sum of two doubles. */
 #define WINDOW_POWER_MAX 10
-static const double window_high[] = {1e10, 1e9,  1e8,  1e7,  1e6,  1e5,  1e4,  1e3,  1e2,  1e1,
-                                     1e0,  1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
-static const double window_low[] = {0,
-                                    0,
-                                    0,
-                                    0,
-                                    0,
-                                    0,
-                                    0,
-                                    0,
-                                    0,
-                                    0,
-                                    0,
-                                    -0x1.999999999999ap-58,
-                                    -0x1.eb851eb851eb8p-63,
-                                    -0x1.89374bc6a7efap-66,
-                                    -0x1.6a161e4f765fep-68,
-                                    -0x1.ee78183f91e64p-71,
-                                    0x1.b5a63f9a49c2cp-75,
-                                    0x1.5e1e99483b023p-78,
-                                    -0x1.03023df2d4c94p-82,
-                                    -0x1.34674bfabb83bp-84};
+static const double window_high[20] = {1e10, 1e9,  1e8,  1e7,  1e6,  1e5,  1e4,  1e3,  1e2,  1e1,
+                                       1e0,  1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
+static const double window_low[20] = {
+    [11] = -0x1.999999999999ap-58, -0x1.eb851eb851eb8p-63, -0x1.89374bc6a7efap-66,
+    -0x1.6a161e4f765fep-68,        -0x1.ee78183f91e64p-71, 0x1.b5a63f9a49c2cp-75,
+    0x1.5e1e99483b023p-78,         -0x1.03023df2d4c94p-82, -0x1.34674bfabb83bp-84};
 
 struct window {
     __m512d high[2], low[2];

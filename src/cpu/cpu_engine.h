@@ -30,7 +30,7 @@ struct cpu_engine_options {
 struct engine *cpu_engine_open(const struct histogram_spec *spec,
                                const struct cpu_engine_options *options);
 
-/* Returns a few words about the engine's counter: a constant. */
+/* Returns a few words about the engine's kernels: a constant. */
 const char *cpu_engine_kernels(const struct engine *engine);
 
 #endif
