@@ -12,7 +12,7 @@
 #ifndef GPUHISTO_FIELD_H
 #define GPUHISTO_FIELD_H
 
-#include "json_path.h"
+#include "json_reader.h"
 #include "number.h"
 
 #define FIELD_RECORD_MAX ((size_t)1 << 20)       /* bytes, without the newline */

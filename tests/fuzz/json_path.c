@@ -4,7 +4,7 @@
  * have units; then come the path, a line of its own, and the text. It is read as it is, and before
  * white space, as what is close to the end is left to the definition. The first record is read in
  * pieces, too, as tables are. */
-#include "src/text/json_path.h"
+#include "src/text/json_reader.h"
 #include "src/text/number.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/helpers/check_json.h"

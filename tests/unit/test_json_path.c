@@ -2,7 +2,7 @@
 /* Paths into JSON. The definition against cases by hand; every parser against the definition, on
  * random lines between pages that fault: every alignment and cut, damaged bytes, nesting and
  * records around the most. */
-#include "src/text/json_path.h"
+#include "src/text/json_reader.h"
 #include "src/text/number.h"
 #include "tests/helpers/check_json.h"
 #include "tests/helpers/guarded.h"
