@@ -6,7 +6,7 @@
 #include "src/base/byte_masks.h"
 #include "src/base/show.h"
 #include "src/tally/histogram_spec.h"
-#include "src/text/number_units.h"
+#include "src/text/units.h"
 
 #include <inttypes.h>
 #include <math.h>

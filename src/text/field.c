@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fields of lines, a record at a time. field_csv.c finds where records of CSV end. */
 #include "field.h"
-#include "number_units.h"
+#include "units.h"
 
 #include <math.h>
 #include <stdio.h>

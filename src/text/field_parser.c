@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Gathers fields as tokens and has them parsed. */
 #include "field_parser.h"
-#include "number_units.h"
+#include "units.h"
 
 #include <string.h>
 

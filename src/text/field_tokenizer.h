@@ -9,7 +9,7 @@
  *
  * It calls tokenize_fields and find_fields. */
 #include "key.h"
-#include "number_units.h"
+#include "units.h"
 
 #include "field_json.h"
 #include "field_lines.h"

@@ -3,7 +3,7 @@
  * grammar and strtod, to the bit. The first byte says how many tokens are asked for at a time, and
  * whether they may have units.
  * `make fuzz` builds it. */
-#include "src/text/number_units.h"
+#include "src/text/units.h"
 #include "src/text/field_parser.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/helpers/naive_number.h"

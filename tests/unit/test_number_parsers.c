@@ -2,7 +2,7 @@
 /* Every parser of numbers that this processor can run against the grammar and strtod, to the bit:
  * over tokens that are hard to round or hardly numbers, over random ones, and over texts that are
  * cut anywhere and end at a page that must not be touched. */
-#include "src/text/number_units.h"
+#include "src/text/units.h"
 #include "src/text/number_parser.h"
 #include "tests/helpers/bits.h"
 #include "tests/helpers/guarded.h"

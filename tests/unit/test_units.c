@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers with units: by hand against the decimal that they are, and random ones by every parser
  * against the definition, to the bit. */
-#include "src/text/number_units.h"
+#include "src/text/units.h"
 #include "src/text/field_parser.h"
 #include "tests/helpers/guarded.h"
 #include "tests/helpers/naive_number.h"

@@ -16,8 +16,8 @@
  * 1d2:03:04 and 1-02:03:04; but with a '-' before them, some mean it for the days alone.
  *
  * The value is the double nearest to the exact sum of products, half way the even one. */
-#ifndef GPUHISTO_NUMBER_UNITS_H
-#define GPUHISTO_NUMBER_UNITS_H
+#ifndef GPUHISTO_UNITS_H
+#define GPUHISTO_UNITS_H
 
 #include "number.h"
 
