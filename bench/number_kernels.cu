@@ -12,7 +12,7 @@
 extern "C" {
 #include "bench/texts.h"
 #include "src/text/number_parser.h"
-#include "src/text/decimal_to_double.h"
+#include "src/text/number.h"
 }
 
 #include <algorithm>

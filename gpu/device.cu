@@ -5,7 +5,6 @@
 
 extern "C" {
 #include "src/text/number.h"
-#include "src/text/decimal_to_double.h"
 }
 
 #include <cstdlib>

@@ -44,7 +44,7 @@ histogram_sources = \
 	src/tally/mode_numbers.c src/tally/mode_pairs.c \
 	src/tally/moments_text.c src/tally/moments_text.h \
 	src/text/number.c src/text/number.h \
-	src/text/decimal_to_double.c src/text/decimal_to_double.h \
+	  \
 	src/text/units.c src/text/units.h  src/text/utf8.h \
 	src/tally/quantile.c src/tally/quantile.h \
 	src/tally/row_label.c src/tally/row_label.h \

@@ -11,7 +11,6 @@
 
 extern "C" {
 #include "src/text/number.h"
-#include "src/text/decimal_to_double.h"
 }
 
 // The least number of 19 digits: with so many, a mantissa takes no more.

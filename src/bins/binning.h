@@ -7,7 +7,7 @@
 #ifndef GPUHISTO_BINNING_H
 #define GPUHISTO_BINNING_H
 
-#include "src/text/decimal_to_double.h"
+#include "src/text/number.h"
 #include "src/base/int128.h"
 
 /* --- bins of decimal digits --- */

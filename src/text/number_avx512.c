@@ -12,7 +12,6 @@
  * digits, dots and minus signs, but is no plain number, is no number. All other tokens are parsed
  * one by one: those of up to 32 bytes before the exponent with all digits in one vector. */
 #include "field_parser.h"
-#include "decimal_to_double.h"
 #include "number.h"
 
 #if defined __x86_64__ && defined __GNUC__

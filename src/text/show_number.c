@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "show_number.h"
 #include "number.h"
-#include "decimal_to_double.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,7 +4,6 @@
 
 extern "C" {
 #include "src/text/number.h"
-#include "src/text/decimal_to_double.h"
 }
 
 #include <cstdio>

@@ -7,7 +7,7 @@
 #include "gpu/decode/stages.h"
 
 extern "C" {
-#include "src/text/decimal_to_double.h"
+#include "src/text/number.h"
 }
 
 #include <algorithm>
