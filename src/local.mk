@@ -27,7 +27,7 @@ histogram_sources = \
 	src/tally/chi_square.c src/tally/chi_square.h \
 	src/tally/coarsen.c src/tally/coarsen.h \
 	src/bins/sums.c src/bins/sums.h \
-	src/text/field.c src/text/field.h src/text/field_csv.c \
+	src/text/field.c src/text/field.h \
 	src/text/json_reader.c src/text/json_reader.h \
 	src/tally/file_tallies.c src/tally/file_tallies.h \
 	src/tally/histogram_spec.c src/tally/histogram_spec.h \
