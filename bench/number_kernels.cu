@@ -11,7 +11,7 @@
 
 extern "C" {
 #include "bench/texts.h"
-#include "src/text/number_parser.h"
+#include "src/text/field_parser.h"
 #include "src/text/number.h"
 }
 

@@ -5,7 +5,7 @@
  * and memchr that only finds the lines. All take turns over the same text, 256 KiB at a time as in
  * the filter. Each is verified against strtod first; medians are printed. */
 #include "bench/texts.h"
-#include "src/text/number_parser.h"
+#include "src/text/field_parser.h"
 #include "tests/helpers/naive_number.h"
 
 #include <getopt.h>

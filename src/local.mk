@@ -70,7 +70,7 @@ cpu_sources = \
 	src/tally/large_numbers.c src/tally/large_numbers.h \
 	src/text/line_spans.c src/text/line_spans.h \
 	src/text/number_avx2.c src/text/number_avx512.c src/text/number_parser.c \
-	src/text/number_parser.h src/text/number_portable.c \
+ src/text/number_portable.c \
 	src/tally/paged_counts.c src/tally/paged_counts.h
 
 blocks_sources = \

@@ -7,7 +7,7 @@
 
 #include "field.h"
 #include "line_filter.h"
-#include "number_parser.h"
+#include "field_parser.h"
 
 struct line_spans {
     const struct line_filter *filter;

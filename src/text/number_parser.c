@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of parsers. */
-#include "number_parser.h"
+#include "field_parser.h"
 
 const struct number_parser *const number_parsers[] = {
 #if defined __x86_64__ && defined __GNUC__

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/helpers/text_rows.h"
-#include "src/text/number_parser.h"
+#include "src/text/field_parser.h"
 
 #define VALUES_MAX 4096
 

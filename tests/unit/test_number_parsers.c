@@ -3,7 +3,7 @@
  * over tokens that are hard to round or hardly numbers, over random ones, and over texts that are
  * cut anywhere and end at a page that must not be touched. */
 #include "src/text/units.h"
-#include "src/text/number_parser.h"
+#include "src/text/field_parser.h"
 #include "tests/helpers/bits.h"
 #include "tests/helpers/guarded.h"
 #include "tests/helpers/naive_number.h"

@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_TESTS_TESTED_PARSERS_H
 #define GPUHISTO_TESTS_TESTED_PARSERS_H
 
-#include "src/text/number_parser.h"
+#include "src/text/field_parser.h"
 
 #ifdef __cplusplus
 extern "C" {
