@@ -63,14 +63,14 @@ cpu_sources = \
 	src/cpu/count_bytes.h src/cpu/count_characters.h src/cpu/count_letters.h \
 	src/cpu/count_numbers.h src/cpu/sum_ifma.h \
 	src/cpu/cpu_engine.c src/cpu/cpu_engine.h \
-	src/text/field_avx2.c src/text/field_avx512.c src/text/field_tokenizer.h src/text/field_json.h src/text/field_lines.h src/text/json_scan.h src/text/json_shape.h src/text/json_token.h \
-	src/text/field_parser.c src/text/field_parser.h src/text/field_portable.c \
-	src/text/find_string.h \
+	src/text/field_parser_avx2.c src/text/field_parser_avx512.c src/text/json_loop.h src/text/lines_loop.h src/text/json_scan.h \
+	src/text/field_parser.c src/text/field_parser.h src/text/field_parser_portable.c \
+ \
 	src/tally/keyed_counts.c src/tally/keyed_counts.h \
 	src/tally/large_numbers.c src/tally/large_numbers.h \
 	src/text/line_spans.c src/text/line_spans.h \
-	src/text/number_avx2.c src/text/number_avx512.c src/text/number_parser.c \
- src/text/number_portable.c \
+ \
+ \
 	src/tally/paged_counts.c src/tally/paged_counts.h
 
 blocks_sources = \

@@ -7,43 +7,6 @@
 
 #define LINES_SIZE 4096 /* bytes */
 
-void field_tokens_put_invalid(struct field_tokens *tokens)
-{
-    memcpy(tokens->bytes + tokens->len, "? ", 2);
-    tokens->len += 2;
-    tokens->count++;
-}
-
-/* Ends a token of `len` bytes that was copied; 0: appends an invalid one. */
-static void end_token(struct field_tokens *tokens, size_t len)
-{
-    if (len == 0) {
-        field_tokens_put_invalid(tokens);
-        return;
-    }
-    tokens->len += len;
-    tokens->bytes[tokens->len++] = ' ';
-    tokens->count++;
-}
-
-void field_tokens_put(struct field_tokens *tokens, const unsigned char *from,
-                      const unsigned char *to, const unsigned char *end)
-{
-    end_token(tokens, field_token(tokens->field, &from, &to, end, tokens->bytes + tokens->len));
-}
-
-void field_tokens_gather(struct record_text *text, struct field_tokens *tokens)
-{
-    const unsigned char *from;
-    while (tokens->count < tokens->cap && field_tokens_have_room(tokens)) {
-        const size_t len = field_next_token(text->begin, &text->at, text->limit, &from,
-                                            tokens->bytes + tokens->len);
-        if (!from)
-            break;
-        end_token(tokens, len);
-    }
-}
-
 /* Parses tokens. Those that the parser does not know are read again, with their units. */
 static size_t parse_tokens(const struct number_parser *parser, const struct field *field,
                            struct record_text *text, double *values, size_t cap)
@@ -129,4 +92,26 @@ size_t fields_parse_keyed(const struct number_parser *parser, const struct field
                           struct key_span *keys, size_t cap)
 {
     return parse_records(parser, field, key, text, values, keys, cap);
+}
+
+/* --- the table --- */
+
+const struct number_parser *const number_parsers[] = {
+#if defined __x86_64__ && defined __GNUC__
+    &number_parser_avx512,
+    &number_parser_avx2,
+#endif
+    &number_parser_portable,
+    NULL,
+};
+
+const struct number_parser *number_parser_find(const struct number_parser *first)
+{
+    const struct number_parser *const *parser = number_parsers;
+    while (first && *parser != first)
+        parser++;
+    while (!(*parser)->runs_here())
+        parser++;
+    number_prepare();
+    return *parser;
 }

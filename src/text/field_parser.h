@@ -91,16 +91,6 @@ struct json_bytes {
     uint64_t controls; /* all below a space */
 };
 
-/* Appends the field [from, to) of a record that ends at `end`, whatever is in it. */
-void field_tokens_put(struct field_tokens *tokens, const unsigned char *from,
-                      const unsigned char *to, const unsigned char *end);
-
-/* Gathers tokens that may have units, with FIELD_NONE. */
-void field_tokens_gather(struct record_text *text, struct field_tokens *tokens);
-
-/* Appends a token for an invalid record. */
-void field_tokens_put_invalid(struct field_tokens *tokens);
-
 /* Parses the fields of records, with their units if the field has units, or tokens with FIELD_NONE.
  * Writes a value for each record that counts, NaN for an invalid one, and returns how many. Moves
  * text->at to where to go on. Otherwise as the parser's parse. */
@@ -111,27 +101,5 @@ size_t fields_parse(const struct number_parser *parser, const struct field *fiel
 size_t fields_parse_keyed(const struct number_parser *parser, const struct field *field,
                           const struct field *key, struct record_text *text, double *values,
                           struct key_span *keys, size_t cap);
-
-/* The gatherers of the parsers, and what finds keys. */
-void fields_tokenize_avx512(const struct field *field, struct record_text *text,
-                            struct field_tokens *tokens);
-void fields_tokenize_avx2(const struct field *field, struct record_text *text,
-                          struct field_tokens *tokens);
-void fields_tokenize_portable(const struct field *field, struct record_text *text,
-                              struct field_tokens *tokens);
-size_t fields_find_avx512(const struct field *field, struct record_text *text,
-                          struct key_span *keys, size_t cap);
-size_t fields_find_avx2(const struct field *field, struct record_text *text, struct key_span *keys,
-                        size_t cap);
-size_t fields_find_portable(const struct field *field, struct record_text *text,
-                            struct key_span *keys, size_t cap);
-
-/* Their finders of strings. */
-const unsigned char *find_string_avx512(const struct line_string *string, const unsigned char *at,
-                                        const unsigned char *limit);
-const unsigned char *find_string_avx2(const struct line_string *string, const unsigned char *at,
-                                      const unsigned char *limit);
-const unsigned char *find_string_portable(const struct line_string *string, const unsigned char *at,
-                                          const unsigned char *limit);
 
 #endif

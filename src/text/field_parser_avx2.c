@@ -10,17 +10,80 @@
  * in no number ("alien"). */
 #include "field_parser.h"
 #include "number.h"
+#include "src/base/byte_masks.h"
 
 #if defined __x86_64__ && defined __GNUC__
 
 #include <immintrin.h>
 #include <math.h>
 
-#define AVX2 __attribute__((target("avx2,bmi,popcnt")))
+#define TARGET __attribute__((target("avx2,bmi,popcnt")))
 #define INLINE static inline __attribute__((always_inline))
+
+TARGET INLINE __m256i half_of(const unsigned char *at, unsigned half)
+{
+    return _mm256_loadu_si256((const void *)(at + 32 * half));
+}
+
+TARGET INLINE uint64_t mask_of_halves(__m256i low, __m256i high)
+{
+    return (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high)
+                                                     << 32;
+}
+
+TARGET INLINE uint64_t bytes_equal(const unsigned char *at, unsigned char byte)
+{
+    const __m256i all = _mm256_set1_epi8((char)byte);
+    return mask_of_halves(_mm256_cmpeq_epi8(half_of(at, 0), all),
+                          _mm256_cmpeq_epi8(half_of(at, 1), all));
+}
+
+TARGET INLINE uint64_t bytes_low(const unsigned char *at)
+{
+    const __m256i space = _mm256_set1_epi8(' '), low = half_of(at, 0), high = half_of(at, 1);
+    return mask_of_halves(_mm256_cmpeq_epi8(_mm256_min_epu8(low, space), low),
+                          _mm256_cmpeq_epi8(_mm256_min_epu8(high, space), high));
+}
+
+TARGET INLINE void copy_32(unsigned char *to, const unsigned char *from)
+{
+    _mm256_storeu_si256((void *)to, half_of(from, 0));
+}
+
+/* A mark with bit 5 set is told by its four low bits, and so is a space. */
+TARGET INLINE struct json_bytes json_bytes_at(const unsigned char *at)
+{
+    const __m256i marks = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', '{', ',', '}', 0, 0,
+                                           0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', '{', ',', '}', 0, 0);
+    const __m256i spaces = _mm256_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', 0, 0, 0, '\r', 0, 0,
+                                            ' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', 0, 0, 0, '\r', 0, 0);
+    const __m256i quote = _mm256_set1_epi8('"'), backslash = _mm256_set1_epi8('\\');
+    const __m256i bit = _mm256_set1_epi8(0x20), max = _mm256_set1_epi8(0x1f);
+    const __m256i low = half_of(at, 0), high = half_of(at, 1);
+    return (struct json_bytes){
+        .quotes = mask_of_halves(_mm256_cmpeq_epi8(low, quote), _mm256_cmpeq_epi8(high, quote)),
+        .backslashes =
+            mask_of_halves(_mm256_cmpeq_epi8(low, backslash), _mm256_cmpeq_epi8(high, backslash)),
+        .marks = mask_of_halves(
+            _mm256_cmpeq_epi8(_mm256_or_si256(low, bit), _mm256_shuffle_epi8(marks, low)),
+            _mm256_cmpeq_epi8(_mm256_or_si256(high, bit), _mm256_shuffle_epi8(marks, high))),
+        .spaces = mask_of_halves(_mm256_cmpeq_epi8(low, _mm256_shuffle_epi8(spaces, low)),
+                                 _mm256_cmpeq_epi8(high, _mm256_shuffle_epi8(spaces, high))),
+        .controls = mask_of_halves(_mm256_cmpeq_epi8(_mm256_min_epu8(low, max), low),
+                                   _mm256_cmpeq_epi8(_mm256_min_epu8(high, max), high))};
+}
+
+TARGET INLINE void json_write_positions(uint64_t bits, unsigned offset, uint16_t *to)
+{
+    mask_positions(bits, offset, to);
+}
+
+#include "json_loop.h"
+
+/* --- numbers --- */
+
 #define APART __attribute__((noinline)) /* so that the caller keeps its registers */
 
-#define WINDOW 64
 #define TOKENS 4
 
 /* Where no number is plain, one in RETRY groups of tokens is tried. */
@@ -34,7 +97,7 @@
 /* Repeats a mask of 16 bits for each of the four lanes. */
 #define EACH_LANE(mask) (UINT64_C(0x0001000100010001) * (mask))
 
-static bool number_avx2_runs_here(void)
+static bool runs_here(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
            __builtin_cpu_supports("popcnt");
@@ -51,18 +114,18 @@ struct pair {
     uint32_t token, is_digit, dot, minus;
 };
 
-AVX2 INLINE __m256i load_two(const void *low, const void *high)
+TARGET INLINE __m256i load_two(const void *low, const void *high)
 {
     __m128i a = _mm_loadu_si128((const __m128i *)low), b = _mm_loadu_si128((const __m128i *)high);
     return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
 }
 
-AVX2 INLINE uint32_t mask_of(__m256i bytes)
+TARGET INLINE uint32_t mask_of(__m256i bytes)
 {
     return (uint32_t)_mm256_movemask_epi8(bytes);
 }
 
-AVX2 INLINE uint32_t white_half(const unsigned char *at)
+TARGET INLINE uint32_t white_half(const unsigned char *at)
 {
     /* The white space that ends with each lower half of a byte. */
     const __m256i spaces = _mm256_broadcastsi128_si256(
@@ -71,14 +134,14 @@ AVX2 INLINE uint32_t white_half(const unsigned char *at)
     return mask_of(_mm256_cmpeq_epi8(bytes, _mm256_shuffle_epi8(spaces, bytes)));
 }
 
-AVX2 INLINE uint64_t white_space(const unsigned char *at)
+TARGET INLINE uint64_t white_space(const unsigned char *at)
 {
     return (uint64_t)white_half(at + WINDOW / 2) << 32 | white_half(at);
 }
 
 /* A byte can be in a number if its halves have a bit in common: 1 for + - and the dot, 2 for
  * digits, 4 and 8 for the letters of exponents and infinity. */
-AVX2 INLINE uint32_t alien_half(const unsigned char *at)
+TARGET INLINE uint32_t alien_half(const unsigned char *at)
 {
     const __m256i low = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(2, 2, 2, 2, 2 | 8, 2 | 4, 2 | 4, 2, 2, 2 | 4 | 8, 0, 1, 0, 1, 1 | 4, 0));
@@ -92,20 +155,20 @@ AVX2 INLINE uint32_t alien_half(const unsigned char *at)
 }
 
 /* Finds the bytes that are in no number. White space is among them. */
-AVX2 INLINE uint64_t alien_bytes(const unsigned char *at)
+TARGET INLINE uint64_t alien_bytes(const unsigned char *at)
 {
     return (uint64_t)alien_half(at + WINDOW / 2) << 32 | alien_half(at);
 }
 
 /* Returns a mask of the last bytes of each lane. */
-AVX2 INLINE __m256i last_bytes(size_t low, size_t high)
+TARGET INLINE __m256i last_bytes(size_t low, size_t high)
 {
     static const uint8_t mask[2 * LANE] = {[LANE] = 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
                                            0xff,          0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
     return load_two(mask + low, mask + high);
 }
 
-AVX2 INLINE struct pair pair_of(struct token low, struct token high)
+TARGET INLINE struct pair pair_of(struct token low, struct token high)
 {
     __m256i bytes = load_two(low.end - LANE, high.end - LANE);
     __m256i token = last_bytes(low.len, high.len);
@@ -132,13 +195,13 @@ INLINE uint64_t both(uint32_t low, uint32_t high)
 }
 
 /* Returns how many bytes of a lane follow the dot, given those up to it; all without a dot. */
-AVX2 INLINE unsigned bytes_after_dot(uint64_t front, unsigned lane)
+TARGET INLINE unsigned bytes_after_dot(uint64_t front, unsigned lane)
 {
     return LANE - (unsigned)__builtin_popcount((uint16_t)(front >> LANE * lane));
 }
 
 /* Returns the divisors of the lanes, in the order of tokens. */
-AVX2 INLINE __m256d scales_of(const unsigned after_dot[TOKENS])
+TARGET INLINE __m256d scales_of(const unsigned after_dot[TOKENS])
 {
     /* If all bytes follow the dot, there is none. */
     static const double scales[LANE + 1] = {1,   1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7, 1e8,
@@ -148,7 +211,7 @@ AVX2 INLINE __m256d scales_of(const unsigned after_dot[TOKENS])
 }
 
 /* Returns the sign bits of the lanes that have a bit, in the order of tokens. */
-AVX2 INLINE __m256d signs_of(uint64_t negative)
+TARGET INLINE __m256d signs_of(uint64_t negative)
 {
     const uint64_t signs = not_empty(negative), sign = UINT64_C(1) << 63;
     return _mm256_castsi256_pd(
@@ -157,7 +220,7 @@ AVX2 INLINE __m256d signs_of(uint64_t negative)
 }
 
 /* Joins digits to numbers of four. */
-AVX2 INLINE __m256i quads_of(__m256i digits, unsigned after_dot_low, unsigned after_dot_high)
+TARGET INLINE __m256i quads_of(__m256i digits, unsigned after_dot_low, unsigned after_dot_high)
 {
     digits = _mm256_blendv_epi8(_mm256_bslli_epi128(digits, 1), digits,
                                 last_bytes(after_dot_low, after_dot_high));
@@ -167,7 +230,7 @@ AVX2 INLINE __m256i quads_of(__m256i digits, unsigned after_dot_low, unsigned af
 
 /* Writes four values. Returns a mask of lanes, in the order of tokens 0, 2, 1, 3, with bits set
  * where the value is still unknown. Reads the 16 bytes before each token's end. */
-AVX2 INLINE uint64_t plain_numbers(const struct token tokens[TOKENS], double *values)
+TARGET INLINE uint64_t plain_numbers(const struct token tokens[TOKENS], double *values)
 {
     struct pair low = pair_of(tokens[0], tokens[2]), high = pair_of(tokens[1], tokens[3]);
     const uint64_t token = both(low.token, high.token), dot = both(low.dot, high.dot);
@@ -198,7 +261,7 @@ AVX2 INLINE uint64_t plain_numbers(const struct token tokens[TOKENS], double *va
 }
 
 /* Parses plain numbers as plain_numbers, from tokens that may be longer than a lane. */
-AVX2 APART static uint64_t long_numbers(const struct token tokens[TOKENS], double *values)
+TARGET APART static uint64_t long_numbers(const struct token tokens[TOKENS], double *values)
 {
     static const unsigned lane_of_token[TOKENS] = {0, 2, 1, 3};
     struct token cut[TOKENS];
@@ -211,7 +274,7 @@ AVX2 APART static uint64_t long_numbers(const struct token tokens[TOKENS], doubl
     return others | plain_numbers(cut, values);
 }
 
-AVX2 INLINE uint64_t four_numbers(const struct token tokens[TOKENS], double *values)
+TARGET INLINE uint64_t four_numbers(const struct token tokens[TOKENS], double *values)
 {
     /* No token is empty, so a long one has a bit from 16 on. */
     size_t lens =
@@ -232,7 +295,7 @@ static void other_numbers(const struct token tokens[TOKENS], uint64_t which,
     }
 }
 
-AVX2 INLINE struct token next_token(const unsigned char *window, uint64_t *begins, uint64_t *ends)
+TARGET INLINE struct token next_token(const unsigned char *window, uint64_t *begins, uint64_t *ends)
 {
     size_t begin = (size_t)__builtin_ctzll(*begins), end = (size_t)__builtin_ctzll(*ends);
     *begins &= *begins - 1;
@@ -241,8 +304,8 @@ AVX2 INLINE struct token next_token(const unsigned char *window, uint64_t *begin
 }
 
 /* Sets values[indices[i]] to the value of token i, for n tokens. There is room for a group more. */
-AVX2 INLINE void numbers_among(struct token *tokens, uint8_t *indices, unsigned n,
-                               const unsigned char *limit, double *values)
+TARGET INLINE void numbers_among(struct token *tokens, uint8_t *indices, unsigned n,
+                                 const unsigned char *limit, double *values)
 {
     double four[TOKENS];
     for (unsigned i = n; i % TOKENS; i++) /* fill up the last group */
@@ -258,8 +321,9 @@ AVX2 INLINE void numbers_among(struct token *tokens, uint8_t *indices, unsigned 
 
 /* Parses a window in which some tokens have alien bytes: writes a value for each token that ends
  * there. Returns how many. */
-AVX2 APART static unsigned mixed_window(const unsigned char *window, uint64_t white, uint64_t alien,
-                                        const unsigned char *limit, double *values)
+TARGET APART static unsigned mixed_window(const unsigned char *window, uint64_t white,
+                                          uint64_t alien, const unsigned char *limit,
+                                          double *values)
 {
     const uint64_t after_white = white << 1 | 1;
     uint64_t begins = ~white & after_white, ends = white & ~after_white;
@@ -280,8 +344,8 @@ AVX2 APART static unsigned mixed_window(const unsigned char *window, uint64_t wh
     return found;
 }
 
-AVX2 static size_t number_avx2_parse(const unsigned char *text, size_t len, double *values,
-                                     size_t cap, size_t *used)
+TARGET static size_t parse_numbers(const unsigned char *text, size_t len, double *values,
+                                   size_t cap, size_t *used)
 {
     const unsigned char *at = text, *limit = text + len;
     size_t count = 0;
@@ -340,11 +404,11 @@ AVX2 static size_t number_avx2_parse(const unsigned char *text, size_t len, doub
 
 const struct number_parser number_parser_avx2 = {
     .name = "avx2",
-    .runs_here = number_avx2_runs_here,
-    .parse = number_avx2_parse,
-    .tokenize = fields_tokenize_avx2,
-    .find = find_string_avx2,
-    .find_fields = fields_find_avx2,
+    .runs_here = runs_here,
+    .parse = parse_numbers,
+    .tokenize = tokenize_fields,
+    .find = find_string,
+    .find_fields = find_fields,
 };
 
 #endif

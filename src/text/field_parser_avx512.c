@@ -19,13 +19,69 @@
 #include <immintrin.h>
 #include <math.h>
 
-#define AVX512                                                                                     \
+#define TARGET                                                                                     \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,"             \
                           "avx512bitalg,bmi,bmi2,popcnt")))
 #define INLINE static inline __attribute__((always_inline))
+
+TARGET INLINE uint64_t bytes_equal(const unsigned char *at, unsigned char byte)
+{
+    return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(at), _mm512_set1_epi8((char)byte));
+}
+
+TARGET INLINE uint64_t bytes_low(const unsigned char *at)
+{
+    return _mm512_cmple_epu8_mask(_mm512_loadu_si512(at), _mm512_set1_epi8(' '));
+}
+
+TARGET INLINE void copy_32(unsigned char *to, const unsigned char *from)
+{
+    _mm256_storeu_si256((void *)to, _mm256_loadu_si256((const void *)from));
+}
+
+/* A mark with bit 5 set is told by its four low bits, and so is a space. */
+TARGET INLINE struct json_bytes json_bytes_at(const unsigned char *at)
+{
+    const __m512i marks = _mm512_broadcast_i32x4(
+        _mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', '{', ',', '}', 0, 0));
+    const __m512i spaces = _mm512_broadcast_i32x4(
+        _mm_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', 0, 0, 0, '\r', 0, 0));
+    const __m512i bytes = _mm512_loadu_si512(at);
+    const __m512i folded = _mm512_or_si512(bytes, _mm512_set1_epi8(0x20));
+    return (struct json_bytes){
+        .quotes = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('"')),
+        .backslashes = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('\\')),
+        .marks = _mm512_cmpeq_epi8_mask(folded, _mm512_shuffle_epi8(marks, bytes)),
+        .spaces = _mm512_cmpeq_epi8_mask(bytes, _mm512_shuffle_epi8(spaces, bytes)),
+        .controls = _mm512_cmple_epu8_mask(bytes, _mm512_set1_epi8(0x1f))};
+}
+
+/* 0, 1, 2, ... */
+TARGET INLINE __m512i numbered(void)
+{
+    static const uint8_t numbers[64] = {
+        0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+        22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+        44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+    return _mm512_loadu_si512(numbers);
+}
+
+TARGET INLINE void json_write_positions(uint64_t bits, unsigned offset, uint16_t *to)
+{
+    const __m512i positions = _mm512_maskz_compress_epi8(bits, numbered());
+    const __m512i from = _mm512_set1_epi16((short)offset);
+    const __m512i low = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(positions));
+    const __m512i high = _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(positions, 1));
+    _mm512_storeu_si512(to, _mm512_add_epi16(low, from));
+    _mm512_storeu_si512(to + 32, _mm512_add_epi16(high, from));
+}
+
+#include "json_loop.h"
+
+/* --- numbers --- */
+
 #define APART __attribute__((noinline)) /* so that the caller keeps its registers */
 
-#define WINDOW 64
 #define TOKENS 8
 #define LANE 16
 #define LONG 32
@@ -36,7 +92,7 @@
 /* Repeats a mask of 16 bits for each of the four lanes. */
 #define EACH_LANE(mask) (UINT64_C(0x0001000100010001) * (mask))
 
-static bool number_avx512_runs_here(void)
+static bool runs_here(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
@@ -60,7 +116,7 @@ struct lanes {
     uint64_t odd;      /* not 0 if this is no plain number */
 };
 
-AVX512 INLINE uint64_t white_space(__m512i bytes)
+TARGET INLINE uint64_t white_space(__m512i bytes)
 {
     /* The white space that ends with each lower half of a byte. */
     const __m512i spaces = _mm512_broadcast_i32x4(
@@ -74,7 +130,7 @@ AVX512 INLINE uint64_t white_space(__m512i bytes)
 #define OTHER 1
 #define ALIEN 0x80
 
-AVX512 INLINE __m512i kinds_of(__m512i bytes)
+TARGET INLINE __m512i kinds_of(__m512i bytes)
 {
 #define A ALIEN
 #define O OTHER
@@ -94,38 +150,28 @@ AVX512 INLINE __m512i kinds_of(__m512i bytes)
                                     _mm512_loadu_si512(kinds + 64));
 }
 
-AVX512 INLINE uint64_t alien_bytes(__m512i bytes)
+TARGET INLINE uint64_t alien_bytes(__m512i bytes)
 {
     return _mm512_movepi8_mask(_mm512_or_si512(bytes, kinds_of(bytes)));
 }
 
-AVX512 INLINE uint64_t other_bytes(__m512i bytes)
+TARGET INLINE uint64_t other_bytes(__m512i bytes)
 {
     return _mm512_test_epi8_mask(kinds_of(bytes), _mm512_set1_epi8(OTHER));
 }
 
 /* Returns which tokens, a bit each in order, have some of these bytes. A carry runs from where a
  * token begins to its first such byte or white space. */
-AVX512 INLINE unsigned tokens_with(uint64_t some, uint64_t begins, uint64_t white)
+TARGET INLINE unsigned tokens_with(uint64_t some, uint64_t begins, uint64_t white)
 {
     const uint64_t others = ~(white | some), stops = (begins + others) & ~others;
     return (unsigned)_pext_u64(some, stops);
 }
 
-AVX512 INLINE uint64_t letters_e(__m512i bytes)
+TARGET INLINE uint64_t letters_e(__m512i bytes)
 {
     return _mm512_cmpeq_epi8_mask(_mm512_or_si512(bytes, _mm512_set1_epi8(0x20)),
                                   _mm512_set1_epi8('e'));
-}
-
-/* 0, 1, 2, ... */
-AVX512 INLINE __m512i numbered(void)
-{
-    static const uint8_t numbers[64] = {
-        0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-        22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
-        44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
-    return _mm512_loadu_si512(numbers);
 }
 
 /* Returns the highest bit of each lane that is not empty. */
@@ -136,7 +182,7 @@ INLINE uint64_t not_empty(uint64_t lanes)
 }
 
 /* Reads the tokens `first`, first + 2 and so on. */
-AVX512 INLINE struct lanes lanes_of(const struct tokens *tokens, char first)
+TARGET INLINE struct lanes lanes_of(const struct tokens *tokens, char first)
 {
     const __m512i from_stop = _mm512_broadcast_i32x4(
         _mm_setr_epi8(-16, -15, -14, -13, -12, -11, -10, -9, -8, -7, -6, -5, -4, -3, -2, -1));
@@ -170,14 +216,14 @@ AVX512 INLINE struct lanes lanes_of(const struct tokens *tokens, char first)
 }
 
 /* Returns sixteen bits for each token, in order. */
-AVX512 INLINE __m128i in_order(uint64_t even, uint64_t odd)
+TARGET INLINE __m128i in_order(uint64_t even, uint64_t odd)
 {
     return _mm_unpacklo_epi16(_mm_cvtsi64_si128((long long)even),
                               _mm_cvtsi64_si128((long long)odd));
 }
 
 /* Returns a bit for each byte that is not 0. */
-AVX512 INLINE __mmask8 not_zero(uint64_t bytes)
+TARGET INLINE __mmask8 not_zero(uint64_t bytes)
 {
     __m128i vector = _mm_cvtsi64_si128((long long)bytes);
     return (__mmask8)_mm_test_epi8_mask(vector, vector);
@@ -185,7 +231,7 @@ AVX512 INLINE __mmask8 not_zero(uint64_t bytes)
 
 /* Sets *exponents to what follows the e, up to eight bytes, in eight lanes of 64 bits. Returns a
  * bit for each that is no exponent. */
-AVX512 INLINE __mmask8 exponents_of(const struct tokens *tokens, __m512i *exponents)
+TARGET INLINE __mmask8 exponents_of(const struct tokens *tokens, __m512i *exponents)
 {
     const __m512i from_end = _mm512_set1_epi64((long long)0xfffefdfcfbfaf9f8); /* -8 to -1 */
     const __m512i which = _mm512_set_epi64(
@@ -217,7 +263,7 @@ AVX512 INLINE __mmask8 exponents_of(const struct tokens *tokens, __m512i *expone
 
 /* Sets the values in `which` to mantissas times powers of ten. Returns a bit for each whose factors
  * are not exact, so that it might be rounded twice. */
-AVX512 INLINE __mmask8 scale_by_powers(__m512i mantissas, __m512i powers, __mmask8 which,
+TARGET INLINE __mmask8 scale_by_powers(__m512i mantissas, __m512i powers, __mmask8 which,
                                        __m512d *values)
 {
     static const double ten_to[] = TEN_TO;
@@ -234,7 +280,7 @@ AVX512 INLINE __mmask8 scale_by_powers(__m512i mantissas, __m512i powers, __mmas
 
 /* Writes eight values; those in `with_exponent` have an exponent. Returns a bit for each that is
  * still unknown. */
-AVX512 INLINE unsigned plain_numbers(const struct tokens *tokens, __mmask8 with_exponent,
+TARGET INLINE unsigned plain_numbers(const struct tokens *tokens, __mmask8 with_exponent,
                                      double *values)
 {
     const __m512d ten_to_low = _mm512_setr_pd(1, 1e15, 1e14, 1e13, 1e12, 1e11, 1e10, 1e9);
@@ -295,7 +341,7 @@ struct long_token {
 
 /* Reads digits, which may have a sign and a dot: the `len` bytes before stop, LONG at most, before
  * which as many are readable. False if they are something else, or more than 19 digits matter. */
-AVX512 INLINE bool read_digits(const unsigned char *stop, unsigned len, struct long_token *token)
+TARGET INLINE bool read_digits(const unsigned char *stop, unsigned len, struct long_token *token)
 {
     const __m256i one_before =
         _mm256_sub_epi8(_mm512_castsi512_si256(numbered()), _mm256_set1_epi8(1));
@@ -327,7 +373,7 @@ AVX512 INLINE bool read_digits(const unsigned char *stop, unsigned len, struct l
 }
 
 /* Writes the value. False if that takes more bits than are computed. */
-AVX512 INLINE bool round_token(const struct long_token *token, double *value)
+TARGET INLINE bool round_token(const struct long_token *token, double *value)
 {
     double magnitude = (double)token->mantissa;
     if (token->power != 0 &&
@@ -339,7 +385,7 @@ AVX512 INLINE bool round_token(const struct long_token *token, double *value)
 
 /* Parses the tokens in `which`. All are read before all are rounded, so that a processor works on
  * several at a time. `has_room` says that LONG bytes before the window are readable. */
-AVX512 APART static void other_numbers(const struct tokens *tokens, unsigned which, bool has_room,
+TARGET APART static void other_numbers(const struct tokens *tokens, unsigned which, bool has_room,
                                        const unsigned char *limit, double *values)
 {
     const unsigned char *window = tokens->window;
@@ -370,14 +416,14 @@ AVX512 APART static void other_numbers(const struct tokens *tokens, unsigned whi
 }
 
 /* Sets the values in `which` to NaN. */
-AVX512 INLINE void not_numbers(unsigned which, double *values)
+TARGET INLINE void not_numbers(unsigned which, double *values)
 {
     _mm512_mask_storeu_pd(values, (__mmask8)which, _mm512_set1_pd(NAN));
 }
 
 /* Sets where the tokens that end at these bits begin, stop and end. Returns all beginnings. A carry
  * runs from where a token begins to its first e or white space. */
-AVX512 INLINE uint64_t add_tokens(struct tokens *tokens, uint64_t white, uint64_t ends)
+TARGET INLINE uint64_t add_tokens(struct tokens *tokens, uint64_t white, uint64_t ends)
 {
     const uint64_t begins = ~white & (white << 1 | 1);
     const uint64_t before_e = ~(white | letters_e(tokens->bytes));
@@ -387,8 +433,8 @@ AVX512 INLINE uint64_t add_tokens(struct tokens *tokens, uint64_t white, uint64_
     return begins;
 }
 
-AVX512 static size_t number_avx512_parse(const unsigned char *text, size_t len, double *values,
-                                         size_t cap, size_t *used)
+TARGET static size_t parse_numbers(const unsigned char *text, size_t len, double *values,
+                                   size_t cap, size_t *used)
 {
     const unsigned char *at = text, *limit = text + len;
     size_t count = 0;
@@ -442,11 +488,11 @@ AVX512 static size_t number_avx512_parse(const unsigned char *text, size_t len, 
 
 const struct number_parser number_parser_avx512 = {
     .name = "avx512",
-    .runs_here = number_avx512_runs_here,
-    .parse = number_avx512_parse,
-    .tokenize = fields_tokenize_avx512,
-    .find = find_string_avx512,
-    .find_fields = fields_find_avx512,
+    .runs_here = runs_here,
+    .parse = parse_numbers,
+    .tokenize = tokenize_fields,
+    .find = find_string,
+    .find_fields = find_fields,
 };
 
 #endif

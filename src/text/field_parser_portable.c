@@ -3,8 +3,48 @@
  * their content, and others one by one. */
 #include "field_parser.h"
 #include "number.h"
+#include "src/base/byte_masks.h"
 
 #include <float.h>
+
+#define TARGET
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE uint64_t bytes_equal(const unsigned char *at, unsigned char byte)
+{
+    return byte_mask_equal(at, byte);
+}
+
+INLINE uint64_t bytes_low(const unsigned char *at)
+{
+    return byte_mask_up_to(at, ' ');
+}
+
+INLINE void copy_32(unsigned char *to, const unsigned char *from)
+{
+    for (unsigned i = 0; i < 32; i++)
+        to[i] = from[i];
+}
+
+INLINE struct json_bytes json_bytes_at(const unsigned char *at)
+{
+    return (struct json_bytes){
+        .quotes = byte_mask_equal(at, '"'),
+        .backslashes = byte_mask_equal(at, '\\'),
+        .marks = byte_mask_equal(at, '{') | byte_mask_equal(at, '}') | byte_mask_equal(at, '[') |
+                 byte_mask_equal(at, ']') | byte_mask_equal(at, ':') | byte_mask_equal(at, ','),
+        .spaces = byte_mask_equal(at, ' ') | byte_mask_equal(at, '\t') | byte_mask_equal(at, '\r'),
+        .controls = byte_mask_up_to(at, 0x1f)};
+}
+
+INLINE void json_write_positions(uint64_t bits, unsigned offset, uint16_t *to)
+{
+    mask_positions(bits, offset, to);
+}
+
+#include "json_loop.h"
+
+/* --- numbers --- */
 
 static const double ten_to[] = TEN_TO;
 
@@ -50,8 +90,8 @@ static inline unsigned short_number(const unsigned char *at, double *value)
     return len;
 }
 
-static size_t number_portable_parse(const unsigned char *text, size_t len, double *values,
-                                    size_t cap, size_t *used)
+static size_t parse_numbers(const unsigned char *text, size_t len, double *values, size_t cap,
+                            size_t *used)
 {
     const unsigned char *at = text, *limit = text + len;
     size_t count = 0;
@@ -74,16 +114,16 @@ static size_t number_portable_parse(const unsigned char *text, size_t len, doubl
     return count;
 }
 
-static bool number_portable_runs_here(void)
+static bool runs_here(void)
 {
     return true;
 }
 
 const struct number_parser number_parser_portable = {
     .name = "portable",
-    .runs_here = number_portable_runs_here,
-    .parse = number_portable_parse,
-    .tokenize = fields_tokenize_portable,
-    .find = find_string_portable,
-    .find_fields = fields_find_portable,
+    .runs_here = runs_here,
+    .parse = parse_numbers,
+    .tokenize = tokenize_fields,
+    .find = find_string,
+    .find_fields = find_fields,
 };

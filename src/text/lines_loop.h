@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds fields by masks of 64 bytes: a part of a gatherer's file, which defines first
+/* Fields of lines by masks of 64 bytes: found, gathered as tokens, or found alone. A part of a
+ * parser's file, which defines first
  *     TARGET                      the attribute of functions that use its instructions, or nothing
  *     INLINE                      what functions are declared with that must be inlined
  *     bytes_equal(at, byte)       a bit for each of the 64 bytes at `at` that equals this one
+ *     bytes_low(at)               a bit for each of 64 bytes that is a space or less
+ *     copy_32(to, from)           copies 32 bytes
  *
  * A line is read from its beginning, or from its end if fields are counted from there. Where 64
  * bytes cannot be read, or quotes are odd, it is left to field_find. */
-#ifndef GPUHISTO_FIELD_LINES_H
-#define GPUHISTO_FIELD_LINES_H
+#ifndef GPUHISTO_LINES_LOOP_H
+#define GPUHISTO_LINES_LOOP_H
 
 #include "field_parser.h"
-#include "src/base/byte_masks.h"
 #include "field.h"
+#include "key.h"
+#include "units.h"
+#include "src/base/byte_masks.h"
 
 #include <string.h>
 
@@ -355,6 +360,271 @@ TARGET INLINE bool find_after_string(const struct field *field, const struct rec
         return found(line, begin, from, to, newline);
     }
     return false;
+}
+
+/* --- a string alone --- */
+
+/* The `find` of a parser. */
+TARGET static const unsigned char *find_string(const struct line_string *string,
+                                               const unsigned char *at, const unsigned char *limit)
+{
+    const size_t back = string->len - 1;
+    const unsigned char first = (unsigned char)string->text[0];
+    const unsigned char last = (unsigned char)string->text[back];
+    for (; limit - at >= (ptrdiff_t)(WINDOW + back); at += WINDOW) {
+        uint64_t candidates = bytes_equal(at, first) & bytes_equal(at + back, last);
+        for (; candidates; candidates &= candidates - 1) {
+            const unsigned char *found = at + first_bit(candidates);
+            if (memcmp(found, string->text, string->len) == 0)
+                return found;
+        }
+    }
+    const unsigned char *found = memmem(at, (size_t)(limit - at), string->text, string->len);
+    return found ? found : limit;
+}
+
+/* --- any way --- */
+
+#define SHORT_TOKEN 32 /* bytes that are copied at once */
+
+TARGET INLINE bool find_field(enum field_way way, const struct field *field,
+                              const struct record_text *text, struct found_line *line)
+{
+    switch (way) {
+    case FROM_FRONT:
+    case FROM_FRONT_CSV:
+        return find_from_front(field, text, way == FROM_FRONT_CSV, line);
+    case FROM_FRONT_BLANKS:
+        return find_from_front_of_words(field, text, line);
+    case FROM_BACK:
+        return find_from_back(field, text, line);
+    case FROM_BACK_CSV:
+        return find_from_back_of_csv(field, text, line);
+    case FROM_BACK_BLANKS:
+        return find_from_back_of_words(field, text, line);
+    case AFTER_STRING:
+        return find_after_string(field, text, line);
+    default:
+        return false;
+    }
+}
+
+static __attribute__((noinline)) void find_field_slowly(const struct field *field,
+                                                        const unsigned char *begin,
+                                                        const unsigned char *limit,
+                                                        struct found_line *line)
+{
+    line->end = field_record_end(field, begin, limit);
+    line->what = field_find(field, begin, line->end, &line->from, &line->to);
+}
+
+/* --- tokens --- */
+
+/* Appends a token for an invalid record. */
+INLINE void put_invalid(struct field_tokens *tokens)
+{
+    memcpy(tokens->bytes + tokens->len, "? ", 2);
+    tokens->len += 2;
+    tokens->count++;
+}
+
+/* Ends a token of `len` bytes that was copied; 0: appends an invalid one. */
+INLINE void end_token(struct field_tokens *tokens, size_t len)
+{
+    if (len == 0) {
+        put_invalid(tokens);
+        return;
+    }
+    tokens->len += len;
+    tokens->bytes[tokens->len++] = ' ';
+    tokens->count++;
+}
+
+/* Appends the field [from, to) of a record that ends at `end`, whatever is in it. */
+static __attribute__((noinline)) void put_by_definition(struct field_tokens *tokens,
+                                                        const unsigned char *from,
+                                                        const unsigned char *to,
+                                                        const unsigned char *end)
+{
+    end_token(tokens, field_token(tokens->field, &from, &to, end, tokens->bytes + tokens->len));
+}
+
+/* Gathers tokens that may have units, with FIELD_NONE. */
+static void gather_words(struct record_text *text, struct field_tokens *tokens)
+{
+    const unsigned char *from;
+    while (tokens->count < tokens->cap && field_tokens_have_room(tokens)) {
+        const size_t len = field_next_token(text->begin, &text->at, text->limit, &from,
+                                            tokens->bytes + tokens->len);
+        if (!from)
+            break;
+        end_token(tokens, len);
+    }
+}
+
+/* True if a unit, or more of them, may follow a field that ends at `to`. */
+INLINE bool may_go_on(const struct field *field, const unsigned char *to, const unsigned char *end)
+{
+    if (!field->has_units || field->kind == FIELD_JSON)
+        return false;
+    if (field->kind == FIELD_CSV || field->kind == FIELD_SEPARATED) /* in the next one, stripped */
+        return to < end &&
+               (to[1] == '"' || number_is_space(to[1]) || number_may_go_on(to[-1], to + 1, end));
+    return number_may_go_on(to[-1], to, end) && number_goes_on(to[-1], to, end);
+}
+
+/* Appends a field of a record that ends at `end`; at once if it is short and needs no stripping, as
+ * usual. */
+TARGET INLINE void put_field(struct field_tokens *tokens, const unsigned char *from,
+                             const unsigned char *to, const unsigned char *end,
+                             const unsigned char *limit)
+{
+    const size_t len = (size_t)(to - from);
+    const bool is_short = len > 0 && len <= SHORT_TOKEN && limit - from >= WINDOW;
+    if (!is_short || *from == '"' || may_go_on(tokens->field, to, end) ||
+        (bytes_low(from) & ((UINT64_C(1) << len) - 1))) {
+        put_by_definition(tokens, from, to, end);
+        return;
+    }
+    unsigned char *at = tokens->bytes + tokens->len;
+    copy_32(at, from);
+    at[len] = ' ';
+    tokens->len += len + 1;
+    tokens->count++;
+}
+
+/* Returns how a field is found. */
+INLINE enum field_way way_of(const struct field *field)
+{
+    const bool back = field->number < 0;
+    switch (field->kind) {
+    case FIELD_BLANKS:
+        return back ? FROM_BACK_BLANKS : FROM_FRONT_BLANKS;
+    case FIELD_CSV:
+        return back ? FROM_BACK_CSV : FROM_FRONT_CSV;
+    case FIELD_SEPARATED:
+        return back ? FROM_BACK : FROM_FRONT;
+    case FIELD_AFTER:
+        return AFTER_STRING;
+    default:
+        return BY_DEFINITION;
+    }
+}
+
+/* Returns what was found in the record at `begin`, of `max` bytes at most, as a key. */
+INLINE struct key_span span_of(const struct found_line *line, const unsigned char *begin,
+                               size_t max)
+{
+    const size_t len = line->what == FIELD_FOUND ? (size_t)(line->to - line->from) : SIZE_MAX;
+    if (len > KEY_SIZE_MAX || (size_t)(line->end - begin) > max)
+        return (struct key_span){NULL, 0};
+    return (struct key_span){line->from, len};
+}
+
+/* Returns the key of the record at text->at. */
+TARGET static __attribute__((noinline)) struct key_span key_at(const struct field *key,
+                                                               const struct record_text *text)
+{
+    struct found_line line;
+    if (!find_field(way_of(key), key, text, &line))
+        find_field_slowly(key, text->at, text->limit, &line);
+    return span_of(&line, text->at, field_record_max(key));
+}
+
+/* Appends the field of the record at rest->at, and its key, if there are keys: `key`, or if that is
+ * NULL, what key_at finds. Moves rest->at. */
+TARGET INLINE void put_line(struct field_tokens *tokens, struct record_text *rest,
+                            const struct found_line *line, const struct found_line *key, size_t max)
+{
+    const bool is_too_long = (size_t)(line->end - rest->at) > max;
+    const bool counts = is_too_long || line->what != FIELD_EMPTY;
+    if (counts && tokens->keys)
+        tokens->keys[tokens->count] = key ? span_of(key, rest->at, max) : key_at(tokens->key, rest);
+    if (is_too_long || line->what > FIELD_EMPTY)
+        put_invalid(tokens);
+    else if (counts)
+        put_field(tokens, line->from, line->to, line->end, rest->limit);
+    rest->at = line->end < rest->limit ? line->end + 1 : rest->limit;
+}
+
+/* Finds the field of the next record that is not an empty line. False at the limit. */
+TARGET INLINE bool next_line(enum field_way way, const struct field *field,
+                             struct record_text *rest, struct found_line *line)
+{
+    while (rest->at < rest->limit && *rest->at == '\n')
+        rest->at++;
+    if (rest->at == rest->limit)
+        return false;
+    if (!find_field(way, field, rest, line))
+        find_field_slowly(field, rest->at, rest->limit, line);
+    return true;
+}
+
+TARGET INLINE void tokenize_in_way(enum field_way way, const struct field *field,
+                                   struct record_text *text, struct field_tokens *tokens)
+{
+    struct record_text rest = *text; /* which tokens cannot point into */
+    const size_t max = field_record_max(field);
+    struct found_line line;
+    while (tokens->count < tokens->cap && field_tokens_have_room(tokens) &&
+           next_line(way, field, &rest, &line))
+        put_line(tokens, &rest, &line, NULL, max);
+    text->at = rest.at;
+}
+
+/* Gathers the fields of lines, by any way but that of JSON. */
+TARGET INLINE void tokenize_lines(const struct field *field, struct record_text *text,
+                                  struct field_tokens *tokens)
+{
+    switch (way_of(field)) {
+#define WAY(way)                                                                                   \
+    case way:                                                                                      \
+        tokenize_in_way(way, field, text, tokens);                                                 \
+        break;
+        EACH_WAY
+#undef WAY
+    }
+}
+
+/* --- fields alone --- */
+
+/* Sets *span to what was found in the record at rest->at, and moves that. Returns how many records
+ * that counts as: 0 if it is empty. */
+INLINE size_t add_span(const struct found_line *line, struct record_text *rest,
+                       struct key_span *span, size_t max)
+{
+    const bool is_too_long = (size_t)(line->end - rest->at) > max;
+    const bool counts = is_too_long || line->what != FIELD_EMPTY;
+    if (counts)
+        *span = span_of(line, rest->at, max);
+    rest->at = line->end < rest->limit ? line->end + 1 : rest->limit;
+    return counts;
+}
+
+TARGET INLINE size_t find_in_way(enum field_way way, const struct field *field,
+                                 struct record_text *text, struct key_span *keys, size_t cap)
+{
+    struct record_text rest = *text;
+    const size_t max = field_record_max(field);
+    struct found_line line;
+    size_t count = 0;
+    while (count < cap && next_line(way, field, &rest, &line))
+        count += add_span(&line, &rest, &keys[count], max);
+    text->at = rest.at;
+    return count;
+}
+
+TARGET INLINE size_t find_in_lines(const struct field *field, struct record_text *text,
+                                   struct key_span *keys, size_t cap)
+{
+    switch (way_of(field)) {
+#define WAY(way)                                                                                   \
+    case way:                                                                                      \
+        return find_in_way(way, field, text, keys, cap);
+        EACH_WAY
+#undef WAY
+    }
+    return 0;
 }
 
 #endif
