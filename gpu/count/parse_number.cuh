@@ -3,7 +3,7 @@
 // tokens and counting their rows is done in gpu/count/numbers.cuh.
 //
 // Most tokens are decided by one operation on exact doubles, the others by a product of 128 bits
-// (src/text/decimal_to_double.h). What is left are tokens of more than 19 digits that lie so near
+// (src/text/number.h). What is left are tokens of more than 19 digits that lie so near
 // to the middle of two doubles that the digits after the 19th decide: those are compared with that
 // middle, both as natural numbers.
 #ifndef GPUHISTO_NUMBER_CUH

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields of lines, a record at a time. field_csv.c finds where records of CSV end. */
+/* Fields of lines, a record at a time, and where records of CSV end. */
 #include "field.h"
 #include "units.h"
 #include "src/base/byte_masks.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The part of a line that is the number: a field, as in sort and cut, the text after a string, or
  * the value that a path into JSON leads to. These functions define it; the CPU's fast ways
- * (src/cpu/field_*.c) and the GPU's find the same.
+ * (lines_loop.h, json_loop.h) and the GPU's find the same.
  *
  * A record is a line, up to its newline or the end of the text. In CSV a quoted field may contain
  * newlines; its content is what field_csv_text says. A carriage return at the end of a record does
@@ -36,7 +36,7 @@ struct field {
     const char *name;        /* or NULL */
     const char *after;       /* AFTER: the string, of after_len bytes, without a newline */
     size_t after_len;
-    bool has_units;        /* numbers may have units (number_units.h) */
+    bool has_units;        /* numbers may have units (units.h) */
     struct json_path path; /* JSON */
 };
 
@@ -110,7 +110,7 @@ void field_strip(const unsigned char **from, const unsigned char **to);
  * [*from, *to) to what it was read from.
  *
  * White space, colours (number_colour_end) and a pair of quotes around the number are left out, and
- * escapes in strings of JSON are decoded. With units, it may be several words (number_units.h); and
+ * escapes in strings of JSON are decoded. With units, it may be several words (units.h); and
  * where blanks separate fields, and after a string, also those that follow it in the record.
  * Otherwise only the unit may be in the next field, which then has nothing else. */
 size_t field_token(const struct field *field, const unsigned char **from, const unsigned char **to,

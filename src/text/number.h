@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decimal numbers in text: the rules that all parsers follow, on the CPU (src/cpu/number_*.c) and
+/* Decimal numbers in text: the rules that all parsers follow, on the CPU (field_parser_*.c) and
  * on the GPU (gpu/count/parse_number.cuh), and what these share. Tokens stand between white space:
  * space, \t, \n, \v, \f, \r.
  *

@@ -39,7 +39,7 @@ enum unit_kind number_unit_kind(const unsigned char *begin, const unsigned char 
 void numbers_add_units(const unsigned char *text, const unsigned char *limit, double *values,
                        size_t count);
 
-/* --- words (number_words.c) --- */
+/* --- words --- */
 
 /* Numbers in text may be several words, of which each of these makes a token of 1 to NUMBER_MAX
  * bytes, `token` having room for so many:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares all that finds values in JSON lines with the definition (src/text/json_path.h). */
+/* Compares all that finds values in JSON lines with the definition (src/text/json_reader.h). */
 #ifndef GPUHISTO_TESTS_CHECK_JSON_H
 #define GPUHISTO_TESTS_CHECK_JSON_H
 
