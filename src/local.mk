@@ -37,18 +37,15 @@ histogram_sources = \
 	src/tally/key_table.c src/tally/key_table.h \
 	src/tally/key_tallies.c src/tally/key_tallies.h \
 	src/text/line_filter.c src/text/line_filter.h \
-	src/tally/mode.c src/tally/mode.h src/tally/modes.def \
+	src/tally/mode.c src/tally/modes.def \
 	src/tally/characters.c src/tally/characters.h src/tally/mode_characters.c \
 	src/tally/unicode_groups.c \
 	src/tally/mode_bytes.c src/tally/mode_letters.c src/tally/mode_lines.c \
 	src/tally/mode_numbers.c src/tally/mode_pairs.c \
 	src/tally/moments_text.c src/tally/moments_text.h \
 	src/text/number.c src/text/number.h \
-	  \
-	src/text/units.c src/text/units.h  src/text/utf8.h \
+	src/text/units.c src/text/units.h src/text/utf8.h \
 	src/tally/quantile.c src/tally/quantile.h \
-	src/tally/row_label.c src/tally/row_label.h \
-	src/tally/row_plan.c src/tally/row_plan.h \
 	src/text/show_number.c src/text/show_number.h \
 	src/tally/statistics.c src/tally/statistics.h \
 	src/tally/tally.c src/tally/tally.h \
@@ -65,12 +62,9 @@ cpu_sources = \
 	src/cpu/cpu_engine.c src/cpu/cpu_engine.h \
 	src/text/field_parser_avx2.c src/text/field_parser_avx512.c src/text/json_loop.h src/text/lines_loop.h src/text/json_scan.h \
 	src/text/field_parser.c src/text/field_parser.h src/text/field_parser_portable.c \
- \
 	src/tally/keyed_counts.c src/tally/keyed_counts.h \
 	src/tally/large_numbers.c src/tally/large_numbers.h \
 	src/text/line_spans.c src/text/line_spans.h \
- \
- \
 	src/tally/paged_counts.c src/tally/paged_counts.h
 
 blocks_sources = \

@@ -4,7 +4,7 @@
 #include "option.h"
 #include "parse.h"
 #include "src/base/show.h"
-#include "src/tally/mode.h"
+#include "src/tally/histogram_spec.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A batch of values in this machine's byte order, and loops without a branch that find its rows,
- * one for each kind of bins. The plan of src/tally/row_plan.h says which. A part of a file of
+ * one for each kind of bins. The plan of src/tally/histogram_spec.h says which. A part of a file of
  * kernels, which defines TARGET and INLINE as for count_numbers.h, and HAS_QUICK_DIGITS if it has
  * quick_rows_of_digits. */
 #ifndef GPUHISTO_BATCH_H

@@ -8,7 +8,7 @@
 #define GPUHISTO_COUNT_H
 
 #include "src/input/engine.h"
-#include "src/tally/row_plan.h"
+#include "src/tally/histogram_spec.h"
 #include "src/tally/tally.h"
 #include "src/text/field_parser.h"
 #include "src/tally/keyed_counts.h"

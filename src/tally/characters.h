@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_CHARACTERS_H
 #define GPUHISTO_CHARACTERS_H
 
-#include "mode.h"
+#include "histogram_spec.h"
 #include "src/text/utf8.h"
 
 #include <stdbool.h>

@@ -6,8 +6,96 @@
 #include "src/bins/binning.h"
 #include "src/text/key.h"
 #include "src/text/line_filter.h"
-#include "mode.h"
 #include "src/bins/value_type.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The kind of a row of a table, and its texts. */
+
+/* The kinds of rows. All but bins are the table's "other". */
+enum row_kind {
+    ROW_KIND_BIN,
+    ROW_KIND_BELOW,   /* numbers below the first edge */
+    ROW_KIND_ABOVE,   /* numbers from the last edge on */
+    ROW_KIND_INVALID, /* not a number, or not UTF-8 */
+    ROW_KIND_REST,    /* keys that have no row of their own */
+    ROW_KINDS,
+};
+
+#define ROW_TEXT 64 /* bytes of each text in a label, with its end; block names have up to 48 */
+
+/* The texts of a row, empty where a row has none. */
+struct row_label {
+    enum row_kind kind;
+    size_t next;         /* the row after this one, if the mode uses that; otherwise 0 */
+    char name[ROW_TEXT]; /* column 1 of a table: "a-d", "0x41", a lower edge, "invalid" */
+    char lo[ROW_TEXT];   /* the lower edge or first value: a number, or "-inf" */
+    char hi[ROW_TEXT];   /* the upper edge, which is not in the row, or the last value, which is */
+    char note[ROW_TEXT]; /* column 3 of a table: the upper edge; of bytes the character */
+};
+
+/* Sets the label of the byte values, or code points, from lo to hi, without name and note. */
+void row_label_set(struct row_label *label, unsigned lo, unsigned hi);
+
+/* Writes a byte as tables show it: itself, as C escapes it, or ' ' in quotes. */
+void byte_show(unsigned byte, char text[ROW_TEXT]);
+
+/* A mode says what a sample is, what the rows of the table are called, and which counts are
+ * believable. src/input and src/report use its members only; engines, src/cli and src/main_hints.c
+ * also look at the identifier. doc/adding.md says how to add one. */
+
+struct statistics;
+struct histogram_spec;
+struct tally;
+
+/* Indices of tables that have an entry for each mode. */
+enum mode_id {
+#define MODE(identifier, descriptor, build) MODE_##identifier,
+#include "modes.def"
+#undef MODE
+    MODES
+};
+
+#define MODE_COLUMNS 3 /* of a table, at most */
+
+/* A constant description of a mode. Any thread may call its functions. */
+struct mode {
+    enum mode_id id;
+    const char *name;    /* "bytes", as in JSON */
+    bool is_text;        /* samples are tokens or fields of lines: chunks are cut between these
+                          * (src/input/records.h), newlines are counted, and what is not a number
+                          * is reported */
+    bool has_characters; /* samples are characters of UTF-8, between which chunks are cut; the last
+                          * row is INVALID */
+    bool has_pairs;      /* samples are pairs of bytes, PAIR_ROWS rows */
+    bool is_binned;      /* samples are numbers of spec->type, and the rows those of
+                          * spec->binning: BELOW, the bins, ABOVE, INVALID */
+    bool counts_every;   /* every sample is counted in a row; otherwise some may be in none */
+    bool is_sparse;      /* rows without a sample are left out of a table, unless all are wanted */
+    bool has_types;      /* JSON contains the histogram's type */
+
+    const char *columns[MODE_COLUMNS]; /* of a table; the last is NULL if rows have no note */
+
+    /* Sets all of a label but its kind. The row is not INVALID. *label is all 0, or was set for
+     * another row of the same histogram: an edge that both have need not be computed again. */
+    void (*label_row)(const struct histogram_spec *spec, size_t row, struct row_label *label);
+
+    /* Adds the statistics of a tally, without quantiles, for --stats. If the mode is_binned, the
+     * tally has moments. */
+    void (*add_statistics)(const struct histogram_spec *spec, const struct tally *tally,
+                           struct statistics *to);
+};
+
+/* All modes, by enum mode_id. */
+extern const struct mode *const modes[MODES];
+
+#define MODE(identifier, descriptor, build) extern const struct mode mode_##descriptor;
+#include "modes.def"
+#undef MODE
+
+/* A histogram: a mode and its rows. tally.h has the counts. */
 
 #define LETTERS 26 /* in the alphabet */
 #define BYTE_VALUES 256
@@ -101,5 +189,35 @@ bool histogram_spec_adds_up(const struct histogram_spec *spec, uint64_t counted,
 /* Adds counts of bytes to counts of bins: counts[bin_of[v]] += bytes[v]. For bytes and letters. */
 void histogram_spec_map(const struct histogram_spec *spec, const uint64_t bytes[BYTE_VALUES],
                         uint64_t *counts);
+
+/* The way in which the rows of binary numbers are found quickly. The CPU's loops and the GPU's
+ * kernels have this choice in common; batch_rows.h and gpu/row_map.c refine it. */
+
+enum row_plan_way {
+    PLAN_OFFSETS,       /* equal bins of whole numbers: by the offset from the first edge */
+    PLAN_WHOLE_EDGES,   /* whole numbers: by comparing with edges */
+    PLAN_WHOLE_DIGITS,  /* whole numbers: by dividing by a power of ten; on the CPU only */
+    PLAN_EQUAL_DOUBLES, /* equal bins of doubles: by a guess that the edges beside it prove */
+    PLAN_DOUBLE_EDGES,  /* doubles: by comparing with edges */
+    PLAN_LOG_LINEAR,    /* doubles: by their leading bits */
+    PLAN_DIGITS,        /* doubles: by scaling them by a power of ten */
+};
+
+struct row_plan {
+    enum row_plan_way way;
+    /* PLAN_OFFSETS: offsets are computed modulo 2^bits. All edges and all values of the type are
+     * numbers of so many bits, so no value outside the edges gets an offset within the span. */
+    unsigned bits; /* 32 or 64 */
+    bool is_signed;
+};
+
+/* Returns the plan for a histogram whose mode is_binned. */
+struct row_plan row_plan_of(const struct histogram_spec *spec);
+
+/* Returns the least whole number of so many bits, 1 to 64. */
+static inline int128 row_plan_min(unsigned bits, bool is_signed)
+{
+    return is_signed ? -((int128)1 << (bits - 1)) : 0;
+}
 
 #endif

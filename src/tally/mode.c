@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of modes. */
-#include "mode.h"
+#include "histogram_spec.h"
 
 const struct mode *const modes[MODES] = {
 #define MODE(identifier, descriptor, build) [MODE_##identifier] = &mode_##descriptor,

@@ -3,7 +3,7 @@
 #ifndef GPUHISTO_MOMENTS_TEXT_H
 #define GPUHISTO_MOMENTS_TEXT_H
 
-#include "mode.h"
+#include "histogram_spec.h"
 #include "src/bins/sums.h"
 
 /* Bytes that are enough for an exact sum, with the end: 8 for each digit, a sign and an exponent.
