@@ -24,7 +24,6 @@ histogram_sources = \
 	src/base/signals.c src/base/signals.h src/base/system_limits.c src/base/system_limits.h \
 	src/base/words.c src/base/words.h \
 	src/bins/binning.c src/bins/binning.h src/bins/binning_log.c \
-	src/tally/chi_square.c src/tally/chi_square.h \
 	src/tally/coarsen.c src/tally/coarsen.h \
 	src/bins/sums.c src/bins/sums.h \
 	src/text/field.c src/text/field.h \
@@ -37,11 +36,8 @@ histogram_sources = \
 	src/tally/key_table.c src/tally/key_table.h \
 	src/tally/key_tallies.c src/tally/key_tallies.h \
 	src/text/line_filter.c src/text/line_filter.h \
-	src/tally/mode.c src/tally/modes.def \
-	src/tally/characters.c src/tally/characters.h src/tally/mode_characters.c \
-	src/tally/unicode_groups.c \
-	src/tally/mode_bytes.c src/tally/mode_letters.c src/tally/mode_lines.c \
-	src/tally/mode_numbers.c src/tally/mode_pairs.c \
+	src/tally/modes.c src/tally/unicode_groups.c \
+	src/tally/characters.c src/tally/characters.h \
 	src/tally/moments_text.c src/tally/moments_text.h \
 	src/text/number.c src/text/number.h \
 	src/text/units.c src/text/units.h src/text/utf8.h \

@@ -72,12 +72,33 @@ static void build(const struct draft *draft, const struct binning *binning)
 {
     struct histogram_spec *spec = &draft->options->spec;
     switch (draft->mode->id) {
-#define MODE(identifier, name, build)                                                              \
-    case MODE_##identifier:                                                                        \
-        build;                                                                                     \
+    case MODE_BYTES:
+        histogram_spec_bytes(spec);
         break;
-#include "src/tally/modes.def"
-#undef MODE
+    case MODE_LETTERS:
+        histogram_spec_letters(spec, draft->width, draft_gave(draft, "fold-case"));
+        break;
+    case MODE_VALUES:
+        histogram_spec_values(spec, draft->type, binning);
+        break;
+    case MODE_NUMBERS:
+        histogram_spec_numbers(spec, binning);
+        break;
+    case MODE_CHARACTERS:
+        histogram_spec_characters(spec);
+        break;
+    case MODE_CATEGORIES:
+        histogram_spec_categories(spec);
+        break;
+    case MODE_BLOCKS:
+        histogram_spec_blocks(spec);
+        break;
+    case MODE_PAIRS:
+        histogram_spec_pairs(spec, *draft->which);
+        break;
+    case MODE_LINES:
+        histogram_spec_lines(spec);
+        break;
     case MODES:
         break;
     }

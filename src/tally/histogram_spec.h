@@ -52,9 +52,15 @@ struct tally;
 
 /* Indices of tables that have an entry for each mode. */
 enum mode_id {
-#define MODE(identifier, descriptor, build) MODE_##identifier,
-#include "modes.def"
-#undef MODE
+    MODE_BYTES,
+    MODE_LETTERS,
+    MODE_VALUES,
+    MODE_NUMBERS,
+    MODE_CHARACTERS,
+    MODE_CATEGORIES,
+    MODE_BLOCKS,
+    MODE_PAIRS,
+    MODE_LINES,
     MODES
 };
 
@@ -91,9 +97,9 @@ struct mode {
 /* All modes, by enum mode_id. */
 extern const struct mode *const modes[MODES];
 
-#define MODE(identifier, descriptor, build) extern const struct mode mode_##descriptor;
-#include "modes.def"
-#undef MODE
+/* --NAME chooses mode_NAME; --by without a mode chooses lines. */
+extern const struct mode mode_bytes, mode_letters, mode_values, mode_numbers, mode_characters,
+    mode_categories, mode_blocks, mode_pairs, mode_lines;
 
 /* A histogram: a mode and its rows. tally.h has the counts. */
 

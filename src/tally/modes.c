@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: MIT */
+/* The modes: what a sample is, what the rows are called, and their statistics. */
+#include "characters.h"
+#include "statistics.h"
+#include "src/text/show_number.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The regularized incomplete gamma function, by its series where that converges quickly and by its
+ * continued fraction elsewhere (Abramowitz and Stegun, 6.5.29, and 6.5.31 by Lentz's method). */
+
+#define TERMS_MAX 100000 /* far more than either takes */
+
+/* Returns the fraction of the gamma function of `a` below x. */
+static double lower_by_series(double a, double x)
+{
+    double term = 1 / a, sum = term;
+    for (int n = 1; n < TERMS_MAX && term > sum * DBL_EPSILON; n++) {
+        term *= x / (a + n);
+        sum += term;
+    }
+    return sum * exp(a * log(x) - x - lgamma(a));
+}
+
+/* Returns the fraction above x. */
+static double upper_by_fraction(double a, double x)
+{
+    double b = x + 1 - a, c = 1 / DBL_MIN, d = 1 / b, value = d;
+    for (int n = 1; n < TERMS_MAX; n++) {
+        double numerator = -n * (n - a);
+        b += 2;
+        d = 1 / (numerator * d + b);
+        c = b + numerator / c;
+        value *= c * d;
+        if (fabs(c * d - 1) < DBL_EPSILON)
+            break;
+    }
+    return value * exp(a * log(x) - x - lgamma(a));
+}
+
+static double chi_square_probability(double value, unsigned degrees)
+{
+    double a = degrees / 2.0, x = value / 2;
+    if (!(x > 0))
+        return 1;
+    return x < a + 1 ? 1 - lower_by_series(a, x) : upper_by_fraction(a, x);
+}
+
+/* Bytes: each byte value is a bin. */
+
+static void bytes_label_row(const struct histogram_spec *spec, size_t row, struct row_label *label)
+{
+    (void)spec;
+    const unsigned byte = (unsigned)row;
+    row_label_set(label, byte, byte);
+    snprintf(label->name, sizeof label->name, "0x%02x", byte);
+    byte_show(byte, label->note);
+}
+
+/* Returns how far the counts are from being equal. */
+static double bytes_chi_square(const uint64_t *counts, double samples)
+{
+    double expected = samples / BYTE_VALUES, sum = 0;
+    for (unsigned byte = 0; byte < BYTE_VALUES; byte++) {
+        double difference = (double)counts[byte] - expected;
+        sum += difference * difference / expected;
+    }
+    return sum;
+}
+
+/* Returns the probability that two samples, drawn at random, are the same byte. */
+static double bytes_coincidence(const uint64_t *counts, double samples)
+{
+    double sum = 0;
+    for (unsigned byte = 0; byte < BYTE_VALUES; byte++)
+        if (counts[byte] > 1)
+            sum += (double)counts[byte] / samples * ((double)(counts[byte] - 1) / (samples - 1));
+    return samples > 1 ? sum : NAN;
+}
+
+/* True for printable ASCII and white space. */
+static bool byte_is_printable(unsigned byte)
+{
+    return (byte >= ' ' && byte < 0x7f) || (byte >= '\t' && byte <= '\r');
+}
+
+static void bytes_add_statistics(const struct histogram_spec *spec, const struct tally *tally,
+                                 struct statistics *to)
+{
+    (void)spec;
+    const uint64_t *counts = tally->counts;
+    struct exact_sum exact = {0};
+    int128 sum = 0;
+    uint64_t distinct = 0, printable = 0;
+    for (unsigned byte = 0; byte < BYTE_VALUES; byte++) {
+        distinct += counts[byte] > 0;
+        printable += byte_is_printable(byte) ? counts[byte] : 0;
+        sum += (int128)counts[byte] * byte;
+    }
+    exact_sum_add_int128(&exact, sum, 0);
+    const bool any = tally->samples > 0;
+    const double samples = (double)tally->samples;
+    const double chi_square = any ? bytes_chi_square(counts, samples) : NAN;
+    statistics_add_count(to, "bytes", tally->samples);
+    statistics_add_count(to, "distinct", distinct);
+    statistics_add_rounded(to, "entropy", statistics_entropy(counts, BYTE_VALUES), 6);
+    statistics_add_rounded(to, "chi-square", chi_square, 2);
+    statistics_add_rounded(to, "probability",
+                           any ? chi_square_probability(chi_square, BYTE_VALUES - 1) : NAN, 6);
+    statistics_add_number(to, "mean", any ? exact_sum_quotient(&exact, tally->samples) : NAN);
+    statistics_add_rounded(to, "printable", (double)printable / samples, 6);
+    statistics_add_rounded(to, "coincidence", bytes_coincidence(counts, samples), 6);
+}
+
+const struct mode mode_bytes = {
+    .id = MODE_BYTES,
+    .name = "bytes",
+    .counts_every = true,
+    .columns = {"bin", "count", "char"},
+    .label_row = bytes_label_row,
+    .add_statistics = bytes_add_statistics,
+};
+
+void histogram_spec_bytes(struct histogram_spec *spec)
+{
+    *spec = (struct histogram_spec){
+        .mode = &mode_bytes, .sample_size = 1, .width = 1, .bins = BYTE_VALUES};
+    for (unsigned value = 0; value < BYTE_VALUES; value++)
+        spec->bin_of[value] = (uint16_t)value;
+}
+
+/* Letters: ranges of ASCII letters are bins. Other bytes are samples too, and in no bin. */
+
+static void letters_label_row(const struct histogram_spec *spec, size_t row,
+                              struct row_label *label)
+{
+    unsigned lo = 'a' + (unsigned)row * spec->width, hi = lo + spec->width - 1;
+    hi = hi < 'z' ? hi : 'z';
+    row_label_set(label, lo, hi);
+    if (lo == hi)
+        snprintf(label->name, sizeof label->name, "%c", (int)lo);
+    else
+        snprintf(label->name, sizeof label->name, "%c-%c", (int)lo, (int)hi);
+}
+
+static void letters_add_statistics(const struct histogram_spec *spec, const struct tally *tally,
+                                   struct statistics *to)
+{
+    const uint64_t letters = tally_counted(tally);
+    statistics_add_count(to, "bytes", tally->samples);
+    statistics_add_count(to, "letters", letters);
+    statistics_add_rounded(to, "share", (double)letters / (double)tally->samples, 6);
+    statistics_add_rounded(to, "entropy", statistics_entropy(tally->counts, spec->bins), 6);
+}
+
+const struct mode mode_letters = {
+    .id = MODE_LETTERS,
+    .name = "letters",
+    .columns = {"bin", "count", NULL},
+    .label_row = letters_label_row,
+    .add_statistics = letters_add_statistics,
+};
+
+void histogram_spec_letters(struct histogram_spec *spec, unsigned width, bool fold)
+{
+    *spec = (struct histogram_spec){
+        .mode = &mode_letters, .sample_size = 1, .width = width, .fold = fold};
+    spec->bins = (LETTERS + width - 1) / width;
+    for (unsigned value = 0; value < BYTE_VALUES; value++)
+        spec->bin_of[value] = NO_BIN;
+    for (unsigned letter = 0; letter < LETTERS; letter++) {
+        const uint16_t bin = (uint16_t)(letter / width);
+        spec->bin_of['a' + letter] = bin;
+        if (fold)
+            spec->bin_of['A' + letter] = bin;
+    }
+}
+
+/* Pairs of bytes: each byte with the one after it, or bytes 0 and 1, 2 and 3, and so on. */
+
+/* Writes a byte as the note of a pair has it: a space in quotes would look like three bytes. */
+static void show_in_pair(unsigned byte, char text[ROW_TEXT])
+{
+    if (byte == ' ')
+        snprintf(text, ROW_TEXT, "\\x20");
+    else
+        byte_show(byte, text);
+}
+
+static void pairs_label_row(const struct histogram_spec *spec, size_t row, struct row_label *label)
+{
+    (void)spec;
+    const unsigned pair = (unsigned)row;
+    char first[ROW_TEXT], second[ROW_TEXT];
+    row_label_set(label, pair, pair);
+    show_in_pair(pair >> 8, first);
+    show_in_pair(pair & 0xff, second);
+    snprintf(label->name, sizeof label->name, "0x%04x", pair);
+    snprintf(label->note, sizeof label->note, "%.8s%.8s", first, second);
+}
+
+/* Returns the entropy of the second byte of a pair whose first byte is known, in bits. */
+static double conditional_entropy(const uint64_t *counts)
+{
+    uint64_t firsts[BYTE_VALUES] = {0};
+    for (size_t row = 0; row < PAIR_ROWS; row++)
+        firsts[row / BYTE_VALUES] += counts[row];
+    const double rest =
+        statistics_entropy(counts, PAIR_ROWS) - statistics_entropy(firsts, BYTE_VALUES);
+    return rest < 0 ? 0 : rest; /* negative only by rounding; NaN stays NaN */
+}
+
+static void pairs_add_statistics(const struct histogram_spec *spec, const struct tally *tally,
+                                 struct statistics *to)
+{
+    (void)spec;
+    const uint64_t *counts = tally->counts;
+    uint64_t distinct = 0;
+    for (size_t row = 0; row < PAIR_ROWS; row++)
+        distinct += counts[row] > 0;
+    statistics_add_count(to, "pairs", tally->samples);
+    statistics_add_count(to, "distinct", distinct);
+    statistics_add_rounded(to, "entropy", statistics_entropy(counts, PAIR_ROWS), 6);
+    statistics_add_rounded(to, "conditional-entropy", conditional_entropy(counts), 6);
+}
+
+const struct mode mode_pairs = {
+    .id = MODE_PAIRS,
+    .name = "pairs",
+    .has_pairs = true,
+    .counts_every = true,
+    .is_sparse = true,
+    .columns = {"bin", "count", "chars"},
+    .label_row = pairs_label_row,
+    .add_statistics = pairs_add_statistics,
+};
+
+void histogram_spec_pairs(struct histogram_spec *spec, bool is_aligned)
+{
+    *spec = (struct histogram_spec){.mode = &mode_pairs,
+                                    .sample_size = is_aligned ? 2 : 0,
+                                    .width = 1,
+                                    .bins = PAIR_ROWS,
+                                    .is_aligned = is_aligned};
+}
+
+/* Characters of UTF-8: each code point is a bin, or each general category, or each block. Bytes
+ * that are not well-formed are in the last row. */
+
+/* --- each code point --- */
+
+static void characters_label_row(const struct histogram_spec *spec, size_t row,
+                                 struct row_label *label)
+{
+    (void)spec;
+    const unsigned character = (unsigned)row;
+    row_label_set(label, character, character);
+    snprintf(label->name, sizeof label->name, "U+%04X", character);
+    character_show(character, label->note);
+}
+
+static void characters_add_statistics(const struct histogram_spec *spec, const struct tally *tally,
+                                      struct statistics *to)
+{
+    (void)spec;
+    const uint64_t invalid = tally->counts[CHARACTER_INVALID];
+    const uint64_t characters = tally->samples - invalid;
+    uint64_t distinct = 0, ascii = 0, valid_bytes = 0;
+    for (size_t row = 0; (row = tally_next_counted(tally, row)) < CHARACTER_INVALID; row++) {
+        const uint64_t count = tally->counts[row];
+        distinct++;
+        ascii += row < 0x80 ? count : 0;
+        valid_bytes += count * character_size((uint32_t)row);
+    }
+    statistics_add_count(to, "bytes", tally->bytes);
+    statistics_add_count(to, "characters", characters);
+    statistics_add_count(to, "distinct", distinct);
+    statistics_add_count(to, "invalid", invalid);
+    statistics_add_count(to, "invalid-bytes", tally->bytes - valid_bytes);
+    statistics_add_rounded(to, "entropy", statistics_entropy(tally->counts, CHARACTER_INVALID), 6);
+    statistics_add_rounded(to, "ascii", (double)ascii / (double)characters, 6);
+}
+
+const struct mode mode_characters = {
+    .id = MODE_CHARACTERS,
+    .name = "characters",
+    .has_characters = true,
+    .counts_every = true,
+    .is_sparse = true,
+    .columns = {"bin", "count", "char"},
+    .label_row = characters_label_row,
+    .add_statistics = characters_add_statistics,
+};
+
+void histogram_spec_characters(struct histogram_spec *spec)
+{
+    *spec = (struct histogram_spec){.mode = &mode_characters, .width = 1, .bins = CHARACTER_ROWS};
+}
+
+/* --- groups of them --- */
+
+static void groups_label_row(const struct histogram_spec *spec, size_t row, struct row_label *label)
+{
+    const struct character_groups *groups = spec->groups;
+    snprintf(label->name, sizeof label->name, "%s", groups->names[row]);
+    snprintf(label->note, sizeof label->note, "%s", groups->notes[row]);
+}
+
+static void groups_add_statistics(const struct histogram_spec *spec, const struct tally *tally,
+                                  struct statistics *to)
+{
+    const size_t groups = spec->groups->count;
+    const uint64_t invalid = tally->counts[groups];
+    uint64_t distinct = 0;
+    for (size_t row = 0; (row = tally_next_counted(tally, row)) < groups; row++)
+        distinct++;
+    statistics_add_count(to, "bytes", tally->bytes);
+    statistics_add_count(to, "characters", tally->samples - invalid);
+    statistics_add_count(to, "distinct", distinct);
+    statistics_add_count(to, "invalid", invalid);
+    statistics_add_rounded(to, "entropy", statistics_entropy(tally->counts, groups), 6);
+}
+
+const struct mode mode_categories = {
+    .id = MODE_CATEGORIES,
+    .name = "categories",
+    .has_characters = true,
+    .counts_every = true,
+    .is_sparse = true,
+    .columns = {"bin", "count", "category"},
+    .label_row = groups_label_row,
+    .add_statistics = groups_add_statistics,
+};
+
+const struct mode mode_blocks = {
+    .id = MODE_BLOCKS,
+    .name = "blocks",
+    .has_characters = true,
+    .counts_every = true,
+    .is_sparse = true,
+    .columns = {"bin", "count", "range"},
+    .label_row = groups_label_row,
+    .add_statistics = groups_add_statistics,
+};
+
+static void build_groups(struct histogram_spec *spec, const struct mode *mode,
+                         const struct character_groups *groups)
+{
+    *spec = (struct histogram_spec){
+        .mode = mode, .width = 1, .bins = groups->count + 1, .groups = groups};
+}
+
+void histogram_spec_categories(struct histogram_spec *spec)
+{
+    build_groups(spec, &mode_categories, &character_categories);
+}
+
+void histogram_spec_blocks(struct histogram_spec *spec)
+{
+    build_groups(spec, &mode_blocks, &character_blocks);
+}
+
+/* Numbers in bins between the edges of a binning: decimal numbers in text, as doubles, and binary
+ * values of a fixed size. */
+
+static void binned_label_row(const struct histogram_spec *spec, size_t row, struct row_label *label)
+{
+    const struct binning *binning = &spec->binning;
+    const bool follows = label->next == row;
+    label->next = row + 1;
+    if (label->kind == ROW_KIND_BIN && binning_is_zero_alone(binning, row - 1)) {
+        *label = (struct row_label){.name = "0", .lo = "0", .hi = "0", .note = "0"};
+        return;
+    }
+    if (row == ROW_BELOW)
+        strcpy(label->lo, "-inf");
+    else if (follows)
+        memcpy(label->lo, label->hi, sizeof label->lo);
+    else
+        binning_show_edge(binning, row - 1, label->lo);
+    if (row < ROW_ABOVE(binning))
+        binning_show_edge(binning, row, label->hi);
+    else
+        strcpy(label->hi, "inf");
+    memcpy(label->name, label->lo, sizeof label->name);
+    memcpy(label->note, label->hi, sizeof label->note);
+}
+
+/* Adds a whole number if it is one, otherwise a double. */
+static void add_number(struct statistics *to, const char *name, bool is_whole, int128 number,
+                       double value)
+{
+    char text[ROW_TEXT];
+    if (!is_whole) {
+        statistics_add_number(to, name, value);
+        return;
+    }
+    show_whole(number, text);
+    statistics_add_text(to, name, text);
+}
+
+static void binned_add_statistics(const struct histogram_spec *spec, const struct tally *tally,
+                                  struct statistics *to)
+{
+    const struct moments *moments = tally->moments;
+    const uint64_t invalid = tally->counts[ROW_INVALID(&spec->binning)];
+    const uint64_t numbers = tally->samples - invalid;
+    const bool any = numbers > 0, is_whole = any && spec->binning.is_whole;
+    int128 least = moments->least, greatest = moments->greatest, sum;
+    const bool is_least = is_whole || moments_least_large(moments, &least);
+    const bool is_greatest = is_whole || moments_greatest_large(moments, &greatest);
+    const bool is_sum = moments_sum_large(moments, &sum);
+    statistics_add_count(to, "count", numbers);
+    statistics_add_count(to, "invalid", invalid);
+    add_number(to, "min", is_least, least, any ? moments->min : NAN);
+    add_number(to, "max", is_greatest, greatest, any ? moments->max : NAN);
+    add_number(to, "sum", is_sum, sum, moments_sum(moments));
+    statistics_add_number(to, "mean", any ? moments_mean(moments, numbers) : NAN);
+    statistics_add_deviation(to, "stddev", any ? moments_deviation(moments, numbers) : NAN);
+}
+
+const struct mode mode_numbers = {
+    .id = MODE_NUMBERS,
+    .name = "numbers",
+    .is_text = true,
+    .is_binned = true,
+    .counts_every = true,
+    .columns = {"lo", "count", "hi"},
+    .label_row = binned_label_row,
+    .add_statistics = binned_add_statistics,
+};
+
+const struct mode mode_values = {
+    .id = MODE_VALUES,
+    .name = "values",
+    .is_binned = true,
+    .counts_every = true,
+    .has_types = true,
+    .columns = {"lo", "count", "hi"},
+    .label_row = binned_label_row,
+    .add_statistics = binned_add_statistics,
+};
+
+void histogram_spec_numbers(struct histogram_spec *spec, const struct binning *binning)
+{
+    *spec = (struct histogram_spec){.mode = &mode_numbers,
+                                    .bins = ROWS(binning),
+                                    .type = *value_type_find("f64"),
+                                    .binning = *binning};
+}
+
+void histogram_spec_values(struct histogram_spec *spec, const struct value_type *type,
+                           const struct binning *binning)
+{
+    *spec = (struct histogram_spec){.mode = &mode_values,
+                                    .sample_size = type->size,
+                                    .bins = ROWS(binning),
+                                    .channels = 1,
+                                    .type = *type,
+                                    .binning = *binning};
+}
+
+/* Lines, or records of CSV: each is a sample, in the one row there is. They are counted for their
+ * keys. */
+
+static void lines_label_row(const struct histogram_spec *spec, size_t row, struct row_label *label)
+{
+    (void)spec;
+    (void)row;
+    snprintf(label->name, sizeof label->name, "lines");
+}
+
+static void lines_add_statistics(const struct histogram_spec *spec, const struct tally *tally,
+                                 struct statistics *to)
+{
+    (void)spec;
+    statistics_add_count(to, "lines", tally->samples);
+}
+
+const struct mode mode_lines = {
+    .id = MODE_LINES,
+    .name = "lines",
+    .is_text = true,
+    .counts_every = true,
+    .columns = {"bin", "count"},
+    .label_row = lines_label_row,
+    .add_statistics = lines_add_statistics,
+};
+
+void histogram_spec_lines(struct histogram_spec *spec)
+{
+    *spec = (struct histogram_spec){.mode = &mode_lines, .bins = 1};
+}
+
+const struct mode *const modes[MODES] = {
+    [MODE_BYTES] = &mode_bytes,           [MODE_LETTERS] = &mode_letters,
+    [MODE_VALUES] = &mode_values,         [MODE_NUMBERS] = &mode_numbers,
+    [MODE_CHARACTERS] = &mode_characters, [MODE_CATEGORIES] = &mode_categories,
+    [MODE_BLOCKS] = &mode_blocks,         [MODE_PAIRS] = &mode_pairs,
+    [MODE_LINES] = &mode_lines,
+};
