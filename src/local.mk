@@ -31,17 +31,14 @@ histogram_sources = \
 	src/tally/file_tallies.c src/tally/file_tallies.h \
 	src/tally/histogram_spec.c src/tally/histogram_spec.h \
 	src/text/key.c src/text/key.h \
-	src/tally/key_counts.c src/tally/key_counts.h src/tally/key_order.c src/tally/key_order.h \
 	src/tally/key_sums.c src/tally/key_sums.h \
 	src/tally/key_table.c src/tally/key_table.h \
 	src/tally/key_tallies.c src/tally/key_tallies.h \
 	src/text/line_filter.c src/text/line_filter.h \
 	src/tally/modes.c src/tally/unicode_groups.c \
 	src/tally/characters.c src/tally/characters.h \
-	src/tally/moments_text.c src/tally/moments_text.h \
 	src/text/number.c src/text/number.h \
 	src/text/units.c src/text/units.h src/text/utf8.h \
-	src/tally/quantile.c src/tally/quantile.h \
 	src/text/show_number.c src/text/show_number.h \
 	src/tally/statistics.c src/tally/statistics.h \
 	src/tally/tally.c src/tally/tally.h \
@@ -59,7 +56,6 @@ cpu_sources = \
 	src/text/field_parser_avx2.c src/text/field_parser_avx512.c src/text/json_loop.h src/text/lines_loop.h src/text/json_scan.h \
 	src/text/field_parser.c src/text/field_parser.h src/text/field_parser_portable.c \
 	src/tally/keyed_counts.c src/tally/keyed_counts.h \
-	src/tally/large_numbers.c src/tally/large_numbers.h \
 	src/text/line_spans.c src/text/line_spans.h \
 	src/tally/paged_counts.c src/tally/paged_counts.h
 

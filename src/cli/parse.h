@@ -6,7 +6,7 @@
 
 #include "src/base/error.h"
 #include "src/bins/binning.h"
-#include "src/tally/quantile.h"
+#include "src/tally/statistics.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,7 +8,6 @@
 #include "batch.h"
 #include "batch_sums.h"
 #include "src/tally/keyed_counts.h"
-#include "src/tally/large_numbers.h"
 
 /* --- values --- */
 

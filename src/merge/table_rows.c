@@ -3,7 +3,7 @@
 #include "parsed_table.h"
 
 #include "src/base/grow.h"
-#include "src/tally/moments_text.h"
+#include "src/tally/statistics.h"
 #include "src/text/number.h"
 #include "src/text/show_number.h"
 

@@ -5,8 +5,7 @@
 #include "format.h"
 #include "json.h"
 
-#include "src/tally/moments_text.h"
-#include "src/tally/quantile.h"
+#include "src/tally/statistics.h"
 #include "src/text/show_number.h"
 
 /* Writes the totals of each channel, if there are several. */

@@ -9,7 +9,7 @@
 #include "writer.h"
 
 #include "src/base/words.h"
-#include "src/tally/quantile.h"
+#include "src/tally/statistics.h"
 
 #include <stdbool.h>
 

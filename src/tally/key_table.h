@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* A table of keys: for each its samples and, of numbers, sums. One thread at a time. */
+/* The keys of samples: a table of their names, and their order. */
 #ifndef GPUHISTO_KEY_TABLE_H
 #define GPUHISTO_KEY_TABLE_H
 
 #include "src/text/key.h"
 #include "key_sums.h"
 #include "src/base/byte_word.h"
+#include "src/base/radix_sort.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* A table of keys: for each its samples and, of numbers, sums. One thread at a time. */
 
 /* Records without a key have this number in every table, and no name. */
 #define KEY_MISSING 0
@@ -94,5 +97,35 @@ static inline void key_table_prefetch_entry(const struct key_table *table, uint6
  * memory is short. */
 uint32_t key_table_find(struct key_table *table, uint64_t hash, const unsigned char *name,
                         size_t len);
+
+/* Keys in the order of their names: by bytes as in the C locale, or by value if all are numbers. */
+
+/* Keys of several tables, in order. */
+struct key_list {
+    struct radix_pair *list; /* the value is what key_position_table and key_position_key take */
+    size_t count;
+};
+
+static inline uint32_t key_position_table(const struct radix_pair *position)
+{
+    return (uint32_t)(position->value >> 32);
+}
+
+static inline uint32_t key_position_key(const struct radix_pair *position)
+{
+    return (uint32_t)position->value;
+}
+
+/* Lists the keys of `count` tables, by as many threads as are given. All keys differ, except for
+ * KEY_MISSING. The caller frees the list. 0, or -1 if memory is short, and there is no list. */
+int key_list_make(struct key_list *keys, const struct key_table *const *tables, size_t count,
+                  unsigned threads);
+
+/* Sorts the first `top` keys of a list by name. After number_prepare. */
+void key_list_sort_first(struct key_list *keys, const struct key_table *const *tables, size_t top);
+
+/* True if a name is a number, or a point in time such as 10:05 or 2026-11-22T10:05. After
+ * number_prepare. */
+bool key_is_number_or_time(const struct key_entry *entry);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sorting by digits, beside qsort: lists of all lengths and of numbers that differ in any bits; and
  * cells of keys and rows, beside plain arrays. */
-#include "src/tally/key_counts.h"
+#include "src/tally/key_tallies.h"
 #include "tests/helpers/need.h"
 #include "tests/helpers/random.h"
 

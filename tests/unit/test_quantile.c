@@ -3,7 +3,7 @@
  * its error is a bound: for every log-linear bin, those of decimal digits and bins at random,
  * whatever sample of the bin it was, in exact arithmetic; and also as it is printed. */
 #include "src/cli/parse.h"
-#include "src/tally/quantile.h"
+#include "src/tally/statistics.h"
 #include "src/text/show_number.h"
 #include "tests/helpers/bits.h"
 #include "tests/helpers/naive_rank.h"
