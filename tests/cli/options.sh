@@ -192,7 +192,7 @@ needs()
 usage "gpuhisto: --bytes and --letters cannot be combined; put --also between them" --bytes --letters
 usage "gpuhisto: -l and -b cannot be combined; put --also between them" -l2 -b
 clash -n -b -nb
-modes=$(sed -n 's/^    \[MODE_[A-Z]*\] = &mode_\([a-z]*\),/\1/p' "$srcdir/src/tally/modes.c" | grep -vx lines) # by --by alone
+modes=$(sed -n 's/^    MODE_\([A-Z]*\),$/\1/p' "$srcdir/src/tally/histogram_spec.h" | tr A-Z a-z | grep -vx lines) # by --by alone
 check "modes" [ "$(echo "$modes" | wc -l)" -ge 8 ]
 for one in $modes; do
     for other in $modes; do
