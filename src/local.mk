@@ -84,7 +84,7 @@ gpuhisto_sources = \
 	$(cpu_sources) \
 	src/codec/codec.h src/input/frames.c src/input/frames.h src/codec/gzip.c \
 	src/hash/xxh64.c src/hash/xxh64.h \
-	src/input/bytes.c src/input/bytes.h src/input/engine.h src/input/error_locator.c \
+	src/input/csv_pieces.c src/input/bytes.c src/input/bytes.h src/input/engine.h src/input/error_locator.c \
 	src/input/header.c src/input/input.c src/input/input.h src/input/open.c \
 	src/input/records.c src/input/records.h \
 	src/schedule/engines.c src/schedule/gpu.c \

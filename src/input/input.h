@@ -10,6 +10,7 @@
 #include "records.h"
 #include "src/base/error.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -89,16 +90,30 @@ struct plan {
     int32_t key_column;       /* the same of the key */
 };
 
+/* CSV of a regular file that is read in pieces, from its second chunk on (csv_pieces.c). */
+struct csv_pieces {
+    bool is_open;         /* there is a lock. This and is_over belong to whoever claims pieces */
+    bool is_over;         /* the rest is read in order */
+    pthread_mutex_t lock; /* of all that follows */
+    pthread_cond_t moved;
+    bool is_stopped;       /* a piece is left to the reader in order, and all after it */
+    uint64_t next;         /* all pieces before this offset are scanned; */
+    enum csv_state quotes; /* the state there */
+    uint64_t begin;        /* where the first record begins that no piece before has, */
+    uint64_t newlines;     /* and how many newlines stand before it */
+};
+
 struct input {
     const struct input_options *options;
     struct bytes bytes;
     struct frames frames;
     struct plan plan;
     struct records records; /* where what is read in order was cut */
-    bool has_header;        /* the first record, a header, was not handed out yet */
-    bool seeks_bom;         /* a byte order mark before the first record was not left out yet */
-    bool is_begun;          /* the first record was handed out; */
-    bool is_one_line;       /* by input_cut, ends with the file, and has carriage returns in it */
+    struct csv_pieces csv;
+    bool has_header;  /* the first record, a header, was not handed out yet */
+    bool seeks_bom;   /* a byte order mark before the first record was not left out yet */
+    bool is_begun;    /* the first record was handed out; */
+    bool is_one_line; /* by input_cut, ends with the file, and has carriage returns in it */
 };
 
 /* Opens a file and releases it, recognises its format, looks at what its content begins with, and
@@ -132,6 +147,23 @@ static inline bool input_parallel(const struct input *input)
  * or -1 with the error set. Changes nothing in the input; any thread. */
 ssize_t input_read_piece(const struct input *input, struct chunk *chunk, size_t len,
                          uint64_t offset, struct error *error);
+
+/* Begins to read CSV in pieces after what was cut, if that is possible and enough is left for
+ * chunks of so many bytes: input_parallel is true then. Under the lock of whoever claims pieces, as
+ * the next function. */
+void csv_pieces_begin(struct input *input, size_t chunk_size);
+
+/* Ends that once all pieces were claimed, or one is left to be read in order: waits for the others,
+ * and goes on behind them. Returns how many bytes that were claimed will be read again. */
+uint64_t csv_pieces_end(struct input *input);
+
+/* Reads the records of a piece, as input_read_piece, and sets the origin's content to where they
+ * begin. Waits for the pieces before, which other threads read. None: they will be read in order.
+ * Any thread. */
+ssize_t csv_pieces_read(struct input *input, struct chunk *chunk, size_t len, uint64_t offset,
+                        struct error *error);
+
+void csv_pieces_close(struct csv_pieces *pieces);
 
 /* True if all of the input has to be read in order, by one reader. Only from the beginning on is it
  * known which newlines of CSV are in quotes, and in a range which columns are named. */

@@ -417,4 +417,5 @@ void input_close(struct input *input)
     bytes_close(&input->bytes);
     frame_batch_free(&input->frames.pending);
     records_close(&input->records);
+    csv_pieces_close(&input->csv);
 }

@@ -19,7 +19,9 @@ struct copying {
 static void claim_piece(struct source *source, struct file *file, struct copying *copying)
 {
     struct input *input = &file->input;
-    const size_t cap = copying->chunk->cap;
+    const bool is_csv = input->records.kind.type == RECORD_CSV; /* no record is too long for it */
+    const size_t all = copying->chunk->cap,
+                 cap = is_csv && all > FIELD_RECORD_MAX ? FIELD_RECORD_MAX : all;
     const uint64_t left = input->plan.end - input->bytes.taken;
     copying->len = left < cap ? (size_t)left : cap;
     copying->chunk->origin.content = input->bytes.taken;
@@ -42,7 +44,9 @@ static int read_piece(struct worker *worker, struct file *file, const struct cop
     const uint64_t offset = chunk->origin.content;
     const struct record_kind *kind = &input->records.kind;
     struct error error;
-    const ssize_t got = input_read_piece(input, chunk, copying->len, offset, &error);
+    const ssize_t got = kind->type == RECORD_CSV
+                            ? csv_pieces_read(input, chunk, copying->len, offset, &error)
+                            : input_read_piece(input, chunk, copying->len, offset, &error);
     if (got < 0) {
         chunk->len = chunk->begin = 0;
         source_fail(worker, &error);
@@ -57,6 +61,26 @@ static int read_piece(struct worker *worker, struct file *file, const struct cop
     chunk->origin.bytes = kind->type == RECORD_CHARACTERS ? len : got > 0 ? (size_t)got : 0;
     source_leave(source, file);
     return got < 0 ? -1 : 0;
+}
+
+/* Begins to read CSV in pieces after the first chunk, as csv_pieces_begin; under the read lock. */
+static void begin_csv_pieces(struct source *source, struct input *input, size_t chunk_size)
+{
+    const uint64_t taken = input->bytes.taken;
+    csv_pieces_begin(input, chunk_size);
+    atomic_fetch_sub(&source->remaining.read, taken - input->bytes.taken);
+    if (input_parallel(input))
+        atomic_fetch_add(&source->remaining.plain, input->plan.end - input->bytes.taken);
+}
+
+/* Ends that if it is due, as csv_pieces_end; under the read lock. */
+static void end_csv_pieces(struct source *source, struct input *input)
+{
+    const uint64_t unclaimed = input->plan.end - input->bytes.taken;
+    const bool was_parallel = input_parallel(input);
+    atomic_fetch_sub(&source->remaining.read, csv_pieces_end(input));
+    if (was_parallel && !input_parallel(input))
+        atomic_fetch_sub(&source->remaining.plain, unclaimed);
 }
 
 /* Reads the next bytes of a stream, or of a regular file past the size it had; under the read lock.
@@ -79,8 +103,10 @@ static int read_next(struct worker *worker, struct file *file, struct chunk *chu
     if (input_cut(input, chunk, waited, got == 0, &error) != 0)
         return source_fail(worker, &error);
     chunk->origin.content = input->bytes.taken - input->records.cut_len - chunk->len;
-    if (got > 0)
+    if (got > 0) {
+        begin_csv_pieces(source, input, chunk->cap);
         return 0;
+    }
     chunk->origin.end = ENDS_FILE;
     source_set_current(source, NULL);
     return source_retire(worker, file);
@@ -90,6 +116,8 @@ static int read_next(struct worker *worker, struct file *file, struct chunk *chu
  */
 static struct copying begin_chunk(struct worker *worker, struct file *file)
 {
+    struct source *source = worker->source;
+    end_csv_pieces(source, &file->input);
     const bool is_parallel = input_parallel(&file->input);
     /* After a file's known end there is hardly ever anything: not worth waiting for a slot. */
     const enum flow flow =
@@ -99,7 +127,7 @@ static struct copying begin_chunk(struct worker *worker, struct file *file)
         return copying;
     source_locate_chunk(file, &file->at, copying.chunk);
     if (is_parallel)
-        claim_piece(worker->source, file, &copying);
+        claim_piece(source, file, &copying);
     else
         copying.rc = read_next(worker, file, copying.chunk);
     return copying;
