@@ -36,6 +36,8 @@ const char *strategy_cannot(const struct histogram_spec *spec)
         return "count integers with --digits";
     if (field->has_units)
         return "read --units";
+    if (field->has_comma)
+        return "read --decimal";
     if (spec->filter.count > 0)
         return "leave lines out";
     return field->kind == FIELD_NONE || line_field_takes(field)

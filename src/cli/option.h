@@ -38,6 +38,7 @@ struct draft {
     const char *by;                      /* as typed; NULL: not given; options->by_field */
     struct key key;                      /* of --by, without its field */
     unsigned char separator;             /* of --separator */
+    bool has_comma;                      /* of --decimal */
     struct line_filter filter;           /* of --lines-with and --lines-without */
     bool ends;                           /* --also: the options of another histogram follow */
 };

@@ -94,6 +94,13 @@ int option_separator(struct draft *draft, const char *value, struct error *error
     return 0;
 }
 
+int option_decimal(struct draft *draft, const char *value, struct error *error)
+{
+    const int choice = option_word("decimal", value, error);
+    draft->has_comma = choice == 1;
+    return choice < 0 ? OPTIONS_WRONG : 0;
+}
+
 int option_after(struct draft *draft, const char *value, struct error *error)
 {
     if (!*value || strchr(value, '\n'))
@@ -202,10 +209,17 @@ int fields_finish(const struct draft *draft, struct field *field, struct error *
 {
     const struct typed_field typed = {"--field", draft->field, draft->field_number};
     *field = (struct field){.kind = FIELD_NONE, .has_units = draft_gave(draft, "units")};
-    if (draft->field)
-        return finish_field(draft, &typed, field, error);
+    if (draft->field) {
+        const int rc = finish_field(draft, &typed, field, error);
+        if (rc == 0 && draft->has_comma && field->kind == FIELD_JSON)
+            return option_conflict(draft, "decimal", "field",
+                                   "; numbers in JSON have a point before decimals", error);
+        field->has_comma = draft->has_comma;
+        return rc;
+    }
     if (!draft->after)
         return 0;
+    field->has_comma = draft->has_comma;
     field->kind = FIELD_AFTER;
     field->after = draft->after;
     field->after_len = strlen(draft->after);

@@ -97,6 +97,8 @@ static int add_field(const struct draft *draft, struct words *words)
     }
     if (draft_gave(draft, "units"))
         rc |= words_format(words, "--units");
+    if (draft->has_comma)
+        rc |= words_format(words, "--decimal=,");
     if (draft->options->pool.invalid == INVALID_SKIP)
         rc |= words_format(words, "--invalid=skip");
     return rc;

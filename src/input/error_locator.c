@@ -121,6 +121,17 @@ static bool is_clock(const unsigned char *token, size_t len)
     return at == len && colons == 1;
 }
 
+/* True if [token, token + len) is a number whose decimals follow a comma. */
+static bool is_with_comma(const unsigned char *token, size_t len)
+{
+    unsigned char swapped[NUMBER_MAX];
+    if (len > NUMBER_MAX || !memchr(token, ',', len))
+        return false;
+    memcpy(swapped, token, len);
+    len = number_swap_comma(swapped, len);
+    return !isnan(number_of_token(swapped, swapped + len, swapped + len));
+}
+
 /* Returns advice about a token that is not a number: what to write or type instead. */
 static const char *advice(const struct field *field, const unsigned char *token, size_t len)
 {
@@ -128,6 +139,12 @@ static const char *advice(const struct field *field, const unsigned char *token,
         return "; to skip the byte order mark of a file, use --skip=3";
     unsigned char joined[NUMBER_MAX];
     const size_t joined_len = number_copy_words(token, token + len, joined);
+    if (field->has_comma)
+        return memchr(token, '.', len)
+                   ? "; with --decimal=, points stand between thousands, as in 1.234,5"
+                   : "";
+    if (field->kind != FIELD_NONE && is_with_comma(token, len))
+        return "; to read commas before decimals, use --decimal=,";
     if (!field->has_units)
         return joined_len > 0 && !isnan(number_with_units(joined, joined + joined_len))
                    ? "; to read units, use --units"

@@ -79,8 +79,7 @@ void large_numbers_read(const struct number_parser *parser, const struct field *
     if (!is_gathered)
         add_tokens(text.at, (size_t)(text.limit - text.at), &large);
     while (is_gathered && text.at < text.limit) {
-        tokens.count = tokens.len = 0;
-        parser->tokenize(field, &text, &tokens);
+        fields_gather(parser, field, &text, &tokens);
         add_tokens(tokens.bytes, tokens.len, &large);
     }
     moments_add_large(moments, &large);
@@ -91,8 +90,7 @@ void large_numbers_list(const struct number_parser *parser, const struct field *
 {
     struct field_tokens tokens = {.field = field, .cap = SIZE_MAX};
     while (text.at < text.limit) {
-        tokens.count = tokens.len = 0;
-        parser->tokenize(field, &text, &tokens);
+        fields_gather(parser, field, &text, &tokens);
         const unsigned char *at = tokens.bytes, *const limit = at + tokens.len;
         for (const unsigned char *end; at < limit; at = end + 1, numbers++) {
             end = number_token_end(at, limit);

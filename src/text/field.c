@@ -373,8 +373,10 @@ size_t field_header_len(const struct field *field, const unsigned char *text, si
 
 /* --- invalid records --- */
 
-static bool is_number(const struct field *field, const unsigned char *token, size_t len)
+static bool is_number(const struct field *field, unsigned char *token, size_t len)
 {
+    if (field->has_comma)
+        len = number_swap_comma(token, len);
     return len > 0 && (!isnan(number_of_token(token, token + len, token + len)) ||
                        (field->has_units && !isnan(number_with_units(token, token + len))));
 }

@@ -37,6 +37,7 @@ struct field {
     const char *after;       /* AFTER: the string, of after_len bytes, without a newline */
     size_t after_len;
     bool has_units;        /* numbers may have units (units.h) */
+    bool has_comma;        /* before decimals (number_swap_comma) */
     struct json_path path; /* JSON */
 };
 
@@ -112,7 +113,8 @@ void field_strip(const unsigned char **from, const unsigned char **to);
  * White space, colours (number_colour_end) and a pair of quotes around the number are left out, and
  * escapes in strings of JSON are decoded. With units, it may be several words (units.h); and
  * where blanks separate fields, and after a string, also those that follow it in the record.
- * Otherwise only the unit may be in the next field, which then has nothing else. */
+ * Otherwise only the unit may be in the next field, which then has nothing else. A decimal comma
+ * stays as it is. */
 size_t field_token(const struct field *field, const unsigned char **from, const unsigned char **to,
                    const unsigned char *end, unsigned char *token);
 

@@ -20,6 +20,30 @@ static size_t parse_tokens(const struct number_parser *parser, const struct fiel
     return count;
 }
 
+/* Turns all tokens into numbers with a point. None gets longer. */
+static void swap_commas(struct field_tokens *tokens)
+{
+    unsigned char *at = tokens->bytes, *to = at, *const limit = at + tokens->len;
+    while (at < limit) {
+        unsigned char *space = memchr(at, ' ', (size_t)(limit - at));
+        const size_t len = number_swap_comma(at, (size_t)(space - at));
+        memmove(to, at, len);
+        to[len] = ' ';
+        to += len + 1;
+        at = space + 1;
+    }
+    tokens->len = (size_t)(to - tokens->bytes);
+}
+
+void fields_gather(const struct number_parser *parser, const struct field *field,
+                   struct record_text *text, struct field_tokens *tokens)
+{
+    tokens->count = tokens->len = 0;
+    parser->tokenize(field, text, tokens);
+    if (field->has_comma)
+        swap_commas(tokens);
+}
+
 /* Not inlined, as the tokens take some pages of the stack. */
 static __attribute__((noinline)) size_t parse_records(const struct number_parser *parser,
                                                       const struct field *field,
@@ -32,10 +56,9 @@ static __attribute__((noinline)) size_t parse_records(const struct number_parser
     tokens.field = field;
     tokens.key = key;
     while (count < cap && text->at < text->limit) {
-        tokens.count = tokens.len = 0;
         tokens.cap = cap - count;
         tokens.keys = keys ? keys + count : NULL;
-        parser->tokenize(field, text, &tokens);
+        fields_gather(parser, field, text, &tokens);
         /* With white space at the end vectors can parse the last tokens too. */
         memset(tokens.bytes + tokens.len, ' ', FIELD_SLACK);
         struct record_text gathered = {tokens.bytes, tokens.bytes,

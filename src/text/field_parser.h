@@ -91,6 +91,10 @@ struct json_bytes {
     uint64_t controls; /* all below a space */
 };
 
+/* Empties the tokens and gathers some as the parser's tokenize, with a point before decimals. */
+void fields_gather(const struct number_parser *parser, const struct field *field,
+                   struct record_text *text, struct field_tokens *tokens);
+
 /* Parses the fields of records, with their units if the field has units, or tokens with FIELD_NONE.
  * Writes a value for each record that counts, NaN for an invalid one, and returns how many. Moves
  * text->at to where to go on. Otherwise as the parser's parse. */

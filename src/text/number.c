@@ -195,6 +195,34 @@ const unsigned char *number_token_end(const unsigned char *at, const unsigned ch
     return at;
 }
 
+size_t number_swap_comma(unsigned char *token, size_t len)
+{
+    size_t at = 0, to = 0, digits = 0;
+    bool has_points = false, is_number = true;
+    if (len > 0 && (token[0] == '+' || token[0] == '-'))
+        to = at = 1;
+    for (; at < len && (number_is_digit(token[at]) || token[at] == '.'); at++) {
+        if (token[at] != '.') {
+            digits++;
+            token[to++] = token[at];
+            continue;
+        }
+        is_number &= digits > 0 && (has_points ? digits == 3 : digits <= 3);
+        has_points = true;
+        digits = 0;
+    }
+    is_number &= !has_points || digits == 3;
+    const size_t comma = at < len && token[at] == ',' ? at : len;
+    for (; at < len; at++) {
+        is_number &= token[at] != '.' && (token[at] != ',' || at == comma);
+        token[to++] = at == comma ? '.' : token[at];
+    }
+    if (is_number)
+        return to;
+    token[0] = '?';
+    return len > 0;
+}
+
 size_t numbers_by_token(const unsigned char **from, const unsigned char *limit, double *values,
                         size_t cap)
 {

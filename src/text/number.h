@@ -54,6 +54,11 @@ size_t numbers_by_token(const unsigned char **at, const unsigned char *limit, do
 /* Returns where the token at `at` ends: at white space or at limit. */
 const unsigned char *number_token_end(const unsigned char *at, const unsigned char *limit);
 
+/* Turns a number with a comma before its decimals and points between its thousands, 1.234,5, into
+ * one with a point, 1234.5. Points may only stand after one to three digits and then after each
+ * three. Returns the length of the token, which is no number if it was none. */
+size_t number_swap_comma(unsigned char *token, size_t len);
+
 /* Finds the first token of text[0..len) that is not a number: text[*at..*at+*token_len). False if
  * there is none. Slow. Any thread. */
 bool numbers_find_invalid(const unsigned char *text, size_t len, size_t *at, size_t *token_len);

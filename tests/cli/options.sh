@@ -400,13 +400,13 @@ fine --let=3
 fine --lett=3
 fine -l3
 fine --letters=03
-fine -l3 --chunk=1 --buf=2 --th=2 --mem=1M --dec=none --dev=cpu --form=tsv
+fine -l3 --chunk=1 --buf=2 --th=2 --mem=1M --deco=none --dev=cpu --form=tsv
 usage "--he: ambiguous; could be --header-line, --header or --help" --he
 usage "--ver: ambiguous; could be --verbose or --version" --ver
 usage "--b: ambiguous; could be --bytes, --blocks, --bins, --by or --buffers" --b
 usage "--t: ambiguous; could be --top, --threads or --timing" --t
 usage "--f: ambiguous; could be --fold-case, --field or --format" --f
-usage "--d=cpu: ambiguous; could be --digits, --decompress, --diff or --device" --d=cpu
+usage "--d=cpu: ambiguous; could be --digits, --decimal, --decompress, --diff or --device" --d=cpu
 usage "--threads=0: must be" --th=0
 
 # --- the last one wins ---
