@@ -18,6 +18,8 @@ AC_DEFUN([GPUHISTO_LIBRARIES], [
     _GPUHISTO_LIBRARY([zstd], [zstd.h], [ZSTD_createDCtx], [LIBZSTD_FILE])
     AS_IF([test "x$have_isal" = xyes],
         [_GPUHISTO_LIBRARY([isal], [isa-l/igzip_lib.h], [isal_inflate_init], [LIBISAL_FILE])])
+    AS_IF([test "x$have_pcre2" = xyes],
+        [_GPUHISTO_LIBRARY([pcre2-8], [pcre2.h], [pcre2_compile_8], [LIBPCRE2_FILE])])
     AS_IF([test "x$gpuhisto_loaded" = xyes],
         [AC_DEFINE([LIBRARIES_ARE_LOADED], [1],
             [Define to 1 if libraries that only some runs need are loaded by these.])],

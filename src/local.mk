@@ -35,6 +35,7 @@ histogram_sources = \
 	src/tally/key_table.c src/tally/key_table.h \
 	src/tally/key_tallies.c src/tally/key_tallies.h \
 	src/text/line_filter.c src/text/line_filter.h \
+	src/text/regex.c src/text/regex.h src/text/regex_lines.c src/text/regex_lines.h \
 	src/tally/modes.c src/tally/unicode_groups.c \
 	src/tally/characters.c src/tally/characters.h \
 	src/text/number.c src/text/number.h \

@@ -69,6 +69,19 @@ static int open_shard(void)
     return rc == SHARD_REFUSED ? STATUS_USAGE : STATUS_FAILED;
 }
 
+/* Compiles the regular expressions that lines are chosen by. The exit status. */
+static int open_filters(void)
+{
+    struct error error;
+    int rc = 0;
+    for (struct options *at = &options; at && rc == 0; at = at->also)
+        rc = line_filter_open(&at->spec.filter, &error);
+    if (rc == 0)
+        return STATUS_COUNTED;
+    diag("%s", error.text);
+    return rc == REGEX_WRONG ? STATUS_USAGE : STATUS_FAILED;
+}
+
 /* Completes the options that need the type of values, which the first file's header says. The exit
  * status. */
 static int read_type(struct source *source)
@@ -94,12 +107,15 @@ static int open_run(struct counting *run)
     struct error error;
     if (main_is_misplaced(&options.misplaced))
         return STATUS_FAILED;
+    int status = open_filters();
+    if (status != STATUS_COUNTED)
+        return status;
     if (output_prepare(&output, options.output, &error) != 0 || check_inputs_stay(&error) != 0)
         return main_failed(&error);
     if (options.pool.device == DEVICE_GPU ||
         (options.pool.device == DEVICE_AUTO && !device_missing()))
         cuda_devices_limit(&options.pool.gpus, "");
-    int status = open_shard();
+    status = open_shard();
     if (status != STATUS_COUNTED)
         return status;
     run->source = source_open(options.operands, options.operand_count, &options.input);
@@ -158,6 +174,8 @@ static int count(void)
     main_tables_close(&run.tables, &run.tally);
     shard_close(&shard);
     shard_record_free(&record);
+    for (struct options *at = &options; at; at = at->also)
+        line_filter_close(&at->spec.filter);
     return status;
 }
 

@@ -284,9 +284,17 @@ static void count_all(const struct count_plan *plan, const unsigned char *data, 
 
 #define LONG_SPAN ((size_t)16 << 10) /* bytes of one that is counted where it is */
 
-/* Counts the records that the filter keeps. Short spans of them are gathered, as a loop takes long
- * to begin and to end. Not inlined, as these take some pages of the stack. */
-static __attribute__((noinline)) void count_kept(const struct count_plan *plan,
+/* Records that records of a file could not be counted; NULL: it has no name. */
+static void fail_filter(const struct line_filter *filter, const char *name, struct error *failure)
+{
+    if (name)
+        error_begin(failure, name);
+    line_filter_fail(filter, failure);
+}
+
+/* Counts the records of a file that the filter keeps. Short spans of them are gathered, as a loop
+ * takes long to begin and to end. Not inlined, as these take some pages of the stack. */
+static __attribute__((noinline)) void count_kept(const struct count_plan *plan, const char *name,
                                                  const unsigned char *data, size_t len,
                                                  const struct destination *into)
 {
@@ -313,6 +321,9 @@ static __attribute__((noinline)) void count_kept(const struct count_plan *plan,
     }
     count_all(plan, gathered, used, into);
     into->tally->newlines = newlines; /* of all lines, as messages number them */
+    if (*spans.failure.text)
+        fail_filter(&plan->spec->filter, name, &spans.failure);
+    line_spans_end(&spans);
 }
 
 struct count_plan count_plan(const struct cpu_kernels *kernels, const struct histogram_spec *spec)
@@ -335,7 +346,7 @@ void count_samples(const struct count_plan *plan, const unsigned char *data, siz
 {
     const struct destination to = {.tally = tally};
     if (plan->spec->filter.count > 0)
-        count_kept(plan, data, len, &to);
+        count_kept(plan, NULL, data, len, &to);
     else
         count_all(plan, data, len, &to);
 }
@@ -375,7 +386,7 @@ void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struc
         len -= header;
     }
     if (plan->spec->filter.count > 0)
-        count_kept(plan, data, len, &to);
+        count_kept(plan, origin->name, data, len, &to);
     else
         count_all(plan, data, len, &to);
 }

@@ -234,7 +234,7 @@ static const struct field *find_in_kept(const struct searched *searched, const u
     for (const unsigned char *at = text, *end; at < limit; at = end + 1) {
         end = field_record_end(&searched->field, at, limit);
         const bool is_long = (size_t)(end - at) > field_record_max(&searched->field);
-        if (!is_long && !line_filter_keeps(&searched->spec->filter, at, end))
+        if (!is_long && !line_filter_keeps(&searched->spec->filter, at, end, NULL))
             continue;
         *fault = (struct field_fault){.what = FIELD_TOO_LONG};
         const struct field *wrong =

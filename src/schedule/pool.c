@@ -144,14 +144,23 @@ static bool has_invalid(struct pool *pool)
     return true;
 }
 
-/* The same, and ends a run that cannot keep its counts. */
+/* 0; or -1 with the error set if an expression of a histogram could not be matched. */
+static int check_filters(const struct pool *pool, struct error *error)
+{
+    int rc = 0;
+    for (const struct histogram_spec *spec = pool->spec; spec && rc == 0; spec = spec->also)
+        rc = line_filter_check(&spec->filter, error);
+    return rc;
+}
+
+/* The same, and ends a run that cannot keep its counts, or cannot match its lines. */
 static bool has_ended(struct pool *pool)
 {
     struct error what;
     if (has_invalid(pool))
         return true;
     if (key_tallies_check(pool->options.keys, &what) == 0 &&
-        file_tallies_check(pool->options.files, &what) == 0)
+        file_tallies_check(pool->options.files, &what) == 0 && check_filters(pool, &what) == 0)
         return false;
     fail(pool, what.text);
     return true;
@@ -430,7 +439,7 @@ static int gather(struct pool *pool, struct engine *gpu, struct tally *tally,
     if (options->files)
         file_tallies_end(options->files);
     if (file_tallies_check(options->files, error) != 0 ||
-        key_tallies_check(options->keys, error) != 0)
+        key_tallies_check(options->keys, error) != 0 || check_filters(pool, error) != 0)
         return -1;
     if (!pool->locator || !error_locator_first(pool->locator, &outcome->invalid) ||
         options->invalid != INVALID_ERROR)

@@ -1,18 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 #include "line_filter.h"
 #include "field.h"
+#include "src/base/show.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
+#define RECORD_SHOWN 64 /* bytes of a record in a message */
+
+struct line_failure {
+    pthread_mutex_t lock;
+    atomic_bool is_set;
+    struct error error;
+};
+
+/* True for /REGEX/. */
+static bool is_expression(const struct line_string *string)
+{
+    return string->len > 2 && string->text[0] == '/' && string->text[string->len - 1] == '/';
+}
+
+/* Expressions come after strings, which take less time. */
 static int compare_strings(const struct line_string *a, const struct line_string *b)
 {
-    return a->is_unwanted != b->is_unwanted ? (int)a->is_unwanted - (int)b->is_unwanted
-                                            : strcmp(a->text, b->text);
+    if (a->is_unwanted != b->is_unwanted)
+        return (int)a->is_unwanted - (int)b->is_unwanted;
+    const bool a_is_expression = is_expression(a), b_is_expression = is_expression(b);
+    return a_is_expression != b_is_expression ? (int)a_is_expression - (int)b_is_expression
+                                              : strcmp(a->text, b->text);
 }
 
 bool line_filter_add(struct line_filter *filter, const char *text, bool is_unwanted)
 {
-    const struct line_string added = {text, strlen(text), is_unwanted};
+    const struct line_string added = {text, strlen(text), is_unwanted, NULL};
     struct line_string *strings = filter->strings;
     size_t at = 0;
     while (at < filter->count && compare_strings(&strings[at], &added) < 0)
@@ -27,14 +49,114 @@ bool line_filter_add(struct line_filter *filter, const char *text, bool is_unwan
     return true;
 }
 
-bool line_filter_keeps(const struct line_filter *filter, const unsigned char *begin,
-                       const unsigned char *end)
+/* Names the option and the string of an error. Returns rc. */
+static int fail_to_open(const struct line_string *string, int rc, struct error *error)
+{
+    const struct error why = *error;
+    error_of_option(error, string->is_unwanted ? "--lines-without" : "--lines-with", string->text,
+                    "%s", why.text);
+    return rc;
+}
+
+static int open_expression(struct line_string *string, struct error *error)
+{
+    char *pattern = strndup(string->text + 1, string->len - 2);
+    int rc = REGEX_FAILED;
+    if (pattern)
+        rc = regex_open(&string->regex, pattern, error);
+    else
+        error_set(error, "out of memory");
+    free(pattern);
+    return rc == 0 ? 0 : fail_to_open(string, rc, error);
+}
+
+int line_filter_open(struct line_filter *filter, struct error *error)
+{
+    bool has_expressions = false;
+    for (size_t i = 0; i < filter->count; i++) {
+        struct line_string *string = &filter->strings[i];
+        const int rc = is_expression(string) ? open_expression(string, error) : 0;
+        if (rc != 0)
+            return rc;
+        has_expressions |= string->regex != NULL;
+    }
+    if (!has_expressions)
+        return 0;
+    filter->failure = calloc(1, sizeof *filter->failure);
+    if (!filter->failure) {
+        error_set(error, "out of memory");
+        return REGEX_FAILED;
+    }
+    pthread_mutex_init(&filter->failure->lock, NULL);
+    return 0;
+}
+
+void line_filter_close(struct line_filter *filter)
 {
     for (size_t i = 0; i < filter->count; i++) {
-        const struct line_string *string = &filter->strings[i];
-        const bool has = memmem(begin, (size_t)(end - begin), string->text, string->len) != NULL;
-        if (has == string->is_unwanted)
-            return false;
+        regex_close(filter->strings[i].regex);
+        filter->strings[i].regex = NULL;
     }
-    return true;
+    if (filter->failure)
+        pthread_mutex_destroy(&filter->failure->lock);
+    free(filter->failure);
+    filter->failure = NULL;
+}
+
+enum regex_found line_string_match(const struct line_string *string, struct regex_matcher *matcher,
+                                   const unsigned char *begin, const unsigned char *end)
+{
+    end -= end > begin && end[-1] == '\r';
+    return regex_match(string->regex, matcher, begin, (size_t)(end - begin));
+}
+
+/* Sets the failure to why an expression could not be decided for a record. */
+static void describe(const struct line_string *string, const struct regex_matcher *matcher,
+                     const unsigned char *begin, const unsigned char *end, struct error *failure)
+{
+    char shown[RECORD_SHOWN];
+    show_text((const char *)begin, (size_t)(end - begin), shown, sizeof shown);
+    error_of_option(failure, string->is_unwanted ? "--lines-without" : "--lines-with", string->text,
+                    "%s in the line '%s'; possessive repeats such as [a-z]++ take none",
+                    regex_describe(matcher), shown);
+}
+
+bool line_filter_keeps(const struct line_filter *filter, const unsigned char *begin,
+                       const unsigned char *end, struct error *failure)
+{
+    struct regex_matcher matcher = {.data = NULL};
+    bool keeps = true;
+    for (size_t i = 0; keeps && i < filter->count; i++) {
+        const struct line_string *string = &filter->strings[i];
+        if (!string->regex) {
+            const bool has =
+                memmem(begin, (size_t)(end - begin), string->text, string->len) != NULL;
+            keeps = has != string->is_unwanted;
+            continue;
+        }
+        const enum regex_found found = line_string_match(string, &matcher, begin, end);
+        if (found == REGEX_UNDECIDED && failure)
+            describe(string, &matcher, begin, end, failure);
+        keeps = found == (string->is_unwanted ? REGEX_MISSING : REGEX_FOUND);
+    }
+    regex_matcher_close(&matcher);
+    return keeps;
+}
+
+void line_filter_fail(const struct line_filter *filter, const struct error *failure)
+{
+    struct line_failure *first = filter->failure;
+    pthread_mutex_lock(&first->lock);
+    if (!atomic_load(&first->is_set))
+        first->error = *failure;
+    atomic_store(&first->is_set, true);
+    pthread_mutex_unlock(&first->lock);
+}
+
+int line_filter_check(const struct line_filter *filter, struct error *error)
+{
+    if (!filter->failure || !atomic_load(&filter->failure->is_set))
+        return 0;
+    *error = filter->failure->error;
+    return -1;
 }

@@ -38,6 +38,16 @@ void line_spans_begin(struct line_spans *spans, const struct line_filter *filter
                                  .by_definition = may_be_too_long(field, text, text + len),
                                  .at = text,
                                  .limit = text + len};
+    bool has_expressions = false;
+    for (size_t i = 0; i < filter->count; i++)
+        has_expressions |= filter->strings[i].regex != NULL;
+    spans->has_lines = has_expressions && !memchr(text, '\r', len) &&
+                       !(field->kind == FIELD_CSV && memchr(text, '"', len));
+}
+
+void line_spans_end(struct line_spans *spans)
+{
+    regex_matcher_close(&spans->matcher);
 }
 
 /* Returns where the record after the one that ends at `end` begins. */
@@ -53,7 +63,7 @@ static bool next_by_definition(struct line_spans *spans, const unsigned char **f
     while (!keeps && spans->at < spans->limit) {
         const unsigned char *end = field_record_end(spans->field, spans->at, spans->limit);
         const bool is_too_long = (size_t)(end - spans->at) > field_record_max(spans->field);
-        keeps = is_too_long || line_filter_keeps(spans->filter, spans->at, end);
+        keeps = is_too_long || line_filter_keeps(spans->filter, spans->at, end, &spans->failure);
         *from = spans->at;
         *to = spans->at = after_record(spans, end);
         if (is_too_long && spans->has_tokens) {
@@ -64,12 +74,52 @@ static bool next_by_definition(struct line_spans *spans, const unsigned char **f
     return keeps;
 }
 
-/* Returns where the string is next, from spans->at on, or the limit. */
+/* Returns where the first record begins, from spans->at on, that an expression matches; or the
+ * limit. Leaves to the definition what cannot be decided. */
+static const unsigned char *search_records(struct line_spans *spans,
+                                           const struct line_string *string)
+{
+    const unsigned char *at = spans->at;
+    while (at < spans->limit) {
+        const unsigned char *end = field_record_end(spans->field, at, spans->limit);
+        const enum regex_found found = line_string_match(string, &spans->matcher, at, end);
+        if (found == REGEX_FOUND)
+            return at;
+        spans->by_definition |= found == REGEX_UNDECIDED;
+        at = found == REGEX_UNDECIDED ? spans->limit : after_record(spans, end);
+    }
+    return spans->limit;
+}
+
+/* Returns the same, or a later byte of the record, but searches all lines at once. */
+static const unsigned char *search_lines(struct line_spans *spans, const struct line_string *string)
+{
+    const size_t len = (size_t)(spans->limit - spans->at), without = spans->limit[-1] == '\n';
+    size_t offset;
+    const enum regex_found found =
+        regex_search_lines(string->regex, &spans->matcher, spans->at, len - without, &offset);
+    spans->by_definition |= found == REGEX_UNDECIDED;
+    if (found != REGEX_FOUND)
+        return spans->limit;
+    return spans->at + (offset < len ? offset : len - 1);
+}
+
+static const unsigned char *search_for_string(struct line_spans *spans,
+                                              const struct line_string *string)
+{
+    if (!string->regex)
+        return spans->parser->find(string, spans->at, spans->limit);
+    return spans->has_lines && regex_searches_lines(string->regex) ? search_lines(spans, string)
+                                                                   : search_records(spans, string);
+}
+
+/* Returns where the string is next, from spans->at on, or the limit. Of an expression, in that
+ * record. */
 static const unsigned char *search_for(struct line_spans *spans, size_t string)
 {
     const unsigned char **found = &spans->found[string];
     if (!*found || *found < spans->at)
-        *found = spans->parser->find(&spans->filter->strings[string], spans->at, spans->limit);
+        *found = search_for_string(spans, &spans->filter->strings[string]);
     return *found;
 }
 
@@ -134,14 +184,14 @@ static bool find_wanted(struct line_spans *spans, const unsigned char **next)
 bool line_spans_next(struct line_spans *spans, const unsigned char **from, const unsigned char **to)
 {
     const bool has_wanted = !spans->filter->strings[0].is_unwanted;
-    if (spans->by_definition)
-        return next_by_definition(spans, from, to);
-    while (spans->at < spans->limit) {
+    while (spans->at < spans->limit && !spans->by_definition) {
         const unsigned char *next = spans->limit;
         if (has_wanted && !find_wanted(spans, &next))
-            return false;
+            break;
         *from = spans->at;
         const unsigned char *unwanted = search_unwanted(spans);
+        if (spans->by_definition)
+            break;
         if (unwanted < next)
             *to = find_record(spans, unwanted, &spans->at);
         else
@@ -149,5 +199,5 @@ bool line_spans_next(struct line_spans *spans, const unsigned char **from, const
         if (*from < *to)
             return true;
     }
-    return false;
+    return spans->by_definition && next_by_definition(spans, from, to);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The records of a text that a filter keeps (src/text/line_filter.h), as spans of whole records.
  * Each string is searched in all of the text rather than in each record, so records without it cost
- * little more than reading them. */
+ * little more than reading them. So are most expressions; others are matched with each record. */
 #ifndef GPUHISTO_LINE_SPANS_H
 #define GPUHISTO_LINE_SPANS_H
 
@@ -14,7 +14,11 @@ struct line_spans {
     const struct field *field;
     const struct number_parser *parser;
     bool has_tokens;    /* each record may have many samples */
-    bool by_definition; /* a record is too long */
+    bool by_definition; /* a record is too long, or an expression is undecided */
+    bool has_lines;     /* expressions may be searched in all lines: these are the records, and none
+                         * has a carriage return at its end */
+    struct regex_matcher matcher;
+    struct error failure; /* why records could not be counted; empty: they could */
     const unsigned char *at, *limit;
     const unsigned char *found[LINE_STRINGS_MAX]; /* where each string is next, or the limit; of no
                                                    * meaning if that is before `at` */
@@ -22,7 +26,7 @@ struct line_spans {
 };
 
 /* Begins with text[0..len), whole records of `field`, in which numbers are tokens if has_tokens.
- * All that it is given must outlive it. */
+ * All that it is given must outlive it. line_spans_end is due. */
 void line_spans_begin(struct line_spans *spans, const struct line_filter *filter,
                       const struct field *field, bool has_tokens,
                       const struct number_parser *parser, const unsigned char *text, size_t len);
@@ -32,5 +36,8 @@ void line_spans_begin(struct line_spans *spans, const struct line_filter *filter
  */
 bool line_spans_next(struct line_spans *spans, const unsigned char **from,
                      const unsigned char **to);
+
+/* Frees what the search had. */
+void line_spans_end(struct line_spans *spans);
 
 #endif

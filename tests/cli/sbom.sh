@@ -32,16 +32,17 @@ while read -r component module; do
 done <<END
 zstd libzstd
 isa-l libisal
+pcre2 libpcre2-8
 END
 
 # What the loader is to find, by names of libraries; a sanitizer's are not of the program.
 if command -v readelf >/dev/null && [ "$SANITIZED" = no ]; then
     readelf -d "$GPUHISTO" | sed -n 's/.*NEEDED.*\[\(lib[a-z]*\|ld-[a-z]*\).*/\1/p' | sed '
-        s/^libzstd$/zstd/; s/^libisal$/isa-l/
+        s/^libzstd$/zstd/; s/^libisal$/isa-l/; s/^libpcre$/pcre2/
         s/^\(libc\|libm\|libpthread\|libdl\|librt\|ld-linux\|ld-\)$/glibc/' >linked
     # Those that only some runs need have their names in the program.
-    grep -aoE 'lib(zstd|isal)\.so' "$GPUHISTO" |
-        sed 's/^libzstd.*/zstd/; s/^libisal.*/isa-l/' >loaded
+    grep -aoE 'lib(zstd|isal|pcre2-8)\.so' "$GPUHISTO" |
+        sed 's/^libzstd.*/zstd/; s/^libisal.*/isa-l/; s/^libpcre2.*/pcre2/' >loaded
     sort -u linked loaded >needed
     grep -vx cuda components >linked # it is in the program itself
     same "components (-) and needed libraries (+)" linked needed

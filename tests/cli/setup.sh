@@ -33,18 +33,18 @@ one_line_says()
     check "$1: '$3'" grep -qF -e "$3" err
 }
 bootstrapped
-one_line_says "bare" 1 "as root: apt-get update && apt-get install --no-install-recommends autoconf automake make gcc libc6-dev g++ libzstd-dev libisal-dev"
+one_line_says "bare" 1 "as root: apt-get update && apt-get install --no-install-recommends autoconf automake make gcc libc6-dev g++ libzstd-dev libisal-dev libpcre2-dev"
 if [ -x /usr/local/cuda/bin/nvcc ]; then
     skip_part "what --cuda lacks on a bare machine: there is an nvcc in /usr/local/cuda"
 else
     bootstrapped --cuda
-    one_line_says "bare, --cuda" 1 "libzstd-dev python3 python3-pip libisal-dev"
+    one_line_says "bare, --cuda" 1 "libzstd-dev python3 python3-pip libisal-dev libpcre2-dev"
 fi
 printf '#!/bin/sh\necho "sudo: you are not in the sudoers file" >&2\nexit 1\n' >bare/sudo
 chmod +x bare/sudo
 bootstrapped
 check "sudo refuses: status" [ "$(cat status)" -eq 1 ]
-check "sudo refuses: what root types" grep -q '; as root: apt-get update && apt-get install .* libisal-dev$' err
+check "sudo refuses: what root types" grep -q '; as root: apt-get update && apt-get install .* libisal-dev libpcre2-dev$' err
 run_as env -i PATH="$work/bare" "$(command -v sh)" "$srcdir/release/make_deb" "$srcdir" archive folder
 one_line_says "no dpkg-dev" 1 "make_deb: dpkg-parsechangelog is missing; as root: apt-get install dpkg-dev && apt-get build-dep ./"
 rm bare/apt-get bare/sudo
@@ -66,7 +66,7 @@ cp "$srcdir/bootstrap" tree
 cat >tree/configure <<'END'
 #!/bin/sh
 echo "configure $*" >>../configured.log
-sed -n 's/isal/#define HAVE_ISAL 1/p' "$INSTALLED" >config.h
+sed -n 's/isal/#define HAVE_ISAL 1/p; s/pcre2/#define HAVE_PCRE2 1/p' "$INSTALLED" >config.h
 : >Makefile
 printf '%s\n' '#!/bin/sh' 'case $* in *recheck) exec ../configure again ;; esac; exit' 'S["HAVE_CUDA_TRUE"]="#"' >config.status
 chmod +x config.status
@@ -84,7 +84,7 @@ printf '#!/bin/sh\ngrep -qx "$4" "$PACKAGES" && echo installed\n' >believed/dpkg
 : >packages
 cat >believed/cc <<'END'
 #!/bin/sh
-case $(cat) in *isa-l*) grep -q isal "$INSTALLED" ;; esac
+case $(cat) in *isa-l*) grep -q isal "$INSTALLED" ;; *pcre2*) grep -q pcre2 "$INSTALLED" ;; esac
 END
 printf '#!/bin/sh\nexit 1\n' >believed/sudo
 cp believed/make believed/autoconf && cp believed/make believed/automake
@@ -99,20 +99,20 @@ made()
     check "bootstrap $*: status" [ "$(cat status)" -eq "$due_" ]
 }
 made
-check "what is lacking is said at the end" [ "$(tail -n 2 err | head -n 1 | cut -d : -f 2)" = " built without gzip" ]
-check "and what root types" sh -c "tail -n 1 err | grep -q 'apt-get install .* libisal-dev; then run this again'"
-echo isal >installed
+check "what is lacking is said at the end" [ "$(tail -n 2 err | head -n 1 | cut -d : -f 2)" = " built without regular expressions" ]
+check "and what root types" sh -c "tail -n 1 err | grep -q 'apt-get install .* libisal-dev libpcre2-dev; then run this again'"
+printf 'isal\npcre2\n' >installed
 made
 check "a library has appeared" [ "$(grep -c 'configure again' tree/configured.log)" = 1 ]
-refute "gzip is not lacking" grep -q 'built without gzip' err
+refute "no library is lacking" grep -q 'built without [gr]' err
 made
 check "nothing has appeared" [ "$(grep -c 'configure again' tree/configured.log)" = 1 ]
 : >installed
-made -- --without-isal
-echo isal >installed
-made -- --without-isal
+made -- --without-isal --without-pcre2
+printf 'isal\npcre2\n' >installed
+made -- --without-isal --without-pcre2
 check "what was not wanted does not appear" [ "$(grep -c 'configure again' tree/configured.log)" = 1 ]
-refute "nothing is lacking" grep -q 'built without gzip' err
+refute "nothing is lacking" grep -q 'built without [gr]' err
 
 # --- bootstrap check ---
 
@@ -219,6 +219,7 @@ check "--with-bugurl" grep -qF "Report bugs to https://example.org/bugs." 'built
 # --- options that are refused ---
 
 refused "--with-isal=DIR" "--with-isal=/usr: takes no folder" --with-isal=/usr
+refused "--with-pcre2=DIR" "--with-pcre2=/usr: takes no folder" --with-pcre2=/usr
 refused "--with-cuda-arch without CUDA" "--with-cuda-arch needs CUDA: --without-cuda was given" \
     --without-cuda --with-cuda-arch=90
 

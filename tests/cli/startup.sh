@@ -56,10 +56,10 @@ if grep -q 'libc\.so' log; then
         printf '%s' "$2" >expected
         shift 2
         file_log "$@"
-        grep 'calling init' log | grep -oE 'lib(zstd|isal)' | sort -u | tr '\n' ' ' >libraries
+        grep 'calling init' log | grep -oE 'lib(zstd|isal|pcre2)' | sort -u | tr '\n' ' ' >libraries
         same "$case_: libraries" expected libraries
     }
-    if [ -z "$(readelf -d "$GPUHISTO" 2>/dev/null | grep -E 'NEEDED.*lib(zstd|isal)')" ]; then
+    if [ -z "$(readelf -d "$GPUHISTO" 2>/dev/null | grep -E 'NEEDED.*lib(zstd|isal|pcre2)')" ]; then
         "$HELPERS/make_zstd" <in >in.zst
         cp expected one
         ENGINE=--device=cpu
@@ -67,6 +67,9 @@ if grep -q 'libc\.so' log; then
         loads "a plain file, --help" "" --help
         loads "zstd" "libzstd " -l in in.zst
         loads "a file that is not there" "" -l missing
+        loads "lines with a string" "" -n --lines-with=x in
+        ! "$GPUHISTO" --version | grep -q '^built with .*pcre2' ||
+            loads "lines with an expression" "libpcre2 " -n --lines-with=/x/ in
         if can_interpose; then
             run_as env FAULT_SHORT=3 LD_PRELOAD="$HELPERS/interpose.so" "$GPUHISTO" $ENGINE -l in.zst
             counts "reads of a byte each" one

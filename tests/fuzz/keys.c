@@ -267,7 +267,7 @@ static void list_record(const struct histogram_spec *spec, const unsigned char *
     const unsigned char *from, *to;
     struct record record = {.value = NAN};
     if ((size_t)(end - begin) <= field_record_max(&spec->field) &&
-        !line_filter_keeps(&spec->filter, begin, end))
+        !line_filter_keeps(&spec->filter, begin, end, NULL))
         return;
     const enum field_found found = field_find(&spec->field, begin, end, &from, &to);
     if (found == FIELD_EMPTY)

@@ -39,7 +39,7 @@ static bool next_kept(const struct line_filter *filter, const struct field *fiel
         *end = field_record_end(field, *begin, limit);
         *at = *end < limit ? *end + 1 : limit;
         if ((size_t)(*end - *begin) > field_record_max(field) ||
-            line_filter_keeps(filter, *begin, *end))
+            line_filter_keeps(filter, *begin, *end, NULL))
             return true;
     }
     return false;
@@ -162,9 +162,9 @@ static void check_filter(void)
     if (filter.count != 3 || strcmp(filter.strings[0].text, "10") != 0 ||
         filter.strings[1].is_unwanted || !filter.strings[2].is_unwanted)
         fail(&number_parser_portable, &filter, 0, "the order of strings");
-    if (line_filter_keeps(&filter, text, text + 10) ||
-        !line_filter_keeps(&filter, text, text + 9) ||
-        line_filter_keeps(&filter, text + 1, text + 9))
+    if (line_filter_keeps(&filter, text, text + 10, NULL) ||
+        !line_filter_keeps(&filter, text, text + 9, NULL) ||
+        line_filter_keeps(&filter, text + 1, text + 9, NULL))
         fail(&number_parser_portable, &filter, 10, "what the definition keeps");
     cases++;
 }

@@ -18,7 +18,7 @@ env -u CFLAGS -u CXXFLAGS make -j"$(nproc)" fuzz-seeds
 for seeds in tests/fuzz/seeds/*; do
     name=${seeds##*/}
     cp "tests/fuzz/$name" "$fuzzers/"
-    ldd "tests/fuzz/$name" | sed -n 's/.*=> \(.*lib\(isal\|z\|zstd\)\.so[^ ]*\).*/\1/p' |
+    ldd "tests/fuzz/$name" | sed -n 's/.*=> \(.*lib\(isal\|pcre2-8\|z\|zstd\)\.so[^ ]*\).*/\1/p' |
         xargs -r cp -L -t "$fuzzers/lib"
     zip -jqr "$fuzzers/${name}_seed_corpus.zip" "$seeds"
     for given in "$source/tests/fuzz/$name".{dict,options}; do

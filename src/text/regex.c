@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* Regular expressions, by libpcre2-8 in builds with it. */
+#include "regex.h"
+
+#if HAVE_PCRE2
+#include "regex_lines.h"
+#include "src/base/library.h"
+
+#include <pcre2.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CALLS(CALL)                                                                                \
+    CALL(pcre2_compile_8)                                                                          \
+    CALL(pcre2_compile_context_create_8)                                                           \
+    CALL(pcre2_compile_context_free_8)                                                             \
+    CALL(pcre2_set_newline_8)                                                                      \
+    CALL(pcre2_pattern_info_8)                                                                     \
+    CALL(pcre2_jit_compile_8)                                                                      \
+    CALL(pcre2_code_free_8)                                                                        \
+    CALL(pcre2_get_error_message_8)                                                                \
+    CALL(pcre2_match_context_create_8)                                                             \
+    CALL(pcre2_match_context_free_8)                                                               \
+    CALL(pcre2_set_match_limit_8)                                                                  \
+    CALL(pcre2_set_depth_limit_8)                                                                  \
+    CALL(pcre2_set_heap_limit_8)                                                                   \
+    CALL(pcre2_match_data_create_8)                                                                \
+    CALL(pcre2_match_data_free_8)                                                                  \
+    CALL(pcre2_match_8)                                                                            \
+    CALL(pcre2_get_ovector_pointer_8)
+LIBRARY(libpcre2, LIBPCRE2_FILE, CALLS)
+
+/* The limits of one match. The first is that of grep -P and Python's bindings, some seconds of
+ * backtracking at most; it is met before the second one. */
+#define MATCH_LIMIT 10000000
+#define HEAP_LIMIT_KIB (64 << 10)
+
+struct regex {
+    pcre2_code_8 *record; /* matches a record */
+    pcre2_code_8 *lines;  /* searches lines; NULL: records are matched */
+    pcre2_match_context_8 *limits;
+};
+
+/* Compiles a pattern, for this processor if that is possible. NULL: it is wrong; *code and *at are
+ * set. */
+static pcre2_code_8 *compile(const char *pattern, uint32_t options, int *code, size_t *at)
+{
+    pcre2_compile_context_8 *context = libpcre2.pcre2_compile_context_create_8(NULL);
+    if (!context) {
+        *code = PCRE2_ERROR_NOMEMORY;
+        return NULL;
+    }
+    libpcre2.pcre2_set_newline_8(context, PCRE2_NEWLINE_LF);
+    pcre2_code_8 *compiled = libpcre2.pcre2_compile_8((PCRE2_SPTR8)pattern, PCRE2_ZERO_TERMINATED,
+                                                      options, code, at, context);
+    libpcre2.pcre2_compile_context_free_8(context);
+    if (compiled) /* if this fails, as where no memory may be executable, it is interpreted */
+        (void)libpcre2.pcre2_jit_compile_8(compiled, PCRE2_JIT_COMPLETE);
+    return compiled;
+}
+
+/* Compiles a pattern that matches records. If it says that these are UTF-8, they may be invalid. */
+static pcre2_code_8 *compile_record(const char *pattern, int *code, size_t *at)
+{
+    uint32_t options = 0;
+    pcre2_code_8 *compiled = compile(pattern, PCRE2_DOLLAR_ENDONLY, code, at);
+    if (!compiled ||
+        libpcre2.pcre2_pattern_info_8(compiled, PCRE2_INFO_ALLOPTIONS, &options) != 0 ||
+        !(options & PCRE2_UTF))
+        return compiled;
+    libpcre2.pcre2_code_free_8(compiled);
+    return compile(pattern, PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_INVALID_UTF, code, at);
+}
+
+/* Compiles a pattern that searches lines; NULL if it cannot. */
+static pcre2_code_8 *compile_lines(const char *pattern)
+{
+    int code;
+    size_t at;
+    char *of_lines = regex_of_lines(pattern);
+    pcre2_code_8 *compiled =
+        of_lines ? compile(of_lines, PCRE2_MULTILINE | PCRE2_ALT_CIRCUMFLEX, &code, &at) : NULL;
+    free(of_lines);
+    return compiled;
+}
+
+static int open_limits(struct regex *regex)
+{
+    regex->limits = libpcre2.pcre2_match_context_create_8(NULL);
+    if (!regex->limits)
+        return -1;
+    libpcre2.pcre2_set_match_limit_8(regex->limits, MATCH_LIMIT);
+    libpcre2.pcre2_set_depth_limit_8(regex->limits, MATCH_LIMIT);
+    libpcre2.pcre2_set_heap_limit_8(regex->limits, HEAP_LIMIT_KIB);
+    return 0;
+}
+
+int regex_open(struct regex **regex, const char *pattern, struct error *error)
+{
+    int code;
+    size_t at = 0;
+    unsigned char message[256] = "";
+    if (libpcre2_load(error) != 0) {
+        const struct error why = *error;
+        error_set(error, "%s; install libpcre2-8-0 (Debian, Ubuntu) or pcre2 (Fedora, brew)",
+                  why.text);
+        return REGEX_FAILED;
+    }
+    struct regex *opened = calloc(1, sizeof *opened);
+    if (!opened || open_limits(opened) != 0) {
+        regex_close(opened);
+        error_set(error, "out of memory");
+        return REGEX_FAILED;
+    }
+    opened->record = compile_record(pattern, &code, &at);
+    if (!opened->record) {
+        regex_close(opened);
+        libpcre2.pcre2_get_error_message_8(code, message, sizeof message);
+        error_set(error, "%s at byte %zu of the expression; see pcre2pattern(3)",
+                  (const char *)message, at);
+        return REGEX_WRONG;
+    }
+    opened->lines = compile_lines(pattern);
+    *regex = opened;
+    return 0;
+}
+
+void regex_close(struct regex *regex)
+{
+    if (!regex)
+        return;
+    libpcre2.pcre2_code_free_8(regex->record);
+    libpcre2.pcre2_code_free_8(regex->lines);
+    libpcre2.pcre2_match_context_free_8(regex->limits);
+    free(regex);
+}
+
+void regex_matcher_close(struct regex_matcher *matcher)
+{
+    if (matcher->data)
+        libpcre2.pcre2_match_data_free_8(matcher->data);
+    matcher->data = NULL;
+}
+
+/* Finds a match; *at is where it begins. What takes more stack than compiled code has is
+ * interpreted, which takes memory. */
+static enum regex_found find(const pcre2_code_8 *code, const struct regex *regex,
+                             struct regex_matcher *matcher, const unsigned char *text, size_t len,
+                             size_t *at)
+{
+    if (!matcher->data)
+        matcher->data = libpcre2.pcre2_match_data_create_8(1, NULL);
+    matcher->code = PCRE2_ERROR_NOMEMORY;
+    if (!matcher->data)
+        return REGEX_UNDECIDED;
+    int rc = libpcre2.pcre2_match_8(code, text, len, 0, 0, matcher->data, regex->limits);
+    if (rc == PCRE2_ERROR_JIT_STACKLIMIT)
+        rc = libpcre2.pcre2_match_8(code, text, len, 0, PCRE2_NO_JIT, matcher->data, regex->limits);
+    matcher->code = rc;
+    if (rc < 0)
+        return rc == PCRE2_ERROR_NOMATCH ? REGEX_MISSING : REGEX_UNDECIDED;
+    *at = libpcre2.pcre2_get_ovector_pointer_8(matcher->data)[0];
+    return REGEX_FOUND;
+}
+
+enum regex_found regex_match(const struct regex *regex, struct regex_matcher *matcher,
+                             const unsigned char *text, size_t len)
+{
+    size_t at;
+    return find(regex->record, regex, matcher, text, len, &at);
+}
+
+bool regex_searches_lines(const struct regex *regex)
+{
+    return regex->lines != NULL;
+}
+
+enum regex_found regex_search_lines(const struct regex *regex, struct regex_matcher *matcher,
+                                    const unsigned char *text, size_t len, size_t *at)
+{
+    return find(regex->lines, regex, matcher, text, len, at);
+}
+
+const char *regex_describe(const struct regex_matcher *matcher)
+{
+    switch (matcher->code) {
+    case PCRE2_ERROR_NOMEMORY:
+        return "needs more memory than there is";
+    case PCRE2_ERROR_MATCHLIMIT:
+    case PCRE2_ERROR_DEPTHLIMIT:
+    case PCRE2_ERROR_HEAPLIMIT:
+        return "takes more backtracking than PCRE2 is allowed";
+    default:
+        return "cannot be matched by PCRE2";
+    }
+}
+#else
+int regex_open(struct regex **regex, const char *pattern, struct error *error)
+{
+    (void)regex, (void)pattern;
+    error_set(error,
+              "this build has no regular expressions, as it is without PCRE2; pipe lines in, "
+              "as in grep -P REGEX FILE | gpuhisto -n");
+    return REGEX_WRONG;
+}
+
+void regex_close(struct regex *regex)
+{
+    (void)regex;
+}
+
+void regex_matcher_close(struct regex_matcher *matcher)
+{
+    (void)matcher;
+}
+
+enum regex_found regex_match(const struct regex *regex, struct regex_matcher *matcher,
+                             const unsigned char *text, size_t len)
+{
+    (void)regex, (void)matcher, (void)text, (void)len;
+    return REGEX_UNDECIDED;
+}
+
+bool regex_searches_lines(const struct regex *regex)
+{
+    (void)regex;
+    return false;
+}
+
+enum regex_found regex_search_lines(const struct regex *regex, struct regex_matcher *matcher,
+                                    const unsigned char *text, size_t len, size_t *at)
+{
+    (void)at;
+    return regex_match(regex, matcher, text, len);
+}
+
+const char *regex_describe(const struct regex_matcher *matcher)
+{
+    (void)matcher;
+    return "cannot be matched";
+}
+#endif
