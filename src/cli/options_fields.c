@@ -110,7 +110,8 @@ int option_after(struct draft *draft, const char *value, struct error *error)
     return 0;
 }
 
-/* Adds the string of --lines-with or --lines-without. */
+/* Adds the string of --lines-with or --lines-without, or /REGEX/, which is compiled before a run.
+ */
 static int add_string(struct draft *draft, const char *option, const char *value, bool is_unwanted,
                       struct error *error)
 {

@@ -60,6 +60,8 @@ lacks()
     if grep -q '█' "$1" && [ -z "$with_bars" ]; then return; fi
     missing="this build does not decompress gzip"
     if grep -q '\.gz\>' "$1" && [ -z "$with_gzip" ]; then return; fi
+    missing="this build has no regular expressions"
+    if grep -q "lines-with='/" "$1" && [ -z "$with_expressions" ]; then return; fi
     missing="this build has the GPU engine"
     grep -q 'built without CUDA' "$1" && [ -n "$with_cuda" ]
 }
@@ -99,6 +101,9 @@ if ! printf x | gpuhisto --device=cpu -p | grep -q '█'; then with_bars=; fi
 
 with_gzip=yes # it finds that its magic alone is truncated
 if printf '\037\213\010' | gpuhisto --device=cpu >/dev/null 2>&1; then with_gzip=; fi
+
+with_expressions=yes
+if ! gpuhisto --device=cpu -n --lines-with=/x/ </dev/null >/dev/null 2>&1; then with_expressions=; fi
 
 # Open MPI otherwise refuses root, and to start more processes than there are processors; 5 has another name for that.
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1

@@ -206,6 +206,7 @@ def each(out):
     return "not all files" if due else None
 
 failures = times_of(request for request in requests if request.status == 500)
+other_failures = [request for request in requests if 500 < request.status < 510]
 
 # Rows: lower end, counts and percents of both, the difference in points.
 def worse(out):
@@ -377,6 +378,8 @@ checks = [
     (r"gpuhisto -n --after=\S* access\.log \| head -n 2", minutes(2)),
     (r"gpuhisto -np -k-1 -B5 --lines-with=.* access\.log", plot(failures)),
     (r"gpuhisto -nk-1 -B5 --nonzero --lines-with=.* access\.log", table(failures, None)),
+    (r"gpuhisto -nsk-1 --lines-with=.* access\.log \| grep .*",
+     stats(times_of(other_failures), 0, ["count", "p90", "p99", "p99.9"])),
     (r"gpuhisto -pk \.http\.latency_ms log\.json", plot(latency_values)),
     (r"gpuhisto -sk \.http\.latency_ms log\.json", stats(latency_values, latency_faults)),
     (r"printf (.|\n)* \| gpuhisto -k '\.spans\[-1\]\.ms'", table([7, 7, 9], 1)),
@@ -444,6 +447,8 @@ def lacking(command):
     for tool in ("gnuplot", "jq", "gzip"):
         if re.search(r"\b%s " % tool, command) and not shutil.which(tool):
             return "no " + tool
+    if "--lines-with='/" in command and run("gpuhisto -n --lines-with=/x/").returncode != 0:
+        return "no PCRE2"
     if "import pandas" in command and run("python3 -c 'import pandas'").returncode != 0:
         return "no pandas"
 
