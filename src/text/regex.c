@@ -96,11 +96,24 @@ static int open_limits(struct regex *regex)
     return 0;
 }
 
+/* Sets the error to why a pattern was not compiled. Returns the error of regex_open. */
+static int describe_pattern(int code, size_t at, struct error *error)
+{
+    unsigned char message[256] = "";
+    if (code == PCRE2_ERROR_NOMEMORY || code == PCRE2_ERROR_HEAP_FAILED) {
+        error_set(error, "out of memory");
+        return REGEX_FAILED;
+    }
+    libpcre2.pcre2_get_error_message_8(code, message, sizeof message);
+    error_set(error, "%s at byte %zu of the expression; see pcre2pattern(3)", (const char *)message,
+              at);
+    return REGEX_WRONG;
+}
+
 int regex_open(struct regex **regex, const char *pattern, struct error *error)
 {
     int code;
     size_t at = 0;
-    unsigned char message[256] = "";
     if (libpcre2_load(error) != 0) {
         const struct error why = *error;
         error_set(error, "%s; install libpcre2-8-0 (Debian, Ubuntu) or pcre2 (Fedora, brew)",
@@ -116,10 +129,7 @@ int regex_open(struct regex **regex, const char *pattern, struct error *error)
     opened->record = compile_record(pattern, &code, &at);
     if (!opened->record) {
         regex_close(opened);
-        libpcre2.pcre2_get_error_message_8(code, message, sizeof message);
-        error_set(error, "%s at byte %zu of the expression; see pcre2pattern(3)",
-                  (const char *)message, at);
-        return REGEX_WRONG;
+        return describe_pattern(code, at, error);
     }
     opened->lines = compile_lines(pattern);
     *regex = opened;
