@@ -101,6 +101,7 @@ gpuhisto_sources = \
 	src/report/format.c src/report/format.h src/report/formats.def \
 	src/report/format_delimited.c src/report/format_heat.c src/report/format_json.c \
 	src/report/format_pgm.c src/report/format_plot.c src/report/format_prometheus.c \
+	src/report/group_order.c src/report/group_order.h \
 	src/report/group_rows.c src/report/group_rows.h \
 	src/report/groups.c src/report/groups.h \
 	src/report/heat.c src/report/heat.h \

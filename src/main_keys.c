@@ -6,6 +6,7 @@
 #include "src/report/name_text.h"
 
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 
 uint64_t main_max_key_bytes(unsigned max_keys)
@@ -21,6 +22,42 @@ static unsigned threads_of(const struct options *options)
                                      : system_limits_processors(sched_getaffinity);
 }
 
+/* Returns how many keys are shown; numbers and times in a heat map (is_sequence) are all. */
+static size_t shown_keys(const struct options *options, bool is_sequence)
+{
+    const struct report_options *report = &options->report;
+    const bool is_cut = report->format->is_picture && report->empty != EMPTY_SHOWN;
+    return options->top > 0 ? options->top : is_cut && !is_sequence ? PICTURE_ROWS : SIZE_MAX;
+}
+
+/* Sorts keys as --sort says, and sets *top to how many are shown. 0, or -1 if memory is short. */
+static int sort_as_asked(const struct options *options, size_t *top)
+{
+    const struct report_options *report = &options->report;
+    struct key_tallies *keys = options->pool.keys;
+    const bool skip_invalid = options->pool.invalid == INVALID_SKIP;
+    const struct group_columns columns = {.spec = &options->spec,
+                                          .has_numbers = options->spec.mode->is_binned &&
+                                                         (report->stats || skip_invalid),
+                                          .quantile_count = report->quantile_count,
+                                          .quantiles = report->quantiles};
+    const bool is_by_name = strcmp(report->order.column, GROUP_ORDER_KEY) == 0;
+    size_t *list = NULL;
+    if (key_tallies_sort(keys, KEYS_BY_NAME, threads_of(options)) != 0)
+        return -1;
+    *top = shown_keys(options, is_by_name && options->spec.mode->is_binned &&
+                                   report->format->heat && key_tallies_are_sequence(keys));
+    if (is_by_name && !report->order.is_reversed)
+        return 0;
+    struct groups groups = groups_of_keys(keys, SIZE_MAX, NULL, skip_invalid);
+    groups.threads = threads_of(options);
+    const int rc = group_order_list(&report->order, &columns, &groups, &list) == 0
+                       ? key_tallies_reorder(keys, list)
+                       : -1;
+    free(list);
+    return rc;
+}
+
 /* Sorts keys: by name, or if not all are shown by their samples. In a heat map, numbers and times
  * are all shown, unless --top picks some, and always in their order. Sets *top to how many are
  * shown. 0, or -1 if memory is short. */
@@ -29,12 +66,11 @@ static int sort_keys(const struct options *options, size_t *top)
     const struct report_options *report = &options->report;
     struct key_tallies *keys = options->pool.keys;
     const unsigned threads = threads_of(options);
-    const bool is_cut = report->format->is_picture && report->empty != EMPTY_SHOWN;
     const bool is_heat = report->format->heat && options->spec.mode->is_binned;
     if ((options->top == 0 || is_heat) && key_tallies_sort(keys, KEYS_BY_NAME, threads) != 0)
         return -1;
     const bool is_sequence = is_heat && key_tallies_are_sequence(keys);
-    *top = options->top > 0 ? options->top : is_cut && !is_sequence ? PICTURE_ROWS : SIZE_MAX;
+    *top = shown_keys(options, is_sequence);
     if (options->top == 0 && key_tallies_count(keys) <= *top)
         return 0;
     if (key_tallies_sort(keys,
@@ -56,7 +92,7 @@ int main_write_keys(struct writer *out, const struct options *options, bool foll
     size_t top;
     if (options->spec.key.field.number == 0)
         name_text((const unsigned char *)by, strlen(by), false, column);
-    if (sort_keys(options, &top) != 0)
+    if ((options->report.order.column ? sort_as_asked : sort_keys)(options, &top) != 0)
         return -1;
     struct groups groups = groups_of_keys(keys, top, column, skip_invalid);
     groups.threads = threads_of(options);

@@ -3,6 +3,7 @@
 #ifndef GPUHISTO_REPORT_H
 #define GPUHISTO_REPORT_H
 
+#include "group_order.h"
 #include "groups.h"
 #include "rows.h"
 #include "shard_record.h"
@@ -38,6 +39,7 @@ struct report_options {
     bool percent;          /* the percent and the running percent of each row */
     enum empty_rows empty; /* EMPTY_DEFAULT, EMPTY_SHOWN or EMPTY_LEFT_OUT */
 
+    struct group_order order; /* of keys */
     struct report_bins bins;
     struct report_terminal terminal;
     const struct words *words;        /* the options that make the same samples and bins */

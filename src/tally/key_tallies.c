@@ -576,6 +576,19 @@ void key_tallies_sort_top(struct key_tallies *keys, size_t top)
     key_list_sort_first(&keys->order, tables, top < keys->order.count ? top : keys->order.count);
 }
 
+int key_tallies_reorder(struct key_tallies *keys, const size_t *list)
+{
+    struct key_list *order = &keys->order;
+    struct radix_pair *others = malloc((order->count + 1) * sizeof others[0]);
+    if (!others)
+        return -1;
+    for (size_t i = 0; i < order->count; i++)
+        others[i] = order->list[list[i]];
+    free(order->list);
+    order->list = others;
+    return 0;
+}
+
 bool key_tallies_are_sequence(const struct key_tallies *keys)
 {
     for (size_t i = 0; i < keys->order.count; i++) {

@@ -152,6 +152,10 @@ void key_tallies_thaw(struct key_tallies *keys);
 /* Puts the first `top` keys in order by name, once all are sorted by their samples. */
 void key_tallies_sort_top(struct key_tallies *keys, size_t top);
 
+/* Puts keys that are sorted in another order: key i is then the one that was list[i], of all keys.
+ * 0, or -1 if memory is short. */
+int key_tallies_reorder(struct key_tallies *keys, const size_t *list);
+
 /* True if all names are numbers or points in time (key_table.h), once keys are sorted. */
 bool key_tallies_are_sequence(const struct key_tallies *keys);
 

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "group_order.h"
+
+#include "src/base/parallel.h"
+#include "src/text/show_number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The statistics of numbers by name (modes.c), without quantiles. */
+static const char *const of_numbers[] = {GROUP_ORDER_COUNT, "invalid", "min", "max", "sum", "mean",
+                                         "stddev"};
+
+#define OF_NUMBERS (sizeof of_numbers / sizeof of_numbers[0])
+
+/* A number that is shown. Doubles that are equal differ in the whole numbers that they stand for;
+ * beyond 38 digits none are told apart. */
+struct shown {
+    double nearest; /* NaN: there is no number */
+    int128 whole;   /* 0 of small numbers, whose doubles say all */
+};
+
+struct ranked {
+    struct shown value, upper; /* upper is `value` but for quantiles */
+    size_t group;
+};
+
+static bool is_column(const struct group_order *order, const char *name)
+{
+    return strcmp(order->column, name) == 0;
+}
+
+bool group_order_needs_moments(const struct group_order *order)
+{
+    return order->column && !is_column(order, GROUP_ORDER_KEY) &&
+           !is_column(order, GROUP_ORDER_COUNT);
+}
+
+/* --- checking --- */
+
+/* Appends a name to a list that is separated by commas, if it fits. */
+static void append_name(char *list, size_t size, const char *name)
+{
+    const size_t len = strlen(list);
+    snprintf(list + len, size - len, "%s%s", len > 0 ? ", " : "", name);
+}
+
+int group_order_check(const struct group_order *order, bool is_binned,
+                      const struct probability *quantiles, size_t count, struct error *error)
+{
+    char list[256] = GROUP_ORDER_KEY, value[ERROR_SUBJECT_MAX];
+    bool is_known = is_column(order, GROUP_ORDER_KEY);
+    if (!is_binned)
+        append_name(list, sizeof list, GROUP_ORDER_COUNT);
+    for (size_t i = 0; is_binned && i < OF_NUMBERS; i++) {
+        append_name(list, sizeof list, of_numbers[i]);
+        is_known |= is_column(order, of_numbers[i]);
+    }
+    for (size_t i = 0; is_binned && i < count; i++) {
+        append_name(list, sizeof list, quantiles[i].name);
+        is_known |= is_column(order, quantiles[i].name);
+    }
+    if (is_known || is_column(order, GROUP_ORDER_COUNT))
+        return 0;
+    snprintf(value, sizeof value, "%s%s", order->is_reversed ? "-" : "", order->column);
+    return error_of_option(error, "--sort", value, "must be one of %s%s", list,
+                           is_binned ? "" : "; with --field=N also a statistic, such as mean");
+}
+
+/* --- numbers --- */
+
+#define WHOLE_FROM 0x1p53 /* whole doubles below this have no neighbours that round to them */
+#define WHOLE_END 0x1p126 /* less than the greatest int128 */
+
+static struct shown shown_of_text(const char *text)
+{
+    struct shown shown = {NAN, 0};
+    if (!read_shown_double(text, &shown.nearest))
+        return (struct shown){NAN, 0};
+    if (fabs(shown.nearest) >= WHOLE_FROM && fabs(shown.nearest) < WHOLE_END &&
+        !read_shown_whole(text, &shown.whole))
+        shown.whole = (int128)shown.nearest;
+    return shown;
+}
+
+static int compare_shown(const struct shown *a, const struct shown *b)
+{
+    if (a->nearest < b->nearest || a->nearest > b->nearest)
+        return a->nearest < b->nearest ? -1 : 1;
+    return a->whole < b->whole ? -1 : a->whole > b->whole;
+}
+
+/* Compares two keys, for qsort_r. */
+static int compare(const void *one, const void *other, void *arg)
+{
+    const struct ranked *a = one, *b = other;
+    const struct group_order *order = arg;
+    const int by_name = a->group < b->group ? -1 : a->group > b->group;
+    const bool is_nan = isnan(a->value.nearest) != 0, is_other_nan = isnan(b->value.nearest) != 0;
+    if (is_nan || is_other_nan)
+        return is_nan != is_other_nan ? is_nan - is_other_nan : by_name;
+    int rc = compare_shown(&a->value, &b->value);
+    rc = rc != 0 ? rc : compare_shown(&a->upper, &b->upper);
+    return rc == 0 ? by_name : order->is_reversed ? rc : -rc;
+}
+
+/* --- ranking --- */
+
+struct ranking {
+    const struct group_order *order;
+    const struct group_columns *columns;
+    const struct groups *groups;
+    const struct probability *quantile; /* NULL: another column */
+    struct ranked *list;
+    struct tally *tallies; /* of each part */
+    struct row_blocks *blocks;
+    size_t parts;
+};
+
+/* Ranks a group whose counts are loaded. */
+static void rank_by_statistic(const struct ranking *ranking, const struct tally *tally,
+                              struct ranked *ranked)
+{
+    const struct histogram_spec *spec = ranking->columns->spec;
+    if (ranking->quantile) {
+        struct quantiles quantiles = quantiles_of(spec, tally);
+        const struct quantile found = quantiles_find(&quantiles, ranking->quantile);
+        ranked->value = shown_of_text(found.lower_text);
+        ranked->upper = shown_of_text(found.upper_text);
+        return;
+    }
+    struct statistics statistics = {.count = 0};
+    spec->mode->add_statistics(spec, tally, &statistics);
+    for (size_t i = 0; i < statistics.count; i++)
+        if (is_column(ranking->order, statistics.list[i].name))
+            ranked->value = ranked->upper = shown_of_text(statistics.list[i].value);
+}
+
+/* Ranks the groups of a part. */
+static void rank_part(void *arg, size_t part)
+{
+    const struct ranking *ranking = arg;
+    const struct groups *groups = ranking->groups;
+    const size_t each = groups->all / ranking->parts + 1, begin = each * part;
+    const size_t end = begin + each < groups->all ? begin + each : groups->all;
+    for (size_t group = begin; group < end; group++) {
+        groups_load(groups, group, ranking->columns->spec, &ranking->tallies[part]);
+        rank_by_statistic(ranking, &ranking->tallies[part], &ranking->list[group]);
+    }
+}
+
+/* Ranks all groups by a statistic. 0, or -1: memory is short. */
+static int rank_all(struct ranking *ranking)
+{
+    const unsigned threads = ranking->groups->threads;
+    size_t opened = 0;
+    ranking->parts = threads > 0 ? threads : 1;
+    ranking->tallies = calloc(ranking->parts, sizeof ranking->tallies[0]);
+    ranking->blocks = calloc(ranking->parts, sizeof ranking->blocks[0]);
+    const bool is_there = ranking->tallies && ranking->blocks;
+    while (is_there && opened < ranking->parts &&
+           tally_open(&ranking->tallies[opened], ranking->columns->spec) == 0) {
+        struct tally *tally = &ranking->tallies[opened];
+        row_blocks_clear(&ranking->blocks[opened], tally->bins);
+        tally->blocks = &ranking->blocks[opened++];
+    }
+    ranking->parts = opened; /* fewer will do */
+    if (opened > 0)
+        parallel_loop(threads, opened, rank_part, ranking);
+    for (size_t i = 0; i < opened; i++)
+        tally_close(&ranking->tallies[i]);
+    free(ranking->tallies);
+    free(ranking->blocks);
+    return opened > 0 ? 0 : -1;
+}
+
+/* Ranks all groups by what is known without their rows. */
+static void rank_by_samples(const struct ranking *ranking)
+{
+    const bool is_count = is_column(ranking->order, GROUP_ORDER_COUNT);
+    for (size_t group = 0; group < ranking->groups->all; group++) {
+        const uint64_t samples = is_count ? groups_samples(ranking->groups, group) : 0;
+        /* Each name differs, so a reversed order of names is one of their indices. */
+        const int128 whole = is_count ? (int128)samples : -(int128)group;
+        ranking->list[group].value = (struct shown){(double)whole, whole};
+        ranking->list[group].upper = ranking->list[group].value;
+    }
+}
+
+static const struct probability *find_quantile(const struct group_order *order,
+                                               const struct group_columns *columns)
+{
+    for (size_t i = 0; i < columns->quantile_count; i++)
+        if (is_column(order, columns->quantiles[i].name))
+            return &columns->quantiles[i];
+    return NULL;
+}
+
+int group_order_list(const struct group_order *order, const struct group_columns *columns,
+                     const struct groups *groups, size_t **list)
+{
+    struct ranking ranking = {.order = order,
+                              .columns = columns,
+                              .groups = groups,
+                              .quantile = find_quantile(order, columns),
+                              .list = calloc(groups->all + 1, sizeof ranking.list[0])};
+    int rc = ranking.list ? 0 : -1;
+    *list = malloc((groups->all + 1) * sizeof **list);
+    if (rc == 0 && (group_order_needs_moments(order) ||
+                    (columns->has_numbers && is_column(order, GROUP_ORDER_COUNT))))
+        rc = rank_all(&ranking);
+    else if (rc == 0)
+        rank_by_samples(&ranking);
+    if (rc == 0 && *list) {
+        for (size_t i = 0; i < groups->all; i++)
+            ranking.list[i].group = i;
+        qsort_r(ranking.list, groups->all, sizeof ranking.list[0], compare, (void *)order);
+        for (size_t i = 0; i < groups->all; i++)
+            (*list)[i] = ranking.list[i].group;
+    }
+    free(ranking.list);
+    return *list ? rc : -1;
+}
