@@ -30,7 +30,8 @@ static size_t shown_keys(const struct options *options, bool is_sequence)
     return options->top > 0 ? options->top : is_cut && !is_sequence ? PICTURE_ROWS : SIZE_MAX;
 }
 
-/* Sorts keys as --sort says, and sets *top to how many are shown. 0, or -1 if memory is short. */
+/* Sorts keys as --sort says, and sets *top to how many are shown. Numbers and times that a heat map
+ * has in their order are all shown, unless --top picks some. 0, or -1 if memory is short. */
 static int sort_as_asked(const struct options *options, size_t *top)
 {
     const struct report_options *report = &options->report;
@@ -42,12 +43,16 @@ static int sort_as_asked(const struct options *options, size_t *top)
                                           .quantile_count = report->quantile_count,
                                           .quantiles = report->quantiles};
     const bool is_by_name = strcmp(report->order.column, GROUP_ORDER_KEY) == 0;
+    const bool is_by_count = strcmp(report->order.column, GROUP_ORDER_COUNT) == 0;
+    const enum key_order by_count = columns.has_numbers ? KEYS_BY_VALID : KEYS_BY_COUNT;
+    const bool is_reversed = report->order.is_reversed;
     size_t *list = NULL;
-    if (key_tallies_sort(keys, KEYS_BY_NAME, threads_of(options)) != 0)
+    if (key_tallies_sort(keys, is_by_count && !is_reversed ? by_count : KEYS_BY_NAME,
+                         threads_of(options)) != 0)
         return -1;
     *top = shown_keys(options, is_by_name && options->spec.mode->is_binned &&
                                    report->format->heat && key_tallies_are_sequence(keys));
-    if (is_by_name && !report->order.is_reversed)
+    if ((is_by_name || is_by_count) && !is_reversed)
         return 0;
     struct groups groups = groups_of_keys(keys, SIZE_MAX, NULL, skip_invalid);
     groups.threads = threads_of(options);

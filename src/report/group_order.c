@@ -40,17 +40,23 @@ bool group_order_needs_moments(const struct group_order *order)
 
 /* --- checking --- */
 
-/* Appends a name to a list that is separated by commas, if it fits. */
+#define LIST_MAX 512
+#define LIST_MORE ", ..." /* ends a list that is too long */
+
+/* Appends a name to a list, which has room for LIST_MORE besides; that if the name does not fit. */
 static void append_name(char *list, size_t size, const char *name)
 {
-    const size_t len = strlen(list);
-    snprintf(list + len, size - len, "%s%s", len > 0 ? ", " : "", name);
+    const size_t len = strlen(list), more = strlen(LIST_MORE);
+    const bool is_ended = len >= more && strcmp(list + len - more, LIST_MORE) == 0;
+    const bool is_room = len + strlen(", ") + strlen(name) + more < size;
+    if (!is_ended)
+        snprintf(list + len, size - len, "%s%s", is_room ? ", " : LIST_MORE, is_room ? name : "");
 }
 
 int group_order_check(const struct group_order *order, bool is_binned,
                       const struct probability *quantiles, size_t count, struct error *error)
 {
-    char list[256] = GROUP_ORDER_KEY, value[ERROR_SUBJECT_MAX];
+    char list[LIST_MAX] = GROUP_ORDER_KEY, value[ERROR_SUBJECT_MAX];
     bool is_known = is_column(order, GROUP_ORDER_KEY);
     if (!is_binned)
         append_name(list, sizeof list, GROUP_ORDER_COUNT);
@@ -83,6 +89,11 @@ static struct shown shown_of_text(const char *text)
         !read_shown_whole(text, &shown.whole))
         shown.whole = (int128)shown.nearest;
     return shown;
+}
+
+static struct shown shown_of_count(uint64_t count)
+{
+    return (struct shown){(double)count, (int128)count};
 }
 
 static int compare_shown(const struct shown *a, const struct shown *b)
@@ -129,6 +140,11 @@ static void rank_by_statistic(const struct ranking *ranking, const struct tally 
         const struct quantile found = quantiles_find(&quantiles, ranking->quantile);
         ranked->value = shown_of_text(found.lower_text);
         ranked->upper = shown_of_text(found.upper_text);
+        return;
+    }
+    if (is_column(ranking->order, GROUP_ORDER_COUNT)) {
+        ranked->value = shown_of_count(tally->samples - tally->counts[ROW_INVALID(&spec->binning)]);
+        ranked->upper = ranked->value;
         return;
     }
     struct statistics statistics = {.count = 0};
@@ -181,11 +197,10 @@ static void rank_by_samples(const struct ranking *ranking)
 {
     const bool is_count = is_column(ranking->order, GROUP_ORDER_COUNT);
     for (size_t group = 0; group < ranking->groups->all; group++) {
-        const uint64_t samples = is_count ? groups_samples(ranking->groups, group) : 0;
-        /* Each name differs, so a reversed order of names is one of their indices. */
-        const int128 whole = is_count ? (int128)samples : -(int128)group;
-        ranking->list[group].value = (struct shown){(double)whole, whole};
-        ranking->list[group].upper = ranking->list[group].value;
+        /* Each name differs, so the first name has the greatest number. */
+        const uint64_t number =
+            is_count ? groups_samples(ranking->groups, group) : ranking->groups->all - group;
+        ranking->list[group].value = ranking->list[group].upper = shown_of_count(number);
     }
 }
 
