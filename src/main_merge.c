@@ -41,14 +41,24 @@ static int add_files(const struct options *options, const struct preopened_list 
 static int check_keys(const struct options *options, const struct merge *merge, struct error *error)
 {
     const struct report_options *report = &options->report;
-    const bool has_heat = merge->spec.mode->is_binned && report->format->heat;
+    const bool is_binned = merge->spec.mode->is_binned;
+    const bool has_heat = is_binned && report->format->heat;
+    if (!merge->keys && (report->order.column || options->top > 0))
+        return error_set(error, "%s: the tables are not by key (--by)",
+                         report->order.column ? "--sort" : "--top");
     if (!merge->keys)
-        return options->top == 0 ? 0 : error_set(error, "--top: the tables are not by key (--by)");
+        return 0;
     if (report->bins.max > 0 && !has_heat)
         return error_set(error, "--bins: tables by key are shown in the bins that were counted");
     if (report->stats && has_heat)
         return error_set(error, "--plot: a heat map has no statistics; use --stats without --plot");
-    return 0;
+    if (!report->order.column)
+        return 0;
+    if (!is_binned && report->stats && report->format->separator)
+        return error_set(error, "--sort: --stats of lines prints no keys; --format=json and "
+                                "--plot have both");
+    return group_order_check(&report->order, is_binned, report->quantiles, report->quantile_count,
+                             error);
 }
 
 /* Checks that the sum can be shown as the options say. 0, or -1 with an error. */
@@ -169,6 +179,7 @@ int main_merge(struct options *options, struct output *output, const struct preo
     struct merge merge = {.form.build = options_build,
                           .form.sort = options_sort,
                           .form.has_moments = options->report.stats,
+                          .form.has_order = group_order_needs_moments(&options->report.order),
                           .form.is_cumulative = options->report.format->is_cumulative,
                           .form.max_keys = options->max_keys,
                           .form.max_key_bytes = main_max_key_bytes(options->max_keys)};

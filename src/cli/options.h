@@ -59,7 +59,8 @@ struct options {
     uint64_t each_size; /* or for each block of so many bytes; 0: files are not divided */
     char by_field[256]; /* of --by, without characters; the histogram's key refers to it */
     unsigned max_keys;  /* that are counted, at most */
-    unsigned top;       /* keys that are printed, those with most samples first; 0: all, by name */
+    unsigned top; /* keys that are printed, the first of report.order, or those with most samples;
+                     0: all */
     const char *output; /* a file, or NULL: standard output */
     double interval;    /* seconds between tables; 0: there is one, at the end */
     enum verbosity verbosity;

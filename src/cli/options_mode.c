@@ -112,8 +112,9 @@ static int finish_binned(const struct draft *draft, struct error *error)
         return rc;
     build(draft, &binning);
     const struct report_options *report = &draft->options->report;
-    draft->options->spec.has_moments =
-        report->stats || report->format->is_cumulative || needs_range(draft);
+    draft->options->spec.has_moments = report->stats || report->format->is_cumulative ||
+                                       group_order_needs_moments(&report->order) ||
+                                       needs_range(draft);
     return finish_channels(draft, error);
 }
 

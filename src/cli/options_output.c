@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The options about the table: --stats, --quantiles, --format, --plot, --percent, --nonzero, --all,
- * --each, --top, --header, --output, --interval. */
+ * --each, --sort, --top, --header, --output, --interval. */
 #include "option.h"
 #include "parse.h"
 #include "src/report/format.h"
@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #define QUANTILES_DEFAULT "0.5,0.9,0.99,0.999"
+
+#define STATS_WITHOUT_ROWS "; --format=json and --plot have both"
 
 #define INTERVAL_MIN 0.1 /* seconds between two calls of main_tables_tick */
 #define INTERVAL_MAX 86400.0
@@ -107,6 +109,14 @@ int option_each(struct draft *draft, const char *value, struct error *error)
     return value ? parse_size("--each", value, &range, &draft->options->each_size, error) : 0;
 }
 
+int option_sort(struct draft *draft, const char *value, struct error *error)
+{
+    const bool is_reversed = *value == '-';
+    (void)error;
+    draft->options->report.order = (struct group_order){value + is_reversed, is_reversed};
+    return 0;
+}
+
 int option_top(struct draft *draft, const char *value, struct error *error)
 {
     return parse_count("--top", value, KEYS_LIMIT, &draft->options->top, error);
@@ -154,6 +164,24 @@ static int check_labels(const struct options *options, struct error *error)
     return i < count ? OPTIONS_WRONG : 0;
 }
 
+/* Checks the column of --sort, unless tables say later which ones there are. Without --stats keys
+ * can be in the order of the same quantiles. 0, or OPTIONS_WRONG with an error. */
+static int order_finish(const struct draft *draft, struct error *error)
+{
+    struct report_options *report = &draft->options->report;
+    if (!report->order.column)
+        return 0;
+    if (report->quantile_count == 0)
+        read_quantiles(QUANTILES_DEFAULT, report);
+    if (!draft->by)
+        return 0;
+    if (!draft->mode->is_binned && report->format->separator &&
+        option_conflict(draft, "sort", "stats", STATS_WITHOUT_ROWS, error) != 0)
+        return OPTIONS_WRONG;
+    return group_order_check(&report->order, draft->mode->is_binned, report->quantiles,
+                             report->quantile_count, error);
+}
+
 int report_finish(const struct draft *draft, struct error *error)
 {
     static const char *const of_rows[] = {"percent", "nonzero", "all"};
@@ -165,13 +193,14 @@ int report_finish(const struct draft *draft, struct error *error)
     if (report->stats && draft->by && draft->mode->is_binned && format->heat)
         return error_set(error, "--plot --by: a heat map has no statistics; use --stats without "
                                 "--plot");
+    if (order_finish(draft, error) != 0)
+        return OPTIONS_WRONG;
     if (format->is_cumulative && draft->options->each)
         return check_labels(draft->options, error);
     if (!report->stats || !format->separator)
         return 0;
     for (size_t i = 0; i < sizeof of_rows / sizeof of_rows[0]; i++)
-        if (option_conflict(draft, of_rows[i], "stats quantiles",
-                            "; --format=json and --plot have both", error) != 0)
+        if (option_conflict(draft, of_rows[i], "stats quantiles", STATS_WITHOUT_ROWS, error) != 0)
             return OPTIONS_WRONG;
     report->bins.max = report->bins.log_parts = 0;
     return 0;

@@ -82,8 +82,10 @@ static int begin(struct merge *merge, const struct parsed_table *table, const ch
             error, "--stats of characters needs the number of bytes, which tables do not hold");
     if (merge->form.is_cumulative && check_cumulative(&merge->spec, error) != 0)
         return -1;
+    const bool has_order = merge->form.has_order && key_is_used(&merge->spec.key);
     merge->spec.has_moments =
-        (merge->form.has_moments && merge->spec.mode->is_binned) || merge->form.is_cumulative;
+        ((merge->form.has_moments || has_order) && merge->spec.mode->is_binned) ||
+        merge->form.is_cumulative;
     merge->first.name = name;
     if (tally_open(&merge->tally, &merge->spec) == 0 && begin_keys(merge) == 0)
         return 0;

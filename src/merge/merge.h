@@ -85,6 +85,7 @@ struct merge_form {
     merge_builder *build;
     merge_sorter *sort;
     bool has_moments;   /* --stats needs moments */
+    bool has_order;     /* --sort needs them, too, by a statistic of keys */
     bool is_cumulative; /* --format=prometheus does, and bins with their upper edge */
     size_t max_keys;    /* of tables by key, together: see key_tallies_open */
     uint64_t max_key_bytes;

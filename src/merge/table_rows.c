@@ -342,7 +342,7 @@ static int check_moments(const struct row_check *check, struct moments *moments,
 {
     const struct parsed_table *table = check->table;
     if (table->moment_count != check->channels)
-        return error_set(error, "has no \"moments\", which --stats, --quantiles and "
+        return error_set(error, "has no \"moments\", which --stats, --quantiles, --sort and "
                                 "--format=prometheus need; count with --stats");
     for (size_t channel = 0; channel < check->channels; channel++) {
         const struct read_totals *totals =

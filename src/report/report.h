@@ -44,7 +44,7 @@ struct report_options {
     struct report_terminal terminal;
     const struct words *words;        /* the options that make the same samples and bins */
     const struct shard_record *shard; /* which part of the input this is; NULL: all */
-    size_t quantile_count;            /* over 0 with stats */
+    size_t quantile_count;            /* over 0 with stats, or an order of keys */
     struct probability quantiles[QUANTILES_MAX]; /* among the statistics of numbers */
 };
 

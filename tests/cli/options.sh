@@ -252,6 +252,8 @@ needs -t "--field=N or --by=FIELD" -n -t,
 needs --header-line "--field=N, --after=STRING or --by=FIELD" -n --header-line
 needs --by=2 "--field or --after with --numbers" -n --by=2
 needs --top "--by=FIELD" --top=3
+needs --sort "--by=FIELD or --merge" --sort=count
+clash --sort -s --by=1 --sort=count -s
 needs --bins "--min and --max with --by" -k1 --by=2 --bins=3
 needs --max-keys --by=FIELD --max-keys=3
 clash --by=.a --csv --by=.a --csv

@@ -322,6 +322,21 @@ def key_statistics(key_of, quantiles):
                     return "%s: %g is %g" % (line, q, value)
     return check
 
+# The hours in the order of their p99, and intervals around it; of the others together, too.
+def slowest_hours(most):
+    def check(out):
+        groups = {hour: sorted(times_of(times)) for hour, times in by_key(an_hour).items()}
+        p99 = lambda values: values[math.ceil(0.99 * len(values)) - 1]
+        order = sorted(groups, key=lambda hour: (-p99(groups[hour]), hour))
+        groups["(other)"] = sorted(sum((groups[hour] for hour in order[most:]), []))
+        rows = [line.split("\t") for line in out.splitlines()[1:]]
+        if [row[0] for row in rows] != order[:most] + ["(other)"]:
+            return "the order is %s" % order[:most]
+        for hour, count, lower, upper in rows:
+            if int(count) != len(groups[hour]) or not float(lower) <= p99(groups[hour]) <= float(upper):
+                return "%s: %d numbers, p99 is %g" % (hour, len(groups[hour]), p99(groups[hour]))
+    return check
+
 # Buckets of each key, which is a label.
 def key_buckets(key_of, bounds):
     def check(out):
@@ -362,6 +377,7 @@ def client_statistics(out):
 
 checks = [
     (r"gpuhisto --by=7 -k-1 --quantiles=0.5,0.99 .*", key_statistics(lambda fields: fields[6], [0.5, 0.99])),
+    (r"gpuhisto --by=4:14-15 -k-1 --quantiles=0.99 --sort=p99 --top=3 .*", slowest_hours(3)),
     (r"gpuhisto --by=4:14-15 -k-1 --quantiles=0.99 .*", key_statistics(an_hour, [0.99])),
     (r"gpuhisto --by=4:14-15 -k-1 -p day[^|]*", heat_map()),
     (r"LC_ALL=C gpuhisto --by=4:14-15 -k-1 -p .*", heat_map([2, 3, 4, 8, 9, 10])),
