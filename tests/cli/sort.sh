@@ -10,7 +10,7 @@ find_python || skip "python3 is not installed"
 if [ "$SANITIZED" = yes ] || [ "$SCALE" = small ]; then
     lines=400 draws=1 distinct=9000
 else
-    lines=4000 draws=20 distinct=300000
+    lines=4000 draws=5 distinct=300000
 fi
 
 # Lines of a key and a number: few keys are common, and most have as many samples as others. Numbers are none, small, not
@@ -124,6 +124,12 @@ for column in mean max min p50 p99; do
     min) printf 'c 4\nc 6\na 2\nb 1\nb 3\nb 5\nd invalid\n' | tr ' ' '\t' >expected.min && same "rows by $column" expected.min rows ;;
     *) same "rows by $column" expected rows ;;
     esac
+done
+# The same double, and not the same number: 1e+19 is the nearest one to all three.
+printf 'c 9999999999999999999\na 1e19\na 0.5\nb 10000000000000000001\n' >near
+for column in sum:bac -sum:cab; do
+    run --by=1 -k2 -s --sort="${column%:*}" near
+    check "large sums, $column" [ "$(sed 1d out | cut -f 1 | tr -d '\n')" = "${column#*:}" ]
 done
 : >empty
 for way in "--by=1" "--by=1 -k2 -F json" "--by=1 -k2 -s" "--by=1 -p" "--by=1 -k2 -p"; do
