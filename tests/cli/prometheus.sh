@@ -250,7 +250,7 @@ done
 run -n --edges=1,2 --right -F json one
 mv out one.json
 ENGINE='' run --merge -F prometheus one.json
-refuses "tables without sums" 1 'one.json: has no "moments", which --stats, --quantiles and --format=prometheus need'
+refuses "tables without sums" 1 'one.json: has no "moments", which --stats, --quantiles, --sort and --format=prometheus need'
 run --values=u8 --channels=2 --edges=1,2 --right -s -F json one
 mv out one.json
 ENGINE='' run --merge -F prometheus one.json
