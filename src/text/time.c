@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+#include "time.h"
+#include "number.h"
+
+#include <string.h>
+
+#define YEAR_MAX 9999
+#define LEAP_YEAR 1972      /* stands for the year that syslog leaves out */
+#define EPOCH_DIGITS_MAX 21 /* of nanoseconds up to the end of YEAR_MAX */
+
+/* Days from 0000-03-01 to 1970-01-01. Years that begin in March end with the leap day. */
+#define DAYS_TO_1970 719468
+#define DAYS_OF_400_YEARS 146097
+
+static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                   "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+
+/* A text that is read, and whether all of it was as it should be so far. */
+struct cursor {
+    const unsigned char *at, *end;
+    bool is_wrong;
+};
+
+struct date {
+    int32_t year, month, day; /* months and days from 1 */
+};
+
+/* --- the calendar: days_from_civil and civil_from_days of Howard Hinnant's "chrono-Compatible
+ * Low-Level Date Algorithms" --- */
+
+/* Returns the days from 1970-01-01 to a date of year 0 or later. */
+static int64_t days_of(const struct date *date)
+{
+    const int32_t year = date->year - (date->month <= 2);
+    const int32_t era = (year >= 0 ? year : year - 399) / 400, of_era = year - era * 400;
+    const int32_t month = date->month + (date->month > 2 ? -3 : 9);
+    const int32_t of_year = (153 * month + 2) / 5 + date->day - 1;
+    const int32_t day = of_era * 365 + of_era / 4 - of_era / 100 + of_year;
+    return (int64_t)era * DAYS_OF_400_YEARS + day - DAYS_TO_1970;
+}
+
+/* Reverses days_of. */
+static struct date date_of(int64_t days)
+{
+    days += DAYS_TO_1970;
+    const int64_t era = (days >= 0 ? days : days - (DAYS_OF_400_YEARS - 1)) / DAYS_OF_400_YEARS;
+    const int32_t day = (int32_t)(days - era * DAYS_OF_400_YEARS);
+    const int32_t of_era = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    const int32_t of_year = day - (365 * of_era + of_era / 4 - of_era / 100);
+    const int32_t month = (5 * of_year + 2) / 153;
+    struct date date = {.year = of_era + (int32_t)era * 400,
+                        .month = month < 10 ? month + 3 : month - 9,
+                        .day = of_year - (153 * month + 2) / 5 + 1};
+    date.year += date.month <= 2;
+    return date;
+}
+
+static int32_t days_of_month(int32_t year, int32_t month)
+{
+    const bool is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    return month == 2 ? 28 + is_leap : 30 + ((month + (month > 7)) & 1);
+}
+
+/* --- parts of a text --- */
+
+static bool is_next(const struct cursor *cursor, unsigned char byte)
+{
+    return cursor->at < cursor->end && *cursor->at == byte;
+}
+
+/* Passes a byte if it is next. */
+static bool pass(struct cursor *cursor, unsigned char byte)
+{
+    const bool is_there = is_next(cursor, byte);
+    cursor->at += is_there;
+    return is_there;
+}
+
+static void need(struct cursor *cursor, unsigned char byte)
+{
+    cursor->is_wrong |= !pass(cursor, byte);
+}
+
+/* Reads a number of so many digits, from min to max. */
+static int32_t read_digits(struct cursor *cursor, int count, int32_t min, int32_t max)
+{
+    int32_t number = 0;
+    for (; count > 0 && cursor->at < cursor->end && number_is_digit(*cursor->at); count--)
+        number = number * 10 + (*cursor->at++ - '0');
+    cursor->is_wrong |= count > 0 || number < min || number > max;
+    return number;
+}
+
+static int32_t read_month(struct cursor *cursor)
+{
+    if (cursor->end - cursor->at >= 3)
+        for (int32_t i = 0; i < 12; i++)
+            if (memcmp(cursor->at, months[i], 3) == 0) {
+                cursor->at += 3;
+                return i + 1;
+            }
+    cursor->is_wrong = true;
+    return 1;
+}
+
+/* Passes a fraction, which has a digit. */
+static void pass_fraction(struct cursor *cursor)
+{
+    if (!pass(cursor, '.') && !pass(cursor, ','))
+        return;
+    read_digits(cursor, 1, 0, 9);
+    while (cursor->at < cursor->end && number_is_digit(*cursor->at))
+        cursor->at++;
+}
+
+/* Reads hh:mm:ss, with or without a fraction. Returns the seconds since midnight. */
+static int32_t read_clock(struct cursor *cursor, const unsigned char *begin, struct time *time)
+{
+    const int32_t hour = read_digits(cursor, 2, 0, 23);
+    need(cursor, ':');
+    const int32_t minute = read_digits(cursor, 2, 0, 59);
+    need(cursor, ':');
+    time->is_clock = true;
+    time->at = (uint32_t)(cursor->at - begin);
+    const int32_t second = read_digits(cursor, 2, 0, 60);
+    pass_fraction(cursor);
+    return hour * 3600 + minute * 60 + second;
+}
+
+/* Reads an offset, if there is one. */
+static void read_zone(struct cursor *cursor, struct time *time)
+{
+    if (cursor->at == cursor->end)
+        return;
+    pass(cursor, ' ');
+    if (pass(cursor, 'Z') || pass(cursor, 'z')) {
+        time->zone = TIME_UTC;
+        return;
+    }
+    time->zone = TIME_OFFSET;
+    time->is_west = pass(cursor, '-');
+    if (!time->is_west)
+        need(cursor, '+');
+    time->offset = 60 * read_digits(cursor, 2, 0, 23);
+    if (cursor->at < cursor->end) {
+        pass(cursor, ':');
+        time->offset += read_digits(cursor, 2, 0, 59);
+    }
+}
+
+/* --- the forms: true if all of the text is one --- */
+
+/* Sets the time to seconds after a date. */
+static bool set_time(const struct cursor *cursor, const struct date *date, int32_t seconds,
+                     struct time *time)
+{
+    if (cursor->is_wrong || cursor->at < cursor->end ||
+        date->day > days_of_month(date->year, date->month))
+        return false;
+    time->local = days_of(date) * TIME_DAY + seconds;
+    /* Only a second 60 can lead into another year. */
+    return seconds < TIME_DAY || date->year < YEAR_MAX || date->month < 12 || date->day < 31;
+}
+
+static bool read_rfc(struct cursor cursor, struct time *time)
+{
+    const unsigned char *begin = cursor.at;
+    struct date date;
+    int32_t seconds = 0;
+    date.year = read_digits(&cursor, 4, 1, YEAR_MAX);
+    need(&cursor, '-');
+    date.month = read_digits(&cursor, 2, 1, 12);
+    need(&cursor, '-');
+    date.day = read_digits(&cursor, 2, 1, 31);
+    if (cursor.at < cursor.end) {
+        cursor.is_wrong |= !pass(&cursor, 'T') && !pass(&cursor, 't') && !pass(&cursor, ' ');
+        seconds = read_clock(&cursor, begin, time);
+        read_zone(&cursor, time);
+    }
+    return set_time(&cursor, &date, seconds, time);
+}
+
+static bool read_common(struct cursor cursor, struct time *time)
+{
+    const unsigned char *begin = cursor.at;
+    struct date date;
+    date.day = read_digits(&cursor, 2, 1, 31);
+    need(&cursor, '/');
+    date.month = read_month(&cursor);
+    need(&cursor, '/');
+    date.year = read_digits(&cursor, 4, 1, YEAR_MAX);
+    need(&cursor, ':');
+    const int32_t seconds = read_clock(&cursor, begin, time);
+    read_zone(&cursor, time);
+    return set_time(&cursor, &date, seconds, time);
+}
+
+static bool read_syslog(struct cursor cursor, struct time *time)
+{
+    const unsigned char *begin = cursor.at;
+    struct date date = {.year = LEAP_YEAR};
+    date.month = read_month(&cursor);
+    need(&cursor, ' ');
+    pass(&cursor, ' ');
+    const bool has_two = cursor.end - cursor.at > 1 && cursor.at[1] != ' ';
+    date.day = read_digits(&cursor, has_two ? 2 : 1, 1, 31);
+    need(&cursor, ' ');
+    const int32_t seconds = read_clock(&cursor, begin, time);
+    time->zone = TIME_OF_A_YEAR;
+    return set_time(&cursor, &date, seconds, time);
+}
+
+/* Returns the digits of a second's number that are below a second, by how many digits it has. */
+static size_t digits_below(size_t digits)
+{
+    return digits < 12 ? 0 : digits < 15 ? 3 : digits < 18 ? 6 : 9;
+}
+
+static bool read_number(struct cursor cursor, struct time *time)
+{
+    static const struct date first = {1, 1, 1}, after = {YEAR_MAX + 1, 1, 1};
+    const bool is_negative = pass(&cursor, '-');
+    bool has_rest = false;
+    const unsigned char *digits = cursor.at;
+    while (cursor.at < cursor.end && number_is_digit(*cursor.at))
+        cursor.at++;
+    if (cursor.at == digits)
+        return false;
+    while (*digits == '0' && digits + 1 < cursor.at)
+        digits++;
+    const size_t count = (size_t)(cursor.at - digits);
+    const unsigned char *below = cursor.at - (is_negative ? 0 : digits_below(count));
+    if (count > (is_negative ? 12 : EPOCH_DIGITS_MAX))
+        return false;
+    time->local = 0;
+    for (; digits < below; digits++)
+        time->local = time->local * 10 + (*digits - '0');
+    if (pass(&cursor, '.')) {
+        read_digits(&cursor, 1, 0, 9);
+        for (cursor.at--; cursor.at < cursor.end && number_is_digit(*cursor.at); cursor.at++)
+            has_rest |= *cursor.at != '0';
+    }
+    if (is_negative)
+        time->local = -time->local - has_rest;
+    time->zone = TIME_UTC;
+    return !cursor.is_wrong && cursor.at == cursor.end &&
+           time->local >= days_of(&first) * TIME_DAY && time->local < days_of(&after) * TIME_DAY;
+}
+
+bool time_read(const unsigned char *begin, const unsigned char *end, struct time *time)
+{
+    struct cursor cursor = {begin, end, false};
+    *time = (struct time){.zone = TIME_NO_ZONE};
+    while (is_next(&cursor, ' ') || is_next(&cursor, '\t'))
+        cursor.at++;
+    while (cursor.at < cursor.end && (cursor.end[-1] == ' ' || cursor.end[-1] == '\t'))
+        cursor.end--;
+    pass(&cursor, '[');
+    cursor.end -= cursor.at < cursor.end && cursor.end[-1] == ']';
+    const size_t len = (size_t)(cursor.end - cursor.at);
+    bool is_time;
+    if (len > 4 && cursor.at[4] == '-')
+        is_time = read_rfc(cursor, time);
+    else if (len > 2 && cursor.at[2] == '/')
+        is_time = read_common(cursor, time);
+    else if (len > 3 && cursor.at[3] == ' ')
+        is_time = read_syslog(cursor, time);
+    else
+        return read_number(cursor, time);
+    time->at += (uint32_t)(cursor.at - begin);
+    return is_time;
+}
+
+/* --- buckets --- */
+
+bool time_is_bucket(uint64_t seconds)
+{
+    return seconds > 0 && (seconds <= TIME_DAY
+                               ? TIME_DAY % seconds == 0
+                               : seconds % TIME_DAY == 0 && seconds / TIME_DAY <= TIME_BUCKET_DAYS);
+}
+
+bool time_floor(struct time *time, uint32_t seconds)
+{
+    if (time->zone == TIME_OF_A_YEAR && seconds > TIME_DAY)
+        return false;
+    const int64_t since = time->local % (int64_t)seconds;
+    time->local -= since < 0 ? since + (int64_t)seconds : since;
+    return true;
+}
+
+/* Writes a number as so many digits, and then a byte. Returns the end. */
+static unsigned char *write_digits(unsigned char *to, int32_t number, int count, char then)
+{
+    for (int i = count - 1; i >= 0; i--, number /= 10)
+        to[i] = (unsigned char)('0' + number % 10);
+    to[count] = (unsigned char)then;
+    return to + count + 1;
+}
+
+static unsigned char *write_zone(unsigned char *to, const struct time *time)
+{
+    if (time->zone == TIME_UTC)
+        *to++ = 'Z';
+    if (time->zone != TIME_OFFSET)
+        return to;
+    *to++ = time->is_west ? '-' : '+';
+    to = write_digits(to, time->offset / 60, 2, ':');
+    return write_digits(to, time->offset % 60, 2, '\0') - 1;
+}
+
+size_t time_write(const struct time *time, unsigned char *text)
+{
+    const int64_t days = (time->local >= 0 ? time->local : time->local - (TIME_DAY - 1)) / TIME_DAY;
+    const int32_t seconds = (int32_t)(time->local - days * TIME_DAY);
+    const struct date date = date_of(days);
+    unsigned char *to = text;
+    if (time->zone == TIME_OF_A_YEAR) {
+        memcpy(to, months[date.month - 1], 3);
+        to[3] = ' ';
+        to = write_digits(to + 4, date.day, 2, ' ');
+        if (text[4] == '0')
+            text[4] = ' ';
+    } else {
+        to = write_digits(to, date.year, 4, '-');
+        to = write_digits(to, date.month, 2, '-');
+        to = write_digits(to, date.day, 2, 'T');
+    }
+    to = write_digits(to, seconds / 3600, 2, ':');
+    to = write_digits(to, seconds / 60 % 60, 2, ':');
+    to = write_digits(to, seconds % 60, 2, '\0') - 1;
+    return (size_t)(write_zone(to, time) - text);
+}
