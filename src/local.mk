@@ -40,6 +40,7 @@ histogram_sources = \
 	src/tally/characters.c src/tally/characters.h \
 	src/text/number.c src/text/number.h \
 	src/text/units.c src/text/units.h src/text/utf8.h \
+	src/text/route.c src/text/route.h \
 	src/text/show_number.c src/text/show_number.h \
 	src/text/time.c src/text/time.h \
 	src/tally/statistics.c src/tally/statistics.h \
