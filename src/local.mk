@@ -79,7 +79,7 @@ gpuhisto_sources = \
 	src/cli/diag.c src/cli/diag.h \
 	src/cli/option.h src/cli/option_help.c src/cli/option_rules.c src/cli/option_table.c \
 	src/cli/options.c src/cli/options.def src/cli/options.h src/cli/options_also.c \
-	src/cli/options_bins.c src/cli/options_engine.c src/cli/options_fields.c \
+	src/cli/options_bins.c src/cli/options_by.c src/cli/options_engine.c src/cli/options_fields.c \
 	src/cli/options_input.c src/cli/options_build.c src/cli/options_messages.c src/cli/options_mode.c \
 	src/cli/options_output.c src/cli/options_tables.c src/cli/options_words.c \
 	src/cli/parse.c src/cli/parse.h \

@@ -36,6 +36,7 @@ struct draft {
     const char *field, *after;           /* as typed; NULL: not given */
     int32_t field_number;                /* of --field; 0: it is not a number */
     const char *by;                      /* as typed; NULL: not given; options->by_field */
+    bool by_is_name;                     /* that of a column, even if it looks like a number */
     struct key key;                      /* of --by, without its field */
     unsigned char separator;             /* of --separator */
     bool has_comma;                      /* of --decimal */

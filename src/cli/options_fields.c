@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of a line: --field, --separator, --csv, --header-line, --after and --units say where
- * the number is and how it is written, --by and --max-keys which part is the key, --lines-with and
- * --lines-without which lines count. */
+ * the number is and how it is written, --max-keys how many keys there may be, --lines-with and
+ * --lines-without which lines count. options_by.c reads --by. */
 #include "option.h"
 #include "parse.h"
 
@@ -27,51 +27,6 @@ int option_field(struct draft *draft, const char *value, struct error *error)
     (void)error;
     draft->field = value;
     draft->field_number = number_of_field(value);
-    return 0;
-}
-
-/* Reads FIRST-LAST, FIRST- or FIRST. False if it is none of these. */
-static bool parse_characters(const char *text, struct key *key)
-{
-    char first[16];
-    uint64_t begin, end;
-    const size_t len = strspn(text, "0123456789");
-    const bool has_dash = text[len] == '-';
-    if (len == 0 || len >= sizeof first)
-        return false;
-    memcpy(first, text, len);
-    first[len] = '\0';
-    if (!parse_digits(first, FIELD_RECORD_MAX, &begin))
-        return false;
-    end = has_dash ? FIELD_RECORD_MAX : begin;
-    if (text[len + has_dash] != '\0' &&
-        (!has_dash || !parse_digits(text + len + 1, FIELD_RECORD_MAX, &end)))
-        return false;
-    key->first = (uint32_t)begin;
-    key->last = (uint32_t)end;
-    return begin > 0 && end >= begin;
-}
-
-/* The text after the last colon is a range of characters if it could be one; otherwise it is part
- * of a name. */
-int option_by(struct draft *draft, const char *value, struct error *error)
-{
-    struct options *options = draft->options;
-    const char *colon = strrchr(value, ':');
-    size_t len = strlen(value);
-    draft->by = value;
-    draft->key = (struct key){.first = 0};
-    if (colon && colon[1] && colon[1 + strspn(colon + 1, "0123456789-")] == '\0') {
-        len = (size_t)(colon - value);
-        if (!parse_characters(colon + 1, &draft->key))
-            return error_of_option(error, "--by", value,
-                                   "characters must be FIRST-LAST, from 1, as in --by=4:14-15");
-    }
-    if (len == 0 || len >= sizeof options->by_field)
-        return error_of_option(error, "--by", value, "must be a field of 1 to %zu bytes",
-                               sizeof options->by_field - 1);
-    memcpy(options->by_field, value, len);
-    options->by_field[len] = '\0';
     return 0;
 }
 
@@ -146,6 +101,7 @@ static bool is_like_name(const char *text)
 struct typed_field {
     const char *option, *text;
     int32_t number; /* 0: it is none */
+    bool is_name;   /* that of a column, whatever it looks like */
 };
 
 /* Checks that the field is a number, or with --header-line the name of a column. */
@@ -158,10 +114,11 @@ static int check_field(const struct draft *draft, const struct typed_field *type
     const char *text = typed->text;
     if (typed->number != 0)
         return 0;
-    if (draft_gave(draft, "header-line") && *text && strcmp(text, "0") != 0)
+    if (draft_gave(draft, "header-line") && (typed->is_name || (*text && strcmp(text, "0") != 0)))
         return 0;
     const bool is_word = *text && !strchr("0123456789+-.", *text);
-    if (is_word && (draft_gave(draft, "csv") || draft_gave(draft, "separator")))
+    const bool is_separated = draft_gave(draft, "csv") || draft_gave(draft, "separator");
+    if (typed->is_name || (is_word && is_separated))
         return error_of_option(error, typed->option, text,
                                "to find a column by its name, add --header-line");
     if (is_like_name(text))
@@ -189,7 +146,7 @@ static int finish_field(const struct draft *draft, const struct typed_field *typ
                         struct field *field, struct error *error)
 {
     const bool has_separator = draft_gave(draft, "separator");
-    if (*typed->text == '.' && !draft_gave(draft, "header-line"))
+    if (*typed->text == '.' && !typed->is_name && !draft_gave(draft, "header-line"))
         return finish_path(draft, typed, field, error);
     int rc = check_field(draft, typed, error);
     if (rc == 0 && has_separator && draft->separator == '"')
@@ -208,7 +165,7 @@ static int finish_field(const struct draft *draft, const struct typed_field *typ
 
 int fields_finish(const struct draft *draft, struct field *field, struct error *error)
 {
-    const struct typed_field typed = {"--field", draft->field, draft->field_number};
+    const struct typed_field typed = {"--field", draft->field, draft->field_number, false};
     *field = (struct field){.kind = FIELD_NONE, .has_units = draft_gave(draft, "units")};
     if (draft->field) {
         const int rc = finish_field(draft, &typed, field, error);
@@ -231,7 +188,8 @@ int fields_finish(const struct draft *draft, struct field *field, struct error *
 int keys_finish(const struct draft *draft, struct key *key, struct error *error)
 {
     const char *text = draft->options->by_field;
-    const struct typed_field typed = {"--by", text, number_of_field(text)};
+    const bool is_name = draft->by_is_name;
+    const struct typed_field typed = {"--by", text, is_name ? 0 : number_of_field(text), is_name};
     *key = draft->key;
     if (!draft->by)
         return 0;

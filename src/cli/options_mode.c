@@ -123,7 +123,7 @@ int mode_finish(const struct draft *draft, struct error *error)
     const struct format *format = draft->options->report.format;
     const struct mode *mode = draft->mode;
     struct field field = {.kind = FIELD_NONE};
-    struct key key = {.first = 0};
+    struct key key = {.modifier_count = 0};
     char needed[64];
     int rc = 0;
     const bool has_heat = draft->by && mode->is_binned && format->heat;

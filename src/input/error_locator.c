@@ -154,6 +154,20 @@ static const char *advice(const struct field *field, const unsigned char *token,
                                   : "";
 }
 
+/* Describes the field of a key that is not the time that it should be. */
+static void describe_time(const unsigned char *from, size_t len, struct error *what)
+{
+    char shown[SHOWN_SIZE];
+    const unsigned char *to = from + len;
+    struct time time;
+    show_token(from, len, shown);
+    field_strip(&from, &to);
+    const bool lacks_year = time_read(from, to, &time) && time.zone == TIME_OF_A_YEAR;
+    error_set(what, "'%s' %s", shown,
+              lacks_year ? "has no year, which buckets of several days need; use :1d"
+                         : "is not a time");
+}
+
 /* Sets *what to what is wrong with a record of text[0..len), and what was probably meant instead of
  * --after. */
 static void describe_record(const struct field *field, const unsigned char *text, size_t len,
@@ -165,6 +179,8 @@ static void describe_record(const struct field *field, const unsigned char *text
         show_token(text + fault->from, fault->len, shown);
         error_set(what, "'%s' is not a number%s", shown,
                   advice(field, text + fault->from, fault->len));
+    } else if (fault->what == FIELD_NO_TIME) {
+        describe_time(text + fault->from, fault->len, what);
     } else if (fault->what == FIELD_TOO_LONG) {
         const bool is_key = fault->len > 0;
         error_set(what, is_key ? "a key of more than %zu bytes" : "longer than %zu bytes",

@@ -139,22 +139,39 @@ static bool is_full(const struct keyed_counts *keyed)
            table->name_bytes > NAMES_MAX;
 }
 
-/* Returns the key of a field. No bytes if memory is short. */
-static struct key_name name_of(struct keyed_counts *keyed, const struct key *key,
-                               const struct key_span *span)
+/* True if the scratch has room for the key of a field. */
+static bool has_room(const struct keyed_counts *keyed, const struct key_span *span)
 {
-    if (!key_is_part(key, span->from, span->from + span->len))
-        return (struct key_name){span->from, span->len};
+    return !span->from || KEY_SIZE_MAX - keyed->scratch_used >= key_scratch_size(span->len);
+}
+
+/* Sets *name to the key of a field. Without a key its bytes are NULL. False if memory is short. */
+static bool set_name(struct keyed_counts *keyed, const struct key *key, const struct key_span *span,
+                     struct key_name *name)
+{
+    const unsigned char *from = span->from, *to = from + span->len;
+    if (!key_is_part(key, from, to)) {
+        *name = (struct key_name){from, span->len};
+        return true;
+    }
+    if (key_memo_has(&keyed->memo, from, to)) {
+        *name = keyed->memo.name;
+        return true;
+    }
     if (!keyed->scratch)
         keyed->scratch = malloc(KEY_SIZE_MAX);
     if (!keyed->scratch)
-        return (struct key_name){NULL, 0};
-    return key_of_field(key, span->from, span->from + span->len, keyed->scratch);
+        return false;
+    unsigned char *scratch = keyed->scratch + keyed->scratch_used;
+    *name = key_of_field(key, from, to, scratch, &keyed->memo);
+    if (name->bytes >= scratch && name->bytes < keyed->scratch + KEY_SIZE_MAX)
+        keyed->scratch_used = (size_t)(name->bytes + name->len - keyed->scratch);
+    return true;
 }
 
 /* A key that is going to be found. */
 struct wanted {
-    struct key_name name; /* in the text, as `room` is used again; no bytes: the number is known */
+    struct key_name name; /* in the text or the scratch; no bytes: the number is known */
     uint64_t hash;
     bool is_repeated; /* it is that of the record before */
 };
@@ -186,9 +203,12 @@ static void prepare(struct keyed_counts *keyed, const struct key *key, const str
         keyed->invalid++;
         return;
     }
-    wanted->name = name_of(keyed, key, span);
-    if (!wanted->name.bytes) {
+    if (!set_name(keyed, key, span, &wanted->name)) {
         key_tallies_lose(keyed->keys);
+        return;
+    }
+    if (!wanted->name.bytes) {
+        keyed->invalid++;
         return;
     }
     if (before && is_same_name(&wanted->name, &before->name)) {
@@ -197,30 +217,29 @@ static void prepare(struct keyed_counts *keyed, const struct key *key, const str
         return;
     }
     wanted->hash = key_hash(&keyed->table.seed, wanted->name.bytes, wanted->name.len);
-    /* A key in `room` is there only until the next one. */
-    if (keyed->scratch && wanted->name.bytes >= keyed->scratch &&
-        wanted->name.bytes < keyed->scratch + KEY_SIZE_MAX) {
-        *number = find_number(keyed, wanted);
-        wanted->name.bytes = NULL;
-        return;
-    }
     key_table_prefetch(&keyed->table, wanted->hash);
 }
 
-/* Counts n records, AT_ONCE at most. */
-static void count_some(struct keyed_counts *keyed, const struct key *key,
-                       const struct key_span *spans, size_t n, uint32_t *numbers)
+/* Counts the first ones of n records: AT_ONCE, or those whose keys the scratch has room for.
+ * Returns how many these are. */
+static size_t count_some(struct keyed_counts *keyed, const struct key *key,
+                         const struct key_span *spans, size_t n, uint32_t *numbers)
 {
     struct wanted wanted[AT_ONCE];
-    for (size_t i = 0; i < n; i++)
-        prepare(keyed, key, &spans[i], i > 0 ? &wanted[i - 1] : NULL, &wanted[i], &numbers[i]);
-    for (size_t i = 0; i < n; i++) {
+    size_t count = 0;
+    keyed->scratch_used = 0;
+    keyed->memo = (struct key_memo){.from = NULL}; /* its text may be gone */
+    for (; count < n && count < AT_ONCE && has_room(keyed, &spans[count]); count++)
+        prepare(keyed, key, &spans[count], count > 0 ? &wanted[count - 1] : NULL, &wanted[count],
+                &numbers[count]);
+    for (size_t i = 0; i < count; i++) {
         if (wanted[i].is_repeated)
             numbers[i] = numbers[i - 1];
         else if (wanted[i].name.bytes)
             numbers[i] = find_number(keyed, &wanted[i]);
         keyed->table.entries[numbers[i]].samples++;
     }
+    return count;
 }
 
 void keyed_count(struct keyed_counts *keyed, const struct key *key, const struct key_span *spans,
@@ -228,8 +247,8 @@ void keyed_count(struct keyed_counts *keyed, const struct key *key, const struct
 {
     if (is_full(keyed))
         keyed_move(keyed);
-    for (size_t i = 0; i < n; i += AT_ONCE)
-        count_some(keyed, key, spans + i, n - i < AT_ONCE ? n - i : AT_ONCE, numbers + i);
+    for (size_t i = 0; i < n;)
+        i += count_some(keyed, key, spans + i, n - i, numbers + i);
 }
 
 void keyed_count_rows(struct keyed_counts *keyed, const uint32_t *numbers, const uint32_t *rows,

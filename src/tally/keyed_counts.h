@@ -17,7 +17,9 @@ struct keyed_counts {
     struct key_samples samples; /* of its keys */
     size_t wide_max;            /* more keys whose sums are moments are moved */
     size_t wide;                /* keys whose sums became moments */
-    unsigned char *scratch;     /* for a key that is unescaped; NULL until there is one */
+    unsigned char *scratch;     /* for keys that are not in the text; NULL until there is one */
+    size_t scratch_used;        /* bytes of it */
+    struct key_memo memo;       /* of the last key that was made */
     uint64_t invalid;           /* records without a key, and numbers that are none, so far */
 };
 

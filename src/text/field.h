@@ -54,6 +54,7 @@ enum field_found {
     FIELD_MISSING,
     FIELD_TOO_LONG, /* the record is */
     FIELD_BROKEN,   /* the record is not JSON */
+    FIELD_NO_TIME,  /* the field of a key is not the time that it should be */
 };
 
 /* The state of a scan of CSV between two bytes. */
@@ -178,7 +179,7 @@ size_t field_header_len(const struct field *field, const unsigned char *text, si
 struct field_fault {
     size_t at;             /* where it begins in the text */
     enum field_found what; /* FOUND: its field is not a number */
-    size_t from, len;      /* of that field; BROKEN: where; TOO_LONG: of a key, or 0, 0 */
+    size_t from, len;      /* of the field; BROKEN: where; TOO_LONG: of a key, or 0, 0 */
 };
 
 /* Finds the first invalid record of text[0..len). False if there is none. Slow. Any thread. */

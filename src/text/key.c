@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "key.h"
+#include "route.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Returns the content of a quoted field of CSV. It is copied unless its quotes are around it. */
@@ -14,6 +16,23 @@ static struct key_name without_quotes(const unsigned char *from, const unsigned 
     return (struct key_name){scratch, field_csv_text(from, to, scratch)};
 }
 
+/* Returns the content of a field without colours: of a string of JSON, or a quoted field of CSV. */
+static struct key_name content_of(const struct key *key, const unsigned char *from,
+                                  const unsigned char *to, unsigned char *scratch)
+{
+    const size_t len = (size_t)(to - from);
+    const bool is_quoted = len > 0 && *from == '"';
+    if (key->field.kind == FIELD_CSV && is_quoted)
+        return without_quotes(from, to, scratch);
+    if (key->field.kind != FIELD_JSON || !is_quoted)
+        return (struct key_name){from, len};
+    if (!memchr(from, '\\', len)) /* nothing is to be decoded */
+        return (struct key_name){from + 1, len - 2};
+    return (struct key_name){scratch, json_value_text(from, to, scratch)};
+}
+
+/* --- characters --- */
+
 static bool begins_character(unsigned char byte)
 {
     return (byte & 0xc0) != 0x80;
@@ -21,7 +40,7 @@ static bool begins_character(unsigned char byte)
 
 /* Returns where the character after `count` characters begins, or the end. */
 static const unsigned char *after_characters(const unsigned char *at, const unsigned char *end,
-                                             uint32_t count)
+                                             int32_t count)
 {
     for (; at < end && count > 0; count--)
         for (at++; at < end && !begins_character(*at);)
@@ -29,23 +48,102 @@ static const unsigned char *after_characters(const unsigned char *at, const unsi
     return at;
 }
 
-struct key_name key_of_field(const struct key *key, const unsigned char *from,
-                             const unsigned char *to, unsigned char *scratch)
+/* Returns where the last `count` characters of [begin, at) begin, or begin. */
+static const unsigned char *before_characters(const unsigned char *begin, const unsigned char *at,
+                                              int32_t count)
 {
+    for (; at > begin && count > 0; count--)
+        for (at--; at > begin && !begins_character(*at);)
+            at--;
+    return at;
+}
+
+static struct key_name characters_of(const struct key_modifier *modifier, struct key_name name)
+{
+    const int32_t first = modifier->first, last = modifier->last;
+    const unsigned char *end = name.bytes + name.len, *from, *to;
+    from = first > 0 ? after_characters(name.bytes, end, first - 1)
+                     : before_characters(name.bytes, end, -first);
+    if (last < 0)
+        to = before_characters(name.bytes, end, -last - 1);
+    else if (first > 0)
+        to = after_characters(from, end, last - first + 1);
+    else
+        to = after_characters(name.bytes, end, last);
+    return (struct key_name){from, to > from ? (size_t)(to - from) : 0};
+}
+
+/* --- times --- */
+
+/* True if all seconds from 00 to 59 are in the bucket that a time is in. */
+static bool has_any_second(const struct key_modifier *modifier, const struct time *time,
+                           const struct key_name *text)
+{
+    return modifier->seconds % 60 == 0 && time->is_clock && text->bytes[time->at] != '6';
+}
+
+/* Returns the beginning of a bucket. If other seconds of the clock make the same, and the text is
+ * in the field [from, to), sets memo->seconds. Each offset from UTC has its own keys: there is no
+ * option yet that says in which one all times are to be written. */
+static struct key_name bucket_of(const struct key_modifier *modifier, struct key_name text,
+                                 unsigned char *scratch, struct key_memo *memo)
+{
+    struct time time;
+    if (!time_read(text.bytes, text.bytes + text.len, &time) ||
+        !time_floor(&time, modifier->seconds))
+        return (struct key_name){NULL, 0};
+    if (text.bytes >= memo->from && text.bytes < memo->to && has_any_second(modifier, &time, &text))
+        memo->seconds = (size_t)(text.bytes - memo->from) + time.at;
+    return (struct key_name){scratch, time_write(&time, scratch)};
+}
+
+bool key_memo_has(const struct key_memo *memo, const unsigned char *from, const unsigned char *to)
+{
+    const unsigned char *other = memo->from;
+    const size_t len = (size_t)(to - from);
+    size_t at = memo->seconds;
+    if (!other || len != (size_t)(memo->to - other))
+        return false;
+    if (memcmp(from, other, at) != 0)
+        return false;
+    if (at > 0) {
+        if (from[at] < '0' || from[at] > '5' || !number_is_digit(from[at + 1]))
+            return false;
+        at += 2;
+        if (at < len && from[at] == other[at] && (from[at] == '.' || from[at] == ','))
+            for (at++; at < len && number_is_digit(from[at]) && number_is_digit(other[at]);)
+                at++;
+    }
+    return memcmp(from + at, other + at, len - at) == 0;
+}
+
+/* --- the key --- */
+
+struct key_name key_of_field(const struct key *key, const unsigned char *from,
+                             const unsigned char *to, unsigned char *scratch, struct key_memo *memo)
+{
+    struct key_memo unused;
+    memo = memo ? memo : &unused;
+    *memo = (struct key_memo){.from = from, .to = to};
     from = number_colour_end(from, to);
     to = number_colour_begin(from, to);
-    struct key_name name = {from, (size_t)(to - from)};
-    const bool is_quoted = from < to && *from == '"';
-    if (key->field.kind == FIELD_CSV && is_quoted)
-        name = without_quotes(from, to, scratch);
-    else if (key->field.kind == FIELD_JSON && is_quoted)
-        name = (struct key_name){scratch, json_value_text(from, to, scratch)};
-    if (key->first == 0)
-        return name;
-    const unsigned char *end = name.bytes + name.len;
-    const unsigned char *first = after_characters(name.bytes, end, key->first - 1);
-    const unsigned char *last = after_characters(first, end, key->last - key->first + 1);
-    return (struct key_name){first, (size_t)(last - first)};
+    struct key_name name = content_of(key, from, to, scratch);
+    for (unsigned i = 0; i < key->modifier_count && name.bytes; i++) {
+        const struct key_modifier *modifier = &key->modifiers[i];
+        switch (modifier->kind) {
+        case KEY_CHARACTERS:
+            name = characters_of(modifier, name);
+            break;
+        case KEY_ROUTE:
+            name.bytes = route_of(name.bytes, &name.len, scratch);
+            break;
+        case KEY_BUCKET:
+            name = bucket_of(modifier, name, scratch, memo);
+            break;
+        }
+    }
+    memo->name = name;
+    return name;
 }
 
 /* As field_find; TOO_LONG, with *from set, if the field is. */
@@ -62,9 +160,25 @@ enum field_found key_find(const struct key *key, const unsigned char *begin,
 {
     const unsigned char *from, *to;
     const enum field_found found = find_field(key, begin, end, &from, &to);
-    if (found == FIELD_FOUND)
-        *name = key_of_field(key, from, to, scratch);
-    return found;
+    if (found != FIELD_FOUND)
+        return found;
+    const struct key_name key_found = key_of_field(key, from, to, scratch, NULL);
+    if (!key_found.bytes)
+        return FIELD_NO_TIME;
+    *name = key_found;
+    return FIELD_FOUND;
+}
+
+/* True if a field [from, to) has no key. */
+static bool lacks_time(const struct key *key, const unsigned char *from, const unsigned char *to)
+{
+    bool needs_time = false;
+    for (unsigned i = 0; i < key->modifier_count; i++)
+        needs_time |= key->modifiers[i].kind == KEY_BUCKET;
+    unsigned char *scratch = needs_time ? malloc(key_scratch_size((size_t)(to - from))) : NULL;
+    const bool lacks = scratch && !key_of_field(key, from, to, scratch, NULL).bytes;
+    free(scratch);
+    return lacks;
 }
 
 bool key_find_missing(const struct key *key, const struct field *field, const unsigned char *text,
@@ -76,13 +190,15 @@ bool key_find_missing(const struct key *key, const struct field *field, const un
         if (field_find(field, at, end, &from, &to) == FIELD_EMPTY)
             continue;
         from = NULL;
-        const enum field_found found = find_field(key, at, end, &from, &to);
+        enum field_found found = find_field(key, at, end, &from, &to);
+        if (found == FIELD_FOUND && lacks_time(key, from, to))
+            found = FIELD_NO_TIME;
         if (found == FIELD_FOUND)
             continue;
         *fault = (struct field_fault){.at = (size_t)(at - text), .what = found};
-        if (found == FIELD_BROKEN)
+        if (found == FIELD_BROKEN || found == FIELD_NO_TIME)
             fault->from = (size_t)(from - text);
-        if (found == FIELD_TOO_LONG && from)
+        if ((found == FIELD_TOO_LONG && from) || found == FIELD_NO_TIME)
             fault->len = (size_t)(to - from);
         return true;
     }

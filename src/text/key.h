@@ -1,19 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* The key of a record, for a result by key: a field, or some characters of it. Records are those of
- * field.h. A record that counts has no key, which differs from an empty one, if it is too long,
- * lacks the field, or has a field of more than KEY_SIZE_MAX bytes. */
+/* The key of a record, for a result by key: a field, or what modifiers make of it. Records are
+ * those of field.h. A record that counts has no key, which differs from an empty one, if it is too
+ * long, lacks the field, has a field of more than KEY_SIZE_MAX bytes, or one that should be a time
+ * and is none. */
 #ifndef GPUHISTO_KEY_H
 #define GPUHISTO_KEY_H
 
 #include "field.h"
+#include "time.h"
 
 #define KEY_SIZE_MAX FIELD_RECORD_MAX /* bytes of a field, as written */
+#define KEY_MODIFIERS_MAX 4
 
-/* A character is a byte that does not continue one of UTF-8, and those after it that do. The first
- * byte of a key always begins a character. Past the end of a field there are no characters. */
+enum key_modifier_kind {
+    KEY_CHARACTERS, /* some characters */
+    KEY_ROUTE,      /* the route of a path (route.h) */
+    KEY_BUCKET,     /* the beginning of the bucket that a time is in (time.h) */
+};
+
+/* What is done with a text. A character is a byte that does not continue one of UTF-8, and those
+ * after it that do. The first byte always begins a character. Before the beginning and past the end
+ * there are no characters. */
+struct key_modifier {
+    enum key_modifier_kind kind;
+    int32_t first, last; /* CHARACTERS: from 1, or negative from the end: -1 is the last one */
+    uint32_t seconds;    /* BUCKET */
+};
+
 struct key {
-    struct field field;   /* FIELD_NONE: there are no keys */
-    uint32_t first, last; /* characters of the field, from 1; 0, 0: all of it */
+    struct field field;                               /* FIELD_NONE: there are no keys */
+    struct key_modifier modifiers[KEY_MODIFIERS_MAX]; /* each is for what the one before made */
+    unsigned modifier_count;
 };
 
 /* The bytes of a key, any bytes. */
@@ -31,30 +48,49 @@ static inline bool key_is_used(const struct key *key)
 static inline bool key_is_part(const struct key *key, const unsigned char *from,
                                const unsigned char *to)
 {
-    if (from == to)
-        return false;
+    if (key->modifier_count > 0 || from == to)
+        return key->modifier_count > 0;
     const unsigned char last = to[-1]; /* of a colour: m or K */
     if (*from > '"' && last != 'm' && last != 'K')
-        return key->first > 0;
+        return false;
     const enum field_kind kind = key->field.kind;
     const bool is_quoted = *from == '"' && (kind == FIELD_CSV || kind == FIELD_JSON);
-    return key->first > 0 || is_quoted || *from == NUMBER_ESCAPE ||
-           number_colour_begin(from, to) < to;
+    return is_quoted || *from == NUMBER_ESCAPE || number_colour_begin(from, to) < to;
 }
 
-/* Returns the key in such a field, without colours around it (number_colour_end): the content of a
- * quoted field of CSV (field_csv_text) or of a string of JSON (json_value_text), and of that the
- * characters `first` to `last`. It is in the field, or in `scratch`, which has to - from bytes. */
+/* A field and its key, as long as both are where they were. All zeros: none. */
+struct key_memo {
+    const unsigned char *from, *to; /* the field */
+    size_t seconds; /* where in it the seconds of a clock begin, any of which make the same key; 0:
+                     * all bytes make it */
+    struct key_name name;
+};
+
+/* True if the field [from, to) has the key that the memo has. Perhaps false even so. */
+bool key_memo_has(const struct key_memo *memo, const unsigned char *from, const unsigned char *to);
+
+/* Returns the bytes of `scratch` that the key of a field of `len` bytes may take. */
+static inline size_t key_scratch_size(size_t len)
+{
+    return len > TIME_TEXT_MAX ? len : TIME_TEXT_MAX;
+}
+
+/* Returns the key in such a field, without colours around it (number_colour_end): what the
+ * modifiers make of the content of a quoted field of CSV (field_csv_text), of a string of JSON
+ * (json_value_text), or of the field. It is in the field, or in `scratch`, which has
+ * key_scratch_size bytes; its bytes are NULL if a modifier needs a time, and there is none. Sets
+ * *memo unless it is NULL. */
 struct key_name key_of_field(const struct key *key, const unsigned char *from,
-                             const unsigned char *to, unsigned char *scratch);
+                             const unsigned char *to, unsigned char *scratch,
+                             struct key_memo *memo);
 
 /* Finds the key of the record [begin, end), as field_find. If it is FIELD_FOUND, sets *name;
- * `scratch` has end - begin bytes. */
+ * `scratch` has key_scratch_size(end - begin) bytes. */
 enum field_found key_find(const struct key *key, const unsigned char *begin,
                           const unsigned char *end, unsigned char *scratch, struct key_name *name);
 
 /* Finds the first record of text[0..len) that has no key, among those that count as records of
- * `field`. False if there is none. Slow. Any thread. */
+ * `field`. False if there is none, or memory is short. Slow. Any thread. */
 bool key_find_missing(const struct key *key, const struct field *field, const unsigned char *text,
                       size_t len, struct field_fault *fault);
 

@@ -258,11 +258,30 @@ needs --bins "--min and --max with --by" -k1 --by=2 --bins=3
 needs --max-keys --by=FIELD --max-keys=3
 clash --by=.a --csv --by=.a --csv
 ENGINE='' usage "--device=gpu: the GPU cannot count by key; leave out --device" --by=1 --device=gpu
-for bad in 1:0 1:0-1 1:2-1 1:-2 1:2-3-4 1:- 1:1048577 1:1-1048577 1:9999999999999999999; do
-    usage "--by=$bad: characters must be FIRST-LAST, from 1, as in --by=4:14-15" "--by=$bad"
+for bad in 1:0 1:0-1 1:2-1 1:-2--3 1:--1 1:-0 1:2-3-4 1:2---3 1:- 1:1048577 1:1-1048577 1:9999999999999999999; do
+    usage "--by=$bad: characters must be FIRST-LAST, from 1, or -1 for the last one, as in --by=4:14-15" "--by=$bad"
 done
-for bad in 0 x -x 1048577 '1 ' 1:x; do
-    usage "--by=$bad: must be 1 to 1048576, -1 for the last field" "--by=$bad"
+for bad in x '' Route m 5M 5min 1w 1.5h 1:5x 5m: "$(printf %040d 1)"; do
+    usage ":${bad##*:}' must be :FIRST-LAST, :route, or a time such as :10s, :5m, :1h or :1d" "--by=1:$bad"
+done
+for bad in 0s 7s 11m 7h 25h 86401s 0d 367d 527041m 99999999999999999999d 0000000000000000001s; do
+    usage "--by=1:$bad: :$bad must divide a day evenly, as :10s, :5m and :6h do, or be :1d to :366d" "--by=1:$bad"
+done
+usage "--by=1:1:2:3:4:5: there may be at most 4 modifiers" --by=1:1:2:3:4:5
+usage "--by=a:b: ':b' must be :FIRST-LAST, :route, or a time such as :10s, :5m, :1h or :1d; quote a name that has a colon, as in --by='\"a:b\"'" \
+    --header-line --by=a:b
+for bad in '"' '"a' '"a"b' '"a:1' '"a"":1'; do
+    usage "--by=$bad: must be a name of 1 to 255 bytes in quotes, and perhaps modifiers after colons, as in --by='\"a:b\":1-3'" \
+        --header-line "--by=$bad"
+done
+usage '--by="": must be a field of 1 to 255 bytes' --header-line '--by=""'
+for bad in '"1"' '"a":1' '".a"' '"-1":5m'; do
+    usage ": to find a column by its name, add --header-line" "--by=$bad"
+done
+usage "--field=4:5m: must be 1 to 1048576" -k 4:5m
+for bad in 0 x -x 1048577 '1 ' 0:route; do
+    shown=${bad%:*}
+    usage "--by=$shown: must be 1 to 1048576, -1 for the last field" "--by=$bad"
 done
 usage "--by=:1-2: must be a field of 1 to 255 bytes" --by=:1-2
 usage "--by=.a[: must be a path such as" --by=.a[

@@ -99,8 +99,9 @@ static void build_spec(const struct choices *choices, char wanted[2], struct his
     }
     spec->key = (struct key){.field = key};
     if (choices->characters) {
-        spec->key.first = first + 1;
-        spec->key.last = more == 31 ? UINT32_MAX : first + 1 + more;
+        const int32_t begin = (int32_t)first + 1, end = begin + (int32_t)more;
+        spec->key.modifiers[spec->key.modifier_count++] = (struct key_modifier){
+            .kind = KEY_CHARACTERS, .first = begin, .last = more == 31 ? -1 : end};
     }
     wanted[0] = (char)(choices->wanted & 127);
     wanted[1] = '\0';

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Writes what --by prints of standard input, by a dict of Fractions:
 
-    oracle_by.py [-t C | --csv] [--header-line] [-k N] --by=FIELD[:FIRST-LAST] <IN
+    oracle_by.py [-t C | --csv] [--header-line] [-k N] --by=FIELD[:MODIFIER]... <IN
 
 Without -k each key and the number of its lines; with it each key, and count, invalid, min, max and sum of its
 numbers, as -s prints them."""
@@ -10,6 +10,9 @@ import re
 import sys
 import unicodedata
 from fractions import Fraction
+
+sys.dont_write_bytecode = True  # the source may be anywhere
+import modifiers  # noqa: E402
 
 MOST = 1 << 20
 NUMBER = re.compile(rb'[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$')
@@ -88,12 +91,7 @@ def key_of(field):
     """Returns the key in a field."""
     if field is None:
         return None
-    field = content(field)
-    if characters:
-        # Bytes that continue a character stay with what is before them.
-        all_characters = re.findall(rb'[\x00-\xff][\x80-\xbf]*', field)
-        field = b''.join(all_characters[characters[0] - 1:characters[1]])
-    return field
+    return modifiers.apply(content(field), key_modifiers)
 
 
 def number_of(field):
@@ -151,12 +149,7 @@ class Numbers:
         self.greatest = value if self.greatest is None else max(self.greatest, value)
 
 
-by, colon, range_ = options.by.rpartition(':')
-by = by if colon else range_
-characters = None
-if colon:
-    first, dash, last = range_.partition('-')
-    characters = int(first), int(last) if last else MOST if dash else int(first)
+by, key_modifiers = modifiers.parse(options.by)
 
 
 def column(found, name):

@@ -8,18 +8,22 @@
 
 static unsigned tried, wrong;
 
-static struct key by(enum field_kind kind, int32_t number, uint32_t first, uint32_t last)
+/* 0, 0: all characters. */
+static struct key by(enum field_kind kind, int32_t number, int32_t first, int32_t last)
 {
     return (struct key){
-        .field = {.kind = kind, .number = number, .separator = ','}, .first = first, .last = last};
+        .field = {.kind = kind, .number = number, .separator = ','},
+        .modifiers = {{.kind = KEY_CHARACTERS, .first = first, .last = last}},
+        .modifier_count = first != 0,
+    };
 }
 
 static void check(const char *record, struct key key, const char *expected, enum field_found found)
 {
-    unsigned char capacity[64];
+    unsigned char scratch[64];
     struct key_name name = {(const unsigned char *)"", 0};
     const unsigned char *begin = (const unsigned char *)record;
-    const enum field_found got = key_find(&key, begin, begin + strlen(record), capacity, &name);
+    const enum field_found got = key_find(&key, begin, begin + strlen(record), scratch, &name);
     tried++;
     if (got == found && (!expected || (name.len == strlen(expected) &&
                                        memcmp(name.bytes, expected, name.len) == 0)))
@@ -70,7 +74,14 @@ static void check_characters(void)
     check_key("abc", by(FIELD_BLANKS, 1, 1, 1), "a");
     check_key("abc", by(FIELD_BLANKS, 1, 3, 9), "c");
     check_key("abc", by(FIELD_BLANKS, 1, 4, 9), "");
-    check_key("abc", by(FIELD_BLANKS, 1, 2, UINT32_MAX), "bc");
+    check_key("abc", by(FIELD_BLANKS, 1, 2, INT32_MAX), "bc");
+    check_key("abc", by(FIELD_BLANKS, 1, 2, -1), "bc");
+    check_key("abc", by(FIELD_BLANKS, 1, 1, -3), "a");
+    check_key("abc", by(FIELD_BLANKS, 1, 1, -4), "");
+    check_key("abc", by(FIELD_BLANKS, 1, -5, -2), "ab");
+    check_key("abc", by(FIELD_BLANKS, 1, -4, -4), "");
+    check_key("abc", by(FIELD_BLANKS, 1, -2, 2), "b");
+    check_key("abc", by(FIELD_BLANKS, 1, -1, 2), "");
     check_key("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80z", by(FIELD_BLANKS, 1, 2, 3),
               "\xe2\x82\xac\xf0\x9f\x98\x80");
     check_key("\x80\x80z\x80q", by(FIELD_BLANKS, 1, 1, 1), "\x80\x80");
@@ -87,34 +98,117 @@ static size_t copy_character(const unsigned char *text, size_t len, size_t at, u
     return used;
 }
 
+/* Returns a position from 1 to 8, or that from the end. */
+static int32_t draw_position(void)
+{
+    const int32_t position = 1 + (int32_t)random_below(8);
+    return random_below(2) ? position : -position;
+}
+
 static void check_random_characters(void)
 {
-    unsigned char text[12], capacity[12], expected[12];
-    for (unsigned i = 0; i < 20000; i++) {
+    unsigned char text[12], scratch[TIME_TEXT_MAX], expected[12];
+    for (unsigned i = 0; i < 40000; i++) {
         const size_t len = 1 + random_below(sizeof text);
-        size_t used = 0;
+        size_t used = 0, begins[13];
+        int32_t count = 0;
         struct key_name name;
         for (size_t k = 0; k < len; k++)
             text[k] = (unsigned char)("a\x80\xc3\xe2z,"[random_below(5)]);
-        const uint32_t first = 1 + (uint32_t)random_below(8);
-        const uint32_t last = first + (uint32_t)random_below(5);
-        const struct key key = by(FIELD_SEPARATED, 1, first, last);
-        for (size_t at = 0, number = 1; at < len; number++) {
-            unsigned char one[12];
-            const size_t size = copy_character(text, len, at, one);
-            if (number >= first && number <= last) {
-                memcpy(expected + used, one, size);
-                used += size;
-            }
-            at += size;
+        for (size_t at = 0; at < len; count++) {
+            begins[count] = at;
+            at += copy_character(text, len, at, expected);
         }
+        const int32_t first = draw_position(), last = draw_position();
+        const int32_t from = first > 0 ? first - 1 : count + first;
+        const int32_t to = last > 0 ? last - 1 : count + last;
+        const struct key key = by(FIELD_SEPARATED, 1, first, last);
+        for (int32_t k = from < 0 ? 0 : from; k < count && k <= to; k++)
+            used += copy_character(text, len, begins[k], expected + used);
         tried++;
-        if (key_find(&key, text, text + len, capacity, &name) == FIELD_FOUND && name.len == used &&
+        if (key_find(&key, text, text + len, scratch, &name) == FIELD_FOUND && name.len == used &&
             memcmp(name.bytes, expected, used) == 0)
             continue;
         wrong++;
-        printf("random characters %u to %u, case %u\n", first, last, i);
+        printf("random characters %d to %d, case %u\n", (int)first, (int)last, i);
     }
+}
+
+/* --- routes and times, in fields as they may be written, and one modifier after the other --- */
+
+static void check_modifiers(void)
+{
+    struct key key = by(FIELD_CSV, 1, 2, -2);
+    key.modifiers[1].kind = KEY_ROUTE;
+    key.modifier_count = 2;
+    check_key("\"x/a/\"\"/17?x=1\",2", key, "/a/\"/*");
+    check_key("x/1/2#/3z,2", key, "/*/*");
+    check_key("x/1/a/2z,2", key, "/*/a/*");
+    key.modifiers[1] = (struct key_modifier){.kind = KEY_BUCKET, .seconds = 3600};
+    key.modifiers[2] = (struct key_modifier){.kind = KEY_CHARACTERS, .first = 12, .last = 13};
+    key.modifier_count = 3;
+    check_key("x2026-07-14T08:15:00Zy,2", key, "08");
+    check("x2026-07-14T08:15:00Z,2", key, "08", FIELD_FOUND); /* a time without Z */
+    check("x,2", key, NULL, FIELD_NO_TIME);
+    check("\"\",2", key, NULL, FIELD_NO_TIME);
+    key.modifiers[0] = (struct key_modifier){.kind = KEY_BUCKET, .seconds = 10};
+    key.modifier_count = 1;
+    check_key("1,2", key, "1970-01-01T00:00:00Z"); /* longer than the record */
+    check_key("-1", key, "1969-12-31T23:59:50Z");
+    key.field.kind = FIELD_JSON;
+    json_path_parse(".t", &key.field.path);
+    check_key("{\"t\":\"2026-07-14t08:15:09.5+05:30\"}", key, "2026-07-14T08:15:00+05:30");
+    check_key("{\"t\":\"2026-07-14T08:15:\\u0031\\u0039\"}", key, "2026-07-14T08:15:10");
+    check_key("{\"t\":1783672500123}", key, "2026-07-10T08:35:00Z");
+    check("{\"t\":null}", key, NULL, FIELD_NO_TIME);
+    check("{\"t\":\"\"}", key, NULL, FIELD_NO_TIME);
+    check("{\"s\":1}", key, NULL, FIELD_MISSING);
+    check("{\"t\":1", key, NULL, FIELD_BROKEN);
+}
+
+/* Sets the memo to the field `known`, and checks whether it has the key of `field`. */
+static void check_like(const struct key *key, const char *known, const char *field, bool expected)
+{
+    unsigned char scratch[64];
+    struct key_memo memo;
+    const unsigned char *from = (const unsigned char *)known;
+    key_of_field(key, from, from + strlen(known), scratch, &memo);
+    from = (const unsigned char *)field;
+    tried++;
+    if (key_memo_has(&memo, from, from + strlen(field)) == expected)
+        return;
+    wrong++;
+    printf("'%s' beside '%s': %s\n", field, known, expected ? "another key" : "the same key");
+}
+
+static void check_memo(void)
+{
+    struct key key = by(FIELD_BLANKS, 1, 0, 0);
+    key.modifiers[0] = (struct key_modifier){.kind = KEY_BUCKET, .seconds = 300};
+    key.modifier_count = 1;
+    check_like(&key, "[22/Nov/2026:10:05:07", "[22/Nov/2026:10:05:07", true);
+    check_like(&key, "[22/Nov/2026:10:05:07", "[22/Nov/2026:10:05:59", true);
+    check_like(&key, "[22/Nov/2026:10:05:07", "[22/Nov/2026:10:05:60", false);
+    check_like(&key, "[22/Nov/2026:10:05:60", "[22/Nov/2026:10:05:60", true);
+    check_like(&key, "[22/Nov/2026:10:05:60", "[22/Nov/2026:10:05:07", false);
+    check_like(&key, "[22/Nov/2026:10:05:07", "[22/Nov/2026:10:05:0x", false);
+    check_like(&key, "[22/Nov/2026:10:05:07", "[22/Nov/2026:10:06:07", false);
+    check_like(&key, "[22/Nov/2026:10:05:07", "[22/Nov/2026:10:05:7", false);
+    check_like(&key, "2026-11-22T10:05:07.123Z", "2026-11-22T10:05:08.999Z", true);
+    check_like(&key, "2026-11-22T10:05:07.123Z", "2026-11-22T10:05:08.99xZ", false);
+    check_like(&key, "2026-11-22T10:05:07.123Z", "2026-11-22T10:05:08,123Z", false);
+    check_like(&key, "2026-11-22T10:05:07.123Z", "2026-11-22T10:05:08.123z", false);
+    check_like(&key, "2026-11-22T10:05:07+02:00", "2026-11-22T10:05:08+03:00", false);
+    check_like(&key, "2026-11-22", "2026-11-23", false);
+    check_like(&key, "2026-11-22", "2026-11-22", true);
+    check_like(&key, "1763806507", "1763806508", false);
+    check_like(&key, "nothing", "nothing", true);
+    key.modifiers[0].seconds = 10;
+    check_like(&key, "[22/Nov/2026:10:05:07", "[22/Nov/2026:10:05:08", false);
+    key.modifiers[0].seconds = 60;
+    key.field.kind = FIELD_JSON;
+    check_like(&key, "\"2026-11-22T10:05:07Z\"", "\"2026-11-22T10:05:08Z\"", true);
+    check_like(&key, "\"2026-11-22T10:05:0\\u0037Z\"", "\"2026-11-22T10:05:1\\u0037Z\"", false);
 }
 
 int main(void)
@@ -123,6 +217,8 @@ int main(void)
     check_csv();
     check_characters();
     check_random_characters();
+    check_modifiers();
+    check_memo();
     printf("test_key: %u cases, %u wrong\n", tried, wrong);
     return wrong > 0;
 }

@@ -1,0 +1,282 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --by=FIELD:MODIFIER...: keys are those of modifiers.py (re, datetime), which oracle_by.py counts, on times and paths as
+# logs have them and with faults, however the text comes and wherever it is cut.
+. "${srcdir:-.}/tests/helpers/lib.sh"
+
+watch_over 900
+find_python || skip "python3 is not installed"
+
+if [ "$SANITIZED" = yes ] || [ "$SCALE" = small ]; then
+    lines=400 step=97 seeds="1"
+else
+    lines=4000 step=1 seeds="1 2 3 4 5"
+fi
+oracle_by="$python $srcdir/tests/helpers/oracle_by.py"
+
+# Records TIME;PATH;NUMBER. Times come in bursts, as in logs. Writes the same as lines of JSON to the file that is named.
+cat >make_text.py <<'END'
+import json, random, sys
+random.seed(int(sys.argv[2]))
+months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split()
+zones = ['', '', 'Z', 'z', '+00:00', '-00:00', '+02:00', '-0530', '+14', ' +0000', ' -0730', ' Z', '+23:59', '-24:00', '+02:', '+2']
+fractions = ['', '', '.1', '.123', ',999', '.000000001', '.', '.x']
+segments = ['a', 'items', '', '0', '17', '20261122', 'deadbeef', 'deadbee1', 'deadbe1', 'DEADBEEF01', '1234567g', 'v2', 'x' * 16,
+            'x' * 15 + '1', 'x' * 14 + '1', 'a-b_c-d_e-f_g-h1', '1' * 15 + '_', '-' * 15 + '1', 'abcdefgh1234567.', 'é1', '\udcff1',
+            '01234567-89ab-cdef-0123-456789abcdef', '01234567-89AB-CDEF-0123-456789ABCDEF', '01234567-89ab-cdef-0123-456789abcdeg',
+            '0123456-789ab-cdef-0123-456789abcdef', 'abcdefab-abcd-abcd-abcd-abcdefabcdef', '%31', '1 2', '+1', 'GET ']
+def some(*weights):
+    return random.choice(weights)
+def draw_form():
+    """Returns a function from second and fraction to a time."""
+    year = some(2026, 2026, 2024, 1970, 1969, 1900, 2000, 1, 4, 9999, random.randrange(1, 10000))
+    month, day = random.randrange(1, 13), some(1, 28, 29, 30, 31, random.randrange(1, 32))
+    hour, minute = some(0, 23, random.randrange(24), 24), some(0, 59, random.randrange(60), 60)
+    zone = random.choice(zones)
+    clock = '%02d:%02d:' % (hour % 24 if random.randrange(20) else hour, minute % 60 if random.randrange(20) else minute)
+    kind = random.randrange(6)
+    number = some(str(random.randrange(10 ** random.randrange(1, 23))), '-' + str(random.randrange(10 ** random.randrange(1, 14))),
+                  '99999999999', '100000000000', '99999999999999', '100000000000000', '99999999999999999', '100000000000000000',
+                  '253402300799', '253402300799999', '253402300800000', '253402300799999999999', '253402300800000000000',
+                  '-62135596800', '-62135596801', '0', '-0', '007')
+    if kind <= 1:
+        return lambda s, f: '%04d-%02d-%02d%s%s%02d%s%s' % (year, month, day, 'T' if kind else random.choice('Tt '), clock, s, f, zone)
+    if kind == 2:
+        return lambda s, f: '%s%02d/%s/%04d:%s%02d%s%s' % (some('', '['), day, months[month - 1], year, clock, s, f, some(zone, zone + ']'))
+    if kind == 3:
+        form = some('%s %2d %s%02d%s', '%s %d %s%02d%s', '%s %02d %s%02d%s')
+        return lambda s, f: form % (months[month - 1], day, clock, s, f)
+    if kind == 4:
+        return lambda s, f: '%04d-%02d-%02d' % (year, month, day)
+    return lambda s, f: number + some('', f)
+def mutate(text):
+    at = random.randrange(len(text) + 1)
+    return text[:at] + some('', random.choice('0159:-/T .,[]+Zx\t')) + text[at + some(0, 1):]
+form, fraction, lines, members = draw_form(), '', [], []
+for _ in range(int(sys.argv[1])):
+    if random.randrange(4) == 0:
+        form, fraction = draw_form(), random.choice(fractions)
+    digits = fraction if random.randrange(8) == 0 else ''.join(random.choice('0123456789') if c.isdigit() else c for c in fraction)
+    time = form(random.randrange(60) if random.randrange(20) else some(60, 61), digits)
+    time = some(' ', '\t', '') + time if random.randrange(10) == 0 else mutate(time) if random.randrange(8) == 0 else time
+    path = '/'.join(random.choice(segments) for _ in range(random.randrange(1, 6)))
+    path += random.choice(['', '', '?a=1/2', '#x/1', '?#', '?'])
+    fields = [time, path, str(random.randrange(100))]
+    lines.append(';'.join(fields))
+    strings = [json.dumps(field, ensure_ascii=random.randrange(2)) if '\udcff' not in field else '"%s"' % field for field in fields]
+    strings = [string.replace('/', random.choice(['/', '\\/'])) for string in strings]
+    members.append('{"n":%s, "path" : %s,"a:b":{"t":%s}}' % (fields[2], strings[1], strings[0].replace('1', random.choice(['1', '1', '\\u0031']))))
+with open(sys.argv[3], 'wb') as file:
+    file.write('\n'.join(members).encode('utf-8', 'surrogateescape') + b'\n')
+sys.stdout.buffer.write('\n'.join(lines).encode('utf-8', 'surrogateescape') + b'\n')
+END
+
+ways()
+{
+    cat <<'END'
+1:1s
+1:10s
+1:1m
+1:5m
+1:6h
+1:1d
+1:7d
+1:366d
+1:5m:1-16
+1:1h:12-13
+1:1d:-2-
+1:1-19:5m
+1:1d:1h
+1:-9--1
+1:-4-2
+1:2--2
+1:3-:1m
+2:route
+2:route:1-5
+2:2-:route
+2:-3-:route
+2:route:route
+2:route:-1
+END
+}
+
+# shows CASE: the last run printed what is expected.
+shows()
+{
+    read -r status <status
+    check "$way, $1: status" [ "$status" -eq 0 ]
+    case $options in
+    -s*) tail -n +2 out | cut -f1-6 >rows ;;
+    *) cp out rows ;;
+    esac
+    same "$way, $1" expected rows
+}
+
+ways >all_ways
+for seed in $seeds; do
+    $python make_text.py "$lines" "$seed" in.json >in || broken make_text.py
+    # In CSV every field is quoted, or none that need not be.
+    sed 's/"/""/g; s/;/";"/g; s/^/"/; s/$/"/' in >in.csv
+    "$HELPERS/make_zstd" -f 1000 <in >in.zst
+    gzip -c in >in.gz
+    codecs="in.zst"
+    "$GPUHISTO" --device=cpu -d gzip in.gz >/dev/null 2>&1 && codecs="in.zst in.gz"
+    while read -r way; do
+        options="-q -t ; --by=$way"
+        $oracle_by -t ';' --by="$way" <in >expected || broken "oracle_by.py --by=$way"
+        check "$way: some keys" [ "$(wc -l <expected)" -gt 1 ]
+        for threads in 1 8; do
+            for chunk in $(few 2 100 1 1000) 8M; do
+                run $options --threads=$threads --chunk-size=$chunk in
+                shows "$threads threads, chunks of $chunk"
+            done
+        done
+        cat in | run $options --chunk-size=64
+        shows pipe
+        for file in $codecs; do
+            run $options --threads=3 $file
+            shows $file
+        done
+        for cpu in $(kernels_here); do
+            run_as env GPUHISTO_CPU="$cpu" "$GPUHISTO" $ENGINE $options in
+            shows "$cpu"
+        done
+        options="-q --csv -t ; --by=$way"
+        run $options --threads=2 --chunk-size=1000 in.csv
+        shows CSV
+        case $way in
+        1*) options="-q --by=.[\"a:b\"].t${way#?}" ;;
+        2*) options="-q --by=.path${way#?}" ;;
+        esac
+        for chunk in 100 8M; do
+            run $options --threads=2 --chunk-size=$chunk in.json
+            shows "JSON, chunks of $chunk"
+        done
+    done <all_ways
+done
+
+# Statistics of numbers by key, and what is left out.
+for way in 1:5m 2:route 1:1h:12-13; do
+    $oracle_by -t ';' -k 3 --by=$way <in >expected
+    options="-s -q -t ; -k 3 --by=$way"
+    for chunk in 100 8M; do
+        run $options --chunk-size=$chunk --threads=2 in
+        shows "numbers, chunks of $chunk"
+    done
+    $oracle_by -t ';' --by=$way <in | grep -v '^(invalid)' >expected
+    options="-t ; --by=$way"
+    run $options --invalid=skip in
+    shows "--invalid=skip"
+done
+
+# Shards add up; other modifiers are another result.
+if can_share; then
+    for way in 1:5m 2:route:1-5; do
+        options="-q -t ; --by=$way"
+        $oracle_by -t ';' --by=$way <in >expected
+        for part in 1 2 3; do
+            "$GPUHISTO" $ENGINE $options -F json --part=$part/3 in >part.$part || broken "--part=$part/3"
+        done
+        run_as "$GPUHISTO" -q --merge part.1 part.2 part.3
+        shows --merge
+    done
+    "$GPUHISTO" $ENGINE -q -t ';' --by=2:route -F json in >other
+    run_as "$GPUHISTO" -q --merge part.1 part.2 part.3 other
+    refuses "--merge of other modifiers" 1
+else
+    skip_part "--merge: $why_not"
+fi
+
+# --- every day of the years 0001 to 9999, and every offset ---
+
+$python - "$step" <<'END' >days
+import datetime, sys
+for day in range(1, datetime.date(9999, 12, 31).toordinal() + 1, int(sys.argv[1])):
+    print('%sT12:34:56Z' % datetime.date.fromordinal(day).isoformat())
+END
+sed 's/T.*/T00:00:00Z	1/' days >expected
+run -q --by=1:1d --max-keys=4000000 days
+counts "every day" expected
+$python - <<'END' >offsets
+for sign in '+-':
+    for minutes in range(24 * 60):
+        print('2026-02-28T23:%02d:07.5%s%02d:%02d' % (minutes % 60, sign, minutes // 60, minutes % 60))
+END
+for way in 1:10m 1:1d; do
+    options="-q --by=$way"
+    $oracle_by --by=$way <offsets >expected
+    run $options offsets
+    shows "every offset"
+done
+
+# --- fields that are longer than keys may be, and keys that are longer than fields ---
+
+$python - <<'END' >long
+import sys
+for i in range(6):
+    for size in 400000, 700000, 1048570 - i, 3:
+        sys.stdout.buffer.write(b'/%s/%d?x\n' % (b'k' * (size - i), i % 2))
+        sys.stdout.buffer.write(b'%d\n' % (i * 100))
+END
+for way in 1:route 1:route:-8-:2- 1:5m; do
+    options="-q -t ; --by=$way"
+    $oracle_by -t ';' --by=$way <long >expected
+    for chunk in 100000 8M; do
+        run $options --chunk-size=$chunk long
+        shows "long paths, chunks of $chunk"
+    done
+done
+
+# --- names of columns ---
+
+printf 'a:b,7,"q""t"\n/x/1,1,5\n/x/2,2,6\n' >named.csv
+printf '/x/*\t2\n' >expected
+run --csv --header-line --by='"a:b":route' named.csv
+counts "a column whose name has a colon" expected
+printf '1\t1\n2\t1\n' >expected
+run --csv --header-line --by='"7"' named.csv
+counts "a column whose name is a number" expected
+printf '5\t1\n6\t1\n' >expected
+run --csv --header-line --by='"q""t"' named.csv
+counts "a column whose name has a quote" expected
+printf 'a:b\tcount\n/x/*\t2\n' >expected
+run --csv --header-line --header --by='"a:b":route' named.csv
+counts "the name of the key" expected
+printf 'a\t1\nb\t1\n' >expected
+printf '{"a:b":"a"}\n{"a:b":"b"}\n' | run --by='."a:b"'
+counts "a member whose name has a colon" expected
+run --csv --header-line --by='"no:one":5m' named.csv
+refuses "a column that is missing" 1 "named.csv: no column is called 'no:one'"
+if can_share; then
+    "$GPUHISTO" $ENGINE --csv --header-line --by='"a:b":route' -F json named.csv >named.json
+    printf 'a:b\tcount\n/x/*\t2\n' >expected
+    run_as "$GPUHISTO" --merge --header named.json
+    counts "--merge by a column whose name has a colon" expected
+fi
+
+# --- lines without a time ---
+
+printf '2026-11-22T10:05:07Z a\n10:05 b\n' >in
+printf '2026-11-22T10:05:00Z\t1\n' >expected
+run --by=1:5m --invalid=skip in
+counts "a line without a time is left out" expected
+run --by=1:5m in
+message "the first line without a time" "gpuhisto: in: line 2: '10:05' is not a time"
+run --by=1:5m --invalid=error in
+refuses "a line without a time" 1 "gpuhisto: in: line 2: '10:05' is not a time"
+run --by=3:5m --invalid=error in
+refuses "a line without the field" 1 "gpuhisto: in: line 1: no field 3"
+printf '{"t":"2026-11-22"}\n{"t":"soon"}\n' | run --by=.t:1h --invalid=error
+refuses "a string that is no time" 1 "gpuhisto: standard input: line 2: '\"soon\"' is not a time"
+printf 'Nov 22 10:05:07\n' >in
+printf 'Nov 22 00:00:00\t1\n' >expected
+run -t ';' --by=1:1d in
+counts "a day of no year" expected
+run -t ';' --by=1:2d --invalid=error in
+refuses "days of no year" 1 "gpuhisto: in: line 1: 'Nov 22 10:05:07' has no year, which buckets of several days need; use :1d"
+printf '2026-11-22T10:05:07Z x 1\n2026-11-22T10:05:07Z x 2\nnow x 3\n' >in
+run --by=1:5m --lines-with=x --invalid=error in
+refuses "a line without a time, of those that are kept" 1 "gpuhisto: in: line 3: 'now' is not a time"
+run -k3 --by=1:5m --invalid=error in
+refuses "a number without a time" 1 "gpuhisto: in: line 3: 'now' is not a time"
+summary
