@@ -5,6 +5,9 @@
 # is wrong: a new recipe is to be tried on data that are not made for it.
 import collections, json, math, random, re, shutil, struct, subprocess, sys
 
+sys.dont_write_bytecode = True # the source may be anywhere
+import modifiers
+
 random.seed(7)
 
 # --- data ---
@@ -50,6 +53,7 @@ requests = make_requests(5000)
 write("access.log", "\n".join(request.line for request in requests)) # the last line is being written
 older, newer = requests[:1500], requests[-500:]
 write("day.log", "".join(request.line + "\n" for request in requests))
+write("shop.log", "".join(request.line + "\n" for request in requests))
 whole_day = requests[:4000] + requests[-2000:] # as head and tail cut it
 rotated = newer + older
 
@@ -298,9 +302,9 @@ month, month_faults = times_of(days["01"] + days["02"] + days["03"]), faults_of(
 bounds = ("0.05", "0.1", "0.25", "0.5", "1.0", "+Inf")
 # A pattern of commands, and the check of what they print.
 # Requests by what a function makes of their fields.
-def by_key(key_of):
+def by_key(key_of, requests=None):
     groups = collections.defaultdict(list)
-    for request in whole_day:
+    for request in requests or whole_day:
         groups[key_of(request.line.split())].append(request.time)
     return groups
 
@@ -308,9 +312,9 @@ def an_hour(fields):
     return fields[3][13:15]
 
 # Rows of statistics: the samples of each key, and intervals around its quantiles.
-def key_statistics(key_of, quantiles):
+def key_statistics(key_of, quantiles, requests=None):
     def check(out):
-        groups = {key.replace("\\", r"\\").replace('"', r"\x22"): times_of(times) for key, times in by_key(key_of).items()}
+        groups = {key.replace("\\", r"\\").replace('"', r"\x22"): times_of(times) for key, times in by_key(key_of, requests).items()}
         for line in out.splitlines()[1:]:
             key, count, *ends = line.split("\t")
             values = sorted(groups[key])
@@ -357,6 +361,23 @@ def heat_map(chosen=None):
         return same(due)("".join("%s %s\n" % (line[:2].strip(), line.split()[-1]) for line in out.splitlines()[1:]))
     return check
 
+# A field and what a modifier makes of it, which may be nothing.
+def modified(field, modifier):
+    def key_of(fields):
+        key = modifiers.apply(fields[field - 1].encode(), [modifier])
+        return "(invalid)" if key is None else key.decode()
+    return key_of
+
+# Requests of each key, in order: a table, or the first two columns of a plot.
+def key_table(key_of, wanted=lambda request: True):
+    def check(out):
+        groups = by_key(key_of, [request for request in requests if wanted(request)])
+        due = ["%s\t%d" % (key.replace("\\", r"\\").replace('"', r"\x22"), len(groups[key]))
+               for key in sorted(groups, key=lambda key: (key == "(invalid)", key))]
+        rows = [line.split("\t") if "\t" in line else line.split() for line in out.splitlines()]
+        return same(due)("".join("\t".join(row[:2]) + "\n" for row in rows))
+    return check
+
 client_counts = {key: len(times) for key, times in by_key(lambda fields: fields[0]).items()}
 
 def first_clients(most):
@@ -381,6 +402,10 @@ checks = [
     (r"gpuhisto --by=4:14-15 -k-1 --quantiles=0.99 .*", key_statistics(an_hour, [0.99])),
     (r"gpuhisto --by=4:14-15 -k-1 -p day[^|]*", heat_map()),
     (r"LC_ALL=C gpuhisto --by=4:14-15 -k-1 -p .*", heat_map([2, 3, 4, 8, 9, 10])),
+    (r"gpuhisto --by=7:route shop\.log", key_table(modified(7, "route"))),
+    (r"gpuhisto --by=7:route -k-1 --quantiles=0.99 shop.*", key_statistics(modified(7, "route"), [0.99], requests)),
+    (r"gpuhisto --by=4:5m --lines-with=.* shop\.log", key_table(modified(4, "5m"), lambda request: '" 50' in request.line)),
+    (r"gpuhisto --by=4:10m -p shop\.log", key_table(modified(4, "10m"))),
     (r"gpuhisto --by=1 --top=3 day.*", same(first_clients(3))),
     (r"gpuhisto --by=1 --top=3 -p .*", client_bars),
     (r"gpuhisto --by=1 -s .*", client_statistics),
