@@ -56,11 +56,16 @@ bool route_is_id(const unsigned char *begin, const unsigned char *end)
     return len >= WORD_MIN && has_digit && kinds & (BYTE_HEX | BYTE_LETTER);
 }
 
-/* Returns the first slash, '?' or '#' in [at, end), or end. */
-static const unsigned char *segment_end(const unsigned char *at, const unsigned char *end)
+/* Returns the first slash, '?' or '#' in [at, end), or end. Sets *may_be_id: false only if the
+ * segment up to there is no id, which few are. */
+static const unsigned char *segment_end(const unsigned char *at, const unsigned char *end,
+                                        bool *may_be_id)
 {
-    while (at < end && *at != '/' && *at != '?' && *at != '#')
-        at++;
+    const unsigned char *begin = at;
+    bool has_digit = false;
+    for (; at < end && *at != '/' && *at != '?' && *at != '#'; at++)
+        has_digit |= (unsigned char)(*at - '0') < 10;
+    *may_be_id = has_digit || at - begin == UUID_LENGTH;
     return at;
 }
 
@@ -70,8 +75,9 @@ const unsigned char *route_of(const unsigned char *path, size_t *len, unsigned c
     unsigned char *to = scratch;
     for (;; at++) {
         const unsigned char *segment = at;
-        at = segment_end(at, end);
-        if (route_is_id(segment, at)) {
+        bool may_be_id;
+        at = segment_end(at, end, &may_be_id);
+        if (may_be_id && route_is_id(segment, at)) {
             memmove(to, copied, (size_t)(segment - copied));
             to += segment - copied;
             *to++ = '*';
