@@ -54,6 +54,9 @@ write("access.log", "\n".join(request.line for request in requests)) # the last 
 older, newer = requests[:1500], requests[-500:]
 write("day.log", "".join(request.line + "\n" for request in requests))
 write("shop.log", "".join(request.line + "\n" for request in requests))
+stamps = ["%s %2d %02d:%02d:%02d" % (random.choice(["Nov", "Dec", "Jan"]), day, hour, minute, second) for day, hour, minute, second in (
+    (random.randrange(1, 32), random.randrange(24), random.randrange(60), random.randrange(62)) for i in range(300))]
+write("auth.log", "".join(stamp + " web, a\tb [1]: x\n" for stamp in stamps))
 whole_day = requests[:4000] + requests[-2000:] # as head and tail cut it
 rotated = newer + older
 
@@ -368,6 +371,12 @@ def modified(field, modifier):
         return "(invalid)" if key is None else key.decode()
     return key_of
 
+# Lines of each bucket of time in a log of syslog.
+def syslog(out):
+    buckets = [modifiers.apply(stamp.encode(), ["5m"]) for stamp in stamps]
+    counts = collections.Counter("(invalid)" if bucket is None else bucket.decode() for bucket in buckets)
+    return same(["%s\t%d" % (key, counts[key]) for key in sorted(counts, key=lambda key: (key == "(invalid)", key))])(out)
+
 # Requests of each key, in order: a table, or the first two columns of a plot.
 def key_table(key_of, wanted=lambda request: True):
     def check(out):
@@ -406,6 +415,7 @@ checks = [
     (r"gpuhisto --by=7:route -k-1 --quantiles=0.99 shop.*", key_statistics(modified(7, "route"), [0.99], requests)),
     (r"gpuhisto --by=4:5m --lines-with=.* shop\.log", key_table(modified(4, "5m"), lambda request: '" 50' in request.line)),
     (r"gpuhisto --by=4:10m -p shop\.log", key_table(modified(4, "10m"))),
+    (r"gpuhisto -t '.x1f' --by=1:1-15:5m auth\.log", syslog),
     (r"gpuhisto --by=1 --top=3 day.*", same(first_clients(3))),
     (r"gpuhisto --by=1 --top=3 -p .*", client_bars),
     (r"gpuhisto --by=1 -s .*", client_statistics),
