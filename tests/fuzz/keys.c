@@ -26,12 +26,24 @@ static const struct {
     {FIELD_JSON, FIELD_BLANKS}, {FIELD_AFTER, FIELD_BLANKS},        {FIELD_AFTER, FIELD_JSON},
 };
 
+#define WAYS (sizeof ways / sizeof ways[0])
+
+/* What is done with keys, for ways from WAYS on. */
+static const struct key_modifier modifiers[] = {
+    {.kind = KEY_ROUTE},
+    {.kind = KEY_BUCKET, .seconds = 10},
+    {.kind = KEY_BUCKET, .seconds = 60},
+    {.kind = KEY_BUCKET, .seconds = 2 * TIME_DAY},
+    {.kind = KEY_CHARACTERS, .first = -5, .last = -2},
+};
+
 static const char *const paths[] = {
     ".", ".a", ".b", ".a.b", ".a[0]", ".[-1]", ".[1].a", ".a[-2]", ".\"\\u0061\\n\"", ".\"\""};
 
 /* The first bytes, in this order. */
 struct choices {
-    uint8_t way, flags, separator;
+    uint8_t way; /* and from WAYS on, what is done with keys */
+    uint8_t flags, separator;
     uint8_t key, number; /* a field, signed, or a path */
     uint8_t characters;  /* the first of a key in three bits, and how many follow; 0: all */
     uint8_t records;     /* of a chunk, less one; 255, or of the last one: all that are left */
@@ -83,9 +95,14 @@ static struct field made_field(const struct choices *choices, enum field_kind ki
     return field;
 }
 
+static void add_modifier(struct key *key, const struct key_modifier *modifier)
+{
+    key->modifiers[key->modifier_count++] = *modifier;
+}
+
 static void build_spec(const struct choices *choices, char wanted[2], struct histogram_spec *spec)
 {
-    const size_t way = choices->way % (sizeof ways / sizeof ways[0]);
+    const size_t way = choices->way % WAYS;
     const struct field key = made_field(choices, ways[way].key, choices->key);
     const uint32_t first = choices->characters & 7, more = choices->characters >> 3;
     if (ways[way].number == FIELD_NONE) {
@@ -100,9 +117,14 @@ static void build_spec(const struct choices *choices, char wanted[2], struct his
     spec->key = (struct key){.field = key};
     if (choices->characters) {
         const int32_t begin = (int32_t)first + 1, end = begin + (int32_t)more;
-        spec->key.modifiers[spec->key.modifier_count++] = (struct key_modifier){
-            .kind = KEY_CHARACTERS, .first = begin, .last = more == 31 ? -1 : end};
+        add_modifier(&spec->key, &(struct key_modifier){.kind = KEY_CHARACTERS,
+                                                        .first = begin,
+                                                        .last = more == 31 ? -1 : end});
     }
+    if (choices->way >= WAYS)
+        add_modifier(
+            &spec->key,
+            &modifiers[(choices->way / WAYS - 1) % (sizeof modifiers / sizeof modifiers[0])]);
     wanted[0] = (char)(choices->wanted & 127);
     wanted[1] = '\0';
     if (wanted[0] && wanted[0] != '\n' && wanted[0] != '\r')
@@ -175,7 +197,7 @@ static void add_csv(struct made *made, const char *name, unsigned char separator
 /* Makes a record by a byte: which name, in which form, and a number. */
 static void make_record(const struct choices *choices, uint8_t byte, struct made *made)
 {
-    const size_t way = choices->way % (sizeof ways / sizeof ways[0]);
+    const size_t way = choices->way % WAYS;
     const struct field key = made_field(choices, ways[way].key, choices->key);
     const char *name = names[byte % choices->names % NAMES];
     const char *number = ways[way].number == FIELD_AFTER ? "rt=" : "";
@@ -277,7 +299,7 @@ static void list_record(const struct histogram_spec *spec, const unsigned char *
         read_number(spec, from, to, end, &record);
     if (key_find(&spec->key, begin, end, listed->scratch, &record.name) != FIELD_FOUND)
         record.name = (struct key_name){NULL, 0};
-    listed->scratch += end - begin;
+    listed->scratch += key_scratch_size((size_t)(end - begin));
     listed->invalid += !record.name.bytes;
     if (spec->mode->is_binned) {
         const bool is_number = !isnan(record.value);
@@ -565,7 +587,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t repeats = choices.repeats + (size_t)1;
     const size_t max = 1 + TEXT_MAX / (size + 1), times = repeats < max ? repeats : max;
     const size_t len = times * size;
-    unsigned char *text = malloc(len + 1), *capacity = malloc(len + 1);
+    unsigned char *text = malloc(len + 1), *capacity = malloc((len + 1) * TIME_TEXT_MAX);
     fuzz_require(text && capacity, "out of memory");
     for (size_t i = 0; i < times; i++)
         memcpy(text + i * size, once, size);
