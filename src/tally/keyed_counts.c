@@ -189,7 +189,7 @@ static uint32_t find_number(struct keyed_counts *keyed, const struct wanted *wan
 static bool is_same_name(const struct key_name *one, const struct key_name *other)
 {
     return one->bytes && other->bytes && one->len == other->len &&
-           key_has_same_bytes(one->bytes, other->bytes, one->len);
+           (one->bytes == other->bytes || key_has_same_bytes(one->bytes, other->bytes, one->len));
 }
 
 /* Prepares the key of a record: sets its number if that is known at once. `before` is what was

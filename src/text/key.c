@@ -75,16 +75,20 @@ static struct key_name characters_of(const struct key_modifier *modifier, struct
 
 /* --- times --- */
 
-/* True if all seconds from 00 to 59 are in the bucket that a time is in. */
-static bool has_any_second(const struct key_modifier *modifier, const struct time *time,
-                           const struct key_name *text)
+/* Sets where the digits of a clock are in the field that do not matter to a bucket: both of the
+ * seconds if it has whole minutes, or one if it has whole tens of seconds. The time was read from a
+ * text in the field. */
+static void note_clock(const struct key_modifier *modifier, const struct time *time,
+                       const unsigned char *text, struct key_memo *memo)
 {
-    return modifier->seconds % 60 == 0 && time->is_clock && text->bytes[time->at] != '6';
+    if (!time->is_clock || text[time->at] == '6')
+        return;
+    memo->digits = modifier->seconds % 60 == 0 ? 2 : modifier->seconds % 10 == 0 ? 1 : 0;
+    memo->seconds = (size_t)(text - memo->from) + time->at + 2 - memo->digits;
 }
 
-/* Returns the beginning of a bucket. If other seconds of the clock make the same, and the text is
- * in the field [from, to), sets memo->seconds. Each offset from UTC has its own keys: there is no
- * option yet that says in which one all times are to be written. */
+/* Returns the beginning of the bucket of a time. No bytes if there is none. Each offset from UTC
+ * has its own keys: there is no option yet that says in which one all times are to be written. */
 static struct key_name bucket_of(const struct key_modifier *modifier, struct key_name text,
                                  unsigned char *scratch, struct key_memo *memo)
 {
@@ -92,28 +96,24 @@ static struct key_name bucket_of(const struct key_modifier *modifier, struct key
     if (!time_read(text.bytes, text.bytes + text.len, &time) ||
         !time_floor(&time, modifier->seconds))
         return (struct key_name){NULL, 0};
-    if (text.bytes >= memo->from && text.bytes < memo->to && has_any_second(modifier, &time, &text))
-        memo->seconds = (size_t)(text.bytes - memo->from) + time.at;
+    if (text.bytes >= memo->from && text.bytes < memo->to)
+        note_clock(modifier, &time, text.bytes, memo);
     return (struct key_name){scratch, time_write(&time, scratch)};
 }
 
 bool key_memo_has(const struct key_memo *memo, const unsigned char *from, const unsigned char *to)
 {
     const unsigned char *other = memo->from;
-    const size_t len = (size_t)(to - from);
-    size_t at = memo->seconds;
-    if (!other || len != (size_t)(memo->to - other))
+    const size_t len = (size_t)(to - from), seconds = memo->seconds;
+    size_t at = seconds + memo->digits;
+    if (!other || len != (size_t)(memo->to - other) || memcmp(from, other, seconds) != 0)
         return false;
-    if (memcmp(from, other, at) != 0)
-        return false;
-    if (at > 0) {
-        if (from[at] < '0' || from[at] > '5' || !number_is_digit(from[at + 1]))
+    for (size_t i = seconds; i < at; i++)
+        if (from[i] < '0' || from[i] > (at - i == 2 ? '5' : '9'))
             return false;
-        at += 2;
-        if (at < len && from[at] == other[at] && (from[at] == '.' || from[at] == ','))
-            for (at++; at < len && number_is_digit(from[at]) && number_is_digit(other[at]);)
-                at++;
-    }
+    if (at > 0 && at < len && from[at] == other[at] && (from[at] == '.' || from[at] == ','))
+        for (at++; at < len && number_is_digit(from[at]) && number_is_digit(other[at]);)
+            at++;
     return memcmp(from + at, other + at, len - at) == 0;
 }
 

@@ -58,11 +58,12 @@ static inline bool key_is_part(const struct key *key, const unsigned char *from,
     return is_quoted || *from == NUMBER_ESCAPE || number_colour_begin(from, to) < to;
 }
 
-/* A field and its key, as long as both are where they were. All zeros: none. */
+/* A field and its key, as long as both are where they were. All zeros: none. If the key is that of
+ * a clock, it does not depend on the last digits of the seconds, and on a fraction after them. */
 struct key_memo {
     const unsigned char *from, *to; /* the field */
-    size_t seconds; /* where in it the seconds of a clock begin, any of which make the same key; 0:
-                     * all bytes make it */
+    size_t seconds;                 /* where in it these digits begin; 0: there is no clock */
+    unsigned digits;                /* how many they are, up to 2 */
     struct key_name name;
 };
 

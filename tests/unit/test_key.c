@@ -204,11 +204,64 @@ static void check_memo(void)
     check_like(&key, "1763806507", "1763806508", false);
     check_like(&key, "nothing", "nothing", true);
     key.modifiers[0].seconds = 10;
+    check_like(&key, "[22/Nov/2026:10:05:07", "[22/Nov/2026:10:05:08", true);
+    check_like(&key, "[22/Nov/2026:10:05:07", "[22/Nov/2026:10:05:18", false);
+    check_like(&key, "[22/Nov/2026:10:05:07", "[22/Nov/2026:10:05:0]", false);
+    check_like(&key, "[22/Nov/2026:10:05:60", "[22/Nov/2026:10:05:61", false);
+    check_like(&key, "2026-11-22T10:05:07.1Z", "2026-11-22T10:05:08.2Z", true);
+    key.modifiers[0].seconds = 1;
     check_like(&key, "[22/Nov/2026:10:05:07", "[22/Nov/2026:10:05:08", false);
+    check_like(&key, "2026-11-22T10:05:07.123Z", "2026-11-22T10:05:07.456Z", true);
+    check_like(&key, "2026-11-22T10:05:07.123Z", "2026-11-22T10:05:08.456Z", false);
+    check_like(&key, "2026-11-22T10:05:07Z", "2026-11-22T10:05:07Z", true);
+    key.modifiers[0].seconds = 15;
+    check_like(&key, "2026-11-22T10:05:07.123Z", "2026-11-22T10:05:08.123Z", false);
+    check_like(&key, "2026-11-22T10:05:07.123Z", "2026-11-22T10:05:07.124Z", true);
     key.modifiers[0].seconds = 60;
     key.field.kind = FIELD_JSON;
     check_like(&key, "\"2026-11-22T10:05:07Z\"", "\"2026-11-22T10:05:08Z\"", true);
     check_like(&key, "\"2026-11-22T10:05:0\\u0037Z\"", "\"2026-11-22T10:05:1\\u0037Z\"", false);
+}
+
+/* Draws fields that differ in a few bytes: where the memo says that the key is the same, it is. */
+static void check_random_memo(void)
+{
+    static const char *const fields[] = {"[22/Nov/2026:10:05:07",   "2026-11-22T10:05:07.123+02:00",
+                                         "2026-11-22t10:05:59,9Z]", "\"2026-11-22 10:05:00.50\"",
+                                         "1763806507.25",           "Nov 22 10:05:07.5"};
+    static const uint32_t buckets[] = {1, 10, 15, 30, 60, 300, TIME_DAY};
+    static const char bytes[] = "0123456789056.,:- +Z";
+    unsigned char scratch[64], other_scratch[64], field[64];
+    size_t same = 0;
+    for (unsigned i = 0; i < 300000; i++) {
+        const char *known = fields[random_below(6)];
+        const unsigned char *from = (const unsigned char *)known;
+        const unsigned len = (unsigned)strlen(known);
+        struct key key = by(FIELD_JSON, 1, 1, -1 - (int32_t)random_below(4));
+        struct key_memo memo;
+        key.modifiers[1].kind = KEY_BUCKET;
+        key.modifiers[1].seconds = buckets[random_below(7)];
+        key.modifier_count = 2;
+        const struct key_name name = key_of_field(&key, from, from + len, scratch, &memo);
+        memcpy(field, known, len);
+        for (size_t changes = random_below(4); changes > 0; changes--)
+            field[random_below(2) ? len - 1 - random_below(9) : random_below(len)] =
+                (unsigned char)bytes[random_below(sizeof bytes - 1)];
+        tried++;
+        if (!key_memo_has(&memo, field, field + len))
+            continue;
+        const struct key_name other = key_of_field(&key, field, field + len, other_scratch, NULL);
+        same += memcmp(known, field, len) != 0 && name.bytes;
+        if (!name.bytes == !other.bytes && name.len == other.len &&
+            (!name.bytes || memcmp(name.bytes, other.bytes, name.len) == 0))
+            continue;
+        wrong++;
+        printf("'%.*s' has another key than '%s'\n", (int)len, (const char *)field, known);
+    }
+    if (same > 1000)
+        return;
+    wrong++;
+    printf("only %zu fields have the key of another one\n", same);
 }
 
 int main(void)
@@ -219,6 +272,7 @@ int main(void)
     check_random_characters();
     check_modifiers();
     check_memo();
+    check_random_memo();
     printf("test_key: %u cases, %u wrong\n", tried, wrong);
     return wrong > 0;
 }
