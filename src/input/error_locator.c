@@ -154,13 +154,36 @@ static const char *advice(const struct field *field, const unsigned char *token,
                                   : "";
 }
 
-/* Describes the field of a key that is not the time that it should be. */
-static void describe_time(const unsigned char *from, size_t len, struct error *what)
+/* True if the field that begins at `from` and the two after it are a time, as syslog writes it. */
+static bool is_syslog_time(const unsigned char *from, const unsigned char *end)
+{
+    const unsigned char *to = from;
+    struct time time;
+    for (int fields = 0; fields < 3; fields++) {
+        while (to < end && (*to == ' ' || *to == '\t'))
+            to++;
+        while (to < end && !number_is_space(*to))
+            to++;
+    }
+    return time_read(from, to, &time);
+}
+
+/* Describes the field of a key in a record that ends at `end`: it is not the time that it should
+ * be. */
+static void describe_time(const struct field *field, const unsigned char *from, size_t len,
+                          const unsigned char *end, struct error *what)
 {
     char shown[SHOWN_SIZE];
     const unsigned char *to = from + len;
     struct time time;
     show_token(from, len, shown);
+    if (field->kind == FIELD_BLANKS && is_syslog_time(from, end)) {
+        error_set(what,
+                  "'%s' is not a time; to take one with blanks, use -t '\\x1f' and its "
+                  "characters, as in --by=1:1-15:5m",
+                  shown);
+        return;
+    }
     field_strip(&from, &to);
     const bool lacks_year = time_read(from, to, &time) && time.zone == TIME_OF_A_YEAR;
     error_set(what, "'%s' %s", shown,
@@ -180,7 +203,8 @@ static void describe_record(const struct field *field, const unsigned char *text
         error_set(what, "'%s' is not a number%s", shown,
                   advice(field, text + fault->from, fault->len));
     } else if (fault->what == FIELD_NO_TIME) {
-        describe_time(text + fault->from, fault->len, what);
+        describe_time(field, text + fault->from, fault->len,
+                      field_record_end(field, record, text + len), what);
     } else if (fault->what == FIELD_TOO_LONG) {
         const bool is_key = fault->len > 0;
         error_set(what, is_key ? "a key of more than %zu bytes" : "longer than %zu bytes",

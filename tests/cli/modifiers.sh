@@ -274,6 +274,13 @@ run -t ';' --by=1:1d in
 counts "a day of no year" expected
 run -t ';' --by=1:2d --invalid=error in
 refuses "days of no year" 1 "gpuhisto: in: line 1: 'Nov 22 10:05:07' has no year, which buckets of several days need; use :1d"
+for blanks in ' ' '  '; do
+    printf 'Nov%s2 10:05:07 host x\n' "$blanks" | run --by=1:1h --invalid=error
+    refuses "a time with blanks" 1 \
+        "line 1: 'Nov' is not a time; to take one with blanks, use -t '\\x1f' and its characters, as in --by=1:1-15:5m"
+done
+printf 'Nov 2 x\n' | run --by=1:1h --invalid=error
+refuses "a month" 1 "standard input: line 1: 'Nov' is not a time"
 printf '2026-11-22T10:05:07Z x 1\n2026-11-22T10:05:07Z x 2\nnow x 3\n' >in
 run --by=1:5m --lines-with=x --invalid=error in
 refuses "a line without a time, of those that are kept" 1 "gpuhisto: in: line 3: 'now' is not a time"
