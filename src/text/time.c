@@ -7,6 +7,7 @@
 #define YEAR_MAX 9999
 #define LEAP_YEAR 1972      /* stands for the year that syslog leaves out */
 #define EPOCH_DIGITS_MAX 21 /* of nanoseconds up to the end of YEAR_MAX */
+#define SECOND 1000000000u  /* nanoseconds */
 
 /* Days from 0000-03-01 to 1970-01-01. Years that begin in March end with the leap day. */
 #define DAYS_TO_1970 719468
@@ -23,6 +24,13 @@ struct cursor {
 
 struct date {
     int32_t year, month, day; /* months and days from 1 */
+};
+
+/* A part of a second, digit by digit. */
+struct fraction {
+    uint32_t nanoseconds; /* rounded down */
+    uint32_t unit;        /* of the last digit, in nanoseconds; 0: below one */
+    bool has_rest;        /* digits below a nanosecond that are not 0 */
 };
 
 /* --- the calendar: days_from_civil and civil_from_days of Howard Hinnant's "chrono-Compatible
@@ -103,14 +111,22 @@ static int32_t read_month(struct cursor *cursor)
     return 1;
 }
 
-/* Passes a fraction, which has a digit. */
-static void pass_fraction(struct cursor *cursor)
+static const struct fraction no_fraction = {.unit = SECOND};
+
+static void add_digit(struct fraction *fraction, unsigned char digit)
 {
-    if (!pass(cursor, '.') && !pass(cursor, ','))
-        return;
-    read_digits(cursor, 1, 0, 9);
-    while (cursor->at < cursor->end && number_is_digit(*cursor->at))
-        cursor->at++;
+    const uint32_t value = digit - '0';
+    fraction->unit /= 10;
+    fraction->nanoseconds += value * fraction->unit;
+    fraction->has_rest |= fraction->unit == 0 && value > 0;
+}
+
+/* Adds the digits that are next, at least one. */
+static void add_digits(struct cursor *cursor, struct fraction *fraction)
+{
+    cursor->is_wrong |= cursor->at == cursor->end || !number_is_digit(*cursor->at);
+    for (; cursor->at < cursor->end && number_is_digit(*cursor->at); cursor->at++)
+        add_digit(fraction, *cursor->at);
 }
 
 /* Reads hh:mm:ss, with or without a fraction. Returns the seconds since midnight. */
@@ -123,7 +139,10 @@ static int32_t read_clock(struct cursor *cursor, const unsigned char *begin, str
     time->is_clock = true;
     time->at = (uint32_t)(cursor->at - begin);
     const int32_t second = read_digits(cursor, 2, 0, 60);
-    pass_fraction(cursor);
+    struct fraction fraction = no_fraction;
+    if (pass(cursor, '.') || pass(cursor, ','))
+        add_digits(cursor, &fraction);
+    time->nanoseconds = fraction.nanoseconds;
     return hour * 3600 + minute * 60 + second;
 }
 
@@ -216,11 +235,19 @@ static size_t digits_below(size_t digits)
     return digits < 12 ? 0 : digits < 15 ? 3 : digits < 18 ? 6 : 9;
 }
 
+/* Negates seconds and what is below them, of which a rest was dropped. */
+static void negate(struct time *time, bool has_rest)
+{
+    const uint32_t below = time->nanoseconds + has_rest;
+    time->local = -time->local - (below > 0);
+    time->nanoseconds = below > 0 ? SECOND - below : 0;
+}
+
 static bool read_number(struct cursor cursor, struct time *time)
 {
     static const struct date first = {1, 1, 1}, after = {YEAR_MAX + 1, 1, 1};
     const bool is_negative = pass(&cursor, '-');
-    bool has_rest = false;
+    struct fraction fraction = no_fraction;
     const unsigned char *digits = cursor.at;
     while (cursor.at < cursor.end && number_is_digit(*cursor.at))
         cursor.at++;
@@ -235,13 +262,13 @@ static bool read_number(struct cursor cursor, struct time *time)
     time->local = 0;
     for (; digits < below; digits++)
         time->local = time->local * 10 + (*digits - '0');
-    if (pass(&cursor, '.')) {
-        read_digits(&cursor, 1, 0, 9);
-        for (cursor.at--; cursor.at < cursor.end && number_is_digit(*cursor.at); cursor.at++)
-            has_rest |= *cursor.at != '0';
-    }
+    for (; digits < cursor.at; digits++)
+        add_digit(&fraction, *digits);
+    if (pass(&cursor, '.'))
+        add_digits(&cursor, &fraction);
+    time->nanoseconds = fraction.nanoseconds;
     if (is_negative)
-        time->local = -time->local - has_rest;
+        negate(time, fraction.has_rest);
     time->zone = TIME_UTC;
     return !cursor.is_wrong && cursor.at == cursor.end &&
            time->local >= days_of(&first) * TIME_DAY && time->local < days_of(&after) * TIME_DAY;

@@ -30,10 +30,11 @@ enum time_zone {
     TIME_OF_A_YEAR, /* there is no year, as in syslog */
 };
 
-/* A time. What is below a second is dropped, which rounds down. */
+/* A time, rounded down to nanoseconds. */
 struct time {
     int64_t local; /* seconds since 1970-01-01 00:00:00 where the offset holds; without a year,
                     * those of 1972, which has a February 29 */
+    uint32_t nanoseconds; /* after these seconds */
     enum time_zone zone;
     bool is_west;   /* of an offset: it has a minus, which -00:00 keeps */
     int32_t offset; /* minutes, without the sign */
