@@ -38,7 +38,7 @@ const char *strategy_cannot(const struct histogram_spec *spec)
         return "read --units";
     if (field->has_comma)
         return "read --decimal";
-    if (spec->filter.count > 0)
+    if (line_filter_is_used(&spec->filter))
         return "leave lines out";
     return field->kind == FIELD_NONE || line_field_takes(field)
                ? NULL

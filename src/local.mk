@@ -34,7 +34,7 @@ histogram_sources = \
 	src/tally/key_sums.c src/tally/key_sums.h \
 	src/tally/key_table.c src/tally/key_table.h \
 	src/tally/key_tallies.c src/tally/key_tallies.h \
-	src/text/line_filter.c src/text/line_filter.h \
+	src/text/line_filter.c src/text/line_filter.h src/text/where.c src/text/where.h \
 	src/text/regex.c src/text/regex.h src/text/regex_lines.c src/text/regex_lines.h \
 	src/tally/modes.c src/tally/unicode_groups.c \
 	src/tally/characters.c src/tally/characters.h \
@@ -81,7 +81,7 @@ gpuhisto_sources = \
 	src/cli/options.c src/cli/options.def src/cli/options.h src/cli/options_also.c \
 	src/cli/options_bins.c src/cli/options_by.c src/cli/options_engine.c src/cli/options_fields.c \
 	src/cli/options_input.c src/cli/options_build.c src/cli/options_messages.c src/cli/options_mode.c \
-	src/cli/options_output.c src/cli/options_tables.c src/cli/options_words.c \
+	src/cli/options_output.c src/cli/options_tables.c src/cli/options_where.c src/cli/options_words.c \
 	src/cli/parse.c src/cli/parse.h \
 	src/cli/progress.c src/cli/progress.h \
 	$(cpu_sources) \

@@ -46,21 +46,35 @@ void main_remark(const struct options *options, struct source *source, const str
     remarks->invalid = files ? file_tallies_count_of(files, row) : tally->counts[row];
 }
 
+#define FILTERS_SIZE 64 /* bytes of the names of all options of a filter */
+
+/* Lists the options of a filter, as in "--lines-with and --where". */
+static void list_filters(const struct line_filter *filter, char list[FILTERS_SIZE])
+{
+    const bool has_wanted = filter->count > 0 && !filter->strings[0].is_unwanted;
+    const bool has_unwanted = filter->count > 0 && filter->strings[filter->count - 1].is_unwanted;
+    const struct {
+        bool is_given;
+        const char *name;
+    } options[] = {{has_wanted, "--lines-with"},
+                   {has_unwanted, "--lines-without"},
+                   {filter->condition_count > 0, "--where"}};
+    char *end = list;
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        if (options[i].is_given)
+            end = stpcpy(stpcpy(end, end > list ? " and " : ""), options[i].name);
+}
+
 /* Says why there are no samples. */
 static void say_empty(const struct options *options, const struct main_remarks *remarks)
 {
     const struct line_filter *filter = &options->spec.filter;
-    bool wanted = false, unwanted = false;
-    for (size_t i = 0; i < filter->count; i++) {
-        wanted |= !filter->strings[i].is_unwanted;
-        unwanted |= filter->strings[i].is_unwanted;
-    }
+    char left_out[FILTERS_SIZE] = "";
+    list_filters(filter, left_out);
     if (remarks->bytes == 0)
         diag("warning: the input is empty, so nothing was counted");
-    else if (filter->count > 0)
-        diag("warning: %s%s%s left every line out, so nothing was counted",
-             wanted ? "--lines-with" : "", wanted && unwanted ? " and " : "",
-             unwanted ? "--lines-without" : "");
+    else if (line_filter_is_used(filter))
+        diag("warning: %s left every line out, so nothing was counted", left_out);
     else
         diag("warning: the input has only %s, so nothing was counted",
              options->spec.field.has_header ? "a header line" : "white space");

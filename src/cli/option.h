@@ -41,7 +41,9 @@ struct draft {
     unsigned char separator;             /* of --separator */
     bool has_comma;                      /* of --decimal */
     struct line_filter filter;           /* of --lines-with and --lines-without */
-    bool ends;                           /* --also: the options of another histogram follow */
+    const char *where[CONDITIONS_MAX];   /* of --where, as typed */
+    size_t wheres;
+    bool ends; /* --also: the options of another histogram follow */
 };
 
 /* Stores one option and its value, which is NULL if there is none. 0; OPTIONS_WRONG or
@@ -178,6 +180,25 @@ int fields_finish(const struct draft *draft, struct field *field, struct error *
 
 /* options_fields.c: finds out what records are counted by. 0, or OPTIONS_WRONG with an error. */
 int keys_finish(const struct draft *draft, struct key *key, struct error *error);
+
+/* A field as it was typed for an option. */
+struct typed_field {
+    const char *option, *text;
+    int32_t number;    /* 0: it is none */
+    const char *value; /* of the option, which begins with the field */
+    bool is_name;      /* that of a column, whatever it looks like */
+};
+
+/* options_fields.c: returns the number that a field was typed as; 0: it is none. */
+int32_t field_number(const char *field);
+
+/* options_fields.c: sets a field that was typed. 0, or OPTIONS_WRONG with an error. */
+int field_finish(const struct draft *draft, const struct typed_field *typed, struct field *field,
+                 struct error *error);
+
+/* options_where.c: adds the conditions of --where to options->spec.filter. 0, or OPTIONS_WRONG with
+ * an error. */
+int where_finish(const struct draft *draft, struct error *error);
 
 /* options_mode.c: makes options->spec. 0; OPTIONS_WRONG or OPTIONS_FAILED with an error. */
 int mode_finish(const struct draft *draft, struct error *error);

@@ -46,6 +46,8 @@ struct misplaced {
     const char *word;
 };
 
+#define WHERE_FIELD_SIZE 256 /* bytes of the field of --where, with the one that ends it */
+
 struct options {
     enum action action;
     struct histogram_spec spec;
@@ -58,7 +60,9 @@ struct options {
     bool each;          /* a result for each file, */
     uint64_t each_size; /* or for each block of so many bytes; 0: files are not divided */
     char by_field[256]; /* of --by, without characters; the histogram's key refers to it */
-    unsigned max_keys;  /* that are counted, at most */
+    char where_fields[CONDITIONS_MAX]
+                     [WHERE_FIELD_SIZE]; /* of --where; the histogram's filter refers to them */
+    unsigned max_keys;                   /* that are counted, at most */
     unsigned top; /* keys that are printed, the first of report.order, or those with most samples;
                      0: all */
     const char *output; /* a file, or NULL: standard output */

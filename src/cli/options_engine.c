@@ -257,6 +257,7 @@ int devices_finish(const struct draft *draft, struct error *error)
     options->input.record = kind;
     options->input.field = record_is_text(&kind) ? &options->spec.field : NULL;
     options->input.key = key_is_used(&options->spec.key) ? &options->spec.key.field : NULL;
+    options->input.filter = &options->spec.filter;
     for (const struct histogram_spec *at = &options->spec; at; at = at->also)
         options->input.skips_bom |= may_have_bom(&at->field) || may_have_bom(&at->key.field);
     if (!record_is_text(&kind))

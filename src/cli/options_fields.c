@@ -12,8 +12,7 @@
 
 #define NAME_SHOWN 64 /* bytes of a name that a hint has, at most */
 
-/* Returns the number that a field was typed as; 0: it is none. */
-static int32_t number_of_field(const char *field)
+int32_t field_number(const char *field)
 {
     const bool from_back = *field == '-';
     uint64_t number;
@@ -26,7 +25,7 @@ int option_field(struct draft *draft, const char *value, struct error *error)
 {
     (void)error;
     draft->field = value;
-    draft->field_number = number_of_field(value);
+    draft->field_number = field_number(value);
     return 0;
 }
 
@@ -97,13 +96,6 @@ static bool is_like_name(const char *text)
     return isalpha((unsigned char)*text) && len <= NAME_SHOWN && strspn(text, max) == len;
 }
 
-/* A field as it was typed for --field or --by. */
-struct typed_field {
-    const char *option, *text;
-    int32_t number; /* 0: it is none */
-    bool is_name;   /* that of a column, whatever it looks like */
-};
-
 /* Checks that the field is a number, or with --header-line the name of a column. */
 static int check_field(const struct draft *draft, const struct typed_field *typed,
                        struct error *error)
@@ -111,7 +103,7 @@ static int check_field(const struct draft *draft, const struct typed_field *type
     static const char allowed[] =
         "must be 1 to 1048576, -1 for the last field, a path into JSON such as .a.b or, with "
         "--header-line, a name";
-    const char *text = typed->text;
+    const char *text = typed->text, *quote = strpbrk(typed->value, "<>! ") ? "'" : "";
     if (typed->number != 0)
         return 0;
     if (draft_gave(draft, "header-line") && (typed->is_name || (*text && strcmp(text, "0") != 0)))
@@ -119,12 +111,13 @@ static int check_field(const struct draft *draft, const struct typed_field *type
     const bool is_word = *text && !strchr("0123456789+-.", *text);
     const bool is_separated = draft_gave(draft, "csv") || draft_gave(draft, "separator");
     if (typed->is_name || (is_word && is_separated))
-        return error_of_option(error, typed->option, text,
+        return error_of_option(error, typed->option, typed->value,
                                "to find a column by its name, add --header-line");
     if (is_like_name(text))
-        return error_of_option(error, typed->option, text, "%s; for JSON lines, use %s=.%s",
-                               allowed, typed->option, text);
-    return error_of_option(error, typed->option, text, "%s", allowed);
+        return error_of_option(error, typed->option, typed->value,
+                               "%s; for JSON lines, use %s=%s.%s%s", allowed, typed->option, quote,
+                               typed->value, quote);
+    return error_of_option(error, typed->option, typed->value, "%s", allowed);
 }
 
 /* Sets a field of JSON. */
@@ -134,16 +127,15 @@ static int finish_path(const struct draft *draft, const struct typed_field *type
     char term[16];
     field->kind = FIELD_JSON;
     if (!json_path_parse(typed->text, &field->path))
-        return error_of_option(error, typed->option, typed->text,
+        return error_of_option(error, typed->option, typed->value,
                                "must be a path such as .http.latency_ms, .spans[0].ms or "
                                ".\"odd name\"");
     snprintf(term, sizeof term, "%s=", typed->option + 2);
     return option_conflict(draft, term, "csv separator=", "; a path is for lines of JSON", error);
 }
 
-/* Sets a field that was typed. */
-static int finish_field(const struct draft *draft, const struct typed_field *typed,
-                        struct field *field, struct error *error)
+int field_finish(const struct draft *draft, const struct typed_field *typed, struct field *field,
+                 struct error *error)
 {
     const bool has_separator = draft_gave(draft, "separator");
     if (*typed->text == '.' && !typed->is_name && !draft_gave(draft, "header-line"))
@@ -165,10 +157,11 @@ static int finish_field(const struct draft *draft, const struct typed_field *typ
 
 int fields_finish(const struct draft *draft, struct field *field, struct error *error)
 {
-    const struct typed_field typed = {"--field", draft->field, draft->field_number, false};
+    const struct typed_field typed = {"--field", draft->field, draft->field_number, draft->field,
+                                      false};
     *field = (struct field){.kind = FIELD_NONE, .has_units = draft_gave(draft, "units")};
     if (draft->field) {
-        const int rc = finish_field(draft, &typed, field, error);
+        const int rc = field_finish(draft, &typed, field, error);
         if (rc == 0 && draft->has_comma && field->kind == FIELD_JSON)
             return option_conflict(draft, "decimal", "field",
                                    "; numbers in JSON have a point before decimals", error);
@@ -189,11 +182,12 @@ int keys_finish(const struct draft *draft, struct key *key, struct error *error)
 {
     const char *text = draft->options->by_field;
     const bool is_name = draft->by_is_name;
-    const struct typed_field typed = {"--by", text, is_name ? 0 : number_of_field(text), is_name};
+    const struct typed_field typed = {"--by", text, is_name ? 0 : field_number(text), text,
+                                      is_name};
     *key = draft->key;
     if (!draft->by)
         return 0;
     if (draft->mode->is_binned && !draft->field && !draft->after)
         return option_needs(draft, "by=", "--field or --after with --numbers", error);
-    return finish_field(draft, &typed, &key->field, error);
+    return field_finish(draft, &typed, &key->field, error);
 }

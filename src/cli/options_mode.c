@@ -152,5 +152,5 @@ int mode_finish(const struct draft *draft, struct error *error)
     draft->options->spec.field = mode == &mode_lines ? key.field : field;
     draft->options->spec.key = key;
     draft->options->spec.filter = draft->filter;
-    return rc;
+    return rc == 0 ? where_finish(draft, error) : rc;
 }

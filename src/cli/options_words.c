@@ -45,7 +45,7 @@ static unsigned digit_value(char digit)
 void words_unescape(char *word)
 {
     static const char *const with_text[] = {
-        "--field=", "--after=", "--by=", "--lines-with=", "--lines-without="};
+        "--field=", "--after=", "--by=", "--lines-with=", "--lines-without=", "--where="};
     bool has_text = false;
     for (size_t i = 0; i < sizeof with_text / sizeof with_text[0]; i++)
         has_text |= strncmp(word, with_text[i], strlen(with_text[i])) == 0;
@@ -72,6 +72,18 @@ static int add_separator(struct words *words, unsigned char separator)
     return words_format(words, "--separator=%c", separator);
 }
 
+/* Adds a condition as it may be typed; a text in quotes. */
+static int add_condition(struct words *words, const struct condition *condition)
+{
+    const struct where_value *operand = &condition->operand;
+    const char *quote = operand->kind == WHERE_TEXT ? "\"" : "";
+    char text[WHERE_FIELD_SIZE + WHERE_VALUE_MAX + 8];
+    snprintf(text, sizeof text, "%s%s%s%.*s%s", condition->name,
+             comparison_text(condition->comparison), quote, (int)operand->len, operand->text,
+             quote);
+    return add_text(words, "--where=", text);
+}
+
 static int add_field(const struct draft *draft, struct words *words)
 {
     const bool is_csv = draft_gave(draft, "csv"), is_comma = is_csv && draft->separator == ',';
@@ -95,6 +107,8 @@ static int add_field(const struct draft *draft, struct words *words)
         rc |= add_text(words,
                        string->is_unwanted ? "--lines-without=" : "--lines-with=", string->text);
     }
+    for (size_t i = 0; i < draft->options->spec.filter.condition_count; i++)
+        rc |= add_condition(words, &draft->options->spec.filter.conditions[i]);
     if (draft_gave(draft, "units"))
         rc |= words_format(words, "--units");
     if (draft->has_comma)

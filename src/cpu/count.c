@@ -304,8 +304,7 @@ static __attribute__((noinline)) void count_kept(const struct count_plan *plan, 
     size_t used = 0;
     struct line_spans spans;
     const bool has_tokens = plan->field.kind == FIELD_NONE && !key_is_used(&plan->spec->key);
-    line_spans_begin(&spans, &plan->spec->filter, &plan->field, has_tokens, plan->parser, data,
-                     len);
+    line_spans_begin(&spans, plan->filter, &plan->field, has_tokens, plan->parser, data, len);
     while (line_spans_next(&spans, &from, &to)) {
         const size_t size = (size_t)(to - from);
         if (size >= LONG_SPAN) {
@@ -328,7 +327,7 @@ static __attribute__((noinline)) void count_kept(const struct count_plan *plan, 
 
 struct count_plan count_plan(const struct cpu_kernels *kernels, const struct histogram_spec *spec)
 {
-    struct count_plan plan = {.kernels = kernels, .spec = spec};
+    struct count_plan plan = {.kernels = kernels, .spec = spec, .filter = &spec->filter};
     if (spec->mode->is_binned)
         plan.rows = row_plan_of(spec);
     if (spec->mode->is_text) {
@@ -345,7 +344,7 @@ void count_samples(const struct count_plan *plan, const unsigned char *data, siz
                    struct tally *tally)
 {
     const struct destination to = {.tally = tally};
-    if (plan->spec->filter.count > 0)
+    if (line_filter_is_used(plan->filter))
         count_kept(plan, NULL, data, len, &to);
     else
         count_all(plan, data, len, &to);
@@ -364,13 +363,20 @@ void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struc
     const struct origin *origin = &chunk->origin;
     const unsigned char *data = chunk->data + chunk->begin;
     size_t len = chunk->len - chunk->begin;
+    const bool has_names = line_filter_has_names(plan->filter);
     struct count_plan of_file;
-    if (origin->column != 0 || origin->key_column != 0) { /* they have names */
+    struct line_filter filter;
+    if (origin->column != 0 || origin->key_column != 0 || has_names) { /* they have names */
         of_file = *plan;
         if (origin->column != 0)
             of_file.field.number = origin->column;
         if (origin->key_column != 0)
             of_file.key.field.number = origin->key_column;
+        if (has_names) {
+            filter = *plan->filter;
+            line_filter_set_columns(&filter, origin->where_columns);
+            of_file.filter = &filter;
+        }
         plan = &of_file;
     }
     if (plan->skip_repeated) {
@@ -385,7 +391,7 @@ void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struc
         data += header;
         len -= header;
     }
-    if (plan->spec->filter.count > 0)
+    if (line_filter_is_used(plan->filter))
         count_kept(plan, origin->name, data, len, &to);
     else
         count_all(plan, data, len, &to);

@@ -40,6 +40,7 @@ struct count_plan {
     const struct number_parser *parser; /* of text */
     struct field field;                 /* of text */
     struct key key;                     /* of text */
+    const struct line_filter *filter;   /* of text */
     bool skip_repeated; /* chunks overlap, as only another histogram's pairs need: count the rest */
 };
 

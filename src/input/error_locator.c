@@ -233,8 +233,9 @@ static void describe_record(const struct field *field, const unsigned char *text
 /* The text that is searched for invalid samples. */
 struct searched {
     const struct histogram_spec *spec;
-    struct field field; /* in this file */
-    struct key key;     /* in this file */
+    struct field field;        /* in this file */
+    struct key key;            /* in this file */
+    struct line_filter filter; /* in this file */
 };
 
 static bool find_number(const struct field *field, const unsigned char *text, size_t len,
@@ -274,7 +275,7 @@ static const struct field *find_in_kept(const struct searched *searched, const u
     for (const unsigned char *at = text, *end; at < limit; at = end + 1) {
         end = field_record_end(&searched->field, at, limit);
         const bool is_long = (size_t)(end - at) > field_record_max(&searched->field);
-        if (!is_long && !line_filter_keeps(&searched->spec->filter, at, end, NULL))
+        if (!is_long && !line_filter_keeps(&searched->filter, at, end, NULL))
             continue;
         *fault = (struct field_fault){.what = FIELD_TOO_LONG};
         const struct field *wrong =
@@ -293,19 +294,21 @@ static bool find_invalid(const struct histogram_spec *spec, const struct chunk *
                          struct error *what)
 {
     const struct origin *origin = &chunk->origin;
-    struct searched searched = {spec, spec->field, spec->key};
+    struct searched searched = {spec, spec->field, spec->key, spec->filter};
     struct field_fault fault;
     size_t begin = chunk->begin;
     if (origin->column)
         searched.field.number = origin->column;
     if (origin->key_column)
         searched.key.field.number = origin->key_column;
+    line_filter_set_columns(&searched.filter, origin->where_columns);
     if (origin->has_header)
         begin += field_header_len(&searched.field, chunk->data + begin, chunk->len - begin);
     const unsigned char *text = chunk->data + begin;
     const size_t len = chunk->len - begin;
-    const struct field *wrong = spec->filter.count > 0 ? find_in_kept(&searched, text, len, &fault)
-                                                       : find_in_all(&searched, text, len, &fault);
+    const struct field *wrong = line_filter_is_used(&searched.filter)
+                                    ? find_in_kept(&searched, text, len, &fault)
+                                    : find_in_all(&searched, text, len, &fault);
     if (!wrong)
         return false;
     *at = begin + fault.at;

@@ -17,8 +17,12 @@
 bool input_seeks_columns(const struct input *input)
 {
     const struct field *field = input->records.field, *key = input->options->key;
-    return (field && field->name && input->plan.column == 0) ||
-           (key && key->name && input->plan.key_column == 0);
+    const struct line_filter *filter = input->options->filter;
+    bool seeks = (field && field->name && input->plan.column == 0) ||
+                 (key && key->name && input->plan.key_column == 0);
+    for (size_t i = 0; filter && i < filter->condition_count; i++)
+        seeks |= filter->conditions[i].field.name && input->plan.where_columns[i] == 0;
+    return seeks;
 }
 
 /* Appends the names of the columns that a header [begin, end) has, as many as fit on a screen. */
@@ -76,6 +80,10 @@ int input_find_columns(struct input *input, const unsigned char *text, size_t le
     int rc = find_column(input->records.field, text, len, name, &input->plan.column, error);
     if (rc == 0)
         rc = find_column(input->options->key, text, len, name, &input->plan.key_column, error);
+    const struct line_filter *filter = input->options->filter;
+    for (size_t i = 0; filter && i < filter->condition_count && rc == 0; i++)
+        rc = find_column(&filter->conditions[i].field, text, len, name,
+                         &input->plan.where_columns[i], error);
     return rc;
 }
 
@@ -216,6 +224,8 @@ static int skip_header(struct input *input, struct chunk *chunk, bool at_end, st
         return -1;
     chunk->origin.column = input->plan.column;
     chunk->origin.key_column = input->plan.key_column;
+    memcpy(chunk->origin.where_columns, input->plan.where_columns,
+           sizeof chunk->origin.where_columns);
     return 0;
 }
 

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 struct file_shard;
+struct line_filter;
 struct header;
 
 /* --- the options of the command line --- */
@@ -42,18 +43,19 @@ struct input_options {
     bool is_as_stored;         /* nothing is decoded */
     struct codec_options decoding;
     struct content_options content;
-    struct record_kind record; /* what the content is cut into */
-    const struct field *field; /* of lines; it must outlive the inputs */
-    const struct field *key;   /* of their keys; the same; or NULL */
-    bool skips_bom;            /* of lines: a byte order mark before the first one is left out */
-    bool wants_positions;      /* chunks state where in the content they begin; not of text */
-    size_t replay_max;   /* bytes of a compressed stream that are kept while a GPU decompresses it,
-                          * in case that fails; 0: 32 MiB */
-    struct shard *shard; /* of the files; NULL: all of them */
-    size_t batch_size;   /* bytes of frames after which a batch is complete; 0: as many as are read
-                          * at a time */
-    size_t piece_size;   /* 0: large files are decoded in pieces; PIECES_OF_ALL: so are all; others:
-                          * so are all, in pieces of so many bytes */
+    struct record_kind record;        /* what the content is cut into */
+    const struct field *field;        /* of lines; it must outlive the inputs */
+    const struct field *key;          /* of their keys; the same; or NULL */
+    const struct line_filter *filter; /* of lines; the same; or NULL: all count */
+    bool skips_bom;       /* of lines: a byte order mark before the first one is left out */
+    bool wants_positions; /* chunks state where in the content they begin; not of text */
+    size_t replay_max;    /* bytes of a compressed stream that are kept while a GPU decompresses it,
+                           * in case that fails; 0: 32 MiB */
+    struct shard *shard;  /* of the files; NULL: all of them */
+    size_t batch_size;    /* bytes of frames after which a batch is complete; 0: as many as are read
+                           * at a time */
+    size_t piece_size; /* 0: large files are decoded in pieces; PIECES_OF_ALL: so are all; others:
+                        * so are all, in pieces of so many bytes */
     uint64_t frame_memory; /* frames that need more are decoded in order; 0: FRAMES_MEMORY_MAX */
 };
 
@@ -87,7 +89,8 @@ struct plan {
     struct shard_edges edges; /* compressed: of the shard, if there are shards */
     uint64_t counted_from;    /* bytes of the file, as stored, before those of the shard */
     int32_t column;           /* that is named; 0: not known, or not needed */
-    int32_t key_column;       /* the same of the key */
+    int32_t key_column;       /* the same of the key, */
+    int32_t where_columns[CONDITIONS_MAX]; /* and of conditions */
 };
 
 /* CSV of a regular file that is read in pieces, from its second chunk on (csv_pieces.c). */

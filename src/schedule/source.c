@@ -423,6 +423,8 @@ void source_locate_chunk(const struct file *file, struct position *at, struct ch
                                     .column = file->input.plan.column,
                                     .key_column = file->input.plan.key_column,
                                     .content_first = file->input.plan.range.begin};
+    memcpy(chunk->origin.where_columns, file->input.plan.where_columns,
+           sizeof chunk->origin.where_columns);
     at->index++;
 }
 

@@ -49,6 +49,61 @@ bool line_filter_add(struct line_filter *filter, const char *text, bool is_unwan
     return true;
 }
 
+/* Orders conditions by what was typed. */
+static int compare_conditions(const struct condition *a, const struct condition *b)
+{
+    const struct where_value *one = &a->operand, *other = &b->operand;
+    int order = strcmp(a->name, b->name);
+    if (order == 0)
+        order = (int)a->comparison - (int)b->comparison;
+    if (order == 0)
+        order = (int)one->kind - (int)other->kind;
+    if (order == 0)
+        order = memcmp(one->text, other->text, one->len < other->len ? one->len : other->len);
+    return order != 0 ? order : (one->len > other->len) - (one->len < other->len);
+}
+
+bool line_filter_add_condition(struct line_filter *filter, const struct condition *condition)
+{
+    struct condition *conditions = filter->conditions;
+    size_t at = 0;
+    while (at < filter->condition_count && compare_conditions(&conditions[at], condition) < 0)
+        at++;
+    if (at < filter->condition_count && compare_conditions(&conditions[at], condition) == 0)
+        return true;
+    if (filter->condition_count == CONDITIONS_MAX)
+        return false;
+    memmove(&conditions[at + 1], &conditions[at],
+            (filter->condition_count - at) * sizeof conditions[0]);
+    conditions[at] = *condition;
+    filter->condition_count++;
+    return true;
+}
+
+bool line_filter_has_names(const struct line_filter *filter)
+{
+    for (size_t i = 0; i < filter->condition_count; i++)
+        if (filter->conditions[i].field.name)
+            return true;
+    return false;
+}
+
+void line_filter_set_columns(struct line_filter *filter, const int32_t *columns)
+{
+    for (size_t i = 0; i < filter->condition_count; i++)
+        if (filter->conditions[i].field.name)
+            filter->conditions[i].field.number = columns[i];
+}
+
+bool line_filter_conditions_hold(const struct line_filter *filter, const unsigned char *begin,
+                                 const unsigned char *end)
+{
+    for (size_t i = 0; i < filter->condition_count; i++)
+        if (!condition_holds(&filter->conditions[i], begin, end))
+            return false;
+    return true;
+}
+
 /* Names the option and the string of an error. Returns rc. */
 static int fail_to_open(const struct line_string *string, int rc, struct error *error)
 {
@@ -140,7 +195,7 @@ bool line_filter_keeps(const struct line_filter *filter, const unsigned char *be
         keeps = found == (string->is_unwanted ? REGEX_MISSING : REGEX_FOUND);
     }
     regex_matcher_close(&matcher);
-    return keeps;
+    return keeps && line_filter_conditions_hold(filter, begin, end);
 }
 
 void line_filter_fail(const struct line_filter *filter, const struct error *failure)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The choice of records that count: those with all strings of --lines-with and none of
- * --lines-without. These functions define it; src/text/line_spans.c finds the same faster.
+ * --lines-without, for which all conditions of --where hold (where.h). These functions define it;
+ * src/text/line_spans.c finds the same faster.
  *
  * Records are those of field.h; where numbers are tokens, a record is a line. Strings are searched
  * as bytes, before fields are looked for, in the record without its newline. A string between
@@ -10,6 +11,7 @@
 #define GPUHISTO_LINE_FILTER_H
 
 #include "regex.h"
+#include "where.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,7 +32,15 @@ struct line_filter {
     size_t count;
     struct line_string strings[LINE_STRINGS_MAX]; /* in one order, whatever was typed */
     struct line_failure *failure;                 /* of an expression; NULL if there is none */
+    size_t condition_count;
+    struct condition conditions[CONDITIONS_MAX]; /* the same */
 };
+
+/* True if it may leave records out. */
+static inline bool line_filter_is_used(const struct line_filter *filter)
+{
+    return filter->count > 0 || filter->condition_count > 0;
+}
 
 /* Adds a string, which must outlive the filter, unless it is there already. False if the filter is
  * full. */
@@ -42,6 +52,20 @@ int line_filter_open(struct line_filter *filter, struct error *error);
 
 /* Frees the expressions. */
 void line_filter_close(struct line_filter *filter);
+
+/* Adds a condition, unless it is there already; what it refers to must outlive the filter. False if
+ * the filter is full. */
+bool line_filter_add_condition(struct line_filter *filter, const struct condition *condition);
+
+/* True if a condition is on a column that has a name. */
+bool line_filter_has_names(const struct line_filter *filter);
+
+/* Sets the numbers of such columns to those of `columns`, which has one for each condition. */
+void line_filter_set_columns(struct line_filter *filter, const int32_t *columns);
+
+/* True if all conditions hold for the record [begin, end). */
+bool line_filter_conditions_hold(const struct line_filter *filter, const unsigned char *begin,
+                                 const unsigned char *end);
 
 /* True if the record [begin, end) counts, of field_record_max bytes at most. A longer one always
  * counts, as an invalid sample: the rest of it may have been dropped. If an expression cannot be

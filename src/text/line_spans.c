@@ -37,12 +37,15 @@ void line_spans_begin(struct line_spans *spans, const struct line_filter *filter
                                  .has_tokens = has_tokens,
                                  .by_definition = may_be_too_long(field, text, text + len),
                                  .at = text,
-                                 .limit = text + len};
+                                 .limit = text + len,
+                                 .fields_max = SPANS_FIELDS_MAX};
+    const bool is_quoted = field->kind == FIELD_CSV && memchr(text, '"', len);
     bool has_expressions = false;
     for (size_t i = 0; i < filter->count; i++)
         has_expressions |= filter->strings[i].regex != NULL;
-    spans->has_lines = has_expressions && !memchr(text, '\r', len) &&
-                       !(field->kind == FIELD_CSV && memchr(text, '"', len));
+    spans->has_lines = has_expressions && !is_quoted && !memchr(text, '\r', len);
+    if (filter->condition_count > 0 && is_quoted)
+        spans->fields_max = 1;
 }
 
 void line_spans_end(struct line_spans *spans)
@@ -181,9 +184,12 @@ static bool find_wanted(struct line_spans *spans, const unsigned char **next)
     return false;
 }
 
-bool line_spans_next(struct line_spans *spans, const unsigned char **from, const unsigned char **to)
+/* Sets [*from, *to) to the next span of records that the strings keep. False if there is none. */
+static bool next_by_strings(struct line_spans *spans, const unsigned char **from,
+                            const unsigned char **to)
 {
-    const bool has_wanted = !spans->filter->strings[0].is_unwanted;
+    const struct line_filter *filter = spans->filter;
+    const bool has_wanted = filter->count > 0 && !filter->strings[0].is_unwanted;
     while (spans->at < spans->limit && !spans->by_definition) {
         const unsigned char *next = spans->limit;
         if (has_wanted && !find_wanted(spans, &next))
@@ -200,4 +206,120 @@ bool line_spans_next(struct line_spans *spans, const unsigned char **from, const
             return true;
     }
     return spans->by_definition && next_by_definition(spans, from, to);
+}
+
+/* Returns where the first record of CSV is that is not empty, from `at` on. */
+static const unsigned char *after_empty(const unsigned char *at, const unsigned char *limit)
+{
+    for (;;) {
+        const bool has_return = limit - at > 1 && at[0] == '\r' && at[1] == '\n';
+        if (!has_return && (at == limit || *at != '\n'))
+            return at;
+        at += 1 + has_return;
+    }
+}
+
+/* Finds fields of the first condition in the next records that the strings keep. False if there are
+ * no more. */
+static bool find_fields(struct line_spans *spans)
+{
+    if (spans->search_at == spans->search_end &&
+        !next_by_strings(spans, &spans->search_at, &spans->search_end))
+        return false;
+    if (spans->fields_max == 1)
+        spans->search_at = after_empty(spans->search_at, spans->search_end);
+    struct record_text text = {spans->search_at, spans->search_at, spans->search_end};
+    spans->record = text.at;
+    spans->field_count = spans->parser->find_fields(&spans->filter->conditions[0].field, &text,
+                                                    spans->fields, spans->fields_max);
+    spans->field_at = 0;
+    spans->search_at = text.at;
+    return true;
+}
+
+/* True if the conditions on the first one's field hold for it, in a record that ends at `end`. */
+static bool hold_in_field(const struct line_spans *spans, const struct key_span *field,
+                          const unsigned char *end)
+{
+    const struct condition *conditions = spans->filter->conditions;
+    const size_t count = spans->filter->condition_count;
+    for (size_t i = 0; i < count && strcmp(conditions[i].name, conditions[0].name) == 0; i++)
+        if (!condition_holds_in(&conditions[i], field->from, field->from + field->len, end))
+            return false;
+    return true;
+}
+
+/* As hold_in_field. Fields of lines that follow each other are often the same. */
+static bool hold_as_last(struct line_spans *spans, const struct key_span *field,
+                         const unsigned char *end)
+{
+    const struct key_span *last = &spans->last;
+    const bool may_go_on = spans->filter->conditions[0].field.has_units;
+    if (last->from && !may_go_on && field->len == last->len &&
+        memcmp(field->from, last->from, last->len) == 0)
+        return spans->last_holds;
+    spans->last = *field;
+    return spans->last_holds = hold_in_field(spans, field, end);
+}
+
+/* True if the conditions on other fields hold for a record [begin, end). */
+static bool others_hold(const struct line_spans *spans, const unsigned char *begin,
+                        const unsigned char *end)
+{
+    const struct condition *conditions = spans->filter->conditions;
+    for (size_t i = 1; i < spans->filter->condition_count; i++)
+        if (strcmp(conditions[i].name, conditions[0].name) != 0 &&
+            !condition_holds(&conditions[i], begin, end))
+            return false;
+    return true;
+}
+
+/* True if the conditions hold for the record that `field` is in: [*from, *to), with its newline. */
+static bool hold_in_record(struct line_spans *spans, const struct key_span *field,
+                           const unsigned char **from, const unsigned char **to)
+{
+    const unsigned char *limit = spans->search_end, *end;
+    if (!field->from)
+        return false;
+    if (spans->fields_max == 1) {
+        *from = spans->record;
+        *to = spans->search_at;
+        end = *to - (*to > *from && (*to)[-1] == '\n');
+        return hold_as_last(spans, field, end) && others_hold(spans, *from, end);
+    }
+    end = field->from + field->len;
+    if (spans->filter->conditions[0].field.has_units) /* the unit may follow */
+        end = find_byte(end, limit, '\n');
+    if (!hold_as_last(spans, field, end))
+        return false;
+    const unsigned char *newline =
+        memrchr(spans->record, '\n', (size_t)(field->from - spans->record));
+    end = find_byte(end, limit, '\n');
+    *from = newline ? newline + 1 : spans->record;
+    *to = spans->record = end < limit ? end + 1 : end;
+    return others_hold(spans, *from, end);
+}
+
+/* Sets [*from, *to) to the next record that the strings keep and for which all conditions hold.
+ * False if there is none. */
+static bool next_by_conditions(struct line_spans *spans, const unsigned char **from,
+                               const unsigned char **to)
+{
+    do {
+        while (spans->field_at < spans->field_count)
+            if (hold_in_record(spans, &spans->fields[spans->field_at++], from, to))
+                return true;
+    } while (find_fields(spans));
+    return false;
+}
+
+bool line_spans_next(struct line_spans *spans, const unsigned char **from, const unsigned char **to)
+{
+    const bool is_between =
+        spans->field_at < spans->field_count || spans->search_at < spans->search_end;
+    if (spans->by_definition && !is_between)
+        return next_by_definition(spans, from, to);
+    if (spans->filter->condition_count > 0)
+        return next_by_conditions(spans, from, to);
+    return next_by_strings(spans, from, to);
 }

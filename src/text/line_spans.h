@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The records of a text that a filter keeps (src/text/line_filter.h), as spans of whole records.
  * Each string is searched in all of the text rather than in each record, so records without it cost
- * little more than reading them. So are most expressions; others are matched with each record. */
+ * little more than reading them. So are most expressions; others are matched with each record. In
+ * the records that they keep the fields of conditions are found as keys are, and the bounds only of
+ * the records that are kept. */
 #ifndef GPUHISTO_LINE_SPANS_H
 #define GPUHISTO_LINE_SPANS_H
 
 #include "field.h"
 #include "line_filter.h"
 #include "field_parser.h"
+
+#define SPANS_FIELDS_MAX 64
 
 struct line_spans {
     const struct line_filter *filter;
@@ -20,6 +24,16 @@ struct line_spans {
     struct regex_matcher matcher;
     struct error failure; /* why records could not be counted; empty: they could */
     const unsigned char *at, *limit;
+
+    /* Of conditions: */
+    const unsigned char *record, *search_at, *search_end; /* records that strings keep: not before
+                                                           * which the next is, up to where fields
+                                                           * were found, and the end */
+    struct key_span fields[SPANS_FIELDS_MAX];             /* those found: of the first condition */
+    size_t field_count, field_at, fields_max;     /* how many, the next, and how many to find
+                                                   * at once: 1 if records may have newlines */
+    struct key_span last;                         /* the last of them that was compared, */
+    bool last_holds;                              /* and whether its conditions hold */
     const unsigned char *found[LINE_STRINGS_MAX]; /* where each string is next, or the limit; of no
                                                    * meaning if that is before `at` */
     const unsigned char *quote;                   /* the same of quotes, of CSV */

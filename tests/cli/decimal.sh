@@ -58,6 +58,7 @@ for seed in 1 2 3 4 5 6; do
     same_as_with_points -t';' -k2 --by=1 -s
     same_as_with_points --csv -t';' -k2 -s
     same_as_with_points --after=rt= -s
+    same_as_with_points -t';' -k2 -s --where='2>=-1000.5' --where='2<1e9'
 done
 gzip -c comma >comma.gz
 "$GPUHISTO" --device=cpu -nt';' -k2 -s --decimal=, comma 2>/dev/null >expected

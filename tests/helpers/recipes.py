@@ -212,6 +212,10 @@ def each(out):
             return "%s: %s, %s, %s" % (name, count, most, mean)
     return "not all files" if due else None
 
+# By fields between blanks, whatever they are in this log.
+errors = [request for request in requests if re.fullmatch("[0-9]+", request.line.split()[8]) and int(request.line.split()[8]) >= 500]
+between = [request for request in requests if re.fullmatch(r"\[../.../....:10:(0[5-9]|[123].|4[0-6]):..", request.line.split()[3])]
+
 failures = times_of(request for request in requests if request.status == 500)
 other_failures = [request for request in requests if 500 < request.status < 510]
 
@@ -431,6 +435,8 @@ checks = [
     (r"gpuhisto -nk-1 -B5 --nonzero --lines-with=.* access\.log", table(failures, None)),
     (r"gpuhisto -nsk-1 --lines-with=.* access\.log \| grep .*",
      stats(times_of(other_failures), 0, ["count", "p90", "p99", "p99.9"])),
+    (r"gpuhisto -nsk-1 --where='9>=500' access\.log", stats(times_of(errors), faults_of(errors))),
+    (r"gpuhisto -nsk-1 --where='4>=.* access\.log \| grep p99", stats(times_of(between), 0, ["p99", "p99.9"])),
     (r"gpuhisto -pk \.http\.latency_ms log\.json", plot(latency_values)),
     (r"gpuhisto -sk \.http\.latency_ms log\.json", stats(latency_values, latency_faults)),
     (r"printf (.|\n)* \| gpuhisto -k '\.spans\[-1\]\.ms'", table([7, 7, 9], 1)),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The lines that a filter keeps, by every parser's search, against line_filter_keeps for each
- * record: random lines and strings between pages that fault, and records around the longest. */
+ * record: random lines, strings and conditions between pages that fault, and records around the
+ * longest. */
 #include "src/text/number.h"
 #include "src/text/line_spans.h"
 #include "tests/helpers/guarded.h"
@@ -103,6 +104,33 @@ static void fill(unsigned char *text, size_t len, unsigned rarity)
                                                   : (unsigned char)("aab"[random_below(3)]);
 }
 
+/* Adds a condition on a field of such records, perhaps one that is found in another way than that
+ * of their kind. */
+static void add_condition(struct line_filter *filter, const struct field *kind)
+{
+    static const char *const values[] = {"\"a\"", "\"aab\"", "\"b\"", "\"\"", "\"ba\"", "1"};
+    static const char *const names[] = {"1", "-1", ".", "s1", "s-1", "2"};
+    static const struct field fields[] = {
+        {.kind = FIELD_BLANKS, .number = 1},
+        {.kind = FIELD_BLANKS, .number = -1},
+        {.kind = FIELD_JSON},
+        {.kind = FIELD_SEPARATED, .number = 1, .separator = ','},
+        {.kind = FIELD_SEPARATED, .number = -1, .separator = ','},
+        {.kind = FIELD_BLANKS, .number = 2},
+    };
+    const bool is_csv = kind->kind == FIELD_CSV;
+    const unsigned which = random_below(is_csv ? 2 : 6);
+    const char *value = values[random_below(6)];
+    struct condition condition = {.name = names[which],
+                                  .field = fields[which],
+                                  .comparison = (enum comparison)random_below(6)};
+    condition.field.kind = is_csv ? FIELD_CSV : condition.field.kind;
+    condition.field.separator = ',';
+    json_path_parse(".", &condition.field.path);
+    condition_set_value(&condition, value, strlen(value));
+    line_filter_add_condition(filter, &condition);
+}
+
 static void check_random(unsigned rounds)
 {
     unsigned char *memory = guarded_memory(TEXT_SIZE);
@@ -111,15 +139,19 @@ static void check_random(unsigned rounds)
         const size_t len = random_below(random_below(4) == 0 ? TEXT_SIZE : 400);
         unsigned char *text = random_below(2) ? memory : memory + TEXT_SIZE - len;
         fill(text, len, 1 + random_below(200));
+        const struct field *kind = &kinds[random_below(3)];
         struct line_filter filter = {.count = 0};
-        for (unsigned count = 1 + random_below(4), i = 0; i < count; i++) {
+        for (unsigned count = random_below(3), i = 0; i < count; i++)
+            add_condition(&filter, kind);
+        const unsigned least = filter.condition_count == 0;
+        for (unsigned count = least + random_below(5 - least), i = 0; i < count; i++) {
             const size_t size = 1 + random_below(random_below(8) == 0 ? STRING_MAX - 1 : 5);
             for (size_t k = 0; k < size; k++)
                 strings[i][k] = "aab,\""[random_below(5 - 2 * (random_below(8) > 0))];
             strings[i][size] = '\0';
             line_filter_add(&filter, strings[i], random_below(2));
         }
-        check(&filter, &kinds[random_below(3)], text, len);
+        check(&filter, kind, text, len);
     }
 }
 
@@ -129,6 +161,7 @@ static void check_long(void)
     struct line_filter with = {.count = 0}, without = {.count = 0};
     line_filter_add(&with, "ab", false);
     line_filter_add(&without, "ab", true);
+    add_condition(&without, &kinds[1]);
     for (int delta = -1; delta <= 2; delta++)
         for (unsigned before = 0; before < 3; before++)
             for (unsigned kind = 0; kind < 3; kind++) {

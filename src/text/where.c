@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: MIT */
+#include "where.h"
+#include "units.h"
+
+#include <math.h>
+#include <strings.h>
+
+/* Bytes of a string of JSON that decide any comparison: six may be an escape of one byte. */
+#define ESCAPE_SIZE 6
+#define ESCAPED_MAX (ESCAPE_SIZE * (WHERE_TIME_MAX + 4))
+
+#define EXPONENT_MAX (INT64_MAX / 4)
+
+struct span {
+    const unsigned char *from, *to;
+};
+
+/* --- operators --- */
+
+static const char *const comparisons[] = {
+    [COMPARE_EQUAL] = "=",       [COMPARE_UNEQUAL] = "!=", [COMPARE_LESS] = "<",
+    [COMPARE_LESS_EQUAL] = "<=", [COMPARE_GREATER] = ">",  [COMPARE_GREATER_EQUAL] = ">=",
+};
+
+const char *comparison_text(enum comparison comparison)
+{
+    return comparisons[comparison];
+}
+
+/* True if the comparison holds for an order below, at or above 0. */
+static bool holds(enum comparison comparison, int order)
+{
+    switch (comparison) {
+    case COMPARE_EQUAL:
+        return order == 0;
+    case COMPARE_UNEQUAL:
+        return order != 0;
+    case COMPARE_LESS:
+        return order < 0;
+    case COMPARE_LESS_EQUAL:
+        return order <= 0;
+    case COMPARE_GREATER:
+        return order > 0;
+    case COMPARE_GREATER_EQUAL:
+        break;
+    }
+    return order >= 0;
+}
+
+/* --- exact numbers --- */
+
+/* Reads the exponent [at, end), without the e. False if it is none. */
+static bool read_exponent(const unsigned char *at, const unsigned char *end, int64_t *exponent)
+{
+    const bool is_negative = at < end && *at == '-';
+    at += at < end && (*at == '-' || *at == '+');
+    *exponent = 0;
+    if (at == end)
+        return false;
+    for (; at < end && number_is_digit(*at); at++)
+        *exponent = *exponent < EXPONENT_MAX / 10 ? 10 * *exponent + (*at - '0') : EXPONENT_MAX;
+    if (is_negative)
+        *exponent = -*exponent;
+    return at == end;
+}
+
+static bool is_word(const unsigned char *at, const unsigned char *end, const char *word)
+{
+    const size_t len = strlen(word);
+    return (size_t)(end - at) == len && strncasecmp((const char *)at, word, len) == 0;
+}
+
+/* Reads the number [at, end), as number.h defines it. False if it is none. */
+static bool read_exact(const unsigned char *at, const unsigned char *end,
+                       struct exact_decimal *number)
+{
+    const bool is_negative = at < end && *at == '-';
+    const unsigned char *point = NULL, *first = NULL;
+    int64_t exponent = 0;
+    at += at < end && (*at == '-' || *at == '+');
+    const unsigned char *begin = at;
+    for (; at < end && (number_is_digit(*at) || (*at == '.' && !point)); at++) {
+        if (*at == '.')
+            point = at;
+        else if (*at != '0' && !first)
+            first = at;
+    }
+    *number = (struct exact_decimal){.sign = is_negative ? -1 : 1, .digits = first, .to = at};
+    if (at == begin) {
+        number->magnitude = INT64_MAX;
+        number->to = NULL;
+        return is_word(at, end, "inf") || is_word(at, end, "infinity");
+    }
+    if (at - begin == (point != NULL))
+        return false;
+    if (at < end && ((*at | 0x20) != 'e' || !read_exponent(at + 1, end, &exponent)))
+        return false;
+    if (!first)
+        number->sign = 0;
+    else if (!point || first < point)
+        number->magnitude = (point ? point : number->to) - first + exponent;
+    else
+        number->magnitude = point + 1 - first + exponent;
+    return true;
+}
+
+/* Returns the next digit, 0 after the last one, and moves past it. */
+static unsigned char next_digit(const unsigned char **at, const unsigned char *to)
+{
+    *at += *at < to && **at == '.';
+    return *at < to ? *(*at)++ : '0';
+}
+
+/* Compares numbers without their signs. */
+static int compare_magnitudes(const struct exact_decimal *one, const struct exact_decimal *other)
+{
+    if (one->magnitude != other->magnitude)
+        return one->magnitude < other->magnitude ? -1 : 1;
+    const unsigned char *at = one->digits, *other_at = other->digits;
+    while (at < one->to || other_at < other->to) {
+        const int digit = next_digit(&at, one->to), other_digit = next_digit(&other_at, other->to);
+        if (digit != other_digit)
+            return digit - other_digit;
+    }
+    return 0;
+}
+
+static int compare_exact(const struct exact_decimal *one, const struct exact_decimal *other)
+{
+    if (one->sign != other->sign || one->sign == 0)
+        return one->sign - other->sign;
+    return one->sign * compare_magnitudes(one, other);
+}
+
+/* --- numbers in fields --- */
+
+/* Compares the number in a token with the operand. False if it is none. */
+static bool compare_number(const struct where_value *operand, struct span token, bool has_units,
+                           int *order)
+{
+    struct exact_decimal number;
+    const bool is_exact = read_exact(token.from, token.to, &number);
+    if (is_exact && !operand->has_unit) {
+        *order = compare_exact(&number, &operand->number);
+        return true;
+    }
+    if (!is_exact && !has_units)
+        return false;
+    const double value = is_exact ? number_of_token(token.from, token.to, token.to)
+                                  : number_with_units(token.from, token.to);
+    *order = (value > operand->nearest) - (value < operand->nearest);
+    return !isnan(value);
+}
+
+/* As compare_number, of a field as field_find gives it in a record that ends at `end`. Not inlined,
+ * as it takes a page of the stack. */
+static __attribute__((noinline)) bool compare_written(const struct condition *condition,
+                                                      struct span field, const unsigned char *end,
+                                                      int *order)
+{
+    unsigned char token[NUMBER_MAX];
+    size_t len = field_token(&condition->field, &field.from, &field.to, end, token);
+    if (condition->field.has_comma)
+        len = number_swap_comma(token, len);
+    return len > 0 && compare_number(&condition->operand, (struct span){token, token + len},
+                                     condition->field.has_units, order);
+}
+
+static bool compare_number_field(const struct condition *condition, struct span field,
+                                 const unsigned char *end, int *order)
+{
+    const bool may_be_plain = !condition->field.has_units && !condition->field.has_comma &&
+                              field.to - field.from <= NUMBER_MAX;
+    return (may_be_plain && compare_number(&condition->operand, field, false, order)) ||
+           compare_written(condition, field, end, order);
+}
+
+/* --- the content of fields --- */
+
+/* Returns where to cut the content of a string of JSON, so that as much is left as decides. */
+static const unsigned char *cut_escaped(struct span content)
+{
+    const unsigned char *at = content.from;
+    while (at < content.to && at - content.from < ESCAPED_MAX - 2 * ESCAPE_SIZE) {
+        const bool is_unicode = *at == '\\' && at[1] == 'u';
+        at += *at != '\\' ? 1 : is_unicode ? ESCAPE_SIZE : 2;
+    }
+    return at;
+}
+
+/* Returns the content of a field of CSV that begins with a quote, as content_of does. */
+static struct span content_of_csv(struct span field, unsigned char *scratch)
+{
+    const size_t len = (size_t)(field.to - field.from);
+    const unsigned char *quote = memchr(field.from + 1, '"', len - 1);
+    if (quote && quote == field.to - 1)
+        return (struct span){field.from + 1, quote};
+    const unsigned char *cut = len < ESCAPED_MAX ? field.to : field.from + ESCAPED_MAX;
+    return (struct span){scratch, scratch + field_csv_text(field.from, cut, scratch)};
+}
+
+/* Returns the content of a string of JSON, as content_of does. */
+static struct span content_of_string(struct span field, unsigned char *scratch)
+{
+    const struct span inner = {field.from + 1, field.to - 1};
+    if (!memchr(inner.from, '\\', (size_t)(inner.to - inner.from)))
+        return inner;
+    return (struct span){scratch, scratch + json_decode(inner.from, cut_escaped(inner), scratch)};
+}
+
+/* Returns the content of a field, or more than WHERE_TIME_MAX bytes of it: in the field, or in
+ * `scratch`, which has ESCAPED_MAX bytes. */
+static struct span content_of(const struct field *field, struct span written,
+                              unsigned char *scratch)
+{
+    struct span content = {number_colour_end(written.from, written.to), NULL};
+    content.to = number_colour_begin(content.from, written.to);
+    const bool is_quoted = content.from < content.to && *content.from == '"';
+    if (is_quoted && field->kind == FIELD_CSV)
+        return content_of_csv(content, scratch);
+    if (is_quoted && field->kind == FIELD_JSON)
+        return content_of_string(content, scratch);
+    return content;
+}
+
+static int compare_text(const struct where_value *operand, struct span content)
+{
+    const size_t len = (size_t)(content.to - content.from);
+    const int order = memcmp(content.from, operand->text, len < operand->len ? len : operand->len);
+    return order != 0 ? order : (len > operand->len) - (len < operand->len);
+}
+
+/* --- times --- */
+
+#define CLOCK_DAY "1970-01-01T0" /* what makes a time of h:mm:ss; of hh:mm:ss without the 0 */
+
+/* Reads h:mm or h:mm:ss, as time_read reads the clock of a time. False if it is none. */
+static bool read_clock(struct span text, struct time *time)
+{
+    const size_t len = (size_t)(text.to - text.from), day = strlen(CLOCK_DAY);
+    unsigned char with_day[sizeof CLOCK_DAY + WHERE_TIME_MAX + 3];
+    if (len < 4 || len > WHERE_TIME_MAX)
+        return false;
+    const size_t hour = text.from[1] == ':' ? 1 : 2, before = day + 1 - hour;
+    if (text.from[hour] != ':')
+        return false;
+    memcpy(with_day, CLOCK_DAY, day);
+    memcpy(with_day + before, text.from, len);
+    unsigned char *end = with_day + before + len;
+    if (len == hour + 3) {
+        memcpy(end, ":00", 3);
+        end += 3;
+    }
+    return time_read(with_day, end, time);
+}
+
+/* Returns the time of day in nanoseconds. */
+static int64_t clock_of(const struct time *time)
+{
+    const int64_t since = time->local % TIME_DAY;
+    return (since < 0 ? since + TIME_DAY : since) * 1000000000 + time->nanoseconds;
+}
+
+static bool has_offset(const struct time *time)
+{
+    return time->zone == TIME_UTC || time->zone == TIME_OFFSET;
+}
+
+/* Returns the seconds since 1970-01-01, of UTC if there is an offset. */
+static int64_t moment_of(const struct time *time)
+{
+    const int64_t offset = 60 * (int64_t)time->offset;
+    return time->zone != TIME_OFFSET ? time->local
+           : time->is_west           ? time->local + offset
+                                     : time->local - offset;
+}
+
+/* Compares times. False if only one of them has a year. */
+static bool compare_times(const struct time *time, const struct time *other, int *order)
+{
+    const bool are_moments = has_offset(time) && has_offset(other);
+    const int64_t seconds = are_moments ? moment_of(time) : time->local;
+    const int64_t other_seconds = are_moments ? moment_of(other) : other->local;
+    *order = seconds != other_seconds ? (seconds > other_seconds) - (seconds < other_seconds)
+                                      : (time->nanoseconds > other->nanoseconds) -
+                                            (time->nanoseconds < other->nanoseconds);
+    return (time->zone == TIME_OF_A_YEAR) == (other->zone == TIME_OF_A_YEAR);
+}
+
+static struct span without_brackets(struct span text)
+{
+    text.from += text.from < text.to && *text.from == '[';
+    text.to -= text.from < text.to && text.to[-1] == ']';
+    return text;
+}
+
+/* Compares a field's content, which is read as a time. False if it is none. */
+static bool compare_time_field(const struct where_value *operand, struct span content, int *order)
+{
+    struct time time;
+    if (content.to - content.from > WHERE_TIME_MAX)
+        return false;
+    field_strip(&content.from, &content.to);
+    if (operand->kind == WHERE_TIME)
+        return time_read(content.from, content.to, &time) &&
+               compare_times(&time, &operand->time, order);
+    if (!read_clock(without_brackets(content), &time) &&
+        !time_read(content.from, content.to, &time))
+        return false;
+    const int64_t clock = clock_of(&time), other = clock_of(&operand->time);
+    *order = (clock > other) - (clock < other);
+    return true;
+}
+
+/* --- conditions --- */
+
+/* Compares a field with the operand. False if they cannot be compared. */
+static bool compare_field(const struct condition *condition, struct span field,
+                          const unsigned char *end, int *order)
+{
+    const struct where_value *operand = &condition->operand;
+    unsigned char scratch[ESCAPED_MAX];
+    if (operand->kind == WHERE_NUMBER)
+        return compare_number_field(condition, field, end, order);
+    const struct span content = content_of(&condition->field, field, scratch);
+    if (operand->kind != WHERE_TEXT)
+        return compare_time_field(operand, content, order);
+    *order = compare_text(operand, content);
+    return true;
+}
+
+bool condition_holds_in(const struct condition *condition, const unsigned char *from,
+                        const unsigned char *to, const unsigned char *end)
+{
+    int order;
+    return to - from <= (ptrdiff_t)KEY_SIZE_MAX &&
+           compare_field(condition, (struct span){from, to}, end, &order) &&
+           holds(condition->comparison, order);
+}
+
+bool condition_holds(const struct condition *condition, const unsigned char *begin,
+                     const unsigned char *end)
+{
+    const unsigned char *from, *to;
+    return field_find(&condition->field, begin, end, &from, &to) == FIELD_FOUND &&
+           condition_holds_in(condition, from, to, end);
+}
+
+/* --- what is typed --- */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* Returns the length without blanks at the end. */
+static size_t length_without_blanks(const char *text, size_t len)
+{
+    while (len > 0 && is_blank(text[len - 1]))
+        len--;
+    return len;
+}
+
+/* Returns where the operator is, or the end of the text. */
+static const char *find_operator(const char *text)
+{
+    bool is_quoted = false;
+    const bool is_path = *text == '.';
+    for (; *text; text++) {
+        if (is_path && is_quoted && *text == '\\' && text[1])
+            text++;
+        else if (is_path && *text == '"')
+            is_quoted = !is_quoted;
+        else if (!is_quoted && (strchr("=<>", *text) || (*text == '!' && text[1] == '=')))
+            break;
+    }
+    return text;
+}
+
+enum condition_error condition_split(const char *text, struct typed_condition *typed)
+{
+    while (is_blank(*text))
+        text++;
+    const char *found = find_operator(text);
+    *typed = (struct typed_condition){
+        .name = text, .name_len = length_without_blanks(text, (size_t)(found - text))};
+    if (!*found || typed->name_len == 0)
+        return CONDITION_PARTS;
+    const bool has_two = *found == '!' || (*found != '=' && found[1] == '=');
+    for (int i = COMPARE_EQUAL; i <= COMPARE_GREATER_EQUAL; i++)
+        if (strlen(comparisons[i]) == (has_two ? 2 : 1) && *comparisons[i] == *found)
+            typed->comparison = (enum comparison)i;
+    const char *value = found + (has_two ? 2 : 1);
+    if (*value && strchr("=<>!~", *value))
+        return CONDITION_OPERATOR;
+    while (is_blank(*value))
+        value++;
+    typed->value = value;
+    typed->value_len = length_without_blanks(value, strlen(value));
+    return typed->value_len == 0 ? CONDITION_PARTS : CONDITION_READ;
+}
+
+/* True if the text begins as `form` has it, where 0 stands for any digit and a for any letter. */
+static bool begins_as(struct span text, const char *form)
+{
+    for (; *form; form++, text.from++) {
+        if (text.from == text.to)
+            return false;
+        const bool fits = *form == '0'   ? number_is_digit(*text.from)
+                          : *form == 'a' ? number_is_letter(*text.from)
+                                         : *text.from == (unsigned char)*form;
+        if (!fits)
+            return false;
+    }
+    return true;
+}
+
+/* True if a value is a number with a unit that is not clear (units.h). */
+static bool has_unclear_unit(struct span value)
+{
+    const unsigned char *at = value.from;
+    while (at < value.to && (number_is_digit(*at) || *at == '.'))
+        at++;
+    if (at == value.from)
+        return false;
+    while (at < value.to && is_blank((char)*at))
+        at++;
+    return number_unit_kind(at, value.to) == UNIT_UNCLEAR;
+}
+
+/* Reads a value as a time, whose seconds or clock may be left out. False if it is none. */
+static bool read_time(struct span value, struct time *time)
+{
+    static const char *const rests[] = {"", ":00", ":00:00:00", " 00:00:00"};
+    char text[WHERE_VALUE_MAX + 16];
+    const size_t len = (size_t)(value.to - value.from);
+    memcpy(text, value.from, len);
+    for (size_t i = 0; i < sizeof rests / sizeof rests[0]; i++) {
+        char *end = stpcpy(text + len, rests[i]);
+        if (time_read((const unsigned char *)text, (const unsigned char *)end, time))
+            return true;
+    }
+    return false;
+}
+
+/* Sets the operand to a number. False if the value is none. */
+static bool set_number(struct where_value *operand, struct span value)
+{
+    unsigned char token[NUMBER_MAX];
+    operand->kind = WHERE_NUMBER;
+    if (read_exact(value.from, value.to, &operand->number)) {
+        operand->nearest = number_of_token(value.from, value.to, value.to);
+        return true;
+    }
+    const size_t len = number_copy_words(value.from, value.to, token);
+    operand->has_unit = true;
+    operand->nearest = len > 0 ? number_with_units(token, token + len) : NAN;
+    return !isnan(operand->nearest);
+}
+
+enum condition_error condition_set_value(struct condition *condition, const char *value, size_t len)
+{
+    struct where_value *operand = &condition->operand;
+    const bool has_quotes = len >= 2 && value[0] == '"' && value[len - 1] == '"';
+    *operand = (struct where_value){.text = value + has_quotes, .len = len - (has_quotes ? 2 : 0)};
+    const struct span text = {(const unsigned char *)operand->text,
+                              (const unsigned char *)operand->text + operand->len};
+    if (operand->len > WHERE_VALUE_MAX)
+        return CONDITION_LONG;
+    if (has_quotes)
+        return CONDITION_READ;
+    if (begins_as(text, "0:00") || begins_as(text, "00:00")) {
+        operand->kind = WHERE_CLOCK;
+        return read_clock(text, &operand->time) && operand->time.zone == TIME_NO_ZONE
+                   ? CONDITION_READ
+                   : CONDITION_CLOCK;
+    }
+    if (set_number(operand, text))
+        return operand->has_unit && !condition->field.has_units ? CONDITION_NO_UNITS
+                                                                : CONDITION_READ;
+    operand->kind = WHERE_TIME;
+    if (read_time(text, &operand->time))
+        return CONDITION_READ;
+    if (begins_as(text, "0000-00-00") || begins_as(text, "00/aaa/0000"))
+        return CONDITION_TIME;
+    if (has_unclear_unit(text))
+        return CONDITION_UNIT;
+    operand->kind = WHERE_TEXT;
+    return CONDITION_READ;
+}
