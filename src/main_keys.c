@@ -101,6 +101,7 @@ int main_write_keys(struct writer *out, const struct options *options, bool foll
         return -1;
     struct groups groups = groups_of_keys(keys, top, column, skip_invalid);
     groups.threads = threads_of(options);
+    groups.is_ordered = options->report.order.column != NULL;
     report_write_gap(out, &options->report, follow);
     report_write_groups(out, &options->report, &options->spec, &groups, tally);
     key_tallies_thaw(keys);

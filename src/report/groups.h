@@ -35,6 +35,7 @@ struct groups {
                         * out */
     unsigned threads;  /* that may show them together, if they are keys; 0 as 1 */
     bool skip_invalid; /* what is not a number is left out, also of the total */
+    bool is_ordered;   /* by --sort: of a picture that is too long the last ones are left out */
     size_t shown_max;  /* bytes of a name in a picture; 0: names are shown in full */
     bool is_ascii;     /* names are shown in ASCII */
     uint32_t *gaps;    /* of each name that is longer: see groups_shorten_names */

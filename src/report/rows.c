@@ -110,8 +110,10 @@ static size_t skip_empty(const struct rows *rows, size_t row)
 }
 
 /* True if rows_cut leaves out a row that would be shown. */
-static bool is_cut(struct rows *rows, uint64_t count)
+static bool is_cut(struct rows *rows, size_t row, uint64_t count)
 {
+    if (row >= rows->cut.begin && row < rows->cut.end)
+        return true;
     if (count != rows->min)
         return count < rows->min;
     if (rows->min_count == 0)
@@ -143,7 +145,7 @@ const struct row *rows_next(struct rows *rows)
             continue;
         rows->row.count = row_count(rows, row);
         rows->row.running += rows->row.count;
-        if (is_cut(rows, rows->row.count))
+        if (is_cut(rows, row, rows->row.count))
             continue;
         name_row(rows, row);
         rows->row.index = row;
@@ -165,6 +167,18 @@ static void insert_largest(uint64_t *largest, size_t *len, size_t max, uint64_t 
     largest[at] = count;
 }
 
+/* Leaves out the last `count` keys, or all, but neither the rest nor what has no key. Returns how
+ * many. */
+static size_t cut_last(struct rows *rows, size_t count)
+{
+    const struct groups *groups = rows->names.groups;
+    const size_t before = groups->rest < groups->missing ? groups->rest : groups->missing;
+    const size_t end = before < rows->count ? before : rows->count;
+    count = count < end ? count : end;
+    rows->cut = (struct row_range){end - count, end};
+    return count;
+}
+
 size_t rows_cut(struct rows *rows, size_t max)
 {
     struct rows walk = *rows;
@@ -176,6 +190,8 @@ size_t rows_cut(struct rows *rows, size_t max)
         insert_largest(largest, &len, max, row->count);
     if (shown <= max)
         return 0;
+    if (rows->names.groups && rows->names.groups->is_ordered)
+        return cut_last(rows, shown - (max - 1));
     rows->min = largest[max - 2];
     rows->min_count = 0;
     for (len = max - 1; len > 0 && largest[len - 1] == rows->min; len--)

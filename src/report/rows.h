@@ -47,8 +47,9 @@ struct rows {
     bool empty_bins, empty_invalid, empty_others; /* rows that are shown without a count */
     struct row_range between[2];                  /* empty bins that are shown, between others */
     size_t next;
-    uint64_t min;       /* rows with fewer samples are left out (rows_cut) */
-    uint64_t min_count; /* how many of those with just as many are still shown */
+    uint64_t min;         /* rows with fewer samples are left out (rows_cut) */
+    uint64_t min_count;   /* how many of those with just as many are still shown */
+    struct row_range cut; /* rows of ordered groups that are left out */
     struct row_names names;
     struct row row; /* the current one */
 };
@@ -64,8 +65,8 @@ void rows_begin(struct rows *rows, const struct histogram_spec *spec, const stru
                 const struct row_names *names, enum empty_rows empty);
 
 /* Leaves out the rows with the least counts if there are more than `max`, at least 2; of equal
- * counts the last ones. One line is left free to say so. Returns how many are left out. Call it
- * before the walk. */
+ * counts the last ones; of groups that are ordered those before the rest. One line is left free to
+ * say so. Returns how many are left out. Call it before the walk. */
 size_t rows_cut(struct rows *rows, size_t max);
 
 /* Returns the next row that is shown, which is valid until the next call; NULL after the last one.

@@ -275,6 +275,20 @@ same "the first of a sequence" expected rows
 tail -n 4 out | cut -f 1 | tr -d '\n' >rows
 check "--interval" [ "$(cat rows)" = cbad ]
 
+# A picture that does not fit on the screen, of 24 lines, has the first keys of that order, and (other).
+if "$HELPERS/terminal" 80 true 2>/dev/null; then
+    seq 1 50 | awk '{ for (i = 0; i < $1; i++) print "k" $1 }' >steps
+    for column in count -count -key; do
+        case $column in count) seq 50 -1 1 ;; -key) seq 1 50 | sort -r ;; *) seq 1 50 ;; esac | sed 's/^/k/' >whole
+        (cat steps && sleep 0.35) | run_as "$HELPERS/terminal" 80 "$GPUHISTO" $ENGINE --by=1 -p --interval=0.1 --sort=$column
+        sed 's/^.*\[J/=\n/' out | awk '/^=/ && tables++ { exit } !/^=/ { print $1 }' >rows
+        (sed 21q whole && echo "(other)" && echo "(19") >expected
+        same "a screen, $column" expected rows
+    done
+else
+    skip_part "terminals: none can be opened here"
+fi
+
 # --- many keys ---
 
 awk -v n=$distinct 'BEGIN { for (i = 0; i < 3 * n; i++) printf "k%d %d.%d\n", i * 7919 % n, i * i % 9973, i % 10 }' >many
