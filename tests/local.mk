@@ -173,6 +173,7 @@ unit_tests = \
 	tests/unit/test_limits \
 	tests/unit/test_error_locator \
 	tests/unit/test_line_spans \
+	tests/unit/test_regex \
 	tests/unit/test_merge \
 	tests/unit/test_moments \
 	tests/unit/test_naive_zstd \
@@ -245,6 +246,7 @@ tests_unit_test_key_tallies_LDADD = $(libraries) -lm
 tests_unit_test_limits_LDADD = $(libraries)
 tests_unit_test_error_locator_LDADD = $(libraries)
 tests_unit_test_line_spans_LDADD = $(libraries)
+tests_unit_test_regex_LDADD = $(libraries)
 tests_unit_test_merge_LDADD = $(with_device)
 tests_unit_test_moments_LDADD = $(libraries)
 tests_unit_test_naive_zstd_LDADD = $(libraries)
