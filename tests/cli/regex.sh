@@ -111,6 +111,24 @@ for case in '/a$/ 1 2' '/\r/ 3' '/\x20$/ 4' '/a\s*$/ 1 2 3'; do
     set +f
 done
 
+printf '1,"a\nb"\n2,ab\n3,"x""\na b"\r\n4,"a\n"\n' >bytes.csv
+keeps_csv()
+{
+    expression=$1
+    shift
+    printf '%s\t1\n' "$@" >expected
+    for size in 1 1M; do
+        run -q --csv --by=1 --chunk-size=$size --lines-with="$expression" bytes.csv
+        counts "CSV, $expression" expected
+    done
+}
+keeps_csv '/a\sb/' 1 3
+keeps_csv '/a[^b]/' 1 3 4
+keeps_csv '/(?s)^1.*b/' 1
+keeps_csv '/^\d,"?a.?b|^4/' 2 4
+keeps_csv '/"$/' 1 3 4
+keeps_csv '/(?m)^a b/' 3
+
 # --- with other options ---
 
 printf 'ms,name\n1,a7\n2,b7\n3,a8\n' >header.csv
