@@ -53,15 +53,9 @@ static void check_short(unsigned longest)
                 text[i] = (unsigned char)bytes[rest % base];
             for (int kind = FIELD_BLANKS; kind <= FIELD_CSV; kind++)
                 for (int32_t number = -2; number <= 2; number += number == -1 ? 2 : 1)
-                    check(&(struct field){(enum field_kind)kind,
-                                          number,
-                                          ',',
-                                          false,
-                                          NULL,
-                                          NULL,
-                                          0,
-                                          false,
-                                          {.count = 0}},
+                    check(&(struct field){.kind = (enum field_kind)kind,
+                                          .number = number,
+                                          .separator = ','},
                           text, len, 8, len / 2);
         }
 }
@@ -73,8 +67,12 @@ static void check_long(void)
                                   FIELD_RECORD_MAX + 70, 2 * FIELD_RECORD_MAX};
     for (size_t i = 0; i < sizeof lens / sizeof lens[0]; i++)
         for (int kind = FIELD_BLANKS; kind <= FIELD_AFTER; kind++) {
-            struct field field = {(enum field_kind)kind, -1, ' ', false, NULL, "a", 1, true,
-                                  {.count = 0}};
+            struct field field = {.kind = (enum field_kind)kind,
+                                  .number = -1,
+                                  .separator = ' ',
+                                  .after = "a",
+                                  .after_len = 1,
+                                  .has_units = true};
             unsigned char *text = long_memory;
             memset(text, 'a', LONG_SIZE);
             text[lens[i] - 2] = kind == FIELD_AFTER ? 'a' : ' ';
@@ -87,8 +85,12 @@ static void check_long(void)
         }
     for (size_t len = NUMBER_MAX - 1; len <= NUMBER_MAX + 1; len++)
         for (int kind = FIELD_BLANKS; kind <= FIELD_AFTER; kind++) {
-            struct field field = {(enum field_kind)kind, 2, ' ', false, NULL, "a ", 2, true,
-                                  {.count = 0}};
+            struct field field = {.kind = (enum field_kind)kind,
+                                  .number = 2,
+                                  .separator = ' ',
+                                  .after = "a ",
+                                  .after_len = 2,
+                                  .has_units = true};
             memcpy(memory, "a ", 2);
             memset(memory + 2, '7', len);
             memcpy(memory + 2 + len, " b\n", 3);
