@@ -42,7 +42,7 @@ struct draft {
     bool has_comma;                      /* of --decimal */
     struct line_filter filter;           /* of --lines-with and --lines-without */
     const char *where[CONDITIONS_MAX];   /* of --where, as typed */
-    size_t wheres;
+    size_t where_count;
     bool ends; /* --also: the options of another histogram follow */
 };
 

@@ -9,10 +9,10 @@
 
 int option_where(struct draft *draft, const char *value, struct error *error)
 {
-    if (draft->wheres == CONDITIONS_MAX)
+    if (draft->where_count == CONDITIONS_MAX)
         return error_of_option(error, "--where", value, "there may be at most %d conditions",
                                CONDITIONS_MAX);
-    draft->where[draft->wheres++] = value;
+    draft->where[draft->where_count++] = value;
     return 0;
 }
 
@@ -80,10 +80,10 @@ static int read_condition(const struct draft *draft, const char *typed, char nam
 int where_finish(const struct draft *draft, struct error *error)
 {
     struct options *options = draft->options;
-    if (draft->wheres > 0 && draft->mode->is_binned && !draft->field && !draft->after)
+    if (draft->where_count > 0 && draft->mode->is_binned && !draft->field && !draft->after)
         return option_needs(draft, "where=", "--field or --after with --numbers", error);
     number_prepare();
-    for (size_t i = 0; i < draft->wheres; i++) {
+    for (size_t i = 0; i < draft->where_count; i++) {
         struct condition condition;
         const int rc =
             read_condition(draft, draft->where[i], options->where_fields[i], &condition, error);
