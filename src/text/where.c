@@ -391,12 +391,13 @@ enum condition_error condition_split(const char *text, struct typed_condition *t
         if (strlen(comparisons[i]) == (has_two ? 2 : 1) && *comparisons[i] == *found)
             typed->comparison = (enum comparison)i;
     const char *value = found + (has_two ? 2 : 1);
-    if (*value && strchr("=<>!~", *value))
-        return CONDITION_OPERATOR;
+    const bool is_longer = *value && strchr("=<>!~", *value);
     while (is_blank(*value))
         value++;
     typed->value = value;
     typed->value_len = length_without_blanks(value, strlen(value));
+    if (is_longer)
+        return CONDITION_OPERATOR;
     return typed->value_len == 0 ? CONDITION_PARTS : CONDITION_READ;
 }
 

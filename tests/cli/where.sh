@@ -220,6 +220,7 @@ done
 for text in '9==5' '9=~5' '9=<5' '9=>5' '9<>5' '9>==5' '9!=~x'; do
     wrong "$text" "OP must be one of = != < <= > >=; if '" "' is text, write \""
 done
+wrong '9>== x ' "if '= x' is text, write \"= x\""
 for text in '0=5' '+1=5' '-0=5' '1048577=5' '1:2=5' '9!~5=5' '1.5=5'; do
     wrong "$text" "must be 1 to 1048576, -1 for the last field, a path into JSON such as .a.b or, with --header-line, a name"
 done

@@ -47,7 +47,8 @@ struct choices {
     uint8_t key, number; /* a field, signed, or a path */
     uint8_t characters;  /* the first of a key in three bits, and how many follow; 0: all */
     uint8_t records;     /* of a chunk, less one; 255, or of the last one: all that are left */
-    uint8_t wanted;      /* what a record must have, or from 128 on, must not; 0: anything */
+    uint8_t wanted;      /* what a record must have, or from 128 on, must not; 0: anything; a
+                          * newline or carriage return: conditions */
     uint8_t keys_max;    /* 0: any number */
     uint8_t repeats;     /* of the text, less one */
     uint8_t names;       /* 0: the rest is the text; otherwise each byte of it makes a record, by
@@ -100,6 +101,25 @@ static void add_modifier(struct key *key, const struct key_modifier *modifier)
     key->modifiers[key->modifier_count++] = *modifier;
 }
 
+/* Adds a condition on the key's field, and perhaps one on another field. */
+static void add_conditions(const struct choices *choices, const struct field *key,
+                           struct line_filter *filter)
+{
+    static const char *const values[] = {"404", "\"ab\"", "10:05", "2026-11-22T10:05:07Z"};
+    const char *value = values[choices->keys_max % 4];
+    struct condition condition = {
+        .name = "key", .field = *key, .comparison = (enum comparison)(choices->repeats % 6)};
+    condition.field.has_units = choices->flags & HAS_UNITS;
+    condition_set_value(&condition, value, strlen(value));
+    line_filter_add_condition(filter, &condition);
+    if (choices->wanted < 128)
+        return;
+    condition.name = "other";
+    condition.field.number = 1;
+    condition.comparison = COMPARE_UNEQUAL;
+    line_filter_add_condition(filter, &condition);
+}
+
 static void build_spec(const struct choices *choices, char wanted[2], struct histogram_spec *spec)
 {
     const size_t way = choices->way % WAYS;
@@ -127,7 +147,9 @@ static void build_spec(const struct choices *choices, char wanted[2], struct his
             &modifiers[(choices->way / WAYS - 1) % (sizeof modifiers / sizeof modifiers[0])]);
     wanted[0] = (char)(choices->wanted & 127);
     wanted[1] = '\0';
-    if (wanted[0] && wanted[0] != '\n' && wanted[0] != '\r')
+    if (wanted[0] == '\n' || wanted[0] == '\r')
+        add_conditions(choices, &key, &spec->filter);
+    else if (wanted[0])
         line_filter_add(&spec->filter, wanted, choices->wanted >= 128);
 }
 
