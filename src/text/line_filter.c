@@ -158,11 +158,16 @@ void line_filter_close(struct line_filter *filter)
     filter->failure = NULL;
 }
 
+/* Returns the end of a record without the carriage return before it. */
+static const unsigned char *content_end(const unsigned char *begin, const unsigned char *end)
+{
+    return end > begin && end[-1] == '\r' ? end - 1 : end;
+}
+
 enum regex_found line_string_match(const struct line_string *string, struct regex_matcher *matcher,
                                    const unsigned char *begin, const unsigned char *end)
 {
-    end -= end > begin && end[-1] == '\r';
-    return regex_match(string->regex, matcher, begin, (size_t)(end - begin));
+    return regex_match(string->regex, matcher, begin, (size_t)(content_end(begin, end) - begin));
 }
 
 /* Sets the failure to why an expression could not be decided for a record. */
@@ -170,7 +175,7 @@ static void describe(const struct line_string *string, const struct regex_matche
                      const unsigned char *begin, const unsigned char *end, struct error *failure)
 {
     char shown[RECORD_SHOWN];
-    show_text((const char *)begin, (size_t)(end - begin), shown, sizeof shown);
+    show_text((const char *)begin, (size_t)(content_end(begin, end) - begin), shown, sizeof shown);
     error_of_option(failure, string->is_unwanted ? "--lines-without" : "--lines-with", string->text,
                     "%s in the line '%s'; possessive repeats such as [a-z]++ take none",
                     regex_describe(matcher), shown);

@@ -197,10 +197,11 @@ backtracks='takes more backtracking than PCRE2 is allowed in the line'
 awk 'BEGIN { for (i = 0; i < 20000; i++) print i, "aab"; print 7, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"
              for (i = 0; i < 20000; i++) print i, "aab" }' >hostile
 "$HELPERS/make_zstd" -f 10000 <hostile >hostile.zst
+sed 's/$/\r/' hostile >hostile.crlf
 printf 'old\n' >table
 for threads in 1 8; do
     for option in --lines-with --lines-without; do
-        for file in hostile hostile.zst; do
+        for file in hostile hostile.zst hostile.crlf; do
             run -n -k1 "$option=/ (a+)+(b|\$)/" --threads=$threads $file
             refuses "$option, $file, $threads threads" 1 "gpuhisto: $file: $option=/ (a+)+(b|\$)/: $backtracks '7 aaaa" "aaa!'"
         done
