@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A histogram of values as the kernels are given it: plain numbers and a table, from which
- * gpu/count/rows.cuh finds the row of a value. src/tally/histogram_spec.h chooses the way; the GPU's own
- * additions are here. */
+ * gpu/count/rows.cuh finds the row of a value. src/tally/histogram_spec.h chooses the way; the
+ * GPU's own additions are here. */
 #ifndef GPUHISTO_ROW_MAP_H
 #define GPUHISTO_ROW_MAP_H
 
