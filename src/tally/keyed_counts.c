@@ -154,7 +154,7 @@ static bool set_name(struct keyed_counts *keyed, const struct key *key, const st
         *name = (struct key_name){from, span->len};
         return true;
     }
-    if (key_memo_has(&keyed->memo, from, to)) {
+    if (keyed->memo.from && key_memo_has(&keyed->memo, from, to)) {
         *name = keyed->memo.name;
         return true;
     }

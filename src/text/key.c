@@ -124,7 +124,9 @@ struct key_name key_of_field(const struct key *key, const unsigned char *from,
 {
     struct key_memo unused;
     memo = memo ? memo : &unused;
-    *memo = (struct key_memo){.from = from, .to = to};
+    memo->from = from;
+    memo->to = to;
+    memo->seconds = memo->digits = 0;
     from = number_colour_end(from, to);
     to = number_colour_begin(from, to);
     struct key_name name = content_of(key, from, to, scratch);
@@ -143,6 +145,8 @@ struct key_name key_of_field(const struct key *key, const unsigned char *from,
         }
     }
     memo->name = name;
+    if (name.bytes >= memo->from && name.bytes < memo->to)
+        memo->from = NULL; /* such a key is found again as fast as it is compared */
     return name;
 }
 

@@ -58,10 +58,11 @@ static inline bool key_is_part(const struct key *key, const unsigned char *from,
     return is_quoted || *from == NUMBER_ESCAPE || number_colour_begin(from, to) < to;
 }
 
-/* A field and its key, as long as both are where they were. All zeros: none. If the key is that of
- * a clock, it does not depend on the last digits of the seconds, and on a fraction after them. */
+/* A field and its key, which is not in the field, as long as both are where they were. All zeros:
+ * none. If the key is that of a clock, it does not depend on the last digits of the seconds, and on
+ * a fraction after them. */
 struct key_memo {
-    const unsigned char *from, *to; /* the field */
+    const unsigned char *from, *to; /* the field; NULL: there is none */
     size_t seconds;                 /* where in it these digits begin; 0: there is no clock */
     unsigned digits;                /* how many they are, up to 2 */
     struct key_name name;
