@@ -24,7 +24,7 @@ const char *strategy_cannot(const struct histogram_spec *spec)
 {
     const struct binning *binning = &spec->binning;
     const struct field *field = &spec->field;
-    if (key_is_used(&spec->key))
+    if (spec->key_count > 0)
         return "count by key";
     if (spec->has_moments)
         return "sum numbers for --stats and --quantiles";

@@ -6,6 +6,7 @@
 #include "src/report/name_text.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,19 +88,35 @@ static int sort_keys(const struct options *options, size_t *top)
     return 0;
 }
 
+/* Writes the header of a column for each key: the name or path of its field, or "key", which has a
+ * number if there are several. */
+static void name_columns(const struct options *options, char *text)
+{
+    const struct histogram_spec *spec = &options->spec;
+    for (unsigned i = 0; i < spec->key_count; i++) {
+        const char *by = options->by_fields[i];
+        if (i > 0)
+            text = options->report.format->is_picture ? stpcpy(text, "  ") : stpcpy(text, "\t");
+        if (spec->keys[i].field.number == 0)
+            text += name_text((const unsigned char *)by, strlen(by), false, text);
+        else if (spec->key_count > 1)
+            text += sprintf(text, "key%u", i + 1);
+        else
+            text = stpcpy(text, "key");
+    }
+}
+
 int main_write_keys(struct writer *out, const struct options *options, bool follow,
                     struct tally *tally)
 {
     struct key_tallies *keys = options->pool.keys;
-    const char *by = options->by_field;
-    char column[NAME_TEXT_BYTE * sizeof options->by_field + 1] = "key";
+    char columns[NAME_TEXT_BYTE * sizeof options->by_fields + 1];
     const bool skip_invalid = options->pool.invalid == INVALID_SKIP;
     size_t top;
-    if (options->spec.key.field.number == 0)
-        name_text((const unsigned char *)by, strlen(by), false, column);
+    name_columns(options, columns);
     if ((options->report.order.column ? sort_as_asked : sort_keys)(options, &top) != 0)
         return -1;
-    struct groups groups = groups_of_keys(keys, top, column, skip_invalid);
+    struct groups groups = groups_of_keys(keys, top, columns, skip_invalid);
     groups.threads = threads_of(options);
     groups.is_ordered = options->report.order.column != NULL;
     report_write_gap(out, &options->report, follow);

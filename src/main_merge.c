@@ -50,6 +50,11 @@ static int check_keys(const struct options *options, const struct merge *merge, 
         return 0;
     if (report->bins.max > 0 && !has_heat)
         return error_set(error, "--bins: tables by key are shown in the bins that were counted");
+    if (merge->spec.key_count > 1 && has_heat)
+        return error_set(error,
+                         "--format=%s: a heat map is by one key, and the tables are by %u; use "
+                         "--format=tsv",
+                         report->format->name, merge->spec.key_count);
     if (report->stats && has_heat)
         return error_set(error, "--plot: a heat map has no statistics; use --stats without --plot");
     if (!report->order.column)
@@ -155,7 +160,7 @@ static int merge_and_show(struct options *options, struct output *output,
     options->spec = merge->spec;
     options->pool.keys = merge->keys;
     options->report.words = merge_options(merge);
-    if (merge->keys && options_build_key(&merge->first.options, options, &error) != 0)
+    if (merge->keys && options_build_keys(&merge->first.options, options, &error) != 0)
         return main_failed(&error);
     if (options->verbosity >= NORMAL)
         main_warn_of_others(merge);

@@ -19,6 +19,13 @@ struct given {
     const char *value; /* or NULL */
 };
 
+/* What one --by says; options->by_fields has its field. */
+struct by {
+    const char *text; /* as typed */
+    bool is_name;     /* that of a column, even if it looks like a number */
+    struct key key;   /* without its field */
+};
+
 /* The options of one histogram, as far as they were read. The functions *_finish work out what
  * depends on several of them. */
 struct draft {
@@ -35,9 +42,8 @@ struct draft {
     bool log_alone;                      /* --log without a base */
     const char *field, *after;           /* as typed; NULL: not given */
     int32_t field_number;                /* of --field; 0: it is not a number */
-    const char *by;                      /* as typed; NULL: not given; options->by_field */
-    bool by_is_name;                     /* that of a column, even if it looks like a number */
-    struct key key;                      /* of --by, without its field */
+    struct by by[KEY_PARTS_MAX];         /* of each --by */
+    unsigned by_count;                   /* 0: not given */
     unsigned char separator;             /* of --separator */
     bool has_comma;                      /* of --decimal */
     struct line_filter filter;           /* of --lines-with and --lines-without */
@@ -178,8 +184,9 @@ int bins_finish(const struct draft *draft, struct binning *binning, struct error
 /* options_fields.c: finds out where in a line numbers stand. 0, or OPTIONS_WRONG with an error. */
 int fields_finish(const struct draft *draft, struct field *field, struct error *error);
 
-/* options_fields.c: finds out what records are counted by. 0, or OPTIONS_WRONG with an error. */
-int keys_finish(const struct draft *draft, struct key *key, struct error *error);
+/* options_fields.c: finds out what records are counted by: sets a key for each --by. 0, or
+ * OPTIONS_WRONG with an error. */
+int keys_finish(const struct draft *draft, struct key keys[KEY_PARTS_MAX], struct error *error);
 
 /* A field as it was typed for an option. */
 struct typed_field {

@@ -274,7 +274,7 @@ static int imply_mode(struct draft *draft, struct error *error)
 {
     const bool has_number =
         draft_gave(draft, "field") || draft_gave(draft, "after") || draft_gave(draft, "units");
-    if (!draft->mode && draft->by && !has_number)
+    if (!draft->mode && draft->by_count > 0 && !has_number)
         draft->mode = &mode_lines;
     for (size_t i = 0; i < option_count && !draft->mode; i++) {
         const struct option_row *row = &option_rows[i];

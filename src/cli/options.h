@@ -59,7 +59,8 @@ struct options {
     bool incomplete;    /* --merge accepts missing shares */
     bool each;          /* a result for each file, */
     uint64_t each_size; /* or for each block of so many bytes; 0: files are not divided */
-    char by_field[256]; /* of --by, without characters; the histogram's key refers to it */
+    char by_fields[KEY_PARTS_MAX][256]; /* of each --by, without modifiers; the histogram's keys
+                                         * refer to them */
     char where_fields[CONDITIONS_MAX]
                      [WHERE_FIELD_SIZE]; /* of --where; the histogram's filter refers to them */
     unsigned max_keys;                   /* that are counted, at most */
@@ -98,9 +99,9 @@ int options_finish_type(struct options *options, const char *type, struct error 
  * if they are wrong, not spelled as gpuhisto does, or made bins over what was seen. */
 int options_build(const struct words *words, struct histogram_spec *spec, struct error *error);
 
-/* Sets what --by of a table's "options" was: options->by_field, and whether that is a number, as
- * their key says. 0, or -1 with an error. */
-int options_build_key(const struct words *words, struct options *options, struct error *error);
+/* Sets what each --by of a table's "options" was: options->by_fields, and whether these are
+ * numbers, as the keys say. 0, or -1 with an error. */
+int options_build_keys(const struct words *words, struct options *options, struct error *error);
 
 /* Sorts the "options" of a table; free them. Any thread. 0; or -1 with an error if one of them is
  * unknown. */

@@ -192,10 +192,11 @@ static int finish_digits(const struct draft *draft, struct binning *binning, str
 {
     const bool singles = !draft->mode->is_text && draft->type->size == 4;
     const unsigned digits = draft->digits ? draft->digits : DIGITS_DEFAULT;
-    const bool has_heat = draft->by && draft->options->report.format->heat;
-    if (draft->bins && !has_heat && (draft->options->each || draft->by))
+    const bool has_heat = draft->by_count > 0 && draft->options->report.format->heat;
+    if (draft->bins && !has_heat && (draft->options->each || draft->by_count > 0))
         return option_needs(draft, "bins",
-                            draft->by ? "--min and --max with --by" : "--min and --max with --each",
+                            draft->by_count > 0 ? "--min and --max with --by"
+                                                : "--min and --max with --each",
                             error);
     draft->options->report.bins.max = draft->bins;
     draft->options->report.bins.keep = draft->digits > 0;

@@ -82,14 +82,15 @@ static int build_shown(struct histogram_spec *spec, const struct report_options 
     return 0;
 }
 
-int options_build_key(const struct words *words, struct options *options, struct error *error)
+int options_build_keys(const struct words *words, struct options *options, struct error *error)
 {
     struct words typed = {.list = NULL};
     struct options read;
     if (parse_words(words, &typed, &read, error) != 0)
         return -1;
-    options->spec.key.field.number = read.spec.key.field.number;
-    memcpy(options->by_field, read.by_field, sizeof options->by_field);
+    for (unsigned i = 0; i < read.spec.key_count; i++)
+        options->spec.keys[i].field.number = read.spec.keys[i].field.number;
+    memcpy(options->by_fields, read.by_fields, sizeof options->by_fields);
     words_free(&typed);
     options_free(&read);
     return 0;
@@ -108,7 +109,8 @@ int options_build(const struct words *words, struct histogram_spec *spec, struct
         *spec = options.spec;
         /* It refers to what is freed, and only counting needs it. */
         spec->field = (struct field){.kind = FIELD_NONE};
-        spec->key.field = (struct field){.kind = options.spec.key.field.kind};
+        for (unsigned i = 0; i < spec->key_count; i++)
+            spec->keys[i].field = (struct field){.kind = FIELD_NONE};
         spec->filter = (struct line_filter){.count = 0};
         words_free(&options.words);
         return build_shown(spec, &options.report, error);

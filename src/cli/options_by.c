@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --by: a field, or the name of a column in double quotes, and after colons the modifiers that make
- * the key of it. */
+/* --by, up to four times: a field, or the name of a column in double quotes, and after colons the
+ * modifiers that make the key of it. */
 #include "option.h"
 #include "parse.h"
 
@@ -101,11 +101,10 @@ static int parse_modifier(const char *value, const char *text, bool is_name,
 }
 
 /* Reads modifiers, each after a colon. */
-static int parse_modifiers(struct draft *draft, const char *value, const char *text, bool is_name,
+static int parse_modifiers(struct key *key, const char *value, const char *text, bool is_name,
                            struct error *error)
 {
     char one[32];
-    struct key *key = &draft->key;
     while (*text) {
         const size_t len = strcspn(++text, ":");
         if (key->modifier_count == KEY_MODIFIERS_MAX)
@@ -149,23 +148,25 @@ static const char *copy_name(const char *text, char *name, size_t size)
 int option_by(struct draft *draft, const char *value, struct error *error)
 {
     struct options *options = draft->options;
-    char *field = options->by_field;
-    const size_t size = sizeof options->by_field;
-    draft->by = value;
-    draft->by_is_name = *value == '"';
-    draft->key = (struct key){.modifier_count = 0};
-    const char *end = draft->by_is_name ? copy_name(value, field, size)
-                      : *value == '.'   ? path_end(value)
-                                        : value + strcspn(value, ":");
-    if (draft->by_is_name && (!end || (*end && *end != ':')))
+    if (draft->by_count == KEY_PARTS_MAX)
+        return error_of_option(error, "--by", value, "may be given at most %d times",
+                               KEY_PARTS_MAX);
+    char *field = options->by_fields[draft->by_count];
+    const size_t size = sizeof options->by_fields[0];
+    struct by *by = &draft->by[draft->by_count++];
+    *by = (struct by){.text = value, .is_name = *value == '"'};
+    const char *end = by->is_name     ? copy_name(value, field, size)
+                      : *value == '.' ? path_end(value)
+                                      : value + strcspn(value, ":");
+    if (by->is_name && (!end || (*end && *end != ':')))
         return error_of_option(error, "--by", value,
                                "must be a name of 1 to %zu bytes in quotes, and perhaps modifiers "
                                "after colons, as in --by='\"a:b\":1-3'",
                                size - 1);
-    if (!draft->by_is_name && !copy(value, (size_t)(end - value), field, size))
+    if (!by->is_name && !copy(value, (size_t)(end - value), field, size))
         end = value;
     if (end == value || !*field)
         return error_of_option(error, "--by", value, "must be a field of 1 to %zu bytes", size - 1);
-    const bool is_name = !draft->by_is_name && !strchr(DIGITS "-.", *field);
-    return parse_modifiers(draft, value, end, is_name, error);
+    const bool is_name = !by->is_name && !strchr(DIGITS "-.", *field);
+    return parse_modifiers(&by->key, value, end, is_name, error);
 }

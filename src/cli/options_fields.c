@@ -178,16 +178,30 @@ int fields_finish(const struct draft *draft, struct field *field, struct error *
     return 0;
 }
 
-int keys_finish(const struct draft *draft, struct key *key, struct error *error)
+/* Sets the field of key i. The records that count depend on whether they are JSON. */
+static int finish_key(const struct draft *draft, unsigned i, struct key *keys, struct error *error)
 {
-    const char *text = draft->options->by_field;
-    const bool is_name = draft->by_is_name;
-    const struct typed_field typed = {"--by", text, is_name ? 0 : field_number(text), text,
-                                      is_name};
-    *key = draft->key;
-    if (!draft->by)
+    const struct by *by = &draft->by[i];
+    const char *text = draft->options->by_fields[i];
+    const int32_t number = by->is_name ? 0 : field_number(text);
+    const struct typed_field typed = {"--by", text, number, text, by->is_name};
+    keys[i] = by->key;
+    if (field_finish(draft, &typed, &keys[i].field, error) != 0)
+        return OPTIONS_WRONG;
+    if (keys[i].field.kind == keys[0].field.kind)
         return 0;
-    if (draft->mode->is_binned && !draft->field && !draft->after)
+    return error_of_option(error, "--by", by->text,
+                           "cannot be combined with --by=%s, as lines are JSON or not; use paths "
+                           "such as .status, or fields such as 9, for both",
+                           draft->by[0].text);
+}
+
+int keys_finish(const struct draft *draft, struct key keys[KEY_PARTS_MAX], struct error *error)
+{
+    int rc = 0;
+    if (draft->by_count > 0 && draft->mode->is_binned && !draft->field && !draft->after)
         return option_needs(draft, "by=", "--field or --after with --numbers", error);
-    return field_finish(draft, &typed, &key->field, error);
+    for (unsigned i = 0; i < draft->by_count && rc == 0; i++)
+        rc = finish_key(draft, i, keys, error);
+    return rc;
 }

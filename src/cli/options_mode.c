@@ -123,10 +123,10 @@ int mode_finish(const struct draft *draft, struct error *error)
     const struct format *format = draft->options->report.format;
     const struct mode *mode = draft->mode;
     struct field field = {.kind = FIELD_NONE};
-    struct key key = {.modifier_count = 0};
+    struct key keys[KEY_PARTS_MAX] = {{.modifier_count = 0}};
     char needed[64];
     int rc = 0;
-    const bool has_heat = draft->by && mode->is_binned && format->heat;
+    const bool has_heat = draft->by_count > 0 && mode->is_binned && format->heat;
     if (format->mode && format->mode != mode && !has_heat) {
         snprintf(needed, sizeof needed, "--%s%s", format->mode->name,
                  format->heat ? ", or --by with --field or --after" : "");
@@ -142,15 +142,17 @@ int mode_finish(const struct draft *draft, struct error *error)
     if (rc == 0)
         rc = fields_finish(draft, &field, error);
     if (rc == 0)
-        rc = keys_finish(draft, &key, error);
+        rc = keys_finish(draft, keys, error);
     if (rc == 0 && mode->is_binned)
         rc = finish_binned(draft, error);
     if (rc == 0)
         rc = report_finish(draft, error);
     if (rc == 0 && !mode->is_binned)
         build(draft, NULL);
-    draft->options->spec.field = mode == &mode_lines ? key.field : field;
-    draft->options->spec.key = key;
-    draft->options->spec.filter = draft->filter;
+    struct histogram_spec *spec = &draft->options->spec;
+    spec->field = mode == &mode_lines ? keys[0].field : field;
+    memcpy(spec->keys, keys, sizeof keys);
+    spec->key_count = draft->by_count;
+    spec->filter = draft->filter;
     return rc == 0 ? where_finish(draft, error) : rc;
 }

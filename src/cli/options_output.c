@@ -173,7 +173,7 @@ static int order_finish(const struct draft *draft, struct error *error)
         return 0;
     if (report->quantile_count == 0)
         read_quantiles(QUANTILES_DEFAULT, report);
-    if (!draft->by)
+    if (draft->by_count == 0)
         return 0;
     if (!draft->mode->is_binned && report->format->separator &&
         option_conflict(draft, "sort", "stats", STATS_WITHOUT_ROWS, error) != 0)
@@ -190,7 +190,13 @@ int report_finish(const struct draft *draft, struct error *error)
     if (format->is_binary && !draft->options->output && isatty(STDOUT_FILENO))
         return error_set(error, "--format=%s: standard output is a terminal; use --output",
                          format->name);
-    if (report->stats && draft->by && draft->mode->is_binned && format->heat)
+    const bool has_heat = draft->by_count > 0 && draft->mode->is_binned && format->heat;
+    if (has_heat && draft->by_count > 1)
+        return error_set(error,
+                         "--format=%s --by: a heat map is by one key; give --by once, or use "
+                         "--format=tsv",
+                         format->name);
+    if (report->stats && has_heat)
         return error_set(error, "--plot --by: a heat map has no statistics; use --stats without "
                                 "--plot");
     if (order_finish(draft, error) != 0)

@@ -92,8 +92,8 @@ static int add_field(const struct draft *draft, struct words *words)
         rc |= words_format(words, "--field=%" PRId32, draft->field_number);
     else if (draft->field)
         rc |= add_text(words, "--field=", draft->field);
-    if (draft->by)
-        rc |= add_text(words, "--by=", draft->by);
+    for (unsigned i = 0; i < draft->by_count; i++)
+        rc |= add_text(words, "--by=", draft->by[i].text);
     if (draft_gave(draft, "separator") && !is_comma)
         rc |= add_separator(words, draft->separator);
     if (is_csv)

@@ -225,17 +225,27 @@ struct destination {
     struct keyed_counts *keyed; /* NULL: there are no keys */
 };
 
+void count_find_other_keys(const struct count_plan *plan, struct record_text text,
+                           struct key_span (*spans)[KEYED_MAX], size_t n)
+{
+    for (unsigned i = 1; i < plan->spec->key_count; i++)
+        fields_find_keys(plan->parser, &plan->field, &plan->keys[i].field, text, spans[i], n);
+}
+
 /* Counts records that are nothing but their keys. */
 static void count_keys(const struct count_plan *plan, const unsigned char *data, size_t len,
                        const struct destination *to)
 {
     struct record_text text = {data, data, data + len};
-    struct key_span spans[KEYED_MAX];
+    struct key_span spans[KEY_PARTS_MAX][KEYED_MAX];
     uint32_t numbers[KEYED_MAX];
     to->tally->newlines += byte_count(data, len, '\n');
     while (text.at < text.limit) {
-        const size_t n = plan->parser->find_fields(&plan->key.field, &text, spans, KEYED_MAX);
-        keyed_count(to->keyed, &plan->key, spans, n, numbers);
+        const struct record_text begin = text;
+        const size_t n =
+            plan->parser->find_fields(&plan->keys[0].field, &text, spans[0], KEYED_MAX);
+        count_find_other_keys(plan, begin, spans, n);
+        keyed_count(to->keyed, plan->keys, spans, n, numbers);
     }
 }
 
@@ -303,7 +313,7 @@ static __attribute__((noinline)) void count_kept(const struct count_plan *plan, 
     unsigned char gathered[GATHERED_SIZE];
     size_t used = 0;
     struct line_spans spans;
-    const bool has_tokens = plan->field.kind == FIELD_NONE && !key_is_used(&plan->spec->key);
+    const bool has_tokens = plan->field.kind == FIELD_NONE && plan->spec->key_count == 0;
     line_spans_begin(&spans, plan->filter, &plan->field, has_tokens, plan->parser, data, len);
     while (line_spans_next(&spans, &from, &to)) {
         const size_t size = (size_t)(to - from);
@@ -333,7 +343,7 @@ struct count_plan count_plan(const struct cpu_kernels *kernels, const struct his
     if (spec->mode->is_text) {
         plan.parser = number_parser_find(kernels->parser);
         plan.field = spec->field;
-        plan.key = spec->key;
+        memcpy(plan.keys, spec->keys, sizeof plan.keys);
     } else if (spec->mode->id == MODE_LETTERS) {
         kernels->prepare_letters(&plan);
     }
@@ -356,6 +366,15 @@ bool count_can_page(const struct histogram_spec *spec)
            (spec->mode->is_binned && spec->type.size > 1);
 }
 
+/* True if a field of the chunk's file is called by a name. */
+static bool names_columns(const struct origin *origin)
+{
+    bool names = origin->column != 0;
+    for (unsigned i = 0; i < KEY_PARTS_MAX; i++)
+        names |= origin->key_columns[i] != 0;
+    return names;
+}
+
 void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
                  struct paged_counts *paged, struct keyed_counts *keyed)
 {
@@ -366,12 +385,13 @@ void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struc
     const bool has_names = line_filter_has_names(plan->filter);
     struct count_plan of_file;
     struct line_filter filter;
-    if (origin->column != 0 || origin->key_column != 0 || has_names) { /* they have names */
+    if (has_names || names_columns(origin)) {
         of_file = *plan;
         if (origin->column != 0)
             of_file.field.number = origin->column;
-        if (origin->key_column != 0)
-            of_file.key.field.number = origin->key_column;
+        for (unsigned i = 0; i < plan->spec->key_count; i++)
+            if (origin->key_columns[i] != 0)
+                of_file.keys[i].field.number = origin->key_columns[i];
         if (has_names) {
             filter = *plan->filter;
             line_filter_set_columns(&filter, origin->where_columns);

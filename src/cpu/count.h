@@ -39,7 +39,7 @@ struct count_plan {
     struct row_plan rows;               /* of values and numbers */
     const struct number_parser *parser; /* of text */
     struct field field;                 /* of text */
-    struct key key;                     /* of text */
+    struct key keys[KEY_PARTS_MAX];     /* of text, as many as the histogram has */
     const struct line_filter *filter;   /* of text */
     bool skip_repeated; /* chunks overlap, as only another histogram's pairs need: count the rest */
 };
@@ -94,6 +94,11 @@ void count_samples(const struct count_plan *plan, const unsigned char *data, siz
  * records by key go there, and the tally gets bytes and newlines only. */
 void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
                  struct paged_counts *paged, struct keyed_counts *keyed);
+
+/* Finds the second and further keys of the n records from text.at on that count, whose first keys
+ * were found: spans[i] gets those of key i. For the loops of this folder. */
+void count_find_other_keys(const struct count_plan *plan, struct record_text text,
+                           struct key_span (*spans)[KEYED_MAX], size_t n);
 
 /* True if samples of the histogram can be counted in pages. */
 bool count_can_page(const struct histogram_spec *spec);

@@ -233,9 +233,9 @@ static void describe_record(const struct field *field, const unsigned char *text
 /* The text that is searched for invalid samples. */
 struct searched {
     const struct histogram_spec *spec;
-    struct field field;        /* in this file */
-    struct key key;            /* in this file */
-    struct line_filter filter; /* in this file */
+    struct field field;             /* in this file */
+    struct key keys[KEY_PARTS_MAX]; /* in this file */
+    struct line_filter filter;      /* in this file */
 };
 
 static bool find_number(const struct field *field, const unsigned char *text, size_t len,
@@ -251,20 +251,23 @@ static bool find_number(const struct field *field, const unsigned char *text, si
 }
 
 /* Finds the first invalid sample of a text, all records of which count: one that is not a number,
- * or has no key. Returns the field that is wrong, perhaps that of the key; or NULL. */
+ * or has no key. Returns the field that is wrong, perhaps that of a key; or NULL. */
 static const struct field *find_in_all(const struct searched *searched, const unsigned char *text,
                                        size_t len, struct field_fault *fault)
 {
     const struct field *field = &searched->field;
     const bool is_number =
         searched->spec->mode != &mode_lines && find_number(field, text, len, fault);
+    const struct field *wrong = is_number ? field : NULL;
     struct field_fault other;
-    if (key_is_used(&searched->key) && key_find_missing(&searched->key, field, text, len, &other) &&
-        !(is_number && fault->at <= other.at)) {
+    for (unsigned i = 0; i < searched->spec->key_count; i++) {
+        const struct key *key = &searched->keys[i];
+        if (!key_find_missing(key, field, text, len, &other) || (wrong && fault->at <= other.at))
+            continue;
         *fault = other;
-        return &searched->key.field;
+        wrong = &key->field;
     }
-    return is_number ? field : NULL;
+    return wrong;
 }
 
 /* Finds the first invalid sample as find_in_all does, among the records that the filter keeps. */
@@ -294,13 +297,16 @@ static bool find_invalid(const struct histogram_spec *spec, const struct chunk *
                          struct error *what)
 {
     const struct origin *origin = &chunk->origin;
-    struct searched searched = {spec, spec->field, spec->key, spec->filter};
+    struct searched searched = {.spec = spec, .field = spec->field, .filter = spec->filter};
     struct field_fault fault;
     size_t begin = chunk->begin;
     if (origin->column)
         searched.field.number = origin->column;
-    if (origin->key_column)
-        searched.key.field.number = origin->key_column;
+    for (unsigned i = 0; i < spec->key_count; i++) {
+        searched.keys[i] = spec->keys[i];
+        if (origin->key_columns[i])
+            searched.keys[i].field.number = origin->key_columns[i];
+    }
     line_filter_set_columns(&searched.filter, origin->where_columns);
     if (origin->has_header)
         begin += field_header_len(&searched.field, chunk->data + begin, chunk->len - begin);

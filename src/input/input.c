@@ -16,10 +16,12 @@
 
 bool input_seeks_columns(const struct input *input)
 {
-    const struct field *field = input->records.field, *key = input->options->key;
+    const struct field *field = input->records.field;
+    const struct key *keys = input->options->keys;
     const struct line_filter *filter = input->options->filter;
-    bool seeks = (field && field->name && input->plan.column == 0) ||
-                 (key && key->name && input->plan.key_column == 0);
+    bool seeks = field && field->name && input->plan.column == 0;
+    for (unsigned i = 0; i < input->options->key_count; i++)
+        seeks |= keys[i].field.name && input->plan.key_columns[i] == 0;
     for (size_t i = 0; filter && i < filter->condition_count; i++)
         seeks |= filter->conditions[i].field.name && input->plan.where_columns[i] == 0;
     return seeks;
@@ -78,8 +80,9 @@ int input_find_columns(struct input *input, const unsigned char *text, size_t le
 {
     const char *name = input->bytes.name;
     int rc = find_column(input->records.field, text, len, name, &input->plan.column, error);
-    if (rc == 0)
-        rc = find_column(input->options->key, text, len, name, &input->plan.key_column, error);
+    for (unsigned i = 0; i < input->options->key_count && rc == 0; i++)
+        rc = find_column(&input->options->keys[i].field, text, len, name,
+                         &input->plan.key_columns[i], error);
     const struct line_filter *filter = input->options->filter;
     for (size_t i = 0; filter && i < filter->condition_count && rc == 0; i++)
         rc = find_column(&filter->conditions[i].field, text, len, name,
@@ -223,7 +226,7 @@ static int skip_header(struct input *input, struct chunk *chunk, bool at_end, st
         input_find_columns(input, chunk->data + chunk->begin, len, error) != 0)
         return -1;
     chunk->origin.column = input->plan.column;
-    chunk->origin.key_column = input->plan.key_column;
+    memcpy(chunk->origin.key_columns, input->plan.key_columns, sizeof input->plan.key_columns);
     memcpy(chunk->origin.where_columns, input->plan.where_columns,
            sizeof chunk->origin.where_columns);
     return 0;

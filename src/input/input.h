@@ -9,6 +9,7 @@
 #include "frames.h"
 #include "records.h"
 #include "src/base/error.h"
+#include "src/text/key.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -43,9 +44,10 @@ struct input_options {
     bool is_as_stored;         /* nothing is decoded */
     struct codec_options decoding;
     struct content_options content;
-    struct record_kind record;        /* what the content is cut into */
-    const struct field *field;        /* of lines; it must outlive the inputs */
-    const struct field *key;          /* of their keys; the same; or NULL */
+    struct record_kind record; /* what the content is cut into */
+    const struct field *field; /* of lines; it must outlive the inputs */
+    const struct key *keys;    /* of lines; the same */
+    unsigned key_count;
     const struct line_filter *filter; /* of lines; the same; or NULL: all count */
     bool skips_bom;       /* of lines: a byte order mark before the first one is left out */
     bool wants_positions; /* chunks state where in the content they begin; not of text */
@@ -89,7 +91,7 @@ struct plan {
     struct shard_edges edges; /* compressed: of the shard, if there are shards */
     uint64_t counted_from;    /* bytes of the file, as stored, before those of the shard */
     int32_t column;           /* that is named; 0: not known, or not needed */
-    int32_t key_column;       /* the same of the key, */
+    int32_t key_columns[KEY_PARTS_MAX];    /* the same of each key, */
     int32_t where_columns[CONDITIONS_MAX]; /* and of conditions */
 };
 

@@ -26,8 +26,11 @@ void merge_show_difference(struct error *error, const struct words *options, con
     const char *there = word_of_one(first_options, options);
     char shown[ERROR_SUBJECT_MAX];
     error_show_subject(first, shown);
-    error_set(error, "was counted with%s %.200s, but %s with%s %.200s", here ? "" : "out",
-              here ? here : there, shown, there ? "" : "out", there ? there : here);
+    if (here || there)
+        error_set(error, "was counted with%s %.200s, but %s with%s %.200s", here ? "" : "out",
+                  here ? here : there, shown, there ? "" : "out", there ? there : here);
+    else
+        error_set(error, "was counted with the options of %s in another order", shown);
     error_make_printable(error);
 }
 
@@ -60,7 +63,7 @@ static void begin_blocks(struct merge *merge)
 static int begin_keys(struct merge *merge)
 {
     const struct merge_form *form = &merge->form;
-    if (!key_is_used(&merge->spec.key))
+    if (merge->spec.key_count == 0)
         return 0;
     merge->keys = key_tallies_open(&merge->spec, form->max_keys, form->max_key_bytes);
     begin_blocks(merge);
@@ -82,7 +85,7 @@ static int begin(struct merge *merge, const struct parsed_table *table, const ch
             error, "--stats of characters needs the number of bytes, which tables do not hold");
     if (merge->form.is_cumulative && check_cumulative(&merge->spec, error) != 0)
         return -1;
-    const bool has_order = merge->form.has_order && key_is_used(&merge->spec.key);
+    const bool has_order = merge->form.has_order && merge->spec.key_count > 0;
     merge->spec.has_moments =
         ((merge->form.has_moments || has_order) && merge->spec.mode->is_binned) ||
         merge->form.is_cumulative;

@@ -294,11 +294,95 @@ static int read_digest(struct table_reader *reader, void *to)
 
 /* --- keys --- */
 
+/* Replaces digits in hexadecimal by the bytes that they stand for. */
+static int decode_bytes(struct table_reader *reader, char *bytes, size_t *len)
+{
+    for (size_t i = 0; i < *len; i++) {
+        const unsigned digit = hexadecimal_digit(bytes[i]);
+        if (*len % 2 != 0 || digit > 15)
+            return refuse(reader, "\"key_bytes\" are not bytes in hexadecimal");
+        bytes[i / 2] = (char)(i % 2 == 0 ? digit << 4 : (unsigned char)bytes[i / 2] | digit);
+    }
+    *len /= 2;
+    return 0;
+}
+
+/* A key of several parts that is being read, as key_parts_join has them: one after the other. */
+struct key_parts {
+    bool are_bytes;
+    text_at begin; /* 0: there is no byte so far */
+    size_t len;    /* of all */
+    unsigned count;
+    uint32_t lengths[KEY_PARTS_MAX];
+};
+
+/* Appends text to the parts. Returns where it was put, or NULL: it was refused. */
+static char *append(struct table_reader *reader, struct key_parts *parts, const char *text,
+                    size_t len)
+{
+    text_at at;
+    if (add_text(reader, text, len, &at) != 0)
+        return NULL;
+    parts->begin = parts->begin ? parts->begin : at;
+    parts->len += len;
+    return reader->table.text + at;
+}
+
+static int read_key_part(struct table_reader *reader, void *to)
+{
+    struct key_parts *parts = to;
+    struct parsed_table *table = &reader->table;
+    const char *text;
+    size_t len;
+    if (parts->count == KEY_PARTS_MAX)
+        return refuse(reader, "\"%s\" has more than %d texts", reader->member, KEY_PARTS_MAX);
+    if (take_text(reader, false, &text, &len) != 0)
+        return -1;
+    if (len > 0) {
+        char *added = append(reader, parts, text, len);
+        size_t decoded = len;
+        if (!added || (parts->are_bytes && decode_bytes(reader, added, &decoded) != 0))
+            return -1;
+        parts->len -= len - decoded;
+        len = decoded;
+        table->text_len = (size_t)(added - table->text) + len; /* the next part follows */
+    }
+    parts->lengths[parts->count++] = (uint32_t)len;
+    return 0;
+}
+
+/* Reads a list of the parts of a key, and sets *at and *len to its name. */
+static int read_key_parts(struct table_reader *reader, struct key_parts *parts, text_at *at,
+                          uint32_t *len)
+{
+    if (read_list(reader, read_key_part, parts) != 0)
+        return -1;
+    const size_t lengths = parts->count > 1 ? (parts->count - 1) * sizeof parts->lengths[0] : 0;
+    if (lengths > 0 && !append(reader, parts, (const char *)parts->lengths, lengths))
+        return -1;
+    *at = parts->begin;
+    *len = (uint32_t)parts->len;
+    return 0;
+}
+
+static bool is_list(struct table_reader *reader)
+{
+    json_skip_space(&reader->json);
+    return reader->json.at < reader->json.end && *reader->json.at == '[';
+}
+
 static int read_key(struct table_reader *reader, void *to)
 {
     struct read_key *key = to;
     const char *text;
     size_t len;
+    if (is_list(reader)) {
+        struct key_parts parts = {.are_bytes = false};
+        const int rc = read_key_parts(reader, &parts, &key->text, &key->text_len);
+        key->has |= READ_KEY_TEXT;
+        key->text_parts = parts.count;
+        return rc;
+    }
     if (take_text(reader, false, &text, &len) != 0)
         return -1;
     key->has |= READ_KEY_TEXT;
@@ -323,18 +407,18 @@ static int read_key_bytes(struct table_reader *reader, void *to)
     struct read_key *key = to;
     const char *digits;
     size_t len;
-    if (take_text(reader, false, &digits, &len) != 0 ||
-        add_text(reader, digits, len, &key->bytes) != 0)
-        return -1;
-    char *bytes = reader->table.text + key->bytes;
-    for (size_t i = 0; i < len; i++) {
-        const unsigned digit = hexadecimal_digit(bytes[i]);
-        if (len % 2 != 0 || digit > 15)
-            return refuse(reader, "\"key_bytes\" are not bytes in hexadecimal");
-        bytes[i / 2] = (char)(i % 2 == 0 ? digit << 4 : (unsigned char)bytes[i / 2] | digit);
-    }
-    key->bytes_len = (uint32_t)(len / 2);
     key->has |= READ_KEY_BYTES;
+    if (is_list(reader)) {
+        struct key_parts parts = {.are_bytes = true};
+        const int rc = read_key_parts(reader, &parts, &key->bytes, &key->bytes_len);
+        key->bytes_parts = parts.count;
+        return rc;
+    }
+    if (take_text(reader, false, &digits, &len) != 0 ||
+        add_text(reader, digits, len, &key->bytes) != 0 ||
+        decode_bytes(reader, reader->table.text + key->bytes, &len) != 0)
+        return -1;
+    key->bytes_len = (uint32_t)len;
     return 0;
 }
 
@@ -779,7 +863,7 @@ int table_reader_next(struct table_reader *reader, struct merge *merge, struct e
     reader->keys_max = merge->form.max_keys;
     reader->rows_max = spec->mode ? spec->bins + ROWS_BEYOND : SIZE_MAX;
     reader->finder.spec = NULL;
-    if (spec->mode && (spec->mode->is_binned || !key_is_used(&spec->key)))
+    if (spec->mode && (spec->mode->is_binned || spec->key_count == 0))
         row_finder_begin(&reader->finder, spec, &merge->seen);
     return read_table(reader) == 0 ? 1 : -1;
 }

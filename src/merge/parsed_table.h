@@ -14,9 +14,11 @@ typedef uint32_t text_at;
 
 /* A key: the bytes of one of these texts, which may have zeros in them. */
 struct read_key {
-    unsigned has;        /* some of these: */
-    text_at text, bytes; /* as text, and if they are not UTF-8 as bytes */
+    unsigned has; /* some of these: */
+    text_at text,
+        bytes; /* as text, and if they are not UTF-8 as bytes; of several parts the name */
     uint32_t text_len, bytes_len;
+    unsigned text_parts, bytes_parts; /* that were listed; 0: it was no list */
 };
 
 enum { READ_KEY_TEXT = 1, READ_KEY_BYTES = 2, READ_KEY_MISSING = 4 /* of records without a key */ };

@@ -21,11 +21,15 @@ static int refuse_top(struct error *error)
                             "give --top to --merge");
 }
 
-/* True if a key has what it must have: a text, and perhaps bytes, or nothing at all. */
-static bool is_complete(const struct read_key *key)
+/* True if a key has what it must have: a text, and perhaps bytes, or nothing at all; and as many
+ * parts as there are keys. */
+static bool is_complete(const struct read_key *key, const struct histogram_spec *spec)
 {
-    return key->has == READ_KEY_TEXT || key->has == (READ_KEY_TEXT | READ_KEY_BYTES) ||
-           key->has == READ_KEY_MISSING;
+    const unsigned parts = spec->key_count > 1 ? spec->key_count : 0;
+    if (key->has == READ_KEY_MISSING)
+        return true;
+    return key->has & READ_KEY_TEXT && key->text_parts == parts &&
+           (!(key->has & READ_KEY_BYTES) || key->bytes_parts == parts);
 }
 
 static struct key_name name_of(const struct parsed_table *table, const struct read_key *key)
@@ -40,10 +44,11 @@ static struct key_name name_of(const struct parsed_table *table, const struct re
 
 /* --- numbers: a table for each key --- */
 
-static int check_numbers(const struct parsed_table *table, struct error *error)
+static int check_numbers(const struct parsed_table *table, const struct histogram_spec *spec,
+                         struct error *error)
 {
     const bool has_key = table->has & HAS_KEY, has_keys = table->has & HAS_KEYS;
-    if (has_key == has_keys || table->key_count > 0 || (has_key && !is_complete(&table->key)))
+    if (has_key == has_keys || table->key_count > 0 || (has_key && !is_complete(&table->key, spec)))
         return error_set(error, NO_MATCH);
     if (!(table->has & HAS_TABLE) || !(table->has & HAS_TABLES) || table->table == 0 ||
         table->table > table->tables)
@@ -70,24 +75,26 @@ int table_keys_follow(const struct parsed_table *table, uint64_t last, uint64_t 
 /* --- lines: a row for each key --- */
 
 /* True if each row has a key. */
-static bool has_keys(const struct parsed_table *table)
+static bool has_keys(const struct parsed_table *table, const struct histogram_spec *spec)
 {
     if (table->key_count != table->row_count || table->count_count != table->row_count)
         return false;
     for (size_t i = 0; i < table->key_count; i++)
-        if (!(table->keys_of_rows[i].has & READ_KEY_TEXT))
+        if (!(table->keys_of_rows[i].has & READ_KEY_TEXT) ||
+            !is_complete(&table->keys_of_rows[i], spec))
             return false;
     return true;
 }
 
-static int check_lines(const struct parsed_table *table, struct error *error)
+static int check_lines(const struct parsed_table *table, const struct histogram_spec *spec,
+                       struct error *error)
 {
     const uint64_t needed = HAS_TOTAL | HAS_COUNTED | HAS_OTHER | HAS_INVALID | HAS_BINS;
     const struct read_totals *totals = &table->totals;
     uint64_t counted = 0;
     if ((table->has & needed) != needed)
         return error_set(error, "lacks \"total\", \"counted\", \"other\", \"invalid\" or \"bins\"");
-    if ((table->has & (HAS_KEY | HAS_KEYS)) || !has_keys(table))
+    if ((table->has & (HAS_KEY | HAS_KEYS)) || !has_keys(table, spec))
         return error_set(error, NO_MATCH);
     for (size_t i = 0; i < table->row_count; i++)
         if (__builtin_add_overflow(counted, table->counts[i], &counted))
@@ -106,8 +113,9 @@ static int check_lines(const struct parsed_table *table, struct error *error)
 int table_keys_check(const struct parsed_table *table, const struct histogram_spec *spec,
                      struct error *error)
 {
-    if (key_is_used(&spec->key))
-        return spec->mode->is_binned ? check_numbers(table, error) : check_lines(table, error);
+    if (spec->key_count > 0)
+        return spec->mode->is_binned ? check_numbers(table, spec, error)
+                                     : check_lines(table, spec, error);
     return table->key_count > 0 || (table->has & HAS_KEY) ? error_set(error, NO_MATCH) : 0;
 }
 

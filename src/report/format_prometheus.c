@@ -11,11 +11,20 @@
 
 /* --- labels --- */
 
-/* Writes the label that has the name of the group, which is printable. */
-static void write_name_label(struct table *table)
+/* Writes the labels that have the name of the group, which is printable: a key of several parts
+ * has one for each. */
+static void write_name_labels(struct table *table)
 {
-    writer_format(table->out, "%s=\"", table->groups->are_keys ? "key" : "file");
+    unsigned part = 1;
+    if (table->groups->parts > 1)
+        writer_text(table->out, "key1=\"");
+    else
+        writer_text(table->out, table->groups->are_keys ? "key=\"" : "file=\"");
     for (const char *at = table->group[GROUP_NAME]; *at; at++) {
+        if (*at == GROUP_SEPARATOR) {
+            writer_format(table->out, "\",key%u=\"", ++part);
+            continue;
+        }
         if (*at == '"' || *at == '\\')
             writer_char(table->out, '\\');
         writer_char(table->out, *at);
@@ -28,7 +37,7 @@ static void write_group(struct table *table)
 {
     const char *const name = table->group[GROUP_NAME], *const offset = table->group[GROUP_OFFSET];
     if (name)
-        write_name_label(table);
+        write_name_labels(table);
     if (offset)
         writer_format(table->out, "%soffset=\"%s\"", name ? "," : "", offset);
 }

@@ -4,6 +4,7 @@
 #include "name_text.h"
 
 #include "src/tally/key_table.h"
+#include "src/text/key_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -77,6 +78,7 @@ struct groups groups_of_keys(const struct key_tallies *keys, size_t top, const c
     struct groups groups = {
         .columns = {column},
         .are_keys = true,
+        .parts = key_tallies_parts(keys),
         .count = all > top ? top + 1 : all,
         .all = all,
         .rest = all > top ? top : SIZE_MAX,
@@ -130,6 +132,12 @@ uint64_t groups_offset(const struct groups *groups, size_t group)
 
 #define GAP_CAPACITY 16 /* "~4294967295~" */
 
+struct key_name groups_part(const struct groups *groups, size_t group, unsigned i)
+{
+    const struct key_name name = groups_name(groups, group);
+    return groups->parts > 1 ? key_parts_get(name, groups->parts, i) : name;
+}
+
 static const char *special_name(const struct groups *groups, size_t group)
 {
     return group == groups->rest ? GROUP_REST : group == groups->missing ? GROUP_MISSING : NULL;
@@ -142,20 +150,45 @@ static void put_escape(char *text, size_t at, size_t len, const char *escape)
     memcpy(text + at, escape, NAME_TEXT_BYTE);
 }
 
-/* Writes the name of a group, which is not shortened. */
+/* Writes part i of a name, and returns where it ends. In a picture no part ends with a blank, and
+ * if there are several, none has one. */
+static char *write_part(const struct groups *groups, size_t group, unsigned i, char *text)
+{
+    const struct key_name part = groups_part(groups, group, i);
+    size_t len = name_text(part.bytes, part.len, groups->is_ascii, text);
+    if (groups->are_keys && i == 0 &&
+        (strcmp(text, GROUP_REST) == 0 || strcmp(text, GROUP_MISSING) == 0)) {
+        put_escape(text, 0, len, "\\x28");
+        len += NAME_TEXT_BYTE - 1;
+    }
+    for (size_t at = len; groups->shown_max > 0 && at-- > 0;) {
+        if (text[at] == ' ') {
+            put_escape(text, at, len, "\\x20");
+            len += NAME_TEXT_BYTE - 1;
+        }
+        if (groups->parts <= 1) /* then blanks within it tell nothing apart */
+            break;
+    }
+    return text + len;
+}
+
+/* Writes the name of a group, which is not shortened. In a picture it has no blanks at its end: of
+ * the names that then are alike, all would have as many. */
 static void write_name(const struct groups *groups, size_t group, char *text)
 {
     const char *special = special_name(groups, group);
-    if (special) {
-        strcpy(text, special);
-        return;
+    const bool is_picture = groups->shown_max > 0;
+    char *end = special ? stpcpy(text, special) : write_part(groups, group, 0, text);
+    for (unsigned i = 1; i < groups->parts; i++) {
+        if (is_picture)
+            *end++ = ' ';
+        *end++ = is_picture ? ' ' : GROUP_SEPARATOR;
+        if (!special)
+            end = write_part(groups, group, i, end);
     }
-    const struct key_name name = groups_name(groups, group);
-    const size_t len = name_text(name.bytes, name.len, groups->is_ascii, text);
-    if (groups->are_keys && (strcmp(text, GROUP_REST) == 0 || strcmp(text, GROUP_MISSING) == 0))
-        put_escape(text, 0, len, "\\x28");
-    if (groups->shown_max > 0 && len > 0 && text[len - 1] == ' ')
-        put_escape(text, len - 1, len, "\\x20");
+    while (is_picture && end > text && end[-1] == ' ')
+        end--;
+    *end = '\0';
 }
 
 void groups_show_name(const struct groups *groups, size_t group, char *text)
@@ -171,7 +204,7 @@ void groups_show_name(const struct groups *groups, size_t group, char *text)
 
 size_t groups_name_capacity(const struct groups *groups)
 {
-    size_t longest = sizeof GROUP_MISSING;
+    size_t longest = sizeof GROUP_MISSING + KEY_PARTS_MAX;
     for (size_t group = 0; groups->columns[GROUP_NAME] && group < groups->count; group++) {
         const size_t len = special_name(groups, group) ? 0 : groups_name(groups, group).len;
         longest = len > longest ? len : longest;

@@ -15,6 +15,10 @@
 #define GROUP_REST "(other)"      /* what all keys are called that are not shown alone */
 #define GROUP_MISSING "(invalid)" /* and records without a key */
 
+/* Stands between the parts of a name, and of the header of their columns. It is in no part, as
+ * names are shown without control characters. */
+#define GROUP_SEPARATOR '\t'
+
 /* The columns that say which group it is, in order. */
 enum group_column {
     GROUP_NAME,
@@ -27,6 +31,7 @@ struct groups {
     const char *columns[GROUP_COLUMNS]; /* what they are, as headers call them; NULL: groups do not
                                          * have this column */
     bool are_keys;                      /* names are text of the input */
+    unsigned parts;                     /* of each name, a column each; of keys only */
     size_t count;                       /* that are shown */
     size_t all;                         /* keys, files or blocks */
     size_t rest;       /* the group that is this one and all that follow, added up; SIZE_MAX: there
@@ -77,8 +82,12 @@ uint64_t groups_samples(const struct groups *groups, size_t group);
 void groups_load(const struct groups *groups, size_t group, const struct histogram_spec *spec,
                  struct tally *tally);
 
-/* Writes a name as one printable line (name_text.h) to text, which has groups_name_capacity bytes.
- * No key is written as GROUP_REST or GROUP_MISSING. */
+/* Returns part i of the name of a group. */
+struct key_name groups_part(const struct groups *groups, size_t group, unsigned i);
+
+/* Writes a name as one printable line (name_text.h) to text, which has groups_name_capacity bytes:
+ * its parts with GROUP_SEPARATOR between them, in a picture two blanks. No first part of a key is
+ * written as GROUP_REST or GROUP_MISSING, beside which other parts are empty. */
 void groups_show_name(const struct groups *groups, size_t group, char *text);
 
 /* Returns the offset of a block. */

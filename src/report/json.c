@@ -40,6 +40,23 @@ static bool write_text(struct writer *out, const unsigned char *at, size_t len)
     return is_whole;
 }
 
+/* Writes the bytes of a name, of which the text does not have all as they are. */
+static void write_bytes(struct writer *out, const struct groups *groups, size_t group,
+                        const char *member)
+{
+    const bool is_list = groups->parts > 1;
+    writer_format(out, is_list ? ",\"%s_bytes\":[" : ",\"%s_bytes\":", member);
+    for (unsigned i = 0; i == 0 || i < groups->parts; i++) {
+        const struct key_name part = groups_part(groups, group, i);
+        writer_text(out, i > 0 ? ",\"" : "\"");
+        for (size_t at = 0; at < part.len; at++)
+            writer_format(out, "%02x", (unsigned)part.bytes[at]);
+        writer_char(out, '"');
+    }
+    if (is_list)
+        writer_char(out, ']');
+}
+
 void json_group(struct writer *out, const struct groups *groups, size_t group)
 {
     const char *member = groups->are_keys ? "key" : "file";
@@ -51,14 +68,19 @@ void json_group(struct writer *out, const struct groups *groups, size_t group)
         writer_text(out, "\"key\":null");
         return;
     }
-    const struct key_name name = groups_name(groups, group);
-    writer_format(out, "\"%s\":", member);
-    if (write_text(out, name.bytes, name.len))
-        return;
-    writer_format(out, ",\"%s_bytes\":\"", member);
-    for (size_t i = 0; i < name.len; i++)
-        writer_format(out, "%02x", (unsigned)name.bytes[i]);
-    writer_char(out, '"');
+    const bool is_list = groups->parts > 1;
+    bool is_whole = true;
+    writer_format(out, is_list ? "\"%s\":[" : "\"%s\":", member);
+    for (unsigned i = 0; i == 0 || i < groups->parts; i++) {
+        const struct key_name part = groups_part(groups, group, i);
+        if (i > 0)
+            writer_char(out, ',');
+        is_whole &= write_text(out, part.bytes, part.len);
+    }
+    if (is_list)
+        writer_char(out, ']');
+    if (!is_whole)
+        write_bytes(out, groups, group, member);
 }
 
 void json_member(struct writer *out, const char *key, const char *number)

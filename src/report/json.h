@@ -11,9 +11,10 @@
 void json_string(struct writer *out, const char *text);
 
 /* Writes the member "key" or "file", the name of a group. It is a string, in which U+FFFD replaces
- * invalid UTF-8, as in jq; or null, for records without a key. A name that is not UTF-8, or has a 0
- * in it, is followed by "key_bytes" or "file_bytes", its bytes in hexadecimal. For `rest` writes
- * "keys" instead, their number. */
+ * invalid UTF-8, as in jq; or null, for records without a key. A name of several
+ * parts is an array of strings. A name that is not UTF-8, or has a 0
+ * in it, is followed by "key_bytes" or "file_bytes", its bytes in hexadecimal, of each part if
+ * there are several. For `rest` writes "keys" instead, their number. */
 void json_group(struct writer *out, const struct groups *groups, size_t group);
 
 /* Each writes `key`, which ends with the colon, and a number. JSON knows no infinity and no NaN:

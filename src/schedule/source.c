@@ -421,10 +421,11 @@ void source_locate_chunk(const struct file *file, struct position *at, struct ch
                                     .name = file->input.bytes.name,
                                     .counted_from = file->input.plan.counted_from,
                                     .column = file->input.plan.column,
-                                    .key_column = file->input.plan.key_column,
                                     .content_first = file->input.plan.range.begin};
     memcpy(chunk->origin.where_columns, file->input.plan.where_columns,
            sizeof chunk->origin.where_columns);
+    memcpy(chunk->origin.key_columns, file->input.plan.key_columns,
+           sizeof chunk->origin.key_columns);
     at->index++;
 }
 

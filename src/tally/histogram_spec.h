@@ -126,7 +126,8 @@ struct histogram_spec {
     struct binning binning;                /* if mode->is_binned */
     bool has_moments;                      /* tallies have moments; only if mode->is_binned */
     struct field field;                    /* of numbers and lines: where in a line they stand */
-    struct key key;                        /* of numbers and lines: what they are counted by */
+    struct key keys[KEY_PARTS_MAX];        /* of numbers and lines: what they are counted by */
+    unsigned key_count;                    /* 0: there are no keys */
     struct line_filter filter;             /* of numbers and lines: which lines count */
     const struct histogram_spec *also;     /* the next one by which the same input is counted */
 };

@@ -3,6 +3,7 @@
 #include "key_table.h"
 #include "src/base/grow.h"
 #include "src/base/parallel.h"
+#include "src/text/key_parts.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #define SLOTS_FIRST 64
+#define ALIKE_MANY 256                /* keys that are sorted by ranks of their next part */
 #define BLOCK_SIZE ((size_t)64 << 10) /* of names, bytes; a longer name has a block of its own */
 
 /* --- names --- */
@@ -211,52 +213,63 @@ uint32_t key_table_find(struct key_table *table, uint64_t hash, const unsigned c
  * those that are alike there are compared. */
 
 /* The facts about the keys of a table that decide their order. */
-struct part {
-    size_t begin;  /* in the list */
-    size_t common; /* bytes that all names have at the beginning */
-    bool are_numbers;
+struct facts {
+    size_t begin;                    /* in the list */
+    size_t common;                   /* bytes that all first parts have at the beginning */
+    bool are_numbers[KEY_PARTS_MAX]; /* of all names, the parts that one key made */
 };
 
 struct sorting {
     const struct key_table *const *tables;
-    struct part *parts; /* one of each table */
-    size_t count;       /* tables */
+    struct facts *facts; /* of each table */
+    size_t count;        /* tables */
+    unsigned parts;      /* of each name */
     const struct key_entry *first;
-    struct part all; /* of all tables */
+    struct facts all; /* of all tables */
     struct key_list *keys;
+    struct radix_pair *scratch; /* as long as the list */
 };
 
 /* --- names --- */
 
-static int compare_bytes(const struct key_entry *a, const struct key_entry *b)
+static struct key_name part_of(const struct sorting *sorting, const struct key_entry *entry,
+                               unsigned part)
 {
-    const size_t len = a->len < b->len ? a->len : b->len;
-    const int order = len > 0 ? memcmp(a->name, b->name, len) : 0;
-    return order != 0 ? order : a->len < b->len ? -1 : a->len > b->len;
+    return key_parts_get((struct key_name){entry->name, entry->len}, sorting->parts, part);
 }
 
-static double number_of(const struct key_entry *entry)
+static int compare_bytes(struct key_name a, struct key_name b)
 {
-    const unsigned char *end = entry->name + entry->len;
-    return entry->len == 0 || entry->len > NUMBER_MAX || number_token_end(entry->name, end) != end
+    const size_t len = a.len < b.len ? a.len : b.len;
+    const int order = len > 0 ? memcmp(a.bytes, b.bytes, len) : 0;
+    return order != 0 ? order : a.len < b.len ? -1 : a.len > b.len;
+}
+
+static double number_of(struct key_name name)
+{
+    const unsigned char *end = name.bytes + name.len;
+    return name.len == 0 || name.len > NUMBER_MAX || number_token_end(name.bytes, end) != end
                ? NAN
-               : number_of_token(entry->name, end, end);
+               : number_of_token(name.bytes, end, end);
 }
 
-/* Compares numbers whose doubles are equal. Whole numbers that are rounded to the same double are
- * as long, so their digits are compared. */
-static int compare_digits(const struct key_entry *a, const struct key_entry *b)
+/* Compares numbers. Whole numbers that are rounded to the same double are as long, so their digits
+ * are compared. */
+static int compare_numbers(struct key_name a, struct key_name b)
 {
-    return number_of(a) < 0 ? compare_bytes(b, a) : compare_bytes(a, b);
+    const double one = number_of(a), other = number_of(b);
+    if (one != other)
+        return one < other ? -1 : 1;
+    return one < 0 ? compare_bytes(b, a) : compare_bytes(a, b);
 }
 
 /* Returns how many of the first `max` bytes are those of another name. */
-static size_t common_bytes(const struct key_entry *a, const struct key_entry *b, size_t max)
+static size_t common_bytes(struct key_name a, struct key_name b, size_t max)
 {
     size_t len = 0;
-    max = a->len < max ? a->len : max;
-    max = b->len < max ? b->len : max;
-    while (len < max && a->name[len] == b->name[len])
+    max = a.len < max ? a.len : max;
+    max = b.len < max ? b.len : max;
+    while (len < max && a.bytes[len] == b.bytes[len])
         len++;
     return len;
 }
@@ -271,11 +284,11 @@ static uint64_t rank_of_number(double value)
     return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
 }
 
-static uint64_t rank_of_bytes(const struct key_entry *entry, size_t from)
+static uint64_t rank_of_bytes(struct key_name name, size_t from)
 {
     uint64_t rank = 0;
     for (size_t i = from; i < from + 8; i++)
-        rank = rank << 8 | (i < entry->len ? entry->name[i] : 0);
+        rank = rank << 8 | (i < name.len ? name.bytes[i] : 0);
     return rank;
 }
 
@@ -283,29 +296,33 @@ static uint64_t rank_of_bytes(const struct key_entry *entry, size_t from)
 static void look_at(void *arg, size_t number)
 {
     struct sorting *sorting = arg;
-    struct part *part = &sorting->parts[number];
+    struct facts *facts = &sorting->facts[number];
     const struct key_table *table = sorting->tables[number];
-    part->are_numbers = true;
-    part->common = sorting->first->len;
-    for (size_t key = 1; key < table->count; key++) {
-        const struct key_entry *entry = &table->entries[key];
-        part->are_numbers = part->are_numbers && !isnan(number_of(entry));
-        part->common = common_bytes(sorting->first, entry, part->common);
+    const struct key_name first = part_of(sorting, sorting->first, 0);
+    *facts = (struct facts){.common = first.len};
+    for (unsigned part = 0; part < sorting->parts; part++) {
+        bool are_numbers = true;
+        for (size_t key = 1; key < table->count && are_numbers; key++)
+            are_numbers = !isnan(number_of(part_of(sorting, &table->entries[key], part)));
+        facts->are_numbers[part] = are_numbers;
     }
+    for (size_t key = 1; key < table->count; key++)
+        facts->common =
+            common_bytes(first, part_of(sorting, &table->entries[key], 0), facts->common);
 }
 
-/* Lists the keys of a table with their ranks by name. */
+/* Lists the keys of a table with the ranks of their first parts. */
 static void rank(void *arg, size_t number)
 {
     const struct sorting *sorting = arg;
     const struct key_table *table = sorting->tables[number];
-    const struct part *all = &sorting->all;
-    struct radix_pair *list = sorting->keys->list + sorting->parts[number].begin;
+    const struct facts *all = &sorting->all;
+    struct radix_pair *list = sorting->keys->list + sorting->facts[number].begin;
     for (size_t key = 1; key < table->count; key++) {
-        const struct key_entry *entry = &table->entries[key];
+        const struct key_name name = part_of(sorting, &table->entries[key], 0);
         list[key - 1].value = (uint64_t)number << 32 | key;
-        list[key - 1].key =
-            all->are_numbers ? rank_of_number(number_of(entry)) : rank_of_bytes(entry, all->common);
+        list[key - 1].key = all->are_numbers[0] ? rank_of_number(number_of(name))
+                                                : rank_of_bytes(name, all->common);
     }
 }
 
@@ -321,33 +338,31 @@ static int compare(const void *a, const void *b, void *arg)
 {
     const struct sorting *sorting = arg;
     const struct key_entry *left = entry_of(sorting, a), *right = entry_of(sorting, b);
-    return sorting->all.are_numbers ? compare_digits(left, right) : compare_bytes(left, right);
-}
-
-/* Compares two keys as compare does, without their ranks. */
-static int compare_names(const void *a, const void *b, void *arg)
-{
-    const struct sorting *sorting = arg;
-    const struct key_entry *left = entry_of(sorting, a), *right = entry_of(sorting, b);
-    const double one = number_of(left), other = number_of(right);
-    return sorting->all.are_numbers && one < other   ? -1
-           : sorting->all.are_numbers && one > other ? 1
-                                                     : compare(a, b, arg);
+    int order = 0;
+    for (unsigned part = 0; part < sorting->parts && order == 0; part++) {
+        const struct key_name one = part_of(sorting, left, part);
+        const struct key_name other = part_of(sorting, right, part);
+        order = compare_bytes(one, other);
+        if (order != 0 && sorting->all.are_numbers[part])
+            order = compare_numbers(one, other);
+    }
+    return order;
 }
 
 void key_list_sort_first(struct key_list *keys, const struct key_table *const *tables, size_t top)
 {
-    struct sorting sorting = {.tables = tables, .keys = keys, .all = {.are_numbers = true}};
-    for (size_t i = 0; i < top; i++)
-        sorting.all.are_numbers =
-            sorting.all.are_numbers && !isnan(number_of(entry_of(&sorting, &keys->list[i])));
-    qsort_r(keys->list, top, sizeof keys->list[0], compare_names, &sorting);
+    struct sorting sorting = {
+        .tables = tables, .parts = 1, .keys = keys, .all = {.are_numbers = {true}}};
+    bool *are_numbers = &sorting.all.are_numbers[0];
+    for (size_t i = 0; i < top && *are_numbers; i++)
+        *are_numbers = !isnan(number_of(part_of(&sorting, entry_of(&sorting, &keys->list[i]), 0)));
+    qsort_r(keys->list, top, sizeof keys->list[0], compare, &sorting);
 }
 
 bool key_is_number_or_time(const struct key_entry *entry)
 {
     bool has_mark = false;
-    if (!isnan(number_of(entry)))
+    if (!isnan(number_of((struct key_name){entry->name, entry->len})))
         return true;
     for (size_t i = 0; i < entry->len; i++) {
         const unsigned char c = entry->name[i];
@@ -359,70 +374,109 @@ bool key_is_number_or_time(const struct key_entry *entry)
     return has_mark;
 }
 
-static void sort_by_rank(struct key_list *keys, struct radix_pair **scratch)
+/* Sorts keys [begin, end) of the list by their ranks. */
+static void sort_by_rank(const struct sorting *sorting, size_t begin, size_t end)
 {
-    struct radix_pair *sorted = radix_sort_pairs(keys->list, *scratch, keys->count);
-    *scratch = sorted == keys->list ? *scratch : keys->list;
-    keys->list = sorted;
+    struct radix_pair *list = sorting->keys->list + begin;
+    const struct radix_pair *sorted = radix_sort_pairs(list, sorting->scratch, end - begin);
+    if (sorted != list)
+        memcpy(list, sorted, (end - begin) * sizeof list[0]);
 }
 
-/* Sorts those of a list in order that have the same rank. */
-static void sort_alike(struct sorting *sorting)
+/* True if keys [begin, end) of the list have all the same part. */
+static bool have_same_part(const struct sorting *sorting, size_t begin, size_t end, unsigned part)
 {
-    const struct key_list *keys = sorting->keys;
-    for (size_t at = 0, end = 0; at < keys->count; at = end) {
-        while (end < keys->count && keys->list[end].key == keys->list[at].key)
-            end++;
-        if (end - at > 1)
-            qsort_r(keys->list + at, end - at, sizeof keys->list[0], compare, sorting);
+    const struct radix_pair *list = sorting->keys->list;
+    const struct key_name first = part_of(sorting, entry_of(sorting, &list[begin]), part);
+    bool are_same = true;
+    for (size_t i = begin + 1; i < end && are_same; i++)
+        are_same = compare_bytes(first, part_of(sorting, entry_of(sorting, &list[i]), part)) == 0;
+    return are_same;
+}
+
+static void sort_by_part(struct sorting *sorting, size_t begin, size_t end, unsigned part);
+
+/* Sorts those of the keys [begin, end), which are in order by their ranks of a part, that have the
+ * same rank: by the next part if many have this one, such as a status. */
+static void sort_alike(struct sorting *sorting, size_t begin, size_t end, unsigned part)
+{
+    struct radix_pair *list = sorting->keys->list;
+    for (size_t at = begin, next = begin; at < end; at = next) {
+        while (next < end && list[next].key == list[at].key)
+            next++;
+        if (part + 1 < sorting->parts && next - at >= ALIKE_MANY &&
+            have_same_part(sorting, at, next, part))
+            sort_by_part(sorting, at, next, part + 1);
+        else if (next - at > 1)
+            qsort_r(list + at, next - at, sizeof list[0], compare, sorting);
     }
 }
 
-/* Sets where the keys of each table begin in the list, and what is common to all names. */
+/* Sorts keys [begin, end) of the list, whose parts before this one are the same. */
+static void sort_by_part(struct sorting *sorting, size_t begin, size_t end, unsigned part)
+{
+    struct radix_pair *list = sorting->keys->list;
+    const struct key_name first = part_of(sorting, entry_of(sorting, &list[begin]), part);
+    const bool are_numbers = sorting->all.are_numbers[part];
+    size_t common = are_numbers ? 0 : first.len;
+    for (size_t i = begin + 1; i < end && common > 0; i++)
+        common = common_bytes(first, part_of(sorting, entry_of(sorting, &list[i]), part), common);
+    for (size_t i = begin; i < end; i++) {
+        const struct key_name name = part_of(sorting, entry_of(sorting, &list[i]), part);
+        list[i].key = are_numbers ? rank_of_number(number_of(name)) : rank_of_bytes(name, common);
+    }
+    sort_by_rank(sorting, begin, end);
+    sort_alike(sorting, begin, end, part);
+}
+
+/* Sets where the keys of each table begin in the list, and what all names have in common. */
 static void prepare(struct sorting *sorting, unsigned threads)
 {
-    struct part *all = &sorting->all;
+    struct facts *all = &sorting->all;
     number_prepare();
     parallel_loop(threads, sorting->count, look_at, sorting);
-    *all = (struct part){.common = sorting->first->len, .are_numbers = true};
+    *all = (struct facts){.common = sorting->first->len};
+    for (unsigned part = 0; part < sorting->parts; part++)
+        all->are_numbers[part] = true;
     for (size_t i = 0; i < sorting->count; i++) {
-        struct part *part = &sorting->parts[i];
-        part->begin = all->begin;
+        struct facts *facts = &sorting->facts[i];
+        facts->begin = all->begin;
         all->begin += sorting->tables[i]->count - 1;
-        all->common = part->common < all->common ? part->common : all->common;
-        all->are_numbers = all->are_numbers && part->are_numbers;
+        all->common = facts->common < all->common ? facts->common : all->common;
+        for (unsigned part = 0; part < sorting->parts; part++)
+            all->are_numbers[part] &= facts->are_numbers[part];
     }
 }
 
-static void sort(struct sorting *sorting, struct radix_pair **scratch, unsigned threads)
+static void sort(struct sorting *sorting, unsigned threads)
 {
     prepare(sorting, threads);
     parallel_loop(threads, sorting->count, rank, sorting);
-    sort_by_rank(sorting->keys, scratch);
-    sort_alike(sorting);
+    sort_by_rank(sorting, 0, sorting->keys->count);
+    sort_alike(sorting, 0, sorting->keys->count, 0);
 }
 
 int key_list_make(struct key_list *keys, const struct key_table *const *tables, size_t count,
-                  unsigned threads)
+                  unsigned parts, unsigned threads)
 {
-    struct sorting sorting = {.tables = tables, .count = count, .keys = keys};
+    struct sorting sorting = {.tables = tables, .count = count, .parts = parts, .keys = keys};
     *keys = (struct key_list){.count = 0};
     for (size_t i = 0; i < count; i++) {
         sorting.first = tables[i]->count > 1 ? &tables[i]->entries[1] : sorting.first;
         keys->count += tables[i]->count - 1;
     }
     /* One more than there are, as a list of none has to be there, too. */
-    struct radix_pair *scratch = malloc((keys->count + 1) * sizeof scratch[0]);
-    sorting.parts = malloc(count * sizeof sorting.parts[0]);
+    sorting.scratch = malloc((keys->count + 1) * sizeof sorting.scratch[0]);
+    sorting.facts = malloc(count * sizeof sorting.facts[0]);
     keys->list = malloc((keys->count + 1) * sizeof keys->list[0]);
-    const bool is_there = scratch && sorting.parts && keys->list;
+    const bool is_there = sorting.scratch && sorting.facts && keys->list;
     if (is_there && keys->count > 0)
-        sort(&sorting, &scratch, threads);
+        sort(&sorting, threads);
     if (!is_there) {
         free(keys->list);
         keys->list = NULL;
     }
-    free(scratch);
-    free(sorting.parts);
+    free(sorting.scratch);
+    free(sorting.facts);
     return is_there ? 0 : -1;
 }

@@ -116,12 +116,14 @@ static inline uint32_t key_position_key(const struct radix_pair *position)
     return (uint32_t)position->value;
 }
 
-/* Lists the keys of `count` tables, by as many threads as are given. All keys differ, except for
- * KEY_MISSING. The caller frees the list. 0, or -1 if memory is short, and there is no list. */
+/* Lists the keys of `count` tables, by as many threads as are given; names have so many `parts`
+ * (key_parts.h), the first of which comes first, and each is ordered like a name of one part. All
+ * keys differ, except for KEY_MISSING. The caller frees the list. 0, or -1 if memory is short, and
+ * there is no list. */
 int key_list_make(struct key_list *keys, const struct key_table *const *tables, size_t count,
-                  unsigned threads);
+                  unsigned parts, unsigned threads);
 
-/* Sorts the first `top` keys of a list by name. After number_prepare. */
+/* Sorts the first `top` keys of a list by name, which has one part. After number_prepare. */
 void key_list_sort_first(struct key_list *keys, const struct key_table *const *tables, size_t top);
 
 /* True if a name is a number, or a point in time such as 10:05 or 2026-11-22T10:05. After

@@ -220,6 +220,11 @@ void key_tallies_close(struct key_tallies *keys)
     free(keys);
 }
 
+unsigned key_tallies_parts(const struct key_tallies *keys)
+{
+    return keys->spec->key_count > 1 ? keys->spec->key_count : 1;
+}
+
 enum key_tallies_state key_tallies_state(const struct key_tallies *keys)
 {
     return (enum key_tallies_state)atomic_load_explicit(&keys->state, memory_order_relaxed);
@@ -562,9 +567,10 @@ int key_tallies_sort(struct key_tallies *keys, enum key_order order, unsigned th
     const struct key_table *tables[STRIPES];
     for (size_t i = 0; i < STRIPES; i++)
         tables[i] = &keys->stripes[i].table;
-    const bool done = key_list_make(&keys->order, tables, STRIPES, threads) == 0 &&
-                      sort_counts(keys, threads) &&
-                      (order == KEYS_BY_NAME || sort_by_count(keys, order == KEYS_BY_VALID));
+    const bool done =
+        key_list_make(&keys->order, tables, STRIPES, key_tallies_parts(keys), threads) == 0 &&
+        sort_counts(keys, threads) &&
+        (order == KEYS_BY_NAME || sort_by_count(keys, order == KEYS_BY_VALID));
     return done ? 0 : -1;
 }
 

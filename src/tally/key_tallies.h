@@ -116,6 +116,9 @@ int key_tallies_check(const struct key_tallies *keys, struct error *error);
 /* Records that samples are lost, as memory was short. Any thread. */
 void key_tallies_lose(struct key_tallies *keys);
 
+/* Returns the number of parts that each name has (key_parts.h). */
+unsigned key_tallies_parts(const struct key_tallies *keys);
+
 /* --- counting --- */
 
 /* Makes a table, and samples of its keys, to be moved here. 0, or -1 if memory is short; close both

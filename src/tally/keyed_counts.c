@@ -114,7 +114,9 @@ void large_numbers_list(const struct number_parser *parser, const struct field *
 int keyed_open(struct keyed_counts *keyed, struct key_tallies *keys, unsigned tables)
 {
     const size_t wide = WIDE_OF_ALL / tables;
-    *keyed = (struct keyed_counts){.keys = keys, .wide_max = wide < WIDE_MIN ? WIDE_MIN : wide};
+    *keyed = (struct keyed_counts){.keys = keys,
+                                   .parts = key_tallies_parts(keys),
+                                   .wide_max = wide < WIDE_MIN ? WIDE_MIN : wide};
     return key_tallies_open_table(keys, &keyed->table, &keyed->samples);
 }
 
@@ -139,34 +141,66 @@ static bool is_full(const struct keyed_counts *keyed)
            table->name_bytes > NAMES_MAX;
 }
 
-/* True if the scratch has room for the key of a field. */
-static bool has_room(const struct keyed_counts *keyed, const struct key_span *span)
+/* Returns the bytes of the scratch, of which only those that are used take memory. Parts are made
+ * there, and then joined behind. */
+static size_t scratch_size(const struct keyed_counts *keyed)
 {
-    return !span->from || KEY_SIZE_MAX - keyed->scratch_used >= key_scratch_size(span->len);
+    return keyed->parts > 1 ? 2 * key_parts_size(keyed->parts, keyed->parts * KEY_SIZE_MAX)
+                            : KEY_SIZE_MAX;
 }
 
-/* Sets *name to the key of a field. Without a key its bytes are NULL. False if memory is short. */
-static bool set_name(struct keyed_counts *keyed, const struct key *key, const struct key_span *span,
-                     struct key_name *name)
+/* The records whose keys are prepared: spans[part][i] is of record i. */
+struct keyed_records {
+    const struct key *keys;
+    const struct key_span (*spans)[KEYED_MAX];
+};
+
+/* True if the scratch has room for the key of record i. */
+static bool has_room(const struct keyed_counts *keyed, const struct keyed_records *records,
+                     size_t i)
 {
-    const unsigned char *from = span->from, *to = from + span->len;
-    if (!key_is_part(key, from, to)) {
-        *name = (struct key_name){from, span->len};
-        return true;
+    size_t len = 0;
+    for (unsigned part = 0; part < keyed->parts; part++) {
+        const struct key_span *span = &records->spans[part][i];
+        len += span->from ? key_scratch_size(span->len) : 0;
     }
-    if (keyed->memo.from && key_memo_has(&keyed->memo, from, to)) {
-        *name = keyed->memo.name;
-        return true;
-    }
-    if (!keyed->scratch)
-        keyed->scratch = malloc(KEY_SIZE_MAX);
-    if (!keyed->scratch)
-        return false;
+    const size_t size = keyed->parts > 1 ? 2 * key_parts_size(keyed->parts, len) : len;
+    return scratch_size(keyed) - keyed->scratch_used >= size;
+}
+
+/* Returns the part of a name that one key makes of a field. Its bytes are NULL if there is none. */
+static struct key_name make_part(struct keyed_counts *keyed, const struct key *key,
+                                 const struct key_span *span, struct key_memo *memo)
+{
+    const unsigned char *from = span->from, *to = from ? from + span->len : NULL;
+    if (!from || !key_is_part(key, from, to))
+        return (struct key_name){from, span->len};
+    if (memo->from && key_memo_has(memo, from, to))
+        return memo->name;
     unsigned char *scratch = keyed->scratch + keyed->scratch_used;
-    *name = key_of_field(key, from, to, scratch, &keyed->memo);
-    if (name->bytes >= scratch && name->bytes < keyed->scratch + KEY_SIZE_MAX)
-        keyed->scratch_used = (size_t)(name->bytes + name->len - keyed->scratch);
-    return true;
+    const struct key_name name = key_of_field(key, from, to, scratch, memo);
+    if (name.bytes >= scratch && name.bytes < keyed->scratch + scratch_size(keyed))
+        keyed->scratch_used = (size_t)(name.bytes + name.len - keyed->scratch);
+    return name;
+}
+
+/* Returns the key of record i. Without a key its bytes are NULL. */
+static struct key_name make_name(struct keyed_counts *keyed, const struct keyed_records *records,
+                                 size_t i)
+{
+    struct key_name parts[KEY_PARTS_MAX];
+    for (unsigned part = 0; part < keyed->parts; part++) {
+        parts[part] =
+            make_part(keyed, &records->keys[part], &records->spans[part][i], &keyed->memos[part]);
+        if (!parts[part].bytes)
+            return parts[part];
+    }
+    if (keyed->parts == 1)
+        return parts[0];
+    unsigned char *scratch = keyed->scratch + keyed->scratch_used;
+    const struct key_name name = key_parts_join(parts, keyed->parts, scratch);
+    keyed->scratch_used += name.len;
+    return name;
 }
 
 /* A key that is going to be found. */
@@ -194,19 +228,11 @@ static bool is_same_name(const struct key_name *one, const struct key_name *othe
 
 /* Prepares the key of a record: sets its number if that is known at once. `before` is what was
  * prepared before, or NULL. */
-static void prepare(struct keyed_counts *keyed, const struct key *key, const struct key_span *span,
+static void prepare(struct keyed_counts *keyed, const struct keyed_records *records, size_t i,
                     const struct wanted *before, struct wanted *wanted, uint32_t *number)
 {
-    *wanted = (struct wanted){.hash = 0};
+    *wanted = (struct wanted){.name = make_name(keyed, records, i)};
     *number = KEY_MISSING;
-    if (!span->from) {
-        keyed->invalid++;
-        return;
-    }
-    if (!set_name(keyed, key, span, &wanted->name)) {
-        key_tallies_lose(keyed->keys);
-        return;
-    }
     if (!wanted->name.bytes) {
         keyed->invalid++;
         return;
@@ -220,18 +246,21 @@ static void prepare(struct keyed_counts *keyed, const struct key *key, const str
     key_table_prefetch(&keyed->table, wanted->hash);
 }
 
-/* Counts the first ones of n records: AT_ONCE, or those whose keys the scratch has room for.
+/* Counts records from `first` up to n: AT_ONCE, or those whose keys the scratch has room for.
  * Returns how many these are. */
-static size_t count_some(struct keyed_counts *keyed, const struct key *key,
-                         const struct key_span *spans, size_t n, uint32_t *numbers)
+static size_t count_some(struct keyed_counts *keyed, const struct keyed_records *records,
+                         size_t first, size_t n, uint32_t *numbers)
 {
     struct wanted wanted[AT_ONCE];
     size_t count = 0;
+    n -= first;
+    numbers += first;
     keyed->scratch_used = 0;
-    keyed->memo = (struct key_memo){.from = NULL}; /* its text may be gone */
-    for (; count < n && count < AT_ONCE && has_room(keyed, &spans[count]); count++)
-        prepare(keyed, key, &spans[count], count > 0 ? &wanted[count - 1] : NULL, &wanted[count],
-                &numbers[count]);
+    for (unsigned part = 0; part < keyed->parts; part++)
+        keyed->memos[part] = (struct key_memo){.from = NULL}; /* its text may be gone */
+    for (; count < n && count < AT_ONCE && has_room(keyed, records, first + count); count++)
+        prepare(keyed, records, first + count, count > 0 ? &wanted[count - 1] : NULL,
+                &wanted[count], &numbers[count]);
     for (size_t i = 0; i < count; i++) {
         if (wanted[i].is_repeated)
             numbers[i] = numbers[i - 1];
@@ -242,13 +271,19 @@ static size_t count_some(struct keyed_counts *keyed, const struct key *key,
     return count;
 }
 
-void keyed_count(struct keyed_counts *keyed, const struct key *key, const struct key_span *spans,
-                 size_t n, uint32_t *numbers)
+void keyed_count(struct keyed_counts *keyed, const struct key *keys,
+                 struct key_span (*spans)[KEYED_MAX], size_t n, uint32_t *numbers)
 {
+    const struct keyed_records records = {keys, (const struct key_span(*)[KEYED_MAX])spans};
+    if (!keyed->scratch && !(keyed->scratch = malloc(scratch_size(keyed)))) {
+        key_tallies_lose(keyed->keys);
+        memset(numbers, 0, n * sizeof numbers[0]); /* KEY_MISSING */
+        return;
+    }
     if (is_full(keyed))
         keyed_move(keyed);
     for (size_t i = 0; i < n;)
-        i += count_some(keyed, key, spans + i, n - i, numbers + i);
+        i += count_some(keyed, &records, i, n, numbers);
 }
 
 void keyed_count_rows(struct keyed_counts *keyed, const uint32_t *numbers, const uint32_t *rows,

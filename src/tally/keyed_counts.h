@@ -5,6 +5,7 @@
 #define GPUHISTO_KEYED_COUNTS_H
 
 #include "src/text/field_parser.h"
+#include "src/text/key_parts.h"
 #include "key_tallies.h"
 #include "src/bins/sums.h"
 
@@ -17,10 +18,11 @@ struct keyed_counts {
     struct key_samples samples; /* of its keys */
     size_t wide_max;            /* more keys whose sums are moments are moved */
     size_t wide;                /* keys whose sums became moments */
-    unsigned char *scratch;     /* for keys that are not in the text; NULL until there is one */
+    unsigned char *scratch;     /* for keys that are not in the text; NULL until one is counted */
     size_t scratch_used;        /* bytes of it */
-    struct key_memo memo;       /* of the last key that was made */
-    uint64_t invalid;           /* records without a key, and numbers that are none, so far */
+    unsigned parts;             /* of each name */
+    struct key_memo memos[KEY_PARTS_MAX]; /* of the last part that was made for each */
+    uint64_t invalid; /* records without a key, and numbers that are none, so far */
 };
 
 /* Makes counts to be moved to `keys`, as so many `tables` are. 0, or -1 if memory is short:
@@ -34,9 +36,9 @@ void keyed_close(struct keyed_counts *keyed);
 void keyed_move(struct keyed_counts *keyed);
 
 /* Counts n records, KEYED_MAX at most, by their keys, and sets the numbers of these, which hold
- * until this is called again. */
-void keyed_count(struct keyed_counts *keyed, const struct key *key, const struct key_span *spans,
-                 size_t n, uint32_t *numbers);
+ * until this is called again. spans[i] are those of keys[i]. */
+void keyed_count(struct keyed_counts *keyed, const struct key *keys,
+                 struct key_span (*spans)[KEYED_MAX], size_t n, uint32_t *numbers);
 
 /* Counts their rows. */
 void keyed_count_rows(struct keyed_counts *keyed, const uint32_t *numbers, const uint32_t *rows,

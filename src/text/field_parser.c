@@ -117,6 +117,35 @@ size_t fields_parse_keyed(const struct number_parser *parser, const struct field
     return parse_records(parser, field, key, text, values, keys, cap);
 }
 
+/* Finds keys as fields_find_keys, of records that count by another kind of field. Not inlined, as
+ * the tokens take some pages of the stack. */
+static __attribute__((noinline)) void
+find_keys_beside(const struct number_parser *parser, const struct field *field,
+                 const struct field *key, struct record_text *text, struct key_span *keys, size_t n)
+{
+    struct field_tokens tokens;
+    tokens.field = field;
+    tokens.key = key;
+    for (size_t count = 0; count < n && text->at < text->limit; count += tokens.count) {
+        tokens.count = tokens.len = 0;
+        tokens.cap = n - count;
+        tokens.keys = keys + count;
+        parser->tokenize(field, text, &tokens);
+    }
+}
+
+void fields_find_keys(const struct number_parser *parser, const struct field *field,
+                      const struct field *key, struct record_text text, struct key_span *keys,
+                      size_t n)
+{
+    if (field->kind != key->kind) {
+        find_keys_beside(parser, field, key, &text, keys, n);
+        return;
+    }
+    for (size_t count = 0; count < n && text.at < text.limit;)
+        count += parser->find_fields(key, &text, keys + count, n - count);
+}
+
 /* --- the table --- */
 
 const struct number_parser *const number_parsers[] = {

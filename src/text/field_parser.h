@@ -106,4 +106,10 @@ size_t fields_parse_keyed(const struct number_parser *parser, const struct field
                           const struct field *key, struct record_text *text, double *values,
                           struct key_span *keys, size_t cap);
 
+/* Finds the keys of the n records from text.at on that count as records of `field`, which the text
+ * must have. Any thread. */
+void fields_find_keys(const struct number_parser *parser, const struct field *field,
+                      const struct field *key, struct record_text text, struct key_span *keys,
+                      size_t n);
+
 #endif

@@ -11,6 +11,7 @@
 
 #define KEY_SIZE_MAX FIELD_RECORD_MAX /* bytes of a field, as written */
 #define KEY_MODIFIERS_MAX 4
+#define KEY_PARTS_MAX 4 /* keys by which a record is counted together (key_parts.h) */
 
 enum key_modifier_kind {
     KEY_CHARACTERS, /* some characters */
@@ -28,7 +29,7 @@ struct key_modifier {
 };
 
 struct key {
-    struct field field;                               /* FIELD_NONE: there are no keys */
+    struct field field;
     struct key_modifier modifiers[KEY_MODIFIERS_MAX]; /* each is for what the one before made */
     unsigned modifier_count;
 };
@@ -38,11 +39,6 @@ struct key_name {
     const unsigned char *bytes; /* NULL: that of records without a key */
     size_t len;
 };
-
-static inline bool key_is_used(const struct key *key)
-{
-    return key->field.kind != FIELD_NONE;
-}
 
 /* True if a field [from, to), as field_find gives it, may not be the key as it is. */
 static inline bool key_is_part(const struct key *key, const unsigned char *from,

@@ -134,16 +134,17 @@ static void build_spec(const struct choices *choices, char wanted[2], struct his
         spec->field = made_field(choices, ways[way].number, choices->number);
         spec->field.has_units = choices->flags & HAS_UNITS;
     }
-    spec->key = (struct key){.field = key};
+    spec->keys[0] = (struct key){.field = key};
+    spec->key_count = 1;
     if (choices->characters) {
         const int32_t begin = (int32_t)first + 1, end = begin + (int32_t)more;
-        add_modifier(&spec->key, &(struct key_modifier){.kind = KEY_CHARACTERS,
-                                                        .first = begin,
-                                                        .last = more == 31 ? -1 : end});
+        add_modifier(&spec->keys[0], &(struct key_modifier){.kind = KEY_CHARACTERS,
+                                                            .first = begin,
+                                                            .last = more == 31 ? -1 : end});
     }
     if (choices->way >= WAYS)
         add_modifier(
-            &spec->key,
+            &spec->keys[0],
             &modifiers[(choices->way / WAYS - 1) % (sizeof modifiers / sizeof modifiers[0])]);
     wanted[0] = (char)(choices->wanted & 127);
     wanted[1] = '\0';
@@ -319,7 +320,7 @@ static void list_record(const struct histogram_spec *spec, const unsigned char *
         return;
     if (found == FIELD_FOUND && spec->mode->is_binned)
         read_number(spec, from, to, end, &record);
-    if (key_find(&spec->key, begin, end, listed->scratch, &record.name) != FIELD_FOUND)
+    if (key_find(&spec->keys[0], begin, end, listed->scratch, &record.name) != FIELD_FOUND)
         record.name = (struct key_name){NULL, 0};
     listed->scratch += key_scratch_size((size_t)(end - begin));
     listed->invalid += !record.name.bytes;

@@ -3,7 +3,8 @@
 
     oracle_by.py [-t C | --csv] [--header-line] [-k N] --by=FIELD[:MODIFIER]... <IN
 
-Without -k each key and the number of its lines; with it each key, and count, invalid, min, max and sum of its
+--by may be given several times: then a key is a tuple of texts, a column each. Without -k each key and the number of its
+lines; with it each key, and count, invalid, min, max and sum of its
 numbers, as -s prints them."""
 import argparse
 import re
@@ -22,7 +23,7 @@ parser.add_argument('-t', dest='separator', default=None)
 parser.add_argument('--csv', action='store_true')
 parser.add_argument('--header-line', action='store_true')
 parser.add_argument('-k', dest='field')
-parser.add_argument('--by', required=True)
+parser.add_argument('--by', required=True, action='append')
 options = parser.parse_args()
 separator = options.separator.encode() if options.separator else b',' if options.csv else None
 
@@ -87,11 +88,13 @@ def content(field):
     return field[1:end].replace(b'""', b'"') + field[end + 1:]
 
 
-def key_of(field):
-    """Returns the key in a field."""
-    if field is None:
-        return None
-    return modifiers.apply(content(field), key_modifiers)
+def key_of(found):
+    """Returns the key of a record, a tuple; or None if a part is missing."""
+    key = []
+    for number, (_, made) in zip(key_numbers, by):
+        field = pick(found, number)
+        key.append(None if field is None else modifiers.apply(content(field), made))
+    return None if None in key else tuple(key)
 
 
 def number_of(field):
@@ -105,9 +108,17 @@ def number_of(field):
 
 
 def show(key):
-    """Shows bytes as one printable line: what is no character of UTF-8, or cannot be seen, as \\xNN."""
+    """Shows the parts of a key, the first of which is not one of the words."""
     if key is None:
-        return '(invalid)'
+        return '(invalid)' + '\t' * (len(by) - 1)
+    shown = [show_part(part) for part in key]
+    if shown[0] in ('(other)', '(invalid)'):
+        shown[0] = '\\x28' + shown[0][1:]
+    return '\t'.join(shown)
+
+
+def show_part(key):
+    """Shows bytes as one printable line: what is no character of UTF-8, or cannot be seen, as \\xNN."""
     shown = ''
     for c in key.decode('utf-8', 'surrogateescape'):
         code = ord(c)
@@ -119,8 +130,6 @@ def show(key):
             shown += '\\\\'
         else:
             shown += c
-    if shown in ('(other)', '(invalid)'):
-        shown = '\\x28' + shown[1:]
     return shown.replace('"', '\\x22')
 
 
@@ -149,7 +158,7 @@ class Numbers:
         self.greatest = value if self.greatest is None else max(self.greatest, value)
 
 
-by, key_modifiers = modifiers.parse(options.by)
+by = [modifiers.parse(text) for text in options.by]
 
 
 def column(found, name):
@@ -160,24 +169,24 @@ def column(found, name):
 
 
 keys = {}
-key_number = None if options.header_line else int(by)
+key_numbers = None if options.header_line else [int(field) for field, _ in by]
 number = int(options.field) if options.field and not options.header_line else None
 for index, record in enumerate(records(sys.stdin.buffer.read())):
     found = fields(record)
     if options.header_line and index == 0:
-        key_number = column(found, by)
+        key_numbers = [column(found, field) for field, _ in by]
         number = column(found, options.field) if options.field else None
         continue
     if found is None:
         continue
-    numbers = keys.setdefault(key_of(pick(found, key_number)), Numbers())
+    numbers = keys.setdefault(key_of(found), Numbers())
     numbers.add(number_of(pick(found, number)) if number else Fraction(0))
 
 named = [key for key in keys if key is not None]
-if all(NUMBER.match(key) for key in named):
-    named.sort(key=lambda key: (float(key), key if float(key) >= 0 else bytes(255 - byte for byte in key)))
-else:
-    named.sort()
+are_numbers = [all(NUMBER.match(part) for part in parts) for parts in zip(*named)]
+named.sort(key=lambda key: [
+    (float(part), part if float(part) >= 0 else bytes(255 - byte for byte in part)) if is_number else part
+    for part, is_number in zip(key, are_numbers)])
 for key in named + [key for key in keys if key is None]:
     of_key = keys[key]
     row = [show(key), str(of_key.samples)]
