@@ -10,7 +10,7 @@ find_python || skip "python3 is not installed"
 if [ "$SANITIZED" = yes ] || [ "$SCALE" = small ]; then
     lines=400 draws=1 distinct=9000
 else
-    lines=4000 draws=5 distinct=300000
+    lines=4000 draws=2 distinct=300000
 fi
 
 # Lines of a key and a number: few keys are common, and most have as many samples as others. Numbers are none, small, not
