@@ -225,11 +225,12 @@ struct destination {
     struct keyed_counts *keyed; /* NULL: there are no keys */
 };
 
-void count_find_other_keys(const struct count_plan *plan, struct record_text text,
-                           struct key_span (*spans)[KEYED_MAX], size_t n)
+void count_find_other_keys(const struct count_plan *plan, struct record_text text, size_t n,
+                           struct keyed_counts *keyed)
 {
     for (unsigned i = 1; i < plan->spec->key_count; i++)
-        fields_find_keys(plan->parser, &plan->field, &plan->keys[i].field, text, spans[i], n);
+        fields_find_keys(plan->parser, &plan->field, &plan->keys[i].field, text, keyed->spans[i],
+                         n);
 }
 
 /* Counts records that are nothing but their keys. */
@@ -237,15 +238,14 @@ static void count_keys(const struct count_plan *plan, const unsigned char *data,
                        const struct destination *to)
 {
     struct record_text text = {data, data, data + len};
-    struct key_span spans[KEY_PARTS_MAX][KEYED_MAX];
     uint32_t numbers[KEYED_MAX];
     to->tally->newlines += byte_count(data, len, '\n');
     while (text.at < text.limit) {
         const struct record_text begin = text;
         const size_t n =
-            plan->parser->find_fields(&plan->keys[0].field, &text, spans[0], KEYED_MAX);
-        count_find_other_keys(plan, begin, spans, n);
-        keyed_count(to->keyed, plan->keys, spans, n, numbers);
+            plan->parser->find_fields(&plan->keys[0].field, &text, to->keyed->spans[0], KEYED_MAX);
+        count_find_other_keys(plan, begin, n, to->keyed);
+        keyed_count(to->keyed, plan->keys, n, numbers);
     }
 }
 

@@ -96,9 +96,9 @@ void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struc
                  struct paged_counts *paged, struct keyed_counts *keyed);
 
 /* Finds the second and further keys of the n records from text.at on that count, whose first keys
- * were found: spans[i] gets those of key i. For the loops of this folder. */
-void count_find_other_keys(const struct count_plan *plan, struct record_text text,
-                           struct key_span (*spans)[KEYED_MAX], size_t n);
+ * were found, and sets their spans. For the loops of this folder. */
+void count_find_other_keys(const struct count_plan *plan, struct record_text text, size_t n,
+                           struct keyed_counts *keyed);
 
 /* True if samples of the histogram can be counted in pages. */
 bool count_can_page(const struct histogram_spec *spec);

@@ -381,19 +381,18 @@ static void count_keyed_numbers(const struct count_plan *plan, const unsigned ch
                                 size_t len, struct tally *tally, struct keyed_counts *keyed)
 {
     struct record_text text = {data, data, data + len};
-    struct key_span spans[KEY_PARTS_MAX][KEYED_MAX];
     union batch values;
     ALIGNED uint32_t rows[BATCH], numbers[BATCH];
     tally->newlines += count_newlines(data, len);
     while (text.at < text.limit) {
         const unsigned char *begin = text.at;
         const size_t n = fields_parse_keyed(plan->parser, &plan->field, &plan->keys[0].field, &text,
-                                            values.doubles, spans[0], BATCH);
+                                            values.doubles, keyed->spans[0], BATCH);
         const struct record_text batch = {begin, begin, text.at};
-        count_find_other_keys(plan, batch, spans, n);
+        count_find_other_keys(plan, batch, n, keyed);
         memset(values.doubles + n, 0, (BATCH - n) * sizeof values.doubles[0]);
         rows_of_tokens(plan, &values, rows);
-        keyed_count(keyed, plan->keys, spans, n, numbers);
+        keyed_count(keyed, plan->keys, n, numbers);
         keyed_count_rows(keyed, numbers, rows, n);
         if (plan->spec->has_moments && has_large(values.doubles, n))
             add_large_values(plan, &batch, numbers, values.doubles, n, keyed);

@@ -150,6 +150,20 @@ static void put_escape(char *text, size_t at, size_t len, const char *escape)
     memcpy(text + at, escape, NAME_TEXT_BYTE);
 }
 
+/* Replaces all blanks of a text by escapes. Returns its length. */
+static size_t escape_blanks(char *text, size_t len)
+{
+    size_t longer = len;
+    for (size_t i = 0; i < len; i++)
+        longer += text[i] == ' ' ? NAME_TEXT_BYTE - 1 : 0;
+    for (size_t i = len, at = longer; at > i;) {
+        const char c = text[--i];
+        at -= c == ' ' ? NAME_TEXT_BYTE : 1;
+        memcpy(text + at, c == ' ' ? "\\x20" : &c, c == ' ' ? NAME_TEXT_BYTE : 1);
+    }
+    return longer;
+}
+
 /* Writes part i of a name, and returns where it ends. In a picture no part ends with a blank, and
  * if there are several, none has one. */
 static char *write_part(const struct groups *groups, size_t group, unsigned i, char *text)
@@ -161,13 +175,11 @@ static char *write_part(const struct groups *groups, size_t group, unsigned i, c
         put_escape(text, 0, len, "\\x28");
         len += NAME_TEXT_BYTE - 1;
     }
-    for (size_t at = len; groups->shown_max > 0 && at-- > 0;) {
-        if (text[at] == ' ') {
-            put_escape(text, at, len, "\\x20");
-            len += NAME_TEXT_BYTE - 1;
-        }
-        if (groups->parts <= 1) /* then blanks within it tell nothing apart */
-            break;
+    if (groups->shown_max > 0 && groups->parts > 1) {
+        len = escape_blanks(text, len);
+    } else if (groups->shown_max > 0 && len > 0 && text[len - 1] == ' ') {
+        put_escape(text, len - 1, len, "\\x20");
+        len += NAME_TEXT_BYTE - 1;
     }
     return text + len;
 }

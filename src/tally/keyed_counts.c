@@ -117,7 +117,9 @@ int keyed_open(struct keyed_counts *keyed, struct key_tallies *keys, unsigned ta
     *keyed = (struct keyed_counts){.keys = keys,
                                    .parts = key_tallies_parts(keys),
                                    .wide_max = wide < WIDE_MIN ? WIDE_MIN : wide};
-    return key_tallies_open_table(keys, &keyed->table, &keyed->samples);
+    keyed->spans = malloc(keyed->parts * sizeof keyed->spans[0]);
+    const int rc = key_tallies_open_table(keys, &keyed->table, &keyed->samples);
+    return keyed->spans ? rc : -1;
 }
 
 void keyed_close(struct keyed_counts *keyed)
@@ -125,6 +127,7 @@ void keyed_close(struct keyed_counts *keyed)
     key_table_close(&keyed->table);
     key_samples_close(&keyed->samples);
     free(keyed->scratch);
+    free(keyed->spans);
     *keyed = (struct keyed_counts){.keys = NULL};
 }
 
@@ -149,19 +152,12 @@ static size_t scratch_size(const struct keyed_counts *keyed)
                             : KEY_SIZE_MAX;
 }
 
-/* The records whose keys are prepared: spans[part][i] is of record i. */
-struct keyed_records {
-    const struct key *keys;
-    const struct key_span (*spans)[KEYED_MAX];
-};
-
 /* True if the scratch has room for the key of record i. */
-static bool has_room(const struct keyed_counts *keyed, const struct keyed_records *records,
-                     size_t i)
+static bool has_room(const struct keyed_counts *keyed, size_t i)
 {
     size_t len = 0;
     for (unsigned part = 0; part < keyed->parts; part++) {
-        const struct key_span *span = &records->spans[part][i];
+        const struct key_span *span = &keyed->spans[part][i];
         len += span->from ? key_scratch_size(span->len) : 0;
     }
     const size_t size = keyed->parts > 1 ? 2 * key_parts_size(keyed->parts, len) : len;
@@ -185,13 +181,11 @@ static struct key_name make_part(struct keyed_counts *keyed, const struct key *k
 }
 
 /* Returns the key of record i. Without a key its bytes are NULL. */
-static struct key_name make_name(struct keyed_counts *keyed, const struct keyed_records *records,
-                                 size_t i)
+static struct key_name make_name(struct keyed_counts *keyed, const struct key *keys, size_t i)
 {
     struct key_name parts[KEY_PARTS_MAX];
     for (unsigned part = 0; part < keyed->parts; part++) {
-        parts[part] =
-            make_part(keyed, &records->keys[part], &records->spans[part][i], &keyed->memos[part]);
+        parts[part] = make_part(keyed, &keys[part], &keyed->spans[part][i], &keyed->memos[part]);
         if (!parts[part].bytes)
             return parts[part];
     }
@@ -228,10 +222,10 @@ static bool is_same_name(const struct key_name *one, const struct key_name *othe
 
 /* Prepares the key of a record: sets its number if that is known at once. `before` is what was
  * prepared before, or NULL. */
-static void prepare(struct keyed_counts *keyed, const struct keyed_records *records, size_t i,
+static void prepare(struct keyed_counts *keyed, const struct key *keys, size_t i,
                     const struct wanted *before, struct wanted *wanted, uint32_t *number)
 {
-    *wanted = (struct wanted){.name = make_name(keyed, records, i)};
+    *wanted = (struct wanted){.name = make_name(keyed, keys, i)};
     *number = KEY_MISSING;
     if (!wanted->name.bytes) {
         keyed->invalid++;
@@ -248,8 +242,8 @@ static void prepare(struct keyed_counts *keyed, const struct keyed_records *reco
 
 /* Counts records from `first` up to n: AT_ONCE, or those whose keys the scratch has room for.
  * Returns how many these are. */
-static size_t count_some(struct keyed_counts *keyed, const struct keyed_records *records,
-                         size_t first, size_t n, uint32_t *numbers)
+static size_t count_some(struct keyed_counts *keyed, const struct key *keys, size_t first, size_t n,
+                         uint32_t *numbers)
 {
     struct wanted wanted[AT_ONCE];
     size_t count = 0;
@@ -258,9 +252,9 @@ static size_t count_some(struct keyed_counts *keyed, const struct keyed_records 
     keyed->scratch_used = 0;
     for (unsigned part = 0; part < keyed->parts; part++)
         keyed->memos[part] = (struct key_memo){.from = NULL}; /* its text may be gone */
-    for (; count < n && count < AT_ONCE && has_room(keyed, records, first + count); count++)
-        prepare(keyed, records, first + count, count > 0 ? &wanted[count - 1] : NULL,
-                &wanted[count], &numbers[count]);
+    for (; count < n && count < AT_ONCE && has_room(keyed, first + count); count++)
+        prepare(keyed, keys, first + count, count > 0 ? &wanted[count - 1] : NULL, &wanted[count],
+                &numbers[count]);
     for (size_t i = 0; i < count; i++) {
         if (wanted[i].is_repeated)
             numbers[i] = numbers[i - 1];
@@ -271,10 +265,8 @@ static size_t count_some(struct keyed_counts *keyed, const struct keyed_records 
     return count;
 }
 
-void keyed_count(struct keyed_counts *keyed, const struct key *keys,
-                 struct key_span (*spans)[KEYED_MAX], size_t n, uint32_t *numbers)
+void keyed_count(struct keyed_counts *keyed, const struct key *keys, size_t n, uint32_t *numbers)
 {
-    const struct keyed_records records = {keys, (const struct key_span(*)[KEYED_MAX])spans};
     if (!keyed->scratch && !(keyed->scratch = malloc(scratch_size(keyed)))) {
         key_tallies_lose(keyed->keys);
         memset(numbers, 0, n * sizeof numbers[0]); /* KEY_MISSING */
@@ -283,7 +275,7 @@ void keyed_count(struct keyed_counts *keyed, const struct key *keys,
     if (is_full(keyed))
         keyed_move(keyed);
     for (size_t i = 0; i < n;)
-        i += count_some(keyed, &records, i, n, numbers);
+        i += count_some(keyed, keys, i, n, numbers);
 }
 
 void keyed_count_rows(struct keyed_counts *keyed, const uint32_t *numbers, const uint32_t *rows,

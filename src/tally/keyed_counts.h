@@ -21,6 +21,7 @@ struct keyed_counts {
     unsigned char *scratch;     /* for keys that are not in the text; NULL until one is counted */
     size_t scratch_used;        /* bytes of it */
     unsigned parts;             /* of each name */
+    struct key_span (*spans)[KEYED_MAX];  /* for the caller: where key i of record k is, [i][k] */
     struct key_memo memos[KEY_PARTS_MAX]; /* of the last part that was made for each */
     uint64_t invalid; /* records without a key, and numbers that are none, so far */
 };
@@ -35,10 +36,9 @@ void keyed_close(struct keyed_counts *keyed);
 /* Moves what was counted. */
 void keyed_move(struct keyed_counts *keyed);
 
-/* Counts n records, KEYED_MAX at most, by their keys, and sets the numbers of these, which hold
- * until this is called again. spans[i] are those of keys[i]. */
-void keyed_count(struct keyed_counts *keyed, const struct key *keys,
-                 struct key_span (*spans)[KEYED_MAX], size_t n, uint32_t *numbers);
+/* Counts n records, KEYED_MAX at most, by their keys, whose spans are set, and sets the numbers of
+ * these, which hold until this is called again. */
+void keyed_count(struct keyed_counts *keyed, const struct key *keys, size_t n, uint32_t *numbers);
 
 /* Counts their rows. */
 void keyed_count_rows(struct keyed_counts *keyed, const uint32_t *numbers, const uint32_t *rows,
