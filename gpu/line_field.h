@@ -22,7 +22,7 @@ struct line_field {
 static inline bool line_field_takes(const struct field *field)
 {
     return field->kind != FIELD_NONE && field->kind != FIELD_CSV && field->kind != FIELD_JSON &&
-           !field->name && field->after_len <= LINE_FIELD_AFTER_MAX;
+           field->kind != FIELD_LINE && !field->name && field->after_len <= LINE_FIELD_AFTER_MAX;
 }
 
 /* Returns the field as the kernel takes it. */

@@ -40,6 +40,8 @@ const char *strategy_cannot(const struct histogram_spec *spec)
         return "read --decimal";
     if (line_filter_is_used(&spec->filter))
         return "leave lines out";
+    if (field->kind == FIELD_LINE)
+        return "read --line";
     return field->kind == FIELD_NONE || line_field_takes(field)
                ? NULL
                : "count CSV, JSON, named columns or what follows a long STRING";

@@ -36,6 +36,7 @@ histogram_sources = \
 	src/tally/key_tallies.c src/tally/key_tallies.h \
 	src/text/line_filter.c src/text/line_filter.h src/text/where.c src/text/where.h \
 	src/text/regex.c src/text/regex.h src/text/regex_lines.c src/text/regex_lines.h \
+	src/text/line_format.c src/text/line_format.h src/text/line_format_parse.c \
 	src/tally/modes.c src/tally/unicode_groups.c \
 	src/tally/characters.c src/tally/characters.h \
 	src/text/number.c src/text/number.h \
@@ -56,7 +57,7 @@ cpu_sources = \
 	src/cpu/count_bytes.h src/cpu/count_characters.h src/cpu/count_letters.h \
 	src/cpu/count_numbers.h src/cpu/sum_ifma.h \
 	src/cpu/cpu_engine.c src/cpu/cpu_engine.h \
-	src/text/field_parser_avx2.c src/text/field_parser_avx512.c src/text/json_loop.h src/text/lines_loop.h src/text/json_scan.h \
+	src/text/field_parser_avx2.c src/text/field_parser_avx512.c src/text/json_loop.h src/text/line_format_loop.h src/text/lines_loop.h src/text/json_scan.h \
 	src/text/field_parser.c src/text/field_parser.h src/text/field_parser_portable.c \
 	src/tally/keyed_counts.c src/tally/keyed_counts.h \
 	src/text/line_spans.c src/text/line_spans.h \

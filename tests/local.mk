@@ -54,7 +54,7 @@ memory_tests = $(emulated_tests) $(unit_tests) \
 	tests/cli/modes_emulated.sh tests/cli/gpu_files_emulated.sh \
 	tests/cli/also.sh tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/decimal.sh tests/cli/diff.sh \
 	tests/cli/by.sh tests/cli/by_merge.sh tests/cli/by_tables.sh tests/cli/each.sh tests/cli/each_blocks.sh tests/cli/unsupported_format.sh tests/cli/formats.sh tests/cli/gzip.sh tests/cli/headers.sh \
-	tests/cli/json.sh tests/cli/json_path.sh tests/cli/keys.sh tests/cli/lines_with.sh tests/cli/many_cores.sh tests/cli/many_cores_csv.sh tests/cli/many_cores_gzip.sh \
+	tests/cli/json.sh tests/cli/json_path.sh tests/cli/keys.sh tests/cli/line.sh tests/cli/lines_with.sh tests/cli/many_cores.sh tests/cli/many_cores_csv.sh tests/cli/many_cores_gzip.sh \
 	tests/cli/merge.sh tests/cli/modifiers.sh tests/cli/npy.sh tests/cli/numbers.sh \
 	tests/cli/options.sh tests/cli/plot.sh tests/cli/several_keys.sh tests/cli/regex.sh tests/cli/sort.sh tests/cli/sources.sh tests/cli/stats.sh tests/cli/values.sh tests/cli/where.sh tests/cli/zstd.sh
 
@@ -426,7 +426,7 @@ scripts = \
 	tests/cli/each_blocks.sh \
 	tests/cli/exact_sums.sh tests/cli/fault_table.sh tests/cli/faults.sh tests/cli/fields.sh tests/cli/first_fault.sh tests/cli/unsupported_format.sh \
 	tests/cli/formats.sh tests/cli/gzip.sh tests/cli/hardening.sh tests/cli/headers.sh tests/cli/installed.sh tests/cli/interval.sh \
-	tests/cli/json.sh tests/cli/json_path.sh tests/cli/keys.sh tests/cli/large.sh tests/cli/lines_with.sh tests/cli/many_cores.sh tests/cli/many_cores_csv.sh tests/cli/many_cores_gzip.sh tests/cli/memory.sh tests/cli/merge.sh \
+	tests/cli/json.sh tests/cli/json_path.sh tests/cli/keys.sh tests/cli/large.sh tests/cli/line.sh tests/cli/lines_with.sh tests/cli/many_cores.sh tests/cli/many_cores_csv.sh tests/cli/many_cores_gzip.sh tests/cli/memory.sh tests/cli/merge.sh \
 	tests/cli/modifiers.sh tests/cli/names.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/numpy.sh \
 	tests/cli/options.sh tests/cli/output.sh tests/cli/pairs.sh tests/cli/parallel_ssh.sh tests/cli/part.sh \
 	tests/cli/plot.sh tests/cli/progress.sh tests/cli/ranges.sh tests/cli/recipes.sh tests/cli/regex.sh tests/cli/reproducible.sh \
@@ -475,7 +475,7 @@ TESTS = $(emulated_tests) $(emulated_scripts) $(scripts) $(on_gpu) $(unit_tests)
 EXTRA_DIST += $(scripts) $(emulated_scripts) tests/helpers/lib.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \
 	tests/helpers/many_cores.sh \
 	tests/helpers/examples.sh tests/helpers/isolated.sh \
-	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/json_events.py tests/helpers/kept_lines.py tests/helpers/modifiers.py tests/helpers/names.py tests/helpers/oracle_blocks.py tests/helpers/oracle_by.py tests/helpers/oracle_json.py tests/helpers/oracle_keys.py tests/helpers/oracle_regex.py tests/helpers/oracle_units.py tests/helpers/oracle_where.py tests/helpers/openmetrics.py tests/helpers/right_bins.py tests/helpers/statistics_by_fractions.py tests/helpers/statistics_by_numpy.py tests/helpers/pairs_by_numpy.py tests/helpers/pieces.py tests/helpers/pgm_of_pairs.py tests/helpers/recipes.py tests/helpers/escape.c tests/helpers/interpose.c \
+	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/json_events.py tests/helpers/kept_lines.py tests/helpers/modifiers.py tests/helpers/names.py tests/helpers/oracle_blocks.py tests/helpers/oracle_by.py tests/helpers/oracle_json.py tests/helpers/oracle_line.py tests/helpers/oracle_keys.py tests/helpers/oracle_regex.py tests/helpers/oracle_units.py tests/helpers/oracle_where.py tests/helpers/openmetrics.py tests/helpers/right_bins.py tests/helpers/statistics_by_fractions.py tests/helpers/statistics_by_numpy.py tests/helpers/pairs_by_numpy.py tests/helpers/pieces.py tests/helpers/pgm_of_pairs.py tests/helpers/recipes.py tests/helpers/escape.c tests/helpers/interpose.c \
 	tests/cli/formats_bytes.csv tests/cli/formats_bytes.json tests/cli/formats_bytes.tsv \
 	tests/cli/formats_letters.json
 

@@ -44,6 +44,7 @@ struct draft {
     int32_t field_number;                /* of --field; 0: it is not a number */
     struct by by[KEY_PARTS_MAX];         /* of each --by */
     unsigned by_count;                   /* 0: not given */
+    const char *line;                    /* as typed; NULL: not given; options->line */
     unsigned char separator;             /* of --separator */
     bool has_comma;                      /* of --decimal */
     struct line_filter filter;           /* of --lines-with and --lines-without */
@@ -180,6 +181,9 @@ void option_show_typed(const struct draft *draft, const char *term, char *text);
 /* options_bins.c: builds the bins of numbers or of values with a type; free them. 0; OPTIONS_WRONG
  * or OPTIONS_FAILED with an error. */
 int bins_finish(const struct draft *draft, struct binning *binning, struct error *error);
+
+/* options_fields.c: reads --line. 0, or OPTIONS_WRONG with an error. */
+int line_finish(const struct draft *draft, struct error *error);
 
 /* options_fields.c: finds out where in a line numbers stand. 0, or OPTIONS_WRONG with an error. */
 int fields_finish(const struct draft *draft, struct field *field, struct error *error);

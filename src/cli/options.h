@@ -66,8 +66,9 @@ struct options {
     unsigned max_keys;                   /* that are counted, at most */
     unsigned top; /* keys that are printed, the first of report.order, or those with most samples;
                      0: all */
-    const char *output; /* a file, or NULL: standard output */
-    double interval;    /* seconds between tables; 0: there is one, at the end */
+    struct line_format line; /* of --line; the histogram's fields refer to it */
+    const char *output;      /* a file, or NULL: standard output */
+    double interval;         /* seconds between tables; 0: there is one, at the end */
     enum verbosity verbosity;
     enum sandbox_choice sandbox;
     enum progress_when progress;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of a line: --field, --separator, --csv, --header-line, --after and --units say where
- * the number is and how it is written, --max-keys how many keys there may be, --lines-with and
+/* The fields of a line: --field, --separator, --csv, --header-line, --after, --line and --units say
+ * where the number is and how it is written, --max-keys how many keys there may be, --lines-with
+ * and
  * --lines-without which lines count. options_by.c reads --by. */
 #include "option.h"
 #include "parse.h"
@@ -63,6 +64,8 @@ int option_after(struct draft *draft, const char *value, struct error *error)
     draft->after = value;
     return 0;
 }
+
+OPTION_TEXT(option_line, line)
 
 /* Adds the string of --lines-with or --lines-without, or /REGEX/, which is compiled before a run.
  */
@@ -134,10 +137,20 @@ static int finish_path(const struct draft *draft, const struct typed_field *type
     return option_conflict(draft, term, "csv separator=", "; a path is for lines of JSON", error);
 }
 
+int line_finish(const struct draft *draft, struct error *error)
+{
+    return draft->line ? line_format_parse(draft->line, &draft->options->line, error) : 0;
+}
+
 int field_finish(const struct draft *draft, const struct typed_field *typed, struct field *field,
                  struct error *error)
 {
     const bool has_separator = draft_gave(draft, "separator");
+    if (draft->line) {
+        field->kind = FIELD_LINE;
+        return line_part_parse(&draft->options->line, typed->option, typed->text, &field->part,
+                               error);
+    }
     if (*typed->text == '.' && !typed->is_name && !draft_gave(draft, "header-line"))
         return finish_path(draft, typed, field, error);
     int rc = check_field(draft, typed, error);

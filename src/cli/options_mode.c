@@ -140,6 +140,8 @@ int mode_finish(const struct draft *draft, struct error *error)
     if (draft->channels > 1 && !format->is_picture)
         rc = option_conflict(draft, "channels", "percent", "; use --plot", error);
     if (rc == 0)
+        rc = line_finish(draft, error);
+    if (rc == 0)
         rc = fields_finish(draft, &field, error);
     if (rc == 0)
         rc = keys_finish(draft, keys, error);

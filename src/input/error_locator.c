@@ -218,6 +218,8 @@ static void describe_record(const struct field *field, const unsigned char *text
     } else if (field->kind == FIELD_AFTER) {
         show_token((const unsigned char *)field->after, field->after_len, shown);
         error_set(what, "no number after '%s'", shown);
+    } else if (field->kind == FIELD_LINE) {
+        line_part_describe(&field->part, record, field_record_end(field, record, text + len), what);
     } else {
         error_set(what, "no field %d", (int)field->number);
     }

@@ -170,6 +170,16 @@ static enum field_found find_json(const struct field *field, const unsigned char
     return *from ? FIELD_FOUND : FIELD_MISSING;
 }
 
+static enum field_found find_part(const struct field *field, const unsigned char *begin,
+                                  const unsigned char *end, const unsigned char **from,
+                                  const unsigned char **to)
+{
+    const struct line_span span = line_part_find(&field->part, begin, end);
+    *from = span.from;
+    *to = span.to;
+    return span.from ? FIELD_FOUND : FIELD_MISSING;
+}
+
 enum field_found field_find(const struct field *field, const unsigned char *begin,
                             const unsigned char *end, const unsigned char **from,
                             const unsigned char **to)
@@ -183,6 +193,8 @@ enum field_found field_find(const struct field *field, const unsigned char *begi
         return find_after(field, begin, end, from, to);
     if (field->kind == FIELD_JSON)
         return find_json(field, begin, end, from, to);
+    if (field->kind == FIELD_LINE)
+        return find_part(field, begin, end, from, to);
     const struct walk start = {.at = begin, .end = end};
     struct walk all = start, walk = start;
     int64_t number = field->number;
@@ -287,7 +299,8 @@ size_t field_token(const struct field *field, const unsigned char **from, const 
         return copy_decoded(field, begin, *to, token);
     if (!field->has_units || !has_blanks) {
         const size_t len = copy_content(field, *from, *to, token);
-        const bool may_follow = field->has_units && field->kind != FIELD_JSON && after < end;
+        const bool has_next = field->kind == FIELD_SEPARATED || field->kind == FIELD_CSV;
+        const bool may_follow = field->has_units && has_next && after < end;
         return len > 0 && may_follow ? join_next_field(field, token, len, after, to, end) : len;
     }
     size_t len = copy_word(*from, *to, token);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of a line that is the number: a field, as in sort and cut, the text after a string, or
- * the value that a path into JSON leads to. These functions define it; the CPU's fast ways
- * (lines_loop.h, json_loop.h) and the GPU's find the same.
+/* The part of a line that is the number: a field, as in sort and cut, the text after a string, a
+ * part that --line names, or the value that a path into JSON leads to. These functions define it;
+ * the CPU's fast ways (lines_loop.h, line_format_loop.h, json_loop.h) and the GPU's find the same.
  *
  * A record is a line, up to its newline or the end of the text. In CSV a quoted field may contain
  * newlines; its content is what field_csv_text says. A carriage return at the end of a record does
@@ -13,6 +13,7 @@
 #define GPUHISTO_FIELD_H
 
 #include "json_reader.h"
+#include "line_format.h"
 #include "number.h"
 
 #define FIELD_RECORD_MAX ((size_t)1 << 20)       /* bytes, without the newline */
@@ -26,6 +27,7 @@ enum field_kind {
     FIELD_CSV,       /* by RFC 4180: quoted fields may contain separators and newlines */
     FIELD_AFTER,     /* the token after the first occurrence of a string (field_token_end) */
     FIELD_JSON,      /* what a path leads to; each record is a value of JSON */
+    FIELD_LINE,      /* what a name of --line stands for (line_format.h) */
 };
 
 struct field {
@@ -39,6 +41,7 @@ struct field {
     bool has_units;        /* numbers may have units (units.h) */
     bool has_comma;        /* before decimals (number_swap_comma) */
     struct json_path path; /* JSON */
+    struct line_part part; /* LINE */
 };
 
 /* Returns the bytes of the longest record that can be valid. */

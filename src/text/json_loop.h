@@ -16,6 +16,7 @@
 #define GPUHISTO_JSON_LOOP_H
 
 #include "json_scan.h"
+#include "line_format_loop.h"
 
 /* --- shapes --- */
 
@@ -641,6 +642,8 @@ TARGET static void tokenize_fields(const struct field *field, struct record_text
 {
     if (is_plain_json(field))
         tokenize_json(field, text, tokens);
+    else if (field->kind == FIELD_LINE)
+        tokenize_parts(field, text, tokens);
     else if (field->kind == FIELD_NONE)
         gather_words(text, tokens);
     else
@@ -651,8 +654,10 @@ TARGET static void tokenize_fields(const struct field *field, struct record_text
 TARGET static size_t find_fields(const struct field *field, struct record_text *text,
                                  struct key_span *keys, size_t cap)
 {
-    return is_plain_json(field) ? find_all_json(field, text, keys, cap)
-                                : find_in_lines(field, text, keys, cap);
+    if (is_plain_json(field))
+        return find_all_json(field, text, keys, cap);
+    return field->kind == FIELD_LINE ? find_all_parts(field, text, keys, cap)
+                                     : find_in_lines(field, text, keys, cap);
 }
 
 #endif

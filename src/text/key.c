@@ -24,6 +24,8 @@ static struct key_name content_of(const struct key *key, const unsigned char *fr
     const bool is_quoted = len > 0 && *from == '"';
     if (key->field.kind == FIELD_CSV && is_quoted)
         return without_quotes(from, to, scratch);
+    if (key->field.kind == FIELD_LINE && is_quoted && line_part_has_quotes(&key->field.part))
+        return (struct key_name){scratch, line_value_text(from, to, scratch)};
     if (key->field.kind != FIELD_JSON || !is_quoted)
         return (struct key_name){from, len};
     if (!memchr(from, '\\', len)) /* nothing is to be decoded */

@@ -50,7 +50,8 @@ static inline bool key_is_part(const struct key *key, const unsigned char *from,
     if (*from > '"' && last != 'm' && last != 'K')
         return false;
     const enum field_kind kind = key->field.kind;
-    const bool is_quoted = *from == '"' && (kind == FIELD_CSV || kind == FIELD_JSON);
+    const bool is_quoted =
+        *from == '"' && (kind == FIELD_CSV || kind == FIELD_JSON || kind == FIELD_LINE);
     return is_quoted || *from == NUMBER_ESCAPE || number_colour_begin(from, to) < to;
 }
 
@@ -75,9 +76,9 @@ static inline size_t key_scratch_size(size_t len)
 
 /* Returns the key in such a field, without colours around it (number_colour_end): what the
  * modifiers make of the content of a quoted field of CSV (field_csv_text), of a string of JSON
- * (json_value_text), or of the field. It is in the field, or in `scratch`, which has
- * key_scratch_size bytes; its bytes are NULL if a modifier needs a time, and there is none. Sets
- * *memo unless it is NULL. */
+ * (json_value_text) or logfmt (line_value_text), or of the field. It is in the field, or in
+ * `scratch`, which has key_scratch_size bytes; its bytes are NULL if a modifier needs a time, and
+ * there is none. Sets *memo unless it is NULL. */
 struct key_name key_of_field(const struct key *key, const unsigned char *from,
                              const unsigned char *to, unsigned char *scratch,
                              struct key_memo *memo);

@@ -465,7 +465,7 @@ static void gather_words(struct record_text *text, struct field_tokens *tokens)
 /* True if a unit, or more of them, may follow a field that ends at `to`. */
 INLINE bool may_go_on(const struct field *field, const unsigned char *to, const unsigned char *end)
 {
-    if (!field->has_units || field->kind == FIELD_JSON)
+    if (!field->has_units || field->kind == FIELD_JSON || field->kind == FIELD_LINE)
         return false;
     if (field->kind == FIELD_CSV || field->kind == FIELD_SEPARATED) /* in the next one, stripped */
         return to < end &&

@@ -208,6 +208,17 @@ static struct span content_of_string(struct span field, unsigned char *scratch)
     return (struct span){scratch, scratch + json_decode(inner.from, cut_escaped(inner), scratch)};
 }
 
+/* Returns the content of a value of logfmt in quotes, as content_of does. */
+static struct span content_of_value(struct span field, unsigned char *scratch)
+{
+    const unsigned char *at = field.from + 1, *const end = field.to - 1;
+    if (!memchr(at, '\\', (size_t)(end - at)))
+        return (struct span){at, end};
+    while (at < end && at - field.from < ESCAPED_MAX - ESCAPE_SIZE)
+        at += *at == '\\' && end - at > 1 ? 2 : 1;
+    return (struct span){scratch, scratch + line_value_text(field.from, at + 1, scratch)};
+}
+
 /* Returns the content of a field, or more than WHERE_TIME_MAX bytes of it: in the field, or in
  * `scratch`, which has ESCAPED_MAX bytes. */
 static struct span content_of(const struct field *field, struct span written,
@@ -220,6 +231,9 @@ static struct span content_of(const struct field *field, struct span written,
         return content_of_csv(content, scratch);
     if (is_quoted && field->kind == FIELD_JSON)
         return content_of_string(content, scratch);
+    const bool has_end = content.to - content.from > 1 && content.to[-1] == '"';
+    if (is_quoted && has_end && field->kind == FIELD_LINE && line_part_has_quotes(&field->part))
+        return content_of_value(content, scratch);
     return content;
 }
 

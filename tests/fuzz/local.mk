@@ -16,7 +16,8 @@ FUZZ_ZLIB = -lz
 fuzz_flags = FUZZ_CC='$(FUZZ_CC)' FUZZ_CXX='$(FUZZ_CXX)' FUZZ_CFLAGS='$(FUZZ_CFLAGS)' \
 	FUZZ_CXXFLAGS='$(FUZZ_CXXFLAGS)' FUZZ_ENGINE='$(FUZZ_ENGINE)' FUZZ_ZLIB='$(FUZZ_ZLIB)'
 
-fuzzers = tests/fuzz/characters tests/fuzz/fields tests/fuzz/gpu_zstd tests/fuzz/header tests/fuzz/json_path tests/fuzz/keys tests/fuzz/merge \
+fuzzers = tests/fuzz/characters tests/fuzz/fields tests/fuzz/gpu_zstd tests/fuzz/header tests/fuzz/json_path tests/fuzz/keys \
+	tests/fuzz/line_format tests/fuzz/merge \
 	tests/fuzz/number tests/fuzz/options tests/fuzz/pairs tests/fuzz/parse_zstd
 fuzz_shared = tests/fuzz/fuzz.c tests/fuzz/made_zstd.cpp
 if FUZZ_GZIP
@@ -33,7 +34,8 @@ EXTRA_DIST += tests/fuzz/fuzzers.mk tests/fuzz/make_seeds tests/fuzz/smoke \
 	tests/fuzz/gzip.c tests/fuzz/merge.c tests/fuzz/merge.dict tests/fuzz/merge.options \
 	tests/fuzz/header.c tests/fuzz/header.dict \
 	tests/fuzz/json_path.c tests/fuzz/json_path.dict tests/fuzz/json_path.options tests/fuzz/keys.c tests/fuzz/keys.dict \
-	tests/fuzz/keys.options tests/fuzz/number.c tests/fuzz/number.dict \
+	tests/fuzz/keys.options tests/fuzz/line_format.c tests/fuzz/line_format.dict tests/fuzz/line_format.options \
+	tests/fuzz/number.c tests/fuzz/number.dict \
 	tests/fuzz/options.c tests/fuzz/options.dict tests/fuzz/pairs.c tests/fuzz/parse_gzip.c tests/fuzz/shards.c \
 	tests/fuzz/work.c tests/fuzz/work.options \
 	tests/fuzz/oss-fuzz/Dockerfile tests/fuzz/oss-fuzz/build.sh tests/fuzz/oss-fuzz/project.yaml

@@ -40,8 +40,9 @@ static bool next_value(const struct field *field, const unsigned char **at,
 static bool complain(const struct number_parser *parser, const struct field *field,
                      const unsigned char *text, const unsigned char *at, const char *what)
 {
-    fprintf(stderr, "FAIL: %s, %s: before byte %zu: %s\n", parser->name, field->path.text,
-            (size_t)(at - text), what);
+    fprintf(stderr, "FAIL: %s, %s: before byte %zu: %s\n", parser->name,
+            field->kind == FIELD_JSON ? field->path.text : field->part.name, (size_t)(at - text),
+            what);
     return false;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares all that finds values in JSON lines with the definition (src/text/json_reader.h). */
+/* Compares all that finds values in JSON lines, or parts that --line names, with the definition
+ * (src/text/field.h). */
 #ifndef GPUHISTO_TESTS_CHECK_JSON_H
 #define GPUHISTO_TESTS_CHECK_JSON_H
 

@@ -409,7 +409,17 @@ def client_statistics(out):
     due = ["lines\t%d" % len(whole_day), "invalid\t0", "keys\t%d" % len(client_counts)]
     return same(due)("".join(out.splitlines(True)[:3]))
 
+# The first three clients of access.log, with their requests and bytes, and all others.
+def bytes_of_clients(out):
+    sizes = collections.defaultdict(list)
+    for request in requests:
+        sizes[request.line.split()[0]].append(int(re.search(r'" \d+ (\d+) "', request.line)[1]))
+    order = sorted(sizes, key=lambda client: (-len(sizes[client]), client))
+    groups = [(client, sizes[client]) for client in order[:3]] + [("(other)", sum((sizes[client] for client in order[3:]), []))]
+    return same(["remote_addr\tcount\tsum"] + ["%s\t%d\t%d" % (name, len(all), sum(all)) for name, all in groups])(out)
+
 checks = [
+    (r"gpuhisto --line=combined --field=body_bytes_sent --by=remote_addr .*", bytes_of_clients),
     (r"gpuhisto --by=7 -k-1 --quantiles=0.5,0.99 .*", key_statistics(lambda fields: fields[6], [0.5, 0.99])),
     (r"gpuhisto --by=4:14-15 -k-1 --quantiles=0.99 --sort=p99 --top=3 .*", slowest_hours(3)),
     (r"gpuhisto --by=4:14-15 -k-1 --quantiles=0.99 .*", key_statistics(an_hour, [0.99])),
