@@ -225,14 +225,6 @@ struct destination {
     struct keyed_counts *keyed; /* NULL: there are no keys */
 };
 
-void count_find_other_keys(const struct count_plan *plan, struct record_text text, size_t n,
-                           struct keyed_counts *keyed)
-{
-    for (unsigned i = 1; i < plan->spec->key_count; i++)
-        fields_find_keys(plan->parser, &plan->field, &plan->keys[i].field, text, keyed->spans[i],
-                         n);
-}
-
 /* Counts records that are nothing but their keys. */
 static void count_keys(const struct count_plan *plan, const unsigned char *data, size_t len,
                        const struct destination *to)
@@ -244,7 +236,7 @@ static void count_keys(const struct count_plan *plan, const unsigned char *data,
         const struct record_text begin = text;
         const size_t n =
             plan->parser->find_fields(&plan->keys[0].field, &text, to->keyed->spans[0], KEYED_MAX);
-        count_find_other_keys(plan, begin, n, to->keyed);
+        keyed_find_others(to->keyed, plan->parser, &plan->field, plan->keys, begin, n);
         keyed_count(to->keyed, plan->keys, n, numbers);
     }
 }

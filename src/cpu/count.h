@@ -95,11 +95,6 @@ void count_samples(const struct count_plan *plan, const unsigned char *data, siz
 void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
                  struct paged_counts *paged, struct keyed_counts *keyed);
 
-/* Finds the second and further keys of the n records from text.at on that count, whose first keys
- * were found, and sets their spans. For the loops of this folder. */
-void count_find_other_keys(const struct count_plan *plan, struct record_text text, size_t n,
-                           struct keyed_counts *keyed);
-
 /* True if samples of the histogram can be counted in pages. */
 bool count_can_page(const struct histogram_spec *spec);
 

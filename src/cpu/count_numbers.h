@@ -389,7 +389,7 @@ static void count_keyed_numbers(const struct count_plan *plan, const unsigned ch
         const size_t n = fields_parse_keyed(plan->parser, &plan->field, &plan->keys[0].field, &text,
                                             values.doubles, keyed->spans[0], BATCH);
         const struct record_text batch = {begin, begin, text.at};
-        count_find_other_keys(plan, batch, n, keyed);
+        keyed_find_others(keyed, plan->parser, &plan->field, plan->keys, batch, n);
         memset(values.doubles + n, 0, (BATCH - n) * sizeof values.doubles[0]);
         rows_of_tokens(plan, &values, rows);
         keyed_count(keyed, plan->keys, n, numbers);

@@ -265,6 +265,14 @@ static size_t count_some(struct keyed_counts *keyed, const struct key *keys, siz
     return count;
 }
 
+void keyed_find_others(struct keyed_counts *keyed, const struct number_parser *parser,
+                       const struct field *field, const struct key *keys, struct record_text text,
+                       size_t n)
+{
+    for (unsigned i = 1; i < keyed->parts; i++)
+        fields_find_keys(parser, field, &keys[i].field, text, keyed->spans[i], n);
+}
+
 void keyed_count(struct keyed_counts *keyed, const struct key *keys, size_t n, uint32_t *numbers)
 {
     if (!keyed->scratch && !(keyed->scratch = malloc(scratch_size(keyed)))) {

@@ -36,6 +36,12 @@ void keyed_close(struct keyed_counts *keyed);
 /* Moves what was counted. */
 void keyed_move(struct keyed_counts *keyed);
 
+/* Sets the spans of the second and further keys of the n records from text.at on that count as
+ * records of the field; those of the first keys are known. */
+void keyed_find_others(struct keyed_counts *keyed, const struct number_parser *parser,
+                       const struct field *field, const struct key *keys, struct record_text text,
+                       size_t n);
+
 /* Counts n records, KEYED_MAX at most, by their keys, whose spans are set, and sets the numbers of
  * these, which hold until this is called again. */
 void keyed_count(struct keyed_counts *keyed, const struct key *keys, size_t n, uint32_t *numbers);
