@@ -391,6 +391,29 @@ def key_table(key_of, wanted=lambda request: True):
         return same(due)("".join("\t".join(row[:2]) + "\n" for row in rows))
     return check
 
+# Two keys of the requests that are in both parts of the shop's log, in order: their number, and where p99 begins if it is
+# there.
+def pairs_of_keys(one, other, wanted=lambda request: True, most=None):
+    def check(out):
+        def key_of(fields):
+            key = one(fields), other(fields)
+            return ("(invalid)", "") if "(invalid)" in key else key
+        def shown(key):
+            return tuple(part.replace("\\", r"\\").replace('"', r"\x22") for part in key)
+        groups = by_key(key_of, [request for request in requests[:1500] + requests[-1500:] if wanted(request)])
+        rows = [line.split("\t") for line in out.splitlines() if not line.startswith("key1")]
+        due = sorted(groups, key=lambda key: (key[0] == "(invalid)", key))[:most]
+        if [tuple(row[:2]) for row in rows] != [shown(key) for key in due]:
+            return "these keys are due: %s" % due
+        for row, key in zip(rows, due):
+            found = groups[key]
+            values = sorted(times_of(found))
+            if int(row[2]) != len(values if len(row) > 3 else found):
+                return "%s: %d requests" % (row, len(found))
+            if len(row) > 3 and values and not float(row[3]) <= values[math.ceil(0.99 * len(values)) - 1]:
+                return "%s: p99 is less" % row
+    return check
+
 client_counts = {key: len(times) for key, times in by_key(lambda fields: fields[0]).items()}
 
 def first_clients(most):
@@ -428,6 +451,8 @@ checks = [
     (r"gpuhisto --by=7:route shop\.log", key_table(modified(7, "route"))),
     (r"gpuhisto --by=7:route -k-1 --quantiles=0.99 shop.*", key_statistics(modified(7, "route"), [0.99], requests)),
     (r"gpuhisto --by=4:5m --lines-with=.* shop\.log", key_table(modified(4, "5m"), lambda request: '" 50' in request.line)),
+    (r"gpuhisto --by=4:5m --by=7:route .* head -n 6", pairs_of_keys(modified(4, "5m"), modified(7, "route"), most=5)),
+    (r"gpuhisto --by=9 --by=7:route --lines-with=.*", pairs_of_keys(lambda fields: fields[8], modified(7, "route"), lambda request: '" 50' in request.line)),
     (r"gpuhisto --by=4:10m -p shop\.log", key_table(modified(4, "10m"))),
     (r"gpuhisto -t '.x1f' --by=1:1-15:5m auth\.log", syslog),
     (r"gpuhisto --by=1 --top=3 day.*", same(first_clients(3))),

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Keys of records: what is written below, and characters as they are cut one at a time. */
 #include "src/text/key.h"
+#include "src/text/key_parts.h"
 #include "tests/helpers/random.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static unsigned tried, wrong;
@@ -264,8 +266,57 @@ static void check_random_memo(void)
     printf("only %zu fields have the key of another one\n", same);
 }
 
+static bool is_same(struct key_name one, struct key_name other)
+{
+    return one.len == other.len && memcmp(one.bytes, other.bytes, one.len) == 0;
+}
+
+/* Joins `count` parts in memory of just their size, and reads them back. The caller frees the
+ * name. */
+static struct key_name join(const struct key_name *parts, unsigned count)
+{
+    size_t len = 0;
+    for (unsigned i = 0; i < count; i++)
+        len += parts[i].len;
+    unsigned char *to = malloc(key_parts_size(count, len) + 1);
+    const struct key_name name = key_parts_join(parts, count, to);
+    tried++;
+    bool is_right = name.len == key_parts_size(count, len);
+    for (unsigned i = 0; i < count; i++)
+        is_right &= is_same(key_parts_get(name, count, i), parts[i]);
+    if (!is_right) {
+        wrong++;
+        printf("%u parts of %zu bytes are read back as others\n", count, len);
+    }
+    return name;
+}
+
+/* Parts whose bytes could pass for others' lengths: all lists of 1 to 4 of them, and no two of one
+ * length that have the same name. */
+static void check_parts(void)
+{
+    static const char *const texts[] = {"", "a", "ab", "\1\0\0\0", "\0", "a\1\0\0\0"};
+    static const size_t lengths[] = {0, 1, 2, 4, 1, 5};
+    enum { TEXTS = sizeof lengths / sizeof lengths[0], LISTS = TEXTS * TEXTS * TEXTS * TEXTS };
+    static struct key_name names[LISTS];
+    for (unsigned count = 1, lists = TEXTS; count <= KEY_PARTS_MAX; count++, lists *= TEXTS) {
+        for (unsigned list = 0; list < lists; list++) {
+            struct key_name parts[KEY_PARTS_MAX];
+            for (unsigned i = 0, rest = list; i < count; i++, rest /= TEXTS)
+                parts[i] = (struct key_name){(const unsigned char *)texts[rest % TEXTS],
+                                             lengths[rest % TEXTS]};
+            names[list] = join(parts, count);
+            for (unsigned other = 0; other < list; other++)
+                wrong += is_same(names[list], names[other]);
+        }
+        for (unsigned list = 0; list < lists; list++)
+            free((unsigned char *)(uintptr_t)names[list].bytes);
+    }
+}
+
 int main(void)
 {
+    check_parts();
     check_fields();
     check_csv();
     check_characters();
