@@ -153,7 +153,7 @@ static void read_zone(struct cursor *cursor, struct time *time)
         return;
     pass(cursor, ' ');
     if (pass(cursor, 'Z') || pass(cursor, 'z')) {
-        time->zone = TIME_UTC;
+        time->zone = TIME_AT_UTC;
         return;
     }
     time->zone = TIME_OFFSET;
@@ -269,7 +269,7 @@ static bool read_number(struct cursor cursor, struct time *time)
     time->nanoseconds = fraction.nanoseconds;
     if (is_negative)
         negate(time, fraction.has_rest);
-    time->zone = TIME_UTC;
+    time->zone = TIME_AT_UTC;
     return !cursor.is_wrong && cursor.at == cursor.end &&
            time->local >= days_of(&first) * TIME_DAY && time->local < days_of(&after) * TIME_DAY;
 }
@@ -327,7 +327,7 @@ static unsigned char *write_digits(unsigned char *to, int32_t number, int count,
 
 static unsigned char *write_zone(unsigned char *to, const struct time *time)
 {
-    if (time->zone == TIME_UTC)
+    if (time->zone == TIME_AT_UTC)
         *to++ = 'Z';
     if (time->zone != TIME_OFFSET)
         return to;

@@ -25,7 +25,7 @@
 
 enum time_zone {
     TIME_NO_ZONE,   /* no offset was written */
-    TIME_UTC,       /* Z, or a number since 1970 */
+    TIME_AT_UTC,    /* Z, or a number since 1970 */
     TIME_OFFSET,    /* an offset in minutes */
     TIME_OF_A_YEAR, /* there is no year, as in syslog */
 };

@@ -277,7 +277,7 @@ static int64_t clock_of(const struct time *time)
 
 static bool has_offset(const struct time *time)
 {
-    return time->zone == TIME_UTC || time->zone == TIME_OFFSET;
+    return time->zone == TIME_AT_UTC || time->zone == TIME_OFFSET;
 }
 
 /* Returns the seconds since 1970-01-01, of UTC if there is an offset. */
