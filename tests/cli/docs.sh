@@ -171,7 +171,7 @@ fi
 
 cd ../man || exit 99
 man_examples
-run_examples gpuhisto.1 8
+run_examples gpuhisto.1 6
 cd .. || exit 99
 
 # --- the rooms: no folder includes more than doc/design.md allows ---
