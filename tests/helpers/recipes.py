@@ -479,6 +479,7 @@ checks = [
     (r"gpuhisto -n --units --after=.* durations\.log", table(seconds, 40)),
     (r"printf .* \| sed .* \| gpuhisto -n --units -k1", table([4096, 12288, 1572864, 1572864], 0)),
     (r"gpuhisto -n --csv --header-line -k price sales\.csv", table(price_values, 60)),
+    (r"printf 'Ort;(.|\n)*", same(["Ort\tcount\tsum", "Bonn\t2\t%g" % (1234.5 + 0.5), "Ulm\t1\t12.5"])),
     (r"printf .* \| gpuhisto -n -t, -k2", table([10, 20, 20], 0)),
     (r"for day in .*; do gpuhisto -ns -k-1 -F json -o .*; done", nothing),
     (r"for log in .*; do gpuhisto --by=1 -F json -o .*; done", nothing),
