@@ -185,10 +185,17 @@ static void describe_time(const struct field *field, const unsigned char *from, 
         return;
     }
     field_strip(&from, &to);
-    const bool lacks_year = time_read(from, to, &time) && time.zone == TIME_OF_A_YEAR;
-    error_set(what, "'%s' %s", shown,
-              lacks_year ? "has no year, which buckets of several days need; use :1d"
-                         : "is not a time");
+    if (!time_read(from, to, &time))
+        error_set(what, "'%s' is not a time", shown);
+    else if (time.zone == TIME_OF_A_YEAR)
+        error_set(what, "'%s' has no year, which buckets of several days need; use :1d", shown);
+    else if (field->kind == FIELD_BLANKS)
+        error_set(what,
+                  "'%s' has no clock; to take one after a blank, use -t '\\x1f' and its "
+                  "characters, as in --by=1:1-19:5m",
+                  shown);
+    else
+        error_set(what, "'%s' has no clock; use :1d", shown);
 }
 
 /* Sets *what to what is wrong with a record of text[0..len), and what was probably meant instead of

@@ -307,9 +307,15 @@ bool time_is_bucket(uint64_t seconds)
                                : seconds % TIME_DAY == 0 && seconds / TIME_DAY <= TIME_BUCKET_DAYS);
 }
 
+bool time_is_date(const struct time *time)
+{
+    return time->zone == TIME_NO_ZONE && !time->is_clock;
+}
+
 bool time_floor(struct time *time, uint32_t seconds)
 {
-    if (time->zone == TIME_OF_A_YEAR && seconds > TIME_DAY)
+    if (time->zone == TIME_OF_A_YEAR ? seconds > TIME_DAY
+                                     : time_is_date(time) && seconds < TIME_DAY)
         return false;
     const int64_t since = time->local % (int64_t)seconds;
     time->local -= since < 0 ? since + (int64_t)seconds : since;

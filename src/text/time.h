@@ -49,9 +49,12 @@ bool time_read(const unsigned char *begin, const unsigned char *end, struct time
  * TIME_BUCKET_DAYS whole days. */
 bool time_is_bucket(uint64_t seconds);
 
+/* True if a date alone was read. */
+bool time_is_date(const struct time *time);
+
 /* Rounds a time down to the beginning of its bucket, by the clock where its offset holds. Buckets
  * of several days are counted from 1970-01-01. False if it has none: there is no year, and a bucket
- * has several days. */
+ * has several days, or it is a date alone, and a bucket is shorter than a day. */
 bool time_floor(struct time *time, uint32_t seconds);
 
 /* Writes a time by RFC 3339, with the offset that was read, if any; one without a year as syslog

@@ -266,7 +266,7 @@ run --by=1:5m --invalid=error in
 refuses "a line without a time" 1 "gpuhisto: in: line 2: '10:05' is not a time"
 run --by=3:5m --invalid=error in
 refuses "a line without the field" 1 "gpuhisto: in: line 1: no field 3"
-printf '{"t":"2026-11-22"}\n{"t":"soon"}\n' | run --by=.t:1h --invalid=error
+printf '{"t":"2026-11-22"}\n{"t":"soon"}\n' | run --by=.t:1d --invalid=error
 refuses "a string that is no time" 1 "gpuhisto: standard input: line 2: '\"soon\"' is not a time"
 printf 'Nov 22 10:05:07\n' >in
 printf 'Nov 22 00:00:00\t1\n' >expected
@@ -274,6 +274,15 @@ run -t ';' --by=1:1d in
 counts "a day of no year" expected
 run -t ';' --by=1:2d --invalid=error in
 refuses "days of no year" 1 "gpuhisto: in: line 1: 'Nov 22 10:05:07' has no year, which buckets of several days need; use :1d"
+
+printf '2026-11-22 10:05:07 x\n' >in
+run --by=1:5m --invalid=error in
+refuses "minutes of a date alone" 1 "gpuhisto: in: line 1: '2026-11-22' has no clock; to take one after a blank, use -t '\\x1f' and its characters, as in --by=1:1-19:5m"
+run --by=1:1d in
+echo "2026-11-22T00:00:00${tab}1" >expected
+counts "the day of a date alone" expected
+run -t ' ' --by=1:1h --invalid=error in
+refuses "hours of a date alone" 1 "gpuhisto: in: line 1: '2026-11-22' has no clock; use :1d"
 for blanks in ' ' '  '; do
     printf 'Nov%s2 10:05:07 host x\n' "$blanks" | run --by=1:1h --invalid=error
     refuses "a time with blanks" 1 \

@@ -84,6 +84,8 @@ def bucket(text, seconds):
     found = read_time(text)
     if found is None or (found[1] is None and seconds > DAY):
         return None
+    if seconds < DAY and re.fullmatch(rb'[ \t]*\[?\d{4}-\d\d-\d\d\]?[ \t]*', text):
+        return None  # a date alone
     days, since = divmod(found[0] // seconds * seconds, DAY)
     date = datetime.date.fromordinal(days + EPOCH + (DAYS_OF_400_YEARS if days < 0 else 0))
     year = date.year - (400 if days < 0 else 0)
