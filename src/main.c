@@ -69,13 +69,15 @@ static int open_shard(void)
     return rc == SHARD_REFUSED ? STATUS_USAGE : STATUS_FAILED;
 }
 
-/* Compiles the regular expressions that lines are chosen by. The exit status. */
+/* Compiles the regular expressions that choose lines, and that name their parts. The exit status.
+ */
 static int open_filters(void)
 {
     struct error error;
     int rc = 0;
     for (struct options *at = &options; at && rc == 0; at = at->also)
-        rc = line_filter_open(&at->spec.filter, &error);
+        if ((rc = line_filter_open(&at->spec.filter, &error)) == 0)
+            rc = line_format_open(&at->line, &error);
     if (rc == 0)
         return STATUS_COUNTED;
     diag("%s", error.text);
@@ -174,8 +176,10 @@ static int count(void)
     main_tables_close(&run.tables, &run.tally);
     shard_close(&shard);
     shard_record_free(&record);
-    for (struct options *at = &options; at; at = at->also)
+    for (struct options *at = &options; at; at = at->also) {
         line_filter_close(&at->spec.filter);
+        line_format_close(&at->line);
+    }
     return status;
 }
 

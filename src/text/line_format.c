@@ -207,11 +207,34 @@ static bool match_syslog(const unsigned char *begin, const unsigned char *end,
     return true;
 }
 
+/* --- expressions --- */
+
+/* As line_format_match. Sets *why, unless it is NULL, to why the line does not match. */
+static bool match_expression(const struct line_format *format, const unsigned char *begin,
+                             const unsigned char *end, struct line_match *match, const char **why)
+{
+    struct regex_matcher matcher = {.data = NULL};
+    struct regex_span spans[LINE_PARTS_MAX];
+    unsigned groups[LINE_PARTS_MAX];
+    for (unsigned i = 0; i < format->count; i++)
+        groups[i] = format->pieces[i].group;
+    const enum regex_found found = regex_match_groups(
+        format->regex, &matcher, begin, (size_t)(end - begin), groups, format->count, spans);
+    for (unsigned i = 0; i < format->count && found == REGEX_FOUND; i++)
+        match->spans[i] = (struct line_span){spans[i].from, spans[i].to};
+    match->count = found == REGEX_FOUND ? format->count : 0;
+    if (why)
+        *why = found == REGEX_UNDECIDED ? regex_describe(&matcher) : "does not match --line";
+    regex_matcher_close(&matcher);
+    return found == REGEX_FOUND;
+}
+
 bool line_format_match(const struct line_format *format, const unsigned char *begin,
                        const unsigned char *end, struct line_match *match)
 {
-    return format->kind == LINE_SYSLOG ? match_syslog(begin, end, match)
-                                       : match_pattern(format, begin, end, match);
+    return format->kind == LINE_REGEX    ? match_expression(format, begin, end, match, NULL)
+           : format->kind == LINE_SYSLOG ? match_syslog(begin, end, match)
+                                         : match_pattern(format, begin, end, match);
 }
 
 struct line_span line_request_word(struct line_span request, unsigned word)
@@ -317,7 +340,12 @@ static void describe_mismatch(const struct line_format *format, const unsigned c
     char shown[SHOWN_SIZE];
     const struct line_piece *missing = &format->pieces[piece];
     const int name_len = (int)missing->name_len;
-    if (format->kind == LINE_SYSLOG) {
+    if (format->kind == LINE_REGEX) {
+        struct line_match match;
+        const char *why;
+        match_expression(format, begin, end, &match, &why);
+        error_set(what, "%s", why);
+    } else if (format->kind == LINE_SYSLOG) {
         error_set(what, "not a line of syslog, as there is no %.*s", name_len, missing->name);
     } else if (piece == 0 && !begins_with(begin, end, format->lead, format->lead_len)) {
         show_short(format->lead, format->lead_len, shown);
@@ -340,7 +368,7 @@ void line_part_describe(const struct line_part *part, const unsigned char *begin
         error_set(what, "no %s=", shown);
     } else if (!line_format_match(part->format, begin, end, &match)) {
         describe_mismatch(part->format, begin, end, match.count, what);
-    } else if (part->word > 0) {
+    } else if (part->word > 0 && match.spans[part->piece].from) {
         const struct line_span request = match.spans[part->piece];
         show_short((const char *)request.from, (size_t)(request.to - request.from), shown);
         error_set(what, "no %.*s, as the request is '%s'", (int)part->name_len, part->name, shown);

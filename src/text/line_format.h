@@ -7,15 +7,17 @@
  * the pattern, or none of its parts is there; it may go on behind the pattern.
  *
  * Syslog is RFC 3164, also with a time as in RFC 3339, and RFC 5424. In logfmt the names are in the
- * line. These functions define all that; line_format_loop.h finds the same. */
+ * line. A regular expression has them as named groups, and may match anywhere in the line; what
+ * takes too much backtracking does not match. These functions define all that; line_format_loop.h
+ * finds the same. */
 #ifndef GPUHISTO_LINE_FORMAT_H
 #define GPUHISTO_LINE_FORMAT_H
+
+#include "regex.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-
-struct error;
 
 #define LINE_PARTS_MAX 32
 
@@ -23,15 +25,17 @@ enum line_kind {
     LINE_PATTERN,
     LINE_SYSLOG,
     LINE_LOGFMT,
+    LINE_REGEX,
 };
 
-/* A part of a pattern, or of a line of syslog. */
+/* A part of a pattern, or of a line of syslog; or a group. */
 struct line_piece {
     const char *name; /* of name_len bytes */
     size_t name_len;
     const char *text; /* behind it, of text_len bytes; none: it goes to the end of the line */
     size_t text_len;
     bool is_quoted; /* it stands between quotes */
+    unsigned group; /* of the expression; 0: there is none with this name */
 };
 
 /* Refers to the text that it was parsed from. */
@@ -41,6 +45,7 @@ struct line_format {
     size_t lead_len;
     unsigned count; /* of pieces; logfmt has none */
     struct line_piece pieces[LINE_PARTS_MAX];
+    struct regex *regex; /* NULL before line_format_open */
 };
 
 /* What a name stands for. */
@@ -65,6 +70,13 @@ struct line_match {
 
 /* Parses the value of --line. 0, or -1 with an error. */
 int line_format_parse(const char *text, struct line_format *format, struct error *error);
+
+/* Compiles the expression of a format that is one. Before the sandbox is entered. 0, or an error of
+ * regex_open with the error set; line_format_close is due in either case. */
+int line_format_open(struct line_format *format, struct error *error);
+
+/* Frees the expression. */
+void line_format_close(struct line_format *format);
 
 /* Sets *part to what a name stands for. `option` is --field or --by. 0, or -1 with an error that
  * lists the names there are. */

@@ -4,6 +4,7 @@
 #include "src/base/error.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <strings.h>
 
 #define COMBINED_PIECES                                                                            \
@@ -115,6 +116,81 @@ static void set_syslog(struct line_format *format)
             .name = names[format->count], .name_len = strlen(names[format->count]), .text = ""};
 }
 
+/* Lists the named groups of an expression, /REGEX/: what looks like one, which line_format_open
+ * then looks up. */
+static int parse_expression(const char *text, struct line_format *format, struct error *error)
+{
+    *format = (struct line_format){.kind = LINE_REGEX, .lead = text, .lead_len = strlen(text)};
+    for (const char *at = text; (at = strstr(at, "(?")) != NULL;) {
+        bool is_escaped = false;
+        for (const char *before = at; before > text && before[-1] == '\\'; before--)
+            is_escaped = !is_escaped;
+        at += 2;
+        if (is_escaped)
+            continue;
+        const bool has_p = *at == 'P';
+        if (at[has_p] != '<' && (has_p || *at != '\''))
+            continue;
+        const char *name = at + has_p + 1, *end = name;
+        while (is_of_name(*end))
+            end++;
+        at = end;
+        if (end == name || (*end != '>' && *end != '\''))
+            continue;
+        if (format->count == LINE_PARTS_MAX)
+            return error_of_option(error, "--line", text, "may have at most %d names",
+                                   LINE_PARTS_MAX);
+        format->pieces[format->count++] =
+            (struct line_piece){.name = name, .name_len = (size_t)(end - name), .text = ""};
+    }
+    return format->count > 0 ? 0
+                             : error_of_option(error, "--line", text,
+                                               "has no named group, such as (?<status>[0-9]+)");
+}
+
+static int fail_to_open(const struct line_format *format, int rc, struct error *error)
+{
+    const struct error why = *error;
+    error_of_option(error, "--line", format->lead, "%s", why.text);
+    return rc;
+}
+
+int line_format_open(struct line_format *format, struct error *error)
+{
+    if (format->kind != LINE_REGEX)
+        return 0;
+    char *pattern = strndup(format->lead + 1, format->lead_len - 2);
+    if (!pattern) {
+        error_set(error, "out of memory");
+        return fail_to_open(format, REGEX_FAILED, error);
+    }
+    const int rc = regex_open(&format->regex, pattern, error);
+    free(pattern);
+    if (rc != 0)
+        return fail_to_open(format, rc, error);
+    for (unsigned i = 0; i < format->count; i++) {
+        struct line_piece *piece = &format->pieces[i];
+        char name[64];
+        if (piece->name_len < sizeof name) { /* PCRE2 takes 32 bytes */
+            memcpy(name, piece->name, piece->name_len);
+            name[piece->name_len] = '\0';
+            piece->group = regex_group(format->regex, name);
+        }
+        if (piece->group == 0) {
+            error_set(error, "%.*s must be the name of one group", (int)piece->name_len,
+                      piece->name);
+            return fail_to_open(format, REGEX_WRONG, error);
+        }
+    }
+    return 0;
+}
+
+void line_format_close(struct line_format *format)
+{
+    regex_close(format->regex);
+    format->regex = NULL;
+}
+
 int line_format_parse(const char *text, struct line_format *format, struct error *error)
 {
     static const char common[] = COMBINED_PIECES;
@@ -132,9 +208,7 @@ int line_format_parse(const char *text, struct line_format *format, struct error
     if (strcmp(text, "combined") == 0)
         return parse_pattern(combined, format, error);
     if (len >= 2 && *text == '/' && text[len - 1] == '/')
-        return error_of_option(error, "--line", text,
-                               "must be text with $names, as in --line='$time $level $message', "
-                               "and no regular expression");
+        return parse_expression(text, format, error);
     if (strpbrk(text, "\r\n"))
         return error_of_option(error, "--line", text, "must be one line");
     return parse_pattern(text, format, error);

@@ -26,6 +26,8 @@
     CALL(pcre2_set_depth_limit_8)                                                                  \
     CALL(pcre2_set_heap_limit_8)                                                                   \
     CALL(pcre2_match_data_create_8)                                                                \
+    CALL(pcre2_match_data_create_from_pattern_8)                                                   \
+    CALL(pcre2_substring_number_from_name_8)                                                       \
     CALL(pcre2_match_data_free_8)                                                                  \
     CALL(pcre2_match_8)                                                                            \
     CALL(pcre2_get_ovector_pointer_8)
@@ -153,14 +155,11 @@ void regex_matcher_close(struct regex_matcher *matcher)
     matcher->data = NULL;
 }
 
-/* Finds a match; *at is where it begins. What takes more stack than compiled code has is
- * interpreted, which takes memory. */
-static enum regex_found find(const pcre2_code_8 *code, const struct regex *regex,
-                             struct regex_matcher *matcher, const unsigned char *text, size_t len,
-                             size_t *at)
+/* Matches with the matcher's data. What takes more stack than compiled code has is interpreted,
+ * which takes memory. */
+static enum regex_found match(const pcre2_code_8 *code, const struct regex *regex,
+                              struct regex_matcher *matcher, const unsigned char *text, size_t len)
 {
-    if (!matcher->data)
-        matcher->data = libpcre2.pcre2_match_data_create_8(1, NULL);
     matcher->code = PCRE2_ERROR_NOMEMORY;
     if (!matcher->data)
         return REGEX_UNDECIDED;
@@ -168,10 +167,20 @@ static enum regex_found find(const pcre2_code_8 *code, const struct regex *regex
     if (rc == PCRE2_ERROR_JIT_STACKLIMIT)
         rc = libpcre2.pcre2_match_8(code, text, len, 0, PCRE2_NO_JIT, matcher->data, regex->limits);
     matcher->code = rc;
-    if (rc < 0)
-        return rc == PCRE2_ERROR_NOMATCH ? REGEX_MISSING : REGEX_UNDECIDED;
-    *at = libpcre2.pcre2_get_ovector_pointer_8(matcher->data)[0];
-    return REGEX_FOUND;
+    return rc >= 0 ? REGEX_FOUND : rc == PCRE2_ERROR_NOMATCH ? REGEX_MISSING : REGEX_UNDECIDED;
+}
+
+/* Finds a match; *at is where it begins. */
+static enum regex_found find(const pcre2_code_8 *code, const struct regex *regex,
+                             struct regex_matcher *matcher, const unsigned char *text, size_t len,
+                             size_t *at)
+{
+    if (!matcher->data)
+        matcher->data = libpcre2.pcre2_match_data_create_8(1, NULL);
+    const enum regex_found found = match(code, regex, matcher, text, len);
+    if (found == REGEX_FOUND)
+        *at = libpcre2.pcre2_get_ovector_pointer_8(matcher->data)[0];
+    return found;
 }
 
 enum regex_found regex_match(const struct regex *regex, struct regex_matcher *matcher,
@@ -179,6 +188,31 @@ enum regex_found regex_match(const struct regex *regex, struct regex_matcher *ma
 {
     size_t at;
     return find(regex->record, regex, matcher, text, len, &at);
+}
+
+unsigned regex_group(const struct regex *regex, const char *name)
+{
+    const int number =
+        libpcre2.pcre2_substring_number_from_name_8(regex->record, (PCRE2_SPTR8)name);
+    return number > 0 ? (unsigned)number : 0;
+}
+
+enum regex_found regex_match_groups(const struct regex *regex, struct regex_matcher *matcher,
+                                    const unsigned char *text, size_t len, const unsigned *groups,
+                                    unsigned count, struct regex_span *spans)
+{
+    if (!matcher->data)
+        matcher->data = libpcre2.pcre2_match_data_create_from_pattern_8(regex->record, NULL);
+    const enum regex_found found = match(regex->record, regex, matcher, text, len);
+    if (found != REGEX_FOUND)
+        return found;
+    const PCRE2_SIZE *offsets = libpcre2.pcre2_get_ovector_pointer_8(matcher->data);
+    for (unsigned i = 0; i < count; i++) {
+        const PCRE2_SIZE from = offsets[2 * groups[i]], to = offsets[2 * groups[i] + 1];
+        spans[i] = from == PCRE2_UNSET || from > to ? (struct regex_span){NULL, NULL}
+                                                    : (struct regex_span){text + from, text + to};
+    }
+    return REGEX_FOUND;
 }
 
 bool regex_searches_lines(const struct regex *regex)
@@ -230,6 +264,20 @@ enum regex_found regex_match(const struct regex *regex, struct regex_matcher *ma
 {
     (void)regex, (void)matcher, (void)text, (void)len;
     return REGEX_UNDECIDED;
+}
+
+unsigned regex_group(const struct regex *regex, const char *name)
+{
+    (void)regex, (void)name;
+    return 0;
+}
+
+enum regex_found regex_match_groups(const struct regex *regex, struct regex_matcher *matcher,
+                                    const unsigned char *text, size_t len, const unsigned *groups,
+                                    unsigned count, struct regex_span *spans)
+{
+    (void)groups, (void)count, (void)spans;
+    return regex_match(regex, matcher, text, len);
 }
 
 bool regex_searches_lines(const struct regex *regex)

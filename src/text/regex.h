@@ -42,6 +42,20 @@ enum regex_found {
 enum regex_found regex_match(const struct regex *regex, struct regex_matcher *matcher,
                              const unsigned char *text, size_t len);
 
+/* Returns the number of the group with a name, or 0 if there is none, or several. */
+unsigned regex_group(const struct regex *regex, const char *name);
+
+/* What a group matched; `from` is NULL if it took no part. */
+struct regex_span {
+    const unsigned char *from, *to;
+};
+
+/* Matches text[0..len) as regex_match, and sets a span for each of `count` groups. For all calls
+ * with a matcher the expression is the same, and so is the function. */
+enum regex_found regex_match_groups(const struct regex *regex, struct regex_matcher *matcher,
+                                    const unsigned char *text, size_t len, const unsigned *groups,
+                                    unsigned count, struct regex_span *spans);
+
 /* True if regex_search_lines can search by the expression. */
 bool regex_searches_lines(const struct regex *regex);
 

@@ -14,6 +14,9 @@ else
     lines=1500 seeds="1 2 3 4 5" chunks="1 2 3 7 63 64 65 100 1000"
 fi
 
+has_regex=yes
+"$GPUHISTO" --by=1 --lines-with=/x/ </dev/null >/dev/null 2>&1 || has_regex=no
+
 oracle_line()
 {
     $python "$srcdir/tests/helpers/oracle_line.py" "$@"
@@ -71,6 +74,12 @@ $a - - $request|-k a|--by=protocol
 $a" "$b"|-k a|--by=b
 <$all>|-k all|
 $line||--by=line
+END
+    [ "$has_regex" = no ] || cat <<'END'
+/^(?<a>\S*) - (?<b>.*?) \[/|-k a|--by=b
+/"(?<request>[^"]*)" (?<status>\d+)/|-k status|--by=path
+/(?<d>\d+)?(?'e'[a-z]+)$/|-k d|--by=e
+/(?P<n>-?\d+(\.\d+)?)(?<!7)"/|-k n|
 END
 }
 
@@ -264,7 +273,7 @@ done
 usage "there may be at most 32 names" --line="$(printf '$a%d ' $(seq 33))" --by=a1
 usage "must be one line" --line="\$a
 \$b" --by=a
-usage "--line=/a b/: must be text with \$names, as in --line='\$time \$level \$message', and no regular expression" --line='/a b/' --by=a
+usage "--line=/(a) b/: has no named group, such as (?<status>[0-9]+)" --line='/(a) b/' --by=a
 usage "a format of Apache's; use --line=common, or write \$remote_addr for %h" --line='%h %l %u %t "%r" %>s %b' --by=a
 usage "a format of Apache's; use --line=combined" --line='%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-agent}i"' --by=a
 usage "--line needs --field=N or --by=FIELD" --line=common
@@ -275,5 +284,22 @@ usage "--line and -t cannot be combined" --line=common -t, --by=path
 usage "--line and --header-line cannot be combined" --line=common --header-line --by=path
 usage "--line and --after cannot be combined" --line=common --after=a --by=path
 ENGINE='' usage "--device=gpu: the GPU cannot read --line; leave out --device" --device=gpu -n --line=common --field=status
+
+if [ $has_regex = no ]; then
+    skip_part "this build has no regular expressions"
+else
+    usage "--line=/(?<a>b/: missing closing parenthesis at byte 6 of the expression; see pcre2pattern(3)" --line='/(?<a>b/' --by=a
+    usage "--line=/\(?<a>(?<b>c)(?J)(?<b>d)/: b must be the name of one group" --line='/\(?<a>(?<b>c)(?J)(?<b>d)/' --by=b
+    usage "--by=a: --line has no such name; it has b" --line='/\(?<a>(?<b>c)/' --by=a
+    usage "may have at most 32 names" --line="/$(printf '(?<a%d>.)' $(seq 33))/" --by=a1
+    printf 'x=1\r\ny\nx=2\n' >in
+    run --line='/x=(?<n>[12]$)|y/' --by=n in
+    printf '1\t1\n2\t1\n(invalid)\t1\n' >expected
+    check "groups that take no part" cmp -s out expected
+    message "groups that take no part" "in: line 2: no n"
+    { head -c 60 /dev/zero | tr '\0' a && echo '!'; } >in
+    run --line='/^(?<x>(a+)+)$/' --by=x in
+    message "backtracking" "in: line 1: takes more backtracking than PCRE2 is allowed"
+fi
 
 summary

@@ -42,6 +42,10 @@ def match_pattern(text, line):
         if not found:
             return {}
         parts[name], at = found[1], found.end()
+    return add_words(parts)
+
+
+def add_words(parts):
     words = re.fullmatch(rb'([^ ]+) ([^ ]+) ([^ ]+)', parts.get(b'request', b''), re.S)
     for i in range(3 if words else 0):
         parts.setdefault(WORDS[i], words[i + 1])
@@ -93,6 +97,16 @@ def match_logfmt(line):
     return parts
 
 
+def is_expression(text):
+    return len(text) >= 2 and text.startswith(b'/') and text.endswith(b'/')
+
+
+def match_expression(text, line):
+    found = re.search(re.sub(rb"\(\?P?[<'](\w+)[>']", rb'(?P<\1>', text[1:-1]), line)
+    parts = {name.encode(): part for name, part in found.groupdict().items() if part is not None} if found else {}
+    return add_words(parts)
+
+
 def parts_of(text, line):
     if len(line) > MOST:
         return {}
@@ -101,6 +115,8 @@ def parts_of(text, line):
         return match_syslog(line)
     if text == b'logfmt':
         return match_logfmt(line)
+    if is_expression(text):
+        return match_expression(text, line)
     return match_pattern(PRESETS.get(text, text), line)
 
 
@@ -147,7 +163,7 @@ def draw_line(text, is_wild):
                 value = b'"' + re.sub(rb'(["\\])', rb'\\\1', value) + b'"'
             words.append(random.choice([b'ts', b'level', b'msg', b'dur', b'd', b'']) + random.choice([b'=', b'=', b'=', b'']) + value)
         return random.choice([b' ', b'  ', b'\t']).join(words)
-    lead, pieces = pieces_of(PRESETS.get(text, text))
+    lead, pieces = pieces_of(PRESETS['combined'.encode()] if is_expression(text) else PRESETS.get(text, text))
     line = lead
     for name, behind, _ in pieces:
         line += (random.choice(REQUESTS) if name == b'request' and random.random() < 0.9 else a_value(is_wild)) + behind
