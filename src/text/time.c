@@ -229,6 +229,29 @@ static bool read_syslog(struct cursor cursor, struct time *time)
     return set_time(&cursor, &date, seconds, time);
 }
 
+/* As ctime writes it, and Apache's error log, with the name of any day. */
+static bool read_ctime(struct cursor cursor, struct time *time)
+{
+    static const char days[] = "SunMonTueWedThuFriSat";
+    const unsigned char *begin = cursor.at;
+    struct date date;
+    bool is_day = false;
+    for (size_t i = 0; i < sizeof days - 1; i += 3)
+        is_day |= memcmp(begin, days + i, 3) == 0;
+    cursor.is_wrong = !is_day;
+    cursor.at += 3;
+    need(&cursor, ' ');
+    date.month = read_month(&cursor);
+    need(&cursor, ' ');
+    const bool has_two = !pass(&cursor, ' ');
+    date.day = read_digits(&cursor, has_two ? 2 : 1, 1, 31);
+    need(&cursor, ' ');
+    const int32_t seconds = read_clock(&cursor, begin, time);
+    need(&cursor, ' ');
+    date.year = read_digits(&cursor, 4, 1, YEAR_MAX);
+    return set_time(&cursor, &date, seconds, time);
+}
+
 /* Returns the digits of a second's number that are below a second, by how many digits it has. */
 static size_t digits_below(size_t digits)
 {
@@ -290,6 +313,8 @@ bool time_read(const unsigned char *begin, const unsigned char *end, struct time
         is_time = read_rfc(cursor, time);
     else if (len > 2 && cursor.at[2] == '/')
         is_time = read_common(cursor, time);
+    else if (len > 4 && cursor.at[3] == ' ' && cursor.at[4] >= 'A')
+        is_time = read_ctime(cursor, time);
     else if (len > 3 && cursor.at[3] == ' ')
         is_time = read_syslog(cursor, time);
     else

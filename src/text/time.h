@@ -5,12 +5,13 @@
  *     2026-11-22T10:05:07.123+02:00     RFC 3339; t or a space for T, a comma for the point
  *     2026-11-22                        a date alone, midnight
  *     22/Nov/2026:10:05:07 +0200        the common log format
+ *     Sun Nov 22 10:05:07.123 2026      as ctime and Apache's error log have it; Sun Nov  2, too
  *     Nov 22 10:05:07                   of syslog, without a year; Nov  2 and Nov 2 are the same
  *     1763806507.123                    since 1970: a number below 1e11 is seconds, below 1e14
  *                                       ms, below 1e17 us, and else ns; a negative one is seconds
  *
- * After seconds there may be a fraction; after these, in all forms but the last two, an offset: Z,
- * z, +hh, +hhmm or +hh:mm, or with a minus, perhaps after a space. Years are 0001 to 9999 of the
+ * After seconds there may be a fraction; after these, in all forms but the last three, an offset:
+ * Z, z, +hh, +hhmm or +hh:mm, or with a minus, perhaps after a space. Years are 0001 to 9999 of the
  * Gregorian calendar, however long ago. A second 60 is the first one of the next minute. */
 #ifndef GPUHISTO_TIME_H
 #define GPUHISTO_TIME_H

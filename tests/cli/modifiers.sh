@@ -34,7 +34,7 @@ def draw_form():
     hour, minute = some(0, 23, random.randrange(24), 24), some(0, 59, random.randrange(60), 60)
     zone = random.choice(zones)
     clock = '%02d:%02d:' % (hour % 24 if random.randrange(20) else hour, minute % 60 if random.randrange(20) else minute)
-    kind = random.randrange(6)
+    kind = random.randrange(7)
     number = some(str(random.randrange(10 ** random.randrange(1, 23))), '-' + str(random.randrange(10 ** random.randrange(1, 14))),
                   '99999999999', '100000000000', '99999999999999', '100000000000000', '99999999999999999', '100000000000000000',
                   '253402300799', '253402300799999', '253402300800000', '253402300799999999999', '253402300800000000000',
@@ -46,6 +46,10 @@ def draw_form():
     if kind == 3:
         form = some('%s %2d %s%02d%s', '%s %d %s%02d%s', '%s %02d %s%02d%s')
         return lambda s, f: form % (months[month - 1], day, clock, s, f)
+    if kind == 6:
+        name = some('Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sum')
+        form = some('%s%s %s %2d %s%02d%s %04d', '%s%s %s %02d %s%02d%s %04d')
+        return lambda s, f: form % (some('', '['), name, months[month - 1], day, clock, s, f, year)
     if kind == 4:
         return lambda s, f: '%04d-%02d-%02d' % (year, month, day)
     return lambda s, f: number + some('', f)
@@ -88,7 +92,7 @@ ways()
 1:1-19:5m
 1:1d:1h
 1:-9--1
-1:-4-2
+1:-4-22
 1:2--2
 1:3-:1m
 2:route

@@ -13,6 +13,7 @@ ZONE = rb'( ?((?P<utc>[Zz])|(?P<sign>[+-])(?P<hours>\d\d)(:?(?P<minutes>\d\d))?)
 FORMS = [re.compile(form + rb'\Z') for form in (
     rb'(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)([Tt ]' + CLOCK + ZONE + rb')?',
     rb'(?P<day>\d\d)/(?P<name>[A-Z][a-z]{2})/(?P<year>\d{4}):' + CLOCK + ZONE,
+    rb'(Sun|Mon|Tue|Wed|Thu|Fri|Sat) (?P<name>[A-Z][a-z]{2}) (?P<day> \d|\d\d) ' + CLOCK + rb' (?P<year>\d{4})',
     rb'(?P<name>[A-Z][a-z]{2})  ?(?P<day>\d{1,2}) ' + CLOCK)]
 FIRST, END = (datetime.date(year, 1, 1).toordinal() for year in (1, 9999))
 EPOCH = datetime.date(1970, 1, 1).toordinal()

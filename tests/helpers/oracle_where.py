@@ -93,6 +93,9 @@ def time(text):
     if match := re.fullmatch(rb'([0-9]{2})/([A-Z][a-z]{2})/([0-9]{4}):%b(?:%b)?' % (CLOCK, ZONE), text):
         parts = match.groups()
         return of_parts(int(parts[2]), MONTHS.index(parts[1]) + 1, int(parts[0]), parts[3:7], parts[7:11]) if parts[1] in MONTHS else None
+    if match := re.fullmatch(rb'(?:Sun|Mon|Tue|Wed|Thu|Fri|Sat) ([A-Z][a-z]{2}) ( [0-9]|[0-9]{2}) %b ([0-9]{4})' % CLOCK, text):
+        parts = match.groups()
+        return of_parts(int(parts[6]), MONTHS.index(parts[0]) + 1, int(parts[1]), parts[2:6]) if parts[0] in MONTHS else None
     if match := re.fullmatch(rb'([A-Z][a-z]{2})  ?([0-9]|[0-9]{2}) %b' % CLOCK, text):
         parts = match.groups()
         found = of_parts(1972, MONTHS.index(parts[0]) + 1, int(parts[1]), parts[2:6]) if parts[0] in MONTHS else None
@@ -159,6 +162,7 @@ TIMES = [b'2026-11-22T10:05:07Z', b'2026-11-22T10:05:07.5Z', b'2026-11-22T11:05:
          b'2026-11-22T24:00:00', b'9999-12-31T23:59:59Z', b'0001-01-01', b'10:05', b'10:05:07', b'9:05', b'09:05:00.5', b'10:47:59.999', b'24:00', b'10:60',
          b'23:59:60', b'10:05:07Z', b'[10:06:00]', b'[9:05', b'10:05x', b'1:2:3']
 SPACED = [b'2026-11-22 10:05:07', b'2026-11-22 10:05:07 +0200', b'22/Nov/2026:10:05:07 +0000', b'[22/Nov/2026:10:05:07 -0130]', b'Nov 22 10:05:07', b'Nov  2 10:05:07',
+          b'Sun Nov 22 10:05:07 2026', b'[Mon Nov  2 10:05:07.25 2026]', b'Sun Nov 31 10:05:07 2026', b'Sum Nov 22 10:05:07 2026',
           b'Nov 2 23:59:60', b'Feb 29 00:00:00', b'Feb 30 00:00:00', b' 2026-11-22 ', b'\t12 ', b' 404', b'GET /x', b' ']
 TEXTS = [b'GET', b'GETS', b'GE', b'get', b'', b'\xff\xfe', b'\xc3\xa9', b'a=b', b'<', b'"GET', b'"404"', b'"', b'""', b'/a?b=1', b'404x', b'10.0.0.1', b'x' * 300,
          b'\x1b[32mGET\x1b[0m', b'\x1b[1;31m404\x1b[K', b'"2026-11-22T10:05:07Z"', b'true', b'null']
