@@ -68,10 +68,12 @@ static bool parse_bucket(const char *text, struct key_modifier *modifier)
 /* Returns what is wrong with a modifier: what to type instead. */
 static int refuse(const char *value, const char *text, bool is_name, struct error *error)
 {
+    char shown[ERROR_SUBJECT_MAX];
+    error_show_subject(text, shown);
     return error_of_option(error, "--by", value,
                            "':%s' must be :FIRST-LAST, :route, or a time such as :10s, :5m, :1h "
                            "or :1d%s",
-                           text,
+                           shown,
                            is_name ? "; quote a name that has a colon, as in --by='\"a:b\"'" : "");
 }
 

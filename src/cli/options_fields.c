@@ -116,10 +116,12 @@ static int check_field(const struct draft *draft, const struct typed_field *type
     if (typed->is_name || (is_word && is_separated))
         return error_of_option(error, typed->option, typed->value,
                                "to find a column by its name, add --header-line");
+    char shown[ERROR_SUBJECT_MAX];
+    error_show_subject(typed->value, shown);
     if (is_like_name(text))
         return error_of_option(error, typed->option, typed->value,
                                "%s; for JSON lines, use %s=%s.%s%s", allowed, typed->option, quote,
-                               typed->value, quote);
+                               shown, quote);
     return error_of_option(error, typed->option, typed->value, "%s", allowed);
 }
 
@@ -203,10 +205,12 @@ static int finish_key(const struct draft *draft, unsigned i, struct key *keys, s
         return OPTIONS_WRONG;
     if (keys[i].field.kind == keys[0].field.kind)
         return 0;
+    char shown[ERROR_SUBJECT_MAX];
+    error_show_subject(draft->by[0].text, shown);
     return error_of_option(error, "--by", by->text,
                            "cannot be combined with --by=%s, as lines are JSON or not; use paths "
                            "such as .status, or fields such as 9, for both",
-                           draft->by[0].text);
+                           shown);
 }
 
 int keys_finish(const struct draft *draft, struct key keys[KEY_PARTS_MAX], struct error *error)

@@ -279,6 +279,7 @@ for bad in '"1"' '"a":1' '".a"' '"-1":5m'; do
     usage ": to find a column by its name, add --header-line" "--by=$bad"
 done
 usage "--field=4:5m: must be 1 to 1048576" -k 4:5m
+usage "--by=1:\\x12: ':\\x12' must be :FIRST-LAST" "--by=1:$(printf '\022')"
 for bad in 0 x -x 1048577 '1 ' 0:route; do
     shown=${bad%:*}
     usage "--by=$shown: must be 1 to 1048576, -1 for the last field" "--by=$bad"

@@ -368,7 +368,7 @@ fi
 
 # --- refused ---
 
-for bad in '' - --count -- Count p95 mean, '-key ' lines; do
+for bad in '' - --count -- Count p95 'mean,' '-key ' lines; do
     run --by=1 --sort="$bad" few
     refuses "lines: --sort=$bad" 2 "gpuhisto: --sort=$bad: must be one of key, count; with --field=N also a statistic, such as mean"
     run --by=1 -k2 --sort="$bad" few
