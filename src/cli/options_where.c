@@ -82,7 +82,8 @@ int where_finish(const struct draft *draft, struct error *error)
     struct options *options = draft->options;
     if (draft->where_count > 0 && draft->mode->is_binned && !draft->field && !draft->after)
         return option_needs(draft, "where=", "--field or --after with --numbers", error);
-    number_prepare();
+    if (draft->where_count > 0) /* at start-up, which other runs need not wait for */
+        number_prepare();
     for (size_t i = 0; i < draft->where_count; i++) {
         struct condition condition;
         const int rc =
