@@ -144,12 +144,16 @@ static bool has_invalid(struct pool *pool)
     return true;
 }
 
-/* 0; or -1 with the error set if an expression of a histogram could not be matched. */
+/* 0; or -1 with the error set if an expression of a histogram could not be matched. Where one names
+ * the parts of lines, what takes too much backtracking is invalid, but lack of memory is an error.
+ */
 static int check_filters(const struct pool *pool, struct error *error)
 {
     int rc = 0;
     for (const struct histogram_spec *spec = pool->spec; spec && rc == 0; spec = spec->also)
-        rc = line_filter_check(&spec->filter, error);
+        if ((rc = line_filter_check(&spec->filter, error)) == 0 && spec->field.kind == FIELD_LINE &&
+            line_format_lacked_memory(spec->field.part.format))
+            rc = error_set(error, "out of memory");
     return rc;
 }
 

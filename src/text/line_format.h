@@ -78,6 +78,12 @@ int line_format_open(struct line_format *format, struct error *error);
 /* Frees the expression. */
 void line_format_close(struct line_format *format);
 
+/* True once lines could not be matched because memory was short. Any thread. */
+static inline bool line_format_lacked_memory(const struct line_format *format)
+{
+    return format->regex && regex_lacked_memory(format->regex);
+}
+
 /* Sets *part to what a name stands for. `option` is --field or --by. 0, or -1 with an error that
  * lists the names there are. */
 int line_part_parse(const struct line_format *format, const char *option, const char *name,

@@ -7,6 +7,7 @@
 #include "src/base/library.h"
 
 #include <pcre2.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,7 @@ struct regex {
     pcre2_code_8 *record; /* matches a record */
     pcre2_code_8 *lines;  /* searches lines; NULL: records are matched */
     pcre2_match_context_8 *limits;
+    atomic_bool *lacked_memory;
 };
 
 /* Compiles a pattern, for this processor if that is possible. NULL: it is wrong; *code and *at are
@@ -123,7 +125,9 @@ int regex_open(struct regex **regex, const char *pattern, struct error *error)
         return REGEX_FAILED;
     }
     struct regex *opened = calloc(1, sizeof *opened);
-    if (!opened || open_limits(opened) != 0) {
+    if (opened)
+        opened->lacked_memory = calloc(1, sizeof *opened->lacked_memory);
+    if (!opened || !opened->lacked_memory || open_limits(opened) != 0) {
         regex_close(opened);
         error_set(error, "out of memory");
         return REGEX_FAILED;
@@ -145,6 +149,7 @@ void regex_close(struct regex *regex)
     libpcre2.pcre2_code_free_8(regex->record);
     libpcre2.pcre2_code_free_8(regex->lines);
     libpcre2.pcre2_match_context_free_8(regex->limits);
+    free(regex->lacked_memory);
     free(regex);
 }
 
@@ -160,13 +165,14 @@ void regex_matcher_close(struct regex_matcher *matcher)
 static enum regex_found match(const pcre2_code_8 *code, const struct regex *regex,
                               struct regex_matcher *matcher, const unsigned char *text, size_t len)
 {
-    matcher->code = PCRE2_ERROR_NOMEMORY;
-    if (!matcher->data)
-        return REGEX_UNDECIDED;
-    int rc = libpcre2.pcre2_match_8(code, text, len, 0, 0, matcher->data, regex->limits);
+    int rc = PCRE2_ERROR_NOMEMORY;
+    if (matcher->data)
+        rc = libpcre2.pcre2_match_8(code, text, len, 0, 0, matcher->data, regex->limits);
     if (rc == PCRE2_ERROR_JIT_STACKLIMIT)
         rc = libpcre2.pcre2_match_8(code, text, len, 0, PCRE2_NO_JIT, matcher->data, regex->limits);
     matcher->code = rc;
+    if (rc == PCRE2_ERROR_NOMEMORY)
+        atomic_store(regex->lacked_memory, true);
     return rc >= 0 ? REGEX_FOUND : rc == PCRE2_ERROR_NOMATCH ? REGEX_MISSING : REGEX_UNDECIDED;
 }
 
@@ -213,6 +219,11 @@ enum regex_found regex_match_groups(const struct regex *regex, struct regex_matc
                                                     : (struct regex_span){text + from, text + to};
     }
     return REGEX_FOUND;
+}
+
+bool regex_lacked_memory(const struct regex *regex)
+{
+    return atomic_load(regex->lacked_memory);
 }
 
 bool regex_searches_lines(const struct regex *regex)
@@ -278,6 +289,12 @@ enum regex_found regex_match_groups(const struct regex *regex, struct regex_matc
 {
     (void)groups, (void)count, (void)spans;
     return regex_match(regex, matcher, text, len);
+}
+
+bool regex_lacked_memory(const struct regex *regex)
+{
+    (void)regex;
+    return false;
 }
 
 bool regex_searches_lines(const struct regex *regex)

@@ -56,6 +56,9 @@ enum regex_found regex_match_groups(const struct regex *regex, struct regex_matc
                                     const unsigned char *text, size_t len, const unsigned *groups,
                                     unsigned count, struct regex_span *spans);
 
+/* True once a match failed because memory was short. Any thread. */
+bool regex_lacked_memory(const struct regex *regex);
+
 /* True if regex_search_lines can search by the expression. */
 bool regex_searches_lines(const struct regex *regex);
 

@@ -75,9 +75,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct line_format format;
     struct error error;
     number_prepare();
-    if (name && line_format_parse(typed, &format, &error) == 0 &&
-        line_part_parse(&format, "--field", name, &field.part, &error) == 0)
-        check_values(&field, at, (size_t)(limit - at), data[0] % 128 + (size_t)1);
+    if (name && line_format_parse(typed, &format, &error) == 0) {
+        if (line_part_parse(&format, "--field", name, &field.part, &error) == 0 &&
+            line_format_open(&format, &error) == 0)
+            check_values(&field, at, (size_t)(limit - at), data[0] % 128 + (size_t)1);
+        line_format_close(&format);
+    }
     free(typed);
     free(name);
     return 0;
