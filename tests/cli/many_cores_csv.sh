@@ -78,4 +78,14 @@ for seed in $(seq $seeds); do
     same_as_in_order --by=2 --lines-with=a
 done
 
+# Files that end a byte before, at and behind the end of a piece, and of the bytes that are read with it.
+$python draw.py 1 || broken "draw.py"
+mv in whole
+for size in 0 1 2047 2048 2049 4095 4096 4097 6143 6144 6145 8191 8192 8193 10239 10240 10241 12287 12288 12289; do
+    head -c $size whole >in
+    seed="$size bytes"
+    same_as_in_order --by=1
+    same_as_in_order -n -k2 -s
+done
+
 summary
