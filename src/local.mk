@@ -30,18 +30,17 @@ histogram_sources = \
 	src/text/json_reader.c src/text/json_reader.h \
 	src/tally/file_tallies.c src/tally/file_tallies.h \
 	src/tally/histogram_spec.c src/tally/histogram_spec.h \
-	src/text/key.c src/text/key.h src/text/key_parts.c src/text/key_parts.h \
+	src/text/key.c src/text/key.h \
 	src/tally/key_sums.c src/tally/key_sums.h \
 	src/tally/key_table.c src/tally/key_table.h \
 	src/tally/key_tallies.c src/tally/key_tallies.h \
 	src/text/line_filter.c src/text/line_filter.h src/text/where.c src/text/where.h \
-	src/text/regex.c src/text/regex.h src/text/regex_lines.c src/text/regex_lines.h \
+	src/text/regex.c src/text/regex.h \
 	src/text/line_format.c src/text/line_format.h src/text/line_format_parse.c \
 	src/tally/modes.c src/tally/unicode_groups.c \
 	src/tally/characters.c src/tally/characters.h \
 	src/text/number.c src/text/number.h \
 	src/text/units.c src/text/units.h src/text/utf8.h \
-	src/text/route.c src/text/route.h \
 	src/text/show_number.c src/text/show_number.h \
 	src/text/time.c src/text/time.h \
 	src/tally/statistics.c src/tally/statistics.h \

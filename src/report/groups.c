@@ -4,7 +4,7 @@
 #include "name_text.h"
 
 #include "src/tally/key_table.h"
-#include "src/text/key_parts.h"
+#include "src/text/key.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "key_table.h"
 #include "src/base/grow.h"
 #include "src/base/parallel.h"
-#include "src/text/key_parts.h"
+#include "src/text/key.h"
 
 #include <math.h>
 #include <stdbool.h>

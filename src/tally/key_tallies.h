@@ -116,7 +116,7 @@ int key_tallies_check(const struct key_tallies *keys, struct error *error);
 /* Records that samples are lost, as memory was short. Any thread. */
 void key_tallies_lose(struct key_tallies *keys);
 
-/* Returns the number of parts that each name has (key_parts.h). */
+/* Returns the number of parts that each name has (key_parts_join). */
 unsigned key_tallies_parts(const struct key_tallies *keys);
 
 /* --- counting --- */

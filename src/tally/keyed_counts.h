@@ -5,7 +5,7 @@
 #define GPUHISTO_KEYED_COUNTS_H
 
 #include "src/text/field_parser.h"
-#include "src/text/key_parts.h"
+#include "src/text/key.h"
 #include "key_tallies.h"
 #include "src/bins/sums.h"
 

@@ -11,11 +11,11 @@
 
 #define KEY_SIZE_MAX FIELD_RECORD_MAX /* bytes of a field, as written */
 #define KEY_MODIFIERS_MAX 4
-#define KEY_PARTS_MAX 4 /* keys by which a record is counted together (key_parts.h) */
+#define KEY_PARTS_MAX 4 /* keys by which a record is counted together (key_parts_join) */
 
 enum key_modifier_kind {
     KEY_CHARACTERS, /* some characters */
-    KEY_ROUTE,      /* the route of a path (route.h) */
+    KEY_ROUTE,      /* the route of a path */
     KEY_BUCKET,     /* the beginning of the bucket that a time is in (time.h) */
 };
 
@@ -92,5 +92,24 @@ enum field_found key_find(const struct key *key, const unsigned char *begin,
  * `field`. False if there is none, or memory is short. Slow. Any thread. */
 bool key_find_missing(const struct key *key, const struct field *field, const unsigned char *text,
                       size_t len, struct field_fault *fault);
+
+/* --- several keys --- */
+
+/* Names of keys of several fields, such as status and path: the part of each field, one after the
+ * other, and then the length of each but the last. So no two lists of parts have one name, and
+ * whatever bytes a part has, nothing is escaped. A key of one field is its own only part. */
+
+/* Returns the bytes of a name whose `count` parts have `len` bytes together. */
+static inline size_t key_parts_size(unsigned count, size_t len)
+{
+    return len + (count - 1) * sizeof(uint32_t);
+}
+
+/* Writes a name of 1 to KEY_PARTS_MAX parts to `to`, which has key_parts_size bytes and is none of
+ * the parts. Returns it. Any thread. */
+struct key_name key_parts_join(const struct key_name *parts, unsigned count, unsigned char *to);
+
+/* Returns part i of a name that was joined of `count` parts. Any thread. */
+struct key_name key_parts_get(struct key_name name, unsigned count, unsigned i);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Keys of records: what is written below, and characters as they are cut one at a time. */
 #include "src/text/key.h"
-#include "src/text/key_parts.h"
 #include "tests/helpers/random.h"
 
 #include <stdio.h>
