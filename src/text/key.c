@@ -254,7 +254,7 @@ struct key_name key_of_field(const struct key *key, const unsigned char *from,
     }
     memo->name = name;
     if (name.bytes >= memo->from && name.bytes < memo->to)
-        memo->from = NULL; /* such a key is found again as fast as it is compared */
+        memo->from = NULL; /* finding such a key again is as fast as comparing it */
     return name;
 }
 

@@ -421,9 +421,8 @@ const char *regex_describe(const struct regex_matcher *matcher)
 int regex_open(struct regex **regex, const char *pattern, struct error *error)
 {
     (void)regex, (void)pattern;
-    error_set(error,
-              "this build has no regular expressions, as it is without PCRE2; pipe lines in, "
-              "as in grep -P REGEX FILE | gpuhisto -n");
+    error_set(error, "this build has no regular expressions, for lack of PCRE2; pipe lines in, "
+                     "as in grep -P REGEX FILE | gpuhisto -n");
     return REGEX_WRONG;
 }
 

@@ -6,7 +6,7 @@
  * exactly. If one of the two has a unit (units.h), the doubles nearest to them are compared.
  *
  * If it is a clock, h:mm or h:mm:ss, perhaps with a fraction, it is compared with the clock of a
- * field that is a time (time.h) or a clock, as it is written there, perhaps in brackets.
+ * field that is a time (time.h) or a clock as written there, perhaps in brackets.
  *
  * If it is a time, in which :ss, or all that follows the date, may be left out, it is compared with
  * a field that is a time: if both have an offset by the moment, otherwise by the clock. Times
@@ -66,7 +66,7 @@ struct condition {
     struct where_value operand;
 };
 
-/* A condition as it is typed. */
+/* A condition as typed. */
 struct typed_condition {
     const char *name; /* of the field, of name_len bytes */
     size_t name_len;
@@ -95,7 +95,7 @@ enum condition_error condition_split(const char *text, struct typed_condition *t
 enum condition_error condition_set_value(struct condition *condition, const char *value,
                                          size_t len);
 
-/* Returns an operator as it is typed. */
+/* Returns an operator as typed. */
 const char *comparison_text(enum comparison comparison);
 
 /* True if the condition holds for its field [from, to), as field_find gives it, in a record that

@@ -87,6 +87,8 @@ run -nk1 --decimal=, --units in
 refuses "units" 2 "gpuhisto: --decimal and --units cannot be combined"
 run -nk.a --decimal=, in
 refuses "JSON" 2 "gpuhisto: -k and --decimal cannot be combined; numbers in JSON have a point before decimals"
+ENGINE='' run --device=gpu -nk1 --decimal=, in
+refuses "the GPU" 2 "gpuhisto: --device=gpu: the GPU cannot read --decimal; leave out --device"
 run -nk1 --decimal=x in
 refuses "another character" 2 "gpuhisto: --decimal=x: must be one of ., ,"
 

@@ -167,7 +167,7 @@ END
 printf '32\t1\t32.1\ninvalid\t0\n' >expected
 counts "32 names" expected
 
-# Keys of logfmt are decoded, those of other formats are as they are written.
+# Keys of logfmt are decoded, those of other formats are not.
 printf '%s\n' 'm="a \"b\" \\ \x \n" n=1' 'm=' 'x n="m=2" m="" m=3' >in
 run -q --line=logfmt --by=m -F json in
 check "escapes of logfmt" grep -qF '"key":"a \"b\" \\ \\x \u000a"' out

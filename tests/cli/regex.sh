@@ -14,7 +14,7 @@ printf '3\t1\t3.01\ninvalid\t0\n' >expected
 counts "two slashes are text" expected
 run -n -k1 -F json --lines-with=/api/ slashes
 if ! "$GPUHISTO" --version | grep -q '^built with .*pcre2'; then
-    refuses "no PCRE2" 2 "--lines-with=/api/: this build has no regular expressions, as it is without PCRE2; pipe lines in" \
+    refuses "no PCRE2" 2 "--lines-with=/api/: this build has no regular expressions, for lack of PCRE2; pipe lines in" \
         "as in grep -P REGEX FILE | gpuhisto -n"
     printf '%s\n' '{"schema":"gpuhisto/1","mode":"numbers","options":["--numbers","--lines-with=/x/","--digits=3"],"total":1,"counted":1,"other":0,"below":0,"above":0,"invalid":0,"bins":[{"lo":5,"hi":5.01,"count":1}]}' >table
     ENGINE='' run --merge table table
