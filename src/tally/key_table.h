@@ -117,9 +117,9 @@ static inline uint32_t key_position_key(const struct radix_pair *position)
 }
 
 /* Lists the keys of `count` tables, by as many threads as are given; names have so many `parts`
- * (key_parts_join), the first of which comes first, and each is ordered like a name of one part. All
- * keys differ, except for KEY_MISSING. The caller frees the list. 0, or -1 if memory is short, and
- * there is no list. */
+ * (key_parts_join), the first of which comes first, and each is ordered like a name of one part.
+ * All keys differ, except for KEY_MISSING. The caller frees the list. 0, or -1 if memory is short,
+ * and there is no list. */
 int key_list_make(struct key_list *keys, const struct key_table *const *tables, size_t count,
                   unsigned parts, unsigned threads);
 
