@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """tasks.py [--program=FILE] [--megabytes=N] [--rounds=N] [--dir=DIR] [--tasks=N,N,...] [--csv=FILE]
 
-Twenty questions about logs, JSON lines, CSV and images, each answered by gpuhisto and by the commands that
+Questions about logs, JSON lines, CSV and images, each answered by gpuhisto and by the commands that
 people use instead. All answers are compared with Python's, and a wrong one makes the exit status 1. Prints a
 table in Markdown: CPU seconds (medians; all threads and processes of the command), the same of the rival that
 takes least, and the characters of both commands. With --csv every rival is in FILE, with wall seconds and the
@@ -32,7 +32,7 @@ import time
 Request = collections.namedtuple("Request", "client hour minute url status bytes agent milliseconds")
 AGENTS = ["Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0", "curl/8.5.0",
           "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"]
-LINE_OF_LOG, LINE_OF_JSON, LINE_OF_CSV = 190, 240, 46 # bytes, about
+LINE_OF_LOG, LINE_OF_JSON, LINE_OF_CSV, LINE_OF_LISTS = 190, 240, 46, 40 # bytes, about
 
 
 def requests_of_a_day(count):
@@ -76,10 +76,22 @@ def make_json(count):
     return events
 
 
+def make_lists(count):
+    """Seconds of one server or of several, as nginx writes $upstream_response_time, and the same as arrays of JSON."""
+    lists = [[random.randrange(1, 3000) / 1000 for _ in range(random.choice((1, 1, 1, 2, 4)))] for _ in range(count)]
+    write("upstream.log", ("10.1.0.%d\t/item/%d\t%s\n" % (i % 250, i % 150, ", ".join("%.3f" % x for x in times))
+                           for i, times in enumerate(lists)))
+    write("spans.json", ('{"trace":%d,"spans":[%s]}\n' % (i, ",".join('{"name":"db","s":%.3f}' % x for x in times))
+                         for i, times in enumerate(lists)))
+    return lists
+
+
 def make_csv(count):
     sales = [(random.choice(["north", "south", "east", "west"]), random.randrange(100, 100000), i) for i in range(count)]
     write("sales.csv", ["id,region,item,price\n"] +
           ['%d,%s,"chair, no. %d",%d.%02d\n' % (i, region, i % 500, *divmod(cents, 100)) for region, cents, i in sales])
+    write("umsatz.csv", ["nr;region;artikel;preis\n"] +
+          ['%d;%s;"Stuhl; Nr. %d";%d,%02d\n' % (i, region, i % 500, *divmod(cents, 100)) for region, cents, i in sales])
     return sales
 
 
@@ -109,6 +121,7 @@ class Data:
         write("after.log", map(line_of, self.after))
         self.events = make_json(size // LINE_OF_JSON)
         self.sales = make_csv(size // LINE_OF_CSV)
+        self.lists = make_lists(size // LINE_OF_LISTS)
         self.blocks = make_image(size)
 
 
@@ -325,6 +338,86 @@ def tasks_of_json(data):
                 "jq": ("grep '\"level\":\"error\"' app.json | jq -r .service | sort | uniq -c", table(0, key=1))})
 
 
+def beginning_of(request, minutes):
+    at = request.minute // minutes * minutes
+    return "2026-11-22T%02d:%02d:00" % divmod(at, 60)
+
+
+def route(request):
+    return request.url.split("?")[0] if "?" in request.url else "/item/*"
+
+
+def tasks_of_places(data):
+    """Modifiers, conditions, weights, lists."""
+    day = data.day
+    stats = lines_of_statistics("count", "mean", "p50", "p90", "p99")
+    one_row = table(0, 1, 2, 3, 4, separator=",", key=None)
+    routes = {name: [len(v), quantile(v, 0.5), quantile(v, 0.99)] for name, v in groups(day, route, seconds).items()}
+    of_time = "strptime(column03,'[%d/%b/%Y:%H:%M:%S')"
+    bucket = "strftime(time_bucket(interval '%d minutes'," + of_time.replace("%", "%%") + "),'%%Y-%%m-%%dT%%H:%%M:%%S')"
+    yield Task("p50 and p99 by route", "gpuhisto -nk-1 --by=7:route --quantiles=.5,.99 access.log", statistics_by_key("count", "p50", "p99"), routes,
+               {"duckdb": (duckdb(LOG + " select regexp_replace(regexp_replace(split_part(column05,' ',2),'[?].*',''),'/[0-9]+','/*','g'),count(*),"
+                                  "quantile_disc(column10,.5),quantile_disc(column10,.99) group by 1"), table(1, 2, 3, separator=",")),
+                "sed, gpuhisto": ("sed -E 's|(GET /[^ ?]*)\\?[^ ]*|\\1|;s|(GET [^ ]*)/[0-9]+ |\\1/* |' access.log | gpuhisto -nk-1 --by=7 --quantiles=.5,.99",
+                                  statistics_by_key("count", "p50", "p99"))})
+    failed = {minute: [sum(r.status >= 500 for r in v), len(v)] for minute, v in groups(day, lambda r: beginning_of(r, 1), lambda r: r).items()}
+    yield Task("error rate a minute", "gpuhisto -nk9 --by=4:1m --edges=0,500,600 access.log",
+               lambda out: {k: [int(v.get("500", 0)), sum(map(int, v.values()))] for k, v in rows_of_bins(out).items()}, failed,
+               {"duckdb": (duckdb(LOG + " select %s,count(*) filter (column06>=500),count(*) group by 1" % (bucket % 1)), table(1, 2, separator=",")),
+                "awk": ("awk '{m=substr($4,14,5);n[m]++;f[m]+=$9>=500}END{for(m in n)print \"2026-11-22T\"m\":00\",f[m],n[m]}' access.log", table(1, 2))})
+    total = collections.Counter()
+    for request in day:
+        total[request.client] += request.bytes
+    top = {client: [count] for client, count in total.most_common(10)}
+    yield Task("bytes of the ten clients with most", "gpuhisto --by=1 --weight=10 --top=10 access.log",
+               only(without_invalid(table(1, separator="\t")), lambda key: key != "(other)"), top,
+               {"awk, sort": ("awk '{n[$1]+=$10}END{for(k in n)print n[k],k}' access.log | sort -rn | head", table(0, key=1)),
+                "duckdb": (duckdb(LOG + " select column00,sum(column07)::bigint group by 1 order by 2 desc limit 10"), table(1, separator=","))})
+    decades = counts_of([r for r in day if r.milliseconds], lambda r: "%s\t%g" % (beginning_of(r, 5), 10.0 ** (len(str(r.milliseconds)) - 4)))
+    yield Task("a heat map of five minutes", "gpuhisto -nk-1 --by=4:5m --log --min=.001 --max=100 access.log",
+               lambda out: {k: v for k, v in table(2, separator="\t", key=(0, 1))(out).items() if v != [0] and not re.search(r"[a-z<]", k)}, decades,
+               {"duckdb": (duckdb(LOG + " select %s,10**floor(log10(column10))::float,count(*) where column10>0 group by 1,2" % (bucket % 5)),
+                           lambda out: {"%s\t%g" % (k.split("\t")[0], float(k.split("\t")[1])): v
+                                        for k, v in table(2, separator=",", key=(0, 1))(out).items()})})
+    some = [seconds(r) for r in day if 10 * 60 + 5 <= r.minute < 10 * 60 + 47]
+    yield Task("between 10:05 and 10:47", "gpuhisto -nsk-1 --where='4>=10:05' --where='4<10:47' access.log", stats, {"": summary(some)},
+               {"duckdb": (duckdb_summary(LOG, "column10", " where column03[14:18]>='10:05' and column03[14:18]<'10:47'"), one_row),
+                "awk, gpuhisto": ("awk '{t=substr($4,14,5)}t>=\"10:05\"&&t<\"10:47\"' access.log | gpuhisto -nsk-1", stats)})
+    yield Task("status by hour", "gpuhisto --by=4:1h --by=9 access.log", without_invalid(table(2, separator="\t", key=(0, 1))),
+               counts_of(day, lambda r: "%s\t%d" % (beginning_of(r, 60), r.status)),
+               {"duckdb": (duckdb(LOG + " select %s,column06,count(*) group by 1,2" % (bucket % 60)), table(2, separator=",", key=(0, 1))),
+                "awk": ("awk '{n[\"2026-11-22T\"substr($4,14,2)\":00:00 \"$9]++}END{for(k in n)print k,n[k]}' access.log", table(2, key=(0, 1)))})
+    ways = (("each element of a list", "each", [x for times in data.lists for x in times], "unnest(%s)"),
+            ("the sum of a list", "sum", [round(math.fsum(times), 3) for times in data.lists], "list_sum(%s)"),
+            ("the last of a list", "last", [times[-1] for times in data.lists], "%s[-1]"))
+    for question, modifier, values, way in ways:
+        source = ("from (from read_csv('upstream.log',delim='\t',header=false) select %s as x)"
+                  % (way % "string_split(column2::varchar,', ')::decimal(9,3)[]"))
+        awk = {"each": "for(i=1;i<=n;i++)print a[i]", "sum": "s=0;for(i=1;i<=n;i++)s+=a[i];print s", "last": "print a[n]"}[modifier]
+        yield Task(question, "gpuhisto -ns --separator='\t' -k3:%s upstream.log" % modifier, stats, {"": summary(values)},
+                   {"duckdb": (duckdb_summary(source, "x"), one_row),
+                    "awk, gpuhisto": ("awk -F'\\t' '{n=split($3,a,\", \");%s}' upstream.log | gpuhisto -ns" % awk, stats)})
+    elements = [x for times in data.lists for x in times]
+    yield Task("each element of an array", "gpuhisto -nsk '.spans[].s' spans.json", stats, {"": summary(elements)},
+               {"duckdb": (duckdb_summary("from (from 'spans.json' select unnest(spans).s as x)", "x"), one_row),
+                "jq": ("jq '.spans[].s' spans.json | gpuhisto -ns", stats)})
+    prices = {k: [len(v), sum(v) / 100] for k, v in groups(data.sales, lambda s: s[0], lambda s: s[1]).items()}
+    yield Task("semicolons and decimal commas", "gpuhisto -ns --csv --separator=';' --decimal=, --header-line -k preis --by=region umsatz.csv",
+               statistics_by_key("count", "sum"), prices,
+               {"duckdb": (duckdb("from read_csv('umsatz.csv',delim=';',decimal_separator=',') select region,count(*),sum(preis) group by 1"),
+                           table(1, 2, separator=","))})
+
+
+def rows_of_bins(out):
+    """Rows KEY, LOWER EDGE, COUNT of keys' bins, by key."""
+    bins = collections.defaultdict(dict)
+    for line in out.splitlines():
+        key, edge, count = line.split("\t")[:3]
+        if edge in ("0", "500"):
+            bins[key][edge] = count
+    return bins
+
+
 def tasks_of_other(data):
     prices = {k: [len(v), sum(v) / 100] for k, v in groups(data.sales, lambda s: s[0], lambda s: s[1]).items()}
     yield Task("sales by region, CSV", "gpuhisto -ns --csv --header-line -k price --by=region sales.csv", statistics_by_key("count", "sum"), prices,
@@ -407,7 +500,7 @@ def run_tasks(data, wanted, rounds, csv_file):
     if rows:
         rows.writerow("task,question,tool,wall,cpu,mib,strokes,rounds,command".split(","))
     print("| | task | `gpuhisto` | CPU s | best rival | CPU s | ratio | characters |\n| ---: | --- | --- | ---: | --- | ---: | ---: | ---: |")
-    for number, task in enumerate([*tasks_of_logs(data), *tasks_of_json(data), *tasks_of_other(data)], 1):
+    for number, task in enumerate([*tasks_of_logs(data), *tasks_of_json(data), *tasks_of_other(data), *tasks_of_places(data)], 1):
         if wanted and number not in wanted:
             continue
         _, status, said = run(task.command, "out")
