@@ -73,6 +73,7 @@ struct csv_piece {
     enum csv_state began; /* the state that it was scanned from */
     struct csv_scan scan; /* up to its end */
     size_t records_end;   /* after the last newline in it that ends a record; 0: there is none */
+    size_t newlines;      /* in it */
 };
 
 /* Returns the state in which a piece probably begins: in quotes if its first quote looks like one
@@ -109,6 +110,17 @@ static size_t last_record_end(const struct csv_piece *piece, unsigned char separ
     return is_known && len + more - end <= FIELD_RECORD_MAX ? len + more + 1 : 0;
 }
 
+/* Returns the newlines in data[begin..end): those of the piece, which were counted before its turn,
+ * but for its ends. */
+static size_t newlines_between(const struct csv_piece *piece, size_t begin, size_t end)
+{
+    const unsigned char *data = piece->data;
+    const size_t len = piece->len, inside = end < len ? end : len;
+    return piece->newlines - byte_count(data, begin, '\n') -
+           byte_count(data + inside, len - inside, '\n') +
+           byte_count(data + inside, end - inside, '\n');
+}
+
 /* Takes over from the piece before and hands on to the next one. Sets [*from, *to) to the piece's
  * records; an empty range if they are left to who reads in order. */
 static void take_turn(struct csv_pieces *pieces, struct csv_piece *piece, uint64_t offset,
@@ -126,7 +138,7 @@ static void take_turn(struct csv_pieces *pieces, struct csv_piece *piece, uint64
         if (end > begin) {
             *from = begin;
             *to = end;
-            pieces->newlines += byte_count(piece->data + begin, end - begin, '\n');
+            pieces->newlines += newlines_between(piece, begin, end);
             pieces->begin = offset + end;
             pieces->next = offset + piece->len;
             pieces->quotes = piece->scan.state;
@@ -150,6 +162,7 @@ ssize_t csv_pieces_read(struct input *input, struct chunk *chunk, size_t len, ui
     chunk->begin = chunk->len = chunk->repeated = 0;
     if (got > 0 && (size_t)got > len) {
         piece.have = (size_t)got - 1;
+        piece.newlines = byte_count(piece.data, len, '\n');
         scan_from(&piece, separator, probable_state(&piece, separator));
     } else {
         piece.len = 0;
