@@ -6,6 +6,7 @@
 
 #include "src/bins/sums.h"
 
+#include <math.h>
 #include <stddef.h>
 
 #define KEY_SUM_WORDS 3     /* of 64 bits */
@@ -42,5 +43,57 @@ void key_sums_add_to(const struct key_sums *sums, struct moments *moments);
 
 /* Frees the memory of sums. */
 void key_sums_close(struct key_sums *sums);
+
+/* --- sums of numbers of similar size, added in a few instructions --- */
+
+/* A sum of numbers below the limit [1], and of others [0], as whole numbers of 64 bits. */
+struct quick_sum {
+    int128 sum[2];
+    uint128 squares[2];
+    uint64_t carries[2]; /* above the squares */
+    double min, max;
+};
+
+/* Sums by the number of a key, all zeros at first. The first numbers decide how far the decimals of
+ * others reach, for all keys. */
+struct quick_sums {
+    struct quick_sum *list;
+    size_t count; /* keys that have room; 0: no scale was chosen */
+    double scale[2], limit;
+    int exponent;    /* scale[1] is 2^-exponent */
+    uint64_t others; /* numbers that were not added since then */
+};
+
+/* Frees the memory. Does nothing with all-zero sums. */
+void quick_sums_close(struct quick_sums *quick);
+
+/* Makes room for `count` keys, `max` at most, once one of n numbers, or of others before, tells a
+ * scale. Where there is no room, numbers are not added. */
+void quick_sums_prepare(struct quick_sums *quick, size_t count, size_t max, const double *values,
+                        size_t n);
+
+/* Adds a number. False if it is too large, or has bits that are too low. */
+static inline bool quick_sums_add(struct quick_sums *quick, uint32_t key, double value)
+{
+    const bool part = fabs(value) < quick->limit;
+    const double scaled = value * quick->scale[part];
+    if (key >= quick->count || !(fabs(scaled) < 0x1p63) || (double)(int64_t)scaled != scaled) {
+        quick->others++;
+        return false;
+    }
+    const int64_t whole = (int64_t)scaled;
+    struct quick_sum *sum = &quick->list[key];
+    const uint128 square = (uint128)((int128)whole * whole);
+    sum->sum[part] += whole;
+    sum->squares[part] += square;
+    sum->carries[part] += sum->squares[part] < square;
+    sum->min = value < sum->min ? value : sum->min;
+    sum->max = value > sum->max ? value : sum->max;
+    return true;
+}
+
+/* Moves the sums of all keys to those of a list; then another scale is chosen. False if memory is
+ * short. */
+bool quick_sums_move(struct quick_sums *quick, struct key_sums *into);
 
 #endif

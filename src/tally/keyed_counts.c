@@ -108,6 +108,9 @@ void large_numbers_list(const struct number_parser *parser, const struct field *
 /* Records ahead for which memory is fetched. */
 #define AHEAD 16
 
+/* Numbers for each key that quick sums do not take before they are moved, to choose a new scale. */
+#define OTHERS_MAX 16
+
 /* Records whose keys are prepared together. */
 #define AT_ONCE 128
 
@@ -126,13 +129,25 @@ void keyed_close(struct keyed_counts *keyed)
 {
     key_table_close(&keyed->table);
     key_samples_close(&keyed->samples);
+    quick_sums_close(&keyed->quick);
     free(keyed->scratch);
     free(keyed->spans);
     *keyed = (struct keyed_counts){.keys = NULL};
 }
 
+/* Moves quick sums to those of the table, some of which may become moments. */
+static void move_quick(struct keyed_counts *keyed)
+{
+    const size_t count = keyed->quick.count;
+    if (!quick_sums_move(&keyed->quick, keyed->table.sums))
+        key_tallies_lose(keyed->keys);
+    for (size_t i = keyed->wide = 0; i < count; i++)
+        keyed->wide += keyed->table.sums[i].moments != NULL;
+}
+
 void keyed_move(struct keyed_counts *keyed)
 {
+    move_quick(keyed);
     key_tallies_move(keyed->keys, &keyed->table, &keyed->samples);
     keyed->wide = 0;
 }
@@ -300,22 +315,26 @@ void keyed_add_values(struct keyed_counts *keyed, const uint32_t *numbers, const
                       const struct listed_number *wholes, size_t n)
 {
     struct key_sums *sums = keyed->table.sums;
+    struct quick_sums *quick = &keyed->quick;
     bool done = true;
+    if (sums && quick->others > OTHERS_MAX * quick->count)
+        move_quick(keyed);
+    if (sums)
+        quick_sums_prepare(quick, keyed->table.count, KEYS_MAX + 1 + KEYED_MAX, values, n);
     for (size_t i = 0; i < n; i++) {
-        if (sums && i + AHEAD < n) /* which has two lines */
-            __builtin_prefetch((const char *)&sums[numbers[i + AHEAD]] + 64);
+        if (i + AHEAD < n && numbers[i + AHEAD] < quick->count) /* which has two lines */
+            __builtin_prefetch((const char *)&quick->list[numbers[i + AHEAD]] + 64);
         if (isnan(values[i])) {
             keyed->invalid++;
             continue;
         }
-        struct key_sums *of_key = sums ? &sums[numbers[i]] : NULL;
-        if (!of_key)
+        const bool is_large = wholes && wholes[i].is_whole && fabs(values[i]) >= MOMENTS_LARGE;
+        if (!sums || (!is_large && quick_sums_add(quick, numbers[i], values[i])))
             continue;
+        struct key_sums *of_key = &sums[numbers[i]];
         keyed->wide -= of_key->moments != NULL;
-        if (wholes && wholes[i].is_whole && fabs(values[i]) >= MOMENTS_LARGE)
-            done &= key_sums_add_large(of_key, values[i], wholes[i].number);
-        else
-            done &= key_sums_add(of_key, values[i]);
+        done &= is_large ? key_sums_add_large(of_key, values[i], wholes[i].number)
+                         : key_sums_add(of_key, values[i]);
         keyed->wide += of_key->moments != NULL;
     }
     if (!done)

@@ -485,6 +485,36 @@ static void check_moments_added(void)
     }
 }
 
+/* Quick sums and those of the numbers that they do not take: together the moments of all. */
+static void check_quick_sums(void)
+{
+    for (unsigned round = 0; round < 600; round++) {
+        struct moments expected_moments = {.any = false}, moments = {.any = false};
+        struct key_sums sums[3] = {{.moments = NULL}};
+        struct quick_sums quick = {.count = 0};
+        uint64_t count = 0;
+        for (unsigned batch = random_below(3); batch < 4; batch++) {
+            double numbers[20];
+            for (unsigned i = 0; i < 20; i++)
+                numbers[i] = number_of_kind(random_below(30) ? round % 6 : random_below(6));
+            quick_sums_prepare(&quick, 3, 3, numbers, 20);
+            for (unsigned i = 0; i < 20; i++, count++) {
+                add_number(&expected_moments, numbers[i]);
+                if (!quick_sums_add(&quick, 2, numbers[i]))
+                    need_that(key_sums_add(&sums[2], numbers[i]));
+            }
+            if (random_below(2))
+                need_that(quick_sums_move(&quick, sums));
+        }
+        need_that(quick_sums_move(&quick, sums));
+        key_sums_add_to(&sums[2], &moments);
+        check_that(are_same(&moments, &expected_moments, count), "quick sums", round % 6);
+        check_that(!sums[1].any, "other keys", round % 6);
+        key_sums_close(&sums[2]);
+        quick_sums_close(&quick);
+    }
+}
+
 /* Keys whose hashes agree, in all bits or in those that choose the slot, must stay apart. */
 static void check_equal_hashes(void)
 {
@@ -530,6 +560,7 @@ int main(void)
     check_limit();
     check_bytes();
     check_moments_added();
+    check_quick_sums();
     check_equal_hashes();
     check_hashes();
     binning_free(&binning);
