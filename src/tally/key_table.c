@@ -16,6 +16,7 @@
 
 /* --- names --- */
 
+/* What is before the bytes has 16 of them, so that key_words_behind reads any name. */
 struct name_block {
     struct name_block *next;
     size_t used, size;
@@ -57,37 +58,26 @@ static void free_names(struct key_table *table)
 
 /* --- hashes --- */
 
-/* Words that are multiplied are neither 0 nor known, as the seed is in them. */
-static inline uint64_t mix(uint64_t a, uint64_t b)
+struct key_words key_words_of(const unsigned char *name, size_t len)
 {
-    const uint128 product = (uint128)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-/* Returns up to 16 bytes as two words, which differ for names that do. */
-static inline void short_words(const unsigned char *name, size_t len, uint64_t words[2])
-{
-    if (len >= 8) {
-        words[0] = byte_word(name);
-        words[1] = byte_word(name + len - 8);
-    } else if (len >= 4) {
-        words[0] = byte_word_of_4(name);
-        words[1] = byte_word_of_4(name + len - 4);
-    } else {
-        words[0] =
-            len > 0 ? (uint64_t)name[0] << 16 | (uint64_t)name[len / 2] << 8 | name[len - 1] : 0;
-        words[1] = 0;
-    }
+    if (len >= 16)
+        return key_words_behind(name, len);
+    if (len >= 8)
+        return (struct key_words){byte_word(name + len - 8),
+                                  key_low_bytes(byte_word(name) << 8 * (15 - len) << 8, len - 8)};
+    if (len >= 4)
+        return (struct key_words){.last = byte_word_of_4(name) |
+                                          (uint64_t)byte_word_of_4(name + len - 4)
+                                              << 8 * (len - 4)};
+    uint64_t word = 0;
+    for (size_t i = len; i-- > 0;)
+        word = word << 8 | name[i];
+    return (struct key_words){.last = word};
 }
 
 uint64_t key_hash(const struct key_seed *seed, const unsigned char *name, size_t len)
 {
-    uint64_t hash = seed->words[0] ^ len, words[2];
-    for (; len > 16; len -= 16, name += 16)
-        hash = mix(byte_word(name) ^ seed->words[1], byte_word(name + 8) ^ hash);
-    short_words(name, len, words);
-    hash = mix(words[0] ^ seed->words[1], words[1] ^ hash);
-    return mix(hash ^ UINT64_C(0x9e3779b97f4a7c15), seed->words[1]);
+    return key_hash_words(seed, key_words_of(name, len), name, len);
 }
 
 /* --- the table --- */
@@ -192,21 +182,24 @@ static uint32_t add_key(struct key_table *table, uint64_t hash, const unsigned c
     return table->last = (uint32_t)number;
 }
 
-static bool is_same(const struct key_entry *entry, const unsigned char *name, size_t len)
+uint32_t key_table_find_words(struct key_table *table, uint64_t hash, struct key_words words,
+                              const unsigned char *name, size_t len)
 {
-    return entry->len == len && entry->name && key_has_same_bytes(entry->name, name, len);
+    const size_t mask = table->slot_count - 1;
+    for (size_t slot = hash & mask; table->slots[slot]; slot = (slot + 1) & mask) {
+        const uint32_t number = (uint32_t)table->slots[slot];
+        const struct key_entry *entry = &table->entries[number];
+        if (table->slots[slot] >> 32 == hash >> 32 && entry->len == len &&
+            key_is_same(key_words_behind(entry->name, len), entry->name, words, name, len))
+            return table->last = number;
+    }
+    return add_key(table, hash, name, len);
 }
 
 uint32_t key_table_find(struct key_table *table, uint64_t hash, const unsigned char *name,
                         size_t len)
 {
-    const size_t mask = table->slot_count - 1;
-    for (size_t slot = hash & mask; table->slots[slot]; slot = (slot + 1) & mask) {
-        const uint32_t number = (uint32_t)table->slots[slot];
-        if (table->slots[slot] >> 32 == hash >> 32 && is_same(&table->entries[number], name, len))
-            return table->last = number;
-    }
-    return add_key(table, hash, name, len);
+    return key_table_find_words(table, hash, key_words_of(name, len), name, len);
 }
 
 /* Names are sorted by the eight bytes that follow what all begin with, as one number, and only

@@ -58,18 +58,55 @@ void key_table_close(struct key_table *table);
 /* Removes all keys, but keeps the memory for new ones. */
 void key_table_clear(struct key_table *table);
 
-/* True if `len` bytes of two names are the same. Inline, as most names are short. */
-static inline bool key_has_same_bytes(const unsigned char *one, const unsigned char *other,
-                                      size_t len)
+/* The last 16 bytes of a name: the last eight as a number, and those before them. Of a shorter name
+ * there are zeros above. So short names are hashed and compared without a branch. */
+struct key_words {
+    uint64_t last, before;
+};
+
+/* Returns the first bytes of a word, which are its highest, as many as are given: up to 8. */
+static inline uint64_t key_low_bytes(uint64_t word, size_t count)
 {
-    if (len < 4 || len > 16)
-        return len == 0 || memcmp(one, other, len) == 0;
-    const size_t last = len - (len < 8 ? 4 : 8);
-    const uint64_t begin =
-        len < 8 ? byte_word_of_4(one) ^ byte_word_of_4(other) : byte_word(one) ^ byte_word(other);
-    const uint64_t end = len < 8 ? byte_word_of_4(one + last) ^ byte_word_of_4(other + last)
-                                 : byte_word(one + last) ^ byte_word(other + last);
-    return (begin | end) == 0;
+    const size_t half = 4 * (8 - count);
+    return word >> half >> half;
+}
+
+/* Returns the words of a name; 16 bytes before its end can be read, whatever they are. */
+static inline struct key_words key_words_behind(const unsigned char *name, size_t len)
+{
+    const unsigned char *end = name + len;
+    const size_t last = len < 8 ? len : 8, before = len < 16 ? len - last : 8;
+    return (struct key_words){key_low_bytes(byte_word(end - 8), last),
+                              key_low_bytes(byte_word(end - 16), before)};
+}
+
+/* Returns the words of any name. */
+struct key_words key_words_of(const unsigned char *name, size_t len);
+
+/* True if a name with these words is another one of the same length. */
+static inline bool key_is_same(struct key_words a, const unsigned char *name, struct key_words b,
+                               const unsigned char *other, size_t len)
+{
+    return a.last == b.last && a.before == b.before &&
+           (len <= 16 || memcmp(name, other, len - 16) == 0);
+}
+
+/* Words that are multiplied are neither 0 nor known, as the seed is in them. */
+static inline uint64_t key_mix(uint64_t a, uint64_t b)
+{
+    const uint128 product = (uint128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Returns the hash of a name with these words by a seed. */
+static inline uint64_t key_hash_words(const struct key_seed *seed, struct key_words words,
+                                      const unsigned char *name, size_t len)
+{
+    uint64_t hash = seed->words[0] ^ len;
+    for (; len > 16; len -= 16, name += 16)
+        hash = key_mix(byte_word(name) ^ seed->words[1], byte_word(name + 8) ^ hash);
+    hash = key_mix(words.last ^ seed->words[1], words.before ^ hash);
+    return key_mix(hash ^ UINT64_C(0x9e3779b97f4a7c15), seed->words[1]);
 }
 
 /* Returns the hash of a name by a seed. */
@@ -93,8 +130,10 @@ static inline void key_table_prefetch_entry(const struct key_table *table, uint6
         __builtin_prefetch(&table->sums[(uint32_t)slot]);
 }
 
-/* Returns the number of the key with this hash and name, which is added if it is new. KEY_FAILED if
- * memory is short. */
+/* Each returns the number of the key with this hash, and words, and name, which is added if it is
+ * new. KEY_FAILED if memory is short. */
+uint32_t key_table_find_words(struct key_table *table, uint64_t hash, struct key_words words,
+                              const unsigned char *name, size_t len);
 uint32_t key_table_find(struct key_table *table, uint64_t hash, const unsigned char *name,
                         size_t len);
 

@@ -111,6 +111,9 @@ void large_numbers_list(const struct number_parser *parser, const struct field *
 /* Numbers for each key that quick sums do not take before they are moved, to choose a new scale. */
 #define OTHERS_MAX 16
 
+/* Bytes of the scratch before any key, so that key_words_behind reads it. */
+#define SCRATCH_BEGIN 16
+
 /* Records whose keys are prepared together. */
 #define AT_ONCE 128
 
@@ -163,8 +166,9 @@ static bool is_full(const struct keyed_counts *keyed)
  * there, and then joined behind. */
 static size_t scratch_size(const struct keyed_counts *keyed)
 {
-    return keyed->parts > 1 ? 2 * key_parts_size(keyed->parts, keyed->parts * KEY_SIZE_MAX)
-                            : KEY_SIZE_MAX;
+    return SCRATCH_BEGIN + (keyed->parts > 1
+                                ? 2 * key_parts_size(keyed->parts, keyed->parts * KEY_SIZE_MAX)
+                                : KEY_SIZE_MAX);
 }
 
 /* True if the scratch has room for the key of record i. */
@@ -215,44 +219,56 @@ static struct key_name make_name(struct keyed_counts *keyed, const struct key *k
 /* A key that is going to be found. */
 struct wanted {
     struct key_name name; /* in the text or the scratch; no bytes: the number is known */
+    struct key_words words;
     uint64_t hash;
     bool is_repeated; /* it is that of the record before */
 };
 
-static uint32_t find_number(struct keyed_counts *keyed, const struct wanted *wanted)
+/* Returns the words of a name. Those before its end are in the text from `begin` on, or in the
+ * scratch. */
+static struct key_words words_of(const struct keyed_counts *keyed, struct key_name name,
+                                 const unsigned char *begin)
 {
-    const uint32_t number =
-        key_table_find(&keyed->table, wanted->hash, wanted->name.bytes, wanted->name.len);
-    if (number != KEY_FAILED)
-        return number;
-    key_tallies_lose(keyed->keys);
-    return KEY_MISSING;
+    const size_t in_scratch = (size_t)((uintptr_t)name.bytes - (uintptr_t)keyed->scratch);
+    const uintptr_t end = (uintptr_t)name.bytes + name.len;
+    return in_scratch < scratch_size(keyed) || end - (uintptr_t)begin >= 16
+               ? key_words_behind(name.bytes, name.len)
+               : key_words_of(name.bytes, name.len);
 }
 
-static bool is_same_name(const struct key_name *one, const struct key_name *other)
+/* Prepares the key of a record. `before` is what was prepared before, or NULL. */
+static inline void prepare(struct keyed_counts *keyed, const struct key *keys, size_t i,
+                           const unsigned char *begin, const struct wanted *before,
+                           struct wanted *wanted)
 {
-    return one->bytes && other->bytes && one->len == other->len &&
-           (one->bytes == other->bytes || key_has_same_bytes(one->bytes, other->bytes, one->len));
-}
-
-/* Prepares the key of a record: sets its number if that is known at once. `before` is what was
- * prepared before, or NULL. */
-static void prepare(struct keyed_counts *keyed, const struct key *keys, size_t i,
-                    const struct wanted *before, struct wanted *wanted, uint32_t *number)
-{
-    *wanted = (struct wanted){.name = make_name(keyed, keys, i)};
-    *number = KEY_MISSING;
+    wanted->name = make_name(keyed, keys, i);
+    wanted->is_repeated = false;
     if (!wanted->name.bytes) {
         keyed->invalid++;
         return;
     }
-    if (before && is_same_name(&wanted->name, &before->name)) {
-        wanted->name = before->name;
+    const unsigned char *name = wanted->name.bytes;
+    const size_t len = wanted->name.len;
+    wanted->words = words_of(keyed, wanted->name, begin);
+    if (before && before->name.bytes && len == before->name.len &&
+        key_is_same(wanted->words, name, before->words, before->name.bytes, len)) {
         wanted->is_repeated = true;
         return;
     }
-    wanted->hash = key_hash(&keyed->table.seed, wanted->name.bytes, wanted->name.len);
+    wanted->hash = key_hash_words(&keyed->table.seed, wanted->words, name, len);
     key_table_prefetch(&keyed->table, wanted->hash);
+}
+
+static uint32_t find_number(struct keyed_counts *keyed, const struct wanted *wanted)
+{
+    if (!wanted->name.bytes)
+        return KEY_MISSING;
+    const uint32_t number = key_table_find_words(&keyed->table, wanted->hash, wanted->words,
+                                                 wanted->name.bytes, wanted->name.len);
+    if (number != KEY_FAILED)
+        return number;
+    key_tallies_lose(keyed->keys);
+    return KEY_MISSING;
 }
 
 /* Counts records from `first` up to n: AT_ONCE, or those whose keys the scratch has room for.
@@ -260,21 +276,21 @@ static void prepare(struct keyed_counts *keyed, const struct key *keys, size_t i
 static size_t count_some(struct keyed_counts *keyed, const struct key *keys, size_t first, size_t n,
                          uint32_t *numbers)
 {
+    const unsigned char *begin = keyed->spans[0][first].from;
     struct wanted wanted[AT_ONCE];
     size_t count = 0;
     n -= first;
     numbers += first;
-    keyed->scratch_used = 0;
+    keyed->scratch_used = SCRATCH_BEGIN;
     for (unsigned part = 0; part < keyed->parts; part++)
         keyed->memos[part] = (struct key_memo){.from = NULL}; /* its text may be gone */
-    for (; count < n && count < AT_ONCE && has_room(keyed, first + count); count++)
-        prepare(keyed, keys, first + count, count > 0 ? &wanted[count - 1] : NULL, &wanted[count],
-                &numbers[count]);
+    for (; count < n && count < AT_ONCE && has_room(keyed, first + count); count++) {
+        begin = begin ? begin : keyed->spans[0][first + count].from;
+        prepare(keyed, keys, first + count, begin, count > 0 ? &wanted[count - 1] : NULL,
+                &wanted[count]);
+    }
     for (size_t i = 0; i < count; i++) {
-        if (wanted[i].is_repeated)
-            numbers[i] = numbers[i - 1];
-        else if (wanted[i].name.bytes)
-            numbers[i] = find_number(keyed, &wanted[i]);
+        numbers[i] = wanted[i].is_repeated ? numbers[i - 1] : find_number(keyed, &wanted[i]);
         keyed->table.entries[numbers[i]].samples++;
     }
     return count;

@@ -538,9 +538,13 @@ static void check_equal_hashes(void)
 static void check_hashes(void)
 {
     const struct key_seed seed = {{random_word(), random_word()}}, other = {{seed.words[0], 5}};
-    unsigned char name[100] = {0};
-    for (size_t len = 0; len < sizeof name; len++) {
+    unsigned char bytes[16 + 101], *name = bytes + 16;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)random_below(256);
+    for (size_t len = 0; len < 100; len++) {
         const uint64_t hash = key_hash(&seed, name, len);
+        check_that(hash == key_hash_words(&seed, key_words_behind(name, len), name, len), "words",
+                   len);
         check_that(hash != key_hash(&other, name, len), "the seed", len);
         check_that(hash != key_hash(&seed, name, len + 1), "the length", len);
         for (size_t bit = 0; bit < 8 * len; bit++) {
