@@ -102,19 +102,68 @@ bool key_counts_add(struct key_counts *counts, uint32_t key, uint32_t row, uint6
 
 /* --- samples --- */
 
+/* Makes pages of no key. False if memory is short. */
+static bool open_pages(struct key_pages *pages, unsigned row_bits)
+{
+    const unsigned part_bits = row_bits > KEY_PAGE_BITS ? row_bits - KEY_PAGE_BITS : 0;
+    *pages = (struct key_pages){.used = 1, .key_bits = KEY_PLACE_BITS - part_bits};
+    pages->page_of = calloc((size_t)1 << KEY_PLACE_BITS, sizeof pages->page_of[0]);
+    pages->place_of = malloc(KEY_PAGES * sizeof pages->place_of[0]);
+    pages->next = malloc(KEY_PAGES * sizeof pages->next[0]);
+    pages->last = calloc((size_t)1 << pages->key_bits, sizeof pages->last[0]);
+    pages->counts = calloc(KEY_PAGES, sizeof pages->counts[0]);
+    return pages->page_of && pages->place_of && pages->next && pages->last && pages->counts;
+}
+
+static void close_pages(struct key_pages *pages)
+{
+    free(pages->page_of);
+    free(pages->place_of);
+    free(pages->next);
+    free(pages->last);
+    free(pages->counts);
+}
+
+bool key_pages_take(struct key_pages *pages, uint32_t key, size_t place)
+{
+    if (pages->used == KEY_PAGES)
+        return false;
+    const uint16_t page = (uint16_t)pages->used++;
+    pages->page_of[place] = page;
+    pages->place_of[page] = (uint32_t)place;
+    pages->next[page] = pages->last[key];
+    pages->last[key] = page;
+    return true;
+}
+
 int key_samples_open(struct key_samples *samples, unsigned row_bits)
 {
     *samples = (struct key_samples){.max = KEY_SAMPLES, .row_bits = row_bits};
     samples->list = malloc(KEY_SAMPLES * sizeof samples->list[0]);
     samples->scratch = malloc(KEY_SAMPLES * sizeof samples->scratch[0]);
-    return samples->list && samples->scratch ? 0 : -1;
+    return open_pages(&samples->pages, row_bits) && samples->list && samples->scratch ? 0 : -1;
 }
 
 void key_samples_close(struct key_samples *samples)
 {
+    close_pages(&samples->pages);
     free(samples->list);
     free(samples->scratch);
     *samples = (struct key_samples){.count = 0};
+}
+
+/* Makes the pages of keys that were moved those of none. */
+static void empty_pages(struct key_pages *pages)
+{
+    if (pages->used <= 1)
+        return;
+    for (size_t i = 1; i < pages->used; i++) {
+        pages->page_of[pages->place_of[i]] = 0;
+        pages->last[pages->place_of[i] & (((uint32_t)1 << pages->key_bits) - 1)] = 0;
+    }
+    memset(pages->counts, 0, pages->used * sizeof pages->counts[0]);
+    pages->used = 1;
+    pages->samples = 0;
 }
 
 void key_samples_sort(struct key_samples *samples)
@@ -361,6 +410,23 @@ static void move_samples(struct key_tallies *keys, struct stripe *stripe,
         key_tallies_lose(keys);
 }
 
+/* Moves samples of key i that are in pages. */
+static void move_pages(struct key_tallies *keys, struct stripe *stripe,
+                       const struct key_pages *pages, size_t i, uint32_t number)
+{
+    bool done = true;
+    for (size_t page = i >> pages->key_bits ? 0 : pages->last[i]; page > 0;
+         page = pages->next[page]) {
+        const uint32_t first = (pages->place_of[page] >> pages->key_bits) * KEY_PAGE_ROWS;
+        for (uint32_t row = 0; row < KEY_PAGE_ROWS; row++)
+            if (pages->counts[page][row] > 0)
+                done &=
+                    key_counts_add(&stripe->counts, number, first + row, pages->counts[page][row]);
+    }
+    if (!done)
+        key_tallies_lose(keys);
+}
+
 /* Moves what there is of key i. */
 static void move_one(struct key_tallies *keys, struct stripe *stripe, const struct moving *moving,
                      size_t i)
@@ -369,8 +435,10 @@ static void move_one(struct key_tallies *keys, struct stripe *stripe, const stru
     if (number == KEY_FAILED)
         return;
     move_samples(keys, stripe, moving, i, number);
-    if (moving->all)
-        move_key(keys, stripe, moving->from, i, number);
+    if (!moving->all)
+        return;
+    move_pages(keys, stripe, &moving->samples->pages, i, number);
+    move_key(keys, stripe, moving->from, i, number);
 }
 
 #define KEYS_AT_ONCE 32 /* whose memory is fetched at the same time */
@@ -462,6 +530,7 @@ void key_tallies_move(struct key_tallies *keys, struct key_table *table,
     if (key_tallies_state(keys) == KEYS_COMPLETE)
         move(keys, table, samples, true);
     samples->count = 0;
+    empty_pages(&samples->pages);
     key_table_clear(table);
 }
 

@@ -53,12 +53,30 @@ bool key_counts_sort(struct key_counts *counts);
 
 /* --- samples --- */
 
+#define KEY_PAGES ((size_t)1 << 14)
+#define KEY_PAGE_BITS 6 /* of its rows */
+#define KEY_PAGE_ROWS (1 << KEY_PAGE_BITS)
+#define KEY_PLACE_BITS 21
+
+/* Counts of the first keys, which have most samples if keys are few. Only pages that have samples
+ * take memory. A page has a place: the rows that it counts, and in key_bits the key. */
+struct key_pages {
+    uint16_t *page_of; /* by place; 0: there is no page */
+    uint32_t *place_of;
+    uint16_t *next, *last; /* by page the one that its key had before; by key the last one */
+    uint32_t (*counts)[KEY_PAGE_ROWS];
+    size_t used;      /* pages, with the first one, which has no place */
+    uint64_t samples; /* no count is greater */
+    unsigned key_bits;
+};
+
 /* A list of keys and rows, one pair for each sample, until they are added to counts. */
 struct key_samples {
     uint64_t *list, *scratch; /* places */
     size_t count;
     size_t max; /* KEY_SAMPLES, or fewer: more are to be moved before */
     unsigned row_bits;
+    struct key_pages pages; /* samples that are not in the list */
 };
 
 /* The most samples of a list: few enough to be sorted in the second cache of a core. */
@@ -76,7 +94,22 @@ static inline void key_samples_add(struct key_samples *samples, uint32_t key, ui
     samples->list[samples->count++] = key_position(key, row, samples->row_bits);
 }
 
-/* Sorts samples by key and row. */
+/* Gives a place a page. False if there is none left. */
+bool key_pages_take(struct key_pages *pages, uint32_t key, size_t place);
+
+/* Returns the count of a row of a key, which is prefetched; NULL if there is no page for it. */
+static inline uint32_t *key_pages_find(struct key_pages *pages, uint32_t key, uint32_t row)
+{
+    const size_t place = (size_t)(row >> KEY_PAGE_BITS) << pages->key_bits | key;
+    if (key >> pages->key_bits > 0 ||
+        (!pages->page_of[place] && !key_pages_take(pages, key, place)))
+        return NULL;
+    uint32_t *count = &pages->counts[pages->page_of[place]][row % KEY_PAGE_ROWS];
+    __builtin_prefetch(count, 1);
+    return count;
+}
+
+/* Sorts samples of the list by key and row. */
 void key_samples_sort(struct key_samples *samples);
 
 /* Samples and counts of each key, for --by. Engines count into small tables of their own, and move

@@ -159,7 +159,7 @@ static bool is_full(const struct keyed_counts *keyed)
 {
     const struct key_table *table = &keyed->table;
     return table->count > KEYS_MAX || keyed->wide > keyed->wide_max ||
-           table->name_bytes > NAMES_MAX;
+           table->name_bytes > NAMES_MAX || keyed->samples.pages.samples > UINT32_MAX - KEYED_MAX;
 }
 
 /* Returns the bytes of the scratch, of which only those that are used take memory. Parts are made
@@ -323,8 +323,17 @@ void keyed_count_rows(struct keyed_counts *keyed, const uint32_t *numbers, const
     struct key_samples *samples = &keyed->samples;
     if (samples->count + n > samples->max)
         key_tallies_move_samples(keyed->keys, &keyed->table, samples);
+    uint32_t *counts[KEYED_MAX], unused = 0;
+    for (size_t i = 0; i < n; i++) {
+        counts[i] = key_pages_find(&samples->pages, numbers[i], rows[i]);
+        if (!counts[i]) {
+            key_samples_add(samples, numbers[i], rows[i]);
+            counts[i] = &unused;
+        }
+    }
     for (size_t i = 0; i < n; i++)
-        key_samples_add(samples, numbers[i], rows[i]);
+        ++*counts[i];
+    samples->pages.samples += n;
 }
 
 void keyed_add_values(struct keyed_counts *keyed, const uint32_t *numbers, const double *values,
