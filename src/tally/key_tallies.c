@@ -102,19 +102,6 @@ bool key_counts_add(struct key_counts *counts, uint32_t key, uint32_t row, uint6
 
 /* --- samples --- */
 
-/* Makes pages of no key. False if memory is short. */
-static bool open_pages(struct key_pages *pages, unsigned row_bits)
-{
-    const unsigned part_bits = row_bits > KEY_PAGE_BITS ? row_bits - KEY_PAGE_BITS : 0;
-    *pages = (struct key_pages){.used = 1, .key_bits = KEY_PLACE_BITS - part_bits};
-    pages->page_of = calloc((size_t)1 << KEY_PLACE_BITS, sizeof pages->page_of[0]);
-    pages->place_of = malloc(KEY_PAGES * sizeof pages->place_of[0]);
-    pages->next = malloc(KEY_PAGES * sizeof pages->next[0]);
-    pages->last = calloc((size_t)1 << pages->key_bits, sizeof pages->last[0]);
-    pages->counts = calloc(KEY_PAGES, sizeof pages->counts[0]);
-    return pages->page_of && pages->place_of && pages->next && pages->last && pages->counts;
-}
-
 static void close_pages(struct key_pages *pages)
 {
     free(pages->page_of);
@@ -122,6 +109,24 @@ static void close_pages(struct key_pages *pages)
     free(pages->next);
     free(pages->last);
     free(pages->counts);
+    *pages = (struct key_pages){.used = 0};
+}
+
+bool key_pages_open(struct key_pages *pages, unsigned row_bits)
+{
+    const unsigned part_bits = row_bits > KEY_PAGE_BITS ? row_bits - KEY_PAGE_BITS : 0;
+    if (pages->used > 0)
+        return true;
+    *pages = (struct key_pages){.used = 1, .key_bits = KEY_PLACE_BITS - part_bits};
+    pages->page_of = calloc((size_t)1 << KEY_PLACE_BITS, sizeof pages->page_of[0]);
+    pages->place_of = malloc(KEY_PAGES * sizeof pages->place_of[0]);
+    pages->next = malloc(KEY_PAGES * sizeof pages->next[0]);
+    pages->last = calloc((size_t)1 << pages->key_bits, sizeof pages->last[0]);
+    pages->counts = calloc(KEY_PAGES, sizeof pages->counts[0]);
+    if (pages->page_of && pages->place_of && pages->next && pages->last && pages->counts)
+        return true;
+    close_pages(pages);
+    return false;
 }
 
 bool key_pages_take(struct key_pages *pages, uint32_t key, size_t place)
@@ -141,7 +146,7 @@ int key_samples_open(struct key_samples *samples, unsigned row_bits)
     *samples = (struct key_samples){.max = KEY_SAMPLES, .row_bits = row_bits};
     samples->list = malloc(KEY_SAMPLES * sizeof samples->list[0]);
     samples->scratch = malloc(KEY_SAMPLES * sizeof samples->scratch[0]);
-    return open_pages(&samples->pages, row_bits) && samples->list && samples->scratch ? 0 : -1;
+    return samples->list && samples->scratch ? 0 : -1;
 }
 
 void key_samples_close(struct key_samples *samples)
@@ -155,6 +160,7 @@ void key_samples_close(struct key_samples *samples)
 /* Makes the pages of keys that were moved those of none. */
 static void empty_pages(struct key_pages *pages)
 {
+    pages->samples = 0;
     if (pages->used <= 1)
         return;
     for (size_t i = 1; i < pages->used; i++) {
@@ -163,7 +169,6 @@ static void empty_pages(struct key_pages *pages)
     }
     memset(pages->counts, 0, pages->used * sizeof pages->counts[0]);
     pages->used = 1;
-    pages->samples = 0;
 }
 
 void key_samples_sort(struct key_samples *samples)
@@ -343,13 +348,13 @@ static void unlock(struct key_tallies *keys, struct stripe *stripe, uint64_t bef
 
 /* Returns the number of a key in its stripe, which is locked; KEY_FAILED if it may not be there. */
 static uint32_t find_in(struct key_tallies *keys, struct stripe *stripe, uint64_t hash,
-                        const struct key_name *name)
+                        const struct key_name *name, struct key_words words)
 {
     struct key_table *table = &stripe->table;
     if (!name->bytes)
         return KEY_MISSING;
     const size_t before = table->count;
-    const uint32_t key = key_table_find(table, hash, name->bytes, name->len);
+    const uint32_t key = key_table_find_words(table, hash, words, name->bytes, name->len);
     if (key == KEY_FAILED)
         key_tallies_lose(keys);
     if (table->count > before && atomic_fetch_add(&keys->count, 1) >= keys->max_keys)
@@ -363,7 +368,9 @@ static uint32_t number_in(struct key_tallies *keys, struct stripe *stripe, struc
     if (entry->moved)
         return entry->moved;
     const struct key_name name = {entry->name, entry->len};
-    const uint32_t number = find_in(keys, stripe, entry->hash, &name);
+    const struct key_words words =
+        entry->name ? key_words_behind(name.bytes, name.len) : (struct key_words){.last = 0};
+    const uint32_t number = find_in(keys, stripe, entry->hash, &name, words);
     if (number != KEY_FAILED)
         entry->moved = number;
     return number;
@@ -415,8 +422,8 @@ static void move_pages(struct key_tallies *keys, struct stripe *stripe,
                        const struct key_pages *pages, size_t i, uint32_t number)
 {
     bool done = true;
-    for (size_t page = i >> pages->key_bits ? 0 : pages->last[i]; page > 0;
-         page = pages->next[page]) {
+    const bool may_have = pages->used > 1 && i >> pages->key_bits == 0;
+    for (size_t page = may_have ? pages->last[i] : 0; page > 0; page = pages->next[page]) {
         const uint32_t first = (pages->place_of[page] >> pages->key_bits) * KEY_PAGE_ROWS;
         for (uint32_t row = 0; row < KEY_PAGE_ROWS; row++)
             if (pages->counts[page][row] > 0)
@@ -559,7 +566,7 @@ void key_tallies_add(struct key_tallies *keys, struct key_name name, const struc
     pthread_rwlock_rdlock(&keys->moving);
     pthread_mutex_lock(&stripe->lock);
     const uint64_t before = bytes_of(stripe);
-    const uint32_t key = find_in(keys, stripe, hash, &name);
+    const uint32_t key = find_in(keys, stripe, hash, &name, key_words_of(name.bytes, name.len));
     if (key != KEY_FAILED && !add_tally(keys, stripe, key, tally))
         key_tallies_lose(keys);
     unlock(keys, stripe, before);

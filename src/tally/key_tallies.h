@@ -76,7 +76,7 @@ struct key_samples {
     size_t count;
     size_t max; /* KEY_SAMPLES, or fewer: more are to be moved before */
     unsigned row_bits;
-    struct key_pages pages; /* samples that are not in the list */
+    struct key_pages pages; /* samples that are not in the list; all zeros before any */
 };
 
 /* The most samples of a list: few enough to be sorted in the second cache of a core. */
@@ -93,6 +93,9 @@ static inline void key_samples_add(struct key_samples *samples, uint32_t key, ui
 {
     samples->list[samples->count++] = key_position(key, row, samples->row_bits);
 }
+
+/* Makes room for pages, unless there is. False if memory is short. */
+bool key_pages_open(struct key_pages *pages, unsigned row_bits);
 
 /* Gives a place a page. False if there is none left. */
 bool key_pages_take(struct key_pages *pages, uint32_t key, size_t place);

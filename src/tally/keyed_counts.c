@@ -108,6 +108,9 @@ void large_numbers_list(const struct number_parser *parser, const struct field *
 /* Records ahead for which memory is fetched. */
 #define AHEAD 16
 
+/* Numbers of each key that are worth quick sums. */
+#define REPEATS_MIN 4
+
 /* Numbers for each key that quick sums do not take before they are moved, to choose a new scale. */
 #define OTHERS_MAX 16
 
@@ -141,16 +144,18 @@ void keyed_close(struct keyed_counts *keyed)
 /* Moves quick sums to those of the table, some of which may become moments. */
 static void move_quick(struct keyed_counts *keyed)
 {
-    const size_t count = keyed->quick.count;
+    if (keyed->quick.count == 0)
+        return;
     if (!quick_sums_move(&keyed->quick, keyed->table.sums))
         key_tallies_lose(keyed->keys);
-    for (size_t i = keyed->wide = 0; i < count; i++)
+    for (size_t i = keyed->wide = 0; i < keyed->table.count; i++)
         keyed->wide += keyed->table.sums[i].moments != NULL;
 }
 
 void keyed_move(struct keyed_counts *keyed)
 {
     move_quick(keyed);
+    keyed->is_spread = keyed->samples.pages.samples < REPEATS_MIN * keyed->table.count;
     key_tallies_move(keyed->keys, &keyed->table, &keyed->samples);
     keyed->wide = 0;
 }
@@ -324,6 +329,10 @@ void keyed_count_rows(struct keyed_counts *keyed, const uint32_t *numbers, const
     if (samples->count + n > samples->max)
         key_tallies_move_samples(keyed->keys, &keyed->table, samples);
     uint32_t *counts[KEYED_MAX], unused = 0;
+    if (!key_pages_open(&samples->pages, samples->row_bits)) {
+        key_tallies_lose(keyed->keys);
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         counts[i] = key_pages_find(&samples->pages, numbers[i], rows[i]);
         if (!counts[i]) {
@@ -344,7 +353,7 @@ void keyed_add_values(struct keyed_counts *keyed, const uint32_t *numbers, const
     bool done = true;
     if (sums && quick->others > OTHERS_MAX * quick->count)
         move_quick(keyed);
-    if (sums)
+    if (sums && !keyed->is_spread)
         quick_sums_prepare(quick, keyed->table.count, KEYS_MAX + 1 + KEYED_MAX, values, n);
     for (size_t i = 0; i < n; i++) {
         if (i + AHEAD < n && numbers[i + AHEAD] < quick->count) /* which has two lines */
