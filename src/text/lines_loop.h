@@ -125,8 +125,10 @@ TARGET INLINE bool clear_quoted(struct quotes *quotes, const unsigned char *wind
     return (quote & inside & ~before_open & below_first(*newlines)) == 0;
 }
 
+/* The end of the line is its newline or the limit if that is known, and NULL otherwise. */
 TARGET INLINE bool find_from_front(const struct field *field, const struct record_text *text,
-                                   bool is_csv, struct found_line *line)
+                                   const unsigned char *line_end, bool is_csv,
+                                   struct found_line *line)
 {
     const unsigned char *begin = text->at, *limit = text->limit;
     const unsigned char *from = field->number == 1 ? begin : NULL, *to = NULL;
@@ -150,8 +152,8 @@ TARGET INLINE bool find_from_front(const struct field *field, const struct recor
         }
         if (from && !to && separators)
             to = window + first_bit(separators);
-        if (newlines)
-            return found(line, begin, from, to, window + first_bit(newlines));
+        if (newlines || (to && line_end))
+            return found(line, begin, from, to, line_end ? line_end : window + first_bit(newlines));
     }
     return false;
 }
@@ -162,7 +164,8 @@ TARGET INLINE uint64_t blanks_at(const unsigned char *window)
 }
 
 TARGET INLINE bool find_from_front_of_words(const struct field *field,
-                                            const struct record_text *text, struct found_line *line)
+                                            const struct record_text *text,
+                                            const unsigned char *line_end, struct found_line *line)
 {
     const unsigned char *begin = text->at, *limit = text->limit;
     const unsigned char *from = NULL, *to = NULL;
@@ -186,9 +189,9 @@ TARGET INLINE bool find_from_front_of_words(const struct field *field,
         after_blank = blanks >> 63;
         if (from && !to && ends)
             to = window + first_bit(ends);
-        if (!newlines)
+        if (!newlines && !(to && line_end))
             continue;
-        const unsigned char *newline = window + first_bit(newlines);
+        const unsigned char *newline = line_end ? line_end : window + first_bit(newlines);
         if (!from || from >= text_end(begin, newline))
             return false; /* the line is empty or lacks the field */
         return found(line, begin, from, to, newline);
@@ -393,9 +396,9 @@ TARGET INLINE bool find_field(enum field_way way, const struct field *field,
     switch (way) {
     case FROM_FRONT:
     case FROM_FRONT_CSV:
-        return find_from_front(field, text, way == FROM_FRONT_CSV, line);
+        return find_from_front(field, text, NULL, way == FROM_FRONT_CSV, line);
     case FROM_FRONT_BLANKS:
-        return find_from_front_of_words(field, text, line);
+        return find_from_front_of_words(field, text, NULL, line);
     case FROM_BACK:
         return find_from_back(field, text, line);
     case FROM_BACK_CSV:
@@ -521,12 +524,15 @@ INLINE struct key_span span_of(const struct found_line *line, const unsigned cha
     return (struct key_span){line->from, len};
 }
 
-/* Returns the key of the record at text->at. */
-TARGET static __attribute__((noinline)) struct key_span key_at(const struct field *key,
-                                                               const struct record_text *text)
+/* Returns the key of the record [text->at, end). */
+TARGET static __attribute__((noinline)) struct key_span
+key_at(const struct field *key, const struct record_text *text, const unsigned char *end)
 {
+    const enum field_way way = way_of(key);
     struct found_line line;
-    if (!find_field(way_of(key), key, text, &line))
+    if (way == FROM_FRONT          ? !find_from_front(key, text, end, false, &line)
+        : way == FROM_FRONT_BLANKS ? !find_from_front_of_words(key, text, end, &line)
+                                   : !find_field(way, key, text, &line))
         find_field_slowly(key, text->at, text->limit, &line);
     return span_of(&line, text->at, field_record_max(key));
 }
@@ -539,7 +545,8 @@ TARGET INLINE void put_line(struct field_tokens *tokens, struct record_text *res
     const bool is_too_long = (size_t)(line->end - rest->at) > max;
     const bool counts = is_too_long || line->what != FIELD_EMPTY;
     if (counts && tokens->keys)
-        tokens->keys[tokens->count] = key ? span_of(key, rest->at, max) : key_at(tokens->key, rest);
+        tokens->keys[tokens->count] =
+            key ? span_of(key, rest->at, max) : key_at(tokens->key, rest, line->end);
     if (is_too_long || line->what > FIELD_EMPTY)
         put_invalid(tokens);
     else if (counts)
