@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define SLOTS_FIRST 64
+#define FEW_KEYS 4096
 #define ALIKE_MANY 256                /* keys that are sorted by ranks of their next part */
 #define BLOCK_SIZE ((size_t)64 << 10) /* of names, bytes; a longer name has a block of its own */
 
@@ -164,7 +165,8 @@ static bool grow_entries(struct key_table *table)
 static uint32_t add_key(struct key_table *table, uint64_t hash, const unsigned char *name,
                         size_t len)
 {
-    if (2 * (table->count + 1) > table->slot_count && !grow_slots(table))
+    if ((table->count < FEW_KEYS ? 4 : 2) * (table->count + 1) > table->slot_count &&
+        !grow_slots(table))
         return KEY_FAILED;
     if (table->count == table->capacity && !grow_entries(table))
         return KEY_FAILED;
