@@ -209,30 +209,29 @@ static bool match_syslog(const unsigned char *begin, const unsigned char *end,
 
 /* --- expressions --- */
 
-/* As line_format_match. Sets *why, unless it is NULL, to why the line does not match. */
-static bool match_expression(const struct line_format *format, const unsigned char *begin,
-                             const unsigned char *end, struct line_match *match, const char **why)
+static bool match_expression(const struct line_format *format, struct regex_matcher *matcher,
+                             const unsigned char *begin, const unsigned char *end,
+                             struct line_match *match)
 {
-    struct regex_matcher matcher = {.data = NULL};
     struct regex_span spans[LINE_PARTS_MAX];
     unsigned groups[LINE_PARTS_MAX];
     for (unsigned i = 0; i < format->count; i++)
         groups[i] = format->pieces[i].group;
-    const enum regex_found found = regex_match_groups(
-        format->regex, &matcher, begin, (size_t)(end - begin), groups, format->count, spans);
-    for (unsigned i = 0; i < format->count && found == REGEX_FOUND; i++)
+    const bool found = regex_match_groups(format->regex, matcher, begin, (size_t)(end - begin),
+                                          groups, format->count, spans) == REGEX_FOUND;
+    for (unsigned i = 0; i < format->count && found; i++)
         match->spans[i] = (struct line_span){spans[i].from, spans[i].to};
-    match->count = found == REGEX_FOUND ? format->count : 0;
-    if (why)
-        *why = found == REGEX_UNDECIDED ? regex_describe(&matcher) : "does not match --line";
-    regex_matcher_close(&matcher);
-    return found == REGEX_FOUND;
+    match->count = found ? format->count : 0;
+    return found;
 }
 
-bool line_format_match(const struct line_format *format, const unsigned char *begin,
-                       const unsigned char *end, struct line_match *match)
+/* Finds the parts of a line [begin, end), not of logfmt. False if it does not match; then
+ * match->count is the index of the piece that is missing, or whose end is. */
+static bool match_line(const struct line_format *format, struct regex_matcher *matcher,
+                       const unsigned char *begin, const unsigned char *end,
+                       struct line_match *match)
 {
-    return format->kind == LINE_REGEX    ? match_expression(format, begin, end, match, NULL)
+    return format->kind == LINE_REGEX    ? match_expression(format, matcher, begin, end, match)
            : format->kind == LINE_SYSLOG ? match_syslog(begin, end, match)
                                          : match_pattern(format, begin, end, match);
 }
@@ -263,32 +262,36 @@ static const unsigned char *word_end(const unsigned char *at, const unsigned cha
     return at;
 }
 
-/* Finds a value. A quote that is never closed hides what follows it. */
-static struct line_span find_value(const char *name, size_t len, const unsigned char *at,
-                                   const unsigned char *end)
+/* Finds values. A quote that is never closed hides what follows it. */
+static void find_values(const struct line_part *const *parts, unsigned count,
+                        const unsigned char *at, const unsigned char *end, struct line_span *spans)
 {
-    for (;; at = word_end(at, end)) {
+    for (unsigned found = 0; found < count; at = word_end(at, end)) {
         while (at < end && *at <= ' ')
             at++;
         const unsigned char *key = at;
         while (at<end && * at> ' ' && *at != '=')
             at++;
         if (at == end)
-            return (struct line_span){NULL, NULL};
+            return;
         if (*at != '=')
             continue;
-        const bool is_wanted = (size_t)(at - key) == len && memcmp(key, name, len) == 0;
+        const size_t len = (size_t)(at - key);
         const unsigned char *from = ++at;
         if (at < end && *at == '"') {
             at = closing_quote(at + 1, end);
             if (at == end)
-                return (struct line_span){NULL, NULL};
+                return;
             at++;
         } else {
             at = word_end(at, end);
         }
-        if (is_wanted)
-            return (struct line_span){from, at};
+        for (unsigned i = 0; i < count; i++)
+            if (!spans[i].from && len == parts[i]->name_len &&
+                memcmp(key, parts[i]->name, len) == 0) {
+                spans[i] = (struct line_span){from, at};
+                found++;
+            }
     }
 }
 
@@ -311,16 +314,32 @@ size_t line_value_text(const unsigned char *from, const unsigned char *to, unsig
 
 /* --- parts --- */
 
+void line_parts_find(const struct line_part *const *parts, unsigned count,
+                     struct regex_matcher *matcher, const unsigned char *begin,
+                     const unsigned char *end, struct line_span *spans)
+{
+    struct line_match match;
+    memset(spans, 0, count * sizeof spans[0]);
+    if (parts[0]->format->kind == LINE_LOGFMT) {
+        find_values(parts, count, begin, end, spans);
+        return;
+    }
+    if (!match_line(parts[0]->format, matcher, begin, end, &match))
+        return;
+    for (unsigned i = 0; i < count; i++) {
+        const struct line_span span = match.spans[parts[i]->piece];
+        spans[i] = parts[i]->word > 0 ? line_request_word(span, parts[i]->word) : span;
+    }
+}
+
 struct line_span line_part_find(const struct line_part *part, const unsigned char *begin,
                                 const unsigned char *end)
 {
-    struct line_match match;
-    if (part->format->kind == LINE_LOGFMT)
-        return find_value(part->name, part->name_len, begin, end);
-    if (!line_format_match(part->format, begin, end, &match))
-        return (struct line_span){NULL, NULL};
-    const struct line_span span = match.spans[part->piece];
-    return part->word > 0 ? line_request_word(span, part->word) : span;
+    struct regex_matcher matcher = {.data = NULL};
+    struct line_span span;
+    line_parts_find(&part, 1, &matcher, begin, end, &span);
+    regex_matcher_close(&matcher);
+    return span;
 }
 
 /* Shows a text of a line or a format, shortened. */
@@ -341,10 +360,11 @@ static void describe_mismatch(const struct line_format *format, const unsigned c
     const struct line_piece *missing = &format->pieces[piece];
     const int name_len = (int)missing->name_len;
     if (format->kind == LINE_REGEX) {
-        struct line_match match;
-        const char *why;
-        match_expression(format, begin, end, &match, &why);
-        error_set(what, "%s", why);
+        struct regex_matcher matcher = {.data = NULL};
+        const bool is_undecided =
+            regex_match(format->regex, &matcher, begin, (size_t)(end - begin)) == REGEX_UNDECIDED;
+        error_set(what, "%s", is_undecided ? regex_describe(&matcher) : "does not match --line");
+        regex_matcher_close(&matcher);
     } else if (format->kind == LINE_SYSLOG) {
         error_set(what, "not a line of syslog, as there is no %.*s", name_len, missing->name);
     } else if (piece == 0 && !begins_with(begin, end, format->lead, format->lead_len)) {
@@ -360,13 +380,14 @@ static void describe_mismatch(const struct line_format *format, const unsigned c
 void line_part_describe(const struct line_part *part, const unsigned char *begin,
                         const unsigned char *end, struct error *what)
 {
+    struct regex_matcher matcher = {.data = NULL};
     struct line_match match;
     char shown[SHOWN_SIZE];
     end -= begin < end && end[-1] == '\r';
     if (part->format->kind == LINE_LOGFMT) {
         show_short(part->name, part->name_len, shown);
         error_set(what, "no %s=", shown);
-    } else if (!line_format_match(part->format, begin, end, &match)) {
+    } else if (!match_line(part->format, &matcher, begin, end, &match)) {
         describe_mismatch(part->format, begin, end, match.count, what);
     } else if (part->word > 0 && match.spans[part->piece].from) {
         const struct line_span request = match.spans[part->piece];
@@ -375,4 +396,5 @@ void line_part_describe(const struct line_part *part, const unsigned char *begin
     } else {
         error_set(what, "no %.*s", (int)part->name_len, part->name);
     }
+    regex_matcher_close(&matcher);
 }

@@ -95,16 +95,17 @@ static inline bool line_part_has_quotes(const struct line_part *part)
     return part->format->kind == LINE_LOGFMT;
 }
 
-/* Finds the parts of a line [begin, end), not of logfmt. False if it does not match; then
- * match->count is the index of the piece that is missing, or whose end is. */
-bool line_format_match(const struct line_format *format, const unsigned char *begin,
-                       const unsigned char *end, struct line_match *match);
-
 /* Returns the span of a word of a request [from, to). A request is three words with a space between
  * two. */
 struct line_span line_request_word(struct line_span request, unsigned word);
 
-/* Returns the span of a part of a line [begin, end). */
+/* Sets the spans of `count` parts of a line [begin, end), which have a format in common: the line
+ * is matched once. The matcher is for this format alone. */
+void line_parts_find(const struct line_part *const *parts, unsigned count,
+                     struct regex_matcher *matcher, const unsigned char *begin,
+                     const unsigned char *end, struct line_span *spans);
+
+/* Returns the span of one part. */
 struct line_span line_part_find(const struct line_part *part, const unsigned char *begin,
                                 const unsigned char *end);
 

@@ -146,25 +146,29 @@ TARGET INLINE struct line_span quick_word(struct line_span request, unsigned wor
 
 /* Finds the parts of one or two fields, which have a format in common, in the line at rest->at. */
 TARGET INLINE void find_parts(const struct field *const *fields, unsigned count,
-                              const struct record_text *rest, struct found_line *lines)
+                              const struct record_text *rest, struct regex_matcher *matcher,
+                              struct found_line *lines)
 {
+    const struct line_part *parts[LINE_FIELDS];
     const struct line_format *format = fields[0]->part.format;
+    struct line_span spans[LINE_FIELDS] = {{NULL, NULL}};
     const unsigned char *newline;
     struct line_match match;
+    for (unsigned i = 0; i < count; i++)
+        parts[i] = &fields[i]->part;
     if (format->kind != LINE_PATTERN || !match_quickly(format, rest, &match, &newline)) {
-        for (unsigned i = 0; i < count; i++)
-            find_field_slowly(fields[i], rest->at, rest->limit, &lines[i]);
-        return;
+        newline = field_record_end(fields[0], rest->at, rest->limit);
+        if ((size_t)(newline - rest->at) <= FIELD_RECORD_MAX)
+            line_parts_find(parts, count, matcher, rest->at, text_end(rest->at, newline), spans);
+    } else if (match.count > 0) {
+        for (unsigned i = 0; i < count; i++) {
+            spans[i] = match.spans[parts[i]->piece];
+            if (parts[i]->word > 0)
+                spans[i] = quick_word(spans[i], parts[i]->word, rest->limit);
+        }
     }
-    for (unsigned i = 0; i < count; i++) {
-        const struct line_part *part = &fields[i]->part;
-        struct line_span span = {NULL, NULL};
-        if (match.count > 0)
-            span = match.spans[part->piece];
-        if (part->word > 0)
-            span = quick_word(span, part->word, rest->limit);
-        found(&lines[i], rest->at, span.from, span.to, newline);
-    }
+    for (unsigned i = 0; i < count; i++)
+        found(&lines[i], rest->at, spans[i].from, spans[i].to, newline);
 }
 
 TARGET static void tokenize_parts(const struct field *field, struct record_text *text,
@@ -172,25 +176,29 @@ TARGET static void tokenize_parts(const struct field *field, struct record_text 
 {
     const bool has_key = tokens->keys && tokens->key->part.format == field->part.format;
     const struct field *const fields[LINE_FIELDS] = {field, tokens->key};
+    struct regex_matcher matcher = {.data = NULL};
     struct record_text rest = *text;
     while (rest.at < rest.limit && tokens->count < tokens->cap && field_tokens_have_room(tokens)) {
         struct found_line lines[LINE_FIELDS];
-        find_parts(fields, has_key ? 2 : 1, &rest, lines);
+        find_parts(fields, has_key ? 2 : 1, &rest, &matcher, lines);
         put_line(tokens, &rest, &lines[0], has_key ? &lines[1] : NULL, FIELD_RECORD_MAX);
     }
+    regex_matcher_close(&matcher);
     text->at = rest.at;
 }
 
 TARGET static size_t find_all_parts(const struct field *field, struct record_text *text,
                                     struct key_span *keys, size_t cap)
 {
+    struct regex_matcher matcher = {.data = NULL};
     struct record_text rest = *text;
     size_t count = 0;
     while (rest.at < rest.limit && count < cap) {
         struct found_line line;
-        find_parts(&field, 1, &rest, &line);
+        find_parts(&field, 1, &rest, &matcher, &line);
         count += add_span(&line, &rest, &keys[count], FIELD_RECORD_MAX);
     }
+    regex_matcher_close(&matcher);
     text->at = rest.at;
     return count;
 }
