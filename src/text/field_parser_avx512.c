@@ -26,7 +26,9 @@
 
 TARGET INLINE uint64_t bytes_equal(const unsigned char *at, unsigned char byte)
 {
-    return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(at), _mm512_set1_epi8((char)byte));
+    uint64_t bits = _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(at), _mm512_set1_epi8((char)byte));
+    __asm__("" : "+r"(bits)); /* or compilers wait for bits that are moved back, to mask others */
+    return bits;
 }
 
 TARGET INLINE uint64_t bytes_low(const unsigned char *at)
