@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "key.h"
+#include "src/base/byte_word.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -153,12 +154,53 @@ static const unsigned char *segment_end(const unsigned char *at, const unsigned 
     return at;
 }
 
+/* Returns a bit for each byte of a word that is 0. */
+static uint64_t zero_bytes(uint64_t word)
+{
+    return ~(((word & EACH_BYTE(0x7f)) + EACH_BYTE(0x7f)) | word) & EACH_BYTE(0x80);
+}
+
+/* Returns a bit for each byte that is a digit. */
+static uint64_t digit_bytes(uint64_t word)
+{
+    word ^= EACH_BYTE('0');
+    return ~(((word & EACH_BYTE(0x7f)) + EACH_BYTE(0x76)) | word) & EACH_BYTE(0x80);
+}
+
+/* Returns the first '?' or '#' of a path of eight bytes or more, or end. Sets *has_digit to whether
+ * there is one before it. */
+static const unsigned char *path_end(const unsigned char *path, const unsigned char *end,
+                                     bool *has_digit)
+{
+    uint64_t digits = 0;
+    for (const unsigned char *at = path; at < end; at += 8) {
+        at = end - at < 8 ? end - 8 : at;
+        const uint64_t word = byte_word(at);
+        const uint64_t stops =
+            zero_bytes(word ^ EACH_BYTE('?')) | zero_bytes(word ^ EACH_BYTE('#'));
+        digits |= digit_bytes(word) & (stops - 1) & ~stops;
+        if (stops) {
+            end = at + __builtin_ctzll(stops) / 8;
+            break;
+        }
+    }
+    *has_digit = digits != 0;
+    return end;
+}
+
 /* Returns the route of path[0..*len), and sets *len to its length: the path itself if it has no id,
  * or written to `scratch`, which has *len bytes and may begin before the path and overlap it. */
 static const unsigned char *route_of(const unsigned char *path, size_t *len, unsigned char *scratch)
 {
     const unsigned char *end = path + *len, *at = path, *copied = path;
     unsigned char *to = scratch;
+    bool has_digit = true;
+    if (*len >= 8)
+        end = path_end(path, end, &has_digit);
+    if (!has_digit && end - path < UUID_LENGTH) { /* as most */
+        *len = (size_t)(end - path);
+        return path;
+    }
     for (;; at++) {
         const unsigned char *segment = at;
         bool may_be_id;
