@@ -226,6 +226,10 @@ size_t groups_name_capacity(const struct groups *groups)
 
 /* --- names in a picture --- */
 
+#define NAME_PART 3    /* names of keys take at most one part of so many of a line, */
+#define NAME_WANTED 15 /* but not fewer characters than these, if there is room, */
+#define NAME_MIN 6     /* and never fewer than these */
+
 /* Adds the name of a group to a table. Returns whether it is a new one, or -1: memory is short. */
 static int add_name(struct key_table *names, const struct groups *groups, size_t group, char *text)
 {
@@ -257,14 +261,18 @@ static int number_gaps(struct key_table *names, const struct groups *groups, cha
     return 0;
 }
 
-int groups_shorten_names(struct groups *groups, size_t max, bool is_ascii)
+int groups_shorten_names(struct groups *groups, const struct screen *screen, size_t beside)
 {
+    size_t max = screen->columns / NAME_PART;
+    max = max > NAME_WANTED ? max : NAME_WANTED;
+    max = max + beside <= screen->columns ? max : screen->columns - beside;
+    max = beside + NAME_MIN <= screen->columns ? max : NAME_MIN;
     const struct key_seed seed = key_tallies_seed(groups->of);
     struct key_table names;
     int rc = key_table_open(&names, &seed, false);
     char *text = malloc(groups_name_capacity(groups));
     groups->shown_max = max;
-    groups->is_ascii = is_ascii;
+    groups->is_ascii = !screen->utf8;
     groups->gaps = calloc(groups->count + 1, sizeof groups->gaps[0]);
     rc = rc == 0 && text && groups->gaps ? number_gaps(&names, groups, text) : -1;
     free(text);

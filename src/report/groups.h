@@ -4,6 +4,8 @@
 #ifndef GPUHISTO_GROUPS_H
 #define GPUHISTO_GROUPS_H
 
+#include "screen.h"
+
 #include "src/tally/file_tallies.h"
 #include "src/tally/key_tallies.h"
 #include "src/tally/tally.h"
@@ -96,10 +98,11 @@ uint64_t groups_offset(const struct groups *groups, size_t group);
 /* Returns the room that the longest name needs. */
 size_t groups_name_capacity(const struct groups *groups);
 
-/* Prepares names of keys for a picture: at most `max` bytes, without a space at the end, and no
- * two the same; in ASCII if the terminal has nothing else. Sets `gaps`, which are to be freed: the
- * text that stands in the middle of a longer name, "..." for 0, or "~2~" for 2 where the first
- * would not tell it apart. 0, or -1: memory is short. */
-int groups_shorten_names(struct groups *groups, size_t max, bool is_ascii);
+/* Prepares names of keys for a picture with `beside` characters beside them: they fit on the
+ * screen, without a space at the end, and no two are the same; in ASCII if the screen has nothing
+ * else. Sets `gaps`, which are to be freed: the text that stands in the middle of a longer name,
+ * "..." for 0, or "~2~" for 2 where the first would not tell it apart. 0, or -1: memory is short.
+ */
+int groups_shorten_names(struct groups *groups, const struct screen *screen, size_t beside);
 
 #endif

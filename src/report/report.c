@@ -66,17 +66,14 @@ static void write_rows(struct table *table)
 
 /* --- statistics --- */
 
-/* Adds the statistics of the mode, and for numbers the quantiles. */
-static void find_statistics(const struct table *table, const struct counts *counted,
-                            struct statistics *statistics)
+void report_find_statistics(const struct report_options *options, const struct histogram_spec *spec,
+                            const struct tally *tally, struct statistics *statistics)
 {
-    const struct report_options *options = table->options;
-    const struct histogram_spec *spec = counted->spec;
     statistics->count = 0;
-    spec->mode->add_statistics(spec, counted->tally, statistics);
+    spec->mode->add_statistics(spec, tally, statistics);
     if (!spec->has_moments || options->quantile_count == 0)
         return;
-    struct quantiles quantiles = quantiles_of(spec, counted->tally);
+    struct quantiles quantiles = quantiles_of(spec, tally);
     for (size_t i = 0; i < options->quantile_count; i++) {
         const struct quantile found = quantiles_find(&quantiles, &options->quantiles[i]);
         statistics_add_quantile(statistics, options->quantiles[i].name, &found);
@@ -88,7 +85,7 @@ static void find_statistics(const struct table *table, const struct counts *coun
 static void write_own_statistics(struct table *table, bool is_row, bool is_first)
 {
     struct statistics statistics;
-    find_statistics(table, &table->counted, &statistics);
+    report_find_statistics(table->options, table->counted.spec, table->counted.tally, &statistics);
     if (is_row)
         table->format->statistics_row(table, &statistics, is_first);
     else
@@ -133,7 +130,7 @@ static size_t rows_that_fit(const struct table *table)
         const struct histogram_spec spec = histogram_spec_of_channel(counted->spec);
         const struct tally tally =
             channels > 1 ? tally_of_channel(counted->tally, 0) : *counted->tally;
-        find_statistics(table, &(struct counts){&spec, &tally}, &statistics);
+        report_find_statistics(options, &spec, &tally, &statistics);
         others += statistics.count + 1 + header;
     }
     return lines > others + 2 ? lines - others : 2;
@@ -238,10 +235,6 @@ void report_write(struct writer *out, const struct report_options *options,
 }
 
 /* --- a result for each group --- */
-
-#define NAME_PART 3    /* names of keys take at most one part of so many of a picture's line, */
-#define NAME_WANTED 15 /* but not fewer characters than these, if there is room, */
-#define NAME_MIN 6     /* and never fewer than these */
 
 /* The group that is being written. */
 struct group_report {
@@ -439,12 +432,7 @@ static int fit_names(const struct table *table, bool is_heat, struct groups *gro
     const size_t percent = is_heat ? 0 : strlen("100.00") + PICTURE_GAP;
     const size_t header = table->options->header ? strlen("count") : 0;
     const size_t count = strlen(digits) > header ? strlen(digits) : header;
-    const size_t beside = count + percent + 2 * PICTURE_GAP + 1;
-    size_t max = screen.columns / NAME_PART;
-    max = max > NAME_WANTED ? max : NAME_WANTED;
-    max = max + beside <= screen.columns ? max : screen.columns - beside;
-    max = beside + NAME_MIN <= screen.columns ? max : NAME_MIN;
-    return groups_shorten_names(groups, max, !screen.utf8);
+    return groups_shorten_names(groups, &screen, count + percent + 2 * PICTURE_GAP + 1);
 }
 
 /* Returns the groups that have a table. If there is no key, that may be all keys, added up. */

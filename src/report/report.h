@@ -58,6 +58,10 @@ void report_write_groups(struct writer *out, const struct report_options *option
                          const struct histogram_spec *spec, const struct groups *groups,
                          struct tally *tally);
 
+/* Finds the statistics of the mode, and of numbers the quantiles. */
+void report_find_statistics(const struct report_options *options, const struct histogram_spec *spec,
+                            const struct tally *tally, struct statistics *statistics);
+
 /* Writes the separator between a table and the one before it, if it `follows` one: an empty line,
  * unless each is a line. On a terminal a picture replaces the one before. */
 void report_write_gap(struct writer *out, const struct report_options *options, bool follows);
