@@ -98,7 +98,7 @@ gpuhisto_sources = \
 	src/merge/merge.c src/merge/merge.h src/merge/merge_files.c \
 	src/merge/parsed_table.c src/merge/parsed_table.h \
 	src/merge/shard_proof.c src/merge/table_keys.c src/merge/table_rows.c \
-	src/report/diff.c src/report/diff.h \
+	src/report/diff.c src/report/diff.h src/report/diff_keys.c \
 	src/report/field_text.c src/report/field_text.h \
 	src/report/format.c src/report/format.h src/report/formats.def \
 	src/report/format_delimited.c src/report/format_heat.c src/report/format_json.c \

@@ -5,6 +5,7 @@
 #define GPUHISTO_MAIN_H
 
 #include "src/cli/options.h"
+#include "src/report/name_text.h"
 #include "src/report/output.h"
 #include "src/schedule/schedule.h"
 
@@ -56,6 +57,17 @@ void main_hint_range(const struct options *options, const struct histogram_spec 
 /* Returns what the names and counts of keys may take: a gibibyte, or more if there may be many
  * keys. */
 uint64_t main_max_key_bytes(unsigned max_keys);
+
+/* Returns how many threads may sort and show keys. */
+unsigned main_threads_of(const struct options *options);
+
+/* Returns how many keys are shown alone; numbers and times in a heat map (is_sequence) are all. */
+size_t main_shown_keys(const struct options *options, bool is_sequence);
+
+/* Writes the header of a column for each key: the name or path of its field, or "key", which has a
+ * number if there are several. */
+#define MAIN_COLUMNS_SIZE (NAME_TEXT_BYTE * sizeof((struct options *)0)->by_fields + 1)
+void main_name_columns(const struct options *options, char text[MAIN_COLUMNS_SIZE]);
 
 /* Writes the tables of all keys (options->pool.keys) of options->spec, which may `follow`
  * others. The tally is worked with. 0, or -1 if memory is short. */

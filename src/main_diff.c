@@ -8,6 +8,7 @@
 #include "src/report/diff.h"
 #include "src/report/format.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct sides {
@@ -37,10 +38,8 @@ static int read_side(struct preopened *file, struct merge *side, struct error *e
     int rc = merge_file(file, side, error);
     if (rc == 0 && side->shards.first)
         rc = check_shards(side, error);
-    if (rc == 0 && side->keys) {
-        error_of(error, side->first.name,
-                 "is by key (--by), which --diff cannot compare; print both tables with "
-                 "--format=csv, and join them");
+    if (rc == 0 && key_tallies_check(side->keys, error) != 0) {
+        error_begin(error, side->first.name);
         rc = -1;
     }
     if (rc == 0 && histogram_spec_channels(&side->spec) > 1) {
@@ -79,13 +78,15 @@ static bool may_nest(const struct words *one, const struct words *other)
     return true;
 }
 
-/* Gives both sides the same bins: the wider ones, if they nest. */
+/* Gives both sides the same bins: the wider ones, if they nest. Tables by key must be alike. */
 static int match_bins(struct merge *before, struct merge *after, struct error *error)
 {
-    const struct words *bins = &before->first.sorted.bins, *other_bins = &after->first.sorted.bins;
+    const bool has_keys = before->keys || after->keys;
+    const struct words *bins = has_keys ? &before->first.options : &before->first.sorted.bins;
+    const struct words *other_bins = has_keys ? &after->first.options : &after->first.sorted.bins;
     if (words_same(bins, other_bins))
         return 0;
-    if (!may_nest(bins, other_bins) || !before->spec.binning.digits.scales) {
+    if (has_keys || !may_nest(bins, other_bins) || !before->spec.binning.digits.scales) {
         merge_show_difference(error, other_bins, before->first.name, bins);
         error_begin(error, after->first.name);
         return -1;
@@ -154,6 +155,111 @@ static int reduce_bins(struct options *options, struct sides *sides, struct erro
     return outcome == COARSEN_DONE ? widen_sides(sides, &rows, error) : 0;
 }
 
+/* --- tables by key --- */
+
+/* Checks that the tables have what options ask for. 0, or -1 with an error. */
+static int check_keys(const struct options *options, const struct merge *before,
+                      struct error *error)
+{
+    const struct report_options *report = &options->report;
+    const bool is_binned = before->spec.mode->is_binned;
+    if (!before->keys && (report->stats || report->order.column || options->top > 0))
+        return error_of(error, before->first.name,
+                        "is not by key (--by), which --stats, --quantiles, --sort and --top need");
+    if (!before->keys)
+        return 0;
+    if (report->bins.max > 0)
+        return error_set(error,
+                         "--bins: tables by key are compared without bins; leave out --bins");
+    if (report->stats && report->format->is_picture)
+        return error_set(error, "--plot: a comparison by key has no statistics; use --stats "
+                                "without --plot");
+    if (report->stats && !is_binned)
+        return error_of(error, before->first.name,
+                        "has no numbers for --stats and --quantiles; count with --field");
+    return report->order.column ? group_order_check(&report->order, is_binned, report->quantiles,
+                                                    report->quantile_count, error)
+                                : 0;
+}
+
+/* Adds all keys of a table, without samples, to another one. 0, or -1: memory is short. */
+static int add_names(struct key_tallies *keys, struct key_tallies *from)
+{
+    const struct tally none = {.samples = 0};
+    if (key_tallies_sort(from, KEYS_BY_NAME, 1) != 0)
+        return -1;
+    for (size_t i = 0; i < key_tallies_count(from); i++)
+        key_tallies_add(keys, key_tallies_name(from, i), &none);
+    key_tallies_thaw(from);
+    return 0;
+}
+
+/* Gives both sides the same keys, in the order in which they are shown. 0, or -1: memory is short.
+ */
+static int order_keys(const struct options *options, const struct sides *sides)
+{
+    struct key_tallies *before = sides->before.keys, *after = sides->after.keys;
+    const struct report_options *report = &options->report;
+    const struct group_order by_count = {.column = GROUP_ORDER_COUNT};
+    const unsigned threads = main_threads_of(options);
+    size_t *list = NULL;
+    if (add_names(before, after) != 0 || add_names(after, before) != 0 ||
+        key_tallies_sort(before, KEYS_BY_NAME, threads) != 0 ||
+        key_tallies_sort(after, KEYS_BY_NAME, threads) != 0)
+        return -1;
+    struct groups old = groups_of_keys(before, SIZE_MAX, NULL, false);
+    struct groups new = groups_of_keys(after, SIZE_MAX, NULL, false);
+    const struct group_columns columns = {.spec = &sides->before.spec,
+                                          .has_numbers = report->stats,
+                                          .quantile_count = report->quantile_count,
+                                          .quantiles = report->quantiles,
+                                          .before = &old,
+                                          .is_by_size = !report->order.column};
+    new.threads = threads;
+    const int rc = group_order_list(report->order.column ? &report->order : &by_count, &columns,
+                                    &new, &list) == 0 &&
+                           key_tallies_reorder(before, list) == 0
+                       ? key_tallies_reorder(after, list)
+                       : -1;
+    free(list);
+    return rc;
+}
+
+/* Sets the error if keys were lost, or memory is short. Returns -1. */
+static int refuse_keys(const struct sides *sides, struct error *error)
+{
+    if (key_tallies_check(sides->before.keys, error) != 0 ||
+        key_tallies_check(sides->after.keys, error) != 0)
+        return -1;
+    return error_set(error, "out of memory");
+}
+
+/* Compares two tables by key, and shows the difference. The exit status. */
+static int diff_keys(struct options *options, struct output *output, const struct sides *sides)
+{
+    struct error error;
+    char columns[MAIN_COLUMNS_SIZE];
+    options->spec = sides->before.spec;
+    if (order_keys(options, sides) != 0 || key_tallies_state(sides->before.keys) != KEYS_COMPLETE ||
+        key_tallies_state(sides->after.keys) != KEYS_COMPLETE) {
+        refuse_keys(sides, &error);
+        return main_failed(&error);
+    }
+    if (options_build_keys(&sides->before.first.options, options, &error) != 0)
+        return main_failed(&error);
+    main_name_columns(options, columns);
+    struct writer *out = output_open(output, &error);
+    if (!out)
+        return main_failed(&error);
+    const struct diff_tables tables = {.spec = &sides->before.spec,
+                                       .before = sides->before.keys,
+                                       .after = sides->after.keys,
+                                       .top = main_shown_keys(options, false),
+                                       .columns = columns};
+    diff_write_keys(out, &options->report, &tables);
+    return main_end_output(output, options->verbosity);
+}
+
 /* --- the run --- */
 
 /* Warns of samples that came from elsewhere: only bins decide which tables can be compared. */
@@ -178,7 +284,11 @@ static int diff_and_show(struct options *options, struct output *output,
     struct error error;
     if (read_side(&files->list[0], before, &error) != 0 ||
         read_side(&files->list[1], after, &error) != 0 || match_bins(before, after, &error) != 0 ||
-        add_sides(sides, &error) != 0 || reduce_bins(options, sides, &error) != 0)
+        check_keys(options, before, &error) != 0)
+        return main_failed(&error);
+    if (before->keys)
+        return diff_keys(options, output, sides);
+    if (add_sides(sides, &error) != 0 || reduce_bins(options, sides, &error) != 0)
         return main_failed(&error);
     if (options->verbosity >= NORMAL)
         warn_of_sources(before, after);
@@ -194,6 +304,8 @@ int main_diff(struct options *options, struct output *output, const struct preop
 {
     const struct merge empty = {.form.build = options_build,
                                 .form.sort = options_sort,
+                                .form.has_order = options->report.stats ||
+                                                  group_order_needs_moments(&options->report.order),
                                 .form.max_keys = options->max_keys,
                                 .form.max_key_bytes = main_max_key_bytes(options->max_keys)};
     struct sides sides = {.before = empty, .after = empty};

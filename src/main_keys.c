@@ -3,7 +3,6 @@
 
 #include "src/base/system_limits.h"
 #include "src/report/format.h"
-#include "src/report/name_text.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -16,15 +15,13 @@ uint64_t main_max_key_bytes(unsigned max_keys)
     return max > min ? max : min;
 }
 
-/* Returns how many threads may sort and show keys. */
-static unsigned threads_of(const struct options *options)
+unsigned main_threads_of(const struct options *options)
 {
     return options->pool.threads > 0 ? options->pool.threads
                                      : system_limits_processors(sched_getaffinity);
 }
 
-/* Returns how many keys are shown; numbers and times in a heat map (is_sequence) are all. */
-static size_t shown_keys(const struct options *options, bool is_sequence)
+size_t main_shown_keys(const struct options *options, bool is_sequence)
 {
     const struct report_options *report = &options->report;
     const bool is_cut = report->format->is_picture && report->empty != EMPTY_SHOWN;
@@ -49,14 +46,14 @@ static int sort_as_asked(const struct options *options, size_t *top)
     const bool is_reversed = report->order.is_reversed;
     size_t *list = NULL;
     if (key_tallies_sort(keys, is_by_count && !is_reversed ? by_count : KEYS_BY_NAME,
-                         threads_of(options)) != 0)
+                         main_threads_of(options)) != 0)
         return -1;
-    *top = shown_keys(options, is_by_name && options->spec.mode->is_binned &&
-                                   report->format->heat && key_tallies_are_sequence(keys));
+    *top = main_shown_keys(options, is_by_name && options->spec.mode->is_binned &&
+                                        report->format->heat && key_tallies_are_sequence(keys));
     if ((is_by_name || is_by_count) && !is_reversed)
         return 0;
     struct groups groups = groups_of_keys(keys, SIZE_MAX, NULL, skip_invalid);
-    groups.threads = threads_of(options);
+    groups.threads = main_threads_of(options);
     const int rc = group_order_list(&report->order, &columns, &groups, &list) == 0
                        ? key_tallies_reorder(keys, list)
                        : -1;
@@ -71,12 +68,12 @@ static int sort_keys(const struct options *options, size_t *top)
 {
     const struct report_options *report = &options->report;
     struct key_tallies *keys = options->pool.keys;
-    const unsigned threads = threads_of(options);
+    const unsigned threads = main_threads_of(options);
     const bool is_heat = report->format->heat && options->spec.mode->is_binned;
     if ((options->top == 0 || is_heat) && key_tallies_sort(keys, KEYS_BY_NAME, threads) != 0)
         return -1;
     const bool is_sequence = is_heat && key_tallies_are_sequence(keys);
-    *top = shown_keys(options, is_sequence);
+    *top = main_shown_keys(options, is_sequence);
     if (options->top == 0 && key_tallies_count(keys) <= *top)
         return 0;
     if (key_tallies_sort(keys,
@@ -88,9 +85,7 @@ static int sort_keys(const struct options *options, size_t *top)
     return 0;
 }
 
-/* Writes the header of a column for each key: the name or path of its field, or "key", which has a
- * number if there are several. */
-static void name_columns(const struct options *options, char *text)
+void main_name_columns(const struct options *options, char text[MAIN_COLUMNS_SIZE])
 {
     const struct histogram_spec *spec = &options->spec;
     for (unsigned i = 0; i < spec->key_count; i++) {
@@ -110,14 +105,14 @@ int main_write_keys(struct writer *out, const struct options *options, bool foll
                     struct tally *tally)
 {
     struct key_tallies *keys = options->pool.keys;
-    char columns[NAME_TEXT_BYTE * sizeof options->by_fields + 1];
+    char columns[MAIN_COLUMNS_SIZE];
     const bool skip_invalid = options->pool.invalid == INVALID_SKIP;
     size_t top;
-    name_columns(options, columns);
+    main_name_columns(options, columns);
     if ((options->report.order.column ? sort_as_asked : sort_keys)(options, &top) != 0)
         return -1;
     struct groups groups = groups_of_keys(keys, top, columns, skip_invalid);
-    groups.threads = threads_of(options);
+    groups.threads = main_threads_of(options);
     groups.is_ordered = options->report.order.column != NULL;
     report_write_gap(out, &options->report, follow);
     report_write_groups(out, &options->report, &options->spec, &groups, tally);

@@ -52,7 +52,7 @@ distcheck-memory:
 	  AM_DISTCHECK_CONFIGURE_FLAGS='--without-cuda --enable-sanitizer=address,undefined'
 memory_tests = $(emulated_tests) $(unit_tests) \
 	tests/cli/modes_emulated.sh tests/cli/gpu_files_emulated.sh \
-	tests/cli/also.sh tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/decimal.sh tests/cli/diff.sh \
+	tests/cli/also.sh tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/decimal.sh tests/cli/diff.sh tests/cli/diff_keys.sh \
 	tests/cli/by.sh tests/cli/by_merge.sh tests/cli/by_tables.sh tests/cli/each.sh tests/cli/each_blocks.sh tests/cli/unsupported_format.sh tests/cli/formats.sh tests/cli/grammar.sh tests/cli/gzip.sh tests/cli/headers.sh \
 	tests/cli/json.sh tests/cli/json_path.sh tests/cli/keys.sh tests/cli/line.sh tests/cli/lines_with.sh tests/cli/many_cores.sh tests/cli/many_cores_csv.sh tests/cli/many_cores_gzip.sh \
 	tests/cli/merge.sh tests/cli/modifiers.sh tests/cli/npy.sh tests/cli/numbers.sh \
@@ -422,7 +422,7 @@ endif
 
 scripts = \
 	tests/cli/also.sh tests/cli/channels.sh tests/cli/characters.sh tests/cli/completions.sh tests/cli/compressed.sh \
-	tests/cli/by.sh tests/cli/by_merge.sh tests/cli/by_tables.sh tests/cli/counts.sh tests/cli/counts_auto.sh tests/cli/decimal.sh tests/cli/diff.sh tests/cli/docs.sh tests/cli/each.sh \
+	tests/cli/by.sh tests/cli/by_merge.sh tests/cli/by_tables.sh tests/cli/counts.sh tests/cli/counts_auto.sh tests/cli/decimal.sh tests/cli/diff.sh tests/cli/diff_keys.sh tests/cli/docs.sh tests/cli/each.sh \
 	tests/cli/each_blocks.sh \
 	tests/cli/exact_sums.sh tests/cli/fault_table.sh tests/cli/faults.sh tests/cli/fields.sh tests/cli/first_fault.sh tests/cli/unsupported_format.sh \
 	tests/cli/formats.sh tests/cli/grammar.sh tests/cli/gzip.sh tests/cli/hardening.sh tests/cli/headers.sh tests/cli/installed.sh tests/cli/interval.sh \

@@ -17,7 +17,9 @@ int tables_finish(const struct draft *draft, struct error *error)
 {
     struct options *options = draft->options;
     options->report.bins.max = draft->bins;
-    if (options->action == ACTION_DIFF)
-        return check_pair(options->operand_count, error);
+    if (options->action == ACTION_DIFF &&
+        (check_pair(options->operand_count, error) != 0 ||
+         option_conflict(draft, "bins", "stats quantiles", "", error) != 0))
+        return OPTIONS_WRONG;
     return report_finish(draft, error);
 }

@@ -37,6 +37,14 @@ static double percent_of(uint64_t count, const struct tally *tally)
     return tally->samples ? 100.0 * ((double)count / (double)tally->samples) : 0;
 }
 
+void diff_show_ratio(double number, double other, char text[SHOW_NUMBER])
+{
+    if (other > 0)
+        snprintf(text, SHOW_NUMBER, "%.6g", number / other);
+    else
+        show_double(number > 0 ? HUGE_VAL : NAN, text);
+}
+
 static struct diff_row make_row(const struct diff *diff, const struct row *row)
 {
     struct diff_row texts;
@@ -51,10 +59,7 @@ static struct diff_row make_row(const struct diff *diff, const struct row *row)
     snprintf(texts.points, sizeof texts.points, "%.*f", PERCENT_DIGITS, texts.difference);
     if (strspn(texts.points, "-0.") == strlen(texts.points)) /* not -0.0000 */
         snprintf(texts.points, sizeof texts.points, "%.*f", PERCENT_DIGITS, 0.0);
-    if (was > 0)
-        snprintf(texts.ratio, sizeof texts.ratio, "%.6g", is / was);
-    else
-        show_double(is > 0 ? HUGE_VAL : NAN, texts.ratio);
+    diff_show_ratio(is, was, texts.ratio);
     return texts;
 }
 
@@ -165,21 +170,28 @@ static void picture_measure(struct diff *diff, const struct row *row)
     diff->picture.largest = units > diff->picture.largest ? units : diff->picture.largest;
 }
 
-/* A bar of whole characters, which end at the axis on either side. */
-static void picture_bar(const struct diff *diff, double difference)
+void diff_fit_bars(struct picture *picture, const struct screen *screen, size_t cells)
 {
-    const size_t length =
-        (size_t)bar_length(units_of(difference), diff->picture.largest, diff->picture.width);
-    const char *block = diff->picture.utf8 ? "\u2588" : "#",
-               *axis = diff->picture.utf8 ? "\u2502" : "|";
-    const size_t left = difference < 0 ? length : 0, right = difference < 0 ? 0 : length;
-    for (size_t i = left; i < diff->picture.width; i++)
-        writer_char(diff->out, ' ');
+    const size_t used = picture_width(picture->widths, cells) + 1; /* the axis */
+    picture->width = screen->columns > used + 2 ? (screen->columns - used) / 2 : 1;
+    picture->utf8 = screen->utf8;
+}
+
+/* A bar is of whole characters. */
+void diff_bar(struct writer *out, const struct picture *picture, bool is_fall, uint64_t units)
+{
+    const size_t length = (size_t)bar_length(units, picture->largest, picture->width);
+    const char *block = picture->utf8 ? "\u2588" : "#", *axis = picture->utf8 ? "\u2502" : "|";
+    const size_t left = is_fall ? length : 0, right = is_fall ? 0 : length;
+    writer_format(out, "%*s", PICTURE_GAP, "");
+    for (size_t i = left; i < picture->width; i++)
+        writer_char(out, ' ');
     for (size_t i = 0; i < left; i++)
-        writer_text(diff->out, block);
-    writer_text(diff->out, axis);
+        writer_text(out, block);
+    writer_text(out, axis);
     for (size_t i = 0; i < right; i++)
-        writer_text(diff->out, block);
+        writer_text(out, block);
+    writer_char(out, '\n');
 }
 
 static const char *sides_of(const struct diff *diff)
@@ -194,9 +206,7 @@ static void picture_row(struct diff *diff, const struct row *row)
     picture_label(diff->counts->spec, row, label);
     const struct picture_cells cells = make_cells(&texts, label);
     picture_write(diff->out, &cells, diff->picture.widths, sides_of(diff));
-    writer_format(diff->out, "%*s", PICTURE_GAP, "");
-    picture_bar(diff, texts.difference);
-    writer_char(diff->out, '\n');
+    diff_bar(diff->out, &diff->picture, texts.difference < 0, units_of(texts.difference));
 }
 
 void diff_plot(struct diff *diff)
@@ -207,9 +217,7 @@ void diff_plot(struct diff *diff)
     if (diff->options->header)
         picture_widen(diff->picture.widths, &header);
     for_each_row(diff, picture_measure);
-    const size_t used = picture_width(diff->picture.widths, PICTURE_CELLS) + 1; /* the axis */
-    diff->picture.width = screen.columns > used + 2 ? (screen.columns - used) / 2 : 1;
-    diff->picture.utf8 = screen.utf8;
+    diff_fit_bars(&diff->picture, &screen, PICTURE_CELLS);
     if (diff->options->header) {
         picture_write(diff->out, &header, diff->picture.widths, sides_of(diff));
         writer_char(diff->out, '\n');

@@ -42,6 +42,7 @@ struct table {
 };
 
 struct diff;
+struct diff_keys;
 struct heat_format; /* heat.h */
 
 /* Functions are called in this order; measure, statistics and end may be NULL. Errors stay with
@@ -62,7 +63,8 @@ struct format {
 
     void (*prepare)(void);           /* what the sandbox would forbid; or NULL */
     void (*diff)(struct diff *diff); /* writes two tables; NULL: options.def refuses --diff */
-    const struct heat_format *heat;  /* numbers by key as one picture; NULL: a table for each key */
+    void (*diff_keys)(struct diff_keys *diff); /* writes two tables by key, if diff is there */
+    const struct heat_format *heat; /* numbers by key as one picture; NULL: a table for each key */
     void (*measure)(struct table *table, const struct row *row); /* once for each row */
     void (*begin)(struct table *table);
     void (*row)(struct table *table, const struct row *row); /* once for each row */

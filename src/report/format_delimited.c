@@ -155,8 +155,9 @@ static void write_statistics_row(struct table *table, const struct statistics *s
 
 #define DELIMITED(is, by)                                                                          \
     {                                                                                              \
-        .name = (is), .separator = (by), .diff = diff_delimited, .begin = begin, .row = write_row, \
-        .statistics = write_statistics, .statistics_row = write_statistics_row                     \
+        .name = (is), .separator = (by), .diff = diff_delimited, .diff_keys = diff_keys_delimited, \
+        .begin = begin, .row = write_row, .statistics = write_statistics,                          \
+        .statistics_row = write_statistics_row                                                     \
     }
 
 const struct format format_tsv = DELIMITED("tsv", '\t');

@@ -209,6 +209,7 @@ const struct format format_json = {
     .name = "json",
     .has_empty_table = true,
     .diff = diff_json,
+    .diff_keys = diff_keys_json,
     .begin = json_begin,
     .row = json_row,
     .statistics = json_statistics,

@@ -132,6 +132,7 @@ const struct format format_plot = {
     .is_picture = true,
     .prepare = screen_prepare,
     .diff = diff_plot,
+    .diff_keys = diff_keys_plot,
     .heat = &heat_plot,
     .measure = plot_measure,
     .begin = plot_begin,

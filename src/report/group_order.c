@@ -19,7 +19,7 @@ static const char *const of_numbers[] = {GROUP_ORDER_COUNT, "invalid", "min", "m
  * beyond 38 digits none are told apart. */
 struct shown {
     double nearest; /* NaN: there is no number */
-    int128 whole;   /* 0 of small numbers, whose doubles say all */
+    int128 whole;   /* 0 of fractions */
 };
 
 struct ranked {
@@ -77,18 +77,40 @@ int group_order_check(const struct group_order *order, bool is_binned,
 
 /* --- numbers --- */
 
-#define WHOLE_FROM 0x1p53 /* whole doubles below this have no neighbours that round to them */
 #define WHOLE_END 0x1p126 /* less than the greatest int128 */
+
+static struct shown shown_of_double(double number)
+{
+    const bool is_whole = fabs(number) < WHOLE_END && trunc(number) == number;
+    return (struct shown){number, is_whole ? (int128)number : 0};
+}
 
 static struct shown shown_of_text(const char *text)
 {
-    struct shown shown = {NAN, 0};
-    if (!read_shown_double(text, &shown.nearest))
+    double number;
+    if (!read_shown_double(text, &number))
         return (struct shown){NAN, 0};
-    if (fabs(shown.nearest) >= WHOLE_FROM && fabs(shown.nearest) < WHOLE_END &&
-        !read_shown_whole(text, &shown.whole))
-        shown.whole = (int128)shown.nearest;
+    struct shown shown = shown_of_double(number);
+    if (fabs(number) < WHOLE_END)
+        read_shown_whole(text, &shown.whole);
     return shown;
+}
+
+static bool is_whole(const struct shown *shown)
+{
+    return fabs(shown->nearest) < WHOLE_END && (shown->whole != 0 || shown->nearest == 0);
+}
+
+/* Returns the difference: exactly, if both numbers are whole; 0 if both are infinite alike. */
+static struct shown subtract(const struct shown *from, const struct shown *shown, bool is_size)
+{
+    const bool is_same = from->nearest == shown->nearest;
+    struct shown left = shown_of_double(is_same ? 0 : from->nearest - shown->nearest);
+    if (is_whole(from) && is_whole(shown)) {
+        left.whole = from->whole - shown->whole;
+        left.nearest = (double)left.whole;
+    }
+    return is_size && left.nearest < 0 ? (struct shown){-left.nearest, -left.whole} : left;
 }
 
 static struct shown shown_of_count(uint64_t count)
@@ -154,6 +176,15 @@ static void rank_by_statistic(const struct ranking *ranking, const struct tally 
             ranked->value = ranked->upper = shown_of_text(statistics.list[i].value);
 }
 
+/* Takes off what a key had before. */
+static void take_off(const struct ranking *ranking, const struct ranked *before,
+                     struct ranked *ranked)
+{
+    const bool is_by_size = ranking->columns->is_by_size;
+    ranked->value = subtract(&ranked->value, &before->value, is_by_size);
+    ranked->upper = subtract(&ranked->upper, &before->upper, is_by_size);
+}
+
 /* Ranks the groups of a part. */
 static void rank_part(void *arg, size_t part)
 {
@@ -161,9 +192,17 @@ static void rank_part(void *arg, size_t part)
     const struct groups *groups = ranking->groups;
     const size_t each = groups->all / ranking->parts + 1, begin = each * part;
     const size_t end = begin + each < groups->all ? begin + each : groups->all;
+    const struct group_columns *columns = ranking->columns;
+    struct tally *tally = &ranking->tallies[part];
     for (size_t group = begin; group < end; group++) {
-        groups_load(groups, group, ranking->columns->spec, &ranking->tallies[part]);
-        rank_by_statistic(ranking, &ranking->tallies[part], &ranking->list[group]);
+        groups_load(groups, group, columns->spec, tally);
+        rank_by_statistic(ranking, tally, &ranking->list[group]);
+        if (columns->before) {
+            struct ranked before = {.group = group};
+            groups_load(columns->before, group, columns->spec, tally);
+            rank_by_statistic(ranking, tally, &before);
+            take_off(ranking, &before, &ranking->list[group]);
+        }
     }
 }
 
@@ -196,11 +235,15 @@ static int rank_all(struct ranking *ranking)
 static void rank_by_samples(const struct ranking *ranking)
 {
     const bool is_count = is_column(ranking->order, GROUP_ORDER_COUNT);
+    const struct groups *before = is_count ? ranking->columns->before : NULL;
     for (size_t group = 0; group < ranking->groups->all; group++) {
         /* Each name differs, so the first name has the greatest number. */
         const uint64_t number =
             is_count ? groups_samples(ranking->groups, group) : ranking->groups->all - group;
-        ranking->list[group].value = ranking->list[group].upper = shown_of_count(number);
+        const struct shown old = shown_of_count(before ? groups_samples(before, group) : 0);
+        const struct shown shown = shown_of_count(number);
+        ranking->list[group].value = subtract(&shown, &old, ranking->columns->is_by_size);
+        ranking->list[group].upper = ranking->list[group].value;
     }
 }
 

@@ -25,6 +25,9 @@ struct group_columns {
     bool has_numbers;                  /* GROUP_ORDER_COUNT is the count of numbers */
     size_t quantile_count;
     const struct probability *quantiles;
+    const struct groups *before; /* the same keys of another table: the order is by how much their
+                                  * numbers rose since; or NULL */
+    bool is_by_size;             /* a number that fell counts as one that rose */
 };
 
 /* True if the order is by a statistic, for which numbers need moments. */

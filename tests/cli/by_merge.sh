@@ -202,10 +202,6 @@ merge -B 10 numbers.json
 refuses "--bins" 1 "gpuhisto: --bins: tables by key are shown in the bins that were counted"
 merge -p -s stats.json
 refuses "a heat map with statistics" 1 "gpuhisto: --plot: a heat map has no statistics"
-for table in lines.json numbers.json; do
-    run_as "$GPUHISTO" --diff $table $table
-    refuses "--diff of $table" 1 "gpuhisto: $table: is by key (--by), which --diff cannot compare"
-done
 head -n 2 numbers.json >in
 merge in numbers.json
 refuses "the last table is missing" 1 "gpuhisto: in: ends after table 2 of 3 of a result: it is truncated"

@@ -107,7 +107,7 @@ counts "no warning" expected
 
 # --- what is refused ---
 
-for options in -n --each --stats --percent --merge --incomplete --threads=2 '--quantiles=0.5'; do
+for options in -n --each --percent --merge --incomplete --threads=2; do
     diffs $options 1.json 2.json
     refuses "$options" 2 "--diff" "cannot be combined"
 done

@@ -243,7 +243,7 @@ clash --edges --bins -n --edges=1,2 --bins=3
 clash --edges --log -n --edges=1,2 --log
 clash --min --edges -n --min=1 --edges=1,2 --max=2
 clash --log --bins -n --log --bins=3 --min=1 --max=2
-needs --quantiles "--numbers, --values or --merge" -l --quantiles=0.5
+needs --quantiles "--numbers, --values, --merge or --diff" -l --quantiles=0.5
 needs --invalid --numbers --stats --values=u8 --invalid=count
 needs -f --letters -f
 needs --fold --letters --bytes --fold
@@ -252,7 +252,7 @@ needs -t "--field=N or --by=FIELD" -n -t,
 needs --header-line "--field=N, --after=STRING or --by=FIELD" -n --header-line
 needs --by=2 "--field or --after with --numbers" -n --by=2
 needs --top "--by=FIELD" --top=3
-needs --sort "--by=FIELD or --merge" --sort=count
+needs --sort "--by=FIELD, --merge or --diff" --sort=count
 clash --sort -s --by=1 --sort=count -s
 needs --bins "--min and --max with --by" -k1 --by=2 --bins=3
 needs --max-keys --by=FIELD --max-keys=3

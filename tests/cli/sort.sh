@@ -360,8 +360,6 @@ if can_share; then
             refuses "merged, $mode, $column" 1 "gpuhisto: --sort: the tables are not by key (--by)"
         done
     done
-    run_as "$GPUHISTO" --diff --sort=count numbers.json numbers.json
-    refuses "--diff" 2 "gpuhisto: --diff and --sort cannot be combined"
 else
     skip_part "--merge: $why_not"
 fi
@@ -384,9 +382,9 @@ check "many quantiles: the list ends between two" grep -q ', p12[.][0-9]*, [.][.
 run --by=1 --sort="$(printf 'a\033[1m\nb')" few
 refuses "a column with an escape" 2 "gpuhisto: --sort=a\\x1b[1m\\x0ab: must be one of"
 run --sort=count few
-refuses "without --by" 2 "--sort needs --by=FIELD or --merge"
+refuses "without --by" 2 "--sort needs --by=FIELD, --merge or --diff"
 run -nk2 --each --sort=mean few
-refuses "--each" 2 "--sort needs --by=FIELD or --merge"
+refuses "--each" 2 "--sort needs --by=FIELD, --merge or --diff"
 run --by=1 -k2 --each --sort=mean few
 refuses "--by and --each" 2 "--by and --each cannot be combined"
 run --by=1 -s --sort=count few

@@ -420,7 +420,7 @@ refuses "quantiles on a GPU" 2 "--device=gpu: the GPU cannot sum numbers for --s
 run_as "$GPUHISTO" -ns --kernel=numbers numbers
 refuses "sums by a kernel" 2 "--kernel=numbers" "-s" "cannot be combined"
 run --quantiles numbers
-refuses "quantiles of bytes" 2 "--quantiles needs --numbers, --values or --merge"
+refuses "quantiles of bytes" 2 "--quantiles needs --numbers, --values, --merge or --diff"
 for option in --percent --nonzero --all; do
     for stats in -s -ns "-n --quantiles"; do
         run $stats $option numbers
