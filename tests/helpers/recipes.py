@@ -52,6 +52,7 @@ def chunk(name, data):
 requests = make_requests(5000)
 write("access.log", "\n".join(request.line for request in requests)) # the last line is being written
 older, newer = requests[:1500], requests[-500:]
+write("today.log", "".join(request.line + "\n" for request in requests[1000:]))
 write("day.log", "".join(request.line + "\n" for request in requests))
 write("shop.log", "".join(request.line + "\n" for request in requests))
 stamps = ["%s %2d %02d:%02d:%02d" % (random.choice(["Nov", "Dec", "Jan"]), day, hour, minute, second) for day, hour, minute, second in (
@@ -414,6 +415,30 @@ def pairs_of_keys(one, other, wanted=lambda request: True, most=None):
                 return "%s: p99 is less" % row
     return check
 
+# The routes of shop.log and today.log: how many requests each has, and the means. With them only numbers count, and the
+# mean's rise gives the order; otherwise all requests do, and the change of their number.
+def routes_compared(has_means):
+    def check(out):
+        route = modified(7, "route")
+        sides = [by_key(route, requests), by_key(route, requests[1000:])]
+        if has_means:
+            sides = [{key: times_of(times) for key, times in side.items()} for side in sides]
+        rows = [line.split("\t") for line in out.splitlines() if not line.startswith("key\t")]
+        names = {key: key.replace("\\", r"\\").replace('"', r"\x22") for key in set(sides[0]) | set(sides[1])}
+        due = {name: [len(side.get(key, [])) for side in sides] for key, name in names.items()}
+        if {row[0]: [int(count) for count in row[1:3]] for row in rows} != due:
+            return "these are due: %s" % due
+        means = {name: [sum(side[key]) / len(side[key]) if side.get(key) else math.nan for side in sides]
+                 for key, name in names.items()} if has_means else {}
+        if any(abs(float(row[3 + side]) - mean) > 1e-9 for row in rows for side, mean in enumerate(means.get(row[0], []))):
+            return "these means are due: %s" % means
+        changes = [means[row[0]][1] - means[row[0]][0] if has_means else abs(due[row[0]][1] - due[row[0]][0])
+                   for row in rows if row[0] != "(invalid)"]
+        changes = [change for change in changes if not math.isnan(change)]
+        if any(one < next - 1e-9 for one, next in zip(changes, changes[1:])):
+            return "not in order: %s" % changes
+    return check
+
 client_counts = {key: len(times) for key, times in by_key(lambda fields: fields[0]).items()}
 
 def first_clients(most):
@@ -494,6 +519,9 @@ checks = [
     (r"gpuhisto -n -k-1 -F json -o release\d\.json release\d\.log", nothing),
     (r"gpuhisto --diff -p -B8 release1\.json release2\.json", diff_plot),
     (r"gpuhisto --diff release1\.json release2\.json >diff && awk .*", worse),
+    (r"gpuhisto --by=7:route -k-1 -s -F json -o \w+\.json (shop|today)\.log", nothing),
+    (r"gpuhisto --diff --quantiles=0\.99 --sort=mean --header yesterday.* cut -f 1-3,6-8,10", routes_compared(True)),
+    (r"gpuhisto --diff yesterday\.json today\.json", routes_compared(False)),
     (r"gpuhisto -s numbers\.txt( \| grep entropy)?", byte_statistics),
     (r"gpuhisto -s -d none numbers\.gz \| awk .*", gz_entropy),
     (r"gpuhisto -s --each=64K image \| awk .*", block_entropies),
