@@ -286,17 +286,10 @@ static void count_all(const struct count_plan *plan, const unsigned char *data, 
 
 #define LONG_SPAN ((size_t)16 << 10) /* bytes of one that is counted where it is */
 
-/* Records that records of a file could not be counted; NULL: it has no name. */
-static void fail_filter(const struct line_filter *filter, const char *name, struct error *failure)
-{
-    if (name)
-        error_begin(failure, name);
-    line_filter_fail(filter, failure);
-}
-
-/* Counts the records of a file that the filter keeps. Short spans of them are gathered, as a loop
- * takes long to begin and to end. Not inlined, as these take some pages of the stack. */
-static __attribute__((noinline)) void count_kept(const struct count_plan *plan, const char *name,
+/* Counts the records of a file that the filter keeps; a `name` that is NULL is not known. False if
+ * an expression was undecided. Short spans of them are gathered, as a loop takes long to begin and
+ * to end. Not inlined, as these take some pages of the stack. */
+static __attribute__((noinline)) bool count_kept(const struct count_plan *plan, const char *name,
                                                  const unsigned char *data, size_t len,
                                                  const struct destination *into)
 {
@@ -322,9 +315,13 @@ static __attribute__((noinline)) void count_kept(const struct count_plan *plan, 
     }
     count_all(plan, gathered, used, into);
     into->tally->newlines = newlines; /* of all lines, as messages number them */
-    if (*spans.failure.text)
-        fail_filter(&plan->spec->filter, name, &spans.failure);
     line_spans_end(&spans);
+    if (!*spans.failure.text)
+        return true;
+    if (name)
+        error_begin(&spans.failure, name);
+    line_filter_fail(&plan->spec->filter, &spans.failure);
+    return false;
 }
 
 struct count_plan count_plan(const struct cpu_kernels *kernels, const struct histogram_spec *spec)
@@ -347,7 +344,7 @@ void count_samples(const struct count_plan *plan, const unsigned char *data, siz
 {
     const struct destination to = {.tally = tally};
     if (line_filter_is_used(plan->filter))
-        count_kept(plan, NULL, data, len, &to);
+        (void)count_kept(plan, NULL, data, len, &to);
     else
         count_all(plan, data, len, &to);
 }
@@ -367,7 +364,7 @@ static bool names_columns(const struct origin *origin)
     return names;
 }
 
-void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
+bool count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
                  struct paged_counts *paged, struct keyed_counts *keyed)
 {
     const struct destination to = {.tally = tally, .paged = paged, .keyed = keyed};
@@ -404,7 +401,7 @@ void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struc
         len -= header;
     }
     if (line_filter_is_used(plan->filter))
-        count_kept(plan, origin->name, data, len, &to);
-    else
-        count_all(plan, data, len, &to);
+        return count_kept(plan, origin->name, data, len, &to);
+    count_all(plan, data, len, &to);
+    return true;
 }

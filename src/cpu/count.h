@@ -91,8 +91,9 @@ void count_samples(const struct count_plan *plan, const unsigned char *data, siz
 
 /* Counts the samples of a chunk, without its header of columns, as count_samples does, and adds its
  * bytes. Counts go to `paged` unless it is NULL, which needs count_can_page; with `keyed` those of
- * records by key go there, and the tally gets bytes and newlines only. */
-void count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
+ * records by key go there, and the tally gets bytes and newlines only. False if an expression of
+ * the filter could not be decided, and the rest was not counted. */
+bool count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
                  struct paged_counts *paged, struct keyed_counts *keyed);
 
 /* True if samples of the histogram can be counted in pages. */

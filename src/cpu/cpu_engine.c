@@ -208,7 +208,7 @@ static void count_blocks(struct cpu_engine *cpu, const struct chunk *chunk,
         piece.len = at + len;
         piece.origin.bytes = len;
         enter_block(cpu, table, (struct file_block){chunk->origin.at.file, before / size, first});
-        count_chunk(&cpu->plan, &piece, &table->tally, NULL, NULL);
+        (void)count_chunk(&cpu->plan, &piece, &table->tally, NULL, NULL);
     }
 }
 
@@ -226,10 +226,14 @@ static void count_into_table(struct cpu_engine *cpu, const struct chunk *chunk,
                 (struct file_block){.file = cpu->engine.files ? chunk->origin.at.file : 0});
     bool tell = cpu->engine.locator != NULL && chunk->origin.name != NULL;
     uint64_t newlines = tally->newlines, invalid = tell ? count_of_invalid(cpu, table) : 0;
-    count_chunk(&cpu->plan, chunk, tally, table->paged, cpu->engine.keys ? &table->keyed : NULL);
+    const bool is_decided = count_chunk(&cpu->plan, chunk, tally, table->paged,
+                                        cpu->engine.keys ? &table->keyed : NULL);
+    newlines = tally->newlines - newlines;
     if (tell)
-        error_locator_add(cpu->engine.locator, chunk, tally->newlines - newlines,
+        error_locator_add(cpu->engine.locator, chunk, newlines,
                           count_of_invalid(cpu, table) > invalid);
+    if (cpu->engine.undecided && chunk->origin.name)
+        error_locator_add(cpu->engine.undecided, chunk, newlines, !is_decided);
 }
 
 /* Returns a table with pages that is not busy, or NULL. `last` is the first choice: its pages are

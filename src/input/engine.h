@@ -92,9 +92,10 @@ struct engine_ops {
 struct engine {
     const struct engine_ops *ops;
     struct error_locator *locator; /* gets what chunks of text hold (error_locator_add); or NULL */
-    struct file_tallies *files;    /* gets the samples and counts of each FILE, or of each of its
-                                    * blocks, which the GPU does not count; all of them by the end of
-                                    * finish; or NULL */
+    struct error_locator *undecided; /* gets the same of lines that the filter cannot decide */
+    struct file_tallies *files;      /* gets the samples and counts of each FILE, or of each of its
+                                      * blocks, which the GPU does not count; all of them by the end of
+                                      * finish; or NULL */
     struct key_tallies *keys; /* gets those of each key, the same way; or NULL. The GPU has none */
 };
 
@@ -134,6 +135,10 @@ struct histogram_spec;
  * memory. */
 struct error_locator *error_locator_open(const struct histogram_spec *spec, size_t files,
                                          size_t chunks, size_t readers);
+
+/* Makes it a search for the first line that an expression of the filter cannot decide, which takes
+ * the place of an invalid sample. Before any chunk is added. */
+void error_locator_seek_undecided(struct error_locator *locator);
 
 /* Adds a chunk, once: how many newlines it has, and whether a sample is invalid. Any thread. */
 void error_locator_add(struct error_locator *locator, const struct chunk *chunk, uint64_t newlines,

@@ -32,6 +32,7 @@ struct run {
 
 struct error_locator {
     const struct histogram_spec *spec;
+    bool of_filter;       /* lines that it cannot decide take the place of invalid samples */
     atomic_bool found;    /* an invalid sample */
     pthread_mutex_t lock; /* the rest */
     struct origin first;  /* of the first chunk known to have an invalid sample, if found */
@@ -60,6 +61,11 @@ struct error_locator *error_locator_open(const struct histogram_spec *spec, size
     locator->added = added;
     pthread_mutex_init(&locator->lock, NULL);
     return locator;
+}
+
+void error_locator_seek_undecided(struct error_locator *locator)
+{
+    locator->of_filter = true;
 }
 
 void error_locator_close(struct error_locator *locator)
@@ -301,10 +307,26 @@ static const struct field *find_in_kept(const struct searched *searched, const u
     return NULL;
 }
 
+/* Finds the first record that the filter cannot decide, and sets *what to why. */
+static bool find_undecided(const struct searched *searched, const unsigned char *text, size_t len,
+                           size_t *at, struct error *what)
+{
+    const unsigned char *limit = text + len;
+    what->text[0] = '\0';
+    for (const unsigned char *from = text, *end; from < limit && !*what->text; from = end + 1) {
+        end = field_record_end(&searched->field, from, limit);
+        *at = (size_t)(from - text);
+        if ((size_t)(end - from) <= field_record_max(&searched->field))
+            (void)line_filter_keeps(&searched->filter, from, end, what);
+    }
+    return *what->text;
+}
+
 /* Finds the first invalid sample of a chunk: *at is where it, or its line, begins. */
-static bool find_invalid(const struct histogram_spec *spec, const struct chunk *chunk, size_t *at,
+static bool find_invalid(const struct error_locator *locator, const struct chunk *chunk, size_t *at,
                          struct error *what)
 {
+    const struct histogram_spec *spec = locator->spec;
     const struct origin *origin = &chunk->origin;
     struct searched searched = {.spec = spec, .field = spec->field, .filter = spec->filter};
     struct field_fault fault;
@@ -321,6 +343,11 @@ static bool find_invalid(const struct histogram_spec *spec, const struct chunk *
         begin += field_header_len(&searched.field, chunk->data + begin, chunk->len - begin);
     const unsigned char *text = chunk->data + begin;
     const size_t len = chunk->len - begin;
+    if (locator->of_filter) {
+        const bool is_found = find_undecided(&searched, text, len, at, what);
+        *at += begin;
+        return is_found;
+    }
     const struct field *wrong = line_filter_is_used(&searched.filter)
                                     ? find_in_kept(&searched, text, len, &fault)
                                     : find_in_all(&searched, text, len, &fault);
@@ -388,7 +415,7 @@ void error_locator_add(struct error_locator *locator, const struct chunk *chunk,
     const bool is_first = !locator->found || compare_positions(&at, &locator->first.at) < 0;
     if (is_first && !invalid) {
         add_run(locator, &run);
-    } else if (is_first && find_invalid(locator->spec, chunk, &invalid_at, &locator->what)) {
+    } else if (is_first && find_invalid(locator, chunk, &invalid_at, &locator->what)) {
         atomic_store(&locator->found, true);
         locator->first = chunk->origin;
         locator->newlines = byte_count(chunk->data + chunk->begin, invalid_at - chunk->begin, '\n');
@@ -407,7 +434,7 @@ void error_locator_add_unseen(struct error_locator *locator, const struct chunk 
         return;
     error_locator_add(locator, chunk,
                       byte_count(chunk->data + chunk->begin, chunk->len - chunk->begin, '\n'),
-                      find_invalid(locator->spec, chunk, &at, &unused));
+                      find_invalid(locator, chunk, &at, &unused));
 }
 
 /* If the first invalid sample was there, another one is looked for up to the end of the file. */

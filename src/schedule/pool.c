@@ -57,13 +57,31 @@ static void pool_close(struct pool *pool)
     if (pool->cpu)
         engine_close(pool->cpu);
     error_locator_close(pool->locator);
+    error_locator_close(pool->undecided);
     pthread_cond_destroy(&pool->workers.changed);
     pthread_mutex_destroy(&pool->workers.lock);
     free(pool);
 }
 
-/* Opens a pool with the CPU's engine, and the locator of errors if lines are looked for. NULL:
- * memory is short. */
+/* Opens the locators of errors, if lines are looked for. False if memory is short. */
+static bool open_locators(struct pool *pool, size_t chunks)
+{
+    const size_t files = source_files(pool->source), readers = pool->workers.max;
+    if (pool->spec->mode->is_text && pool->options.invalid != INVALID_SKIP &&
+        !(pool->locator = error_locator_open(pool->spec, files, chunks, readers)))
+        return false;
+    if (pool->spec->filter.failure) {
+        pool->undecided = error_locator_open(pool->spec, files, chunks, readers);
+        if (!pool->undecided)
+            return false;
+        error_locator_seek_undecided(pool->undecided);
+    }
+    pool->cpu->locator = pool->locator;
+    pool->cpu->undecided = pool->undecided;
+    return true;
+}
+
+/* Opens a pool with the CPU's engine and the locators. NULL: memory is short. */
 static struct pool *pool_open(const struct pool_options *options, const struct pool_task *task)
 {
     const struct gpu_list *gpus = &options->gpus;
@@ -92,16 +110,10 @@ static struct pool *pool_open(const struct pool_options *options, const struct p
     pthread_cond_init(&pool->workers.changed, &attributes);
     pthread_condattr_destroy(&attributes);
     pool->cpu = cpu_engine_open(pool->spec, &cpu);
-    const bool looks_for_lines = pool->spec->mode->is_text && options->invalid != INVALID_SKIP;
-    if (pool->cpu && looks_for_lines) {
-        const size_t named = gpus->max > gpus->count ? gpus->max : gpus->count,
-                     gpus_max = gpus->count == 0 ? GPUS_MAX : named,
-                     of_each = options->buffers + 2 * (size_t)threads + DEVICE_BATCHES_MAX;
-        pool->locator = error_locator_open(pool->spec, source_files(pool->source),
-                                           cpu.chunks + gpus_max * of_each, threads);
-        pool->cpu->locator = pool->locator;
-    }
-    if (!pool->cpu || (looks_for_lines && !pool->locator)) {
+    const size_t named = gpus->max > gpus->count ? gpus->max : gpus->count,
+                 gpus_max = gpus->count == 0 ? GPUS_MAX : named,
+                 of_each = options->buffers + 2 * (size_t)threads + DEVICE_BATCHES_MAX;
+    if (!pool->cpu || !open_locators(pool, cpu.chunks + gpus_max * of_each)) {
         pool_close(pool);
         return NULL;
     }
@@ -144,17 +156,19 @@ static bool has_invalid(struct pool *pool)
     return true;
 }
 
-/* 0; or -1 with the error set if an expression of a histogram could not be matched. Where one names
- * the parts of lines, what takes too much backtracking is invalid, but lack of memory is an error.
- */
-static int check_filters(const struct pool *pool, struct error *error)
+/* 0; or -1 with the error set if an expression of a histogram could not be matched, and of the
+ * first one the line is known, or never will be, as the run is at its end. Where one names the
+ * parts of lines, what takes too much backtracking is invalid, but lack of memory is an error. */
+static int check_filters(const struct pool *pool, bool is_end, struct error *error)
 {
-    int rc = 0;
-    for (const struct histogram_spec *spec = pool->spec; spec && rc == 0; spec = spec->also)
-        if ((rc = line_filter_check(&spec->filter, error)) == 0 && spec->field.kind == FIELD_LINE &&
-            line_format_lacked_memory(spec->field.part.format))
-            rc = error_set(error, "out of memory");
-    return rc;
+    for (const struct histogram_spec *spec = pool->spec; spec; spec = spec->also) {
+        if (line_filter_check(&spec->filter, error) != 0 &&
+            (spec != pool->spec || error_locator_first(pool->undecided, error) || is_end))
+            return -1;
+        if (spec->field.kind == FIELD_LINE && line_format_lacked_memory(spec->field.part.format))
+            return error_set(error, "out of memory");
+    }
+    return 0;
 }
 
 /* The same, and ends a run that cannot keep its counts, or cannot match its lines. */
@@ -164,7 +178,8 @@ static bool has_ended(struct pool *pool)
     if (has_invalid(pool))
         return true;
     if (key_tallies_check(pool->options.keys, &what) == 0 &&
-        file_tallies_check(pool->options.files, &what) == 0 && check_filters(pool, &what) == 0)
+        file_tallies_check(pool->options.files, &what) == 0 &&
+        check_filters(pool, false, &what) == 0)
         return false;
     fail(pool, what.text);
     return true;
@@ -443,7 +458,7 @@ static int gather(struct pool *pool, struct engine *gpu, struct tally *tally,
     if (options->files)
         file_tallies_end(options->files);
     if (file_tallies_check(options->files, error) != 0 ||
-        key_tallies_check(options->keys, error) != 0 || check_filters(pool, error) != 0)
+        key_tallies_check(options->keys, error) != 0 || check_filters(pool, true, error) != 0)
         return -1;
     if (!pool->locator || !error_locator_first(pool->locator, &outcome->invalid) ||
         options->invalid != INVALID_ERROR)

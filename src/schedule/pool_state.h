@@ -64,7 +64,7 @@ struct pool {
     const struct histogram_spec *spec;
     struct source *source;
     struct engine *cpu;
-    struct error_locator *locator; /* NULL: lines are not looked for */
+    struct error_locator *locator, *undecided; /* NULL: lines are not looked for */
     struct timespec begin;
     unsigned processors; /* that there are; a quota may leave fewer */
     struct gpu_startup startup;

@@ -63,7 +63,7 @@ static bool next_by_definition(struct line_spans *spans, const unsigned char **f
                                const unsigned char **to)
 {
     bool keeps = false;
-    while (!keeps && spans->at < spans->limit) {
+    while (!keeps && spans->at < spans->limit && !*spans->failure.text) {
         const unsigned char *end = field_record_end(spans->field, spans->at, spans->limit);
         const bool is_too_long = (size_t)(end - spans->at) > field_record_max(spans->field);
         keeps = is_too_long || line_filter_keeps(spans->filter, spans->at, end, &spans->failure);

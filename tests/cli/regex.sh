@@ -203,7 +203,7 @@ for threads in 1 8; do
     for option in --lines-with --lines-without; do
         for file in hostile hostile.zst hostile.crlf; do
             run -n -k1 "$option=/ (a+)+(b|\$)/" --threads=$threads $file
-            refuses "$option, $file, $threads threads" 1 "gpuhisto: $file: $option=/ (a+)+(b|\$)/: $backtracks '7 aaaa" "aaa!'"
+            refuses "$option, $file, $threads threads" 1 "gpuhisto: $file: line 20001: $option=/ (a+)+(b|\$)/: $backtracks '7 aaaa" "aaa!'"
         done
         run -n -k1 "$option=/ (a+)+(?!c)\$/" --threads=$threads -o table hostile
         refuses "$option, output" 1 "$option=/ (a+)+(?!c)\$/: $backtracks"
@@ -214,9 +214,31 @@ END
     run -n -k1 --lines-with=/a/ --also -n -k1 --lines-with='/ (a+)+$/' --threads=$threads <hostile
     refuses "--also, $threads threads" 1 "standard input: --lines-with=/ (a+)+\$/: $backtracks"
     run -q --by=1 --lines-with='/ (a+)+$/' --threads=$threads hostile
-    refuses "--by, $threads threads" 1 "hostile: --lines-with=/ (a+)+\$/: $backtracks"
+    refuses "--by, $threads threads" 1 "hostile: line 20001: --lines-with=/ (a+)+\$/: $backtracks"
     run -n -k1 --each --lines-with='/ (a+)+$/' --threads=$threads some hostile
-    refuses "--each, $threads threads" 1 "hostile: --lines-with=/ (a+)+\$/: $backtracks"
+    refuses "--each, $threads threads" 1 "hostile: line 20001: --lines-with=/ (a+)+\$/: $backtracks"
+done
+# The first of several, wherever the text is cut.
+awk 'NR % 9000 == 500 { print 8, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!" } 1' hostile >several
+cat some hostile >several.2
+"$HELPERS/make_zstd" -f 3000 <several >several.zst
+for threads in 1 8; do
+    for chunk in 100 5000 8M; do
+        for file in several several.zst; do
+            run -n -k1 --lines-with='/ (a+)+$/' --threads=$threads --chunk-size=$chunk $file several.2 </dev/null
+            refuses "$file, $threads threads, chunks of $chunk" 1 "gpuhisto: $file: line 500: --lines-with=/ (a+)+\$/: $backtracks '8 aaa"
+        done
+        run -n -k1 --lines-with='/ (a+)+$/' --threads=$threads --chunk-size=$chunk --skip=100000 several
+        refuses "--skip, $threads threads, chunks of $chunk" 1 "gpuhisto: several: line $(tail -c +100001 several | grep -n '^8 ' | sed -n '1s/:.*//p'): --lines-with="
+        run -q --csv --header-line --by=x --lines-with='/,(a+)+$/' --threads=$threads --chunk-size=$chunk - <<'END'
+x,y
+"a
+b",c
+"b
+c",aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!
+END
+        refuses "CSV, $threads threads, chunks of $chunk" 1 "standard input: line 4: --lines-with="
+    done
 done
 run -nq -k1 --lines-with='/ (a+)+$/' --lines-with=b hostile
 grep b hostile | "$GPUHISTO" --device=cpu -nq -k1 >expected
