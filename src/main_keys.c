@@ -91,7 +91,7 @@ void main_name_columns(const struct options *options, char text[MAIN_COLUMNS_SIZ
     for (unsigned i = 0; i < spec->key_count; i++) {
         const char *by = options->by_fields[i];
         if (i > 0)
-            text = options->report.format->is_picture ? stpcpy(text, "  ") : stpcpy(text, "\t");
+            *text++ = GROUP_SEPARATOR;
         if (spec->keys[i].field.number == 0)
             text += name_text((const unsigned char *)by, strlen(by), false, text);
         else if (spec->key_count > 1)

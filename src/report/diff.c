@@ -170,7 +170,8 @@ static void picture_measure(struct diff *diff, const struct row *row)
     diff->picture.largest = units > diff->picture.largest ? units : diff->picture.largest;
 }
 
-void diff_fit_bars(struct picture *picture, const struct screen *screen, size_t cells)
+void diff_fit_bars(struct picture *picture, const struct screen *screen,
+                   const struct picture_cells *cells)
 {
     const size_t used = picture_width(picture->widths, cells) + 1; /* the axis */
     picture->width = screen->columns > used + 2 ? (screen->columns - used) / 2 : 1;
@@ -217,7 +218,7 @@ void diff_plot(struct diff *diff)
     if (diff->options->header)
         picture_widen(diff->picture.widths, &header);
     for_each_row(diff, picture_measure);
-    diff_fit_bars(&diff->picture, &screen, PICTURE_CELLS);
+    diff_fit_bars(&diff->picture, &screen, &header);
     if (diff->options->header) {
         picture_write(diff->out, &header, diff->picture.widths, sides_of(diff));
         writer_char(diff->out, '\n');

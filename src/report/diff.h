@@ -28,8 +28,9 @@ void diff_plot(struct diff *diff);
 /* Shows a number divided by another one: "inf" if only the other one is 0, "nan" if both are. */
 void diff_show_ratio(double number, double other, char text[SHOW_NUMBER]);
 
-/* Measures the screen for rows with cells of such widths and a bar to either side of an axis. */
-void diff_fit_bars(struct picture *picture, const struct screen *screen, size_t cells);
+/* Measures the screen for rows with such cells and a bar to either side of an axis. */
+void diff_fit_bars(struct picture *picture, const struct screen *screen,
+                   const struct picture_cells *cells);
 
 /* Writes the bar of a row, and ends it: to the left for a fall, of which `units` say how far. */
 void diff_bar(struct writer *out, const struct picture *picture, bool is_fall, uint64_t units);

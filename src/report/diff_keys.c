@@ -210,14 +210,15 @@ void diff_keys_plot(struct diff_keys *diff)
     const struct screen screen = screen_of(diff->out->fd);
     struct groups *names = &diff->sides[AFTER];
     measure(diff, &header);
-    const size_t *widths = diff->picture.widths;
-    const size_t beside = picture_width(widths, PICTURE_CELLS) - widths[0] + 3; /* of the bars */
+    size_t beside = picture_width(diff->picture.widths, &header) + 3; /* of the bars */
+    for (unsigned i = 0; i < names->parts; i++)
+        beside -= diff->picture.widths[i] + (i > 0 ? PICTURE_GAP : 0);
     if (groups_shorten_names(names, &screen, beside) != 0) {
         diff->out->error = diff->out->error ? diff->out->error : ENOMEM;
         return;
     }
     measure(diff, &header);
-    diff_fit_bars(&diff->picture, &screen, PICTURE_CELLS);
+    diff_fit_bars(&diff->picture, &screen, &header);
     if (diff->options->header) {
         picture_write(diff->out, &header, diff->picture.widths, PICTURE_SIDES);
         writer_char(diff->out, '\n');

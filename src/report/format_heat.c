@@ -26,7 +26,7 @@ static void widen_names(struct heat *heat)
     heat->name_width = heat->options->header ? strlen(heat->groups->columns[GROUP_NAME]) : 0;
     for (size_t group = 0; group < heat->groups->count; group++) {
         groups_show_name(heat->groups, group, heat->name);
-        const size_t width = screen_width(heat->name);
+        const size_t width = screen_width(heat->name, strlen(heat->name));
         heat->name_width = width > heat->name_width ? width : heat->name_width;
     }
 }
@@ -139,7 +139,8 @@ static void plot_row(struct heat *heat)
     char count[SHOW_NUMBER];
     groups_show_name(heat->groups, heat->group, heat->name);
     writer_text(heat->out, heat->name);
-    const size_t pad = heat->name_width - screen_width(heat->name) + PICTURE_GAP;
+    const size_t pad =
+        heat->name_width - screen_width(heat->name, strlen(heat->name)) + PICTURE_GAP;
     writer_format(heat->out, "%*s", (int)pad, "");
     write_cells(heat);
     show_unsigned(heat->samples, count);

@@ -84,7 +84,7 @@ static void plot_begin(struct table *table)
         picture_widen(table->picture.widths, &header);
     name_table(table);
     const struct screen screen = screen_of(table->out->fd);
-    const size_t used = picture_width(table->picture.widths, header.count);
+    const size_t used = picture_width(table->picture.widths, &header);
     /* On a screen that is too narrow for the columns lines are longer, but none is without a bar.
      */
     table->picture.width = used < screen.columns ? screen.columns - used : 1;
@@ -114,7 +114,8 @@ static void plot_statistics(struct table *table, const struct statistics *statis
 {
     size_t widest = PLOT_NAME;
     for (size_t i = 0; i < statistics->count; i++) {
-        const size_t width = screen_width(statistics->list[i].name);
+        const size_t width =
+            screen_width(statistics->list[i].name, strlen(statistics->list[i].name));
         widest = width > widest ? width : widest;
     }
     writer_char(table->out, '\n');

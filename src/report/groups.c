@@ -2,6 +2,7 @@
 #include "groups.h"
 
 #include "name_text.h"
+#include "picture.h"
 
 #include "src/tally/key_table.h"
 #include "src/text/key.h"
@@ -164,10 +165,15 @@ static size_t escape_blanks(char *text, size_t len)
     return longer;
 }
 
-/* Writes part i of a name, and returns where it ends. In a picture no part ends with a blank, and
- * if there are several, none has one. */
-static char *write_part(const struct groups *groups, size_t group, unsigned i, char *text)
+/* Writes part i of a name, and returns its length. In a picture no part ends with a blank, and if
+ * there are several, none has one. */
+static size_t write_part(const struct groups *groups, size_t group, unsigned i, char *text)
 {
+    const char *special = special_name(groups, group);
+    if (special) {
+        strcpy(text, i == 0 ? special : "");
+        return strlen(text);
+    }
     const struct key_name part = groups_part(groups, group, i);
     size_t len = name_text(part.bytes, part.len, groups->is_ascii, text);
     if (groups->are_keys && i == 0 &&
@@ -175,43 +181,40 @@ static char *write_part(const struct groups *groups, size_t group, unsigned i, c
         put_escape(text, 0, len, "\\x28");
         len += NAME_TEXT_BYTE - 1;
     }
-    if (groups->shown_max > 0 && groups->parts > 1) {
+    if (groups->shown_max[0] > 0 && groups->parts > 1) {
         len = escape_blanks(text, len);
-    } else if (groups->shown_max > 0 && len > 0 && text[len - 1] == ' ') {
+    } else if (groups->shown_max[0] > 0 && len > 0 && text[len - 1] == ' ') {
         put_escape(text, len - 1, len, "\\x20");
         len += NAME_TEXT_BYTE - 1;
     }
-    return text + len;
+    text[len] = '\0';
+    return len;
 }
 
-/* Writes the name of a group, which is not shortened. In a picture it has no blanks at its end: of
- * the names that then are alike, all would have as many. */
-static void write_name(const struct groups *groups, size_t group, char *text)
+/* Writes the name of a group as it is shown. True if a part of it is shortened. */
+static bool write_name(const struct groups *groups, size_t group, char *text)
 {
-    const char *special = special_name(groups, group);
-    const bool is_picture = groups->shown_max > 0;
-    char *end = special ? stpcpy(text, special) : write_part(groups, group, 0, text);
-    for (unsigned i = 1; i < groups->parts; i++) {
-        if (is_picture)
-            *end++ = ' ';
-        *end++ = is_picture ? ' ' : GROUP_SEPARATOR;
-        if (!special)
-            end = write_part(groups, group, i, end);
+    const bool is_picture = groups->shown_max[0] > 0;
+    bool is_shorter = false;
+    char gap[GAP_CAPACITY] = "...";
+    if (is_picture && groups->gaps[group] > 0)
+        snprintf(gap, sizeof gap, "~%" PRIu32 "~", groups->gaps[group]);
+    for (unsigned i = 0; i == 0 || i < groups->parts; i++) {
+        if (i > 0)
+            *text++ = GROUP_SEPARATOR;
+        const size_t len = write_part(groups, group, i, text);
+        if (is_picture && len > groups->shown_max[i]) {
+            name_text_shorten(text, groups->shown_max[i], gap);
+            is_shorter = true;
+        }
+        text += strlen(text);
     }
-    while (is_picture && end > text && end[-1] == ' ')
-        end--;
-    *end = '\0';
+    return is_shorter;
 }
 
 void groups_show_name(const struct groups *groups, size_t group, char *text)
 {
-    char gap[GAP_CAPACITY] = "...";
-    write_name(groups, group, text);
-    if (groups->shown_max == 0)
-        return;
-    if (groups->gaps[group] > 0)
-        snprintf(gap, sizeof gap, "~%" PRIu32 "~", groups->gaps[group]);
-    name_text_shorten(text, groups->shown_max, gap);
+    (void)write_name(groups, group, text);
 }
 
 size_t groups_name_capacity(const struct groups *groups)
@@ -226,9 +229,10 @@ size_t groups_name_capacity(const struct groups *groups)
 
 /* --- names in a picture --- */
 
-#define NAME_PART 3    /* names of keys take at most one part of so many of a line, */
+#define NAME_OTHERS 2  /* each part of names takes at most half of a line's rest, */
 #define NAME_WANTED 15 /* but not fewer characters than these, if there is room, */
 #define NAME_MIN 6     /* and never fewer than these */
+#define PART_MIN 4     /* of several parts none is cut that has fewer */
 
 /* Adds the name of a group to a table. Returns whether it is a new one, or -1: memory is short. */
 static int add_name(struct key_table *names, const struct groups *groups, size_t group, char *text)
@@ -249,8 +253,7 @@ static int number_gaps(struct key_table *names, const struct groups *groups, cha
     uint32_t last = 1;
     for (int is_longer = 0; is_longer <= 1; is_longer++)
         for (size_t group = 0; group < groups->count; group++) {
-            write_name(groups, group, text);
-            if ((strlen(text) > groups->shown_max) != is_longer)
+            if (write_name(groups, group, text) != is_longer)
                 continue;
             int rc;
             while ((rc = add_name(names, groups, group, text)) == 0)
@@ -261,20 +264,48 @@ static int number_gaps(struct key_table *names, const struct groups *groups, cha
     return 0;
 }
 
+/* Gives each part of names as many bytes as the longest one takes, or fewer where all that takes
+ * more than `max`: the longest parts are cut first, but none to less than a gap. */
+static void share_width(struct groups *groups, size_t max, char *text)
+{
+    size_t longest[KEY_PARTS_MAX] = {1, 1, 1, 1}, sum = 0, widest = 0;
+    groups->shown_max[0] = max;
+    for (unsigned i = 0; groups->parts > 1 && i < groups->parts; i++) {
+        for (size_t group = 0; group < groups->count; group++) {
+            const size_t len = write_part(groups, group, i, text);
+            longest[i] = len > longest[i] ? len : longest[i];
+        }
+        longest[i] = longest[i] < max ? longest[i] : max;
+        sum += longest[i] + (i > 0 ? PICTURE_GAP : 0);
+    }
+    for (; sum > max; sum--) {
+        for (unsigned i = 0; i < groups->parts; i++)
+            widest = longest[i] > longest[widest] ? i : widest;
+        if (longest[widest]-- < PART_MIN)
+            break;
+    }
+    if (groups->parts > 1)
+        memcpy(groups->shown_max, longest, sizeof longest);
+}
+
 int groups_shorten_names(struct groups *groups, const struct screen *screen, size_t beside)
 {
-    size_t max = screen->columns / NAME_PART;
-    max = max > NAME_WANTED ? max : NAME_WANTED;
+    const size_t parts = groups->parts > 0 ? groups->parts : 1;
+    size_t max = screen->columns * parts / (parts + NAME_OTHERS);
+    max = max > NAME_WANTED * parts ? max : NAME_WANTED * parts;
     max = max + beside <= screen->columns ? max : screen->columns - beside;
     max = beside + NAME_MIN <= screen->columns ? max : NAME_MIN;
     const struct key_seed seed = key_tallies_seed(groups->of);
     struct key_table names;
     int rc = key_table_open(&names, &seed, false);
     char *text = malloc(groups_name_capacity(groups));
-    groups->shown_max = max;
     groups->is_ascii = !screen->utf8;
     groups->gaps = calloc(groups->count + 1, sizeof groups->gaps[0]);
-    rc = rc == 0 && text && groups->gaps ? number_gaps(&names, groups, text) : -1;
+    rc = rc == 0 && text && groups->gaps ? 0 : -1;
+    if (rc == 0) {
+        share_width(groups, max, text);
+        rc = number_gaps(&names, groups, text);
+    }
     free(text);
     key_table_close(&names);
     return rc;

@@ -43,9 +43,10 @@ struct groups {
     unsigned threads;  /* that may show them together, if they are keys; 0 as 1 */
     bool skip_invalid; /* what is not a number is left out, also of the total */
     bool is_ordered;   /* by --sort: of a picture that is too long the last ones are left out */
-    size_t shown_max;  /* bytes of a name in a picture; 0: names are shown in full */
-    bool is_ascii;     /* names are shown in ASCII */
-    uint32_t *gaps;    /* of each name that is longer: see groups_shorten_names */
+    size_t shown_max[KEY_PARTS_MAX]; /* bytes of each part of a name in a picture; 0: names are
+                                      * shown in full */
+    bool is_ascii;                   /* names are shown in ASCII */
+    uint32_t *gaps;                  /* of each name that is longer: see groups_shorten_names */
 
     /* The source of groups, and its functions. Group `all` is that of records without a key. */
     const void *of;
@@ -88,7 +89,7 @@ void groups_load(const struct groups *groups, size_t group, const struct histogr
 struct key_name groups_part(const struct groups *groups, size_t group, unsigned i);
 
 /* Writes a name as one printable line (name_text.h) to text, which has groups_name_capacity bytes:
- * its parts with GROUP_SEPARATOR between them, in a picture two blanks. No first part of a key is
+ * its parts with GROUP_SEPARATOR between them. No first part of a key is
  * written as GROUP_REST or GROUP_MISSING, beside which other parts are empty. */
 void groups_show_name(const struct groups *groups, size_t group, char *text);
 

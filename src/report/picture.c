@@ -11,19 +11,32 @@ __extension__ typedef unsigned __int128 wide_count;
 
 /* --- columns --- */
 
-void picture_widen(size_t widths[PICTURE_COLUMNS], const struct picture_cells *cells)
+/* Returns the length of a part of a name. */
+static size_t part_length(const char *text)
 {
-    for (size_t i = 0; i < cells->count; i++) {
-        const size_t width = screen_width(cells->text[i]);
-        widths[i] = width > widths[i] ? width : widths[i];
-    }
+    const char separator[] = {GROUP_SEPARATOR, '\0'};
+    return strcspn(text, separator);
 }
 
-size_t picture_width(const size_t widths[PICTURE_COLUMNS], size_t count)
+void picture_widen(size_t widths[PICTURE_COLUMNS], const struct picture_cells *cells)
+{
+    for (size_t i = 0, len; i < cells->count; i++)
+        for (const char *text = cells->text[i]; text; text = text[len] ? text + len + 1 : NULL) {
+            len = part_length(text);
+            const size_t width = screen_width(text, len);
+            *widths = width > *widths ? width : *widths;
+            widths++;
+        }
+}
+
+size_t picture_width(const size_t widths[PICTURE_COLUMNS], const struct picture_cells *cells)
 {
     size_t sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += widths[i] + PICTURE_GAP;
+    for (size_t i = 0, len; i < cells->count; i++)
+        for (const char *text = cells->text[i]; text; text = text[len] ? text + len + 1 : NULL) {
+            len = part_length(text);
+            sum += *widths++ + PICTURE_GAP;
+        }
     return sum;
 }
 
@@ -31,12 +44,14 @@ size_t picture_write(struct writer *out, const struct picture_cells *cells,
                      const size_t widths[PICTURE_COLUMNS], const char *sides)
 {
     size_t blanks = 0;
-    for (size_t i = 0; i < cells->count; i++) {
-        const size_t pad = widths[i] - screen_width(cells->text[i]);
-        writer_format(out, "%*s%s", (int)(blanks + (sides[i] == 'r' ? pad : 0)), "",
-                      cells->text[i]);
-        blanks = PICTURE_GAP + (sides[i] == 'l' ? pad : 0);
-    }
+    for (size_t i = 0, len; i < cells->count; i++)
+        for (const char *text = cells->text[i]; text; text = text[len] ? text + len + 1 : NULL) {
+            len = part_length(text);
+            const size_t pad = *widths++ - screen_width(text, len);
+            writer_format(out, "%*s", (int)(blanks + (sides[i] == 'r' ? pad : 0)), "");
+            writer_bytes(out, text, len);
+            blanks = PICTURE_GAP + (sides[i] == 'l' ? pad : 0);
+        }
     return blanks;
 }
 

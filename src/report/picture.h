@@ -10,16 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PICTURE_COLUMNS 5  /* before the bar, at most */
+#define PICTURE_CELLS_MAX 5 /* before the bar */
+#define PICTURE_COLUMNS (PICTURE_CELLS_MAX + KEY_PARTS_MAX - 1)
 #define PICTURE_ROWS 40    /* that people see at a glance */
 #define PICTURE_GAP 2      /* blanks between columns */
 #define PICTURE_CROWDED 90 /* percent of the samples in one bar: then others cannot be seen */
 #define PICTURE_LABEL (ROW_TEXT + 2)
 #define BAR_EIGHTHS 8 /* of a character, which the blocks of Unicode show */
 
-/* The columns of a row, as text in UTF-8. */
+/* The columns of a row, as text in UTF-8: one for each part of a name (GROUP_SEPARATOR). */
 struct picture_cells {
-    const char *text[PICTURE_COLUMNS];
+    const char *text[PICTURE_CELLS_MAX];
     size_t count;
 };
 
@@ -34,11 +35,11 @@ struct picture {
 /* Widens columns so that the cells fit. */
 void picture_widen(size_t widths[PICTURE_COLUMNS], const struct picture_cells *cells);
 
-/* Returns the width of `count` columns, each with a gap. */
-size_t picture_width(const size_t widths[PICTURE_COLUMNS], size_t count);
+/* Returns the width of the columns of such cells, each with a gap. */
+size_t picture_width(const size_t widths[PICTURE_COLUMNS], const struct picture_cells *cells);
 
-/* Writes columns. Each is aligned to one side, as the letters of `sides` say: 'l' or 'r'. Returns
- * how many blanks separate the last one from what follows. */
+/* Writes columns. Each cell is aligned to one side, as the letters of `sides` say: 'l' or 'r'.
+ * Returns how many blanks separate the last one from what follows. */
 size_t picture_write(struct writer *out, const struct picture_cells *cells,
                      const size_t widths[PICTURE_COLUMNS], const char *sides);
 

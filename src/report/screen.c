@@ -46,10 +46,10 @@ static size_t width_of(uint32_t character)
     return width < 0 ? 1 : (size_t)width;
 }
 
-size_t screen_width(const char *text)
+size_t screen_width(const char *text, size_t left)
 {
     const unsigned char *at = (const unsigned char *)text;
-    size_t left = strlen(text), width = 0;
+    size_t width = 0;
     locale_t utf8 = (locale_t)0, own = (locale_t)0;
     for (size_t len; left > 0; at += len, left -= len) {
         uint32_t character;

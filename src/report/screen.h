@@ -17,9 +17,9 @@ struct screen {
  * One thread. */
 struct screen screen_of(int fd);
 
-/* Returns the columns of a text in UTF-8: two for East Asian characters, none for combining marks;
- * one for each character if the user's locale does not have UTF-8. One thread. */
-size_t screen_width(const char *text);
+/* Returns the columns of text[0..len) in UTF-8: two for East Asian characters, none for combining
+ * marks; one for each character if the user's locale does not have UTF-8. One thread. */
+size_t screen_width(const char *text, size_t len);
 
 /* Loads the user's locale, before the sandbox forbids opening its files. */
 void screen_prepare(void);

@@ -286,13 +286,30 @@ printf '200\ta\t2\n(other)\t\t2\n(invalid)\t\t1\n' >expected
 same "the last table of --interval" expected rows
 LC_ALL=C COLUMNS=36 run -q --by=1 --by=2 -p --header in
 cat >expected <<'EOF_'
-key1  key2  count  share
-200  a          2  40.00  ##########
-404  b          1  20.00  #####
-500  a          1  20.00  #####
-(invalid)       1  20.00  #####
+key1       key2  count  share
+200        a         2  40.00  #####
+404        b         1  20.00  ###
+500        a         1  20.00  ###
+(invalid)            1  20.00  ###
 EOF_
 same plot expected out
+# Parts are in columns, and names that are shortened still differ.
+cat >columns.py <<'END'
+import re, sys
+lines = sys.stdin.read().split('\n')[:-1]
+begins = [found.start() for found in re.finditer('(key[0-9]|count) ', lines[0])]
+names = [line[:begins[-1]] for line in lines[1:]]
+assert len(set(names)) == len(names) > 5, names
+assert all(name[begin - 2:begin] == '  ' for name in names for begin in begins[1:]), names
+assert all(re.fullmatch('[ -~]* *[0-9]+ +[0-9.]+(  #+)?', line) for line in lines[1:]), lines
+assert any('...' in name for name in names) == (int(sys.argv[1]) < 100), names
+END
+for way in '1 2' '2 1 3' '1 2 3 4'; do
+    for columns in 20 40 300; do
+        COLUMNS=$columns run -q -t ';' $(by "$way") -p --all --header plain
+        check "$way: a plot of $columns columns" $python columns.py $columns <out
+    done
+done
 # In a picture parts with blanks, and such as are alike without them, differ.
 printf 'a;b c\na b;c\na;b  c\na  b;c\n;a\na;\n;\n;\n(invalid);\na ;b\na; b\n' >blanks
 LC_ALL=C COLUMNS=60 run -q -t ';' --by=1 --by=2 -p blanks
