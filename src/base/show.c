@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+static const char hexadecimal[] = "0123456789abcdef";
+
 #define UNIT_MAX 4 /* bytes of a character, and of its escape \xNN */
 
 /* Returns the length of the valid UTF-8 character at text[0..len), 1 to 4; 0 if there is none.
@@ -48,21 +50,31 @@ static bool is_hidden(const unsigned char *character)
     return false;
 }
 
+void show_escape(unsigned char byte, char escape[SHOW_ESCAPE])
+{
+    const char text[] = {'\\', 'x', hexadecimal[byte >> 4], hexadecimal[byte & 15]};
+    memcpy(escape, text, sizeof text);
+}
+
+unsigned show_digit(char digit)
+{
+    const char *found = digit ? strchr(hexadecimal, digit) : NULL;
+    return found ? (unsigned)(found - hexadecimal) : 16;
+}
+
 /* Writes the character at text[0..len), or the escape of its first byte. Sets *used to the bytes
  * that were read, and returns those written. */
 static size_t show_unit(const unsigned char *text, size_t len, char unit[UNIT_MAX], size_t *used)
 {
-    static const char digits[] = "0123456789abcdef";
-    size_t size = character_length(text, len);
+    const size_t size = character_length(text, len);
     if (size > 0 && !is_control(text) && !(size > 1 && is_hidden(text))) {
         memcpy(unit, text, size);
         *used = size;
         return size;
     }
-    const char escape[UNIT_MAX] = {'\\', 'x', digits[text[0] >> 4], digits[text[0] & 15]};
-    memcpy(unit, escape, sizeof escape);
+    show_escape(text[0], unit);
     *used = 1;
-    return sizeof escape;
+    return SHOW_ESCAPE;
 }
 
 /* Returns the length of text[0..len) when shown. */

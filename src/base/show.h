@@ -17,6 +17,13 @@ extern "C" {
  * terminated. Returns the length. Any thread. */
 size_t show_text(const char *text, size_t len, char *shown, size_t size);
 
+/* Writes the escape of a byte, \xNN, which show_digit reads back. */
+#define SHOW_ESCAPE 4
+void show_escape(unsigned char byte, char escape[SHOW_ESCAPE]);
+
+/* Returns the value of a hexadecimal digit in lower case; 16 if it is none. */
+unsigned show_digit(char digit);
+
 #ifdef __cplusplus
 }
 #endif

@@ -11,13 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ESCAPE_LENGTH 4 /* bytes that show_text may make of one */
-
 /* Adds NAME and a text of the user's as JSON can have it: other bytes, and backslashes, become
  * \xNN, so that no two texts look alike. words_unescape reverses it. */
 static int add_text(struct words *words, const char *name, const char *text)
 {
-    size_t capacity = ESCAPE_LENGTH * strlen(text) + 16;
+    size_t capacity = SHOW_ESCAPE * strlen(text) + 16;
     char *shown = malloc(capacity), *end = shown;
     if (!shown)
         return -1;
@@ -34,14 +32,6 @@ static int add_text(struct words *words, const char *name, const char *text)
     return rc;
 }
 
-/* Returns the value of a hexadecimal digit as show_text writes it; 16 if it is none. */
-static unsigned digit_value(char digit)
-{
-    static const char digits[] = "0123456789abcdef";
-    const char *found = digit ? strchr(digits, digit) : NULL;
-    return found ? (unsigned)(found - digits) : 16;
-}
-
 void words_unescape(char *word)
 {
     static const char *const with_text[] = {
@@ -55,8 +45,8 @@ void words_unescape(char *word)
     char *to = word;
     for (const char *at = word; *at; at++) {
         const bool is_escape = at[0] == '\\' && at[1] == 'x';
-        const unsigned high = is_escape ? digit_value(at[2]) : 16;
-        const unsigned low = high < 16 ? digit_value(at[3]) : 16;
+        const unsigned high = is_escape ? show_digit(at[2]) : 16;
+        const unsigned low = high < 16 ? show_digit(at[3]) : 16;
         *to++ = low < 16 ? (char)(high << 4 | low) : *at;
         at += low < 16 ? 3 : 0;
     }

@@ -5,6 +5,7 @@
 #include "parsed_table.h"
 
 #include "src/base/grow.h"
+#include "src/base/show.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -269,14 +270,6 @@ static int read_count(struct table_reader *reader, void *to)
                   reader->member);
 }
 
-/* Returns the value of a hexadecimal digit as tables have it; 16 if it is none. */
-static unsigned hexadecimal_digit(char digit)
-{
-    return digit >= '0' && digit <= '9'   ? (unsigned)(digit - '0')
-           : digit >= 'a' && digit <= 'f' ? (unsigned)(digit - 'a' + 10)
-                                          : 16;
-}
-
 static int read_digest(struct table_reader *reader, void *to)
 {
     uint64_t *digest = to;
@@ -286,8 +279,8 @@ static int read_digest(struct table_reader *reader, void *to)
         return -1;
     bool is_right = len == 16;
     for (size_t i = 0; is_right && i < len; i++) {
-        *digest = *digest << 4 | hexadecimal_digit(digits[i]);
-        is_right = hexadecimal_digit(digits[i]) < 16;
+        *digest = *digest << 4 | show_digit(digits[i]);
+        is_right = show_digit(digits[i]) < 16;
     }
     return is_right ? 0 : refuse(reader, "a digest is not 16 hexadecimal digits");
 }
@@ -298,7 +291,7 @@ static int read_digest(struct table_reader *reader, void *to)
 static int decode_bytes(struct table_reader *reader, char *bytes, size_t *len)
 {
     for (size_t i = 0; i < *len; i++) {
-        const unsigned digit = hexadecimal_digit(bytes[i]);
+        const unsigned digit = show_digit(bytes[i]);
         if (*len % 2 != 0 || digit > 15)
             return refuse(reader, "\"key_bytes\" are not bytes in hexadecimal");
         bytes[i / 2] = (char)(i % 2 == 0 ? digit << 4 : (unsigned char)bytes[i / 2] | digit);

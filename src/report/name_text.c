@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "name_text.h"
 
+#include "src/base/show.h"
 #include "src/tally/characters.h"
 
 #include <string.h>
-
-static char *put_escape(char *at, unsigned char byte)
-{
-    static const char digits[] = "0123456789abcdef";
-    const char escape[NAME_TEXT_BYTE] = {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
-    memcpy(at, escape, sizeof escape);
-    return at + sizeof escape;
-}
 
 /* True if all bytes are characters of ASCII that are written as they are. */
 static bool is_plain(const unsigned char *name, size_t len)
@@ -36,8 +29,8 @@ size_t name_text(const unsigned char *name, size_t len, bool is_ascii, char *tex
         size = character_decode(name + at, len - at, &character);
         if (character == CHARACTER_INVALID || (is_ascii && character >= 0x80) ||
             (character != ' ' && character_is_hidden(character))) {
-            for (size_t i = 0; i < size; i++)
-                end = put_escape(end, name[at + i]);
+            for (size_t i = 0; i < size; i++, end += SHOW_ESCAPE)
+                show_escape(name[at + i], end);
         } else {
             if (character == '\\')
                 *end++ = '\\';
