@@ -81,12 +81,10 @@ static bool may_nest(const struct words *one, const struct words *other)
 /* Gives both sides the same bins: the wider ones, if they nest. Tables by key must be alike. */
 static int match_bins(struct merge *before, struct merge *after, struct error *error)
 {
-    const bool has_keys = before->keys || after->keys;
-    const struct words *bins = has_keys ? &before->first.options : &before->first.sorted.bins;
-    const struct words *other_bins = has_keys ? &after->first.options : &after->first.sorted.bins;
+    const struct words *bins = &before->first.sorted.bins, *other_bins = &after->first.sorted.bins;
     if (words_same(bins, other_bins))
         return 0;
-    if (has_keys || !may_nest(bins, other_bins) || !before->spec.binning.digits.scales) {
+    if (before->keys || !may_nest(bins, other_bins) || !before->spec.binning.digits.scales) {
         merge_show_difference(error, other_bins, before->first.name, bins);
         error_begin(error, after->first.name);
         return -1;

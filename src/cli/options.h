@@ -104,8 +104,8 @@ int options_build(const struct words *words, struct histogram_spec *spec, struct
  * numbers, as the keys say. 0, or -1 with an error. */
 int options_build_keys(const struct words *words, struct options *options, struct error *error);
 
-/* Sorts the "options" of a table; free them. Any thread. 0; or -1 with an error if one of them is
- * unknown. */
+/* Sorts the "options" of a table, all of which are about bins if it is by key; free them. Any
+ * thread. 0; or -1 with an error if one of them is unknown. */
 int options_sort(const struct words *words, struct table_words *sorted, struct error *error);
 
 /* Frees bins and words, also of the histograms of --also. */

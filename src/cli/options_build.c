@@ -31,9 +31,13 @@ static struct words *list_of(struct table_words *sorted, const char *word)
 
 int options_sort(const struct words *words, struct table_words *sorted, struct error *error)
 {
+    bool has_keys = false; /* which mean what all options say of them */
     *sorted = (struct table_words){.bins.list = NULL};
+    for (size_t i = 0; i < words->count; i++)
+        has_keys |= strncmp(words->list[i], "--by=", strlen("--by=")) == 0;
     for (size_t i = 0; i < words->count; i++) {
         struct words *list = list_of(sorted, words->list[i]);
+        list = list && has_keys ? &sorted->bins : list;
         if (list && words_add(list, words->list[i], strlen(words->list[i])) == 0)
             continue;
         error_set(error, "%s", list ? "out of memory" : not_written);

@@ -98,20 +98,18 @@ no_memory:
 }
 
 /* Accepts a table whose options are not those of the first one, if its bins are the same. Shards
- * are of one job, which has one command line, and keys mean what the options say of them. 0, or -1
- * with an error. */
+ * are of one job, which has one command line. 0, or -1 with an error. */
 static int accept_other(struct merge *merge, const struct parsed_table *table, const char *name,
                         struct error *error)
 {
     const struct table_words *first = &merge->first.sorted;
-    const bool has_sources =
-        (table->has & HAS_SHARE) || merge->keys || table_keys_used(&table->options);
+    const bool is_shard = table->has & HAS_SHARE;
     struct merge_others *others = &merge->others;
     struct table_words sorted;
     if (merge->form.sort(&table->options, &sorted, error) != 0)
         return -1;
     const bool are_same = words_same(&first->bins, &sorted.bins);
-    if (!are_same || has_sources) {
+    if (!are_same || is_shard) {
         merge_show_difference(error, are_same ? &sorted.sources : &sorted.bins, merge->first.name,
                               are_same ? &first->sources : &first->bins);
     } else if (others->tables++ == 0) {
@@ -120,7 +118,7 @@ static int accept_other(struct merge *merge, const struct parsed_table *table, c
         error_begin(&others->how, name);
     }
     table_words_free(&sorted);
-    return are_same && !has_sources ? 0 : -1;
+    return are_same && !is_shard ? 0 : -1;
 }
 
 /* Checks a table's options: those that say where samples came from may differ from file to file.
@@ -286,14 +284,11 @@ void merge_free_fork(struct merge *fork)
 
 void merge_free(struct merge *merge)
 {
+    merge_free_fork(merge);
     key_tallies_close(merge->keys);
     merge->keys = NULL;
-    tally_close(&merge->tally);
     binning_free(&merge->spec.binning);
     words_free(&merge->first.options);
     table_words_free(&merge->first.sorted);
-    words_free(&merge->last.options);
-    shard_join_free(&merge->shards);
-    seen_rows_free(&merge->seen);
     merge->first.name = NULL;
 }

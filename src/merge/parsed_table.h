@@ -135,9 +135,6 @@ void table_rows_add(const struct parsed_table *table, const struct histogram_spe
 
 /* --- table_keys.c: one key and its numbers, or a key in each row --- */
 
-/* True if the options of a table have --by. */
-bool table_keys_used(const struct words *options);
-
 /* Checks that a table has the keys that its options, with or without --by, and its mode let it
  * have: all of them, as none are left out by --top. Rows of lines must also add up. 0; or -1 with
  * an error. */

@@ -6,15 +6,6 @@
 
 #define NO_MATCH "its keys and \"options\" do not match"
 
-bool table_keys_used(const struct words *options)
-{
-    static const char by[] = "--by=";
-    for (size_t i = 0; i < options->count; i++)
-        if (strncmp(options->list[i], by, strlen(by)) == 0)
-            return true;
-    return false;
-}
-
 static int refuse_top(struct error *error)
 {
     return error_set(error, "was printed with --top, so keys are missing; print it without, and "
