@@ -216,11 +216,15 @@ int merge_end_file(struct merge *merge, const char *name, struct error *error)
 static int check_position(const struct merge *merge, const struct parsed_table *table,
                           const char *name, struct error *error)
 {
-    const bool is_next = merge->last.name == name;
-    if (!merge->tally.blocks)
+    const bool is_open = merge->last.name == name && merge->last.table < merge->last.tables;
+    const uint64_t next = is_open ? merge->last.table + 1 : 1;
+    if (!merge->tally.blocks ||
+        (table->table == next && (!is_open || table->tables == merge->last.tables)))
         return 0;
-    return table_keys_follow(table, is_next ? merge->last.table : 0,
-                             is_next ? merge->last.tables : 0, error);
+    return error_set(error,
+                     "is table %" PRIu64 " of %" PRIu64 " of a result, and does not follow the "
+                     "one before it; give --merge all tables of a result, in their order",
+                     table->table, table->tables);
 }
 
 int merge_add(struct merge *merge, struct parsed_table *table, const char *name,
@@ -252,7 +256,7 @@ int merge_fork(const struct merge *merge, struct merge *fork)
     fork->last = (struct merge_last){.name = NULL};
     fork->others = (struct merge_others){.tables = 0};
     fork->seen = (struct seen_rows){.base = &merge->seen};
-    shard_join_fork(&merge->shards, &fork->shards);
+    fork->shards = (struct shard_join){.first = merge->shards.first, .job = merge->shards.job};
     const int rc = tally_open(&fork->tally, &fork->spec);
     if (rc == 0)
         begin_blocks(fork);

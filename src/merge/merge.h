@@ -35,9 +35,6 @@ struct shard_join {
 int shard_join_add(struct shard_join *join, struct shard_record *record, const char *table,
                    struct error *error);
 
-/* Makes *into a join without shards, of the same job as `join`. */
-void shard_join_fork(const struct shard_join *join, struct shard_join *into);
-
 /* Moves all shards of `from` to a join of the same job. 0, or -1 if memory is short. */
 int shard_join_move(struct shard_join *join, struct shard_join *from);
 

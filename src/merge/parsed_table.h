@@ -141,12 +141,6 @@ void table_rows_add(const struct parsed_table *table, const struct histogram_spe
 int table_keys_check(const struct parsed_table *table, const struct histogram_spec *spec,
                      struct error *error);
 
-/* Checks that the tables of one result follow each other, and none is missing: `table` is the next
- * one of a file after number `last` of `tables`, or after none or all of a result. 0; or -1 with an
- * error. */
-int table_keys_follow(const struct parsed_table *table, uint64_t last, uint64_t tables,
-                      struct error *error);
-
 /* Adds a table that was checked: the rows of lines, or the numbers in `tally`, which has blocks. */
 void table_keys_add(const struct parsed_table *table, const struct tally *tally,
                     struct key_tallies *keys);

@@ -100,11 +100,6 @@ int shard_join_add(struct shard_join *join, struct shard_record *record, const c
     return 0;
 }
 
-void shard_join_fork(const struct shard_join *join, struct shard_join *into)
-{
-    *into = (struct shard_join){.first = join->first, .job = join->job};
-}
-
 int shard_join_move(struct shard_join *join, struct shard_join *from)
 {
     const size_t count = join->count + from->count;

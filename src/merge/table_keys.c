@@ -51,18 +51,6 @@ static int check_numbers(const struct parsed_table *table, const struct histogra
     return 0;
 }
 
-int table_keys_follow(const struct parsed_table *table, uint64_t last, uint64_t tables,
-                      struct error *error)
-{
-    const bool is_open = last < tables;
-    if (table->table == (is_open ? last + 1 : 1) && (!is_open || table->tables == tables))
-        return 0;
-    return error_set(error,
-                     "is table %" PRIu64 " of %" PRIu64 " of a result, and does not follow the "
-                     "one before it; give --merge all tables of a result, in their order",
-                     table->table, table->tables);
-}
-
 /* --- lines: a row for each key --- */
 
 /* True if each row has a key. */
