@@ -95,15 +95,6 @@ void line_filter_set_columns(struct line_filter *filter, const int32_t *columns)
             filter->conditions[i].field.number = columns[i];
 }
 
-bool line_filter_conditions_hold(const struct line_filter *filter, const unsigned char *begin,
-                                 const unsigned char *end)
-{
-    for (size_t i = 0; i < filter->condition_count; i++)
-        if (!condition_holds(&filter->conditions[i], begin, end))
-            return false;
-    return true;
-}
-
 /* Names the option and the string of an error. Returns rc. */
 static int fail_to_open(const struct line_string *string, int rc, struct error *error)
 {
@@ -200,7 +191,9 @@ bool line_filter_keeps(const struct line_filter *filter, const unsigned char *be
         keeps = found == (string->is_unwanted ? REGEX_MISSING : REGEX_FOUND);
     }
     regex_matcher_close(&matcher);
-    return keeps && line_filter_conditions_hold(filter, begin, end);
+    for (size_t i = 0; keeps && i < filter->condition_count; i++)
+        keeps = condition_holds(&filter->conditions[i], begin, end);
+    return keeps;
 }
 
 void line_filter_fail(const struct line_filter *filter, const struct error *failure)
