@@ -259,12 +259,6 @@ bool numbers_find_invalid(const unsigned char *text, size_t len, size_t *at, siz
     return true;
 }
 
-void number_prepare(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, decimal_to_double_prepare);
-}
-
 /* The table of powers of five, from the powers themselves. */
 
 static struct power powers[POWER_SHOWN_MAX - POWER_MIN + 1];
@@ -319,7 +313,7 @@ static void increment(struct power *bits)
         bits->high++;
 }
 
-void decimal_to_double_prepare(void)
+static void make_powers(void)
 {
     struct big big = {{1}};
     for (int power = 0; power <= POWER_SHOWN_MAX; power++) {
@@ -335,6 +329,12 @@ void decimal_to_double_prepare(void)
             increment(&bits);
         powers[power - POWER_MIN] = bits;
     }
+}
+
+void number_prepare(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_powers);
 }
 
 const struct power *number_powers(void)

@@ -156,9 +156,6 @@ struct power {
     uint64_t high, low;
 };
 
-/* Makes the table of powers. Only number_prepare calls it. */
-void decimal_to_double_prepare(void);
-
 /* Returns the table, of the powers from POWER_MIN to POWER_SHOWN_MAX. Parsers use it up to
  * POWER_MAX. */
 const struct power *number_powers(void);
