@@ -302,7 +302,8 @@ static void mark_blocks(struct file_tallies *files, struct tally *tally, struct 
         row_blocks_mark(blocks, row);
     tally->blocks = blocks;
     pthread_mutex_lock(&files->seen_lock);
-    row_blocks_add(&files->seen, blocks);
+    for (size_t i = 0; i < ROW_BLOCKS / 64; i++)
+        files->seen.marked[i] |= blocks->marked[i];
     pthread_mutex_unlock(&files->seen_lock);
 }
 

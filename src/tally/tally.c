@@ -86,12 +86,6 @@ void row_blocks_clear(struct row_blocks *blocks, size_t rows)
         blocks->shift++;
 }
 
-void row_blocks_add(struct row_blocks *blocks, const struct row_blocks *from)
-{
-    for (size_t i = 0; i < ROW_BLOCKS / 64; i++)
-        blocks->marked[i] |= from->marked[i];
-}
-
 /* Returns the first row from `row` on whose block is marked, or SIZE_MAX. */
 static size_t next_marked(const struct row_blocks *blocks, size_t row)
 {

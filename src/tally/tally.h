@@ -77,9 +77,6 @@ bool tally_adds_up(const struct tally *tally, const struct histogram_spec *spec)
 /* Makes blocks of so many rows, with none marked. */
 void row_blocks_clear(struct row_blocks *blocks, size_t rows);
 
-/* Marks all blocks that are marked in `from`; both have the same rows. */
-void row_blocks_add(struct row_blocks *blocks, const struct row_blocks *from);
-
 /* Marks the block of a row. */
 static inline void row_blocks_mark(struct row_blocks *blocks, size_t row)
 {
