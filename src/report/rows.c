@@ -35,12 +35,22 @@ struct totals rows_add_up_groups(const struct groups *groups, const struct tally
     return totals;
 }
 
+/* True if each possible value of a sample is a bin of its own; most may never occur. */
+static bool counts_values(const struct histogram_spec *spec)
+{
+    const struct binning *binning = &spec->binning;
+    if (!spec->mode->is_binned)
+        return spec->mode->counts_every && spec->width == 1;
+    return binning->is_whole && binning->kind == BINNING_EQUAL &&
+           binning->span == (int128)binning->bins;
+}
+
 /* Decides which rows are shown though they are empty. Kinds are looked up here, not for each of a
  * hundred thousand rows: rows that are no bins come before all bins or after them. */
 static void choose_empty_rows(struct rows *rows, enum empty_rows empty)
 {
     const struct histogram_spec *spec = rows->spec;
-    bool is_sparse = histogram_spec_is_sparse(spec);
+    const bool is_sparse = spec->mode->is_sparse || spec->binning.kind >= BINNING_DECADES;
     rows->bins_begin = 0;
     rows->bins_end = rows->invalid = histogram_spec_rows(spec);
     while (rows->bins_begin < rows->bins_end &&
@@ -59,7 +69,7 @@ static void choose_empty_rows(struct rows *rows, enum empty_rows empty)
     if (empty == EMPTY_DEFAULT || empty == EMPTY_IN_PICTURE)
         tally_seen_decades(rows->tally, spec, rows->between);
     if (empty == EMPTY_IN_PICTURE)
-        rows->empty_bins = !is_sparse && !histogram_spec_counts_values(spec);
+        rows->empty_bins = !is_sparse && !counts_values(spec);
 }
 
 void rows_begin(struct rows *rows, const struct histogram_spec *spec, const struct tally *tally,

@@ -32,7 +32,7 @@ struct row {
 
 /* The rows without a count that are shown. */
 enum empty_rows {
-    EMPTY_DEFAULT,    /* all; if bins are many (histogram_spec_is_sparse), only INVALID */
+    EMPTY_DEFAULT,    /* all; if bins may be many, only INVALID */
     EMPTY_SHOWN,      /* all */
     EMPTY_LEFT_OUT,   /* none */
     EMPTY_IN_PICTURE, /* bins with edges; not single values, such as bytes */

@@ -66,20 +66,6 @@ void histogram_spec_label_row(const struct histogram_spec *spec, size_t row,
         spec->mode->label_row(spec, row, label);
 }
 
-bool histogram_spec_is_sparse(const struct histogram_spec *spec)
-{
-    return spec->mode->is_sparse || spec->binning.kind >= BINNING_DECADES;
-}
-
-bool histogram_spec_counts_values(const struct histogram_spec *spec)
-{
-    const struct binning *binning = &spec->binning;
-    if (!spec->mode->is_binned)
-        return spec->mode->counts_every && spec->width == 1;
-    return binning->is_whole && binning->kind == BINNING_EQUAL &&
-           binning->span == (int128)binning->bins;
-}
-
 bool histogram_spec_adds_up(const struct histogram_spec *spec, uint64_t counted, uint64_t samples)
 {
     return spec->mode->counts_every ? counted == samples : counted <= samples;

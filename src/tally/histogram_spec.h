@@ -184,12 +184,6 @@ enum row_kind histogram_spec_row_kind(const struct histogram_spec *spec, size_t 
 void histogram_spec_label_row(const struct histogram_spec *spec, size_t row,
                               struct row_label *label);
 
-/* True if rows without a sample are left out of a table, as there may be a hundred thousand. */
-bool histogram_spec_is_sparse(const struct histogram_spec *spec);
-
-/* True if each possible value of a sample is a bin of its own; most may never occur. */
-bool histogram_spec_counts_values(const struct histogram_spec *spec);
-
 /* True if counts whose sum is `counted` can be those of `samples` samples. */
 bool histogram_spec_adds_up(const struct histogram_spec *spec, uint64_t counted, uint64_t samples);
 
