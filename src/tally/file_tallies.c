@@ -479,13 +479,11 @@ void file_tallies_load(const struct file_tallies *files, size_t result, struct t
     const struct one_file *file = &files->of[file_of(files, result)];
     const size_t number = result - file->first_result;
     const struct file_tally *own = number < file->count ? &file->blocks[number] : &none;
-    for (size_t row = 0, end; (row = tally_next_block(tally, row, &end)) < tally->bins; row = end)
-        memset(tally->counts + row, 0, (end - row) * sizeof tally->counts[0]);
-    row_blocks_clear(tally->blocks, tally->bins);
+    tally_clear_blocks(tally);
     tally->samples = own->samples;
     tally->bytes = own->bytes;
-    for (unsigned i = 0; tally->moments && i < tally->channels; i++)
-        tally->moments[i] = own->moments ? own->moments[i] : (struct moments){0};
+    for (unsigned i = 0; tally->moments && own->moments && i < tally->channels; i++)
+        tally->moments[i] = own->moments[i];
     add_packed(own, tally);
 }
 

@@ -419,7 +419,8 @@ static void binned_add_statistics(const struct histogram_spec *spec, const struc
     add_number(to, "max", is_greatest, greatest, any ? moments->max : NAN);
     add_number(to, "sum", is_sum, sum, moments_sum(moments));
     statistics_add_number(to, "mean", any ? moments_mean(moments, numbers) : NAN);
-    statistics_add_deviation(to, "stddev", any ? moments_deviation(moments, numbers) : NAN);
+    statistics_add_number(to, "stddev", any ? moments_deviation(moments, numbers) : NAN);
+    to->list[to->count - 1].is_population = true;
 }
 
 const struct mode mode_numbers = {

@@ -297,12 +297,6 @@ void statistics_add_rounded(struct statistics *statistics, const char *name, dou
         show_double(value, statistic->value);
 }
 
-void statistics_add_deviation(struct statistics *statistics, const char *name, double value)
-{
-    statistics_add_number(statistics, name, value);
-    statistics->list[statistics->count - 1].is_population = true;
-}
-
 void statistics_add_text(struct statistics *statistics, const char *name, const char *number)
 {
     copy_text(next_statistic(statistics, name)->value, number);

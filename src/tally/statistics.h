@@ -94,13 +94,11 @@ struct statistics {
 };
 
 /* Each adds a statistic: a count; a number, as the shortest text that reads back the same; a number
- * with `places` digits after the point; the standard deviation of a population; a number as
- * text. */
+ * with `places` digits after the point; a number as text. */
 void statistics_add_count(struct statistics *statistics, const char *name, uint64_t count);
 void statistics_add_number(struct statistics *statistics, const char *name, double value);
 void statistics_add_rounded(struct statistics *statistics, const char *name, double value,
                             int places);
-void statistics_add_deviation(struct statistics *statistics, const char *name, double value);
 void statistics_add_text(struct statistics *statistics, const char *name, const char *number);
 
 /* Adds a quantile as an interval. */
