@@ -192,7 +192,16 @@ static int add_names(struct key_tallies *keys, struct key_tallies *from)
     return 0;
 }
 
-/* Gives both sides the same keys, in the order in which they are shown. 0, or -1: memory is short.
+/* Gives both sides the same keys. 0, or -1 with an error. */
+static int join_keys(const struct sides *sides, struct error *error)
+{
+    struct key_tallies *before = sides->before.keys, *after = sides->after.keys;
+    if (add_names(before, after) != 0 || add_names(after, before) != 0)
+        return error_set(error, "out of memory");
+    return key_tallies_check(before, error) == 0 ? key_tallies_check(after, error) : -1;
+}
+
+/* Puts keys, which are the same, in the order in which they are shown. 0, or -1: memory is short.
  */
 static int order_keys(const struct options *options, const struct sides *sides)
 {
@@ -201,8 +210,7 @@ static int order_keys(const struct options *options, const struct sides *sides)
     const struct group_order by_count = {.column = GROUP_ORDER_COUNT};
     const unsigned threads = main_threads_of(options);
     size_t *list = NULL;
-    if (add_names(before, after) != 0 || add_names(after, before) != 0 ||
-        key_tallies_sort(before, KEYS_BY_NAME, threads) != 0 ||
+    if (key_tallies_sort(before, KEYS_BY_NAME, threads) != 0 ||
         key_tallies_sort(after, KEYS_BY_NAME, threads) != 0)
         return -1;
     struct groups old = groups_of_keys(before, SIZE_MAX, NULL, false);
@@ -223,28 +231,17 @@ static int order_keys(const struct options *options, const struct sides *sides)
     return rc;
 }
 
-/* Sets the error if keys were lost, or memory is short. Returns -1. */
-static int refuse_keys(const struct sides *sides, struct error *error)
-{
-    if (key_tallies_check(sides->before.keys, error) != 0 ||
-        key_tallies_check(sides->after.keys, error) != 0)
-        return -1;
-    return error_set(error, "out of memory");
-}
-
 /* Compares two tables by key, and shows the difference. The exit status. */
 static int diff_keys(struct options *options, struct output *output, const struct sides *sides)
 {
     struct error error;
     char columns[MAIN_COLUMNS_SIZE];
     options->spec = sides->before.spec;
-    if (order_keys(options, sides) != 0 || key_tallies_state(sides->before.keys) != KEYS_COMPLETE ||
-        key_tallies_state(sides->after.keys) != KEYS_COMPLETE) {
-        refuse_keys(sides, &error);
+    if (options_build_keys(&sides->before.first.options, options, &error) != 0 ||
+        join_keys(sides, &error) != 0)
         return main_failed(&error);
-    }
-    if (options_build_keys(&sides->before.first.options, options, &error) != 0)
-        return main_failed(&error);
+    if (order_keys(options, sides) != 0)
+        return main_no_memory();
     main_name_columns(options, columns);
     struct writer *out = output_open(output, &error);
     if (!out)

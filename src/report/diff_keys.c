@@ -31,6 +31,7 @@ struct diff_keys {
 
 /* A row, as text. */
 struct key_row {
+    size_t group;
     uint64_t counts[SIDES];
     char texts[SIDES][SHOW_NUMBER], difference[SHOW_NUMBER + 1], ratio[SHOW_NUMBER];
 };
@@ -51,19 +52,31 @@ static uint64_t load_side(struct diff_keys *diff, size_t group, unsigned side)
 }
 
 /* Makes the row of a key, with its name and statistics. */
-static struct key_row make_row(struct diff_keys *diff, size_t group)
+static void make_row(struct diff_keys *diff, size_t group, struct key_row *row)
 {
-    struct key_row row;
+    row->group = group;
     groups_show_name(&diff->sides[AFTER], group, diff->name);
     for (unsigned side = 0; side < SIDES; side++) {
-        row.counts[side] =
+        row->counts[side] =
             diff->of ? load_side(diff, group, side) : groups_samples(&diff->sides[side], group);
-        show_unsigned(row.counts[side], row.texts[side]);
+        show_unsigned(row->counts[side], row->texts[side]);
     }
-    row.difference[0] = '-';
-    show_unsigned(size_of(&row), row.difference + (row.counts[AFTER] < row.counts[BEFORE]));
-    diff_show_ratio((double)row.counts[AFTER], (double)row.counts[BEFORE], row.ratio);
-    return row;
+    row->difference[0] = '-';
+    show_unsigned(size_of(row), row->difference + (row->counts[AFTER] < row->counts[BEFORE]));
+    diff_show_ratio((double)row->counts[AFTER], (double)row->counts[BEFORE], row->ratio);
+}
+
+/* Makes the row of the first key from *next on that is shown, and moves *next behind it. False if
+ * there is none, or writing has failed. */
+static bool next_row(struct diff_keys *diff, size_t *next, struct key_row *row)
+{
+    bool is_shown = false;
+    while (!is_shown && *next < diff->sides[AFTER].count && !diff->out->error) {
+        make_row(diff, (*next)++, row);
+        is_shown = diff->options->empty != EMPTY_LEFT_OUT || row->counts[BEFORE] > 0 ||
+                   row->counts[AFTER] > 0;
+    }
+    return is_shown;
 }
 
 /* True for the mean and quantiles. */
@@ -121,8 +134,8 @@ void diff_keys_delimited(struct diff_keys *diff)
     const char by = diff->options->format->separator;
     if (diff->options->header)
         delimited_header(diff);
-    for (size_t group = 0; group < diff->sides[AFTER].count && !diff->out->error; group++) {
-        const struct key_row row = make_row(diff, group);
+    struct key_row row;
+    for (size_t next = 0; next_row(diff, &next, &row);) {
         field_write(diff->out, by, diff->name);
         writer_format(diff->out, "%c%s%c%s%c%s%c%s", by, row.texts[BEFORE], by, row.texts[AFTER],
                       by, row.difference, by, row.ratio);
@@ -163,10 +176,11 @@ void diff_keys_json(struct diff_keys *diff)
     object_totals(diff, BEFORE, diff->tables->before);
     object_totals(diff, AFTER, diff->tables->after);
     writer_text(out, ",\"bins\":[");
-    for (size_t group = 0; group < diff->sides[AFTER].count && !out->error; group++) {
-        const struct key_row row = make_row(diff, group);
-        writer_text(out, group > 0 ? ",{" : "{");
-        json_group(out, &diff->sides[AFTER], group);
+    const char *begin = "{";
+    struct key_row row;
+    for (size_t next = 0; next_row(diff, &next, &row); begin = ",{") {
+        writer_text(out, begin);
+        json_group(out, &diff->sides[AFTER], row.group);
         writer_format(out, ",\"before\":%s,\"after\":%s,\"difference\":%s", row.texts[BEFORE],
                       row.texts[AFTER], row.difference);
         json_member(out, ",\"factor\":", row.ratio);
@@ -195,8 +209,8 @@ static void measure(struct diff_keys *diff, const struct picture_cells *header)
     *picture = (struct picture){.largest = 0};
     if (diff->options->header)
         picture_widen(picture->widths, header);
-    for (size_t group = 0; group < diff->sides[AFTER].count; group++) {
-        const struct key_row row = make_row(diff, group);
+    struct key_row row;
+    for (size_t next = 0; next_row(diff, &next, &row);) {
         const struct picture_cells cells = cells_of(diff, &row);
         picture_widen(picture->widths, &cells);
         picture->largest = size_of(&row) > picture->largest ? size_of(&row) : picture->largest;
@@ -223,8 +237,8 @@ void diff_keys_plot(struct diff_keys *diff)
         picture_write(diff->out, &header, diff->picture.widths, PICTURE_SIDES);
         writer_char(diff->out, '\n');
     }
-    for (size_t group = 0; group < names->count && !diff->out->error; group++) {
-        const struct key_row row = make_row(diff, group);
+    struct key_row row;
+    for (size_t next = 0; next_row(diff, &next, &row);) {
         const struct picture_cells cells = cells_of(diff, &row);
         picture_write(diff->out, &cells, diff->picture.widths, PICTURE_SIDES);
         diff_bar(diff->out, &diff->picture, row.difference[0] == '-', size_of(&row));

@@ -347,6 +347,10 @@ diffs --nonzero --top=2 old.json new.json
 cp out expected
 diffs --all --top=2 old.json new.json
 counts "no row is empty" expected
+diffs -F json --quantiles=0.5 --nonzero old.n new.n
+check "but of keys without numbers" [ "$(grep -o '"key":"[^"]*"' out | sort | tr '\n' ' ')" = '"key":"/a" "key":"/b" "key":"/c" "key":"/new" ' ]
+diffs -s --nonzero old.n new.n
+refuses "--nonzero and --stats" 2 "gpuhisto: -s and --nonzero cannot be combined"
 
 # --- what is refused ---
 
