@@ -9,7 +9,7 @@ find_python || skip "python3 is not installed"
 can_share || skip "$why_not"
 
 if [ "$SANITIZED" = yes ] || [ "$SCALE" = small ]; then
-    lines=300 seeds=1 many=3000
+    lines=200 seeds=1 many=3000
 else
     lines=4000 seeds="1 2 3 4" many=200000
 fi
@@ -166,7 +166,7 @@ for seed in $seeds; do
         $python make_text.py "$lines" "$seed" $side >text.$side || broken make_text.py
     done
     cat text.0 text.1 >text
-    for way in 1 2 '1 2' '2 1' '2 3 1' '1 2 3 4'; do
+    for way in 1 2 '1 2' '2 3 1' '1 2 3 4'; do
         by=$(by "$way")
         parts=$(printf '%s\n' $way | wc -l)
         for side in 0 1; do
@@ -351,6 +351,31 @@ diffs -F json --quantiles=0.5 --nonzero old.n new.n
 check "but of keys without numbers" [ "$(grep -o '"key":"[^"]*"' out | sort | tr '\n' ' ')" = '"key":"/a" "key":"/b" "key":"/c" "key":"/new" ' ]
 diffs -s --nonzero old.n new.n
 refuses "--nonzero and --stats" 2 "gpuhisto: -s and --nonzero cannot be combined"
+
+# --- memory that cannot be had ---
+
+if can_interpose; then
+    for options in '-s --sort=p99' '-F json --top=1' -p; do
+        diffs $options old.n new.n
+        cp out expected
+        for faults in '' FAULT_FOR_GOOD=1; do
+            n=1
+            while n=$((n + 13)); do
+                run_as env $faults FAULT_CALL=malloc FAULT_AT=$n FAULT_ERRNO=12 FAULT_MARK="$work/mark" \
+                    LD_PRELOAD="$HELPERS/interpose.so" "$GPUHISTO" -q --diff $options old.n new.n
+                [ -s mark ] || break
+                : >mark
+                case $(cat status) in
+                0) counts "$options, $faults, no memory at $n" expected ;;
+                *) refuses "$options, $faults, no memory at $n" 1 memory ;;
+                esac
+            done
+            check "$options, $faults: some tried" [ $n -gt 300 ]
+        done
+    done
+else
+    skip_part "memory that cannot be had: $why_not"
+fi
 
 # --- what is refused ---
 
