@@ -160,18 +160,23 @@ static const char *advice(const struct field *field, const unsigned char *token,
                                   : "";
 }
 
-/* True if the field that begins at `from` and the two after it are a time, as syslog writes it. */
-static bool is_syslog_time(const unsigned char *from, const unsigned char *end)
+/* True if the field that begins at `from` is no time, but is one with the field, or two, after it.
+ */
+static bool has_blanks(const unsigned char *from, const unsigned char *end)
 {
     const unsigned char *to = from;
     struct time time;
-    for (int fields = 0; fields < 3; fields++) {
+    bool is_time = false;
+    for (int fields = 1; fields <= 3 && !is_time; fields++) {
         while (to < end && (*to == ' ' || *to == '\t'))
             to++;
         while (to < end && !number_is_space(*to))
             to++;
+        is_time = time_read(from, to, &time);
+        if (fields == 1 && is_time)
+            return false;
     }
-    return time_read(from, to, &time);
+    return is_time;
 }
 
 /* Describes the field of a key in a record that ends at `end`: it is not the time that it should
@@ -183,7 +188,7 @@ static void describe_time(const struct field *field, const unsigned char *from, 
     const unsigned char *to = from + len;
     struct time time;
     show_token(from, len, shown);
-    if (field->kind == FIELD_BLANKS && is_syslog_time(from, end)) {
+    if (field->kind == FIELD_BLANKS && has_blanks(from, end)) {
         error_set(what,
                   "'%s' is not a time; to take one with blanks, use -t '\\x1f' and its "
                   "characters, as in --by=1:1-15:5m",

@@ -231,7 +231,7 @@ static const unsigned char *route_of(const unsigned char *path, size_t *len, uns
 static void note_clock(const struct key_modifier *modifier, const struct time *time,
                        const unsigned char *text, struct key_memo *memo)
 {
-    if (!time->is_clock || text[time->at] == '6')
+    if (time->at == 0 || text[time->at] == '6')
         return;
     memo->digits = modifier->seconds % 60 == 0 ? 2 : modifier->seconds % 10 == 0 ? 1 : 0;
     memo->seconds = (size_t)(text - memo->from) + time->at + 2 - memo->digits;

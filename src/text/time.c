@@ -6,6 +6,7 @@
 
 #define YEAR_MAX 9999
 #define LEAP_YEAR 1972      /* stands for the year that syslog leaves out */
+#define FIRST_OF_1900S 69   /* of two digits, as POSIX has them */
 #define EPOCH_DIGITS_MAX 21 /* of nanoseconds up to the end of YEAR_MAX */
 #define SECOND 1000000000u  /* nanoseconds */
 
@@ -84,9 +85,10 @@ static bool pass(struct cursor *cursor, unsigned char byte)
     return is_there;
 }
 
+/* Passes a byte, which has to be there; '\0': passes nothing. */
 static void need(struct cursor *cursor, unsigned char byte)
 {
-    cursor->is_wrong |= !pass(cursor, byte);
+    cursor->is_wrong |= byte && !pass(cursor, byte);
 }
 
 /* Reads a number of so many digits, from min to max. */
@@ -129,13 +131,15 @@ static void add_digits(struct cursor *cursor, struct fraction *fraction)
         add_digit(fraction, *cursor->at);
 }
 
-/* Reads hh:mm:ss, with or without a fraction. Returns the seconds since midnight. */
-static int32_t read_clock(struct cursor *cursor, const unsigned char *begin, struct time *time)
+/* Reads hh:mm:ss, or what is between these instead of a colon, with or without a fraction. Returns
+ * the seconds since midnight. */
+static int32_t read_clock(struct cursor *cursor, const unsigned char *begin, unsigned char between,
+                          struct time *time)
 {
     const int32_t hour = read_digits(cursor, 2, 0, 23);
-    need(cursor, ':');
+    need(cursor, between);
     const int32_t minute = read_digits(cursor, 2, 0, 59);
-    need(cursor, ':');
+    need(cursor, between);
     time->is_clock = true;
     time->at = (uint32_t)(cursor->at - begin);
     const int32_t second = read_digits(cursor, 2, 0, 60);
@@ -181,22 +185,52 @@ static bool set_time(const struct cursor *cursor, const struct date *date, int32
     return seconds < TIME_DAY || date->year < YEAR_MAX || date->month < 12 || date->day < 31;
 }
 
-static bool read_rfc(struct cursor cursor, struct time *time)
+/* Reads a date in digits and a clock. So many digits are the year, 0, 2 or 4; `between` the year,
+ * month and day is a byte, or '\0': nothing, and nothing in the clock either. */
+static bool read_numeric(struct cursor cursor, int digits, unsigned char between, struct time *time)
 {
     const unsigned char *begin = cursor.at;
-    struct date date;
+    struct date date = {.year = LEAP_YEAR};
     int32_t seconds = 0;
-    date.year = read_digits(&cursor, 4, 1, YEAR_MAX);
-    need(&cursor, '-');
+    if (digits > 0) {
+        date.year = read_digits(&cursor, digits, digits == 4, YEAR_MAX);
+        date.year += digits == 4 ? 0 : date.year < FIRST_OF_1900S ? 2000 : 1900;
+        need(&cursor, between);
+    }
     date.month = read_digits(&cursor, 2, 1, 12);
-    need(&cursor, '-');
+    need(&cursor, between);
     date.day = read_digits(&cursor, 2, 1, 31);
-    if (cursor.at < cursor.end) {
-        cursor.is_wrong |= !pass(&cursor, 'T') && !pass(&cursor, 't') && !pass(&cursor, ' ');
-        seconds = read_clock(&cursor, begin, time);
-        read_zone(&cursor, time);
+    if (cursor.at < cursor.end || digits < 4) {
+        cursor.is_wrong |= !pass(&cursor, ' ') && !pass(&cursor, 'T') && !pass(&cursor, 't');
+        seconds = read_clock(&cursor, begin, between ? ':' : '\0', time);
+        if (digits > 0)
+            read_zone(&cursor, time);
+        else
+            time->zone = TIME_OF_A_YEAR;
     }
     return set_time(&cursor, &date, seconds, time);
+}
+
+/* Reads yyyymmdd-h:m:s:ms, where only the date has leading zeros. */
+static bool read_dashed(struct cursor cursor, struct time *time)
+{
+    static const int32_t max[] = {23, 59, 60, 999};
+    struct date date;
+    int32_t parts[4];
+    date.year = read_digits(&cursor, 4, 1, YEAR_MAX);
+    date.month = read_digits(&cursor, 2, 1, 12);
+    date.day = read_digits(&cursor, 2, 1, 31);
+    for (int i = 0; i < 4; i++) {
+        int digits = 1;
+        need(&cursor, i == 0 ? '-' : ':');
+        while (digits < (i < 3 ? 2 : 3) && cursor.end - cursor.at > digits &&
+               number_is_digit(cursor.at[digits]))
+            digits++;
+        parts[i] = read_digits(&cursor, digits, 0, max[i]);
+    }
+    time->is_clock = true;
+    time->nanoseconds = (uint32_t)parts[3] * (SECOND / 1000);
+    return set_time(&cursor, &date, parts[0] * 3600 + parts[1] * 60 + parts[2], time);
 }
 
 static bool read_common(struct cursor cursor, struct time *time)
@@ -209,7 +243,7 @@ static bool read_common(struct cursor cursor, struct time *time)
     need(&cursor, '/');
     date.year = read_digits(&cursor, 4, 1, YEAR_MAX);
     need(&cursor, ':');
-    const int32_t seconds = read_clock(&cursor, begin, time);
+    const int32_t seconds = read_clock(&cursor, begin, ':', time);
     read_zone(&cursor, time);
     return set_time(&cursor, &date, seconds, time);
 }
@@ -224,7 +258,7 @@ static bool read_syslog(struct cursor cursor, struct time *time)
     const bool has_two = cursor.end - cursor.at > 1 && cursor.at[1] != ' ';
     date.day = read_digits(&cursor, has_two ? 2 : 1, 1, 31);
     need(&cursor, ' ');
-    const int32_t seconds = read_clock(&cursor, begin, time);
+    const int32_t seconds = read_clock(&cursor, begin, ':', time);
     time->zone = TIME_OF_A_YEAR;
     return set_time(&cursor, &date, seconds, time);
 }
@@ -246,7 +280,7 @@ static bool read_ctime(struct cursor cursor, struct time *time)
     const bool has_two = !pass(&cursor, ' ');
     date.day = read_digits(&cursor, has_two ? 2 : 1, 1, 31);
     need(&cursor, ' ');
-    const int32_t seconds = read_clock(&cursor, begin, time);
+    const int32_t seconds = read_clock(&cursor, begin, ':', time);
     need(&cursor, ' ');
     date.year = read_digits(&cursor, 4, 1, YEAR_MAX);
     return set_time(&cursor, &date, seconds, time);
@@ -308,18 +342,25 @@ bool time_read(const unsigned char *begin, const unsigned char *end, struct time
     pass(&cursor, '[');
     cursor.end -= cursor.at < cursor.end && cursor.end[-1] == ']';
     const size_t len = (size_t)(cursor.end - cursor.at);
+    const unsigned char *at = cursor.at;
     bool is_time;
-    if (len > 4 && cursor.at[4] == '-')
-        is_time = read_rfc(cursor, time);
-    else if (len > 2 && cursor.at[2] == '/')
-        is_time = read_common(cursor, time);
-    else if (len > 4 && cursor.at[3] == ' ' && cursor.at[4] >= 'A')
+    if (len > 4 && (at[4] == '-' || at[4] == '/'))
+        is_time = read_numeric(cursor, 4, at[4], time);
+    else if (len > 5 && at[2] == '/')
+        is_time = at[5] == '/' ? read_numeric(cursor, 2, '/', time) : read_common(cursor, time);
+    else if (len > 5 && at[5] == ' ' && (at[2] == '-' || at[2] == '.'))
+        is_time = read_numeric(cursor, 0, at[2], time);
+    else if (len > 4 && at[3] == ' ' && at[4] >= 'A')
         is_time = read_ctime(cursor, time);
-    else if (len > 3 && cursor.at[3] == ' ')
+    else if (len > 3 && at[3] == ' ')
         is_time = read_syslog(cursor, time);
+    else if (len > 6 && at[6] == ' ')
+        is_time = read_numeric(cursor, 2, '\0', time);
+    else if (len > 8 && at[8] == '-')
+        is_time = read_dashed(cursor, time);
     else
         return read_number(cursor, time);
-    time->at += (uint32_t)(cursor.at - begin);
+    time->at += time->at > 0 ? (uint32_t)(at - begin) : 0;
     return is_time;
 }
 

@@ -3,16 +3,21 @@
  * spaces and tabs, with a '[' before or a ']' after them:
  *
  *     2026-11-22T10:05:07.123+02:00     RFC 3339; t or a space for T, a comma for the point
- *     2026-11-22                        a date alone, midnight
+ *     2026/11/22 10:05:07               the same with slashes, as nginx's error log has it
+ *     2026-11-22, 2026/11/22            a date alone, midnight
  *     22/Nov/2026:10:05:07 +0200        the common log format
  *     Sun Nov 22 10:05:07.123 2026      as ctime and Apache's error log have it; Sun Nov  2, too
+ *     26/11/22 10:05:07, 261122 100507  as Spark and HDFS have it; years 69 to 99 are of the 1900s
+ *     20261122-10:5:7:123               milliseconds last; only the date has leading zeros
  *     Nov 22 10:05:07                   of syslog, without a year; Nov  2 and Nov 2 are the same
+ *     11-22 10:05:07, 11.22 10:05:07    the same, month first, as Android and Proxifier have it
  *     1763806507.123                    since 1970: a number below 1e11 is seconds, below 1e14
  *                                       ms, below 1e17 us, and else ns; a negative one is seconds
  *
- * After seconds there may be a fraction; after these, in all forms but the last three, an offset:
- * Z, z, +hh, +hhmm or +hh:mm, or with a minus, perhaps after a space. Years are 0001 to 9999 of the
- * Gregorian calendar, however long ago. A second 60 is the first one of the next minute. */
+ * After seconds there may be a fraction; after these, in the forms up to that of HDFS except
+ * ctime's, an offset: Z, z, +hh, +hhmm or +hh:mm, or with a minus, perhaps after a space. Years are
+ * 0001 to 9999 of the Gregorian calendar, however long ago. A second 60 is the first one of the
+ * next minute. */
 #ifndef GPUHISTO_TIME_H
 #define GPUHISTO_TIME_H
 
@@ -39,8 +44,8 @@ struct time {
     enum time_zone zone;
     bool is_west;   /* of an offset: it has a minus, which -00:00 keeps */
     int32_t offset; /* minutes, without the sign */
-    bool is_clock;  /* seconds were written as a clock's, two digits from 00 to 60, */
-    uint32_t at;    /* which begin here in the text */
+    bool is_clock;  /* a clock was written */
+    uint32_t at;    /* where the two digits of its seconds begin in the text; 0: they may be one */
 };
 
 /* Reads all of [begin, end) as a time. False if it is none. Any thread. */

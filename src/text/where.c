@@ -443,14 +443,17 @@ static bool has_unclear_unit(struct span value)
     return number_unit_kind(at, value.to) == UNIT_UNCLEAR;
 }
 
-/* Reads a value as a time, whose seconds or clock may be left out. False if it is none. */
+/* Reads a value as a time, whose seconds, or clock after a name of a month, may be left out. False
+ * if it is none. */
 static bool read_time(struct span value, struct time *time)
 {
     static const char *const rests[] = {"", ":00", ":00:00:00", " 00:00:00"};
     char text[WHERE_VALUE_MAX + 16];
     const size_t len = (size_t)(value.to - value.from);
     memcpy(text, value.from, len);
-    for (size_t i = 0; i < sizeof rests / sizeof rests[0]; i++) {
+    const bool has_name = len > 0 && number_is_letter(*value.from);
+    const size_t count = sizeof rests / sizeof rests[0] - !has_name;
+    for (size_t i = 0; i < count; i++) {
         char *end = stpcpy(text + len, rests[i]);
         if (time_read((const unsigned char *)text, (const unsigned char *)end, time))
             return true;

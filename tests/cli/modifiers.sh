@@ -34,13 +34,14 @@ def draw_form():
     hour, minute = some(0, 23, random.randrange(24), 24), some(0, 59, random.randrange(60), 60)
     zone = random.choice(zones)
     clock = '%02d:%02d:' % (hour % 24 if random.randrange(20) else hour, minute % 60 if random.randrange(20) else minute)
-    kind = random.randrange(7)
+    kind = random.randrange(11)
     number = some(str(random.randrange(10 ** random.randrange(1, 23))), '-' + str(random.randrange(10 ** random.randrange(1, 14))),
                   '99999999999', '100000000000', '99999999999999', '100000000000000', '99999999999999999', '100000000000000000',
                   '253402300799', '253402300799999', '253402300800000', '253402300799999999999', '253402300800000000000',
                   '-62135596800', '-62135596801', '0', '-0', '007')
     if kind <= 1:
-        return lambda s, f: '%04d-%02d-%02d%s%s%02d%s%s' % (year, month, day, 'T' if kind else random.choice('Tt '), clock, s, f, zone)
+        between = some('-', '-', '/')
+        return lambda s, f: between.join(['%04d', '%02d', '%02d%s%s%02d%s%s']) % (year, month, day, 'T' if kind else random.choice('Tt '), clock, s, f, zone)
     if kind == 2:
         return lambda s, f: '%s%02d/%s/%04d:%s%02d%s%s' % (some('', '['), day, months[month - 1], year, clock, s, f, some(zone, zone + ']'))
     if kind == 3:
@@ -51,7 +52,17 @@ def draw_form():
         form = some('%s%s %s %2d %s%02d%s %04d', '%s%s %s %02d %s%02d%s %04d')
         return lambda s, f: form % (some('', '['), name, months[month - 1], day, clock, s, f, year)
     if kind == 4:
-        return lambda s, f: '%04d-%02d-%02d' % (year, month, day)
+        return lambda s, f: some('%04d-%02d-%02d', '%04d/%02d/%02d') % (year, month, day)
+    if kind == 7:
+        return lambda s, f: '%02d/%02d/%02d %s%02d%s%s' % (year % 100, month, day, clock, s, f, zone)
+    if kind == 8:
+        return lambda s, f: '%02d%02d%02d %s%02d%s%s' % (year % 100, month, day, clock.replace(':', ''), s, f, zone)
+    if kind == 9:
+        parts = some('%d:%d', '%02d:%02d', '%02d:%d', '%d:%02d') % (hour % 24, minute % 60)
+        return lambda s, f: '%04d%02d%02d-%s:%s:%s' % (year, month, day, parts, some('%d', '%02d') % s, some('0', '7', '96', '606', '007', '1234'))
+    if kind == 10:
+        form = some('%02d-%02d %s%02d%s', '[%02d.%02d %s%02d%s]')
+        return lambda s, f: form % (month, day, clock, s, f)
     return lambda s, f: number + some('', f)
 def mutate(text):
     at = random.randrange(len(text) + 1)
@@ -292,6 +303,8 @@ for blanks in ' ' '  '; do
     refuses "a time with blanks" 1 \
         "line 1: 'Nov' is not a time; to take one with blanks, use -t '\\x1f' and its characters, as in --by=1:1-15:5m"
 done
+printf '03-17 16:13:38.811 x\n' | run --by=1:1h --invalid=error
+refuses "a time with a blank" 1 "line 1: '03-17' is not a time; to take one with blanks, use -t '\\x1f' and its characters"
 printf 'Nov 2 x\n' | run --by=1:1h --invalid=error
 refuses "a month" 1 "standard input: line 1: 'Nov' is not a time"
 printf '2026-11-22T10:05:07Z x 1\n2026-11-22T10:05:07Z x 2\nnow x 3\n' >in

@@ -8,10 +8,15 @@ MOST = 1 << 20
 DAY = 86400
 DAYS_OF_400_YEARS = 146097
 MONTHS = [b'Jan', b'Feb', b'Mar', b'Apr', b'May', b'Jun', b'Jul', b'Aug', b'Sep', b'Oct', b'Nov', b'Dec']
+BARE = rb'(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)([.,]\d+)?'
 CLOCK = rb'(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)([.,]\d+)?'
 ZONE = rb'( ?((?P<utc>[Zz])|(?P<sign>[+-])(?P<hours>\d\d)(:?(?P<minutes>\d\d))?))?'
 FORMS = [re.compile(form + rb'\Z') for form in (
-    rb'(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)([Tt ]' + CLOCK + ZONE + rb')?',
+    rb'(?P<year>\d{4})([-/])(?P<month>\d\d)\2(?P<day>\d\d)([Tt ]' + CLOCK + ZONE + rb')?',
+    rb'(?P<year>\d\d)/(?P<month>\d\d)/(?P<day>\d\d)[Tt ]' + CLOCK + ZONE,
+    rb'(?P<year>\d\d)(?P<month>\d\d)(?P<day>\d\d)[ ]' + BARE + ZONE,
+    rb'(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)-(?P<hour>\d\d?):(?P<minute>\d\d?):(?P<second>\d\d?):\d{1,3}',
+    rb'(?P<month>\d\d)[-.](?P<day>\d\d)[ ]' + CLOCK,
     rb'(?P<day>\d\d)/(?P<name>[A-Z][a-z]{2})/(?P<year>\d{4}):' + CLOCK + ZONE,
     rb'(Sun|Mon|Tue|Wed|Thu|Fri|Sat) (?P<name>[A-Z][a-z]{2}) (?P<day> \d|\d\d) ' + CLOCK + rb' (?P<year>\d{4})',
     rb'(?P<name>[A-Z][a-z]{2})  ?(?P<day>\d{1,2}) ' + CLOCK)]
@@ -65,7 +70,10 @@ def read_time(text):
     offset = b'Z' if parts.get('utc') else b''
     try:
         month = MONTHS.index(parts['name']) + 1 if 'name' in parts else int(parts['month'])
-        days = datetime.date(int(parts.get('year') or 1972), month, int(parts['day'])).toordinal() - EPOCH
+        year = int(parts.get('year') or 1972)
+        if len(parts.get('year') or '1972') == 2:
+            year += 2000 if year < 69 else 1900
+        days = datetime.date(year, month, int(parts['day'])).toordinal() - EPOCH
         hour, minute, second = (int(parts[name] or 0) for name in ('hour', 'minute', 'second'))
         if parts.get('sign'):
             hours, minutes = parts['hours'], parts['minutes'] or b'00'
@@ -85,7 +93,7 @@ def bucket(text, seconds):
     found = read_time(text)
     if found is None or (found[1] is None and seconds > DAY):
         return None
-    if seconds < DAY and re.fullmatch(rb'[ \t]*\[?\d{4}-\d\d-\d\d\]?[ \t]*', text):
+    if seconds < DAY and re.fullmatch(rb'[ \t]*\[?\d{4}([-/])\d\d\1\d\d\]?[ \t]*', text):
         return None  # a date alone
     days, since = divmod(found[0] // seconds * seconds, DAY)
     date = datetime.date.fromordinal(days + EPOCH + (DAYS_OF_400_YEARS if days < 0 else 0))

@@ -87,8 +87,9 @@ def time(text):
     text = text.strip(b' \t')
     text = text.removeprefix(b'[')
     text = text.removesuffix(b']')
-    if match := re.fullmatch(rb'([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[Tt ]%b(?:%b)?)?' % (CLOCK, ZONE), text):
+    if match := re.fullmatch(rb'([0-9]{4})([-/])([0-9]{2})\2([0-9]{2})(?:[Tt ]%b(?:%b)?)?' % (CLOCK, ZONE), text):
         parts = match.groups()
+        parts = parts[:1] + parts[2:]
         return of_parts(int(parts[0]), int(parts[1]), int(parts[2]), parts[3:7] if parts[3] else None, parts[7:11])
     if match := re.fullmatch(rb'([0-9]{2})/([A-Z][a-z]{2})/([0-9]{4}):%b(?:%b)?' % (CLOCK, ZONE), text):
         parts = match.groups()
@@ -99,6 +100,17 @@ def time(text):
     if match := re.fullmatch(rb'([A-Z][a-z]{2})  ?([0-9]|[0-9]{2}) %b' % CLOCK, text):
         parts = match.groups()
         found = of_parts(1972, MONTHS.index(parts[0]) + 1, int(parts[1]), parts[2:6]) if parts[0] in MONTHS else None
+        return found and ('none', found[1], None)
+    if match := re.fullmatch(rb'([0-9]{2})(?:/([0-9]{2})/([0-9]{2})[Tt ]%b|([0-9]{2})([0-9]{2})[Tt ]%b)(?:%b)?' % (CLOCK, CLOCK.replace(b':(', b'('), ZONE), text):
+        parts = match.groups()
+        parts, zone = parts[:7] if parts[1] else parts[:1] + parts[7:13], parts[13:]
+        year = int(parts[0])
+        return of_parts(year + (2000 if year < 69 else 1900), int(parts[1]), int(parts[2]), parts[3:7], zone)
+    if match := re.fullmatch(rb'([0-9]{4})([0-9]{2})([0-9]{2})-([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,3})', text):
+        parts = match.groups()
+        return of_parts(int(parts[0]), int(parts[1]), int(parts[2]), parts[3:6] + (parts[6].zfill(3),))
+    if match := re.fullmatch(rb'([0-9]{2})[-.]([0-9]{2})[Tt ]%b' % CLOCK, text):
+        found = of_parts(1972, int(match[1]), int(match[2]), match.groups()[2:6])
         return found and ('none', found[1], None)
     if match := re.fullmatch(rb'(-?)([0-9]+)(?:\.([0-9]+))?', text):
         sign, digits, rest = match.groups()
@@ -139,7 +151,7 @@ def compare(compared, value, content, token, has_units):
         number = number if number is not None else other
         return number is not None and compared(nearest(number), nearest(exact if exact is not None else unit))
     for rest in b'', b':00', b':00:00:00', b' 00:00:00':
-        moment = time(value + rest)
+        moment = time(value + rest) if rest[:1] != b' ' or value[:1].isalpha() else None
         if not moment:
             continue
         found = time(bare(content))
@@ -163,7 +175,9 @@ TIMES = [b'2026-11-22T10:05:07Z', b'2026-11-22T10:05:07.5Z', b'2026-11-22T11:05:
          b'23:59:60', b'10:05:07Z', b'[10:06:00]', b'[9:05', b'10:05x', b'1:2:3']
 SPACED = [b'2026-11-22 10:05:07', b'2026-11-22 10:05:07 +0200', b'22/Nov/2026:10:05:07 +0000', b'[22/Nov/2026:10:05:07 -0130]', b'Nov 22 10:05:07', b'Nov  2 10:05:07',
           b'Sun Nov 22 10:05:07 2026', b'[Mon Nov  2 10:05:07.25 2026]', b'Sun Nov 31 10:05:07 2026', b'Sum Nov 22 10:05:07 2026',
-          b'Nov 2 23:59:60', b'Feb 29 00:00:00', b'Feb 30 00:00:00', b' 2026-11-22 ', b'\t12 ', b' 404', b'GET /x', b' ']
+          b'2026/11/22 10:05:07.5', b'2026/11/22', b'26/11/22 10:05:07', b'69/02/28 10:05:07,25', b'261122 100507', b'261122 100507.5 +0200',
+          b'261122 10:05:07', b'20261122-10:5:7:96', b'20261122-10:05:07:500', b'20261122-10:5:7', b'11-22 10:05:07.500', b'[11.22 10:05:07]', b'13-22 10:05:07',
+          b'11-22', b'26/11/22', b'Nov 2 23:59:60', b'Feb 29 00:00:00', b'Feb 30 00:00:00', b' 2026-11-22 ', b'\t12 ', b' 404', b'GET /x', b' ']
 TEXTS = [b'GET', b'GETS', b'GE', b'get', b'', b'\xff\xfe', b'\xc3\xa9', b'a=b', b'<', b'"GET', b'"404"', b'"', b'""', b'/a?b=1', b'404x', b'10.0.0.1', b'x' * 300,
          b'\x1b[32mGET\x1b[0m', b'\x1b[1;31m404\x1b[K', b'"2026-11-22T10:05:07Z"', b'true', b'null']
 WITH_UNITS = [b'350ms', b'0.35', b'0.35s', b'350000us', b'5m', b'300', b'5min', b'1.5k', b'1500', b'1KiB', b'1024', b'2MB', b'1h', b'3600s', b'5KB', b'0.1s', b'100ms', b'1d']
@@ -172,7 +186,8 @@ FIELDS = [NUMBERS, TIMES, TEXTS]
 VALUES = [b'0', b'12', b'-0.5', b'0.5', b'.5', b'1e400', b'-1e400', b'1e-400', b'inf', b'-inf', b'9007199254740992', b'9007199254740993', b'0.1', b'100', b'404', b'500',
           b'99999.99999', b'123456789012345678901234567890', b'1' * 200, b'1e309',
           b'2026-11-22T10:05:07Z', b'2026-11-22T10:05:07.5Z', b'2026-11-22T10:05:07', b'2026-11-22 10:05', b'2026-11-22T10:05', b'2026-11-22', b'22/Nov/2026:10:05:07',
-          b'22/Nov/2026:10:05', b'22/Nov/2026', b'22/Nov/2026:10:05:07 +0000', b'[22/Nov/2026:10:05:07 +0100]', b'Nov 22 10:05', b'Nov 2 10:05:07', b'Nov 2',
+          b'22/Nov/2026:10:05', b'22/Nov/2026', b'22/Nov/2026:10:05:07 +0000', b'[22/Nov/2026:10:05:07 +0100]', b'Nov 22 10:05', b'Nov 2 10:05:07', b'11-22 10:05', b'11-22', b'26/11/22', b'26/11/22 10:05', b'261122 100507', b'20261122-10:5:7:96', b'2026/11/22',
+          b'Nov 2',
           b'2026-11-22T10:05:07.123456789Z', b'0001-01-01', b'9999-12-31T23:59:59Z',
           b'10:05', b'10:05:07', b'9:05', b'10:47:59.999', b'23:59', b'0:00', b'00:00:00', b'10:05:07,5',
           b'GET', b'GE', b'"GET"', b'"404"', b'""', b'"12"', b'\xff', b'"\xff\xfe"', b'10.0.0.1', b'/a?b=1', b'"a=b"', b'"<"', b'"', b'"GET', b'""GET"', b'404x', b'x' * 255,
