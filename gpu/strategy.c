@@ -38,6 +38,8 @@ const char *strategy_cannot(const struct histogram_spec *spec)
         return "read --units";
     if (field->has_comma)
         return "read --decimal";
+    if (field->is_time)
+        return "read times as numbers";
     if (line_filter_is_used(&spec->filter))
         return "leave lines out";
     if (field->kind == FIELD_LINE)

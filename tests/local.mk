@@ -56,7 +56,7 @@ memory_tests = $(emulated_tests) $(unit_tests) \
 	tests/cli/by.sh tests/cli/by_merge.sh tests/cli/by_tables.sh tests/cli/each.sh tests/cli/each_blocks.sh tests/cli/unsupported_format.sh tests/cli/formats.sh tests/cli/grammar.sh tests/cli/gzip.sh tests/cli/headers.sh \
 	tests/cli/json.sh tests/cli/json_path.sh tests/cli/keys.sh tests/cli/line.sh tests/cli/lines_with.sh tests/cli/many_cores.sh tests/cli/many_cores_csv.sh tests/cli/many_cores_gzip.sh \
 	tests/cli/merge.sh tests/cli/modifiers.sh tests/cli/npy.sh tests/cli/numbers.sh \
-	tests/cli/options.sh tests/cli/plot.sh tests/cli/several_keys.sh tests/cli/regex.sh tests/cli/sort.sh tests/cli/sources.sh tests/cli/stats.sh tests/cli/values.sh tests/cli/where.sh tests/cli/zstd.sh
+	tests/cli/options.sh tests/cli/plot.sh tests/cli/several_keys.sh tests/cli/regex.sh tests/cli/sort.sh tests/cli/sources.sh tests/cli/stats.sh tests/cli/times.sh tests/cli/values.sh tests/cli/where.sh tests/cli/zstd.sh
 
 # Tests that start threads: what ThreadSanitizer has to see. Of the modes, of which each worker counts for itself in the
 # same way, it has a few; and of scripts on the emulated GPU, which takes long for thousands of small chunks.
@@ -432,7 +432,7 @@ scripts = \
 	tests/cli/plot.sh tests/cli/progress.sh tests/cli/ranges.sh tests/cli/recipes.sh tests/cli/regex.sh tests/cli/reproducible.sh \
 	tests/cli/prometheus.sh tests/cli/right.sh tests/cli/sandbox.sh \
 	tests/cli/sbom.sh tests/cli/setup.sh tests/cli/several_keys.sh tests/cli/signals.sh tests/cli/slurm.sh tests/cli/sort.sh tests/cli/sources.sh \
-	tests/cli/startup.sh tests/cli/stats.sh tests/cli/units.sh tests/cli/values.sh tests/cli/where.sh tests/cli/zstd.sh
+	tests/cli/startup.sh tests/cli/stats.sh tests/cli/times.sh tests/cli/units.sh tests/cli/values.sh tests/cli/where.sh tests/cli/zstd.sh
 
 # With a GPU that is emulated.
 emulated_scripts = \
@@ -475,7 +475,7 @@ TESTS = $(emulated_tests) $(emulated_scripts) $(scripts) $(on_gpu) $(unit_tests)
 EXTRA_DIST += $(scripts) $(emulated_scripts) tests/helpers/lib.sh tests/helpers/compressed.sh tests/helpers/emulated.sh \
 	tests/helpers/many_cores.sh \
 	tests/helpers/examples.sh tests/helpers/isolated.sh \
-	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/json_events.py tests/helpers/kept_lines.py tests/helpers/modifiers.py tests/helpers/names.py tests/helpers/oracle_blocks.py tests/helpers/oracle_by.py tests/helpers/oracle_json.py tests/helpers/oracle_line.py tests/helpers/oracle_keys.py tests/helpers/oracle_regex.py tests/helpers/oracle_units.py tests/helpers/oracle_where.py tests/helpers/openmetrics.py tests/helpers/right_bins.py tests/helpers/statistics_by_fractions.py tests/helpers/statistics_by_numpy.py tests/helpers/pairs_by_numpy.py tests/helpers/pieces.py tests/helpers/pgm_of_pairs.py tests/helpers/recipes.py tests/helpers/escape.c tests/helpers/interpose.c \
+	tests/helpers/categories.py tests/helpers/characters.py tests/helpers/json_events.py tests/helpers/kept_lines.py tests/helpers/made_times.py tests/helpers/modifiers.py tests/helpers/names.py tests/helpers/oracle_blocks.py tests/helpers/oracle_by.py tests/helpers/oracle_json.py tests/helpers/oracle_line.py tests/helpers/oracle_keys.py tests/helpers/oracle_regex.py tests/helpers/oracle_units.py tests/helpers/oracle_where.py tests/helpers/openmetrics.py tests/helpers/right_bins.py tests/helpers/statistics_by_fractions.py tests/helpers/statistics_by_numpy.py tests/helpers/pairs_by_numpy.py tests/helpers/pieces.py tests/helpers/pgm_of_pairs.py tests/helpers/recipes.py tests/helpers/escape.c tests/helpers/interpose.c \
 	tests/cli/formats_bytes.csv tests/cli/formats_bytes.json tests/cli/formats_bytes.tsv \
 	tests/cli/formats_letters.json
 

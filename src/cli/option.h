@@ -26,6 +26,8 @@ struct by {
     struct key key;   /* without its field */
 };
 
+#define FIELD_TIME ":time" /* after a field that is a time and is counted as a number */
+
 /* The options of one histogram, as far as they were read. The functions *_finish work out what
  * depends on several of them. */
 struct draft {
@@ -42,6 +44,7 @@ struct draft {
     bool log_alone;                      /* --log without a base */
     const char *field, *after;           /* as typed; NULL: not given */
     int32_t field_number;                /* of --field; 0: it is not a number */
+    bool is_time;                        /* --field ends with FIELD_TIME */
     struct by by[KEY_PARTS_MAX];         /* of each --by */
     unsigned by_count;                   /* 0: not given */
     const char *line;                    /* as typed; NULL: not given; options->line */

@@ -59,6 +59,7 @@ struct options {
     bool incomplete;    /* --merge accepts missing shares */
     bool each;          /* a result for each file, */
     uint64_t each_size; /* or for each block of so many bytes; 0: files are not divided */
+    char time_field[WHERE_FIELD_SIZE];  /* of --field=FIELD:time; the histogram refers to it */
     char by_fields[KEY_PARTS_MAX][256]; /* of each --by, without modifiers; the histogram's keys
                                          * refer to them */
     char where_fields[CONDITIONS_MAX]

@@ -24,9 +24,16 @@ int32_t field_number(const char *field)
 
 int option_field(struct draft *draft, const char *value, struct error *error)
 {
-    (void)error;
+    char *field = draft->options->time_field;
+    const size_t len = strlen(value), time_len = strlen(FIELD_TIME);
     draft->field = value;
-    draft->field_number = field_number(value);
+    draft->is_time = len > time_len && strcmp(value + len - time_len, FIELD_TIME) == 0;
+    if (draft->is_time && len - time_len >= WHERE_FIELD_SIZE)
+        return error_of_option(error, "--field", value, "must be a field of 1 to %d bytes",
+                               WHERE_FIELD_SIZE - 1);
+    if (draft->is_time)
+        *(char *)mempcpy(field, value, len - time_len) = '\0';
+    draft->field_number = field_number(draft->is_time ? field : value);
     return 0;
 }
 
@@ -172,8 +179,8 @@ int field_finish(const struct draft *draft, const struct typed_field *typed, str
 
 int fields_finish(const struct draft *draft, struct field *field, struct error *error)
 {
-    const struct typed_field typed = {"--field", draft->field, draft->field_number, draft->field,
-                                      false};
+    const char *text = draft->is_time ? draft->options->time_field : draft->field;
+    const struct typed_field typed = {"--field", text, draft->field_number, draft->field, false};
     *field = (struct field){.kind = FIELD_NONE, .has_units = draft_gave(draft, "units")};
     if (draft->field) {
         const int rc = field_finish(draft, &typed, field, error);
@@ -181,6 +188,10 @@ int fields_finish(const struct draft *draft, struct field *field, struct error *
             return option_conflict(draft, "decimal", "field",
                                    "; numbers in JSON have a point before decimals", error);
         field->has_comma = draft->has_comma;
+        field->is_time = draft->is_time;
+        if (rc == 0 && draft->is_time)
+            return option_conflict(draft, "field=", "units decimal", ", as times have neither",
+                                   error);
         return rc;
     }
     if (!draft->after)

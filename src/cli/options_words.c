@@ -80,7 +80,8 @@ static int add_field(const struct draft *draft, struct words *words)
     const bool is_csv = draft_gave(draft, "csv"), is_comma = is_csv && draft->separator == ',';
     int rc = 0;
     if (draft->field_number != 0)
-        rc |= words_format(words, "--field=%" PRId32, draft->field_number);
+        rc |= words_format(words, "--field=%" PRId32 "%s", draft->field_number,
+                           draft->is_time ? FIELD_TIME : "");
     else if (draft->field)
         rc |= add_text(words, "--field=", draft->field);
     for (unsigned i = 0; i < draft->by_count; i++)

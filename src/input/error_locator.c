@@ -179,8 +179,7 @@ static bool has_blanks(const unsigned char *from, const unsigned char *end)
     return is_time;
 }
 
-/* Describes the field of a key in a record that ends at `end`: it is not the time that it should
- * be. */
+/* Describes a field in a record that ends at `end`: it is not the time that it should be. */
 static void describe_time(const struct field *field, const unsigned char *from, size_t len,
                           const unsigned char *end, struct error *what)
 {
@@ -188,15 +187,18 @@ static void describe_time(const struct field *field, const unsigned char *from, 
     const unsigned char *to = from + len;
     struct time time;
     show_token(from, len, shown);
-    if (field->kind == FIELD_BLANKS && has_blanks(from, end)) {
+    const bool is_cut = field->kind == FIELD_BLANKS && has_blanks(from, end);
+    field_strip(&from, &to);
+    const bool is_time = time_read(from, to, &time);
+    if (field->is_time && (is_cut || is_time))
+        error_set(what, "'%s' has no year, so it is no number; count by it, as in --by=1:1-15:1d",
+                  shown);
+    else if (is_cut)
         error_set(what,
                   "'%s' is not a time; to take one with blanks, use -t '\\x1f' and its "
                   "characters, as in --by=1:1-15:5m",
                   shown);
-        return;
-    }
-    field_strip(&from, &to);
-    if (!time_read(from, to, &time))
+    else if (!is_time)
         error_set(what, "'%s' is not a time", shown);
     else if (time.zone == TIME_OF_A_YEAR)
         error_set(what, "'%s' has no year, which buckets of several days need; use :1d", shown);
@@ -216,13 +218,13 @@ static void describe_record(const struct field *field, const unsigned char *text
 {
     char shown[SHOWN_SIZE], hint[FIELD_HINT_SIZE];
     const unsigned char *record = text + fault->at;
-    if (fault->what == FIELD_FOUND) {
+    if (fault->what == FIELD_NO_TIME || (fault->what == FIELD_FOUND && field->is_time)) {
+        describe_time(field, text + fault->from, fault->len,
+                      field_record_end(field, record, text + len), what);
+    } else if (fault->what == FIELD_FOUND) {
         show_token(text + fault->from, fault->len, shown);
         error_set(what, "'%s' is not a number%s", shown,
                   advice(field, text + fault->from, fault->len));
-    } else if (fault->what == FIELD_NO_TIME) {
-        describe_time(field, text + fault->from, fault->len,
-                      field_record_end(field, record, text + len), what);
     } else if (fault->what == FIELD_TOO_LONG) {
         const bool is_key = fault->len > 0;
         error_set(what, is_key ? "a key of more than %zu bytes" : "longer than %zu bytes",

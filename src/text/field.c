@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fields of lines, a record at a time, and where records of CSV end. */
 #include "field.h"
+#include "time.h"
 #include "units.h"
 #include "src/base/byte_masks.h"
 
@@ -121,6 +122,8 @@ static int64_t walk_fields(const struct field *field, int64_t max, struct walk *
         count++;
     return count;
 }
+
+#define TIME_WORDS_MAX 5 /* as ctime has them */
 
 static const unsigned char *after_blanks(const unsigned char *at, const unsigned char *limit)
 {
@@ -250,10 +253,38 @@ static size_t copy_word(const unsigned char *from, const unsigned char *to, unsi
     return len;
 }
 
+/* Writes the time [from, to) as a number. */
+static size_t copy_time(const unsigned char *from, const unsigned char *to, unsigned char *token)
+{
+    struct time time;
+    return time_read(from, to, &time) ? time_write_seconds(&time, token) : 0;
+}
+
+/* Writes the time that begins at `from` as a number: of as many words as make one, of those up to
+ * `end`. */
+static size_t copy_words_of_time(const unsigned char *from, const unsigned char *end,
+                                 unsigned char *token)
+{
+    size_t len = 0;
+    const unsigned char *after = from;
+    for (int words = 0; words < TIME_WORDS_MAX && after < end; words++) {
+        while (after < end && is_blank(*after))
+            after++;
+        after = number_token_end(after, end);
+        const unsigned char *begin = from, *to = after;
+        field_strip(&begin, &to);
+        const size_t longer = copy_time(begin, to, token);
+        len = longer > 0 ? longer : len;
+    }
+    return len;
+}
+
 /* Copies what a field is to have nothing beside. */
 static size_t copy_content(const struct field *field, const unsigned char *from,
                            const unsigned char *to, unsigned char *token)
 {
+    if (field->is_time)
+        return copy_time(from, to, token);
     return field->has_units ? number_copy_words(from, to, token) : copy_word(from, to, token);
 }
 
@@ -292,6 +323,8 @@ size_t field_token(const struct field *field, const unsigned char **from, const 
 {
     const unsigned char *begin = *from, *after = *to;
     const bool has_blanks = field->kind == FIELD_BLANKS || field->kind == FIELD_AFTER;
+    if (field->is_time && has_blanks)
+        return copy_words_of_time(begin, end, token);
     field_strip(from, to);
     if (field->kind == FIELD_JSON && *begin == '"' && memchr(*from, '\\', (size_t)(*to - *from)))
         return copy_decoded(field, begin, after, token);

@@ -40,6 +40,7 @@ struct field {
     size_t after_len;
     bool has_units;        /* numbers may have units (units.h) */
     bool has_comma;        /* before decimals (number_swap_comma) */
+    bool is_time;          /* numbers are times (time.h), in seconds since 1970 */
     struct json_path path; /* JSON */
     struct line_part part; /* LINE */
 };
@@ -118,7 +119,8 @@ void field_strip(const unsigned char **from, const unsigned char **to);
  * escapes in strings of JSON are decoded. With units, it may be several words (units.h); and
  * where blanks separate fields, and after a string, also those that follow it in the record.
  * Otherwise only the unit may be in the next field, which then has nothing else. A decimal comma
- * stays as it is. */
+ * stays as it is. Where blanks separate fields, a time ends with the last word that makes it one.
+ */
 size_t field_token(const struct field *field, const unsigned char **from, const unsigned char **to,
                    const unsigned char *end, unsigned char *token);
 

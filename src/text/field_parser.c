@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Gathers fields as tokens and has them parsed. */
 #include "field_parser.h"
+#include "time.h"
 #include "units.h"
 
 #include <string.h>
 
 #define LINES_SIZE 4096 /* bytes */
+
+/* Times that are gathered at once, each of which takes few bytes as a number. */
+#define TIMES_MAX (FIELD_TOKENS_SIZE / (TIME_TEXT_MAX + 1))
 
 /* Parses tokens. Those that the parser does not know are read again, with their units. */
 static size_t parse_tokens(const struct number_parser *parser, const struct field *field,
@@ -35,11 +39,47 @@ static void swap_commas(struct field_tokens *tokens)
     tokens->len = (size_t)(to - tokens->bytes);
 }
 
+/* Appends the time in a field as a number, or a token that is none. */
+static void put_time(struct field_tokens *tokens, const struct field *field,
+                     const struct key_span *span, const unsigned char *limit)
+{
+    unsigned char *token = tokens->bytes + tokens->len;
+    size_t len = 0;
+    if (span->from) {
+        const unsigned char *from = span->from, *to = from + span->len, *end = to;
+        if (field->kind == FIELD_BLANKS) /* words after it may belong to the time */
+            end = memchr(to, '\n', (size_t)(limit - to));
+        len = field_token(field, &from, &to, end ? end : limit, token);
+    }
+    if (len == 0)
+        token[len++] = '?';
+    token[len] = ' ';
+    tokens->len += len + 1;
+    tokens->count++;
+}
+
+/* Gathers the times in fields as numbers. */
+static void gather_times(const struct number_parser *parser, const struct field *field,
+                         struct record_text *text, struct field_tokens *tokens)
+{
+    struct key_span spans[TIMES_MAX];
+    const struct record_text begin = *text;
+    const size_t cap = tokens->cap < TIMES_MAX ? tokens->cap : TIMES_MAX;
+    const size_t count = parser->find_fields(field, text, spans, cap);
+    for (size_t i = 0; i < count; i++)
+        put_time(tokens, field, &spans[i], text->limit);
+    if (tokens->keys)
+        fields_find_keys(parser, field, tokens->key, begin, tokens->keys, count);
+}
+
 void fields_gather(const struct number_parser *parser, const struct field *field,
                    struct record_text *text, struct field_tokens *tokens)
 {
     tokens->count = tokens->len = 0;
-    parser->tokenize(field, text, tokens);
+    if (field->is_time)
+        gather_times(parser, field, text, tokens);
+    else
+        parser->tokenize(field, text, tokens);
     if (field->has_comma)
         swap_commas(tokens);
 }

@@ -2,6 +2,8 @@
 #include "time.h"
 #include "number.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define YEAR_MAX 9999
@@ -362,6 +364,31 @@ bool time_read(const unsigned char *begin, const unsigned char *end, struct time
         return read_number(cursor, time);
     time->at += time->at > 0 ? (uint32_t)(at - begin) : 0;
     return is_time;
+}
+
+/* --- numbers --- */
+
+int64_t time_moment(const struct time *time)
+{
+    const int64_t offset = 60 * (int64_t)time->offset;
+    return time->zone != TIME_OFFSET ? time->local
+           : time->is_west           ? time->local + offset
+                                     : time->local - offset;
+}
+
+size_t time_write_seconds(const struct time *time, unsigned char *text)
+{
+    const int64_t moment = time_moment(time);
+    const bool is_negative = moment < 0, is_cut = is_negative && time->nanoseconds > 0;
+    const int64_t seconds = is_negative ? -moment - is_cut : moment;
+    const uint32_t below = is_cut ? SECOND - time->nanoseconds : time->nanoseconds;
+    if (time->zone == TIME_OF_A_YEAR)
+        return 0;
+    size_t len = (size_t)sprintf((char *)text, "%s%" PRId64 ".%09" PRIu32, is_negative ? "-" : "",
+                                 seconds, below);
+    while (text[len - 1] == '0')
+        len--;
+    return len - (text[len - 1] == '.');
 }
 
 /* --- buckets --- */

@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TIME_TEXT_MAX 32      /* bytes that time_write writes, at most */
+#define TIME_TEXT_MAX 32      /* bytes that are written, at most */
 #define TIME_DAY 86400        /* seconds */
 #define TIME_BUCKET_DAYS 366u /* of a bucket, at most */
 
@@ -50,6 +50,13 @@ struct time {
 
 /* Reads all of [begin, end) as a time. False if it is none. Any thread. */
 bool time_read(const unsigned char *begin, const unsigned char *end, struct time *time);
+
+/* Returns the seconds since 1970-01-01, of UTC if there is an offset. */
+int64_t time_moment(const struct time *time);
+
+/* Writes these seconds with their fraction as a number, in TIME_TEXT_MAX bytes at most. Returns the
+ * length, or 0 if there is no year. */
+size_t time_write_seconds(const struct time *time, unsigned char *text);
 
 /* True if buckets of so many seconds begin at the same times each day, or are 1 to
  * TIME_BUCKET_DAYS whole days. */

@@ -280,21 +280,12 @@ static bool has_offset(const struct time *time)
     return time->zone == TIME_AT_UTC || time->zone == TIME_OFFSET;
 }
 
-/* Returns the seconds since 1970-01-01, of UTC if there is an offset. */
-static int64_t moment_of(const struct time *time)
-{
-    const int64_t offset = 60 * (int64_t)time->offset;
-    return time->zone != TIME_OFFSET ? time->local
-           : time->is_west           ? time->local + offset
-                                     : time->local - offset;
-}
-
 /* Compares times. False if only one of them has a year. */
 static bool compare_times(const struct time *time, const struct time *other, int *order)
 {
     const bool are_moments = has_offset(time) && has_offset(other);
-    const int64_t seconds = are_moments ? moment_of(time) : time->local;
-    const int64_t other_seconds = are_moments ? moment_of(other) : other->local;
+    const int64_t seconds = are_moments ? time_moment(time) : time->local;
+    const int64_t other_seconds = are_moments ? time_moment(other) : other->local;
     *order = seconds != other_seconds ? (seconds > other_seconds) - (seconds < other_seconds)
                                       : (time->nanoseconds > other->nanoseconds) -
                                             (time->nanoseconds < other->nanoseconds);

@@ -305,4 +305,5 @@ def main():
         Case(draw, number).write()
 
 
-main()
+if __name__ == '__main__':
+    main()
