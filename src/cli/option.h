@@ -19,7 +19,7 @@ struct given {
     const char *value; /* or NULL */
 };
 
-/* What one --by says; options->by_fields has its field. */
+/* A field with modifiers, as --by and --where have it. */
 struct by {
     const char *text; /* as typed */
     bool is_name;     /* that of a column, even if it looks like a number */
@@ -209,6 +209,12 @@ int32_t field_number(const char *field);
 /* options_fields.c: sets a field that was typed. 0, or OPTIONS_WRONG with an error. */
 int field_finish(const struct draft *draft, const struct typed_field *typed, struct field *field,
                  struct error *error);
+
+/* options_by.c: reads the field `text` with modifiers, a part of the value of an option. Sets *by,
+ * and `field` of WHERE_FIELD_SIZE bytes to the field without them. 0, or OPTIONS_WRONG with an
+ * error. */
+int by_parse(const char *option, const char *value, const char *text, char *field, struct by *by,
+             struct error *error);
 
 /* options_where.c: adds the conditions of --where to options->spec.filter. 0, or OPTIONS_WRONG with
  * an error. */

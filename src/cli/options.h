@@ -46,7 +46,7 @@ struct misplaced {
     const char *word;
 };
 
-#define WHERE_FIELD_SIZE 256 /* bytes of the field of --where, with the one that ends it */
+#define WHERE_FIELD_SIZE 256 /* bytes of a field with modifiers, with the one that ends it */
 
 struct options {
     enum action action;
@@ -59,12 +59,12 @@ struct options {
     bool incomplete;    /* --merge accepts missing shares */
     bool each;          /* a result for each file, */
     uint64_t each_size; /* or for each block of so many bytes; 0: files are not divided */
-    char time_field[WHERE_FIELD_SIZE];  /* of --field=FIELD:time; the histogram refers to it */
-    char by_fields[KEY_PARTS_MAX][256]; /* of each --by, without modifiers; the histogram's keys
-                                         * refer to them */
-    char where_fields[CONDITIONS_MAX]
-                     [WHERE_FIELD_SIZE]; /* of --where; the histogram's filter refers to them */
-    unsigned max_keys;                   /* that are counted, at most */
+    char time_field[WHERE_FIELD_SIZE]; /* of --field=FIELD:time; the histogram refers to it */
+    char by_fields[KEY_PARTS_MAX][WHERE_FIELD_SIZE];        /* of each --by, without modifiers; the
+                                                             * histogram's keys        refer to them */
+    char where_fields[CONDITIONS_MAX][2][WHERE_FIELD_SIZE]; /* of --where, with and without
+                        modifiers; the histogram's filter refers to them */
+    unsigned max_keys;                                      /* that are counted, at most */
     unsigned top; /* keys that are printed, the first of report.order, or those with most samples;
                      0: all */
     struct line_format line; /* of --line; the histogram's fields refer to it */

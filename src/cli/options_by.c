@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --by, up to four times: a field, or the name of a column in double quotes, and after colons the
- * modifiers that make the key of it. */
+/* The field of --by and --where, or the name of a column in double quotes, and after colons the
+ * modifiers that make another text of it; and --by, up to four times. */
 #include "option.h"
 #include "parse.h"
 
@@ -66,19 +66,20 @@ static bool parse_bucket(const char *text, struct key_modifier *modifier)
 }
 
 /* Returns what is wrong with a modifier: what to type instead. */
-static int refuse(const char *value, const char *text, bool is_name, struct error *error)
+static int refuse(const char *option, const char *value, const char *text, bool is_name,
+                  struct error *error)
 {
     char shown[ERROR_SUBJECT_MAX];
     error_show_subject(text, shown);
-    return error_of_option(error, "--by", value,
+    return error_of_option(error, option, value,
                            "':%s' must be :FIRST-LAST, :route, or a time such as :10s, :5m, :1h "
-                           "or :1d%s",
-                           shown,
-                           is_name ? "; quote a name that has a colon, as in --by='\"a:b\"'" : "");
+                           "or :1d%s%s%s",
+                           shown, is_name ? "; quote a name that has a colon, as in " : "",
+                           is_name ? option : "", is_name ? "='\"a:b\"'" : "");
 }
 
 /* Reads a modifier. `is_name`: it may be the end of a name. */
-static int parse_modifier(const char *value, const char *text, bool is_name,
+static int parse_modifier(const char *option, const char *value, const char *text, bool is_name,
                           struct key_modifier *modifier, struct error *error)
 {
     const size_t digits = strspn(text, DIGITS), len = strlen(text);
@@ -88,33 +89,35 @@ static int parse_modifier(const char *value, const char *text, bool is_name,
     if (len > 0 && strspn(text, DIGITS "-") == len) {
         if (parse_characters(text, modifier))
             return 0;
-        return error_of_option(error, "--by", value,
+        return error_of_option(error, option, value,
                                "characters must be FIRST-LAST, from 1, or -1 for the last one, as "
-                               "in --by=4:14-15");
+                               "in %s=4:14-15",
+                               option);
     }
     if (digits == 0 || len != digits + 1 || !strchr("smhd", text[digits]))
-        return refuse(value, text, is_name, error);
+        return refuse(option, value, text, is_name, error);
     if (parse_bucket(text, modifier))
         return 0;
-    return error_of_option(error, "--by", value,
+    return error_of_option(error, option, value,
                            ":%s must divide a day evenly, as :10s, :5m and :6h do, or be :1d to "
                            ":%ud",
                            text, TIME_BUCKET_DAYS);
 }
 
 /* Reads modifiers, each after a colon. */
-static int parse_modifiers(struct key *key, const char *value, const char *text, bool is_name,
-                           struct error *error)
+static int parse_modifiers(struct key *key, const char *option, const char *value, const char *text,
+                           bool is_name, struct error *error)
 {
     char one[32];
     while (*text) {
         const size_t len = strcspn(++text, ":");
         if (key->modifier_count == KEY_MODIFIERS_MAX)
-            return error_of_option(error, "--by", value, "there may be at most %d modifiers",
+            return error_of_option(error, option, value, "there may be at most %d modifiers",
                                    KEY_MODIFIERS_MAX);
         if (!copy(text, len, one, sizeof one))
-            return refuse(value, text, is_name, error);
-        if (parse_modifier(value, one, is_name, &key->modifiers[key->modifier_count], error) != 0)
+            return refuse(option, value, text, is_name, error);
+        if (parse_modifier(option, value, one, is_name, &key->modifiers[key->modifier_count],
+                           error) != 0)
             return -1;
         key->modifier_count++;
         text += len;
@@ -147,28 +150,33 @@ static const char *copy_name(const char *text, char *name, size_t size)
     return *text ? text + 1 : NULL;
 }
 
+int by_parse(const char *option, const char *value, const char *text, char *field, struct by *by,
+             struct error *error)
+{
+    *by = (struct by){.text = value, .is_name = *text == '"'};
+    const char *end = by->is_name    ? copy_name(text, field, WHERE_FIELD_SIZE)
+                      : *text == '.' ? path_end(text)
+                                     : text + strcspn(text, ":");
+    if (by->is_name && (!end || (*end && *end != ':')))
+        return error_of_option(error, option, value,
+                               "must be a name of 1 to %d bytes in quotes, and perhaps modifiers "
+                               "after colons, as in %s='\"a:b\":1-3'",
+                               WHERE_FIELD_SIZE - 1, option);
+    if (!by->is_name && !copy(text, (size_t)(end - text), field, WHERE_FIELD_SIZE))
+        end = text;
+    if (end == text || !*field)
+        return error_of_option(error, option, value, "must be a field of 1 to %d bytes",
+                               WHERE_FIELD_SIZE - 1);
+    const bool is_name = !by->is_name && !strchr(DIGITS "-.", *field);
+    return parse_modifiers(&by->key, option, value, end, is_name, error);
+}
+
 int option_by(struct draft *draft, const char *value, struct error *error)
 {
-    struct options *options = draft->options;
-    if (draft->by_count == KEY_PARTS_MAX)
+    const unsigned i = draft->by_count;
+    if (i == KEY_PARTS_MAX)
         return error_of_option(error, "--by", value, "may be given at most %d times",
                                KEY_PARTS_MAX);
-    char *field = options->by_fields[draft->by_count];
-    const size_t size = sizeof options->by_fields[0];
-    struct by *by = &draft->by[draft->by_count++];
-    *by = (struct by){.text = value, .is_name = *value == '"'};
-    const char *end = by->is_name     ? copy_name(value, field, size)
-                      : *value == '.' ? path_end(value)
-                                      : value + strcspn(value, ":");
-    if (by->is_name && (!end || (*end && *end != ':')))
-        return error_of_option(error, "--by", value,
-                               "must be a name of 1 to %zu bytes in quotes, and perhaps modifiers "
-                               "after colons, as in --by='\"a:b\":1-3'",
-                               size - 1);
-    if (!by->is_name && !copy(value, (size_t)(end - value), field, size))
-        end = value;
-    if (end == value || !*field)
-        return error_of_option(error, "--by", value, "must be a field of 1 to %zu bytes", size - 1);
-    const bool is_name = !by->is_name && !strchr(DIGITS "-.", *field);
-    return parse_modifiers(&by->key, value, end, is_name, error);
+    draft->by_count++;
+    return by_parse("--by", value, value, draft->options->by_fields[i], &draft->by[i], error);
 }

@@ -54,24 +54,31 @@ static int check_condition(enum condition_error what, const char *typed,
     return 0;
 }
 
-/* Reads a condition as it was typed; `name` gets the name of its field. */
-static int read_condition(const struct draft *draft, const char *typed, char name[WHERE_FIELD_SIZE],
-                          struct condition *condition, struct error *error)
+/* Reads a condition as it was typed; `names` get the name of its field with and without modifiers.
+ */
+static int read_condition(const struct draft *draft, const char *typed,
+                          char names[2][WHERE_FIELD_SIZE], struct condition *condition,
+                          struct error *error)
 {
     struct typed_condition parts;
+    struct by by;
     int rc = check_condition(condition_split(typed, &parts), typed, &parts, error);
     if (rc != 0)
         return rc;
     if (parts.name_len >= WHERE_FIELD_SIZE)
         return error_of_option(error, "--where", typed, "FIELD may have at most %d bytes",
                                WHERE_FIELD_SIZE - 1);
-    memcpy(name, parts.name, parts.name_len);
-    name[parts.name_len] = '\0';
-    const struct typed_field field = {"--where", name, field_number(name), typed, false};
-    *condition = (struct condition){.name = name, .comparison = parts.comparison};
-    rc = field_finish(draft, &field, &condition->field, error);
-    condition->field.has_units = draft_gave(draft, "units");
-    condition->field.has_comma = draft->has_comma && condition->field.kind != FIELD_JSON;
+    memcpy(names[0], parts.name, parts.name_len);
+    names[0][parts.name_len] = '\0';
+    if (by_parse("--where", typed, names[0], names[1], &by, error) != 0)
+        return OPTIONS_WRONG;
+    const int32_t number = by.is_name ? 0 : field_number(names[1]);
+    const struct typed_field typed_field = {"--where", names[1], number, typed, by.is_name};
+    *condition = (struct condition){names[0], by.key, .comparison = parts.comparison};
+    struct field *field = &condition->key.field;
+    rc = field_finish(draft, &typed_field, field, error);
+    field->has_units = draft_gave(draft, "units");
+    field->has_comma = draft->has_comma && field->kind != FIELD_JSON;
     return rc != 0 ? rc
                    : check_condition(condition_set_value(condition, parts.value, parts.value_len),
                                      typed, &parts, error);

@@ -23,7 +23,7 @@ bool input_seeks_columns(const struct input *input)
     for (unsigned i = 0; i < input->options->key_count; i++)
         seeks |= keys[i].field.name && input->plan.key_columns[i] == 0;
     for (size_t i = 0; filter && i < filter->condition_count; i++)
-        seeks |= filter->conditions[i].field.name && input->plan.where_columns[i] == 0;
+        seeks |= filter->conditions[i].key.field.name && input->plan.where_columns[i] == 0;
     return seeks;
 }
 
@@ -85,7 +85,7 @@ int input_find_columns(struct input *input, const unsigned char *text, size_t le
                          &input->plan.key_columns[i], error);
     const struct line_filter *filter = input->options->filter;
     for (size_t i = 0; filter && i < filter->condition_count && rc == 0; i++)
-        rc = find_column(&filter->conditions[i].field, text, len, name,
+        rc = find_column(&filter->conditions[i].key.field, text, len, name,
                          &input->plan.where_columns[i], error);
     return rc;
 }

@@ -83,7 +83,7 @@ bool line_filter_add_condition(struct line_filter *filter, const struct conditio
 bool line_filter_has_names(const struct line_filter *filter)
 {
     for (size_t i = 0; i < filter->condition_count; i++)
-        if (filter->conditions[i].field.name)
+        if (filter->conditions[i].key.field.name)
             return true;
     return false;
 }
@@ -91,8 +91,8 @@ bool line_filter_has_names(const struct line_filter *filter)
 void line_filter_set_columns(struct line_filter *filter, const int32_t *columns)
 {
     for (size_t i = 0; i < filter->condition_count; i++)
-        if (filter->conditions[i].field.name)
-            filter->conditions[i].field.number = columns[i];
+        if (filter->conditions[i].key.field.name)
+            filter->conditions[i].key.field.number = columns[i];
 }
 
 /* Names the option and the string of an error. Returns rc. */

@@ -230,7 +230,7 @@ static bool find_fields(struct line_spans *spans)
         spans->search_at = after_empty(spans->search_at, spans->search_end);
     struct record_text text = {spans->search_at, spans->search_at, spans->search_end};
     spans->record = text.at;
-    spans->field_count = spans->parser->find_fields(&spans->filter->conditions[0].field, &text,
+    spans->field_count = spans->parser->find_fields(&spans->filter->conditions[0].key.field, &text,
                                                     spans->fields, spans->fields_max);
     spans->field_at = 0;
     spans->search_at = text.at;
@@ -254,7 +254,7 @@ static bool hold_as_last(struct line_spans *spans, const struct key_span *field,
                          const unsigned char *end)
 {
     const struct key_span *last = &spans->last;
-    const bool may_go_on = spans->filter->conditions[0].field.has_units;
+    const bool may_go_on = spans->filter->conditions[0].key.field.has_units;
     if (last->from && !may_go_on && field->len == last->len &&
         memcmp(field->from, last->from, last->len) == 0)
         return spans->last_holds;
@@ -288,7 +288,7 @@ static bool hold_in_record(struct line_spans *spans, const struct key_span *fiel
         return hold_as_last(spans, field, end) && others_hold(spans, *from, end);
     }
     end = field->from + field->len;
-    if (spans->filter->conditions[0].field.has_units) /* the unit may follow */
+    if (spans->filter->conditions[0].key.field.has_units) /* the unit may follow */
         end = find_byte(end, limit, '\n');
     if (!hold_as_last(spans, field, end))
         return false;

@@ -154,25 +154,26 @@ static bool compare_number(const struct where_value *operand, struct span token,
 
 /* As compare_number, of a field as field_find gives it in a record that ends at `end`. Not inlined,
  * as it takes a page of the stack. */
-static __attribute__((noinline)) bool compare_written(const struct condition *condition,
-                                                      struct span field, const unsigned char *end,
+static __attribute__((noinline)) bool compare_written(const struct where_value *operand,
+                                                      const struct field *field,
+                                                      struct span written, const unsigned char *end,
                                                       int *order)
 {
     unsigned char token[NUMBER_MAX];
-    size_t len = field_token(&condition->field, &field.from, &field.to, end, token);
-    if (condition->field.has_comma)
+    size_t len = field_token(field, &written.from, &written.to, end, token);
+    if (field->has_comma)
         len = number_swap_comma(token, len);
-    return len > 0 && compare_number(&condition->operand, (struct span){token, token + len},
-                                     condition->field.has_units, order);
+    return len > 0 &&
+           compare_number(operand, (struct span){token, token + len}, field->has_units, order);
 }
 
-static bool compare_number_field(const struct condition *condition, struct span field,
-                                 const unsigned char *end, int *order)
+static bool compare_number_field(const struct where_value *operand, const struct field *field,
+                                 struct span written, const unsigned char *end, int *order)
 {
-    const bool may_be_plain = !condition->field.has_units && !condition->field.has_comma &&
-                              field.to - field.from <= NUMBER_MAX;
-    return (may_be_plain && compare_number(&condition->operand, field, false, order)) ||
-           compare_written(condition, field, end, order);
+    const bool may_be_plain =
+        !field->has_units && !field->has_comma && written.to - written.from <= NUMBER_MAX;
+    return (may_be_plain && compare_number(operand, written, false, order)) ||
+           compare_written(operand, field, written, end, order);
 }
 
 /* --- the content of fields --- */
@@ -319,19 +320,46 @@ static bool compare_time_field(const struct where_value *operand, struct span co
 
 /* --- conditions --- */
 
+/* Compares a content with the operand, which is no number. False if they cannot be compared. */
+static bool compare_content(const struct where_value *operand, struct span content, int *order)
+{
+    if (operand->kind != WHERE_TEXT)
+        return compare_time_field(operand, content, order);
+    *order = compare_text(operand, content);
+    return true;
+}
+
+/* Compares what modifiers make of a field. Not inlined, as it takes some pages of the stack. */
+static __attribute__((noinline)) bool compare_modified(const struct condition *condition,
+                                                       struct span field, int *order)
+{
+    const struct where_value *operand = &condition->operand;
+    const struct field made = {.kind = FIELD_LINE, /* nothing beside it belongs to a number */
+                               .has_units = condition->key.field.has_units,
+                               .has_comma = condition->key.field.has_comma};
+    unsigned char scratch[WHERE_MODIFIED_MAX];
+    if (field.to - field.from > WHERE_MODIFIED_MAX)
+        return false;
+    const struct key_name name = key_of_field(&condition->key, field.from, field.to, scratch, NULL);
+    const struct span content = {name.bytes, name.bytes + name.len};
+    if (!name.bytes)
+        return false;
+    return operand->kind == WHERE_NUMBER
+               ? compare_number_field(operand, &made, content, content.to, order)
+               : compare_content(operand, content, order);
+}
+
 /* Compares a field with the operand. False if they cannot be compared. */
 static bool compare_field(const struct condition *condition, struct span field,
                           const unsigned char *end, int *order)
 {
     const struct where_value *operand = &condition->operand;
     unsigned char scratch[ESCAPED_MAX];
+    if (condition->key.modifier_count > 0)
+        return compare_modified(condition, field, order);
     if (operand->kind == WHERE_NUMBER)
-        return compare_number_field(condition, field, end, order);
-    const struct span content = content_of(&condition->field, field, scratch);
-    if (operand->kind != WHERE_TEXT)
-        return compare_time_field(operand, content, order);
-    *order = compare_text(operand, content);
-    return true;
+        return compare_number_field(operand, &condition->key.field, field, end, order);
+    return compare_content(operand, content_of(&condition->key.field, field, scratch), order);
 }
 
 bool condition_holds_in(const struct condition *condition, const unsigned char *from,
@@ -347,7 +375,7 @@ bool condition_holds(const struct condition *condition, const unsigned char *beg
                      const unsigned char *end)
 {
     const unsigned char *from, *to;
-    return field_find(&condition->field, begin, end, &from, &to) == FIELD_FOUND &&
+    return field_find(&condition->key.field, begin, end, &from, &to) == FIELD_FOUND &&
            condition_holds_in(condition, from, to, end);
 }
 
@@ -370,11 +398,11 @@ static size_t length_without_blanks(const char *text, size_t len)
 static const char *find_operator(const char *text)
 {
     bool is_quoted = false;
-    const bool is_path = *text == '.';
+    const bool is_path = *text == '.', has_quotes = is_path || *text == '"';
     for (; *text; text++) {
         if (is_path && is_quoted && *text == '\\' && text[1])
             text++;
-        else if (is_path && *text == '"')
+        else if (has_quotes && *text == '"')
             is_quoted = !is_quoted;
         else if (!is_quoted && (strchr("=<>", *text) || (*text == '!' && text[1] == '=')))
             break;
@@ -485,8 +513,8 @@ enum condition_error condition_set_value(struct condition *condition, const char
                    : CONDITION_CLOCK;
     }
     if (set_number(operand, text))
-        return operand->has_unit && !condition->field.has_units ? CONDITION_NO_UNITS
-                                                                : CONDITION_READ;
+        return operand->has_unit && !condition->key.field.has_units ? CONDITION_NO_UNITS
+                                                                    : CONDITION_READ;
     operand->kind = WHERE_TIME;
     if (read_time(text, &operand->time))
         return CONDITION_READ;

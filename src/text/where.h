@@ -14,16 +14,21 @@
  *
  * Any other value, and one in double quotes, is text, compared byte by byte with the content of the
  * field: without colours around it, and of CSV and JSON as field_csv_text and json_value_text have
- * it. */
+ * it.
+ *
+ * A field may have modifiers (key.h): then it is what they make of it that is compared, in one of
+ * these ways. It does not hold if they make nothing, or if it has more than WHERE_MODIFIED_MAX
+ * bytes. */
 #ifndef GPUHISTO_WHERE_H
 #define GPUHISTO_WHERE_H
 
 #include "key.h"
 #include "time.h"
 
-#define CONDITIONS_MAX 16   /* of a filter */
-#define WHERE_VALUE_MAX 255 /* bytes of a value */
-#define WHERE_TIME_MAX 512  /* bytes of a field that is a time */
+#define CONDITIONS_MAX 16        /* of a filter */
+#define WHERE_VALUE_MAX 255      /* bytes of a value */
+#define WHERE_TIME_MAX 512       /* bytes of a field that is a time */
+#define WHERE_MODIFIED_MAX 16384 /* bytes of a field with modifiers */
 
 enum comparison {
     COMPARE_EQUAL,
@@ -60,15 +65,15 @@ struct where_value {
 };
 
 struct condition {
-    const char *name;   /* of the field, as typed */
-    struct field field; /* has_units also says if the value may have units */
+    const char *name; /* of the field, with modifiers, as typed */
+    struct key key;   /* has_units of its field also says if the value may have units */
     enum comparison comparison;
     struct where_value operand;
 };
 
 /* A condition as typed. */
 struct typed_condition {
-    const char *name; /* of the field, of name_len bytes */
+    const char *name; /* of the field, with modifiers, of name_len bytes */
     size_t name_len;
     enum comparison comparison;
     const char *value; /* of value_len bytes, perhaps with quotes around it */
@@ -87,7 +92,7 @@ enum condition_error {
 };
 
 /* Splits FIELD OP VALUE, without blanks around each. FIELD ends before the first operator that is
- * not within quotes in a path. Refers to the text. */
+ * not within quotes in a path or a name. Refers to the text. */
 enum condition_error condition_split(const char *text, struct typed_condition *typed);
 
 /* Sets the condition's operand to a value as it was typed, to which it refers. After

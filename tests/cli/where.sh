@@ -67,6 +67,26 @@ for seed in $seeds; do
     done
 done
 
+# --- modifiers, and names in quotes ---
+
+printf 'a:b,a=b\n/user/7,2026-11-22T10:05:07+01:00\n/user/8,2026-11-22T09:55:07Z\n/item,2026-11-22T10:15:07+02:00\n' >named
+printf '/user/7\t1\n/user/8\t1\n' >expected
+run --csv --header-line --by='"a:b"' --where='"a:b":route=/user/*' named
+counts "the route of a named column" expected
+run --csv --header-line --by='"a:b"' --where='"a=b":1h=2026-11-22T09:00:00Z' named
+counts "the hour of a named column" expected
+if can_share; then
+    "$GPUHISTO" $ENGINE --csv --header-line --by='"a:b"' --where=' "a=b":1h = 2026-11-22T09:00:00Z' -F json named >one.json
+    check "words" grep -qF '"--where=\"a=b\":1h=2026-11-22T09:00:00Z"' one.json
+    ENGINE='' run --merge one.json
+    counts "--merge of conditions with modifiers" expected
+fi
+for size in 16384 16385; do
+    printf '%*s;x\n' $size '' | tr ' ' a >long
+    run -q --lines-with=a -t';' --by=2 --where='1:1-2=aa' long
+    check "a field of $size bytes" [ "$(wc -l <out)" -eq $((size < 16385)) ]
+done
+
 # --- a log, which several threads read ---
 
 cat >make_log.py <<'END'
@@ -221,9 +241,16 @@ for text in '9==5' '9=~5' '9=<5' '9=>5' '9<>5' '9>==5' '9!=~x'; do
     wrong "$text" "OP must be one of = != < <= > >=; if '" "' is text, write \""
 done
 wrong '9>== x ' "if '= x' is text, write \"= x\""
-for text in '0=5' '+1=5' '-0=5' '1048577=5' '1:2=5' '9!~5=5' '1.5=5'; do
+for text in '0=5' '+1=5' '-0=5' '1048577=5' '9!~5=5' '1.5=5' '0:2=5'; do
     wrong "$text" "must be 1 to 1048576, -1 for the last field, a path into JSON such as .a.b or, with --header-line, a name"
 done
+wrong '9:rout=5' ": ':rout' must be :FIRST-LAST, :route, or a time such as :10s, :5m, :1h or :1d"
+wrong 'a:b=5' "; quote a name that has a colon, as in --where='\"a:b\"'"
+wrong '9:2-1=5' ": characters must be FIRST-LAST, from 1, or -1 for the last one, as in --where=4:14-15"
+wrong '9:7m=5' ": :7m must divide a day evenly"
+wrong '"a=5' ": must be FIELD OP VALUE"
+wrong '"a"b=5' ": must be a name of 1 to 255 bytes in quotes"
+wrong ':1=5' ": must be a field of 1 to 255 bytes"
 wrong 'status>=500' "; for JSON lines, use --where='.status>=500'"
 wrong 'status=500' "; for JSON lines, use --where=.status=500"
 wrong '.a[x]=5' "must be a path such as"

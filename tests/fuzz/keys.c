@@ -108,14 +108,14 @@ static void add_conditions(const struct choices *choices, const struct field *ke
     static const char *const values[] = {"404", "\"ab\"", "10:05", "2026-11-22T10:05:07Z"};
     const char *value = values[choices->keys_max % 4];
     struct condition condition = {
-        .name = "key", .field = *key, .comparison = (enum comparison)(choices->repeats % 6)};
-    condition.field.has_units = choices->flags & HAS_UNITS;
+        .name = "key", .key.field = *key, .comparison = (enum comparison)(choices->repeats % 6)};
+    condition.key.field.has_units = choices->flags & HAS_UNITS;
     condition_set_value(&condition, value, strlen(value));
     line_filter_add_condition(filter, &condition);
     if (choices->wanted < 128)
         return;
     condition.name = "other";
-    condition.field.number = 1;
+    condition.key.field.number = 1;
     condition.comparison = COMPARE_UNEQUAL;
     line_filter_add_condition(filter, &condition);
 }

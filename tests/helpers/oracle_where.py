@@ -13,6 +13,9 @@ import random
 import re
 import sys
 
+sys.dont_write_bytecode = True  # the source may be anywhere
+import modifiers  # noqa: E402
+
 Fraction = fractions.Fraction
 OPERATORS = {b'=': operator.eq, b'!=': operator.ne, b'<': operator.lt, b'<=': operator.le, b'>': operator.gt, b'>=': operator.ge}
 COLOUR = rb'\x1b\[[0-9;:]*[mK]'
@@ -182,6 +185,7 @@ TEXTS = [b'GET', b'GETS', b'GE', b'get', b'', b'\xff\xfe', b'\xc3\xa9', b'a=b', 
          b'\x1b[32mGET\x1b[0m', b'\x1b[1;31m404\x1b[K', b'"2026-11-22T10:05:07Z"', b'true', b'null']
 WITH_UNITS = [b'350ms', b'0.35', b'0.35s', b'350000us', b'5m', b'300', b'5min', b'1.5k', b'1500', b'1KiB', b'1024', b'2MB', b'1h', b'3600s', b'5KB', b'0.1s', b'100ms', b'1d']
 FIELDS = [NUMBERS, TIMES, TEXTS]
+MODIFIERS = [['1-3'], ['-1'], ['2-'], ['1-2'], ['-8--4'], ['route'], ['1h'], ['1d'], ['5m', '12-16'], ['2-', '10s'], ['route', '-3-'], ['1-4', '-1']]
 
 VALUES = [b'0', b'12', b'-0.5', b'0.5', b'.5', b'1e400', b'-1e400', b'1e-400', b'inf', b'-inf', b'9007199254740992', b'9007199254740993', b'0.1', b'100', b'404', b'500',
           b'99999.99999', b'123456789012345678901234567890', b'1' * 200, b'1e309',
@@ -190,7 +194,7 @@ VALUES = [b'0', b'12', b'-0.5', b'0.5', b'.5', b'1e400', b'-1e400', b'1e-400', b
           b'Nov 2',
           b'2026-11-22T10:05:07.123456789Z', b'0001-01-01', b'9999-12-31T23:59:59Z',
           b'10:05', b'10:05:07', b'9:05', b'10:47:59.999', b'23:59', b'0:00', b'00:00:00', b'10:05:07,5',
-          b'GET', b'GE', b'"GET"', b'"404"', b'""', b'"12"', b'\xff', b'"\xff\xfe"', b'10.0.0.1', b'/a?b=1', b'"a=b"', b'"<"', b'"', b'"GET', b'""GET"', b'404x', b'x' * 255,
+          b'GET', b'GE', b'"GET"', b'"404"', b'""', b'"12"', b'\xff', b'"\xff\xfe"', b'10.0.0.1', b'/a?b=1', b'/a', b'*', b'1', b'2', b'20', b'10:00', b'2026-11-22T10:00:00Z', b'"2026-11-22T10:00:00Z"', b'"a=b"', b'"<"', b'"', b'"GET', b'""GET"', b'404x', b'x' * 255,
           b'"10:05"', b'" "', b'" 404"', b'true', b'null', b'2026-11', b'"2026-11-22"', b'a b']
 
 
@@ -255,7 +259,9 @@ class Case:
         value = draw.choice(self.values)
         blank = draw.choice([b'', b'', b' ', b'  '])
         field = draw.choice({'json': [b'.a', b'.b', b'.c', b'."a"'], 'names': [b'one', b'two', b'a b', b'3', b'2']}.get(self.kind, [b'2', b'3', b'-1', b'4', b'-2']))
-        return field, symbol, value, field + blank + symbol + blank + value + blank
+        made = draw.choice(MODIFIERS) if draw.random() < 0.4 else []
+        typed = b''.join([field] + [b':' + each.encode() for each in made])
+        return field, symbol, value, typed + blank + symbol + blank + value + blank, made
 
     def field(self, name, fields):
         if self.kind == 'json':
@@ -265,13 +271,16 @@ class Case:
         return fields[at] if 0 <= at < len(fields) else None
 
     def holds(self, condition, written, contents):
-        name, symbol, value, _ = condition
+        name, symbol, value, _, made = condition
         content, number = self.field(name, contents), self.field(name, written)
         if content is None:
             return False
         is_decoded = self.kind == 'json' or number.startswith(b'"') and self.kind in ('csv', 'names')
         if not is_decoded:
             content = re.sub(rb'^(%b)+|(%b)+$' % (COLOUR, COLOUR), b'', content)
+        if made:
+            content = modifiers.apply(content, made)
+            return content is not None and compare(OPERATORS[symbol], value, content, bare(content), self.has_units)
         return compare(OPERATORS[symbol], value, content, strip(content) if is_decoded else bare(number), self.has_units)
 
     def write(self):

@@ -122,11 +122,11 @@ static void add_condition(struct line_filter *filter, const struct field *kind)
     const unsigned which = random_below(is_csv ? 2 : 6);
     const char *value = values[random_below(6)];
     struct condition condition = {.name = names[which],
-                                  .field = fields[which],
+                                  .key.field = fields[which],
                                   .comparison = (enum comparison)random_below(6)};
-    condition.field.kind = is_csv ? FIELD_CSV : condition.field.kind;
-    condition.field.separator = ',';
-    json_path_parse(".", &condition.field.path);
+    condition.key.field.kind = is_csv ? FIELD_CSV : condition.key.field.kind;
+    condition.key.field.separator = ',';
+    json_path_parse(".", &condition.key.field.path);
     condition_set_value(&condition, value, strlen(value));
     line_filter_add_condition(filter, &condition);
 }
