@@ -237,18 +237,23 @@ static void note_clock(const struct key_modifier *modifier, const struct time *t
     memo->seconds = (size_t)(text - memo->from) + time->at + 2 - memo->digits;
 }
 
-/* Returns the beginning of the bucket of a time. No bytes if there is none. Each offset from UTC
- * has its own keys: there is no option yet that says in which one all times are to be written. */
+/* Returns the beginning of the bucket of a time. No bytes if there is none. */
 static struct key_name bucket_of(const struct key_modifier *modifier, struct key_name text,
                                  unsigned char *scratch, struct key_memo *memo)
 {
-    struct time time;
-    if (!time_read(text.bytes, text.bytes + text.len, &time) ||
-        !time_floor(&time, modifier->seconds))
+    struct time time, begin;
+    if (!time_read(text.bytes, text.bytes + text.len, &time))
         return (struct key_name){NULL, 0};
+    begin = time;
+    if (!time_floor(&begin, modifier->seconds))
+        return (struct key_name){NULL, 0};
+    if (modifier->is_fine && time.zone == TIME_OFFSET) {
+        begin.local = time.local;
+        time_floor(&begin, time_grain(&time, modifier->seconds));
+    }
     if (text.bytes >= memo->from && text.bytes < memo->to)
         note_clock(modifier, &time, text.bytes, memo);
-    return (struct key_name){scratch, time_write(&time, scratch)};
+    return (struct key_name){scratch, time_write(&begin, scratch)};
 }
 
 bool key_memo_has(const struct key_memo *memo, const unsigned char *from, const unsigned char *to)

@@ -72,6 +72,13 @@ static int32_t days_of_month(int32_t year, int32_t month)
     return month == 2 ? 28 + is_leap : 30 + ((month + (month > 7)) & 1);
 }
 
+/* True if seconds since 1970-01-01 are of the years 0001 to 9999. */
+static bool is_in_years(int64_t seconds)
+{
+    static const struct date first = {1, 1, 1}, after = {YEAR_MAX + 1, 1, 1};
+    return seconds >= days_of(&first) * TIME_DAY && seconds < days_of(&after) * TIME_DAY;
+}
+
 /* --- parts of a text --- */
 
 static bool is_next(const struct cursor *cursor, unsigned char byte)
@@ -304,7 +311,6 @@ static void negate(struct time *time, bool has_rest)
 
 static bool read_number(struct cursor cursor, struct time *time)
 {
-    static const struct date first = {1, 1, 1}, after = {YEAR_MAX + 1, 1, 1};
     const bool is_negative = pass(&cursor, '-');
     struct fraction fraction = no_fraction;
     const unsigned char *digits = cursor.at;
@@ -329,8 +335,7 @@ static bool read_number(struct cursor cursor, struct time *time)
     if (is_negative)
         negate(time, fraction.has_rest);
     time->zone = TIME_AT_UTC;
-    return !cursor.is_wrong && cursor.at == cursor.end &&
-           time->local >= days_of(&first) * TIME_DAY && time->local < days_of(&after) * TIME_DAY;
+    return !cursor.is_wrong && cursor.at == cursor.end && is_in_years(time->local);
 }
 
 bool time_read(const unsigned char *begin, const unsigned char *end, struct time *time)
@@ -413,6 +418,27 @@ bool time_floor(struct time *time, uint32_t seconds)
     const int64_t since = time->local % (int64_t)seconds;
     time->local -= since < 0 ? since + (int64_t)seconds : since;
     return true;
+}
+
+uint32_t time_grain(const struct time *time, uint32_t seconds)
+{
+    uint32_t grain = seconds, rest = 60 * (uint32_t)time->offset % seconds;
+    while (rest > 0) {
+        const uint32_t next = grain % rest;
+        grain = rest;
+        rest = next;
+    }
+    return grain;
+}
+
+void time_to_utc(struct time *time)
+{
+    const int64_t moment = time_moment(time);
+    if (!is_in_years(moment))
+        return;
+    time->local = moment;
+    time->zone = TIME_AT_UTC;
+    time->offset = 0;
 }
 
 /* Writes a number as so many digits, and then a byte. Returns the end. */

@@ -70,6 +70,13 @@ bool time_is_date(const struct time *time);
  * has several days, or it is a date alone, and a bucket is shorter than a day. */
 bool time_floor(struct time *time, uint32_t seconds);
 
+/* Returns how long buckets are that are each within one of so many seconds, both by the clock where
+ * the offset of a time holds and by that of UTC. */
+uint32_t time_grain(const struct time *time, uint32_t seconds);
+
+/* Turns a time with an offset into one of UTC, unless that is not of the years 0001 to 9999. */
+void time_to_utc(struct time *time);
+
 /* Writes a time by RFC 3339, with the offset that was read, if any; one without a year as syslog
  * does. `text` has TIME_TEXT_MAX bytes. Returns the length. */
 size_t time_write(const struct time *time, unsigned char *text);

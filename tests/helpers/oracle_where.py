@@ -278,6 +278,8 @@ class Case:
         is_decoded = self.kind == 'json' or number.startswith(b'"') and self.kind in ('csv', 'names')
         if not is_decoded:
             content = re.sub(rb'^(%b)+|(%b)+$' % (COLOUR, COLOUR), b'', content)
+        elif not number.endswith(b'"'):  # text after a closing quote
+            content = re.sub(rb'(%b)+$' % COLOUR, b'', content)
         if made:
             content = modifiers.apply(content, made)
             return content is not None and compare(OPERATORS[symbol], value, content, bare(content), self.has_units)
