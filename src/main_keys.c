@@ -2,7 +2,9 @@
 #include "main.h"
 
 #include "src/base/system_limits.h"
+#include "src/cli/diag.h"
 #include "src/report/format.h"
+#include "src/tally/key_times.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -101,8 +103,9 @@ void main_name_columns(const struct options *options, char text[MAIN_COLUMNS_SIZ
     }
 }
 
-int main_write_keys(struct writer *out, const struct options *options, bool follow,
-                    struct tally *tally)
+/* Writes the tables of keys that were joined. 0, or -1 if memory is short. */
+static int write_keys(struct writer *out, const struct options *options, bool follow,
+                      struct tally *tally)
 {
     struct key_tallies *keys = options->pool.keys;
     char columns[MAIN_COLUMNS_SIZE];
@@ -118,4 +121,51 @@ int main_write_keys(struct writer *out, const struct options *options, bool foll
     report_write_groups(out, &options->report, &options->spec, &groups, tally);
     key_tallies_thaw(keys);
     return 0;
+}
+
+/* Joins keys that are times. 0, or -1 with an error. */
+static int join_times(const struct options *options, struct tally *tally,
+                      struct key_tallies **joined, struct error *error)
+{
+    static bool is_said; /* by --interval, each time again */
+    struct key_tallies *keys = options->pool.keys;
+    const bool are_fine = options->action == ACTION_COUNT || options->report.shard;
+    if (key_tallies_sort(keys, KEYS_BY_NAME, main_threads_of(options)) != 0)
+        return error_set(error, "out of memory");
+    switch (key_times_join(keys, &options->spec, are_fine, tally, joined)) {
+    case KEY_TIMES_NO_MEMORY:
+        return error_set(error, "out of memory");
+    case KEY_TIMES_COARSE:
+        return error_set(error, "the tables have times of several offsets from UTC, whose buckets "
+                                "overlap; count all files in one run, or as shares (--part)");
+    case KEY_TIMES_IN_UTC:
+        if (!is_said && options->verbosity >= NORMAL)
+            diag("times have several offsets from UTC, so their buckets are in UTC");
+        is_said = true;
+        break;
+    case KEY_TIMES_SAME:
+    case KEY_TIMES_JOINED:
+        break;
+    }
+    return 0;
+}
+
+int main_write_keys(struct writer *out, struct options *options, bool follow, struct tally *tally,
+                    struct error *error)
+{
+    const struct shard_record *shard = options->report.shard;
+    struct key_tallies *keys = options->pool.keys, *joined = NULL;
+    if (key_times_are_used(&options->spec) && (!shard || shard_record_is_complete(shard))) {
+        const int rc = join_times(options, tally, &joined, error);
+        if (rc != 0)
+            return rc;
+    }
+    if (joined) {
+        key_tallies_thaw(keys);
+        options->pool.keys = joined;
+    }
+    const int rc = write_keys(out, options, follow, tally);
+    options->pool.keys = keys;
+    key_tallies_close(joined);
+    return rc == 0 ? 0 : error_set(error, "out of memory");
 }

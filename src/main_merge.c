@@ -115,8 +115,7 @@ static int check_shards(struct options *options, struct merge *merge, struct sha
     if (shard_join_finish(&merge->shards, options->incomplete, proof, error) != 0)
         return -1;
     options->report.shard = proof;
-    if (options->verbosity >= VERBOSE && proof->shard_count == 1 && proof->shards[0].begin == 1 &&
-        proof->shards[0].end == proof->job.of)
+    if (options->verbosity >= VERBOSE && shard_record_is_complete(proof))
         diag_shards(merge, proof);
     return 0;
 }
@@ -171,8 +170,8 @@ static int merge_and_show(struct options *options, struct output *output,
         return main_failed(&error);
     if (!merge->keys)
         report_write(out, &options->report, &merge->spec, &merge->tally);
-    else if (main_write_keys(out, options, false, &merge->tally) != 0)
-        return main_no_memory();
+    else if (main_write_keys(out, options, false, &merge->tally, &error) != 0)
+        return main_failed(&error);
     const int status = main_end_output(output, options->verbosity);
     if (status == STATUS_COUNTED && !merge->keys)
         main_hint_range(options, &merge->spec, &merge->tally);

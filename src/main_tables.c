@@ -129,8 +129,8 @@ static void print_so_far(struct main_tables *tables, const struct pool_view *vie
     if (!options->pool.keys) {
         skip_invalid(options, &tables->so_far);
         write_tables(out, options, tables->has_printed, &tables->so_far);
-    } else if (main_write_keys(out, options, tables->has_printed, &tables->so_far) != 0) {
-        main_leave(main_no_memory());
+    } else if (main_write_keys(out, options, tables->has_printed, &tables->so_far, &error) != 0) {
+        main_leave(main_failed(&error));
     }
     tables->has_printed = true;
     if (output_flush(tables->output, &error) != 0)
@@ -209,8 +209,8 @@ int main_tables_print(struct main_tables *tables, struct tally *tally)
         write_each(out, options, tally);
     else if (!options->pool.keys)
         write_tables(out, options, tables->has_printed, tally);
-    else if (main_write_keys(out, options, tables->has_printed, tally) != 0)
-        return main_no_memory();
+    else if (main_write_keys(out, options, tables->has_printed, tally, &error) != 0)
+        return main_failed(&error);
     const int status = main_end_output(tables->output, options->verbosity);
     for (; options && status == STATUS_COUNTED; options = options->also, tally = tally->also)
         main_hint_range(options, &options->spec, tally);

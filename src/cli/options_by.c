@@ -178,5 +178,10 @@ int option_by(struct draft *draft, const char *value, struct error *error)
         return error_of_option(error, "--by", value, "may be given at most %d times",
                                KEY_PARTS_MAX);
     draft->by_count++;
-    return by_parse("--by", value, value, draft->options->by_fields[i], &draft->by[i], error);
+    struct by *by = &draft->by[i];
+    if (by_parse("--by", value, value, draft->options->by_fields[i], by, error) != 0)
+        return OPTIONS_WRONG;
+    if (by->key.modifier_count > 0) /* what a last bucket makes is joined (key_times.h) */
+        by->key.modifiers[by->key.modifier_count - 1].is_fine = true;
+    return 0;
 }

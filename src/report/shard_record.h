@@ -4,6 +4,7 @@
 #ifndef GPUHISTO_SHARD_RECORD_H
 #define GPUHISTO_SHARD_RECORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,13 @@ struct shard_record {
     struct shard_file *files; /* in the order of the command line */
     size_t file_count;
 };
+
+/* True if the record is that of all shards of its job. */
+static inline bool shard_record_is_complete(const struct shard_record *record)
+{
+    return record->shard_count == 1 && record->shards[0].begin == 1 &&
+           record->shards[0].end == record->job.of;
+}
 
 /* Writes the record as a JSON object. Errors stay with the writer. */
 void shard_record_write(struct writer *out, const struct shard_record *record);

@@ -241,19 +241,15 @@ static void note_clock(const struct key_modifier *modifier, const struct time *t
 static struct key_name bucket_of(const struct key_modifier *modifier, struct key_name text,
                                  unsigned char *scratch, struct key_memo *memo)
 {
-    struct time time, begin;
+    struct time time;
     if (!time_read(text.bytes, text.bytes + text.len, &time))
         return (struct key_name){NULL, 0};
-    begin = time;
-    if (!time_floor(&begin, modifier->seconds))
+    const bool is_finer = modifier->is_fine && time.zone == TIME_OFFSET;
+    if (!time_floor(&time, is_finer ? time_grain(&time, modifier->seconds) : modifier->seconds))
         return (struct key_name){NULL, 0};
-    if (modifier->is_fine && time.zone == TIME_OFFSET) {
-        begin.local = time.local;
-        time_floor(&begin, time_grain(&time, modifier->seconds));
-    }
     if (text.bytes >= memo->from && text.bytes < memo->to)
         note_clock(modifier, &time, text.bytes, memo);
-    return (struct key_name){scratch, time_write(&begin, scratch)};
+    return (struct key_name){scratch, time_write(&time, scratch)};
 }
 
 bool key_memo_has(const struct key_memo *memo, const unsigned char *from, const unsigned char *to)

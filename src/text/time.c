@@ -422,7 +422,8 @@ bool time_floor(struct time *time, uint32_t seconds)
 
 uint32_t time_grain(const struct time *time, uint32_t seconds)
 {
-    uint32_t grain = seconds, rest = 60 * (uint32_t)time->offset % seconds;
+    uint32_t grain = seconds < TIME_DAY ? seconds : TIME_DAY;
+    uint32_t rest = 60 * (uint32_t)time->offset % grain;
     while (rest > 0) {
         const uint32_t next = grain % rest;
         grain = rest;

@@ -70,8 +70,8 @@ bool time_is_date(const struct time *time);
  * has several days, or it is a date alone, and a bucket is shorter than a day. */
 bool time_floor(struct time *time, uint32_t seconds);
 
-/* Returns how long buckets are that are each within one of so many seconds, both by the clock where
- * the offset of a time holds and by that of UTC. */
+/* Returns how long the parts of a day are that are each within one bucket of so many seconds, both
+ * by the clock where the offset of a time holds and by that of UTC. */
 uint32_t time_grain(const struct time *time, uint32_t seconds);
 
 /* Turns a time with an offset into one of UTC, unless that is not of the years 0001 to 9999. */

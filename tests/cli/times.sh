@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # --field=FIELD:time: tables and statistics are those of the seconds since 1970 that datetime and Fraction find in drawn
-# times, in every way of finding a field, by key, however the text comes and wherever it is cut.
+# times, in every way of finding a field, by key, however the text comes and wherever it is cut. And buckets of times with
+# several offsets from UTC are those of oracle_by.py, also if shares and tables are added up.
 . "${srcdir:-.}/tests/helpers/lib.sh"
 
 watch_over 600
@@ -133,6 +134,95 @@ if can_share; then
     "$GPUHISTO" $ENGINE -q -t';' --header-line -k at -F json named >other
     ENGINE='' run --merge one other
     message "--merge of numbers and times" "other: was counted with --field=at, but"
+fi
+
+# --- buckets of times with several offsets from UTC ---
+
+oracle_by="$python $srcdir/tests/helpers/oracle_by.py"
+cat >make_offsets.py <<'END'
+import datetime, random, sys
+random.seed(len(sys.argv))
+zones = sys.argv[2:]
+begin = datetime.datetime(2026, 3, 20)
+for i in range(int(sys.argv[1])):
+    zone = zones[i * len(zones) // int(sys.argv[1])] if random.randrange(10) else random.choice(zones)
+    time = begin + datetime.timedelta(seconds=i * 700 + random.randrange(700))
+    print('%s%s;%s;%d' % (time.isoformat(), zone, random.choice('ab'), random.randrange(1000)))
+END
+
+# as_one_run CASE OPTION...: three shares of `zones` and a table of all in JSON add up to what is expected.
+as_one_run()
+{
+    case_=$1
+    shift
+    can_share || return 0
+    for part in 1 2 3; do
+        "$GPUHISTO" $ENGINE -q -t';' "$@" -F json --part=$part/3 zones >part.$part
+    done
+    "$GPUHISTO" -q --merge -F json part.2 part.3 --incomplete >part.23 2>/dev/null
+    for tables in "part.1 part.2 part.3" "part.23 part.1"; do
+        ENGINE='' run -q --merge $tables
+        counts "$case_, --merge $tables" expected
+    done
+    "$GPUHISTO" $ENGINE -q -t';' "$@" -F json zones >all
+    ENGINE='' run -q --merge all
+    counts "$case_, --merge of a table" expected
+}
+
+for zones in +05:30 "+01:00 +02:00" "Z +05:45 -03:30" "'' +02:00" "+00:00 Z" "'' +00:07 -00:07 +23:59"; do
+    eval "$python make_offsets.py 600 $zones" >zones
+    for by in --by=1:5m --by=1:1h --by=1:1d --by=1:7d "--by=2 --by=1:1d" "--by=1:6h --by=1:1d:1-10"; do
+        $oracle_by -t';' $by <zones >expected
+        for how in --threads=1 "--threads=8 --chunk-size=100" "--chunk-size=1000 --max-keys=6000"; do
+            run -q -t';' $by $how zones
+            counts "$zones $by $how" expected
+        done
+        run -q -t';' $by <zones
+        counts "$zones $by, a pipe" expected
+        as_one_run "$zones $by" $by
+    done
+    $oracle_by -t';' -k3 --by=1:1d <zones >expected
+    run -q -s -t';' -k3 --by=1:1d --chunk-size=100 zones
+    tail -n +2 out | cut -f 1-6 >rows
+    same "$zones, statistics" expected rows
+done
+
+printf '2026-11-22T10:05:07+05:30\n2026-11-22T10:45:07+05:30\n' >one
+printf '2026-11-22T10:00:00+05:30\t2\n' >expected
+run --by=1:1h one
+counts "one offset" expected
+check "one offset: no message" [ ! -s err ]
+printf '2026-11-22T05:01:00Z\n' >two
+printf '2026-11-22T04:00:00Z\t1\n2026-11-22T05:00:00Z\t2\n' >expected
+run --by=1:1h one two
+same "two offsets" expected out
+message "two offsets" "gpuhisto: times have several offsets from UTC, so their buckets are in UTC"
+run -q --by=1:1h one two
+check "two offsets, -q" [ ! -s err ]
+printf '0001-01-01T00:30:00+00:20\n0001-01-01T00:10:00+00:20\n9999-12-31T23:59:00-00:20\n' >ends
+printf '0001-01-01T00:00:00+00:20\t1\n0001-01-01T00:00:00Z\t1\n9999-12-31T23:00:00-00:20\t1\n' >expected
+run -q --by=1:1h ends
+counts "no year in UTC" expected
+printf '2026-11-22T10:00:00Z\t1\n2026-11-22T10:45:00Z\t1\n' >expected
+{ printf '2026-11-22T10:05:07Z\n'; sleep 1; printf '2026-11-22T11:45:07+01:00\n'; } | run --by=1:15m --interval=0.3
+tail -n 2 out >rows
+same "--interval" expected rows
+check "--interval: said once" [ "$(wc -l <err)" -eq 1 ]
+if can_share; then
+    "$GPUHISTO" $ENGINE --by=1:1h -F json one >one.json
+    "$GPUHISTO" $ENGINE --by=1:1h -F json two >two.json
+    ENGINE='' run --merge one.json one.json
+    printf '2026-11-22T10:00:00+05:30\t4\n' >expected
+    counts "--merge of tables of one offset" expected
+    ENGINE='' run --merge one.json two.json
+    refuses "--merge of buckets that overlap" 1 "gpuhisto: the tables have times of several offsets from UTC, whose buckets \
+overlap; count all files in one run, or as shares (--part)"
+    for file in one two; do
+        "$GPUHISTO" $ENGINE --by=1:30m -F json $file >$file.json
+    done
+    ENGINE='' run --merge one.json two.json
+    printf '2026-11-22T04:30:00Z\t1\n2026-11-22T05:00:00Z\t2\n' >expected
+    same "--merge to UTC" expected out
 fi
 
 # --- what is refused ---

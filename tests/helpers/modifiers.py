@@ -88,9 +88,23 @@ def read_time(text):
     return seconds, offset if 'year' in parts else None
 
 
-def bucket(text, seconds):
+def offset_of(text):
+    """Returns the offset from UTC of a time as it is printed, or b''."""
+    found = text is not None and read_time(text)
+    return found[1] or b'' if found else b''
+
+
+def to_utc(found):
+    """Turns a time with an offset into one of UTC, unless that is not of the years 1 to 9999."""
+    if not found or not found[1] or found[1] == b'Z':
+        return found
+    seconds = found[0] - int(found[1][:1] + b'1') * (int(found[1][1:3]) * 3600 + int(found[1][4:]) * 60)
+    return (seconds, b'Z') if (FIRST - EPOCH) * DAY <= seconds < (END + 365 - EPOCH) * DAY else found
+
+
+def bucket(text, seconds, in_utc=False):
     """Returns the beginning of the bucket that a time is in, or None."""
-    found = read_time(text)
+    found = to_utc(read_time(text)) if in_utc else read_time(text)
     if found is None or (found[1] is None and seconds > DAY):
         return None
     if seconds < DAY and re.fullmatch(rb'[ \t]*\[?\d{4}([-/])\d\d\1\d\d\]?[ \t]*', text):
@@ -104,15 +118,20 @@ def bucket(text, seconds):
     return ('%04d-%02d-%02dT%s' % (year, date.month, date.day, clock)).encode() + found[1]
 
 
-def apply(text, modifiers):
-    """Returns what modifiers make of a text, or None."""
-    for modifier in modifiers:
+def is_bucket(modifier):
+    return modifier != 'route' and modifier[-1] in 'smhd'
+
+
+def apply(text, modifiers, in_utc=False):
+    """Returns what modifiers make of a text, or None. A bucket that is the last one may be in UTC."""
+    for at, modifier in enumerate(modifiers):
         if text is None:
             break
         if modifier == 'route':
             text = route(text)
-        elif modifier[-1] in 'smhd':
-            text = bucket(text, int(modifier[:-1]) * {'s': 1, 'm': 60, 'h': 3600, 'd': DAY}[modifier[-1]])
+        elif is_bucket(modifier):
+            unit = {'s': 1, 'm': 60, 'h': 3600, 'd': DAY}[modifier[-1]]
+            text = bucket(text, int(modifier[:-1]) * unit, in_utc and at == len(modifiers) - 1)
         else:
             first, dash, last = re.fullmatch(r'(-?\d+)(-?)(-?\d*)', modifier).groups()
             text = characters(text, int(first), int(last) if last else MOST if dash else int(first))

@@ -93,8 +93,20 @@ def key_of(found):
     key = []
     for number, (_, made) in zip(key_numbers, by):
         field = pick(found, number)
-        key.append(None if field is None else modifiers.apply(content(field), made))
+        key.append(None if field is None else modifiers.apply(content(field), made, len(key) in in_utc))
     return None if None in key else tuple(key)
+
+
+def several_offsets(records_found):
+    """Returns which keys are buckets of times with several offsets, which are then in UTC."""
+    offsets = [set() for _ in by]
+    for found in records_found:
+        if key_of(found) is None:
+            continue
+        for part, (number, (_, made)) in enumerate(zip(key_numbers, by)):
+            if made and modifiers.is_bucket(made[-1]):
+                offsets[part].add(modifiers.offset_of(modifiers.apply(content(pick(found, number)), made[:-1])))
+    return {part for part, found in enumerate(offsets) if len(found - {b''}) > 1}
 
 
 def number_of(field):
@@ -171,14 +183,15 @@ def column(found, name):
 keys = {}
 key_numbers = None if options.header_line else [int(field) for field, _ in by]
 number = int(options.field) if options.field and not options.header_line else None
-for index, record in enumerate(records(sys.stdin.buffer.read())):
-    found = fields(record)
-    if options.header_line and index == 0:
-        key_numbers = [column(found, field) for field, _ in by]
-        number = column(found, options.field) if options.field else None
-        continue
-    if found is None:
-        continue
+in_utc = set()
+all_found = [fields(record) for record in records(sys.stdin.buffer.read())]
+if options.header_line and all_found:
+    key_numbers = [column(all_found[0], field) for field, _ in by]
+    number = column(all_found[0], options.field) if options.field else None
+    all_found.pop(0)
+all_found = [found for found in all_found if found is not None]
+in_utc = several_offsets(all_found)
+for found in all_found:
     numbers = keys.setdefault(key_of(found), Numbers())
     numbers.add(number_of(pick(found, number)) if number else Fraction(0))
 
