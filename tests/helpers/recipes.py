@@ -439,6 +439,14 @@ def routes_compared(has_means):
             return "not in order: %s" % changes
     return check
 
+# Seconds since 1970 of the requests whose fourth field is the time, and requests of some paths in ten minutes.
+times_in_field = [request.line.split()[3] for request in requests if request.line.split()[3].startswith("[")]
+moments = [modifiers.read_time(time.encode())[0] for time in times_in_field]
+
+def is_item(request):
+    fields = request.line.split()
+    return fields[6].startswith("/item") and modified(4, "10m")(fields)[11:16] == "10:10"
+
 client_counts = {key: len(times) for key, times in by_key(lambda fields: fields[0]).items()}
 
 def first_clients(most):
@@ -478,6 +486,8 @@ checks = [
     (r"gpuhisto --by=4:5m --lines-with=.* shop\.log", key_table(modified(4, "5m"), lambda request: '" 50' in request.line)),
     (r"gpuhisto --by=4:5m --by=7:route .* head -n 6", pairs_of_keys(modified(4, "5m"), modified(7, "route"), most=5)),
     (r"gpuhisto --by=9 --by=7:route --lines-with=.*", pairs_of_keys(lambda fields: fields[8], modified(7, "route"), lambda request: '" 50' in request.line)),
+    (r"gpuhisto -s -k 4:time shop\.log \| grep .*", stats(moments, len(requests) - len(moments), ["min", "max"])),
+    (r"gpuhisto --by=9 --where='7:1-5=.*", key_table(lambda fields: fields[8], is_item)),
     (r"gpuhisto --by=4:10m -p shop\.log", key_table(modified(4, "10m"))),
     (r"gpuhisto -t '.x1f' --by=1:1-15:5m auth\.log", syslog),
     (r"gpuhisto --by=1 --top=3 day.*", same(first_clients(3))),
