@@ -24,8 +24,9 @@ struct joining {
 /* Returns the seconds of the buckets that a key is the beginning of; 0: it is none. */
 static uint32_t bucket_of(const struct key *key)
 {
-    const struct key_modifier *last = &key->modifiers[key->modifier_count - 1];
-    return key->modifier_count > 0 && last->kind == KEY_BUCKET ? last->seconds : 0;
+    const unsigned count = key->modifier_count;
+    const bool is_bucket = count > 0 && key->modifiers[count - 1].kind == KEY_BUCKET;
+    return is_bucket ? key->modifiers[count - 1].seconds : 0;
 }
 
 bool key_times_are_used(const struct histogram_spec *spec)

@@ -341,9 +341,9 @@ static __attribute__((noinline)) bool compare_modified(const struct condition *c
     if (field.to - field.from > WHERE_MODIFIED_MAX)
         return false;
     const struct key_name name = key_of_field(&condition->key, field.from, field.to, scratch, NULL);
-    const struct span content = {name.bytes, name.bytes + name.len};
     if (!name.bytes)
         return false;
+    const struct span content = {name.bytes, name.bytes + name.len};
     return operand->kind == WHERE_NUMBER
                ? compare_number_field(operand, &made, content, content.to, order)
                : compare_content(operand, content, order);
