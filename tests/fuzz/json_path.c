@@ -95,6 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!typed)
         abort();
     field.has_units = data[0] >= 128;
+    field.is_time = data[0] / 64 == 1;
     number_prepare();
     if (json_path_parse(typed, &field.path))
         check_values(&field, newline + 1, size - (size_t)(newline + 1 - data),

@@ -4,6 +4,7 @@
  * keys and numbers are, which records count, and how the text is cut; struct choices lists them.
  * `make fuzz` builds it. */
 #include "src/cpu/count.h"
+#include "src/tally/key_times.h"
 #include "src/text/number.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/helpers/naive_number.h"
@@ -27,13 +28,15 @@ static const struct {
 };
 
 #define WAYS (sizeof ways / sizeof ways[0])
+#define MODIFIERS (sizeof modifiers / sizeof modifiers[0])
 
 /* What is done with keys, for ways from WAYS on. */
 static const struct key_modifier modifiers[] = {
     {.kind = KEY_ROUTE},
     {.kind = KEY_BUCKET, .seconds = 10},
     {.kind = KEY_BUCKET, .seconds = 60},
-    {.kind = KEY_BUCKET, .seconds = 2 * TIME_DAY},
+    {.kind = KEY_BUCKET, .seconds = 3600, .is_fine = true},
+    {.kind = KEY_BUCKET, .seconds = 2 * TIME_DAY, .is_fine = true},
     {.kind = KEY_CHARACTERS, .first = -5, .last = -2},
 };
 
@@ -110,6 +113,8 @@ static void add_conditions(const struct choices *choices, const struct field *ke
     struct condition condition = {
         .name = "key", .key.field = *key, .comparison = (enum comparison)(choices->repeats % 6)};
     condition.key.field.has_units = choices->flags & HAS_UNITS;
+    if (choices->keys_max / 4 % 8 < MODIFIERS)
+        add_modifier(&condition.key, &modifiers[choices->keys_max / 4 % 8]);
     condition_set_value(&condition, value, strlen(value));
     line_filter_add_condition(filter, &condition);
     if (choices->wanted < 128)
@@ -133,6 +138,8 @@ static void build_spec(const struct choices *choices, char wanted[2], struct his
         spec->has_moments = choices->flags & HAS_MOMENTS;
         spec->field = made_field(choices, ways[way].number, choices->number);
         spec->field.has_units = choices->flags & HAS_UNITS;
+        spec->field.is_time =
+            spec->field.kind != FIELD_AFTER && !spec->field.has_units && choices->number % 4 == 3;
     }
     spec->keys[0] = (struct key){.field = key};
     spec->key_count = 1;
@@ -143,9 +150,7 @@ static void build_spec(const struct choices *choices, char wanted[2], struct his
                                                             .last = more == 31 ? -1 : end});
     }
     if (choices->way >= WAYS)
-        add_modifier(
-            &spec->keys[0],
-            &modifiers[(choices->way / WAYS - 1) % (sizeof modifiers / sizeof modifiers[0])]);
+        add_modifier(&spec->keys[0], &modifiers[(choices->way / WAYS - 1) % MODIFIERS]);
     wanted[0] = (char)(choices->wanted & 127);
     wanted[1] = '\0';
     if (wanted[0] == '\n' || wanted[0] == '\r')
@@ -529,6 +534,27 @@ static void compare_order(const struct key_tallies *keys, enum key_order order)
     }
 }
 
+/* Joins times among keys that are sorted: no sample is lost, and no key is left that could be
+ * joined. */
+static void compare_joined(const struct key_tallies *keys, const struct histogram_spec *spec,
+                           size_t samples, struct tally *tally)
+{
+    struct key_tallies *joined = NULL, *again = NULL;
+    uint64_t total, invalid;
+    const enum key_times how = key_times_join(keys, spec, true, tally, &joined);
+    fuzz_require(how == KEY_TIMES_SAME || joined, "out of memory");
+    if (!joined)
+        return;
+    key_tallies_add_up(joined, &total, &invalid);
+    fuzz_require(total == samples, "another number of samples of joined keys");
+    fuzz_require(key_tallies_sort(joined, KEYS_BY_NAME, 1) == 0, "out of memory");
+    fuzz_require(key_tallies_count(joined) <= key_tallies_count(keys), "more keys");
+    if (how == KEY_TIMES_JOINED)
+        fuzz_require(key_times_join(joined, spec, true, tally, &again) == KEY_TIMES_SAME,
+                     "keys are left to join");
+    key_tallies_close(joined);
+}
+
 static void compare(struct key_tallies *keys, enum key_order order, const struct listed *listed,
                     const struct histogram_spec *spec)
 {
@@ -551,6 +577,8 @@ static void compare(struct key_tallies *keys, enum key_order order, const struct
     key_tallies_load_from(keys, 0, &tally);
     records_of(listed, (struct key_name){NULL, 0}, &n);
     fuzz_require(tally.samples == listed->count - n, "another number of samples of all keys");
+    if (key_times_are_used(spec))
+        compare_joined(keys, spec, listed->count, &tally);
     tally_close(&tally);
 }
 

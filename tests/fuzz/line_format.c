@@ -72,6 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t *at = data + 1, *limit = data + size;
     char *typed = next_line(&at, limit), *name = typed ? next_line(&at, limit) : NULL;
     struct field field = {.kind = FIELD_LINE, .has_units = data[0] >= 128};
+    field.is_time = data[0] / 64 == 1;
     struct line_format format;
     struct error error;
     number_prepare();
