@@ -261,22 +261,25 @@ static size_t copy_time(const unsigned char *from, const unsigned char *to, unsi
 }
 
 /* Writes the time that begins at `from` as a number: of as many words as make one, of those up to
- * `end`. */
+ * `end`. One with an offset is complete, and so is one that the next word would spoil. */
 static size_t copy_words_of_time(const unsigned char *from, const unsigned char *end,
                                  unsigned char *token)
 {
-    size_t len = 0;
+    struct time time, found;
+    bool is_time = false, goes_on = true;
     const unsigned char *after = from;
-    for (int words = 0; words < TIME_WORDS_MAX && after < end; words++) {
+    for (int words = 0; words < TIME_WORDS_MAX && after < end && goes_on; words++) {
         while (after < end && is_blank(*after))
             after++;
         after = number_token_end(after, end);
         const unsigned char *begin = from, *to = after;
         field_strip(&begin, &to);
-        const size_t longer = copy_time(begin, to, token);
-        len = longer > 0 ? longer : len;
+        const bool is_longer = time_read(begin, to, &time);
+        goes_on = is_longer ? time.zone != TIME_OFFSET : !is_time;
+        found = is_longer ? time : found;
+        is_time |= is_longer;
     }
-    return len;
+    return is_time ? time_write_seconds(&found, token) : 0;
 }
 
 /* Copies what a field is to have nothing beside. */

@@ -119,8 +119,7 @@ void field_strip(const unsigned char **from, const unsigned char **to);
  * escapes in strings of JSON are decoded. With units, it may be several words (units.h); and
  * where blanks separate fields, and after a string, also those that follow it in the record.
  * Otherwise only the unit may be in the next field, which then has nothing else. A decimal comma
- * stays as it is. Where blanks separate fields, a time ends with the last word that makes it one.
- */
+ * stays as it is. Where blanks separate fields, a time may have several words. */
 size_t field_token(const struct field *field, const unsigned char **from, const unsigned char **to,
                    const unsigned char *end, unsigned char *token);
 

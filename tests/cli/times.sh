@@ -24,9 +24,10 @@ import oracle_where
 
 
 def seconds(text):
+    """The number, b'x' without a year, or None."""
     found = oracle_where.time(oracle_where.bare(text))
     if not found or found[0] == 'none':
-        return b'x'
+        return found and b'x'
     value = found[1] if found[2] is None else found[2]
     nanoseconds = value * 10 ** 9
     assert nanoseconds == int(nanoseconds)
@@ -37,12 +38,12 @@ def seconds(text):
 with open('words', 'wb') as words, open('word_numbers', 'wb') as word_numbers, open('numbers', 'wb') as numbers:
     for line in open('in', 'rb'):
         time, path, number = line[:-1].split(b';')
-        numbers.write(b'%b;%b;%b\n' % (seconds(time), path, number))
+        numbers.write(b'%b;%b;%b\n' % (seconds(time) or b'x', path, number))
         text = time + b' ' + number
         ends = [match.end() for match in re.finditer(rb'[^ \t]+', text)][:5]
         found = [seconds(text[:end]) for end in ends]
         words.write(text + b'\n')
-        word_numbers.write(([each for each in found if each != b'x'] or [b'x'])[-1] + b' ' + number + b'\n')
+        word_numbers.write(([each for each in found if each] or [b'x'])[-1] + b' ' + number + b'\n')
 END
 
 # same_as_numbers TIMES NUMBERS OPTION...: with the number's field last.
@@ -230,6 +231,8 @@ fi
 printf 'Nov 22 10:05:07 x\n' >in
 run -k1:time --invalid=error in
 refuses "no year" 1 "in: line 1: 'Nov' has no year, so it is no number; count by it, as in --by=1:1-15:1d"
+printf '[10.30 16:49:06] x\n' | run -k1:time --invalid=error
+refuses "no year, after what might be a number" 1 "line 1: '[10.30' has no year"
 run -t';' -k1:time --invalid=error in
 refuses "no time" 1 "in: line 1: 'Nov 22 10:05:07 x' is not a time"
 run -k1:time --units in
