@@ -309,26 +309,43 @@ void moments_widen_whole(struct moments *moments, int128 least, int128 greatest)
     widen_whole(moments, &moments->any, least, greatest);
 }
 
-/* Adds magnitude * times * 2^exponent, in halves that can be multiplied. */
-static void add_times(struct exact_sum *sum, uint64_t magnitude, uint64_t times, int exponent,
-                      bool negative)
+/* Adds magnitude * 2^exponent, or subtracts it, and its square, so many times. */
+static void add_times(struct moments *moments, uint64_t magnitude, int exponent, bool negative,
+                      uint64_t times)
 {
-    for (int shift = 0; shift < 64; shift += 32) {
-        int128 product = (int128)(magnitude >> shift & UINT32_MAX) * (int128)times;
-        exact_sum_add_int128(sum, negative ? -product : product, exponent + shift);
-    }
+    const uint128 square = (uint128)magnitude * magnitude, high = square >> WORD_BITS;
+    add_magnitude(&moments->sum, (uint128)magnitude * times, 4, exponent, negative);
+    add_magnitude(&moments->squares, (uint128)(uint64_t)square * times, 4, 2 * exponent, false);
+    if (high > 0)
+        add_magnitude(&moments->squares, high * times, 4, 2 * exponent + WORD_BITS, false);
 }
 
 void moments_add_times(struct moments *moments, int128 value, uint64_t times)
 {
-    uint64_t magnitude = (uint64_t)(value < 0 ? -value : value);
-    uint128 square = (uint128)magnitude * magnitude;
     if (times == 0)
         return;
     moments_widen_whole(moments, value, value);
-    add_times(&moments->sum, magnitude, times, 0, value < 0);
-    add_times(&moments->squares, (uint64_t)square, times, 0, false);
-    add_times(&moments->squares, (uint64_t)(square >> 64), times, 64, false);
+    add_times(moments, (uint64_t)(value < 0 ? -value : value), 0, value < 0, times);
+}
+
+void moments_add_double(struct moments *moments, double value, uint64_t times)
+{
+    moments_widen(moments, value, value);
+    if (isinf(value)) {
+        *(value < 0 ? &moments->lowest : &moments->highest) += times;
+        return;
+    }
+    int exponent;
+    uint64_t mantissa = mantissa_of(value, &exponent);
+    const int zeros = mantissa > 0 ? __builtin_ctzll(mantissa) : 0; /* so squares are short */
+    add_times(moments, mantissa >> zeros, exponent + zeros, signbit(value), times);
+}
+
+void moments_add_rounded(struct moments *moments, double nearest, int128 number, uint64_t times)
+{
+    moments_widen(moments, nearest, nearest);
+    widen_whole(moments, &moments->any_large, number, number);
+    add_times(moments, (uint64_t)(number < 0 ? -number : number), 0, number < 0, times);
 }
 
 void moments_add_large(struct moments *moments, const struct large_numbers *large)

@@ -93,6 +93,13 @@ void moments_widen_whole(struct moments *moments, int128 least, int128 greatest)
 /* Adds a whole number of at most 64 bits and a sign, 0 or more times. */
 void moments_add_times(struct moments *moments, int128 value, uint64_t times);
 
+/* Adds a double, perhaps infinite, 1 or more times. */
+void moments_add_double(struct moments *moments, double value, uint64_t times);
+
+/* Adds a whole number of at most 64 bits, of MOMENTS_LARGE at least, 1 or more times, and the
+ * double nearest to it. */
+void moments_add_rounded(struct moments *moments, double nearest, int128 number, uint64_t times);
+
 /* Large whole numbers, beside the doubles nearest to them. All zeros before any. */
 struct large_numbers {
     bool any;

@@ -13,6 +13,10 @@
 #define SUM_BITS (53 + SHIFT_MAX + 48)
 #define SQUARES_BITS (2 * (53 + SHIFT_MAX) + 48)
 
+/* If numbers are added several times, up to 2^64 in all, sums have up to 53 + SHIFT_TIMES_MAX + 64
+ * bits and a sign, and those of squares 2 * (53 + SHIFT_TIMES_MAX) + 64: no more than the words. */
+#define SHIFT_TIMES_MAX 72
+
 /* The first number fits so that later ones may be less, or have more digits. */
 #define SHIFT_FIRST 40
 
@@ -122,29 +126,19 @@ static bool make_moments(struct key_sums *sums)
     return true;
 }
 
-static bool add_to_moments(struct key_sums *sums, double value)
+static bool add_to_moments(struct key_sums *sums, double value, uint64_t times)
 {
     if (!make_moments(sums))
         return false;
-    struct moments *moments = sums->moments;
-    moments_widen(moments, value, value);
-    if (isinf(value)) {
-        moments->lowest += value < 0;
-        moments->highest += value > 0;
-    } else {
-        exact_sum_add(&moments->sum, value);
-        exact_sum_add_square(&moments->squares, value);
-    }
+    moments_add_double(sums->moments, value, times);
     return true;
 }
 
-bool key_sums_add_large(struct key_sums *sums, double nearest, int128 number)
+bool key_sums_add_large(struct key_sums *sums, double nearest, int128 number, uint64_t times)
 {
-    struct large_numbers large = {.any = false};
-    if (!add_to_moments(sums, nearest))
+    if (!make_moments(sums))
         return false;
-    large_numbers_add(&large, nearest, number);
-    moments_add_large(sums->moments, &large);
+    moments_add_rounded(sums->moments, nearest, number, times);
     return true;
 }
 
@@ -180,18 +174,47 @@ static inline void add_parts(struct key_sums *sums, uint64_t mantissa, unsigned 
     add_words(sums->squares, squares, KEY_SQUARES_WORDS);
 }
 
+/* Writes `count` words * 2^shift to others, all zeros, one more than the highest bit is in. */
+static inline void put_shifted(uint64_t *to, const uint64_t *words, size_t count, unsigned shift)
+{
+    const size_t at = shift / 64;
+    uint64_t carry = 0;
+    for (size_t i = 0; i < count; i++) {
+        to[at + i] = words[i] << shift % 64 | carry;
+        carry = words[i] >> 1 >> (63 - shift % 64);
+    }
+    to[at + count] = carry;
+}
+
+/* Adds mantissa * 2^shift, so many times. */
+static void add_parts_times(struct key_sums *sums, uint64_t mantissa, unsigned shift,
+                            bool is_negative, uint64_t times)
+{
+    const uint128 square = (uint128)mantissa * mantissa, product = (uint128)mantissa * times;
+    const uint128 low = (uint128)(uint64_t)square * times;
+    const uint128 high = (square >> 64) * times + (low >> 64);
+    uint64_t words[KEY_SUM_WORDS + 1] = {0}, squares[KEY_SQUARES_WORDS + 1] = {0};
+    put_shifted(words, (uint64_t[]){(uint64_t)product, (uint64_t)(product >> 64)}, 2, shift);
+    put_shifted(squares, (uint64_t[]){(uint64_t)low, (uint64_t)high, (uint64_t)(high >> 64)}, 3,
+                2 * shift);
+    if (is_negative)
+        negate_words(words, KEY_SUM_WORDS);
+    add_words(sums->sum, words, KEY_SUM_WORDS);
+    add_words(sums->squares, squares, KEY_SQUARES_WORDS);
+}
+
 /* Adds a number that does not fit as it is: perhaps without the zeros that its mantissa ends with.
  */
-static __attribute__((noinline)) bool add_odd(struct key_sums *sums, double value)
+static __attribute__((noinline)) bool add_odd(struct key_sums *sums, double value, uint64_t times)
 {
     struct parts parts = parts_of(value);
     const unsigned zeros = parts.mantissa > 0 ? (unsigned)__builtin_ctzll(parts.mantissa) : 0;
     if (sums->moments || isinf(value))
-        return add_to_moments(sums, value);
+        return add_to_moments(sums, value, times);
     if (!sums->has_exponent) {
         const int exponent = parts.exponent - SHIFT_FIRST;
         if (exponent > EXPONENT_MAX)
-            return add_to_moments(sums, value);
+            return add_to_moments(sums, value, times);
         sums->exponent = exponent > EXPONENT_MIN ? exponent : EXPONENT_MIN;
         sums->has_exponent = true;
     } else {
@@ -199,10 +222,10 @@ static __attribute__((noinline)) bool add_odd(struct key_sums *sums, double valu
         parts.exponent += (int)zeros;
     }
     const unsigned shift = (unsigned)(parts.exponent - sums->exponent);
-    if (shift > SHIFT_MAX)
-        return add_to_moments(sums, value);
+    if (shift > (times == 1 ? SHIFT_MAX : SHIFT_TIMES_MAX))
+        return add_to_moments(sums, value, times);
     widen(sums, value, value);
-    add_parts(sums, parts.mantissa, shift, signbit(value));
+    add_parts_times(sums, parts.mantissa, shift, signbit(value), times);
     return true;
 }
 
@@ -212,10 +235,23 @@ bool key_sums_add(struct key_sums *sums, double value)
     const unsigned shift = (unsigned)(parts.exponent - sums->exponent);
     const bool fits = sums->has_exponent && shift <= SHIFT_MAX && !isinf(value);
     if (!fits && (value != 0 || sums->moments))
-        return add_odd(sums, value);
+        return add_odd(sums, value, 1);
     widen(sums, value, value);
     if (fits)
         add_parts(sums, parts.mantissa, shift, signbit(value));
+    return true;
+}
+
+bool key_sums_add_times(struct key_sums *sums, double value, uint64_t times)
+{
+    const struct parts parts = parts_of(value);
+    const unsigned shift = (unsigned)(parts.exponent - sums->exponent);
+    if (value == 0)
+        return key_sums_add(sums, value);
+    if (!sums->has_exponent || shift > SHIFT_TIMES_MAX || isinf(value))
+        return add_odd(sums, value, times);
+    widen(sums, value, value);
+    add_parts_times(sums, parts.mantissa, shift, signbit(value), times);
     return true;
 }
 

@@ -28,9 +28,12 @@ struct key_sums {
 /* Adds a number, which may be infinite. False if memory is short: the number is lost. */
 bool key_sums_add(struct key_sums *sums, double value);
 
-/* Adds a whole number of at most 64 bits, of MOMENTS_LARGE at least, and the double nearest to it.
- * False if memory is short. */
-bool key_sums_add_large(struct key_sums *sums, double nearest, int128 number);
+/* The same, 1 or more times. All numbers of a run together are added less than 2^64 times. */
+bool key_sums_add_times(struct key_sums *sums, double value, uint64_t times);
+
+/* Adds a whole number of at most 64 bits, of MOMENTS_LARGE at least, and the double nearest to it,
+ * so many times. False if memory is short. */
+bool key_sums_add_large(struct key_sums *sums, double nearest, int128 number, uint64_t times);
 
 /* Adds other sums, and makes `from` all zeros. False if memory is short. */
 bool key_sums_move(struct key_sums *into, struct key_sums *from);

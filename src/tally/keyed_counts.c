@@ -367,7 +367,7 @@ void keyed_add_values(struct keyed_counts *keyed, const uint32_t *numbers, const
             continue;
         struct key_sums *of_key = &sums[numbers[i]];
         keyed->wide -= of_key->moments != NULL;
-        done &= is_large ? key_sums_add_large(of_key, values[i], wholes[i].number)
+        done &= is_large ? key_sums_add_large(of_key, values[i], wholes[i].number, 1)
                          : key_sums_add(of_key, values[i]);
         keyed->wide += of_key->moments != NULL;
     }

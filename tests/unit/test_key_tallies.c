@@ -116,7 +116,7 @@ static bool add_sample(struct key_table *table, struct key_samples *samples, siz
         add_number(&key->moments, (double)id);
         large_numbers_add(&large, (double)id, id);
         moments_add_large(&key->moments, &large);
-        if (!key_sums_add_large(&table->sums[found], (double)id, id))
+        if (!key_sums_add_large(&table->sums[found], (double)id, id, 1))
             return false;
     }
     return key_sums_add(&table->sums[found], number);
