@@ -40,6 +40,8 @@ const char *strategy_cannot(const struct histogram_spec *spec)
         return "read --decimal";
     if (field->is_time)
         return "read times as numbers";
+    if (spec->has_weight)
+        return "read --weight";
     if (line_filter_is_used(&spec->filter))
         return "leave lines out";
     if (field->kind == FIELD_LINE)

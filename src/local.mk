@@ -43,6 +43,7 @@ histogram_sources = \
 	src/text/units.c src/text/units.h src/text/utf8.h \
 	src/text/show_number.c src/text/show_number.h \
 	src/text/time.c src/text/time.h \
+	src/text/weight.c src/text/weight.h \
 	src/tally/statistics.c src/tally/statistics.h \
 	src/tally/tally.c src/tally/tally.h \
 	src/bins/value_type.c src/bins/value_type.h src/base/int128.h \

@@ -48,9 +48,10 @@ void main_remark(const struct options *options, struct source *source, const str
 
 #define FILTERS_SIZE 64 /* bytes of the names of all options of a filter */
 
-/* Lists the options of a filter, as in "--lines-with and --where". */
-static void list_filters(const struct line_filter *filter, char list[FILTERS_SIZE])
+/* Lists the options that leave lines out, as in "--lines-with and --where". */
+static void list_filters(const struct histogram_spec *spec, char list[FILTERS_SIZE])
 {
+    const struct line_filter *filter = &spec->filter;
     const bool has_wanted = filter->count > 0 && !filter->strings[0].is_unwanted;
     const bool has_unwanted = filter->count > 0 && filter->strings[filter->count - 1].is_unwanted;
     const struct {
@@ -58,7 +59,8 @@ static void list_filters(const struct line_filter *filter, char list[FILTERS_SIZ
         const char *name;
     } options[] = {{has_wanted, "--lines-with"},
                    {has_unwanted, "--lines-without"},
-                   {filter->condition_count > 0, "--where"}};
+                   {filter->condition_count > 0, "--where"},
+                   {spec->has_weight, "--weight"}};
     char *end = list;
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
         if (options[i].is_given)
@@ -68,12 +70,11 @@ static void list_filters(const struct line_filter *filter, char list[FILTERS_SIZ
 /* Says why there are no samples. */
 static void say_empty(const struct options *options, const struct main_remarks *remarks)
 {
-    const struct line_filter *filter = &options->spec.filter;
     char left_out[FILTERS_SIZE] = "";
-    list_filters(filter, left_out);
+    list_filters(&options->spec, left_out);
     if (remarks->bytes == 0)
         diag("warning: the input is empty, so nothing was counted");
-    else if (line_filter_is_used(filter))
+    else if (*left_out)
         diag("warning: %s left every line out, so nothing was counted", left_out);
     else
         diag("warning: the input has only %s, so nothing was counted",
@@ -105,7 +106,9 @@ void main_print_remarks(const struct options *options, const struct main_remarks
         say_empty(options, remarks);
     else if (remarks->samples > 1 && remarks->invalid == remarks->samples)
         diag("warning: all %" PRIu64 " %s are invalid, so %s was counted", remarks->samples,
-             spec->mode->is_binned && spec->field.kind == FIELD_NONE ? "tokens" : "lines",
+             spec->has_weight                                          ? "samples"
+             : spec->mode->is_binned && spec->field.kind == FIELD_NONE ? "tokens"
+                                                                       : "lines",
              spec->mode->is_binned ? "no number" : "nothing");
     if (remarks->is_decoded)
         say_content(options);

@@ -56,7 +56,7 @@ memory_tests = $(emulated_tests) $(unit_tests) \
 	tests/cli/by.sh tests/cli/by_merge.sh tests/cli/by_tables.sh tests/cli/each.sh tests/cli/each_blocks.sh tests/cli/unsupported_format.sh tests/cli/formats.sh tests/cli/grammar.sh tests/cli/gzip.sh tests/cli/headers.sh \
 	tests/cli/json.sh tests/cli/json_path.sh tests/cli/keys.sh tests/cli/line.sh tests/cli/lines_with.sh tests/cli/many_cores.sh tests/cli/many_cores_csv.sh tests/cli/many_cores_gzip.sh \
 	tests/cli/merge.sh tests/cli/modifiers.sh tests/cli/npy.sh tests/cli/numbers.sh \
-	tests/cli/options.sh tests/cli/plot.sh tests/cli/several_keys.sh tests/cli/regex.sh tests/cli/sort.sh tests/cli/sources.sh tests/cli/stats.sh tests/cli/times.sh tests/cli/values.sh tests/cli/where.sh tests/cli/zstd.sh
+	tests/cli/options.sh tests/cli/plot.sh tests/cli/several_keys.sh tests/cli/regex.sh tests/cli/sort.sh tests/cli/sources.sh tests/cli/stats.sh tests/cli/times.sh tests/cli/values.sh tests/cli/weight.sh tests/cli/where.sh tests/cli/zstd.sh
 
 # Tests that start threads: what ThreadSanitizer has to see. Of the modes, of which each worker counts for itself in the
 # same way, it has a few; and of scripts on the emulated GPU, which takes long for thousands of small chunks.
@@ -432,7 +432,7 @@ scripts = \
 	tests/cli/plot.sh tests/cli/progress.sh tests/cli/ranges.sh tests/cli/recipes.sh tests/cli/regex.sh tests/cli/reproducible.sh \
 	tests/cli/prometheus.sh tests/cli/right.sh tests/cli/sandbox.sh \
 	tests/cli/sbom.sh tests/cli/setup.sh tests/cli/several_keys.sh tests/cli/signals.sh tests/cli/slurm.sh tests/cli/sort.sh tests/cli/sources.sh \
-	tests/cli/startup.sh tests/cli/stats.sh tests/cli/times.sh tests/cli/units.sh tests/cli/values.sh tests/cli/where.sh tests/cli/zstd.sh
+	tests/cli/startup.sh tests/cli/stats.sh tests/cli/times.sh tests/cli/units.sh tests/cli/values.sh tests/cli/weight.sh tests/cli/where.sh tests/cli/zstd.sh
 
 # With a GPU that is emulated.
 emulated_scripts = \

@@ -47,6 +47,7 @@ struct draft {
     bool is_time;                        /* --field ends with FIELD_TIME */
     struct by by[KEY_PARTS_MAX];         /* of each --by */
     unsigned by_count;                   /* 0: not given */
+    const char *weight;                  /* as typed; NULL: not given */
     const char *line;                    /* as typed; NULL: not given; options->line */
     unsigned char separator;             /* of --separator */
     bool has_comma;                      /* of --decimal */
@@ -191,9 +192,9 @@ int line_finish(const struct draft *draft, struct error *error);
 /* options_fields.c: finds out where in a line numbers stand. 0, or OPTIONS_WRONG with an error. */
 int fields_finish(const struct draft *draft, struct field *field, struct error *error);
 
-/* options_fields.c: finds out what records are counted by: sets a key for each --by. 0, or
- * OPTIONS_WRONG with an error. */
-int keys_finish(const struct draft *draft, struct key keys[KEY_PARTS_MAX], struct error *error);
+/* options_fields.c: finds out what records are counted by: sets a key for each --by, and behind
+ * them the weight. 0, or OPTIONS_WRONG with an error. */
+int keys_finish(const struct draft *draft, struct key keys[KEY_FIELDS_MAX], struct error *error);
 
 /* A field as it was typed for an option. */
 struct typed_field {

@@ -28,7 +28,8 @@ static bool go_together(const struct histogram_spec *one, const struct histogram
         return record_is_byte(&kind) || record_is_byte(&other_kind) || is_same;
     return is_same && strcmp(one->type.name, other->type.name) == 0 &&
            have_same_records(&one->field, &other->field) && !line_filter_has_names(&one->filter) &&
-           !line_filter_has_names(&other->filter);
+           !line_filter_has_names(&other->filter) && !one->keys[0].field.name &&
+           !other->keys[0].field.name; /* which are weights */
 }
 
 /* Names two histograms by their modes, as they were typed. */

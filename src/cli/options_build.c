@@ -113,7 +113,7 @@ int options_build(const struct words *words, struct histogram_spec *spec, struct
         *spec = options.spec;
         /* It refers to what is freed, and only counting needs it. */
         spec->field = (struct field){.kind = FIELD_NONE};
-        for (unsigned i = 0; i < spec->key_count; i++)
+        for (unsigned i = 0; i < KEY_FIELDS_MAX; i++)
             spec->keys[i].field = (struct field){.kind = FIELD_NONE};
         spec->filter = (struct line_filter){.count = 0};
         words_free(&options.words);

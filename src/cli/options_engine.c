@@ -257,7 +257,7 @@ int devices_finish(const struct draft *draft, struct error *error)
     options->input.record = kind;
     options->input.field = record_is_text(&kind) ? &options->spec.field : NULL;
     options->input.keys = options->spec.keys;
-    options->input.key_count = options->spec.key_count;
+    options->input.key_count = options->spec.key_count + options->spec.has_weight;
     options->input.filter = &options->spec.filter;
     for (const struct histogram_spec *at = &options->spec; at; at = at->also)
         options->input.skips_bom |= may_have_bom(&at->field) || may_have_bom(&at->keys[0].field);

@@ -73,6 +73,7 @@ int option_after(struct draft *draft, const char *value, struct error *error)
 }
 
 OPTION_TEXT(option_line, line)
+OPTION_TEXT(option_weight, weight)
 
 /* Adds the string of --lines-with or --lines-without, or /REGEX/, which is compiled before a run.
  */
@@ -224,12 +225,23 @@ static int finish_key(const struct draft *draft, unsigned i, struct key *keys, s
                            shown);
 }
 
-int keys_finish(const struct draft *draft, struct key keys[KEY_PARTS_MAX], struct error *error)
+/* Sets the field of --weight, in which a comma before decimals has points between thousands. */
+static int finish_weight(const struct draft *draft, struct key *weight, struct error *error)
+{
+    const char *text = draft->weight;
+    const struct typed_field typed = {"--weight", text, field_number(text), text, false};
+    const int rc = field_finish(draft, &typed, &weight->field, error);
+    weight->is_weight = true;
+    weight->field.has_comma = draft->has_comma && weight->field.kind != FIELD_JSON;
+    return rc;
+}
+
+int keys_finish(const struct draft *draft, struct key keys[KEY_FIELDS_MAX], struct error *error)
 {
     int rc = 0;
     if (draft->by_count > 0 && draft->mode->is_binned && !draft->field && !draft->after)
         return option_needs(draft, "by=", "--field or --after with --numbers", error);
     for (unsigned i = 0; i < draft->by_count && rc == 0; i++)
         rc = finish_key(draft, i, keys, error);
-    return rc;
+    return rc == 0 && draft->weight ? finish_weight(draft, &keys[draft->by_count], error) : rc;
 }

@@ -123,7 +123,7 @@ int mode_finish(const struct draft *draft, struct error *error)
     const struct format *format = draft->options->report.format;
     const struct mode *mode = draft->mode;
     struct field field = {.kind = FIELD_NONE};
-    struct key keys[KEY_PARTS_MAX] = {{.modifier_count = 0}};
+    struct key keys[KEY_FIELDS_MAX] = {{.modifier_count = 0}};
     char needed[64];
     int rc = 0;
     const bool has_heat = draft->by_count > 0 && mode->is_binned && format->heat;
@@ -155,6 +155,7 @@ int mode_finish(const struct draft *draft, struct error *error)
     spec->field = mode == &mode_lines ? keys[0].field : field;
     memcpy(spec->keys, keys, sizeof keys);
     spec->key_count = draft->by_count;
+    spec->has_weight = draft->weight != NULL;
     spec->filter = draft->filter;
     return rc == 0 ? where_finish(draft, error) : rc;
 }

@@ -35,8 +35,8 @@ static int add_text(struct words *words, const char *name, const char *text)
 void words_unescape(char *word)
 {
     static const char *const with_text[] = {
-        "--field=",      "--after=",         "--by=",   "--line=",
-        "--lines-with=", "--lines-without=", "--where="};
+        "--field=",      "--after=",         "--by=",    "--line=",
+        "--lines-with=", "--lines-without=", "--where=", "--weight="};
     bool has_text = false;
     for (size_t i = 0; i < sizeof with_text / sizeof with_text[0]; i++)
         has_text |= strncmp(word, with_text[i], strlen(with_text[i])) == 0;
@@ -96,6 +96,8 @@ static int add_field(const struct draft *draft, struct words *words)
         rc |= add_text(words, "--after=", draft->after);
     if (draft->line)
         rc |= add_text(words, "--line=", draft->line);
+    if (draft->weight)
+        rc |= add_text(words, "--weight=", draft->weight);
     for (size_t i = 0; i < draft->filter.count; i++) {
         const struct line_string *string = &draft->filter.strings[i];
         rc |= add_text(words,

@@ -236,7 +236,7 @@ static void count_keys(const struct count_plan *plan, const unsigned char *data,
         const struct record_text begin = text;
         const size_t n =
             plan->parser->find_fields(&plan->keys[0].field, &text, to->keyed->spans[0], KEYED_MAX);
-        keyed_find_others(to->keyed, plan->parser, &plan->field, plan->keys, begin, n);
+        keyed_find_others(to->keyed, plan->parser, &plan->field, plan->keys, begin, NULL, n);
         keyed_count(to->keyed, plan->keys, n, numbers);
     }
 }
@@ -352,14 +352,14 @@ void count_samples(const struct count_plan *plan, const unsigned char *data, siz
 bool count_can_page(const struct histogram_spec *spec)
 {
     return (spec->mode->has_characters && !spec->groups) || spec->mode->has_pairs ||
-           (spec->mode->is_binned && spec->type.size > 1);
+           (spec->mode->is_binned && spec->type.size > 1 && !spec->has_weight);
 }
 
 /* True if a field of the chunk's file is called by a name. */
 static bool names_columns(const struct origin *origin)
 {
     bool names = origin->column != 0;
-    for (unsigned i = 0; i < KEY_PARTS_MAX; i++)
+    for (unsigned i = 0; i < KEY_FIELDS_MAX; i++)
         names |= origin->key_columns[i] != 0;
     return names;
 }
@@ -378,7 +378,7 @@ bool count_chunk(const struct count_plan *plan, const struct chunk *chunk, struc
         of_file = *plan;
         if (origin->column != 0)
             of_file.field.number = origin->column;
-        for (unsigned i = 0; i < plan->spec->key_count; i++)
+        for (unsigned i = 0; i < KEY_FIELDS_MAX; i++)
             if (origin->key_columns[i] != 0)
                 of_file.keys[i].field.number = origin->key_columns[i];
         if (has_names) {

@@ -39,7 +39,8 @@ struct count_plan {
     struct row_plan rows;               /* of values and numbers */
     const struct number_parser *parser; /* of text */
     struct field field;                 /* of text */
-    struct key keys[KEY_PARTS_MAX];     /* of text, as many as the histogram has */
+    struct key keys[KEY_FIELDS_MAX];    /* of text, as many as the histogram has */
+    struct weight_total *weight_total;  /* if the histogram has_weight */
     const struct line_filter *filter;   /* of text */
     bool skip_repeated; /* chunks overlap, as only another histogram's pairs need: count the rest */
 };

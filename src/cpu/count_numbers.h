@@ -8,6 +8,7 @@
 #include "batch.h"
 #include "batch_sums.h"
 #include "src/tally/keyed_counts.h"
+#include "src/text/weight.h"
 
 /* --- values --- */
 
@@ -336,9 +337,66 @@ TARGET static void count_rows_of_numbers(struct batch_state *state, struct turns
     count_in_turns(turns, state);
 }
 
+/* Adds the values of a batch that are numbers to sums, or what these cannot take to moments. Not
+ * inlined, as the list is long. */
+static __attribute__((noinline)) void
+add_weighted_values(const struct count_plan *plan, const struct record_text *text,
+                    const double *values, const uint64_t *weights, size_t n, struct key_sums *sums,
+                    struct moments *moments)
+{
+    struct listed_number wholes[BATCH];
+    const bool any_large = has_large(values, n);
+    if (any_large)
+        large_numbers_list(plan->parser, &plan->field, *text, wholes);
+    for (size_t i = 0; i < n; i++) {
+        if (weights[i] == 0 || isnan(values[i]))
+            continue;
+        if (any_large && wholes[i].is_whole && fabs(values[i]) >= MOMENTS_LARGE)
+            moments_add_rounded(moments, values[i], wholes[i].number, weights[i]);
+        else if (!key_sums_add_times(sums, values[i], weights[i]))
+            moments_add_double(moments, values[i], weights[i]);
+    }
+}
+
+/* Counts numbers of records that have weights. */
+static void count_weighted_numbers(const struct count_plan *plan, const unsigned char *data,
+                                   size_t len, struct tally *tally)
+{
+    const struct field *weight = &plan->keys[0].field;
+    struct record_text text = {data, data, data + len};
+    union batch values;
+    ALIGNED uint32_t rows[BATCH];
+    struct key_span spans[BATCH];
+    uint64_t weights[BATCH];
+    struct key_sums sums = {.moments = NULL};
+    tally->newlines += count_newlines(data, len);
+    while (text.at < text.limit) {
+        const unsigned char *begin = text.at;
+        const size_t n = fields_parse_keyed(plan->parser, &plan->field, weight, &text,
+                                            values.doubles, spans, BATCH);
+        const struct record_text batch = {begin, begin, text.at};
+        weights_read(weight, spans, n, values.doubles, NULL, weights, plan->weight_total);
+        memset(values.doubles + n, 0, (BATCH - n) * sizeof values.doubles[0]);
+        rows_of_tokens(plan, &values, rows);
+        for (size_t i = 0; i < n; i++) {
+            tally->counts[rows[i]] += weights[i];
+            tally->samples += weights[i];
+        }
+        if (tally->moments)
+            add_weighted_values(plan, &batch, values.doubles, weights, n, &sums, tally->moments);
+    }
+    if (tally->moments)
+        key_sums_add_to(&sums, tally->moments);
+    key_sums_close(&sums);
+}
+
 static void count_numbers(const struct count_plan *plan, const unsigned char *data, size_t len,
                           struct tally *tally, struct paged_counts *paged)
 {
+    if (plan->spec->has_weight) {
+        count_weighted_numbers(plan, data, len, tally);
+        return;
+    }
     const size_t bins = plan->spec->bins;
     struct record_text text = {data, data, data + len};
     struct batch_state state;
@@ -389,7 +447,7 @@ static void count_keyed_numbers(const struct count_plan *plan, const unsigned ch
         const size_t n = fields_parse_keyed(plan->parser, &plan->field, &plan->keys[0].field, &text,
                                             values.doubles, keyed->spans[0], BATCH);
         const struct record_text batch = {begin, begin, text.at};
-        keyed_find_others(keyed, plan->parser, &plan->field, plan->keys, batch, n);
+        keyed_find_others(keyed, plan->parser, &plan->field, plan->keys, batch, values.doubles, n);
         memset(values.doubles + n, 0, (BATCH - n) * sizeof values.doubles[0]);
         rows_of_tokens(plan, &values, rows);
         keyed_count(keyed, plan->keys, n, numbers);

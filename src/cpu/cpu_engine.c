@@ -9,6 +9,7 @@
 #include "src/tally/file_tallies.h"
 #include "src/tally/keyed_counts.h"
 #include "src/tally/paged_counts.h"
+#include "src/text/weight.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -51,9 +52,10 @@ struct cpu_engine {
     /* Guards `free`; with pages also `peeking`, and which tables are busy. */
     _Alignas(CACHE_LINE) pthread_mutex_t lock;
     pthread_cond_t freed, idle;
-    bool peeking;            /* no table may become busy */
-    struct cpu_chunk *free;  /* last in, first out: that buffer is still in a cache */
-    unsigned char *memory;   /* the data of all chunks; NULL if another engine has them */
+    bool peeking;           /* no table may become busy */
+    struct cpu_chunk *free; /* last in, first out: that buffer is still in a cache */
+    unsigned char *memory;  /* the data of all chunks; NULL if another engine has them */
+    struct weight_total weight_total;
     struct cpu_engine *also; /* counts the same chunks by the next histogram; or NULL */
     struct cpu_chunk chunks[];
 };
@@ -113,8 +115,9 @@ static int open_tables(struct cpu_engine *cpu, const struct histogram_spec *spec
 }
 
 /* Makes tables as open_tables, for counts by key, which are moved to engine.keys. */
-static int open_keyed_tables(struct cpu_engine *cpu, unsigned chunks)
+static int open_keyed_tables(struct cpu_engine *cpu, unsigned chunks, bool has_weight)
 {
+    struct weight_total *total = has_weight ? &cpu->weight_total : NULL;
     int rc = 0;
     cpu->tables = cache_lines_open(chunks * sizeof *cpu->tables);
     if (!cpu->tables)
@@ -122,7 +125,7 @@ static int open_keyed_tables(struct cpu_engine *cpu, unsigned chunks)
     cpu->table_count = chunks;
     for (size_t i = 0; i < chunks; i++) {
         pthread_mutex_init(&cpu->tables[i].lock, NULL);
-        rc |= keyed_open(&cpu->tables[i].keyed, cpu->engine.keys, chunks);
+        rc |= keyed_open(&cpu->tables[i].keyed, cpu->engine.keys, chunks, total);
     }
     return rc;
 }
@@ -413,13 +416,14 @@ static struct cpu_engine *open_one(const struct histogram_spec *spec,
     pthread_mutex_init(&cpu->lock, NULL);
     pthread_cond_init(&cpu->freed, NULL);
     pthread_cond_init(&cpu->idle, NULL);
-    const int rc = options->keys ? open_keyed_tables(cpu, chunks)
+    const int rc = options->keys ? open_keyed_tables(cpu, chunks, spec->has_weight)
                                  : open_tables(cpu, spec, chunks, options->threads);
     if (rc != 0) {
         cpu_close(&cpu->engine);
         return NULL;
     }
     cpu->plan = count_plan(options->kernels ? options->kernels : cpu_kernels_find(NULL), spec);
+    cpu->plan.weight_total = &cpu->weight_total;
     for (unsigned i = 0; i < chunks; i++) {
         struct cpu_chunk *own = &cpu->chunks[i];
         own->chunk = (struct chunk){.engine = &cpu->engine, .may_borrow = true};
@@ -454,6 +458,14 @@ struct engine *cpu_engine_open(const struct histogram_spec *spec,
         cpu->plan.skip_repeated =
             kind.type == RECORD_PAIRS && record_kind_of(cpu->plan.spec).type != RECORD_PAIRS;
     return first ? &first->engine : NULL;
+}
+
+int cpu_engine_check(const struct engine *engine, struct error *error)
+{
+    int rc = 0;
+    for (const struct cpu_engine *cpu = (const struct cpu_engine *)engine; cpu; cpu = cpu->also)
+        rc |= weight_total_check(&cpu->weight_total, error);
+    return rc;
 }
 
 const char *cpu_engine_kernels(const struct engine *engine)

@@ -13,6 +13,7 @@
 struct cpu_kernels;
 struct file_tallies;
 struct key_tallies;
+struct error;
 
 struct cpu_engine_options {
     const struct cpu_kernels *kernels; /* NULL: the fastest */
@@ -29,6 +30,9 @@ struct cpu_engine_options {
  * returns NULL, submit and finish 0. */
 struct engine *cpu_engine_open(const struct histogram_spec *spec,
                                const struct cpu_engine_options *options);
+
+/* 0; or -1 with the error set once weights are too many, and counts mean nothing. Any thread. */
+int cpu_engine_check(const struct engine *engine, struct error *error);
 
 /* Returns a few words about the engine's kernels: a constant. */
 const char *cpu_engine_kernels(const struct engine *engine);

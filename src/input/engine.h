@@ -46,7 +46,7 @@ struct origin {
     uint64_t counted_from; /* bytes of the file, as stored, before what is counted of it */
     int32_t column; /* of lines: the field that a column's name means in this file; 0 if there is no
                      * name */
-    int32_t key_columns[KEY_PARTS_MAX];    /* the same for that of each key, */
+    int32_t key_columns[KEY_FIELDS_MAX];   /* the same for that of each key, */
     int32_t where_columns[CONDITIONS_MAX]; /* and for those of conditions */
     bool has_header;  /* the first record is the file's header, which is not counted */
     uint64_t content; /* bytes of the file's content before the chunk's, if that was wanted, */

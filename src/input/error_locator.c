@@ -7,6 +7,7 @@
 #include "src/base/show.h"
 #include "src/tally/histogram_spec.h"
 #include "src/text/units.h"
+#include "src/text/weight.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -225,6 +226,10 @@ static void describe_record(const struct field *field, const unsigned char *text
         show_token(text + fault->from, fault->len, shown);
         error_set(what, "'%s' is not a number%s", shown,
                   advice(field, text + fault->from, fault->len));
+    } else if (fault->what == FIELD_NO_WEIGHT) {
+        show_token(text + fault->from, fault->len, shown);
+        error_set(what, "the weight '%s' is not a whole number from 0 to %" PRIu64, shown,
+                  WEIGHT_MAX);
     } else if (fault->what == FIELD_TOO_LONG) {
         const bool is_key = fault->len > 0;
         error_set(what, is_key ? "a key of more than %zu bytes" : "longer than %zu bytes",
@@ -255,9 +260,9 @@ static void describe_record(const struct field *field, const unsigned char *text
 /* The text that is searched for invalid samples. */
 struct searched {
     const struct histogram_spec *spec;
-    struct field field;             /* in this file */
-    struct key keys[KEY_PARTS_MAX]; /* in this file */
-    struct line_filter filter;      /* in this file */
+    struct field field;              /* in this file */
+    struct key keys[KEY_FIELDS_MAX]; /* in this file */
+    struct line_filter filter;       /* in this file */
 };
 
 static bool find_number(const struct field *field, const unsigned char *text, size_t len,
@@ -282,7 +287,7 @@ static const struct field *find_in_all(const struct searched *searched, const un
         searched->spec->mode != &mode_lines && find_number(field, text, len, fault);
     const struct field *wrong = is_number ? field : NULL;
     struct field_fault other;
-    for (unsigned i = 0; i < searched->spec->key_count; i++) {
+    for (unsigned i = 0; i < searched->spec->key_count + searched->spec->has_weight; i++) {
         const struct key *key = &searched->keys[i];
         if (!key_find_missing(key, field, text, len, &other) || (wrong && fault->at <= other.at))
             continue;
@@ -292,7 +297,16 @@ static const struct field *find_in_all(const struct searched *searched, const un
     return wrong;
 }
 
-/* Finds the first invalid sample as find_in_all does, among the records that the filter keeps. */
+/* True if the record [begin, end) does not count. */
+static bool is_left_out(const struct searched *searched, const unsigned char *begin,
+                        const unsigned char *end)
+{
+    const struct histogram_spec *spec = searched->spec;
+    return !line_filter_keeps(&searched->filter, begin, end, NULL) ||
+           (spec->has_weight && weight_is_zero(&searched->keys[spec->key_count].field, begin, end));
+}
+
+/* Finds the first invalid sample as find_in_all does, among the records that count. */
 static const struct field *find_in_kept(const struct searched *searched, const unsigned char *text,
                                         size_t len, struct field_fault *fault)
 {
@@ -300,7 +314,7 @@ static const struct field *find_in_kept(const struct searched *searched, const u
     for (const unsigned char *at = text, *end; at < limit; at = end + 1) {
         end = field_record_end(&searched->field, at, limit);
         const bool is_long = (size_t)(end - at) > field_record_max(&searched->field);
-        if (!is_long && !line_filter_keeps(&searched->filter, at, end, NULL))
+        if (!is_long && is_left_out(searched, at, end))
             continue;
         *fault = (struct field_fault){.what = FIELD_TOO_LONG};
         const struct field *wrong =
@@ -340,7 +354,7 @@ static bool find_invalid(const struct error_locator *locator, const struct chunk
     size_t begin = chunk->begin;
     if (origin->column)
         searched.field.number = origin->column;
-    for (unsigned i = 0; i < spec->key_count; i++) {
+    for (unsigned i = 0; i < KEY_FIELDS_MAX; i++) {
         searched.keys[i] = spec->keys[i];
         if (origin->key_columns[i])
             searched.keys[i].field.number = origin->key_columns[i];
@@ -355,7 +369,7 @@ static bool find_invalid(const struct error_locator *locator, const struct chunk
         *at += begin;
         return is_found;
     }
-    const struct field *wrong = line_filter_is_used(&searched.filter)
+    const struct field *wrong = line_filter_is_used(&searched.filter) || spec->has_weight
                                     ? find_in_kept(&searched, text, len, &fault)
                                     : find_in_all(&searched, text, len, &fault);
     if (!wrong)

@@ -46,7 +46,7 @@ struct input_options {
     struct content_options content;
     struct record_kind record; /* what the content is cut into */
     const struct field *field; /* of lines; it must outlive the inputs */
-    const struct key *keys;    /* of lines; the same */
+    const struct key *keys;    /* of lines; the same; with the weight */
     unsigned key_count;
     const struct line_filter *filter; /* of lines; the same; or NULL: all count */
     bool skips_bom;       /* of lines: a byte order mark before the first one is left out */
@@ -91,7 +91,7 @@ struct plan {
     struct shard_edges edges; /* compressed: of the shard, if there are shards */
     uint64_t counted_from;    /* bytes of the file, as stored, before those of the shard */
     int32_t column;           /* that is named; 0: not known, or not needed */
-    int32_t key_columns[KEY_PARTS_MAX];    /* the same of each key, */
+    int32_t key_columns[KEY_FIELDS_MAX];   /* the same of each key, */
     int32_t where_columns[CONDITIONS_MAX]; /* and of conditions */
 };
 

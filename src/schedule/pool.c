@@ -156,11 +156,14 @@ static bool has_invalid(struct pool *pool)
     return true;
 }
 
-/* 0; or -1 with the error set if an expression of a histogram could not be matched, and of the
- * first one the line is known, or never will be, as the run is at its end. Where one names the
- * parts of lines, what takes too much backtracking is invalid, but lack of memory is an error. */
-static int check_filters(const struct pool *pool, bool is_end, struct error *error)
+/* 0; or -1 with the error set if weights do not add up, or an expression of a histogram could not
+ * be matched, and of the first one the line is known, or never will be, as the run is at its end.
+ * Where one names the parts of lines, what takes too much backtracking is invalid, but lack of
+ * memory is an error. */
+static int check_lines(const struct pool *pool, bool is_end, struct error *error)
 {
+    if (cpu_engine_check(pool->cpu, error) != 0)
+        return -1;
     for (const struct histogram_spec *spec = pool->spec; spec; spec = spec->also) {
         if (line_filter_check(&spec->filter, error) != 0 &&
             (spec != pool->spec || error_locator_first(pool->undecided, error) || is_end))
@@ -178,8 +181,7 @@ static bool has_ended(struct pool *pool)
     if (has_invalid(pool))
         return true;
     if (key_tallies_check(pool->options.keys, &what) == 0 &&
-        file_tallies_check(pool->options.files, &what) == 0 &&
-        check_filters(pool, false, &what) == 0)
+        file_tallies_check(pool->options.files, &what) == 0 && check_lines(pool, false, &what) == 0)
         return false;
     fail(pool, what.text);
     return true;
@@ -458,7 +460,7 @@ static int gather(struct pool *pool, struct engine *gpu, struct tally *tally,
     if (options->files)
         file_tallies_end(options->files);
     if (file_tallies_check(options->files, error) != 0 ||
-        key_tallies_check(options->keys, error) != 0 || check_filters(pool, true, error) != 0)
+        key_tallies_check(options->keys, error) != 0 || check_lines(pool, true, error) != 0)
         return -1;
     if (!pool->locator || !error_locator_first(pool->locator, &outcome->invalid) ||
         options->invalid != INVALID_ERROR)
@@ -523,6 +525,9 @@ int pool_run(const struct pool_options *options, const struct pool_task *task,
 
 int pool_so_far(const struct pool_view *view, struct tally *tally)
 {
+    struct error unused; /* the run ends by it soon */
     engine_peek(view->cpu, tally);
+    if (cpu_engine_check(view->cpu, &unused) != 0)
+        return -1;
     return view->gpu ? engine_peek(view->gpu, tally) : 0;
 }

@@ -126,8 +126,9 @@ struct histogram_spec {
     struct binning binning;                /* if mode->is_binned */
     bool has_moments;                      /* tallies have moments; only if mode->is_binned */
     struct field field;                    /* of numbers and lines: where in a line they stand */
-    struct key keys[KEY_PARTS_MAX];        /* of numbers and lines: what they are counted by */
+    struct key keys[KEY_FIELDS_MAX];       /* of numbers and lines: what they are counted by */
     unsigned key_count;                    /* 0: there are no keys */
+    bool has_weight;                       /* that of a record is in keys[key_count] */
     struct line_filter filter;             /* of numbers and lines: which lines count */
     const struct histogram_spec *also;     /* the next one by which the same input is counted */
 };

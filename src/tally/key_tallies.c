@@ -141,9 +141,14 @@ bool key_pages_take(struct key_pages *pages, uint32_t key, size_t place)
     return true;
 }
 
-int key_samples_open(struct key_samples *samples, unsigned row_bits)
+int key_samples_open(struct key_samples *samples, unsigned row_bits, bool has_weights)
 {
     *samples = (struct key_samples){.max = KEY_SAMPLES, .row_bits = row_bits};
+    if (has_weights) {
+        samples->weighted = malloc(KEY_SAMPLES * sizeof samples->weighted[0]);
+        samples->weighted_scratch = malloc(KEY_SAMPLES * sizeof samples->weighted[0]);
+        return samples->weighted && samples->weighted_scratch ? 0 : -1;
+    }
     samples->list = malloc(KEY_SAMPLES * sizeof samples->list[0]);
     samples->scratch = malloc(KEY_SAMPLES * sizeof samples->scratch[0]);
     return samples->list && samples->scratch ? 0 : -1;
@@ -154,6 +159,8 @@ void key_samples_close(struct key_samples *samples)
     close_pages(&samples->pages);
     free(samples->list);
     free(samples->scratch);
+    free(samples->weighted);
+    free(samples->weighted_scratch);
     *samples = (struct key_samples){.count = 0};
 }
 
@@ -173,6 +180,14 @@ static void empty_pages(struct key_pages *pages)
 
 void key_samples_sort(struct key_samples *samples)
 {
+    if (samples->weighted) {
+        struct radix_pair *pairs =
+            radix_sort_pairs(samples->weighted, samples->weighted_scratch, samples->count);
+        samples->weighted_scratch =
+            pairs == samples->weighted ? samples->weighted_scratch : samples->weighted;
+        samples->weighted = pairs;
+        return;
+    }
     uint64_t *sorted = radix_sort(samples->list, samples->scratch, samples->count);
     samples->scratch = sorted == samples->list ? samples->scratch : samples->list;
     samples->list = sorted;
@@ -310,7 +325,7 @@ int key_tallies_open_table(const struct key_tallies *keys, struct key_table *tab
                            struct key_samples *samples)
 {
     const bool has_moments = keys->spec->has_moments;
-    const int rc = key_samples_open(samples, keys->row_bits);
+    const int rc = key_samples_open(samples, keys->row_bits, keys->spec->has_weight);
     return key_table_open(table, &keys->seed, has_moments) == 0 ? rc : -1;
 }
 
@@ -405,13 +420,15 @@ struct moving {
 static void move_samples(struct key_tallies *keys, struct stripe *stripe,
                          const struct moving *moving, size_t i, uint32_t number)
 {
-    const uint64_t *list = moving->samples->list;
+    const struct key_samples *samples = moving->samples;
     bool done = true;
     for (size_t at = moving->begin[i], end = at; at < moving->begin[i + 1]; at = end) {
-        while (end < moving->begin[i + 1] && list[end] == list[at])
-            end++;
-        done &= key_counts_add(&stripe->counts, number, row_of_position(list[at], keys->row_bits),
-                               end - at);
+        const uint64_t position = key_samples_at(samples, at);
+        uint64_t count = 0;
+        for (; end < moving->begin[i + 1] && key_samples_at(samples, end) == position; end++)
+            count += samples->weighted ? samples->weighted[end].value : 1;
+        done &= key_counts_add(&stripe->counts, number, row_of_position(position, keys->row_bits),
+                               count);
     }
     if (!done)
         key_tallies_lose(keys);
@@ -493,7 +510,8 @@ static void list_samples(struct moving *moving)
     const struct key_samples *samples = moving->samples;
     size_t at = 0;
     for (uint32_t i = 0; i <= moving->from->count; i++) {
-        while (at < samples->count && key_of_position(samples->list[at], samples->row_bits) < i)
+        while (at < samples->count &&
+               key_of_position(key_samples_at(samples, at), samples->row_bits) < i)
             at++;
         moving->begin[i] = (uint32_t)at;
     }

@@ -72,7 +72,8 @@ struct key_pages {
 
 /* A list of keys and rows, one pair for each sample, until they are added to counts. */
 struct key_samples {
-    uint64_t *list, *scratch; /* places */
+    uint64_t *list, *scratch;                       /* places; NULL if samples have weights: */
+    struct radix_pair *weighted, *weighted_scratch; /* places and these; otherwise NULL */
     size_t count;
     size_t max; /* KEY_SAMPLES, or fewer: more are to be moved before */
     unsigned row_bits;
@@ -83,7 +84,7 @@ struct key_samples {
 #define KEY_SAMPLES ((size_t)1 << 17)
 
 /* Makes room for samples. 0, or -1 if memory is short: key_samples_close is due in any case. */
-int key_samples_open(struct key_samples *samples, unsigned row_bits);
+int key_samples_open(struct key_samples *samples, unsigned row_bits, bool has_weights);
 
 /* Frees it. Does nothing with all-zero samples. */
 void key_samples_close(struct key_samples *samples);
@@ -92,6 +93,20 @@ void key_samples_close(struct key_samples *samples);
 static inline void key_samples_add(struct key_samples *samples, uint32_t key, uint32_t row)
 {
     samples->list[samples->count++] = key_position(key, row, samples->row_bits);
+}
+
+/* Adds one that has a weight. */
+static inline void key_samples_add_weight(struct key_samples *samples, uint32_t key, uint32_t row,
+                                          uint64_t weight)
+{
+    samples->weighted[samples->count++] =
+        (struct radix_pair){key_position(key, row, samples->row_bits), weight};
+}
+
+/* Returns the place of sample i. */
+static inline uint64_t key_samples_at(const struct key_samples *samples, size_t i)
+{
+    return samples->weighted ? samples->weighted[i].key : samples->list[i];
 }
 
 /* Makes room for pages, unless there is. False if memory is short. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "keyed_counts.h"
 #include "src/text/number.h"
+#include "src/text/weight.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -120,15 +121,18 @@ void large_numbers_list(const struct number_parser *parser, const struct field *
 /* Records whose keys are prepared together. */
 #define AT_ONCE 128
 
-int keyed_open(struct keyed_counts *keyed, struct key_tallies *keys, unsigned tables)
+int keyed_open(struct keyed_counts *keyed, struct key_tallies *keys, unsigned tables,
+               struct weight_total *total)
 {
     const size_t wide = WIDE_OF_ALL / tables;
     *keyed = (struct keyed_counts){.keys = keys,
                                    .parts = key_tallies_parts(keys),
+                                   .weight_total = total,
                                    .wide_max = wide < WIDE_MIN ? WIDE_MIN : wide};
-    keyed->spans = malloc(keyed->parts * sizeof keyed->spans[0]);
+    keyed->spans = malloc((keyed->parts + 1) * sizeof keyed->spans[0]);
+    keyed->weights = total ? malloc(KEYED_MAX * sizeof keyed->weights[0]) : NULL;
     const int rc = key_tallies_open_table(keys, &keyed->table, &keyed->samples);
-    return keyed->spans ? rc : -1;
+    return keyed->spans && (keyed->weights || !total) ? rc : -1;
 }
 
 void keyed_close(struct keyed_counts *keyed)
@@ -138,6 +142,7 @@ void keyed_close(struct keyed_counts *keyed)
     quick_sums_close(&keyed->quick);
     free(keyed->scratch);
     free(keyed->spans);
+    free(keyed->weights);
     *keyed = (struct keyed_counts){.keys = NULL};
 }
 
@@ -246,8 +251,12 @@ static inline void prepare(struct keyed_counts *keyed, const struct key *keys, s
                            const unsigned char *begin, const struct wanted *before,
                            struct wanted *wanted)
 {
-    wanted->name = make_name(keyed, keys, i);
     wanted->is_repeated = false;
+    if (keyed->weights && keyed->weights[i] == 0) {
+        wanted->name.bytes = NULL;
+        return;
+    }
+    wanted->name = make_name(keyed, keys, i);
     if (!wanted->name.bytes) {
         keyed->invalid++;
         return;
@@ -296,17 +305,21 @@ static size_t count_some(struct keyed_counts *keyed, const struct key *keys, siz
     }
     for (size_t i = 0; i < count; i++) {
         numbers[i] = wanted[i].is_repeated ? numbers[i - 1] : find_number(keyed, &wanted[i]);
-        keyed->table.entries[numbers[i]].samples++;
+        keyed->table.entries[numbers[i]].samples += keyed->weights ? keyed->weights[first + i] : 1;
     }
     return count;
 }
 
 void keyed_find_others(struct keyed_counts *keyed, const struct number_parser *parser,
                        const struct field *field, const struct key *keys, struct record_text text,
-                       size_t n)
+                       double *values, size_t n)
 {
-    for (unsigned i = 1; i < keyed->parts; i++)
+    const unsigned parts = keyed->parts;
+    for (unsigned i = 1; i < parts + (keyed->weights != NULL); i++)
         fields_find_keys(parser, field, &keys[i].field, text, keyed->spans[i], n);
+    if (keyed->weights)
+        weights_read(&keys[parts].field, keyed->spans[parts], n, values, keyed->spans[0],
+                     keyed->weights, keyed->weight_total);
 }
 
 void keyed_count(struct keyed_counts *keyed, const struct key *keys, size_t n, uint32_t *numbers)
@@ -328,6 +341,11 @@ void keyed_count_rows(struct keyed_counts *keyed, const uint32_t *numbers, const
     struct key_samples *samples = &keyed->samples;
     if (samples->count + n > samples->max)
         key_tallies_move_samples(keyed->keys, &keyed->table, samples);
+    for (size_t i = 0; i < n && keyed->weights; i++)
+        if (keyed->weights[i] > 0)
+            key_samples_add_weight(samples, numbers[i], rows[i], keyed->weights[i]);
+    if (keyed->weights)
+        return;
     uint32_t *counts[KEYED_MAX], unused = 0;
     if (!key_pages_open(&samples->pages, samples->row_bits)) {
         key_tallies_lose(keyed->keys);
@@ -353,22 +371,28 @@ void keyed_add_values(struct keyed_counts *keyed, const uint32_t *numbers, const
     bool done = true;
     if (sums && quick->others > OTHERS_MAX * quick->count)
         move_quick(keyed);
-    if (sums && !keyed->is_spread)
+    if (sums && !keyed->is_spread && !keyed->weights)
         quick_sums_prepare(quick, keyed->table.count, KEYS_MAX + 1 + KEYED_MAX, values, n);
     for (size_t i = 0; i < n; i++) {
         if (i + AHEAD < n && numbers[i + AHEAD] < quick->count) /* which has two lines */
             __builtin_prefetch((const char *)&quick->list[numbers[i + AHEAD]] + 64);
+        const uint64_t weight = keyed->weights ? keyed->weights[i] : 1;
+        if (weight == 0)
+            continue;
         if (isnan(values[i])) {
             keyed->invalid++;
             continue;
         }
         const bool is_large = wholes && wholes[i].is_whole && fabs(values[i]) >= MOMENTS_LARGE;
-        if (!sums || (!is_large && quick_sums_add(quick, numbers[i], values[i])))
+        if (!sums || (!is_large && !keyed->weights && quick_sums_add(quick, numbers[i], values[i])))
             continue;
         struct key_sums *of_key = &sums[numbers[i]];
         keyed->wide -= of_key->moments != NULL;
-        done &= is_large ? key_sums_add_large(of_key, values[i], wholes[i].number, 1)
-                         : key_sums_add(of_key, values[i]);
+        if (is_large)
+            done &= key_sums_add_large(of_key, values[i], wholes[i].number, weight);
+        else
+            done &= keyed->weights ? key_sums_add_times(of_key, values[i], weight)
+                                   : key_sums_add(of_key, values[i]);
         keyed->wide += of_key->moments != NULL;
     }
     if (!done)

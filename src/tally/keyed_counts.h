@@ -23,14 +23,18 @@ struct keyed_counts {
     unsigned char *scratch;     /* for keys that are not in the text; NULL until one is counted */
     size_t scratch_used;        /* bytes of it */
     unsigned parts;             /* of each name */
-    struct key_span (*spans)[KEYED_MAX];  /* for the caller: where key i of record k is, [i][k] */
+    struct key_span (*spans)[KEYED_MAX];  /* for the caller: where key i of record k is, [i][k];
+                                           * behind them where its weight is */
+    uint64_t *weights;                    /* of the records; NULL: they have none */
+    struct weight_total *weight_total;    /* if they have; of all threads */
     struct key_memo memos[KEY_PARTS_MAX]; /* of the last part that was made for each */
     uint64_t invalid; /* records without a key, and numbers that are none, so far */
 };
 
-/* Makes counts to be moved to `keys`, as so many `tables` are. 0, or -1 if memory is short:
- * keyed_close is due in any case. */
-int keyed_open(struct keyed_counts *keyed, struct key_tallies *keys, unsigned tables);
+/* Makes counts to be moved to `keys`, as so many `tables` are. `total` is NULL unless records have
+ * weights. 0, or -1 if memory is short: keyed_close is due in any case. */
+int keyed_open(struct keyed_counts *keyed, struct key_tallies *keys, unsigned tables,
+               struct weight_total *total);
 
 /* Frees them. Does nothing with all-zero ones. */
 void keyed_close(struct keyed_counts *keyed);
@@ -39,10 +43,11 @@ void keyed_close(struct keyed_counts *keyed);
 void keyed_move(struct keyed_counts *keyed);
 
 /* Sets the spans of the second and further keys of the n records from text.at on that count as
- * records of the field; those of the first keys are known. */
+ * records of the field, and their weights; those of the first keys are known. A record without a
+ * weight becomes invalid: its value, or without `values` its key. */
 void keyed_find_others(struct keyed_counts *keyed, const struct number_parser *parser,
                        const struct field *field, const struct key *keys, struct record_text text,
-                       size_t n);
+                       double *values, size_t n);
 
 /* Counts n records, KEYED_MAX at most, by their keys, whose spans are set, and sets the numbers of
  * these, which hold until this is called again. */

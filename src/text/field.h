@@ -56,9 +56,10 @@ enum field_found {
     FIELD_FOUND,
     FIELD_EMPTY, /* the record does not count */
     FIELD_MISSING,
-    FIELD_TOO_LONG, /* the record is */
-    FIELD_BROKEN,   /* the record is not JSON */
-    FIELD_NO_TIME,  /* the field of a key is not the time that it should be */
+    FIELD_TOO_LONG,  /* the record is */
+    FIELD_BROKEN,    /* the record is not JSON */
+    FIELD_NO_TIME,   /* the field of a key is not the time that it should be, */
+    FIELD_NO_WEIGHT, /* or that of a weight is none (weight.h) */
 };
 
 /* The state of a scan of CSV between two bytes. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "key.h"
 #include "src/base/byte_word.h"
+#include "weight.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -346,14 +347,16 @@ bool key_find_missing(const struct key *key, const struct field *field, const un
             continue;
         from = NULL;
         enum field_found found = find_field(key, at, end, &from, &to);
-        if (found == FIELD_FOUND && lacks_time(key, from, to))
+        if (found == FIELD_FOUND && key->is_weight)
+            found = weight_of_field(&key->field, from, to) == WEIGHT_NONE ? FIELD_NO_WEIGHT : found;
+        else if (found == FIELD_FOUND && lacks_time(key, from, to))
             found = FIELD_NO_TIME;
         if (found == FIELD_FOUND)
             continue;
         *fault = (struct field_fault){.at = (size_t)(at - text), .what = found};
-        if (found == FIELD_BROKEN || found == FIELD_NO_TIME)
+        if (found == FIELD_BROKEN || found >= FIELD_NO_TIME)
             fault->from = (size_t)(from - text);
-        if ((found == FIELD_TOO_LONG && from) || found == FIELD_NO_TIME)
+        if ((found == FIELD_TOO_LONG && from) || found >= FIELD_NO_TIME)
             fault->len = (size_t)(to - from);
         return true;
     }

@@ -12,6 +12,7 @@
 #define KEY_SIZE_MAX FIELD_RECORD_MAX /* bytes of a field, as written */
 #define KEY_MODIFIERS_MAX 4
 #define KEY_PARTS_MAX 4 /* keys by which a record is counted together (key_parts_join) */
+#define KEY_FIELDS_MAX (KEY_PARTS_MAX + 1) /* the weight follows the keys */
 
 enum key_modifier_kind {
     KEY_CHARACTERS, /* some characters */
@@ -33,6 +34,7 @@ struct key {
     struct field field;
     struct key_modifier modifiers[KEY_MODIFIERS_MAX]; /* each is for what the one before made */
     unsigned modifier_count;
+    bool is_weight; /* it is no key: its field is a weight (weight.h) */
 };
 
 /* The bytes of a key, any bytes. */
@@ -90,7 +92,8 @@ enum field_found key_find(const struct key *key, const unsigned char *begin,
                           const unsigned char *end, unsigned char *scratch, struct key_name *name);
 
 /* Finds the first record of text[0..len) that has no key, among those that count as records of
- * `field`. False if there is none, or memory is short. Slow. Any thread. */
+ * `field`; or that has no weight, if the key is one. False if there is none, or memory is short.
+ * Slow. Any thread. */
 bool key_find_missing(const struct key *key, const struct field *field, const unsigned char *text,
                       size_t len, struct field_fault *fault);
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Writes what --by prints of standard input, by a dict of Fractions:
 
-    oracle_by.py [-t C | --csv] [--header-line] [-k N] --by=FIELD[:MODIFIER]... <IN
+    oracle_by.py [-t C | --csv] [--header-line] [-k N] [--weight=N] --by=FIELD[:MODIFIER]... <IN
 
 --by may be given several times: then a key is a tuple of texts, a column each. Without -k each key and the number of its
 lines; with it each key, and count, invalid, min, max and sum of its
@@ -23,6 +23,7 @@ parser.add_argument('-t', dest='separator', default=None)
 parser.add_argument('--csv', action='store_true')
 parser.add_argument('--header-line', action='store_true')
 parser.add_argument('-k', dest='field')
+parser.add_argument('--weight')
 parser.add_argument('--by', required=True, action='append')
 options = parser.parse_args()
 separator = options.separator.encode() if options.separator else b',' if options.csv else None
@@ -119,6 +120,15 @@ def number_of(field):
     return Fraction(float(text)) if NUMBER.match(text) else None
 
 
+def weight_of(field):
+    """Returns how often a record counts, or None if its weight is none."""
+    text = content(field or b'').strip(b' \t\n\v\f\r')
+    if len(text) > 1 and text.startswith(b'"') and text.endswith(b'"'):
+        text = text[1:-1].strip(b' \t\n\v\f\r')
+    weight = int(text.split(b'.')[0]) if re.fullmatch(rb'[+-]?[0-9]+(\.0*)?', text) and len(text) <= 256 else -1
+    return weight if 0 <= weight < 1 << 63 else None
+
+
 def show(key):
     """Shows the parts of a key, the first of which is not one of the words."""
     if key is None:
@@ -160,12 +170,12 @@ class Numbers:
         self.sum = Fraction(0)
         self.least = self.greatest = None
 
-    def add(self, value):
-        self.samples += 1
+    def add(self, value, times):
+        self.samples += times
         if value is None:
-            self.invalid += 1
+            self.invalid += times
             return
-        self.sum += value
+        self.sum += value * times
         self.least = value if self.least is None else min(self.least, value)
         self.greatest = value if self.greatest is None else max(self.greatest, value)
 
@@ -183,17 +193,24 @@ def column(found, name):
 keys = {}
 key_numbers = None if options.header_line else [int(field) for field, _ in by]
 number = int(options.field) if options.field and not options.header_line else None
+weight_number = int(options.weight) if options.weight and not options.header_line else None
 in_utc = set()
 all_found = [fields(record) for record in records(sys.stdin.buffer.read())]
 if options.header_line and all_found:
     key_numbers = [column(all_found[0], field) for field, _ in by]
     number = column(all_found[0], options.field) if options.field else None
+    weight_number = column(all_found[0], options.weight) if options.weight else None
     all_found.pop(0)
 all_found = [found for found in all_found if found is not None]
 in_utc = several_offsets(all_found)
 for found in all_found:
-    numbers = keys.setdefault(key_of(found), Numbers())
-    numbers.add(number_of(pick(found, number)) if number else Fraction(0))
+    weight = weight_of(pick(found, weight_number)) if weight_number else 1
+    if weight == 0:
+        continue
+    key, value = key_of(found), number_of(pick(found, number)) if number else Fraction(0)
+    if weight is None:
+        key, value = key if number else None, None
+    keys.setdefault(key, Numbers()).add(value if number else Fraction(0), 1 if weight is None else weight)
 
 named = [key for key in keys if key is not None]
 are_numbers = [all(NUMBER.match(part) for part in parts) for parts in zip(*named)]

@@ -116,7 +116,7 @@ static void check_counts(unsigned samples, unsigned keys, uint32_t first_row)
 static void check_samples(void)
 {
     struct key_samples samples;
-    (void)need(key_samples_open(&samples, key_row_bits(ROWS_HERE)) == 0 ? &samples : NULL);
+    (void)need(key_samples_open(&samples, key_row_bits(ROWS_HERE), false) == 0 ? &samples : NULL);
     for (unsigned round = 0; round < 3; round++) {
         const size_t count = round == 0 ? 0 : round == 1 ? 1000 : KEY_SAMPLES;
         uint64_t sum = 0, sorted_sum = 0;
