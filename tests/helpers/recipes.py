@@ -392,6 +392,21 @@ def key_table(key_of, wanted=lambda request: True):
         return same(due)("".join("\t".join(row[:2]) + "\n" for row in rows))
     return check
 
+# The sum of the weights of each route, and how often each field 9 is in both parts of the shop's log.
+def route_weights(out):
+    sums = collections.Counter()
+    for request in requests:
+        fields = request.line.split()
+        weight = int(fields[9]) if fields[9].isdigit() else None
+        sums["(invalid)" if weight is None else modified(7, "route")(fields)] += 1 if weight is None else weight
+    due = sorted((key for key in sums if sums[key] > 0), key=lambda key: (key == "(invalid)", key))
+    return same("%s\t%d" % (key.replace("\\", r"\\").replace('"', r"\x22"), sums[key]) for key in due)(
+        "".join("\t".join(line.split("\t")[:2]) + "\n" for line in out.splitlines()))
+
+def field_counts(out):
+    counts = collections.Counter(request.line.split()[8] for request in requests[:1500] + requests[-1500:])
+    return same("%s\t%d" % (key.replace("\\", r"\\").replace('"', r"\x22"), counts[key]) for key in sorted(counts))(out)
+
 # Two keys of the requests that are in both parts of the shop's log, in order: their number, and where p99 begins if it is
 # there.
 def pairs_of_keys(one, other, wanted=lambda request: True, most=None):
@@ -488,6 +503,8 @@ checks = [
     (r"gpuhisto --by=9 --by=7:route --lines-with=.*", pairs_of_keys(lambda fields: fields[8], modified(7, "route"), lambda request: '" 50' in request.line)),
     (r"gpuhisto -s -k 4:time shop\.log \| grep .*", stats(moments, len(requests) - len(moments), ["min", "max"])),
     (r"gpuhisto --by=9 --where='7:1-5=.*", key_table(lambda fields: fields[8], is_item)),
+    (r"gpuhisto --by=7:route --weight=10 --percent shop\.log", route_weights),
+    (r"zcat -f shop.* \| gpuhisto --by=2 --weight=1", field_counts),
     (r"gpuhisto --by=4:10m -p shop\.log", key_table(modified(4, "10m"))),
     (r"gpuhisto -t '.x1f' --by=1:1-15:5m auth\.log", syslog),
     (r"gpuhisto --by=1 --top=3 day.*", same(first_clients(3))),
