@@ -213,6 +213,31 @@ for seed in 1 2 3 4 $(few 5 5 6 7 8 9); do
     same "seed $seed: mean and deviation of a key" expected rows
 done
 
+# --- more samples and keys than a thread holds, and records that are too long ---
+
+awk 'BEGIN { srand(5); for (i = 0; i < 150000; i++) print int(rand() * 9), "k" int(rand() * rand() * 50000), i % 7 + 0.25 }' >many
+for how in --threads=1 "--threads=8 --chunk-size=10000"; do
+    $oracle_by --weight=1 --by=2 <many >expected
+    run --weight=1 --by=2 $how many
+    counts "many keys, $how" expected
+    $oracle_by -k 3 --weight=1 --by=2 <many >expected
+    run -s -k 3 --weight=1 --by=2 $how many
+    tail -n +2 out | cut -f 1-6 >rows
+    same "numbers of many keys, $how" expected rows
+    awk '{ for (i = 0; i < $1; i++) print }' many | "$GPUHISTO" --device=cpu -k 3 --by=2 >expected
+    run -k 3 --weight=1 --by=2 $how many
+    counts "rows of many keys, $how" expected
+done
+{ printf '2;a;1\n3;'; head -c 1048576 /dev/zero | tr '\0' b; printf ';1\n4;a;1\n'; } >long
+printf 'a\t6\n(invalid)\t1\n' >expected
+run -q -t ';' --by=2 --weight=1 long
+counts "a line that is too long" expected
+printf '1\t6\t1.01\ninvalid\t1\n' >expected
+run -q -t ';' -k 3 --weight=1 long
+counts "a line that is too long, of numbers" expected
+run -t ';' -k 3 --weight=1 --invalid=error long
+refuses "a line that is too long" 1 "gpuhisto: long: line 2: longer than 1048576 bytes"
+
 # --- sums at the edge of 64 bits ---
 
 most=9223372036854775807
