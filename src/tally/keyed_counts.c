@@ -291,6 +291,7 @@ static size_t count_some(struct keyed_counts *keyed, const struct key *keys, siz
                          uint32_t *numbers)
 {
     const unsigned char *begin = keyed->spans[0][first].from;
+    const uint64_t *weights = keyed->weights ? keyed->weights + first : NULL;
     struct wanted wanted[AT_ONCE];
     size_t count = 0;
     n -= first;
@@ -305,7 +306,7 @@ static size_t count_some(struct keyed_counts *keyed, const struct key *keys, siz
     }
     for (size_t i = 0; i < count; i++) {
         numbers[i] = wanted[i].is_repeated ? numbers[i - 1] : find_number(keyed, &wanted[i]);
-        keyed->table.entries[numbers[i]].samples += keyed->weights ? keyed->weights[first + i] : 1;
+        keyed->table.entries[numbers[i]].samples += weights ? weights[i] : 1;
     }
     return count;
 }
