@@ -42,6 +42,8 @@ const char *strategy_cannot(const struct histogram_spec *spec)
         return "read times as numbers";
     if (spec->has_weight)
         return "read --weight";
+    if (field_is_list(field))
+        return "read lists of numbers";
     if (line_filter_is_used(&spec->filter))
         return "leave lines out";
     if (field->kind == FIELD_LINE)

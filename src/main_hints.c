@@ -108,6 +108,7 @@ void main_print_remarks(const struct options *options, const struct main_remarks
         diag("warning: all %" PRIu64 " %s are invalid, so %s was counted", remarks->samples,
              spec->has_weight                                          ? "samples"
              : spec->mode->is_binned && spec->field.kind == FIELD_NONE ? "tokens"
+             : field_is_list(&spec->field)                             ? "numbers"
                                                                        : "lines",
              spec->mode->is_binned ? "no number" : "nothing");
     if (remarks->is_decoded)

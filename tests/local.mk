@@ -54,7 +54,7 @@ memory_tests = $(emulated_tests) $(unit_tests) \
 	tests/cli/modes_emulated.sh tests/cli/gpu_files_emulated.sh \
 	tests/cli/also.sh tests/cli/channels.sh tests/cli/compressed.sh tests/cli/counts.sh tests/cli/decimal.sh tests/cli/diff.sh tests/cli/diff_keys.sh \
 	tests/cli/by.sh tests/cli/by_merge.sh tests/cli/by_tables.sh tests/cli/each.sh tests/cli/each_blocks.sh tests/cli/unsupported_format.sh tests/cli/formats.sh tests/cli/grammar.sh tests/cli/gzip.sh tests/cli/headers.sh \
-	tests/cli/json.sh tests/cli/json_path.sh tests/cli/keys.sh tests/cli/line.sh tests/cli/lines_with.sh tests/cli/many_cores.sh tests/cli/many_cores_csv.sh tests/cli/many_cores_gzip.sh \
+	tests/cli/json.sh tests/cli/json_path.sh tests/cli/keys.sh tests/cli/line.sh tests/cli/lines_with.sh tests/cli/lists.sh tests/cli/many_cores.sh tests/cli/many_cores_csv.sh tests/cli/many_cores_gzip.sh \
 	tests/cli/merge.sh tests/cli/modifiers.sh tests/cli/npy.sh tests/cli/numbers.sh \
 	tests/cli/options.sh tests/cli/plot.sh tests/cli/several_keys.sh tests/cli/regex.sh tests/cli/sort.sh tests/cli/sources.sh tests/cli/stats.sh tests/cli/times.sh tests/cli/values.sh tests/cli/weight.sh tests/cli/where.sh tests/cli/zstd.sh
 
@@ -426,7 +426,7 @@ scripts = \
 	tests/cli/each_blocks.sh \
 	tests/cli/exact_sums.sh tests/cli/fault_table.sh tests/cli/faults.sh tests/cli/fields.sh tests/cli/first_fault.sh tests/cli/unsupported_format.sh \
 	tests/cli/formats.sh tests/cli/grammar.sh tests/cli/gzip.sh tests/cli/hardening.sh tests/cli/headers.sh tests/cli/installed.sh tests/cli/interval.sh \
-	tests/cli/json.sh tests/cli/json_path.sh tests/cli/keys.sh tests/cli/large.sh tests/cli/line.sh tests/cli/lines_with.sh tests/cli/many_cores.sh tests/cli/many_cores_csv.sh tests/cli/many_cores_gzip.sh tests/cli/memory.sh tests/cli/merge.sh \
+	tests/cli/json.sh tests/cli/json_path.sh tests/cli/keys.sh tests/cli/large.sh tests/cli/line.sh tests/cli/lines_with.sh tests/cli/lists.sh tests/cli/many_cores.sh tests/cli/many_cores_csv.sh tests/cli/many_cores_gzip.sh tests/cli/memory.sh tests/cli/merge.sh \
 	tests/cli/modifiers.sh tests/cli/names.sh tests/cli/npy.sh tests/cli/numbers.sh tests/cli/numpy.sh \
 	tests/cli/options.sh tests/cli/output.sh tests/cli/pairs.sh tests/cli/parallel_ssh.sh tests/cli/part.sh \
 	tests/cli/plot.sh tests/cli/progress.sh tests/cli/ranges.sh tests/cli/recipes.sh tests/cli/regex.sh tests/cli/reproducible.sh \

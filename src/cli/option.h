@@ -44,7 +44,8 @@ struct draft {
     bool log_alone;                      /* --log without a base */
     const char *field, *after;           /* as typed; NULL: not given */
     int32_t field_number;                /* of --field; 0: it is not a number */
-    bool is_time;                        /* --field ends with FIELD_TIME */
+    bool is_time;                        /* --field ends with :time, */
+    enum list_kind list;                 /* or with this modifier */
     struct by by[KEY_PARTS_MAX];         /* of each --by */
     unsigned by_count;                   /* 0: not given */
     const char *weight;                  /* as typed; NULL: not given */
@@ -207,15 +208,19 @@ struct typed_field {
 /* options_fields.c: returns the number that a field was typed as; 0: it is none. */
 int32_t field_number(const char *field);
 
+/* options_by.c: copies the field, or the name of a column in quotes, that `text` begins with, a part
+ * of the value of an option. Returns where its modifiers begin; or NULL with an error. */
+const char *field_split(const char *option, const char *value, const char *text,
+                        char field[FIELD_SIZE], struct error *error);
+
 /* options_fields.c: sets a field that was typed. 0, or OPTIONS_WRONG with an error. */
 int field_finish(const struct draft *draft, const struct typed_field *typed, struct field *field,
                  struct error *error);
 
-/* options_by.c: reads the field `text` with modifiers, a part of the value of an option. Sets *by,
- * and `field` of WHERE_FIELD_SIZE bytes to the field without them. 0, or OPTIONS_WRONG with an
- * error. */
-int by_parse(const char *option, const char *value, const char *text, char *field, struct by *by,
-             struct error *error);
+/* options_by.c: reads a field with modifiers, as field_split does, to *by. 0, or OPTIONS_WRONG with
+ * an error. */
+int by_parse(const char *option, const char *value, const char *text, char field[FIELD_SIZE],
+             struct by *by, struct error *error);
 
 /* options_where.c: adds the conditions of --where to options->spec.filter. 0, or OPTIONS_WRONG with
  * an error. */

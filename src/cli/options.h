@@ -46,7 +46,8 @@ struct misplaced {
     const char *word;
 };
 
-#define WHERE_FIELD_SIZE 256 /* bytes of a field with modifiers, with the one that ends it */
+/* Bytes of a field of --field, --by or --where, with modifiers, and with the one that ends it. */
+#define FIELD_SIZE 256
 
 struct options {
     enum action action;
@@ -56,15 +57,15 @@ struct options {
     struct shard_choice part; /* --part */
     struct pool_options pool;
     struct report_options report;
-    bool incomplete;    /* --merge accepts missing shares */
-    bool each;          /* a result for each file, */
-    uint64_t each_size; /* or for each block of so many bytes; 0: files are not divided */
-    char time_field[WHERE_FIELD_SIZE]; /* of --field=FIELD:time; the histogram refers to it */
-    char by_fields[KEY_PARTS_MAX][WHERE_FIELD_SIZE];        /* of each --by, without modifiers; the
-                                                             * histogram's keys        refer to them */
-    char where_fields[CONDITIONS_MAX][2][WHERE_FIELD_SIZE]; /* of --where, with and without
-                        modifiers; the histogram's filter refers to them */
-    unsigned max_keys;                                      /* that are counted, at most */
+    bool incomplete;        /* --merge accepts missing shares */
+    bool each;              /* a result for each file, */
+    uint64_t each_size;     /* or for each block of so many bytes; 0: files are not divided */
+    char field[FIELD_SIZE]; /* of --field, if it has a modifier or quotes, without these */
+    char by_fields[KEY_PARTS_MAX][FIELD_SIZE]; /* of each --by, without modifiers; the histogram
+                                                * refers to all of these */
+    char where_fields[CONDITIONS_MAX][2][FIELD_SIZE]; /* of --where, with and without modifiers; its
+                                                       * filter refers to them */
+    unsigned max_keys;                                /* that are counted, at most */
     unsigned top; /* keys that are printed, the first of report.order, or those with most samples;
                      0: all */
     struct line_format line; /* of --line; the histogram's fields refer to it */

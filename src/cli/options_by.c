@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The field of --by and --where, or the name of a column in double quotes, and after colons the
- * modifiers that make another text of it; and --by, up to four times. */
+/* The field of --field, --by and --where, or the name of a column in double quotes, and after
+ * colons the modifiers that make another text, or the number, of it; --field, and --by up to four
+ * times. */
 #include "option.h"
 #include "parse.h"
 
@@ -150,25 +151,35 @@ static const char *copy_name(const char *text, char *name, size_t size)
     return *text ? text + 1 : NULL;
 }
 
-int by_parse(const char *option, const char *value, const char *text, char *field, struct by *by,
-             struct error *error)
+const char *field_split(const char *option, const char *value, const char *text,
+                        char field[FIELD_SIZE], struct error *error)
 {
-    *by = (struct by){.text = value, .is_name = *text == '"'};
-    const char *end = by->is_name    ? copy_name(text, field, WHERE_FIELD_SIZE)
+    const bool is_name = *text == '"';
+    const char *end = is_name        ? copy_name(text, field, FIELD_SIZE)
                       : *text == '.' ? path_end(text)
                                      : text + strcspn(text, ":");
-    if (by->is_name && (!end || (*end && *end != ':')))
-        return error_of_option(error, option, value,
-                               "must be a name of 1 to %d bytes in quotes, and perhaps modifiers "
-                               "after colons, as in %s='\"a:b\":1-3'",
-                               WHERE_FIELD_SIZE - 1, option);
-    if (!by->is_name && !copy(text, (size_t)(end - text), field, WHERE_FIELD_SIZE))
+    if (is_name && (!end || (*end && *end != ':'))) {
+        error_of_option(error, option, value,
+                        "must be a name of 1 to %d bytes in quotes, and perhaps modifiers after "
+                        "colons, as in %s='\"a:b\":%s'",
+                        FIELD_SIZE - 1, option, strcmp(option, "--field") == 0 ? "sum" : "1-3");
+        return NULL;
+    }
+    if (!is_name && !copy(text, (size_t)(end - text), field, FIELD_SIZE))
         end = text;
-    if (end == text || !*field)
-        return error_of_option(error, option, value, "must be a field of 1 to %d bytes",
-                               WHERE_FIELD_SIZE - 1);
-    const bool is_name = !by->is_name && !strchr(DIGITS "-.", *field);
-    return parse_modifiers(&by->key, option, value, end, is_name, error);
+    if (end > text && *field)
+        return end;
+    error_of_option(error, option, value, "must be a field of 1 to %d bytes", FIELD_SIZE - 1);
+    return NULL;
+}
+
+int by_parse(const char *option, const char *value, const char *text, char field[FIELD_SIZE],
+             struct by *by, struct error *error)
+{
+    *by = (struct by){.text = value, .is_name = *text == '"'};
+    const char *end = field_split(option, value, text, field, error);
+    const bool is_name = end && !by->is_name && !strchr(DIGITS "-.", *field);
+    return end ? parse_modifiers(&by->key, option, value, end, is_name, error) : OPTIONS_WRONG;
 }
 
 int option_by(struct draft *draft, const char *value, struct error *error)
@@ -184,4 +195,31 @@ int option_by(struct draft *draft, const char *value, struct error *error)
     if (by->key.modifier_count > 0) /* what a last bucket makes is joined (key_times.h) */
         by->key.modifiers[by->key.modifier_count - 1].is_fine = true;
     return 0;
+}
+
+int option_field(struct draft *draft, const char *value, struct error *error)
+{
+    static const char *const modifiers[] = {"", ":each", ":sum", ":last"}; /* by enum list_kind */
+    char field[FIELD_SIZE], shown[ERROR_SUBJECT_MAX];
+    const char *end = field_split("--field", value, value, field, error);
+    if (!end)
+        return OPTIONS_WRONG;
+    draft->field = value;
+    draft->field_number = *value == '"' ? 0 : field_number(field);
+    draft->is_time = strcmp(end, FIELD_TIME) == 0;
+    draft->list = LIST_NONE;
+    for (unsigned i = LIST_NONE; i <= LIST_LAST; i++)
+        if (strcmp(end, modifiers[i]) == 0) {
+            draft->list = i;
+            return 0;
+        }
+    if (draft->is_time)
+        return 0;
+    error_show_subject(end, shown);
+    return error_of_option(error, "--field", value,
+                           "'%s' must be :time, or :each, :sum or :last of a list of numbers%s",
+                           shown,
+                           field_number(field) == 0 && *value != '.' && *value != '"'
+                               ? "; quote a name that has a colon, as in --field='\"a:b\"'"
+                               : "");
 }

@@ -2,7 +2,7 @@
 /* The fields of a line: --field, --separator, --csv, --header-line, --after, --line and --units say
  * where the number is and how it is written, --max-keys how many keys there may be, --lines-with
  * and
- * --lines-without which lines count. options_by.c reads --by. */
+ * --lines-without which lines count. options_by.c reads --by and --field. */
 #include "option.h"
 #include "parse.h"
 
@@ -20,21 +20,6 @@ int32_t field_number(const char *field)
     if (!parse_digits(field + from_back, FIELD_RECORD_MAX, &number))
         return 0;
     return from_back ? -(int32_t)number : (int32_t)number;
-}
-
-int option_field(struct draft *draft, const char *value, struct error *error)
-{
-    char *field = draft->options->time_field;
-    const size_t len = strlen(value), time_len = strlen(FIELD_TIME);
-    draft->field = value;
-    draft->is_time = len > time_len && strcmp(value + len - time_len, FIELD_TIME) == 0;
-    if (draft->is_time && len - time_len >= WHERE_FIELD_SIZE)
-        return error_of_option(error, "--field", value, "must be a field of 1 to %d bytes",
-                               WHERE_FIELD_SIZE - 1);
-    if (draft->is_time)
-        *(char *)mempcpy(field, value, len - time_len) = '\0';
-    draft->field_number = field_number(draft->is_time ? field : value);
-    return 0;
 }
 
 int option_max_keys(struct draft *draft, const char *value, struct error *error)
@@ -143,6 +128,9 @@ static int finish_path(const struct draft *draft, const struct typed_field *type
         return error_of_option(error, typed->option, typed->value,
                                "must be a path such as .http.latency_ms, .spans[0].ms or "
                                ".\"odd name\"");
+    if (field_is_list(field) && strcmp(typed->option, "--field") != 0)
+        return error_of_option(error, typed->option, typed->value,
+                               "[] is for --field; take one element, as in [0] or [-1]");
     snprintf(term, sizeof term, "%s=", typed->option + 2);
     return option_conflict(draft, term, "csv separator=", "; a path is for lines of JSON", error);
 }
@@ -178,13 +166,39 @@ int field_finish(const struct draft *draft, const struct typed_field *typed, str
     return 0;
 }
 
+/* Sets what is done with lists, and refuses what cannot be in one. */
+static int finish_list(const struct draft *draft, struct field *field, struct error *error)
+{
+    field->list = draft->list;
+    if (draft->weight && field_is_list(field))
+        return option_conflict(draft, "weight", "field", " for lists of numbers", error);
+    if (field->list == LIST_NONE)
+        return 0;
+    if (field->kind == FIELD_BLANKS)
+        return error_of_option(error, "--field", draft->field,
+                               "blanks would cut a list apart; name its place with --separator, "
+                               "--csv or --line");
+    if (draft->has_comma)
+        return option_conflict(draft, "decimal", "field",
+                               " for lists of numbers, which commas separate", error);
+    return field->list == LIST_SUM
+               ? option_conflict(draft, "units", "field", " for sums; take :each or :last", error)
+               : 0;
+}
+
 int fields_finish(const struct draft *draft, struct field *field, struct error *error)
 {
-    const char *text = draft->is_time ? draft->options->time_field : draft->field;
-    const struct typed_field typed = {"--field", text, draft->field_number, draft->field, false};
+    char *name = draft->options->field;
+    struct typed_field typed = {"--field", draft->field, draft->field_number, draft->field, false};
+    if (draft->field && (draft->is_time || draft->list != LIST_NONE || *draft->field == '"')) {
+        field_split("--field", draft->field, draft->field, name, error);
+        typed.text = name;
+        typed.is_name = *draft->field == '"';
+    }
     *field = (struct field){.kind = FIELD_NONE, .has_units = draft_gave(draft, "units")};
     if (draft->field) {
-        const int rc = field_finish(draft, &typed, field, error);
+        int rc = field_finish(draft, &typed, field, error);
+        rc = rc == 0 ? finish_list(draft, field, error) : rc;
         if (rc == 0 && draft->has_comma && field->kind == FIELD_JSON)
             return option_conflict(draft, "decimal", "field",
                                    "; numbers in JSON have a point before decimals", error);

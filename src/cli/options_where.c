@@ -56,18 +56,17 @@ static int check_condition(enum condition_error what, const char *typed,
 
 /* Reads a condition as it was typed; `names` get the name of its field with and without modifiers.
  */
-static int read_condition(const struct draft *draft, const char *typed,
-                          char names[2][WHERE_FIELD_SIZE], struct condition *condition,
-                          struct error *error)
+static int read_condition(const struct draft *draft, const char *typed, char names[2][FIELD_SIZE],
+                          struct condition *condition, struct error *error)
 {
     struct typed_condition parts;
     struct by by;
     int rc = check_condition(condition_split(typed, &parts), typed, &parts, error);
     if (rc != 0)
         return rc;
-    if (parts.name_len >= WHERE_FIELD_SIZE)
+    if (parts.name_len >= FIELD_SIZE)
         return error_of_option(error, "--where", typed, "FIELD may have at most %d bytes",
-                               WHERE_FIELD_SIZE - 1);
+                               FIELD_SIZE - 1);
     memcpy(names[0], parts.name, parts.name_len);
     names[0][parts.name_len] = '\0';
     if (by_parse("--where", typed, names[0], names[1], &by, error) != 0)

@@ -68,7 +68,7 @@ static int add_condition(struct words *words, const struct condition *condition)
 {
     const struct where_value *operand = &condition->operand;
     const char *quote = operand->kind == WHERE_TEXT ? "\"" : "";
-    char text[WHERE_FIELD_SIZE + WHERE_VALUE_MAX + 8];
+    char text[FIELD_SIZE + WHERE_VALUE_MAX + 8];
     snprintf(text, sizeof text, "%s%s%s%.*s%s", condition->name,
              comparison_text(condition->comparison), quote, (int)operand->len, operand->text,
              quote);
@@ -81,7 +81,8 @@ static int add_field(const struct draft *draft, struct words *words)
     int rc = 0;
     if (draft->field_number != 0)
         rc |= words_format(words, "--field=%" PRId32 "%s", draft->field_number,
-                           draft->is_time ? FIELD_TIME : "");
+                           draft->is_time || draft->list != LIST_NONE ? strchr(draft->field, ':')
+                                                                      : "");
     else if (draft->field)
         rc |= add_text(words, "--field=", draft->field);
     for (unsigned i = 0; i < draft->by_count; i++)

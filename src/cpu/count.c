@@ -6,6 +6,7 @@
 #include "src/base/byte_masks.h"
 #include "src/base/byte_word.h"
 #include "src/text/line_spans.h"
+#include "src/text/list.h"
 
 #include <string.h>
 
@@ -241,6 +242,9 @@ static void count_keys(const struct count_plan *plan, const unsigned char *data,
     }
 }
 
+static void count_lists(const struct count_plan *plan, const unsigned char *data, size_t len,
+                        const struct destination *to);
+
 /* Counts all samples of data[0..len). */
 static void count_all(const struct count_plan *plan, const unsigned char *data, size_t len,
                       const struct destination *to)
@@ -250,6 +254,8 @@ static void count_all(const struct count_plan *plan, const unsigned char *data, 
     struct tally *tally = to->tally;
     if (to->keyed && mode == MODE_LINES)
         count_keys(plan, data, len, to);
+    else if (mode == MODE_NUMBERS && field_is_list(&plan->field))
+        count_lists(plan, data, len, to);
     else if (to->keyed)
         kernels->count_keyed_numbers(plan, data, len, tally, to->keyed);
     else
@@ -283,6 +289,76 @@ static void count_all(const struct count_plan *plan, const unsigned char *data, 
 }
 
 #define GATHERED_SIZE ((size_t)64 << 10) /* bytes of records that are counted together */
+
+/* --- lists of numbers --- */
+
+#define LISTS_MAX 128 /* records whose fields are found together */
+
+/* Samples of lists, as lines without a field, and the keys of their records. */
+struct listed {
+    struct count_plan plan;
+    const struct destination *to;
+    struct key_span keys[KEY_PARTS_MAX][LISTS_MAX];
+    size_t record, count, used;
+    unsigned char tokens[GATHERED_SIZE];
+};
+
+static void count_listed(struct listed *listed)
+{
+    count_all(&listed->plan, listed->tokens, listed->used, listed->to);
+    listed->count = listed->used = 0;
+}
+
+/* Adds a sample of a record. Returns true. */
+static bool add_listed(void *arg, const struct list_sample *sample)
+{
+    struct listed *listed = arg;
+    struct keyed_counts *keyed = listed->to->keyed;
+    if ((keyed && listed->count == KEYED_MAX) || GATHERED_SIZE - listed->used <= NUMBER_MAX)
+        count_listed(listed);
+    for (unsigned i = 0; keyed && i < keyed->parts; i++)
+        keyed->spans[i][listed->count] = listed->keys[i][listed->record];
+    const size_t len = sample->len > 0 ? sample->len : 1;
+    memcpy(listed->tokens + listed->used, sample->len > 0 ? sample->token : (unsigned char *)"?",
+           len);
+    listed->used += len;
+    listed->tokens[listed->used++] = '\n';
+    listed->count++;
+    return true;
+}
+
+/* Counts records whose fields are lists. Not inlined, as samples take some pages of the stack. */
+static __attribute__((noinline)) void count_lists(const struct count_plan *plan,
+                                                  const unsigned char *data, size_t len,
+                                                  const struct destination *to)
+{
+    const uint64_t newlines = to->tally->newlines + byte_count(data, len, '\n');
+    static const struct list_sample missing = {.len = 0};
+    struct record_text text = {data, data, data + len};
+    struct key_span fields[LISTS_MAX];
+    struct listed listed;
+    listed.plan = *plan;
+    listed.to = to;
+    listed.count = listed.used = 0;
+    listed.plan.field = (struct field){.kind = FIELD_NONE, .has_units = plan->field.has_units};
+    while (text.at < text.limit) {
+        const struct record_text begin = text;
+        const size_t n = plan->parser->find_fields(&plan->field, &text, fields, LISTS_MAX);
+        for (unsigned i = 0; to->keyed && i < to->keyed->parts; i++)
+            fields_find_keys(plan->parser, &plan->field, &plan->keys[i].field, begin,
+                             listed.keys[i], n);
+        for (listed.record = 0; listed.record < n; listed.record++) {
+            const struct key_span *field = &fields[listed.record];
+            if (field->from)
+                list_samples(&plan->field, field->from, field->from + field->len, add_listed,
+                             &listed);
+            else
+                add_listed(&listed, &missing);
+        }
+    }
+    count_listed(&listed);
+    to->tally->newlines = newlines; /* of the text */
+}
 
 #define LONG_SPAN ((size_t)16 << 10) /* bytes of one that is counted where it is */
 

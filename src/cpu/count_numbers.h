@@ -438,16 +438,21 @@ static __attribute__((noinline)) void add_large_values(const struct count_plan *
 static void count_keyed_numbers(const struct count_plan *plan, const unsigned char *data,
                                 size_t len, struct tally *tally, struct keyed_counts *keyed)
 {
+    const bool is_listed = plan->field.kind == FIELD_NONE; /* of lists, with their keys (count.c) */
     struct record_text text = {data, data, data + len};
     union batch values;
     ALIGNED uint32_t rows[BATCH], numbers[BATCH];
     tally->newlines += count_newlines(data, len);
     while (text.at < text.limit) {
         const unsigned char *begin = text.at;
-        const size_t n = fields_parse_keyed(plan->parser, &plan->field, &plan->keys[0].field, &text,
-                                            values.doubles, keyed->spans[0], BATCH);
+        const size_t n =
+            is_listed ? fields_parse(plan->parser, &plan->field, &text, values.doubles, BATCH)
+                      : fields_parse_keyed(plan->parser, &plan->field, &plan->keys[0].field, &text,
+                                           values.doubles, keyed->spans[0], BATCH);
         const struct record_text batch = {begin, begin, text.at};
-        keyed_find_others(keyed, plan->parser, &plan->field, plan->keys, batch, values.doubles, n);
+        if (!is_listed)
+            keyed_find_others(keyed, plan->parser, &plan->field, plan->keys, batch, values.doubles,
+                              n);
         memset(values.doubles + n, 0, (BATCH - n) * sizeof values.doubles[0]);
         rows_of_tokens(plan, &values, rows);
         keyed_count(keyed, plan->keys, n, numbers);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fields of lines, a record at a time, and where records of CSV end. */
 #include "field.h"
+#include "list.h"
 #include "time.h"
 #include "units.h"
 #include "src/base/byte_masks.h"
@@ -430,6 +431,31 @@ static bool is_number(const struct field *field, unsigned char *token, size_t le
                        (field->has_units && !isnan(number_with_units(token, token + len))));
 }
 
+/* A sample of a list. */
+struct listed {
+    const struct field *field;
+    const unsigned char **from, **to;
+};
+
+static bool is_listed_number(void *arg, const struct list_sample *sample)
+{
+    const struct listed *listed = arg;
+    *listed->from = sample->from;
+    *listed->to = sample->to;
+    return is_number(listed->field, sample->token, sample->len);
+}
+
+/* True if all numbers in the field [*from, *to) of a record are some; otherwise sets *from and *to
+ * to the first one that is none, NULL if it is missing. */
+static bool has_numbers(const struct field *field, const unsigned char **from,
+                        const unsigned char **to, const unsigned char *end)
+{
+    struct listed listed = {field, from, to};
+    unsigned char token[NUMBER_MAX];
+    return field_is_list(field) ? list_samples(field, *from, *to, is_listed_number, &listed)
+                                : is_number(field, token, field_token(field, from, to, end, token));
+}
+
 /* field_find_invalid where numbers are tokens that may have units. */
 static bool find_invalid_token(const struct field *field, const unsigned char *text, size_t len,
                                struct field_fault *fault)
@@ -456,17 +482,15 @@ bool field_find_invalid(const struct field *field, const unsigned char *text, si
                         struct field_fault *fault)
 {
     const unsigned char *limit = text + len, *from = text, *to = text;
-    unsigned char token[NUMBER_MAX];
     number_prepare();
     if (field->kind == FIELD_NONE)
         return find_invalid_token(field, text, len, fault);
     for (const unsigned char *at = text, *end; at < limit; at = end + 1) {
         end = field_record_end(field, at, limit);
         enum field_found found = field_find(field, at, end, &from, &to);
-        if (found == FIELD_EMPTY ||
-            (found == FIELD_FOUND &&
-             is_number(field, token, field_token(field, &from, &to, end, token))))
+        if (found == FIELD_EMPTY || (found == FIELD_FOUND && has_numbers(field, &from, &to, end)))
             continue;
+        found = from ? found : FIELD_MISSING;
         *fault = (struct field_fault){.at = (size_t)(at - text), .what = found};
         if (found == FIELD_FOUND || found == FIELD_BROKEN) {
             fault->from = (size_t)(from - text);

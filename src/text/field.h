@@ -30,8 +30,17 @@ enum field_kind {
     FIELD_LINE,      /* what a name of --line stands for (line_format.h) */
 };
 
+/* What is done with a list of numbers (list.h). */
+enum list_kind {
+    LIST_NONE, /* the field is one number */
+    LIST_EACH,
+    LIST_SUM,
+    LIST_LAST,
+};
+
 struct field {
     enum field_kind kind;
+    enum list_kind list;
     int32_t number;          /* from 1; -1 is the last one; 0: the column called `name` */
     unsigned char separator; /* SEPARATED, CSV */
     bool has_header;         /* the first record of each file is not counted */
@@ -49,6 +58,12 @@ struct field {
 static inline size_t field_record_max(const struct field *field)
 {
     return field->kind == FIELD_JSON ? FIELD_JSON_RECORD_MAX : FIELD_RECORD_MAX;
+}
+
+/* True if a record may have several numbers, or none, or one that is made of several (list.h). */
+static inline bool field_is_list(const struct field *field)
+{
+    return field->list != LIST_NONE || field->path.all > field->path.count;
 }
 
 /* The outcome of looking for a field in a record. */

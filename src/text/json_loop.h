@@ -623,12 +623,13 @@ TARGET static size_t find_all_json(const struct field *field, struct record_text
 {
     struct record_text rest = *text;
     struct json_reader reader;
+    const size_t size = field_is_list(field) ? FIELD_JSON_RECORD_MAX : KEY_SIZE_MAX;
     size_t count = 0;
     json_begin(&reader, &field, 1, text);
     while (rest.at < rest.limit && count < cap) {
         struct found_line line;
         find_json(&reader, &field, &rest, &line);
-        count += add_span(&line, &rest, &keys[count], FIELD_JSON_RECORD_MAX);
+        count += add_span(&line, &rest, &keys[count], FIELD_JSON_RECORD_MAX, size);
     }
     text->at = rest.at;
     return count;

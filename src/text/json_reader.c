@@ -528,6 +528,8 @@ static const char *parse_brackets(const char *at, struct json_step *step)
 {
     if (*at == '"') {
         at = parse_string(at + 1, step);
+    } else if (*at == ']') {
+        step->index = JSON_EACH;
     } else {
         const bool is_negative = *at == '-';
         const char *digits = at += is_negative;
@@ -549,9 +551,9 @@ bool json_path_parse(const char *text, struct json_path *path)
     if (*text != '.')
         return false;
     for (const char *at = text; at && *at;) {
-        if (path->count == JSON_STEPS_MAX)
+        if (path->all == JSON_STEPS_MAX)
             return false;
-        struct json_step *step = &path->steps[path->count++];
+        struct json_step *step = &path->steps[path->all++];
         const bool has_dot = *at == '.';
         at += has_dot;
         if (*at == '[')
@@ -561,6 +563,8 @@ bool json_path_parse(const char *text, struct json_path *path)
         if (!at)
             return false;
     }
+    while (path->count < path->all && path->steps[path->count].index != JSON_EACH)
+        path->count++;
     return true;
 }
 
@@ -583,11 +587,6 @@ size_t json_value_text(const unsigned char *from, const unsigned char *to, unsig
     return (size_t)(to - from);
 }
 
-/* The value that a path leads to: NULL if there is none so far. */
-struct found {
-    const unsigned char *from, *to;
-};
-
 /* Returns the number of elements of an array, whose bracket was read. For an array that is not
  * valid, which is found later, it is any number. */
 static int64_t count_elements(const struct json *json)
@@ -599,19 +598,18 @@ static int64_t count_elements(const struct json *json)
     return count;
 }
 
-/* Reads a value, which steps of the path lead to: the others lead on, instead of to what was found
- * before. False if it is not valid. */
-static bool follow(const struct json_step *step, const struct json_step *end, struct json *json,
-                   struct found *found)
+bool json_follow(struct json *json, const struct json_step *step, const struct json_step *end,
+                 const unsigned char **from, const unsigned char **to)
 {
     json_skip_space(json);
-    const unsigned char *from = json->at;
-    *found = (struct found){NULL, NULL};
+    const unsigned char *begin = json->at;
+    *from = *to = NULL; /* of members with one name the last counts */
     const enum json_kind kind = json_value(json);
     if (step == end) {
         if (!json_skip_rest(json, kind))
             return false;
-        *found = (struct found){from, json->at};
+        *from = begin;
+        *to = json->at;
         return true;
     }
     if (kind != (step->name ? JSON_OBJECT : JSON_ARRAY))
@@ -623,13 +621,13 @@ static bool follow(const struct json_step *step, const struct json_step *end, st
                 step->is_escaped || json->has_escapes
                     ? json_name_is(step, json->from, json->to)
                     : len == step->len && memcmp(json->from, step->name, len) == 0;
-            if (is_wanted ? !follow(step + 1, end, json, found) : !json_skip(json))
+            if (is_wanted ? !json_follow(json, step + 1, end, from, to) : !json_skip(json))
                 return false;
         }
     } else {
         int64_t before = step->index < 0 ? step->index + count_elements(json) : step->index;
         while (json_next_element(json))
-            if (before-- == 0 ? !follow(step + 1, end, json, found) : !json_skip(json))
+            if (before-- == 0 ? !json_follow(json, step + 1, end, from, to) : !json_skip(json))
                 return false;
     }
     return !json->wrong;
@@ -639,12 +637,11 @@ bool json_find(const struct json_path *path, const unsigned char *begin, const u
                const unsigned char **from, const unsigned char **to)
 {
     struct json json = {.at = begin, .end = end, .depth_max = JSON_DEPTH_MAX};
-    struct found found;
-    bool is_valid = follow(path->steps, path->steps + path->count, &json, &found);
+    bool is_valid = json_follow(&json, path->steps, path->steps + path->count, from, to);
     if (is_valid)
         json_skip_space(&json);
     is_valid &= json.at == end;
-    *from = is_valid ? found.from : json.at;
-    *to = is_valid ? found.to : json.at;
+    if (!is_valid)
+        *from = *to = json.at;
     return is_valid;
 }

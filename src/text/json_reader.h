@@ -115,7 +115,8 @@ static inline uint64_t json_offset(const struct json *json)
 
 /* Paths into a value of JSON (RFC 8259), as jq has them: .http.latency_ms, .spans[0].ms,
  * .spans[-1], ."odd name", .["odd name"], and . for the value itself. These functions define what a
- * path leads to; the CPU's fast way (json_loop.h) finds the same.
+ * path leads to; the CPU's fast way (json_loop.h) finds the same. For .spans[].ms, all elements of
+ * an array, they lead to the array, and list.h goes on.
  *
  * The whole record must be valid, whatever the path leads through, with two liberties: strings may
  * hold bytes that are not UTF-8, as in jq, and nothing may be nested deeper than JSON_DEPTH_MAX. Of
@@ -123,6 +124,7 @@ static inline uint64_t json_offset(const struct json *json)
 
 #define JSON_STEPS_MAX 32
 #define JSON_INDEX_MAX (1L << 20) /* a record has no more elements */
+#define JSON_EACH INT32_MIN       /* the index of all elements */
 
 struct json_step {
     const char *name; /* of a member, within the text of the path; NULL: an element */
@@ -133,7 +135,8 @@ struct json_step {
 
 struct json_path {
     const char *text; /* as typed */
-    unsigned count;
+    unsigned count;   /* of steps up to the first [] */
+    unsigned all;     /* with these, and those behind it */
     struct json_step steps[JSON_STEPS_MAX];
 };
 
@@ -145,6 +148,11 @@ bool json_path_parse(const char *text, struct json_path *path);
  * as written, strings with their quotes, or *from to NULL if there is none. */
 bool json_find(const struct json_path *path, const unsigned char *begin, const unsigned char *end,
                const unsigned char **from, const unsigned char **to);
+
+/* Reads a value, which the steps [step, end), no [] among them, lead into: sets [*from, *to) to
+ * what they lead to, or *from to NULL. False if it is not valid. */
+bool json_follow(struct json *json, const struct json_step *step, const struct json_step *end,
+                 const unsigned char **from, const unsigned char **to);
 
 /* True if [from, to), the content of a valid string, is the name of a step. */
 bool json_name_is(const struct json_step *step, const unsigned char *from, const unsigned char *to);

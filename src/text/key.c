@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "key.h"
+#include "list.h"
 #include "src/base/byte_word.h"
 #include "weight.h"
 
@@ -343,10 +344,11 @@ bool key_find_missing(const struct key *key, const struct field *field, const un
     const unsigned char *limit = text + len, *from = text, *to;
     for (const unsigned char *at = text, *end; at < limit; at = end + 1) {
         end = field_record_end(field, at, limit);
-        if (field_find(field, at, end, &from, &to) == FIELD_EMPTY)
+        enum field_found found = field_find(field, at, end, &from, &to);
+        if (found == FIELD_EMPTY || (found == FIELD_FOUND && list_is_empty(field, from, to)))
             continue;
         from = NULL;
-        enum field_found found = find_field(key, at, end, &from, &to);
+        found = find_field(key, at, end, &from, &to);
         if (found == FIELD_FOUND && key->is_weight)
             found = weight_of_field(&key->field, from, to) == WEIGHT_NONE ? FIELD_NO_WEIGHT : found;
         else if (found == FIELD_FOUND && lacks_time(key, from, to))

@@ -178,7 +178,7 @@ run -k .a -F json lines
 check "options in a table" grep -q '"options":\["--numbers","--field=.a"' out
 printf '{"a":5,"b":{"c":6}}\n' | run -qk .a --also -k .b.c
 check "--also" grep -q "^6${tab}1${tab}" out
-for path in .. .a. .a[ .a[] .a[x] '.a b' .a? '."a' '.[1048577]' .a]; do
+for path in .. .a. .a[ .a[]b .a[x] '.a b' .a? '."a' '.[1048577]' .a]; do
     run -k "$path" lines
     refuses "-k '$path'" 2 "--field=$path: must be a path such as .http.latency_ms"
 done

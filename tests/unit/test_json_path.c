@@ -46,10 +46,11 @@ static void check(const struct field *field, const unsigned char *text, size_t l
 static void check_paths(void)
 {
     static const char *const good[] = {
-        ".",   ".a",     ".a.b",    ".a[0]",       ".[0].b",    ".[-1]",       ".\"a b\"", ".a-b",
-        ".@x", ".a.[0]", ".[\"\"]", ".[\"a]\"].b", ".\"\\\"\"", ".a[1048576]", ".5xx"};
+        ".",         ".a",          ".a.b", ".a[0]",  ".[0].b",    ".[-1]",
+        ".\"a b\"",  ".a-b",        ".@x",  ".a.[0]", ".[\"\"]",   ".[\"a]\"].b",
+        ".\"\\\"\"", ".a[1048576]", ".5xx", ".a[]",   ".[][0].b[]"};
     static const char *const bad[] = {
-        "",     "a",      "..",     ".a.",  ".a..b", ".a[",        ".a[]",    ".a[x]",
+        "",     "a",      "..",     ".a.",  ".a..b", ".a[",        ".a[]b",   ".a[x]",
         ".a[1", ".[-0]",  ".[-]",   ".a b", ".\"",   ".\"\\x\"",   ".[\"a\"", ".a\"b\"",
         ".a]",  ".a[1]b", ".[1.5]", ".a?",  ".a|b",  ".a[1048577]"};
     char longest[2 * JSON_STEPS_MAX + 3] = "";
