@@ -78,6 +78,14 @@ write("log.fmt", "".join("start=%d level=info rt=%s restart=9\n" % (i, t) for i,
     ["0.25", "0.5", "", "250.5", "1e-3", "-", "0.25"] * 30)))
 rt_values = [0.25, 0.5, 250.5, 1e-3, 0.25] * 30
 
+spans = [(service, [random.choice(["5", "7.5", '"9"', "null", "[1]", "1e3"]) for _ in range(random.randrange(5))])
+         for service in random.choices(["shop", "auth", "a\\\"b"], k=300)]
+write("traces.json", "".join('{"spans":[%s],"service":"%s"}\n' % (
+    ", ".join(random.choice(['{"ms":%s}', '{"x":[{"ms":1}], "ms": %s}']) % ms for ms in each), service) for service, each in spans))
+upstream = [[random.choice(["0.004", "0.012", "0.1", "-"]) for _ in range(random.randrange(1, 5))] for _ in range(300)]
+write("upstream.log", "".join('200 "%s"\n' % re.sub("/", lambda _: random.choice([", ", " : "]), "/".join(times)) for times in upstream))
+upstream_sums = [sum(round(1000 * float(time)) for time in times if time != "-") / 1000 for times in upstream if set(times) != {"-"}]
+
 durations = {"350ms": 0.35, "1m2.5s": 62.5, "480µs": 480e-6, "100ns": 100e-9, "0s": 0, "2h0m0.001s": 7200.001, "": None, "-": None}
 write("durations.log", "".join("msg=x mistook=5s took=%s path=/\n" % text for text in durations) * 20)
 seconds = [value for value in durations.values() if value is not None] * 20
@@ -239,6 +247,14 @@ def diff_plot(out):
 
 def entropy_of(data):
     return -sum(n / len(data) * math.log2(n / len(data)) for n in collections.Counter(data).values())
+
+# How many spans each service has, and the sum of their times.
+def service_sums(out):
+    found = collections.defaultdict(list)
+    for service, each in spans:
+        found[service.replace("\\\"", '"')] += [float(ms.strip('"')) for ms in each if ms not in ("null", "[1]")]
+    return same([".service\tcount\tsum"] + ["%s\t%d\t%g" % (service.replace('"', "\\x22"), len(found[service]), sum(found[service]))
+                                            for service in sorted(found)])(out)
 
 def byte_statistics(out):
     statistics = dict(line.split("\t") for line in out.splitlines())
@@ -525,6 +541,8 @@ checks = [
     (r"gpuhisto -nsk-1 --where='9>=500' access\.log", stats(times_of(errors), faults_of(errors))),
     (r"gpuhisto -nsk-1 --where='4>=.* access\.log \| grep p99", stats(times_of(between), 0, ["p99", "p99.9"])),
     (r"gpuhisto -pk \.http\.latency_ms log\.json", plot(latency_values)),
+    (r"gpuhisto -sk '\.spans\[\]\.ms' --by=.service traces\.json .*", service_sums),
+    (r"gpuhisto --line=.* -k times:sum upstream\.log", table(upstream_sums, len(upstream) - len(upstream_sums))),
     (r"gpuhisto -sk \.http\.latency_ms log\.json", stats(latency_values, latency_faults)),
     (r"printf (.|\n)* \| gpuhisto -k '\.spans\[-1\]\.ms'", table([7, 7, 9], 1)),
     (r"gpuhisto -n --after=.* log\.fmt", table(rt_values, 60)),
