@@ -4,7 +4,9 @@
  * have units; then come the path, a line of its own, and the text. It is read as it is, and before
  * white space, as what is close to the end is left to the definition. The first record is read in
  * pieces, too, as tables are. */
+#include "src/text/field_parser.h"
 #include "src/text/json_reader.h"
+#include "src/text/list.h"
 #include "src/text/number.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/helpers/check_json.h"
@@ -45,7 +47,18 @@ static bool is_valid_in_pieces(const unsigned char *at, size_t len)
     return is_valid;
 }
 
-/* The value of the first record is within it, and so is its text. */
+/* A sample of a list is within it. */
+static bool check_sample(void *arg, const struct list_sample *sample)
+{
+    const struct key_span *list = arg;
+    fuzz_require(sample->len <= NUMBER_MAX, "a sample that is no token");
+    fuzz_require(!sample->from || (list->from <= sample->from && sample->from <= sample->to &&
+                                   sample->to <= list->from + list->len),
+                 "a sample outside of its list");
+    return true;
+}
+
+/* The value of the first record is within it, and so are its text and its numbers. */
 static void check_first(const struct json_path *path, const unsigned char *text, size_t len)
 {
     const unsigned char *newline = len > 0 ? memchr(text, '\n', len) : NULL, *from, *to;
@@ -66,6 +79,11 @@ static void check_first(const struct json_path *path, const unsigned char *text,
         abort();
     fuzz_require(json_value_text(from, to, value) <= max, "a text longer than its value");
     free(value);
+    struct key_span list = {from, max};
+    for (unsigned kind = LIST_NONE; kind <= LIST_LAST; kind++) {
+        const struct field field = {.kind = FIELD_JSON, .list = kind, .path = *path};
+        fuzz_require(list_samples(&field, from, to, check_sample, &list), "a list that ends early");
+    }
 }
 
 #define SPACE 400
