@@ -6,13 +6,13 @@
 
 /* --- sums --- */
 
-#define REACH 2000 /* digits before the point, and after it, so that a sum is a token */
+#define REACH 400 /* digits before the point, and after it: those of all doubles */
 
 /* A sum of decimals, digit by digit. Places count from the one of 10^-REACH. */
 struct sum {
     int first, end; /* places in use, the one before the point among them */
     bool has_infinity[2];
-    bool is_wrong; /* there was no number, or it has digits out of reach */
+    bool is_wrong; /* an element is no number, or has digits out of reach */
     int32_t digits[2 * REACH + 16];
 };
 
@@ -145,13 +145,15 @@ static bool add_element(struct walk *walk, const unsigned char *from, const unsi
     walk->has_elements = true;
     if (walk->field->list == LIST_EACH)
         return put(walk, inner, inner_end, len);
-    if (walk->field->list == LIST_SUM && walk->sum.is_wrong)
-        return true;
-    const bool is_last = walk->field->list == LIST_LAST; /* which is read again */
-    walk->from = is_last ? from : inner;
-    walk->to = is_last ? to : inner_end;
-    walk->token[len] = '\0';
-    walk->sum.is_wrong = !is_last && !sum_add(&walk->sum, walk->token, len);
+    if (walk->field->list == LIST_LAST) { /* it is read again */
+        walk->from = from;
+        walk->to = to;
+    } else if (!walk->sum.is_wrong) {
+        walk->from = inner;
+        walk->to = inner_end;
+        walk->token[len] = '\0';
+        walk->sum.is_wrong = !sum_add(&walk->sum, walk->token, len);
+    }
     return true;
 }
 
@@ -190,11 +192,10 @@ static bool add_elements(struct walk *walk, const unsigned char *from, const uns
     if (kind == FIELD_JSON && *from == '[')
         return add_array(walk, from, to);
     field_strip(&inner, &inner_end);
-    const bool is_quoted = from < to && *from == '"' && inner > from;
-    const bool has_escapes = memchr(from, '\\', (size_t)(to - from)) != NULL;
-    const bool is_text = kind == FIELD_JSON  ? is_quoted && !has_escapes
-                         : kind == FIELD_CSV ? is_quoted || from == to || *from != '"'
-                                             : true;
+    const bool is_quoted = inner > from && *from == '"';
+    const bool is_text = kind == FIELD_JSON
+                             ? is_quoted && !memchr(from, '\\', (size_t)(to - from))
+                             : kind != FIELD_CSV || is_quoted || inner == to || *from != '"';
     return is_text ? add_text(walk, inner, inner_end) : add_element(walk, from, to);
 }
 

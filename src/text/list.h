@@ -4,7 +4,8 @@
  * A list is text such as "0.004, 0.012 : -": elements between commas, colons and semicolons, which
  * must be numbers, or "-" for none; in JSON, a string of these or an array. One that has an escape
  * is a single element, as is any other field. :each makes a sample of each element, :sum one of
- * their exact sum, :last one of the last element. A list without numbers is one invalid sample.
+ * their exact sum, :last one of the last element. A list without numbers is one invalid sample, and
+ * so is a sum with a digit before that of 1e399 or behind that of 1e-400.
  *
  * A path with [] leads to each element of an array, from where its other steps go on. Where they
  * lead nowhere, and where there is no array, is one invalid sample; an empty array has none. */
