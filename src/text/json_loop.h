@@ -623,13 +623,19 @@ TARGET static size_t find_all_json(const struct field *field, struct record_text
 {
     struct record_text rest = *text;
     struct json_reader reader;
-    const size_t size = field_is_list(field) ? FIELD_JSON_RECORD_MAX : KEY_SIZE_MAX;
+    const bool is_list = field_is_list(field);
     size_t count = 0;
     json_begin(&reader, &field, 1, text);
     while (rest.at < rest.limit && count < cap) {
         struct found_line line;
         find_json(&reader, &field, &rest, &line);
-        count += add_span(&line, &rest, &keys[count], FIELD_JSON_RECORD_MAX, size);
+        const unsigned char *begin = rest.at;
+        const size_t counts = add_span(&line, &rest, &keys[count], FIELD_JSON_RECORD_MAX);
+        /* A list may be longer than a key. */
+        if (is_list && line.what == FIELD_FOUND &&
+            line.end - begin <= (ptrdiff_t)FIELD_JSON_RECORD_MAX)
+            keys[count] = (struct key_span){line.from, (size_t)(line.to - line.from)};
+        count += counts;
     }
     text->at = rest.at;
     return count;

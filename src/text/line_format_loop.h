@@ -196,7 +196,7 @@ TARGET static size_t find_all_parts(const struct field *field, struct record_tex
     while (rest.at < rest.limit && count < cap) {
         struct found_line line;
         find_parts(&field, 1, &rest, &matcher, &line);
-        count += add_span(&line, &rest, &keys[count], FIELD_RECORD_MAX, KEY_SIZE_MAX);
+        count += add_span(&line, &rest, &keys[count], FIELD_RECORD_MAX);
     }
     regex_matcher_close(&matcher);
     text->at = rest.at;

@@ -514,13 +514,12 @@ INLINE enum field_way way_of(const struct field *field)
     }
 }
 
-/* Returns what was found in the record at `begin`, of `max` bytes at most, as a key, or a list, of
- * `size` bytes at most. */
+/* Returns what was found in the record at `begin`, of `max` bytes at most, as a key. */
 INLINE struct key_span span_of(const struct found_line *line, const unsigned char *begin,
-                               size_t max, size_t size)
+                               size_t max)
 {
     const size_t len = line->what == FIELD_FOUND ? (size_t)(line->to - line->from) : SIZE_MAX;
-    if (len > size || (size_t)(line->end - begin) > max)
+    if (len > KEY_SIZE_MAX || (size_t)(line->end - begin) > max)
         return (struct key_span){NULL, 0};
     return (struct key_span){line->from, len};
 }
@@ -535,7 +534,7 @@ key_at(const struct field *key, const struct record_text *text, const unsigned c
         : way == FROM_FRONT_BLANKS ? !find_from_front_of_words(key, text, end, &line)
                                    : !find_field(way, key, text, &line))
         find_field_slowly(key, text->at, text->limit, &line);
-    return span_of(&line, text->at, field_record_max(key), KEY_SIZE_MAX);
+    return span_of(&line, text->at, field_record_max(key));
 }
 
 /* Appends the field of the record at rest->at, and its key, if there are keys: `key`, or if that is
@@ -547,7 +546,7 @@ TARGET INLINE void put_line(struct field_tokens *tokens, struct record_text *res
     const bool counts = is_too_long || line->what != FIELD_EMPTY;
     if (counts && tokens->keys)
         tokens->keys[tokens->count] =
-            key ? span_of(key, rest->at, max, KEY_SIZE_MAX) : key_at(tokens->key, rest, line->end);
+            key ? span_of(key, rest->at, max) : key_at(tokens->key, rest, line->end);
     if (is_too_long || line->what > FIELD_EMPTY)
         put_invalid(tokens);
     else if (counts)
@@ -599,12 +598,12 @@ TARGET INLINE void tokenize_lines(const struct field *field, struct record_text 
 /* Sets *span to what was found in the record at rest->at, and moves that. Returns how many records
  * that counts as: 0 if it is empty. */
 INLINE size_t add_span(const struct found_line *line, struct record_text *rest,
-                       struct key_span *span, size_t max, size_t size)
+                       struct key_span *span, size_t max)
 {
     const bool is_too_long = (size_t)(line->end - rest->at) > max;
     const bool counts = is_too_long || line->what != FIELD_EMPTY;
     if (counts)
-        *span = span_of(line, rest->at, max, size);
+        *span = span_of(line, rest->at, max);
     rest->at = line->end < rest->limit ? line->end + 1 : rest->limit;
     return counts;
 }
@@ -617,7 +616,7 @@ TARGET INLINE size_t find_in_way(enum field_way way, const struct field *field,
     struct found_line line;
     size_t count = 0;
     while (count < cap && next_line(way, field, &rest, &line))
-        count += add_span(&line, &rest, &keys[count], max, KEY_SIZE_MAX);
+        count += add_span(&line, &rest, &keys[count], max);
     text->at = rest.at;
     return count;
 }
