@@ -77,6 +77,7 @@ int group_order_check(const struct group_order *order, bool is_binned,
 
 /* --- numbers --- */
 
+#define WHOLE_FROM 0x1p53 /* whole doubles below this have no neighbours that round to them */
 #define WHOLE_END 0x1p126 /* less than the greatest int128 */
 
 static struct shown shown_of_double(double number)
@@ -91,7 +92,7 @@ static struct shown shown_of_text(const char *text)
     if (!read_shown_double(text, &number))
         return (struct shown){NAN, 0};
     struct shown shown = shown_of_double(number);
-    if (fabs(number) < WHOLE_END)
+    if (fabs(number) >= WHOLE_FROM && fabs(number) < WHOLE_END)
         read_shown_whole(text, &shown.whole);
     return shown;
 }
