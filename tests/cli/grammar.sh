@@ -55,9 +55,9 @@ def parts(text):
     return names
 
 
-def key(names, field, *chain):
+def key(names, field, *chain, in_utc=False):
     text = names and names.get(field)
-    made = None if text is None else modifiers.apply(text.encode(), chain)
+    made = None if text is None else modifiers.apply(text.encode(), chain, in_utc)
     return None if made is None else made.decode()
 
 
@@ -75,10 +75,12 @@ def write(name, rows):
 
 
 def by_two(kept, first, second):
-    """Rows of counts by two keys; no key is that of a line that lacks one."""
+    """Rows of counts by two keys; no key is that of a line that lacks one. Times of several offsets are in UTC."""
     counts = Counter()
+    has_keys = [names for names in kept if None not in (key(names, *first), key(names, *second))]
+    in_utc = first[0] == 'time_local' and len({names['time_local'][-5:] for names in has_keys}) > 1
     for names in kept:
-        both = key(names, *first), key(names, *second)
+        both = key(names, *first, in_utc=in_utc), key(names, *second)
         counts[('(invalid)', '') if None in both else both] += 1
     return sorted('\t'.join(both + (str(count),)) for both, count in counts.items())
 
