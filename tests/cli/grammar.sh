@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What names the parts of a line, chooses lines, makes keys of parts, and puts these in order, all together:
-# --line, --where, --lines-with=/REGEX/, several --by with modifiers, and --sort, on drawn lines of a web
+# What names the parts of a line, chooses lines, makes keys of parts, weighs, and puts keys in order, all together:
+# --line, --where, --lines-with=/REGEX/, several --by with modifiers, --weight and --sort, on drawn lines of a web
 # server's log. Python's re, datetime and fractions say what comes out; lines that are no such lines are
 # among them.
 . "${srcdir:-.}/tests/helpers/lib.sh"
@@ -89,6 +89,16 @@ texts = [line() for _ in range(int(sys.argv[2]))]
 open('in', 'w').write('\n'.join(texts) + random.choice(['', '\n']))
 texts = [text for text in texts if text]
 log = [(text, parts(text)) for text in texts]
+weights = Counter()
+for _, names in log:
+    if not (names and names.get('method') == 'GET'):
+        continue
+    size, of_route = number(names['body_bytes_sent']), key(names, 'path', 'route')
+    if size is None or size.denominator > 1:
+        weights['(invalid)'] += 1 # without a weight a line counts once
+    elif size > 0:
+        weights[of_route or '(invalid)'] += int(size)
+write('weights', sorted('%s\t%d' % row for row in weights.items()))
 write('routes', by_two([names for _, names in log], ('path', 'route'), ('status',)))
 write('errors', by_two([names for _, names in log if names and (number(names['status']) or 0) >= 400 and clock(names) is not None
                         and 10 * 3600 + 300 <= clock(names) < 10 * 3600 + 47 * 60], ('time_local', '5m'), ('status', '1')))
@@ -115,6 +125,9 @@ for seed in $(seq $seeds); do
         "$GPUHISTO" --device=cpu -q --line=combined --by=time_local:5m --by=status:1 --where='status>=400' \
             --where='time_local>=10:05' --where='time_local < 10:47' $how <in | sort >out
         same "seed $seed: $how: errors" errors out
+        "$GPUHISTO" --device=cpu -q --line=combined --by=path:route --weight=body_bytes_sent --where=method=GET $how <in |
+            LC_ALL=C sort >out
+        same "seed $seed: $how: weights" weights out
         "$GPUHISTO" --device=cpu -q --line=combined -sk body_bytes_sent --by=remote_addr --where=method=GET \
             "$@" --sort=sum $how <in | tail -n +2 | cut -f 1-3,6 >out
         same "seed $seed: $how: sizes" sizes out
