@@ -323,12 +323,12 @@ same "a name with quotes" expected out
 
 for bad in :sums :SUM : ::sum :sum:sum :1-2; do
     run -t\; "-k1$bad" in
-    refuses "1$bad" 2 "gpuhisto: --field=1$bad: '$bad' must be :each, :sum or :last, of a list of numbers"
+    refuses "1$bad" 2 "gpuhisto: --field=1$bad: '$bad' must be :time, or :each, :sum or :last of a list of numbers"
     run "-k.a$bad" in
-    refuses ".a$bad" 2 "gpuhisto: --field=.a$bad: '$bad' must be :each, :sum or :last, of a list of numbers"
+    refuses ".a$bad" 2 "gpuhisto: --field=.a$bad: '$bad' must be :time, or :each, :sum or :last of a list of numbers"
 done
 run --csv --header-line -ka:b in
-refuses "a name with a colon" 2 "must be :each, :sum or :last, of a list of numbers; quote a name that has a colon, as in --field='\"a:b\"'"
+refuses "a name with a colon" 2 "must be :time, or :each, :sum or :last of a list of numbers; quote a name that has a colon, as in --field='\"a:b\"'"
 run -k '"a' in
 refuses "a quote" 2 "gpuhisto: --field=\"a: must be a name of 1 to 255 bytes in quotes, and perhaps modifiers after colons, as in --field='\"a:b\":sum'"
 run -k1:sum in

@@ -278,7 +278,7 @@ usage '--by="": must be a field of 1 to 255 bytes' --header-line '--by=""'
 for bad in '"1"' '"a":1' '".a"' '"-1":5m'; do
     usage ": to find a column by its name, add --header-line" "--by=$bad"
 done
-usage "--field=4:5m: ':5m' must be :each, :sum or :last, of a list of numbers" -k 4:5m
+usage "--field=4:5m: ':5m' must be :time, or :each, :sum or :last of a list of numbers" -k 4:5m
 usage "--by=1:\\x12: ':\\x12' must be :FIRST-LAST" "--by=1:$(printf '\022')"
 for bad in 0 x -x 1048577 '1 ' 0:route; do
     shown=${bad%:*}
