@@ -143,85 +143,56 @@ static bool route_is_id(const unsigned char *begin, const unsigned char *end)
     return len >= WORD_MIN && has_digit && kinds & (BYTE_HEX | BYTE_LETTER);
 }
 
-/* Returns the first slash, '?' or '#' in [at, end), or end. Sets *may_be_id: false only if the
- * segment up to there is no id, which few are. */
-static const unsigned char *segment_end(const unsigned char *at, const unsigned char *end,
-                                        bool *may_be_id)
+/* Returns the highest bit of each byte of a word that is less than `end`, which is 128 at most. */
+static uint64_t bytes_below(uint64_t word, unsigned end)
 {
-    const unsigned char *begin = at;
-    bool has_digit = false;
-    for (; at < end && *at != '/' && *at != '?' && *at != '#'; at++)
-        has_digit |= (unsigned char)(*at - '0') < 10;
-    *may_be_id = has_digit || at - begin == UUID_LENGTH;
-    return at;
+    const uint64_t low = EACH_BYTE(0x7f);
+    return ~(((word & low) + EACH_BYTE(128 - end)) | word) & ~low;
 }
 
-/* Returns a bit for each byte of a word that is 0. */
-static uint64_t zero_bytes(uint64_t word)
-{
-    return ~(((word & EACH_BYTE(0x7f)) + EACH_BYTE(0x7f)) | word) & EACH_BYTE(0x80);
-}
-
-/* Returns a bit for each byte that is a digit. */
-static uint64_t digit_bytes(uint64_t word)
-{
-    word ^= EACH_BYTE('0');
-    return ~(((word & EACH_BYTE(0x7f)) + EACH_BYTE(0x76)) | word) & EACH_BYTE(0x80);
-}
-
-/* Returns the first '?' or '#' of a path of eight bytes or more, or end. Sets *has_digit to whether
- * there is one before it. */
+/* Returns the first '?' or '#' in [path, end), or end. Sets *may_have_id: if it is false, no
+ * segment before that is an id, as in most paths. */
 static const unsigned char *path_end(const unsigned char *path, const unsigned char *end,
-                                     bool *has_digit)
+                                     bool *may_have_id)
 {
-    uint64_t digits = 0;
-    for (const unsigned char *at = path; at < end; at += 8) {
-        at = end - at < 8 ? end - 8 : at;
+    uint64_t digits = 0, stops = 0;
+    const unsigned char *at = path;
+    for (; end - at >= 8 && !stops; at += stops ? __builtin_ctzll(stops) / 8 : 8) {
         const uint64_t word = byte_word(at);
-        const uint64_t stops =
-            zero_bytes(word ^ EACH_BYTE('?')) | zero_bytes(word ^ EACH_BYTE('#'));
-        digits |= digit_bytes(word) & (stops - 1) & ~stops;
-        if (stops) {
-            end = at + __builtin_ctzll(stops) / 8;
-            break;
-        }
+        stops = bytes_below(word ^ EACH_BYTE('?'), 1) | bytes_below(word ^ EACH_BYTE('#'), 1);
+        digits |= bytes_below(word ^ EACH_BYTE('0'), 10) & (stops - 1) & ~stops;
     }
-    *has_digit = digits != 0;
-    return end;
+    for (; at < end && *at != '?' && *at != '#'; at++)
+        digits |= (unsigned char)(*at - '0') < 10;
+    *may_have_id = digits || at - path >= UUID_LENGTH;
+    return at;
 }
 
 /* Returns the route of path[0..*len), and sets *len to its length: the path itself if it has no id,
  * or written to `scratch`, which has *len bytes and may begin before the path and overlap it. */
 static const unsigned char *route_of(const unsigned char *path, size_t *len, unsigned char *scratch)
 {
-    const unsigned char *end = path + *len, *at = path, *copied = path;
+    bool may_have_id;
+    const unsigned char *end = path_end(path, path + *len, &may_have_id), *copied = path;
     unsigned char *to = scratch;
-    bool has_digit = true;
-    if (*len >= 8)
-        end = path_end(path, end, &has_digit);
-    if (!has_digit && end - path < UUID_LENGTH) { /* as most */
-        *len = (size_t)(end - path);
-        return path;
-    }
-    for (;; at++) {
+    for (const unsigned char *at = path; at < end && may_have_id; at++) {
         const unsigned char *segment = at;
-        bool may_be_id;
-        at = segment_end(at, end, &may_be_id);
-        if (may_be_id && route_is_id(segment, at)) {
-            memmove(to, copied, (size_t)(segment - copied));
-            to += segment - copied;
-            *to++ = '*';
-            copied = at;
-        }
-        if (at == end || *at != '/')
-            break;
+        while (at < end && *at != '/')
+            at++;
+        const bool may_be_id =
+            at - segment >= HEX_MIN || (at > segment && number_is_digit(*segment));
+        if (!may_be_id || !route_is_id(segment, at))
+            continue;
+        memmove(to, copied, (size_t)(segment - copied));
+        to += segment - copied;
+        *to++ = '*';
+        copied = at;
     }
-    if (copied == path) {
-        *len = (size_t)(at - path);
+    *len = (size_t)(end - copied);
+    if (copied == path)
         return path;
-    }
-    memmove(to, copied, (size_t)(at - copied));
-    *len = (size_t)(to - scratch) + (size_t)(at - copied);
+    memmove(to, copied, *len);
+    *len += (size_t)(to - scratch);
     return scratch;
 }
 

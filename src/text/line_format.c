@@ -213,16 +213,12 @@ static bool match_expression(const struct line_format *format, struct regex_matc
                              const unsigned char *begin, const unsigned char *end,
                              struct line_match *match)
 {
-    struct regex_span spans[LINE_PARTS_MAX];
     unsigned groups[LINE_PARTS_MAX];
     for (unsigned i = 0; i < format->count; i++)
         groups[i] = format->pieces[i].group;
-    const bool found = regex_match_groups(format->regex, matcher, begin, (size_t)(end - begin),
-                                          groups, format->count, spans) == REGEX_FOUND;
-    for (unsigned i = 0; i < format->count && found; i++)
-        match->spans[i] = (struct line_span){spans[i].from, spans[i].to};
-    match->count = found ? format->count : 0;
-    return found;
+    match->count = 0;
+    return regex_match_groups(format->regex, matcher, begin, (size_t)(end - begin), groups,
+                              format->count, match->spans) == REGEX_FOUND;
 }
 
 /* Finds the parts of a line [begin, end), not of logfmt. False if it does not match; then

@@ -57,11 +57,6 @@ struct line_part {
     size_t name_len;
 };
 
-/* Where a part is in a line; `from` is NULL if it is missing. */
-struct line_span {
-    const unsigned char *from, *to;
-};
-
 /* The parts of a line. */
 struct line_match {
     unsigned count; /* of pieces that were found, from the first one on: all, if the line matches */

@@ -372,7 +372,7 @@ unsigned regex_group(const struct regex *regex, const char *name)
 
 enum regex_found regex_match_groups(const struct regex *regex, struct regex_matcher *matcher,
                                     const unsigned char *text, size_t len, const unsigned *groups,
-                                    unsigned count, struct regex_span *spans)
+                                    unsigned count, struct line_span *spans)
 {
     if (!matcher->data)
         matcher->data = libpcre2.pcre2_match_data_create_from_pattern_8(regex->record, NULL);
@@ -382,8 +382,8 @@ enum regex_found regex_match_groups(const struct regex *regex, struct regex_matc
     const PCRE2_SIZE *offsets = libpcre2.pcre2_get_ovector_pointer_8(matcher->data);
     for (unsigned i = 0; i < count; i++) {
         const PCRE2_SIZE from = offsets[2 * groups[i]], to = offsets[2 * groups[i] + 1];
-        spans[i] = from == PCRE2_UNSET || from > to ? (struct regex_span){NULL, NULL}
-                                                    : (struct regex_span){text + from, text + to};
+        spans[i] = from == PCRE2_UNSET || from > to ? (struct line_span){NULL, NULL}
+                                                    : (struct line_span){text + from, text + to};
     }
     return REGEX_FOUND;
 }
@@ -451,7 +451,7 @@ unsigned regex_group(const struct regex *regex, const char *name)
 
 enum regex_found regex_match_groups(const struct regex *regex, struct regex_matcher *matcher,
                                     const unsigned char *text, size_t len, const unsigned *groups,
-                                    unsigned count, struct regex_span *spans)
+                                    unsigned count, struct line_span *spans)
 {
     (void)groups, (void)count, (void)spans;
     return regex_match(regex, matcher, text, len);

@@ -45,8 +45,8 @@ enum regex_found regex_match(const struct regex *regex, struct regex_matcher *ma
 /* Returns the number of the group with a name, or 0 if there is none, or several. */
 unsigned regex_group(const struct regex *regex, const char *name);
 
-/* What a group matched; `from` is NULL if it took no part. */
-struct regex_span {
+/* Where a part is in a line; `from` is NULL if it is missing, as is a group that took no part. */
+struct line_span {
     const unsigned char *from, *to;
 };
 
@@ -54,7 +54,7 @@ struct regex_span {
  * with a matcher the expression is the same, and so is the function. */
 enum regex_found regex_match_groups(const struct regex *regex, struct regex_matcher *matcher,
                                     const unsigned char *text, size_t len, const unsigned *groups,
-                                    unsigned count, struct regex_span *spans);
+                                    unsigned count, struct line_span *spans);
 
 /* True once a match failed because memory was short. Any thread. */
 bool regex_lacked_memory(const struct regex *regex);
