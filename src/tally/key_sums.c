@@ -394,67 +394,46 @@ void key_sums_close(struct key_sums *sums)
 /* Bits above the greatest of the first numbers. */
 #define QUICK_SPARE 1
 
-void quick_sums_close(struct quick_sums *quick)
-{
-    free(quick->list);
-    *quick = (struct quick_sums){.list = NULL};
-}
-
-/* Chooses scales by which no number vanishes. False if the numbers are all 0, or too large or too
- * small. */
-static bool choose_scales(struct quick_sums *quick, const double *values, size_t n)
-{
-    double max = 0;
-    int exponent;
-    for (size_t i = 0; i < n; i++)
-        max = fabs(values[i]) > max && !isinf(values[i]) ? fabs(values[i]) : max;
-    frexp(max, &exponent);
-    exponent += QUICK_SPARE - 63;
-    if (max == 0 || exponent > 0 || exponent < -900)
-        return false;
-    quick->exponent = exponent - QUICK_STEP;
-    quick->scale[0] = ldexp(1, -exponent);
-    quick->scale[1] = ldexp(1, -quick->exponent);
-    quick->limit = ldexp(1, exponent + 52);
-    quick->others = 0;
-    return true;
-}
-
 void quick_sums_prepare(struct quick_sums *quick, size_t count, size_t max, const double *values,
                         size_t n)
 {
-    if (quick->count == 0 && !choose_scales(quick, values, n))
+    double most = 0;
+    int exponent;
+    for (size_t i = 0; i < n && quick->count == 0; i++)
+        most = fabs(values[i]) > most && !isinf(values[i]) ? fabs(values[i]) : most;
+    frexp(most, &exponent);
+    exponent += QUICK_SPARE - 63;
+    /* By a scale of 1 or more no number vanishes. */
+    if (quick->count == 0 && (most == 0 || exponent > 0 || exponent < -900))
         return;
     if (!quick->list && !(quick->list = malloc(max * sizeof quick->list[0])))
         return;
+    if (quick->count == 0)
+        *quick =
+            (struct quick_sums){.list = quick->list,
+                                .exponent = exponent - QUICK_STEP,
+                                .scale = {ldexp(1, -exponent), ldexp(1, QUICK_STEP - exponent)},
+                                .limit = ldexp(1, exponent + 52)};
     for (; quick->count < count; quick->count++)
         quick->list[quick->count] = (struct quick_sum){.min = HUGE_VAL, .max = -HUGE_VAL};
-}
-
-/* Adds words * 2^shift. */
-static void add_shifted(uint64_t *into, size_t count, uint128 low, uint64_t high, unsigned shift)
-{
-    uint64_t words[KEY_SQUARES_WORDS] = {(uint64_t)low, (uint64_t)(low >> 64), high};
-    shift_words(words, count, shift);
-    add_words(into, words, count);
 }
 
 bool quick_sums_move(struct quick_sums *quick, struct key_sums *into)
 {
     bool done = true;
-    for (size_t i = 0; i < quick->count; i++) {
-        const struct quick_sum *from = &quick->list[i];
-        struct key_sums few = {.any = from->min <= from->max, .min = from->min, .max = from->max};
-        for (unsigned part = 0; part < 2; part++) {
-            const unsigned shift = part == 0 ? QUICK_STEP : 0;
-            add_shifted(few.sum, KEY_SUM_WORDS, (uint128)from->sum[part],
-                        from->sum[part] < 0 ? UINT64_MAX : 0, shift);
-            add_shifted(few.squares, KEY_SQUARES_WORDS, from->squares[part], from->carries[part],
-                        2 * shift);
-        }
-        few.has_exponent = width_of(few.squares, KEY_SQUARES_WORDS) > 0;
-        few.exponent = quick->exponent;
-        done &= key_sums_move(&into[i], &few);
+    for (size_t i = 0; i < 2 * quick->count; i++) {
+        const struct quick_sum *from = &quick->list[i / 2];
+        const size_t part = i % 2;
+        const uint128 sum = (uint128)from->sum[part], squares = from->squares[part];
+        struct key_sums few = {
+            .any = from->min <= from->max,
+            .min = from->min,
+            .max = from->max,
+            .sum = {(uint64_t)sum, (uint64_t)(sum >> 64), from->sum[part] < 0 ? UINT64_MAX : 0},
+            .squares = {(uint64_t)squares, (uint64_t)(squares >> 64), from->carries[part]},
+            .has_exponent = squares > 0 || from->carries[part] > 0,
+            .exponent = quick->exponent + (part == 0 ? QUICK_STEP : 0)};
+        done &= key_sums_move(&into[i / 2], &few);
     }
     quick->count = 0;
     return done;

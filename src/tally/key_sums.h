@@ -57,8 +57,8 @@ struct quick_sum {
     double min, max;
 };
 
-/* Sums by the number of a key, all zeros at first. The first numbers decide how far the decimals of
- * others reach, for all keys. */
+/* Sums by the number of a key, all zeros at first; the caller frees the list. The first numbers
+ * decide how far the decimals of others reach, for all keys. */
 struct quick_sums {
     struct quick_sum *list;
     size_t count; /* keys that have room; 0: no scale was chosen */
@@ -66,9 +66,6 @@ struct quick_sums {
     int exponent;    /* scale[1] is 2^-exponent */
     uint64_t others; /* numbers that were not added since then */
 };
-
-/* Frees the memory. Does nothing with all-zero sums. */
-void quick_sums_close(struct quick_sums *quick);
 
 /* Makes room for `count` keys, `max` at most, once one of n numbers, or of others before, tells a
  * scale. Where there is no room, numbers are not added. */

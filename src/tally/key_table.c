@@ -61,19 +61,11 @@ static void free_names(struct key_table *table)
 
 struct key_words key_words_of(const unsigned char *name, size_t len)
 {
+    unsigned char bytes[32];
     if (len >= 16)
         return key_words_behind(name, len);
-    if (len >= 8)
-        return (struct key_words){byte_word(name + len - 8),
-                                  key_low_bytes(byte_word(name) << 8 * (15 - len) << 8, len - 8)};
-    if (len >= 4)
-        return (struct key_words){.last = byte_word_of_4(name) |
-                                          (uint64_t)byte_word_of_4(name + len - 4)
-                                              << 8 * (len - 4)};
-    uint64_t word = 0;
-    for (size_t i = len; i-- > 0;)
-        word = word << 8 | name[i];
-    return (struct key_words){.last = word};
+    memcpy(bytes + 16, len > 0 ? name : bytes, len);
+    return key_words_behind(bytes + 16, len);
 }
 
 uint64_t key_hash(const struct key_seed *seed, const unsigned char *name, size_t len)
@@ -119,7 +111,6 @@ void key_table_clear(struct key_table *table)
     memset(table->slots, 0, table->slot_count * sizeof table->slots[0]);
     table->entries[KEY_MISSING].samples = 0;
     table->count = 1;
-    table->last = KEY_MISSING;
 }
 
 /* Puts keys into twice as many slots. */
@@ -181,7 +172,7 @@ static uint32_t add_key(struct key_table *table, uint64_t hash, const unsigned c
     table->entries[number] = (struct key_entry){.hash = hash, .name = kept, .len = len};
     if (table->has_sums)
         table->sums[number] = (struct key_sums){.moments = NULL};
-    return table->last = (uint32_t)number;
+    return (uint32_t)number;
 }
 
 uint32_t key_table_find_words(struct key_table *table, uint64_t hash, struct key_words words,
@@ -193,7 +184,7 @@ uint32_t key_table_find_words(struct key_table *table, uint64_t hash, struct key
         const struct key_entry *entry = &table->entries[number];
         if (table->slots[slot] >> 32 == hash >> 32 && entry->len == len &&
             key_is_same(key_words_behind(entry->name, len), entry->name, words, name, len))
-            return table->last = number;
+            return number;
     }
     return add_key(table, hash, name, len);
 }

@@ -45,7 +45,6 @@ struct key_table {
     size_t slot_count;         /* a power of two */
     struct name_block *names;
     size_t name_bytes; /* of all names */
-    uint32_t last;     /* the key that was found last */
     bool has_sums;
 };
 

@@ -102,42 +102,15 @@ bool key_counts_add(struct key_counts *counts, uint32_t key, uint32_t row, uint6
 
 /* --- samples --- */
 
-static void close_pages(struct key_pages *pages)
-{
-    free(pages->page_of);
-    free(pages->place_of);
-    free(pages->next);
-    free(pages->last);
-    free(pages->counts);
-    *pages = (struct key_pages){.used = 0};
-}
-
-bool key_pages_open(struct key_pages *pages, unsigned row_bits)
-{
-    const unsigned part_bits = row_bits > KEY_PAGE_BITS ? row_bits - KEY_PAGE_BITS : 0;
-    if (pages->used > 0)
-        return true;
-    *pages = (struct key_pages){.used = 1, .key_bits = KEY_PLACE_BITS - part_bits};
-    pages->page_of = calloc((size_t)1 << KEY_PLACE_BITS, sizeof pages->page_of[0]);
-    pages->place_of = malloc(KEY_PAGES * sizeof pages->place_of[0]);
-    pages->next = malloc(KEY_PAGES * sizeof pages->next[0]);
-    pages->last = calloc((size_t)1 << pages->key_bits, sizeof pages->last[0]);
-    pages->counts = calloc(KEY_PAGES, sizeof pages->counts[0]);
-    if (pages->page_of && pages->place_of && pages->next && pages->last && pages->counts)
-        return true;
-    close_pages(pages);
-    return false;
-}
-
 bool key_pages_take(struct key_pages *pages, uint32_t key, size_t place)
 {
-    if (pages->used == KEY_PAGES)
+    if (pages->last == KEY_PAGES - 1)
         return false;
-    const uint16_t page = (uint16_t)pages->used++;
+    const uint16_t page = (uint16_t)++pages->last;
     pages->page_of[place] = page;
     pages->place_of[page] = (uint32_t)place;
-    pages->next[page] = pages->last[key];
-    pages->last[key] = page;
+    pages->next[page] = pages->last_of[key];
+    pages->last_of[key] = page;
     return true;
 }
 
@@ -151,12 +124,17 @@ int key_samples_open(struct key_samples *samples, unsigned row_bits, bool has_we
     }
     samples->list = malloc(KEY_SAMPLES * sizeof samples->list[0]);
     samples->scratch = malloc(KEY_SAMPLES * sizeof samples->scratch[0]);
-    return samples->list && samples->scratch ? 0 : -1;
+    samples->pages = calloc(1, sizeof *samples->pages); /* what is not used takes no memory */
+    if (!samples->list || !samples->scratch || !samples->pages)
+        return -1;
+    samples->pages->key_bits =
+        KEY_PLACE_BITS - (row_bits > KEY_PAGE_BITS ? row_bits - KEY_PAGE_BITS : 0);
+    return 0;
 }
 
 void key_samples_close(struct key_samples *samples)
 {
-    close_pages(&samples->pages);
+    free(samples->pages);
     free(samples->list);
     free(samples->scratch);
     free(samples->weighted);
@@ -167,15 +145,12 @@ void key_samples_close(struct key_samples *samples)
 /* Makes the pages of keys that were moved those of none. */
 static void empty_pages(struct key_pages *pages)
 {
-    pages->samples = 0;
-    if (pages->used <= 1)
-        return;
-    for (size_t i = 1; i < pages->used; i++) {
-        pages->page_of[pages->place_of[i]] = 0;
-        pages->last[pages->place_of[i] & (((uint32_t)1 << pages->key_bits) - 1)] = 0;
+    for (; pages && pages->last > 0; pages->last--) {
+        const uint32_t place = pages->place_of[pages->last];
+        pages->page_of[place] = 0;
+        pages->last_of[place & (((uint32_t)1 << pages->key_bits) - 1)] = 0;
+        memset(pages->counts[pages->last], 0, sizeof pages->counts[0]);
     }
-    memset(pages->counts, 0, pages->used * sizeof pages->counts[0]);
-    pages->used = 1;
 }
 
 void key_samples_sort(struct key_samples *samples)
@@ -438,17 +413,14 @@ static void move_samples(struct key_tallies *keys, struct stripe *stripe,
 static void move_pages(struct key_tallies *keys, struct stripe *stripe,
                        const struct key_pages *pages, size_t i, uint32_t number)
 {
-    bool done = true;
-    const bool may_have = pages->used > 1 && i >> pages->key_bits == 0;
-    for (size_t page = may_have ? pages->last[i] : 0; page > 0; page = pages->next[page]) {
-        const uint32_t first = (pages->place_of[page] >> pages->key_bits) * KEY_PAGE_ROWS;
-        for (uint32_t row = 0; row < KEY_PAGE_ROWS; row++)
-            if (pages->counts[page][row] > 0)
-                done &=
-                    key_counts_add(&stripe->counts, number, first + row, pages->counts[page][row]);
-    }
-    if (!done)
-        key_tallies_lose(keys);
+    const bool has_pages = pages && i >> pages->key_bits == 0;
+    for (size_t page = has_pages ? pages->last_of[i] : 0; page > 0; page = pages->next[page])
+        for (uint32_t row = 0; row < 1 << KEY_PAGE_BITS; row++) {
+            const uint32_t first = pages->place_of[page] >> pages->key_bits << KEY_PAGE_BITS;
+            const uint32_t count = pages->counts[page][row];
+            if (count > 0 && !key_counts_add(&stripe->counts, number, first + row, count))
+                key_tallies_lose(keys);
+        }
 }
 
 /* Moves what there is of key i. */
@@ -461,7 +433,7 @@ static void move_one(struct key_tallies *keys, struct stripe *stripe, const stru
     move_samples(keys, stripe, moving, i, number);
     if (!moving->all)
         return;
-    move_pages(keys, stripe, &moving->samples->pages, i, number);
+    move_pages(keys, stripe, moving->samples->pages, i, number);
     move_key(keys, stripe, moving->from, i, number);
 }
 
@@ -555,7 +527,7 @@ void key_tallies_move(struct key_tallies *keys, struct key_table *table,
     if (key_tallies_state(keys) == KEYS_COMPLETE)
         move(keys, table, samples, true);
     samples->count = 0;
-    empty_pages(&samples->pages);
+    empty_pages(samples->pages);
     key_table_clear(table);
 }
 

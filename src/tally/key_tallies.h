@@ -53,21 +53,19 @@ bool key_counts_sort(struct key_counts *counts);
 
 /* --- samples --- */
 
-#define KEY_PAGES ((size_t)1 << 14)
+#define KEY_PAGES (1 << 14)
 #define KEY_PAGE_BITS 6 /* of its rows */
-#define KEY_PAGE_ROWS (1 << KEY_PAGE_BITS)
 #define KEY_PLACE_BITS 21
 
-/* Counts of the first keys, which have most samples if keys are few. Only pages that have samples
- * take memory. A page has a place: the rows that it counts, and in key_bits the key. */
+/* Counts of the first keys, which have most samples if keys are few. Only what has samples takes
+ * memory. A page has a place: the rows that it counts, and in key_bits the key. */
 struct key_pages {
-    uint16_t *page_of; /* by place; 0: there is no page */
-    uint32_t *place_of;
-    uint16_t *next, *last; /* by page the one that its key had before; by key the last one */
-    uint32_t (*counts)[KEY_PAGE_ROWS];
-    size_t used;      /* pages, with the first one, which has no place */
-    uint64_t samples; /* no count is greater */
     unsigned key_bits;
+    uint32_t last; /* page in use; page 0 has no place */
+    uint16_t page_of[1 << KEY_PLACE_BITS];
+    uint16_t last_of[1 << KEY_PLACE_BITS], next[KEY_PAGES]; /* pages of a key, a chain */
+    uint32_t place_of[KEY_PAGES];
+    uint32_t counts[KEY_PAGES][1 << KEY_PAGE_BITS];
 };
 
 /* A list of keys and rows, one pair for each sample, until they are added to counts. */
@@ -77,7 +75,7 @@ struct key_samples {
     size_t count;
     size_t max; /* KEY_SAMPLES, or fewer: more are to be moved before */
     unsigned row_bits;
-    struct key_pages pages; /* samples that are not in the list; all zeros before any */
+    struct key_pages *pages; /* samples that are not in the list */
 };
 
 /* The most samples of a list: few enough to be sorted in the second cache of a core. */
@@ -109,9 +107,6 @@ static inline uint64_t key_samples_at(const struct key_samples *samples, size_t 
     return samples->weighted ? samples->weighted[i].key : samples->list[i];
 }
 
-/* Makes room for pages, unless there is. False if memory is short. */
-bool key_pages_open(struct key_pages *pages, unsigned row_bits);
-
 /* Gives a place a page. False if there is none left. */
 bool key_pages_take(struct key_pages *pages, uint32_t key, size_t place);
 
@@ -122,7 +117,7 @@ static inline uint32_t *key_pages_find(struct key_pages *pages, uint32_t key, ui
     if (key >> pages->key_bits > 0 ||
         (!pages->page_of[place] && !key_pages_take(pages, key, place)))
         return NULL;
-    uint32_t *count = &pages->counts[pages->page_of[place]][row % KEY_PAGE_ROWS];
+    uint32_t *count = &pages->counts[pages->page_of[place]][row & ((1 << KEY_PAGE_BITS) - 1)];
     __builtin_prefetch(count, 1);
     return count;
 }

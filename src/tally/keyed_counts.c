@@ -139,7 +139,7 @@ void keyed_close(struct keyed_counts *keyed)
 {
     key_table_close(&keyed->table);
     key_samples_close(&keyed->samples);
-    quick_sums_close(&keyed->quick);
+    free(keyed->quick.list);
     free(keyed->scratch);
     free(keyed->spans);
     free(keyed->weights);
@@ -160,16 +160,17 @@ static void move_quick(struct keyed_counts *keyed)
 void keyed_move(struct keyed_counts *keyed)
 {
     move_quick(keyed);
-    keyed->is_spread = keyed->samples.pages.samples < REPEATS_MIN * keyed->table.count;
+    keyed->is_spread = keyed->rows < REPEATS_MIN * keyed->table.count;
     key_tallies_move(keyed->keys, &keyed->table, &keyed->samples);
-    keyed->wide = 0;
+    keyed->wide = keyed->rows = 0;
 }
 
 static bool is_full(const struct keyed_counts *keyed)
 {
     const struct key_table *table = &keyed->table;
-    return table->count > KEYS_MAX || keyed->wide > keyed->wide_max ||
-           table->name_bytes > NAMES_MAX || keyed->samples.pages.samples > UINT32_MAX - KEYED_MAX;
+    const size_t others = keyed->quick.others < table->count ? keyed->quick.others : table->count;
+    return table->count > KEYS_MAX || keyed->wide + others > keyed->wide_max ||
+           table->name_bytes > NAMES_MAX || keyed->rows > UINT32_MAX - KEYED_MAX;
 }
 
 /* Returns the bytes of the scratch, of which only those that are used take memory. Parts are made
@@ -348,12 +349,8 @@ void keyed_count_rows(struct keyed_counts *keyed, const uint32_t *numbers, const
     if (keyed->weights)
         return;
     uint32_t *counts[KEYED_MAX], unused = 0;
-    if (!key_pages_open(&samples->pages, samples->row_bits)) {
-        key_tallies_lose(keyed->keys);
-        return;
-    }
     for (size_t i = 0; i < n; i++) {
-        counts[i] = key_pages_find(&samples->pages, numbers[i], rows[i]);
+        counts[i] = key_pages_find(samples->pages, numbers[i], rows[i]);
         if (!counts[i]) {
             key_samples_add(samples, numbers[i], rows[i]);
             counts[i] = &unused;
@@ -361,7 +358,7 @@ void keyed_count_rows(struct keyed_counts *keyed, const uint32_t *numbers, const
     }
     for (size_t i = 0; i < n; i++)
         ++*counts[i];
-    samples->pages.samples += n;
+    keyed->rows += n;
 }
 
 void keyed_add_values(struct keyed_counts *keyed, const uint32_t *numbers, const double *values,

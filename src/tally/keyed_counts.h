@@ -17,6 +17,7 @@ struct keyed_counts {
     struct key_table table;
     struct key_samples samples; /* of its keys */
     struct quick_sums quick;    /* of its keys, beside those of the table */
+    uint64_t rows;              /* counted since keys were moved last */
     bool is_spread;             /* keys hardly repeated when they were moved last */
     size_t wide_max;            /* more keys whose sums are moments are moved */
     size_t wide;                /* keys whose sums became moments */
