@@ -102,6 +102,14 @@ bool key_counts_add(struct key_counts *counts, uint32_t key, uint32_t row, uint6
 
 /* --- samples --- */
 
+bool key_pages_open(struct key_samples *samples)
+{
+    const unsigned bits = samples->row_bits > KEY_PAGE_BITS ? samples->row_bits : KEY_PAGE_BITS;
+    if (!samples->pages && (samples->pages = calloc(1, sizeof *samples->pages)))
+        samples->pages->key_bits = KEY_PLACE_BITS - (bits - KEY_PAGE_BITS);
+    return samples->pages;
+}
+
 bool key_pages_take(struct key_pages *pages, uint32_t key, size_t place)
 {
     if (pages->last == KEY_PAGES - 1)
@@ -124,12 +132,7 @@ int key_samples_open(struct key_samples *samples, unsigned row_bits, bool has_we
     }
     samples->list = malloc(KEY_SAMPLES * sizeof samples->list[0]);
     samples->scratch = malloc(KEY_SAMPLES * sizeof samples->scratch[0]);
-    samples->pages = calloc(1, sizeof *samples->pages); /* what is not used takes no memory */
-    if (!samples->list || !samples->scratch || !samples->pages)
-        return -1;
-    samples->pages->key_bits =
-        KEY_PLACE_BITS - (row_bits > KEY_PAGE_BITS ? row_bits - KEY_PAGE_BITS : 0);
-    return 0;
+    return samples->list && samples->scratch ? 0 : -1;
 }
 
 void key_samples_close(struct key_samples *samples)

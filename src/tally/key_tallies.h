@@ -75,7 +75,7 @@ struct key_samples {
     size_t count;
     size_t max; /* KEY_SAMPLES, or fewer: more are to be moved before */
     unsigned row_bits;
-    struct key_pages *pages; /* samples that are not in the list */
+    struct key_pages *pages; /* samples that are not in the list; NULL before any */
 };
 
 /* The most samples of a list: few enough to be sorted in the second cache of a core. */
@@ -106,6 +106,9 @@ static inline uint64_t key_samples_at(const struct key_samples *samples, size_t 
 {
     return samples->weighted ? samples->weighted[i].key : samples->list[i];
 }
+
+/* Makes room for pages, unless there is. False if memory is short. */
+bool key_pages_open(struct key_samples *samples);
 
 /* Gives a place a page. False if there is none left. */
 bool key_pages_take(struct key_pages *pages, uint32_t key, size_t place);

@@ -349,6 +349,10 @@ void keyed_count_rows(struct keyed_counts *keyed, const uint32_t *numbers, const
     if (keyed->weights)
         return;
     uint32_t *counts[KEYED_MAX], unused = 0;
+    if (!key_pages_open(samples)) {
+        key_tallies_lose(keyed->keys);
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         counts[i] = key_pages_find(samples->pages, numbers[i], rows[i]);
         if (!counts[i]) {
