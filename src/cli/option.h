@@ -208,8 +208,8 @@ struct typed_field {
 /* options_fields.c: returns the number that a field was typed as; 0: it is none. */
 int32_t field_number(const char *field);
 
-/* options_by.c: copies the field, or the name of a column in quotes, that `text` begins with, a part
- * of the value of an option. Returns where its modifiers begin; or NULL with an error. */
+/* options_by.c: copies the field, or the name of a column in quotes, that `text` begins with, a
+ * part of the value of an option. Returns where its modifiers begin; or NULL with an error. */
 const char *field_split(const char *option, const char *value, const char *text,
                         char field[FIELD_SIZE], struct error *error);
 
