@@ -70,10 +70,10 @@ size_t main_shown_keys(const struct options *options, bool is_sequence);
 void main_name_columns(const struct options *options, char text[MAIN_COLUMNS_SIZE]);
 
 /* Writes the tables of all keys (options->pool.keys) of options->spec, which may `follow`
- * others; times among them are joined (key_times.h), unless shares are missing. The tally is worked
- * with. 0, or -1 with an error. */
+ * others; times among them are joined (key_times.h), unless shares are missing. Says once that they
+ * are in UTC then: sets *said_utc. The tally is worked with. 0, or -1 with an error. */
 int main_write_keys(struct writer *out, struct options *options, bool follow, struct tally *tally,
-                    struct error *error);
+                    bool *said_utc, struct error *error);
 
 /* --- main_shard.c --- */
 

@@ -125,9 +125,8 @@ static int write_keys(struct writer *out, const struct options *options, bool fo
 
 /* Joins keys that are times. 0, or -1 with an error. */
 static int join_times(const struct options *options, struct tally *tally,
-                      struct key_tallies **joined, struct error *error)
+                      struct key_tallies **joined, bool *said_utc, struct error *error)
 {
-    static bool is_said; /* by --interval, each time again */
     struct key_tallies *keys = options->pool.keys;
     const bool are_fine = options->action == ACTION_COUNT || options->report.shard;
     if (key_tallies_sort(keys, KEYS_BY_NAME, main_threads_of(options)) != 0)
@@ -139,9 +138,9 @@ static int join_times(const struct options *options, struct tally *tally,
         return error_set(error, "the tables have times of several offsets from UTC, whose buckets "
                                 "overlap; count all files in one run, or as shares (--part)");
     case KEY_TIMES_IN_UTC:
-        if (!is_said && options->verbosity >= NORMAL)
+        if (!*said_utc && options->verbosity >= NORMAL)
             diag("times have several offsets from UTC, so their buckets are in UTC");
-        is_said = true;
+        *said_utc = true;
         break;
     case KEY_TIMES_SAME:
     case KEY_TIMES_JOINED:
@@ -151,12 +150,12 @@ static int join_times(const struct options *options, struct tally *tally,
 }
 
 int main_write_keys(struct writer *out, struct options *options, bool follow, struct tally *tally,
-                    struct error *error)
+                    bool *said_utc, struct error *error)
 {
     const struct shard_record *shard = options->report.shard;
     struct key_tallies *keys = options->pool.keys, *joined = NULL;
     if (key_times_are_used(&options->spec) && (!shard || shard_record_is_complete(shard))) {
-        const int rc = join_times(options, tally, &joined, error);
+        const int rc = join_times(options, tally, &joined, said_utc, error);
         if (rc != 0)
             return rc;
     }

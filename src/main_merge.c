@@ -170,7 +170,7 @@ static int merge_and_show(struct options *options, struct output *output,
         return main_failed(&error);
     if (!merge->keys)
         report_write(out, &options->report, &merge->spec, &merge->tally);
-    else if (main_write_keys(out, options, false, &merge->tally, &error) != 0)
+    else if (main_write_keys(out, options, false, &merge->tally, &(bool){false}, &error) != 0)
         return main_failed(&error);
     const int status = main_end_output(output, options->verbosity);
     if (status == STATUS_COUNTED && !merge->keys)

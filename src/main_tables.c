@@ -129,7 +129,8 @@ static void print_so_far(struct main_tables *tables, const struct pool_view *vie
     if (!options->pool.keys) {
         skip_invalid(options, &tables->so_far);
         write_tables(out, options, tables->has_printed, &tables->so_far);
-    } else if (main_write_keys(out, options, tables->has_printed, &tables->so_far, &error) != 0) {
+    } else if (main_write_keys(out, options, tables->has_printed, &tables->so_far,
+                               &tables->said_utc, &error) != 0) {
         main_leave(main_failed(&error));
     }
     tables->has_printed = true;
@@ -209,7 +210,8 @@ int main_tables_print(struct main_tables *tables, struct tally *tally)
         write_each(out, options, tally);
     else if (!options->pool.keys)
         write_tables(out, options, tables->has_printed, tally);
-    else if (main_write_keys(out, options, tables->has_printed, tally, &error) != 0)
+    else if (main_write_keys(out, options, tables->has_printed, tally, &tables->said_utc, &error) !=
+             0)
         return main_failed(&error);
     const int status = main_end_output(tables->output, options->verbosity);
     for (; options && status == STATUS_COUNTED; options = options->also, tally = tally->also)

@@ -12,6 +12,7 @@ struct main_tables {
     struct progress progress;
     struct tally so_far; /* of --interval; otherwise without counts */
     bool has_printed;    /* a table so far */
+    bool said_utc;       /* by main_write_keys */
     double next;         /* when the next one is due, in seconds since progress.begin */
     double last;         /* the same of the last one, once SIGINT has come; otherwise 0 */
 };
