@@ -240,7 +240,7 @@ refuses "--units" 2 "gpuhisto: -k 1:time and --units cannot be combined, as time
 run -k1:time --decimal=, in
 refuses "--decimal" 2 "gpuhisto: -k 1:time and --decimal cannot be combined, as times have neither"
 run -k:time in
-refuses "no field" 2 "gpuhisto: --field=:time: must be 1 to 1048576"
+refuses "no field" 2 "gpuhisto: --field=:time: must be a field of 1 to 255 bytes"
 run -k "$(printf '%256s' '' | tr ' ' x):time" in
 refuses "a long name" 2 "must be a field of 1 to 255 bytes"
 run_as "$GPUHISTO" --device=gpu -nk1:time in
