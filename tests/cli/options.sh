@@ -351,6 +351,11 @@ check "words of values" [ "$(wc -l <words)" -ge 40 ]
 comm -23 words entries >strangers
 same "words of values that options.dict lacks" nothing strangers
 
+# The man page has them, too, but for types whose bytes are in the other order, and modifiers.
+{ grep -v 'be$' words; printf '%s\n' route 10s each sum last time; } |
+    while read -r word; do grep -qwF -- "$word" "$srcdir/doc/gpuhisto.1" || echo "$word"; done >strangers
+same "words that the man page lacks" nothing strangers
+
 # --- numbers: decimal, wherever they stand; with --numbers the same as for whole types ---
 
 for mode in --numbers --values=f64 --values=u32; do
