@@ -593,8 +593,8 @@ static void check_kernels(const struct cpu_kernels *kernels, const struct histog
     struct counting counting = {
         .plan = &plan, .choices = choices, .keys = key_tallies_open(spec, max, UINT64_MAX)};
     uint64_t newlines = 0;
-    fuzz_require(counting.keys && keyed_open(&counting.keyed[0], counting.keys, 2) == 0 &&
-                     keyed_open(&counting.keyed[1], counting.keys, 2) == 0,
+    fuzz_require(counting.keys && keyed_open(&counting.keyed[0], counting.keys, 2, NULL) == 0 &&
+                     keyed_open(&counting.keyed[1], counting.keys, 2, NULL) == 0,
                  "out of memory");
     if (choices->flags & IS_SMALL)
         counting.keyed[0].samples.max = counting.keyed[1].samples.max = 2;
