@@ -389,12 +389,12 @@ def tasks_of_places(data):
                 "awk": ("awk '{n[\"2026-11-22T\"substr($4,14,2)\":00:00 \"$9]++}END{for(k in n)print k,n[k]}' access.log", table(2, key=(0, 1)))})
     ways = (("each element of a list", "each", [x for times in data.lists for x in times], "unnest(%s)"),
             ("the sum of a list", "sum", [round(math.fsum(times), 3) for times in data.lists], "list_sum(%s)"),
-            ("the last of a list", "last", [times[-1] for times in data.lists], "%s[-1]"))
+            ("the last of a list", "last", [times[-1] for times in data.lists], "(%s)[-1]"))
     for question, modifier, values, way in ways:
         source = ("from (from read_csv('upstream.log',delim='\t',header=false) select %s as x)"
                   % (way % "string_split(column2::varchar,', ')::decimal(9,3)[]"))
         awk = {"each": "for(i=1;i<=n;i++)print a[i]", "sum": "s=0;for(i=1;i<=n;i++)s+=a[i];print s", "last": "print a[n]"}[modifier]
-        yield Task(question, "gpuhisto -ns --separator='\t' -k3:%s upstream.log" % modifier, stats, {"": summary(values)},
+        yield Task(question, "gpuhisto -nst '\\t' -k3:%s upstream.log" % modifier, stats, {"": summary(values)},
                    {"duckdb": (duckdb_summary(source, "x"), one_row),
                     "awk, gpuhisto": ("awk -F'\\t' '{n=split($3,a,\", \");%s}' upstream.log | gpuhisto -ns" % awk, stats)})
     elements = [x for times in data.lists for x in times]

@@ -193,7 +193,8 @@ static int show_tables(main_show *show)
     const bool has_operands = options.operand_count > 0;
     struct preopened_list files;
     struct error error;
-    if (output_prepare(&output, options.output, &error) != 0)
+    if (output_prepare(&output, options.output, &error) != 0 ||
+        (options.action == ACTION_DIFF && check_inputs_stay(&error) != 0)) /* no sum of them */
         return main_failed(&error);
     if (preopened_list_open(&files, has_operands ? options.operands : only,
                             has_operands ? options.operand_count : 1) != 0)

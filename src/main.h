@@ -69,9 +69,15 @@ size_t main_shown_keys(const struct options *options, bool is_sequence);
 #define MAIN_COLUMNS_SIZE (NAME_TEXT_BYTE * sizeof((struct options *)0)->by_fields + 1)
 void main_name_columns(const struct options *options, char text[MAIN_COLUMNS_SIZE]);
 
+/* Joins keys that are times (key_times_join), and says once that they are in UTC then. 0, or -1
+ * with an error. */
+int main_join_times(const struct options *options, struct key_tallies *keys, bool are_fine,
+                    struct tally *tally, struct key_tallies **joined, bool *said_utc,
+                    struct error *error);
+
 /* Writes the tables of all keys (options->pool.keys) of options->spec, which may `follow`
- * others; times among them are joined (key_times.h), unless shares are missing. Says once that they
- * are in UTC then: sets *said_utc. The tally is worked with. 0, or -1 with an error. */
+ * others; times among them are joined (key_times.h), unless a table is to be merged. Says once that
+ * they are in UTC then: sets *said_utc. The tally is worked with. 0, or -1 with an error. */
 int main_write_keys(struct writer *out, struct options *options, bool follow, struct tally *tally,
                     bool *said_utc, struct error *error);
 

@@ -4,6 +4,7 @@
 
 #include "src/cli/diag.h"
 #include "src/tally/coarsen.h"
+#include "src/tally/key_times.h"
 #include "src/merge/merge.h"
 #include "src/report/diff.h"
 #include "src/report/format.h"
@@ -201,6 +202,23 @@ static int join_keys(const struct sides *sides, struct error *error)
     return key_tallies_check(before, error) == 0 ? key_tallies_check(after, error) : -1;
 }
 
+/* Joins times among the keys of a side. 0, or -1 with an error. */
+static int join_times(const struct options *options, struct merge *side, bool *said_utc,
+                      struct error *error)
+{
+    struct key_tallies *joined = NULL;
+    const int rc = main_join_times(options, side->keys, side->shards.first != NULL, &side->tally,
+                                   &joined, said_utc, error);
+    if (rc != 0)
+        error_begin(error, side->first.name);
+    key_tallies_thaw(side->keys);
+    if (joined) {
+        key_tallies_close(side->keys);
+        side->keys = joined;
+    }
+    return rc;
+}
+
 /* Puts keys, which are the same, in the order in which they are shown. 0, or -1: memory is short.
  */
 static int order_keys(const struct options *options, const struct sides *sides)
@@ -232,13 +250,18 @@ static int order_keys(const struct options *options, const struct sides *sides)
 }
 
 /* Compares two tables by key, and shows the difference. The exit status. */
-static int diff_keys(struct options *options, struct output *output, const struct sides *sides)
+static int diff_keys(struct options *options, struct output *output, struct sides *sides)
 {
+    bool said_utc = false;
     struct error error;
     char columns[MAIN_COLUMNS_SIZE];
     options->spec = sides->before.spec;
     if (options_build_keys(&sides->before.first.options, options, &error) != 0 ||
         join_keys(sides, &error) != 0)
+        return main_failed(&error);
+    if (key_times_are_used(&options->spec) &&
+        (join_times(options, &sides->before, &said_utc, &error) != 0 ||
+         join_times(options, &sides->after, &said_utc, &error) != 0))
         return main_failed(&error);
     if (order_keys(options, sides) != 0)
         return main_no_memory();

@@ -123,12 +123,10 @@ static int write_keys(struct writer *out, const struct options *options, bool fo
     return 0;
 }
 
-/* Joins keys that are times. 0, or -1 with an error. */
-static int join_times(const struct options *options, struct tally *tally,
-                      struct key_tallies **joined, bool *said_utc, struct error *error)
+int main_join_times(const struct options *options, struct key_tallies *keys, bool are_fine,
+                    struct tally *tally, struct key_tallies **joined, bool *said_utc,
+                    struct error *error)
 {
-    struct key_tallies *keys = options->pool.keys;
-    const bool are_fine = options->action == ACTION_COUNT || options->report.shard;
     if (key_tallies_sort(keys, KEYS_BY_NAME, main_threads_of(options)) != 0)
         return error_set(error, "out of memory");
     switch (key_times_join(keys, &options->spec, are_fine, tally, joined)) {
@@ -154,8 +152,11 @@ int main_write_keys(struct writer *out, struct options *options, bool follow, st
 {
     const struct shard_record *shard = options->report.shard;
     struct key_tallies *keys = options->pool.keys, *joined = NULL;
-    if (key_times_are_used(&options->spec) && (!shard || shard_record_is_complete(shard))) {
-        const int rc = join_times(options, tally, &joined, said_utc, error);
+    const bool is_part =
+        shard && !shard_record_is_complete(shard) && options->report.format->is_read_back;
+    if (key_times_are_used(&options->spec) && !is_part) {
+        const bool are_fine = options->action == ACTION_COUNT || shard;
+        const int rc = main_join_times(options, keys, are_fine, tally, &joined, said_utc, error);
         if (rc != 0)
             return rc;
     }

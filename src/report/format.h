@@ -49,15 +49,15 @@ struct heat_format; /* heat.h */
  * table->out. */
 struct format {
     const char *name;
-    char separator;  /* of columns: rows of all groups follow each other, and statistics take the
-                      * place of rows; '\0': each group has a table, and statistics follow rows */
-    bool is_picture; /* for people: empty rows are mostly left out, bins are few, and each channel
-                      * has a picture */
-    bool is_binary;  /* not for terminals */
-    bool has_empty_table; /* numbers by key have a table though there is no key, so that it can be
-                           * read again */
-    bool is_cumulative;   /* of numbers and values between edges, the upper of which are in their
-                           * bins, and with their sum */
+    char separator;    /* of columns: rows of all groups follow each other, and statistics take the
+                        * place of rows; '\0': each group has a table, and statistics follow rows */
+    bool is_picture;   /* for people: empty rows are mostly left out, bins are few, and each channel
+                        * has a picture */
+    bool is_binary;    /* not for terminals */
+    bool is_read_back; /* by --merge: numbers by key have a table though there is no key, and shares
+                        * keep times as fine as they were counted */
+    bool is_cumulative;      /* of numbers and values between edges, the upper of which are in their
+                              * bins, and with their sum */
     const struct mode *mode; /* the only one that it shows; NULL: any */
     const char *last_line;   /* below all tables, also if there are none; NULL: no such line */
 

@@ -207,7 +207,7 @@ static void json_end(struct table *table)
 
 const struct format format_json = {
     .name = "json",
-    .has_empty_table = true,
+    .is_read_back = true,
     .diff = diff_json,
     .diff_keys = diff_keys_json,
     .begin = json_begin,

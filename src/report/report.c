@@ -441,7 +441,7 @@ static struct groups groups_shown(const struct report_options *options,
 {
     struct groups shown = *groups;
     if (groups->are_keys && groups->count == 0 && spec->mode->is_binned &&
-        options->format->has_empty_table) {
+        options->format->is_read_back) {
         shown.count = 1;
         shown.rest = 0;
     }

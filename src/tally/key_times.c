@@ -89,7 +89,7 @@ static void join_key(const struct joining *joining, size_t i, struct tally *tall
     if (name.bytes)
         shown = key_parts_join(parts, joining->parts, joining->name);
     key_tallies_load(joining->keys, i, tally);
-    if (tally->samples > 0)
+    if (tally->samples > 0 || name.bytes)
         key_tallies_add(joined, shown, tally);
 }
 

@@ -46,7 +46,8 @@ with open('words', 'wb') as words, open('word_numbers', 'wb') as word_numbers, o
         word_numbers.write(([each for each in found if each] or [b'x'])[-1] + b' ' + number + b'\n')
 END
 
-# same_as_numbers TIMES NUMBERS OPTION...: with the number's field last.
+# same_as_numbers TIMES NUMBERS OPTION...: with the number's field last, which gets the modifier.
+# shellcheck disable=SC2145
 same_as_numbers()
 {
     times=$1
@@ -245,4 +246,34 @@ run -k "$(printf '%256s' '' | tr ' ' x):time" in
 refuses "a long name" 2 "must be a field of 1 to 255 bytes"
 run_as "$GPUHISTO" --device=gpu -nk1:time in
 refuses "--device=gpu" 2 "gpuhisto: --device=gpu: the GPU cannot read times as numbers; leave out --device"
+# --- tables: what is printed of shares, and compared, is joined as in one run ---
+
+for hour in 00 03 07 10 12 15 18 21 23; do echo "2026-11-22T$hour:05:00+05:30"; done >east
+for hour in 01 05 23; do echo "2026-11-22T$hour:05:00Z"; done >zulu
+"$GPUHISTO" --device=cpu -q --by=1:1d -F json east >whole
+"$GPUHISTO" --device=cpu -q --by=1:1d -F json --part=1/2 east >shares
+"$GPUHISTO" --device=cpu -q --by=1:1d -F json --part=2/2 east >>shares
+printf '2026-11-22T00:00:00+05:30\t9\t9\t0\t1\n' >expected
+run_as "$GPUHISTO" --diff shares whole
+same "--diff of shares and of one run" expected out
+run_as "$GPUHISTO" --diff whole shares
+same "--diff of one run and of shares" expected out
+"$GPUHISTO" --device=cpu -q --by=1:1d --part=1/2 east >out
+check "a share that is shown has whole buckets" [ "$(wc -l <out)" = 1 ]
+"$GPUHISTO" --device=cpu -q --by=1:1h -F json zulu >zulu.json
+sed 's/+05:30/+02:00/' east | "$GPUHISTO" --device=cpu -q --by=1:1h -F json >two.json
+run_as "$GPUHISTO" --diff zulu.json two.json
+sort out >got
+{ printf '2026-11-22T01:00:00Z\t1\t1\t0\t1\n'
+  printf '2026-11-22T05:00:00Z\t1\t1\t0\t1\n'
+  printf '2026-11-22T23:00:00Z\t1\t0\t-1\t0\n'
+  printf '2026-11-%s:00:00Z\t0\t1\t1\tinf\n' 21T22 22T08 22T10 22T13 22T16 22T19 22T21; } | sort >expected
+same "--diff of two offsets" expected got
+check "--diff says that times are in UTC" [ "$(grep -c 'buckets are in UTC' err)" = 1 ]
+"$GPUHISTO" --device=cpu -q --by=1:1d -F json zulu >zulu.json
+run_as "$GPUHISTO" --diff zulu.json whole
+refuses "--diff of buckets that overlap" 1 "the tables have times of several offsets from UTC, whose buckets overlap"
+run_as "$GPUHISTO" --diff zulu.json zulu.json -o zulu.json
+refuses "--diff with an input as its output" 1 "zulu.json: is also an input, which --output would replace"
+
 summary
