@@ -3,7 +3,7 @@
 # `make bench-fields` fields of a log and of CSV, beside awk, DuckDB and polars, `make bench-by` results by
 # key and JSON lines, beside these and `sort | uniq -c`, miller and jq, `make bench-characters`
 # characters and pairs, beside Python, perl and pipelines, `make bench-scaling` how the CPU's part scales
-# with the number of workers, `make bench-startup` a small file beside `wc -c`, `make bench-tasks` twenty
+# with the number of workers, `make bench-startup` a small file beside `wc -c`, `make bench-tasks` thirty-one
 # questions beside what people use instead ---
 
 benchmarks += bench/blocks bench/cpu bench/hash bench/numbers bench/pairs bench/pieces bench/produce bench/read_only bench/zstd_only
