@@ -206,9 +206,12 @@ static int join_keys(const struct sides *sides, struct error *error)
 static int join_times(const struct options *options, struct merge *side, bool *said_utc,
                       struct error *error)
 {
+    const struct shard_join *shards = &side->shards;
+    /* The table of a complete share, or of a sum of shares, was joined before it was written. */
+    const bool are_fine = shards->count > 0 && !shard_record_is_complete(&shards->shards[0].record);
     struct key_tallies *joined = NULL;
-    const int rc = main_join_times(options, side->keys, side->shards.first != NULL, &side->tally,
-                                   &joined, said_utc, error);
+    const int rc =
+        main_join_times(options, side->keys, are_fine, &side->tally, &joined, said_utc, error);
     if (rc != 0)
         error_begin(error, side->first.name);
     key_tallies_thaw(side->keys);

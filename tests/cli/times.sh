@@ -273,6 +273,30 @@ check "--diff says that times are in UTC" [ "$(grep -c 'buckets are in UTC' err)
 "$GPUHISTO" --device=cpu -q --by=1:1d -F json zulu >zulu.json
 run_as "$GPUHISTO" --diff zulu.json whole
 refuses "--diff of buckets that overlap" 1 "the tables have times of several offsets from UTC, whose buckets overlap"
+printf '2026-11-22T00:30:00+01:00\n2026-11-22T12:00:00+01:00\n' >a
+printf '2026-11-21T23:30:00Z\n2026-11-22T12:00:00Z\n' >b
+for name in a b; do
+    "$GPUHISTO" --device=cpu -q --by=1:1d -F json --part=1/1 $name >$name.one
+    "$GPUHISTO" --device=cpu -q --by=1:1d -F json --part=1/2 $name >$name.1
+    "$GPUHISTO" --device=cpu -q --by=1:1d -F json --part=2/2 $name >$name.2
+    "$GPUHISTO" --merge -F json $name.1 $name.2 >$name.sum
+    cat $name.1 $name.2 >$name.shares
+done
+for kind in one sum; do
+    run_as "$GPUHISTO" --diff a.$kind b.$kind
+    refuses "--diff of whole results ($kind), which have no finer keys" 1 "whose buckets overlap"
+done
+run_as "$GPUHISTO" -q --diff a.shares b.shares
+sort out >got
+printf '2026-11-2%s:00:00Z\t1\t1\t0\t1\n' 1T00:00 2T00:00 | sed 's/:00:00:00Z/:00:00Z/' >expected
+same "--diff of shares of two offsets" expected got
+printf '2026-11-22T10:00:00Z a 1\n2026-11-22T11:00:00Z a x\n2026-11-22T10:00:00+01:00 a 1\n' >skipped
+"$GPUHISTO" --device=cpu -q -k3 --by=1:1h --invalid=skip -s skipped >expected
+for part in 1/2 2/2; do
+    "$GPUHISTO" --device=cpu -q -k3 --by=1:1h --invalid=skip -s -F json --part=$part skipped
+done >parts
+"$GPUHISTO" -q --merge -s parts >out
+same "keys without a number, by --merge" expected out
 run_as "$GPUHISTO" --diff zulu.json zulu.json -o zulu.json
 refuses "--diff with an input as its output" 1 "zulu.json: is also an input, which --output would replace"
 
