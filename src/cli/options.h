@@ -63,6 +63,7 @@ struct options {
     char field[FIELD_SIZE]; /* of --field, if it has a modifier or quotes, without these */
     char by_fields[KEY_PARTS_MAX][FIELD_SIZE]; /* of each --by, without modifiers; the histogram
                                                 * refers to all of these */
+    char weight_field[FIELD_SIZE];             /* of --weight, without quotes */
     char where_fields[CONDITIONS_MAX][2][FIELD_SIZE]; /* of --where, with and without modifiers; its
                                                        * filter refers to them */
     unsigned max_keys;                                /* that are counted, at most */

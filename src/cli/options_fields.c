@@ -242,8 +242,16 @@ static int finish_key(const struct draft *draft, unsigned i, struct key *keys, s
 /* Sets the field of --weight, in which a comma before decimals has points between thousands. */
 static int finish_weight(const struct draft *draft, struct key *weight, struct error *error)
 {
-    const char *text = draft->weight;
-    const struct typed_field typed = {"--weight", text, field_number(text), text, false};
+    char *name = draft->options->weight_field;
+    const char *text = draft->weight, *end = field_split("--weight", text, text, name, error);
+    const bool is_name = *text == '"';
+    const struct typed_field typed = {"--weight", name, is_name ? 0 : field_number(name), text,
+                                      is_name};
+    if (!end)
+        return OPTIONS_WRONG;
+    if (*end)
+        return error_of_option(error, "--weight", text,
+                               "must be a field, without modifiers; quote a name that has a colon");
     const int rc = field_finish(draft, &typed, &weight->field, error);
     weight->is_weight = true;
     weight->field.has_comma = draft->has_comma && weight->field.kind != FIELD_JSON;

@@ -326,7 +326,20 @@ run -n --weight=1 in
 refuses "tokens" 2 "gpuhisto: --weight needs --field=N, --after=STRING or --by=FIELD"
 run --values=u8 --weight=1 in
 refuses "values" 2 "--weight"
-for field in x 0 1:sum '' 1-2; do
+for field in '' 1:sum '"1' a:b; do
+    run --by=1 --weight="$field" --header-line in
+    refuses "--weight=$field" 2 "--weight=$field: must be a"
+done
+printf '5,w:x,c\n1,2,3\n' >quoted
+for field in 3 '"c"'; do
+    printf '1\t3\n' >expected
+    run -q --csv --header-line --by='"5"' --weight="$field" quoted
+    counts "a weight called $field" expected
+done
+printf '3\t2\n' >expected
+run -q --csv --header-line --by=3 --weight='"w:x"' quoted
+counts "a weight whose name has a colon" expected
+for field in x 0 1-2; do
     run --by=1 --weight=$field in
     refuses "the field '$field'" 2 "gpuhisto: --weight=$field: must be 1 to 1048576, -1 for the last field, a path into JSON such as .a.b"
 done
