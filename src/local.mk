@@ -46,7 +46,7 @@ histogram_sources = \
 	src/text/weight.c src/text/weight.h \
 	src/tally/statistics.c src/tally/statistics.h \
 	src/tally/tally.c src/tally/tally.h \
-	src/bins/value_type.c src/bins/value_type.h src/base/int128.h \
+	src/base/int128.h \
 	src/codec/zstd.c
 libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources) $(gpu_decode_sources)
 

@@ -6,11 +6,28 @@
 #include "src/bins/binning.h"
 #include "src/text/key.h"
 #include "src/text/line_filter.h"
-#include "src/bins/value_type.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* The types of binary numbers that --values counts. */
+
+struct value_type {
+    const char *name; /* "u8" to "f64"; big-endian ones end in "be" */
+    size_t size;      /* bytes: 1 to 4, or 8 */
+    char kind;        /* 'u' and 'i': whole, without and with a sign; 'f': IEEE 754 */
+    bool big_endian;
+};
+
+/* All types, ended by one whose name is NULL. */
+extern const struct value_type value_types[];
+
+/* Returns the type with this name, or NULL. */
+const struct value_type *value_type_find(const char *name);
+
+/* Writes the names of all types that are not big-endian to text[0..size): "u8, u16 or u32". */
+void value_types_show(char *text, size_t size);
 
 /* The kind of a row of a table, and its texts. */
 
