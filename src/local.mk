@@ -41,7 +41,6 @@ histogram_sources = \
 	src/tally/characters.c src/tally/characters.h \
 	src/text/number.c src/text/number.h \
 	src/text/units.c src/text/units.h src/text/utf8.h \
-	src/text/show_number.c src/text/show_number.h \
 	src/text/time.c src/text/time.h \
 	src/text/weight.c src/text/weight.h \
 	src/tally/statistics.c src/tally/statistics.h \

@@ -5,7 +5,7 @@
 #include "src/cli/diag.h"
 #include "src/tally/coarsen.h"
 #include "src/tally/file_tallies.h"
-#include "src/text/show_number.h"
+#include "src/text/number.h"
 #include "src/report/format.h"
 
 #include <errno.h>

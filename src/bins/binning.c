@@ -3,7 +3,7 @@
  * decimal digits, and decades. (binning_log.c builds powers.) Every edge is a number that can be
  * stated without knowing how it was computed, so rows are exact. */
 #include "binning.h"
-#include "src/text/show_number.h"
+#include "src/text/number.h"
 
 #include <float.h>
 #include <inttypes.h>

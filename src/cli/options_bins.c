@@ -4,7 +4,7 @@
 #include "option.h"
 #include "parse.h"
 #include "src/base/show.h"
-#include "src/text/show_number.h"
+#include "src/text/number.h"
 #include "src/report/format.h"
 
 #include <stdio.h>

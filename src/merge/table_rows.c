@@ -5,7 +5,6 @@
 #include "src/base/grow.h"
 #include "src/tally/statistics.h"
 #include "src/text/number.h"
-#include "src/text/show_number.h"
 
 #include <inttypes.h>
 #include <stdio.h>

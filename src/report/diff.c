@@ -7,7 +7,7 @@
 #include "picture.h"
 #include "screen.h"
 
-#include "src/text/show_number.h"
+#include "src/text/number.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "heat.h"
 #include "screen.h"
 
-#include "src/text/show_number.h"
+#include "src/text/number.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #include "json.h"
 
 #include "src/tally/statistics.h"
-#include "src/text/show_number.h"
+#include "src/text/number.h"
 
 /* Writes the totals of each channel, if there are several. */
 static void write_channels(struct table *table)

@@ -8,7 +8,7 @@
 #include "percent.h"
 #include "screen.h"
 
-#include "src/text/show_number.h"
+#include "src/text/number.h"
 
 #define PLOT_NAME 11  /* characters of a statistic's name that always fit */
 #define PLOT_DIGITS 2 /* decimals of percents */

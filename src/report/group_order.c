@@ -2,7 +2,7 @@
 #include "group_order.h"
 
 #include "src/base/parallel.h"
-#include "src/text/show_number.h"
+#include "src/text/number.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "src/base/parallel.h"
 #include "src/tally/coarsen.h"
 #include "src/tally/statistics.h"
-#include "src/text/show_number.h"
+#include "src/text/number.h"
 #include "src/tally/tally.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* The modes: what a sample is, what the rows are called, and their statistics. */
 #include "characters.h"
 #include "statistics.h"
-#include "src/text/show_number.h"
+#include "src/text/number.h"
 
 #include <float.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #ifndef GPUHISTO_STATISTICS_H
 #define GPUHISTO_STATISTICS_H
 
-#include "src/text/show_number.h"
+#include "src/text/number.h"
 #include "tally.h"
 #include "histogram_spec.h"
 #include "src/bins/sums.h"

@@ -4,7 +4,7 @@
  * its neighbours, but of 5 digits only some at random unless all are asked for; texts of many
  * digits beside edges; values at random; and the loops of every counter. */
 #include "src/cpu/count.h"
-#include "src/text/show_number.h"
+#include "src/text/number.h"
 #include "tests/helpers/bits.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"

@@ -4,7 +4,7 @@
  * whatever sample of the bin it was, in exact arithmetic; and also as it is printed. */
 #include "src/cli/parse.h"
 #include "src/tally/statistics.h"
-#include "src/text/show_number.h"
+#include "src/text/number.h"
 #include "tests/helpers/bits.h"
 #include "tests/helpers/naive_rank.h"
 #include "tests/helpers/random.h"

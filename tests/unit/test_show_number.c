@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers as text: they read back the same, no shorter text does, and printf, which is slow, would
  * write the same digits in the same form. Shares in percent are the same decimals, times 100. */
-#include "src/text/show_number.h"
+#include "src/text/number.h"
 #include "tests/helpers/bits.h"
 #include "tests/helpers/random.h"
 
