@@ -38,7 +38,7 @@ histogram_sources = \
 	src/text/regex.c src/text/regex.h \
 	src/text/line_format.c src/text/line_format.h src/text/line_format_parse.c \
 	src/tally/modes.c src/tally/unicode_groups.c \
-	src/tally/characters.c src/tally/characters.h \
+	src/tally/characters.h \
 	src/text/number.c src/text/number.h \
 	src/text/units.c src/text/units.h src/text/utf8.h \
 	src/text/time.c src/text/time.h \
