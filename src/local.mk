@@ -31,9 +31,9 @@ histogram_sources = \
 	src/tally/file_tallies.c src/tally/file_tallies.h \
 	src/tally/histogram_spec.c src/tally/histogram_spec.h \
 	src/text/key.c src/text/key.h src/text/list.c src/text/list.h \
-	src/tally/key_sums.c src/tally/key_sums.h \
-	src/tally/key_table.c src/tally/key_table.h \
-	src/tally/key_tallies.c src/tally/key_tallies.h src/tally/key_times.c src/tally/key_times.h \
+	src/tally/key_sums.c \
+	src/tally/key_table.c \
+	src/tally/key_tallies.c src/tally/key_tallies.h src/tally/key_times.c \
 	src/text/line_filter.c src/text/line_filter.h src/text/where.c src/text/where.h \
 	src/text/regex.c src/text/regex.h \
 	src/text/line_format.c src/text/line_format.h src/text/line_format_parse.c \

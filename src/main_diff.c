@@ -4,7 +4,6 @@
 
 #include "src/cli/diag.h"
 #include "src/tally/coarsen.h"
-#include "src/tally/key_times.h"
 #include "src/merge/merge.h"
 #include "src/report/diff.h"
 #include "src/report/format.h"

@@ -4,7 +4,7 @@
 #include "src/base/system_limits.h"
 #include "src/cli/diag.h"
 #include "src/report/format.h"
-#include "src/tally/key_times.h"
+#include "src/tally/key_tallies.h"
 
 #include <sched.h>
 #include <stdio.h>

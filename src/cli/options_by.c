@@ -192,7 +192,7 @@ int option_by(struct draft *draft, const char *value, struct error *error)
     struct by *by = &draft->by[i];
     if (by_parse("--by", value, value, draft->options->by_fields[i], by, error) != 0)
         return OPTIONS_WRONG;
-    if (by->key.modifier_count > 0) /* what a last bucket makes is joined (key_times.h) */
+    if (by->key.modifier_count > 0) /* what a last bucket makes is joined (key_times_join) */
         by->key.modifiers[by->key.modifier_count - 1].is_fine = true;
     return 0;
 }

@@ -4,7 +4,7 @@
 #include "name_text.h"
 #include "picture.h"
 
-#include "src/tally/key_table.h"
+#include "src/tally/key_tallies.h"
 #include "src/text/key.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "key_sums.h"
+#include "key_tallies.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The keys of samples: a table of their names, and their order. */
-#include "key_table.h"
+#include "key_tallies.h"
 #include "src/base/grow.h"
 #include "src/base/parallel.h"
 #include "src/text/key.h"

@@ -1,15 +1,274 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples and counts of each key, for --by. Engines count into small tables of their own, and move
- * the contents here. So memory is that of the keys, and of a small table for each thread. */
+ * the contents to tallies of all threads. So memory is that of the keys, and of a small table for
+ * each thread. */
 #ifndef GPUHISTO_KEY_TALLIES_H
 #define GPUHISTO_KEY_TALLIES_H
 
 #include "src/base/radix_sort.h"
-#include "key_table.h"
 #include "src/base/error.h"
 #include "tally.h"
+#include "src/text/key.h"
+#include "src/base/byte_word.h"
+#include "src/bins/sums.h"
 
+#include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* --- sums of the numbers of a key --- */
+
+/* Moments of the numbers of a key, in a twentieth of the memory: exact sums with as many bits as
+ * similar numbers need. A key whose numbers are further apart gets a struct moments. */
+
+#define KEY_SUM_WORDS 3     /* of 64 bits */
+#define KEY_SQUARES_WORDS 5 /* twice the bits of numbers need twice the width */
+
+/* Exact sums, all zeros before any number. They are whole numbers in words of 64 bits, the lowest
+ * first. */
+struct key_sums {
+    struct moments
+        *moments; /* all numbers so far, and nothing below counts; NULL: they are below */
+    double min, max;
+    uint64_t sum[KEY_SUM_WORDS];         /* times 2^exponent; two's complement */
+    uint64_t squares[KEY_SQUARES_WORDS]; /* times 2^(2 * exponent) */
+    int exponent;                        /* if has_exponent */
+    bool has_exponent;                   /* a number that is not 0 was added */
+    bool any;
+};
+
+/* Adds a number, which may be infinite. False if memory is short: the number is lost. */
+bool key_sums_add(struct key_sums *sums, double value);
+
+/* The same, 1 or more times. All numbers of a run together are added less than 2^64 times. */
+bool key_sums_add_times(struct key_sums *sums, double value, uint64_t times);
+
+/* Adds a whole number of at most 64 bits, of MOMENTS_LARGE at least, and the double nearest to it,
+ * so many times. False if memory is short. */
+bool key_sums_add_large(struct key_sums *sums, double nearest, int128 number, uint64_t times);
+
+/* Adds other sums, and makes `from` all zeros. False if memory is short. */
+bool key_sums_move(struct key_sums *into, struct key_sums *from);
+
+/* Adds moments. False if memory is short. */
+bool key_sums_add_moments(struct key_sums *sums, const struct moments *moments);
+
+/* Adds the sums to moments. */
+void key_sums_add_to(const struct key_sums *sums, struct moments *moments);
+
+/* Frees the memory of sums. */
+void key_sums_close(struct key_sums *sums);
+
+/* --- sums of numbers of similar size, added in a few instructions --- */
+
+/* A sum of numbers below the limit [1], and of others [0], as whole numbers of 64 bits. */
+struct quick_sum {
+    int128 sum[2];
+    uint128 squares[2];
+    uint64_t carries[2]; /* above the squares */
+    double min, max;
+};
+
+/* Sums by the number of a key, all zeros at first; the caller frees the list. The first numbers
+ * decide how far the decimals of others reach, for all keys. */
+struct quick_sums {
+    struct quick_sum *list;
+    size_t count; /* keys that have room; 0: no scale was chosen */
+    double scale[2], limit;
+    int exponent;    /* scale[1] is 2^-exponent */
+    uint64_t others; /* numbers that were not added since then */
+};
+
+/* Makes room for `count` keys, `max` at most, once one of n numbers, or of others before, tells a
+ * scale. Where there is no room, numbers are not added. */
+void quick_sums_prepare(struct quick_sums *quick, size_t count, size_t max, const double *values,
+                        size_t n);
+
+/* Adds a number. False if it is too large, or has bits that are too low. */
+static inline bool quick_sums_add(struct quick_sums *quick, uint32_t key, double value)
+{
+    const bool part = fabs(value) < quick->limit;
+    const double scaled = value * quick->scale[part];
+    if (key >= quick->count || !(fabs(scaled) < 0x1p63) || (double)(int64_t)scaled != scaled) {
+        quick->others++;
+        return false;
+    }
+    const int64_t whole = (int64_t)scaled;
+    struct quick_sum *sum = &quick->list[key];
+    const uint128 square = (uint128)((int128)whole * whole);
+    sum->sum[part] += whole;
+    sum->squares[part] += square;
+    sum->carries[part] += sum->squares[part] < square;
+    sum->min = value < sum->min ? value : sum->min;
+    sum->max = value > sum->max ? value : sum->max;
+    return true;
+}
+
+/* Moves the sums of all keys to those of a list; then another scale is chosen. False if memory is
+ * short. */
+bool quick_sums_move(struct quick_sums *quick, struct key_sums *into);
+
+/* --- tables of keys --- */
+
+/* Records without a key have this number in every table, and no name. */
+#define KEY_MISSING 0
+
+/* A number that no key has. */
+#define KEY_FAILED UINT32_MAX
+
+/* Makes keys' places in tables unpredictable, so that nobody can choose keys that meet there. All
+ * tables of a run share it. */
+struct key_seed {
+    uint64_t words[2];
+};
+
+struct key_entry {
+    uint64_t hash;
+    const unsigned char *name; /* of the table; NULL for KEY_MISSING */
+    size_t len;
+    uint64_t samples;
+    uint32_t moved; /* its number where it is moved to, once that is known; 0: not yet */
+};
+
+struct name_block;
+
+/* A table of keys: for each its samples and, of numbers, sums. One thread at a time. */
+struct key_table {
+    struct key_seed seed;
+    struct key_entry *entries; /* by number; the first is KEY_MISSING */
+    struct key_sums *sums;     /* by number; NULL: none are wanted */
+    size_t count, capacity;    /* keys, with KEY_MISSING */
+    uint64_t *slots;           /* the upper half of a hash, and the number of the key; 0: empty */
+    size_t slot_count;         /* a power of two */
+    struct name_block *names;
+    size_t name_bytes; /* of all names */
+    bool has_sums;
+};
+
+/* Makes a table without keys. 0, or -1 if memory is short; close it in either case. */
+int key_table_open(struct key_table *table, const struct key_seed *seed, bool has_sums);
+
+/* Frees the memory of a table. Does nothing with an all-zero one. */
+void key_table_close(struct key_table *table);
+
+/* Removes all keys, but keeps the memory for new ones. */
+void key_table_clear(struct key_table *table);
+
+/* The last 16 bytes of a name: the last eight as a number, and those before them. Of a shorter name
+ * there are zeros above. So short names are hashed and compared without a branch. */
+struct key_words {
+    uint64_t last, before;
+};
+
+/* Returns the first bytes of a word, which are its highest, as many as are given: up to 8. */
+static inline uint64_t key_low_bytes(uint64_t word, size_t count)
+{
+    const size_t half = 4 * (8 - count);
+    return word >> half >> half;
+}
+
+/* Returns the words of a name; 16 bytes before its end can be read, whatever they are. */
+static inline struct key_words key_words_behind(const unsigned char *name, size_t len)
+{
+    const unsigned char *end = name + len;
+    const size_t last = len < 8 ? len : 8, before = len < 16 ? len - last : 8;
+    return (struct key_words){key_low_bytes(byte_word(end - 8), last),
+                              key_low_bytes(byte_word(end - 16), before)};
+}
+
+/* Returns the words of any name. */
+struct key_words key_words_of(const unsigned char *name, size_t len);
+
+/* True if a name with these words is another one of the same length. */
+static inline bool key_is_same(struct key_words a, const unsigned char *name, struct key_words b,
+                               const unsigned char *other, size_t len)
+{
+    return a.last == b.last && a.before == b.before &&
+           (len <= 16 || memcmp(name, other, len - 16) == 0);
+}
+
+/* Words that are multiplied are neither 0 nor known, as the seed is in them. */
+static inline uint64_t key_mix(uint64_t a, uint64_t b)
+{
+    const uint128 product = (uint128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Returns the hash of a name with these words by a seed. */
+static inline uint64_t key_hash_words(const struct key_seed *seed, struct key_words words,
+                                      const unsigned char *name, size_t len)
+{
+    uint64_t hash = seed->words[0] ^ len;
+    for (; len > 16; len -= 16, name += 16)
+        hash = key_mix(byte_word(name) ^ seed->words[1], byte_word(name + 8) ^ hash);
+    hash = key_mix(words.last ^ seed->words[1], words.before ^ hash);
+    return key_mix(hash ^ UINT64_C(0x9e3779b97f4a7c15), seed->words[1]);
+}
+
+/* Returns the hash of a name by a seed. */
+uint64_t key_hash(const struct key_seed *seed, const unsigned char *name, size_t len);
+
+/* Prefetches the slot that key_table_find looks at first. */
+static inline void key_table_prefetch(const struct key_table *table, uint64_t hash)
+{
+    __builtin_prefetch(&table->slots[hash & (table->slot_count - 1)]);
+}
+
+/* Prefetches the entry that key_table_find probably looks at next, and the key's sums, once the
+ * slot has come. */
+static inline void key_table_prefetch_entry(const struct key_table *table, uint64_t hash)
+{
+    const uint64_t slot = table->slots[hash & (table->slot_count - 1)];
+    if (slot >> 32 != hash >> 32)
+        return;
+    __builtin_prefetch(&table->entries[(uint32_t)slot]);
+    if (table->sums)
+        __builtin_prefetch(&table->sums[(uint32_t)slot]);
+}
+
+/* Each returns the number of the key with this hash, and words, and name, which is added if it is
+ * new. KEY_FAILED if memory is short. */
+uint32_t key_table_find_words(struct key_table *table, uint64_t hash, struct key_words words,
+                              const unsigned char *name, size_t len);
+uint32_t key_table_find(struct key_table *table, uint64_t hash, const unsigned char *name,
+                        size_t len);
+
+/* --- their order --- */
+
+/* Keys in the order of their names: by bytes as in the C locale, or by value if all are numbers. */
+
+/* Keys of several tables, in order. */
+struct key_list {
+    struct radix_pair *list; /* the value is what key_position_table and key_position_key take */
+    size_t count;
+};
+
+static inline uint32_t key_position_table(const struct radix_pair *position)
+{
+    return (uint32_t)(position->value >> 32);
+}
+
+static inline uint32_t key_position_key(const struct radix_pair *position)
+{
+    return (uint32_t)position->value;
+}
+
+/* Lists the keys of `count` tables, by as many threads as are given; names have so many `parts`
+ * (key_parts_join), the first of which comes first, and each is ordered like a name of one part.
+ * All keys differ, except for KEY_MISSING. The caller frees the list. 0, or -1 if memory is short,
+ * and there is no list. */
+int key_list_make(struct key_list *keys, const struct key_table *const *tables, size_t count,
+                  unsigned parts, unsigned threads);
+
+/* Sorts the first `top` keys of a list by name, which has one part. After number_prepare. */
+void key_list_sort_first(struct key_list *keys, const struct key_table *const *tables, size_t top);
+
+/* True if a name is a number, or a point in time such as 10:05 or 2026-11-22T10:05. After
+ * number_prepare. */
+bool key_is_number_or_time(const struct key_entry *entry);
+
+/* --- counts by key and row --- */
 
 /* Counts of samples by key and row. Where there are many keys, most pairs of a key and a row are
  * rare. So counts are appended to a list, which is sorted whenever it is full: memory is written in
@@ -128,8 +387,7 @@ static inline uint32_t *key_pages_find(struct key_pages *pages, uint32_t key, ui
 /* Sorts samples of the list by key and row. */
 void key_samples_sort(struct key_samples *samples);
 
-/* Samples and counts of each key, for --by. Engines count into small tables of their own, and move
- * the contents here. So memory is that of the keys, and of a small table for each thread. */
+/* --- samples and counts of all threads --- */
 
 struct key_tallies;
 
@@ -141,7 +399,7 @@ enum key_tallies_state {
 };
 
 enum key_order {
-    KEYS_BY_NAME,  /* as in key_table.h */
+    KEYS_BY_NAME,  /* as key_list_make lists them */
     KEYS_BY_COUNT, /* most samples first; of as many, by name */
     KEYS_BY_VALID, /* the same without samples that are no numbers */
 };
@@ -208,7 +466,7 @@ void key_tallies_sort_top(struct key_tallies *keys, size_t top);
  * 0, or -1 if memory is short. */
 int key_tallies_reorder(struct key_tallies *keys, const size_t *list);
 
-/* True if all names are numbers or points in time (key_table.h), once keys are sorted. */
+/* True if all names are numbers or points in time (key_is_number_or_time), once keys are sorted. */
 bool key_tallies_are_sequence(const struct key_tallies *keys);
 
 /* The following functions are for sorted keys. */
@@ -229,5 +487,28 @@ uint64_t key_tallies_samples(const struct key_tallies *keys, size_t i);
  */
 void key_tallies_load(const struct key_tallies *keys, size_t i, struct tally *tally);
 void key_tallies_load_from(const struct key_tallies *keys, size_t i, struct tally *tally);
+
+/* --- times among keys --- */
+
+/* Keys that are beginnings of buckets of time, as in --by=FIELD:5m. While counting, each offset
+ * from UTC has keys of its own, as fine as buckets in UTC need (time_grain). Once all is counted,
+ * they are joined: to buckets in the offset of all times if it is the same, and otherwise in UTC.
+ * So a result does not depend on what a thread, a share or a table has seen. */
+
+enum key_times {
+    KEY_TIMES_SAME,   /* the keys are what is shown */
+    KEY_TIMES_JOINED, /* *joined is; close it */
+    KEY_TIMES_IN_UTC, /* as well, as there were several offsets */
+    KEY_TIMES_COARSE, /* as there are several, no key says in which bucket of UTC its samples are */
+    KEY_TIMES_NO_MEMORY,
+};
+
+/* True if there may be keys to join. */
+bool key_times_are_used(const struct histogram_spec *spec);
+
+/* Joins keys, which are sorted and stay as they are. `are_fine`: they were not joined before. The
+ * tally is worked with. */
+enum key_times key_times_join(const struct key_tallies *keys, const struct histogram_spec *spec,
+                              bool are_fine, struct tally *tally, struct key_tallies **joined);
 
 #endif

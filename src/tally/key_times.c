@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "key_times.h"
+#include "key_tallies.h"
 
 #include <stdlib.h>
 #include <string.h>

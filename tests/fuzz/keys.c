@@ -4,7 +4,7 @@
  * keys and numbers are, which records count, and how the text is cut; struct choices lists them.
  * `make fuzz` builds it. */
 #include "src/cpu/count.h"
-#include "src/tally/key_times.h"
+#include "src/tally/key_tallies.h"
 #include "src/text/number.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/helpers/naive_number.h"
