@@ -9,7 +9,7 @@
 
 #include "src/base/error.h"
 #include "src/text/key.h"
-#include "src/text/where.h"
+#include "src/text/line_filter.h"
 
 #include <stdbool.h>
 #include <stddef.h>

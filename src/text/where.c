@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "where.h"
+#include "line_filter.h"
 #include "units.h"
 
 #include <math.h>
