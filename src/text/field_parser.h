@@ -8,45 +8,6 @@
 #include "field.h"
 #include "line_filter.h"
 
-struct field;
-struct line_string;
-struct record_text;
-struct field_tokens;
-struct key_span;
-
-struct number_parser {
-    const char *name;
-    bool (*runs_here)(void); /* true if this processor has the instructions */
-    /* Parses the tokens of text[0..len), the last of which may end at len, until there are cap
-     * values or the text ends. Writes a value for each, NaN for what is not a number, and returns
-     * how many. Sets *used to the bytes that were read: len, or up to the end of the last token,
-     * with or without the white space after it. May overwrite values up to cap; reads nothing
-     * outside of the text; may change errno. After number_prepare. Any thread. */
-    size_t (*parse)(const unsigned char *text, size_t len, double *values, size_t cap,
-                    size_t *used);
-    /* Gathers fields from text->at on, where a record begins, until tokens->cap is reached, there
-     * is no more room, or the text ends. Moves text->at to the next record. Any thread. */
-    void (*tokenize)(const struct field *field, struct record_text *text,
-                     struct field_tokens *tokens);
-    /* Returns where a string is first in [at, limit), or the limit. Reads nothing else of the text.
-     * Any thread. */
-    const unsigned char *(*find)(const struct line_string *string, const unsigned char *at,
-                                 const unsigned char *limit);
-    /* Finds the fields of the records from text->at on that count, `cap` at most, and moves
-     * text->at past these. Returns how many. Any thread. */
-    size_t (*find_fields)(const struct field *field, struct record_text *text,
-                          struct key_span *keys, size_t cap);
-};
-
-/* All parsers, fastest first, ended by NULL. The last one runs anywhere. */
-extern const struct number_parser *const number_parsers[];
-
-/* Returns the fastest parser that runs here, from `first` of the table on unless that is NULL,
- * after number_prepare. */
-const struct number_parser *number_parser_find(const struct number_parser *first);
-
-extern const struct number_parser number_parser_avx512, number_parser_avx2, number_parser_portable;
-
 /* The numbers in the fields of lines (src/text/field.h). Fields are gathered as tokens, some
  * hundred at a time, which a parser of numbers reads while they are in the L1 cache. */
 
@@ -83,6 +44,39 @@ static inline bool field_tokens_have_room(const struct field_tokens *tokens)
     return tokens->len + NUMBER_MAX + 1 <= FIELD_TOKENS_SIZE;
 }
 
+struct number_parser {
+    const char *name;
+    bool (*runs_here)(void); /* true if this processor has the instructions */
+    /* Parses the tokens of text[0..len), the last of which may end at len, until there are cap
+     * values or the text ends. Writes a value for each, NaN for what is not a number, and returns
+     * how many. Sets *used to the bytes that were read: len, or up to the end of the last token,
+     * with or without the white space after it. May overwrite values up to cap; reads nothing
+     * outside of the text; may change errno. After number_prepare. Any thread. */
+    size_t (*parse)(const unsigned char *text, size_t len, double *values, size_t cap,
+                    size_t *used);
+    /* Gathers fields from text->at on, where a record begins, until tokens->cap is reached, there
+     * is no more room, or the text ends. Moves text->at to the next record. Any thread. */
+    void (*tokenize)(const struct field *field, struct record_text *text,
+                     struct field_tokens *tokens);
+    /* Returns where a string is first in [at, limit), or the limit. Reads nothing else of the text.
+     * Any thread. */
+    const unsigned char *(*find)(const struct line_string *string, const unsigned char *at,
+                                 const unsigned char *limit);
+    /* Finds the fields of the records from text->at on that count, `cap` at most, and moves
+     * text->at past these. Returns how many. Any thread. */
+    size_t (*find_fields)(const struct field *field, struct record_text *text,
+                          struct key_span *keys, size_t cap);
+};
+
+/* All parsers, fastest first, ended by NULL. The last one runs anywhere. */
+extern const struct number_parser *const number_parsers[];
+
+/* Returns the fastest parser that runs here, from `first` of the table on unless that is NULL,
+ * after number_prepare. */
+const struct number_parser *number_parser_find(const struct number_parser *first);
+
+extern const struct number_parser number_parser_avx512, number_parser_avx2, number_parser_portable;
+
 /* A bit for each of 64 bytes of JSON. */
 struct json_bytes {
     uint64_t quotes, backslashes;
@@ -111,5 +105,56 @@ size_t fields_parse_keyed(const struct number_parser *parser, const struct field
 void fields_find_keys(const struct number_parser *parser, const struct field *field,
                       const struct field *key, struct record_text text, struct key_span *keys,
                       size_t n);
+
+/* --- records that a filter keeps --- */
+
+/* The records of a text that a filter (line_filter.h) keeps, as spans of whole records.
+ * Each string is searched in all of the text rather than in each record, so records without it cost
+ * little more than reading them. So are most expressions; others are matched with each record. In
+ * the records that they keep the fields of conditions are found as keys are, and the bounds only of
+ * the records that are kept. */
+
+#define SPANS_FIELDS_MAX 64
+
+struct line_spans {
+    const struct line_filter *filter;
+    const struct field *field;
+    const struct number_parser *parser;
+    bool has_tokens;    /* each record may have many samples */
+    bool by_definition; /* a record is too long, or an expression is undecided */
+    bool has_lines;     /* expressions may be searched in all lines: these are the records, and none
+                         * has a carriage return at its end */
+    struct regex_matcher matcher;
+    struct error failure; /* why records could not be counted; empty: they could */
+    const unsigned char *at, *limit;
+
+    /* Of conditions: */
+    const unsigned char *record, *search_at, *search_end; /* records that strings keep: not before
+                                                           * which the next is, up to where fields
+                                                           * were found, and the end */
+    struct key_span fields[SPANS_FIELDS_MAX];             /* those found: of the first condition */
+    size_t field_count, field_at, fields_max;     /* how many, the next, and how many to find
+                                                   * at once: 1 if records may have newlines */
+    struct key_span last;                         /* the last of them that was compared, */
+    bool last_holds;                              /* and whether its conditions hold */
+    const unsigned char *found[LINE_STRINGS_MAX]; /* where each string is next, or the limit; of no
+                                                   * meaning if that is before `at` */
+    const unsigned char *quote;                   /* the same of quotes, of CSV */
+};
+
+/* Begins with text[0..len), whole records of `field`, in which numbers are tokens if has_tokens.
+ * All that it is given must outlive it. line_spans_end is due. */
+void line_spans_begin(struct line_spans *spans, const struct line_filter *filter,
+                      const struct field *field, bool has_tokens,
+                      const struct number_parser *parser, const unsigned char *text, size_t len);
+
+/* Sets [*from, *to) to the next span, with its last newline. It is in the text; but where numbers
+ * are tokens, a record that is too long is replaced by one that is invalid. False if there is none.
+ */
+bool line_spans_next(struct line_spans *spans, const unsigned char **from,
+                     const unsigned char **to);
+
+/* Frees what the search had. */
+void line_spans_end(struct line_spans *spans);
 
 #endif
