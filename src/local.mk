@@ -36,7 +36,7 @@ histogram_sources = \
 	src/tally/key_tallies.c src/tally/key_tallies.h src/tally/key_times.c \
 	src/text/line_filter.c src/text/line_filter.h src/text/where.c \
 	src/text/regex.c src/text/regex.h \
-	src/text/line_format.c src/text/line_format.h src/text/line_format_parse.c \
+	src/text/line_format.c src/text/line_format.h \
 	src/tally/modes.c src/tally/unicode_groups.c \
 	src/tally/characters.h \
 	src/text/number.c src/text/number.h \
