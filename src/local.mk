@@ -50,7 +50,7 @@ histogram_sources = \
 libhistogram_a_SOURCES = $(histogram_sources) $(gpu_plan_sources) $(gpu_decode_sources)
 
 cpu_sources = \
-	src/cpu/batch.h src/cpu/batch_sums.h src/cpu/bytes_avx512.h \
+	src/cpu/batch.h src/cpu/batch_sums.h \
 	src/cpu/count.c src/cpu/count.h src/cpu/count_avx2.c src/cpu/count_avx512.c \
 	src/cpu/count_neon.c src/cpu/count_portable.c \
 	src/cpu/count_bytes.h src/cpu/count_characters.h src/cpu/count_letters.h \
