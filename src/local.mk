@@ -42,7 +42,7 @@ histogram_sources = \
 	src/text/number.c src/text/number.h \
 	src/text/units.c src/text/units.h src/text/utf8.h \
 	src/text/time.c src/text/time.h \
-	src/text/weight.c src/text/weight.h \
+	src/text/weight.h \
 	src/tally/statistics.c src/tally/statistics.h \
 	src/tally/tally.c src/tally/tally.h \
 	src/base/int128.h \
