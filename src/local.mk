@@ -55,7 +55,7 @@ cpu_sources = \
 	src/cpu/count_neon.c src/cpu/count_portable.c \
 	src/cpu/count_bytes.h src/cpu/count_characters.h src/cpu/count_letters.h \
 	src/cpu/count_numbers.h src/cpu/sum_ifma.h \
-	src/cpu/cpu_engine.c src/cpu/cpu_engine.h \
+	src/cpu/cpu_engine.c \
 	src/text/field_parser_avx2.c src/text/field_parser_avx512.c src/text/json_loop.h src/text/line_format_loop.h src/text/lines_loop.h src/text/json_scan.h \
 	src/text/field_parser.c src/text/field_parser.h src/text/field_parser_portable.c \
 	src/tally/keyed_counts.c src/tally/keyed_counts.h \

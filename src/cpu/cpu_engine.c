@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The CPU engine: tables of counts, and chunks that threads fill, count into a table at once and
  * give back. */
-#include "cpu_engine.h"
 #include "count.h"
 #include "src/base/cache_line.h"
 #include "src/input/engine.h"

@@ -7,7 +7,7 @@
 #include "src/base/system_limits.h"
 #include "src/tally/file_tallies.h"
 #include "src/tally/key_tallies.h"
-#include "src/cpu/cpu_engine.h"
+#include "src/cpu/count.h"
 
 #include <inttypes.h>
 #include <sched.h>

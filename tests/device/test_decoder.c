@@ -7,7 +7,7 @@
  * counts. The format is COMPRESSOR. */
 #include "gpu/decoder.h"
 #include "gpu/gpu_engine.h"
-#include "src/cpu/cpu_engine.h"
+#include "src/cpu/count.h"
 #include "src/input/records.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/compressor.h"

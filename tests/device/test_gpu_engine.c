@@ -10,7 +10,7 @@
 #include "gpu/row_pages.h"
 #include "gpu/snapshot.h"
 #include "gpu/strategy.h"
-#include "src/cpu/cpu_engine.h"
+#include "src/cpu/count.h"
 #include "src/tally/characters.h"
 #include "src/codec/codec.h"
 #include "tests/device/emulated_device.h"

@@ -4,7 +4,7 @@
  * the run is refused, because nothing replaces the device, or too little of a pipe was kept. */
 #include "gpu/decoder.h"
 #include "gpu/gpu_engine.h"
-#include "src/cpu/cpu_engine.h"
+#include "src/cpu/count.h"
 #include "src/input/records.h"
 #include "tests/device/emulated_device.h"
 #include "tests/helpers/compressed.h"

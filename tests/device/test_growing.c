@@ -5,7 +5,7 @@
  * too, which the engine does not look at. */
 #include "gpu/decoder.h"
 #include "gpu/gpu_engine.h"
-#include "src/cpu/cpu_engine.h"
+#include "src/cpu/count.h"
 #include "src/input/records.h"
 #include "src/input/input.h"
 #include "src/schedule/schedule.h"
