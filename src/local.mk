@@ -30,7 +30,7 @@ histogram_sources = \
 	src/text/json_reader.c src/text/json_reader.h \
 	src/tally/file_tallies.c src/tally/file_tallies.h \
 	src/tally/histogram_spec.c src/tally/histogram_spec.h \
-	src/text/key.c src/text/key.h src/text/list.c src/text/list.h \
+	src/text/key.c src/text/key.h src/text/list.c \
 	src/tally/key_sums.c \
 	src/tally/key_table.c \
 	src/tally/key_tallies.c src/tally/key_tallies.h src/tally/key_times.c \

@@ -6,7 +6,7 @@
 #include "src/base/byte_masks.h"
 #include "src/base/byte_word.h"
 #include "src/text/field_parser.h"
-#include "src/text/list.h"
+#include "src/text/field.h"
 
 #include <string.h>
 

@@ -480,7 +480,7 @@ static void list_by_stripe(struct moving *moving)
 }
 
 /* Finds where the samples of each key begin. */
-static void list_samples(struct moving *moving)
+static void append_samples(struct moving *moving)
 {
     const struct key_samples *samples = moving->samples;
     size_t at = 0;
@@ -502,7 +502,7 @@ static void move(struct key_tallies *keys, struct key_table *from, struct key_sa
                             .begin = malloc((from->count + 1) * sizeof(uint32_t))};
     if (moving.next && moving.begin) {
         key_samples_sort(samples);
-        list_samples(&moving);
+        append_samples(&moving);
         list_by_stripe(&moving);
         pthread_rwlock_rdlock(&keys->moving);
         const size_t first = atomic_fetch_add(&keys->moves, 1) * STRIPES_APART;

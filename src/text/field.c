@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fields of lines, a record at a time, and where records of CSV end. */
 #include "field.h"
-#include "list.h"
 #include "time.h"
 #include "units.h"
 #include "src/base/byte_masks.h"

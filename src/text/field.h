@@ -30,7 +30,7 @@ enum field_kind {
     FIELD_LINE,      /* what a name of --line stands for (line_format.h) */
 };
 
-/* What is done with a list of numbers (list.h). */
+/* What is done with a list of numbers (list_samples). */
 enum list_kind {
     LIST_NONE, /* the field is one number */
     LIST_EACH,
@@ -60,7 +60,7 @@ static inline size_t field_record_max(const struct field *field)
     return field->kind == FIELD_JSON ? FIELD_JSON_RECORD_MAX : FIELD_RECORD_MAX;
 }
 
-/* True if a record may have several numbers, or none, or one that is made of several (list.h). */
+/* True if a record may have several numbers, or none, or one that is made of several. */
 static inline bool field_is_list(const struct field *field)
 {
     return field->list != LIST_NONE || field->path.all > field->path.count;
@@ -213,5 +213,36 @@ bool field_find_invalid(const struct field *field, const unsigned char *text, si
  * number, if the name is followed by quotes, blanks, a ':' or '=', and a number. */
 void field_hint(const unsigned char *begin, const unsigned char *end, const char *name, size_t len,
                 char hint[FIELD_HINT_SIZE]);
+
+/* --- lists --- */
+
+/* Lists of numbers: a field with a modifier, and a path with [] into JSON.
+ *
+ * A list is text such as "0.004, 0.012 : -": elements between commas, colons and semicolons, which
+ * must be numbers, or "-" for none; in JSON, a string of these or an array. One that has an escape
+ * is a single element, as is any other field. :each makes a sample of each element, :sum one of
+ * their exact sum, :last one of the last element. A list without numbers is one invalid sample, and
+ * so is a sum with a digit before that of 1e399 or behind that of 1e-400.
+ *
+ * A path with [] leads to each element of an array, from where its other steps go on. Where they
+ * lead nowhere, and where there is no array, is one invalid sample; an empty array has none. */
+
+/* A sample of a list. */
+struct list_sample {
+    const unsigned char *from, *to; /* what it was read from, in the field; NULL: it is missing */
+    unsigned char *token;           /* of `len` bytes, perhaps no number; 0: it is none */
+    size_t len;
+};
+
+/* Takes a sample; false to end. */
+typedef bool list_put(void *arg, const struct list_sample *sample);
+
+/* Gives the samples of a field [from, to), as field_find gives it, to `put`. Ends early, with
+ * false, if that says so. After number_prepare. Any thread. */
+bool list_samples(const struct field *field, const unsigned char *from, const unsigned char *to,
+                  list_put *put, void *arg);
+
+/* True if such a field has no samples, which are then not missing. */
+bool list_is_empty(const struct field *field, const unsigned char *from, const unsigned char *to);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "key.h"
-#include "list.h"
+#include "field.h"
 #include "src/base/byte_word.h"
 #include "weight.h"
 #include "field_parser.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "list.h"
+#include "field.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * pieces, too, as tables are. */
 #include "src/text/field_parser.h"
 #include "src/text/json_reader.h"
-#include "src/text/list.h"
+#include "src/text/field.h"
 #include "src/text/number.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/helpers/check_json.h"
