@@ -138,6 +138,14 @@ static inline unsigned mask_count(uint64_t bits)
 #endif
 }
 
+/* Returns where a byte is first in [at, end), or end. */
+static inline const unsigned char *byte_find(const unsigned char *at, const unsigned char *end,
+                                             unsigned char byte)
+{
+    const unsigned char *found = at < end ? memchr(at, byte, (size_t)(end - at)) : NULL;
+    return found ? found : end;
+}
+
 /* Returns how many of data[0..len) are this byte. */
 static inline uint64_t byte_count(const unsigned char *data, size_t len, unsigned char byte)
 {

@@ -8,26 +8,13 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Returns where a byte is in [at, end), or end. */
-static const unsigned char *find_byte(const unsigned char *at, const unsigned char *end,
-                                      unsigned char byte)
-{
-    const unsigned char *found = at < end ? memchr(at, byte, (size_t)(end - at)) : NULL;
-    return found ? found : end;
-}
-
-static bool is_blank(unsigned char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 /* --- CSV --- */
 
 /* Returns where the closing quote of a quoted field is whose content begins at `at`, or end. */
 static const unsigned char *closing_quote(const unsigned char *at, const unsigned char *end)
 {
     for (;;) {
-        at = find_byte(at, end, '"');
+        at = byte_find(at, end, '"');
         if (end - at < 2 || at[1] != '"')
             return at;
         at += 2;
@@ -39,7 +26,7 @@ static const unsigned char *csv_field_end(unsigned char separator, const unsigne
 {
     if (at < end && *at == '"')
         at = closing_quote(at + 1, end);
-    return find_byte(at, end, separator);
+    return byte_find(at, end, separator);
 }
 
 static const unsigned char *csv_record_end(unsigned char separator, const unsigned char *at,
@@ -81,7 +68,7 @@ const unsigned char *field_record_end(const struct field *field, const unsigned 
                                       const unsigned char *limit)
 {
     return field->kind == FIELD_CSV ? csv_record_end(field->separator, at, limit)
-                                    : find_byte(at, limit, '\n');
+                                    : byte_find(at, limit, '\n');
 }
 
 /* --- fields --- */
@@ -99,17 +86,17 @@ static bool next_field(const struct field *field, struct walk *walk)
     if (!at)
         return false;
     if (field->kind == FIELD_BLANKS) {
-        while (at < end && is_blank(*at))
+        while (at < end && number_is_blank(*at))
             at++;
         walk->from = at;
-        while (at < end && !is_blank(*at))
+        while (at < end && !number_is_blank(*at))
             at++;
         walk->to = walk->at = at;
         return walk->from < walk->to;
     }
     walk->from = at;
     walk->to = field->kind == FIELD_CSV ? csv_field_end(field->separator, at, end)
-                                        : find_byte(at, end, field->separator);
+                                        : byte_find(at, end, field->separator);
     walk->at = walk->to < end ? walk->to + 1 : NULL;
     return true;
 }
@@ -127,7 +114,7 @@ static int64_t walk_fields(const struct field *field, int64_t max, struct walk *
 
 static const unsigned char *after_blanks(const unsigned char *at, const unsigned char *limit)
 {
-    while (at < limit && is_blank(*at))
+    while (at < limit && number_is_blank(*at))
         at++;
     return number_colour_end(at, limit);
 }
@@ -269,7 +256,7 @@ static size_t copy_words_of_time(const unsigned char *from, const unsigned char 
     bool is_time = false, goes_on = true;
     const unsigned char *after = from;
     for (int words = 0; words < TIME_WORDS_MAX && after < end && goes_on; words++) {
-        while (after < end && is_blank(*after))
+        while (after < end && number_is_blank(*after))
             after++;
         after = number_token_end(after, end);
         const unsigned char *begin = from, *to = after;
@@ -356,7 +343,7 @@ size_t field_next_token(const unsigned char *begin, const unsigned char **at,
         if (is_line && limit - here > (ptrdiff_t)FIELD_RECORD_MAX &&
             !memchr(here, '\n', FIELD_RECORD_MAX + 1)) {
             *from = here;
-            *at = find_byte(here, limit, '\n');
+            *at = byte_find(here, limit, '\n');
             return 0;
         }
         while (here < limit && number_is_space(*here) && *here != '\n')
@@ -549,7 +536,7 @@ void field_hint(const unsigned char *begin, const unsigned char *end, const char
         to = at + len;
         const bool is_quoted = to < end && *to == '"' && at > begin && at[-1] == '"';
         const unsigned char *between = to + is_quoted;
-        while (between < end && (*between == ' ' || *between == '\t'))
+        while (between < end && number_is_blank(*between))
             between++;
         if (between < end && (*between == ':' || *between == '=') &&
             begins_number(field_after_gap(between + 1, end), end))

@@ -3,6 +3,7 @@
 #include "field_parser.h"
 #include "time.h"
 #include "units.h"
+#include "src/base/byte_masks.h"
 
 #include <string.h>
 
@@ -212,13 +213,6 @@ const struct number_parser *number_parser_find(const struct number_parser *first
 
 static const unsigned char invalid[] = {'?', '\n'};
 
-static const unsigned char *find_byte(const unsigned char *at, const unsigned char *limit,
-                                      unsigned char byte)
-{
-    const unsigned char *found = memchr(at, byte, (size_t)(limit - at));
-    return found ? found : limit;
-}
-
 /* True if a record may be too long. Where records are lines, no newline is then among as many bytes
  * as a record may have. */
 static bool may_be_too_long(const struct field *field, const unsigned char *at,
@@ -363,9 +357,9 @@ static const unsigned char *search_unwanted(struct line_spans *spans)
 static const unsigned char *find_record(struct line_spans *spans, const unsigned char *byte,
                                         const unsigned char **next)
 {
-    const unsigned char *begin = spans->at, *end = find_byte(byte, spans->limit, '\n');
+    const unsigned char *begin = spans->at, *end = byte_find(byte, spans->limit, '\n');
     if (spans->field->kind == FIELD_CSV && (!spans->quote || spans->quote < begin))
-        spans->quote = find_byte(begin, spans->limit, '"');
+        spans->quote = byte_find(begin, spans->limit, '"');
     if (spans->field->kind == FIELD_CSV && spans->quote < end) {
         while ((end = field_record_end(spans->field, begin, spans->limit)) < byte)
             begin = end + 1;
@@ -496,12 +490,12 @@ static bool hold_in_record(struct line_spans *spans, const struct key_span *fiel
     }
     end = field->from + field->len;
     if (spans->filter->conditions[0].key.field.has_units) /* the unit may follow */
-        end = find_byte(end, limit, '\n');
+        end = byte_find(end, limit, '\n');
     if (!hold_as_last(spans, field, end))
         return false;
     const unsigned char *newline =
         memrchr(spans->record, '\n', (size_t)(field->from - spans->record));
-    end = find_byte(end, limit, '\n');
+    end = byte_find(end, limit, '\n');
     *from = newline ? newline + 1 : spans->record;
     *to = spans->record = end < limit ? end + 1 : end;
     return others_hold(spans, *from, end);

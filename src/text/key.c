@@ -2,6 +2,7 @@
 #include "key.h"
 #include "field.h"
 #include "src/base/byte_word.h"
+#include "utf8.h"
 #include "weight.h"
 #include "field_parser.h"
 
@@ -40,17 +41,12 @@ static struct key_name content_of(const struct key *key, const unsigned char *fr
 
 /* --- characters --- */
 
-static bool begins_character(unsigned char byte)
-{
-    return (byte & 0xc0) != 0x80;
-}
-
 /* Returns where the character after `count` characters begins, or the end. */
 static const unsigned char *after_characters(const unsigned char *at, const unsigned char *end,
                                              int32_t count)
 {
     for (; at < end && count > 0; count--)
-        for (at++; at < end && !begins_character(*at);)
+        for (at++; at < end && character_continues(*at);)
             at++;
     return at;
 }
@@ -60,7 +56,7 @@ static const unsigned char *before_characters(const unsigned char *begin, const 
                                               int32_t count)
 {
     for (; at > begin && count > 0; count--)
-        for (at--; at > begin && !begins_character(*at);)
+        for (at--; at > begin && character_continues(*at);)
             at--;
     return at;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the parts of lines; reads formats and the names of parts. */
 #include "line_format.h"
+#include "number.h"
+#include "src/base/byte_masks.h"
 #include "src/base/error.h"
 #include "src/base/show.h"
 
@@ -18,25 +20,17 @@ enum syslog_piece {
     SYSLOG_PIECES,
 };
 
-/* Returns where a byte is in [at, end), or end. */
-static const unsigned char *find_byte(const unsigned char *at, const unsigned char *end,
-                                      unsigned char byte)
-{
-    const unsigned char *found = at < end ? memchr(at, byte, (size_t)(end - at)) : NULL;
-    return found ? found : end;
-}
-
 /* Returns where the quote that ends a quoted text is, or end. */
 static const unsigned char *closing_quote(const unsigned char *at, const unsigned char *end)
 {
-    const unsigned char *quote = find_byte(at, end, '"');
+    const unsigned char *quote = byte_find(at, end, '"');
     for (;;) {
-        at = find_byte(at, quote, '\\');
+        at = byte_find(at, quote, '\\');
         if (at == quote)
             return quote;
         at += end - at < 2 ? 1 : 2;
         if (at > quote)
-            quote = find_byte(at, end, '"');
+            quote = byte_find(at, end, '"');
     }
 }
 
@@ -79,18 +73,13 @@ static bool match_pattern(const struct line_format *format, const unsigned char 
 
 /* --- syslog --- */
 
-static bool is_digit(unsigned char c)
-{
-    return (unsigned char)(c - '0') <= 9;
-}
-
 /* Returns what follows <PRI>, or `at` if that is not there. */
 static const unsigned char *after_priority(const unsigned char *at, const unsigned char *end)
 {
     const unsigned char *digit = at + 1;
     if (at == end || *at != '<')
         return at;
-    while (digit < end && digit - at <= 3 && is_digit(*digit))
+    while (digit < end && digit - at <= 3 && number_is_digit(*digit))
         digit++;
     return digit - at > 1 && digit < end && *digit == '>' ? digit + 1 : at;
 }
@@ -100,12 +89,12 @@ static const unsigned char *after_priority(const unsigned char *at, const unsign
 static const unsigned char *time_end(const unsigned char *at, const unsigned char *end)
 {
     static const char shape[] = "Aaa d0 00:00:00 ", iso[] = "0000-00-00T00:00:00";
-    const bool is_iso = at < end && is_digit(*at);
+    const bool is_iso = at < end && number_is_digit(*at);
     const char *want = is_iso ? iso : shape;
     for (size_t i = 0; want[i]; i++) {
         const unsigned char c = at + i < end ? at[i] : '\n';
-        const bool is_right = want[i] == '0'   ? is_digit(c)
-                              : want[i] == 'd' ? is_digit(c) || c == ' '
+        const bool is_right = want[i] == '0'   ? number_is_digit(c)
+                              : want[i] == 'd' ? number_is_digit(c) || c == ' '
                               : want[i] == 'A' ? (unsigned char)(c - 'A') < 26
                               : want[i] == 'a' ? (unsigned char)(c - 'a') < 26
                                                : c == (unsigned char)want[i];
@@ -114,7 +103,7 @@ static const unsigned char *time_end(const unsigned char *at, const unsigned cha
     }
     if (!is_iso)
         return at + 15;
-    const unsigned char *blank = find_byte(at, end, ' ');
+    const unsigned char *blank = byte_find(at, end, ' ');
     return blank < end ? blank : NULL;
 }
 
@@ -127,7 +116,7 @@ static void split_tag(const unsigned char *at, const unsigned char *end, struct 
         at++;
     const unsigned char *tag_end = at;
     if (at < end && *at == '[') {
-        const unsigned char *bracket = find_byte(at, find_byte(at, end, ' '), ']');
+        const unsigned char *bracket = byte_find(at, byte_find(at, end, ' '), ']');
         pid_end = bracket < end && *bracket == ']' ? bracket : NULL;
     }
     spans[SYSLOG_MESSAGE] = (struct line_span){tag, end};
@@ -167,7 +156,7 @@ static bool split_rfc5424(const unsigned char *at, const unsigned char *end,
 {
     struct line_span words[3]; /* application, process, kind of message */
     for (unsigned i = 0; i < 3; i++) {
-        words[i] = (struct line_span){at, find_byte(at, end, ' ')};
+        words[i] = (struct line_span){at, byte_find(at, end, ' ')};
         if (words[i].to == end)
             return false;
         at = words[i].to + 1;
@@ -197,7 +186,7 @@ static bool match_syslog(const unsigned char *begin, const unsigned char *end,
         return false;
     match->spans[match->count++] = (struct line_span){at, to};
     at = to + 1;
-    to = find_byte(at, end, ' ');
+    to = byte_find(at, end, ' ');
     if (to == end)
         return false;
     match->spans[match->count++] = (struct line_span){at, to};
@@ -239,11 +228,11 @@ struct line_span line_request_word(struct line_span request, unsigned word)
     const struct line_span none = {NULL, NULL};
     if (!request.from)
         return none;
-    const unsigned char *first = find_byte(request.from, request.to, ' ');
+    const unsigned char *first = byte_find(request.from, request.to, ' ');
     const unsigned char *second =
-        first < request.to ? find_byte(first + 1, request.to, ' ') : first;
+        first < request.to ? byte_find(first + 1, request.to, ' ') : first;
     if (first == request.from || second <= first + 1 || second >= request.to - 1 ||
-        find_byte(second + 1, request.to, ' ') < request.to)
+        byte_find(second + 1, request.to, ' ') < request.to)
         return none;
     return word == 1   ? (struct line_span){request.from, first}
            : word == 2 ? (struct line_span){first + 1, second}

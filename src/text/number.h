@@ -70,6 +70,11 @@ static inline ON_BOTH bool number_is_space(unsigned char c)
     return c <= ' ' && (spaces >> c & 1);
 }
 
+static inline ON_BOTH bool number_is_blank(int c)
+{
+    return c == ' ' || c == '\t';
+}
+
 static inline ON_BOTH bool number_is_digit(unsigned char c)
 {
     return (unsigned char)(c - '0') < 10;

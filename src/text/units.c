@@ -390,18 +390,13 @@ void numbers_add_units(const unsigned char *text, const unsigned char *limit, do
 
 /* Numbers with units that are several words. */
 
-static bool is_blank(unsigned char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 /* Returns where something other than blanks and colours is. */
 static const unsigned char *after_gap(const unsigned char *at, const unsigned char *limit)
 {
     const unsigned char *before;
     do {
         before = at;
-        while (at < limit && is_blank(*at))
+        while (at < limit && number_is_blank(*at))
             at++;
         at = number_colour_end(at, limit);
     } while (at > before);

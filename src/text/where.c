@@ -381,15 +381,10 @@ bool condition_holds(const struct condition *condition, const unsigned char *beg
 
 /* --- what is typed --- */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 /* Returns the length without blanks at the end. */
 static size_t length_without_blanks(const char *text, size_t len)
 {
-    while (len > 0 && is_blank(text[len - 1]))
+    while (len > 0 && number_is_blank(text[len - 1]))
         len--;
     return len;
 }
@@ -412,7 +407,7 @@ static const char *find_operator(const char *text)
 
 enum condition_error condition_split(const char *text, struct typed_condition *typed)
 {
-    while (is_blank(*text))
+    while (number_is_blank(*text))
         text++;
     const char *found = find_operator(text);
     *typed = (struct typed_condition){
@@ -425,7 +420,7 @@ enum condition_error condition_split(const char *text, struct typed_condition *t
             typed->comparison = (enum comparison)i;
     const char *value = found + (has_two ? 2 : 1);
     const bool is_longer = *value && strchr("=<>!~", *value);
-    while (is_blank(*value))
+    while (number_is_blank(*value))
         value++;
     typed->value = value;
     typed->value_len = length_without_blanks(value, strlen(value));
@@ -457,7 +452,7 @@ static bool has_unclear_unit(struct span value)
         at++;
     if (at == value.from)
         return false;
-    while (at < value.to && is_blank((char)*at))
+    while (at < value.to && number_is_blank(*at))
         at++;
     return number_unit_kind(at, value.to) == UNIT_UNCLEAR;
 }
