@@ -44,7 +44,4 @@ size_t characters_head(const unsigned char *data, size_t len);
  * Zp or Zs. */
 bool character_is_hidden(uint32_t character);
 
-/* Writes a character as tables show it: itself, or its bytes as C escapes them if it is hidden. */
-void character_show(uint32_t character, char text[ROW_TEXT]);
-
 #endif

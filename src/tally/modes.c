@@ -290,7 +290,8 @@ bool character_is_hidden(uint32_t character)
     return category[0] == 'Z' || strcmp(category, "Cc") == 0 || strcmp(category, "Cf") == 0;
 }
 
-void character_show(uint32_t character, char text[ROW_TEXT])
+/* Writes a character as tables show it: itself, or its bytes as C escapes them if it is hidden. */
+static void character_show(uint32_t character, char text[ROW_TEXT])
 {
     unsigned char bytes[CHARACTER_SIZE_MAX];
     if (character < 0x80) {

@@ -126,7 +126,8 @@ static inline uint64_t text_ends(uint64_t word)
            EACH_BYTE(0x80);
 }
 
-/* Returns where the string ends, as json_string_end, and adds what it contains to *has. */
+/* Returns the closing quote of a string whose content begins at `at`; or the byte that is wrong, or
+ * end. Adds what it contains to *has. */
 static inline const unsigned char *string_end(const unsigned char *at, const unsigned char *end,
                                               unsigned *has)
 {
@@ -152,12 +153,6 @@ static inline const unsigned char *string_end(const unsigned char *at, const uns
     }
     *has |= all & EACH_BYTE(0x80) ? HAS_HIGH_BITS : 0;
     return at;
-}
-
-const unsigned char *json_string_end(const unsigned char *at, const unsigned char *end)
-{
-    unsigned has = 0;
-    return string_end(at, end, &has);
 }
 
 /* Returns the first byte of a text that is not UTF-8, or end. */
@@ -271,8 +266,9 @@ size_t json_decode(const unsigned char *from, const unsigned char *to, unsigned 
     return len;
 }
 
-bool json_same(const unsigned char *one, const unsigned char *one_end, const unsigned char *other,
-               const unsigned char *other_end)
+/* True if the contents of two valid strings stand for the same text. */
+static bool same_text(const unsigned char *one, const unsigned char *one_end,
+                      const unsigned char *other, const unsigned char *other_end)
 {
     struct decoded a = {.at = one, .end = one_end}, b = {.at = other, .end = other_end};
     int byte;
@@ -467,7 +463,8 @@ bool json_next_member(struct json *json)
     return true;
 }
 
-bool json_skip_rest(struct json *json, enum json_kind kind)
+/* Reads to its end a value of that kind whose beginning was read. False if something is wrong. */
+static bool skip_rest(struct json *json, enum json_kind kind)
 {
     uint64_t objects[JSON_DEPTH_MAX / 64 + 1]; /* a bit for each container; others are arrays */
     const unsigned outer = json->depth - (kind == JSON_OBJECT || kind == JSON_ARRAY);
@@ -494,7 +491,7 @@ bool json_skip_rest(struct json *json, enum json_kind kind)
 
 bool json_skip(struct json *json)
 {
-    return json_skip_rest(json, json_value(json));
+    return skip_rest(json, json_value(json));
 }
 
 /* --- paths --- */
@@ -508,8 +505,9 @@ static bool is_of_bare_name(unsigned char c)
 static const char *parse_string(const char *at, struct json_step *step)
 {
     const unsigned char *begin = (const unsigned char *)at;
+    unsigned has = 0;
     step->name = at;
-    step->len = (size_t)(json_string_end(begin, begin + strlen(at)) - begin);
+    step->len = (size_t)(string_end(begin, begin + strlen(at), &has) - begin);
     step->is_escaped = memchr(at, '\\', step->len);
     return at[step->len] == '"' ? at + step->len + 1 : NULL;
 }
@@ -576,7 +574,7 @@ bool json_name_is(const struct json_step *step, const unsigned char *from, const
     const size_t len = (size_t)(to - from);
     if (!step->is_escaped && !memchr(from, '\\', len))
         return len == step->len && memcmp(from, name, len) == 0;
-    return json_same(from, to, name, name + step->len);
+    return same_text(from, to, name, name + step->len);
 }
 
 size_t json_value_text(const unsigned char *from, const unsigned char *to, unsigned char *text)
@@ -606,14 +604,14 @@ bool json_follow(struct json *json, const struct json_step *step, const struct j
     *from = *to = NULL; /* of members with one name the last counts */
     const enum json_kind kind = json_value(json);
     if (step == end) {
-        if (!json_skip_rest(json, kind))
+        if (!skip_rest(json, kind))
             return false;
         *from = begin;
         *to = json->at;
         return true;
     }
     if (kind != (step->name ? JSON_OBJECT : JSON_ARRAY))
-        return json_skip_rest(json, kind);
+        return skip_rest(json, kind);
     if (step->name) {
         while (json_next_member(json)) {
             const size_t len = (size_t)(json->to - json->from);

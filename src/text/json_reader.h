@@ -79,23 +79,12 @@ bool json_next_element(struct json *json);
 /* Reads a value to its end. False if something is wrong. */
 bool json_skip(struct json *json);
 
-/* Reads to its end a value of that kind whose beginning was read. False if something is wrong. */
-bool json_skip_rest(struct json *json, enum json_kind kind);
-
 /* Moves past white space: json->at is the next token's first byte, or the text's end. */
 void json_skip_space(struct json *json);
 
 /* Decodes the content of a valid string. The text has no more bytes, and may be in the same place.
  * Half of a surrogate pair becomes U+FFFD. Returns the length. */
 size_t json_decode(const unsigned char *from, const unsigned char *to, unsigned char *text);
-
-/* True if the contents of two valid strings stand for the same text. */
-bool json_same(const unsigned char *one, const unsigned char *one_end, const unsigned char *other,
-               const unsigned char *other_end);
-
-/* Returns the closing quote of a string whose content begins at `at`; or the byte that is wrong, or
- * end. */
-const unsigned char *json_string_end(const unsigned char *at, const unsigned char *end);
 
 /* Returns where the number that begins at `at` ends, or NULL if there is none. */
 const unsigned char *json_number_end(const unsigned char *at, const unsigned char *end);

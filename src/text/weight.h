@@ -14,15 +14,9 @@
 #include <stdint.h>
 
 #define WEIGHT_MAX ((uint64_t)INT64_MAX)
-#define WEIGHT_NONE UINT64_MAX /* there is no weight */
 
 struct field;
 struct key_span;
-
-/* Returns the weight in the field [from, to), as field_find gives it, or WEIGHT_NONE. Any thread.
- */
-uint64_t weight_of_field(const struct field *field, const unsigned char *from,
-                         const unsigned char *to);
 
 /* True if the weight of the record [begin, end) is 0. Any thread. */
 bool weight_is_zero(const struct field *field, const unsigned char *begin,
