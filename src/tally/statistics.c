@@ -111,11 +111,6 @@ static struct extremes extremes_of_rank(const struct quantiles *quantiles, uint6
     return extremes;
 }
 
-static bool is_row_of_zero(const struct binning *binning, size_t row)
-{
-    return row != ROW_BELOW && row != ROW_ABOVE(binning) && binning_is_zero_alone(binning, row - 1);
-}
-
 /* Sets the lower end to that of the row, unless it is below the extremes. */
 static void set_lower_edge(struct quantile *found, const struct binning *binning,
                            const struct extremes *extremes, size_t row)
@@ -157,7 +152,7 @@ static void set_doubles(struct quantile *found, const struct binning *binning,
                         const struct extremes *extremes, size_t row)
 {
     found->slack = extremes->is_least || extremes->is_greatest ? DBL_EPSILON : 0;
-    if (is_row_of_zero(binning, row)) {
+    if (row != ROW_BELOW && row != ROW_ABOVE(binning) && binning_is_zero_alone(binning, row - 1)) {
         set_end(0, &found->lower, found->lower_text);
         set_end(0, &found->upper, found->upper_text);
     } else if (extremes->min == extremes->max) { /* as rows need not be looked at then */

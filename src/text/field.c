@@ -160,16 +160,6 @@ static enum field_found find_json(const struct field *field, const unsigned char
     return *from ? FIELD_FOUND : FIELD_MISSING;
 }
 
-static enum field_found find_part(const struct field *field, const unsigned char *begin,
-                                  const unsigned char *end, const unsigned char **from,
-                                  const unsigned char **to)
-{
-    const struct line_span span = line_part_find(&field->part, begin, end);
-    *from = span.from;
-    *to = span.to;
-    return span.from ? FIELD_FOUND : FIELD_MISSING;
-}
-
 enum field_found field_find(const struct field *field, const unsigned char *begin,
                             const unsigned char *end, const unsigned char **from,
                             const unsigned char **to)
@@ -183,8 +173,12 @@ enum field_found field_find(const struct field *field, const unsigned char *begi
         return find_after(field, begin, end, from, to);
     if (field->kind == FIELD_JSON)
         return find_json(field, begin, end, from, to);
-    if (field->kind == FIELD_LINE)
-        return find_part(field, begin, end, from, to);
+    if (field->kind == FIELD_LINE) {
+        const struct line_span span = line_part_find(&field->part, begin, end);
+        *from = span.from;
+        *to = span.to;
+        return span.from ? FIELD_FOUND : FIELD_MISSING;
+    }
     const struct walk start = {.at = begin, .end = end};
     struct walk all = start, walk = start;
     int64_t number = field->number;
@@ -240,13 +234,6 @@ static size_t copy_word(const unsigned char *from, const unsigned char *to, unsi
     return len;
 }
 
-/* Writes the time [from, to) as a number. */
-static size_t copy_time(const unsigned char *from, const unsigned char *to, unsigned char *token)
-{
-    struct time time;
-    return time_read(from, to, &time) ? time_write_seconds(&time, token) : 0;
-}
-
 /* Writes the time that begins at `from` as a number: of as many words as make one, of those up to
  * `end`. One with an offset is complete, and so is one that the next word would spoil. */
 static size_t copy_words_of_time(const unsigned char *from, const unsigned char *end,
@@ -273,8 +260,9 @@ static size_t copy_words_of_time(const unsigned char *from, const unsigned char 
 static size_t copy_content(const struct field *field, const unsigned char *from,
                            const unsigned char *to, unsigned char *token)
 {
+    struct time time;
     if (field->is_time)
-        return copy_time(from, to, token);
+        return time_read(from, to, &time) ? time_write_seconds(&time, token) : 0;
     return field->has_units ? number_copy_words(from, to, token) : copy_word(from, to, token);
 }
 

@@ -142,12 +142,12 @@ static double rounded(const struct decimal *decimal, const unsigned char *begin,
     return by_strtod(begin, end);
 }
 
-/* True if [at, end) is a word, which is given in lower case. */
-static bool is_word(const unsigned char *at, const unsigned char *end, const char *word)
+bool number_is_infinity(const unsigned char *at, const unsigned char *end)
 {
-    for (; at < end && *word && (*at | 0x20) == *word; at++, word++)
-        continue;
-    return at == end && !*word;
+    const char *word = "infinity", *at_word = word;
+    for (; at < end && *at_word && (*at | 0x20) == *at_word; at++)
+        at_word++;
+    return at == end && (at_word == word + 3 || !*at_word);
 }
 
 double number_of_token(const unsigned char *begin, const unsigned char *end,
@@ -168,8 +168,7 @@ double number_of_token(const unsigned char *begin, const unsigned char *end,
         digits += (size_t)(at - fraction);
     }
     if (digits == 0) {
-        bool infinite = is_word(begin, end, "inf") || is_word(begin, end, "infinity");
-        return !infinite ? NAN : negative ? -HUGE_VAL : HUGE_VAL;
+        return !number_is_infinity(begin, end) ? NAN : negative ? -HUGE_VAL : HUGE_VAL;
     }
     int64_t exponent = 0;
     if (at < end && !read_exponent(at, end, &exponent))
@@ -367,12 +366,6 @@ struct shown_decimal {
     int exponent;
 };
 
-/* floor(log10(2^exponent)), or floor(log10(3/4 * 2^exponent)). */
-static int decimal_exponent(int exponent, bool three_quarters)
-{
-    return (exponent * 1262611 - (three_quarters ? 524031 : 0)) >> 22;
-}
-
 /* Returns the upper 64 of the product's 192 bits, the last of which is set if anything was dropped:
  * comparisons are still right. */
 static uint64_t scaled(struct power power, uint64_t factor)
@@ -390,7 +383,8 @@ static uint64_t scaled(struct power power, uint64_t factor)
  * as far away. */
 static struct shown_decimal shortest(uint64_t mantissa, int exponent, bool uneven)
 {
-    const int power = decimal_exponent(exponent, uneven);
+    /* floor(log10(2^exponent)), or floor(log10(3/4 * 2^exponent)). */
+    const int power = (exponent * 1262611 - (uneven ? 524031 : 0)) >> 22;
     const int shift = exponent + number_exponent(-power) + 1;
     const struct power scale = number_power_above(-power);
     const uint64_t odd = mantissa & 1;
@@ -511,19 +505,15 @@ static char *put_digits(char *at, const char *digits, size_t len, int first)
                                                   : put_fixed(at, digits, len, first);
 }
 
-static char *put_decimal(char *at, struct shown_decimal decimal)
-{
-    char digits[UNSIGNED_DIGITS], *end = digits + sizeof digits;
-    char *begin = digits_before(end, decimal.digits);
-    size_t len = (size_t)(end - begin);
-    return put_digits(at, begin, len, decimal.exponent + (int)len - 1);
-}
-
 static char *put_positive(char *at, double value)
 {
     if (value < WHOLE_LIMIT && (double)(uint64_t)value == value)
         return at + show_unsigned((uint64_t)value, at);
-    return put_decimal(at, decimal_of(value));
+    const struct shown_decimal decimal = decimal_of(value);
+    char digits[UNSIGNED_DIGITS], *end = digits + sizeof digits;
+    char *begin = digits_before(end, decimal.digits);
+    size_t len = (size_t)(end - begin);
+    return put_digits(at, begin, len, decimal.exponent + (int)len - 1);
 }
 
 size_t show_double(double value, char *text)

@@ -64,6 +64,9 @@ size_t number_swap_comma(unsigned char *token, size_t len);
  * there is none. Slow. Any thread. */
 bool numbers_find_invalid(const unsigned char *text, size_t len, size_t *at, size_t *token_len);
 
+/* True if [at, end) is inf or infinity, without a sign. */
+bool number_is_infinity(const unsigned char *at, const unsigned char *end);
+
 static inline ON_BOTH bool number_is_space(unsigned char c)
 {
     const uint64_t spaces = UINT64_C(1) << ' ' | UINT64_C(0x1f) << '\t';

@@ -295,12 +295,6 @@ static bool read_ctime(struct cursor cursor, struct time *time)
     return set_time(&cursor, &date, seconds, time);
 }
 
-/* Returns the digits of a second's number that are below a second, by how many digits it has. */
-static size_t digits_below(size_t digits)
-{
-    return digits < 12 ? 0 : digits < 15 ? 3 : digits < 18 ? 6 : 9;
-}
-
 /* Negates seconds and what is below them, of which a rest was dropped. */
 static void negate(struct time *time, bool has_rest)
 {
@@ -321,7 +315,8 @@ static bool read_number(struct cursor cursor, struct time *time)
     while (*digits == '0' && digits + 1 < cursor.at)
         digits++;
     const size_t count = (size_t)(cursor.at - digits);
-    const unsigned char *below = cursor.at - (is_negative ? 0 : digits_below(count));
+    const size_t digits_below = is_negative || count < 12 ? 0 : count < 15 ? 3 : count < 18 ? 6 : 9;
+    const unsigned char *below = cursor.at - digits_below;
     if (count > (is_negative ? 12 : EPOCH_DIGITS_MAX))
         return false;
     time->local = 0;
@@ -405,15 +400,10 @@ bool time_is_bucket(uint64_t seconds)
                                : seconds % TIME_DAY == 0 && seconds / TIME_DAY <= TIME_BUCKET_DAYS);
 }
 
-bool time_is_date(const struct time *time)
-{
-    return time->zone == TIME_NO_ZONE && !time->is_clock;
-}
-
 bool time_floor(struct time *time, uint32_t seconds)
 {
-    if (time->zone == TIME_OF_A_YEAR ? seconds > TIME_DAY
-                                     : time_is_date(time) && seconds < TIME_DAY)
+    const bool is_date = time->zone == TIME_NO_ZONE && !time->is_clock;
+    if (time->zone == TIME_OF_A_YEAR ? seconds > TIME_DAY : is_date && seconds < TIME_DAY)
         return false;
     const int64_t since = time->local % (int64_t)seconds;
     time->local -= since < 0 ? since + (int64_t)seconds : since;

@@ -451,11 +451,6 @@ static bool is_decimal(const unsigned char *token, size_t len)
            !isnan(number_of_token(token, token + len, token + len));
 }
 
-static bool is_clock(const unsigned char *token, size_t len)
-{
-    return memchr(token, ':', len) && !isnan(number_with_units(token, token + len));
-}
-
 static enum unit_kind kind_of(const unsigned char *from, const unsigned char *to)
 {
     if (unit_end(from, to) != to)
@@ -547,7 +542,8 @@ static size_t join_first_unit(unsigned char *token, size_t len, const unsigned c
     const unsigned char *word = after_gap(*at, limit), *end = unit_end(word, limit);
     if ((word == *at && !is_escaped(word, limit)) || kind_of(word, end) == UNIT_NONE)
         return len;
-    const size_t joined = is_clock(token, len) ? 0 : number_join_unit(token, len, word, end);
+    const bool is_clock = memchr(token, ':', len) && !isnan(number_with_units(token, token + len));
+    const size_t joined = is_clock ? 0 : number_join_unit(token, len, word, end);
     *at = joined == len ? *at : end;
     return joined;
 }

@@ -3,7 +3,6 @@
 #include "units.h"
 
 #include <math.h>
-#include <strings.h>
 
 /* Bytes of a string of JSON that decide any comparison: six may be an escape of one byte. */
 #define ESCAPE_SIZE 6
@@ -64,12 +63,6 @@ static bool read_exponent(const unsigned char *at, const unsigned char *end, int
     return at == end;
 }
 
-static bool is_word(const unsigned char *at, const unsigned char *end, const char *word)
-{
-    const size_t len = strlen(word);
-    return (size_t)(end - at) == len && strncasecmp((const char *)at, word, len) == 0;
-}
-
 /* Reads the number [at, end), as number.h defines it. False if it is none. */
 static bool read_exact(const unsigned char *at, const unsigned char *end,
                        struct exact_decimal *number)
@@ -89,7 +82,7 @@ static bool read_exact(const unsigned char *at, const unsigned char *end,
     if (at == begin) {
         number->magnitude = INT64_MAX;
         number->to = NULL;
-        return is_word(at, end, "inf") || is_word(at, end, "infinity");
+        return number_is_infinity(at, end);
     }
     if (at - begin == (point != NULL))
         return false;
@@ -111,25 +104,19 @@ static unsigned char next_digit(const unsigned char **at, const unsigned char *t
     return *at < to ? *(*at)++ : '0';
 }
 
-/* Compares numbers without their signs. */
-static int compare_magnitudes(const struct exact_decimal *one, const struct exact_decimal *other)
-{
-    if (one->magnitude != other->magnitude)
-        return one->magnitude < other->magnitude ? -1 : 1;
-    const unsigned char *at = one->digits, *other_at = other->digits;
-    while (at < one->to || other_at < other->to) {
-        const int digit = next_digit(&at, one->to), other_digit = next_digit(&other_at, other->to);
-        if (digit != other_digit)
-            return digit - other_digit;
-    }
-    return 0;
-}
-
 static int compare_exact(const struct exact_decimal *one, const struct exact_decimal *other)
 {
     if (one->sign != other->sign || one->sign == 0)
         return one->sign - other->sign;
-    return one->sign * compare_magnitudes(one, other);
+    if (one->magnitude != other->magnitude)
+        return one->magnitude < other->magnitude ? -one->sign : one->sign;
+    const unsigned char *at = one->digits, *other_at = other->digits;
+    while (at < one->to || other_at < other->to) {
+        const int digit = next_digit(&at, one->to), other_digit = next_digit(&other_at, other->to);
+        if (digit != other_digit)
+            return one->sign * (digit - other_digit);
+    }
+    return 0;
 }
 
 /* --- numbers in fields --- */
@@ -238,13 +225,6 @@ static struct span content_of(const struct field *field, struct span written,
     return content;
 }
 
-static int compare_text(const struct where_value *operand, struct span content)
-{
-    const size_t len = (size_t)(content.to - content.from);
-    const int order = memcmp(content.from, operand->text, len < operand->len ? len : operand->len);
-    return order != 0 ? order : (len > operand->len) - (len < operand->len);
-}
-
 /* --- times --- */
 
 #define CLOCK_DAY "1970-01-01T0" /* what makes a time of h:mm:ss; of hh:mm:ss without the 0 */
@@ -325,7 +305,10 @@ static bool compare_content(const struct where_value *operand, struct span conte
 {
     if (operand->kind != WHERE_TEXT)
         return compare_time_field(operand, content, order);
-    *order = compare_text(operand, content);
+    const size_t len = (size_t)(content.to - content.from);
+    *order = memcmp(content.from, operand->text, len < operand->len ? len : operand->len);
+    if (*order == 0)
+        *order = (len > operand->len) - (len < operand->len);
     return true;
 }
 
