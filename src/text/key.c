@@ -11,32 +11,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the content of a quoted field of CSV. It is copied unless its quotes are around it. */
-static struct key_name without_quotes(const unsigned char *from, const unsigned char *to,
-                                      unsigned char *scratch)
+/* --- the content of fields --- */
+
+#define ESCAPE_SIZE 6 /* of \u0000, the longest one */
+
+/* Returns where to cut [at, to), which has escapes, so that little more than `max` bytes less two
+ * escapes are left; or `to`, if it has no more than max. */
+static const unsigned char *cut_escaped(const unsigned char *at, const unsigned char *to,
+                                        bool is_json, size_t max)
 {
-    const size_t len = (size_t)(to - from);
-    const unsigned char *quote = memchr(from + 1, '"', len - 1);
-    if (quote && quote == to - 1)
-        return (struct key_name){from + 1, len - 2};
-    return (struct key_name){scratch, field_csv_text(from, to, scratch)};
+    const unsigned char *const begin = at;
+    if ((size_t)(to - at) <= max)
+        return to;
+    while ((size_t)(at - begin) < max - 2 * ESCAPE_SIZE)
+        at += *at != '\\' ? 1 : is_json && at[1] == 'u' ? ESCAPE_SIZE : 2;
+    return at;
 }
 
-/* Returns the content of a field without colours: of a string of JSON, or a quoted field of CSV. */
-static struct key_name content_of(const struct key *key, const unsigned char *from,
-                                  const unsigned char *to, unsigned char *scratch)
+struct key_name key_content(const struct field *field, const unsigned char *from,
+                            const unsigned char *to, size_t max, unsigned char *scratch)
 {
+    from = number_colour_end(from, to);
+    to = number_colour_begin(from, to);
     const size_t len = (size_t)(to - from);
-    const bool is_quoted = len > 0 && *from == '"';
-    if (key->field.kind == FIELD_CSV && is_quoted)
-        return without_quotes(from, to, scratch);
-    if (key->field.kind == FIELD_LINE && is_quoted && line_part_has_quotes(&key->field.part))
-        return (struct key_name){scratch, line_value_text(from, to, scratch)};
-    if (key->field.kind != FIELD_JSON || !is_quoted)
+    const bool is_json = field->kind == FIELD_JSON;
+    if (len == 0 || *from != '"')
+        return (struct key_name){from, len};
+    if (field->kind == FIELD_CSV) {
+        const unsigned char *quote = memchr(from + 1, '"', len - 1);
+        if (quote && quote == to - 1)
+            return (struct key_name){from + 1, len - 2};
+        to = len < max ? to : from + max;
+        return (struct key_name){scratch, field_csv_text(from, to, scratch)};
+    }
+    const bool is_value = field->kind == FIELD_LINE && line_part_has_quotes(&field->part);
+    if (!is_json && !(is_value && len > 1 && to[-1] == '"'))
         return (struct key_name){from, len};
     if (!memchr(from, '\\', len)) /* nothing is to be decoded */
         return (struct key_name){from + 1, len - 2};
-    return (struct key_name){scratch, json_value_text(from, to, scratch)};
+    to = cut_escaped(from + 1, to - 1, is_json, max);
+    return (struct key_name){scratch, is_json ? json_decode(from + 1, to, scratch)
+                                              : line_value_text(from, to + 1, scratch)};
 }
 
 /* --- characters --- */
@@ -329,9 +344,7 @@ struct key_name key_of_field(const struct key *key, const unsigned char *from,
     memo->from = from;
     memo->to = to;
     memo->seconds = memo->digits = 0;
-    from = number_colour_end(from, to);
-    to = number_colour_begin(from, to);
-    struct key_name name = content_of(key, from, to, scratch);
+    struct key_name name = key_content(&key->field, from, to, SIZE_MAX, scratch);
     for (unsigned i = 0; i < key->modifier_count && name.bytes; i++) {
         const struct key_modifier *modifier = &key->modifiers[i];
         switch (modifier->kind) {

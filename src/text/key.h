@@ -77,11 +77,16 @@ static inline size_t key_scratch_size(size_t len)
     return len > TIME_TEXT_MAX ? len : TIME_TEXT_MAX;
 }
 
-/* Returns the key in such a field, without colours around it (number_colour_end): what the
- * modifiers make of the content of a quoted field of CSV (field_csv_text), of a string of JSON
- * (json_value_text) or logfmt (line_value_text), or of the field. It is in the field, or in
- * `scratch`, which has key_scratch_size bytes; its bytes are NULL if a modifier needs a time, and
- * there is none. Sets *memo unless it is NULL. */
+/* Returns the content of such a field, without colours around it (number_colour_end): of a quoted
+ * field of CSV (field_csv_text), of a string of JSON (json_decode) or logfmt (line_value_text) what
+ * is in it. It is in the field, or in `scratch`, which has as many bytes as the field, or `max`: of
+ * a longer one there may be only the first `max` bytes less two escapes. */
+struct key_name key_content(const struct field *field, const unsigned char *from,
+                            const unsigned char *to, size_t max, unsigned char *scratch);
+
+/* Returns the key in such a field: what the modifiers make of its content. It is in the field, or
+ * in `scratch`, which has key_scratch_size bytes; its bytes are NULL if a modifier needs a time,
+ * and there is none. Sets *memo unless it is NULL. */
 struct key_name key_of_field(const struct key *key, const unsigned char *from,
                              const unsigned char *to, unsigned char *scratch,
                              struct key_memo *memo);

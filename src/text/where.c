@@ -5,8 +5,7 @@
 #include <math.h>
 
 /* Bytes of a string of JSON that decide any comparison: six may be an escape of one byte. */
-#define ESCAPE_SIZE 6
-#define ESCAPED_MAX (ESCAPE_SIZE * (WHERE_TIME_MAX + 4))
+#define ESCAPED_MAX (6 * (WHERE_TIME_MAX + 4))
 
 #define EXPONENT_MAX (INT64_MAX / 4)
 
@@ -163,68 +162,6 @@ static bool compare_number_field(const struct where_value *operand, const struct
            compare_written(operand, field, written, end, order);
 }
 
-/* --- the content of fields --- */
-
-/* Returns where to cut the content of a string of JSON, so that as much is left as decides. */
-static const unsigned char *cut_escaped(struct span content)
-{
-    const unsigned char *at = content.from;
-    while (at < content.to && at - content.from < ESCAPED_MAX - 2 * ESCAPE_SIZE) {
-        const bool is_unicode = *at == '\\' && at[1] == 'u';
-        at += *at != '\\' ? 1 : is_unicode ? ESCAPE_SIZE : 2;
-    }
-    return at;
-}
-
-/* Returns the content of a field of CSV that begins with a quote, as content_of does. */
-static struct span content_of_csv(struct span field, unsigned char *scratch)
-{
-    const size_t len = (size_t)(field.to - field.from);
-    const unsigned char *quote = memchr(field.from + 1, '"', len - 1);
-    if (quote && quote == field.to - 1)
-        return (struct span){field.from + 1, quote};
-    const unsigned char *cut = len < ESCAPED_MAX ? field.to : field.from + ESCAPED_MAX;
-    return (struct span){scratch, scratch + field_csv_text(field.from, cut, scratch)};
-}
-
-/* Returns the content of a string of JSON, as content_of does. */
-static struct span content_of_string(struct span field, unsigned char *scratch)
-{
-    const struct span inner = {field.from + 1, field.to - 1};
-    if (!memchr(inner.from, '\\', (size_t)(inner.to - inner.from)))
-        return inner;
-    return (struct span){scratch, scratch + json_decode(inner.from, cut_escaped(inner), scratch)};
-}
-
-/* Returns the content of a value of logfmt in quotes, as content_of does. */
-static struct span content_of_value(struct span field, unsigned char *scratch)
-{
-    const unsigned char *at = field.from + 1, *const end = field.to - 1;
-    if (!memchr(at, '\\', (size_t)(end - at)))
-        return (struct span){at, end};
-    while (at < end && at - field.from < ESCAPED_MAX - ESCAPE_SIZE)
-        at += *at == '\\' && end - at > 1 ? 2 : 1;
-    return (struct span){scratch, scratch + line_value_text(field.from, at + 1, scratch)};
-}
-
-/* Returns the content of a field, or more than WHERE_TIME_MAX bytes of it: in the field, or in
- * `scratch`, which has ESCAPED_MAX bytes. */
-static struct span content_of(const struct field *field, struct span written,
-                              unsigned char *scratch)
-{
-    struct span content = {number_colour_end(written.from, written.to), NULL};
-    content.to = number_colour_begin(content.from, written.to);
-    const bool is_quoted = content.from < content.to && *content.from == '"';
-    if (is_quoted && field->kind == FIELD_CSV)
-        return content_of_csv(content, scratch);
-    if (is_quoted && field->kind == FIELD_JSON)
-        return content_of_string(content, scratch);
-    const bool has_end = content.to - content.from > 1 && content.to[-1] == '"';
-    if (is_quoted && has_end && field->kind == FIELD_LINE && line_part_has_quotes(&field->part))
-        return content_of_value(content, scratch);
-    return content;
-}
-
 /* --- times --- */
 
 #define CLOCK_DAY "1970-01-01T0" /* what makes a time of h:mm:ss; of hh:mm:ss without the 0 */
@@ -301,12 +238,13 @@ static bool compare_time_field(const struct where_value *operand, struct span co
 /* --- conditions --- */
 
 /* Compares a content with the operand, which is no number. False if they cannot be compared. */
-static bool compare_content(const struct where_value *operand, struct span content, int *order)
+static bool compare_content(const struct where_value *operand, struct key_name content, int *order)
 {
+    const size_t len = content.len;
     if (operand->kind != WHERE_TEXT)
-        return compare_time_field(operand, content, order);
-    const size_t len = (size_t)(content.to - content.from);
-    *order = memcmp(content.from, operand->text, len < operand->len ? len : operand->len);
+        return compare_time_field(operand, (struct span){content.bytes, content.bytes + len},
+                                  order);
+    *order = memcmp(content.bytes, operand->text, len < operand->len ? len : operand->len);
     if (*order == 0)
         *order = (len > operand->len) - (len < operand->len);
     return true;
@@ -326,10 +264,10 @@ static __attribute__((noinline)) bool compare_modified(const struct condition *c
     const struct key_name name = key_of_field(&condition->key, field.from, field.to, scratch, NULL);
     if (!name.bytes)
         return false;
+    if (operand->kind != WHERE_NUMBER)
+        return compare_content(operand, name, order);
     const struct span content = {name.bytes, name.bytes + name.len};
-    return operand->kind == WHERE_NUMBER
-               ? compare_number_field(operand, &made, content, content.to, order)
-               : compare_content(operand, content, order);
+    return compare_number_field(operand, &made, content, content.to, order);
 }
 
 /* Compares a field with the operand. False if they cannot be compared. */
@@ -342,7 +280,9 @@ static bool compare_field(const struct condition *condition, struct span field,
         return compare_modified(condition, field, order);
     if (operand->kind == WHERE_NUMBER)
         return compare_number_field(operand, &condition->key.field, field, end, order);
-    return compare_content(operand, content_of(&condition->key.field, field, scratch), order);
+    const struct key_name content =
+        key_content(&condition->key.field, field.from, field.to, ESCAPED_MAX, scratch);
+    return compare_content(operand, content, order);
 }
 
 bool condition_holds_in(const struct condition *condition, const unsigned char *from,
