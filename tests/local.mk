@@ -97,6 +97,7 @@ tests_helpers_libhelpers_a_SOURCES = $(naive_number) $(naive_field) \
 	tests/helpers/compressor.h tests/helpers/compressor_zstd.c \
 	tests/helpers/drawn_text.c tests/helpers/drawn_text.h \
 	tests/helpers/execute_bytes.c tests/helpers/execute_bytes.h \
+	tests/helpers/find_key.h \
 	tests/helpers/field_texts.c tests/helpers/field_texts.h \
 	tests/helpers/check_json.c tests/helpers/check_json.h tests/helpers/json_texts.c tests/helpers/json_texts.h \
 	tests/helpers/frame_by_blocks.c tests/helpers/frame_by_blocks.h tests/helpers/frame_by_pieces.c tests/helpers/frame_by_pieces.h \

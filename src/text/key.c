@@ -365,29 +365,6 @@ struct key_name key_of_field(const struct key *key, const unsigned char *from,
     return name;
 }
 
-/* As field_find; TOO_LONG, with *from set, if the field is. */
-static enum field_found find_field(const struct key *key, const unsigned char *begin,
-                                   const unsigned char *end, const unsigned char **from,
-                                   const unsigned char **to)
-{
-    const enum field_found found = field_find(&key->field, begin, end, from, to);
-    return found == FIELD_FOUND && *to - *from > (ptrdiff_t)KEY_SIZE_MAX ? FIELD_TOO_LONG : found;
-}
-
-enum field_found key_find(const struct key *key, const unsigned char *begin,
-                          const unsigned char *end, unsigned char *scratch, struct key_name *name)
-{
-    const unsigned char *from, *to;
-    const enum field_found found = find_field(key, begin, end, &from, &to);
-    if (found != FIELD_FOUND)
-        return found;
-    const struct key_name key_found = key_of_field(key, from, to, scratch, NULL);
-    if (!key_found.bytes)
-        return FIELD_NO_TIME;
-    *name = key_found;
-    return FIELD_FOUND;
-}
-
 /* True if a field [from, to) has no key. */
 static bool lacks_time(const struct key *key, const unsigned char *from, const unsigned char *to)
 {
@@ -410,8 +387,10 @@ bool key_find_missing(const struct key *key, const struct field *field, const un
         if (found == FIELD_EMPTY || (found == FIELD_FOUND && list_is_empty(field, from, to)))
             continue;
         from = NULL;
-        found = find_field(key, at, end, &from, &to);
-        if (found == FIELD_FOUND && key->is_weight)
+        found = field_find(&key->field, at, end, &from, &to);
+        if (found == FIELD_FOUND && to - from > (ptrdiff_t)KEY_SIZE_MAX)
+            found = FIELD_TOO_LONG;
+        else if (found == FIELD_FOUND && key->is_weight)
             found = weight_of_field(&key->field, from, to) == WEIGHT_NONE ? FIELD_NO_WEIGHT : found;
         else if (found == FIELD_FOUND && lacks_time(key, from, to))
             found = FIELD_NO_TIME;

@@ -91,11 +91,6 @@ struct key_name key_of_field(const struct key *key, const unsigned char *from,
                              const unsigned char *to, unsigned char *scratch,
                              struct key_memo *memo);
 
-/* Finds the key of the record [begin, end), as field_find. If it is FIELD_FOUND, sets *name;
- * `scratch` has key_scratch_size(end - begin) bytes. */
-enum field_found key_find(const struct key *key, const unsigned char *begin,
-                          const unsigned char *end, unsigned char *scratch, struct key_name *name);
-
 /* Finds the first record of text[0..len) that has no key, among those that count as records of
  * `field`; or that has no weight, if the key is one. False if there is none, or memory is short.
  * Slow. Any thread. */

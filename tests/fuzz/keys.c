@@ -7,6 +7,7 @@
 #include "src/tally/key_tallies.h"
 #include "src/text/number.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/helpers/find_key.h"
 #include "tests/helpers/naive_number.h"
 
 #include <math.h>
@@ -325,7 +326,7 @@ static void list_record(const struct histogram_spec *spec, const unsigned char *
         return;
     if (found == FIELD_FOUND && spec->mode->is_binned)
         read_number(spec, from, to, end, &record);
-    if (key_find(&spec->keys[0], begin, end, listed->scratch, &record.name) != FIELD_FOUND)
+    if (find_key(&spec->keys[0], begin, end, listed->scratch, &record.name) != FIELD_FOUND)
         record.name = (struct key_name){NULL, 0};
     listed->scratch += key_scratch_size((size_t)(end - begin));
     listed->invalid += !record.name.bytes;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Keys of records: what is written below, and characters as they are cut one at a time. */
 #include "src/text/key.h"
+#include "tests/helpers/find_key.h"
 #include "tests/helpers/random.h"
 
 #include <stdio.h>
@@ -24,7 +25,7 @@ static void check(const char *record, struct key key, const char *expected, enum
     unsigned char scratch[64];
     struct key_name name = {(const unsigned char *)"", 0};
     const unsigned char *begin = (const unsigned char *)record;
-    const enum field_found got = key_find(&key, begin, begin + strlen(record), scratch, &name);
+    const enum field_found got = find_key(&key, begin, begin + strlen(record), scratch, &name);
     tried++;
     if (got == found && (!expected || (name.len == strlen(expected) &&
                                        memcmp(name.bytes, expected, name.len) == 0)))
@@ -127,7 +128,7 @@ static void check_random_characters(void)
         for (int32_t k = from < 0 ? 0 : from; k < count && k <= to; k++)
             used += copy_character(text, len, begins[k], expected + used);
         tried++;
-        if (key_find(&key, text, text + len, scratch, &name) == FIELD_FOUND && name.len == used &&
+        if (find_key(&key, text, text + len, scratch, &name) == FIELD_FOUND && name.len == used &&
             memcmp(name.bytes, expected, used) == 0)
             continue;
         wrong++;
