@@ -245,7 +245,6 @@ static void count_keys(const struct count_plan *plan, const unsigned char *data,
 static void count_lists(const struct count_plan *plan, const unsigned char *data, size_t len,
                         const struct destination *to);
 
-/* Counts all samples of data[0..len). */
 static void count_all(const struct count_plan *plan, const unsigned char *data, size_t len,
                       const struct destination *to)
 {

@@ -342,7 +342,6 @@ TARGET INLINE void find_64_bins(const unsigned char *data, struct word_rows *row
                              _mm512_cvtepi32_epi8(scale_offsets(offsets[k], rows)));
 }
 
-/* Finds the bins of ROUND words. */
 TARGET INLINE void find_byte_bins(const unsigned char *data, struct word_rows *rows,
                                   unsigned char *bins)
 {

@@ -250,7 +250,6 @@ static struct count_table *find_idle_table(struct cpu_engine *cpu, struct count_
     return NULL;
 }
 
-/* Counts a chunk into pages. */
 static void count_into_pages(struct cpu_engine *cpu, struct cpu_chunk *own,
                              const struct chunk *chunk)
 {

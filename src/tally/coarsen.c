@@ -240,7 +240,6 @@ static uint64_t crowd_of(const struct coarse_rows *rows)
     return crowd;
 }
 
-/* Returns how many rows of decades are shown. */
 static size_t decades_shown(const struct coarse_rows *rows, size_t bins)
 {
     struct row_range seen[2];

@@ -204,7 +204,6 @@ static bool make_room(struct packing *packing)
     return true;
 }
 
-/* Packs a count, and clears it. */
 static inline void pack_count(struct packing *packing, uint64_t *count, size_t row)
 {
     if (make_room(packing)) {

@@ -426,7 +426,6 @@ static void move_pages(struct key_tallies *keys, struct stripe *stripe,
         }
 }
 
-/* Moves what there is of key i. */
 static void move_one(struct key_tallies *keys, struct stripe *stripe, const struct moving *moving,
                      size_t i)
 {

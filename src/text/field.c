@@ -579,7 +579,6 @@ static size_t scan_plain(struct scanned *text, size_t from, size_t to)
     return at;
 }
 
-/* Scans [from, to) a field at a time. */
 static void scan_fields(struct scanned *text, size_t from, size_t to)
 {
     const unsigned char *data = text->data;

@@ -214,7 +214,6 @@ static void encode(uint32_t character, struct decoded *decoded)
     decoded->given = 0;
 }
 
-/* Returns the value of four hexadecimal digits. */
 static uint32_t hex_value(const unsigned char *at)
 {
     return hex_digit(at[0]) << 12 | hex_digit(at[1]) << 8 | hex_digit(at[2]) << 4 |
@@ -521,7 +520,6 @@ static const char *parse_name(const char *at, struct json_step *step)
     return step->len > 0 ? at : NULL;
 }
 
-/* Parses what stands in brackets. */
 static const char *parse_brackets(const char *at, struct json_step *step)
 {
     if (*at == '"') {

@@ -393,7 +393,6 @@ void line_part_describe(const struct line_part *part, const unsigned char *begin
 
 static const char presets[] = "common, combined, syslog or logfmt";
 
-/* The words of a request, in their order. */
 static const char *const request_words[] = {"method", "path", "protocol"};
 #define REQUEST_WORDS (sizeof request_words / sizeof request_words[0])
 
@@ -485,7 +484,6 @@ static int parse_pattern(const char *text, struct line_format *format, struct er
     return format->count > 0 ? 0 : refuse_text(text, error);
 }
 
-/* Names the parts of syslog. */
 static void set_syslog(struct line_format *format)
 {
     static const char *const names[] = {"time", "host", "tag", "pid", "message"};

@@ -171,7 +171,6 @@ static bool add_text(struct walk *walk, const unsigned char *from, const unsigne
     }
 }
 
-/* Adds the elements of a valid array. */
 static bool add_array(struct walk *walk, const unsigned char *from, const unsigned char *to)
 {
     struct json json = {.at = from, .end = to, .depth_max = JSON_DEPTH_MAX};

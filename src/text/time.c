@@ -86,7 +86,6 @@ static bool is_next(const struct cursor *cursor, unsigned char byte)
     return cursor->at < cursor->end && *cursor->at == byte;
 }
 
-/* Passes a byte if it is next. */
 static bool pass(struct cursor *cursor, unsigned char byte)
 {
     const bool is_there = is_next(cursor, byte);
@@ -159,7 +158,6 @@ static int32_t read_clock(struct cursor *cursor, const unsigned char *begin, uns
     return hour * 3600 + minute * 60 + second;
 }
 
-/* Reads an offset, if there is one. */
 static void read_zone(struct cursor *cursor, struct time *time)
 {
     if (cursor->at == cursor->end)

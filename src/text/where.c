@@ -312,7 +312,6 @@ static size_t length_without_blanks(const char *text, size_t len)
     return len;
 }
 
-/* Returns where the operator is, or the end of the text. */
 static const char *find_operator(const char *text)
 {
     bool is_quoted = false;
