@@ -54,7 +54,7 @@ struct bench {
 // One table to fill.
 struct task {
     const char *experiment, *data;
-    struct histogram_spec histogram;
+    struct histogram_spec spec;
     unsigned cub_bins, cub_max; // u32 over [0, cub_max); 0: not for CUB
     size_t len;
 };
