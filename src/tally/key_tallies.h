@@ -491,9 +491,9 @@ void key_tallies_load_from(const struct key_tallies *keys, size_t i, struct tall
 /* --- times among keys --- */
 
 /* Keys that are beginnings of buckets of time, as in --by=FIELD:5m. While counting, each offset
- * from UTC has keys of its own, as fine as buckets in UTC need (time_grain). Once all is counted,
- * they are joined: to buckets in the offset of all times if it is the same, and otherwise in UTC.
- * So a result does not depend on what a thread, a share or a table has seen. */
+ * from UTC has keys of its own, as fine as buckets in UTC need (time_floor_twice). Once all is
+ * counted, they are joined: to buckets in the offset of all times if it is the same, and otherwise
+ * in UTC. So a result does not depend on what a thread, a share or a table has seen. */
 
 enum key_times {
     KEY_TIMES_SAME,   /* the keys are what is shown */

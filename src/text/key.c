@@ -231,8 +231,9 @@ static struct key_name bucket_of(const struct key_modifier *modifier, struct key
     struct time time;
     if (!time_read(text.bytes, text.bytes + text.len, &time))
         return (struct key_name){NULL, 0};
-    const bool is_finer = modifier->is_fine && time.zone == TIME_OFFSET;
-    if (!time_floor(&time, is_finer ? time_grain(&time, modifier->seconds) : modifier->seconds))
+    if (modifier->is_fine && time.zone == TIME_OFFSET)
+        time_floor_twice(&time, modifier->seconds);
+    else if (!time_floor(&time, modifier->seconds))
         return (struct key_name){NULL, 0};
     if (text.bytes >= memo->from && text.bytes < memo->to)
         note_clock(modifier, &time, text.bytes, memo);

@@ -27,7 +27,7 @@ struct key_modifier {
     enum key_modifier_kind kind;
     int32_t first, last; /* CHARACTERS: from 1, or negative from the end: -1 is the last one */
     uint32_t seconds;    /* BUCKET */
-    bool is_fine;        /* BUCKET: made as fine as other offsets need (time_grain) */
+    bool is_fine;        /* BUCKET: made as fine as other offsets need (time_floor_twice) */
 };
 
 struct key {

@@ -12,6 +12,10 @@
 #define EPOCH_DIGITS_MAX 21 /* of nanoseconds up to the end of YEAR_MAX */
 #define SECOND 1000000000u  /* nanoseconds */
 
+/* Seconds from 1970-01-01 to the beginning of the year 0001, and to the end of YEAR_MAX. */
+#define YEARS_BEGIN (-62135596800)
+#define YEARS_END 253402300800
+
 /* Days from 0000-03-01 to 1970-01-01. Years that begin in March end with the leap day. */
 #define DAYS_TO_1970 719468
 #define DAYS_OF_400_YEARS 146097
@@ -75,8 +79,7 @@ static int32_t days_of_month(int32_t year, int32_t month)
 /* True if seconds since 1970-01-01 are of the years 0001 to 9999. */
 static bool is_in_years(int64_t seconds)
 {
-    static const struct date first = {1, 1, 1}, after = {YEAR_MAX + 1, 1, 1};
-    return seconds >= days_of(&first) * TIME_DAY && seconds < days_of(&after) * TIME_DAY;
+    return seconds >= YEARS_BEGIN && seconds < YEARS_END;
 }
 
 /* --- parts of a text --- */
@@ -398,26 +401,31 @@ bool time_is_bucket(uint64_t seconds)
                                : seconds % TIME_DAY == 0 && seconds / TIME_DAY <= TIME_BUCKET_DAYS);
 }
 
+static int64_t floor_of(int64_t time, uint32_t seconds)
+{
+    const int64_t since = time % (int64_t)seconds;
+    return time - since - (since < 0 ? (int64_t)seconds : 0);
+}
+
 bool time_floor(struct time *time, uint32_t seconds)
 {
     const bool is_date = time->zone == TIME_NO_ZONE && !time->is_clock;
     if (time->zone == TIME_OF_A_YEAR ? seconds > TIME_DAY : is_date && seconds < TIME_DAY)
         return false;
-    const int64_t since = time->local % (int64_t)seconds;
-    time->local -= since < 0 ? since + (int64_t)seconds : since;
+    time->local = floor_of(time->local, seconds);
     return true;
 }
 
-uint32_t time_grain(const struct time *time, uint32_t seconds)
+void time_floor_twice(struct time *time, uint32_t seconds)
 {
-    uint32_t grain = seconds < TIME_DAY ? seconds : TIME_DAY;
-    uint32_t rest = 60 * (uint32_t)time->offset % grain;
-    while (rest > 0) {
-        const uint32_t next = grain % rest;
-        grain = rest;
-        rest = next;
-    }
-    return grain;
+    const int64_t local = time->local, moment = time_moment(time), ahead = local - moment;
+    /* Whether there is such a year is not to change, neither here nor in UTC. */
+    const int64_t begins[] = {floor_of(local, seconds), floor_of(moment, seconds) + ahead,
+                              YEARS_BEGIN + ahead, YEARS_END + ahead};
+    time->local = YEARS_BEGIN;
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
+        if (begins[i] > time->local && begins[i] <= local)
+            time->local = begins[i];
 }
 
 void time_to_utc(struct time *time)

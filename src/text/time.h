@@ -67,9 +67,9 @@ bool time_is_bucket(uint64_t seconds);
  * has several days, or it is a date alone, and a bucket is shorter than a day. */
 bool time_floor(struct time *time, uint32_t seconds);
 
-/* Returns how long the parts of a day are that are each within one bucket of so many seconds, both
- * by the clock where the offset of a time holds and by that of UTC. */
-uint32_t time_grain(const struct time *time, uint32_t seconds);
+/* Rounds a time down to where its bucket begins or, if that is later, to where the one in UTC
+ * does. So both can still be found by time_floor, and a bucket has two such times at most. */
+void time_floor_twice(struct time *time, uint32_t seconds);
 
 /* Turns a time with an offset into one of UTC, unless that is not of the years 0001 to 9999. */
 void time_to_utc(struct time *time);

@@ -189,6 +189,41 @@ for zones in +05:30 "+01:00 +02:00" "Z +05:45 -03:30" "'' +02:00" "+00:00 Z" "''
     same "$zones, statistics" expected rows
 done
 
+# Any bucket and offset, at the ends of the calendar, too; and two keys a bucket at most, until they are joined.
+cat >make_ends.py <<'END'
+import random, sys
+random.seed(int(sys.argv[1]))
+buckets = ['%ds' % n for n in range(1, 86401) if 86400 % n == 0] + ['%dd' % n for n in range(2, 367)]
+days = '0001-01-01 0001-01-02 0001-12-30 1969-12-31 1970-01-01 2026-11-22 2026-11-23 9999-12-30 9999-12-31'.split()
+def offset():
+    return '%s%02d:%02d' % (random.choice('+-'), random.randrange(24), random.randrange(60))
+zone = offset()
+with open('mixed', 'w') as mixed, open('alike', 'w') as alike:
+    for _ in range(300):
+        clock = '%sT%02d:%02d:%02d' % (random.choice(days), random.choice([0, 23, random.randrange(24)]), random.randrange(60), random.randrange(60))
+        print(clock + zone, file=alike)
+        print(clock + random.choice([zone, 'Z', offset()]), file=mixed)
+print(*(buckets if len(sys.argv) > 2 else random.sample(buckets, 6) + ['1d', '7d', '366d']))
+END
+for seed in $seeds; do
+    for bucket in $($python make_ends.py $seed $([ "$SCALE" = full ] && echo all)); do
+        for file in mixed alike; do
+            $oracle_by --by=1:$bucket <$file >expected
+            run -q --by=1:$bucket --threads=8 --chunk-size=100 $file
+            counts "seed $seed: $file, $bucket" expected
+        done
+    done
+done
+$python -c "
+import datetime
+for hour in range(365 * 24):
+    print((datetime.datetime(2026, 1, 1) + datetime.timedelta(hours=hour)).isoformat() + '+01:00')" >year
+for bucket in 1h 1d 7d 366d; do
+    $oracle_by --by=1:$bucket <year >expected
+    run --by=1:$bucket --max-keys=$((2 * $(wc -l <expected))) year
+    counts "two keys a bucket of $bucket" expected
+done
+
 printf '2026-11-22T10:05:07+05:30\n2026-11-22T10:45:07+05:30\n' >one
 printf '2026-11-22T10:00:00+05:30\t2\n' >expected
 run --by=1:1h one
