@@ -165,7 +165,7 @@ static void read_zone(struct cursor *cursor, struct time *time)
 {
     if (cursor->at == cursor->end)
         return;
-    pass(cursor, ' ');
+    const bool is_apart = pass(cursor, ' ');
     if (pass(cursor, 'Z') || pass(cursor, 'z')) {
         time->zone = TIME_AT_UTC;
         return;
@@ -175,7 +175,7 @@ static void read_zone(struct cursor *cursor, struct time *time)
     if (!time->is_west)
         need(cursor, '+');
     time->offset = 60 * read_digits(cursor, 2, 0, 23);
-    if (cursor->at < cursor->end) {
+    if (is_apart || cursor->at < cursor->end) { /* hours alone after a space may be a number */
         pass(cursor, ':');
         time->offset += read_digits(cursor, 2, 0, 59);
     }

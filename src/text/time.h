@@ -15,9 +15,9 @@
  *                                       ms, below 1e17 us, and else ns; a negative one is seconds
  *
  * After seconds there may be a fraction; after these, in the forms up to that of HDFS except
- * ctime's, an offset: Z, z, +hh, +hhmm or +hh:mm, or with a minus, perhaps after a space. Years are
- * 0001 to 9999 of the Gregorian calendar, however long ago. A second 60 is the first one of the
- * next minute. */
+ * ctime's, an offset: Z, z, +hh, +hhmm or +hh:mm, or with a minus, all but +hh perhaps after a
+ * space. Years are 0001 to 9999 of the Gregorian calendar, however long ago. A second 60 is the
+ * first one of the next minute. */
 #ifndef GPUHISTO_TIME_H
 #define GPUHISTO_TIME_H
 

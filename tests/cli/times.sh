@@ -117,6 +117,18 @@ is 1763806507123456789 1763806507.1234567
 is 2016-12-31T23:59:60Z 1483228800
 is 20171223-22:15:35:96 1514067335.096
 
+# of TEXT OUTPUT: seconds and what is no time, in a line of words.
+of()
+{
+    printf "$1" | run -k1:time -s
+    check "$1" [ "$(sed -n 's/^count\t//p; s/^invalid\t//p; s/^min\t//p' out | tr '\n' ' ')" = "$2 " ]
+}
+of '2026-11-22 10:05:07 -12 5\n' '1 0 1795341907'
+of '2026-11-22 10:05:07 -1200 5\n' '1 0 1795385107'
+of '2026-11-22 10:05:07 -12:00 5\n' '1 0 1795385107'
+of '2026-11-22 10:05:07-12 5\n' '1 0 1795385107'
+of '22/Nov/2026:10:05:07 +01\n' '1 0 1795341907'
+
 printf 'a:time,a\n22/Nov/2026:10:05:07 +0100,5\n' >named.csv
 run -s --csv --header-line -k a:time named.csv
 check "a column whose name ends with :time" [ "$(sed -n 3p out)" = "min${tab}5" ]

@@ -4,7 +4,7 @@ same to FILE as lines of JSON."""
 import json, random, sys
 random.seed(int(sys.argv[2]))
 months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split()
-zones = ['', '', 'Z', 'z', '+00:00', '-00:00', '+02:00', '-0530', '+14', ' +0000', ' -0730', ' Z', '+23:59', '-24:00', '+02:', '+2']
+zones = ['', '', 'Z', 'z', '+00:00', '-00:00', '+02:00', '-0530', '+14', ' +0000', ' -0730', ' Z', ' -12', ' +05', ' +01:30', '+23:59', '-24:00', '+02:', '+2']
 fractions = ['', '', '.1', '.123', ',999', '.000000001', '.', '.x']
 segments = ['a', 'items', '', '0', '17', '20261122', 'deadbeef', 'deadbee1', 'deadbe1', 'DEADBEEF01', '1234567g', 'v2', 'x' * 16,
             'x' * 15 + '1', 'x' * 14 + '1', 'a-b_c-d_e-f_g-h1', '1' * 15 + '_', '-' * 15 + '1', 'abcdefgh1234567.', 'é1', '\udcff1',

@@ -10,7 +10,7 @@ DAYS_OF_400_YEARS = 146097
 MONTHS = [b'Jan', b'Feb', b'Mar', b'Apr', b'May', b'Jun', b'Jul', b'Aug', b'Sep', b'Oct', b'Nov', b'Dec']
 BARE = rb'(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)([.,]\d+)?'
 CLOCK = rb'(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)([.,]\d+)?'
-ZONE = rb'( ?((?P<utc>[Zz])|(?P<sign>[+-])(?P<hours>\d\d)(:?(?P<minutes>\d\d))?))?'
+ZONE = rb'( ?(?P<utc>[Zz])|(?P<apart> )?(?P<sign>[+-])(?P<hours>\d\d)(:?(?P<minutes>\d\d)|(?(apart)(?!))))?'
 FORMS = [re.compile(form + rb'\Z') for form in (
     rb'(?P<year>\d{4})([-/])(?P<month>\d\d)\2(?P<day>\d\d)([Tt ]' + CLOCK + ZONE + rb')?',
     rb'(?P<year>\d\d)/(?P<month>\d\d)/(?P<day>\d\d)[Tt ]' + CLOCK + ZONE,
