@@ -161,9 +161,9 @@ static const char *advice(const struct field *field, const unsigned char *token,
                                   : "";
 }
 
-/* True if the field that begins at `from` is no time, but is one with the field, or two, after it.
- */
-static bool has_blanks(const unsigned char *from, const unsigned char *end)
+/* True if the field that begins at `from` is no time, or `is_no_time`, but is one with the field
+ * after it, or two. */
+static bool has_blanks(const unsigned char *from, const unsigned char *end, bool is_no_time)
 {
     const unsigned char *to = from;
     struct time time;
@@ -173,7 +173,7 @@ static bool has_blanks(const unsigned char *from, const unsigned char *end)
             to++;
         while (to < end && !number_is_space(*to))
             to++;
-        is_time = time_read(from, to, &time);
+        is_time = time_read(from, to, &time) && (fields > 1 || !is_no_time);
         if (fields == 1 && is_time)
             return false;
     }
@@ -188,10 +188,10 @@ static void describe_time(const struct field *field, const unsigned char *from, 
     const unsigned char *to = from + len;
     struct time time;
     show_token(from, len, shown);
-    const bool is_cut = field->kind == FIELD_BLANKS && has_blanks(from, end);
+    const bool is_cut = field->kind == FIELD_BLANKS && has_blanks(from, end, field->is_time);
     field_strip(&from, &to);
     const bool is_time = time_read(from, to, &time);
-    if (field->is_time && (is_cut || is_time))
+    if (field->is_time && (is_cut || (is_time && time.zone == TIME_OF_A_YEAR)))
         error_set(what, "'%s' has no year, so it is no number; count by it, as in --by=1:1-15:1d",
                   shown);
     else if (is_cut)
@@ -199,7 +199,7 @@ static void describe_time(const struct field *field, const unsigned char *from, 
                   "'%s' is not a time; to take one with blanks, use -t '\\x1f' and its "
                   "characters, as in --by=1:1-15:5m",
                   shown);
-    else if (!is_time)
+    else if (!is_time || field->is_time)
         error_set(what, "'%s' is not a time", shown);
     else if (time.zone == TIME_OF_A_YEAR)
         error_set(what, "'%s' has no year, which buckets of several days need; use :1d", shown);

@@ -234,6 +234,20 @@ static size_t copy_word(const unsigned char *from, const unsigned char *to, unsi
     return len;
 }
 
+/* True if [from, to), which another word follows at `after`, is a number that is but the date of
+ * HDFS. */
+static bool is_short_date(const unsigned char *from, const unsigned char *to,
+                          const unsigned char *after, const unsigned char *end)
+{
+    from += from < to && *from == '[';
+    bool is_date = to - from == 6;
+    while (from < to)
+        is_date &= number_is_digit(*from++);
+    while (after < end && number_is_space(*after))
+        after++;
+    return is_date && after < end;
+}
+
 /* Writes the time that begins at `from` as a number: of as many words as make one, of those up to
  * `end`. One with an offset is complete, and so is one that the next word would spoil. */
 static size_t copy_words_of_time(const unsigned char *from, const unsigned char *end,
@@ -248,7 +262,8 @@ static size_t copy_words_of_time(const unsigned char *from, const unsigned char 
         after = number_token_end(after, end);
         const unsigned char *begin = from, *to = after;
         field_strip(&begin, &to);
-        const bool is_longer = time_read(begin, to, &time);
+        const bool is_longer =
+            time_read(begin, to, &time) && (words > 0 || !is_short_date(begin, to, after, end));
         goes_on = is_longer ? time.zone != TIME_OFFSET : !is_time;
         found = is_longer ? time : found;
         is_time |= is_longer;

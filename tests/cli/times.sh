@@ -41,6 +41,7 @@ with open('words', 'wb') as words, open('word_numbers', 'wb') as word_numbers, o
         numbers.write(b'%b;%b;%b\n' % (seconds(time) or b'x', path, number))
         text = time + b' ' + number
         ends = [match.end() for match in re.finditer(rb'[^ \t]+', text)][:5]
+        ends = ends[bool(re.match(rb'[\s"]*\[?[0-9]{6}[\s"]', text)):]  # a date of HDFS
         found = [seconds(text[:end]) for end in ends]
         words.write(text + b'\n')
         word_numbers.write(([each for each in found if each] or [b'x'])[-1] + b' ' + number + b'\n')
@@ -128,6 +129,8 @@ of '2026-11-22 10:05:07 -1200 5\n' '1 0 1795385107'
 of '2026-11-22 10:05:07 -12:00 5\n' '1 0 1795385107'
 of '2026-11-22 10:05:07-12 5\n' '1 0 1795385107'
 of '22/Nov/2026:10:05:07 +01\n' '1 0 1795341907'
+of '081109 2036xx 1\n081309 203615 x\n[081109 x\n' '0 3 nan'
+of '081109 203615 x\n081109 \r\n"081110" \n1081109 x\n' '4 0 81109'
 
 printf 'a:time,a\n22/Nov/2026:10:05:07 +0100,5\n' >named.csv
 run -s --csv --header-line -k a:time named.csv
@@ -281,6 +284,8 @@ run -k1:time --invalid=error in
 refuses "no year" 1 "in: line 1: 'Nov' has no year, so it is no number; count by it, as in --by=1:1-15:1d"
 printf '[10.30 16:49:06] x\n' | run -k1:time --invalid=error
 refuses "no year, after what might be a number" 1 "line 1: '[10.30' has no year"
+printf '081109 2036xx\n' | run -k1:time --invalid=error
+refuses "a damaged clock" 1 "line 1: '081109' is not a time"
 run -t';' -k1:time --invalid=error in
 refuses "no time" 1 "in: line 1: 'Nov 22 10:05:07 x' is not a time"
 run -k1:time --units in
