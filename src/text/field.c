@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fields of lines, a record at a time, and where records of CSV end. */
 #include "field.h"
-#include "time.h"
 #include "units.h"
 #include "src/base/byte_masks.h"
 
@@ -248,12 +247,10 @@ static bool is_short_date(const unsigned char *from, const unsigned char *to,
     return is_date && after < end;
 }
 
-/* Writes the time that begins at `from` as a number: of as many words as make one, of those up to
- * `end`. One with an offset is complete, and so is one that the next word would spoil. */
-static size_t copy_words_of_time(const unsigned char *from, const unsigned char *end,
-                                 unsigned char *token)
+/* A time with an offset is complete, and so is one that the next word would spoil. */
+bool field_time_of_words(const unsigned char *from, const unsigned char *end, struct time *found)
 {
-    struct time time, found;
+    struct time time;
     bool is_time = false, goes_on = true;
     const unsigned char *after = from;
     for (int words = 0; words < TIME_WORDS_MAX && after < end && goes_on; words++) {
@@ -264,11 +261,19 @@ static size_t copy_words_of_time(const unsigned char *from, const unsigned char 
         field_strip(&begin, &to);
         const bool is_longer =
             time_read(begin, to, &time) && (words > 0 || !is_short_date(begin, to, after, end));
-        goes_on = is_longer ? time.zone != TIME_OFFSET : !is_time;
-        found = is_longer ? time : found;
+        goes_on = is_longer ? time.zone == TIME_NO_ZONE || !time.is_clock : !is_time;
+        *found = is_longer ? time : *found;
         is_time |= is_longer;
     }
-    return is_time ? time_write_seconds(&found, token) : 0;
+    return is_time;
+}
+
+/* Writes the time that begins at `from` as a number. */
+static size_t copy_words_of_time(const unsigned char *from, const unsigned char *end,
+                                 unsigned char *token)
+{
+    struct time time;
+    return field_time_of_words(from, end, &time) ? time_write_seconds(&time, token) : 0;
 }
 
 /* Copies what a field is to have nothing beside. */

@@ -15,6 +15,7 @@
 #include "json_reader.h"
 #include "line_format.h"
 #include "number.h"
+#include "time.h"
 
 #define FIELD_RECORD_MAX ((size_t)1 << 20)       /* bytes, without the newline */
 #define FIELD_JSON_RECORD_MAX ((size_t)16 << 20) /* of JSON, which nests what others list */
@@ -127,6 +128,10 @@ size_t field_csv_text(const unsigned char *from, const unsigned char *to, unsign
 /* Removes white space, colours and a pair of quotes around the content of a field [*from, *to). */
 void field_strip(const unsigned char **from, const unsigned char **to);
 
+/* Reads the time that begins at `from`, where blanks separate fields: of as many words as make one,
+ * of those up to `end`. False if there is none. */
+bool field_time_of_words(const unsigned char *from, const unsigned char *end, struct time *found);
+
 /* Copies the number in the field [*from, *to) of a record that ends at `end` as a token of 1 to
  * NUMBER_MAX bytes without white space. Returns its length, or 0 if the field is no token. Sets
  * [*from, *to) to what it was read from.
@@ -135,7 +140,7 @@ void field_strip(const unsigned char **from, const unsigned char **to);
  * escapes in strings of JSON are decoded. With units, it may be several words (units.h); and
  * where blanks separate fields, and after a string, also those that follow it in the record.
  * Otherwise only the unit may be in the next field, which then has nothing else. A decimal comma
- * stays as it is. Where blanks separate fields, a time may have several words. */
+ * stays as it is. Where blanks separate fields, a time is that of field_time_of_words. */
 size_t field_token(const struct field *field, const unsigned char **from, const unsigned char **to,
                    const unsigned char *end, unsigned char *token);
 

@@ -247,6 +247,10 @@ void line_spans_begin(struct line_spans *spans, const struct line_filter *filter
     spans->has_lines = has_expressions && !is_quoted && !memchr(text, '\r', len);
     if (filter->condition_count > 0 && is_quoted)
         spans->fields_max = 1;
+    const struct condition *conditions = filter->conditions;
+    const size_t count = filter->condition_count;
+    for (size_t i = 0; i < count && strcmp(conditions[i].name, conditions[0].name) == 0; i++)
+        spans->goes_on |= condition_goes_on(&conditions[i]);
 }
 
 void line_spans_end(struct line_spans *spans)
@@ -455,8 +459,7 @@ static bool hold_as_last(struct line_spans *spans, const struct key_span *field,
                          const unsigned char *end)
 {
     const struct key_span *last = &spans->last;
-    const bool may_go_on = spans->filter->conditions[0].key.field.has_units;
-    if (last->from && !may_go_on && field->len == last->len &&
+    if (last->from && !spans->goes_on && field->len == last->len &&
         memcmp(field->from, last->from, last->len) == 0)
         return spans->last_holds;
     spans->last = *field;
@@ -489,7 +492,7 @@ static bool hold_in_record(struct line_spans *spans, const struct key_span *fiel
         return hold_as_last(spans, field, end) && others_hold(spans, *from, end);
     }
     end = field->from + field->len;
-    if (spans->filter->conditions[0].key.field.has_units) /* the unit may follow */
+    if (spans->goes_on)
         end = byte_find(end, limit, '\n');
     if (!hold_as_last(spans, field, end))
         return false;

@@ -129,6 +129,7 @@ struct line_spans {
     const unsigned char *at, *limit;
 
     /* Of conditions: */
+    bool goes_on; /* for one on the first one's field, what follows it matters */
     const unsigned char *record, *search_at, *search_end; /* records that strings keep: not before
                                                            * which the next is, up to where fields
                                                            * were found, and the end */

@@ -29,7 +29,8 @@
  *
  * If it is a time, in which :ss, or all that follows the date, may be left out, it is compared with
  * a field that is a time: if both have an offset by the moment, otherwise by the clock. Times
- * without a year are compared only with such times.
+ * without a year are compared only with such times. Where blanks separate fields, a time may have
+ * several words (field_time_of_words), but a date alone is compared with a date alone.
  *
  * Any other value, and one in double quotes, is text, compared byte by byte with the content of the
  * field: without colours around it, and of CSV and JSON as field_csv_text and json_value_text have
@@ -116,6 +117,9 @@ enum condition_error condition_set_value(struct condition *condition, const char
 
 /* Returns an operator as typed. */
 const char *comparison_text(enum comparison comparison);
+
+/* True if words after the condition's field may belong to what is compared. */
+bool condition_goes_on(const struct condition *condition);
 
 /* True if the condition holds for its field [from, to), as field_find gives it, in a record that
  * ends at `end`. After number_prepare. Any thread. */

@@ -409,8 +409,8 @@ static int64_t floor_of(int64_t time, uint32_t seconds)
 
 bool time_floor(struct time *time, uint32_t seconds)
 {
-    const bool is_date = time->zone == TIME_NO_ZONE && !time->is_clock;
-    if (time->zone == TIME_OF_A_YEAR ? seconds > TIME_DAY : is_date && seconds < TIME_DAY)
+    if (time->zone == TIME_OF_A_YEAR ? seconds > TIME_DAY
+                                     : time_is_date(time) && seconds < TIME_DAY)
         return false;
     time->local = floor_of(time->local, seconds);
     return true;

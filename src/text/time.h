@@ -62,6 +62,12 @@ size_t time_write_seconds(const struct time *time, unsigned char *text);
  * TIME_BUCKET_DAYS whole days. */
 bool time_is_bucket(uint64_t seconds);
 
+/* True if a date alone was read. */
+static inline bool time_is_date(const struct time *time)
+{
+    return time->zone == TIME_NO_ZONE && !time->is_clock;
+}
+
 /* Rounds a time down to the beginning of its bucket, by the clock where its offset holds. Buckets
  * of several days are counted from 1970-01-01. False if it has none: there is no year, and a bucket
  * has several days, or it is a date alone, and a bucket is shorter than a day. */

@@ -217,19 +217,23 @@ static struct span without_brackets(struct span text)
     return text;
 }
 
-/* Compares a field's content, which is read as a time. False if it is none. */
-static bool compare_time_field(const struct where_value *operand, struct span content, int *order)
+/* Compares a field's content, which is read as a time, with the words after it up to `end`: NULL:
+ * there are none. A date alone is compared with a field that is one. False if it is no time. */
+static bool compare_time_field(const struct where_value *operand, struct span content,
+                               const unsigned char *end, int *order)
 {
     struct time time;
-    if (content.to - content.from > WHERE_TIME_MAX)
+    const unsigned char *from = content.from;
+    if (content.to - from > WHERE_TIME_MAX)
         return false;
     field_strip(&content.from, &content.to);
-    if (operand->kind == WHERE_TIME)
-        return time_read(content.from, content.to, &time) &&
-               compare_times(&time, &operand->time, order);
-    if (!read_clock(without_brackets(content), &time) &&
-        !time_read(content.from, content.to, &time))
-        return false;
+    bool is_whole = operand->kind == WHERE_CLOCK && read_clock(without_brackets(content), &time);
+    if (!is_whole && !(end && has_offset(&operand->time)))
+        is_whole = time_read(content.from, content.to, &time) &&
+                   (!end || time.is_clock || (time_is_date(&time) && time_is_date(&operand->time)));
+    const bool is_time = is_whole || (end && field_time_of_words(from, end, &time));
+    if (!is_time || operand->kind == WHERE_TIME)
+        return is_time && compare_times(&time, &operand->time, order);
     const int64_t clock = clock_of(&time), other = clock_of(&operand->time);
     *order = (clock > other) - (clock < other);
     return true;
@@ -238,11 +242,12 @@ static bool compare_time_field(const struct where_value *operand, struct span co
 /* --- conditions --- */
 
 /* Compares a content with the operand, which is no number. False if they cannot be compared. */
-static bool compare_content(const struct where_value *operand, struct key_name content, int *order)
+static bool compare_content(const struct where_value *operand, struct key_name content,
+                            const unsigned char *end, int *order)
 {
     const size_t len = content.len;
     if (operand->kind != WHERE_TEXT)
-        return compare_time_field(operand, (struct span){content.bytes, content.bytes + len},
+        return compare_time_field(operand, (struct span){content.bytes, content.bytes + len}, end,
                                   order);
     *order = memcmp(content.bytes, operand->text, len < operand->len ? len : operand->len);
     if (*order == 0)
@@ -265,7 +270,7 @@ static __attribute__((noinline)) bool compare_modified(const struct condition *c
     if (!name.bytes)
         return false;
     if (operand->kind != WHERE_NUMBER)
-        return compare_content(operand, name, order);
+        return compare_content(operand, name, NULL, order);
     const struct span content = {name.bytes, name.bytes + name.len};
     return compare_number_field(operand, &made, content, content.to, order);
 }
@@ -282,7 +287,17 @@ static bool compare_field(const struct condition *condition, struct span field,
         return compare_number_field(operand, &condition->key.field, field, end, order);
     const struct key_name content =
         key_content(&condition->key.field, field.from, field.to, ESCAPED_MAX, scratch);
-    return compare_content(operand, content, order);
+    return compare_content(operand, content, condition->key.field.kind == FIELD_BLANKS ? end : NULL,
+                           order);
+}
+
+bool condition_goes_on(const struct condition *condition)
+{
+    const enum where_kind kind = condition->operand.kind;
+    const struct key *key = &condition->key;
+    const bool is_time = kind == WHERE_TIME || kind == WHERE_CLOCK;
+    return key->field.has_units ||
+           (is_time && key->field.kind == FIELD_BLANKS && key->modifier_count == 0);
 }
 
 bool condition_holds_in(const struct condition *condition, const unsigned char *from,

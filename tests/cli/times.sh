@@ -23,11 +23,10 @@ sys.path.insert(0, sys.argv[1])
 import oracle_where
 
 
-def seconds(text):
-    """The number, b'x' without a year, or None."""
-    found = oracle_where.time(oracle_where.bare(text))
+def seconds(found):
+    """The number of a time, or b'x'."""
     if not found or found[0] == 'none':
-        return found and b'x'
+        return b'x'
     value = found[1] if found[2] is None else found[2]
     nanoseconds = value * 10 ** 9
     assert nanoseconds == int(nanoseconds)
@@ -38,13 +37,10 @@ def seconds(text):
 with open('words', 'wb') as words, open('word_numbers', 'wb') as word_numbers, open('numbers', 'wb') as numbers:
     for line in open('in', 'rb'):
         time, path, number = line[:-1].split(b';')
-        numbers.write(b'%b;%b;%b\n' % (seconds(time) or b'x', path, number))
+        numbers.write(b'%b;%b;%b\n' % (seconds(oracle_where.time(oracle_where.bare(time))), path, number))
         text = time + b' ' + number
-        ends = [match.end() for match in re.finditer(rb'[^ \t]+', text)][:5]
-        ends = ends[bool(re.match(rb'[\s"]*\[?[0-9]{6}[\s"]', text)):]  # a date of HDFS
-        found = [seconds(text[:end]) for end in ends]
         words.write(text + b'\n')
-        word_numbers.write(([each for each in found if each] or [b'x'])[-1] + b' ' + number + b'\n')
+        word_numbers.write(seconds(oracle_where.time_of_words(text)) + b' ' + number + b'\n')
 END
 
 # same_as_numbers TIMES NUMBERS OPTION...: with the number's field last, which gets the modifier.

@@ -163,6 +163,23 @@ printf '12 v=3\n10 v=4\n11 v=5\n' >numbers
 printf '3\t1\t3.01\n5\t1\t5.01\ninvalid\t0\n' >expected
 run -q -n --after=v= --where='1>10' numbers
 counts "--after" expected
+# Between blanks a time has the words that it has for -k N:time, also if its first word is that of the line before.
+printf 'a 2026-11-22 09:59:59 5\nb 2026-11-22 10:05:07 5\nc 2026-11-22 10:05:07 +0100\nd 2026-11-22 x\n' >words
+printf 'b\t1\nc\t1\n' >expected
+run -q --by=1 --where='2>=2026-11-22T10:00' words
+counts "a date and a clock" expected
+run -q --by=1 --where='2>=10:00' words
+counts "the clock after a date" expected
+printf 'b\t1\n' >expected
+run -q --by=1 --where='2>=2026-11-22T10:00:00Z' --where='1!=a' words
+counts "an offset after a clock" expected
+printf 'a\t1\nb\t1\nc\t1\nd\t1\n' >expected
+run -q --by=1 --where='2=2026-11-22' words
+counts "a date alone" expected
+printf '1.2.3.4 - - [22/Nov/2026:10:05:07 +0100] "GET /a HTTP/1.1" 200 5\n' >words
+run -q -s -k4:time --where='4>=2026-11-22T09:30:00Z' words
+check "an offset in the next field" grep -q "^count${tab}0" out
+
 printf '{"id":"a","at":"22\\/Nov\\/2026:10:05:07 +0100","n":1}\n{"id":"b","at":"2026-11-22T09:05:08Z","n":null}\n{"id":"c"}\n[1\n' >json
 printf 'a\t1\n' >expected
 run -q --by=.id --where='.at=2026-11-22T09:05:07Z' json

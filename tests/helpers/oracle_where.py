@@ -129,6 +129,17 @@ def time(text):
     return None
 
 
+def time_of_words(text):
+    """The time with which a text begins, of as many words as make one."""
+    ends = [match.end() for match in re.finditer(rb'[^ \t]+', text)][:5]
+    ends = ends[bool(re.match(rb'[\s"]*\[?[0-9]{6}"?\s+\S', text)):]  # a date of HDFS
+    found = [time(bare(text[:end])) for end in ends]
+    return ([each for each in found if each] or [None])[-1]
+
+
+DATE = rb'[ \t]*\[?[0-9]{4}([-/])[0-9]{2}\1[0-9]{2}\]?[ \t]*'
+
+
 def clock(text):
     text = text.removeprefix(b'[').removesuffix(b']')
     if not re.match(rb'[0-9]{1,2}:[0-9]{2}', text):
@@ -137,12 +148,12 @@ def clock(text):
     return time(b'1970-01-01T' + text + (b':00' if len(text) == 5 else b''))
 
 
-def compare(compared, value, content, token, has_units):
-    """Whether a condition holds for a field with this content, and this token that may be a number."""
+def compare(compared, value, content, token, has_units, words=b''):
+    """Whether a condition holds for a field with this content, this token that may be a number, and words of a time."""
     if re.fullmatch(rb'".*"', value, re.S) and len(value) > 1:
         return compared(content, value[1:-1])
     if re.fullmatch(rb'[0-9]{1,2}:[0-9]{2}.*', value):
-        found = clock(bare(content)) or time(bare(content))
+        found = clock(bare(content)) or (time_of_words(words) if words else time(bare(content)))
         return found is not None and compared(found[1] % 86400, clock(value)[1] % 86400)
     exact = decimal(value)
     unit = with_unit(value) if exact is None and has_units else None
@@ -157,7 +168,8 @@ def compare(compared, value, content, token, has_units):
         moment = time(value + rest) if rest[:1] != b' ' or value[:1].isalpha() else None
         if not moment:
             continue
-        found = time(bare(content))
+        are_dates = re.fullmatch(DATE, value) and re.fullmatch(DATE, bare(content)) and time(bare(content))
+        found = time_of_words(words) if words and not are_dates else time(bare(content))
         if not found or found[0] != moment[0]:
             return False
         if found[2] is not None and moment[2] is not None:
@@ -203,7 +215,7 @@ class Case:
         self.draw = draw
         self.kind = draw.choice(['blanks', 'blanks', 'separated', 'csv', 'csv', 'json', 'names'])
         self.has_units = draw.random() < 0.3 and self.kind in ('separated', 'csv')
-        lists = [NUMBERS, TEXTS, WITH_UNITS, WITH_UNITS] if self.has_units else FIELDS + ([] if self.kind == 'blanks' else [SPACED])
+        lists = [NUMBERS, TEXTS, WITH_UNITS, WITH_UNITS] if self.has_units else FIELDS + [SPACED]
         self.values = VALUES + (WITH_UNITS[:4] + [b'5m', b'1.5k', b'1KiB', b'1h', b'0.1s', b'100ms'] if self.has_units else [])
         self.lists = lists
         self.number = number
@@ -216,8 +228,9 @@ class Case:
         """The record as written; and its fields, None for none, as written and as content."""
         draw, fields = self.draw, self.fields()
         if self.kind == 'blanks':
-            fields = [name] + [re.sub(rb'[ \t]+', b'_', field) for field in fields if field.strip()]
-            return draw.choice([b'', b' ']) + draw.choice([b' ', b'\t', b'  ']).join(fields) + draw.choice([b'', b' ']), fields, fields
+            text = draw.choice([b' ', b' ', b'\t', b'  ']).join([name] + fields)
+            fields = re.findall(rb'[^ \t]+', text)
+            return draw.choice([b'', b' ']) + text + draw.choice([b'', b' ']), fields, fields
         if self.kind == 'separated':
             fields = [name] + fields
             return b'|'.join(fields), fields, fields
@@ -270,7 +283,12 @@ class Case:
         at = number - 1 if number > 0 else len(fields) + number
         return fields[at] if 0 <= at < len(fields) else None
 
-    def holds(self, condition, written, contents):
+    def words(self, name, record):
+        """What begins with a field between blanks."""
+        begins = [match.start() for match in re.finditer(rb'[^ \t]+', record)]
+        return record[self.field(name, begins):] if self.kind == 'blanks' else b''
+
+    def holds(self, condition, record, written, contents):
         name, symbol, value, _, made = condition
         content, number = self.field(name, contents), self.field(name, written)
         if content is None:
@@ -283,7 +301,8 @@ class Case:
         if made:
             content = modifiers.apply(content, made)
             return content is not None and compare(OPERATORS[symbol], value, content, bare(content), self.has_units)
-        return compare(OPERATORS[symbol], value, content, strip(content) if is_decoded else bare(number), self.has_units)
+        return compare(OPERATORS[symbol], value, content, strip(content) if is_decoded else bare(number), self.has_units,
+                       self.words(name, record))
 
     def write(self):
         draw = self.draw
@@ -295,7 +314,7 @@ class Case:
             name = b'r%04d' % i
             record, written, contents = self.record(name)
             text += record + draw.choice([b'\n', b'\n', b'\r\n'])
-            if all(self.holds(condition, written, contents) for condition in conditions):
+            if all(self.holds(condition, record, written, contents) for condition in conditions):
                 kept.append(name)
         options = {'blanks': ['--by=1'], 'separated': ['--by=1', '--separator=|'], 'csv': ['--by=1', '--csv'], 'json': ['--by=.id'],
                    'names': ['--by=id', '--csv', '--header-line']}[self.kind]
