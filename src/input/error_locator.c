@@ -192,8 +192,11 @@ static void describe_time(const struct field *field, const unsigned char *from, 
     field_strip(&from, &to);
     const bool is_time = time_read(from, to, &time);
     if (field->is_time && (is_cut || (is_time && time.zone == TIME_OF_A_YEAR)))
-        error_set(what, "'%s' has no year, so it is no number; count by it, as in --by=1:1-15:1d",
-                  shown);
+        error_set(what, "'%s' has no year, so it is no number; count by it, as in %s--by=%s:1d",
+                  shown, is_cut ? "-t '\\x1f' " : "",
+                  is_cut                      ? "1:1-15"
+                  : field->kind == FIELD_JSON ? field->path.text
+                                              : "1");
     else if (is_cut)
         error_set(what,
                   "'%s' is not a time; to take one with blanks, use -t '\\x1f' and its "

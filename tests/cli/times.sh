@@ -277,7 +277,13 @@ fi
 
 printf 'Nov 22 10:05:07 x\n' >in
 run -k1:time --invalid=error in
-refuses "no year" 1 "in: line 1: 'Nov' has no year, so it is no number; count by it, as in --by=1:1-15:1d"
+refuses "no year" 1 "line 1: 'Nov' has no year, so it is no number; count by it, as in -t '\\x1f' --by=1:1-15:1d"
+run -t '\x1f' --by=1:1-15:1d in
+echo "Nov 22 00:00:00${tab}1" >expected
+counts "no year, as advised" expected
+printf '{"a":"Nov 22 10:05:07"}\n' >json
+run -k .a:time --invalid=error json
+refuses "no year in JSON" 1 "'Nov 22 10:05:07' has no year, so it is no number; count by it, as in --by=.a:1d"
 printf '[10.30 16:49:06] x\n' | run -k1:time --invalid=error
 refuses "no year, after what might be a number" 1 "line 1: '[10.30' has no year"
 printf '081109 2036xx\n' | run -k1:time --invalid=error
