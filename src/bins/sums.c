@@ -345,7 +345,9 @@ void moments_add_rounded(struct moments *moments, double nearest, int128 number,
 {
     moments_widen(moments, nearest, nearest);
     widen_whole(moments, &moments->any_large, number, number);
-    add_times(moments, (uint64_t)(number < 0 ? -number : number), 0, number < 0, times);
+    const uint128 magnitude = (uint128)(number < 0 ? -number : number);
+    const int is_wide = magnitude >> WORD_BITS > 0; /* 2^64 */
+    add_times(moments, (uint64_t)(magnitude >> is_wide), is_wide, number < 0, times);
 }
 
 void moments_add_large(struct moments *moments, const struct large_numbers *large)

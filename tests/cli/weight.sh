@@ -353,4 +353,17 @@ run -k1 --csv --header-line --weight=n --also -k1 --csv --header-line one.csv
 refuses "--also by name" 2 "cannot be counted in one pass, as they read lines differently"
 ENGINE='' run --device=gpu -k3 --weight=2 in
 refuses "the GPU" 2 "gpuhisto: --device=gpu: the GPU cannot read --weight; leave out --device"
+# 2^64 has 65 bits, but is among the whole numbers that are added as such.
+printf 'a 18446744073709551616 3\na -18446744073709551616 1\nb 18446744073709551616 1\n' >large
+printf 'a\t4\t0\t-1.8446744073709552e+19\t1.8446744073709552e+19\t3.6893488147419103e+19\n' >expected
+printf 'b\t1\t0\t1.8446744073709552e+19\t1.8446744073709552e+19\t1.8446744073709552e+19\n' >>expected
+run -q -sk2 --by=1 --weight=3 large
+tail -n +2 out | cut -f 1-6 >got
+same "2^64, with weights" expected got
+printf 'a\t2\t0\t-1.8446744073709552e+19\t1.8446744073709552e+19\t0\n' >expected
+printf 'b\t1\t0\t1.8446744073709552e+19\t1.8446744073709552e+19\t1.8446744073709552e+19\n' >>expected
+run -q -sk2 --by=1 large
+tail -n +2 out | cut -f 1-6 >got
+same "2^64" expected got
+
 summary
