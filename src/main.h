@@ -78,8 +78,8 @@ int main_join_times(const struct options *options, struct key_tallies *keys, boo
 /* Writes the tables of all keys (options->pool.keys) of options->spec, which may `follow`
  * others; times among them are joined (key_times_join), unless a table is to be merged. Says once
  * that they are in UTC then: sets *said_utc. The tally is worked with. 0, or -1 with an error. */
-int main_write_keys(struct writer *out, struct options *options, bool follow, struct tally *tally,
-                    bool *said_utc, struct error *error);
+int main_write_keys(struct writer *out, const struct options *options, bool follow,
+                    struct tally *tally, bool *said_utc, struct error *error);
 
 /* --- main_shard.c --- */
 

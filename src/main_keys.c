@@ -32,10 +32,9 @@ size_t main_shown_keys(const struct options *options, bool is_sequence)
 
 /* Sorts keys as --sort says, and sets *top to how many are shown. Numbers and times that a heat map
  * has in their order are all shown, unless --top picks some. 0, or -1 if memory is short. */
-static int sort_as_asked(const struct options *options, size_t *top)
+static int sort_as_asked(const struct options *options, struct key_tallies *keys, size_t *top)
 {
     const struct report_options *report = &options->report;
-    struct key_tallies *keys = options->pool.keys;
     const bool skip_invalid = options->pool.invalid == INVALID_SKIP;
     const struct group_columns columns = {.spec = &options->spec,
                                           .has_numbers = options->spec.mode->is_binned &&
@@ -66,10 +65,9 @@ static int sort_as_asked(const struct options *options, size_t *top)
 /* Sorts keys: by name, or if not all are shown by their samples. In a heat map, numbers and times
  * are all shown, unless --top picks some, and always in their order. Sets *top to how many are
  * shown. 0, or -1 if memory is short. */
-static int sort_keys(const struct options *options, size_t *top)
+static int sort_keys(const struct options *options, struct key_tallies *keys, size_t *top)
 {
     const struct report_options *report = &options->report;
-    struct key_tallies *keys = options->pool.keys;
     const unsigned threads = main_threads_of(options);
     const bool is_heat = report->format->heat && options->spec.mode->is_binned;
     if ((options->top == 0 || is_heat) && key_tallies_sort(keys, KEYS_BY_NAME, threads) != 0)
@@ -104,15 +102,14 @@ void main_name_columns(const struct options *options, char text[MAIN_COLUMNS_SIZ
 }
 
 /* Writes the tables of keys that were joined. 0, or -1 if memory is short. */
-static int write_keys(struct writer *out, const struct options *options, bool follow,
-                      struct tally *tally)
+static int write_keys(struct writer *out, const struct options *options, struct key_tallies *keys,
+                      bool follow, struct tally *tally)
 {
-    struct key_tallies *keys = options->pool.keys;
     char columns[MAIN_COLUMNS_SIZE];
     const bool skip_invalid = options->pool.invalid == INVALID_SKIP;
     size_t top;
     main_name_columns(options, columns);
-    if ((options->report.order.column ? sort_as_asked : sort_keys)(options, &top) != 0)
+    if ((options->report.order.column ? sort_as_asked : sort_keys)(options, keys, &top) != 0)
         return -1;
     struct groups groups = groups_of_keys(keys, top, columns, skip_invalid);
     groups.threads = main_threads_of(options);
@@ -147,8 +144,8 @@ int main_join_times(const struct options *options, struct key_tallies *keys, boo
     return 0;
 }
 
-int main_write_keys(struct writer *out, struct options *options, bool follow, struct tally *tally,
-                    bool *said_utc, struct error *error)
+int main_write_keys(struct writer *out, const struct options *options, bool follow,
+                    struct tally *tally, bool *said_utc, struct error *error)
 {
     const struct shard_record *shard = options->report.shard;
     struct key_tallies *keys = options->pool.keys, *joined = NULL;
@@ -160,12 +157,9 @@ int main_write_keys(struct writer *out, struct options *options, bool follow, st
         if (rc != 0)
             return rc;
     }
-    if (joined) {
+    if (joined)
         key_tallies_thaw(keys);
-        options->pool.keys = joined;
-    }
-    const int rc = write_keys(out, options, follow, tally);
-    options->pool.keys = keys;
+    const int rc = write_keys(out, options, joined ? joined : keys, follow, tally);
     key_tallies_close(joined);
     return rc == 0 ? 0 : error_set(error, "out of memory");
 }
