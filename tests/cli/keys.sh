@@ -217,4 +217,13 @@ printf 'who,n\r\na,1\r\n' >in
 run --csv --header-line --by=m in
 refuses "lines that end with both" 1 "gpuhisto: in: no column is called 'm'"
 refute "lines that end with both" grep -q 'carriage returns' err
+
+# More rows than a thread has pages for: 500 keys with 40 pages each.
+awk 'BEGIN { for (i = 0; i < 2; i++) for (j = 0; j < 40; j++) for (k = 0; k < 500; k++)
+    print "k" k, (100 + 64 * (j % 14)) * 10 ^ int(j / 14) }' >pages
+for threads in 1 3; do
+    "$GPUHISTO" --device=cpu -q -nk2 --by=1 --nonzero --threads=$threads pages >out
+    check "more rows than pages, $threads threads" [ "$(awk '$3 == 2' out | wc -l) $(wc -l <out)" = "20000 20000" ]
+done
+
 summary
