@@ -5,7 +5,7 @@
 #include "count.h"
 #include "src/base/byte_masks.h"
 #include "src/base/byte_word.h"
-#include "src/text/field_parser.h"
+#include "src/text/line_spans.h"
 #include "src/text/field.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * record: random lines, strings and conditions between pages that fault, and records around the
  * longest. */
 #include "src/text/number.h"
-#include "src/text/field_parser.h"
+#include "src/text/line_spans.h"
 #include "tests/helpers/guarded.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
