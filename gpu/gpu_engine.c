@@ -51,7 +51,7 @@ static size_t samples_begin(const struct histogram_spec *spec, const struct chun
     const size_t begin = chunk->begin;
     if (!chunk->origin.has_header)
         return begin;
-    return begin + field_header_len(&spec->field, chunk->data + begin, chunk->len - begin);
+    return begin + field_header_len(&spec->lines.field, chunk->data + begin, chunk->len - begin);
 }
 
 /* Puts the slot's three pieces of work on the streams, or loses the device. Where counts are moved

@@ -32,10 +32,10 @@ const char *gpu_loss(struct engine *engine)
 static int recount_chunk(struct engine *fallback, const struct chunk *chunk,
                          const struct histogram_spec *spec)
 {
-    struct records records = {.kind = record_kind_of_all(spec), .field = &spec->field};
+    struct records records = {.kind = record_kind_of_all(spec), .field = &spec->lines.field};
     struct origin origin = {.bytes = chunk->origin.bytes,
                             .at.file = chunk->origin.at.file,
-                            .column = chunk->origin.column,
+                            .columns = chunk->origin.columns,
                             .has_header = chunk->origin.has_header};
     int rc = 0;
     for (size_t done = chunk->begin; rc == 0 && done < chunk->len;) {

@@ -23,8 +23,8 @@ const struct strategy *strategy_find(const char *name)
 const char *strategy_cannot(const struct histogram_spec *spec)
 {
     const struct binning *binning = &spec->binning;
-    const struct field *field = &spec->field;
-    if (spec->key_count > 0)
+    const struct field *field = &spec->lines.field;
+    if (spec->lines.key_count > 0)
         return "count by key";
     if (spec->has_moments)
         return "sum numbers for --stats and --quantiles";
@@ -40,11 +40,11 @@ const char *strategy_cannot(const struct histogram_spec *spec)
         return "read --decimal";
     if (field->is_time)
         return "read times as numbers";
-    if (spec->has_weight)
+    if (spec->lines.has_weight)
         return "read --weight";
     if (field_is_list(field))
         return "read lists of numbers";
-    if (line_filter_is_used(&spec->filter))
+    if (line_filter_is_used(&spec->lines.filter))
         return "leave lines out";
     if (field->kind == FIELD_LINE)
         return "read --line";
@@ -55,7 +55,7 @@ const char *strategy_cannot(const struct histogram_spec *spec)
 
 bool strategy_counts(const struct strategy *strategy, const struct histogram_spec *spec)
 {
-    const bool has_field = spec->field.kind != FIELD_NONE;
+    const bool has_field = spec->lines.field.kind != FIELD_NONE;
     const bool takes_field = strategy == &strategies[STRATEGY_fields];
     return (strategy->modes >> spec->mode->id & 1) && spec->type.size != 3 &&
            has_field == takes_field && !strategy_cannot(spec);

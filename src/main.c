@@ -76,7 +76,7 @@ static int open_filters(void)
     struct error error;
     int rc = 0;
     for (struct options *at = &options; at && rc == 0; at = at->also)
-        if ((rc = line_filter_open(&at->spec.filter, &error)) == 0)
+        if ((rc = line_filter_open(&at->spec.lines.filter, &error)) == 0)
             rc = line_format_open(&at->line, &error);
     if (rc == 0)
         return STATUS_COUNTED;
@@ -177,7 +177,7 @@ static int count(void)
     shard_close(&shard);
     shard_record_free(&record);
     for (struct options *at = &options; at; at = at->also) {
-        line_filter_close(&at->spec.filter);
+        line_filter_close(&at->spec.lines.filter);
         line_format_close(&at->line);
     }
     return status;

@@ -51,7 +51,7 @@ void main_remark(const struct options *options, struct source *source, const str
 /* Lists the options that leave lines out, as in "--lines-with and --where". */
 static void list_filters(const struct histogram_spec *spec, char list[FILTERS_SIZE])
 {
-    const struct line_filter *filter = &spec->filter;
+    const struct line_filter *filter = &spec->lines.filter;
     const bool has_wanted = filter->count > 0 && !filter->strings[0].is_unwanted;
     const bool has_unwanted = filter->count > 0 && filter->strings[filter->count - 1].is_unwanted;
     const struct {
@@ -60,7 +60,7 @@ static void list_filters(const struct histogram_spec *spec, char list[FILTERS_SI
     } options[] = {{has_wanted, "--lines-with"},
                    {has_unwanted, "--lines-without"},
                    {filter->condition_count > 0, "--where"},
-                   {spec->has_weight, "--weight"}};
+                   {spec->lines.has_weight, "--weight"}};
     char *end = list;
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
         if (options[i].is_given)
@@ -78,7 +78,7 @@ static void say_empty(const struct options *options, const struct main_remarks *
         diag("warning: %s left every line out, so nothing was counted", left_out);
     else
         diag("warning: the input has only %s, so nothing was counted",
-             options->spec.field.has_header ? "a header line" : "white space");
+             options->spec.lines.field.has_header ? "a header line" : "white space");
 }
 
 /* Says that entropy is that of the content: of compressed files, that of the files themselves is
@@ -106,10 +106,10 @@ void main_print_remarks(const struct options *options, const struct main_remarks
         say_empty(options, remarks);
     else if (remarks->samples > 1 && remarks->invalid == remarks->samples)
         diag("warning: all %" PRIu64 " %s are invalid, so %s was counted", remarks->samples,
-             spec->has_weight                                          ? "samples"
-             : spec->mode->is_binned && spec->field.kind == FIELD_NONE ? "tokens"
-             : field_is_list(&spec->field)                             ? "numbers"
-                                                                       : "lines",
+             spec->lines.has_weight                                          ? "samples"
+             : spec->mode->is_binned && spec->lines.field.kind == FIELD_NONE ? "tokens"
+             : field_is_list(&spec->lines.field)                             ? "numbers"
+                                                                             : "lines",
              spec->mode->is_binned ? "no number" : "nothing");
     if (remarks->is_decoded)
         say_content(options);

@@ -88,13 +88,13 @@ static int sort_keys(const struct options *options, struct key_tallies *keys, si
 void main_name_columns(const struct options *options, char text[MAIN_COLUMNS_SIZE])
 {
     const struct histogram_spec *spec = &options->spec;
-    for (unsigned i = 0; i < spec->key_count; i++) {
+    for (unsigned i = 0; i < spec->lines.key_count; i++) {
         const char *by = options->by_fields[i];
         if (i > 0)
             *text++ = GROUP_SEPARATOR;
-        if (spec->keys[i].field.number == 0)
+        if (spec->lines.keys[i].field.number == 0)
             text += name_text((const unsigned char *)by, strlen(by), false, text);
-        else if (spec->key_count > 1)
+        else if (spec->lines.key_count > 1)
             text += sprintf(text, "key%u", i + 1);
         else
             text = stpcpy(text, "key");

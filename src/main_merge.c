@@ -50,11 +50,11 @@ static int check_keys(const struct options *options, const struct merge *merge, 
         return 0;
     if (report->bins.max > 0 && !has_heat)
         return error_set(error, "--bins: tables by key are shown in the bins that were counted");
-    if (merge->spec.key_count > 1 && has_heat)
+    if (merge->spec.lines.key_count > 1 && has_heat)
         return error_set(error,
                          "--format=%s: a heat map is by one key, and the tables are by %u; use "
                          "--format=tsv",
-                         report->format->name, merge->spec.key_count);
+                         report->format->name, merge->spec.lines.key_count);
     if (report->stats && has_heat)
         return error_set(error, "--plot: a heat map has no statistics; use --stats without --plot");
     if (!report->order.column)

@@ -44,7 +44,7 @@ int main_tables_open(struct main_tables *tables, const struct source *source, st
                                source_files(source), count_specs(options),
                                (struct file_division){options->each_size, BLOCK_BYTES_MAX})))
         return -1;
-    if (options->spec.key_count > 0 &&
+    if (options->spec.lines.key_count > 0 &&
         !(options->pool.keys = key_tallies_open(&options->spec, options->max_keys,
                                                 main_max_key_bytes(options->max_keys))))
         return -1;

@@ -33,8 +33,8 @@ static inline struct sample_map sample_map_of(const struct histogram_spec *spec)
     map.fold = spec->fold ? 0x20u : 0u;
     if (spec->mode->is_binned)
         map.rows = row_map_of(spec);
-    if (line_field_takes(&spec->field))
-        map.field = line_field_of(&spec->field);
+    if (line_field_takes(&spec->lines.field))
+        map.field = line_field_of(&spec->lines.field);
     map.groups = group_map_of(spec);
     return map;
 }

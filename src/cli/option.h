@@ -222,8 +222,8 @@ int field_finish(const struct draft *draft, const struct typed_field *typed, str
 int by_parse(const char *option, const char *value, const char *text, char field[FIELD_SIZE],
              struct by *by, struct error *error);
 
-/* options_where.c: adds the conditions of --where to options->spec.filter. 0, or OPTIONS_WRONG with
- * an error. */
+/* options_where.c: adds the conditions of --where to options->spec.lines.filter. 0, or
+ * OPTIONS_WRONG with an error. */
 int where_finish(const struct draft *draft, struct error *error);
 
 /* options_mode.c: makes options->spec. 0; OPTIONS_WRONG or OPTIONS_FAILED with an error. */

@@ -12,7 +12,7 @@ OPTION_FLAG(option_also, draft->ends = true)
 static bool have_same_records(const struct field *one, const struct field *other)
 {
     const bool is_csv = one->kind == FIELD_CSV || other->kind == FIELD_CSV;
-    return !one->name && !other->name && one->has_header == other->has_header &&
+    return one->has_header == other->has_header &&
            (!is_csv || (one->kind == other->kind && one->separator == other->separator));
 }
 
@@ -27,9 +27,8 @@ static bool go_together(const struct histogram_spec *one, const struct histogram
     if (!one->mode->is_binned)
         return record_is_byte(&kind) || record_is_byte(&other_kind) || is_same;
     return is_same && strcmp(one->type.name, other->type.name) == 0 &&
-           have_same_records(&one->field, &other->field) && !line_filter_has_names(&one->filter) &&
-           !line_filter_has_names(&other->filter) && !one->keys[0].field.name &&
-           !other->keys[0].field.name; /* which are weights */
+           have_same_records(&one->lines.field, &other->lines.field) &&
+           !line_spec_has_names(&one->lines) && !line_spec_has_names(&other->lines);
 }
 
 /* Names two histograms by their modes, as they were typed. */

@@ -92,8 +92,8 @@ int options_build_keys(const struct words *words, struct options *options, struc
     struct options read;
     if (parse_words(words, &typed, &read, error) != 0)
         return -1;
-    for (unsigned i = 0; i < read.spec.key_count; i++)
-        options->spec.keys[i].field.number = read.spec.keys[i].field.number;
+    for (unsigned i = 0; i < read.spec.lines.key_count; i++)
+        options->spec.lines.keys[i].field.number = read.spec.lines.keys[i].field.number;
     memcpy(options->by_fields, read.by_fields, sizeof options->by_fields);
     words_free(&typed);
     options_free(&read);
@@ -112,10 +112,10 @@ int options_build(const struct words *words, struct histogram_spec *spec, struct
     if (is_written && options.report.bins.max == 0) {
         *spec = options.spec;
         /* It refers to what is freed, and only counting needs it. */
-        spec->field = (struct field){.kind = FIELD_NONE};
+        spec->lines.field = (struct field){.kind = FIELD_NONE};
         for (unsigned i = 0; i < KEY_FIELDS_MAX; i++)
-            spec->keys[i].field = (struct field){.kind = FIELD_NONE};
-        spec->filter = (struct line_filter){.count = 0};
+            spec->lines.keys[i].field = (struct field){.kind = FIELD_NONE};
+        spec->lines.filter = (struct line_filter){.count = 0};
         words_free(&options.words);
         return build_shown(spec, &options.report, error);
     }

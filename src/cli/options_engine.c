@@ -239,7 +239,7 @@ static void finish_text(struct options *options)
  */
 static void finish_keys(struct options *options)
 {
-    if (options->pool.device == DEVICE_AUTO && options->spec.key_count > 0)
+    if (options->pool.device == DEVICE_AUTO && options->spec.lines.key_count > 0)
         options->pool.device = DEVICE_CPU;
 }
 
@@ -255,12 +255,10 @@ int devices_finish(const struct draft *draft, struct error *error)
     const struct record_kind kind = record_kind_of_all(&options->spec);
     size_t *chunk = &options->pool.chunk_size;
     options->input.record = kind;
-    options->input.field = record_is_text(&kind) ? &options->spec.field : NULL;
-    options->input.keys = options->spec.keys;
-    options->input.key_count = options->spec.key_count + options->spec.has_weight;
-    options->input.filter = &options->spec.filter;
+    options->input.lines = record_is_text(&kind) ? &options->spec.lines : NULL;
     for (const struct histogram_spec *at = &options->spec; at; at = at->also)
-        options->input.skips_bom |= may_have_bom(&at->field) || may_have_bom(&at->keys[0].field);
+        options->input.skips_bom |=
+            may_have_bom(&at->lines.field) || may_have_bom(&at->lines.keys[0].field);
     if (!record_is_text(&kind))
         *chunk = (*chunk + kind.size - 1) / kind.size * kind.size; /* whole samples */
     int rc = finish_strategy(draft, error);

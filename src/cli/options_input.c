@@ -101,7 +101,7 @@ int part_finish(const struct draft *draft, struct error *error)
         return error_set(error, "--part: each share would get different bins; use --min and --max "
                                 "with --bins, or --digits");
     options->part.wants_fingerprints = options->report.format == &format_json;
-    options->part.is_whole = options->spec.field.kind == FIELD_CSV;
+    options->part.is_whole = options->spec.lines.field.kind == FIELD_CSV;
     return 0;
 }
 

@@ -122,8 +122,8 @@ int mode_finish(const struct draft *draft, struct error *error)
 {
     const struct format *format = draft->options->report.format;
     const struct mode *mode = draft->mode;
-    struct field field = {.kind = FIELD_NONE};
-    struct key keys[KEY_FIELDS_MAX] = {{.modifier_count = 0}};
+    struct line_spec lines = {
+        .key_count = draft->by_count, .has_weight = draft->weight != NULL, .filter = draft->filter};
     char needed[64];
     int rc = 0;
     const bool has_heat = draft->by_count > 0 && mode->is_binned && format->heat;
@@ -142,20 +142,17 @@ int mode_finish(const struct draft *draft, struct error *error)
     if (rc == 0)
         rc = line_finish(draft, error);
     if (rc == 0)
-        rc = fields_finish(draft, &field, error);
+        rc = fields_finish(draft, &lines.field, error);
     if (rc == 0)
-        rc = keys_finish(draft, keys, error);
+        rc = keys_finish(draft, lines.keys, error);
     if (rc == 0 && mode->is_binned)
         rc = finish_binned(draft, error);
     if (rc == 0)
         rc = report_finish(draft, error);
     if (rc == 0 && !mode->is_binned)
         build(draft, NULL);
-    struct histogram_spec *spec = &draft->options->spec;
-    spec->field = mode == &mode_lines ? keys[0].field : field;
-    memcpy(spec->keys, keys, sizeof keys);
-    spec->key_count = draft->by_count;
-    spec->has_weight = draft->weight != NULL;
-    spec->filter = draft->filter;
+    if (mode == &mode_lines)
+        lines.field = lines.keys[0].field;
+    draft->options->spec.lines = lines;
     return rc == 0 ? where_finish(draft, error) : rc;
 }

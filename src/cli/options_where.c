@@ -96,7 +96,7 @@ int where_finish(const struct draft *draft, struct error *error)
             read_condition(draft, draft->where[i], options->where_fields[i], &condition, error);
         if (rc != 0)
             return rc;
-        line_filter_add_condition(&options->spec.filter, &condition);
+        line_filter_add_condition(&options->spec.lines.filter, &condition);
     }
     return 0;
 }

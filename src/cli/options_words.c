@@ -104,8 +104,8 @@ static int add_field(const struct draft *draft, struct words *words)
         rc |= add_text(words,
                        string->is_unwanted ? "--lines-without=" : "--lines-with=", string->text);
     }
-    for (size_t i = 0; i < draft->options->spec.filter.condition_count; i++)
-        rc |= add_condition(words, &draft->options->spec.filter.conditions[i]);
+    for (size_t i = 0; i < draft->options->spec.lines.filter.condition_count; i++)
+        rc |= add_condition(words, &draft->options->spec.lines.filter.conditions[i]);
     if (draft_gave(draft, "units"))
         rc |= words_format(words, "--units");
     if (draft->has_comma)

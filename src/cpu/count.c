@@ -235,10 +235,11 @@ static void count_keys(const struct count_plan *plan, const unsigned char *data,
     to->tally->newlines += byte_count(data, len, '\n');
     while (text.at < text.limit) {
         const struct record_text begin = text;
-        const size_t n =
-            plan->parser->find_fields(&plan->keys[0].field, &text, to->keyed->spans[0], KEYED_MAX);
-        keyed_find_others(to->keyed, plan->parser, &plan->field, plan->keys, begin, NULL, n);
-        keyed_count(to->keyed, plan->keys, n, numbers);
+        const size_t n = plan->parser->find_fields(&plan->lines->keys[0].field, &text,
+                                                   to->keyed->spans[0], KEYED_MAX);
+        keyed_find_others(to->keyed, plan->parser, &plan->lines->field, plan->lines->keys, begin,
+                          NULL, n);
+        keyed_count(to->keyed, plan->lines->keys, n, numbers);
     }
 }
 
@@ -253,7 +254,7 @@ static void count_all(const struct count_plan *plan, const unsigned char *data, 
     struct tally *tally = to->tally;
     if (to->keyed && mode == MODE_LINES)
         count_keys(plan, data, len, to);
-    else if (mode == MODE_NUMBERS && field_is_list(&plan->field))
+    else if (mode == MODE_NUMBERS && field_is_list(&plan->lines->field))
         count_lists(plan, data, len, to);
     else if (to->keyed)
         kernels->count_keyed_numbers(plan, data, len, tally, to->keyed);
@@ -336,20 +337,22 @@ static __attribute__((noinline)) void count_lists(const struct count_plan *plan,
     struct record_text text = {data, data, data + len};
     struct key_span fields[LISTS_MAX];
     struct listed listed;
+    struct line_spec numbers = {.field = {.has_units = plan->lines->field.has_units}};
     listed.plan = *plan;
+    listed.plan.lines = &numbers;
+    memcpy(numbers.keys, plan->lines->keys, sizeof numbers.keys);
     listed.to = to;
     listed.count = listed.used = 0;
-    listed.plan.field = (struct field){.kind = FIELD_NONE, .has_units = plan->field.has_units};
     while (text.at < text.limit) {
         const struct record_text begin = text;
-        const size_t n = plan->parser->find_fields(&plan->field, &text, fields, LISTS_MAX);
+        const size_t n = plan->parser->find_fields(&plan->lines->field, &text, fields, LISTS_MAX);
         for (unsigned i = 0; to->keyed && i < to->keyed->parts; i++)
-            fields_find_keys(plan->parser, &plan->field, &plan->keys[i].field, begin,
+            fields_find_keys(plan->parser, &plan->lines->field, &plan->lines->keys[i].field, begin,
                              listed.keys[i], n);
         for (listed.record = 0; listed.record < n; listed.record++) {
             const struct key_span *field = &fields[listed.record];
             if (field->from)
-                list_samples(&plan->field, field->from, field->from + field->len, add_listed,
+                list_samples(&plan->lines->field, field->from, field->from + field->len, add_listed,
                              &listed);
             else
                 add_listed(&listed, &missing);
@@ -373,8 +376,9 @@ static __attribute__((noinline)) bool count_kept(const struct count_plan *plan, 
     unsigned char gathered[GATHERED_SIZE];
     size_t used = 0;
     struct line_spans spans;
-    const bool has_tokens = plan->field.kind == FIELD_NONE && plan->spec->key_count == 0;
-    line_spans_begin(&spans, plan->filter, &plan->field, has_tokens, plan->parser, data, len);
+    const bool has_tokens = plan->lines->field.kind == FIELD_NONE && plan->lines->key_count == 0;
+    line_spans_begin(&spans, &plan->lines->filter, &plan->lines->field, has_tokens, plan->parser,
+                     data, len);
     while (line_spans_next(&spans, &from, &to)) {
         const size_t size = (size_t)(to - from);
         if (size >= LONG_SPAN) {
@@ -395,22 +399,19 @@ static __attribute__((noinline)) bool count_kept(const struct count_plan *plan, 
         return true;
     if (name)
         error_begin(&spans.failure, name);
-    line_filter_fail(&plan->spec->filter, &spans.failure);
+    line_filter_fail(&plan->lines->filter, &spans.failure);
     return false;
 }
 
 struct count_plan count_plan(const struct cpu_kernels *kernels, const struct histogram_spec *spec)
 {
-    struct count_plan plan = {.kernels = kernels, .spec = spec, .filter = &spec->filter};
+    struct count_plan plan = {.kernels = kernels, .spec = spec, .lines = &spec->lines};
     if (spec->mode->is_binned)
         plan.rows = row_plan_of(spec);
-    if (spec->mode->is_text) {
+    if (spec->mode->is_text)
         plan.parser = number_parser_find(kernels->parser);
-        plan.field = spec->field;
-        memcpy(plan.keys, spec->keys, sizeof plan.keys);
-    } else if (spec->mode->id == MODE_LETTERS) {
+    else if (spec->mode->id == MODE_LETTERS)
         kernels->prepare_letters(&plan);
-    }
     return plan;
 }
 
@@ -418,7 +419,7 @@ void count_samples(const struct count_plan *plan, const unsigned char *data, siz
                    struct tally *tally)
 {
     const struct destination to = {.tally = tally};
-    if (line_filter_is_used(plan->filter))
+    if (line_filter_is_used(&plan->lines->filter))
         (void)count_kept(plan, NULL, data, len, &to);
     else
         count_all(plan, data, len, &to);
@@ -427,16 +428,7 @@ void count_samples(const struct count_plan *plan, const unsigned char *data, siz
 bool count_can_page(const struct histogram_spec *spec)
 {
     return (spec->mode->has_characters && !spec->groups) || spec->mode->has_pairs ||
-           (spec->mode->is_binned && spec->type.size > 1 && !spec->has_weight);
-}
-
-/* True if a field of the chunk's file is called by a name. */
-static bool names_columns(const struct origin *origin)
-{
-    bool names = origin->column != 0;
-    for (unsigned i = 0; i < KEY_FIELDS_MAX; i++)
-        names |= origin->key_columns[i] != 0;
-    return names;
+           (spec->mode->is_binned && spec->type.size > 1 && !spec->lines.has_weight);
 }
 
 bool count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
@@ -446,21 +438,13 @@ bool count_chunk(const struct count_plan *plan, const struct chunk *chunk, struc
     const struct origin *origin = &chunk->origin;
     const unsigned char *data = chunk->data + chunk->begin;
     size_t len = chunk->len - chunk->begin;
-    const bool has_names = line_filter_has_names(plan->filter);
     struct count_plan of_file;
-    struct line_filter filter;
-    if (has_names || names_columns(origin)) {
+    struct line_spec lines;
+    if (line_spec_has_names(plan->lines)) {
+        lines = *plan->lines;
+        line_spec_set_columns(&lines, &origin->columns);
         of_file = *plan;
-        if (origin->column != 0)
-            of_file.field.number = origin->column;
-        for (unsigned i = 0; i < KEY_FIELDS_MAX; i++)
-            if (origin->key_columns[i] != 0)
-                of_file.keys[i].field.number = origin->key_columns[i];
-        if (has_names) {
-            filter = *plan->filter;
-            line_filter_set_columns(&filter, origin->where_columns);
-            of_file.filter = &filter;
-        }
+        of_file.lines = &lines;
         plan = &of_file;
     }
     if (plan->skip_repeated) {
@@ -470,12 +454,12 @@ bool count_chunk(const struct count_plan *plan, const struct chunk *chunk, struc
     tally->bytes += origin->bytes;
     if (origin->has_header) {
         /* Its last newline stays, which then is an empty record. */
-        const size_t header = field_header_len(&plan->field, data, len);
+        const size_t header = field_header_len(&plan->lines->field, data, len);
         tally->newlines += byte_count(data, header, '\n');
         data += header;
         len -= header;
     }
-    if (line_filter_is_used(plan->filter))
+    if (line_filter_is_used(&plan->lines->filter))
         return count_kept(plan, origin->name, data, len, &to);
     count_all(plan, data, len, &to);
     return true;

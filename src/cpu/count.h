@@ -38,10 +38,8 @@ struct count_plan {
     struct letter_classes letters;
     struct row_plan rows;               /* of values and numbers */
     const struct number_parser *parser; /* of text */
-    struct field field;                 /* of text */
-    struct key keys[KEY_FIELDS_MAX];    /* of text, as many as the histogram has */
-    struct weight_total *weight_total;  /* if the histogram has_weight */
-    const struct line_filter *filter;   /* of text */
+    const struct line_spec *lines;      /* of text: with the columns of a file */
+    struct weight_total *weight_total;  /* if records have weights */
     bool skip_repeated; /* chunks overlap, as only another histogram's pairs need: count the rest */
 };
 

@@ -301,11 +301,11 @@ TARGET static size_t find_rows_of_numbers(const struct count_plan *plan, struct 
 {
     const unsigned char *begin = text->at;
     double *values = state->values.doubles;
-    size_t n = fields_parse(plan->parser, &plan->field, text, values, BATCH);
+    size_t n = fields_parse(plan->parser, &plan->lines->field, text, values, BATCH);
     if (state->moments.moments && n > 0) {
         batch_moments_add(&state->moments, values, n);
         if (batch_moments_has_large(&state->moments, values, n))
-            large_numbers_read(plan->parser, &plan->field,
+            large_numbers_read(plan->parser, &plan->lines->field,
                                (struct record_text){begin, begin, text->at},
                                state->moments.moments);
     }
@@ -347,7 +347,7 @@ add_weighted_values(const struct count_plan *plan, const struct record_text *tex
     struct listed_number wholes[BATCH];
     const bool any_large = has_large(values, n);
     if (any_large)
-        large_numbers_list(plan->parser, &plan->field, *text, wholes);
+        large_numbers_list(plan->parser, &plan->lines->field, *text, wholes);
     for (size_t i = 0; i < n; i++) {
         if (weights[i] == 0 || isnan(values[i]))
             continue;
@@ -362,7 +362,7 @@ add_weighted_values(const struct count_plan *plan, const struct record_text *tex
 static void count_weighted_numbers(const struct count_plan *plan, const unsigned char *data,
                                    size_t len, struct tally *tally)
 {
-    const struct field *weight = &plan->keys[0].field;
+    const struct field *weight = &plan->lines->keys[0].field;
     struct record_text text = {data, data, data + len};
     union batch values;
     ALIGNED uint32_t rows[BATCH];
@@ -372,7 +372,7 @@ static void count_weighted_numbers(const struct count_plan *plan, const unsigned
     tally->newlines += count_newlines(data, len);
     while (text.at < text.limit) {
         const unsigned char *begin = text.at;
-        const size_t n = fields_parse_keyed(plan->parser, &plan->field, weight, &text,
+        const size_t n = fields_parse_keyed(plan->parser, &plan->lines->field, weight, &text,
                                             values.doubles, spans, BATCH);
         const struct record_text batch = {begin, begin, text.at};
         weights_read(weight, spans, n, values.doubles, NULL, weights, plan->weight_total);
@@ -393,7 +393,7 @@ static void count_weighted_numbers(const struct count_plan *plan, const unsigned
 static void count_numbers(const struct count_plan *plan, const unsigned char *data, size_t len,
                           struct tally *tally, struct paged_counts *paged)
 {
-    if (plan->spec->has_weight) {
+    if (plan->lines->has_weight) {
         count_weighted_numbers(plan, data, len, tally);
         return;
     }
@@ -431,14 +431,15 @@ static __attribute__((noinline)) void add_large_values(const struct count_plan *
                                                        struct keyed_counts *keyed)
 {
     struct listed_number wholes[BATCH];
-    large_numbers_list(plan->parser, &plan->field, *text, wholes);
+    large_numbers_list(plan->parser, &plan->lines->field, *text, wholes);
     keyed_add_values(keyed, numbers, values, wholes, n);
 }
 
 static void count_keyed_numbers(const struct count_plan *plan, const unsigned char *data,
                                 size_t len, struct tally *tally, struct keyed_counts *keyed)
 {
-    const bool is_listed = plan->field.kind == FIELD_NONE; /* of lists, with their keys (count.c) */
+    const bool is_listed =
+        plan->lines->field.kind == FIELD_NONE; /* of lists, with their keys (count.c) */
     struct record_text text = {data, data, data + len};
     union batch values;
     ALIGNED uint32_t rows[BATCH], numbers[BATCH];
@@ -446,16 +447,17 @@ static void count_keyed_numbers(const struct count_plan *plan, const unsigned ch
     while (text.at < text.limit) {
         const unsigned char *begin = text.at;
         const size_t n =
-            is_listed ? fields_parse(plan->parser, &plan->field, &text, values.doubles, BATCH)
-                      : fields_parse_keyed(plan->parser, &plan->field, &plan->keys[0].field, &text,
-                                           values.doubles, keyed->spans[0], BATCH);
+            is_listed
+                ? fields_parse(plan->parser, &plan->lines->field, &text, values.doubles, BATCH)
+                : fields_parse_keyed(plan->parser, &plan->lines->field, &plan->lines->keys[0].field,
+                                     &text, values.doubles, keyed->spans[0], BATCH);
         const struct record_text batch = {begin, begin, text.at};
         if (!is_listed)
-            keyed_find_others(keyed, plan->parser, &plan->field, plan->keys, batch, values.doubles,
-                              n);
+            keyed_find_others(keyed, plan->parser, &plan->lines->field, plan->lines->keys, batch,
+                              values.doubles, n);
         memset(values.doubles + n, 0, (BATCH - n) * sizeof values.doubles[0]);
         rows_of_tokens(plan, &values, rows);
-        keyed_count(keyed, plan->keys, n, numbers);
+        keyed_count(keyed, plan->lines->keys, n, numbers);
         keyed_count_rows(keyed, numbers, rows, n);
         if (plan->spec->has_moments && has_large(values.doubles, n))
             add_large_values(plan, &batch, numbers, values.doubles, n, keyed);

@@ -414,7 +414,7 @@ static struct cpu_engine *open_one(const struct histogram_spec *spec,
     pthread_mutex_init(&cpu->lock, NULL);
     pthread_cond_init(&cpu->freed, NULL);
     pthread_cond_init(&cpu->idle, NULL);
-    const int rc = options->keys ? open_keyed_tables(cpu, chunks, spec->has_weight)
+    const int rc = options->keys ? open_keyed_tables(cpu, chunks, spec->lines.has_weight)
                                  : open_tables(cpu, spec, chunks, options->threads);
     if (rc != 0) {
         cpu_close(&cpu->engine);

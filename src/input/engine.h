@@ -9,7 +9,7 @@
 
 #include "src/base/error.h"
 #include "src/text/key.h"
-#include "src/text/line_filter.h"
+#include "src/text/lines.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,13 +42,10 @@ struct origin {
     size_t bytes; /* of input; a token may have some in two chunks */
     struct position at;
     enum chunk_end end;
-    const char *name;      /* the file as messages name it */
-    uint64_t counted_from; /* bytes of the file, as stored, before what is counted of it */
-    int32_t column; /* of lines: the field that a column's name means in this file; 0 if there is no
-                     * name */
-    int32_t key_columns[KEY_FIELDS_MAX];   /* the same for that of each key, */
-    int32_t where_columns[CONDITIONS_MAX]; /* and for those of conditions */
-    bool has_header;  /* the first record is the file's header, which is not counted */
+    const char *name;            /* the file as messages name it */
+    uint64_t counted_from;       /* bytes of the file, as stored, before what is counted of it */
+    struct line_columns columns; /* of lines: of the file */
+    bool has_header;             /* the first record is the file's header, which is not counted */
     uint64_t content; /* bytes of the file's content before the chunk's, if that was wanted, */
     uint64_t content_first; /* and before those that are counted */
 };

@@ -262,10 +262,8 @@ static void describe_record(const struct field *field, const unsigned char *text
 
 /* The text that is searched for invalid samples. */
 struct searched {
-    const struct histogram_spec *spec;
-    struct field field;              /* in this file */
-    struct key keys[KEY_FIELDS_MAX]; /* in this file */
-    struct line_filter filter;       /* in this file */
+    struct line_spec lines; /* with the columns of this file */
+    bool has_numbers;       /* records have more than their keys */
 };
 
 static bool find_number(const struct field *field, const unsigned char *text, size_t len,
@@ -285,13 +283,13 @@ static bool find_number(const struct field *field, const unsigned char *text, si
 static const struct field *find_in_all(const struct searched *searched, const unsigned char *text,
                                        size_t len, struct field_fault *fault)
 {
-    const struct field *field = &searched->field;
-    const bool is_number =
-        searched->spec->mode != &mode_lines && find_number(field, text, len, fault);
+    const struct line_spec *lines = &searched->lines;
+    const struct field *field = &lines->field;
+    const bool is_number = searched->has_numbers && find_number(field, text, len, fault);
     const struct field *wrong = is_number ? field : NULL;
     struct field_fault other;
-    for (unsigned i = 0; i < searched->spec->key_count + searched->spec->has_weight; i++) {
-        const struct key *key = &searched->keys[i];
+    for (unsigned i = 0; i < lines->key_count + lines->has_weight; i++) {
+        const struct key *key = &lines->keys[i];
         if (!key_find_missing(key, field, text, len, &other) || (wrong && fault->at <= other.at))
             continue;
         *fault = other;
@@ -301,27 +299,27 @@ static const struct field *find_in_all(const struct searched *searched, const un
 }
 
 /* True if the record [begin, end) does not count. */
-static bool is_left_out(const struct searched *searched, const unsigned char *begin,
+static bool is_left_out(const struct line_spec *lines, const unsigned char *begin,
                         const unsigned char *end)
 {
-    const struct histogram_spec *spec = searched->spec;
-    return !line_filter_keeps(&searched->filter, begin, end, NULL) ||
-           (spec->has_weight && weight_is_zero(&searched->keys[spec->key_count].field, begin, end));
+    return !line_filter_keeps(&lines->filter, begin, end, NULL) ||
+           (lines->has_weight && weight_is_zero(&lines->keys[lines->key_count].field, begin, end));
 }
 
 /* Finds the first invalid sample as find_in_all does, among the records that count. */
 static const struct field *find_in_kept(const struct searched *searched, const unsigned char *text,
                                         size_t len, struct field_fault *fault)
 {
+    const struct field *field = &searched->lines.field;
     const unsigned char *limit = text + len;
     for (const unsigned char *at = text, *end; at < limit; at = end + 1) {
-        end = field_record_end(&searched->field, at, limit);
-        const bool is_long = (size_t)(end - at) > field_record_max(&searched->field);
-        if (!is_long && is_left_out(searched, at, end))
+        end = field_record_end(field, at, limit);
+        const bool is_long = (size_t)(end - at) > field_record_max(field);
+        if (!is_long && is_left_out(&searched->lines, at, end))
             continue;
         *fault = (struct field_fault){.what = FIELD_TOO_LONG};
         const struct field *wrong =
-            is_long ? &searched->field : find_in_all(searched, at, (size_t)(end - at), fault);
+            is_long ? field : find_in_all(searched, at, (size_t)(end - at), fault);
         if (!wrong)
             continue;
         fault->at += (size_t)(at - text);
@@ -332,16 +330,16 @@ static const struct field *find_in_kept(const struct searched *searched, const u
 }
 
 /* Finds the first record that the filter cannot decide, and sets *what to why. */
-static bool find_undecided(const struct searched *searched, const unsigned char *text, size_t len,
+static bool find_undecided(const struct line_spec *lines, const unsigned char *text, size_t len,
                            size_t *at, struct error *what)
 {
     const unsigned char *limit = text + len;
     what->text[0] = '\0';
     for (const unsigned char *from = text, *end; from < limit && !*what->text; from = end + 1) {
-        end = field_record_end(&searched->field, from, limit);
+        end = field_record_end(&lines->field, from, limit);
         *at = (size_t)(from - text);
-        if ((size_t)(end - from) <= field_record_max(&searched->field))
-            (void)line_filter_keeps(&searched->filter, from, end, what);
+        if ((size_t)(end - from) <= field_record_max(&lines->field))
+            (void)line_filter_keeps(&lines->filter, from, end, what);
     }
     return *what->text;
 }
@@ -352,29 +350,23 @@ static bool find_invalid(const struct error_locator *locator, const struct chunk
 {
     const struct histogram_spec *spec = locator->spec;
     const struct origin *origin = &chunk->origin;
-    struct searched searched = {.spec = spec, .field = spec->field, .filter = spec->filter};
+    struct searched searched = {.lines = spec->lines, .has_numbers = spec->mode != &mode_lines};
     struct field_fault fault;
     size_t begin = chunk->begin;
-    if (origin->column)
-        searched.field.number = origin->column;
-    for (unsigned i = 0; i < KEY_FIELDS_MAX; i++) {
-        searched.keys[i] = spec->keys[i];
-        if (origin->key_columns[i])
-            searched.keys[i].field.number = origin->key_columns[i];
-    }
-    line_filter_set_columns(&searched.filter, origin->where_columns);
+    line_spec_set_columns(&searched.lines, &origin->columns);
     if (origin->has_header)
-        begin += field_header_len(&searched.field, chunk->data + begin, chunk->len - begin);
+        begin += field_header_len(&searched.lines.field, chunk->data + begin, chunk->len - begin);
     const unsigned char *text = chunk->data + begin;
     const size_t len = chunk->len - begin;
     if (locator->of_filter) {
-        const bool is_found = find_undecided(&searched, text, len, at, what);
+        const bool is_found = find_undecided(&searched.lines, text, len, at, what);
         *at += begin;
         return is_found;
     }
-    const struct field *wrong = line_filter_is_used(&searched.filter) || spec->has_weight
-                                    ? find_in_kept(&searched, text, len, &fault)
-                                    : find_in_all(&searched, text, len, &fault);
+    const struct field *wrong =
+        line_filter_is_used(&searched.lines.filter) || searched.lines.has_weight
+            ? find_in_kept(&searched, text, len, &fault)
+            : find_in_all(&searched, text, len, &fault);
     if (!wrong)
         return false;
     *at = begin + fault.at;

@@ -16,14 +16,10 @@
 
 bool input_seeks_columns(const struct input *input)
 {
-    const struct field *field = input->records.field;
-    const struct key *keys = input->options->keys;
-    const struct line_filter *filter = input->options->filter;
-    bool seeks = field && field->name && input->plan.column == 0;
-    for (unsigned i = 0; i < input->options->key_count; i++)
-        seeks |= keys[i].field.name && input->plan.key_columns[i] == 0;
-    for (size_t i = 0; filter && i < filter->condition_count; i++)
-        seeks |= filter->conditions[i].key.field.name && input->plan.where_columns[i] == 0;
+    const struct line_spec *lines = input->options->lines;
+    bool seeks = false;
+    for (size_t i = 0; lines && i < LINE_FIELDS_MAX; i++)
+        seeks |= line_spec_field(lines, i)->name && input->plan.columns.numbers[i] == 0;
     return seeks;
 }
 
@@ -54,7 +50,7 @@ static void list_columns(const struct field *field, const unsigned char *begin,
 static int find_column(const struct field *field, const unsigned char *text, size_t len,
                        const char *name, int32_t *column, struct error *error)
 {
-    if (!field || !field->name)
+    if (!field->name)
         return 0;
     const unsigned char *end = field_record_end(field, text, text + len);
     char hint[FIELD_HINT_SIZE];
@@ -78,15 +74,10 @@ static int find_column(const struct field *field, const unsigned char *text, siz
 int input_find_columns(struct input *input, const unsigned char *text, size_t len,
                        struct error *error)
 {
-    const char *name = input->bytes.name;
-    int rc = find_column(input->records.field, text, len, name, &input->plan.column, error);
-    for (unsigned i = 0; i < input->options->key_count && rc == 0; i++)
-        rc = find_column(&input->options->keys[i].field, text, len, name,
-                         &input->plan.key_columns[i], error);
-    const struct line_filter *filter = input->options->filter;
-    for (size_t i = 0; filter && i < filter->condition_count && rc == 0; i++)
-        rc = find_column(&filter->conditions[i].key.field, text, len, name,
-                         &input->plan.where_columns[i], error);
+    int rc = 0;
+    for (size_t i = 0; i < LINE_FIELDS_MAX && rc == 0; i++)
+        rc = find_column(line_spec_field(input->options->lines, i), text, len, input->bytes.name,
+                         &input->plan.columns.numbers[i], error);
     return rc;
 }
 
@@ -225,10 +216,7 @@ static int skip_header(struct input *input, struct chunk *chunk, bool at_end, st
     if (input_seeks_columns(input) &&
         input_find_columns(input, chunk->data + chunk->begin, len, error) != 0)
         return -1;
-    chunk->origin.column = input->plan.column;
-    memcpy(chunk->origin.key_columns, input->plan.key_columns, sizeof input->plan.key_columns);
-    memcpy(chunk->origin.where_columns, input->plan.where_columns,
-           sizeof chunk->origin.where_columns);
+    chunk->origin.columns = input->plan.columns;
     return 0;
 }
 

@@ -17,7 +17,6 @@
 #include <stdint.h>
 
 struct file_shard;
-struct line_filter;
 struct header;
 
 /* --- the options of the command line --- */
@@ -44,11 +43,8 @@ struct input_options {
     bool is_as_stored;         /* nothing is decoded */
     struct codec_options decoding;
     struct content_options content;
-    struct record_kind record; /* what the content is cut into */
-    const struct field *field; /* of lines; it must outlive the inputs */
-    const struct key *keys;    /* of lines; the same; with the weight */
-    unsigned key_count;
-    const struct line_filter *filter; /* of lines; the same; or NULL: all count */
+    struct record_kind record;     /* what the content is cut into */
+    const struct line_spec *lines; /* of lines; it must outlive the inputs */
     bool skips_bom;       /* of lines: a byte order mark before the first one is left out */
     bool wants_positions; /* chunks state where in the content they begin; not of text */
     size_t replay_max;    /* bytes of a compressed stream that are kept while a GPU decompresses it,
@@ -90,9 +86,7 @@ struct plan {
     uint64_t end;             /* and pieces: a shard may have less; otherwise not after begin */
     struct shard_edges edges; /* compressed: of the shard, if there are shards */
     uint64_t counted_from;    /* bytes of the file, as stored, before those of the shard */
-    int32_t column;           /* that is named; 0: not known, or not needed */
-    int32_t key_columns[KEY_FIELDS_MAX];   /* the same of each key, */
-    int32_t where_columns[CONDITIONS_MAX]; /* and of conditions */
+    struct line_columns columns;
 };
 
 /* CSV of a regular file that is read in pieces, from its second chunk on (csv_pieces.c). */

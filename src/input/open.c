@@ -155,8 +155,9 @@ static int open_file(struct input *input, struct preopened *file,
                                        .batch_size = options->batch_size,
                                        .frame_memory = options->frame_memory},
                             .plan.range = range,
-                            .records = {.kind = options->record, .field = options->field},
-                            .has_header = options->field && options->field->has_header,
+                            .records = {.kind = options->record,
+                                        .field = options->lines ? &options->lines->field : NULL},
+                            .has_header = options->lines && options->lines->field.has_header,
                             .seeks_bom = options->skips_bom};
     if (input->frames.frame_memory == 0)
         input->frames.frame_memory = FRAMES_MEMORY_MAX;

@@ -63,11 +63,11 @@ struct record_kind record_kind_of(const struct histogram_spec *spec)
         return record_characters;
     if (spec->mode->has_pairs && !spec->is_aligned)
         return record_pairs;
-    if (spec->field.kind != FIELD_NONE || spec->field.has_units ||
-        line_filter_is_used(&spec->filter)) {
+    if (spec->lines.field.kind != FIELD_NONE || spec->lines.field.has_units ||
+        line_filter_is_used(&spec->lines.filter)) {
         struct record_kind lines = record_lines;
-        lines.max = field_record_max(&spec->field) + FIELD_BOM_SIZE;
-        if (spec->field.kind == FIELD_CSV)
+        lines.max = field_record_max(&spec->lines.field) + FIELD_BOM_SIZE;
+        if (spec->lines.field.kind == FIELD_CSV)
             lines.type = RECORD_CSV;
         return lines;
     }

@@ -63,7 +63,7 @@ static void begin_blocks(struct merge *merge)
 static int begin_keys(struct merge *merge)
 {
     const struct merge_form *form = &merge->form;
-    if (merge->spec.key_count == 0)
+    if (merge->spec.lines.key_count == 0)
         return 0;
     merge->keys = key_tallies_open(&merge->spec, form->max_keys, form->max_key_bytes);
     begin_blocks(merge);
@@ -85,7 +85,7 @@ static int begin(struct merge *merge, const struct parsed_table *table, const ch
             error, "--stats of characters needs the number of bytes, which tables do not hold");
     if (merge->form.is_cumulative && check_cumulative(&merge->spec, error) != 0)
         return -1;
-    const bool has_order = merge->form.has_order && merge->spec.key_count > 0;
+    const bool has_order = merge->form.has_order && merge->spec.lines.key_count > 0;
     merge->spec.has_moments =
         ((merge->form.has_moments || has_order) && merge->spec.mode->is_binned) ||
         merge->form.is_cumulative;

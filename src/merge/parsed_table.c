@@ -856,7 +856,7 @@ int table_reader_next(struct table_reader *reader, struct merge *merge, struct e
     reader->keys_max = merge->form.max_keys;
     reader->rows_max = spec->mode ? spec->bins + ROWS_BEYOND : SIZE_MAX;
     reader->finder.spec = NULL;
-    if (spec->mode && (spec->mode->is_binned || spec->key_count == 0))
+    if (spec->mode && (spec->mode->is_binned || spec->lines.key_count == 0))
         row_finder_begin(&reader->finder, spec, &merge->seen);
     return read_table(reader) == 0 ? 1 : -1;
 }

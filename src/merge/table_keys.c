@@ -16,7 +16,7 @@ static int refuse_top(struct error *error)
  * parts as there are keys. */
 static bool is_complete(const struct read_key *key, const struct histogram_spec *spec)
 {
-    const unsigned parts = spec->key_count > 1 ? spec->key_count : 0;
+    const unsigned parts = spec->lines.key_count > 1 ? spec->lines.key_count : 0;
     if (key->has == READ_KEY_MISSING)
         return true;
     return key->has & READ_KEY_TEXT && key->text_parts == parts &&
@@ -92,7 +92,7 @@ static int check_lines(const struct parsed_table *table, const struct histogram_
 int table_keys_check(const struct parsed_table *table, const struct histogram_spec *spec,
                      struct error *error)
 {
-    if (spec->key_count > 0)
+    if (spec->lines.key_count > 0)
         return spec->mode->is_binned ? check_numbers(table, spec, error)
                                      : check_lines(table, spec, error);
     return table->key_count > 0 || (table->has & HAS_KEY) ? error_set(error, NO_MATCH) : 0;

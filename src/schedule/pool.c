@@ -70,7 +70,7 @@ static bool open_locators(struct pool *pool, size_t chunks)
     if (pool->spec->mode->is_text && pool->options.invalid != INVALID_SKIP &&
         !(pool->locator = error_locator_open(pool->spec, files, chunks, readers)))
         return false;
-    if (pool->spec->filter.failure) {
+    if (pool->spec->lines.filter.failure) {
         pool->undecided = error_locator_open(pool->spec, files, chunks, readers);
         if (!pool->undecided)
             return false;
@@ -165,10 +165,11 @@ static int check_lines(const struct pool *pool, bool is_end, struct error *error
     if (cpu_engine_check(pool->cpu, error) != 0)
         return -1;
     for (const struct histogram_spec *spec = pool->spec; spec; spec = spec->also) {
-        if (line_filter_check(&spec->filter, error) != 0 &&
+        if (line_filter_check(&spec->lines.filter, error) != 0 &&
             (spec != pool->spec || error_locator_first(pool->undecided, error) || is_end))
             return -1;
-        if (spec->field.kind == FIELD_LINE && line_format_lacked_memory(spec->field.part.format))
+        if (spec->lines.field.kind == FIELD_LINE &&
+            line_format_lacked_memory(spec->lines.field.part.format))
             return error_set(error, "out of memory");
     }
     return 0;

@@ -420,12 +420,8 @@ void source_locate_chunk(const struct file *file, struct position *at, struct ch
     chunk->origin = (struct origin){.at = *at,
                                     .name = file->input.bytes.name,
                                     .counted_from = file->input.plan.counted_from,
-                                    .column = file->input.plan.column,
+                                    .columns = file->input.plan.columns,
                                     .content_first = file->input.plan.range.begin};
-    memcpy(chunk->origin.where_columns, file->input.plan.where_columns,
-           sizeof chunk->origin.where_columns);
-    memcpy(chunk->origin.key_columns, file->input.plan.key_columns,
-           sizeof chunk->origin.key_columns);
     at->index++;
 }
 

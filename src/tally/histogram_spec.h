@@ -4,8 +4,7 @@
 #define GPUHISTO_HISTOGRAM_SPEC_H
 
 #include "src/bins/binning.h"
-#include "src/text/key.h"
-#include "src/text/line_filter.h"
+#include "src/text/lines.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -142,11 +141,7 @@ struct histogram_spec {
     struct value_type type;                /* if mode->is_binned; of numbers f64 */
     struct binning binning;                /* if mode->is_binned */
     bool has_moments;                      /* tallies have moments; only if mode->is_binned */
-    struct field field;                    /* of numbers and lines: where in a line they stand */
-    struct key keys[KEY_FIELDS_MAX];       /* of numbers and lines: what they are counted by */
-    unsigned key_count;                    /* 0: there are no keys */
-    bool has_weight;                       /* that of a record is in keys[key_count] */
-    struct line_filter filter;             /* of numbers and lines: which lines count */
+    struct line_spec lines;                /* of numbers and lines */
     const struct histogram_spec *also;     /* the next one by which the same input is counted */
 };
 
@@ -162,7 +157,7 @@ void histogram_spec_characters(struct histogram_spec *spec);
 void histogram_spec_categories(struct histogram_spec *spec);
 void histogram_spec_blocks(struct histogram_spec *spec);
 
-/* Counts lines by a key, which is set afterwards; the field is that of the key. */
+/* Counts lines by keys, which are set afterwards. */
 void histogram_spec_lines(struct histogram_spec *spec);
 
 /* Builds a bin for each pair of bytes. */
@@ -173,7 +168,7 @@ void histogram_spec_values(struct histogram_spec *spec, const struct value_type 
                            const struct binning *binning);
 
 /* Counts numbers in text by a binning of doubles, which belongs to the histogram from then on. They
- * are tokens between white space of all lines, unless `field` and `filter` are set afterwards. */
+ * are tokens between white space of all lines, unless `lines` is set afterwards. */
 void histogram_spec_numbers(struct histogram_spec *spec, const struct binning *binning);
 
 /* Makes values those of 1 to CHANNELS_MAX alternating channels, each with rows of its own. */

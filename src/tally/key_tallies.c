@@ -269,7 +269,7 @@ void key_tallies_close(struct key_tallies *keys)
 
 unsigned key_tallies_parts(const struct key_tallies *keys)
 {
-    return keys->spec->key_count > 1 ? keys->spec->key_count : 1;
+    return keys->spec->lines.key_count > 1 ? keys->spec->lines.key_count : 1;
 }
 
 enum key_tallies_state key_tallies_state(const struct key_tallies *keys)
@@ -303,7 +303,7 @@ int key_tallies_open_table(const struct key_tallies *keys, struct key_table *tab
                            struct key_samples *samples)
 {
     const bool has_moments = keys->spec->has_moments;
-    const int rc = key_samples_open(samples, keys->row_bits, keys->spec->has_weight);
+    const int rc = key_samples_open(samples, keys->row_bits, keys->spec->lines.has_weight);
     return key_table_open(table, &keys->seed, has_moments) == 0 ? rc : -1;
 }
 

@@ -32,8 +32,8 @@ static uint32_t bucket_of(const struct key *key)
 bool key_times_are_used(const struct histogram_spec *spec)
 {
     bool are_used = false;
-    for (unsigned i = 0; i < spec->key_count; i++)
-        are_used |= bucket_of(&spec->keys[i]) > 0;
+    for (unsigned i = 0; i < spec->lines.key_count; i++)
+        are_used |= bucket_of(&spec->lines.keys[i]) > 0;
     return are_used;
 }
 
@@ -122,7 +122,7 @@ enum key_times key_times_join(const struct key_tallies *keys, const struct histo
     struct joining joining = {.keys = keys, .parts = key_tallies_parts(keys)};
     bool has_several = false, is_needed = false, is_coarse = false;
     for (unsigned part = 0; part < joining.parts; part++)
-        joining.times[part].seconds = bucket_of(&spec->keys[part]);
+        joining.times[part].seconds = bucket_of(&spec->lines.keys[part]);
     for (size_t i = 0; i < key_tallies_count(keys); i++) {
         const struct key_name name = key_tallies_name(keys, i);
         joining.longest = name.len > joining.longest ? name.len : joining.longest;

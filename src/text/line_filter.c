@@ -80,21 +80,6 @@ bool line_filter_add_condition(struct line_filter *filter, const struct conditio
     return true;
 }
 
-bool line_filter_has_names(const struct line_filter *filter)
-{
-    for (size_t i = 0; i < filter->condition_count; i++)
-        if (filter->conditions[i].key.field.name)
-            return true;
-    return false;
-}
-
-void line_filter_set_columns(struct line_filter *filter, const int32_t *columns)
-{
-    for (size_t i = 0; i < filter->condition_count; i++)
-        if (filter->conditions[i].key.field.name)
-            filter->conditions[i].key.field.number = columns[i];
-}
-
 /* Names the option and the string of an error. Returns rc. */
 static int fail_to_open(const struct line_string *string, int rc, struct error *error)
 {

@@ -173,12 +173,6 @@ void line_filter_close(struct line_filter *filter);
  * the filter is full. */
 bool line_filter_add_condition(struct line_filter *filter, const struct condition *condition);
 
-/* True if a condition is on a column that has a name. */
-bool line_filter_has_names(const struct line_filter *filter);
-
-/* Sets the numbers of such columns to those of `columns`, which has one for each condition. */
-void line_filter_set_columns(struct line_filter *filter, const int32_t *columns);
-
 /* True if the record [begin, end) counts, of field_record_max bytes at most. A longer one always
  * counts, as an invalid sample: the rest of it may have been dropped. If an expression cannot be
  * decided, sets the failure, unless it is NULL, and returns false. Any thread. */

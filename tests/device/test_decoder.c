@@ -120,7 +120,7 @@ static void free_file(struct file *file)
 static void feed(struct engine *engine, struct engine *other, const struct histogram_spec *spec,
                  const unsigned char *data, size_t len)
 {
-    struct records records = {.kind = record_kind_of_all(spec), .field = &spec->field};
+    struct records records = {.kind = record_kind_of_all(spec), .field = &spec->lines.field};
     size_t done = 0;
     do {
         struct chunk *chunk = engine_acquire(engine, true);

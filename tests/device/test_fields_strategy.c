@@ -34,7 +34,7 @@ static void open_counted(struct counted *counted, const struct field *field)
     struct error error;
     binning_log_linear(&binning);
     histogram_spec_numbers(&counted->spec, &binning);
-    counted->spec.field = *field;
+    counted->spec.lines.field = *field;
     counted->size = device_histogram_words(&counted->spec) * sizeof(uint64_t);
     counted->expected = calloc(1, counted->size);
     counted->counts = calloc(1, counted->size);
@@ -58,7 +58,7 @@ static void expect(struct counted *counted, size_t len)
     static const enum naive_way ways[] = {[FIELD_BLANKS] = NAIVE_BLANKS,
                                           [FIELD_SEPARATED] = NAIVE_SEPARATED,
                                           [FIELD_AFTER] = NAIVE_AFTER};
-    const struct field *field = &counted->spec.field;
+    const struct field *field = &counted->spec.lines.field;
     const struct naive_fields fields = {ways[field->kind], field->number, field->separator,
                                         field->after};
     struct naive_record record;
@@ -71,7 +71,7 @@ static void expect(struct counted *counted, size_t len)
 
 static void check(struct counted *counted, size_t len, const char *what)
 {
-    const struct field *field = &counted->spec.field;
+    const struct field *field = &counted->spec.lines.field;
     if (len == 0)
         return;
     cases++;

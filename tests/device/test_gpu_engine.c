@@ -76,7 +76,7 @@ static bool is_text(const struct histogram_spec *spec)
 
 static bool has_lines(const struct histogram_spec *spec)
 {
-    return spec->field.kind != FIELD_NONE;
+    return spec->lines.field.kind != FIELD_NONE;
 }
 
 /* Bytes between which chunks may be cut, and how many of a chunk are in the next one too. */
@@ -681,7 +681,7 @@ int main(void)
         return 1;
     histogram_spec_numbers(&numbers, &binning);
     fields = numbers;
-    fields.field = (struct field){.kind = FIELD_BLANKS, .number = -1};
+    fields.lines.field = (struct field){.kind = FIELD_BLANKS, .number = -1};
     histogram_spec_bytes(&bytes);
     histogram_spec_letters(&letters, 4, true);
     samples_fill(SAMPLES_MIXED, data, sizeof data);

@@ -133,31 +133,31 @@ static void build_spec(const struct choices *choices, char wanted[2], struct his
     const uint32_t first = choices->characters & 7, more = choices->characters >> 3;
     if (ways[way].number == FIELD_NONE) {
         histogram_spec_lines(spec);
-        spec->field = key;
+        spec->lines.field = key;
     } else {
         histogram_spec_numbers(spec, choices->flags & HAS_DIGITS ? &digits : &equal);
         spec->has_moments = choices->flags & HAS_MOMENTS;
-        spec->field = made_field(choices, ways[way].number, choices->number);
-        spec->field.has_units = choices->flags & HAS_UNITS;
-        spec->field.is_time =
-            spec->field.kind != FIELD_AFTER && !spec->field.has_units && choices->number % 4 == 3;
+        spec->lines.field = made_field(choices, ways[way].number, choices->number);
+        spec->lines.field.has_units = choices->flags & HAS_UNITS;
+        spec->lines.field.is_time = spec->lines.field.kind != FIELD_AFTER &&
+                                    !spec->lines.field.has_units && choices->number % 4 == 3;
     }
-    spec->keys[0] = (struct key){.field = key};
-    spec->key_count = 1;
+    spec->lines.keys[0] = (struct key){.field = key};
+    spec->lines.key_count = 1;
     if (choices->characters) {
         const int32_t begin = (int32_t)first + 1, end = begin + (int32_t)more;
-        add_modifier(&spec->keys[0], &(struct key_modifier){.kind = KEY_CHARACTERS,
-                                                            .first = begin,
-                                                            .last = more == 31 ? -1 : end});
+        add_modifier(&spec->lines.keys[0], &(struct key_modifier){.kind = KEY_CHARACTERS,
+                                                                  .first = begin,
+                                                                  .last = more == 31 ? -1 : end});
     }
     if (choices->way >= WAYS)
-        add_modifier(&spec->keys[0], &modifiers[(choices->way / WAYS - 1) % MODIFIERS]);
+        add_modifier(&spec->lines.keys[0], &modifiers[(choices->way / WAYS - 1) % MODIFIERS]);
     wanted[0] = (char)(choices->wanted & 127);
     wanted[1] = '\0';
     if (wanted[0] == '\n' || wanted[0] == '\r')
-        add_conditions(choices, &key, &spec->filter);
+        add_conditions(choices, &key, &spec->lines.filter);
     else if (wanted[0])
-        line_filter_add(&spec->filter, wanted, choices->wanted >= 128);
+        line_filter_add(&spec->lines.filter, wanted, choices->wanted >= 128);
 }
 
 /* --- names that are drawn --- */
@@ -299,9 +299,9 @@ static bool read_whole(const unsigned char *token, size_t len, int128 *number)
 static void read_number(const struct histogram_spec *spec, const unsigned char *from,
                         const unsigned char *to, const unsigned char *end, struct record *record)
 {
-    const bool has_units = spec->field.has_units;
+    const bool has_units = spec->lines.field.has_units;
     unsigned char token[NUMBER_MAX];
-    const size_t len = field_token(&spec->field, &from, &to, end, token);
+    const size_t len = field_token(&spec->lines.field, &from, &to, end, token);
     if (len == 0)
         return;
     record->value = has_units ? naive_number_with_units(token, len) : naive_number(token, len);
@@ -318,15 +318,15 @@ static void list_record(const struct histogram_spec *spec, const unsigned char *
 {
     const unsigned char *from, *to;
     struct record record = {.value = NAN};
-    if ((size_t)(end - begin) <= field_record_max(&spec->field) &&
-        !line_filter_keeps(&spec->filter, begin, end, NULL))
+    if ((size_t)(end - begin) <= field_record_max(&spec->lines.field) &&
+        !line_filter_keeps(&spec->lines.filter, begin, end, NULL))
         return;
-    const enum field_found found = field_find(&spec->field, begin, end, &from, &to);
+    const enum field_found found = field_find(&spec->lines.field, begin, end, &from, &to);
     if (found == FIELD_EMPTY)
         return;
     if (found == FIELD_FOUND && spec->mode->is_binned)
         read_number(spec, from, to, end, &record);
-    if (find_key(&spec->keys[0], begin, end, listed->scratch, &record.name) != FIELD_FOUND)
+    if (find_key(&spec->lines.keys[0], begin, end, listed->scratch, &record.name) != FIELD_FOUND)
         record.name = (struct key_name){NULL, 0};
     listed->scratch += key_scratch_size((size_t)(end - begin));
     listed->invalid += !record.name.bytes;
@@ -364,10 +364,10 @@ static void list_records(const struct histogram_spec *spec, const unsigned char 
     *listed =
         (struct listed){.records = calloc(len + 1, sizeof(struct record)), .scratch = scratch};
     fuzz_require(listed->records != NULL, "out of memory");
-    if (spec->field.has_header)
-        at = field_record_end(&spec->field, at, limit);
+    if (spec->lines.field.has_header)
+        at = field_record_end(&spec->lines.field, at, limit);
     for (const unsigned char *end; at < limit; at = end + 1) {
-        end = field_record_end(&spec->field, at, limit);
+        end = field_record_end(&spec->lines.field, at, limit);
         list_record(spec, at, end, listed);
     }
     qsort(listed->records, listed->count, sizeof listed->records[0], compare_records);

@@ -44,7 +44,7 @@ static void build_spec(enum kind kind)
         fuzz_require(layout_double(&doubles, false, &binning) == BINNING_OK, "no bins");
         histogram_spec_numbers(&spec, &binning);
         if (kind == COUNT_FIELDS)
-            spec.field = (struct field){.kind = FIELD_BLANKS, .number = 1};
+            spec.lines.field = (struct field){.kind = FIELD_BLANKS, .number = 1};
     }
 }
 
@@ -55,7 +55,7 @@ static bool count_shard(size_t count, const struct way *way, struct shard *shard
     const struct count_plan plan = count_plan(cpu_kernels_find(NULL), &spec);
     const struct input_options options = {.decoding.memlimit = (uint64_t)1 << 24,
                                           .record = record_kind_of_all(&spec),
-                                          .field = &spec.field,
+                                          .lines = &spec.lines,
                                           .shard = shard};
     struct reading reading = {
         .plan = &plan, .chunk_size = way->chunk_size, .readers = way->readers};

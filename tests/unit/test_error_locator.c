@@ -15,7 +15,7 @@
 #define OUT_MAX 6 /* chunks that may be out at a time */
 #define READERS 3
 
-static const struct histogram_spec of_tokens = {.field.kind = FIELD_NONE};
+static const struct histogram_spec of_tokens = {.lines.field.kind = FIELD_NONE};
 
 static unsigned cases, wrong;
 

@@ -273,13 +273,13 @@ static int read_all(struct source *source, const struct record_kind *record, siz
     return rc;
 }
 
-static const struct field blanks = {.kind = FIELD_BLANKS, .number = 1};
+static const struct line_spec blanks = {.field = {.kind = FIELD_BLANKS, .number = 1}};
 
 static struct input_options options_of(const struct record_kind *record)
 {
     return (struct input_options){.decoding.memlimit = 1 << 27,
                                   .record = *record,
-                                  .field = record->type == RECORD_LINES ? &blanks : NULL,
+                                  .lines = record->type == RECORD_LINES ? &blanks : NULL,
                                   .batch_size =
                                       random_below(3) ? random_below(2) : 1 + random_below(400)};
 }
@@ -375,7 +375,7 @@ static void count_by_turns(char **names, size_t count, struct shard *shard, stru
                               .chunk_size = 1 + random_below(random_below(2) ? 12 : 900),
                               .readers = 1 + random_below(READERS_MAX),
                               .fill = random_below(2)};
-    options.field = &spec.field;
+    options.lines = &spec.lines;
     options.shard = shard;
     struct source *source = source_open(names, count, &options);
     if (!source || tally_open(&reading.tally, &spec) != 0)
@@ -399,9 +399,9 @@ static void shard_by_turns(unsigned rounds)
         abort();
     for (unsigned round = 0; round < rounds; round++) {
         bool is_lines = random_below(2);
-        spec.field = (struct field){.kind = is_lines ? FIELD_BLANKS : FIELD_NONE,
-                                    .number = is_lines ? 1 + (int)random_below(2) : 0,
-                                    .has_header = is_lines && random_below(2)};
+        spec.lines.field = (struct field){.kind = is_lines ? FIELD_BLANKS : FIELD_NONE,
+                                          .number = is_lines ? 1 + (int)random_below(2) : 0,
+                                          .has_header = is_lines && random_below(2)};
         struct shard_choice choice = {.of = 1 + random_below(9)};
         size_t count = make_files(&record_tokens, names);
         tally_clear(&all);
