@@ -309,10 +309,9 @@ static void count_listed(struct listed *listed)
     listed->count = listed->used = 0;
 }
 
-/* Adds a sample of a record. Returns true. */
-static bool add_listed(void *arg, const struct list_sample *sample)
+/* Adds a sample of a record. */
+static void add_listed(struct listed *listed, const struct list_sample *sample)
 {
-    struct listed *listed = arg;
     struct keyed_counts *keyed = listed->to->keyed;
     if ((keyed && listed->count == KEYED_MAX) || GATHERED_SIZE - listed->used <= NUMBER_MAX)
         count_listed(listed);
@@ -324,7 +323,6 @@ static bool add_listed(void *arg, const struct list_sample *sample)
     listed->used += len;
     listed->tokens[listed->used++] = '\n';
     listed->count++;
-    return true;
 }
 
 /* Counts records whose fields are lists. Not inlined, as samples take some pages of the stack. */
@@ -333,7 +331,9 @@ static __attribute__((noinline)) void count_lists(const struct count_plan *plan,
                                                   const struct destination *to)
 {
     const uint64_t newlines = to->tally->newlines + byte_count(data, len, '\n');
-    static const struct list_sample missing = {.len = 0};
+    unsigned char token[LIST_TOKEN_SIZE];
+    struct list_sample sample = {.token = token};
+    struct list list;
     struct record_text text = {data, data, data + len};
     struct key_span fields[LISTS_MAX];
     struct listed listed;
@@ -351,11 +351,10 @@ static __attribute__((noinline)) void count_lists(const struct count_plan *plan,
                              listed.keys[i], n);
         for (listed.record = 0; listed.record < n; listed.record++) {
             const struct key_span *field = &fields[listed.record];
-            if (field->from)
-                list_samples(&plan->lines->field, field->from, field->from + field->len, add_listed,
-                             &listed);
-            else
-                add_listed(&listed, &missing);
+            list_open(&list, &plan->lines->field, field->from,
+                      field->from ? field->from + field->len : NULL);
+            while (list_next(&list, &sample))
+                add_listed(&listed, &sample);
         }
     }
     count_listed(&listed);

@@ -425,29 +425,24 @@ static bool is_number(const struct field *field, unsigned char *token, size_t le
                        (field->has_units && !isnan(number_with_units(token, token + len))));
 }
 
-/* A sample of a list. */
-struct listed {
-    const struct field *field;
-    const unsigned char **from, **to;
-};
-
-static bool is_listed_number(void *arg, const struct list_sample *sample)
-{
-    const struct listed *listed = arg;
-    *listed->from = sample->from;
-    *listed->to = sample->to;
-    return is_number(listed->field, sample->token, sample->len);
-}
-
 /* True if all numbers in the field [*from, *to) of a record are some; otherwise sets *from and *to
  * to the first one that is none, NULL if it is missing. */
 static bool has_numbers(const struct field *field, const unsigned char **from,
                         const unsigned char **to, const unsigned char *end)
 {
-    struct listed listed = {field, from, to};
-    unsigned char token[NUMBER_MAX];
-    return field_is_list(field) ? list_samples(field, *from, *to, is_listed_number, &listed)
-                                : is_number(field, token, field_token(field, from, to, end, token));
+    unsigned char token[LIST_TOKEN_SIZE];
+    struct list_sample sample = {.token = token};
+    struct list list;
+    if (!field_is_list(field))
+        return is_number(field, token, field_token(field, from, to, end, token));
+    list_open(&list, field, *from, *to);
+    while (list_next(&list, &sample)) {
+        *from = sample.from;
+        *to = sample.to;
+        if (!is_number(field, token, sample.len))
+            return false;
+    }
+    return true;
 }
 
 /* field_find_invalid where numbers are tokens that may have units. */

@@ -31,7 +31,7 @@ enum field_kind {
     FIELD_LINE,      /* what a name of --line stands for (line_format.h) */
 };
 
-/* What is done with a list of numbers (list_samples). */
+/* What is done with a list of numbers (list_next). */
 enum list_kind {
     LIST_NONE, /* the field is one number */
     LIST_EACH,
@@ -232,20 +232,43 @@ void field_hint(const unsigned char *begin, const unsigned char *end, const char
  * A path with [] leads to each element of an array, from where its other steps go on. Where they
  * lead nowhere, and where there is no array, is one invalid sample; an empty array has none. */
 
+#define LIST_TOKEN_SIZE (NUMBER_MAX + 1)
+
 /* A sample of a list. */
 struct list_sample {
     const unsigned char *from, *to; /* what it was read from, in the field; NULL: it is missing */
-    unsigned char *token;           /* of `len` bytes, perhaps no number; 0: it is none */
-    size_t len;
+    unsigned char *token;           /* LIST_TOKEN_SIZE bytes, to be set: `len` of them are it, */
+    size_t len;                     /* perhaps no number; 0: it is none */
 };
 
-/* Takes a sample; false to end. */
-typedef bool list_put(void *arg, const struct list_sample *sample);
+/* An array whose elements are walked through, and where the path goes on in each. */
+struct list_level {
+    struct json json;
+    const struct json_step *begin, *end; /* the steps up to the next [] */
+};
 
-/* Gives the samples of a field [from, to), as field_find gives it, to `put`. Ends early, with
- * false, if that says so. After number_prepare. Any thread. */
-bool list_samples(const struct field *field, const unsigned char *from, const unsigned char *to,
-                  list_put *put, void *arg);
+/* A field whose samples are read one by one. */
+struct list {
+    const struct field *field;
+    const unsigned char *from, *to;
+    bool is_first; /* no sample was read */
+    unsigned depth;
+    struct list_level levels[JSON_STEPS_MAX];
+
+    /* The list that the last sample was in: */
+    bool has_more;                 /* each element is a sample */
+    bool is_array, is_text;        /* which is an array of JSON, or text with separators */
+    const unsigned char *at, *end; /* the elements to come, unless it is an array; NULL: none */
+    struct json array;
+};
+
+/* Begins with a field [from, to), as field_find gives it; or with NULL, a field that is missing,
+ * which is one sample. What it is given must outlive the list. */
+void list_open(struct list *list, const struct field *field, const unsigned char *from,
+               const unsigned char *to);
+
+/* Reads the next sample. False if there is none. After number_prepare. */
+bool list_next(struct list *list, struct list_sample *sample);
 
 /* True if such a field has no samples, which are then not missing. */
 bool list_is_empty(const struct field *field, const unsigned char *from, const unsigned char *to);

@@ -105,7 +105,7 @@ static inline uint64_t json_offset(const struct json *json)
 /* Paths into a value of JSON (RFC 8259), as jq has them: .http.latency_ms, .spans[0].ms,
  * .spans[-1], ."odd name", .["odd name"], and . for the value itself. These functions define what a
  * path leads to; the CPU's fast way (json_loop.h) finds the same. For .spans[].ms, all elements of
- * an array, they lead to the array, and list_samples goes on.
+ * an array, they lead to the array, and list_next goes on.
  *
  * The whole record must be valid, whatever the path leads through, with two liberties: strings may
  * hold bytes that are not UTF-8, as in jq, and nothing may be nested deeper than JSON_DEPTH_MAX. Of

@@ -111,152 +111,191 @@ static size_t sum_write(struct sum *sum, unsigned char *token)
     return len;
 }
 
-/* --- lists --- */
+/* --- elements --- */
 
-struct walk {
-    const struct field *field;
-    list_put *put;
-    void *arg;
-    const unsigned char *from, *to; /* the last element, or the first one that is wrong in a sum */
-    bool has_elements;
-    struct sum sum;
-    unsigned char token[NUMBER_MAX + 1];
-};
-
-static bool put(struct walk *walk, const unsigned char *from, const unsigned char *to, size_t len)
+/* Begins with the elements of a list [from, to): those of an array, or what stands between
+ * separators; or all of it, if it is no list. */
+static void elements_open(struct list *list, const unsigned char *from, const unsigned char *to)
 {
-    const struct list_sample sample = {from, to, walk->token, len};
-    return walk->put(walk->arg, &sample);
-}
-
-static bool put_number(struct walk *walk, const unsigned char *from, const unsigned char *to)
-{
-    const size_t len = field_token(walk->field, &from, &to, to, walk->token);
-    return put(walk, from, to, len);
-}
-
-/* Adds an element of the list. False to end. */
-static bool add_element(struct walk *walk, const unsigned char *from, const unsigned char *to)
-{
+    const enum field_kind kind = list->field->kind;
     const unsigned char *inner = from, *inner_end = to;
-    const size_t len = field_token(walk->field, &inner, &inner_end, to, walk->token);
-    if (len == 1 && *walk->token == '-')
-        return true;
-    walk->has_elements = true;
-    if (walk->field->list == LIST_EACH)
-        return put(walk, inner, inner_end, len);
-    if (walk->field->list == LIST_LAST) { /* it is read again */
-        walk->from = from;
-        walk->to = to;
-    } else if (!walk->sum.is_wrong) {
-        walk->from = inner;
-        walk->to = inner_end;
-        walk->token[len] = '\0';
-        walk->sum.is_wrong = !sum_add(&walk->sum, walk->token, len);
+    list->is_array = kind == FIELD_JSON && *from == '[';
+    if (list->is_array) {
+        list->array = (struct json){.at = from, .end = to, .depth_max = JSON_DEPTH_MAX};
+        json_value(&list->array);
+        return;
     }
-    return true;
-}
-
-/* Adds what stands between separators. */
-static bool add_text(struct walk *walk, const unsigned char *from, const unsigned char *to)
-{
-    for (const unsigned char *at = from;; at++) {
-        if (at < to && *at != ',' && *at != ':' && *at != ';')
-            continue;
-        if (!add_element(walk, from, at))
-            return false;
-        if (at == to)
-            return true;
-        from = at + 1;
-    }
-}
-
-static bool add_array(struct walk *walk, const unsigned char *from, const unsigned char *to)
-{
-    struct json json = {.at = from, .end = to, .depth_max = JSON_DEPTH_MAX};
-    json_value(&json);
-    while (json_next_element(&json)) {
-        json_skip_space(&json);
-        from = json.at;
-        if (!json_skip(&json) || !add_element(walk, from, json.at))
-            return false;
-    }
-    return true;
-}
-
-static bool add_elements(struct walk *walk, const unsigned char *from, const unsigned char *to)
-{
-    const enum field_kind kind = walk->field->kind;
-    const unsigned char *inner = from, *inner_end = to;
-    if (kind == FIELD_JSON && *from == '[')
-        return add_array(walk, from, to);
     field_strip(&inner, &inner_end);
     const bool is_quoted = inner > from && *from == '"';
-    const bool is_text = kind == FIELD_JSON
-                             ? is_quoted && !memchr(from, '\\', (size_t)(to - from))
-                             : kind != FIELD_CSV || is_quoted || inner == to || *from != '"';
-    return is_text ? add_text(walk, inner, inner_end) : add_element(walk, from, to);
+    list->is_text = kind == FIELD_JSON
+                        ? is_quoted && !memchr(from, '\\', (size_t)(to - from))
+                        : kind != FIELD_CSV || is_quoted || inner == to || *from != '"';
+    list->at = list->is_text ? inner : from;
+    list->end = list->is_text ? inner_end : to;
 }
 
-/* Gives the samples of a list, or of a number. */
-static bool put_list(struct walk *walk, const unsigned char *from, const unsigned char *to)
+/* Sets [*from, *to) to the next element. False if there is none. */
+static bool next_element(struct list *list, const unsigned char **from, const unsigned char **to)
 {
-    const enum list_kind list = walk->field->list;
-    if (list == LIST_NONE)
-        return put_number(walk, from, to);
-    walk->from = from;
-    walk->to = to;
-    walk->has_elements = false;
-    sum_begin(&walk->sum);
-    if (!add_elements(walk, from, to))
-        return false;
-    if (!walk->has_elements)
-        return put(walk, from, to, 0);
-    if (list == LIST_LAST)
-        return put_number(walk, walk->from, walk->to);
-    return list == LIST_EACH || put(walk, walk->from, walk->to, sum_write(&walk->sum, walk->token));
-}
-
-/* --- [] --- */
-
-/* Gives the samples of a value, where the step is a [] or the end. */
-static bool put_elements(struct walk *walk, const struct json_step *step, const unsigned char *from,
-                         const unsigned char *to)
-{
-    const struct json_path *path = &walk->field->path;
-    const struct json_step *const end = path->steps + path->all, *next = step + 1;
-    struct json json = {.at = from, .end = to, .depth_max = JSON_DEPTH_MAX};
-    if (walk->field->kind != FIELD_JSON || step == end)
-        return put_list(walk, from, to);
-    if (json_value(&json) != JSON_ARRAY)
-        return put(walk, NULL, NULL, 0);
-    while (next < end && next->index != JSON_EACH)
-        next++;
-    while (json_next_element(&json))
-        if (!json_follow(&json, step + 1, next, &from, &to) ||
-            !(from ? put_elements(walk, next, from, to) : put(walk, NULL, NULL, 0)))
+    if (list->is_array) {
+        if (!json_next_element(&list->array))
             return false;
+        json_skip_space(&list->array);
+        *from = list->array.at;
+        (void)json_skip(&list->array);
+        *to = list->array.at;
+        return true;
+    }
+    const unsigned char *at = list->at, *const end = list->end;
+    if (!at)
+        return false;
+    *from = at;
+    while (at < end && !(list->is_text && (*at == ',' || *at == ':' || *at == ';')))
+        at++;
+    *to = at;
+    list->at = at < end ? at + 1 : NULL;
     return true;
 }
 
-bool list_samples(const struct field *field, const unsigned char *from, const unsigned char *to,
-                  list_put *put_sample, void *arg)
+static void read_number(const struct field *field, const unsigned char *from,
+                        const unsigned char *to, struct list_sample *sample)
 {
-    struct walk walk; /* which takes some pages: what is read of it is set first */
-    walk.field = field;
-    walk.put = put_sample;
-    walk.arg = arg;
-    return put_elements(&walk, field->path.steps + field->path.count, from, to);
+    sample->from = from;
+    sample->to = to;
+    sample->len = field_token(field, &sample->from, &sample->to, to, sample->token);
 }
 
-static bool stop(void *arg, const struct list_sample *sample)
+/* Reads the next element that is not "-", and sets [*from, *to) to it as written. False if there is
+ * none. */
+static bool next_number(struct list *list, struct list_sample *sample, const unsigned char **from,
+                        const unsigned char **to)
 {
-    (void)arg;
-    (void)sample;
+    while (next_element(list, from, to)) {
+        read_number(list->field, *from, *to, sample);
+        if (sample->len != 1 || *sample->token != '-')
+            return true;
+    }
     return false;
+}
+
+/* --- samples --- */
+
+/* Adds up a list whose first number was read: sets the sample to the sum, read from the last number
+ * or the first one that is wrong. */
+static void add_up(struct list *list, struct list_sample *sample)
+{
+    struct list_sample last;
+    const unsigned char *from, *to;
+    struct sum sum;
+    sum_begin(&sum);
+    do {
+        last = *sample;
+        sample->token[sample->len] = '\0';
+        sum.is_wrong = !sum_add(&sum, sample->token, sample->len);
+    } while (!sum.is_wrong && next_number(list, sample, &from, &to));
+    *sample = last;
+    sample->len = sum_write(&sum, sample->token);
+}
+
+/* Reads the first sample of a list, or number, [from, to). */
+static void read_list(struct list *list, const unsigned char *from, const unsigned char *to,
+                      struct list_sample *sample)
+{
+    const unsigned char *begin, *end;
+    if (list->field->list == LIST_NONE) {
+        read_number(list->field, from, to, sample);
+        return;
+    }
+    elements_open(list, from, to);
+    if (!next_number(list, sample, &begin, &end)) {
+        *sample = (struct list_sample){from, to, sample->token, 0};
+    } else if (list->field->list == LIST_SUM) {
+        add_up(list, sample);
+    } else if (list->field->list == LIST_LAST) {
+        for (from = begin, to = end; next_number(list, sample, &begin, &end);) {
+            from = begin;
+            to = end;
+        }
+        read_number(list->field, from, to, sample); /* again: "-" may follow it */
+    }
+    list->has_more = list->field->list == LIST_EACH;
+}
+
+/* Enters an array, to each element of which a step leads. False if the value is none. */
+static bool enter_array(struct list *list, const struct json_step *step, const unsigned char *from,
+                        const unsigned char *to)
+{
+    const struct json_path *path = &list->field->path;
+    struct list_level *level = &list->levels[list->depth];
+    level->json = (struct json){.at = from, .end = to, .depth_max = JSON_DEPTH_MAX};
+    level->begin = level->end = step + 1;
+    while (level->end < path->steps + path->all && level->end->index != JSON_EACH)
+        level->end++;
+    if (json_value(&level->json) != JSON_ARRAY)
+        return false;
+    list->depth++;
+    return true;
+}
+
+/* Sets [*from, *to) to the next value that the path leads to; *from to NULL if it leads nowhere.
+ * False if there is none. */
+static bool next_value(struct list *list, const unsigned char **from, const unsigned char **to)
+{
+    const struct json_path *path = &list->field->path;
+    const struct json_step *step = path->steps + path->count;
+    for (bool is_found = list->is_first;;) {
+        list->is_first = false;
+        if (is_found && *from && step < path->steps + path->all) {
+            if (enter_array(list, step, *from, *to))
+                is_found = false; /* its elements are next */
+            else
+                *from = NULL;
+        }
+        if (is_found)
+            return true;
+        while (list->depth > 0 && !json_next_element(&list->levels[list->depth - 1].json))
+            list->depth--;
+        if (list->depth == 0)
+            return false;
+        struct list_level *level = &list->levels[list->depth - 1];
+        is_found = json_follow(&level->json, level->begin, level->end, from, to);
+        step = level->end;
+    }
+}
+
+void list_open(struct list *list, const struct field *field, const unsigned char *from,
+               const unsigned char *to)
+{
+    list->field = field;
+    list->from = from;
+    list->to = to;
+    list->depth = 0;
+    list->is_first = true;
+    list->has_more = false;
+}
+
+bool list_next(struct list *list, struct list_sample *sample)
+{
+    const unsigned char *from = list->from, *to = list->to;
+    if (list->has_more && next_number(list, sample, &from, &to))
+        return true;
+    list->has_more = false;
+    if (!next_value(list, &from, &to))
+        return false;
+    if (from)
+        read_list(list, from, to, sample);
+    else
+        *sample = (struct list_sample){.token = sample->token};
+    return true;
 }
 
 bool list_is_empty(const struct field *field, const unsigned char *from, const unsigned char *to)
 {
-    return field_is_list(field) && list_samples(field, from, to, stop, NULL);
+    unsigned char token[LIST_TOKEN_SIZE];
+    struct list_sample sample = {.token = token};
+    struct list list; /* which takes a page: what is read of it is set first */
+    if (!field_is_list(field))
+        return false;
+    list_open(&list, field, from, to);
+    return !list_next(&list, &sample);
 }
