@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of kernels, and how each mode is counted: by a loop of the kernels, or by one here that
- * needs no vectors, which are values of one byte and pairs. A chunk loses its header, and what its
- * filter leaves out, on the way. */
+ * needs no vectors, which are values of one byte, pairs and records by their keys alone. A chunk
+ * loses its header on the way. */
 #include "count.h"
 #include "src/base/byte_masks.h"
 #include "src/base/byte_word.h"
-#include "src/text/line_spans.h"
-#include "src/text/field.h"
 
 #include <string.h>
 
@@ -226,185 +224,78 @@ struct destination {
     struct keyed_counts *keyed; /* NULL: there are no keys */
 };
 
-/* Counts records that are nothing but their keys. */
-static void count_keys(const struct count_plan *plan, const unsigned char *data, size_t len,
-                       const struct destination *to)
-{
-    struct record_text text = {data, data, data + len};
-    uint32_t numbers[KEYED_MAX];
-    to->tally->newlines += byte_count(data, len, '\n');
-    while (text.at < text.limit) {
-        const struct record_text begin = text;
-        const size_t n = plan->parser->find_fields(&plan->lines->keys[0].field, &text,
-                                                   to->keyed->spans[0], KEYED_MAX);
-        keyed_find_others(to->keyed, plan->parser, &plan->lines->field, plan->lines->keys, begin,
-                          NULL, n);
-        keyed_count(to->keyed, plan->lines->keys, n, numbers);
-    }
-}
-
-static void count_lists(const struct count_plan *plan, const unsigned char *data, size_t len,
-                        const struct destination *to);
-
 static void count_all(const struct count_plan *plan, const unsigned char *data, size_t len,
                       const struct destination *to)
 {
     const struct cpu_kernels *kernels = plan->kernels;
-    const enum mode_id mode = plan->spec->mode->id;
     struct tally *tally = to->tally;
-    if (to->keyed && mode == MODE_LINES)
-        count_keys(plan, data, len, to);
-    else if (mode == MODE_NUMBERS && field_is_list(&plan->lines->field))
-        count_lists(plan, data, len, to);
-    else if (to->keyed)
-        kernels->count_keyed_numbers(plan, data, len, tally, to->keyed);
-    else
-        switch (mode) {
-        case MODE_BYTES:
-            kernels->count_bytes(data, len, tally->counts);
-            tally->samples += len;
-            break;
-        case MODE_LETTERS:
-            kernels->count_letters(plan, data, len, tally->counts);
-            tally->samples += len;
-            break;
-        case MODE_VALUES:
-            count_values(plan, data, len, tally, to->paged);
-            break;
-        case MODE_NUMBERS:
-            kernels->count_numbers(plan, data, len, tally, to->paged);
-            break;
-        case MODE_CHARACTERS:
-        case MODE_CATEGORIES:
-        case MODE_BLOCKS:
-            kernels->count_characters(plan, data, len, tally, to->paged);
-            break;
-        case MODE_PAIRS:
-            count_byte_pairs(data, len, plan->spec->is_aligned, tally, to->paged);
-            break;
-        case MODE_LINES:
-        case MODES:
-            break;
-        }
-}
-
-#define GATHERED_SIZE ((size_t)64 << 10) /* bytes of records that are counted together */
-
-/* --- lists of numbers --- */
-
-#define LISTS_MAX 128 /* records whose fields are found together */
-
-/* Samples of lists, as lines without a field, and the keys of their records. */
-struct listed {
-    struct count_plan plan;
-    const struct destination *to;
-    struct key_span keys[KEY_PARTS_MAX][LISTS_MAX];
-    size_t record, count, used;
-    unsigned char tokens[GATHERED_SIZE];
-};
-
-static void count_listed(struct listed *listed)
-{
-    count_all(&listed->plan, listed->tokens, listed->used, listed->to);
-    listed->count = listed->used = 0;
-}
-
-/* Adds a sample of a record. */
-static void add_listed(struct listed *listed, const struct list_sample *sample)
-{
-    struct keyed_counts *keyed = listed->to->keyed;
-    if ((keyed && listed->count == KEYED_MAX) || GATHERED_SIZE - listed->used <= NUMBER_MAX)
-        count_listed(listed);
-    for (unsigned i = 0; keyed && i < keyed->parts; i++)
-        keyed->spans[i][listed->count] = listed->keys[i][listed->record];
-    const size_t len = sample->len > 0 ? sample->len : 1;
-    memcpy(listed->tokens + listed->used, sample->len > 0 ? sample->token : (unsigned char *)"?",
-           len);
-    listed->used += len;
-    listed->tokens[listed->used++] = '\n';
-    listed->count++;
-}
-
-/* Counts records whose fields are lists. Not inlined, as samples take some pages of the stack. */
-static __attribute__((noinline)) void count_lists(const struct count_plan *plan,
-                                                  const unsigned char *data, size_t len,
-                                                  const struct destination *to)
-{
-    const uint64_t newlines = to->tally->newlines + byte_count(data, len, '\n');
-    unsigned char token[LIST_TOKEN_SIZE];
-    struct list_sample sample = {.token = token};
-    struct list list;
-    struct record_text text = {data, data, data + len};
-    struct key_span fields[LISTS_MAX];
-    struct listed listed;
-    struct line_spec numbers = {.field = {.has_units = plan->lines->field.has_units}};
-    listed.plan = *plan;
-    listed.plan.lines = &numbers;
-    memcpy(numbers.keys, plan->lines->keys, sizeof numbers.keys);
-    listed.to = to;
-    listed.count = listed.used = 0;
-    while (text.at < text.limit) {
-        const struct record_text begin = text;
-        const size_t n = plan->parser->find_fields(&plan->lines->field, &text, fields, LISTS_MAX);
-        for (unsigned i = 0; to->keyed && i < to->keyed->parts; i++)
-            fields_find_keys(plan->parser, &plan->lines->field, &plan->lines->keys[i].field, begin,
-                             listed.keys[i], n);
-        for (listed.record = 0; listed.record < n; listed.record++) {
-            const struct key_span *field = &fields[listed.record];
-            list_open(&list, &plan->lines->field, field->from,
-                      field->from ? field->from + field->len : NULL);
-            while (list_next(&list, &sample))
-                add_listed(&listed, &sample);
-        }
+    switch (plan->spec->mode->id) {
+    case MODE_BYTES:
+        kernels->count_bytes(data, len, tally->counts);
+        tally->samples += len;
+        break;
+    case MODE_LETTERS:
+        kernels->count_letters(plan, data, len, tally->counts);
+        tally->samples += len;
+        break;
+    case MODE_VALUES:
+        count_values(plan, data, len, tally, to->paged);
+        break;
+    case MODE_CHARACTERS:
+    case MODE_CATEGORIES:
+    case MODE_BLOCKS:
+        kernels->count_characters(plan, data, len, tally, to->paged);
+        break;
+    case MODE_PAIRS:
+        count_byte_pairs(data, len, plan->spec->is_aligned, tally, to->paged);
+        break;
+    case MODE_NUMBERS: /* count_text */
+    case MODE_LINES:
+    case MODES:
+        break;
     }
-    count_listed(&listed);
-    to->tally->newlines = newlines; /* of the text */
 }
 
-#define LONG_SPAN ((size_t)16 << 10) /* bytes of one that is counted where it is */
+/* --- text --- */
 
-/* Counts the records of a file that the filter keeps; a `name` that is NULL is not known. False if
- * an expression was undecided. Short spans of them are gathered, as a loop takes long to begin and
- * to end. Not inlined, as these take some pages of the stack. */
-static __attribute__((noinline)) bool count_kept(const struct count_plan *plan, const char *name,
+/* Counts records that are nothing but their keys. */
+static void count_keys(struct line_reader *lines, struct keyed_counts *keyed)
+{
+    struct line_batch batch = {.keys = keyed->spans, .weights = keyed->weights};
+    uint32_t numbers[LINES_MAX];
+    while (line_reader_next(lines, &batch))
+        keyed_count(keyed, &batch, numbers);
+}
+
+/* Counts records as `spec` describes those of their file; a `name` that is NULL is not known. False
+ * if an expression was undecided. Not inlined, as the reader takes some pages of the stack. */
+static __attribute__((noinline)) bool count_text(const struct count_plan *plan,
+                                                 const struct line_spec *spec, const char *name,
                                                  const unsigned char *data, size_t len,
-                                                 const struct destination *into)
+                                                 const struct destination *to)
 {
-    const uint64_t newlines = into->tally->newlines + byte_count(data, len, '\n');
-    const unsigned char *from, *to;
-    unsigned char gathered[GATHERED_SIZE];
-    size_t used = 0;
-    struct line_spans spans;
-    const bool has_tokens = plan->lines->field.kind == FIELD_NONE && plan->lines->key_count == 0;
-    line_spans_begin(&spans, &plan->lines->filter, &plan->lines->field, has_tokens, plan->parser,
-                     data, len);
-    while (line_spans_next(&spans, &from, &to)) {
-        const size_t size = (size_t)(to - from);
-        if (size >= LONG_SPAN) {
-            count_all(plan, from, size, into);
-            continue;
-        }
-        if (size > GATHERED_SIZE - used) {
-            count_all(plan, gathered, used, into);
-            used = 0;
-        }
-        memcpy(gathered + used, from, size);
-        used += size;
+    struct line_reader lines;
+    struct error failure;
+    line_reader_open(&lines, spec, plan->parser, plan->weight_total, data, len);
+    if (plan->spec->mode->id == MODE_NUMBERS && to->keyed) {
+        plan->kernels->count_keyed_numbers(plan, &lines, to->tally, to->keyed);
+    } else if (plan->spec->mode->id == MODE_NUMBERS) {
+        plan->kernels->count_numbers(plan, &lines, to->tally, to->paged);
+    } else if (to->keyed) {
+        to->tally->newlines += byte_count(data, len, '\n');
+        count_keys(&lines, to->keyed);
     }
-    count_all(plan, gathered, used, into);
-    into->tally->newlines = newlines; /* of all lines, as messages number them */
-    line_spans_end(&spans);
-    if (!*spans.failure.text)
+    if (line_reader_close(&lines, &failure) == 0)
         return true;
     if (name)
-        error_begin(&spans.failure, name);
-    line_filter_fail(&plan->lines->filter, &spans.failure);
+        error_begin(&failure, name);
+    line_filter_fail(&spec->filter, &failure);
     return false;
 }
 
 struct count_plan count_plan(const struct cpu_kernels *kernels, const struct histogram_spec *spec)
 {
-    struct count_plan plan = {.kernels = kernels, .spec = spec, .lines = &spec->lines};
+    struct count_plan plan = {.kernels = kernels, .spec = spec};
     if (spec->mode->is_binned)
         plan.rows = row_plan_of(spec);
     if (spec->mode->is_text)
@@ -418,8 +309,8 @@ void count_samples(const struct count_plan *plan, const unsigned char *data, siz
                    struct tally *tally)
 {
     const struct destination to = {.tally = tally};
-    if (line_filter_is_used(&plan->lines->filter))
-        (void)count_kept(plan, NULL, data, len, &to);
+    if (plan->spec->mode->is_text)
+        (void)count_text(plan, &plan->spec->lines, NULL, data, len, &to);
     else
         count_all(plan, data, len, &to);
 }
@@ -430,6 +321,28 @@ bool count_can_page(const struct histogram_spec *spec)
            (spec->mode->is_binned && spec->type.size > 1 && !spec->lines.has_weight);
 }
 
+/* Counts the records of a chunk, data[0..len) of it, as count_chunk does. Not inlined, as a
+ * description takes some pages of the stack. */
+static __attribute__((noinline)) bool count_records(const struct count_plan *plan,
+                                                    const struct origin *origin,
+                                                    const unsigned char *data, size_t len,
+                                                    const struct destination *to)
+{
+    const struct line_spec *spec = &plan->spec->lines;
+    struct line_spec of_file;
+    size_t header = 0;
+    if (line_spec_has_names(spec)) {
+        of_file = *spec;
+        line_spec_set_columns(&of_file, &origin->columns);
+        spec = &of_file;
+    }
+    if (origin->has_header) { /* its last newline stays, which then is an empty record */
+        header = field_header_len(&spec->field, data, len);
+        to->tally->newlines += byte_count(data, header, '\n');
+    }
+    return count_text(plan, spec, origin->name, data + header, len - header, to);
+}
+
 bool count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
                  struct paged_counts *paged, struct keyed_counts *keyed)
 {
@@ -437,29 +350,13 @@ bool count_chunk(const struct count_plan *plan, const struct chunk *chunk, struc
     const struct origin *origin = &chunk->origin;
     const unsigned char *data = chunk->data + chunk->begin;
     size_t len = chunk->len - chunk->begin;
-    struct count_plan of_file;
-    struct line_spec lines;
-    if (line_spec_has_names(plan->lines)) {
-        lines = *plan->lines;
-        line_spec_set_columns(&lines, &origin->columns);
-        of_file = *plan;
-        of_file.lines = &lines;
-        plan = &of_file;
-    }
+    tally->bytes += origin->bytes;
+    if (plan->spec->mode->is_text)
+        return count_records(plan, origin, data, len, &to);
     if (plan->skip_repeated) {
         data += chunk->repeated;
         len = origin->bytes;
     }
-    tally->bytes += origin->bytes;
-    if (origin->has_header) {
-        /* Its last newline stays, which then is an empty record. */
-        const size_t header = field_header_len(&plan->lines->field, data, len);
-        tally->newlines += byte_count(data, header, '\n');
-        data += header;
-        len -= header;
-    }
-    if (line_filter_is_used(&plan->lines->filter))
-        return count_kept(plan, origin->name, data, len, &to);
     count_all(plan, data, len, &to);
     return true;
 }

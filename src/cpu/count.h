@@ -10,7 +10,6 @@
 #include "src/input/engine.h"
 #include "src/tally/histogram_spec.h"
 #include "src/tally/tally.h"
-#include "src/text/field_parser.h"
 #include "src/tally/keyed_counts.h"
 #include "src/tally/paged_counts.h"
 
@@ -38,7 +37,6 @@ struct count_plan {
     struct letter_classes letters;
     struct row_plan rows;               /* of values and numbers */
     const struct number_parser *parser; /* of text */
-    const struct line_spec *lines;      /* of text: with the columns of a file */
     struct weight_total *weight_total;  /* if records have weights */
     bool skip_repeated; /* chunks overlap, as only another histogram's pairs need: count the rest */
 };
@@ -58,11 +56,11 @@ struct cpu_kernels {
      * samples, moments if the tally has them, and newlines of numbers. */
     void (*count_values)(const struct count_plan *plan, const unsigned char *data, size_t len,
                          struct tally *tally, struct paged_counts *paged);
-    void (*count_numbers)(const struct count_plan *plan, const unsigned char *text, size_t len,
+    void (*count_numbers)(const struct count_plan *plan, struct line_reader *lines,
                           struct tally *tally, struct paged_counts *paged);
     /* Numbers by the key of their records. Adds newlines, but no samples: keys have these. */
-    void (*count_keyed_numbers)(const struct count_plan *plan, const unsigned char *text,
-                                size_t len, struct tally *tally, struct keyed_counts *keyed);
+    void (*count_keyed_numbers)(const struct count_plan *plan, struct line_reader *lines,
+                                struct tally *tally, struct keyed_counts *keyed);
     void (*count_characters)(const struct count_plan *plan, const unsigned char *data, size_t len,
                              struct tally *tally, struct paged_counts *paged);
     const struct number_parser *parser; /* for the same instructions, or for fewer */

@@ -8,7 +8,6 @@
 #include "batch.h"
 #include "batch_sums.h"
 #include "src/tally/keyed_counts.h"
-#include "src/text/weight.h"
 
 /* --- values --- */
 
@@ -237,8 +236,10 @@ static void count_values(const struct count_plan *plan, const unsigned char *dat
 #define NEWLINE_LANES 64
 #define NEWLINE_LANE_MAX 255 /* the most that a byte can count */
 
-TARGET static uint64_t count_newlines(const unsigned char *text, size_t len)
+TARGET static uint64_t count_newlines(const struct record_text *whole)
 {
+    const unsigned char *text = whole->at;
+    size_t len = (size_t)(whole->limit - text);
     uint64_t newlines = 0;
     while (len >= NEWLINE_LANES) {
         uint8_t lanes[NEWLINE_LANES] = {0};
@@ -293,25 +294,36 @@ TARGET static void rows_of_tokens(const struct count_plan *plan, const union bat
         rows[i] = batch->doubles[i] == batch->doubles[i] ? rows[i] : invalid;
 }
 
-/* Finds the rows of the next numbers of the text, BATCH at most, and moves text->at. Returns how
- * many. Adds them to the moments, or begins with them: batch_moments_end must follow before the
- * next batch. */
-TARGET static size_t find_rows_of_numbers(const struct count_plan *plan, struct record_text *text,
-                                          struct batch_state *state)
+/* Adds what was rounded off the large whole numbers of a batch. Not inlined, as the list is long.
+ */
+static __attribute__((noinline)) void add_large_numbers(const struct line_reader *lines,
+                                                        const struct line_batch *batch,
+                                                        struct moments *moments)
 {
-    const unsigned char *begin = text->at;
+    struct listed_number wholes[BATCH];
+    struct large_numbers large = {.any = false};
+    line_reader_list(lines, batch, wholes);
+    for (size_t i = 0; i < batch->count; i++)
+        if (wholes[i].is_whole)
+            large_numbers_add(&large, (double)wholes[i].number, wholes[i].number);
+    moments_add_large(moments, &large);
+}
+
+/* Finds the rows of a batch of numbers, which are the values of the state. Adds them to the
+ * moments, or begins with them: batch_moments_end must follow before the next batch. */
+TARGET static void find_rows_of_numbers(const struct count_plan *plan,
+                                        const struct line_reader *lines,
+                                        const struct line_batch *batch, struct batch_state *state)
+{
     double *values = state->values.doubles;
-    size_t n = fields_parse(plan->parser, &plan->lines->field, text, values, BATCH);
-    if (state->moments.moments && n > 0) {
+    const size_t n = batch->count;
+    if (state->moments.moments) {
         batch_moments_add(&state->moments, values, n);
         if (batch_moments_has_large(&state->moments, values, n))
-            large_numbers_read(plan->parser, &plan->lines->field,
-                               (struct record_text){begin, begin, text->at},
-                               state->moments.moments);
+            add_large_numbers(lines, batch, state->moments.moments);
     }
     memset(values + n, 0, (BATCH - n) * sizeof values[0]);
     rows_of_tokens(plan, &state->values, state->rows);
-    return n;
 }
 
 /* Counts a batch; in turns if its rows are close together, as in most columns. Adds it to the
@@ -339,43 +351,39 @@ TARGET static void count_rows_of_numbers(struct batch_state *state, struct turns
 
 /* Adds the values of a batch that are numbers to sums, or what these cannot take to moments. Not
  * inlined, as the list is long. */
-static __attribute__((noinline)) void
-add_weighted_values(const struct count_plan *plan, const struct record_text *text,
-                    const double *values, const uint64_t *weights, size_t n, struct key_sums *sums,
-                    struct moments *moments)
+static __attribute__((noinline)) void add_weighted_values(const struct line_reader *lines,
+                                                          const struct line_batch *batch,
+                                                          struct key_sums *sums,
+                                                          struct moments *moments)
 {
     struct listed_number wholes[BATCH];
-    const bool any_large = has_large(values, n);
+    const double *values = batch->values;
+    const bool any_large = has_large(values, batch->count);
     if (any_large)
-        large_numbers_list(plan->parser, &plan->lines->field, *text, wholes);
-    for (size_t i = 0; i < n; i++) {
-        if (weights[i] == 0 || isnan(values[i]))
+        line_reader_list(lines, batch, wholes);
+    for (size_t i = 0; i < batch->count; i++) {
+        const uint64_t weight = batch->weights[i];
+        if (weight == 0 || isnan(values[i]))
             continue;
         if (any_large && wholes[i].is_whole && fabs(values[i]) >= MOMENTS_LARGE)
-            moments_add_rounded(moments, values[i], wholes[i].number, weights[i]);
-        else if (!key_sums_add_times(sums, values[i], weights[i]))
-            moments_add_double(moments, values[i], weights[i]);
+            moments_add_rounded(moments, values[i], wholes[i].number, weight);
+        else if (!key_sums_add_times(sums, values[i], weight))
+            moments_add_double(moments, values[i], weight);
     }
 }
 
 /* Counts numbers of records that have weights. */
-static void count_weighted_numbers(const struct count_plan *plan, const unsigned char *data,
-                                   size_t len, struct tally *tally)
+static void count_weighted_numbers(const struct count_plan *plan, struct line_reader *lines,
+                                   struct tally *tally)
 {
-    const struct field *weight = &plan->lines->keys[0].field;
-    struct record_text text = {data, data, data + len};
     union batch values;
     ALIGNED uint32_t rows[BATCH];
-    struct key_span spans[BATCH];
+    struct key_span spans[1][BATCH];
     uint64_t weights[BATCH];
+    struct line_batch batch = {.values = values.doubles, .keys = spans, .weights = weights};
     struct key_sums sums = {.moments = NULL};
-    tally->newlines += count_newlines(data, len);
-    while (text.at < text.limit) {
-        const unsigned char *begin = text.at;
-        const size_t n = fields_parse_keyed(plan->parser, &plan->lines->field, weight, &text,
-                                            values.doubles, spans, BATCH);
-        const struct record_text batch = {begin, begin, text.at};
-        weights_read(weight, spans, n, values.doubles, NULL, weights, plan->weight_total);
+    while (line_reader_next(lines, &batch)) {
+        const size_t n = batch.count;
         memset(values.doubles + n, 0, (BATCH - n) * sizeof values.doubles[0]);
         rows_of_tokens(plan, &values, rows);
         for (size_t i = 0; i < n; i++) {
@@ -383,85 +391,74 @@ static void count_weighted_numbers(const struct count_plan *plan, const unsigned
             tally->samples += weights[i];
         }
         if (tally->moments)
-            add_weighted_values(plan, &batch, values.doubles, weights, n, &sums, tally->moments);
+            add_weighted_values(lines, &batch, &sums, tally->moments);
     }
     if (tally->moments)
         key_sums_add_to(&sums, tally->moments);
     key_sums_close(&sums);
 }
 
-static void count_numbers(const struct count_plan *plan, const unsigned char *data, size_t len,
+static void count_numbers(const struct count_plan *plan, struct line_reader *lines,
                           struct tally *tally, struct paged_counts *paged)
 {
-    if (plan->lines->has_weight) {
-        count_weighted_numbers(plan, data, len, tally);
+    tally->newlines += count_newlines(&lines->all);
+    if (lines->spec->has_weight) {
+        count_weighted_numbers(plan, lines, tally);
         return;
     }
     const size_t bins = plan->spec->bins;
-    struct record_text text = {data, data, data + len};
     struct batch_state state;
+    struct line_batch batch = {.values = state.values.doubles};
     struct turns turns = {0};
-    size_t numbers, whole_batches = 0;
-    tally->newlines += count_newlines(data, len);
+    bool has_turns = false;
     batch_moments_open(&state.moments, tally->moments);
-    while ((numbers = find_rows_of_numbers(plan, &text, &state)) == BATCH) {
-        whole_batches++;
-        if (paged) {
-            batch_moments_end_all(&state.moments);
-            paged_count(paged, state.rows, BATCH);
-        } else {
+    while (line_reader_next(lines, &batch)) {
+        find_rows_of_numbers(plan, lines, &batch, &state);
+        tally->samples += batch.count;
+        if (batch.count == BATCH && !paged) {
             count_rows_of_numbers(&state, &turns, tally->counts, bins);
+            has_turns = true;
+        } else {
+            batch_moments_end_all(&state.moments);
+            count_rows(state.rows, batch.count, tally->counts, paged);
         }
     }
-    count_rows(state.rows, numbers, tally->counts, paged);
-    if (whole_batches > 0 && !paged)
+    if (has_turns)
         end_turns(&turns, tally->counts, bins, 0);
-    tally->samples += whole_batches * BATCH + numbers;
 }
 
 /* --- numbers by key --- */
 
-_Static_assert(BATCH <= KEYED_MAX, "a batch is counted together");
+_Static_assert(BATCH == LINES_MAX, "the memory of a batch");
 
 /* Adds the values of a batch to the sums of their keys. Not inlined, as the list is long. */
-static __attribute__((noinline)) void add_large_values(const struct count_plan *plan,
-                                                       const struct record_text *text,
+static __attribute__((noinline)) void add_large_values(const struct line_reader *lines,
+                                                       const struct line_batch *batch,
                                                        const uint32_t *numbers,
-                                                       const double *values, size_t n,
                                                        struct keyed_counts *keyed)
 {
     struct listed_number wholes[BATCH];
-    large_numbers_list(plan->parser, &plan->lines->field, *text, wholes);
-    keyed_add_values(keyed, numbers, values, wholes, n);
+    line_reader_list(lines, batch, wholes);
+    keyed_add_values(keyed, batch, numbers, wholes);
 }
 
-static void count_keyed_numbers(const struct count_plan *plan, const unsigned char *data,
-                                size_t len, struct tally *tally, struct keyed_counts *keyed)
+static void count_keyed_numbers(const struct count_plan *plan, struct line_reader *lines,
+                                struct tally *tally, struct keyed_counts *keyed)
 {
-    const bool is_listed =
-        plan->lines->field.kind == FIELD_NONE; /* of lists, with their keys (count.c) */
-    struct record_text text = {data, data, data + len};
     union batch values;
     ALIGNED uint32_t rows[BATCH], numbers[BATCH];
-    tally->newlines += count_newlines(data, len);
-    while (text.at < text.limit) {
-        const unsigned char *begin = text.at;
-        const size_t n =
-            is_listed
-                ? fields_parse(plan->parser, &plan->lines->field, &text, values.doubles, BATCH)
-                : fields_parse_keyed(plan->parser, &plan->lines->field, &plan->lines->keys[0].field,
-                                     &text, values.doubles, keyed->spans[0], BATCH);
-        const struct record_text batch = {begin, begin, text.at};
-        if (!is_listed)
-            keyed_find_others(keyed, plan->parser, &plan->lines->field, plan->lines->keys, batch,
-                              values.doubles, n);
+    struct line_batch batch = {
+        .values = values.doubles, .keys = keyed->spans, .weights = keyed->weights};
+    tally->newlines += count_newlines(&lines->all);
+    while (line_reader_next(lines, &batch)) {
+        const size_t n = batch.count;
         memset(values.doubles + n, 0, (BATCH - n) * sizeof values.doubles[0]);
         rows_of_tokens(plan, &values, rows);
-        keyed_count(keyed, plan->lines->keys, n, numbers);
-        keyed_count_rows(keyed, numbers, rows, n);
+        keyed_count(keyed, &batch, numbers);
+        keyed_count_rows(keyed, &batch, numbers, rows);
         if (plan->spec->has_moments && has_large(values.doubles, n))
-            add_large_values(plan, &batch, numbers, values.doubles, n, keyed);
+            add_large_values(lines, &batch, numbers, keyed);
         else
-            keyed_add_values(keyed, numbers, values.doubles, NULL, n);
+            keyed_add_values(keyed, &batch, numbers, NULL);
     }
 }

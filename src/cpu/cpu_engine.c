@@ -116,7 +116,6 @@ static int open_tables(struct cpu_engine *cpu, const struct histogram_spec *spec
 /* Makes tables as open_tables, for counts by key, which are moved to engine.keys. */
 static int open_keyed_tables(struct cpu_engine *cpu, unsigned chunks, bool has_weight)
 {
-    struct weight_total *total = has_weight ? &cpu->weight_total : NULL;
     int rc = 0;
     cpu->tables = cache_lines_open(chunks * sizeof *cpu->tables);
     if (!cpu->tables)
@@ -124,7 +123,7 @@ static int open_keyed_tables(struct cpu_engine *cpu, unsigned chunks, bool has_w
     cpu->table_count = chunks;
     for (size_t i = 0; i < chunks; i++) {
         pthread_mutex_init(&cpu->tables[i].lock, NULL);
-        rc |= keyed_open(&cpu->tables[i].keyed, cpu->engine.keys, chunks, total);
+        rc |= keyed_open(&cpu->tables[i].keyed, cpu->engine.keys, chunks, has_weight);
     }
     return rc;
 }

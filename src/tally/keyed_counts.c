@@ -1,104 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "keyed_counts.h"
-#include "src/text/number.h"
-#include "src/text/weight.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Reads up to eight digits at `at`. Returns how many there are: fewer if end or another character
- * follows. */
-static size_t read_digits(const unsigned char *at, const unsigned char *end, uint64_t *number)
-{
-    size_t count = 0;
-    if (end - at >= 8) {
-        const uint64_t word = byte_word(at) ^ EACH_BYTE('0');
-        /* The highest bit of each byte that is not a digit. */
-        if (((((word & EACH_BYTE(0x7f)) + EACH_BYTE(0x76)) | word) & EACH_BYTE(0x80)) == 0) {
-            *number = number_of_digits(word);
-            return 8;
-        }
-    }
-    for (*number = 0; count < 8 && at < end && (unsigned char)(*at - '0') <= 9; count++, at++)
-        *number = *number * 10 + (unsigned char)(*at - '0');
-    return count;
-}
-
-/* Sets *number to the token [begin, end). False if that is not an integer of at most 64 bits. */
-static bool read_whole(const unsigned char *begin, const unsigned char *end, int128 *number)
-{
-    static const uint64_t ten_to[] = {1,      10,      100,      1000,     10000,
-                                      100000, 1000000, 10000000, 100000000};
-    const unsigned char *at = begin + (*begin == '-' || *begin == '+');
-    uint64_t magnitude = 0, digits;
-    if (at == end)
-        return false;
-    while (at < end) {
-        const size_t count = read_digits(at, end, &digits);
-        if (count == 0 || __builtin_mul_overflow(magnitude, ten_to[count], &magnitude) ||
-            __builtin_add_overflow(magnitude, digits, &magnitude))
-            return false;
-        at += count;
-    }
-    *number = *begin == '-' ? -(int128)magnitude : (int128)magnitude;
-    return true;
-}
-
-/* Sets *number to a token. One with a point or an exponent is the whole number that its double is.
- * False if it has more than 64 bits, or is no number. */
-static bool whole_of_token(const unsigned char *begin, const unsigned char *end, int128 *number)
-{
-    if (read_whole(begin, end, number))
-        return true;
-    const double value = number_of_token(begin, end, end);
-    const bool fits = fabs(value) <= MOMENTS_LARGE_END;
-    *number = fits ? (int128)value : 0;
-    return fits;
-}
-
-static void add_tokens(const unsigned char *text, size_t len, struct large_numbers *large)
-{
-    const unsigned char *limit = text + len;
-    int128 number;
-    for (const unsigned char *at = text, *end; at < limit; at = end) {
-        end = at + 1;
-        if (number_is_space(*at))
-            continue;
-        end = number_token_end(at, limit);
-        if (whole_of_token(at, end, &number))
-            large_numbers_add(large, (double)number, number);
-    }
-}
-
-void large_numbers_read(const struct number_parser *parser, const struct field *field,
-                        struct record_text text, struct moments *moments)
-{
-    struct field_tokens tokens = {.field = field, .cap = SIZE_MAX};
-    struct large_numbers large = {.any = false};
-    const bool is_gathered = field->kind != FIELD_NONE || field->has_units;
-    if (!is_gathered)
-        add_tokens(text.at, (size_t)(text.limit - text.at), &large);
-    while (is_gathered && text.at < text.limit) {
-        fields_gather(parser, field, &text, &tokens);
-        add_tokens(tokens.bytes, tokens.len, &large);
-    }
-    moments_add_large(moments, &large);
-}
-
-void large_numbers_list(const struct number_parser *parser, const struct field *field,
-                        struct record_text text, struct listed_number *numbers)
-{
-    struct field_tokens tokens = {.field = field, .cap = SIZE_MAX};
-    while (text.at < text.limit) {
-        fields_gather(parser, field, &text, &tokens);
-        const unsigned char *at = tokens.bytes, *const limit = at + tokens.len;
-        for (const unsigned char *end; at < limit; at = end + 1, numbers++) {
-            end = number_token_end(at, limit);
-            numbers->is_whole = whole_of_token(at, end, &numbers->number);
-        }
-    }
-}
 
 /* Limits of a table before it is moved. Full sums take 256 MiB in all tables together. */
 #define KEYS_MAX ((size_t)1 << 15)
@@ -122,17 +27,16 @@ void large_numbers_list(const struct number_parser *parser, const struct field *
 #define AT_ONCE 128
 
 int keyed_open(struct keyed_counts *keyed, struct key_tallies *keys, unsigned tables,
-               struct weight_total *total)
+               bool has_weights)
 {
     const size_t wide = WIDE_OF_ALL / tables;
     *keyed = (struct keyed_counts){.keys = keys,
                                    .parts = key_tallies_parts(keys),
-                                   .weight_total = total,
                                    .wide_max = wide < WIDE_MIN ? WIDE_MIN : wide};
     keyed->spans = malloc((keyed->parts + 1) * sizeof keyed->spans[0]);
-    keyed->weights = total ? malloc(KEYED_MAX * sizeof keyed->weights[0]) : NULL;
+    keyed->weights = has_weights ? malloc(LINES_MAX * sizeof keyed->weights[0]) : NULL;
     const int rc = key_tallies_open_table(keys, &keyed->table, &keyed->samples);
-    return keyed->spans && (keyed->weights || !total) ? rc : -1;
+    return keyed->spans && (keyed->weights || !has_weights) ? rc : -1;
 }
 
 void keyed_close(struct keyed_counts *keyed)
@@ -170,7 +74,7 @@ static bool is_full(const struct keyed_counts *keyed)
     const struct key_table *table = &keyed->table;
     const size_t others = keyed->quick.others < table->count ? keyed->quick.others : table->count;
     return table->count > KEYS_MAX || keyed->wide + others > keyed->wide_max ||
-           table->name_bytes > NAMES_MAX || keyed->rows > UINT32_MAX - KEYED_MAX;
+           table->name_bytes > NAMES_MAX || keyed->rows > UINT32_MAX - LINES_MAX;
 }
 
 /* Returns the bytes of the scratch, of which only those that are used take memory. Parts are made
@@ -183,11 +87,11 @@ static size_t scratch_size(const struct keyed_counts *keyed)
 }
 
 /* True if the scratch has room for the key of record i. */
-static bool has_room(const struct keyed_counts *keyed, size_t i)
+static bool has_room(const struct keyed_counts *keyed, const struct line_batch *batch, size_t i)
 {
     size_t len = 0;
     for (unsigned part = 0; part < keyed->parts; part++) {
-        const struct key_span *span = &keyed->spans[part][i];
+        const struct key_span *span = &batch->keys[part][i];
         len += span->from ? key_scratch_size(span->len) : 0;
     }
     const size_t size = keyed->parts > 1 ? 2 * key_parts_size(keyed->parts, len) : len;
@@ -211,11 +115,13 @@ static struct key_name make_part(struct keyed_counts *keyed, const struct key *k
 }
 
 /* Returns the key of record i. Without a key its bytes are NULL. */
-static struct key_name make_name(struct keyed_counts *keyed, const struct key *keys, size_t i)
+static struct key_name make_name(struct keyed_counts *keyed, const struct line_batch *batch,
+                                 size_t i)
 {
+    const struct key *keys = batch->spec->keys;
     struct key_name parts[KEY_PARTS_MAX];
     for (unsigned part = 0; part < keyed->parts; part++) {
-        parts[part] = make_part(keyed, &keys[part], &keyed->spans[part][i], &keyed->memos[part]);
+        parts[part] = make_part(keyed, &keys[part], &batch->keys[part][i], &keyed->memos[part]);
         if (!parts[part].bytes)
             return parts[part];
     }
@@ -248,16 +154,16 @@ static struct key_words words_of(const struct keyed_counts *keyed, struct key_na
 }
 
 /* Prepares the key of a record. `before` is what was prepared before, or NULL. */
-static inline void prepare(struct keyed_counts *keyed, const struct key *keys, size_t i,
+static inline void prepare(struct keyed_counts *keyed, const struct line_batch *batch, size_t i,
                            const unsigned char *begin, const struct wanted *before,
                            struct wanted *wanted)
 {
     wanted->is_repeated = false;
-    if (keyed->weights && keyed->weights[i] == 0) {
+    if (batch->weights && batch->weights[i] == 0) {
         wanted->name.bytes = NULL;
         return;
     }
-    wanted->name = make_name(keyed, keys, i);
+    wanted->name = make_name(keyed, batch, i);
     if (!wanted->name.bytes) {
         keyed->invalid++;
         return;
@@ -286,23 +192,22 @@ static uint32_t find_number(struct keyed_counts *keyed, const struct wanted *wan
     return KEY_MISSING;
 }
 
-/* Counts records from `first` up to n: AT_ONCE, or those whose keys the scratch has room for.
- * Returns how many these are. */
-static size_t count_some(struct keyed_counts *keyed, const struct key *keys, size_t first, size_t n,
+/* Counts records from `first` on: AT_ONCE, or those whose keys the scratch has room for. Returns
+ * how many these are. */
+static size_t count_some(struct keyed_counts *keyed, const struct line_batch *batch, size_t first,
                          uint32_t *numbers)
 {
-    const unsigned char *begin = keyed->spans[0][first].from;
-    const uint64_t *weights = keyed->weights ? keyed->weights + first : NULL;
+    const unsigned char *begin = batch->keys[0][first].from;
+    const uint64_t *weights = batch->weights ? batch->weights + first : NULL;
     struct wanted wanted[AT_ONCE];
-    size_t count = 0;
-    n -= first;
+    size_t count = 0, n = batch->count - first;
     numbers += first;
     keyed->scratch_used = SCRATCH_BEGIN;
     for (unsigned part = 0; part < keyed->parts; part++)
         keyed->memos[part] = (struct key_memo){.from = NULL}; /* its text may be gone */
-    for (; count < n && count < AT_ONCE && has_room(keyed, first + count); count++) {
-        begin = begin ? begin : keyed->spans[0][first + count].from;
-        prepare(keyed, keys, first + count, begin, count > 0 ? &wanted[count - 1] : NULL,
+    for (; count < n && count < AT_ONCE && has_room(keyed, batch, first + count); count++) {
+        begin = begin ? begin : batch->keys[0][first + count].from;
+        prepare(keyed, batch, first + count, begin, count > 0 ? &wanted[count - 1] : NULL,
                 &wanted[count]);
     }
     for (size_t i = 0; i < count; i++) {
@@ -312,43 +217,33 @@ static size_t count_some(struct keyed_counts *keyed, const struct key *keys, siz
     return count;
 }
 
-void keyed_find_others(struct keyed_counts *keyed, const struct number_parser *parser,
-                       const struct field *field, const struct key *keys, struct record_text text,
-                       double *values, size_t n)
-{
-    const unsigned parts = keyed->parts;
-    for (unsigned i = 1; i < parts + (keyed->weights != NULL); i++)
-        fields_find_keys(parser, field, &keys[i].field, text, keyed->spans[i], n);
-    if (keyed->weights)
-        weights_read(&keys[parts].field, keyed->spans[parts], n, values, keyed->spans[0],
-                     keyed->weights, keyed->weight_total);
-}
-
-void keyed_count(struct keyed_counts *keyed, const struct key *keys, size_t n, uint32_t *numbers)
+void keyed_count(struct keyed_counts *keyed, const struct line_batch *batch, uint32_t *numbers)
 {
     if (!keyed->scratch && !(keyed->scratch = malloc(scratch_size(keyed)))) {
         key_tallies_lose(keyed->keys);
-        memset(numbers, 0, n * sizeof numbers[0]); /* KEY_MISSING */
+        memset(numbers, 0, batch->count * sizeof numbers[0]); /* KEY_MISSING */
         return;
     }
     if (is_full(keyed))
         keyed_move(keyed);
-    for (size_t i = 0; i < n;)
-        i += count_some(keyed, keys, i, n, numbers);
+    for (size_t i = 0; i < batch->count;)
+        i += count_some(keyed, batch, i, numbers);
 }
 
-void keyed_count_rows(struct keyed_counts *keyed, const uint32_t *numbers, const uint32_t *rows,
-                      size_t n)
+void keyed_count_rows(struct keyed_counts *keyed, const struct line_batch *batch,
+                      const uint32_t *numbers, const uint32_t *rows)
 {
     struct key_samples *samples = &keyed->samples;
+    const uint64_t *weights = batch->weights;
+    const size_t n = batch->count;
     if (samples->count + n > samples->max)
         key_tallies_move_samples(keyed->keys, &keyed->table, samples);
-    for (size_t i = 0; i < n && keyed->weights; i++)
-        if (keyed->weights[i] > 0)
-            key_samples_add_weight(samples, numbers[i], rows[i], keyed->weights[i]);
-    if (keyed->weights)
+    for (size_t i = 0; i < n && weights; i++)
+        if (weights[i] > 0)
+            key_samples_add_weight(samples, numbers[i], rows[i], weights[i]);
+    if (weights)
         return;
-    uint32_t *counts[KEYED_MAX], unused = 0;
+    uint32_t *counts[LINES_MAX], unused = 0;
     if (!key_pages_open(samples)) {
         key_tallies_lose(keyed->keys);
         return;
@@ -365,20 +260,23 @@ void keyed_count_rows(struct keyed_counts *keyed, const uint32_t *numbers, const
     keyed->rows += n;
 }
 
-void keyed_add_values(struct keyed_counts *keyed, const uint32_t *numbers, const double *values,
-                      const struct listed_number *wholes, size_t n)
+void keyed_add_values(struct keyed_counts *keyed, const struct line_batch *batch,
+                      const uint32_t *numbers, const struct listed_number *wholes)
 {
+    const double *values = batch->values;
+    const uint64_t *weights = batch->weights;
+    const size_t n = batch->count;
     struct key_sums *sums = keyed->table.sums;
     struct quick_sums *quick = &keyed->quick;
     bool done = true;
     if (sums && quick->others > OTHERS_MAX * quick->count)
         move_quick(keyed);
-    if (sums && !keyed->is_spread && !keyed->weights)
-        quick_sums_prepare(quick, keyed->table.count, KEYS_MAX + 1 + KEYED_MAX, values, n);
+    if (sums && !keyed->is_spread && !weights)
+        quick_sums_prepare(quick, keyed->table.count, KEYS_MAX + 1 + LINES_MAX, values, n);
     for (size_t i = 0; i < n; i++) {
         if (i + AHEAD < n && numbers[i + AHEAD] < quick->count) /* which has two lines */
             __builtin_prefetch((const char *)&quick->list[numbers[i + AHEAD]] + 64);
-        const uint64_t weight = keyed->weights ? keyed->weights[i] : 1;
+        const uint64_t weight = weights ? weights[i] : 1;
         if (weight == 0)
             continue;
         if (isnan(values[i])) {
@@ -386,15 +284,15 @@ void keyed_add_values(struct keyed_counts *keyed, const uint32_t *numbers, const
             continue;
         }
         const bool is_large = wholes && wholes[i].is_whole && fabs(values[i]) >= MOMENTS_LARGE;
-        if (!sums || (!is_large && !keyed->weights && quick_sums_add(quick, numbers[i], values[i])))
+        if (!sums || (!is_large && !weights && quick_sums_add(quick, numbers[i], values[i])))
             continue;
         struct key_sums *of_key = &sums[numbers[i]];
         keyed->wide -= of_key->moments != NULL;
         if (is_large)
             done &= key_sums_add_large(of_key, values[i], wholes[i].number, weight);
         else
-            done &= keyed->weights ? key_sums_add_times(of_key, values[i], weight)
-                                   : key_sums_add(of_key, values[i]);
+            done &= weights ? key_sums_add_times(of_key, values[i], weight)
+                            : key_sums_add(of_key, values[i]);
         keyed->wide += of_key->moments != NULL;
     }
     if (!done)

@@ -4,7 +4,7 @@
 #include "src/base/byte_word.h"
 #include "utf8.h"
 #include "weight.h"
-#include "field_parser.h"
+#include "lines.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -304,22 +304,25 @@ bool weight_is_zero(const struct field *field, const unsigned char *begin, const
            weight_of_field(field, from, to) == 0;
 }
 
-void weights_read(const struct field *field, const struct key_span *spans, size_t n, double *values,
-                  struct key_span *keys, uint64_t *weights, struct weight_total *total)
+void weights_read(struct line_batch *batch, struct weight_total *total)
 {
+    const unsigned key = batch->spec->key_count;
+    const struct field *field = &batch->spec->keys[key].field;
+    const struct key_span *spans = batch->keys[key];
     uint64_t sum = 0;
     bool is_too_large = false;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < batch->count; i++) {
         const unsigned char *from = spans[i].from;
-        weights[i] = from ? weight_of_field(field, from, from + spans[i].len) : WEIGHT_NONE;
-        if (weights[i] == WEIGHT_NONE) {
-            weights[i] = 1;
-            if (values)
-                values[i] = NAN;
+        uint64_t weight = from ? weight_of_field(field, from, from + spans[i].len) : WEIGHT_NONE;
+        if (weight == WEIGHT_NONE) {
+            weight = 1;
+            if (batch->values)
+                batch->values[i] = NAN;
             else
-                keys[i].from = NULL;
+                batch->keys[0][i].from = NULL;
         }
-        is_too_large |= __builtin_add_overflow(sum, weights[i], &sum);
+        batch->weights[i] = weight;
+        is_too_large |= __builtin_add_overflow(sum, weight, &sum);
     }
     if (is_too_large || atomic_fetch_add(&total->sum, sum) > UINT64_MAX - sum)
         atomic_store(&total->is_too_large, true);

@@ -16,7 +16,7 @@
 #define WEIGHT_MAX ((uint64_t)INT64_MAX)
 
 struct field;
-struct key_span;
+struct line_batch;
 
 /* True if the weight of the record [begin, end) is 0. Any thread. */
 bool weight_is_zero(const struct field *field, const unsigned char *begin,
@@ -28,11 +28,10 @@ struct weight_total {
     atomic_bool is_too_large; /* it does not fit 64 bits, and neither may what was counted */
 };
 
-/* Sets the weights of n records, which are in the fields `spans`, and adds them to the total. A
- * record without one gets weight 1. It is made invalid: its value NaN or, if `values` is NULL, the
- * span of its `key` that of a record without one. Any thread. */
-void weights_read(const struct field *field, const struct key_span *spans, size_t n, double *values,
-                  struct key_span *keys, uint64_t *weights, struct weight_total *total);
+/* Sets the weights of a batch (lines.h) whose fields were found, and adds them to the total. A
+ * record without one gets weight 1. It is made invalid: its value NaN or, without values, its first
+ * key missing. Any thread. */
+void weights_read(struct line_batch *batch, struct weight_total *total);
 
 /* 0; or -1 with the error set if the sum is too large. Any thread. */
 int weight_total_check(const struct weight_total *total, struct error *error);

@@ -412,7 +412,7 @@ static void count_part(struct counting *counting, const unsigned char *data, siz
     struct keyed_counts *keyed = &counting->keyed[index % 2];
     unsigned char *copy = fuzz_copy(data, len);
     struct chunk chunk = {.data = copy, .len = len, .origin = {.bytes = len}};
-    chunk.origin.has_header = index == 0 && counting->plan->field.has_header;
+    chunk.origin.has_header = index == 0 && counting->plan->spec->lines.field.has_header;
     count_chunk(counting->plan, &chunk, &counting->tally, NULL, keyed);
     free(copy);
     if (counting->choices->flags & MOVES_EACH)
@@ -430,7 +430,7 @@ static void count_text(struct counting *counting, const unsigned char *text, siz
         const bool is_last = index + 1 == CHUNKS_MAX || counting->choices->records == UINT8_MAX;
         const size_t records = is_last ? SIZE_MAX : counting->choices->records + (size_t)1;
         for (size_t i = 0; i < records && at < limit; i++) {
-            at = field_record_end(&counting->plan->field, at, limit);
+            at = field_record_end(&counting->plan->spec->lines.field, at, limit);
             at += at < limit;
         }
         count_part(counting, from, (size_t)(at - from), index);
@@ -594,8 +594,8 @@ static void check_kernels(const struct cpu_kernels *kernels, const struct histog
     struct counting counting = {
         .plan = &plan, .choices = choices, .keys = key_tallies_open(spec, max, UINT64_MAX)};
     uint64_t newlines = 0;
-    fuzz_require(counting.keys && keyed_open(&counting.keyed[0], counting.keys, 2, NULL) == 0 &&
-                     keyed_open(&counting.keyed[1], counting.keys, 2, NULL) == 0,
+    fuzz_require(counting.keys && keyed_open(&counting.keyed[0], counting.keys, 2, false) == 0 &&
+                     keyed_open(&counting.keyed[1], counting.keys, 2, false) == 0,
                  "out of memory");
     if (choices->flags & IS_SMALL)
         counting.keyed[0].samples.max = counting.keyed[1].samples.max = 2;
