@@ -58,7 +58,7 @@ cpu_sources = \
 	src/cpu/cpu_engine.c \
 	src/text/field_parser_avx2.c src/text/field_parser_avx512.c src/text/json_loop.h src/text/line_format_loop.h src/text/lines_loop.h src/text/json_scan.h \
 	src/text/field_parser.c src/text/field_parser.h src/text/field_parser_portable.c \
-	src/text/line_spans.c src/text/line_spans.h src/text/lines.c src/text/lines.h \
+	src/text/lines.c src/text/lines.h \
 	src/tally/keyed_counts.c src/tally/keyed_counts.h \
 	src/tally/paged_counts.c src/tally/paged_counts.h
 

@@ -217,18 +217,10 @@ void count_byte_pairs(const unsigned char *data, size_t len, bool is_aligned, st
 
 /* --- any mode --- */
 
-/* The place where samples are counted. */
-struct destination {
-    struct tally *tally;
-    struct paged_counts *paged; /* NULL: in the tally */
-    struct keyed_counts *keyed; /* NULL: there are no keys */
-};
-
 static void count_all(const struct count_plan *plan, const unsigned char *data, size_t len,
-                      const struct destination *to)
+                      struct tally *tally, struct paged_counts *paged)
 {
     const struct cpu_kernels *kernels = plan->kernels;
-    struct tally *tally = to->tally;
     switch (plan->spec->mode->id) {
     case MODE_BYTES:
         kernels->count_bytes(data, len, tally->counts);
@@ -239,15 +231,15 @@ static void count_all(const struct count_plan *plan, const unsigned char *data, 
         tally->samples += len;
         break;
     case MODE_VALUES:
-        count_values(plan, data, len, tally, to->paged);
+        count_values(plan, data, len, tally, paged);
         break;
     case MODE_CHARACTERS:
     case MODE_CATEGORIES:
     case MODE_BLOCKS:
-        kernels->count_characters(plan, data, len, tally, to->paged);
+        kernels->count_characters(plan, data, len, tally, paged);
         break;
     case MODE_PAIRS:
-        count_byte_pairs(data, len, plan->spec->is_aligned, tally, to->paged);
+        count_byte_pairs(data, len, plan->spec->is_aligned, tally, paged);
         break;
     case MODE_NUMBERS: /* count_text */
     case MODE_LINES:
@@ -267,28 +259,35 @@ static void count_keys(struct line_reader *lines, struct keyed_counts *keyed)
         keyed_count(keyed, &batch, numbers);
 }
 
-/* Counts records as `spec` describes those of their file; a `name` that is NULL is not known. False
- * if an expression was undecided. Not inlined, as the reader takes some pages of the stack. */
-static __attribute__((noinline)) bool count_text(const struct count_plan *plan,
-                                                 const struct line_spec *spec, const char *name,
-                                                 const unsigned char *data, size_t len,
-                                                 const struct destination *to)
+/* Counts the records of a chunk, data[0..len) of it, as count_chunk does. Not inlined, as the
+ * reader and a description take some pages of the stack. */
+static __attribute__((noinline)) bool
+count_text(const struct count_plan *plan, const struct origin *origin, const unsigned char *data,
+           size_t len, struct tally *tally, struct paged_counts *paged, struct keyed_counts *keyed)
 {
+    const struct line_spec *spec = &plan->spec->lines;
+    const bool has_numbers = plan->spec->mode->id == MODE_NUMBERS;
+    size_t header = 0;
+    struct line_spec of_file;
     struct line_reader lines;
     struct error failure;
-    line_reader_open(&lines, spec, plan->parser, plan->weight_total, data, len);
-    if (plan->spec->mode->id == MODE_NUMBERS && to->keyed) {
-        plan->kernels->count_keyed_numbers(plan, &lines, to->tally, to->keyed);
-    } else if (plan->spec->mode->id == MODE_NUMBERS) {
-        plan->kernels->count_numbers(plan, &lines, to->tally, to->paged);
-    } else if (to->keyed) {
-        to->tally->newlines += byte_count(data, len, '\n');
-        count_keys(&lines, to->keyed);
+    if (line_spec_has_names(spec)) {
+        of_file = *spec;
+        line_spec_set_columns(&of_file, &origin->columns);
+        spec = &of_file;
     }
+    if (origin->has_header) /* its last newline stays, which then is an empty record */
+        header = field_header_len(&spec->field, data, len);
+    tally->newlines += byte_count(data, has_numbers ? header : len, '\n');
+    line_reader_open(&lines, spec, plan->parser, plan->weight_total, data + header, len - header);
+    if (has_numbers)
+        plan->kernels->count_numbers(plan, &lines, tally, paged, keyed);
+    else if (keyed)
+        count_keys(&lines, keyed);
     if (line_reader_close(&lines, &failure) == 0)
         return true;
-    if (name)
-        error_begin(&failure, name);
+    if (origin->name)
+        error_begin(&failure, origin->name);
     line_filter_fail(&spec->filter, &failure);
     return false;
 }
@@ -305,58 +304,32 @@ struct count_plan count_plan(const struct cpu_kernels *kernels, const struct his
     return plan;
 }
 
-void count_samples(const struct count_plan *plan, const unsigned char *data, size_t len,
-                   struct tally *tally)
-{
-    const struct destination to = {.tally = tally};
-    if (plan->spec->mode->is_text)
-        (void)count_text(plan, &plan->spec->lines, NULL, data, len, &to);
-    else
-        count_all(plan, data, len, &to);
-}
-
 bool count_can_page(const struct histogram_spec *spec)
 {
     return (spec->mode->has_characters && !spec->groups) || spec->mode->has_pairs ||
            (spec->mode->is_binned && spec->type.size > 1 && !spec->lines.has_weight);
 }
 
-/* Counts the records of a chunk, data[0..len) of it, as count_chunk does. Not inlined, as a
- * description takes some pages of the stack. */
-static __attribute__((noinline)) bool count_records(const struct count_plan *plan,
-                                                    const struct origin *origin,
-                                                    const unsigned char *data, size_t len,
-                                                    const struct destination *to)
-{
-    const struct line_spec *spec = &plan->spec->lines;
-    struct line_spec of_file;
-    size_t header = 0;
-    if (line_spec_has_names(spec)) {
-        of_file = *spec;
-        line_spec_set_columns(&of_file, &origin->columns);
-        spec = &of_file;
-    }
-    if (origin->has_header) { /* its last newline stays, which then is an empty record */
-        header = field_header_len(&spec->field, data, len);
-        to->tally->newlines += byte_count(data, header, '\n');
-    }
-    return count_text(plan, spec, origin->name, data + header, len - header, to);
-}
-
 bool count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
                  struct paged_counts *paged, struct keyed_counts *keyed)
 {
-    const struct destination to = {.tally = tally, .paged = paged, .keyed = keyed};
     const struct origin *origin = &chunk->origin;
     const unsigned char *data = chunk->data + chunk->begin;
     size_t len = chunk->len - chunk->begin;
     tally->bytes += origin->bytes;
     if (plan->spec->mode->is_text)
-        return count_records(plan, origin, data, len, &to);
+        return count_text(plan, origin, data, len, tally, paged, keyed);
     if (plan->skip_repeated) {
         data += chunk->repeated;
         len = origin->bytes;
     }
-    count_all(plan, data, len, &to);
+    count_all(plan, data, len, tally, paged);
     return true;
+}
+
+void count_samples(const struct count_plan *plan, const unsigned char *data, size_t len,
+                   struct tally *tally)
+{
+    const struct chunk chunk = {.data = (unsigned char *)data, .len = len};
+    (void)count_chunk(plan, &chunk, tally, NULL, NULL);
 }

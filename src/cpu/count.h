@@ -57,10 +57,8 @@ struct cpu_kernels {
     void (*count_values)(const struct count_plan *plan, const unsigned char *data, size_t len,
                          struct tally *tally, struct paged_counts *paged);
     void (*count_numbers)(const struct count_plan *plan, struct line_reader *lines,
-                          struct tally *tally, struct paged_counts *paged);
-    /* Numbers by the key of their records. Adds newlines, but no samples: keys have these. */
-    void (*count_keyed_numbers)(const struct count_plan *plan, struct line_reader *lines,
-                                struct tally *tally, struct keyed_counts *keyed);
+                          struct tally *tally, struct paged_counts *paged,
+                          struct keyed_counts *keyed); /* unless NULL, gets all but newlines */
     void (*count_characters)(const struct count_plan *plan, const unsigned char *data, size_t len,
                              struct tally *tally, struct paged_counts *paged);
     const struct number_parser *parser; /* for the same instructions, or for fewer */

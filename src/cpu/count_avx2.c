@@ -360,7 +360,6 @@ const struct cpu_kernels cpu_kernels_avx2 = {
     .count_bytes = count_in_pieces,
     .count_values = count_values,
     .count_numbers = count_numbers,
-    .count_keyed_numbers = count_keyed_numbers,
     .count_characters = count_characters,
     .parser = &number_parser_avx2,
 };

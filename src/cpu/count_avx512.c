@@ -691,7 +691,6 @@ const struct cpu_kernels cpu_kernels_avx512 = {
     .count_bytes = count_bytes,
     .count_values = count_values_or_words,
     .count_numbers = count_numbers,
-    .count_keyed_numbers = count_keyed_numbers,
     .count_characters = count_characters,
     .parser = &number_parser_avx512,
 };

@@ -63,7 +63,6 @@ const struct cpu_kernels cpu_kernels_neon = {
     .count_values = count_values,
     .count_characters = portable_count_characters,
     .count_numbers = count_numbers,
-    .count_keyed_numbers = count_keyed_numbers,
     .parser = &number_parser_portable,
 };
 

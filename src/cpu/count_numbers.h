@@ -3,8 +3,8 @@
  * that the compiler finds a use for: the body of a file of kernels. That file defines first
  *     TARGET      the attribute of functions that use its instructions, or nothing
  *     INLINE      what functions are declared with that must be inlined
- * and gets count_values, count_numbers and count_keyed_numbers for its struct cpu_kernels. A batch
- * of numbers becomes a batch of rows, which are then counted one by one. */
+ * and gets count_values and count_numbers for its struct cpu_kernels. A batch of numbers becomes a
+ * batch of rows, which are then counted one by one. */
 #include "batch.h"
 #include "batch_sums.h"
 #include "src/tally/keyed_counts.h"
@@ -279,11 +279,12 @@ TARGET static void copy_numbers(const union batch *batch, union batch *numbers)
     }
 }
 
-/* Finds the rows of a batch of tokens. Fast loops would leave what is not a number to a slow one,
- * so a number takes its place first. */
-TARGET static void rows_of_tokens(const struct count_plan *plan, const union batch *batch,
+/* Finds the rows of a batch of n numbers; zeros stand for those that are missing. Fast loops would
+ * leave what is not a number to a slow one, so a number takes its place first. */
+TARGET static void rows_of_tokens(const struct count_plan *plan, union batch *batch, size_t n,
                                   uint32_t *restrict rows)
 {
+    memset(batch->doubles + n, 0, (BATCH - n) * sizeof batch->doubles[0]);
     const uint32_t invalid = (uint32_t)ROW_INVALID(&plan->spec->binning);
     const bool is_mixed = meets_invalid(batch);
     union batch numbers;
@@ -294,36 +295,30 @@ TARGET static void rows_of_tokens(const struct count_plan *plan, const union bat
         rows[i] = batch->doubles[i] == batch->doubles[i] ? rows[i] : invalid;
 }
 
-/* Adds what was rounded off the large whole numbers of a batch. Not inlined, as the list is long.
- */
-static __attribute__((noinline)) void add_large_numbers(const struct line_reader *lines,
-                                                        const struct line_batch *batch,
-                                                        struct moments *moments)
+/* Adds what was rounded off the large numbers of a batch. */
+static __attribute__((noinline, cold)) void add_large_numbers(struct line_reader *lines, size_t n,
+                                                              struct moments *moments)
 {
-    struct listed_number wholes[BATCH];
+    const struct listed_number *listed = line_reader_list(lines);
     struct large_numbers large = {.any = false};
-    line_reader_list(lines, batch, wholes);
-    for (size_t i = 0; i < batch->count; i++)
-        if (wholes[i].is_whole)
-            large_numbers_add(&large, (double)wholes[i].number, wholes[i].number);
+    for (size_t i = 0; i < n; i++)
+        if (listed[i].is_whole)
+            large_numbers_add(&large, (double)listed[i].number, listed[i].number);
     moments_add_large(moments, &large);
 }
 
-/* Finds the rows of a batch of numbers, which are the values of the state. Adds them to the
+/* Finds the rows of a batch of n numbers, which are the values of the state. Adds them to the
  * moments, or begins with them: batch_moments_end must follow before the next batch. */
-TARGET static void find_rows_of_numbers(const struct count_plan *plan,
-                                        const struct line_reader *lines,
-                                        const struct line_batch *batch, struct batch_state *state)
+TARGET static void find_rows_of_numbers(const struct count_plan *plan, struct line_reader *lines,
+                                        size_t n, struct batch_state *state)
 {
-    double *values = state->values.doubles;
-    const size_t n = batch->count;
+    const double *values = state->values.doubles;
     if (state->moments.moments) {
         batch_moments_add(&state->moments, values, n);
         if (batch_moments_has_large(&state->moments, values, n))
-            add_large_numbers(lines, batch, state->moments.moments);
+            add_large_numbers(lines, n, state->moments.moments);
     }
-    memset(values + n, 0, (BATCH - n) * sizeof values[0]);
-    rows_of_tokens(plan, &state->values, state->rows);
+    rows_of_tokens(plan, &state->values, n, state->rows);
 }
 
 /* Counts a batch; in turns if its rows are close together, as in most columns. Adds it to the
@@ -349,24 +344,19 @@ TARGET static void count_rows_of_numbers(struct batch_state *state, struct turns
     count_in_turns(turns, state);
 }
 
-/* Adds the values of a batch that are numbers to sums, or what these cannot take to moments. Not
- * inlined, as the list is long. */
-static __attribute__((noinline)) void add_weighted_values(const struct line_reader *lines,
-                                                          const struct line_batch *batch,
-                                                          struct key_sums *sums,
-                                                          struct moments *moments)
+/* Adds the values of a batch that are numbers to sums, or what these cannot take to moments. */
+static void add_weighted_values(struct line_reader *lines, const struct line_batch *batch,
+                                struct key_sums *sums, struct moments *moments)
 {
-    struct listed_number wholes[BATCH];
     const double *values = batch->values;
-    const bool any_large = has_large(values, batch->count);
-    if (any_large)
-        line_reader_list(lines, batch, wholes);
+    const struct listed_number *listed =
+        has_large(values, batch->count) ? line_reader_list(lines) : NULL;
     for (size_t i = 0; i < batch->count; i++) {
         const uint64_t weight = batch->weights[i];
         if (weight == 0 || isnan(values[i]))
             continue;
-        if (any_large && wholes[i].is_whole && fabs(values[i]) >= MOMENTS_LARGE)
-            moments_add_rounded(moments, values[i], wholes[i].number, weight);
+        if (listed && listed[i].is_whole && fabs(values[i]) >= MOMENTS_LARGE)
+            moments_add_rounded(moments, values[i], listed[i].number, weight);
         else if (!key_sums_add_times(sums, values[i], weight))
             moments_add_double(moments, values[i], weight);
     }
@@ -383,10 +373,8 @@ static void count_weighted_numbers(const struct count_plan *plan, struct line_re
     struct line_batch batch = {.values = values.doubles, .keys = spans, .weights = weights};
     struct key_sums sums = {.moments = NULL};
     while (line_reader_next(lines, &batch)) {
-        const size_t n = batch.count;
-        memset(values.doubles + n, 0, (BATCH - n) * sizeof values.doubles[0]);
-        rows_of_tokens(plan, &values, rows);
-        for (size_t i = 0; i < n; i++) {
+        rows_of_tokens(plan, &values, batch.count, rows);
+        for (size_t i = 0; i < batch.count; i++) {
             tally->counts[rows[i]] += weights[i];
             tally->samples += weights[i];
         }
@@ -398,25 +386,48 @@ static void count_weighted_numbers(const struct count_plan *plan, struct line_re
     key_sums_close(&sums);
 }
 
+_Static_assert(BATCH == LINES_MAX, "the memory of a batch");
+
+/* Counts numbers by the keys of their records. */
+static void count_keyed_numbers(const struct count_plan *plan, struct line_reader *lines,
+                                struct keyed_counts *keyed)
+{
+    union batch values;
+    ALIGNED uint32_t rows[BATCH], numbers[BATCH];
+    struct line_batch batch = {
+        .values = values.doubles, .keys = keyed->spans, .weights = keyed->weights};
+    while (line_reader_next(lines, &batch)) {
+        rows_of_tokens(plan, &values, batch.count, rows);
+        keyed_count(keyed, &batch, numbers);
+        keyed_count_rows(keyed, &batch, numbers, rows);
+        const bool is_large = plan->spec->has_moments && has_large(values.doubles, batch.count);
+        keyed_add_values(keyed, &batch, numbers, is_large ? line_reader_list(lines) : NULL);
+    }
+}
+
 static void count_numbers(const struct count_plan *plan, struct line_reader *lines,
-                          struct tally *tally, struct paged_counts *paged)
+                          struct tally *tally, struct paged_counts *paged,
+                          struct keyed_counts *keyed)
 {
     tally->newlines += count_newlines(&lines->all);
+    if (keyed) {
+        count_keyed_numbers(plan, lines, keyed);
+        return;
+    }
     if (lines->spec->has_weight) {
         count_weighted_numbers(plan, lines, tally);
         return;
     }
-    const size_t bins = plan->spec->bins;
     struct batch_state state;
     struct line_batch batch = {.values = state.values.doubles};
     struct turns turns = {0};
     bool has_turns = false;
     batch_moments_open(&state.moments, tally->moments);
     while (line_reader_next(lines, &batch)) {
-        find_rows_of_numbers(plan, lines, &batch, &state);
+        find_rows_of_numbers(plan, lines, batch.count, &state);
         tally->samples += batch.count;
         if (batch.count == BATCH && !paged) {
-            count_rows_of_numbers(&state, &turns, tally->counts, bins);
+            count_rows_of_numbers(&state, &turns, tally->counts, plan->spec->bins);
             has_turns = true;
         } else {
             batch_moments_end_all(&state.moments);
@@ -424,41 +435,5 @@ static void count_numbers(const struct count_plan *plan, struct line_reader *lin
         }
     }
     if (has_turns)
-        end_turns(&turns, tally->counts, bins, 0);
-}
-
-/* --- numbers by key --- */
-
-_Static_assert(BATCH == LINES_MAX, "the memory of a batch");
-
-/* Adds the values of a batch to the sums of their keys. Not inlined, as the list is long. */
-static __attribute__((noinline)) void add_large_values(const struct line_reader *lines,
-                                                       const struct line_batch *batch,
-                                                       const uint32_t *numbers,
-                                                       struct keyed_counts *keyed)
-{
-    struct listed_number wholes[BATCH];
-    line_reader_list(lines, batch, wholes);
-    keyed_add_values(keyed, batch, numbers, wholes);
-}
-
-static void count_keyed_numbers(const struct count_plan *plan, struct line_reader *lines,
-                                struct tally *tally, struct keyed_counts *keyed)
-{
-    union batch values;
-    ALIGNED uint32_t rows[BATCH], numbers[BATCH];
-    struct line_batch batch = {
-        .values = values.doubles, .keys = keyed->spans, .weights = keyed->weights};
-    tally->newlines += count_newlines(&lines->all);
-    while (line_reader_next(lines, &batch)) {
-        const size_t n = batch.count;
-        memset(values.doubles + n, 0, (BATCH - n) * sizeof values.doubles[0]);
-        rows_of_tokens(plan, &values, rows);
-        keyed_count(keyed, &batch, numbers);
-        keyed_count_rows(keyed, &batch, numbers, rows);
-        if (plan->spec->has_moments && has_large(values.doubles, n))
-            add_large_values(lines, &batch, numbers, keyed);
-        else
-            keyed_add_values(keyed, &batch, numbers, NULL);
-    }
+        end_turns(&turns, tally->counts, plan->spec->bins, 0);
 }

@@ -186,7 +186,6 @@ const struct cpu_kernels cpu_kernels_portable = {
     .count_bytes = portable_count_bytes,
     .count_values = count_values,
     .count_numbers = count_numbers,
-    .count_keyed_numbers = count_keyed_numbers,
     .count_characters = portable_count_characters,
     .parser = &number_parser_portable,
 };

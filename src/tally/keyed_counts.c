@@ -118,10 +118,10 @@ static struct key_name make_part(struct keyed_counts *keyed, const struct key *k
 static struct key_name make_name(struct keyed_counts *keyed, const struct line_batch *batch,
                                  size_t i)
 {
-    const struct key *keys = batch->spec->keys;
     struct key_name parts[KEY_PARTS_MAX];
     for (unsigned part = 0; part < keyed->parts; part++) {
-        parts[part] = make_part(keyed, &keys[part], &batch->keys[part][i], &keyed->memos[part]);
+        parts[part] =
+            make_part(keyed, &batch->spec->keys[part], &batch->keys[part][i], &keyed->memos[part]);
         if (!parts[part].bytes)
             return parts[part];
     }
@@ -261,7 +261,7 @@ void keyed_count_rows(struct keyed_counts *keyed, const struct line_batch *batch
 }
 
 void keyed_add_values(struct keyed_counts *keyed, const struct line_batch *batch,
-                      const uint32_t *numbers, const struct listed_number *wholes)
+                      const uint32_t *numbers, const struct listed_number *listed)
 {
     const double *values = batch->values;
     const uint64_t *weights = batch->weights;
@@ -283,13 +283,13 @@ void keyed_add_values(struct keyed_counts *keyed, const struct line_batch *batch
             keyed->invalid++;
             continue;
         }
-        const bool is_large = wholes && wholes[i].is_whole && fabs(values[i]) >= MOMENTS_LARGE;
+        const bool is_large = listed && listed[i].is_whole && fabs(values[i]) >= MOMENTS_LARGE;
         if (!sums || (!is_large && !weights && quick_sums_add(quick, numbers[i], values[i])))
             continue;
         struct key_sums *of_key = &sums[numbers[i]];
         keyed->wide -= of_key->moments != NULL;
         if (is_large)
-            done &= key_sums_add_large(of_key, values[i], wholes[i].number, weight);
+            done &= key_sums_add_large(of_key, values[i], listed[i].number, weight);
         else
             done &= weights ? key_sums_add_times(of_key, values[i], weight)
                             : key_sums_add(of_key, values[i]);

@@ -5,7 +5,6 @@
 #define GPUHISTO_KEYED_COUNTS_H
 
 #include "key_tallies.h"
-#include "src/bins/sums.h"
 #include "src/text/lines.h"
 
 struct keyed_counts {
@@ -45,9 +44,9 @@ void keyed_count(struct keyed_counts *keyed, const struct line_batch *batch, uin
 void keyed_count_rows(struct keyed_counts *keyed, const struct line_batch *batch,
                       const uint32_t *numbers, const uint32_t *rows);
 
-/* Adds their values to the sums of the keys, but for NaN, which counts as invalid. `wholes` are the
+/* Adds their values to the sums of the keys, but for NaN, which counts as invalid. `listed` are the
  * same as line_reader_list has them, or NULL if no value is large. */
 void keyed_add_values(struct keyed_counts *keyed, const struct line_batch *batch,
-                      const uint32_t *numbers, const struct listed_number *wholes);
+                      const uint32_t *numbers, const struct listed_number *listed);
 
 #endif

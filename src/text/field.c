@@ -431,15 +431,15 @@ static bool has_numbers(const struct field *field, const unsigned char **from,
                         const unsigned char **to, const unsigned char *end)
 {
     unsigned char token[LIST_TOKEN_SIZE];
-    struct list_sample sample = {.token = token};
     struct list list;
     if (!field_is_list(field))
         return is_number(field, token, field_token(field, from, to, end, token));
+    list.token = token;
     list_open(&list, field, *from, *to);
-    while (list_next(&list, &sample)) {
-        *from = sample.from;
-        *to = sample.to;
-        if (!is_number(field, token, sample.len))
+    while (list_next(&list)) {
+        *from = list.from;
+        *to = list.to;
+        if (!is_number(field, token, list.len))
             return false;
     }
     return true;

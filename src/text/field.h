@@ -234,13 +234,6 @@ void field_hint(const unsigned char *begin, const unsigned char *end, const char
 
 #define LIST_TOKEN_SIZE (NUMBER_MAX + 1)
 
-/* A sample of a list. */
-struct list_sample {
-    const unsigned char *from, *to; /* what it was read from, in the field; NULL: it is missing */
-    unsigned char *token;           /* LIST_TOKEN_SIZE bytes, to be set: `len` of them are it, */
-    size_t len;                     /* perhaps no number; 0: it is none */
-};
-
 /* An array whose elements are walked through, and where the path goes on in each. */
 struct list_level {
     struct json json;
@@ -249,14 +242,15 @@ struct list_level {
 
 /* A field whose samples are read one by one. */
 struct list {
+    unsigned char *token;           /* set it: LIST_TOKEN_SIZE bytes, which get the next sample */
+    size_t len;                     /* of that; perhaps it is no number; 0: it is none */
+    const unsigned char *from, *to; /* what it was read from; NULL: it is missing */
+
     const struct field *field;
-    const unsigned char *from, *to;
     bool is_first; /* no sample was read */
     unsigned depth;
     struct list_level levels[JSON_STEPS_MAX];
-
-    /* The list that the last sample was in: */
-    bool has_more;                 /* each element is a sample */
+    bool has_more;                 /* each element of the list is a sample, */
     bool is_array, is_text;        /* which is an array of JSON, or text with separators */
     const unsigned char *at, *end; /* the elements to come, unless it is an array; NULL: none */
     struct json array;
@@ -268,7 +262,7 @@ void list_open(struct list *list, const struct field *field, const unsigned char
                const unsigned char *to);
 
 /* Reads the next sample. False if there is none. After number_prepare. */
-bool list_next(struct list *list, struct list_sample *sample);
+bool list_next(struct list *list);
 
 /* True if such a field has no samples, which are then not missing. */
 bool list_is_empty(const struct field *field, const unsigned char *from, const unsigned char *to);

@@ -84,7 +84,8 @@ void fields_gather(const struct number_parser *parser, const struct field *field
         swap_commas(tokens);
 }
 
-/* Not inlined, as the tokens take some pages of the stack. */
+/* Parses the fields of records, unless `values` is NULL, and finds their keys, unless `keys` is.
+ * Not inlined, as the tokens take some pages of the stack. */
 static __attribute__((noinline)) size_t parse_records(const struct number_parser *parser,
                                                       const struct field *field,
                                                       const struct field *key,
@@ -98,12 +99,17 @@ static __attribute__((noinline)) size_t parse_records(const struct number_parser
     while (count < cap && text->at < text->limit) {
         tokens.cap = cap - count;
         tokens.keys = keys ? keys + count : NULL;
-        fields_gather(parser, field, text, &tokens);
-        /* With white space at the end vectors can parse the last tokens too. */
-        memset(tokens.bytes + tokens.len, ' ', FIELD_SLACK);
-        struct record_text gathered = {tokens.bytes, tokens.bytes,
-                                       tokens.bytes + tokens.len + FIELD_SLACK};
-        parse_tokens(parser, field, &gathered, values + count, cap - count);
+        if (values) {
+            fields_gather(parser, field, text, &tokens);
+            /* With white space at the end vectors can parse the last tokens too. */
+            memset(tokens.bytes + tokens.len, ' ', FIELD_SLACK);
+            struct record_text gathered = {tokens.bytes, tokens.bytes,
+                                           tokens.bytes + tokens.len + FIELD_SLACK};
+            parse_tokens(parser, field, &gathered, values + count, cap - count);
+        } else {
+            tokens.count = tokens.len = 0;
+            parser->tokenize(field, text, &tokens);
+        }
         count += tokens.count;
     }
     return count;
@@ -142,36 +148,13 @@ static size_t parse_words(const struct number_parser *parser, const struct field
 }
 
 size_t fields_parse(const struct number_parser *parser, const struct field *field,
-                    struct record_text *text, double *values, size_t cap)
+                    const struct field *key, struct record_text *text, double *values,
+                    struct key_span *keys, size_t cap)
 {
     if (field->kind == FIELD_NONE)
         return field->has_units ? parse_words(parser, field, text, values, cap)
                                 : parse_tokens(parser, field, text, values, cap);
-    return parse_records(parser, field, NULL, text, values, NULL, cap);
-}
-
-size_t fields_parse_keyed(const struct number_parser *parser, const struct field *field,
-                          const struct field *key, struct record_text *text, double *values,
-                          struct key_span *keys, size_t cap)
-{
     return parse_records(parser, field, key, text, values, keys, cap);
-}
-
-/* Finds keys as fields_find_keys, of records that count by another kind of field. Not inlined, as
- * the tokens take some pages of the stack. */
-static __attribute__((noinline)) void
-find_keys_beside(const struct number_parser *parser, const struct field *field,
-                 const struct field *key, struct record_text *text, struct key_span *keys, size_t n)
-{
-    struct field_tokens tokens;
-    tokens.field = field;
-    tokens.key = key;
-    for (size_t count = 0; count < n && text->at < text->limit; count += tokens.count) {
-        tokens.count = tokens.len = 0;
-        tokens.cap = n - count;
-        tokens.keys = keys + count;
-        parser->tokenize(field, text, &tokens);
-    }
 }
 
 void fields_find_keys(const struct number_parser *parser, const struct field *field,
@@ -179,7 +162,7 @@ void fields_find_keys(const struct number_parser *parser, const struct field *fi
                       size_t n)
 {
     if (field->kind != key->kind) {
-        find_keys_beside(parser, field, key, &text, keys, n);
+        parse_records(parser, field, key, &text, NULL, keys, n);
         return;
     }
     for (size_t count = 0; count < n && text.at < text.limit;)

@@ -91,14 +91,11 @@ void fields_gather(const struct number_parser *parser, const struct field *field
 
 /* Parses the fields of records, with their units if the field has units, or tokens with FIELD_NONE.
  * Writes a value for each record that counts, NaN for an invalid one, and returns how many. Moves
- * text->at to where to go on. Otherwise as the parser's parse. */
+ * text->at to where to go on. Unless `key` is NULL, which it is with FIELD_NONE, also sets the keys
+ * of the records. Otherwise as the parser's parse. */
 size_t fields_parse(const struct number_parser *parser, const struct field *field,
-                    struct record_text *text, double *values, size_t cap);
-
-/* Parses as fields_parse, but not with FIELD_NONE; also sets the keys of the records. */
-size_t fields_parse_keyed(const struct number_parser *parser, const struct field *field,
-                          const struct field *key, struct record_text *text, double *values,
-                          struct key_span *keys, size_t cap);
+                    const struct field *key, struct record_text *text, double *values,
+                    struct key_span *keys, size_t cap);
 
 /* Finds the keys of the n records from text.at on that count as records of `field`, which the text
  * must have. Any thread. */

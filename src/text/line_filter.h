@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The choice of records that count: those with all strings of --lines-with and none of
  * --lines-without, for which all conditions of --where hold. These functions define it;
- * line_spans.h finds the same faster.
+ * lines.c finds the same faster.
  *
  * Records are those of field.h; where numbers are tokens, a record is a line. Strings are searched
  * as bytes, before fields are looked for, in the record without its newline. A string between

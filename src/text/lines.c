@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "lines.h"
 #include "weight.h"
+#include "src/base/byte_masks.h"
 
 #include <math.h>
 #include <string.h>
 
 /* --- columns with names --- */
 
-static struct field *field_at(struct line_spec *spec, size_t i)
+const struct field *line_spec_field(const struct line_spec *spec, size_t i)
 {
     return i == 0                ? &spec->field
            : i <= KEY_FIELDS_MAX ? &spec->keys[i - 1].field
                                  : &spec->filter.conditions[i - 1 - KEY_FIELDS_MAX].key.field;
-}
-
-const struct field *line_spec_field(const struct line_spec *spec, size_t i)
-{
-    return field_at((struct line_spec *)spec, i);
 }
 
 bool line_spec_has_names(const struct line_spec *spec)
@@ -31,7 +27,311 @@ void line_spec_set_columns(struct line_spec *spec, const struct line_columns *co
 {
     for (size_t i = 0; i < LINE_FIELDS_MAX; i++)
         if (columns->numbers[i] != 0)
-            field_at(spec, i)->number = columns->numbers[i];
+            ((struct field *)line_spec_field(spec, i))->number = columns->numbers[i];
+}
+
+/* --- records that a filter keeps --- */
+
+static const unsigned char invalid[] = {'?', '\n'};
+
+/* True if a record may be too long. Where records are lines, no newline is then among as many bytes
+ * as a record may have. */
+static bool may_be_too_long(const struct field *field, const unsigned char *at,
+                            const unsigned char *limit)
+{
+    const size_t max = field_record_max(field);
+    while ((size_t)(limit - at) > max) {
+        const unsigned char *newline = memrchr(at, '\n', max + 1);
+        if (!newline || field->kind == FIELD_CSV)
+            return true;
+        at = newline + 1;
+    }
+    return false;
+}
+
+static void open_spans(struct line_spans *spans, const struct line_spec *spec,
+                       const struct number_parser *parser, const struct record_text *text)
+{
+    const struct line_filter *filter = &spec->filter;
+    const struct condition *conditions = filter->conditions;
+    const size_t len = (size_t)(text->limit - text->at);
+    const bool is_quoted = spec->field.kind == FIELD_CSV && memchr(text->at, '"', len);
+    *spans = (struct line_spans){.spec = spec, .parser = parser};
+    spans->by_definition = may_be_too_long(&spec->field, text->at, text->limit);
+    spans->at = text->at;
+    spans->limit = text->limit;
+    spans->fields_max = is_quoted ? 1 : SPANS_FIELDS_MAX;
+    for (size_t i = 0; i < filter->count; i++)
+        spans->has_lines |= filter->strings[i].regex != NULL;
+    spans->has_lines = spans->has_lines && !is_quoted && !memchr(text->at, '\r', len);
+    const struct condition *at = conditions, *const end = conditions + filter->condition_count;
+    for (; at < end && strcmp(at->name, conditions->name) == 0; at++)
+        spans->goes_on |= condition_goes_on(at);
+    spans->on_first = (size_t)(at - conditions);
+}
+
+/* Returns where the record after the one that ends at `end` begins. */
+static const unsigned char *after_record(const struct line_spans *spans, const unsigned char *end)
+{
+    return end < spans->limit ? end + 1 : end;
+}
+
+static bool next_by_definition(struct line_spans *spans, const unsigned char **from,
+                               const unsigned char **to)
+{
+    bool keeps = false;
+    while (!keeps && spans->at < spans->limit && !*spans->failure.text) {
+        const unsigned char *end = field_record_end(&spans->spec->field, spans->at, spans->limit);
+        const bool is_too_long = (size_t)(end - spans->at) > field_record_max(&spans->spec->field);
+        keeps =
+            is_too_long || line_filter_keeps(&spans->spec->filter, spans->at, end, &spans->failure);
+        *from = spans->at;
+        *to = spans->at = after_record(spans, end);
+        if (is_too_long && spans->spec->field.kind == FIELD_NONE) { /* with many samples */
+            *from = invalid;
+            *to = invalid + sizeof invalid;
+        }
+    }
+    return keeps;
+}
+
+/* Returns where the first record begins, from spans->at on, that an expression matches; or the
+ * limit. Leaves to the definition what cannot be decided. */
+static const unsigned char *search_records(struct line_spans *spans,
+                                           const struct line_string *string)
+{
+    const unsigned char *at = spans->at;
+    while (at < spans->limit) {
+        const unsigned char *end = field_record_end(&spans->spec->field, at, spans->limit);
+        const enum regex_found found = line_string_match(string, &spans->matcher, at, end);
+        if (found == REGEX_FOUND)
+            return at;
+        spans->by_definition |= found == REGEX_UNDECIDED;
+        at = found == REGEX_UNDECIDED ? spans->limit : after_record(spans, end);
+    }
+    return spans->limit;
+}
+
+/* Returns the same, or a later byte of the record, but searches all lines at once. */
+static const unsigned char *search_lines(struct line_spans *spans, const struct line_string *string)
+{
+    const size_t len = (size_t)(spans->limit - spans->at), without = spans->limit[-1] == '\n';
+    size_t offset;
+    const enum regex_found found =
+        regex_search_lines(string->regex, &spans->matcher, spans->at, len - without, &offset);
+    spans->by_definition |= found == REGEX_UNDECIDED;
+    if (found != REGEX_FOUND)
+        return spans->limit;
+    return spans->at + (offset < len ? offset : len - 1);
+}
+
+/* Returns where a string is next, from spans->at on, or the limit. Of an expression, in that
+ * record. */
+static const unsigned char *search_for(struct line_spans *spans, size_t i)
+{
+    const struct line_string *string = &spans->spec->filter.strings[i];
+    const unsigned char **found = &spans->found[i];
+    if (*found && *found >= spans->at)
+        return *found;
+    if (!string->regex)
+        *found = spans->parser->find(string, spans->at, spans->limit);
+    else if (spans->has_lines && regex_searches_lines(string->regex))
+        *found = search_lines(spans, string);
+    else
+        *found = search_records(spans, string);
+    return *found;
+}
+
+/* Returns where the last of the wanted strings is next, or the limit: no record before that has all
+ * of them. */
+static const unsigned char *search_wanted(struct line_spans *spans)
+{
+    const struct line_filter *filter = &spans->spec->filter;
+    const unsigned char *last = spans->at;
+    for (size_t i = 0; i < filter->count && last < spans->limit; i++) {
+        const unsigned char *found = filter->strings[i].is_unwanted ? last : search_for(spans, i);
+        last = found > last ? found : last;
+    }
+    return last;
+}
+
+/* Returns where the first of the unwanted strings is next, or the limit. */
+static const unsigned char *search_unwanted(struct line_spans *spans)
+{
+    const struct line_filter *filter = &spans->spec->filter;
+    const unsigned char *first = spans->limit;
+    for (size_t i = 0; i < filter->count; i++) {
+        const unsigned char *found = filter->strings[i].is_unwanted ? search_for(spans, i) : first;
+        first = found < first ? found : first;
+    }
+    return first;
+}
+
+/* Returns the beginning of the record that `byte` is in, at or after spans->at, and sets *next to
+ * that of the one after it. Without quotes the records of CSV are lines. */
+static const unsigned char *find_record(struct line_spans *spans, const unsigned char *byte,
+                                        const unsigned char **next)
+{
+    const unsigned char *begin = spans->at, *end = byte_find(byte, spans->limit, '\n');
+    if (spans->spec->field.kind == FIELD_CSV && (!spans->quote || spans->quote < begin))
+        spans->quote = byte_find(begin, spans->limit, '"');
+    if (spans->spec->field.kind == FIELD_CSV && spans->quote < end) {
+        while ((end = field_record_end(&spans->spec->field, begin, spans->limit)) < byte)
+            begin = end + 1;
+    } else {
+        const unsigned char *newline = memrchr(begin, '\n', (size_t)(byte - begin));
+        begin = newline ? newline + 1 : begin;
+    }
+    *next = after_record(spans, end);
+    return begin;
+}
+
+/* Moves to the next record with all strings that are wanted, and sets *next to the one after it.
+ * False if there is none. */
+static bool find_wanted(struct line_spans *spans, const unsigned char **next)
+{
+    const unsigned char *last = search_wanted(spans);
+    while (last < spans->limit) {
+        spans->at = find_record(spans, last, next);
+        last = search_wanted(spans);
+        if (last < *next)
+            return true;
+    }
+    return false;
+}
+
+/* Sets [*from, *to) to the next span of records that the strings keep. False if there is none. */
+static bool next_by_strings(struct line_spans *spans, const unsigned char **from,
+                            const unsigned char **to)
+{
+    const struct line_filter *filter = &spans->spec->filter;
+    const bool has_wanted = filter->count > 0 && !filter->strings[0].is_unwanted;
+    while (spans->at < spans->limit && !spans->by_definition) {
+        const unsigned char *next = spans->limit;
+        if (has_wanted && !find_wanted(spans, &next))
+            break;
+        *from = spans->at;
+        const unsigned char *unwanted = search_unwanted(spans);
+        if (spans->by_definition)
+            break;
+        if (unwanted < next)
+            *to = find_record(spans, unwanted, &spans->at);
+        else
+            *to = spans->at = next;
+        if (*from < *to)
+            return true;
+    }
+    return spans->by_definition && next_by_definition(spans, from, to);
+}
+
+/* Returns where the first record of CSV is that is not empty, from `at` on. */
+static const unsigned char *after_empty(const unsigned char *at, const unsigned char *limit)
+{
+    for (;;) {
+        const bool has_return = limit - at > 1 && at[0] == '\r' && at[1] == '\n';
+        if (!has_return && (at == limit || *at != '\n'))
+            return at;
+        at += 1 + has_return;
+    }
+}
+
+/* Finds fields of the first condition in the next records that the strings keep. False if there are
+ * no more. */
+static bool find_fields(struct line_spans *spans)
+{
+    if (spans->search_at == spans->search_end &&
+        !next_by_strings(spans, &spans->search_at, &spans->search_end))
+        return false;
+    if (spans->fields_max == 1)
+        spans->search_at = after_empty(spans->search_at, spans->search_end);
+    struct record_text text = {spans->search_at, spans->search_at, spans->search_end};
+    spans->record = text.at;
+    spans->field_count = spans->parser->find_fields(&spans->spec->filter.conditions[0].key.field,
+                                                    &text, spans->fields, spans->fields_max);
+    spans->field_at = 0;
+    spans->search_at = text.at;
+    return true;
+}
+
+/* True if the conditions on the first one's field hold for it, in a record that ends at `end`.
+ * Fields of lines that follow each other are often the same. */
+static bool hold_in_field(struct line_spans *spans, const struct key_span *field,
+                          const unsigned char *end)
+{
+    const struct key_span *last = &spans->last;
+    if (last->from && !spans->goes_on && field->len == last->len &&
+        memcmp(field->from, last->from, last->len) == 0)
+        return spans->last_holds;
+    spans->last = *field;
+    spans->last_holds = true;
+    for (size_t i = 0; i < spans->on_first && spans->last_holds; i++)
+        spans->last_holds = condition_holds_in(&spans->spec->filter.conditions[i], field->from,
+                                               field->from + field->len, end);
+    return spans->last_holds;
+}
+
+/* True if the conditions on other fields hold for a record [begin, end). */
+static bool others_hold(const struct line_spans *spans, const unsigned char *begin,
+                        const unsigned char *end)
+{
+    for (size_t i = spans->on_first; i < spans->spec->filter.condition_count; i++)
+        if (!condition_holds(&spans->spec->filter.conditions[i], begin, end))
+            return false;
+    return true;
+}
+
+/* True if the conditions hold for the record that `field` is in: [*from, *to), with its newline. */
+static bool hold_in_record(struct line_spans *spans, const struct key_span *field,
+                           const unsigned char **from, const unsigned char **to)
+{
+    const unsigned char *limit = spans->search_end, *end;
+    if (!field->from)
+        return false;
+    if (spans->fields_max == 1) {
+        *from = spans->record;
+        *to = spans->search_at;
+        end = *to - (*to > *from && (*to)[-1] == '\n');
+        return hold_in_field(spans, field, end) && others_hold(spans, *from, end);
+    }
+    end = field->from + field->len;
+    if (spans->goes_on)
+        end = byte_find(end, limit, '\n');
+    if (!hold_in_field(spans, field, end))
+        return false;
+    const unsigned char *newline =
+        memrchr(spans->record, '\n', (size_t)(field->from - spans->record));
+    end = byte_find(end, limit, '\n');
+    *from = newline ? newline + 1 : spans->record;
+    *to = spans->record = end < limit ? end + 1 : end;
+    return others_hold(spans, *from, end);
+}
+
+/* Sets [*from, *to) to the next record that the strings keep and for which all conditions hold.
+ * False if there is none. */
+static bool next_by_conditions(struct line_spans *spans, const unsigned char **from,
+                               const unsigned char **to)
+{
+    do {
+        while (spans->field_at < spans->field_count)
+            if (hold_in_record(spans, &spans->fields[spans->field_at++], from, to))
+                return true;
+    } while (find_fields(spans));
+    return false;
+}
+
+/* Sets [*from, *to) to the next span, with its last newline. It is in the text; but where numbers
+ * are tokens, a record that is too long is replaced by one that is invalid. False if there is none.
+ */
+static bool next_span(struct line_spans *spans, const unsigned char **from,
+                      const unsigned char **to)
+{
+    const bool is_between =
+        spans->field_at < spans->field_count || spans->search_at < spans->search_end;
+    if (spans->by_definition && !is_between)
+        return next_by_definition(spans, from, to);
+    if (spans->spec->filter.condition_count > 0)
+        return next_by_conditions(spans, from, to);
+    return next_by_strings(spans, from, to);
 }
 
 /* --- texts of records that count --- */
@@ -42,29 +342,26 @@ void line_reader_open(struct line_reader *reader, const struct line_spec *spec,
                       const struct number_parser *parser, struct weight_total *total,
                       const unsigned char *text, size_t len)
 {
-    const bool has_tokens = spec->field.kind == FIELD_NONE && spec->key_count == 0;
     reader->spec = spec;
     reader->parser = parser;
     reader->weight_total = total;
     reader->all = reader->text = (struct record_text){text, text, text + len};
     reader->list_count = reader->list_at = 0;
+    reader->has_span = false;
     reader->is_filtered = line_filter_is_used(&spec->filter);
     if (!reader->is_filtered)
         return;
     reader->text.limit = text;
-    reader->has_span = false;
-    line_spans_begin(&reader->spans, &spec->filter, &spec->field, has_tokens, parser, text, len);
+    open_spans(&reader->spans, spec, parser, &reader->all);
 }
 
 int line_reader_close(struct line_reader *reader, struct error *error)
 {
     if (!reader->is_filtered)
         return 0;
-    line_spans_end(&reader->spans);
-    if (!*reader->spans.failure.text)
-        return 0;
+    regex_matcher_close(&reader->spans.matcher);
     *error = reader->spans.failure;
-    return -1;
+    return *error->text ? -1 : 0;
 }
 
 /* Sets the text to the next records that the filter keeps. Short spans of them are gathered, as a
@@ -75,9 +372,7 @@ static bool next_text(struct line_reader *reader)
     size_t used = 0;
     if (!reader->is_filtered)
         return false;
-    for (;; reader->has_span = false) {
-        if (!reader->has_span && !line_spans_next(&reader->spans, &reader->from, &reader->to))
-            break;
+    while (reader->has_span || next_span(&reader->spans, &reader->from, &reader->to)) {
         const size_t size = (size_t)(reader->to - reader->from);
         reader->has_span = used > 0 && (size >= LONG_SPAN || size > GATHERED_SIZE - used);
         if (reader->has_span)
@@ -95,26 +390,25 @@ static bool next_text(struct line_reader *reader)
 
 /* --- batches --- */
 
-/* Reads records from reader->text into a batch. */
+/* Reads records from reader->text. */
 static void read_records(struct line_reader *reader, struct line_batch *batch)
 {
     const struct number_parser *parser = reader->parser;
-    const struct key *keys = batch->spec->keys;
-    const unsigned fields = batch->spec->key_count + batch->spec->has_weight;
-    struct record_text *text = &reader->text;
-    const struct record_text begin = *text;
-    if (!batch->values)
-        batch->count = parser->find_fields(&keys[0].field, text, batch->keys[0], LINES_MAX);
-    else if (fields > 0)
-        batch->count = fields_parse_keyed(parser, batch->field, &keys[0].field, text, batch->values,
-                                          batch->keys[0], LINES_MAX);
-    else
-        batch->count = fields_parse(parser, batch->field, text, batch->values, LINES_MAX);
+    const struct field *field = &reader->spec->field;
+    const struct key *keys = reader->spec->keys;
+    const unsigned fields = reader->spec->key_count + reader->spec->has_weight;
+    const struct field *key = fields > 0 ? &keys[0].field : NULL;
+    struct key_span *spans = fields > 0 ? batch->keys[0] : NULL;
+    const struct record_text begin = reader->text;
+    batch->count = batch->values ? fields_parse(parser, field, key, &reader->text, batch->values,
+                                                spans, LINES_MAX)
+                                 : parser->find_fields(key, &reader->text, spans, LINES_MAX);
     for (unsigned i = 1; i < fields; i++)
-        fields_find_keys(parser, batch->field, &keys[i].field, begin, batch->keys[i], batch->count);
-    if (batch->spec->has_weight)
+        fields_find_keys(parser, field, &keys[i].field, begin, batch->keys[i], batch->count);
+    if (reader->spec->has_weight)
         weights_read(batch, reader->weight_total);
-    batch->text = (struct record_text){begin.at, begin.at, text->at};
+    reader->read = (struct record_text){begin.at, begin.at, reader->text.at};
+    reader->read_field = field;
 }
 
 /* Moves to the list of the next record. False if there is none. */
@@ -122,7 +416,7 @@ static bool next_list(struct line_reader *reader)
 {
     const struct line_spec *spec = reader->spec;
     const struct record_text begin = reader->text;
-    if (++reader->list_at >= reader->list_count) {
+    if (reader->list_at == reader->list_count || ++reader->list_at == reader->list_count) {
         reader->list_at = 0;
         reader->list_count =
             reader->parser->find_fields(&spec->field, &reader->text, reader->lists, LISTS_MAX);
@@ -130,96 +424,80 @@ static bool next_list(struct line_reader *reader)
             fields_find_keys(reader->parser, &spec->field, &spec->keys[i].field, begin,
                              reader->list_keys[i], reader->list_count);
     }
+    const struct key_span *list = &reader->lists[reader->list_at];
     if (reader->list_count == 0)
         return false;
-    const struct key_span *list = &reader->lists[reader->list_at];
     list_open(&reader->list, &spec->field, list->from, list->from ? list->from + list->len : NULL);
     return true;
 }
 
-/* Reads samples of lists into a batch, as tokens of a line each. */
+/* Reads samples of lists, which become tokens of a line each. */
 static void read_lists(struct line_reader *reader, struct line_batch *batch)
 {
-    static const struct field numbers = {.kind = FIELD_NONE},
-                              with_units = {.kind = FIELD_NONE, .has_units = true};
-    struct list_sample sample = {.token = reader->tokens};
-    unsigned char *const end = reader->tokens + LIST_TOKENS_SIZE - LIST_TOKEN_SIZE;
+    static const struct field tokens[] = {{.has_units = false}, {.has_units = true}};
+    struct list *list = &reader->list;
     size_t count = 0;
-    while (count < LINES_MAX && sample.token < end) {
-        if (reader->list_at >= reader->list_count || !list_next(&reader->list, &sample)) {
+    list->token = reader->tokens;
+    while (count < LINES_MAX && list->token < reader->tokens + LIST_TOKENS_SIZE - LIST_TOKEN_SIZE) {
+        if (reader->list_at == reader->list_count || !list_next(list)) {
             if (!next_list(reader))
                 break;
             continue;
         }
         for (unsigned i = 0; i < reader->spec->key_count; i++)
             batch->keys[i][count] = reader->list_keys[i][reader->list_at];
-        if (sample.len == 0)
-            sample.token[sample.len++] = '?';
-        sample.token[sample.len] = '\n';
-        sample.token += sample.len + 1;
+        if (list->len == 0)
+            list->token[list->len++] = '?';
+        list->token[list->len] = '\n';
+        list->token += list->len + 1;
         count++;
     }
-    batch->field = reader->spec->field.has_units ? &with_units : &numbers;
-    batch->text = (struct record_text){reader->tokens, reader->tokens, sample.token};
-    struct record_text text = batch->text;
-    batch->count = fields_parse(reader->parser, batch->field, &text, batch->values, LINES_MAX);
+    struct record_text text = {reader->tokens, reader->tokens, list->token};
+    reader->read = text;
+    reader->read_field = &tokens[reader->spec->field.has_units];
+    batch->count = fields_parse(reader->parser, reader->read_field, NULL, &text, batch->values,
+                                NULL, LINES_MAX);
 }
 
 bool line_reader_next(struct line_reader *reader, struct line_batch *batch)
 {
     const bool has_lists = batch->values && field_is_list(&reader->spec->field);
     batch->spec = reader->spec;
-    batch->field = &reader->spec->field;
     do {
-        if (reader->list_at >= reader->list_count && reader->text.at == reader->text.limit &&
+        if (reader->list_at == reader->list_count && reader->text.at == reader->text.limit &&
             !next_text(reader))
             return false;
-        if (has_lists)
-            read_lists(reader, batch);
-        else
-            read_records(reader, batch);
+        (has_lists ? read_lists : read_records)(reader, batch);
     } while (batch->count == 0);
     return true;
 }
 
 /* --- large numbers --- */
 
-/* Reads up to eight digits at `at`. Returns how many there are: fewer if end or another character
- * follows. */
-static size_t read_digits(const unsigned char *at, const unsigned char *end, uint64_t *number)
-{
-    size_t count = 0;
-    if (end - at >= 8) {
-        const uint64_t word = byte_word(at) ^ EACH_BYTE('0');
-        /* The highest bit of each byte that is not a digit. */
-        if (((((word & EACH_BYTE(0x7f)) + EACH_BYTE(0x76)) | word) & EACH_BYTE(0x80)) == 0) {
-            *number = number_of_digits(word);
-            return 8;
-        }
-    }
-    for (*number = 0; count < 8 && at < end && (unsigned char)(*at - '0') <= 9; count++, at++)
-        *number = *number * 10 + (unsigned char)(*at - '0');
-    return count;
-}
-
 /* Sets *number to the token [begin, end). False if that is not an integer of at most 64 bits. */
 static bool read_whole(const unsigned char *begin, const unsigned char *end, int128 *number)
 {
-    static const uint64_t ten_to[] = {1,      10,      100,      1000,     10000,
-                                      100000, 1000000, 10000000, 100000000};
-    const unsigned char *at = begin + (*begin == '-' || *begin == '+');
-    uint64_t magnitude = 0, digits;
-    if (at == end)
-        return false;
-    while (at < end) {
-        const size_t count = read_digits(at, end, &digits);
-        if (count == 0 || __builtin_mul_overflow(magnitude, ten_to[count], &magnitude) ||
+    const unsigned char *const first = begin + (*begin == '-' || *begin == '+');
+    uint64_t magnitude = 0;
+    size_t count;
+    for (const unsigned char *at = first; at < end; at += count) {
+        uint64_t digits = (unsigned char)(*at - '0'), scale = 10;
+        const uint64_t word = end - at >= 8 ? byte_word(at) ^ EACH_BYTE('0') : UINT64_MAX;
+        count = 1;
+        /* The highest bit of each byte that is not a digit. */
+        if (((((word & EACH_BYTE(0x7f)) + EACH_BYTE(0x76)) | word) & EACH_BYTE(0x80)) == 0) {
+            digits = number_of_digits(word);
+            scale = 100000000;
+            count = 8;
+        } else if (digits > 9) {
+            return false;
+        }
+        if (__builtin_mul_overflow(magnitude, scale, &magnitude) ||
             __builtin_add_overflow(magnitude, digits, &magnitude))
             return false;
-        at += count;
     }
     *number = *begin == '-' ? -(int128)magnitude : (int128)magnitude;
-    return true;
+    return first < end;
 }
 
 /* Sets *number to a token. One with a point or an exponent is the whole number that its double is.
@@ -250,19 +528,22 @@ static struct listed_number *list_tokens(const unsigned char *text, size_t len,
     return numbers;
 }
 
-void line_reader_list(const struct line_reader *reader, const struct line_batch *batch,
-                      struct listed_number *numbers)
+/* Not inlined, as the tokens take some pages of the stack. */
+__attribute__((noinline)) const struct listed_number *line_reader_list(struct line_reader *reader)
 {
+    const struct field *field = reader->read_field;
+    struct record_text text = reader->read;
+    struct listed_number *numbers = reader->numbers;
     struct field_tokens tokens;
-    struct record_text text = batch->text;
-    const bool is_gathered = batch->field->kind != FIELD_NONE || batch->field->has_units;
-    tokens.field = batch->field;
+    tokens.field = field;
     tokens.cap = SIZE_MAX;
     tokens.keys = NULL;
-    if (!is_gathered)
+    if (field->kind == FIELD_NONE && !field->has_units)
         list_tokens(text.at, (size_t)(text.limit - text.at), numbers);
-    while (is_gathered && text.at < text.limit) {
-        fields_gather(reader->parser, batch->field, &text, &tokens);
-        numbers = list_tokens(tokens.bytes, tokens.len, numbers);
-    }
+    else
+        while (text.at < text.limit) {
+            fields_gather(reader->parser, field, &text, &tokens);
+            numbers = list_tokens(tokens.bytes, tokens.len, numbers);
+        }
+    return reader->numbers;
 }

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The records of a text that count: their description, which is built from the options once, and
- * the loop that reads them. Whoever counts asks it for one batch after the other:
- *
- *     line_reader_open(&reader, spec, parser, total, text, len);
- *     while (line_reader_next(&reader, &batch))
- *         count(&batch);
- *     line_reader_close(&reader, &failure);
- *
- * It leaves out what the filter does, and finds numbers, keys and weights in the rest. */
+ * the loop that reads them. It leaves out what the filter does, and finds numbers, keys and weights
+ * in the rest, a batch at a time. */
 #ifndef GPUHISTO_LINES_H
 #define GPUHISTO_LINES_H
 
-#include "line_spans.h"
+#include "field_parser.h"
 
 struct weight_total;
 
@@ -50,21 +44,17 @@ void line_spec_set_columns(struct line_spec *spec, const struct line_columns *co
 /* Records that count, one after the other. Where a field is a list, each sample of it is one; where
  * numbers are tokens, each token is. */
 struct line_batch {
-    /* Memory of the caller's, for LINES_MAX records each: */
-    double *values;                     /* gets the numbers, NaN for what is none; or NULL: they
-                                         * are not wanted */
+    /* Set them: memory for LINES_MAX records each. */
+    double *values; /* gets the numbers, NaN for what is none; NULL: they are not wanted */
     struct key_span (*keys)[LINES_MAX]; /* [i][k] gets key i of record k, and behind the keys is
                                          * where its weight is; unused without any */
     uint64_t *weights;                  /* unused without weights */
 
     size_t count; /* 1 to LINES_MAX */
     const struct line_spec *spec;
-    const struct field *field; /* of the numbers in `text` */
-    struct record_text text;   /* the records were read from it. Like the keys it lasts until the
-                                * next batch is read */
 };
 
-/* A whole number. */
+/* A number as an integer. */
 struct listed_number {
     int128 number;
     bool is_whole; /* it is the one that was written, of at most 64 bits */
@@ -73,15 +63,48 @@ struct listed_number {
 #define GATHERED_SIZE ((size_t)64 << 10)    /* bytes of short spans that are read together */
 #define LISTS_MAX 128                       /* records whose lists are found together */
 #define LIST_TOKENS_SIZE ((size_t)32 << 10) /* bytes */
+#define SPANS_FIELDS_MAX 64                 /* fields of conditions that are found together */
 
-/* A text that is being read. Takes some pages, of which a text without a filter and lists uses
- * one. */
+/* The search for the records that a filter (line_filter.h) keeps, as spans of whole records. Each
+ * string is searched in all of the text rather than in each record, so records without it cost
+ * little more than reading them. So are most expressions; others are matched with each record. In
+ * the records that they keep the fields of conditions are found as keys are, and the bounds only of
+ * the records that are kept. */
+struct line_spans {
+    const struct line_spec *spec;
+    const struct number_parser *parser;
+    bool by_definition; /* a record is too long, or an expression is undecided */
+    bool has_lines;     /* expressions may be searched in all lines: these are the records, and none
+                         * has a carriage return at its end */
+    struct regex_matcher matcher;
+    struct error failure; /* why records could not be counted; empty: they could */
+    const unsigned char *at, *limit;
+
+    /* Of conditions: */
+    size_t on_first; /* how many are on the first one's field; these come first */
+    bool goes_on;    /* for one of them, what follows the field matters */
+    const unsigned char *record, *search_at, *search_end; /* records that strings keep: not before
+                                                           * which the next is, up to where fields
+                                                           * were found, and the end */
+    struct key_span fields[SPANS_FIELDS_MAX];             /* those found: of the first condition */
+    size_t field_count, field_at, fields_max;     /* how many, the next, and how many to find
+                                                   * at once: 1 if records may have newlines */
+    struct key_span last;                         /* the last of them that was compared, */
+    bool last_holds;                              /* and whether its conditions hold */
+    const unsigned char *found[LINE_STRINGS_MAX]; /* where each string is next, or the limit; of no
+                                                   * meaning if that is before `at` */
+    const unsigned char *quote;                   /* the same of quotes, of CSV */
+};
+
+/* A text that is being read. Takes many pages, most of them for filters and lists. */
 struct line_reader {
     const struct line_spec *spec;
     const struct number_parser *parser;
     struct weight_total *weight_total;
-    struct record_text all, text; /* what it was opened with; what is read next of records that
-                                   * count */
+    struct record_text all, text;   /* all of it; what is read next of records that count */
+    struct record_text read;        /* what the last batch was read from, */
+    const struct field *read_field; /* and the field of its numbers there */
+    struct listed_number numbers[LINES_MAX];
 
     /* Of lists: the records found, the one under way, and its list */
     size_t list_count, list_at;
@@ -103,16 +126,15 @@ void line_reader_open(struct line_reader *reader, const struct line_spec *spec,
                       const struct number_parser *parser, struct weight_total *total,
                       const unsigned char *text, size_t len);
 
-/* Reads the next batch. False if there is none. May change errno. */
+/* Reads the next batch. Its keys last until another one is read. False if there is none. */
 bool line_reader_next(struct line_reader *reader, struct line_batch *batch);
+
+/* Lists the numbers of the last batch as integers: parsers round those that are too large for a
+ * double, such as IDs of 64 bits, to the nearest one. Slow. */
+const struct listed_number *line_reader_list(struct line_reader *reader);
 
 /* Frees what the search had. 0; or -1 with the error set if an expression of the filter could not
  * be decided: then the rest of the text was not read. */
 int line_reader_close(struct line_reader *reader, struct error *error);
-
-/* Lists the numbers of a batch as whole numbers, one for each record: parsers round those that are
- * too large for a double, such as IDs of 64 bits, to the nearest one. Slow. */
-void line_reader_list(const struct line_reader *reader, const struct line_batch *batch,
-                      struct listed_number *numbers);
 
 #endif

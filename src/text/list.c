@@ -157,22 +157,21 @@ static bool next_element(struct list *list, const unsigned char **from, const un
     return true;
 }
 
-static void read_number(const struct field *field, const unsigned char *from,
-                        const unsigned char *to, struct list_sample *sample)
+/* Reads the number in [from, to). */
+static void read_number(struct list *list, const unsigned char *from, const unsigned char *to)
 {
-    sample->from = from;
-    sample->to = to;
-    sample->len = field_token(field, &sample->from, &sample->to, to, sample->token);
+    list->from = from;
+    list->to = to;
+    list->len = field_token(list->field, &list->from, &list->to, to, list->token);
 }
 
 /* Reads the next element that is not "-", and sets [*from, *to) to it as written. False if there is
  * none. */
-static bool next_number(struct list *list, struct list_sample *sample, const unsigned char **from,
-                        const unsigned char **to)
+static bool next_number(struct list *list, const unsigned char **from, const unsigned char **to)
 {
     while (next_element(list, from, to)) {
-        read_number(list->field, *from, *to, sample);
-        if (sample->len != 1 || *sample->token != '-')
+        read_number(list, *from, *to);
+        if (list->len != 1 || *list->token != '-')
             return true;
     }
     return false;
@@ -180,45 +179,43 @@ static bool next_number(struct list *list, struct list_sample *sample, const uns
 
 /* --- samples --- */
 
-/* Adds up a list whose first number was read: sets the sample to the sum, read from the last number
- * or the first one that is wrong. */
-static void add_up(struct list *list, struct list_sample *sample)
+/* Adds up a list whose first number was read. The sum was read from the last number, or the first
+ * one that is wrong. */
+static void add_up(struct list *list)
 {
-    struct list_sample last;
-    const unsigned char *from, *to;
+    const unsigned char *from, *to, *begin, *end;
     struct sum sum;
     sum_begin(&sum);
     do {
-        last = *sample;
-        sample->token[sample->len] = '\0';
-        sum.is_wrong = !sum_add(&sum, sample->token, sample->len);
-    } while (!sum.is_wrong && next_number(list, sample, &from, &to));
-    *sample = last;
-    sample->len = sum_write(&sum, sample->token);
+        from = list->from;
+        to = list->to;
+        list->token[list->len] = '\0';
+        sum.is_wrong = !sum_add(&sum, list->token, list->len);
+    } while (!sum.is_wrong && next_number(list, &begin, &end));
+    list->from = from;
+    list->to = to;
+    list->len = sum_write(&sum, list->token);
 }
 
-/* Reads the first sample of a list, or number, [from, to). */
-static void read_list(struct list *list, const unsigned char *from, const unsigned char *to,
-                      struct list_sample *sample)
+/* Reads the first sample of a list [from, to). */
+static void read_list(struct list *list, const unsigned char *from, const unsigned char *to)
 {
     const unsigned char *begin, *end;
-    if (list->field->list == LIST_NONE) {
-        read_number(list->field, from, to, sample);
-        return;
-    }
     elements_open(list, from, to);
-    if (!next_number(list, sample, &begin, &end)) {
-        *sample = (struct list_sample){from, to, sample->token, 0};
+    list->has_more = list->field->list == LIST_EACH;
+    if (!next_number(list, &begin, &end)) {
+        list->from = from;
+        list->to = to;
+        list->len = 0;
     } else if (list->field->list == LIST_SUM) {
-        add_up(list, sample);
+        add_up(list);
     } else if (list->field->list == LIST_LAST) {
-        for (from = begin, to = end; next_number(list, sample, &begin, &end);) {
+        do {
             from = begin;
             to = end;
-        }
-        read_number(list->field, from, to, sample); /* again: "-" may follow it */
+        } while (next_number(list, &begin, &end));
+        read_number(list, from, to); /* again: "-" may follow it */
     }
-    list->has_more = list->field->list == LIST_EACH;
 }
 
 /* Enters an array, to each element of which a step leads. False if the value is none. */
@@ -246,10 +243,8 @@ static bool next_value(struct list *list, const unsigned char **from, const unsi
     for (bool is_found = list->is_first;;) {
         list->is_first = false;
         if (is_found && *from && step < path->steps + path->all) {
-            if (enter_array(list, step, *from, *to))
-                is_found = false; /* its elements are next */
-            else
-                *from = NULL;
+            is_found = !enter_array(list, step, *from, *to); /* or its elements are next */
+            *from = NULL;
         }
         if (is_found)
             return true;
@@ -274,28 +269,28 @@ void list_open(struct list *list, const struct field *field, const unsigned char
     list->has_more = false;
 }
 
-bool list_next(struct list *list, struct list_sample *sample)
+bool list_next(struct list *list)
 {
     const unsigned char *from = list->from, *to = list->to;
-    if (list->has_more && next_number(list, sample, &from, &to))
+    if (list->has_more && next_number(list, &from, &to))
         return true;
     list->has_more = false;
     if (!next_value(list, &from, &to))
         return false;
-    if (from)
-        read_list(list, from, to, sample);
-    else
-        *sample = (struct list_sample){.token = sample->token};
+    list->from = NULL;
+    list->len = 0;
+    if (from && list->field->list == LIST_NONE)
+        read_number(list, from, to);
+    else if (from)
+        read_list(list, from, to);
     return true;
 }
 
 bool list_is_empty(const struct field *field, const unsigned char *from, const unsigned char *to)
 {
     unsigned char token[LIST_TOKEN_SIZE];
-    struct list_sample sample = {.token = token};
     struct list list; /* which takes a page: what is read of it is set first */
-    if (!field_is_list(field))
-        return false;
+    list.token = token;
     list_open(&list, field, from, to);
-    return !list_next(&list, &sample);
+    return field_is_list(field) && !list_next(&list);
 }

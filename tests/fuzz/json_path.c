@@ -52,13 +52,12 @@ static void check_list(const struct field *field, const unsigned char *from,
                        const unsigned char *to)
 {
     unsigned char token[LIST_TOKEN_SIZE];
-    struct list_sample sample = {.token = token};
     struct list list;
+    list.token = token;
     list_open(&list, field, from, to);
-    for (size_t count = 0; list_next(&list, &sample); count++) {
-        fuzz_require(sample.len <= NUMBER_MAX, "a sample that is no token");
-        fuzz_require(!sample.from ||
-                         (from <= sample.from && sample.from <= sample.to && sample.to <= to),
+    for (size_t count = 0; list_next(&list); count++) {
+        fuzz_require(list.len <= NUMBER_MAX, "a sample that is no token");
+        fuzz_require(!list.from || (from <= list.from && list.from <= list.to && list.to <= to),
                      "a sample outside of its list");
         fuzz_require(count <= (size_t)(to - from), "too many samples");
     }

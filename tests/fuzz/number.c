@@ -37,7 +37,7 @@ static void check(const struct number_parser *parser, const unsigned char *text,
     const unsigned char *at = text, *from;
     size_t count;
     do {
-        count = fields_parse(parser, &tokens, &rest, values, cap);
+        count = fields_parse(parser, &tokens, NULL, &rest, values, NULL, cap);
         for (size_t i = 0; i < count; i++) {
             const double value = next_value(text, &at, rest.limit, has_units, &from);
             fuzz_require(from && naive_same(values[i], value), "a number differs");

@@ -59,7 +59,7 @@ static bool check_parser(const struct number_parser *parser, const struct field 
     struct naive_record record;
     do {
         const size_t done = (size_t)(rest.at - text);
-        count = fields_parse(parser, field, &rest, values, cap);
+        count = fields_parse(parser, field, NULL, &rest, values, NULL, cap);
         if (count > cap)
             return complain(field, parser->name, done, "too many values");
         for (size_t i = 0; i < count; i++) {

@@ -64,10 +64,9 @@ static bool check_parser(const struct number_parser *parser, enum asked asked,
     double value;
     size_t count;
     do {
-        count = asked == VALUES ? fields_parse(parser, field, &rest, values, cap)
-                : asked == KEYS
-                    ? parser->find_fields(field, &rest, keys, cap)
-                    : fields_parse_keyed(parser, field, field, &rest, values, keys, cap);
+        count = asked == KEYS ? parser->find_fields(field, &rest, keys, cap)
+                              : fields_parse(parser, field, asked == VALUES ? NULL : field, &rest,
+                                             values, asked == VALUES ? NULL : keys, cap);
         if (count > cap)
             return complain(parser, field, text, at, "too many values");
         for (size_t i = 0; i < count; i++) {

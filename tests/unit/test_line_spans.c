@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines that a filter keeps, by every parser's search, against line_filter_keeps for each
- * record: random lines, strings and conditions between pages that fault, and records around the
- * longest. */
+/* The records that are read where a filter leaves some out, by every parser's search, against
+ * line_filter_keeps for each record: random lines, strings and conditions between pages that fault,
+ * and records around the longest. */
 #include "src/text/number.h"
-#include "src/text/line_spans.h"
+#include "src/text/lines.h"
 #include "tests/helpers/guarded.h"
 #include "tests/helpers/random.h"
 #include "tests/helpers/scale.h"
@@ -46,34 +46,71 @@ static bool next_kept(const struct line_filter *filter, const struct field *fiel
     return false;
 }
 
-/* What is wrong with the spans of a text, or NULL. */
+/* What is read of a text, and what should be: without line ends, as a batch may end before one. */
+static unsigned char found[LONG_SIZE], wanted[LONG_SIZE];
+
+/* Appends a text without line ends. Returns the new length. */
+static size_t append(unsigned char *to, size_t len, const unsigned char *from,
+                     const unsigned char *end)
+{
+    for (; from < end; from++)
+        if (*from != '\n' && *from != '\r')
+            to[len++] = *from;
+    return len;
+}
+
+/* Returns the samples of a record: tokens, or one. */
+static size_t samples_of(const struct field *field, const unsigned char *begin,
+                         const unsigned char *end)
+{
+    const unsigned char *from, *to;
+    size_t tokens = 0;
+    if (field->kind != FIELD_NONE)
+        return field_find(field, begin, end, &from, &to) != FIELD_EMPTY;
+    for (from = begin; from < end; from = to) {
+        to = from + 1;
+        if (number_is_space(*from))
+            continue;
+        to = number_token_end(from, end);
+        tokens++;
+    }
+    return tokens;
+}
+
+/* What is wrong with the records that are read of a text, or NULL. */
 static const char *compare(const struct number_parser *parser, const struct line_filter *filter,
                            const struct field *field, const unsigned char *text, size_t len)
 {
-    const unsigned char *at = text, *limit = text + len, *from, *to, *begin, *end;
-    struct line_spans spans;
-    line_spans_begin(&spans, filter, field, field->kind == FIELD_NONE, parser, text, len);
-    while (line_spans_next(&spans, &from, &to)) {
-        if (from >= to)
-            return "an empty span";
-        do {
-            if (!next_kept(filter, field, &at, limit, &begin, &end))
-                return "a record too many";
-            const bool is_long = end - begin > (ptrdiff_t)FIELD_RECORD_MAX;
-            if (is_long && field->kind == FIELD_NONE) {
-                if (to - from != 2 || memcmp(from, "?\n", 2) != 0)
-                    return "a long line of tokens";
-                from = to;
-            } else if (from != begin) {
-                return "another record";
-            } else {
-                from = at;
-            }
-        } while (from < to);
-        if (from > to)
-            return "a part of a record";
+    const struct line_spec spec = {.field = *field, .filter = *filter};
+    const unsigned char *at = text, *begin, *end;
+    double values[LINES_MAX];
+    struct line_batch batch = {.values = values};
+    struct line_reader reader;
+    struct error failure;
+    size_t samples = 0, found_len = 0, wanted_len = 0;
+    while (next_kept(filter, field, &at, text + len, &begin, &end)) {
+        const bool is_long = end - begin > (ptrdiff_t)FIELD_RECORD_MAX;
+        const bool is_token = is_long && field->kind == FIELD_NONE;
+        const size_t count = is_long ? 1 : samples_of(field, begin, end);
+        if (is_token)
+            wanted[wanted_len++] = '?';
+        else if (count > 0)
+            wanted_len = append(wanted, wanted_len, begin, end);
+        samples += count;
     }
-    return next_kept(filter, field, &at, limit, &begin, &end) ? "a record is missing" : NULL;
+    line_reader_open(&reader, &spec, parser, NULL, text, len);
+    while (line_reader_next(&reader, &batch)) {
+        if (batch.count > samples)
+            return "a record too many";
+        samples -= batch.count;
+        found_len = append(found, found_len, reader.read.at, reader.read.limit);
+    }
+    if (line_reader_close(&reader, &failure) != 0)
+        return "a failure";
+    if (samples > 0)
+        return "a record is missing";
+    return found_len == wanted_len && memcmp(found, wanted, found_len) == 0 ? NULL
+                                                                            : "another record";
 }
 
 static void check(const struct line_filter *filter, const struct field *field,

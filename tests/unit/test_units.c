@@ -47,7 +47,7 @@ static void check(const unsigned char *text, size_t len, size_t cap)
         if (!(*parser)->runs_here())
             continue;
         do {
-            count = fields_parse(*parser, &with_units, &rest, values, cap);
+            count = fields_parse(*parser, &with_units, NULL, &rest, values, NULL, cap);
             for (size_t i = 0; i < count; i++, cases++) {
                 const double is = next_value(text, &at, text + len, &from);
                 if (!from)
