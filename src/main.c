@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STACK_MIN (256 << 10) /* bytes */
+#define STACK_MIN (320 << 10) /* bytes */
 
 /* Static, as a GPU that is still starting may read the histogram until the process ends. */
 static struct options options;

@@ -6,6 +6,7 @@
 #include "src/base/byte_masks.h"
 #include "src/base/byte_word.h"
 
+#include <alloca.h>
 #include <string.h>
 
 const struct cpu_kernels *const all_kernels[] = {
@@ -267,19 +268,23 @@ count_text(const struct count_plan *plan, const struct origin *origin, const uns
 {
     const struct line_spec *spec = &plan->spec->lines;
     const bool has_numbers = plan->spec->mode->id == MODE_NUMBERS;
+    struct line_buffers *buffers = NULL;
     size_t header = 0;
-    struct line_spec of_file;
     struct line_reader lines;
     struct error failure;
     if (line_spec_has_names(spec)) {
-        of_file = *spec;
-        line_spec_set_columns(&of_file, &origin->columns);
-        spec = &of_file;
+        struct line_spec *of_file = alloca(sizeof *of_file);
+        *of_file = *spec;
+        line_spec_set_columns(of_file, &origin->columns);
+        spec = of_file;
     }
+    if (line_filter_is_used(&spec->filter) || field_is_list(&spec->field))
+        buffers = alloca(sizeof *buffers);
     if (origin->has_header) /* its last newline stays, which then is an empty record */
         header = field_header_len(&spec->field, data, len);
     tally->newlines += byte_count(data, has_numbers ? header : len, '\n');
-    line_reader_open(&lines, spec, plan->parser, plan->weight_total, data + header, len - header);
+    line_reader_open(&lines, spec, plan->parser, plan->weight_total, buffers, data + header,
+                     len - header);
     if (has_numbers)
         plan->kernels->count_numbers(plan, &lines, tally, paged, keyed);
     else if (keyed)

@@ -307,20 +307,6 @@ static __attribute__((noinline, cold)) void add_large_numbers(struct line_reader
     moments_add_large(moments, &large);
 }
 
-/* Finds the rows of a batch of n numbers, which are the values of the state. Adds them to the
- * moments, or begins with them: batch_moments_end must follow before the next batch. */
-TARGET static void find_rows_of_numbers(const struct count_plan *plan, struct line_reader *lines,
-                                        size_t n, struct batch_state *state)
-{
-    const double *values = state->values.doubles;
-    if (state->moments.moments) {
-        batch_moments_add(&state->moments, values, n);
-        if (batch_moments_has_large(&state->moments, values, n))
-            add_large_numbers(lines, n, state->moments.moments);
-    }
-    rows_of_tokens(plan, &state->values, n, state->rows);
-}
-
 /* Counts a batch; in turns if its rows are close together, as in most columns. Adds it to the
  * moments if it was begun. */
 TARGET static void count_rows_of_numbers(struct batch_state *state, struct turns *turns,
@@ -363,8 +349,9 @@ static void add_weighted_values(struct line_reader *lines, const struct line_bat
 }
 
 /* Counts numbers of records that have weights. */
-static void count_weighted_numbers(const struct count_plan *plan, struct line_reader *lines,
-                                   struct tally *tally)
+static __attribute__((noinline)) void count_weighted_numbers(const struct count_plan *plan,
+                                                             struct line_reader *lines,
+                                                             struct tally *tally)
 {
     union batch values;
     ALIGNED uint32_t rows[BATCH];
@@ -389,8 +376,9 @@ static void count_weighted_numbers(const struct count_plan *plan, struct line_re
 _Static_assert(BATCH == LINES_MAX, "the memory of a batch");
 
 /* Counts numbers by the keys of their records. */
-static void count_keyed_numbers(const struct count_plan *plan, struct line_reader *lines,
-                                struct keyed_counts *keyed)
+static __attribute__((noinline)) void count_keyed_numbers(const struct count_plan *plan,
+                                                          struct line_reader *lines,
+                                                          struct keyed_counts *keyed)
 {
     union batch values;
     ALIGNED uint32_t rows[BATCH], numbers[BATCH];
@@ -424,7 +412,11 @@ static void count_numbers(const struct count_plan *plan, struct line_reader *lin
     bool has_turns = false;
     batch_moments_open(&state.moments, tally->moments);
     while (line_reader_next(lines, &batch)) {
-        find_rows_of_numbers(plan, lines, batch.count, &state);
+        if (tally->moments)
+            batch_moments_add(&state.moments, batch.values, batch.count);
+        if (tally->moments && batch_moments_has_large(&state.moments, batch.values, batch.count))
+            add_large_numbers(lines, batch.count, tally->moments);
+        rows_of_tokens(plan, &state.values, batch.count, state.rows);
         tally->samples += batch.count;
         if (batch.count == BATCH && !paged) {
             count_rows_of_numbers(&state, &turns, tally->counts, plan->spec->bins);

@@ -142,29 +142,19 @@ static const unsigned char *search_for(struct line_spans *spans, size_t i)
     return *found;
 }
 
-/* Returns where the last of the wanted strings is next, or the limit: no record before that has all
- * of them. */
-static const unsigned char *search_wanted(struct line_spans *spans)
+/* Returns where the last of the wanted strings is next, before which no record has all of them; or
+ * where the first of the unwanted ones is. */
+static const unsigned char *search(struct line_spans *spans, bool is_unwanted)
 {
     const struct line_filter *filter = &spans->spec->filter;
-    const unsigned char *last = spans->at;
-    for (size_t i = 0; i < filter->count && last < spans->limit; i++) {
-        const unsigned char *found = filter->strings[i].is_unwanted ? last : search_for(spans, i);
-        last = found > last ? found : last;
+    const unsigned char *at = is_unwanted ? spans->limit : spans->at;
+    for (size_t i = 0; i < filter->count && (is_unwanted || at < spans->limit); i++) {
+        if (filter->strings[i].is_unwanted != is_unwanted)
+            continue;
+        const unsigned char *found = search_for(spans, i);
+        at = is_unwanted == (found < at) ? found : at;
     }
-    return last;
-}
-
-/* Returns where the first of the unwanted strings is next, or the limit. */
-static const unsigned char *search_unwanted(struct line_spans *spans)
-{
-    const struct line_filter *filter = &spans->spec->filter;
-    const unsigned char *first = spans->limit;
-    for (size_t i = 0; i < filter->count; i++) {
-        const unsigned char *found = filter->strings[i].is_unwanted ? search_for(spans, i) : first;
-        first = found < first ? found : first;
-    }
-    return first;
+    return at;
 }
 
 /* Returns the beginning of the record that `byte` is in, at or after spans->at, and sets *next to
@@ -190,10 +180,10 @@ static const unsigned char *find_record(struct line_spans *spans, const unsigned
  * False if there is none. */
 static bool find_wanted(struct line_spans *spans, const unsigned char **next)
 {
-    const unsigned char *last = search_wanted(spans);
+    const unsigned char *last = search(spans, false);
     while (last < spans->limit) {
         spans->at = find_record(spans, last, next);
-        last = search_wanted(spans);
+        last = search(spans, false);
         if (last < *next)
             return true;
     }
@@ -211,7 +201,7 @@ static bool next_by_strings(struct line_spans *spans, const unsigned char **from
         if (has_wanted && !find_wanted(spans, &next))
             break;
         *from = spans->at;
-        const unsigned char *unwanted = search_unwanted(spans);
+        const unsigned char *unwanted = search(spans, true);
         if (spans->by_definition)
             break;
         if (unwanted < next)
@@ -340,11 +330,12 @@ static bool next_span(struct line_spans *spans, const unsigned char **from,
 
 void line_reader_open(struct line_reader *reader, const struct line_spec *spec,
                       const struct number_parser *parser, struct weight_total *total,
-                      const unsigned char *text, size_t len)
+                      struct line_buffers *buffers, const unsigned char *text, size_t len)
 {
     reader->spec = spec;
     reader->parser = parser;
     reader->weight_total = total;
+    reader->buffers = buffers;
     reader->all = reader->text = (struct record_text){text, text, text + len};
     reader->list_count = reader->list_at = 0;
     reader->has_span = false;
@@ -352,15 +343,15 @@ void line_reader_open(struct line_reader *reader, const struct line_spec *spec,
     if (!reader->is_filtered)
         return;
     reader->text.limit = text;
-    open_spans(&reader->spans, spec, parser, &reader->all);
+    open_spans(&buffers->spans, spec, parser, &reader->all);
 }
 
 int line_reader_close(struct line_reader *reader, struct error *error)
 {
     if (!reader->is_filtered)
         return 0;
-    regex_matcher_close(&reader->spans.matcher);
-    *error = reader->spans.failure;
+    regex_matcher_close(&reader->buffers->spans.matcher);
+    *error = reader->buffers->spans.failure;
     return *error->text ? -1 : 0;
 }
 
@@ -368,22 +359,23 @@ int line_reader_close(struct line_reader *reader, struct error *error)
  * batch ends with the text. False if there are none. */
 static bool next_text(struct line_reader *reader)
 {
-    const unsigned char *begin = reader->gathered;
+    struct line_buffers *buffers = reader->buffers;
     size_t used = 0;
     if (!reader->is_filtered)
         return false;
-    while (reader->has_span || next_span(&reader->spans, &reader->from, &reader->to)) {
-        const size_t size = (size_t)(reader->to - reader->from);
+    while (reader->has_span || next_span(&buffers->spans, &buffers->from, &buffers->to)) {
+        const size_t size = (size_t)(buffers->to - buffers->from);
         reader->has_span = used > 0 && (size >= LONG_SPAN || size > GATHERED_SIZE - used);
         if (reader->has_span)
             break;
         if (size >= LONG_SPAN) {
-            reader->text = (struct record_text){reader->from, reader->from, reader->to};
+            reader->text = (struct record_text){buffers->from, buffers->from, buffers->to};
             return true;
         }
-        memcpy(reader->gathered + used, reader->from, size);
+        memcpy(buffers->gathered + used, buffers->from, size);
         used += size;
     }
+    const unsigned char *begin = buffers->gathered;
     reader->text = (struct record_text){begin, begin, begin + used};
     return used > 0;
 }
@@ -415,19 +407,20 @@ static void read_records(struct line_reader *reader, struct line_batch *batch)
 static bool next_list(struct line_reader *reader)
 {
     const struct line_spec *spec = reader->spec;
+    struct line_buffers *buffers = reader->buffers;
     const struct record_text begin = reader->text;
     if (reader->list_at == reader->list_count || ++reader->list_at == reader->list_count) {
         reader->list_at = 0;
         reader->list_count =
-            reader->parser->find_fields(&spec->field, &reader->text, reader->lists, LISTS_MAX);
+            reader->parser->find_fields(&spec->field, &reader->text, buffers->lists, LISTS_MAX);
         for (unsigned i = 0; i < spec->key_count; i++)
             fields_find_keys(reader->parser, &spec->field, &spec->keys[i].field, begin,
-                             reader->list_keys[i], reader->list_count);
+                             buffers->list_keys[i], reader->list_count);
     }
-    const struct key_span *list = &reader->lists[reader->list_at];
+    const struct key_span *list = &buffers->lists[reader->list_at];
     if (reader->list_count == 0)
         return false;
-    list_open(&reader->list, &spec->field, list->from, list->from ? list->from + list->len : NULL);
+    list_open(&buffers->list, &spec->field, list->from, list->from ? list->from + list->len : NULL);
     return true;
 }
 
@@ -435,24 +428,26 @@ static bool next_list(struct line_reader *reader)
 static void read_lists(struct line_reader *reader, struct line_batch *batch)
 {
     static const struct field tokens[] = {{.has_units = false}, {.has_units = true}};
-    struct list *list = &reader->list;
+    struct line_buffers *buffers = reader->buffers;
+    struct list *list = &buffers->list;
     size_t count = 0;
-    list->token = reader->tokens;
-    while (count < LINES_MAX && list->token < reader->tokens + LIST_TOKENS_SIZE - LIST_TOKEN_SIZE) {
+    list->token = buffers->tokens;
+    while (count < LINES_MAX &&
+           list->token < buffers->tokens + LIST_TOKENS_SIZE - LIST_TOKEN_SIZE) {
         if (reader->list_at == reader->list_count || !list_next(list)) {
             if (!next_list(reader))
                 break;
             continue;
         }
         for (unsigned i = 0; i < reader->spec->key_count; i++)
-            batch->keys[i][count] = reader->list_keys[i][reader->list_at];
+            batch->keys[i][count] = buffers->list_keys[i][reader->list_at];
         if (list->len == 0)
             list->token[list->len++] = '?';
         list->token[list->len] = '\n';
         list->token += list->len + 1;
         count++;
     }
-    struct record_text text = {reader->tokens, reader->tokens, list->token};
+    struct record_text text = {buffers->tokens, buffers->tokens, list->token};
     reader->read = text;
     reader->read_field = &tokens[reader->spec->field.has_units];
     batch->count = fields_parse(reader->parser, reader->read_field, NULL, &text, batch->values,

@@ -62,7 +62,7 @@ struct listed_number {
 
 #define GATHERED_SIZE ((size_t)64 << 10)    /* bytes of short spans that are read together */
 #define LISTS_MAX 128                       /* records whose lists are found together */
-#define LIST_TOKENS_SIZE ((size_t)32 << 10) /* bytes */
+#define LIST_TOKENS_SIZE ((size_t)24 << 10) /* bytes */
 #define SPANS_FIELDS_MAX 64                 /* fields of conditions that are found together */
 
 /* The search for the records that a filter (line_filter.h) keeps, as spans of whole records. Each
@@ -96,35 +96,37 @@ struct line_spans {
     const unsigned char *quote;                   /* the same of quotes, of CSV */
 };
 
-/* A text that is being read. Takes many pages, most of them for filters and lists. */
+/* Memory of a reader for lists, and for what a filter keeps: some pages. */
+struct line_buffers {
+    struct list list;
+    struct key_span lists[LISTS_MAX], list_keys[KEY_PARTS_MAX][LISTS_MAX];
+    unsigned char tokens[LIST_TOKENS_SIZE];
+    struct line_spans spans;
+    const unsigned char *from, *to; /* the last span */
+    unsigned char gathered[GATHERED_SIZE];
+};
+
+/* A text that is being read. */
 struct line_reader {
     const struct line_spec *spec;
     const struct number_parser *parser;
     struct weight_total *weight_total;
+    struct line_buffers *buffers;
     struct record_text all, text;   /* all of it; what is read next of records that count */
     struct record_text read;        /* what the last batch was read from, */
     const struct field *read_field; /* and the field of its numbers there */
-    struct listed_number numbers[LINES_MAX];
-
-    /* Of lists: the records found, the one under way, and its list */
-    size_t list_count, list_at;
-    struct list list;
-    struct key_span lists[LISTS_MAX], list_keys[KEY_PARTS_MAX][LISTS_MAX];
-    unsigned char tokens[LIST_TOKENS_SIZE];
-
-    /* Of a filter: */
+    size_t list_count, list_at;     /* lists that were found, and the one under way */
     bool is_filtered;
-    bool has_span; /* [from, to) is one that was not read yet */
-    const unsigned char *from, *to;
-    struct line_spans spans;
-    unsigned char gathered[GATHERED_SIZE];
+    bool has_span;                           /* the last one was not read yet */
+    struct listed_number numbers[LINES_MAX]; /* for line_reader_list */
 };
 
 /* Begins with text[0..len), whole records. All that it is given must outlive the reader. `total`
- * gets the weights, if records have some. line_reader_close is due. */
+ * gets the weights, if records have some; `buffers` may be NULL without a filter, if the field is
+ * no list. line_reader_close is due. */
 void line_reader_open(struct line_reader *reader, const struct line_spec *spec,
                       const struct number_parser *parser, struct weight_total *total,
-                      const unsigned char *text, size_t len);
+                      struct line_buffers *buffers, const unsigned char *text, size_t len);
 
 /* Reads the next batch. Its keys last until another one is read. False if there is none. */
 bool line_reader_next(struct line_reader *reader, struct line_batch *batch);

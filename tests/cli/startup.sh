@@ -111,7 +111,7 @@ if [ "$SANITIZED" = yes ]; then
 else
     (ulimit -s 128 && run -l in)
     refuses "a small stack" 1 \
-        "the stack is limited to 128 KiB, and 256 KiB are needed; use 'ulimit -s 256'"
+        "the stack is limited to 128 KiB, and 320 KiB are needed; use 'ulimit -s 320'"
     (ulimit -S -s 128 && run -l in)
     oracle letters 4 0 <in
     counts "a small stack that may be larger" expected

@@ -85,6 +85,7 @@ static const char *compare(const struct number_parser *parser, const struct line
     const unsigned char *at = text, *begin, *end;
     double values[LINES_MAX];
     struct line_batch batch = {.values = values};
+    static struct line_buffers buffers;
     struct line_reader reader;
     struct error failure;
     size_t samples = 0, found_len = 0, wanted_len = 0;
@@ -98,7 +99,7 @@ static const char *compare(const struct number_parser *parser, const struct line
             wanted_len = append(wanted, wanted_len, begin, end);
         samples += count;
     }
-    line_reader_open(&reader, &spec, parser, NULL, text, len);
+    line_reader_open(&reader, &spec, parser, NULL, &buffers, text, len);
     while (line_reader_next(&reader, &batch)) {
         if (batch.count > samples)
             return "a record too many";
