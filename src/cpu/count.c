@@ -255,9 +255,8 @@ static void count_all(const struct count_plan *plan, const unsigned char *data, 
 static void count_keys(struct line_reader *lines, struct keyed_counts *keyed)
 {
     struct line_batch batch = {.keys = keyed->spans, .weights = keyed->weights};
-    uint32_t numbers[LINES_MAX];
     while (line_reader_next(lines, &batch))
-        keyed_count(keyed, &batch, numbers);
+        keyed_count(keyed, &batch, NULL, NULL);
 }
 
 /* Counts the records of a chunk, data[0..len) of it, as count_chunk does. Not inlined, as the

@@ -381,15 +381,13 @@ static __attribute__((noinline)) void count_keyed_numbers(const struct count_pla
                                                           struct keyed_counts *keyed)
 {
     union batch values;
-    ALIGNED uint32_t rows[BATCH], numbers[BATCH];
+    ALIGNED uint32_t rows[BATCH];
     struct line_batch batch = {
         .values = values.doubles, .keys = keyed->spans, .weights = keyed->weights};
     while (line_reader_next(lines, &batch)) {
         rows_of_tokens(plan, &values, batch.count, rows);
-        keyed_count(keyed, &batch, numbers);
-        keyed_count_rows(keyed, &batch, numbers, rows);
         const bool is_large = plan->spec->has_moments && has_large(values.doubles, batch.count);
-        keyed_add_values(keyed, &batch, numbers, is_large ? line_reader_list(lines) : NULL);
+        keyed_count(keyed, &batch, rows, is_large ? line_reader_list(lines) : NULL);
     }
 }
 

@@ -153,8 +153,8 @@ static bool grow_entries(struct key_table *table)
 }
 
 /* Adds a key that is not there. Its slot was found free. */
-static uint32_t add_key(struct key_table *table, uint64_t hash, const unsigned char *name,
-                        size_t len)
+static uint32_t add_key(struct key_table *table, uint64_t hash, struct key_words words,
+                        const unsigned char *name, size_t len)
 {
     if ((table->count < FEW_KEYS ? 4 : 2) * (table->count + 1) > table->slot_count &&
         !grow_slots(table))
@@ -169,7 +169,8 @@ static uint32_t add_key(struct key_table *table, uint64_t hash, const unsigned c
     while (table->slots[slot])
         slot = (slot + 1) & mask;
     table->slots[slot] = (hash >> 32 << 32) | number;
-    table->entries[number] = (struct key_entry){.hash = hash, .name = kept, .len = len};
+    table->entries[number] =
+        (struct key_entry){.hash = hash, .words = words, .name = kept, .len = (uint32_t)len};
     if (table->has_sums)
         table->sums[number] = (struct key_sums){.moments = NULL};
     return (uint32_t)number;
@@ -183,10 +184,10 @@ uint32_t key_table_find_words(struct key_table *table, uint64_t hash, struct key
         const uint32_t number = (uint32_t)table->slots[slot];
         const struct key_entry *entry = &table->entries[number];
         if (table->slots[slot] >> 32 == hash >> 32 && entry->len == len &&
-            key_is_same(key_words_behind(entry->name, len), entry->name, words, name, len))
+            key_is_same(entry->words, entry->name, words, name, len))
             return number;
     }
-    return add_key(table, hash, name, len);
+    return add_key(table, hash, words, name, len);
 }
 
 uint32_t key_table_find(struct key_table *table, uint64_t hash, const unsigned char *name,

@@ -4,6 +4,7 @@
 #include "src/base/parallel.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -361,9 +362,7 @@ static uint32_t number_in(struct key_tallies *keys, struct stripe *stripe, struc
     if (entry->moved)
         return entry->moved;
     const struct key_name name = {entry->name, entry->len};
-    const struct key_words words =
-        entry->name ? key_words_behind(name.bytes, name.len) : (struct key_words){.last = 0};
-    const uint32_t number = find_in(keys, stripe, entry->hash, &name, words);
+    const uint32_t number = find_in(keys, stripe, entry->hash, &name, entry->words);
     if (number != KEY_FAILED)
         entry->moved = number;
     return number;
@@ -531,6 +530,158 @@ void key_tallies_move(struct key_tallies *keys, struct key_table *table,
     samples->count = 0;
     empty_pages(samples->pages);
     key_table_clear(table);
+}
+
+/* --- samples of keys that hardly repeat --- */
+
+#define SHARED_MAX ((size_t)1 << 13)     /* samples that are moved together */
+#define SHARED_NAMES ((size_t)256 << 10) /* bytes of their names, at first */
+#define SHARED_BEGIN 16                  /* bytes before these, for key_words_behind */
+
+struct shared_sample {
+    uint64_t hash;
+    const unsigned char *name; /* NULL: there is no key */
+    double value;
+    uint32_t row, len;
+    uint32_t next; /* of the same stripe: one more than an index */
+};
+
+struct key_shares {
+    struct key_tallies *keys;
+    unsigned char *names;
+    size_t names_size, names_used;
+    size_t count;
+    struct shared_sample samples[SHARED_MAX];
+    uint32_t first[STRIPES]; /* as `next` */
+};
+
+struct key_shares *key_shares_open(struct key_tallies *keys)
+{
+    struct key_shares *shares = malloc(sizeof *shares);
+    unsigned char *names = malloc(SHARED_NAMES);
+    if (!shares || !names) {
+        free(shares);
+        free(names);
+        return NULL;
+    }
+    shares->keys = keys;
+    shares->names = names;
+    shares->names_size = SHARED_NAMES;
+    shares->names_used = SHARED_BEGIN;
+    shares->count = 0;
+    memset(shares->first, 0, sizeof shares->first);
+    return shares;
+}
+
+void key_shares_close(struct key_shares *shares)
+{
+    if (shares)
+        free(shares->names);
+    free(shares);
+}
+
+static void add_shared(struct key_tallies *keys, struct stripe *stripe,
+                       const struct shared_sample *sample)
+{
+    const struct key_name name = {sample->name, sample->len};
+    const struct key_words words =
+        name.bytes ? key_words_behind(name.bytes, name.len) : (struct key_words){.last = 0};
+    const uint32_t key = find_in(keys, stripe, sample->hash, &name, words);
+    bool done = true;
+    if (key == KEY_FAILED)
+        return;
+    stripe->table.entries[key].samples++;
+    if (keys->spec->mode->is_binned)
+        done = key_counts_add(&stripe->counts, key, sample->row, 1);
+    if (stripe->table.sums && !isnan(sample->value)) {
+        struct key_sums *sums = &stripe->table.sums[key];
+        stripe->wide -= sums->moments != NULL;
+        done &= key_sums_add(sums, sample->value);
+        stripe->wide += sums->moments != NULL;
+    }
+    if (!done)
+        key_tallies_lose(keys);
+}
+
+static void move_share(struct key_shares *shares, size_t number)
+{
+    struct key_tallies *keys = shares->keys;
+    struct stripe *stripe = &keys->stripes[number];
+    uint32_t next = shares->first[number];
+    shares->first[number] = 0;
+    if (!next || key_tallies_state(keys) != KEYS_COMPLETE)
+        return;
+    pthread_mutex_lock(&stripe->lock);
+    const uint64_t before = bytes_of(stripe);
+    while (next > 0) {
+        const struct shared_sample *some[KEYS_AT_ONCE];
+        uint32_t numbers[KEYS_AT_ONCE];
+        size_t count = 0;
+        for (; next > 0 && count < KEYS_AT_ONCE; next = some[count++]->next) {
+            some[count] = &shares->samples[next - 1];
+            key_table_prefetch(&stripe->table, some[count]->hash);
+        }
+        for (size_t i = 0; i < count; i++)
+            numbers[i] = key_table_prefetch_entry(&stripe->table, some[i]->hash);
+        for (size_t i = 0; i < count; i++)
+            key_table_prefetch_name(&stripe->table, numbers[i]);
+        for (size_t i = 0; i < count; i++)
+            add_shared(keys, stripe, some[i]);
+    }
+    unlock(keys, stripe, before);
+}
+
+void key_shares_move(struct key_shares *shares)
+{
+    struct key_tallies *keys = shares->keys;
+    pthread_rwlock_rdlock(&keys->moving);
+    const size_t first = atomic_fetch_add(&keys->moves, 1) * STRIPES_APART;
+    for (size_t i = 0; i < STRIPES; i++)
+        move_share(shares, (first + i) % STRIPES);
+    pthread_rwlock_unlock(&keys->moving);
+    shares->count = 0;
+    shares->names_used = SHARED_BEGIN;
+}
+
+/* Makes room for a name. False if memory is short. */
+static bool make_room_for_name(struct key_shares *shares, size_t len)
+{
+    if (shares->names_size - shares->names_used >= len)
+        return true;
+    key_shares_move(shares);
+    if (shares->names_size - SHARED_BEGIN >= len)
+        return true;
+    unsigned char *names = realloc(shares->names, SHARED_BEGIN + len);
+    if (!names)
+        return false;
+    shares->names = names;
+    shares->names_size = SHARED_BEGIN + len;
+    return true;
+}
+
+void key_shares_add(struct key_shares *shares, uint64_t hash, struct key_name name, uint32_t row,
+                    double value)
+{
+    if (shares->count == SHARED_MAX)
+        key_shares_move(shares);
+    if (name.bytes && !make_room_for_name(shares, name.len)) {
+        key_tallies_lose(shares->keys);
+        return;
+    }
+    const unsigned char *kept = NULL;
+    if (name.bytes) {
+        kept = memcpy(shares->names + shares->names_used, name.bytes, name.len);
+        shares->names_used += name.len;
+    }
+    struct shared_sample *sample = &shares->samples[shares->count++];
+    uint32_t *first = &shares->first[stripe_of(hash)];
+    *sample = (struct shared_sample){.hash = hash,
+                                     .name = kept,
+                                     .value = value,
+                                     .row = row,
+                                     .len = (uint32_t)name.len,
+                                     .next = *first};
+    *first = (uint32_t)shares->count;
 }
 
 /* Adds a tally to a key of a stripe, which is locked. */
@@ -713,6 +864,9 @@ size_t key_tallies_count(const struct key_tallies *keys)
     return keys->order.count;
 }
 
+/* Keys ahead whose memory is fetched, as they are read in order, but lie apart. */
+#define READ_AHEAD 16
+
 /* The place of a key. */
 struct key_at {
     const struct stripe *stripe;
@@ -734,9 +888,19 @@ static const struct key_entry *entry_of(const struct key_tallies *keys, size_t i
     return &found.stripe->table.entries[found.key];
 }
 
+/* Prefetches the entry of a key, and the name of one that comes before. */
+static void fetch_entries(const struct key_tallies *keys, size_t i)
+{
+    if (i + READ_AHEAD < keys->order.count) {
+        __builtin_prefetch(entry_of(keys, i + READ_AHEAD));
+        __builtin_prefetch(entry_of(keys, i + READ_AHEAD / 2)->name);
+    }
+}
+
 struct key_name key_tallies_name(const struct key_tallies *keys, size_t i)
 {
     const struct key_entry *entry = entry_of(keys, i);
+    fetch_entries(keys, i);
     return (struct key_name){entry->name, entry->len};
 }
 
@@ -766,8 +930,26 @@ static void add_to(const struct key_tallies *keys, size_t i, struct tally *tally
         key_sums_add_to(&stripe->table.sums[found.key], tally->moments);
 }
 
+/* Prefetches the sums and the place of the counts of a key, and the counts of one that comes
+ * before. */
+static void fetch_counts(const struct key_tallies *keys, size_t i)
+{
+    if (i + READ_AHEAD >= keys->order.count)
+        return;
+    struct key_at at = position_of(keys, i + READ_AHEAD);
+    if (at.stripe->table.sums) {
+        __builtin_prefetch(&at.stripe->table.sums[at.key]);
+        __builtin_prefetch((const char *)&at.stripe->table.sums[at.key] + 64);
+    }
+    __builtin_prefetch(&at.stripe->counts_begin[at.key]);
+    at = position_of(keys, i + READ_AHEAD / 2);
+    if (at.stripe->counts.count > 0)
+        __builtin_prefetch(at.stripe->counts.list + at.stripe->counts_begin[at.key]);
+}
+
 void key_tallies_load(const struct key_tallies *keys, size_t i, struct tally *tally)
 {
+    fetch_counts(keys, i);
     tally_clear_blocks(tally);
     add_to(keys, i, tally);
 }

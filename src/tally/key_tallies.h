@@ -123,11 +123,18 @@ struct key_seed {
     uint64_t words[2];
 };
 
+/* The last 16 bytes of a name: the last eight as a number, and those before them. Of a shorter name
+ * there are zeros above. So short names are hashed and compared without a branch. */
+struct key_words {
+    uint64_t last, before;
+};
+
 struct key_entry {
     uint64_t hash;
+    struct key_words words;    /* of the name */
     const unsigned char *name; /* of the table; NULL for KEY_MISSING */
-    size_t len;
     uint64_t samples;
+    uint32_t len;
     uint32_t moved; /* its number where it is moved to, once that is known; 0: not yet */
 };
 
@@ -154,12 +161,6 @@ void key_table_close(struct key_table *table);
 
 /* Removes all keys, but keeps the memory for new ones. */
 void key_table_clear(struct key_table *table);
-
-/* The last 16 bytes of a name: the last eight as a number, and those before them. Of a shorter name
- * there are zeros above. So short names are hashed and compared without a branch. */
-struct key_words {
-    uint64_t last, before;
-};
 
 /* Returns the first bytes of a word, which are its highest, as many as are given: up to 8. */
 static inline uint64_t key_low_bytes(uint64_t word, size_t count)
@@ -215,16 +216,28 @@ static inline void key_table_prefetch(const struct key_table *table, uint64_t ha
     __builtin_prefetch(&table->slots[hash & (table->slot_count - 1)]);
 }
 
-/* Prefetches the entry that key_table_find probably looks at next, and the key's sums, once the
- * slot has come. */
-static inline void key_table_prefetch_entry(const struct key_table *table, uint64_t hash)
+/* Returns the number of the key that probably has this hash, once the slot has come, and prefetches
+ * its entry and sums; KEY_MISSING if there is none. */
+static inline uint32_t key_table_prefetch_entry(const struct key_table *table, uint64_t hash)
 {
-    const uint64_t slot = table->slots[hash & (table->slot_count - 1)];
-    if (slot >> 32 != hash >> 32)
-        return;
-    __builtin_prefetch(&table->entries[(uint32_t)slot]);
-    if (table->sums)
-        __builtin_prefetch(&table->sums[(uint32_t)slot]);
+    const size_t mask = table->slot_count - 1;
+    size_t at = hash & mask;
+    while (table->slots[at] && table->slots[at] >> 32 != hash >> 32)
+        at = (at + 1) & mask;
+    const uint32_t key = (uint32_t)table->slots[at];
+    __builtin_prefetch(&table->entries[key]);
+    if (table->sums) {
+        __builtin_prefetch(&table->sums[key]);
+        __builtin_prefetch((const char *)&table->sums[key] + 64);
+    }
+    return key;
+}
+
+/* Prefetches the name of a key, once the entry has come. */
+static inline void key_table_prefetch_name(const struct key_table *table, uint32_t key)
+{
+    if (key != KEY_MISSING)
+        __builtin_prefetch(table->entries[key].name + table->entries[key].len);
 }
 
 /* Each returns the number of the key with this hash, and words, and name, which is added if it is
@@ -443,6 +456,26 @@ void key_tallies_move_samples(struct key_tallies *keys, struct key_table *table,
  * both. */
 void key_tallies_move(struct key_tallies *keys, struct key_table *table,
                       struct key_samples *samples);
+
+/* Where keys hardly repeat, a table of a thread's own gains nothing: its samples are gathered, and
+ * added many at a time, by the shares of tables that their keys' hashes are in. One thread at a
+ * time. */
+struct key_shares;
+
+/* Makes room for samples to be added to `keys`, which must outlive them. NULL if memory is short.
+ */
+struct key_shares *key_shares_open(struct key_tallies *keys);
+
+/* Frees the room; does nothing with NULL. What was not moved is lost. */
+void key_shares_close(struct key_shares *shares);
+
+/* Adds a sample of the key with this name, which is copied, and hash: a row, and a value, unless it
+ * is NaN; where lines are counted, neither matters. A name without bytes is that of KEY_MISSING. */
+void key_shares_add(struct key_shares *shares, uint64_t hash, struct key_name name, uint32_t row,
+                    double value);
+
+/* Adds the samples to the tallies, unless keys were lost before. */
+void key_shares_move(struct key_shares *shares);
 
 /* Adds the tally of a key. Any thread. */
 void key_tallies_add(struct key_tallies *keys, struct key_name name, const struct tally *tally);

@@ -20,6 +20,9 @@
 /* Numbers for each key that quick sums do not take before they are moved, to choose a new scale. */
 #define OTHERS_MAX 16
 
+/* Samples that are shared where keys hardly repeat, before a table shows if they still do. */
+#define SHARED_AT_ONCE ((uint64_t)1 << 20)
+
 /* Bytes of the scratch before any key, so that key_words_behind reads it. */
 #define SCRATCH_BEGIN 16
 
@@ -43,6 +46,7 @@ void keyed_close(struct keyed_counts *keyed)
 {
     key_table_close(&keyed->table);
     key_samples_close(&keyed->samples);
+    key_shares_close(keyed->shares);
     free(keyed->quick.list);
     free(keyed->scratch);
     free(keyed->spans);
@@ -64,6 +68,8 @@ static void move_quick(struct keyed_counts *keyed)
 void keyed_move(struct keyed_counts *keyed)
 {
     move_quick(keyed);
+    if (keyed->shares)
+        key_shares_move(keyed->shares);
     keyed->is_spread = keyed->rows < REPEATS_MIN * keyed->table.count;
     key_tallies_move(keyed->keys, &keyed->table, &keyed->samples);
     keyed->wide = keyed->rows = 0;
@@ -192,16 +198,13 @@ static uint32_t find_number(struct keyed_counts *keyed, const struct wanted *wan
     return KEY_MISSING;
 }
 
-/* Counts records from `first` on: AT_ONCE, or those whose keys the scratch has room for. Returns
- * how many these are. */
-static size_t count_some(struct keyed_counts *keyed, const struct line_batch *batch, size_t first,
-                         uint32_t *numbers)
+/* Prepares the keys of records from `first` on: AT_ONCE, or those that the scratch has room for.
+ * Returns how many these are. */
+static size_t prepare_some(struct keyed_counts *keyed, const struct line_batch *batch, size_t first,
+                           struct wanted wanted[AT_ONCE])
 {
     const unsigned char *begin = batch->keys[0][first].from;
-    const uint64_t *weights = batch->weights ? batch->weights + first : NULL;
-    struct wanted wanted[AT_ONCE];
     size_t count = 0, n = batch->count - first;
-    numbers += first;
     keyed->scratch_used = SCRATCH_BEGIN;
     for (unsigned part = 0; part < keyed->parts; part++)
         keyed->memos[part] = (struct key_memo){.from = NULL}; /* its text may be gone */
@@ -210,28 +213,60 @@ static size_t count_some(struct keyed_counts *keyed, const struct line_batch *ba
         prepare(keyed, batch, first + count, begin, count > 0 ? &wanted[count - 1] : NULL,
                 &wanted[count]);
     }
-    for (size_t i = 0; i < count; i++) {
-        numbers[i] = wanted[i].is_repeated ? numbers[i - 1] : find_number(keyed, &wanted[i]);
-        keyed->table.entries[numbers[i]].samples += weights ? weights[i] : 1;
-    }
     return count;
 }
 
-void keyed_count(struct keyed_counts *keyed, const struct line_batch *batch, uint32_t *numbers)
+/* Decides if the next samples are shared. */
+static void share_next(struct keyed_counts *keyed)
 {
-    if (!keyed->scratch && !(keyed->scratch = malloc(scratch_size(keyed)))) {
-        key_tallies_lose(keyed->keys);
-        memset(numbers, 0, batch->count * sizeof numbers[0]); /* KEY_MISSING */
+    if (!keyed->is_spread || keyed->weights)
         return;
-    }
-    if (is_full(keyed))
-        keyed_move(keyed);
-    for (size_t i = 0; i < batch->count;)
-        i += count_some(keyed, batch, i, numbers);
+    if (!keyed->shares)
+        keyed->shares = key_shares_open(keyed->keys);
+    keyed->shared = keyed->shares ? SHARED_AT_ONCE : 0;
 }
 
-void keyed_count_rows(struct keyed_counts *keyed, const struct line_batch *batch,
-                      const uint32_t *numbers, const uint32_t *rows)
+/* Counts records in the table, and sets the numbers of their keys. */
+static void count_in_table(struct keyed_counts *keyed, const struct line_batch *batch,
+                           uint32_t *numbers)
+{
+    struct wanted wanted[AT_ONCE];
+    if (is_full(keyed)) {
+        keyed_move(keyed);
+        share_next(keyed);
+    }
+    for (size_t first = 0, count; first < batch->count; first += count) {
+        count = prepare_some(keyed, batch, first, wanted);
+        for (size_t i = 0; i < count; i++) {
+            uint32_t *number = &numbers[first + i];
+            *number = wanted[i].is_repeated ? number[-1] : find_number(keyed, &wanted[i]);
+            keyed->table.entries[*number].samples += batch->weights ? batch->weights[first + i] : 1;
+        }
+    }
+    keyed->rows += batch->count;
+}
+
+/* Counts records without the table. */
+static void count_shared(struct keyed_counts *keyed, const struct line_batch *batch,
+                         const uint32_t *rows)
+{
+    struct wanted wanted[AT_ONCE];
+    for (size_t first = 0, count; first < batch->count; first += count) {
+        count = prepare_some(keyed, batch, first, wanted);
+        for (size_t i = 0; i < count; i++) {
+            const double value = batch->values ? batch->values[first + i] : 0;
+            if (wanted[i].is_repeated)
+                wanted[i].hash = wanted[i - 1].hash;
+            keyed->invalid += isnan(value) != 0;
+            key_shares_add(keyed->shares, wanted[i].name.bytes ? wanted[i].hash : 0, wanted[i].name,
+                           rows ? rows[first + i] : 0, value);
+        }
+    }
+    keyed->shared -= keyed->shared < batch->count ? keyed->shared : batch->count;
+}
+
+static void count_rows(struct keyed_counts *keyed, const struct line_batch *batch,
+                       const uint32_t *numbers, const uint32_t *rows)
 {
     struct key_samples *samples = &keyed->samples;
     const uint64_t *weights = batch->weights;
@@ -257,11 +292,10 @@ void keyed_count_rows(struct keyed_counts *keyed, const struct line_batch *batch
     }
     for (size_t i = 0; i < n; i++)
         ++*counts[i];
-    keyed->rows += n;
 }
 
-void keyed_add_values(struct keyed_counts *keyed, const struct line_batch *batch,
-                      const uint32_t *numbers, const struct listed_number *listed)
+static void add_values(struct keyed_counts *keyed, const struct line_batch *batch,
+                       const uint32_t *numbers, const struct listed_number *listed)
 {
     const double *values = batch->values;
     const uint64_t *weights = batch->weights;
@@ -297,4 +331,23 @@ void keyed_add_values(struct keyed_counts *keyed, const struct line_batch *batch
     }
     if (!done)
         key_tallies_lose(keyed->keys);
+}
+
+void keyed_count(struct keyed_counts *keyed, const struct line_batch *batch, const uint32_t *rows,
+                 const struct listed_number *listed)
+{
+    uint32_t numbers[LINES_MAX];
+    if (!keyed->scratch && !(keyed->scratch = malloc(scratch_size(keyed)))) {
+        key_tallies_lose(keyed->keys);
+        return;
+    }
+    if (keyed->shared > 0 && !listed) {
+        count_shared(keyed, batch, rows);
+        return;
+    }
+    count_in_table(keyed, batch, numbers);
+    if (rows)
+        count_rows(keyed, batch, numbers, rows);
+    if (batch->values)
+        add_values(keyed, batch, numbers, listed);
 }

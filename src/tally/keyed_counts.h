@@ -14,6 +14,8 @@ struct keyed_counts {
     struct quick_sums quick;    /* of its keys, beside those of the table */
     uint64_t rows;              /* counted since keys were moved last */
     bool is_spread;             /* keys hardly repeated when they were moved last */
+    struct key_shares *shares;  /* of samples of such keys; NULL before any */
+    uint64_t shared;            /* samples that are still to go there, without a table */
     size_t wide_max;            /* more keys whose sums are moments are moved */
     size_t wide;                /* keys whose sums became moments */
     unsigned char *scratch;     /* for keys that are not in the text; NULL until one is counted */
@@ -36,17 +38,10 @@ void keyed_close(struct keyed_counts *keyed);
 /* Moves what was counted. */
 void keyed_move(struct keyed_counts *keyed);
 
-/* Counts the records of a batch by their keys, and sets the numbers of these, which hold until this
- * is called again. */
-void keyed_count(struct keyed_counts *keyed, const struct line_batch *batch, uint32_t *numbers);
-
-/* Counts their rows. */
-void keyed_count_rows(struct keyed_counts *keyed, const struct line_batch *batch,
-                      const uint32_t *numbers, const uint32_t *rows);
-
-/* Adds their values to the sums of the keys, but for NaN, which counts as invalid. `listed` are the
- * same as line_reader_list has them, or NULL if no value is large. */
-void keyed_add_values(struct keyed_counts *keyed, const struct line_batch *batch,
-                      const uint32_t *numbers, const struct listed_number *listed);
+/* Counts the records of a batch by their keys: their rows, unless these are NULL, as where lines are
+ * counted, and its values, of which NaN counts as invalid. `listed` are these as line_reader_list
+ * has them, or NULL if none is large. */
+void keyed_count(struct keyed_counts *keyed, const struct line_batch *batch, const uint32_t *rows,
+                 const struct listed_number *listed);
 
 #endif

@@ -8,7 +8,7 @@ watch_over 900
 find_python || skip "python3 is not installed"
 
 if [ "$SANITIZED" = yes ] || [ "$SCALE" = small ]; then
-    lines=150 chunks="1 100" distinct=20000
+    lines=150 chunks="1 100" distinct=40000
 else
     lines=3000 chunks="1 2 3 5 8 13 64 100 1000" distinct=1000000
 fi
@@ -243,6 +243,20 @@ for way in "--by=1" "-k 2 --by=1"; do
     shows "$distinct keys of as many"
     run $options --max-keys=$((distinct - 1)) many
     refuses "$way, $distinct keys, one less allowed" 1 "more than $((distinct - 1)) keys; "
+done
+# Names of all lengths, lines without a key or a number, and numbers that no double says, where keys hardly repeat.
+awk 'BEGIN { for (i = 0; i < 150000; i++) { k = i % 9 ? (i * 7919) % 50000 : (i - 1) * 7919 % 50000
+    name = sprintf("%d%*s", k, k % 70, ""); gsub(" ", "x", name)
+    if (i % 50 == 0) print "," i; else if (i % 60 == 0) print name; else if (i % 70 == 0) print name ",none"
+    else if (i > 100000 && i % 900 == 0) print name ",91071992547" 400000 + i; else print name "," i % 1000 } }' >ugly
+for way in "-t, --by=1" "-t, -k 2 --by=1"; do
+    expect ugly $way
+    for threads in 1 3; do
+        run $options --threads=$threads ugly
+        shows "ugly lines, $threads threads"
+        cat ugly | run $options --threads=$threads --chunk-size=3000
+        shows "ugly lines, $threads threads, pipe"
+    done
 done
 # Sums of large numbers, of which tables of many threads have few.
 awk 'BEGIN { for (i = 0; i < 60000; i++) printf "key%d 9107199254%06d\n", (i * 7919) % 20000, i }' >large

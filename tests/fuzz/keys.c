@@ -597,8 +597,13 @@ static void check_kernels(const struct cpu_kernels *kernels, const struct histog
     fuzz_require(counting.keys && keyed_open(&counting.keyed[0], counting.keys, 2, false) == 0 &&
                      keyed_open(&counting.keyed[1], counting.keys, 2, false) == 0,
                  "out of memory");
-    if (choices->flags & IS_SMALL)
-        counting.keyed[0].samples.max = counting.keyed[1].samples.max = 2;
+    if (choices->flags &
+        IS_SMALL) { /* as where there are many keys: in turns by a table, and shared */
+        counting.keyed[0].samples.max = 2;
+        counting.keyed[1].shares = key_shares_open(counting.keys);
+        counting.keyed[1].shared = UINT64_MAX;
+        fuzz_require(counting.keyed[1].shares, "out of memory");
+    }
     count_text(&counting, text, len);
     for (size_t i = 0; i < len; i++)
         newlines += text[i] == '\n';
