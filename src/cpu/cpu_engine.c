@@ -3,6 +3,7 @@
  * give back. */
 #include "count.h"
 #include "src/base/cache_line.h"
+#include "src/base/parallel.h"
 #include "src/input/engine.h"
 #include "src/input/records.h"
 #include "src/tally/file_tallies.h"
@@ -45,6 +46,7 @@ struct cpu_engine {
     struct count_plan plan;
     struct count_table *tables;
     size_t table_count;
+    unsigned threads;        /* that count at a time */
     struct paged_set *paged; /* NULL without pages */
     void *counts;            /* memory; NULL with pages, or keys */
     struct moments *moments; /* of all tables; NULL if the histogram has none */
@@ -295,14 +297,28 @@ static int cpu_submit(struct engine *engine, struct chunk *chunk)
     return 0;
 }
 
+static void empty_one(void *cpu, size_t i)
+{
+    empty_table(cpu, &((struct cpu_engine *)cpu)->tables[i]);
+}
+
+/* Moves what all tables have counted. Of keys that takes long enough for as many threads as counted
+ * them. */
+static void empty_tables(struct cpu_engine *cpu)
+{
+    unsigned threads = 0;
+    for (size_t i = 0; i < cpu->table_count && cpu->engine.keys && threads < cpu->threads; i++)
+        threads += cpu->tables[i].used;
+    parallel_loop(threads, cpu->table_count, empty_one, cpu);
+}
+
 static int cpu_finish(struct engine *engine, struct tally *tally)
 {
     struct cpu_engine *cpu = (struct cpu_engine *)engine;
     for (; cpu; cpu = cpu->also, tally = tally->also) {
-        for (size_t i = 0; i < cpu->table_count; i++) {
-            empty_table(cpu, &cpu->tables[i]);
+        empty_tables(cpu);
+        for (size_t i = 0; i < cpu->table_count; i++)
             add_table(&cpu->tables[i], tally);
-        }
         if (cpu->paged)
             paged_add(cpu->paged, tally->counts);
     }
@@ -410,6 +426,7 @@ static struct cpu_engine *open_one(const struct histogram_spec *spec,
     cpu->engine.ops = &cpu_ops;
     cpu->engine.files = files;
     cpu->engine.keys = options->keys;
+    cpu->threads = options->threads;
     pthread_mutex_init(&cpu->lock, NULL);
     pthread_cond_init(&cpu->freed, NULL);
     pthread_cond_init(&cpu->idle, NULL);
