@@ -6,7 +6,6 @@
 #include "src/base/byte_masks.h"
 #include "src/base/byte_word.h"
 
-#include <alloca.h>
 #include <string.h>
 
 const struct cpu_kernels *const all_kernels[] = {
@@ -259,41 +258,68 @@ static void count_keys(struct line_reader *lines, struct keyed_counts *keyed)
         keyed_count(keyed, &batch, NULL, NULL);
 }
 
-/* Counts the records of a chunk, data[0..len) of it, as count_chunk does. Not inlined, as the
- * reader and a description take some pages of the stack. */
+/* The place where samples are counted. */
+struct destination {
+    struct tally *tally;
+    struct paged_counts *paged; /* NULL: in the tally */
+    struct keyed_counts *keyed; /* NULL: there are no keys */
+};
+
+/* Counts the records of a chunk, as count_chunk does, by their description in its file. Not
+ * inlined, as the reader takes some pages of the stack. */
 static __attribute__((noinline)) bool
-count_text(const struct count_plan *plan, const struct origin *origin, const unsigned char *data,
-           size_t len, struct tally *tally, struct paged_counts *paged, struct keyed_counts *keyed)
+count_records(const struct count_plan *plan, const struct line_spec *spec,
+              struct line_buffers *buffers, const struct chunk *chunk, const struct destination *to)
 {
-    const struct line_spec *spec = &plan->spec->lines;
+    const struct origin *origin = &chunk->origin;
+    const unsigned char *data = chunk->data + chunk->begin;
+    const size_t len = chunk->len - chunk->begin;
     const bool has_numbers = plan->spec->mode->id == MODE_NUMBERS;
-    struct line_buffers *buffers = NULL;
-    size_t header = 0;
     struct line_reader lines;
     struct error failure;
-    if (line_spec_has_names(spec)) {
-        struct line_spec *of_file = alloca(sizeof *of_file);
-        *of_file = *spec;
-        line_spec_set_columns(of_file, &origin->columns);
-        spec = of_file;
-    }
-    if (line_filter_is_used(&spec->filter) || field_is_list(&spec->field))
-        buffers = alloca(sizeof *buffers);
-    if (origin->has_header) /* its last newline stays, which then is an empty record */
-        header = field_header_len(&spec->field, data, len);
-    tally->newlines += byte_count(data, has_numbers ? header : len, '\n');
+    /* The header's last newline stays, which then is an empty record. */
+    const size_t header = origin->has_header ? field_header_len(&spec->field, data, len) : 0;
+    to->tally->newlines += byte_count(data, has_numbers ? header : len, '\n');
     line_reader_open(&lines, spec, plan->parser, plan->weight_total, buffers, data + header,
                      len - header);
     if (has_numbers)
-        plan->kernels->count_numbers(plan, &lines, tally, paged, keyed);
-    else if (keyed)
-        count_keys(&lines, keyed);
+        plan->kernels->count_numbers(plan, &lines, to->tally, to->paged, to->keyed);
+    else if (to->keyed)
+        count_keys(&lines, to->keyed);
     if (line_reader_close(&lines, &failure) == 0)
         return true;
     if (origin->name)
         error_begin(&failure, origin->name);
     line_filter_fail(&spec->filter, &failure);
     return false;
+}
+
+/* Not inlined either, as the buffers take many more. */
+static __attribute__((noinline)) bool count_in_buffers(const struct count_plan *plan,
+                                                       const struct line_spec *spec,
+                                                       const struct chunk *chunk,
+                                                       const struct destination *to)
+{
+    struct line_buffers buffers;
+    return count_records(plan, spec, &buffers, chunk, to);
+}
+
+static bool count_text(const struct count_plan *plan, const struct line_spec *spec,
+                       const struct chunk *chunk, const struct destination *to)
+{
+    return line_filter_is_used(&spec->filter) || field_is_list(&spec->field)
+               ? count_in_buffers(plan, spec, chunk, to)
+               : count_records(plan, spec, NULL, chunk, to);
+}
+
+/* Counts records by the columns of their file. Nor is this inlined, as a description takes some. */
+static __attribute__((noinline)) bool count_columns(const struct count_plan *plan,
+                                                    const struct chunk *chunk,
+                                                    const struct destination *to)
+{
+    struct line_spec of_file = plan->spec->lines;
+    line_spec_set_columns(&of_file, &chunk->origin.columns);
+    return count_text(plan, &of_file, chunk, to);
 }
 
 struct count_plan count_plan(const struct cpu_kernels *kernels, const struct histogram_spec *spec)
@@ -317,15 +343,17 @@ bool count_can_page(const struct histogram_spec *spec)
 bool count_chunk(const struct count_plan *plan, const struct chunk *chunk, struct tally *tally,
                  struct paged_counts *paged, struct keyed_counts *keyed)
 {
-    const struct origin *origin = &chunk->origin;
+    const struct destination to = {tally, paged, keyed};
+    const struct line_spec *lines = &plan->spec->lines;
     const unsigned char *data = chunk->data + chunk->begin;
     size_t len = chunk->len - chunk->begin;
-    tally->bytes += origin->bytes;
+    tally->bytes += chunk->origin.bytes;
     if (plan->spec->mode->is_text)
-        return count_text(plan, origin, data, len, tally, paged, keyed);
+        return line_spec_has_names(lines) ? count_columns(plan, chunk, &to)
+                                          : count_text(plan, lines, chunk, &to);
     if (plan->skip_repeated) {
         data += chunk->repeated;
-        len = origin->bytes;
+        len = chunk->origin.bytes;
     }
     count_all(plan, data, len, tally, paged);
     return true;
