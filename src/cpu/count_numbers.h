@@ -296,8 +296,7 @@ TARGET static void rows_of_tokens(const struct count_plan *plan, union batch *ba
 }
 
 /* Adds what was rounded off the large numbers of a batch. */
-static __attribute__((noinline, cold)) void add_large_numbers(struct line_reader *lines, size_t n,
-                                                              struct moments *moments)
+static void add_large_numbers(struct line_reader *lines, size_t n, struct moments *moments)
 {
     const struct listed_number *listed = line_reader_list(lines);
     struct large_numbers large = {.any = false};
