@@ -38,9 +38,9 @@ void keyed_close(struct keyed_counts *keyed);
 /* Moves what was counted. */
 void keyed_move(struct keyed_counts *keyed);
 
-/* Counts the records of a batch by their keys: their rows, unless these are NULL, as where lines are
- * counted, and its values, of which NaN counts as invalid. `listed` are these as line_reader_list
- * has them, or NULL if none is large. */
+/* Counts the records of a batch by their keys: their rows, unless these are NULL, as where lines
+ * are counted, and its values, of which NaN counts as invalid. `listed` are these as
+ * line_reader_list has them, or NULL if none is large. */
 void keyed_count(struct keyed_counts *keyed, const struct line_batch *batch, const uint32_t *rows,
                  const struct listed_number *listed);
 
