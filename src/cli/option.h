@@ -205,7 +205,7 @@ struct typed_field {
     bool is_name;      /* that of a column, whatever it looks like */
 };
 
-/* options_fields.c: returns the number that a field was typed as; 0: it is none. */
+/* options_by.c: returns the number that a field was typed as; 0: it is none. */
 int32_t field_number(const char *field);
 
 /* options_by.c: copies the field, or the name of a column in quotes, that `text` begins with, a

@@ -151,6 +151,15 @@ static const char *copy_name(const char *text, char *name, size_t size)
     return *text ? text + 1 : NULL;
 }
 
+int32_t field_number(const char *field)
+{
+    const bool from_back = *field == '-';
+    uint64_t number;
+    if (!parse_digits(field + from_back, FIELD_RECORD_MAX, &number))
+        return 0;
+    return from_back ? -(int32_t)number : (int32_t)number;
+}
+
 const char *field_split(const char *option, const char *value, const char *text,
                         char field[FIELD_SIZE], struct error *error)
 {

@@ -13,15 +13,6 @@
 
 #define NAME_SHOWN 64 /* bytes of a name that a hint has, at most */
 
-int32_t field_number(const char *field)
-{
-    const bool from_back = *field == '-';
-    uint64_t number;
-    if (!parse_digits(field + from_back, FIELD_RECORD_MAX, &number))
-        return 0;
-    return from_back ? -(int32_t)number : (int32_t)number;
-}
-
 int option_max_keys(struct draft *draft, const char *value, struct error *error)
 {
     return parse_count("--max-keys", value, KEYS_LIMIT, &draft->options->max_keys, error);

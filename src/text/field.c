@@ -4,7 +4,6 @@
 #include "units.h"
 #include "src/base/byte_masks.h"
 
-#include <math.h>
 #include <stdio.h>
 
 /* --- CSV --- */
@@ -413,81 +412,6 @@ int32_t field_column(const struct field *field, const unsigned char *begin,
 size_t field_header_len(const struct field *field, const unsigned char *text, size_t len)
 {
     return (size_t)(field_record_end(field, text, text + len) - text);
-}
-
-/* --- invalid records --- */
-
-static bool is_number(const struct field *field, unsigned char *token, size_t len)
-{
-    if (field->has_comma)
-        len = number_swap_comma(token, len);
-    return len > 0 && (!isnan(number_of_token(token, token + len, token + len)) ||
-                       (field->has_units && !isnan(number_with_units(token, token + len))));
-}
-
-/* True if all numbers in the field [*from, *to) of a record are some; otherwise sets *from and *to
- * to the first one that is none, NULL if it is missing. */
-static bool has_numbers(const struct field *field, const unsigned char **from,
-                        const unsigned char **to, const unsigned char *end)
-{
-    unsigned char token[LIST_TOKEN_SIZE];
-    struct list list;
-    if (!field_is_list(field))
-        return is_number(field, token, field_token(field, from, to, end, token));
-    list.token = token;
-    list_open(&list, field, *from, *to);
-    while (list_next(&list)) {
-        *from = list.from;
-        *to = list.to;
-        if (!is_number(field, token, list.len))
-            return false;
-    }
-    return true;
-}
-
-/* field_find_invalid where numbers are tokens that may have units. */
-static bool find_invalid_token(const struct field *field, const unsigned char *text, size_t len,
-                               struct field_fault *fault)
-{
-    const unsigned char *at = text, *from;
-    unsigned char token[NUMBER_MAX];
-    do {
-        const size_t token_len = field_next_token(text, &at, text + len, &from, token);
-        if (!from)
-            return false;
-        if (!is_number(field, token, token_len)) {
-            *fault = (struct field_fault){.at = (size_t)(from - text),
-                                          .what = FIELD_FOUND,
-                                          .from = (size_t)(from - text),
-                                          .len = (size_t)(at - from)};
-            if (fault->len > FIELD_RECORD_MAX)
-                *fault = (struct field_fault){.at = fault->at, .what = FIELD_TOO_LONG};
-            return true;
-        }
-    } while (true);
-}
-
-bool field_find_invalid(const struct field *field, const unsigned char *text, size_t len,
-                        struct field_fault *fault)
-{
-    const unsigned char *limit = text + len, *from = text, *to = text;
-    number_prepare();
-    if (field->kind == FIELD_NONE)
-        return find_invalid_token(field, text, len, fault);
-    for (const unsigned char *at = text, *end; at < limit; at = end + 1) {
-        end = field_record_end(field, at, limit);
-        enum field_found found = field_find(field, at, end, &from, &to);
-        if (found == FIELD_EMPTY || (found == FIELD_FOUND && has_numbers(field, &from, &to, end)))
-            continue;
-        found = from ? found : FIELD_MISSING;
-        *fault = (struct field_fault){.at = (size_t)(at - text), .what = found};
-        if (found == FIELD_FOUND || found == FIELD_BROKEN) {
-            fault->from = (size_t)(from - text);
-            fault->len = (size_t)(to - from);
-        }
-        return true;
-    }
-    return false;
 }
 
 /* --- a hint --- */
