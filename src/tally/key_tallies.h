@@ -457,9 +457,9 @@ void key_tallies_move_samples(struct key_tallies *keys, struct key_table *table,
 void key_tallies_move(struct key_tallies *keys, struct key_table *table,
                       struct key_samples *samples);
 
-/* Where keys hardly repeat, a table of a thread's own gains nothing: its samples are gathered, and
- * added many at a time, by the shares of tables that their keys' hashes are in. One thread at a
- * time. */
+/* Where keys hardly repeat, a table of a thread's own gains nothing: samples are gathered, and many
+ * at a time are added to the tables of all threads, of which each has the keys with its share of
+ * hashes. One thread at a time. */
 struct key_shares;
 
 /* Makes room for samples to be added to `keys`, which must outlive them. NULL if memory is short.
